@@ -12,8 +12,8 @@
 #include "model/onnx_order.h"
 #include "model/onnx_shapes.h"
 #include "model/symbolic_shapes.h"
+#include "run/changed_model.h"
 #include "run/feed_plan.h"
-#include "run/model_source.h"
 #include "util/first_line.h"
 #include "util/no_log.h"
 
@@ -218,20 +218,6 @@ Status InferMissing(const ParsedArgs& args, const Invocation& invocation, CutEnd
 Result<OnnxModel> LoadForExtraction(const ParsedArgs& args, WorkerPool& pool, Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(ModelPlan plan, BindModel(args));
   return LoadChanged(std::move(plan), pool, log);
-}
-
-Result<OnnxModel> LoadChanged(ModelPlan plan, WorkerPool& pool, Logger& log) {
-  if (!plan.shape_inference && !plan.fp_to_fp16) return OnnxModel::Open(plan.path);
-  plan.type = "onnx";
-  VERNIER_ASSIGN_OR_RETURN(
-      const std::shared_ptr<const ModelSource> source,
-      ModelSource::Prepare(plan, log, [&pool] { return pool.GetForScripts(); }));
-  const int memory = source->edited_bytes().get();
-  if (memory < 0) return OnnxModel::Open(source->request().model_path);
-  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file,
-                           MappedFile::Open("/proc/self/fd/" + std::to_string(memory)));
-  const std::span<const std::byte> bytes = file->bytes();
-  return OnnxModel::FromBytes(bytes, std::move(file), plan.path);
 }
 
 Status CompleteCut(const ParsedArgs& args, const Invocation& invocation, const OnnxModel& model,

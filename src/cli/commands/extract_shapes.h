@@ -14,9 +14,6 @@ namespace vernier {
 /// The model as --shape-inference and --fp-to-fp16 make it, else as it is.
 Result<OnnxModel> LoadForExtraction(const ParsedArgs& args, WorkerPool& pool, Logger& log);
 
-/// The same of a plan.
-Result<OnnxModel> LoadChanged(ModelPlan plan, WorkerPool& pool, Logger& log);
-
 /// Fills in what the command line left open and the model does not declare: first from the
 /// operators and --model-input-shapes, then from onnx where Python has it, then from one inference
 /// of ONNX Runtime. With --force-fallback-shape-inference also what the model declares. What cannot

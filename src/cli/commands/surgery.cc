@@ -1,7 +1,6 @@
 #include "cli/commands/surgery.h"
 
 #include <chrono>
-#include <filesystem>
 
 #include "blame/quiet_logger.h"
 #include "cli/bind_model.h"
@@ -13,6 +12,7 @@
 #include "model/model_type.h"
 #include "report/model_text.h"
 #include "run/model_source.h"
+#include "util/paths.h"
 
 namespace vernier {
 namespace {
@@ -58,12 +58,6 @@ Result<Surgery> Surgery::Open(const ParsedArgs& args, Logger& log) {
                            EditableModel::Open(path, options.source, options.ignore_weights));
   surgery.model_.emplace(std::move(model));
   return surgery;
-}
-
-std::string AbsolutePath(const std::string& path) {
-  std::error_code ignored;
-  const std::filesystem::path absolute = std::filesystem::absolute(path, ignored);
-  return ignored ? path : absolute.lexically_normal().string();
 }
 
 void TellModel(std::string_view heading, const OnnxModel& model, Logger& log) {

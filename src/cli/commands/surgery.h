@@ -12,6 +12,7 @@
 #include "cli/commands/command_start.h"
 #include "model/replaced_values.h"
 #include "surgeon/editable_model.h"
+#include "util/paths.h"
 #include "util/scratch_folder.h"
 #include "vernier/status.h"
 
@@ -39,9 +40,6 @@ class Surgery {
   std::optional<ScratchFolder> converted_;
   std::optional<EditableModel> model_;
 };
-
-/// As the peer tells where a model is that it loads.
-std::string AbsolutePath(const std::string& path);
 
 /// The peer's description of a model, without its nodes, under a heading.
 void TellModel(std::string_view heading, const OnnxModel& model, Logger& log);

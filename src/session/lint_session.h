@@ -1,12 +1,13 @@
-// `check lint`: from the command line to the plan, and from that to what is told.
+// `check lint`: from the plan to the report, what is logged, and what is saved.
 #pragma once
 
 #include <atomic>
 #include <string>
 
-#include "cli/bind_run.h"
 #include "lint/lint.h"
 #include "run/exit_code.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
 
 namespace vernier {
 
@@ -27,10 +28,8 @@ struct LintOutcome {
   RunFaults faults = {};  ///< mismatch: an exception, or under --strict a warning
 };
 
-/// kInvalidArgument, naming the flag; kMalformed where the model is missing; as BindRun.
-Result<LintPlan> BindLint(const ParsedArgs& args, const Invocation& invocation, Logger& log);
-
-/// Checks the model, tells each finding, and writes --output. kCancelled where it was interrupted.
+/// Checks the model, logs each finding, and writes the report to `output`, if that is named.
+/// kCancelled where it was interrupted.
 Result<LintOutcome> LintAndTell(const LintPlan& plan, const std::atomic<int>& interrupted,
                                 Logger& log);
 
