@@ -2,12 +2,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/bind_inference.h"
 #include "cli/bind_model.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/constant_worker.h"
-#include "cli/commands/model_shapes.h"
+#include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
 #include "cli/option_sets.h"
+#include "inference/constant_worker.h"
 #include "model/onnx_cut.h"
 #include "model/onnx_edit.h"
 #include "model/onnx_outputs.h"
@@ -87,8 +88,7 @@ class Sanitizer {
         invocation_(invocation),
         surgery_(surgery),
         log_(log),
-        worker_(surgery.model(), execution, std::string(args.Value("onnxrt_lib").value_or("")),
-                log) {
+        worker_(surgery.model(), execution, TextOf(args, "onnxrt_lib"), WatchSignals(), log) {
     infer_ = !args.Has("do_shape_inference") && !args.Has("force_fallback_shape_inference");
     tool_ = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
   }
@@ -116,7 +116,7 @@ class Sanitizer {
       log_.Info("Overriding input shapes to:\n{" + text + "}");
     }
     if (args_.Has("force_fallback_shape_inference")) {
-      VERNIER_TRY(ForceShapes(args_, invocation_, surgery_.model(), log_));
+      VERNIER_TRY(ForceShapesAsAsked(args_, invocation_, surgery_.model(), log_));
     }
     if (args_.Has("cleanup")) VERNIER_TRY(Become(WithoutUnused(now())));
     if (args_.Has("toposort")) VERNIER_TRY(Become(InOrder(now())));

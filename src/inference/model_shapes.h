@@ -1,0 +1,34 @@
+// Shapes of a model that is being changed: inferred, or seen while it runs.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "backend/shape_inference.h"
+#include "surgeon/editable_model.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Where the one feed comes from that a model is run with.
+struct FeedSource {
+  bool given = false;   ///< by the user: rules are not asked first
+  std::string library;  ///< of ONNX Runtime; empty: found
+  /// One inference of ONNX Runtime with the model and its inputs; asked for if rules do not do.
+  std::function<Result<RunPlan>()> inference;
+};
+
+/// The model gets the shapes that onnx infers, or rules of our own where Python has none.
+Status InferShapes(EditableModel& model, const ExecutionPlan& execution, ShapeTool tool,
+                   const std::atomic<int>& interrupted, Logger& log);
+
+/// The model's tensors get the sizes that they have for one feed: by rules, and by one inference of
+/// ONNX Runtime where rules do not cover a tensor or the feed is given. False where nothing was
+/// run. A tensor that cannot be had is warned of. Errors of making the feed and of the inference.
+Result<bool> ForceShapes(EditableModel& model, const FeedSource& source,
+                         const std::atomic<int>& interrupted, Logger& log);
+
+}  // namespace vernier
