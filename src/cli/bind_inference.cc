@@ -50,18 +50,16 @@ Status InferShapesAsAsked(const ParsedArgs& args, EditableModel& model, Logger& 
   return InferShapes(model, execution, tool, WatchSignals(), log);
 }
 
-Status ForceShapesAsAsked(const ParsedArgs& args, const Invocation& invocation,
-                          EditableModel& model, Logger& log) {
+FeedSource BindFeedSource(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
   FeedSource source;
   source.given = args.Has("load_inputs_paths") || args.Has("data_loader_script");
   source.library = TextOf(args, "onnxrt_lib");
+  source.flags = FeedFlags(args);
   source.inference = [&]() -> Result<RunPlan> {
     if (args.Has("iterations")) log.Warning(kOneFeed);
     return BindInference(args, invocation, log);
   };
-  VERNIER_ASSIGN_OR_RETURN(const bool fed, ForceShapes(model, source, WatchSignals(), log));
-  if (!fed) TellUnusedInputs(args, log);
-  return {};
+  return source;
 }
 
 Status CompleteCutAsAsked(const ParsedArgs& args, const Invocation& invocation,

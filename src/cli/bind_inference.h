@@ -3,6 +3,7 @@
 
 #include "cli/arg_parser.h"
 #include "cli/bind_run.h"
+#include "inference/model_shapes.h"
 #include "model/onnx_cut.h"
 #include "model/onnx_model.h"
 #include "run/worker_pool.h"
@@ -19,10 +20,8 @@ Result<OnnxModel> LoadAsAsked(const ParsedArgs& args, WorkerPool& pool, Logger& 
 /// InferShapes() with the workers of the command line.
 Status InferShapesAsAsked(const ParsedArgs& args, EditableModel& model, Logger& log);
 
-/// --force-fallback-shape-inference: ForceShapes() with the feed of the command line; options of
-/// feeds that were not needed are warned of.
-Status ForceShapesAsAsked(const ParsedArgs& args, const Invocation& invocation,
-                          EditableModel& model, Logger& log);
+/// The feed of --force-fallback-shape-inference. All arguments must outlive it.
+FeedSource BindFeedSource(const ParsedArgs& args, const Invocation& invocation, Logger& log);
 
 /// CompleteCut() with --model-input-shapes and the feed of the command line.
 Status CompleteCutAsAsked(const ParsedArgs& args, const Invocation& invocation,

@@ -51,6 +51,13 @@ void TellMissing(std::span<const std::string> wanted, const TensorMap& values, L
 
 }  // namespace
 
+void WarnOfUnusedFeed(std::span<const std::string> flags, Logger& log) {
+  for (const std::string& flag : flags) {
+    log.Warning(flag +
+                " has no effect: shapes follow from those of the inputs, and nothing is fed");
+  }
+}
+
 Status InferShapes(EditableModel& model, const ExecutionPlan& execution, ShapeTool tool,
                    const std::atomic<int>& interrupted, Logger& log) {
   ConstantWorker worker(model, execution, "", interrupted, log);
@@ -59,14 +66,17 @@ Status InferShapes(EditableModel& model, const ExecutionPlan& execution, ShapeTo
   return {};
 }
 
-Result<bool> ForceShapes(EditableModel& model, const FeedSource& source,
-                         const std::atomic<int>& interrupted, Logger& log) {
+Status ForceShapes(EditableModel& model, const FeedSource& source,
+                   const std::atomic<int>& interrupted, Logger& log) {
   if (!source.given) {
     VERNIER_ASSIGN_OR_RETURN(OnnxModel followed, WithShapesThatFollow(model.now(), kOpenSize));
     model.Become(std::move(followed));
   }
   const std::vector<std::string> wanted = TensorsOfNodes(model.now(), source.given);
-  if (wanted.empty()) return false;
+  if (wanted.empty()) {
+    WarnOfUnusedFeed(source.flags, log);
+    return {};
+  }
   VERNIER_ASSIGN_OR_RETURN(const RunPlan feeds, source.inference());
   ConstantWorker worker(model, feeds.execution, source.library, interrupted, log);
   VERNIER_ASSIGN_OR_RETURN(
@@ -77,7 +87,7 @@ Result<bool> ForceShapes(EditableModel& model, const FeedSource& source,
   TellMissing(wanted, values, log);
   VERNIER_ASSIGN_OR_RETURN(OnnxModel sized, WithTensors(model.now(), found));
   model.Become(std::move(sized));
-  return true;
+  return {};
 }
 
 }  // namespace vernier

@@ -10,6 +10,7 @@
 #include "cli/file_conflicts.h"
 #include "cli/option_sets.h"
 #include "debug/reducing.h"
+#include "inference/model_shapes.h"
 #include "surgeon/constant_folding.h"
 #include "surgeon/input_shapes.h"
 
@@ -41,7 +42,7 @@ Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, Surger
   VERNIER_ASSIGN_OR_RETURN(OnnxModel lowered, ConstantsAsInitializers(model.now()));
   model.Become(std::move(lowered));
   if (args.Has("force_fallback_shape_inference")) {
-    VERNIER_TRY(ForceShapesAsAsked(args, invocation, model, log));
+    VERNIER_TRY(ForceShapes(model, BindFeedSource(args, invocation, log), WatchSignals(), log));
   } else if (!args.Has("do_shape_inference")) {
     // Where rules know all sizes nobody else has to be asked.
     VERNIER_ASSIGN_OR_RETURN(OnnxModel followed, WithShapesThatFollow(model.now(), -1));
@@ -92,7 +93,7 @@ int DebugReduceCommand(std::span<const std::string> words, const Invocation& inv
                              DebugSession::Open(std::move(session_plan), WatchSignals(), log));
     session.check().HoldOnToFault();
     VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
-    if (!args.Has("force_fallback_shape_inference")) TellUnusedInputs(args, log);
+    if (!args.Has("force_fallback_shape_inference")) WarnOfUnusedFeed(FeedFlags(args), log);
     VERNIER_TRY(PrepareModel(args, invocation, surgery, log));
     VERNIER_ASSIGN_OR_RETURN(const ReduceDebugPlan plan, BindReduce(args, invocation.as_peer, log));
     return DebugReduce(plan, surgery.model(), session, log);

@@ -89,18 +89,13 @@ Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args) {
   return inputs;
 }
 
-void TellUnusedInputs(const ParsedArgs& args, Logger& log) {
-  constexpr std::string_view kInputs[] = {"seed",
-                                          "val_range",
-                                          "iterations",
-                                          "load_inputs_paths",
-                                          "data_loader_backend_module",
-                                          "data_loader_script"};
-  for (const std::string_view dest : kInputs) {
-    if (!args.Has(dest)) continue;
-    log.Warning(std::string(args.Flag(dest)) +
-                " has no effect: shapes follow from those of the inputs, and nothing is fed");
+std::vector<std::string> FeedFlags(const ParsedArgs& args) {
+  std::vector<std::string> flags;
+  for (const std::string_view dest : {"seed", "val_range", "iterations", "load_inputs_paths",
+                                      "data_loader_backend_module", "data_loader_script"}) {
+    if (args.Has(dest)) flags.emplace_back(args.Flag(dest));
   }
+  return flags;
 }
 
 int RunModelTool(const CommandSpec& command, const ToolWork& work, bool banners,

@@ -47,8 +47,8 @@ void TellModel(std::string_view heading, const OnnxModel& model, Logger& log);
 /// The shapes for inputs that the command line gives; without one for NAME:auto. kInvalidArgument.
 Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args);
 
-/// Warns of each option of inputs that is given: shapes follow by rules, and nothing is fed.
-void TellUnusedInputs(const ParsedArgs& args, Logger& log);
+/// The options of feeds that are given.
+std::vector<std::string> FeedFlags(const ParsedArgs& args);
 
 /// Runs a surgeon command from its words to its exit code, with the peer's banners if it has them
 /// and no document is asked for.
