@@ -42,17 +42,27 @@ struct SessionOptions {
   SessionEvents events;
 };
 
-/// A runner of that backend ("onnxruntime", "openvino", "tensorrt", ...), labelled `name`, with the
-/// model at `path`; the format follows from the file's name.
+/// A runner labelled `name` with the model at `path`. `backend` is what the first word of --runner
+/// is: a backend's name ("onnxruntime", "openvino", "tensorrt", ...) or that of its flag ("onnxrt",
+/// "trt", "tf"), `SCRIPT.py[:FUNCTION]`, or the path of a program.
 RunnerPlan MakeRunner(std::string name, std::string backend, std::string path);
 
-/// What can be known of a plan before anything is opened: models, scripts and loaded files are
-/// there, nothing that is saved overwrites what is read, options go together. kInvalidArgument or
-/// kMalformed, in one sentence.
+/// Completes the plans of runners as the command line does, before any framework loads: who serves
+/// the backend, which format the model has (RunnerPlan::model.type, if it is not given), whether it
+/// must be converted. Run() and Blame() do so with a copy; of a plan that is complete nothing
+/// changes. kInvalidArgument for a model that the backend cannot take, or whose format nothing
+/// tells; kMalformed for a script that is not there. `logger`, which may be null, is warned of
+/// models that are not there.
+Status ResolveRunners(RunPlan& plan, Logger* logger = nullptr);
+
+/// What can be known, before anything is opened, of a plan that ResolveRunners() completed: models,
+/// scripts and loaded files are there, nothing that is saved overwrites what is read, options go
+/// together. kInvalidArgument or kMalformed, in one sentence.
 Status ValidatePlan(const RunPlan& plan);
 
 /// Carries out the plan: runs, compares, searches the layer to blame where the plan asks for that,
-/// saves. Errors are those of ValidatePlan(), and kUnavailable where `vernier` is not found;
+/// saves. Errors are those of ResolveRunners() and ValidatePlan(), kInvalidArgument for a backend
+/// that is not there, and kUnavailable where `vernier` is not found;
 /// whatever goes wrong later (a crash, a mismatch, a full disk) is in the record, whose exit_code
 /// is that of `vernier run` (docs/exit-codes.md): 0 where everything asked for was done and agreed.
 /// One call at a time in a process.

@@ -4,12 +4,10 @@
 
 #include "bindings.h"
 #include "cli/bind_blame.h"
+#include "cli/bind_check.h"
+#include "cli/bind_profile.h"
 #include "cli/command_table.h"
-#include "cli/commands/consistency_session.h"
-#include "cli/commands/extremes_session.h"
-#include "cli/commands/lint_session.h"
 #include "cli/commands/origin.h"
-#include "cli/commands/profile_session.h"
 #include "named_tensors.h"
 #include "option_words.h"
 #include "own_thread.h"
@@ -104,8 +102,7 @@ Answer DoCheck(const Words& words, const Settings& settings, PythonLogger& logge
   ConsistencyPlan plan = Check(BindConsistency(words.args, words.invocation, logger));
   settings.Apply(plan.run);
   Result<ConsistencyOutcome> outcome = Internal("not done");
-  thread.Do(
-      [&] { outcome = TryConsistency(plan, words.invocation, thread.interrupted(), logger); });
+  thread.Do([&] { outcome = TryConsistency(plan, thread.interrupted(), logger); });
   const auto [record, faults] = Check(std::move(outcome));
   return {ToJson(record), "", Failures(record.runners, &ConsistencyRunner::name),
           ExitCode(faults, false)};
@@ -116,7 +113,7 @@ Answer DoExtremes(const Words& words, const Settings& settings, PythonLogger& lo
   ExtremesPlan plan = Check(BindExtremes(words.args, words.invocation, logger));
   settings.Apply(plan.run);
   Result<ExtremesOutcome> outcome = Internal("not done");
-  thread.Do([&] { outcome = TryExtremes(plan, words.invocation, thread.interrupted(), logger); });
+  thread.Do([&] { outcome = TryExtremes(plan, thread.interrupted(), logger); });
   const auto [record, faults] = Check(std::move(outcome));
   return {ToJson(record), FormatAnswers(record), Failures(record.runners, &ExtremeRunner::name),
           ExitCode(faults, false)};

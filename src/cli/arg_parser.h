@@ -77,6 +77,9 @@ class ParsedArgs {
 /// The words of the last occurrence, to keep.
 std::vector<std::string> ListOf(const ParsedArgs& args, std::string_view dest);
 
+/// The words of all occurrences, one after another.
+std::vector<std::string> AllWordsOf(const ParsedArgs& args, std::string_view dest);
+
 /// The last value, empty where there is none.
 std::string TextOf(const ParsedArgs& args, std::string_view dest);
 

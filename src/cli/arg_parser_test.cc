@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "cli/word_split.h"
+#include "util/word_split.h"
 
 namespace vernier {
 namespace {

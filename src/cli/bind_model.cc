@@ -5,8 +5,6 @@
 #include "util/cast_grammar.h"
 
 namespace vernier {
-namespace {}  // namespace
-
 Result<ModelPlan> BindModel(const ParsedArgs& args) {
   ModelPlan model;
   model.path = std::string(args.Value("model_file").value_or(""));
@@ -46,10 +44,6 @@ Result<ModelPlan> BindModel(const ParsedArgs& args) {
   const std::vector<std::string> excluded = ListOf(args, "exclude_outputs");
   model.exclude_outputs.insert(model.exclude_outputs.end(), excluded.begin(), excluded.end());
   return model;
-}
-
-void WarnOfMissingModel(const std::string& path, Logger& logger) {
-  logger.Once(Severity::kWarning, "Model path does not exist: " + path);
 }
 
 }  // namespace vernier

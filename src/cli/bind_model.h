@@ -14,7 +14,4 @@ namespace vernier {
 /// kInvalidArgument for sizes that cannot be read.
 Result<ModelPlan> BindModel(const ParsedArgs& args);
 
-/// The peer's warning, once for each path.
-void WarnOfMissingModel(const std::string& path, Logger& logger);
-
 }  // namespace vernier

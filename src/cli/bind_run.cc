@@ -16,6 +16,7 @@
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"
 #include "report/report_files.h"
+#include "run/resolve_runner.h"
 #include "vernier/session.h"
 
 namespace vernier {
@@ -307,9 +308,9 @@ Result<RunPlan> BindEngineBuild(const ParsedArgs& args, const ModelPlan& model,
     runner.backend_options.emplace_back("lib", library);
   }
   VERNIER_TRY(BindTensorRt(args, runner, logger));
-  ServeTensorRtInPython(runner);
+  ServeInPython(runner);
   if (const std::optional<ModelType> type = ModelTypeFromName(model.type)) {
-    BindTensorRtModel(*type, SplitModelPath(*args.Value("model_file")).extra, runner);
+    GiveModelToTensorRt(*type, SplitModelPath(*args.Value("model_file")).extra, runner);
   }
   runner.session_options.emplace_back("save_engine", output);
   plan.runners.push_back(std::move(runner));

@@ -5,26 +5,25 @@
 #include <map>
 #include <set>
 
-#include "backend/python_program.h"
 #include "cli/bind_model.h"
 #include "cli/bind_onnxruntime.h"
-#include "cli/bind_script_runner.h"
 #include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
 #include "cli/flag_suggestion.h"
 #include "cli/option_use.h"
-#include "cli/own_python.h"
 #include "cli/repeated_words.h"
-#include "cli/runner_kinds.h"
-#include "cli/word_split.h"
 #include "inputs/dim_sizes.h"
 #include "model/model_type.h"
+#include "run/own_python.h"
+#include "run/resolve_runner.h"
+#include "run/runner_kinds.h"
+#include "run/script_runner.h"
+#include "util/word_split.h"
 
 namespace vernier {
 namespace {
 
 constexpr std::string_view kTensorRt = "tensorrt";
-constexpr std::string_view kTensorFlow = "tensorflow";
 
 struct OptionBinding {
   std::string_view backend;
@@ -98,15 +97,6 @@ std::string NameOfRunner(const std::string& prefix, std::map<std::string, int>& 
   return prefix + "-N" + std::to_string(counters[prefix]++) + "-" + TimeStamp(now);
 }
 
-// Frameworks without a plug-in of their own: a script of ours drives them.
-void BindBuiltInScript(RunnerPlan& runner) {
-  if (runner.backend == kTensorRt) ServeTensorRtInPython(runner);
-  if (!IsPythonBackend(runner.backend) || runner.backend == "python") return;
-  runner.session_options.emplace_back("script", "builtin:" + runner.backend);
-  // Looked for before anything is opened, and whose version is told.
-  runner.backend_options.emplace_back("module", runner.backend == "onnxref" ? "onnx" : "torch");
-}
-
 // The flags that may stand inside of --runner: those that say something about one runner.
 bool BelongsToRunner(std::string_view dest) {
   constexpr std::string_view kModelDests[] = {"model_file",
@@ -132,20 +122,6 @@ bool BelongsToRunner(std::string_view dest) {
          IsTensorRtDest(dest) || IsTensorFlowDest(dest) ||
          std::any_of(std::begin(kOptionBindings), std::end(kOptionBindings),
                      [&](const OptionBinding& b) { return b.dest == dest; });
-}
-
-bool MeansAll(const std::vector<std::string>& words) {
-  return words == std::vector<std::string>{"*"} || words == std::vector<std::string>{"mark", "all"};
-}
-
-// What is asked to be seen, in the words of --onnx-outputs: names of a script's own making.
-void PassMarks(const std::vector<std::string>& words, RunnerPlan& runner) {
-  // A script may read what nobody else knows.
-  if (runner.backend != "python" && runner.backend != "torch") return;
-  const std::vector<std::string> all = {"*"};
-  for (const std::string& word : MeansAll(words) ? all : words) {
-    runner.session_options.emplace_back("mark", word);
-  }
 }
 
 // "'--intra-threads' is not an option of a runner; did you mean --intra-op-threads?"
@@ -179,37 +155,16 @@ Status CheckLabelledOptions(const OptionTable& table, const ParsedArgs& own,
   return {};
 }
 
-// `--runner LABEL='BACKEND [MODEL] [OPTIONS]'`: the run's own options, then the runner's.
-Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_args,
-                                const ModelPlan& run_model, Logger& logger) {
-  VERNIER_ASSIGN_OR_RETURN(const LabelledRunner split, SplitRunner(text));
-  const std::string where = "--runner " + split.label + ": ";
-  const OptionTable table = RunOptionTable();
-  ParseResult parsed = ParseCommandLine(table, split.words);
-  TakePluginOptions(parsed);
-  if (parsed.end != ParseEnd::kParsed) return InvalidArgument(where + parsed.error);
-  if (!parsed.unknown.empty()) {
-    return InvalidArgument(where + UnknownRunnerOption(table, parsed.unknown.front()));
-  }
-  RunnerPlan runner;
-  runner.name = split.label;
-  if (split.backend == "python") {
-    return InvalidArgument(
-        where + "a model in Python is named by its script alone: " + split.label + "='runner.py'");
-  }
-  if (IsPythonScript(split.backend) || IsProgramPath(split.backend)) {
-    VERNIER_TRY(BindModelRunner(split.backend, runner));
-  } else {
-    VERNIER_TRY(CheckBackendName(split.label, split.backend, run_args));
-    runner.backend = std::string(KindOf(split.backend).backend);
-    BindBuiltInScript(runner);
-  }
-  VERNIER_TRY(CheckLabelledOptions(table, parsed.args, split, run_args.Has("lenient"), logger));
-  VERNIER_TRY(BindBackendOptions(run_args, runner, logger));
-  VERNIER_TRY(BindBackendOptions(parsed.args, runner, logger));
-  VERNIER_TRY(BindOwnPython(parsed.args, where, runner));
-  VERNIER_ASSIGN_OR_RETURN(runner.dims, ParseDimSizes(parsed.args.List("dims")));
-  VERNIER_ASSIGN_OR_RETURN(runner.model, BindModel(parsed.args));
+// Of its framework, as options named them.
+auto CountLibraries(const RunnerPlan& runner) {
+  return std::count_if(runner.backend_options.begin(), runner.backend_options.end(),
+                       [](const auto& option) { return option.first == "lib"; });
+}
+
+// A runner without a model of its own takes the run's, as its options change it.
+Status BindLabelledModel(const ParsedArgs& own_args, const ModelPlan& run_model,
+                         RunnerPlan& runner) {
+  VERNIER_ASSIGN_OR_RETURN(runner.model, BindModel(own_args));
   if (runner.model.path.empty()) {
     ModelPlan own = std::move(runner.model);
     runner.model = run_model;
@@ -229,67 +184,46 @@ Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_a
   } else {
     PassMarks(runner.model.outputs, runner);
   }
-  return runner;
-}
-
-// Backends that read ONNX take TensorFlow's models converted.
-Status ResolveForOnnx(ModelType type, const std::string& extra, RunnerPlan& runner) {
-  ModelPlan& model = runner.model;
-  // Out-of-tree backends may read what they like.
-  constexpr std::string_view kReadOnnx[] = {"onnxruntime", "pluginref", "onnxref",
-                                            "openvino",    kTensorRt,   "identity"};
-  const bool reads_onnx =
-      std::find(std::begin(kReadOnnx), std::end(kReadOnnx), runner.backend) != std::end(kReadOnnx);
-  const bool converted = reads_onnx && IsTensorFlowModel(type);
-  const bool needs_onnx = reads_onnx && runner.backend != kTensorRt &&
-                          runner.backend != "openvino" && runner.backend != "identity";
-  if (converted) {
-    ConvertToOnnx(runner);
-  } else if (needs_onnx && type != ModelType::kOnnx) {
-    return InvalidArgument("Model type: " + model.type +
-                           " could not be converted to an ONNX model.");
-  }
-  if (runner.backend != kTensorRt) return {};
-  BindTensorRtModel(converted ? ModelType::kOnnx : type, extra, runner);
-  // Outputs marked in the ONNX file are the other runners'; TensorRT's are --trt-outputs.
-  model.outputs.clear();
-  model.exclude_outputs.clear();
-  model.outputs_by_type.clear();
   return {};
 }
 
-// Finds the file and its type; what the runner's backend cannot take is an error here, before any
-// framework loads.
-Status ResolveModel(RunnerPlan& runner, Logger& logger) {
-  ModelPlan& model = runner.model;
-  if (model.path.empty()) return {};  // CheckRun says so
-  ModelTypeHints hints;
-  hints.tensorflow_runner = runner.backend == kTensorFlow;
-  hints.checkpoint_given = HasOption(runner, "ckpt");
-  if (!model.type.empty()) hints.given = ModelTypeFromName(model.type);
-  const ModelPath path = SplitModelPath(model.path);
-  if (!path.exists) WarnOfMissingModel(path.path, logger);
-  const Result<ModelType> inferred = InferModelType(path.path, hints);
-  model.path = path.path;
-  const bool opaque = runner.backend == "python" || runner.backend == "torch";
-  if (!inferred.ok() && opaque) return {};
-  VERNIER_ASSIGN_OR_RETURN(const ModelType type, inferred);
-  model.type = std::string(ModelTypeName(type));
-  // TensorRT 8 reads UFF and Caffe; newer plug-ins say what to do instead.
-  const bool tries = opaque || runner.backend == kTensorRt;
-  if (const std::string_view way_out = WayOut(type); !way_out.empty() && !tries) {
+// `--runner LABEL='BACKEND [MODEL] [OPTIONS]'`: the run's own options, then the runner's.
+Result<RunnerPlan> BindLabelled(const std::string& text, const ParsedArgs& run_args,
+                                const ModelPlan& run_model, Logger& logger) {
+  VERNIER_ASSIGN_OR_RETURN(const LabelledRunner split, SplitRunner(text));
+  const std::string flag = "--runner " + split.label;
+  const std::string where = flag + ": ";
+  const OptionTable table = RunOptionTable();
+  ParseResult parsed = ParseCommandLine(table, split.words);
+  TakePluginOptions(parsed);
+  if (parsed.end != ParseEnd::kParsed) return InvalidArgument(where + parsed.error);
+  if (!parsed.unknown.empty()) {
+    return InvalidArgument(where + UnknownRunnerOption(table, parsed.unknown.front()));
+  }
+  RunnerPlan runner;
+  runner.name = split.label;
+  if (split.backend == "python") {
     return InvalidArgument(
-        "Model type: " + model.type +
-        " could not be converted to an ONNX model.\nNote: " + std::string(way_out));
+        where + "a model in Python is named by its script alone: " + split.label + "='runner.py'");
   }
-  // The names of an ONNX model's tensors are not a script's, but `all` may be of both.
-  if (type == ModelType::kOnnx && !MeansAll(model.outputs)) {
-    std::erase_if(runner.session_options,
-                  [](const auto& option) { return option.first == "mark"; });
+  if (IsPythonScript(split.backend) || IsProgramPath(split.backend)) {
+    VERNIER_TRY(BindModelRunner(split.backend, runner).Annotate("--model-runner"));
+  } else {
+    VERNIER_TRY(
+        CheckBackendName(split.backend, AllWordsOf(run_args, "backend_dir")).Annotate(flag));
+    runner.backend = std::string(KindOf(split.backend).backend);
   }
-  if (runner.backend != kTensorFlow) return ResolveForOnnx(type, path.extra, runner);
-  ResolveTensorFlow(type, runner);
-  return {};
+  VERNIER_TRY(CheckLabelledOptions(table, parsed.args, split, run_args.Has("lenient"), logger));
+  VERNIER_TRY(BindBackendOptions(run_args, runner, logger));
+  const auto libraries = CountLibraries(runner);
+  VERNIER_TRY(BindBackendOptions(parsed.args, runner, logger));
+  if (const auto python = parsed.args.Value("python")) {
+    const bool library_named = CountLibraries(runner) > libraries;
+    VERNIER_TRY(UseOwnPython(std::string(*python), library_named, runner).Annotate(flag));
+  }
+  VERNIER_ASSIGN_OR_RETURN(runner.dims, ParseDimSizes(parsed.args.List("dims")));
+  VERNIER_TRY(BindLabelledModel(parsed.args, run_model, runner));
+  return runner;
 }
 
 // An option of a backend that no runner has would pass in silence.
@@ -370,7 +304,7 @@ Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logge
     if (choice.kind == "runner") {
       VERNIER_ASSIGN_OR_RETURN(runner, BindLabelled(choice.value, args, run_model, logger));
     } else if (choice.kind == "model-runner") {
-      VERNIER_TRY(BindModelRunner(choice.value, runner));
+      VERNIER_TRY(BindModelRunner(choice.value, runner).Annotate("--model-runner"));
       runner.name = NameOfRunner(ModelRunnerStem(runner), counters, now);
       runner.model = run_model;
       PassMarks(run_model.outputs, runner);
@@ -380,10 +314,9 @@ Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logge
       runner.backend = kind.backend;
       runner.model = run_model;
       VERNIER_TRY(BindBackendOptions(args, runner, logger));
-      BindBuiltInScript(runner);
       PassMarks(run_model.outputs, runner);
     }
-    VERNIER_TRY(ResolveModel(runner, logger));
+    VERNIER_TRY(ResolveRunner(runner, logger));
     const bool taken = std::any_of(plan.runners.begin(), plan.runners.end(),
                                    [&](const RunnerPlan& r) { return r.name == runner.name; });
     if (taken) return InvalidArgument("--runner: the label '" + runner.name + "' is used twice");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "run/model_conversion.h"
+#include "run/resolve_runner.h"
 
 namespace vernier {
 namespace {
@@ -38,12 +39,6 @@ void SetOutputs(const std::vector<std::string>& words, RunnerPlan& runner) {
   std::erase_if(runner.session_options,
                 [](const auto& option) { return option.first == "outputs"; });
   for (const std::string& word : words) runner.session_options.emplace_back("outputs", word);
-}
-
-bool HasOption(const RunnerPlan& runner, std::string_view key, std::string_view value) {
-  return std::any_of(
-      runner.session_options.begin(), runner.session_options.end(),
-      [&](const auto& option) { return option.first == key && option.second == value; });
 }
 
 }  // namespace
@@ -95,30 +90,6 @@ Status BindTensorFlowConversion(const ParsedArgs& args, RunnerPlan& runner) {
   return {};
 }
 
-void ResolveTensorFlow(ModelType type, RunnerPlan& runner) {
-  // A graph of functions has to be taken apart for constants and for tensors inside of them.
-  const bool inside = HasOption(runner, "freeze_graph", "1") || HasOption(runner, "outputs", "*");
-  // Keras has no traces; its graph has.
-  const bool traced = HasOption(runner, "save_timeline");
-  if ((type == ModelType::kSavedModel && inside) || (type == ModelType::kKeras && traced)) {
-    runner.session_options.emplace_back(kConvertOption, "frozen");
-    return;
-  }
-  if (type != ModelType::kKeras) {
-    runner.session_options.emplace_back("model_type", ModelTypeName(type));
-    return;
-  }
-  runner.backend = "keras";
-  runner.backend_options = {{"module", "keras"}};
-  runner.session_options.emplace_back("script", "builtin:keras");
-  // A Python runner is given its options as a mapping.
-  std::string outputs;
-  for (const auto& [key, value] : runner.session_options) {
-    if (key == "outputs") outputs += (outputs.empty() ? "" : "\n") + value;
-  }
-  runner.session_options.emplace_back("tf_outputs", outputs);
-}
-
 Status CheckTensorFlowUse(const ParsedArgs& args, const RunPlan& plan, Logger& logger) {
   const std::vector<RunnerPlan>& runners = plan.runners;
   // A script may make of its options what it likes.
@@ -142,15 +113,6 @@ Status CheckTensorFlowUse(const ParsedArgs& args, const RunPlan& plan, Logger& l
     logger.Warning(text);
   }
   return {};
-}
-
-void ConvertToOnnx(RunnerPlan& runner) {
-  runner.session_options.emplace_back(kConvertOption, "onnx");
-}
-
-bool HasOption(const RunnerPlan& runner, std::string_view key) {
-  return std::any_of(runner.session_options.begin(), runner.session_options.end(),
-                     [&](const auto& option) { return option.first == key; });
 }
 
 }  // namespace vernier

@@ -21,20 +21,9 @@ Status BindTensorFlow(const ParsedArgs& args, RunnerPlan& runner);
 /// --tf-outputs. kInvalidArgument for an --opset below 1.
 Status BindTensorFlowConversion(const ParsedArgs& args, RunnerPlan& runner);
 
-/// Whether the runner has this session option, whatever its value.
-bool HasOption(const RunnerPlan& runner, std::string_view key);
-
-/// What a TensorFlow runner does with a model of this type: Keras models are given to the Python
-/// part, and SavedModels of which more than the outputs is wanted are frozen there, as are Keras
-/// models whose inferences are to be traced.
-void ResolveTensorFlow(ModelType type, RunnerPlan& runner);
-
 /// Options about TensorFlow's models where no runner of the plan has one, or none that is
 /// converted: a warning for Polygraphy's, kInvalidArgument for --tf-signature. Nothing where the
 /// run is lenient, or has a script that may use them.
 Status CheckTensorFlowUse(const ParsedArgs& args, const RunPlan& plan, Logger& logger);
-
-/// Has the model converted for a runner that reads ONNX.
-void ConvertToOnnx(RunnerPlan& runner);
 
 }  // namespace vernier

@@ -192,18 +192,7 @@ Status BindProfiles(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) 
 
 }  // namespace
 
-void ServeTensorRtInPython(RunnerPlan& runner) {
-  runner.backend_options.emplace_back("module", "tensorrt");
-  runner.session_options.emplace_back("script", "builtin:tensorrt");
-}
-
 bool IsTensorRtDest(std::string_view dest) { return IsInTensorRtGroup(dest) && dest != "fp32"; }
-
-void BindTensorRtModel(ModelType type, const std::string& extra, RunnerPlan& runner) {
-  runner.session_options.emplace_back("model_type", ModelTypeName(type));
-  if (!extra.empty()) runner.session_options.emplace_back("model_extra", extra);
-  if (type == ModelType::kTrtNetworkScript) runner.place = RunnerPlace::kPython;
-}
 
 Status BindTensorRt(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) {
   VERNIER_TRY(CheckCombinations(args, logger));

@@ -22,11 +22,4 @@ bool IsTensorRtDest(std::string_view dest);
 /// and for combinations that the peer refuses.
 Status BindTensorRt(const ParsedArgs& args, RunnerPlan& runner, Logger& logger);
 
-/// What kind of model a TensorRT runner gets, and what followed its path after a colon. A network
-/// script moves the runner to Python.
-void BindTensorRtModel(ModelType type, const std::string& extra, RunnerPlan& runner);
-
-/// What the Python worker needs to know to run TensorRT in the plug-in's place.
-void ServeTensorRtInPython(RunnerPlan& runner);
-
 }  // namespace vernier

@@ -8,7 +8,7 @@
 #include "blame/bundle_folder.h"
 #include "cli/bind_run.h"
 #include "cli/saved_sides.h"
-#include "cli/word_split.h"
+#include "util/word_split.h"
 
 namespace vernier {
 namespace {

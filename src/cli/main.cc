@@ -19,12 +19,12 @@
 #include <utility>
 #include <vector>
 
-#include "cli/batch/child_run.h"
 #include "cli/bind_run.h"
 #include "cli/command_table.h"
 #include "cli/group_words.h"
 #include "core/version.h"
 #include "run/exit_code.h"
+#include "util/child_run.h"
 
 namespace vernier {
 namespace {

@@ -91,6 +91,14 @@ std::vector<std::string> ListOf(const ParsedArgs& args, std::string_view dest) {
   return {words.begin(), words.end()};
 }
 
+std::vector<std::string> AllWordsOf(const ParsedArgs& args, std::string_view dest) {
+  std::vector<std::string> all;
+  for (const std::span<const std::string> words : args.Occurrences(dest)) {
+    all.insert(all.end(), words.begin(), words.end());
+  }
+  return all;
+}
+
 std::string TextOf(const ParsedArgs& args, std::string_view dest) {
   return std::string(args.Value(dest).value_or(""));
 }

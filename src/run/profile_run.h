@@ -25,6 +25,12 @@ struct ProfileOptions {
   std::function<void(const RunRecord&)> keep = {};
 };
 
+/// What `vernier profile` is asked to do.
+struct ProfilePlan {
+  RunPlan run;
+  ProfileOptions options;
+};
+
 /// A record with a profile and no pairs. A runner that fails with some shapes is opened anew for
 /// the next. Outputs are compared with those of the plan's first runner by the plan's rules.
 RunOutcome ExecuteProfile(const RunPlan& plan, const ProfileOptions& options, Logger& logger,

@@ -4,11 +4,15 @@
 #include <string_view>
 #include <system_error>
 
-#include "model/model_type.h"
+#include "backend/python_program.h"
 #include "report/blame_text.h"
 #include "report/run_summary.h"
 #include "run/caller_objects.h"
+#include "run/resolve_runner.h"
+#include "run/runner_kinds.h"
+#include "run/script_runner.h"
 #include "session/run_session.h"
+#include "util/no_log.h"
 #include "util/own_program.h"
 #include "vernier/session.h"
 
@@ -16,13 +20,6 @@ namespace vernier {
 namespace {
 
 namespace fs = std::filesystem;
-
-class Silence final : public Logger {
- public:
-  bool Enabled(Severity) const override { return false; }
-  void Write(Severity, std::string_view, LogColor, bool) override {}
-  void Indent(int) override {}
-};
 
 bool IsFile(const fs::path& path) {
   std::error_code ignored;
@@ -63,7 +60,7 @@ Status ChooseProgram(const std::string& named) {
 
 // What SessionOptions leaves open.
 struct Defaults {
-  Silence silence;
+  NoLog silence;
   std::atomic<int> interrupted{0};
 
   SessionContext ContextOf(const SessionOptions& options) {
@@ -75,12 +72,26 @@ struct Defaults {
   }
 };
 
-Status Prepare(const RunPlan& plan, const SessionOptions& options) {
+// Plug-ins lie beside the program.
+Status CheckBackends(const RunPlan& plan) {
+  for (const RunnerPlan& runner : plan.runners) {
+    if (IsPythonBackend(runner.backend)) continue;
+    VERNIER_TRY(CheckBackendName(runner.backend, plan.execution.backend_dirs)
+                    .Annotate("runner '" + runner.name + "'"));
+  }
+  return {};
+}
+
+// The plan with everything that follows from it.
+Result<RunPlan> Prepare(RunPlan plan, const SessionOptions& options) {
+  VERNIER_TRY(ResolveRunners(plan, options.logger));
   VERNIER_TRY(ValidatePlan(plan));
   if (plan.runners.empty() && plan.load_outputs.empty()) {
     return InvalidArgument("the plan has neither runners nor saved outputs to compare");
   }
-  return ChooseProgram(options.program);
+  VERNIER_TRY(ChooseProgram(options.program));
+  VERNIER_TRY(CheckBackends(plan));
+  return plan;
 }
 
 }  // namespace
@@ -90,13 +101,26 @@ RunnerPlan MakeRunner(std::string name, std::string backend, std::string path) {
   runner.name = std::move(name);
   runner.backend = std::move(backend);
   runner.model.path = std::move(path);
-  const Result<ModelType> type = InferModelType(runner.model.path, {});
-  if (type.ok()) runner.model.type = std::string(ModelTypeName(*type));
   return runner;
 }
 
-Result<RunRecord> Run(const RunPlan& plan, const SessionOptions& options) {
-  VERNIER_TRY(Prepare(plan, options));
+Status ResolveRunners(RunPlan& plan, Logger* logger) {
+  NoLog silence;
+  for (RunnerPlan& runner : plan.runners) {
+    if (IsPythonScript(runner.backend) || IsProgramPath(runner.backend)) {
+      const std::string script = runner.backend;
+      VERNIER_TRY(BindModelRunner(script, runner).Annotate("runner '" + runner.name + "'"));
+    }
+    runner.backend = std::string(KindOf(runner.backend).backend);
+    if (runner.model.type.empty()) PassMarks(runner.model.outputs, runner);
+    VERNIER_TRY(ResolveRunner(runner, logger == nullptr ? silence : *logger)
+                    .Annotate("runner '" + runner.name + "'"));
+  }
+  return {};
+}
+
+Result<RunRecord> Run(const RunPlan& given, const SessionOptions& options) {
+  VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, Prepare(given, options));
   Defaults defaults;
   SessionContext context = defaults.ContextOf(options);
   CallerObjects caller;
@@ -105,8 +129,8 @@ Result<RunRecord> Run(const RunPlan& plan, const SessionOptions& options) {
   return CarryOutRun(plan, context).record;
 }
 
-Result<BlameRecord> Blame(const RunPlan& plan, const SessionOptions& options) {
-  VERNIER_TRY(Prepare(plan, options));
+Result<BlameRecord> Blame(const RunPlan& given, const SessionOptions& options) {
+  VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, Prepare(given, options));
   Defaults defaults;
   BlamePlan search{plan.blame.value_or(BlameOptions()), plan, plan.save.WantsPage(), {}};
   return CarryOutBlame(search, defaults.ContextOf(options)).record;

@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "cli/arg_parser.h"
-#include "cli/word_split.h"
 #include "fuzz_target.h"
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"
 #include "util/cast_grammar.h"
+#include "util/word_split.h"
 
 namespace vernier {
 namespace {

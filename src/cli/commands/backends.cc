@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "backend/backend_path.h"
-#include "cli/commands/backend_probe.h"
+#include "backend/backend_probe.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/option_sets.h"
@@ -49,10 +49,7 @@ bool Contains(std::span<const std::string> names, const std::string& name) {
 int BackendsCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kBackendsCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
-  std::vector<std::string> dirs;
-  for (const std::span<const std::string> more : start.args.Occurrences("backend_dir")) {
-    dirs.insert(dirs.end(), more.begin(), more.end());
-  }
+  const std::vector<std::string> dirs = AllWordsOf(start.args, "backend_dir");
   const std::span<const std::string> wanted = start.args.List("names");
   const bool with_options = start.args.Has("verbose");
   std::vector<std::string> found, usable;

@@ -15,6 +15,7 @@
 #include "run/engine_build.h"
 #include "run/model_conversion.h"
 #include "run/model_source.h"
+#include "run/resolve_runner.h"
 #include "run/worker_pool.h"
 
 namespace vernier {

@@ -1,49 +1,32 @@
 // The nodes that have to stay float32 in a float16 model.
 #include <algorithm>
-#include <cmath>
-#include <map>
-#include <numeric>
-#include <tuple>
 
+#include "cli/bind_debug.h"
+#include "cli/bind_inference.h"
+#include "cli/bind_model.h"
+#include "cli/bind_onnx_save.h"
 #include "cli/bind_run.h"
+#include "cli/bind_tensorrt.h"
+#include "cli/build_command.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
-#include "cli/commands/model_shapes.h"
 #include "cli/commands/surgery.h"
-#include "cli/debug/debug_session.h"
-#include "cli/debug/layer_fusion.h"
-#include "cli/debug/precision_evidence.h"
-#include "cli/debug/precision_trials.h"
-#include "cli/debug/reference_run.h"
 #include "cli/file_conflicts.h"
 #include "cli/option_sets.h"
-#include "model/onnx_summary.h"
+#include "debug/engine_precisions.h"
+#include "debug/precision_debugging.h"
 #include "surgeon/constant_folding.h"
-#include "surgeon/mixed_precision.h"
-#include "surgeon/precision_search.h"
-#include "util/counted.h"
-#include "util/number_text.h"
-#include "util/scratch_folder.h"
+#include "util/no_log.h"
 
 namespace vernier {
 namespace {
-
-// So many checks find the nodes of most models; where errors come from everywhere, no number would.
-constexpr int64_t kMostChecks = 100;
-
-bool IsWorse(const PrecisionEvidence& a, const PrecisionEvidence& b) {
-  const auto rank = [](const PrecisionEvidence& e) {
-    return std::tuple(!e.impossible(), -e.error, e.rule);
-  };
-  return rank(a) < rank(b);
-}
 
 Result<size_t> MostChecks(const ParsedArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> most, args.Int("max_checks"));
   if (most && *most < 1) {
     return InvalidArgument("--max-checks: expected a number >= 1, got " + std::to_string(*most));
   }
-  return static_cast<size_t>(most.value_or(kMostChecks));
+  return most ? static_cast<size_t>(*most) : PrecisionDebugPlan().most_checks;
 }
 
 // A check that reads the engine of the peer's tool gets one.
@@ -55,199 +38,63 @@ std::string DefaultArtifact(const CheckWords& check) {
   return reads ? std::string(kEngine) : "polygraphy_debug.onnx";
 }
 
-class PrecisionDebugging {
- public:
-  PrecisionDebugging(const ParsedArgs& args, const EditableModel& model, DebugSession& session,
-                     Logger& log)
-      : args_(args),
-        model_(model),
-        session_(session),
-        log_(log),
-        nodes_(FindLowerable(model.now())),
-        trials_({args, model, nodes_, session, log}) {}
+bool IsEngineFile(std::string_view path) {
+  return path.ends_with(".engine") || path.ends_with(".plan");
+}
 
-  Status Run(const Invocation& invocation) {
-    if (nodes_.empty()) {
-      return NotFound("the model has no node that computes with float32 and could with float16");
-    }
-    VERNIER_TRY(trials_.Begin());
-    VERNIER_ASSIGN_OR_RETURN(
-        const ReferenceRun reference,
-        ReferenceRun::Make(std::string(*args_.Value("model_file")), session_.check(),
-                           [&](RunPlan& plan) { return trials_.PrepareReference(plan); }));
-    VERNIER_TRY(Gather(invocation));
-    VERNIER_TRY(trials_.Await());
-    Pin();
-    VERNIER_ASSIGN_OR_RETURN(const PrecisionPlan plan, MakePlan());
-    log_.Start("Looking for the nodes that need float32, among " + Counted(nodes_.size(), "node") +
-               " of " + Counted(CountOperators(), "operator"));
-    VERNIER_ASSIGN_OR_RETURN(
-        const std::optional<KeptNodes> kept,
-        FindKeptNodes(plan, [&](std::span<const NodeSet> sets) { return FirstPassing(sets); }));
-    session_.Finish();
-    if (!kept) {
-      return NotFound(
-          "Could not find a configuration that satisfied accuracy requirements.\nNote: the check "
-          "fails even where every node that could be float16 stays float32; hold it against the "
-          "unchanged model first");
-    }
-    return Report({WithPinned(kept->nodes), kept->minimal});
+// What the command line says to TensorRT. `artifact` is the file of an iteration.
+Result<EngineSettings> BindEngine(const ParsedArgs& args, const std::string& artifact,
+                                  Logger& log) {
+  EngineSettings engine;
+  engine.runner.backend = "tensorrt";
+  NoLog silence;  // whether any of this has an effect is not known yet
+  engine.fault = BindTensorRt(args, engine.runner, silence);
+  for (const GivenOption& given : args.given()) {
+    const std::string_view dest = given.row->dest;
+    if (!IsTensorRtDest(dest) || IsLowerPrecision(dest)) continue;
+    engine.flags.emplace_back(args.Flag(dest));
   }
-
- private:
-  // ONNX Runtime computes float16 in float32 on a CPU, and leaves out casts between two nodes: what
-  // overflows in float16 need not do so there. Such a check says nothing against the values.
-  void Pin() {
-    if (!trials_.HidesOverflow()) return;
-    for (uint32_t node = 0; node < nodes_.size(); ++node) {
-      if (evidence_[node].overflows) pinned_.push_back(node);
-    }
-    if (pinned_.empty()) return;
-    log_.Warning(
-        "ONNX Runtime computes parts of a float16 model in float32, and cannot tell what "
-        "overflows: " +
-        Counted(pinned_.size(), "node") +
-        " with values that float16 does not have are kept whatever it says");
+  for (const std::string_view dest : {"int8", "tf32", "bf16", "fp8"}) {
+    if (args.Has(dest)) engine.lower.emplace_back(args.Flag(dest));
   }
+  engine.fp16 = args.Has("fp16");
+  engine.build_command = BuildCommand;
+  if (!IsEngineFile(artifact)) return engine;
+  VERNIER_ASSIGN_OR_RETURN(ModelPlan model, BindModel(args));
+  model.type = "onnx";
+  VERNIER_ASSIGN_OR_RETURN(engine.build, BindEngineBuild(args, model, artifact, log));
+  return engine;
+}
 
-  NodeSet WithPinned(const NodeSet& nodes) const {
-    NodeSet all = pinned_;
-    all.insert(all.end(), nodes.begin(), nodes.end());
-    return all;
+Result<PrecisionDebugPlan> BindPrecision(const ParsedArgs& args, const std::string& artifact,
+                                         Logger& log) {
+  PrecisionDebugPlan plan;
+  plan.model = TextOf(args, "model_file");
+  plan.higher = args.Value("precision").value_or(plan.higher);
+  plan.linear = args.Value("mode").value_or("bisect") == "linear";
+  plan.reverse = args.Value("direction").value_or("forward") == "reverse";
+  VERNIER_ASSIGN_OR_RETURN(plan.most_checks, MostChecks(args));
+  VERNIER_ASSIGN_OR_RETURN(plan.save, BindOnnxSave(args, log));
+  plan.output = TextOf(args, "output");
+  VERNIER_ASSIGN_OR_RETURN(plan.engine, BindEngine(args, artifact, log));
+  return plan;
+}
+
+// One inference of ONNX Runtime.
+Result<RunPlan> BindEvidence(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
+  VERNIER_ASSIGN_OR_RETURN(RunPlan plan, BindRun(args, invocation, log));
+  RunnerPlan runner;
+  runner.name = "onnxrt";
+  runner.backend = "onnxruntime";
+  VERNIER_ASSIGN_OR_RETURN(runner.model, BindModel(args));
+  if (const auto library = args.Value("onnxrt_lib")) {
+    runner.backend_options.emplace_back("lib", std::string(*library));
   }
-
-  // A check that passes all the same may not compute in float16 either. TensorRT does; where it
-  // makes one layer of several nodes, not each of them has to be kept.
-  void TellValues(const NodeSet& kept) {
-    if (trials_.BuildsEngines()) return;
-    size_t left = 0;
-    std::string first;
-    for (uint32_t node = 0; node < nodes_.size(); ++node) {
-      if (!evidence_[node].overflows || std::find(kept.begin(), kept.end(), node) != kept.end())
-        continue;
-      if (left++ == 0) first = std::string(nodes_[node].node->op_type) + " " + NameOf(node);
-    }
-    if (left == 0) return;
-    log_.Warning("The check passes, though " + Counted(left, "node") + " in float16 (" + first +
-                 (left == 1 ? ")" : " and others)") +
-                 " would have values that float16 does not have: make sure that what it runs "
-                 "computes in float16. ONNX Runtime on a CPU does not");
-  }
-
-  Status Gather(const Invocation& invocation) {
-    VERNIER_ASSIGN_OR_RETURN(const ScratchFolder folder, ScratchFolder::Create());
-    const std::string half = folder.path() + "/float16.onnx";
-    std::vector<std::string> untyped;
-    VERNIER_TRY(SaveMixed(model_, {}, half, {}, &untyped));
-    if (!untyped.empty()) {
-      log_.Warning("The type of " + Counted(untyped.size(), "tensor") + " is not known (" +
-                   QuotePython(untyped.front()) +
-                   "), so that no cast can be placed there; vernier surgeon sanitize infers types");
-    }
-    VERNIER_ASSIGN_OR_RETURN(evidence_,
-                             GatherEvidence(args_, invocation, model_, half, nodes_, log_));
-    return {};
-  }
-
-  // Nodes of equal evidence in the order of the graph, or against it.
-  Result<PrecisionPlan> MakePlan() const {
-    PrecisionPlan plan;
-    plan.width = session_.jobs();
-    VERNIER_ASSIGN_OR_RETURN(plan.most_checks, MostChecks(args_));
-    plan.most_checks += session_.known();
-    for (uint32_t node = 0; node < nodes_.size(); ++node) {
-      if (!std::binary_search(pinned_.begin(), pinned_.end(), node)) plan.ranked.push_back(node);
-    }
-    if (args_.Value("direction").value_or("forward") == "reverse") {
-      std::reverse(plan.ranked.begin(), plan.ranked.end());
-    }
-    std::stable_sort(plan.ranked.begin(), plan.ranked.end(),
-                     [&](uint32_t a, uint32_t b) { return IsWorse(evidence_[a], evidence_[b]); });
-    plan.likely = LikelyNodes(evidence_, nodes_, plan.ranked);
-    if (trials_.HoldsLayers()) plan.fewer = WithoutFused(plan.likely, nodes_);
-    plan.certain = std::any_of(plan.likely.begin(), plan.likely.end(),
-                               [&](uint32_t node) { return evidence_[node].overflows; });
-    if (args_.Value("mode").value_or("bisect") == "linear") return plan;
-    // Operators by their worst node.
-    std::map<std::string_view, size_t> places;
-    for (const uint32_t node : plan.ranked) {
-      const auto [place, added] = places.emplace(nodes_[node].node->op_type, plan.groups.size());
-      if (added) plan.groups.emplace_back();
-      plan.groups[place->second].push_back(node);
-    }
-    return plan;
-  }
-
-  size_t CountOperators() const {
-    std::map<std::string_view, size_t> operators;
-    for (const LowerableNode& lowerable : nodes_) ++operators[lowerable.node->op_type];
-    return operators.size();
-  }
-
-  Result<std::optional<size_t>> FirstPassing(std::span<const NodeSet> sets) {
-    std::vector<DebugTrial> trials;
-    for (const NodeSet& set : sets) trials.push_back(trials_.For(WithPinned(set)));
-    return session_.FirstThat(trials, true);
-  }
-
-  std::string NameOf(uint32_t index) const {
-    const OnnxNode& node = *nodes_[index].node;
-    const auto outputs = nodes_[index].graph->Outputs(node);
-    if (!node.name.empty()) return QuotePython(node.name);
-    return outputs.empty() ? std::string("without a name") : "of " + QuotePython(outputs[0]);
-  }
-
-  std::string Describe(uint32_t index) const {
-    const double error = evidence_[index].error;
-    std::string why;
-    if (evidence_[index].beyond) why = " | has values that float16 does not have";
-    if (std::isinf(error)) why = " | not finite in float16";
-    if (why.empty() && error > 0) {
-      why = " | adds a relative error of " + FormatFloatRepr(error) + " in float16";
-    }
-    return "    " + std::string(nodes_[index].node->op_type) + " " + NameOf(index) + why;
-  }
-
-  void TellNodes(const KeptNodes& kept) {
-    const std::string higher(args_.Value("precision").value_or("float32"));
-    std::string text =
-        kept.nodes.empty()
-            ? "The check passes with every node in float16: none needs " + higher + "."
-            : "To achieve acceptable accuracy, keep " +
-                  std::string(kept.nodes.size() == 1 ? "this " : "these ") +
-                  CountedOf(kept.nodes.size(), nodes_.size(), "node") + " in " + higher + ":";
-    for (const uint32_t node : kept.nodes) text += "\n" + Describe(node);
-    log_.Finish(text);
-    if (kept.minimal) return;
-    log_.Warning("The search ended after " + Counted(session_.iterations(), "check") +
-                 " (--max-checks): with these nodes the check passes, but perhaps not all of them "
-                 "are needed. Where errors come from everywhere no small set is to be found; more "
-                 "checks, or --load-debug-replay to go on from here, make it smaller");
-  }
-
-  Status Report(const KeptNodes& kept) {
-    TellNodes(kept);
-    TellValues(kept.nodes);
-    const std::string output(args_.Value("output").value_or(""));
-    if (output.empty()) {
-      log_.Info("--output FILE writes that model");
-    } else {
-      log_.Info("Saving ONNX model to: " + output);
-      VERNIER_TRY(trials_.Save(kept.nodes, output, Durability::kSynced));
-    }
-    trials_.TellEngine(kept.nodes, output);
-    return {};
-  }
-
-  const ParsedArgs& args_;
-  const EditableModel& model_;
-  DebugSession& session_;
-  Logger& log_;
-  const std::vector<LowerableNode> nodes_;
-  PrecisionTrials trials_;
-  std::vector<PrecisionEvidence> evidence_;
-  NodeSet pinned_;  // in order
-};
+  runner.model.type = "onnx";
+  runner.model.save_path.clear();
+  plan.runners = {std::move(runner)};
+  return plan;
+}
 
 int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& invocation) {
   std::vector<std::string> own(words.begin(), words.end());
@@ -255,16 +102,20 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
   const auto work = [&](const ParsedArgs& args, ConsoleLog& log) -> Status {
     VERNIER_TRY(MostChecks(args).status());
     if (!invocation.as_peer) VERNIER_TRY(CheckFileConflicts(args, "output"));
-    WatchSignals();
+    const std::atomic<int>& interrupted = WatchSignals();
     VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
-    if (args.Has("do_shape_inference")) VERNIER_TRY(InferShapes(args, surgery.model(), log));
+    if (args.Has("do_shape_inference")) VERNIER_TRY(InferShapesAsAsked(args, surgery.model(), log));
     // Constants are weights: those of a node that stays float32 do so too.
     VERNIER_ASSIGN_OR_RETURN(OnnxModel lowered, ConstantsAsInitializers(surgery.model().now()));
     surgery.model().Become(std::move(lowered));
-    const DebugSessionPlan plan{"precision", DefaultArtifact(check)};
+    const std::string artifact = DefaultArtifact(check);
+    VERNIER_ASSIGN_OR_RETURN(DebugSessionPlan session_plan,
+                             BindDebugSession(args, std::move(check), {"precision", artifact}));
     VERNIER_ASSIGN_OR_RETURN(DebugSession session,
-                             DebugSession::Bind(args, std::move(check), plan, log));
-    return PrecisionDebugging(args, surgery.model(), session, log).Run(invocation);
+                             DebugSession::Open(std::move(session_plan), interrupted, log));
+    VERNIER_ASSIGN_OR_RETURN(PrecisionDebugPlan plan, BindPrecision(args, session.artifact(), log));
+    plan.inference = [&] { return BindEvidence(args, invocation, log); };
+    return DebugPrecision(plan, surgery.model(), session, log);
   };
   return RunModelTool(kDebugPrecisionCommand, work, true, own, invocation);
 }

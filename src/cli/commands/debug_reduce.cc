@@ -1,21 +1,18 @@
 // The fewest nodes of a model that still fail a check.
 #include <algorithm>
-#include <numeric>
 
+#include "cli/bind_debug.h"
+#include "cli/bind_inference.h"
 #include "cli/bind_onnx_save.h"
-#include "cli/bind_run.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
-#include "cli/commands/model_shapes.h"
 #include "cli/commands/surgery.h"
-#include "cli/debug/debug_session.h"
 #include "cli/file_conflicts.h"
 #include "cli/option_sets.h"
-#include "model/onnx_cut.h"
+#include "debug/reducing.h"
+#include "inference/model_shapes.h"
 #include "surgeon/constant_folding.h"
 #include "surgeon/input_shapes.h"
-#include "surgeon/reduction.h"
-#include "util/counted.h"
 
 namespace vernier {
 namespace {
@@ -45,13 +42,13 @@ Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, Surger
   VERNIER_ASSIGN_OR_RETURN(OnnxModel lowered, ConstantsAsInitializers(model.now()));
   model.Become(std::move(lowered));
   if (args.Has("force_fallback_shape_inference")) {
-    VERNIER_TRY(ForceShapes(args, invocation, model, log));
+    VERNIER_TRY(ForceShapes(model, BindFeedSource(args, invocation, log), WatchSignals(), log));
   } else if (!args.Has("do_shape_inference")) {
     // Where rules know all sizes nobody else has to be asked.
     VERNIER_ASSIGN_OR_RETURN(OnnxModel followed, WithShapesThatFollow(model.now(), -1));
     const bool known = KnowsAllShapes(followed);
     if (known) model.Become(std::move(followed));
-    if (!known) VERNIER_TRY(InferShapes(args, model, log));
+    if (!known) VERNIER_TRY(InferShapesAsAsked(args, model, log));
   }
   bool open = false;
   for (const TensorInfo& input : model.now().RequiredInputs()) {
@@ -66,125 +63,17 @@ Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, Surger
   return {};
 }
 
-class Reducing {
- public:
-  Reducing(const ParsedArgs& args, bool as_peer, EditableModel& model, DebugSession& session,
-           Logger& log)
-      : args_(args),
-        as_peer_(as_peer),
-        model_(model),
-        session_(session),
-        log_(log),
-        whole_(model.now()),
-        fingerprints_(whole_) {}
-
-  Status Run() {
-    VERNIER_ASSIGN_OR_RETURN(const bool passes, session_.Passes({[&](const std::string& path) {
-                                                                   model_.Become(whole_);
-                                                                   return Save(
-                                                                       path, Durability::kRenamed);
-                                                                 },
-                                                                 FingerprintOf({})}));
-    if (passes && as_peer_) {
-      log_.Warning("The check passes for the whole model: there is nothing to reduce");
-      session_.Finish();
-      return SaveWhole();
-    }
-    if (passes) {
-      return NotFound(
-          "the check passes for the whole model: there is nothing to reduce; it must fail by its "
-          "exit code, --fail-code or --fail-regex");
-    }
-    ReductionOptions options;
-    options.reduce_inputs = !args_.Has("reduce_inputs");
-    options.reduce_outputs = !args_.Has("reduce_outputs");
-    options.width = session_.jobs();
-    options.bisect = args_.Value("mode").value_or("bisect") == "bisect";
-    VERNIER_ASSIGN_OR_RETURN(const Reduction reduction,
-                             ReduceNodes(whole_, options, [&](std::span<const NodeSet> parts) {
-                               return FirstFailing(parts);
-                             }));
-    session_.Finish();
-    return Report(reduction);
-  }
-
- private:
-  Status Save(const std::string& path, Durability durability) {
-    VERNIER_ASSIGN_OR_RETURN(SaveOnnxOptions options, BindOnnxSave(args_, log_));
-    options.durability = durability;
-    return model_.Save(path, std::move(options));
-  }
-
-  Status Take(const NodeSet& nodes) {
-    VERNIER_ASSIGN_OR_RETURN(OnnxModel part, PartOfNodes(whole_, nodes));
-    model_.Become(std::move(part));
-    return {};
-  }
-
-  std::string FingerprintOf(const NodeSet& nodes) const {
-    std::vector<std::string_view> parts;
-    for (const uint32_t index : nodes) parts.push_back(whole_.graph().nodes[index].bytes);
-    return fingerprints_.Of(std::move(parts));
-  }
-
-  Result<std::optional<size_t>> FirstFailing(std::span<const NodeSet> parts) {
-    std::vector<DebugTrial> trials;
-    for (const NodeSet& nodes : parts) {
-      trials.push_back({[this, &nodes](const std::string& path) -> Status {
-                          log_.Verbose("Trying " + Counted(nodes.size(), "node"));
-                          VERNIER_TRY(Take(nodes));
-                          return Save(path, Durability::kRenamed);
-                        },
-                        FingerprintOf(nodes)});
-    }
-    return session_.FirstThat(trials, false);
-  }
-
-  Status SaveAs(std::string_view dest, const NodeSet& nodes, std::string_view heading) {
-    VERNIER_TRY(Take(nodes));
-    TellModel(heading, model_.now(), log_);
-    const auto path = args_.Value(dest);
-    if (!path) return {};
-    log_.Info("Saving ONNX model to: " + std::string(*path));
-    return Save(std::string(*path), Durability::kSynced);
-  }
-
-  // The peer takes the whole model for the smallest that fails.
-  Status SaveWhole() {
-    NodeSet all(whole_.graph().nodes.size());
-    std::iota(all.begin(), all.end(), 0);
-    return SaveAs("output", all, "Minimum Bad Model:");
-  }
-
-  Status Report(const Reduction& reduction) {
-    std::string names;
-    for (const uint32_t index : reduction.bad) {
-      const OnnxNode& node = whole_.graph().nodes[index];
-      names += (names.empty() ? "" : ", ") + std::string(node.op_type) +
-               (node.name.empty() ? "" : " '" + std::string(node.name) + "'");
-    }
-    VERNIER_TRY(SaveAs("output", reduction.bad, "Minimum Bad Model:"));
-    if (!reduction.good.empty()) {
-      VERNIER_TRY(SaveAs("min_good", reduction.good, "Minimum Good Model:"));
-    } else if (args_.Has("min_good")) {
-      log_.Warning(
-          "Could not find a minimal model close in size to the reduced model that does "
-          "not cause a failure.");
-    }
-    const size_t bad = reduction.bad.size();
-    log_.Finish(CountedOf(bad, whole_.graph().nodes.size(), "node") +
-                (bad == 1 ? " still fails: " : " still fail: ") + names);
-    return {};
-  }
-
-  const ParsedArgs& args_;
-  const bool as_peer_;
-  EditableModel& model_;
-  DebugSession& session_;
-  Logger& log_;
-  const OnnxModel whole_;
-  const Fingerprints fingerprints_;
-};
+Result<ReduceDebugPlan> BindReduce(const ParsedArgs& args, bool as_peer, Logger& log) {
+  ReduceDebugPlan plan;
+  plan.reduce_inputs = !args.Has("reduce_inputs");
+  plan.reduce_outputs = !args.Has("reduce_outputs");
+  plan.bisect = args.Value("mode").value_or("bisect") == "bisect";
+  plan.keep_good = as_peer;
+  VERNIER_ASSIGN_OR_RETURN(plan.save, BindOnnxSave(args, log));
+  plan.output = TextOf(args, "output");
+  plan.min_good = TextOf(args, "min_good");
+  return plan;
+}
 
 int DebugReduceCommand(std::span<const std::string> words, const Invocation& invocation) {
   std::vector<std::string> own(words.begin(), words.end());
@@ -197,15 +86,17 @@ int DebugReduceCommand(std::span<const std::string> words, const Invocation& inv
     }
     // The peer replaces the model by its reduced one.
     if (!invocation.as_peer) VERNIER_TRY(CheckFileConflicts(args, "output"));
-    WatchSignals();
-    const DebugSessionPlan plan{"reduce", "polygraphy_debug.onnx"};
+    const DebugTool tool{"reduce", "polygraphy_debug.onnx"};
+    VERNIER_ASSIGN_OR_RETURN(DebugSessionPlan session_plan,
+                             BindDebugSession(args, std::move(check), tool));
     VERNIER_ASSIGN_OR_RETURN(DebugSession session,
-                             DebugSession::Bind(args, std::move(check), plan, log));
+                             DebugSession::Open(std::move(session_plan), WatchSignals(), log));
     session.check().HoldOnToFault();
     VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
-    if (!args.Has("force_fallback_shape_inference")) TellUnusedInputs(args, log);
+    if (!args.Has("force_fallback_shape_inference")) WarnOfUnusedFeed(FeedFlags(args), log);
     VERNIER_TRY(PrepareModel(args, invocation, surgery, log));
-    return Reducing(args, invocation.as_peer, surgery.model(), session, log).Run();
+    VERNIER_ASSIGN_OR_RETURN(const ReduceDebugPlan plan, BindReduce(args, invocation.as_peer, log));
+    return DebugReduce(plan, surgery.model(), session, log);
   };
   return RunModelTool(kDebugReduceCommand, work, true, own, invocation);
 }

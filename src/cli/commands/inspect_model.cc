@@ -3,12 +3,11 @@
 #include <filesystem>
 #include <map>
 
+#include "cli/bind_inference.h"
 #include "cli/bind_run.h"
 #include "cli/bind_tensorrt.h"
-#include "cli/commands/activations.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/extract_shapes.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/origin.h"
 #include "cli/commands/print_document.h"
@@ -16,6 +15,7 @@
 #include "cli/commands/surgery.h"
 #include "cli/option_sets.h"
 #include "core/version.h"
+#include "inference/activations.h"
 #include "model/model_type.h"
 #include "report/engine_json.h"
 #include "report/engine_text.h"
@@ -25,6 +25,7 @@
 #include "run/engine_build.h"
 #include "run/loaded_runs.h"
 #include "run/model_graph.h"
+#include "run/resolve_runner.h"
 #include "surgeon/upper_bounds.h"
 #include "util/counted.h"
 #include "util/no_log.h"
@@ -186,7 +187,7 @@ Status InspectEngine(const ParsedArgs& args, const std::string& path, ConsoleLog
     runner.backend_options.emplace_back("lib", library);
   }
   VERNIER_TRY(BindTensorRt(args, runner, log));
-  ServeTensorRtInPython(runner);
+  ServeInPython(runner);
   plan.runners.push_back(std::move(runner));
   VERNIER_TRY(BindWorkers(args, plan.execution));
   VERNIER_ASSIGN_OR_RETURN(
@@ -267,8 +268,10 @@ Result<std::string> DescribeOnnx(const ParsedArgs& args, const Invocation& invoc
     text = FormatModel(model, options);
   }
   if (args.Has("load_outputs_paths") || !args.Runners().empty()) {
+    VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, BindRun(args, invocation, log));
+    VERNIER_TRY(CheckRun(plan));
     VERNIER_ASSIGN_OR_RETURN(std::string activations,
-                             DescribeActivations(args, invocation, model, layer, log));
+                             DescribeActivations(plan, model, layer, WatchSignals(), log));
     activations.pop_back();
     text += "\n\n" + activations;
   }
@@ -293,7 +296,7 @@ Result<OnnxModel> OpenShown(const ParsedArgs& args, const std::string& path, Log
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));
   WorkerPool pool(execution, WatchSignals(), log);
-  return LoadForExtraction(args, pool, log);
+  return LoadAsAsked(args, pool, log);
 }
 
 Status InspectOnnx(const ParsedArgs& args, const Invocation& invocation, const std::string& path,

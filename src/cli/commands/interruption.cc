@@ -4,6 +4,8 @@
 
 #include <csignal>
 
+#include "util/interruption.h"
+
 namespace vernier {
 namespace {
 
@@ -27,8 +29,6 @@ const std::atomic<int>& WatchSignals() {
 
 int ReceivedSignal() { return g_interrupted.load(); }
 
-Status CheckInterrupted() {
-  return ReceivedSignal() == 0 ? Status() : Cancelled("interrupted; no file was replaced");
-}
+Status CheckInterrupted() { return CheckInterrupted(g_interrupted); }
 
 }  // namespace vernier

@@ -1,5 +1,5 @@
 // How fast runners are, one at a time.
-#include "cli/commands/profile_session.h"
+#include "cli/bind_profile.h"
 
 #include <cmath>
 

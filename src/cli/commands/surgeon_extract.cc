@@ -1,9 +1,9 @@
 // A part of a model, cut out between tensors.
 #include <span>
 
+#include "cli/bind_inference.h"
 #include "cli/bind_onnx_save.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/extract_shapes.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
 #include "cli/option_sets.h"
@@ -108,11 +108,11 @@ Status Extract(const ParsedArgs& args, const Invocation& invocation, ConsoleLog&
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));
   WorkerPool pool(execution, WatchSignals(), log);
-  VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, LoadForExtraction(args, pool, log));
+  VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, LoadAsAsked(args, pool, log));
   VERNIER_ASSIGN_OR_RETURN(CutPlan plan, BindCut(args, model));
   VERNIER_ASSIGN_OR_RETURN(const SaveOnnxOptions options, BindOnnxSave(args, log));
   VERNIER_TRY(NodesBetween(model, NamesOf(plan.inputs), NamesOf(plan.outputs)).status());
-  VERNIER_TRY(CompleteCut(args, invocation, model, plan, log));
+  VERNIER_TRY(CompleteCutAsAsked(args, invocation, model, plan, log));
   // As it is in the file: its weights go from there to the new file, and are never in memory.
   if (!args.Has("do_shape_inference") && !args.Has("fp_to_fp16")) {
     return ExtractFromFile(model, plan, output, options, log);

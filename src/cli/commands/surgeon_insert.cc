@@ -1,8 +1,9 @@
 // A new node in a model.
 #include "cli/commands/commands.h"
-#include "cli/commands/constant_worker.h"
+#include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
 #include "cli/option_sets.h"
+#include "inference/constant_worker.h"
 #include "surgeon/node_insertion.h"
 
 namespace vernier {
@@ -32,7 +33,7 @@ Status Insert(const ParsedArgs& args, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(OnnxModel inserted, WithNode(surgery.model().now(), node));
   surgery.model().Become(std::move(inserted));
   if (args.Has("do_shape_inference")) {
-    ConstantWorker worker(surgery.model(), execution, "", log);
+    ConstantWorker worker(surgery.model(), execution, "", WatchSignals(), log);
     const ShapeTool tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
     VERNIER_ASSIGN_OR_RETURN(OnnxModel inferred, worker.InferShapesOf(surgery.model().now(), tool));
     surgery.model().Become(std::move(inferred));

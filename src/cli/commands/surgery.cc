@@ -1,7 +1,6 @@
 #include "cli/commands/surgery.h"
 
 #include <chrono>
-#include <filesystem>
 
 #include "blame/quiet_logger.h"
 #include "cli/bind_model.h"
@@ -13,6 +12,7 @@
 #include "model/model_type.h"
 #include "report/model_text.h"
 #include "run/model_source.h"
+#include "util/paths.h"
 
 namespace vernier {
 namespace {
@@ -60,12 +60,6 @@ Result<Surgery> Surgery::Open(const ParsedArgs& args, Logger& log) {
   return surgery;
 }
 
-std::string AbsolutePath(const std::string& path) {
-  std::error_code ignored;
-  const std::filesystem::path absolute = std::filesystem::absolute(path, ignored);
-  return ignored ? path : absolute.lexically_normal().string();
-}
-
 void TellModel(std::string_view heading, const OnnxModel& model, Logger& log) {
   log.Info(std::string(heading) + "\n" + FormatModel(model, {}) + "\n\n");
 }
@@ -95,18 +89,13 @@ Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args) {
   return inputs;
 }
 
-void TellUnusedInputs(const ParsedArgs& args, Logger& log) {
-  constexpr std::string_view kInputs[] = {"seed",
-                                          "val_range",
-                                          "iterations",
-                                          "load_inputs_paths",
-                                          "data_loader_backend_module",
-                                          "data_loader_script"};
-  for (const std::string_view dest : kInputs) {
-    if (!args.Has(dest)) continue;
-    log.Warning(std::string(args.Flag(dest)) +
-                " has no effect: shapes follow from those of the inputs, and nothing is fed");
+std::vector<std::string> FeedFlags(const ParsedArgs& args) {
+  std::vector<std::string> flags;
+  for (const std::string_view dest : {"seed", "val_range", "iterations", "load_inputs_paths",
+                                      "data_loader_backend_module", "data_loader_script"}) {
+    if (args.Has(dest)) flags.emplace_back(args.Flag(dest));
   }
+  return flags;
 }
 
 int RunModelTool(const CommandSpec& command, const ToolWork& work, bool banners,

@@ -12,6 +12,7 @@
 #include "cli/commands/command_start.h"
 #include "model/replaced_values.h"
 #include "surgeon/editable_model.h"
+#include "util/paths.h"
 #include "util/scratch_folder.h"
 #include "vernier/status.h"
 
@@ -40,17 +41,14 @@ class Surgery {
   std::optional<EditableModel> model_;
 };
 
-/// As the peer tells where a model is that it loads.
-std::string AbsolutePath(const std::string& path);
-
 /// The peer's description of a model, without its nodes, under a heading.
 void TellModel(std::string_view heading, const OnnxModel& model, Logger& log);
 
 /// The shapes for inputs that the command line gives; without one for NAME:auto. kInvalidArgument.
 Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args);
 
-/// Warns of each option of inputs that is given: shapes follow by rules, and nothing is fed.
-void TellUnusedInputs(const ParsedArgs& args, Logger& log);
+/// The options of feeds that are given.
+std::vector<std::string> FeedFlags(const ParsedArgs& args);
 
 /// Runs a surgeon command from its words to its exit code, with the peer's banners if it has them
 /// and no document is asked for.

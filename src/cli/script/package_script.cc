@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "cli/bind_runners.h"
-#include "cli/bind_script_runner.h"
 #include "cli/script/python_call.h"
 #include "cli/script/shell_command.h"
 #include "core/version.h"
 #include "io/text_encoding.h"
+#include "run/script_runner.h"
 #include "util/shell_words.h"
 #include "util/visible_text.h"
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "cli/bind_runners.h"
-#include "cli/own_python.h"
 #include "cli/script/python_script_writer.h"
 #include "compare/metric_table.h"
 #include "core/version.h"
+#include "run/own_python.h"
 #include "util/shell_words.h"
 #include "util/visible_text.h"
 

@@ -9,6 +9,7 @@
 #include "model/onnx_outputs.h"
 #include "util/cast_grammar.h"
 #include "util/own_program.h"
+#include "util/paths.h"
 
 namespace vernier {
 namespace {
@@ -88,11 +89,6 @@ ScriptFunction SplitScript(const std::string& word, const char* fallback) {
   const bool named = colon != std::string::npos && word.substr(0, colon).ends_with(".py");
   if (!named) return {word, fallback};
   return {word.substr(0, colon), word.substr(colon + 1)};
-}
-
-std::string AbsolutePath(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::absolute(path, error).lexically_normal().string();
 }
 
 // {'name': [1, 2]} of the plan's profiles: by number, by input, by "min", "opt" and "max".

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/word_split.h"
 #include "util/shell_words.h"
+#include "util/word_split.h"
 
 namespace vernier {
 namespace {

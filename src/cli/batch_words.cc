@@ -1,0 +1,96 @@
+#include "cli/batch_words.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/arg_parser.h"
+#include "cli/bind_run.h"
+#include "cli/option_table.h"
+#include "cli/option_use.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPlaceholder = "{stem}";
+
+// What a run writes, each to a path of its own. Caches are shared on purpose.
+bool IsSaved(std::string_view dest) {
+  constexpr std::string_view kOthers[] = {"output_dir", "log_file", "gen_script", "reports"};
+  constexpr std::string_view kNames[] = {"save_intermediate_outputs",
+                                         "save_all_intermediate_outputs", "save_timing_cache"};
+  const auto is_dest = [&](std::string_view known) { return known == dest; };
+  if (std::any_of(std::begin(kNames), std::end(kNames), is_dest)) return false;
+  return dest.starts_with("save_") || std::any_of(std::begin(kOthers), std::end(kOthers), is_dest);
+}
+
+std::string WithStem(const std::string& text, const std::string& stem) {
+  if (text.empty() || text == "-") return text;
+  const fs::path path(text);
+  if (!path.has_extension()) return (path / stem).lexically_normal().string();
+  return (path.parent_path() / (stem + "-" + path.filename().string())).string();
+}
+
+std::string Replaced(std::string text, const std::string& stem) {
+  for (size_t at = text.find(kPlaceholder); at != std::string::npos;
+       at = text.find(kPlaceholder, at + stem.size())) {
+    text.replace(at, kPlaceholder.size(), stem);
+  }
+  return text;
+}
+
+// The word that holds the option's value, changed.
+void PutStem(const GivenOption& given, const std::string& stem, std::vector<std::string>& words) {
+  std::string& flag = words[given.position];
+  const size_t equals = flag.find('=');
+  if (equals != std::string::npos) {
+    const std::string value = flag.substr(equals + 1);
+    if (value.find(kPlaceholder) == std::string::npos) {
+      flag = flag.substr(0, equals + 1) + WithStem(value, stem);
+    }
+  } else if (given.values.empty()) {
+    if (!given.row->constant.empty()) {
+      flag += "=" + WithStem(std::string(given.row->constant), stem);
+    }
+  } else if (std::string& value = words[given.position + 1];
+             value.find(kPlaceholder) == std::string::npos) {
+    value = WithStem(value, stem);
+  }
+}
+
+std::string RecordOf(std::span<const std::string> words) {
+  const OptionTable table = RunOptionTable();
+  const ParseResult parsed = ParseCommandLine(table, words);
+  const bool has_folder = parsed.args.Has("output_dir");
+  const std::string_view path =
+      parsed.args.Value("save_record").value_or(has_folder ? "record.json" : "");
+  return InOutputFolder(parsed.args, std::string(path));
+}
+
+}  // namespace
+
+Result<RunWords> RunWordsFor(const BatchModel& model, std::span<const std::string> options) {
+  const OptionTable table = RunOptionTable();
+  const ParseResult parsed = ParseCommandLine(table, options);
+  if (parsed.end == ParseEnd::kUsageError) return InvalidArgument(parsed.error);
+  if (!parsed.unknown.empty()) {
+    return InvalidArgument("'" + parsed.unknown.front() + "' is not an option of run");
+  }
+  if (parsed.end == ParseEnd::kHelp) return InvalidArgument("--help goes before --");
+  if (parsed.args.Has("model_file")) {
+    return InvalidArgument("'" + std::string(*parsed.args.Value("model_file")) +
+                           "' is no option: models are named before --");
+  }
+  if (!parsed.args.Has("lenient")) VERNIER_TRY(CheckOptionUse(table, parsed.args));
+  std::vector<std::string> words(options.begin(), options.end());
+  for (const GivenOption& given : parsed.args.given()) {
+    if (IsSaved(given.row->dest)) PutStem(given, model.stem, words);
+  }
+  for (std::string& word : words) word = Replaced(std::move(word), model.stem);
+  words.insert(words.begin(), model.path);
+  std::string record = RecordOf(words);
+  return RunWords{std::move(words), std::move(record)};
+}
+
+}  // namespace vernier

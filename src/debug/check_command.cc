@@ -1,0 +1,282 @@
+#include "debug/check_command.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "util/interruption.h"
+#include "util/number_text.h"
+#include "util/scratch_folder.h"
+
+namespace vernier {
+namespace {
+
+constexpr int kPollMs = 100;
+constexpr const char* kOut = "/stdout";
+constexpr const char* kErr = "/stderr";
+constexpr std::string_view kThisProgram = "/proc/self/exe";
+
+// Exit codes of `run` that say nothing of the model.
+constexpr int kUsage = 2, kUnavailable = 5;
+constexpr int kMismatch = 1;
+
+// std::regex reports a bad pattern by throwing.
+Result<std::regex> Pattern(const std::string& text) {
+  try {
+    return std::regex(text);
+  } catch (const std::regex_error&) {
+    return InvalidArgument("--fail-regex: '" + text + "' is no regular expression");
+  }
+}
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : " ") + (word == kThisProgram ? "vernier" : word);
+  }
+  return text;
+}
+
+// The last line of a run that tells of an error, without its mark; else the last line.
+std::string ReasonIn(const std::string& said) {
+  std::istringstream lines(said);
+  std::string last, reason;
+  for (std::string line; std::getline(lines, line);) {
+    if (!Trim(line).empty()) last = line;
+    if (line.starts_with("[!] ") || line.starts_with("[E] Unrecognized")) reason = line.substr(4);
+  }
+  return reason.empty() ? last : reason;
+}
+
+// Waits for the end, or for Ctrl-C, which the command gets too.
+Result<int> Await(ChildRun& run, const std::atomic<int>& interrupted) {
+  pollfd ended{run.descriptor(), POLLIN, 0};
+  // A signal ends poll() early, with -1.
+  for (int ready = 0; ready <= 0;) {
+    ready = ::poll(&ended, 1, kPollMs);
+    const Status status = CheckInterrupted(interrupted);
+    if (status.ok()) continue;
+    run.Stop(SIGTERM);
+    (void)run.Wait();
+    return status;
+  }
+  return run.Wait();
+}
+
+// A line of standard input; nothing where there is none, or where a signal came.
+std::optional<std::string> ReadLine(const std::atomic<int>& interrupted) {
+  std::string line;
+  while (interrupted == 0) {
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    if (::poll(&input, 1, kPollMs) <= 0) continue;
+    char letter = 0;
+    if (::read(STDIN_FILENO, &letter, 1) <= 0) return std::nullopt;
+    if (letter == '\n') return line;
+    line += letter;
+  }
+  return std::nullopt;
+}
+
+Result<bool> Ask(const std::string& artifact, const std::atomic<int>& interrupted) {
+  std::string question =
+      "Did '" + (artifact.empty() ? "this iteration" : artifact) + "' [p]ass or [f]ail?";
+  while (true) {
+    std::printf(">>> %s ", question.c_str());
+    std::fflush(stdout);
+    const std::optional<std::string> line = ReadLine(interrupted);
+    if (!line) std::printf("\n");
+    VERNIER_TRY(CheckInterrupted(interrupted));
+    if (!line) {
+      return InvalidArgument(
+          "nobody answers whether the iteration is good. --check: a command that tells by its exit "
+          "code; it takes all words behind it and has to be last" +
+          std::string(artifact.empty() ? "" : ". Or put options of vernier run behind --"));
+    }
+    const int first = line->empty() ? 0 : std::tolower(static_cast<unsigned char>(line->front()));
+    if (first == 'p' || first == 'f') return first == 'p';
+    question = "Please choose either: 'p' or 'f':";
+  }
+}
+
+}  // namespace
+
+Result<CheckCommand> CheckCommand::Make(CheckPlan plan, const std::string& artifact,
+                                        const std::atomic<int>& interrupted) {
+  CheckCommand check(interrupted);
+  check.own_run_ = plan.command.empty() && !plan.run_options.empty() && !artifact.empty();
+  if (check.own_run_) {
+    check.words_ = {std::string(kThisProgram), "run", artifact};
+    check.words_.insert(check.words_.end(), plan.run_options.begin(), plan.run_options.end());
+  } else if (plan.command.empty() && !plan.run_options.empty()) {
+    return InvalidArgument(
+        "--check: expected a command that tells by its exit code whether an iteration is good: "
+        "there is no model that options behind -- could run");
+  } else {
+    check.words_ = std::move(plan.command);
+  }
+  for (const std::string& word : plan.fail_patterns) {
+    VERNIER_ASSIGN_OR_RETURN(std::regex pattern, Pattern(word));
+    check.patterns_.push_back(std::move(pattern));
+  }
+  check.reader_ = std::move(plan.reader);
+  check.fail_codes_ = std::move(plan.fail_codes);
+  check.ignored_codes_ = std::move(plan.ignored_codes);
+  check.show_always_ = plan.show_output;
+  check.hide_failures_ = plan.hide_failures;
+  return check;
+}
+
+bool CheckCommand::Names(const std::string& artifact) const {
+  return std::any_of(words_.begin(), words_.end(), [&](const std::string& word) {
+    return word.find(artifact) != std::string::npos;
+  });
+}
+
+bool CheckCommand::Judge(int code, const std::string& said) const {
+  const auto among = [code](const std::vector<int64_t>& codes) {
+    return std::find(codes.begin(), codes.end(), code) != codes.end();
+  };
+  if (among(ignored_codes_)) return true;
+  bool matched = false;
+  std::istringstream lines(said);
+  for (std::string line; !patterns_.empty() && !matched && std::getline(lines, line);) {
+    matched = std::any_of(patterns_.begin(), patterns_.end(), [&](const std::regex& pattern) {
+      return std::regex_search(line, pattern);
+    });
+  }
+  if (!fail_codes_.empty()) return !(among(fail_codes_) && (patterns_.empty() || matched));
+  return patterns_.empty() ? code == 0 : !matched;
+}
+
+bool CheckCommand::HasRules() const {
+  return !patterns_.empty() || !fail_codes_.empty() || !ignored_codes_.empty();
+}
+
+void CheckCommand::StayLoaded(Logger& log) {
+  if (!own_run_) return;
+  live_ =
+      std::make_unique<LiveRun>(log, show_always_ || !patterns_.empty(), reader_, *interrupted_);
+}
+
+std::vector<std::string> CheckCommand::RunOptions() const {
+  return own_run_ ? std::vector<std::string>(words_.begin() + 3, words_.end())
+                  : std::vector<std::string>();
+}
+
+// A process of its own where this one cannot do what the words say.
+Result<CheckCommand::Running> CheckCommand::RunHere(std::vector<std::string> words,
+                                                    const Change& change, Logger& log) const {
+  words.erase(words.begin(), words.begin() + 2);  // the program, "run"
+  Result<RunPlan> plan = live_->Plan(words, LiveRun::Side::kCandidate);
+  if (!plan.ok()) return plan.status();
+  if (!LiveRun::CanRun(*plan)) {
+    return Unimplemented(
+        "vernier run: reports, records and pictures are not made by a check that gives TensorRT "
+        "precisions; leave them out");
+  }
+  if (change) VERNIER_TRY(change(*plan));
+  log.Verbose("It is carried out in this process");
+  Running running;
+  VERNIER_ASSIGN_OR_RETURN(running.ended, live_->Run(*plan));
+  return running;
+}
+
+Result<CheckCommand::Running> CheckCommand::Start(const std::string& own,
+                                                  const std::string& artifact, const Change& change,
+                                                  Logger& log) const {
+  if (words_.empty()) {
+    Running asked;
+    VERNIER_ASSIGN_OR_RETURN(asked.answer, Ask(artifact, *interrupted_));
+    return asked;
+  }
+  std::vector<std::string> words = words_;
+  for (std::string& word : words) {
+    if (own == artifact) break;
+    for (size_t at = word.find(own); at != std::string::npos;
+         at = word.find(own, at + artifact.size())) {
+      word.replace(at, own.size(), artifact);
+    }
+  }
+  log.Info("Running check command: " + Joined(words));
+  if (live_ != nullptr) {
+    Result<Running> ended = RunHere(words, change, log);
+    const StatusCode code = ended.status().code();
+    const bool elsewhere =
+        code == StatusCode::kInvalidArgument || code == StatusCode::kUnimplemented;
+    if (change || !elsewhere) return ended;
+  } else if (change) {
+    return InvalidArgument(
+        "TensorRT's layers can be told precisions only where checks run one by one");
+  }
+  VERNIER_ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Create());
+  VERNIER_ASSIGN_OR_RETURN(
+      ChildRun run, ChildRun::StartProgram(words, folder.path() + kOut, folder.path() + kErr));
+  return Running{std::move(run), std::move(folder), {}, std::nullopt};
+}
+
+Result<bool> CheckCommand::Finish(Running running, Logger& log) {
+  if (running.answer) return *running.answer;
+  int code = running.ended.code;
+  std::string said = std::move(running.ended.said), complained = running.ended.reason;
+  std::string reason = complained;
+  if (running.run) {
+    VERNIER_ASSIGN_OR_RETURN(code, Await(*running.run, *interrupted_));
+    said = ReadAll(running.said->path() + kOut);
+    complained = ReadAll(running.said->path() + kErr);
+    reason = ReasonIn(said + complained);
+  }
+  if (own_run_ && code == kUsage) return InvalidArgument("vernier run: " + reason);
+  if (own_run_ && code == kUnavailable) return Unavailable("vernier run: " + reason);
+  const bool passed =
+      own_run_ && !HasRules() ? JudgeOwnRun(code, reason, log) : Judge(code, said + complained);
+  if (show_always_ || (!passed && !hide_failures_ && !own_run_)) {
+    log.Info("========== CAPTURED STDOUT ==========\n" + said);
+    log.Log(passed ? Severity::kWarning : Severity::kError,
+            "========== CAPTURED STDERR ==========\n" + complained);
+  }
+  return passed;
+}
+
+bool CheckCommand::JudgeOwnRun(int code, const std::string& reason, Logger& log) {
+  if (code == 0) return true;
+  // A mismatch is what was looked for; anything else may be a mistake.
+  log.Log(code == kMismatch ? Severity::kVerbose : Severity::kInfo,
+          "vernier run ended with exit code " + std::to_string(code) +
+              (reason.empty() ? "" : ": " + reason));
+  if (fault_ == 0) fault_ = code;
+  if (!same_fault_ || code == fault_) return false;
+  log.Info("That is another fault than the first one, whose exit code was " +
+           std::to_string(fault_) + ": it counts as passed");
+  return true;
+}
+
+Status RunToTheEnd(std::vector<std::string> words, const std::atomic<int>& interrupted) {
+  VERNIER_ASSIGN_OR_RETURN(const ScratchFolder folder, ScratchFolder::Create());
+  words.insert(words.begin(), std::string(kThisProgram));
+  const std::string err = folder.path() + kErr;
+  VERNIER_ASSIGN_OR_RETURN(ChildRun run, ChildRun::StartProgram(words, folder.path() + kOut, err));
+  VERNIER_ASSIGN_OR_RETURN(const int code, Await(run, interrupted));
+  return EndOfRun(code, code == 0 ? "" : ReasonIn(ReadAll(folder.path() + kOut) + ReadAll(err)));
+}
+
+Status EndOfRun(int code, const std::string& reason) {
+  if (code == 0) return {};
+  const std::string text =
+      "vernier run ended with exit code " + std::to_string(code) + ": " + reason;
+  if (code == kUsage) return InvalidArgument(text);
+  return code == kUnavailable ? Unavailable(text) : BackendError(text);
+}
+
+}  // namespace vernier

@@ -1,0 +1,79 @@
+// `vernier run` within this process, again and again: what loaded a framework stays alive between
+// two runs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "run/caller_objects.h"
+#include "run/exit_code.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/run_record.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Reads the words of `vernier run` as the command line does.
+struct RunReader {
+  /// The plan of these words, behind `run`; `now` is in the names of runners without a label.
+  /// kUnimplemented for what only a process of its own does.
+  std::function<Result<RunPlan>(const std::vector<std::string>& words, std::time_t now,
+                                Logger& log)>
+      read;
+  /// What is checked before a plan is carried out.
+  std::function<Status(const RunPlan& plan)> check;
+};
+
+class LiveRun {
+ public:
+  /// `log` gets, as verbose lines, what the runs say; with `show`, as they say it. It and
+  /// `interrupted` must outlive this.
+  LiveRun(Logger& log, bool show, RunReader reader, const std::atomic<int>& interrupted);
+  ~LiveRun();
+  LiveRun(const LiveRun&) = delete;
+  LiveRun& operator=(const LiveRun&) = delete;
+
+  /// The plan of `vernier run WORDS`. A reference is told from what is compared with it by the
+  /// names of its runners. kInvalidArgument, kUnimplemented: in a process of its own it says so
+  /// itself.
+  enum class Side : uint8_t { kReference, kCandidate };
+  Result<RunPlan> Plan(const std::vector<std::string>& words, Side side) const;
+
+  /// Whether the plan asks for no more than can be done here: reports, records and pictures are
+  /// made by a process of their own.
+  static bool CanRun(const RunPlan& plan);
+
+  struct Outcome {
+    int code = 0;        ///< as the process would end
+    std::string reason;  ///< why, if not with 0; of a mismatch empty
+    std::string said;    ///< what it logged, with `show` only
+  };
+  /// kCancelled. Runs with frameworks that are loaded already, or loads them.
+  Result<Outcome> Run(const RunPlan& plan);
+
+  /// Is told of every run.
+  void OnEnd(std::function<void(const RunRecord&)> told) { on_end_ = std::move(told); }
+
+  /// What runs outside of this class need to find the same workers.
+  const CallerObjects& workers() const { return caller_; }
+  Logger& log();
+
+ private:
+  class Log;
+
+  const RunReader reader_;
+  const std::atomic<int>& interrupted_;
+  const std::time_t now_;
+  std::unique_ptr<Log> log_;
+  KeptWorkers kept_;
+  CallerObjects caller_;
+  std::function<void(const RunRecord&)> on_end_;
+};
+
+}  // namespace vernier

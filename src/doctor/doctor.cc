@@ -1,0 +1,60 @@
+#include "doctor/doctor.h"
+
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "backend/backend_path.h"
+#include "core/version.h"
+#include "doctor/probe_parts.h"
+
+namespace vernier {
+namespace {
+
+void Append(std::vector<DoctorPart> more, std::vector<DoctorPart>& parts) {
+  parts.insert(parts.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+}
+
+// Without one of these nothing can be run, or nothing that was asked for.
+void FindFaults(std::span<const std::string> required, DoctorRecord& record) {
+  for (const char* name : {"plug-ins", "shared-memory", "temporary-space"}) {
+    const DoctorPart* part = record.Find(name);
+    if (part == nullptr || part->state == PartState::kUsable) continue;
+    record.faults.push_back(std::string(name) + ": " + part->why);
+  }
+  bool has_framework = false;
+  for (const DoctorPart& part : record.parts) {
+    // The other two run no models of a framework's.
+    has_framework |= part.section == "backends" && part.state == PartState::kUsable &&
+                     part.name != "identity" && part.name != "pluginref";
+  }
+  if (!has_framework) {
+    record.faults.push_back("no framework can be used, so that no model can be run: see Backends");
+  }
+  for (const std::string& name : required) {
+    const DoctorPart* part = record.Find(name);
+    if (part != nullptr && part->state == PartState::kUsable) continue;
+    const std::string state =
+        part == nullptr ? "no part of that name is known" : PartStateName(part->state);
+    record.faults.push_back("'" + name + "' is required: " + state);
+  }
+}
+
+}  // namespace
+
+DoctorRecord Examine(const DoctorPlan& plan) {
+  const std::vector<std::string> path = BackendSearchPath(plan.backend_dirs);
+  DoctorRecord record{.version = kVersion};
+  PythonPlace python;
+  std::vector<DoctorPart> packages = ProbePackages(plan.python, python);
+  Append(ProbeProgram(path), record.parts);
+  Append(ProbeBackends(path, python), record.parts);
+  Append(std::move(packages), record.parts);
+  Append(ProbeGpu(), record.parts);
+  Append(ProbeSystem(), record.parts);
+  FindFaults(plan.required, record);
+  return record;
+}
+
+}  // namespace vernier

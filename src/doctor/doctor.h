@@ -1,0 +1,23 @@
+// Looks at everything that vernier can use: backends and their frameworks, Python and its packages,
+// the GPU, the machine.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "record/doctor_record.h"
+
+namespace vernier {
+
+struct DoctorPlan {
+  std::vector<std::string> backend_dirs;  ///< of plug-ins, before the usual ones
+  std::string python;                     ///< the interpreter of scripts; empty: found
+  std::vector<std::string> required;      ///< names of parts: one that is not usable is a fault
+};
+
+/// Examines each part, in a process of its own where it might crash or hang. What is missing is
+/// told, not an error; faults are what keeps models from being run here, and what is required and
+/// not usable.
+DoctorRecord Examine(const DoctorPlan& plan);
+
+}  // namespace vernier

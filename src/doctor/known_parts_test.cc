@@ -1,0 +1,26 @@
+#include "doctor/known_parts.h"
+
+#include <gtest/gtest.h>
+
+namespace vernier {
+namespace {
+
+TEST(KnownParts, PluginsOfAMajorVersionAreFoundByTheirFramework) {
+  ASSERT_NE(FindPart(KnownBackends(), "tensorrt_10"), nullptr);
+  EXPECT_EQ(FindPart(KnownBackends(), "tensorrt_10")->name, "tensorrt");
+  EXPECT_EQ(FindPart(KnownBackends(), "torchscript"), nullptr);
+  EXPECT_EQ(FindPart(KnownBackends(), "another"), nullptr);
+  EXPECT_EQ(FindPart(KnownPackages(), "onnx_graphsurgeon")->package, "onnx-graphsurgeon");
+}
+
+TEST(KnownParts, AManagedInterpreterGetsAnEnvironment) {
+  EXPECT_EQ(PipCommand({"/e/bin/python", false}, "numpy"), "/e/bin/python -m pip install numpy");
+  EXPECT_EQ(PipCommand({"/usr/bin/python3", true}, "numpy"),
+            "/usr/bin/python3 -m venv .venv && . .venv/bin/activate && pip install numpy");
+  EXPECT_EQ(PipCommand({}, "numpy"),
+            "python3 -m venv .venv && . .venv/bin/activate && pip install numpy");
+  EXPECT_EQ(PipCommand({"/e/bin/python", false}, ""), "");
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,93 @@
+#include "inference/model_shapes.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "inference/constant_worker.h"
+#include "surgeon/input_shapes.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+// What the peer assumes of a size that nothing fixes.
+constexpr int64_t kOpenSize = 1;
+
+std::vector<TensorInfo> InfosOf(const TensorMap& tensors) {
+  std::vector<TensorInfo> infos;
+  for (const NamedTensor& tensor : tensors) {
+    TensorInfo& info = infos.emplace_back(TensorInfo{tensor.name, tensor.tensor.dtype(), {}});
+    info.shape.emplace();
+    for (const int64_t size : tensor.tensor.dims()) info.shape->push_back({size, {}});
+  }
+  return infos;
+}
+
+void TellInputs(const OnnxModel& model, std::span<const TensorInfo> found, Logger& log) {
+  std::string text;
+  for (const TensorInfo& input : model.RequiredInputs()) {
+    const auto fed = std::find_if(found.begin(), found.end(),
+                                  [&](const TensorInfo& info) { return info.name == input.name; });
+    if (fed == found.end()) continue;
+    text += (text.empty() ? "" : ",\n ") + fed->name +
+            " [dtype=" + std::string(DTypeName(fed->dtype)) + ", shape=" + FormatShape(fed->shape) +
+            "]";
+  }
+  log.Info("Running fallback shape inference using input metadata:\n{" + text + "}");
+}
+
+void TellMissing(std::span<const std::string> wanted, const TensorMap& values, Logger& log) {
+  std::string text;
+  for (const std::string& name : wanted) {
+    if (Find(values, name) == nullptr) text += (text.empty() ? "" : ", ") + QuotePython(name);
+  }
+  if (text.empty()) return;
+  log.Warning(
+      "The shapes of these stay as they are, since they are no tensors that ONNX Runtime "
+      "shows: " +
+      text);
+}
+
+}  // namespace
+
+void WarnOfUnusedFeed(std::span<const std::string> flags, Logger& log) {
+  for (const std::string& flag : flags) {
+    log.Warning(flag +
+                " has no effect: shapes follow from those of the inputs, and nothing is fed");
+  }
+}
+
+Status InferShapes(EditableModel& model, const ExecutionPlan& execution, ShapeTool tool,
+                   const std::atomic<int>& interrupted, Logger& log) {
+  ConstantWorker worker(model, execution, "", interrupted, log);
+  VERNIER_ASSIGN_OR_RETURN(OnnxModel inferred, worker.InferShapesOf(model.now(), tool));
+  model.Become(std::move(inferred));
+  return {};
+}
+
+Status ForceShapes(EditableModel& model, const FeedSource& source,
+                   const std::atomic<int>& interrupted, Logger& log) {
+  if (!source.given) {
+    VERNIER_ASSIGN_OR_RETURN(OnnxModel followed, WithShapesThatFollow(model.now(), kOpenSize));
+    model.Become(std::move(followed));
+  }
+  const std::vector<std::string> wanted = TensorsOfNodes(model.now(), source.given);
+  if (wanted.empty()) {
+    WarnOfUnusedFeed(source.flags, log);
+    return {};
+  }
+  VERNIER_ASSIGN_OR_RETURN(const RunPlan feeds, source.inference());
+  ConstantWorker worker(model, feeds.execution, source.library, interrupted, log);
+  VERNIER_ASSIGN_OR_RETURN(
+      const TensorMap values,
+      worker.Measure(model.now(), wanted, feeds).Annotate("--force-fallback-shape-inference"));
+  const std::vector<TensorInfo> found = InfosOf(values);
+  TellInputs(model.now(), found, log);
+  TellMissing(wanted, values, log);
+  VERNIER_ASSIGN_OR_RETURN(OnnxModel sized, WithTensors(model.now(), found));
+  model.Become(std::move(sized));
+  return {};
+}
+
+}  // namespace vernier

@@ -1,0 +1,40 @@
+// Shapes of a model that is being changed: inferred, or seen while it runs.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/shape_inference.h"
+#include "surgeon/editable_model.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Where the one feed comes from that a model is run with.
+struct FeedSource {
+  bool given = false;              ///< by the user: rules are not asked first
+  std::string library;             ///< of ONNX Runtime; empty: found
+  std::vector<std::string> flags;  ///< that say how it is made: warned of where nothing is fed
+  /// One inference of ONNX Runtime with the model and its inputs; asked for if rules do not do.
+  std::function<Result<RunPlan>()> inference;
+};
+
+/// Warns of options of a feed that was not needed.
+void WarnOfUnusedFeed(std::span<const std::string> flags, Logger& log);
+
+/// The model gets the shapes that onnx infers, or rules of our own where Python has none.
+Status InferShapes(EditableModel& model, const ExecutionPlan& execution, ShapeTool tool,
+                   const std::atomic<int>& interrupted, Logger& log);
+
+/// The model's tensors get the sizes that they have for one feed: by rules, and by one inference of
+/// ONNX Runtime where rules do not cover a tensor or the feed is given. A tensor that cannot be had
+/// is warned of. Errors of making the feed and of the inference.
+Status ForceShapes(EditableModel& model, const FeedSource& source,
+                   const std::atomic<int>& interrupted, Logger& log);
+
+}  // namespace vernier

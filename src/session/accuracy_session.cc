@@ -1,0 +1,149 @@
+#include "session/accuracy_session.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "report/accuracy_file.h"
+#include "report/accuracy_summary.h"
+#include "run/output_names.h"
+#include "util/counted.h"
+
+namespace vernier {
+namespace {
+
+std::vector<std::string> SavedOutputNames(const AccuracyResults& results) {
+  std::vector<std::string> names;
+  for (const SavedFunction& function : results.functions) {
+    for (const SavedPair& pair : function.pairs) {
+      for (const SavedIteration& iteration : pair.iterations) {
+        for (const SavedOutput& output : iteration) {
+          const bool known = std::find(names.begin(), names.end(), output.name) != names.end();
+          if (!known) names.push_back(output.name);
+        }
+      }
+    }
+  }
+  return names;
+}
+
+class AccuracyCheck {
+ public:
+  AccuracyCheck(const AccuracyPlan& plan, Logger& log) : asked_(plan), plan_(plan.run), log_(log) {}
+
+  RunFaults Run() {
+    const Status status = Judge();
+    if (!status.ok()) log_.Critical(status.message());
+    // A threshold for which nothing was saved was asked for, and could not be held.
+    if (status.code() == StatusCode::kInvalidArgument) {
+      faults_.incomplete = true;
+    } else {
+      faults_.Add(status);
+    }
+    return faults_;
+  }
+
+ private:
+  Status Judge() {
+    log_.Info("Loading accuracy results from " + asked_.path);
+    VERNIER_ASSIGN_OR_RETURN(AccuracyResults saved, ReadAccuracyResults(asked_.path));
+    if (!plan_.lenient) VERNIER_TRY(CheckOutputNames(plan_, SavedOutputNames(saved)));
+    CompareOptions options = plan_.compare;
+    if (!asked_.simple) std::erase(options.functions, CompareFunction::kSimple);
+    const bool dropped = options.functions.size() < plan_.compare.functions.size();
+    VERNIER_ASSIGN_OR_RETURN(const Reevaluation judged, Reevaluate(std::move(saved), options));
+    for (const std::string& fields : judged.ignored) {
+      log_.Info("Ignoring saved comparison with metric fields " + fields +
+                ": no matching threshold was requested.");
+    }
+    LogAccuracySummary(judged.results, log_);
+    VERNIER_TRY(Save(judged.results));
+    if (!judged.results.passed()) {
+      log_.Error("FAILED | Accuracy results did not pass the requested thresholds.");
+      faults_.mismatch = true;
+    } else if (judged.results.checked_something()) {
+      log_.Finish("PASSED | Accuracy results passed the requested thresholds.");
+    }
+    SayWhatWasNotChecked(judged, dropped);
+    RefusePictures();
+    return {};
+  }
+
+  void RefusePictures() {
+    if (plan_.lenient) return;
+    for (const std::string& flag : asked_.picture_flags) {
+      log_.Error(flag + ": the file holds no tensors to draw");
+      faults_.unsaved = true;
+    }
+  }
+
+  Status Save(const AccuracyResults& results) {
+    if (plan_.save.accuracy.empty()) return {};
+    log_.Info("Saving accuracy results to " + plan_.save.accuracy);
+    return WriteAccuracyResults(results, plan_.save.accuracy);
+  }
+
+  // Where the peer passes in silence.
+  void SayWhatWasNotChecked(const Reevaluation& judged, bool dropped_simple) {
+    if (!judged.results.checked_something()) {
+      log_.Error(
+          "nothing was checked: name thresholds for measures that the file holds, such as"
+          " --check-error-stat max --atol 1e-3 or --compare l2 --l2-threshold 0.1");
+      faults_.incomplete = true;
+      return;
+    }
+    if (plan_.lenient) return;
+    TellCoverage(judged);
+    if (dropped_simple) {
+      log_.Error(
+          "simple was not checked: say which statistic must be within which tolerance,"
+          " such as --check-error-stat max --atol 1e-3");
+      faults_.incomplete = true;
+    }
+    for (const CompareFunction function : judged.skipped) {
+      log_.Error(std::string(CompareFunctionName(function)) +
+                 " was not checked: its verdicts cannot be made again from what was saved");
+      faults_.incomplete = true;
+    }
+  }
+
+  // What the verdict rests on. How many elements the outputs had was not saved.
+  void TellCoverage(const Reevaluation& judged) {
+    std::set<std::string> outputs;
+    size_t measures = 0, pairs = 0, bare = 0;
+    for (const SavedFunction& function : judged.results.functions) {
+      pairs = std::max(pairs, function.pairs.size());
+      for (const SavedPair& pair : function.pairs) {
+        for (const SavedIteration& iteration : pair.iterations) {
+          measures += iteration.size();
+          for (const SavedOutput& output : iteration) {
+            outputs.insert(output.name);
+            bare += std::holds_alternative<bool>(output.result) ? 1 : 0;
+          }
+        }
+      }
+    }
+    std::string text = "checked " + Counted(measures, "saved measure") + " of " +
+                       Counted(outputs.size(), "output") + " in " + Counted(pairs, "pair") +
+                       " of runners";
+    if (bare > 0) text += "; bare verdicts, without a measure: " + std::to_string(bare);
+    if (!judged.ignored.empty()) {
+      text += "; not checked: " + Counted(judged.ignored.size(), "kind") +
+              " of measures without a threshold";
+    }
+    log_.Info(text);
+  }
+
+  const AccuracyPlan& asked_;
+  const RunPlan& plan_;
+  Logger& log_;
+  RunFaults faults_;
+};
+
+}  // namespace
+
+RunFaults CheckAccuracy(const AccuracyPlan& plan, Logger& log) {
+  return AccuracyCheck(plan, log).Run();
+}
+
+}  // namespace vernier

@@ -1,0 +1,25 @@
+// `check accuracy`: saved metrics against other thresholds, without what they were measured on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "run/exit_code.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+
+namespace vernier {
+
+struct AccuracyPlan {
+  RunPlan run;       ///< its thresholds, and where it saves the results
+  std::string path;  ///< Polygraphy's file of accuracy results
+  /// The thresholds of `simple` are asked for: its default, elemwise, cannot be judged again.
+  bool simple = false;
+  std::vector<std::string> picture_flags;  ///< that ask for what the file has no tensors for
+};
+
+/// Judges, logs what came out and what could not be checked, and saves. Mismatch: a threshold is
+/// exceeded; incomplete: something asked for was not checked; errors of reading and saving.
+RunFaults CheckAccuracy(const AccuracyPlan& plan, Logger& log);
+
+}  // namespace vernier
