@@ -81,6 +81,7 @@ struct InputPlan {
   std::vector<DimSize> dims;        ///< --dim
   std::vector<DimSize> found_dims;  ///< nobody's choice: with 1 the model does not run
   std::vector<std::string> range_words;
+  std::vector<std::string> map_words;  ///< --map-inputs: `[RUNNER:]NAME=[SOURCE]`
   bool from_graph = false;  ///< --inputs-from-graph: ranges that the model's graph demands
   std::string like;         ///< --like: a sample whose values are imitated; empty: none
   int64_t seed = 1;
@@ -173,6 +174,7 @@ struct RunPlan {
   PicturePlan pictures;
   ExecutionPlan execution;
   PairPlan pairs;
+  std::vector<std::string> output_map_words;  ///< --map-outputs: `[A:[B:]]NAME=[SOURCE]`
   CompareOptions compare;
   std::vector<std::string> load_outputs;
   std::vector<std::string> load_labels;  ///< of these, in their order; empty: the file's own names

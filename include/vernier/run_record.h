@@ -58,6 +58,9 @@ struct RunnerRecord {
   std::string failure;  ///< empty: it did everything asked of it
   std::vector<std::pair<std::string, std::string>> skipped_outputs;  ///< name, why
   std::optional<ReceivedRecord> received;  ///< where it was asked for and the worker can tell
+  /// Inputs that --map-inputs mapped, and what of the feed they were; tensors that it left out.
+  std::vector<std::pair<std::string, std::string>> mapped_inputs = {};
+  std::vector<std::string> left_out_inputs = {};
   std::optional<EngineBuildRecord> engine;
 };
 
@@ -139,8 +142,10 @@ struct BarRecord {
 struct OutputRecord {
   std::string name;        ///< of the first runner
   std::string other_name;  ///< of the second, when it was not the same
-  std::string paired_by;   ///< "exact", "folded", "substring", "position"
-  std::string dtype;       ///< of the first runner; empty: not known
+  /// "exact", "folded", "substring", "position" (the only ones left), "shape", "value" or "map".
+  std::string paired_by;
+  std::optional<double> pairing_error = {};  ///< of "value": RMS of the differences, relative
+  std::string dtype;                         ///< of the first runner; empty: not known
   std::string other_dtype;
   int64_t compared = 0;  ///< iterations
   int64_t passed = 0;
@@ -182,6 +187,7 @@ struct PairRecord {
   std::vector<std::string> only_in_second;
   std::vector<std::string> without_verdict = {};  ///< a comparison script said nothing of them
   std::vector<std::string> dropped = {};          ///< by a post-processing script
+  std::vector<std::string> left_out = {};         ///< by --map-outputs
   bool by_layer = false;    ///< what `blame` compared; made of `RunRecord::blame`, not saved
   bool retyped = false;     ///< by --same-type or --strict: the types of some outputs differ
   bool incomplete = false;  ///< less could be compared than was asked for

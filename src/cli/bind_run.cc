@@ -8,6 +8,7 @@
 #include "cli/bind_blame.h"
 #include "cli/bind_compare.h"
 #include "cli/bind_dims.h"
+#include "cli/bind_maps.h"
 #include "cli/bind_runners.h"
 #include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
@@ -280,6 +281,7 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   VERNIER_TRY(BindExecution(args, plan.lenient, plan.execution));
   VERNIER_TRY(BindPairs(args, plan.pairs));
   VERNIER_TRY(BindCompare(args, plan, logger));
+  VERNIER_TRY(BindMaps(args, plan));
   for (const std::string_view dest : {"load_outputs_paths", "compare_outputs"}) {
     for (const std::string& word : args.List(dest)) AddSavedSide(word, plan);
   }

@@ -162,6 +162,7 @@ OptionTable RunOptionTable() {
                       ComparatorRunGroup(),
                       PostprocessGroup(),
                       CompareGroup(),
+                      MapGroup(),
                       WorkerGroup(),
                       ReportGroup(),
                       RunAndBlameGroup(),

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "util/number_text.h"
 
@@ -40,12 +41,21 @@ class OneToOne {
   OneToOne(const TensorMap& a, const TensorMap& b)
       : a_(a), b_(b), partner_of_a_(a.size()), taken_b_(b.size(), false) {}
 
+  void MatchKnown(std::span<const KnownPair> known) {
+    for (const KnownPair& pair : known) {
+      const size_t i = IndexOf(a_, pair.a), j = IndexOf(b_, pair.b);
+      if (i == kNone || j == kNone || partner_of_a_[i] || taken_b_[j]) continue;
+      Take(i, j, pair.how);
+    }
+  }
+
   void MatchExact() {
     std::map<std::string_view, size_t> by_name;
     for (size_t j = b_.size(); j-- > 0;) by_name[b_[j].name] = j;
     for (size_t i = 0; i < a_.size(); ++i) {
       const auto it = by_name.find(a_[i].name);
-      if (it != by_name.end() && !taken_b_[it->second]) Take(i, it->second, PairedBy::kExact);
+      const bool free = it != by_name.end() && !taken_b_[it->second] && !partner_of_a_[i];
+      if (free) Take(i, it->second, PairedBy::kExact);
     }
   }
 
@@ -84,6 +94,18 @@ class OneToOne {
     if (free_a.size() != 1 || free_b.size() != 1) return;
     if (Agree(a_[free_a[0]].tensor, b_[free_b[0]].tensor)) {
       Take(free_a[0], free_b[0], PairedBy::kPosition);
+    }
+  }
+
+  void MatchShape() {
+    using Kind = std::pair<DType, Dims>;
+    std::map<Kind, std::vector<size_t>> left, right;
+    for (const size_t i : FreeA()) left[{a_[i].tensor.dtype(), a_[i].tensor.dims()}].push_back(i);
+    for (const size_t j : FreeB()) right[{b_[j].tensor.dtype(), b_[j].tensor.dims()}].push_back(j);
+    for (const auto& [kind, indices] : left) {
+      const auto it = right.find(kind);
+      if (it == right.end() || indices.size() != 1 || it->second.size() != 1) continue;
+      Take(indices[0], it->second[0], PairedBy::kShape);
     }
   }
 
@@ -174,13 +196,18 @@ Pairing PairLenient(const TensorMap& a, const TensorMap& b) {
 
 }  // namespace
 
-Pairing PairOutputs(const TensorMap& a, const TensorMap& b, PairingRule rule) {
+Pairing PairOutputs(const TensorMap& a, const TensorMap& b, PairingRule rule,
+                    std::span<const KnownPair> known) {
   if (rule == PairingRule::kLenient) return PairLenient(a, b);
   OneToOne matcher(a, b);
+  matcher.MatchKnown(known);
   matcher.MatchExact();
   matcher.MatchFolded();
   matcher.MatchSubstring();
-  if (rule == PairingRule::kOneToOne) matcher.MatchLastOne();
+  if (rule == PairingRule::kOneToOne) {
+    matcher.MatchLastOne();
+    matcher.MatchShape();
+  }
   return matcher.Finish();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,16 @@
 
 namespace vernier {
 
-/// How the names of a pair correspond.
-enum class PairedBy : uint8_t { kExact, kFolded, kSubstring, kPosition };
+/// How the names of a pair correspond, or what else made it one.
+enum class PairedBy : uint8_t {
+  kExact,
+  kFolded,
+  kSubstring,
+  kPosition,  ///< the only ones left
+  kShape,     ///< the only ones left of their type and shape
+  kValue,     ///< PairByValue
+  kMap,       ///< --map-outputs
+};
 
 struct OutputPair {
   size_t a = 0;  ///< index into the first runner's outputs
@@ -31,12 +40,18 @@ struct Pairing {
   std::vector<TakenMatch> taken;        ///< lenient only
 };
 
+/// A pair that is known by its names.
+struct KnownPair {
+  std::string a, b;
+  PairedBy how = PairedBy::kMap;
+};
+
 enum class PairingRule : uint8_t {
   /// One to one: exact names; then equal after case folding and without a trailing ":0"; then one
-  /// name within the other if that is unique on both sides and dtype and shape agree; then by
-  /// position, only where each side has exactly one left and they agree.
+  /// name within the other if that is unique on both sides and dtype and shape agree; then by dtype
+  /// and shape, where each side has exactly one output left that has them.
   kOneToOne,
-  /// kOneToOne without the step by position, for runs that mark tensors as outputs.
+  /// kOneToOne by names alone, for runs that mark tensors as outputs.
   kOneToOneMarked,
   /// The peer's: per output of A the exact name, else the first name of B that contains it or is
   /// contained in it (ignoring case), else the same position; several outputs of A may meet one
@@ -44,7 +59,9 @@ enum class PairingRule : uint8_t {
   kLenient,
 };
 
-/// Names are taken as given and may be empty. Never fails; what has no partner is listed.
-Pairing PairOutputs(const TensorMap& a, const TensorMap& b, PairingRule rule);
+/// Names are taken as given and may be empty. Never fails; what has no partner is listed. `known`
+/// pairs come first, where both outputs are there; with kLenient they are ignored.
+Pairing PairOutputs(const TensorMap& a, const TensorMap& b, PairingRule rule,
+                    std::span<const KnownPair> known = {});
 
 }  // namespace vernier

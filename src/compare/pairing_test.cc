@@ -16,7 +16,7 @@ TensorMap Outputs(const Names& names) {
 }
 
 std::string Describe(const Names& a, const Names& b, const Pairing& pairing) {
-  static const char* const kHow[] = {"=", "~", "<", "#"};
+  static const char* const kHow[] = {"=", "~", "<", "#", "%", "^", "!"};
   std::string text;
   for (const OutputPair& pair : pairing.pairs) {
     text += a[pair.a] + kHow[static_cast<size_t>(pair.how)] + b[pair.b] + " ";
@@ -93,6 +93,23 @@ TEST(PairOutputs, NeedsAgreementForInexactNames) {
   EXPECT_TRUE(PairOutputs(a, other_shape, PairingRule::kOneToOne).pairs.empty());
   EXPECT_TRUE(PairOutputs(a, other_type, PairingRule::kOneToOne).pairs.empty());
   EXPECT_EQ(PairOutputs(a, other_type, PairingRule::kLenient).pairs.size(), 1u);
+}
+
+TEST(PairOutputs, PairsTheOnlyOnesOfATypeAndShape) {
+  const TensorMap a = {{"a", Floats({1, 2})}, {"b", Floats({1, 2, 3})}, {"c", Ints({2}, {1, 2})}};
+  const TensorMap b = {{"x", Floats({1, 2, 3})}, {"y", Floats({1, 2})}, {"z", Floats({3, 4})}};
+  EXPECT_EQ(Describe({"a", "b", "c"}, {"x", "y", "z"}, PairOutputs(a, b, PairingRule::kOneToOne)),
+            "b%x -a -c +y +z");
+  EXPECT_TRUE(PairOutputs(a, b, PairingRule::kOneToOneMarked).pairs.empty());
+}
+
+TEST(PairOutputs, TakesWhatIsKnownFirst) {
+  const Names names = {"x", "y"};
+  const TensorMap a = Outputs(names), b = Outputs(names);
+  const std::vector<KnownPair> known = {{"x", "y", PairedBy::kMap}, {"gone", "x", PairedBy::kMap}};
+  EXPECT_EQ(Describe(names, names, PairOutputs(a, b, PairingRule::kOneToOneMarked, known)),
+            "x!y -y +x");
+  EXPECT_EQ(Describe(names, names, PairOutputs(a, b, PairingRule::kOneToOne, known)), "x!y y#x");
 }
 
 TEST(PairOutputs, LenientNamesTheTakenCandidate) {

@@ -1,9 +1,11 @@
 #include "inputs/coerce_feed.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
+#include "core/tensor_slice.h"
 #include "inputs/cast_tensor.h"
 #include "inputs/match_shape.h"
 #include "inputs/peer_text.h"
@@ -37,6 +39,88 @@ bool ShapeFits(const Tensor& tensor, const TensorInfo& input) {
   return !input.shape || FitsShape(tensor.dims(), *input.shape);
 }
 
+// The order of axes with which a tensor fits, among those that channels first and last differ by;
+// empty: it has none.
+std::string LayoutThatFits(const Tensor& tensor, const TensorInfo& input) {
+  static const std::vector<size_t> kLayouts[] = {{0, 2, 1},      {0, 3, 1, 2}, {0, 2, 3, 1},
+                                                 {2, 0, 1},      {1, 2, 0},    {0, 4, 1, 2, 3},
+                                                 {0, 2, 3, 4, 1}};
+  if (!input.shape || ShapeFits(tensor, input)) return "";
+  for (const std::vector<size_t>& layout : kLayouts) {
+    if (layout.size() != tensor.dims().size()) continue;
+    Dims dims;
+    for (const size_t axis : layout) dims.push_back(tensor.dims()[axis]);
+    if (FitsShape(dims, *input.shape)) return FormatAxes(layout);
+  }
+  return "";
+}
+
+// What has no partner of its name on either side.
+struct InputsAlone {
+  std::vector<const TensorInfo*> inputs;
+  std::vector<const NamedTensor*> tensors;
+
+  static bool Fits(const Tensor& tensor, const TensorInfo& input) {
+    return TypeFits(tensor, input) && ShapeFits(tensor, input);
+  }
+
+  // Null where none fits, or several do.
+  const NamedTensor* OnlyFitting(const TensorInfo& input) const {
+    const NamedTensor* only = nullptr;
+    for (const NamedTensor* tensor : tensors) {
+      if (!Fits(tensor->tensor, input)) continue;
+      if (only != nullptr) return nullptr;
+      only = tensor;
+    }
+    return only;
+  }
+
+  bool FitsOneInput(const NamedTensor& tensor) const {
+    return std::count_if(inputs.begin(), inputs.end(),
+                         [&](const TensorInfo* input) { return Fits(tensor.tensor, *input); }) == 1;
+  }
+
+  // Both sides, and words that would map the one to the other.
+  std::string WordsToType(const std::string& label) const {
+    std::string text = "\nNote: these inputs of " + label + " have no counterpart in the feed:";
+    for (const TensorInfo* input : inputs) text += "\n    " + Described(*input);
+    text += tensors.empty() ? "\nThe feed has nothing else." : "\nThe feed has besides:";
+    for (const NamedTensor* tensor : tensors) text += "\n    " + Described(*tensor);
+    if (tensors.empty()) return text;
+    text += "\nSay which belong together, for example: --map-inputs";
+    std::unordered_set<const NamedTensor*> used;
+    for (const TensorInfo* input : inputs) {
+      text += " " + label + ":" + input->name + "=" + SourceFor(*input, used);
+    }
+    return text;
+  }
+
+ private:
+  static std::string Described(const TensorInfo& input) {
+    const std::string type =
+        input.dtype == DType::kUndefined ? "any type" : std::string(DTypeName(input.dtype));
+    return input.name + "  " + type + (input.shape ? " " + FormatShape(input.shape) : "");
+  }
+  static std::string Described(const NamedTensor& tensor) {
+    return tensor.name + "  " + std::string(DTypeName(tensor.tensor.dtype())) + " " +
+           FormatDims(tensor.tensor.dims());
+  }
+
+  // One that fits, else one that would with its axes in another order, else a blank to fill in.
+  std::string SourceFor(const TensorInfo& input,
+                        std::unordered_set<const NamedTensor*>& used) const {
+    for (const NamedTensor* tensor : tensors) {
+      if (Fits(tensor->tensor, input) && used.insert(tensor).second) return tensor->name;
+    }
+    for (const NamedTensor* tensor : tensors) {
+      if (!TypeFits(tensor->tensor, input)) continue;
+      const std::string order = LayoutThatFits(tensor->tensor, input);
+      if (!order.empty() && used.insert(tensor).second) return tensor->name + "@" + order;
+    }
+    return "NAME";
+  }
+};
+
 // One feed against one runner's inputs.
 class Coercion {
  public:
@@ -62,7 +146,8 @@ class Coercion {
                        [&](const TensorInfo& input) { return input.name == name; });
   }
 
-  Result<const NamedTensor*> FindStrictly(size_t index) const {
+  // By its name; null where no tensor is the only one of that name.
+  const NamedTensor* FindByName(size_t index) const {
     const std::string& name = inputs_[index].name;
     // Most feeds are in the order of the inputs, of which there may be thousands.
     if (index < feed_.size() && feed_[index].name == name) return &feed_[index];
@@ -76,30 +161,74 @@ class Coercion {
       return Folded(input.name) == folded && Find(feed_, input.name) == nullptr;
     };
     const auto takers = std::count_if(inputs_.begin(), inputs_.end(), wants_it);
-    if (similar.size() == 1 && takers == 1) return similar[0];
-    return Malformed("input '" + name + "': expected a tensor of that name, found " +
+    return similar.size() == 1 && takers == 1 ? similar[0] : nullptr;
+  }
+
+  const InputsAlone& Alone() {
+    if (alone_) return *alone_;
+    alone_.emplace();
+    std::unordered_set<const NamedTensor*> named;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const NamedTensor* const found = FindByName(i);
+      if (found == nullptr) alone_->inputs.push_back(&inputs_[i]);
+      named.insert(found);
+    }
+    for (const NamedTensor& entry : feed_) {
+      if (!named.contains(&entry)) alone_->tensors.push_back(&entry);
+    }
+    return *alone_;
+  }
+
+  // The only tensor without an input that fits, where it fits no other input that has none.
+  const NamedTensor* FindByShape(const TensorInfo& input) {
+    const NamedTensor* const only = Alone().OnlyFitting(input);
+    const bool made =
+        only != nullptr &&
+        std::any_of(options_.made_for.begin(), options_.made_for.end(),
+                    [&](const TensorInfo& other) { return other.name == only->name; });
+    return made && Alone().FitsOneInput(*only) ? only : nullptr;
+  }
+
+  Result<const NamedTensor*> FindStrictly(size_t index) {
+    const TensorInfo& input = inputs_[index];
+    if (const NamedTensor* const named = FindByName(index)) {
+      if (named->name != input.name) {
+        logger_.Warning(NameWarning(input.name, named->name));
+        Note(input, "taken from '" + named->name + "'");
+      }
+      return named;
+    }
+    if (const NamedTensor* const fitting = FindByShape(input)) {
+      const std::string how = "paired with '" + fitting->name + "' by type and shape";
+      logger_.Once(Severity::kInfo, "Input tensor: " + input.name + " | It is " + how +
+                                        ", as no tensor has its name");
+      Note(input, how);
+      return fitting;
+    }
+    return Malformed("input '" + input.name + "': expected a tensor of that name, found " +
                      QuotedNames(feed_) +
                      " in the input data; rename it there, or pass --lenient to take the most "
-                     "similar name or the position");
+                     "similar name or the position" +
+                     (options_.label.empty() ? "" : Alone().WordsToType(options_.label)));
   }
 
   Result<Tensor> FitStrictly(size_t index) {
     const TensorInfo& input = inputs_[index];
     VERNIER_ASSIGN_OR_RETURN(const NamedTensor* found, FindStrictly(index));
     used_.insert(found);
-    if (found->name != input.name) {
-      logger_.Warning(NameWarning(input.name, found->name));
-      Note(input, "taken from '" + found->name + "'");
-    }
     const Tensor& tensor = found->tensor;
     if (TypeFits(tensor, input) && ShapeFits(tensor, input)) return tensor;
     const DType expected = input.dtype == DType::kUndefined ? tensor.dtype() : input.dtype;
+    const std::string order = TypeFits(tensor, input) ? LayoutThatFits(tensor, input) : "";
     return Malformed("input '" + input.name + "': expected " + std::string(DTypeName(expected)) +
                      " of shape " + FormatShape(input.shape) + ", found " +
                      std::string(DTypeName(tensor.dtype())) + " of shape " +
-                     FormatDims(tensor.dims()) +
-                     " in the input data; convert it, or pass --lenient to cast, transpose or "
-                     "reshape it");
+                     FormatDims(tensor.dims()) + " in the input data; convert it, " +
+                     (options_.label.empty() || order.empty()
+                          ? std::string()
+                          : "permute its axes with --map-inputs " + options_.label + ":" +
+                                input.name + "=" + found->name + "@" + order + ", ") +
+                     "or pass --lenient to cast, transpose or reshape it");
   }
 
   void WarnOfUnused() {
@@ -212,6 +341,7 @@ class Coercion {
   const CoerceOptions& options_;
   Logger& logger_;
   std::unordered_set<const NamedTensor*> used_;
+  std::optional<InputsAlone> alone_;
   CoercedFeed result_;
 };
 

@@ -18,6 +18,11 @@ struct CoerceOptions {
   /// kPeer only, may be empty: makes the named input anew for this runner when the supplied one
   /// cannot be used. The peer does that in sequential mode with loaders that can be indexed.
   std::function<Result<Tensor>(const std::string& name)> reload = {};
+  /// kStrict only: what the words of --map-inputs call the runner; empty: they are not offered.
+  std::string label = {};
+  /// kStrict only: the feed was made for inputs of these names, those of another runner. Such a
+  /// tensor may be paired with an input of another name by type, rank and sizes.
+  std::span<const TensorInfo> made_for = {};
 };
 
 struct CoercedFeed {
@@ -27,9 +32,11 @@ struct CoercedFeed {
 
 /// Finds and fits a tensor of `feed` for every input; bytes are shared where nothing changes.
 ///
-/// kStrict: names must be equal, or equal after case folding and without ":0", one to one; types
-/// must be equal and shapes compatible; else kMalformed with what was expected and found. Tensors
-/// that no input takes are named in a warning, once.
+/// kStrict: names must be equal, or equal after case folding and without ":0", one to one. What is
+/// left over then on both sides (CoerceOptions::made_for) is paired where exactly one tensor fits
+/// an input by type, rank and sizes, and that tensor fits no other. Types must be equal and shapes
+/// compatible; else kMalformed with what was expected and found, and the words of --map-inputs
+/// that would map it. Tensors that no input takes are named in a warning, once.
 ///
 /// kPeer: the peer's rules and words. Names: equal, else the first that contains the other, else by
 /// position. Types are cast (CastTensor), shapes transposed or reshaped (MatchShape), each with

@@ -72,6 +72,56 @@ TEST(CoerceFeed, StrictNamesWhatWasExpectedAndFound) {
             "data; convert it, or pass --lenient to cast, transpose or reshape it");
 }
 
+// A feed that was made for another runner.
+Result<CoercedFeed> CoerceMade(const TensorMap& feed, std::vector<TensorInfo> inputs,
+                               Logger& logger) {
+  std::vector<TensorInfo> made_for;
+  for (const NamedTensor& entry : feed) made_for.push_back({entry.name, entry.tensor.dtype(), {}});
+  CoerceOptions options;
+  options.label = "tf";
+  options.made_for = made_for;
+  return CoerceFeed(feed, inputs, options, logger);
+}
+
+TEST(CoerceFeed, StrictPairsWhatOneToOneFitsByTypeAndShape) {
+  RecordingLogger logger;
+  const TensorMap feed = {{"a", Floats({2}, {1, 2})}, {"b", Floats({1, 2}, {3, 4})}};
+  const std::vector<TensorInfo> inputs = {Input("q", DType::kFloat32, {{1, ""}, {-1, "n"}}),
+                                          Input("p", DType::kFloat32, kPair)};
+  const auto coerced = CoerceMade(feed, inputs, logger);
+  ASSERT_TRUE(coerced.ok());
+  EXPECT_EQ(coerced->tensors[0].tensor.As<float>()[0], 3);
+  EXPECT_EQ(coerced->tensors[1].tensor.As<float>()[0], 1);
+  EXPECT_EQ(coerced->notes[0], "input 'q': paired with 'b' by type and shape");
+  EXPECT_TRUE(logger.Has("Input tensor: q | It is paired with 'b' by type and shape"));
+  // Nobody said that the feed was meant for these.
+  EXPECT_FALSE(Coerce(feed, inputs, Strictness::kStrict, logger).ok());
+}
+
+TEST(CoerceFeed, StrictShowsBothSidesWhereSeveralFit) {
+  RecordingLogger logger;
+  const TensorMap feed = {{"a", Floats({2}, {1, 2})}, {"b", Floats({2}, {3, 4})}};
+  const Status status =
+      CoerceMade(feed, {Input("q", DType::kFloat32, kPair), Input("p", DType::kFloat32, {{2, ""}})},
+                 logger)
+          .status();
+  EXPECT_EQ(status.code(), StatusCode::kMalformed);
+  EXPECT_NE(status.message().find("\n    q  float32 (2,)\n    p  float32 (2,)\n"),
+            std::string::npos);
+  EXPECT_NE(status.message().find("--map-inputs tf:q=a tf:p=b"), std::string::npos);
+}
+
+TEST(CoerceFeed, StrictProposesLayouts) {
+  RecordingLogger logger;
+  const TensorMap feed = {{"x", Floats({1, 1, 2, 1}, {1, 2})}};
+  const std::vector<Dim> last = {{1, ""}, {2, ""}, {1, ""}, {1, ""}};
+  const Status same = CoerceMade(feed, {Input("x", DType::kFloat32, last)}, logger).status();
+  EXPECT_NE(same.message().find("permute its axes with --map-inputs tf:x=x@0,2,3,1, or pass"),
+            std::string::npos);
+  const Status other = CoerceMade(feed, {Input("y", DType::kFloat32, last)}, logger).status();
+  EXPECT_NE(other.message().find("--map-inputs tf:y=x@0,2,3,1"), std::string::npos);
+}
+
 TEST(CoerceFeed, StrictWarnsOfTensorsThatNothingTakes) {
   RecordingLogger logger;
   const TensorMap feed = {{"x", Floats({2}, {1, 2})}, {"z", Floats({2}, {1, 2})}};

@@ -85,6 +85,7 @@ void ListPlan(Fields& field, PartOfPlan<InputPlan> auto& inputs) {
   field("dims", inputs.dims);
   field("found_dims", inputs.found_dims);
   field("ranges", inputs.range_words);
+  field("maps", inputs.map_words);
   field("from_graph", inputs.from_graph);
   field("like", inputs.like);
   field("seed", inputs.seed);
@@ -192,6 +193,7 @@ void ListPlan(Fields& field, PartOfPlan<RunPlan> auto& plan) {
   field("postprocess", plan.postprocess);
   field("postprocess_script", plan.postprocess_script);
   field("pairs", plan.pairs);
+  field("output_maps", plan.output_map_words);
   field("compare", plan.compare);
   field("compare_script", plan.compare_script);
   field("noise_floor", plan.noise_floor);

@@ -68,6 +68,8 @@ void ListFields(Fields& field, Some<RunnerRecord> auto& runner) {
   field.Given("latency_seconds", runner.latency);
   field.Given("received", runner.received);
   field.Pairs("skipped_outputs", runner.skipped_outputs, "name", "why");
+  field.Pairs("mapped_inputs", runner.mapped_inputs, "input", "from");
+  field.Later("left_out_inputs", runner.left_out_inputs);
   field.Given("engine", runner.engine);
 }
 
@@ -181,6 +183,7 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field("name", output.name);
   field.TextOr("other_name", output.other_name, output.name);
   field("paired_by", output.paired_by);
+  field.Later("pairing_error", output.pairing_error);
   field.Text("dtype", output.dtype);
   field.Text("other_dtype", output.other_dtype);
   field("compared_iterations", output.compared);
@@ -238,6 +241,7 @@ void ListFields(Fields& field, Some<PairRecord> auto& pair) {
   field("only_in_second", pair.only_in_second);
   field("without_verdict", pair.without_verdict);
   field("dropped", pair.dropped);
+  field.Later("left_out", pair.left_out);
 }
 
 template <typename Fields>

@@ -7,6 +7,7 @@
 
 #include "blame/sides.h"
 #include "model/model_type.h"
+#include "run/name_maps.h"
 #include "run/row_writer.h"
 #include "util/paths.h"
 #include "vernier/session.h"
@@ -76,6 +77,14 @@ Status CheckScripts(const RunPlan& plan) {
   return {};
 }
 
+// Loaded sides may have further labels: what the words say is read again when they are known.
+Status CheckMaps(const RunPlan& plan) {
+  std::vector<std::string> labels = plan.load_labels;
+  for (const RunnerPlan& runner : plan.runners) labels.push_back(runner.name);
+  VERNIER_TRY(ParseNameMaps("--map-inputs", plan.inputs.map_words, labels, 1).status());
+  return ParseNameMaps("--map-outputs", plan.output_map_words, labels, 2).status();
+}
+
 }  // namespace
 
 Status ValidatePlan(const RunPlan& plan) {
@@ -97,6 +106,7 @@ Status ValidatePlan(const RunPlan& plan) {
   VERNIER_TRY(CheckPaths(plan));
   VERNIER_TRY(CheckRows(plan));
   VERNIER_TRY(CheckScripts(plan));
+  VERNIER_TRY(CheckMaps(plan));
   if (plan.blame) VERNIER_TRY(CheckSides(plan, plan.blame->reference));
   return CheckAverageOptions(plan.compare);
 }

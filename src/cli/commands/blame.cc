@@ -67,8 +67,8 @@ constexpr CommandSpec kBlameCommand = {
                ModelGroup(), OnnxLoadGroup(), OnnxRuntimeGroup(), OpenVinoGroup(),
                TensorRtConfigGroup(), TensorRtShortFormGroup(), TensorRtLoadGroup(),
                TensorRtRunGroup(), DataLoaderGroup(),
-               Only(ComparisonGroup(), {"load_outputs_paths"}), WorkerGroup(), BlameGroup(),
-               BlameAloneGroup(), Only(ReportGroup(), {"reports"})});
+               Only(ComparisonGroup(), {"load_outputs_paths"}), MapGroup(), WorkerGroup(),
+               BlameGroup(), BlameAloneGroup(), Only(ReportGroup(), {"reports"})});
         },
     .run = BlameCommand,
 };

@@ -47,7 +47,8 @@ constexpr CommandSpec kCompareCommand = {
                                     "compare", "compare_func_script", "save_accuracy_results_path",
                                     "lenient", "strict", "same_type", "worst"}),
                               CompareSimpleGroup(), CompareIndicesGroup(), CompareMetricsGroup(),
-                              PythonWorkerOptions(), ReportGroup()});
+                              Only(MapGroup(), {"map_outputs"}), PythonWorkerOptions(),
+                              ReportGroup()});
         },
     .run = CompareCommand,
 };

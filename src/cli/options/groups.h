@@ -34,6 +34,7 @@ OptionGroup CompareSimpleGroup();
 OptionGroup CompareIndicesGroup();
 OptionGroup CompareMetricsGroup();
 std::vector<OptionGroup> CompareGroup();  // the four above
+OptionGroup MapGroup();
 OptionGroup WorkerGroup();
 OptionGroup ProfileOptionRows();
 OptionGroup ReportGroup();
