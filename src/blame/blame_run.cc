@@ -410,6 +410,7 @@ class Investigation {
     if (!plain_ || !record.error.empty()) return;
     const OutputScene scene{&*graph_, reference_model_.get(), &plain_->outputs(),
                             plan_.run.lenient};
+    NoteRetypedOutputs(scene, record);
     BlameConstants(scene, record);
     if (!record.culprits.empty()) return;
     if (std::string why = WhyNotAllOutputs(scene, record); !why.empty()) GiveUp(std::move(why));

@@ -154,6 +154,22 @@ std::string Headroom(const BlameRecord& record) {
          " would lose values:\n" + FormatTable(rows, WithNumbers(3));
 }
 
+// Values that agree say nothing of whoever reads a tensor by its type.
+std::string Retyped(const BlameRecord& record) {
+  const int64_t count = CoverageOf(record).retyped;
+  for (const BlameLayerRecord& layer : record.layers) {
+    for (const BlameTensorRecord& tensor : layer.outputs) {
+      if (tensor.reference_dtype.empty()) continue;
+      return VisibleLine("Types differ: " + Counted(count, "tensor") + ", " +
+                         (count == 1 ? "" : "the first ") + "'" + Shortened(tensor.name) + "' of " +
+                         Shortened(layer.node) + " [" + layer.op_type + "]: " + tensor.dtype +
+                         ", and " + tensor.reference_dtype + " in the reference") +
+             "\n";
+    }
+  }
+  return "";
+}
+
 std::string Unexposed(const BlameRecord& record) {
   if (record.unexposed.empty()) return "";
   std::vector<std::string> names;
@@ -186,6 +202,7 @@ std::string FormatBlame(const BlameRecord& record, bool all_layers) {
   if (!record.first_divergence.empty()) {
     text += "First divergence: " + VisibleLine(record.first_divergence) + "\n";
   }
+  text += Retyped(record);
   text += FirstNonFinite(record);
   text += Headroom(record);
   text += Fused(record);
@@ -198,10 +215,12 @@ std::string FormatBlame(const BlameRecord& record, bool all_layers) {
   if (!record.error.empty()) return text + "Not finished: " + record.error + "\n";
   if (!record.culprits.empty()) return text;
   if (!record.within_bounds.empty()) return text + VisibleLine(record.within_bounds) + "\n";
-  const std::string_view idle = CoverageOf(record).shows_nothing()
-                                    ? ", but that shows nothing: every tensor holds one value only"
-                                    : "";
-  return text + "Nothing is to blame" + std::string(idle) + ".\n";
+  const BlameCoverage coverage = CoverageOf(record);
+  text += "Nothing is to blame";
+  if (coverage.shows_nothing()) {
+    text += ", but that shows nothing: every tensor holds one value only";
+  }
+  return text + (coverage.retyped > 0 ? ", but types differ.\n" : ".\n");
 }
 
 }  // namespace vernier

@@ -119,9 +119,13 @@ VerdictText BlameVerdict(const BlameRecord& blame) {
     return {Outcome::kMismatched, "No layer by itself exceeds its error bound."};
   }
   if (blame.culprits.empty()) {
-    return {Outcome::kMatched, coverage.shows_nothing()
-                                   ? "Nothing is to blame, but that shows nothing."
-                                   : "Nothing is to blame."};
+    std::string sentence = "Nothing is to blame";
+    if (coverage.shows_nothing()) sentence += ", but that shows nothing";
+    if (coverage.retyped > 0) {
+      sentence += ", but the types of " +
+                  Number(static_cast<size_t>(coverage.retyped), "tensor", "tensors") + " differ";
+    }
+    return {Outcome::kMatched, sentence + "."};
   }
   const BlameCulprit& first = blame.culprits.front();
   std::string sentence = first.node + " (" + first.op_type + ") is to blame";
