@@ -183,6 +183,7 @@ struct PairRecord {
   std::vector<std::string> without_verdict = {};  ///< a comparison script said nothing of them
   std::vector<std::string> dropped = {};          ///< by a post-processing script
   bool by_layer = false;    ///< what `blame` compared; made of `RunRecord::blame`, not saved
+  bool itself = false;      ///< both sides are one file: that they agree shows nothing
   bool retyped = false;     ///< by --same-type or --strict: the types of some outputs differ
   bool incomplete = false;  ///< less could be compared than was asked for
   std::optional<bool> average_passed = {};  ///< of --check-average, where it was judged

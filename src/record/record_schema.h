@@ -229,6 +229,7 @@ void ListFields(Fields& field, Some<PairRecord> auto& pair) {
   field("compared_iterations", pair.compared_iterations);
   field("passed_iterations", pair.passed_iterations);
   field("rejected_by_strict", pair.rejected);
+  field("compared_with_itself", pair.itself);
   field("rejected_for_types", pair.retyped);
   field("incomplete", pair.incomplete);
   field("average_passed", pair.average_passed);

@@ -90,7 +90,7 @@ TextRow OutputRow(const RankedOutput& ranked, bool several_pairs) {
                  VerdictCell(output),
                  TimesOver(output),
                  Error(output, output.max_absolute_error),
-                 output.max_relative_error ? FormatG(*output.max_relative_error, 5) : "-",
+                 FormatRelativeError(output),
                  output.tolerances_checked
                      ? std::to_string(output.mismatches) + "/" + std::to_string(output.elements)
                      : "-"};

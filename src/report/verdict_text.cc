@@ -28,7 +28,7 @@ VerdictCounts CountOutputs(const RunRecord& record) {
       const bool failed = HasFailed(output);
       counts.failed += failed;
       counts.unverified += OutputVerdict(output) == "not verified";
-      counts.vacuous += !failed && !output.vacuous.empty();
+      counts.vacuous += !failed && (pair.itself || !output.vacuous.empty());
     }
   }
   return counts;
@@ -104,7 +104,7 @@ VerdictText OutputsVerdict(const RunRecord& record, const VerdictCounts& counts)
                         ? std::string("that shows nothing")
                         : Number(counts.vacuous, "of them shows", "of them show") + " nothing");
   }
-  return {Outcome::kMatched, sentence + "."};
+  return {Outcome::kMatched, sentence + ".", counts.vacuous == counts.outputs};
 }
 
 VerdictText BlameVerdict(const BlameRecord& blame) {
@@ -125,7 +125,7 @@ VerdictText BlameVerdict(const BlameRecord& blame) {
       sentence += ", but the types of " +
                   Number(static_cast<size_t>(coverage.retyped), "tensor", "tensors") + " differ";
     }
-    return {Outcome::kMatched, sentence + "."};
+    return {Outcome::kMatched, sentence + ".", coverage.shows_nothing()};
   }
   const BlameCulprit& first = blame.culprits.front();
   std::string sentence = first.node + " (" + first.op_type + ") is to blame";
@@ -241,6 +241,13 @@ bool HoldsIntegers(const OutputRecord& output) {
 std::string FormatError(double error, const OutputRecord& output, int digits) {
   const bool whole = HoldsIntegers(output) && std::fabs(error) <= 0x1p53;
   return whole ? std::to_string(static_cast<int64_t>(error)) : FormatG(error, digits);
+}
+
+std::string FormatRelativeError(const OutputRecord& output, int digits) {
+  if (!output.max_relative_error) return "-";
+  const bool undefined = std::isnan(*output.max_relative_error) && output.max_absolute_error &&
+                         !std::isnan(*output.max_absolute_error) && output.not_finite == 0;
+  return undefined ? "0/0" : FormatG(*output.max_relative_error, digits);
 }
 
 std::string DescribeFailure(const OutputRecord& output) {

@@ -373,7 +373,6 @@ class Execution {
       }
     }
     NoteWhatWasLeftOut();
-    NoteSelfComparisons();
     outcome_.record.averaged = plan_.compare.check_average;
     if (!comparisons_) return;
     std::vector<int64_t> lengths;
@@ -383,6 +382,7 @@ class Execution {
     RunRecord& record = outcome_.record;
     record.pairs = comparisons_->Finish(lengths, coverage, outcome_.faults, record.faults);
     loaded_->NameFiles(comparisons_->pairs(), record.pairs);
+    NoteSelfComparisons();
     NoteLostOutputs();
     if (plan_.strict) RejectVacuous();
     if (plan_.validate && spill_ != nullptr && !aborted_) {
@@ -415,13 +415,20 @@ class Execution {
     }
   }
 
-  // A file compared with itself agrees whatever it holds.
+  // A file compared with itself agrees whatever it holds, but for what equals nothing.
   void NoteSelfComparisons() {
-    if (!comparisons_ || !loaded_) return;
-    for (const auto& [a, b] : loaded_->SelfComparisons(comparisons_->pairs())) {
-      outcome_.record.notes.push_back("'" + loaded_->runs()[a].path +
-                                      "' was compared with itself: that it agrees shows nothing");
-      self_compared_.emplace_back(loaded_->runs()[a].name, loaded_->runs()[b].name);
+    const std::vector<std::pair<size_t, size_t>> pairs = comparisons_->pairs();
+    for (const auto& self : loaded_->SelfComparisons(pairs)) {
+      const auto at = std::ranges::find(pairs, self) - pairs.begin();
+      PairRecord& pair = outcome_.record.pairs.at(static_cast<size_t>(at));
+      pair.itself = true;
+      const bool strange = std::ranges::any_of(pair.outputs, [](const OutputRecord& output) {
+        return !output.agrees() && output.not_finite > 0;
+      });
+      outcome_.record.notes.push_back(
+          "'" + loaded_->runs()[self.first].path + "' was compared with itself: " +
+          (strange ? "what does not match is NaN or infinite, which equals nothing"
+                   : "that it agrees shows nothing"));
       if (plan_.strict) outcome_.faults.mismatch = true;
     }
   }
@@ -429,11 +436,9 @@ class Execution {
   // The exit code is set where the vacuous outputs were found; here the record learns of it.
   void RejectVacuous() {
     for (PairRecord& pair : outcome_.record.pairs) {
-      const auto self = std::find(self_compared_.begin(), self_compared_.end(),
-                                  std::pair(pair.first, pair.second));
-      pair.rejected = self != self_compared_.end() ||
-                      std::any_of(pair.outputs.begin(), pair.outputs.end(),
-                                  [](const OutputRecord& o) { return !o.vacuous.empty(); });
+      pair.rejected =
+          pair.itself || std::any_of(pair.outputs.begin(), pair.outputs.end(),
+                                     [](const OutputRecord& o) { return !o.vacuous.empty(); });
     }
   }
 
@@ -454,7 +459,6 @@ class Execution {
   std::optional<Savers> savers_;
   TensorRelease released_;
   std::unique_ptr<Spill> spill_;
-  std::vector<std::pair<std::string, std::string>> self_compared_;
   std::string size_note_;
   int64_t live_iterations_ = 0;
   bool aborted_ = false;
