@@ -218,7 +218,10 @@ struct RunRecord {
   bool averaged = false;            ///< --check-average: verdicts are on means
   std::string error;                ///< why the run was given up; empty: it was not
   std::vector<std::string> faults;  ///< what was asked for and not done, one sentence each
-  std::vector<std::string> notes;   ///< what was changed on the way: coerced inputs
+  /// What was checked and not accepted although its values may agree, one sentence each: values
+  /// that --validate refuses, and what --strict does.
+  std::vector<std::string> rejections;
+  std::vector<std::string> notes;  ///< what was changed on the way: coerced inputs
   std::vector<std::pair<std::string, std::string>> saved;  ///< what, where
   int exit_code = 0;
   double seconds = 0;

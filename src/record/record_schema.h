@@ -351,9 +351,10 @@ void ListFields(Fields& field, Some<RunRecord> auto& record) {
   field("command", record.command);
   field("origin", record.origin);
   field("exit_code", record.exit_code);
-  field.Derived("complete", [&] { return record.faults.empty() && record.error.empty(); });
+  field.Derived("complete", [&] { return IsComplete(record); });
   field.Text("error", record.error);
   field("faults", record.faults);
+  field("rejections", record.rejections);
   field("notes", record.notes);
   field("seconds", record.seconds);
   field.Choice("aggregation", record.averaged, "average", "per_iteration");

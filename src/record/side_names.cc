@@ -133,7 +133,7 @@ RunRecord WithSideNames(RunRecord record, NameStyle style) {
     for (ProfileRunner& runner : record.profile->runners) runner.name = names.Of(runner.name, "");
     for (ProfilePoint& point : record.profile->points) point.runner = names.Of(point.runner, "");
   }
-  for (std::vector<std::string>* lines : {&record.notes, &record.faults}) {
+  for (std::vector<std::string>* lines : {&record.notes, &record.faults, &record.rejections}) {
     for (std::string& line : *lines) line = names.In(std::move(line));
   }
   record.error = names.In(std::move(record.error));

@@ -222,7 +222,8 @@ std::string FormatMarkdown(const RunRecord& record) {
   }
   constexpr size_t kShownSentences = 10;
   for (const auto& [title, sentences] :
-       {std::pair("**Not done:** ", &record.faults), std::pair("Note: ", &record.notes)}) {
+       {std::pair("**Failed:** ", &record.rejections), std::pair("**Not done:** ", &record.faults),
+        std::pair("Note: ", &record.notes)}) {
     for (size_t i = 0; i < std::min(kShownSentences, sentences->size()); ++i) {
       text += title + EscapeMarkdown(Short((*sentences)[i])) + "\n\n";
     }

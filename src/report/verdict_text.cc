@@ -138,7 +138,9 @@ VerdictText BlameVerdict(const BlameRecord& blame) {
 // Of pairs without a compared output.
 VerdictText NothingCompared(const RunRecord& record) {
   std::string why = FirstLine(record.error);
-  if (why.empty() && !record.faults.empty()) why = FirstLine(record.faults.front());
+  for (const std::vector<std::string>* sentences : {&record.rejections, &record.faults}) {
+    if (why.empty() && !sentences->empty()) why = FirstLine(sentences->front());
+  }
   // As a failed --validate does, and a name that the model does not have.
   const bool failed = record.exit_code == 1 && !why.empty();
   return {failed ? Outcome::kMismatched : Outcome::kIncomplete,
@@ -180,6 +182,7 @@ std::string DescribeGate(const GateRecord& gate) {
 std::string WhatElseWentWrong(const RunRecord& record) {
   const std::string failed = FailedRunners(record);
   if (!failed.empty()) return failed + " failed";
+  if (!record.rejections.empty()) return FirstLine(record.rejections.front());
   if (!record.error.empty()) return "the run was given up: " + FirstLine(record.error);
   const bool rejected = std::any_of(record.pairs.begin(), record.pairs.end(),
                                     [](const PairRecord& pair) { return pair.rejected; });
@@ -198,8 +201,8 @@ std::string WhatElseWentWrong(const RunRecord& record) {
 
 VerdictText DecideVerdict(const RunRecord& record) {
   VerdictText verdict = FromParts(record);
-  const bool complete = record.faults.empty() && record.error.empty() &&
-                        FailedRunners(record).empty() && record.exit_code == 0;
+  const bool complete =
+      IsComplete(record) && FailedRunners(record).empty() && record.exit_code == 0;
   if (complete || verdict.outcome == Outcome::kIncomplete) return verdict;
   if (verdict.outcome != Outcome::kMismatched) {
     verdict.outcome = record.exit_code == 1 ? Outcome::kMismatched : Outcome::kIncomplete;

@@ -276,7 +276,7 @@ class Execution {
     for (int64_t i = 0; i < live_iterations_; ++i) {
       VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, spill_->Read(i));
       VERNIER_TRY(comparisons_->Postprocess(i, outputs));
-      valid &= comparisons_->ValidateAll(outputs, outcome_.record.faults);
+      valid &= comparisons_->ValidateAll(outputs, outcome_.record.rejections);
     }
     observer_.ValidationFinished(valid);
     if (!valid) outcome_.faults.mismatch = true;
@@ -380,7 +380,7 @@ class Execution {
     for (const LoadedRuns::Run& run : loaded_->runs()) lengths.push_back(run.iterations);
     const Coverage coverage = aborted_ ? Coverage::kIgnored : Coverage::kJudged;
     RunRecord& record = outcome_.record;
-    record.pairs = comparisons_->Finish(lengths, coverage, outcome_.faults, record.faults);
+    comparisons_->Finish(lengths, coverage, outcome_.faults, record);
     loaded_->NameFiles(comparisons_->pairs(), record.pairs);
     NoteSelfComparisons();
     NoteLostOutputs();
