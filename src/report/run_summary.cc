@@ -301,6 +301,10 @@ std::string FormatAdvice(const RunRecord& record) {
   std::string next = LayerAdvice(first, second);
   if (const std::string options = AdviceToAccept(record); !options.empty()) {
     next += (next.empty() ? "" : "; ") + ("to accept this difference: use" + options);
+    // Of a pair of tolerances, each is only known to be enough beside the other as it was.
+    const bool pair = options.find(" --atol ") != std::string::npos ||
+                      options.find(" --rtol ") != std::string::npos;
+    if (pair && !options.ends_with(')')) next += " (enough, but not the smallest pair)";
   }
   return PrecisionReason(first, second) + (next.empty() ? "" : Line("next: " + next));
 }
