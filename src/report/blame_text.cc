@@ -1,7 +1,6 @@
 #include "report/blame_text.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -189,10 +188,10 @@ std::string Fused(const BlameRecord& record) {
 
 }  // namespace
 
-std::string FormatBlame(const BlameRecord& record, bool all_layers) {
-  const std::vector<std::string> sides = ShortNames(std::array{record.candidate, record.reference});
+std::string FormatBlame(const BlameRecord& given, bool all_layers) {
+  const BlameRecord record = WithSideNames(given, NameStyle::kShort);
   std::string text =
-      "Blame: " + VisibleLine(sides[0] + " against " + sides[1]) + ", " +
+      "Blame: " + VisibleLine(record.candidate + " against " + record.reference) + ", " +
       Counted(record.compared, "tensor") + " of " + Counted(record.layers.size(), "layer") +
       " compared" + Covered(record) +
       (record.iterations > 1 ? ", the worst of " + Counted(record.iterations, "iteration") : "") +
