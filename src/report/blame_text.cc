@@ -183,7 +183,7 @@ std::string Fused(const BlameRecord& record) {
   const size_t count = record.fused_away.size();
   return "Fused away in the candidate: " + std::to_string(count) + " tensor" +
          (count == 1 ? "" : "s") + " (" + Join(record.fused_away, kShownNames) +
-         "), compared in a session of their own\n";
+         "), compared in a session of " + (count == 1 ? "its" : "their") + " own\n";
 }
 
 }  // namespace

@@ -67,6 +67,8 @@ std::string LoadedSide::FileOf(size_t side) const {
     ambiguous |= other.path != run.path && NameOfFile(other.path) == name;
     in_file += other.path == run.path ? 1 : 0;
   }
+  // A label stands before the names of several runners already.
+  if (run.labelled && in_file > 1) return "";
   return (ambiguous ? run.path : name) + (in_file > 1 ? ": " + WithoutTime(run.name) : "");
 }
 

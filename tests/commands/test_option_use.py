@@ -348,6 +348,8 @@ class Names(Case):
 
     def test_of_several_runners_each_has_the_files_name(self):
         self.vernier("run", "m.onnx", *RUNNERS, "--save-outputs", "two.json")
+        names, _ = self.suites("compare", "gold=two.json")
+        self.assertEqual(names[0], "gold: onnxrt-runner-N0 vs. gold: onnxrt-runner-N1")
         names, _ = self.suites("compare", "two.json")
         self.assertEqual(names[0], "two.json: onnxrt-runner-N0 vs. two.json: onnxrt-runner-N1")
 
