@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "record/coverage.h"
@@ -279,6 +281,33 @@ std::string PrecisionReason(const RunnerRecord* first, const RunnerRecord* secon
               " in " + second->precision);
 }
 
+bool EndsAtInt32(const SideRecord& side) {
+  return side.min == std::numeric_limits<int32_t>::min() ||
+         side.max == std::numeric_limits<int32_t>::max();
+}
+
+bool ExceedsInt32(const SideRecord& side) {
+  return side.min < std::numeric_limits<int32_t>::min() ||
+         side.max > std::numeric_limits<int32_t>::max();
+}
+
+// Of integers that one side has within 32 bits only, where the other's are larger.
+std::string SaturationReason(const PairRecord& pair) {
+  for (const OutputRecord& output : pair.outputs) {
+    const std::optional<SideRecord>&first = output.figures.first, &second = output.figures.second;
+    if (!HasFailed(output) || !HoldsIntegers(output) || !first || !second) continue;
+    const bool by_first = EndsAtInt32(*first) && ExceedsInt32(*second);
+    const bool by_second = EndsAtInt32(*second) && ExceedsInt32(*first);
+    if (!by_first && !by_second) continue;
+    return Line("reason: " + (by_first ? pair.first : pair.second) +
+                " ends at the limits of int32 in"
+                " output '" +
+                output.name + "', and " + (by_first ? pair.second : pair.first) +
+                " has values beyond");
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string FormatAdvice(const RunRecord& record) {
@@ -306,7 +335,9 @@ std::string FormatAdvice(const RunRecord& record) {
                       options.find(" --rtol ") != std::string::npos;
     if (pair && !options.ends_with(')')) next += " (enough, but not the smallest pair)";
   }
-  return PrecisionReason(first, second) + (next.empty() ? "" : Line("next: " + next));
+  std::string reason = SaturationReason(*pair);
+  if (reason.empty()) reason = PrecisionReason(first, second);
+  return reason + (next.empty() ? "" : Line("next: " + next));
 }
 
 namespace {
