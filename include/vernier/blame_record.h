@@ -174,11 +174,12 @@ struct BlameRecord {
   int exit_code = 0;
 };
 
-/// How much was compared, and how much of that has one value only.
+/// How much was compared, and how much of that has one value only or changed its type.
 struct BlameCoverage {
   int64_t tensors = 0;
   int64_t elements = 0;
   int64_t constant = 0;  ///< tensors of more than one element with one value
+  int64_t retyped = 0;   ///< tensors whose types differ between the sides
 
   /// Every tensor has many elements of one value.
   bool shows_nothing() const { return tensors > 0 && constant == tensors; }

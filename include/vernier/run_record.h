@@ -189,6 +189,7 @@ struct PairRecord {
   std::vector<std::string> dropped = {};          ///< by a post-processing script
   std::vector<std::string> left_out = {};         ///< by --map-outputs
   bool by_layer = false;    ///< what `blame` compared; made of `RunRecord::blame`, not saved
+  bool itself = false;      ///< both sides are one file: that they agree shows nothing
   bool retyped = false;     ///< by --same-type or --strict: the types of some outputs differ
   bool incomplete = false;  ///< less could be compared than was asked for
   std::optional<bool> average_passed = {};  ///< of --check-average, where it was judged
@@ -223,7 +224,10 @@ struct RunRecord {
   bool averaged = false;            ///< --check-average: verdicts are on means
   std::string error;                ///< why the run was given up; empty: it was not
   std::vector<std::string> faults;  ///< what was asked for and not done, one sentence each
-  std::vector<std::string> notes;   ///< what was changed on the way: coerced inputs
+  /// What was checked and not accepted although its values may agree, one sentence each: values
+  /// that --validate refuses, and what --strict does.
+  std::vector<std::string> rejections;
+  std::vector<std::string> notes;  ///< what was changed on the way: coerced inputs
   std::vector<std::pair<std::string, std::string>> saved;  ///< what, where
   int exit_code = 0;
   double seconds = 0;

@@ -64,7 +64,7 @@ class Comparison {
     record.notes = std::move(notes);
     RunFaults& faults = outcome.faults;
     record.averaged = plan_.compare.check_average;
-    record.pairs = run_->Finish(lengths, Coverage::kJudged, faults, record.faults);
+    run_->Finish(lengths, Coverage::kJudged, faults, record);
     if (plan_.strict) {
       for (PairRecord& pair : record.pairs) {
         for (const OutputRecord& output : pair.outputs) pair.rejected |= !output.vacuous.empty();

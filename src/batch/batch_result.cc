@@ -136,7 +136,7 @@ std::string FormatBatch(std::span<const BatchResult> results) {
     line.erase(line.find_last_not_of(' ') + 1);
     return line + "\n";
   };
-  std::string text = row("model", "verdict", "outputs", "seconds", "worst");
+  std::string text = row("model", "verdict", "outputs", "seconds", "finding");
   std::map<std::string, int> sums;
   for (const BatchResult& result : results) {
     const RecordDigest& digest = result.digest;

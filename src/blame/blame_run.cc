@@ -219,10 +219,11 @@ class Investigation {
 
   void SaveBundle() {
     if (outcome_.record.culprits.empty()) {
-      logger_.Info("--bundle: no layer is to blame, so there is nothing to hand over");
-      if (HasBundle(plan_.bundle)) {
-        logger_.Warning("--bundle: '" + plan_.bundle + "' still holds what another search found");
-      }
+      outcome_.record.notes.push_back(
+          "--bundle: no layer is to blame, so nothing was saved" +
+          (HasBundle(plan_.bundle)
+               ? ": '" + plan_.bundle + "' still holds what another search found"
+               : std::string()));
       return;
     }
     BundleRequest request;
@@ -410,6 +411,7 @@ class Investigation {
     if (!plain_ || !record.error.empty()) return;
     const OutputScene scene{&*graph_, reference_model_.get(), &plain_->outputs(),
                             plan_.run.lenient};
+    NoteRetypedOutputs(scene, record);
     BlameConstants(scene, record);
     if (!record.culprits.empty()) return;
     if (std::string why = WhyNotAllOutputs(scene, record); !why.empty()) GiveUp(std::move(why));

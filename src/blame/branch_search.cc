@@ -80,7 +80,10 @@ class Search {
     largest_ = LargestOwnError(found.layers);
     if (!largest_.empty()) largest_ = where + " it is " + largest_;
     std::vector<BlameCulprit> culprits = found.culprits;
-    for (BlameCulprit& culprit : culprits) culprit.why = where + ": " + culprit.why;
+    for (BlameCulprit& culprit : culprits) {
+      const bool deeper = culprit.why.starts_with("in the ");
+      culprit.why = where + (deeper ? ", and there " : ": ") + culprit.why;
+    }
     return culprits;
   }
 

@@ -74,7 +74,8 @@ Result<Tensor> OuterTensors::Fetch(std::string_view name) const {
   if (final) return ours;
   Result<Tensor> theirs = OfCandidate(name);
   if (theirs.ok()) return theirs;
-  return std::move(ours).Annotate("it reads '" + std::string(name) + "', which cannot be had");
+  return std::move(ours).Annotate("the value of its input '" + std::string(name) +
+                                  "' is not known");
 }
 
 Result<Tensor> OuterTensors::OfReference(std::string_view name) const {

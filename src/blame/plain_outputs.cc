@@ -28,6 +28,18 @@ void PlainOutputs::Add(const TensorMap& feed, TensorMap reference, TensorMap can
   iterations_.push_back({feed, std::move(reference), std::move(candidate)});
 }
 
+std::vector<RetypedOutput> PlainOutputs::Retyped() const {
+  std::vector<RetypedOutput> outputs;
+  if (iterations_.empty()) return outputs;
+  for (const auto& [name, partner] : partners_) {
+    const Tensor* ours = Find(iterations_.front().reference, partner);
+    const Tensor* theirs = Find(iterations_.front().candidate, name);
+    if (ours == nullptr || theirs == nullptr || ours->dtype() == theirs->dtype()) continue;
+    outputs.push_back({name, ours->dtype(), theirs->dtype()});
+  }
+  return outputs;
+}
+
 PlainOutputs::Judgements PlainOutputs::Between(size_t iteration, Names names, const TensorMap& ours,
                                                const TensorMap& theirs) {
   const ErrorBars& bars =

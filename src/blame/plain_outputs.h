@@ -13,6 +13,11 @@
 
 namespace vernier {
 
+struct RetypedOutput {
+  std::string name;
+  DType reference = DType::kUndefined, candidate = DType::kUndefined;
+};
+
 class PlainOutputs {
  public:
   /// Before the rest.
@@ -24,6 +29,9 @@ class PlainOutputs {
 
   /// The reference's names of its outputs, by the candidate's.
   const std::map<std::string, std::string>& partners() const { return partners_; }
+
+  /// Outputs whose types differ in the first iteration, by the candidate's names.
+  std::vector<RetypedOutput> Retyped() const;
 
   /// Outputs that have no partner in the first iteration.
   const Pairing& first_pairing() const { return first_pairing_; }

@@ -109,8 +109,8 @@ Status PlainRun::MakeFeeds() {
   return scene_.reference != nullptr ? Status() : MatchSavedIterations();
 }
 
-// Where a side fails with sizes of 1 that nobody gave, others are tried before that is called a
-// failure. What the sides make of the first feed is made again in its turn.
+// Where a side fails with sizes of 1 that nobody gave, or has nothing to compare, others are tried
+// before that is called a failure. What the sides make of the first feed is made again in its turn.
 Status PlainRun::SettleSizes() {
   const RunPlan& plan = scene_.plan->run;
   const std::vector<TensorInfo> inputs = InputsToFeed();
@@ -119,8 +119,7 @@ Status PlainRun::SettleSizes() {
   const auto try_with = [](ProbeSide& side, LiveRunner& runner,
                            const TensorMap& feed) -> Result<bool> {
     if (runner.lost_worker()) return Unavailable("the worker is gone");
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, side.Infer(runner, feed));
-    return AllHaveElements(outputs);
+    return AllHaveElements(side.Infer(runner, feed));
   };
   const auto infer = [&](const TensorMap& feed) -> Result<bool> {
     VERNIER_ASSIGN_OR_RETURN(const bool full,
@@ -129,11 +128,12 @@ Status PlainRun::SettleSizes() {
     VERNIER_ASSIGN_OR_RETURN(const bool own, try_with(*scene_.candidate, *candidate_runner_, feed));
     return full && own;
   };
-  if (infer(feeds_.front()).status().code() != StatusCode::kBackend) return {};
+  const std::optional<SizeOne> why = WhyNotSizeOne(infer(feeds_.front()));
+  if (!why) return {};
   const auto draw = [&](const RunPlan& sized) {
     return OpenFirstFeed(sized, inputs, *scene_.pool, *scene_.quiet);
   };
-  VERNIER_ASSIGN_OR_RETURN(const FoundSizes found, FindSizes(plan, inputs, {draw, infer}));
+  VERNIER_ASSIGN_OR_RETURN(const FoundSizes found, FindSizes(plan, inputs, {draw, infer}, *why));
   tried_sizes_ = found.tried;
   if (found.dims.empty()) return {};
   found_sizes_ = found.note;

@@ -38,13 +38,14 @@ Result<FoundSizes> TensorRun::SettleSizes() {
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session, side_.OpenPlain());
   const auto infer = [&](const TensorMap& feed) -> Result<bool> {
     if (session->lost_worker()) return Unavailable("the worker is gone");
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, side_.Infer(*session, feed));
-    return AllHaveElements(outputs);
+    return AllHaveElements(side_.Infer(*session, feed));
   };
   Result<FoundSizes> found = FoundSizes();
-  const Status plain = infer(*first).status();
-  if (plain.code() == StatusCode::kCancelled) return plain;
-  if (plain.code() == StatusCode::kBackend) found = FindSizes(plan_, inputs, {draw, infer});
+  const Result<bool> plain = infer(*first);
+  if (plain.status().code() == StatusCode::kCancelled) return plain.status();
+  if (const std::optional<SizeOne> why = WhyNotSizeOne(plain)) {
+    found = FindSizes(plan_, inputs, {draw, infer}, *why);
+  }
   ProbeSide::Close(session);
   return found;
 }

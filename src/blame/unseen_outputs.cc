@@ -62,6 +62,15 @@ void BlameConstants(const OutputScene& scene, BlameRecord& record) {
   }
 }
 
+void NoteRetypedOutputs(const OutputScene& scene, BlameRecord& record) {
+  for (const RetypedOutput& output : scene.outputs->Retyped()) {
+    if (IsLookedAt(record, output.name, NamedBy::kCandidate)) continue;
+    record.notes.push_back("types differ: output '" + output.name + "' is " +
+                           std::string(DTypeName(output.candidate)) + ", and " +
+                           std::string(DTypeName(output.reference)) + " in the reference");
+  }
+}
+
 std::string WhyNotAllOutputs(const OutputScene& scene, const BlameRecord& record) {
   for (const auto& [name, error] : scene.outputs->Errors()) {
     const bool looked_at = IsLookedAt(record, name, NamedBy::kCandidate);

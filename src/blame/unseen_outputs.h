@@ -25,6 +25,10 @@ bool IsStored(const OnnxGraph& graph, std::string_view name);
 /// reference's by more than their error bound.
 void BlameConstants(const OutputScene& scene, BlameRecord& record);
 
+/// Adds a note for each output whose type differs between the sides and that no layer was looked at
+/// for: a constant, say.
+void NoteRetypedOutputs(const OutputScene& scene, BlameRecord& record);
+
 /// Why it must not be said that nothing is to blame: an output that differs, or that only one side
 /// has, and that no layer was looked at for. Empty: there is none. Outputs of saved references that
 /// have no partner do not count.

@@ -260,14 +260,15 @@ class ExtremesCheck {
   Status SettleSizes(Side& side) {
     const Result<TensorMap> plain = Infer(side, *feed_);
     if (plain.status().code() == StatusCode::kCancelled) return plain.status();
-    if (plain.status().code() != StatusCode::kBackend) return {};
-    VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindProbeSizes(plan_, shared_, *side.probe));
+    const std::optional<SizeOne> why = WhyNotSizeOne(AllHaveElements(plain));
+    if (!why) return {};
+    VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindProbeSizes(plan_, shared_, *why, *side.probe));
     tried_sizes_ = found.tried;
     if (!found.dims.empty()) {
       shared_.logger.Warning(found.note);
       record_.sizes_found = std::move(found.note);
       feed_ = std::move(found.feed);
-    } else {
+    } else if (why == SizeOne::kRefused) {
       side.probe.reset();  // it may have died of it
     }
     return {};

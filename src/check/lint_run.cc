@@ -183,7 +183,7 @@ class NodeBench {
   }
 
   // A feed with other sizes for what is free. kNotFound where the runner takes none that is tried.
-  Result<TensorMap> FindOtherSizes(LiveRunner& live) {
+  Result<TensorMap> FindOtherSizes(LiveRunner& live, SizeOne why) {
     const std::vector<TensorInfo> inputs = model_.RequiredInputs();
     const auto draw = [&](const RunPlan& sized) {
       return OpenFirstFeed(sized, inputs, pool_, silence_);
@@ -192,10 +192,9 @@ class NodeBench {
       if (!worker_->death().ok()) return Unavailable("the worker is gone");
       const Result<TensorMap> outputs = Infer(live, feed);
       collector_.Take();
-      if (!outputs.ok()) return outputs.status();
-      return AllHaveElements(*outputs);
+      return AllHaveElements(outputs);
     };
-    VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan_, inputs, {draw, infer}));
+    VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan_, inputs, {draw, infer}, why));
     if (found.dims.empty()) return NotFound("no sizes were found that it takes");
     logger_.Info(found.note);
     return std::move(found.feed);
@@ -205,11 +204,13 @@ class NodeBench {
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> source,
                              ModelSource::Prepare(runner_.model, silence_));
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<LiveRunner> live, Open(*source));
-    Status inferred = Infer(*live, feed).status();
-    if (inferred.code() == StatusCode::kBackend && HasGuessedSizes()) {
-      Result<TensorMap> found = FindOtherSizes(*live);
+    const Result<TensorMap> outputs = Infer(*live, feed);
+    Status inferred = outputs.status();
+    const std::optional<SizeOne> why = WhyNotSizeOne(AllHaveElements(outputs));
+    if (why && HasGuessedSizes()) {
+      Result<TensorMap> found = FindOtherSizes(*live, *why);
       if (found.status().code() == StatusCode::kCancelled) return found.status();
-      sizes_needed_ = !found.ok();
+      sizes_needed_ = !found.ok() && why == SizeOne::kRefused;
       if (found.ok()) {
         feed = *std::move(found);
         inferred = {};

@@ -7,7 +7,8 @@
 
 namespace vernier {
 
-Result<FoundSizes> FindProbeSizes(const RunPlan& plan, const Probe::Shared& shared, Probe& probe) {
+Result<FoundSizes> FindProbeSizes(const RunPlan& plan, const Probe::Shared& shared, SizeOne why,
+                                  Probe& probe) {
   const LiveRunner& runner = probe.runner();
   const bool of_sizes = runner.plan().backend.starts_with("tensorrt");
   const std::vector<TensorInfo>& inputs = runner.session().inputs;
@@ -19,10 +20,9 @@ Result<FoundSizes> FindProbeSizes(const RunPlan& plan, const Probe::Shared& shar
   const auto infer = [&](const TensorMap& feed) -> Result<bool> {
     if (runner.lost_worker()) return Unavailable("the worker is gone");
     VERNIER_ASSIGN_OR_RETURN(const TensorMap own, probe.Coerce(feed, unheard));
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, probe.Infer(own));
-    return AllHaveElements(outputs);
+    return AllHaveElements(probe.Infer(own));
   };
-  return FindSizes(plan, inputs, {draw, infer});
+  return FindSizes(plan, inputs, {draw, infer}, why);
 }
 
 }  // namespace vernier

@@ -10,6 +10,7 @@ namespace vernier {
 
 /// FindSizes() for the runner; nothing is found, and nothing tried, where sizes are not guessed,
 /// the runner does not say what it takes, takes what its engine was built for, or has died.
-Result<FoundSizes> FindProbeSizes(const RunPlan& plan, const Probe::Shared& shared, Probe& probe);
+Result<FoundSizes> FindProbeSizes(const RunPlan& plan, const Probe::Shared& shared, SizeOne why,
+                                  Probe& probe);
 
 }  // namespace vernier

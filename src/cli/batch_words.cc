@@ -5,8 +5,11 @@
 
 #include "cli/arg_parser.h"
 #include "cli/bind_run.h"
+#include "cli/bind_runners.h"
+#include "cli/bind_script_runner.h"
 #include "cli/option_table.h"
 #include "cli/option_use.h"
+#include "cli/runner_kinds.h"
 
 namespace vernier {
 namespace {
@@ -59,6 +62,18 @@ void PutStem(const GivenOption& given, const std::string& stem, std::vector<std:
   }
 }
 
+// A backend that is not there is there for no model.
+Status CheckBackends(const ParsedArgs& args) {
+  for (const RunnerChoice& choice : args.Runners()) {
+    if (choice.kind != "runner" || choice.value.find(kPlaceholder) != std::string::npos) continue;
+    VERNIER_ASSIGN_OR_RETURN(const LabelledRunner runner, SplitRunner(choice.value));
+    const bool script = IsPythonScript(runner.backend) || IsProgramPath(runner.backend);
+    if (script || runner.backend == "python") continue;
+    VERNIER_TRY(CheckBackendName(runner.label, runner.backend, args));
+  }
+  return {};
+}
+
 std::string RecordOf(std::span<const std::string> words) {
   const OptionTable table = RunOptionTable();
   const ParseResult parsed = ParseCommandLine(table, words);
@@ -83,6 +98,7 @@ Result<RunWords> RunWordsFor(const BatchModel& model, std::span<const std::strin
                            "' is no option: models are named before --");
   }
   if (!parsed.args.Has("lenient")) VERNIER_TRY(CheckOptionUse(table, parsed.args));
+  VERNIER_TRY(CheckBackends(parsed.args));
   std::vector<std::string> words(options.begin(), options.end());
   for (const GivenOption& given : parsed.args.given()) {
     if (IsSaved(given.row->dest)) PutStem(given, model.stem, words);

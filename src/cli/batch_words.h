@@ -19,7 +19,7 @@ struct RunWords {
 /// The words for one model: `options` with {stem} replaced, and with the stem in every
 /// path that something is saved to and that has no {stem} of its own: "out.json" becomes
 /// "STEM-out.json", a folder "DIR" becomes "DIR/STEM". kInvalidArgument when `options` cannot be
-/// parsed, or name a model themselves.
+/// parsed, name a model themselves, or a backend that is not there.
 Result<RunWords> RunWordsFor(const BatchModel& model, std::span<const std::string> options);
 
 }  // namespace vernier

@@ -65,7 +65,9 @@ Result<CheckPlan> BindCheck(const ParsedArgs& args, CheckWords words) {
   check.fail_patterns = ListOf(args, "fail_regex");
   check.show_output = args.Has("show_output");
   check.hide_failures = args.Has("hide_fail_output");
-  check.reader = {ReadRunWords, CheckRun};
+  check.reader = {ReadRunWords, CheckRun, [](const std::vector<std::string>& words) {
+                    return WithoutComparison(RunOptionTable(), words);
+                  }};
   return check;
 }
 

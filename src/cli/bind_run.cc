@@ -51,8 +51,8 @@ void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
       continue;
     }
     warned.push_back(row.dest);
-    logger.Warning(std::string(given.flag) + " has no effect in this version" +
-                   (row.note.empty() ? "." : ": " + std::string(row.note)));
+    logger.Warning(std::string(given.flag) + " has no effect" +
+                   (row.note.empty() ? "" : ": " + std::string(row.note)));
   }
   for (const PeerVariable& variable : kPeerVariables) {
     if (std::getenv(variable.name) == nullptr) continue;
@@ -285,7 +285,9 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   for (const std::string_view dest : {"load_outputs_paths", "compare_outputs"}) {
     for (const std::string& word : args.List(dest)) AddSavedSide(word, plan);
   }
-  plan.comparison_asked = args.Has("compare_outputs");
+  // Of saved outputs alone, one side is nothing to judge.
+  const bool judged = plan.strict || plan.same_type || args.Has("pairs") || args.Has("tolerance");
+  plan.comparison_asked = args.Has("compare_outputs") || (plan.runners.empty() && judged);
   BindScripts(args, plan, logger);
   BindSaving(args, plan);
   VERNIER_TRY(BindReports(args, plan.save));

@@ -58,7 +58,8 @@ std::string FormatRowHelp(const OptionRow& row, std::span<const std::string_view
   if (!row.fallback.empty()) text += " Default: " + std::string(row.fallback) + ".";
   std::string needed;
   for (const std::string_view need : needs) {
-    if (need == kAnyRunner) continue;  // what would it save otherwise?
+    // What would be saved or compared otherwise?
+    if (need == kAnyRunner || need == kTwoSides) continue;
     needed += (needed.empty() ? " Needs " : " or ") + std::string(need);
   }
   if (!needed.empty()) text += needed + ".";

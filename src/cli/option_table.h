@@ -35,6 +35,8 @@ enum class Standing : uint8_t { kSame, kBetter, kRefused, kLater };
 
 /// In OptionRow::needs: a runner, whichever.
 inline constexpr std::string_view kAnyRunner = "a runner";
+/// In OptionRow::needs: two runners, or saved outputs, of which one file may hold several sides.
+inline constexpr std::string_view kTwoSides = "two sides to compare";
 
 /// One flag with its aliases, or the positional argument when `flags` is empty.
 struct OptionRow {
@@ -56,8 +58,8 @@ struct OptionRow {
   std::string_view note = {};         ///< for docs/coming-from-polygraphy.md
   bool wider_than_peer = false;       ///< accepts every form of the peer's, and more
   std::string_view excludes[4] = {};  ///< dests that must not be given beside this row
-  /// Without one of these the row has no effect: a flag, "--flag VALUE", or kAnyRunner. What the
-  /// command does not have does not count. See option_use.h.
+  /// Without one of these the row has no effect: a flag, "--flag VALUE", kAnyRunner or
+  /// kTwoSides. What the command does not have does not count. See option_use.h.
   std::string_view needs[3] = {};
 
   std::vector<std::string_view> AllFlags() const;

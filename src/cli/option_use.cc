@@ -33,8 +33,17 @@ bool HasValue(const ParsedArgs& args, std::string_view dest, std::string_view va
   });
 }
 
+// A file may hold several sides, a script may be completed, and a run file has its own runners.
+bool HasTwoSides(const ParsedArgs& args) {
+  const size_t runners = args.Runners().size();
+  const size_t files = args.List("load_outputs_paths").size() + args.List("compare_outputs").size();
+  const bool known_later = args.Has("gen_script") || args.Has("run_file");
+  return known_later || runners + files >= 2 || (runners == 0 && files == 1);
+}
+
 bool IsMet(const OptionTable& table, const ParsedArgs& args, std::string_view need) {
   if (need == kAnyRunner) return !args.Runners().empty();
+  if (need == kTwoSides) return HasTwoSides(args);
   const size_t blank = need.find(' ');
   const OptionRow& row = *table.Find(need.substr(0, blank))->row;
   if (row.action == OptionAction::kRunner) return HasRunner(args, row.constant);
@@ -73,13 +82,15 @@ Status CheckPlace(const GivenOption& given) {
 
 bool IsRunner(const OptionTable& table, std::string_view need) {
   const FlagEntry* entry = table.Find(need.substr(0, need.find(' ')));
-  return need == kAnyRunner || (entry != nullptr && entry->row->action == OptionAction::kRunner);
+  return need == kAnyRunner || need == kTwoSides ||
+         (entry != nullptr && entry->row->action == OptionAction::kRunner);
 }
 
 // The flag of the one kind of runner that the option is for, by its group or by what it needs.
 std::string_view RunnerFlagOf(const OptionTable& table, const OptionRow& row) {
   for (const std::string_view need : table.NeedsOf(row)) {
-    if (need != kAnyRunner && IsRunner(table, need)) return need;
+    const bool any = need == kAnyRunner || need == kTwoSides;
+    if (!any && IsRunner(table, need)) return need;
   }
   return table.RunnerOf(row);
 }
@@ -141,6 +152,23 @@ Status CheckRunnerOptions(const OptionTable& table, const ParsedArgs& own, std::
                            std::string(flag) + ", not with '" + std::string(kind) + "'");
   }
   return {};
+}
+
+std::vector<std::string> WithoutComparison(const OptionTable& table,
+                                           std::span<const std::string> words) {
+  std::vector<bool> dropped(words.size(), false);
+  const ParseResult parsed = ParseCommandLine(table, words);
+  for (const GivenOption& given : parsed.args.given()) {
+    if (std::ranges::find(given.row->needs, kTwoSides) == std::end(given.row->needs)) continue;
+    const bool apart = words[given.position].find('=') == std::string::npos;
+    const size_t count = 1 + (apart ? given.values.size() : 0);
+    for (size_t i = 0; i < count; ++i) dropped[given.position + i] = true;
+  }
+  std::vector<std::string> kept;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (!dropped[i]) kept.push_back(words[i]);
+  }
+  return kept;
 }
 
 std::vector<std::string> IdleOptionWarnings(const OptionTable& table, const ParsedArgs& args) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,5 +30,10 @@ Status CheckRunnerOptions(const OptionTable& table, const ParsedArgs& own, std::
 /// Of Polygraphy's options that save nothing, and of those for a runner that the command line does
 /// not have, which ones have no effect: a sentence for each option or runner that is missing.
 std::vector<std::string> IdleOptionWarnings(const OptionTable& table, const ParsedArgs& args);
+
+/// `words` without the options that need two sides, for the run of one of them alone. As they are
+/// where they cannot be parsed.
+std::vector<std::string> WithoutComparison(const OptionTable& table,
+                                           std::span<const std::string> words);
 
 }  // namespace vernier

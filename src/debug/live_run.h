@@ -28,6 +28,8 @@ struct RunReader {
       read;
   /// What is checked before a plan is carried out.
   std::function<Status(const RunPlan& plan)> check;
+  /// The words without those that need two sides, for a run of one of them alone.
+  std::function<std::vector<std::string>(const std::vector<std::string>& words)> without_comparison;
 };
 
 class LiveRun {

@@ -44,7 +44,8 @@ Result<ReferenceRun> ReferenceRun::Make(const std::string& model, CheckCommand& 
   const std::string inputs = folder.path() + "/inputs.json";
   const std::string outputs = folder.path() + "/outputs.json";
   std::vector<std::string> words = {model};
-  words.insert(words.end(), options.begin(), options.end());
+  const std::vector<std::string> alone = check.reader().without_comparison(options);
+  words.insert(words.end(), alone.begin(), alone.end());
   words.insert(words.end(), {"--save-outputs", outputs});
   const bool fed = HasAny(options, {"--load-inputs", "--load-input-data"});
   if (!fed) words.insert(words.end(), {"--save-inputs", inputs});

@@ -205,6 +205,7 @@ BlameCoverage CoverageOf(const BlameRecord& record) {
       coverage.tensors += count > 0 ? 1 : 0;
       coverage.elements += count;
       coverage.constant += count > 1 && one_value ? 1 : 0;
+      coverage.retyped += tensor.reference_dtype.empty() ? 0 : 1;
     }
   }
   return coverage;

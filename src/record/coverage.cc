@@ -16,6 +16,10 @@ bool ShowsNothing(const OutputRecord& output) {
 
 bool IsRetyped(const OutputRecord& output) { return output.dtype != output.other_dtype; }
 
+bool IsComplete(const RunRecord& record) {
+  return record.faults.empty() && record.rejections.empty() && record.error.empty();
+}
+
 void CoverageCount::Add(const CoverageCount& other) {
   outputs += other.outputs;
   without_numbers += other.without_numbers;

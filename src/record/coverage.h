@@ -35,6 +35,9 @@ bool ShowsNothing(const OutputRecord& output);
 /// Does a type differ between the sides?
 bool IsRetyped(const OutputRecord& output);
 
+/// Was everything done that was asked for, and nothing rejected?
+bool IsComplete(const RunRecord& record);
+
 /// Outputs that a script kept from being compared in any iteration, each once.
 std::vector<std::string> LeftOutByScripts(const PairRecord& pair);
 

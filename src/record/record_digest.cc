@@ -28,6 +28,7 @@ std::string ErrorOf(const RunRecord& record) {
   for (const RunnerRecord& runner : record.runners) {
     if (!runner.failure.empty()) return runner.failure;
   }
+  if (!record.rejections.empty()) return record.rejections.front();
   return record.faults.empty() ? "" : record.faults.front();
 }
 

@@ -66,8 +66,9 @@ std::string ToJsonLines(const RunRecord& record) {
   }
   add({{"kind", "verdict"},
        {"exit_code", record.exit_code},
-       {"complete", record.faults.empty() && record.error.empty()},
+       {"complete", IsComplete(record)},
        {"faults", record.faults},
+       {"rejections", record.rejections},
        {"error", TextJson(record.error)},
        {"seconds", record.seconds}});
   return text;

@@ -232,6 +232,7 @@ void ListFields(Fields& field, Some<PairRecord> auto& pair) {
   field("compared_iterations", pair.compared_iterations);
   field("passed_iterations", pair.passed_iterations);
   field("rejected_by_strict", pair.rejected);
+  field("compared_with_itself", pair.itself);
   field("rejected_for_types", pair.retyped);
   field("incomplete", pair.incomplete);
   field("average_passed", pair.average_passed);
@@ -354,9 +355,10 @@ void ListFields(Fields& field, Some<RunRecord> auto& record) {
   field("command", record.command);
   field("origin", record.origin);
   field("exit_code", record.exit_code);
-  field.Derived("complete", [&] { return record.faults.empty() && record.error.empty(); });
+  field.Derived("complete", [&] { return IsComplete(record); });
   field.Text("error", record.error);
   field("faults", record.faults);
+  field("rejections", record.rejections);
   field("notes", record.notes);
   field("seconds", record.seconds);
   field.Choice("aggregation", record.averaged, "average", "per_iteration");

@@ -101,10 +101,12 @@ class FieldWriter {
     }
   }
 
-  /// A number whose digits are known where it is whole.
+  /// A number whose digits are known where it is whole. A number of JSON has room for 64 bits of
+  /// them; longer ones get a text of their own.
   void Whole(const char* key, double value, const std::string& digits) {
     const RecordJson whole = RecordJson::parse(digits, nullptr, false);
     json_[key] = whole.is_number_integer() ? whole : JsonOf(value);
+    if (!whole.is_number_integer()) TextIfAny((std::string(key) + "_digits").c_str(), digits);
   }
   /// Of strings and complex numbers the texts are in the place of the numbers.
   void Values(const ElementRecord& element) {
@@ -235,6 +237,7 @@ class FieldReader {
   void Whole(const char* key, double& value, std::string& digits) {
     value = fields_.Number(key);
     digits = fields_.Digits(key);
+    if (digits.empty()) TextIfAny((std::string(key) + "_digits").c_str(), digits);
   }
   void Values(ElementRecord& element) {
     if (fields_.HoldsWords("first") || fields_.HoldsWords("second")) {

@@ -1,6 +1,7 @@
 #include "record/side_names.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "record/runner_name.h"
+#include "vernier/blame_record.h"
 
 namespace vernier {
 namespace {
@@ -39,6 +41,11 @@ class SideNames {
       for (const ProfileRunner& runner : record.profile->runners) Add(runner.name, "");
       for (const ProfilePoint& point : record.profile->points) Add(point.runner, "");
     }
+    if (record.blame) {
+      for (const std::string& name : {record.blame->reference, record.blame->candidate}) {
+        if (std::ranges::find(sides_, name, &NamedSide::name) == sides_.end()) Add(name, "");
+      }
+    }
     NameFiles();
     NumberTheRest();
     if (style == NameStyle::kShort) Shorten();
@@ -46,6 +53,12 @@ class SideNames {
 
   std::string Of(const std::string& name, const std::string& file) const {
     const auto at = Find(name, file);
+    return at == sides_.end() ? name : at->shown;
+  }
+
+  // Of a side whose file is not known.
+  std::string OfName(const std::string& name) const {
+    const auto at = std::ranges::find(sides_, name, &NamedSide::name);
     return at == sides_.end() ? name : at->shown;
   }
 
@@ -120,11 +133,29 @@ class SideNames {
   std::vector<NamedSide> sides_;
 };
 
+void Rename(const SideNames& names, BlameRecord& blame) {
+  const auto in = [&](std::string& text) { text = names.In(std::move(text)); };
+  blame.reference = names.OfName(blame.reference);
+  blame.candidate = names.OfName(blame.candidate);
+  for (RunnerRecord& runner : blame.runners) runner.name = names.OfName(runner.name);
+  for (BlameCulprit& culprit : blame.culprits) in(culprit.why);
+  for (UnexposedTensor& tensor : blame.unexposed) in(tensor.why);
+  for (BlameLayerRecord& layer : blame.layers) in(layer.own_missing);
+  for (std::string& note : blame.notes) in(note);
+  for (std::string* text : {&blame.disturbance.finding, &blame.within_bounds, &blame.error}) {
+    in(*text);
+  }
+}
+
 }  // namespace
 
 RunRecord WithSideNames(RunRecord record, NameStyle style) {
   const SideNames names(record, style);
-  for (RunnerRecord& runner : record.runners) runner.name = names.Of(runner.name, "");
+  for (RunnerRecord& runner : record.runners) {
+    runner.name = names.Of(runner.name, "");
+    runner.failure = names.In(std::move(runner.failure));
+    for (auto& [output, why] : runner.skipped_outputs) why = names.In(std::move(why));
+  }
   for (PairRecord& pair : record.pairs) {
     pair.first = names.Of(pair.first, pair.first_file);
     pair.second = names.Of(pair.second, pair.second_file);
@@ -133,11 +164,25 @@ RunRecord WithSideNames(RunRecord record, NameStyle style) {
     for (ProfileRunner& runner : record.profile->runners) runner.name = names.Of(runner.name, "");
     for (ProfilePoint& point : record.profile->points) point.runner = names.Of(point.runner, "");
   }
-  for (std::vector<std::string>* lines : {&record.notes, &record.faults}) {
+  for (std::vector<std::string>* lines : {&record.notes, &record.faults, &record.rejections}) {
     for (std::string& line : *lines) line = names.In(std::move(line));
   }
   record.error = names.In(std::move(record.error));
+  if (record.blame) {
+    BlameRecord blame = *record.blame;
+    Rename(names, blame);
+    record.blame = std::make_shared<const BlameRecord>(std::move(blame));
+  }
   return record;
+}
+
+BlameRecord WithSideNames(BlameRecord blame, NameStyle style) {
+  RunRecord sides;
+  for (const std::string& name : {blame.reference, blame.candidate}) {
+    sides.runners.emplace_back().name = name;
+  }
+  Rename(SideNames(sides, style), blame);
+  return blame;
 }
 
 std::vector<std::string> ShortNames(std::span<const std::string> names) {

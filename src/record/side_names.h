@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "vernier/blame_record.h"
 #include "vernier/run_record.h"
 
 namespace vernier {
@@ -18,9 +19,10 @@ enum class NameStyle : uint8_t {
 /// The record with other names for its runners and for the sides of its pairs: unnamed runners
 /// without the time of the run, loaded sides by the name of their file where that time was their
 /// name. Of several sides with one name, those from files have the file's behind it: "r (a.json)";
-/// what is the same even then is numbered: "r (2)". Names that people gave stay. Notes, faults
-/// and the error follow; messages of runners do not.
+/// what is the same even then is numbered: "r (2)". Names that people gave stay. Notes, faults,
+/// errors and what blame says follow.
 RunRecord WithSideNames(RunRecord record, NameStyle style);
+BlameRecord WithSideNames(BlameRecord record, NameStyle style);
 
 /// The short names of the runners of one run, each where its own stood. Each stands there once.
 std::vector<std::string> ShortNames(std::span<const std::string> names);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,25 @@ RunRecord Compared(const std::string& first, const std::string& second) {
   record.pairs[0].second = second;
   record.notes = {first + " was fed float32"};
   return record;
+}
+
+TEST(WithSideNames, FailuresAndBlameFollow) {
+  const std::string first = "onnxrt-runner-N0-11/23/26-05:00:13";
+  RunRecord record = Compared(first, "openvino-runner-N0-11/23/26-05:00:13");
+  record.runners[1].failure = first + " ended the worker that they shared";
+  BlameRecord blame;
+  blame.reference = first;
+  blame.candidate = "openvino-runner-N0-11/23/26-05:00:13";
+  blame.notes = {"'" + first + "' did not hand it out"};
+  EXPECT_EQ(WithSideNames(blame, NameStyle::kShort).notes[0], "'onnxrt' did not hand it out");
+  record.pairs[0].first_file = "gold.json";
+  record.runners.erase(record.runners.begin());
+  record.blame = std::make_shared<const BlameRecord>(std::move(blame));
+  const RunRecord brief = WithSideNames(record, NameStyle::kShort);
+  EXPECT_EQ(brief.pairs[0].first, "gold.json");
+  EXPECT_EQ(brief.blame->reference, "gold.json");
+  EXPECT_EQ(brief.blame->candidate, "openvino");
+  EXPECT_EQ(brief.runners[0].failure, "gold.json ended the worker that they shared");
 }
 
 TEST(WithSideNames, UnnamedRunnersAreShortWhereThatIsUnique) {

@@ -17,9 +17,9 @@ std::string WholeDigits(const std::string& dtype, double value) {
   return integer && std::fabs(value) <= 0x1p53 ? std::to_string(static_cast<int64_t>(value)) : "";
 }
 
-SideRecord SideOf(const BlameTensorRecord& tensor, const MagnitudeRecord& values) {
+SideRecord SideOf(const std::string& dtype, const MagnitudeRecord& values) {
   SideRecord side;
-  side.dtype = tensor.dtype;
+  side.dtype = dtype;
   side.min = values.min;
   side.max = values.max;
   side.min_digits = WholeDigits(side.dtype, side.min);
@@ -43,6 +43,8 @@ OutputRecord OutputOf(const BlameTensorRecord& tensor, int64_t iteration,
   output.name = tensor.name;
   output.other_name = tensor.name_in_candidate();
   output.paired_by = "exact";
+  output.dtype = tensor.reference_dtype.empty() ? tensor.dtype : tensor.reference_dtype;
+  output.other_dtype = tensor.dtype;
   output.compared = 1;
   output.not_verified = 0;
   output.passed = verdict == "passed" ? 1 : 0;
@@ -61,8 +63,8 @@ OutputRecord OutputOf(const BlameTensorRecord& tensor, int64_t iteration,
         {"own error", VerdictOn(*tensor.own_error, blame), tensor.bar_why, *tensor.own_error, 1.0});
   }
   if (tensor.compared) return output;
-  output.figures.first = SideOf(tensor, tensor.reference);
-  output.figures.second = SideOf(tensor, tensor.candidate);
+  output.figures.first = SideOf(output.dtype, tensor.reference);
+  output.figures.second = SideOf(output.other_dtype, tensor.candidate);
   return output;
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 
+#include "report/blame_text.h"
 #include "report/junit.h"
 #include "report/verdict_text.h"
 #include "vernier/blame_record.h"
@@ -66,6 +67,20 @@ TEST(WithLayers, SidesStandAsInTheComparisonOfOutputs) {
   EXPECT_EQ(layers.first + " vs. " + layers.second, "cand vs. ref");
   EXPECT_EQ(layers.outputs.at(0).figures.first->max, 2);
   EXPECT_EQ(layers.outputs[0].figures.second->max, 1);
+}
+
+TEST(WithLayers, TypesThatDifferAreKept) {
+  BlameRecord blame = Compared(0);
+  blame.layers[0].op_type = "Cast";
+  blame.layers[0].outputs[0].dtype = "float64";
+  blame.layers[0].outputs[0].reference_dtype = "float32";
+  EXPECT_THAT(FormatBlame(blame, false),
+              HasSubstr("Types differ: 1 tensor, 'y' of conv [Cast]: float64, and float32 in the "
+                        "reference\n"));
+  const RunRecord record = Report(std::move(blame));
+  EXPECT_EQ(record.pairs.at(0).outputs.at(0).dtype, "float32");
+  EXPECT_EQ(record.pairs[0].outputs[0].other_dtype, "float64");
+  EXPECT_EQ(record.pairs[0].outputs[0].figures.first->dtype, "float32");
 }
 
 TEST(WithLayers, WhatIsNotFiniteFails) {

@@ -1,7 +1,6 @@
 #include "report/blame_text.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -154,6 +153,22 @@ std::string Headroom(const BlameRecord& record) {
          " would lose values:\n" + FormatTable(rows, WithNumbers(3));
 }
 
+// Values that agree say nothing of whoever reads a tensor by its type.
+std::string Retyped(const BlameRecord& record) {
+  const int64_t count = CoverageOf(record).retyped;
+  for (const BlameLayerRecord& layer : record.layers) {
+    for (const BlameTensorRecord& tensor : layer.outputs) {
+      if (tensor.reference_dtype.empty()) continue;
+      return VisibleLine("Types differ: " + Counted(count, "tensor") + ", " +
+                         (count == 1 ? "" : "the first ") + "'" + Shortened(tensor.name) + "' of " +
+                         Shortened(layer.node) + " [" + layer.op_type + "]: " + tensor.dtype +
+                         ", and " + tensor.reference_dtype + " in the reference") +
+             "\n";
+    }
+  }
+  return "";
+}
+
 std::string Unexposed(const BlameRecord& record) {
   if (record.unexposed.empty()) return "";
   std::vector<std::string> names;
@@ -168,15 +183,15 @@ std::string Fused(const BlameRecord& record) {
   const size_t count = record.fused_away.size();
   return "Fused away in the candidate: " + std::to_string(count) + " tensor" +
          (count == 1 ? "" : "s") + " (" + Join(record.fused_away, kShownNames) +
-         "), compared in a session of their own\n";
+         "), compared in a session of " + (count == 1 ? "its" : "their") + " own\n";
 }
 
 }  // namespace
 
-std::string FormatBlame(const BlameRecord& record, bool all_layers) {
-  const std::vector<std::string> sides = ShortNames(std::array{record.candidate, record.reference});
+std::string FormatBlame(const BlameRecord& given, bool all_layers) {
+  const BlameRecord record = WithSideNames(given, NameStyle::kShort);
   std::string text =
-      "Blame: " + VisibleLine(sides[0] + " against " + sides[1]) + ", " +
+      "Blame: " + VisibleLine(record.candidate + " against " + record.reference) + ", " +
       Counted(record.compared, "tensor") + " of " + Counted(record.layers.size(), "layer") +
       " compared" + Covered(record) +
       (record.iterations > 1 ? ", the worst of " + Counted(record.iterations, "iteration") : "") +
@@ -186,6 +201,7 @@ std::string FormatBlame(const BlameRecord& record, bool all_layers) {
   if (!record.first_divergence.empty()) {
     text += "First divergence: " + VisibleLine(record.first_divergence) + "\n";
   }
+  text += Retyped(record);
   text += FirstNonFinite(record);
   text += Headroom(record);
   text += Fused(record);
@@ -198,10 +214,12 @@ std::string FormatBlame(const BlameRecord& record, bool all_layers) {
   if (!record.error.empty()) return text + "Not finished: " + record.error + "\n";
   if (!record.culprits.empty()) return text;
   if (!record.within_bounds.empty()) return text + VisibleLine(record.within_bounds) + "\n";
-  const std::string_view idle = CoverageOf(record).shows_nothing()
-                                    ? ", but that shows nothing: every tensor holds one value only"
-                                    : "";
-  return text + "Nothing is to blame" + std::string(idle) + ".\n";
+  const BlameCoverage coverage = CoverageOf(record);
+  text += "Nothing is to blame";
+  if (coverage.shows_nothing()) {
+    text += ", but that shows nothing: every tensor holds one value only";
+  }
+  return text + (coverage.retyped > 0 ? ", but types differ.\n" : ".\n");
 }
 
 }  // namespace vernier

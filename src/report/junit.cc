@@ -163,10 +163,10 @@ TestSuite CulpritSuite(const BlameRecord& blame) {
 TestCase CompletenessCase(const RunRecord& record) {
   TestCase test{.name = "completeness"};
   if (record.faults.empty()) {
-    if (record.error.empty()) return test;
-    // The verdict has the error; nothing here may read as a pass.
+    if (record.error.empty() && record.rejections.empty()) return test;
+    // The verdict has the failure; nothing here may read as a pass.
     test.result = CaseResult::kSkipped;
-    test.message = FirstLine(record.error);
+    test.message = FirstLine(record.error.empty() ? record.rejections.front() : record.error);
     return test;
   }
   test.result = CaseResult::kError;
@@ -191,6 +191,7 @@ TestSuite RunSuite(const RunRecord& record) {
     const bool incomplete = verdict.outcome == Outcome::kIncomplete;
     whole.message = (incomplete ? "INCOMPLETE: " : "") + verdict.sentence;
     whole.text = !record.error.empty() ? record.error : FormatAdvice(record);
+    for (const std::string& why : record.rejections) whole.text += "\n" + why;
   }
   suite.cases.push_back(std::move(whole));
   return suite;

@@ -50,10 +50,6 @@ std::string Short(const std::string& text) {
 
 std::string Cell(const std::string& text) { return " " + EscapeMarkdown(Short(text)) + " |"; }
 
-std::string ErrorCell(const std::optional<double>& error) {
-  return error ? FormatG(*error, 4) : "";
-}
-
 std::string TimesOverCell(const OutputRecord& output) {
   if (!output.tolerances_checked) return "";
   return std::isinf(output.worst_times_tolerance) ? "inf"
@@ -75,6 +71,10 @@ std::string ErrorOf(const OutputRecord& output) {
   return output.max_absolute_error ? FormatError(*output.max_absolute_error, output, 4) : "";
 }
 
+std::string RelativeOf(const OutputRecord& output) {
+  return output.max_relative_error ? FormatRelativeError(output, 4) : "";
+}
+
 struct OutputColumn {
   const char* title;
   const char* rule;
@@ -85,7 +85,7 @@ struct OutputColumn {
 constexpr OutputColumn kOutputColumns[] = {
     {"times over tolerance", "---:", [](const Ranked& r) { return TimesOverCell(*r.output); }},
     {"max abs", "---:", [](const Ranked& r) { return ErrorOf(*r.output); }},
-    {"max rel", "---:", [](const Ranked& r) { return ErrorCell(r.output->max_relative_error); }},
+    {"max rel", "---:", [](const Ranked& r) { return RelativeOf(*r.output); }},
     {"metrics", "---", [](const Ranked& r) { return MetricsCell(*r.output); }},
 };
 
@@ -190,10 +190,10 @@ std::string Configuration(const RunRecord& record) {
   return text + "\n\n</details>\n";
 }
 
-const char* Mark(Outcome outcome) {
-  switch (outcome) {
+const char* Mark(const VerdictText& verdict) {
+  switch (verdict.outcome) {
     case Outcome::kMatched:
-      return "\u2705 ";
+      return verdict.shows_nothing ? "\u26a0\ufe0f " : "\u2705 ";
     case Outcome::kMismatched:
       return "\u274c ";
     case Outcome::kIncomplete:
@@ -213,7 +213,7 @@ std::string Annotation(const char* kind, const std::string& title, const std::st
 
 std::string FormatMarkdown(const RunRecord& record) {
   const VerdictText verdict = DecideVerdict(record);
-  std::string text = "### " + std::string(Mark(verdict.outcome)) +
+  std::string text = "### " + std::string(Mark(verdict)) +
                      "vernier: " + EscapeMarkdown(Short(verdict.sentence)) + "\n\n";
   for (const PairRecord& pair : record.pairs) {
     text +=
@@ -222,7 +222,8 @@ std::string FormatMarkdown(const RunRecord& record) {
   }
   constexpr size_t kShownSentences = 10;
   for (const auto& [title, sentences] :
-       {std::pair("**Not done:** ", &record.faults), std::pair("Note: ", &record.notes)}) {
+       {std::pair("**Failed:** ", &record.rejections), std::pair("**Not done:** ", &record.faults),
+        std::pair("Note: ", &record.notes)}) {
     for (size_t i = 0; i < std::min(kShownSentences, sentences->size()); ++i) {
       text += title + EscapeMarkdown(Short((*sentences)[i])) + "\n\n";
     }

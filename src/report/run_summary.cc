@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "record/coverage.h"
@@ -90,7 +92,7 @@ TextRow OutputRow(const RankedOutput& ranked, bool several_pairs) {
                  VerdictCell(output),
                  TimesOver(output),
                  Error(output, output.max_absolute_error),
-                 output.max_relative_error ? FormatG(*output.max_relative_error, 5) : "-",
+                 FormatRelativeError(output),
                  output.tolerances_checked
                      ? std::to_string(output.mismatches) + "/" + std::to_string(output.elements)
                      : "-"};
@@ -279,6 +281,33 @@ std::string PrecisionReason(const RunnerRecord* first, const RunnerRecord* secon
               " in " + second->precision);
 }
 
+bool EndsAtInt32(const SideRecord& side) {
+  return side.min == std::numeric_limits<int32_t>::min() ||
+         side.max == std::numeric_limits<int32_t>::max();
+}
+
+bool ExceedsInt32(const SideRecord& side) {
+  return side.min < std::numeric_limits<int32_t>::min() ||
+         side.max > std::numeric_limits<int32_t>::max();
+}
+
+// Of integers that one side has within 32 bits only, where the other's are larger.
+std::string SaturationReason(const PairRecord& pair) {
+  for (const OutputRecord& output : pair.outputs) {
+    const std::optional<SideRecord>&first = output.figures.first, &second = output.figures.second;
+    if (!HasFailed(output) || !HoldsIntegers(output) || !first || !second) continue;
+    const bool by_first = EndsAtInt32(*first) && ExceedsInt32(*second);
+    const bool by_second = EndsAtInt32(*second) && ExceedsInt32(*first);
+    if (!by_first && !by_second) continue;
+    return Line("reason: " + (by_first ? pair.first : pair.second) +
+                " ends at the limits of int32 in"
+                " output '" +
+                output.name + "', and " + (by_first ? pair.second : pair.first) +
+                " has values beyond");
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string FormatAdvice(const RunRecord& record) {
@@ -301,8 +330,14 @@ std::string FormatAdvice(const RunRecord& record) {
   std::string next = LayerAdvice(first, second);
   if (const std::string options = AdviceToAccept(record); !options.empty()) {
     next += (next.empty() ? "" : "; ") + ("to accept this difference: use" + options);
+    // Of a pair of tolerances, each is only known to be enough beside the other as it was.
+    const bool pair = options.find(" --atol ") != std::string::npos ||
+                      options.find(" --rtol ") != std::string::npos;
+    if (pair && !options.ends_with(')')) next += " (enough, but not the smallest pair)";
   }
-  return PrecisionReason(first, second) + (next.empty() ? "" : Line("next: " + next));
+  std::string reason = SaturationReason(*pair);
+  if (reason.empty()) reason = PrecisionReason(first, second);
+  return reason + (next.empty() ? "" : Line("next: " + next));
 }
 
 namespace {
@@ -323,6 +358,7 @@ std::string FormatRunSummary(const RunRecord& given, const SummaryOptions& optio
                  FormatCoverage(pair));
   }
   for (const std::string& note : record.notes) text += "note: " + note + "\n";
+  for (const std::string& why : record.rejections) text += "failed: " + why + "\n";
   for (const std::string& fault : record.faults) text += "not done: " + fault + "\n";
   const bool mismatch = std::any_of(record.pairs.begin(), record.pairs.end(), [](const auto& pair) {
     return std::any_of(pair.outputs.begin(), pair.outputs.end(), HasFailed);

@@ -33,6 +33,28 @@ TEST(RunSummary, AdviceNamesTheToleranceThatWouldBeEnough) {
   EXPECT_THAT(FormatRunSummary(FailedRun(false), {}), HasSubstr("use --atol 0.02"));
 }
 
+TEST(RunSummary, IntegersThatEndAtInt32AreTheReason) {
+  RunRecord record = FailedRun(false);
+  record.runners.resize(2);
+  for (RunnerRecord& runner : record.runners) {
+    const bool first = &runner == &record.runners.front();
+    runner.name = first ? record.pairs[0].first : record.pairs[0].second;
+    runner.precision = first ? "integers" : "float32";
+  }
+  OutputRecord& output = record.pairs[0].outputs.at(0);
+  output.dtype = output.other_dtype = "int64";
+  SideRecord side;
+  side.max = 7e14;
+  output.figures.first = side;
+  side.max = 2147483647;
+  output.figures.second = side;
+  EXPECT_THAT(FormatRunSummary(record, {}),
+              HasSubstr("reason: " + record.pairs[0].second +
+                        " ends at the limits of int32 in "
+                        "output '" +
+                        output.name + "', and " + record.pairs[0].first + " has values beyond\n"));
+}
+
 TEST(RunSummary, AdviceNamesBlameWhereItCanProbe) {
   RunRecord record = FailedRun(false);
   EXPECT_THAT(FormatRunSummary(record, {}), Not(HasSubstr("to find the layer")));

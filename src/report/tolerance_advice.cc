@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,34 @@ bool HasOptions(const OutputRecord& output) {
   });
 }
 
+// Tolerances of so many outputs can be read; of more, one for all of them is given.
+constexpr size_t kMostNamed = 4;
+
+// Of all outputs, those that passed included: an absolute tolerance with which each passes by
+// itself. nullopt: it is not known of one of them.
+std::optional<double> AbsoluteForAll(const RunRecord& record) {
+  double all = 0;
+  for (const PairRecord& pair : record.pairs) {
+    for (const OutputRecord& output : pair.outputs) {
+      const std::optional<double> one =
+          output.required_absolute ? output.required_absolute : output.max_absolute_error;
+      if (!one || !std::isfinite(*one)) return std::nullopt;
+      all = std::max(all, *one);
+    }
+  }
+  return all;
+}
+
+// The largest few, for the eye: "the largest need y:0.5, z:0.25".
+std::string LargestOf(std::vector<NeededTolerance> needed) {
+  std::ranges::stable_sort(needed, std::ranges::greater(), &NeededTolerance::value);
+  std::string text;
+  for (size_t i = 0; i < std::min(needed.size(), kMostNamed); ++i) {
+    text += (i == 0 ? "" : ", ") + needed[i].name + ":" + ToleranceText(needed[i]);
+  }
+  return text;
+}
+
 std::string FlagText(std::string_view flag, const std::vector<NeededTolerance>& needed,
                      bool by_name) {
   if (needed.empty()) return "";
@@ -99,6 +128,16 @@ std::string AdviceToAccept(const RunRecord& record) {
     }
   }
   const bool by_name = automatic || (integers && floats);
+  const std::vector<NeededTolerance>& longer =
+      absolute.size() >= relative.size() ? absolute : relative;
+  if (by_name && longer.size() > kMostNamed) {
+    const std::optional<double> all = AbsoluteForAll(record);
+    if (!all) return "";
+    return " --atol " + RoundedToPass(*all, false) + (automatic ? " --tolerance fixed" : "") +
+           ThresholdAdvice(record) + " for all " + std::to_string(longer.size()) +
+           " outputs (by --" + (&longer == &absolute ? "atol" : "rtol") + " of their own, " +
+           LargestOf(longer) + ", and " + std::to_string(longer.size() - kMostNamed) + " more)";
+  }
   return FlagText("--atol", absolute, by_name) + FlagText("--rtol", relative, by_name) +
          ThresholdAdvice(record);
 }

@@ -47,6 +47,24 @@ TEST(AdviceToAccept, IntegersNeedAnInteger) {
             " --atol ids:1 --rtol y:0.25");
 }
 
+TEST(AdviceToAccept, OneForAllWhereManyFailed) {
+  RunRecord record = RecordWith({});
+  for (int i = 1; i <= 6; ++i) {
+    OutputRecord output = Failing("y" + std::to_string(i), 0.5 * i, 0.25);
+    output.bar = BarRecord();
+    record.pairs[0].outputs.push_back(output);
+  }
+  EXPECT_EQ(AdviceToAccept(record),
+            " --atol 3 --tolerance fixed for all 6 outputs (by --atol of their own, y6:3, y5:2.5, "
+            "y4:2, y3:1.5, and 2 more)");
+  OutputRecord& passed = record.pairs[0].outputs.emplace_back();
+  passed.name = "z";
+  passed.compared = passed.passed = 1;  // within its error bound, by how much nobody knows
+  EXPECT_EQ(AdviceToAccept(record), "");
+  passed.max_absolute_error = 4;
+  EXPECT_EQ(AdviceToAccept(record).substr(0, 27), " --atol 4 --tolerance fixed");
+}
+
 TEST(AdviceToAccept, OnlyWhatFailed) {
   OutputRecord output = Failing("y", 0.5, 0.25);
   output.figures.gates = {{"simple", "passed", "", std::nullopt, std::nullopt},

@@ -28,7 +28,7 @@ VerdictCounts CountOutputs(const RunRecord& record) {
       const bool failed = HasFailed(output);
       counts.failed += failed;
       counts.unverified += OutputVerdict(output) == "not verified";
-      counts.vacuous += !failed && !output.vacuous.empty();
+      counts.vacuous += !failed && (pair.itself || !output.vacuous.empty());
     }
   }
   return counts;
@@ -104,7 +104,7 @@ VerdictText OutputsVerdict(const RunRecord& record, const VerdictCounts& counts)
                         ? std::string("that shows nothing")
                         : Number(counts.vacuous, "of them shows", "of them show") + " nothing");
   }
-  return {Outcome::kMatched, sentence + "."};
+  return {Outcome::kMatched, sentence + ".", counts.vacuous == counts.outputs};
 }
 
 VerdictText BlameVerdict(const BlameRecord& blame) {
@@ -119,9 +119,13 @@ VerdictText BlameVerdict(const BlameRecord& blame) {
     return {Outcome::kMismatched, "No layer by itself exceeds its error bound."};
   }
   if (blame.culprits.empty()) {
-    return {Outcome::kMatched, coverage.shows_nothing()
-                                   ? "Nothing is to blame, but that shows nothing."
-                                   : "Nothing is to blame."};
+    std::string sentence = "Nothing is to blame";
+    if (coverage.shows_nothing()) sentence += ", but that shows nothing";
+    if (coverage.retyped > 0) {
+      sentence += ", but the types of " +
+                  Number(static_cast<size_t>(coverage.retyped), "tensor", "tensors") + " differ";
+    }
+    return {Outcome::kMatched, sentence + ".", coverage.shows_nothing()};
   }
   const BlameCulprit& first = blame.culprits.front();
   std::string sentence = first.node + " (" + first.op_type + ") is to blame";
@@ -134,7 +138,9 @@ VerdictText BlameVerdict(const BlameRecord& blame) {
 // Of pairs without a compared output.
 VerdictText NothingCompared(const RunRecord& record) {
   std::string why = FirstLine(record.error);
-  if (why.empty() && !record.faults.empty()) why = FirstLine(record.faults.front());
+  for (const std::vector<std::string>* sentences : {&record.rejections, &record.faults}) {
+    if (why.empty() && !sentences->empty()) why = FirstLine(sentences->front());
+  }
   // As a failed --validate does, and a name that the model does not have.
   const bool failed = record.exit_code == 1 && !why.empty();
   return {failed ? Outcome::kMismatched : Outcome::kIncomplete,
@@ -176,6 +182,7 @@ std::string DescribeGate(const GateRecord& gate) {
 std::string WhatElseWentWrong(const RunRecord& record) {
   const std::string failed = FailedRunners(record);
   if (!failed.empty()) return failed + " failed";
+  if (!record.rejections.empty()) return FirstLine(record.rejections.front());
   if (!record.error.empty()) return "the run was given up: " + FirstLine(record.error);
   const bool rejected = std::any_of(record.pairs.begin(), record.pairs.end(),
                                     [](const PairRecord& pair) { return pair.rejected; });
@@ -194,8 +201,8 @@ std::string WhatElseWentWrong(const RunRecord& record) {
 
 VerdictText DecideVerdict(const RunRecord& record) {
   VerdictText verdict = FromParts(record);
-  const bool complete = record.faults.empty() && record.error.empty() &&
-                        FailedRunners(record).empty() && record.exit_code == 0;
+  const bool complete =
+      IsComplete(record) && FailedRunners(record).empty() && record.exit_code == 0;
   if (complete || verdict.outcome == Outcome::kIncomplete) return verdict;
   if (verdict.outcome != Outcome::kMismatched) {
     verdict.outcome = record.exit_code == 1 ? Outcome::kMismatched : Outcome::kIncomplete;
@@ -237,6 +244,13 @@ bool HoldsIntegers(const OutputRecord& output) {
 std::string FormatError(double error, const OutputRecord& output, int digits) {
   const bool whole = HoldsIntegers(output) && std::fabs(error) <= 0x1p53;
   return whole ? std::to_string(static_cast<int64_t>(error)) : FormatG(error, digits);
+}
+
+std::string FormatRelativeError(const OutputRecord& output, int digits) {
+  if (!output.max_relative_error) return "-";
+  const bool undefined = std::isnan(*output.max_relative_error) && output.max_absolute_error &&
+                         !std::isnan(*output.max_absolute_error) && output.not_finite == 0;
+  return undefined ? "0/0" : FormatG(*output.max_relative_error, digits);
 }
 
 std::string DescribeFailure(const OutputRecord& output) {

@@ -17,7 +17,8 @@ enum class Outcome : uint8_t {
 
 struct VerdictText {
   Outcome outcome = Outcome::kNoVerdict;
-  std::string sentence;  ///< "3 of 41 outputs do not match."
+  std::string sentence;        ///< "3 of 41 outputs do not match."
+  bool shows_nothing = false;  ///< of kMatched: no agreement means anything
 };
 
 /// Agrees with the record's exit code: only kMatched and kNoVerdict have 0.
@@ -34,6 +35,10 @@ bool HoldsIntegers(const OutputRecord& output);
 
 /// An absolute difference: a whole number where both sides are integers, else to `digits`.
 std::string FormatError(double error, const OutputRecord& output, int digits = 5);
+
+/// The largest relative difference, to `digits`; "0/0" where an element is 0 on both sides of types
+/// that have no relative difference then. "-" where it is not known.
+std::string FormatRelativeError(const OutputRecord& output, int digits = 5);
 
 /// Why an output did not pass, in one line: elements out of tolerance and the worst, the measures
 /// that failed, or why nothing could be said. Empty for one that passed.

@@ -272,16 +272,15 @@ void ComparisonRun::Disbelieve(size_t first) {
   }
 }
 
-std::vector<PairRecord> ComparisonRun::Finish(const std::vector<int64_t>& lengths,
-                                              Coverage coverage, RunFaults& faults,
-                                              std::vector<std::string>& sentences) {
-  std::vector<PairRecord> records;
+void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverage,
+                           RunFaults& faults, RunRecord& run) {
+  std::vector<PairRecord>& records = run.pairs;
   if (invalid_) faults.mismatch = true;
-  if (!invalid_output_.empty()) sentences.push_back(invalid_output_);
+  if (!invalid_output_.empty()) run.rejections.push_back(invalid_output_);
   if (plan_->comparison_asked && pairs_.empty()) {
     faults.incomplete = true;
-    sentences.push_back(std::string(plan_->runners.empty() ? "" : "--compare-outputs: ") +
-                        "there is only one side to compare");
+    run.faults.push_back(std::string(plan_->runners.empty() ? "" : "--compare-outputs: ") +
+                         "there is only one side to compare");
   }
   for (const Pair& pair : pairs_) {
     const int64_t expected = std::max(lengths[pair.first], lengths[pair.second]);
@@ -296,17 +295,17 @@ std::vector<PairRecord> ComparisonRun::Finish(const std::vector<int64_t>& length
     if (!passed) faults.mismatch = true;
     if (plan_->compare.check_average) records.back().average_passed = passed;
     const bool before = std::exchange(faults.incomplete, false);
-    AddUnverified(pair, faults, sentences);
+    AddUnverified(pair, faults, run.faults);
     if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
-    if (plan_->strict) RejectIllConditioned(records.back(), faults, sentences);
+    if (plan_->strict) RejectIllConditioned(records.back(), faults, run.rejections);
     if (plan_->strict || plan_->same_type) RejectRetyped(records.back(), faults);
-    if (!stopped_ && coverage == Coverage::kJudged)
-      AddCoverageFaults(pair, records.back(), faults, sentences);
+    if (!stopped_ && coverage == Coverage::kJudged) {
+      AddCoverageFaults(pair, records.back(), faults, run.faults);
+    }
     records.back().incomplete = faults.incomplete;
     faults.incomplete |= before;
   }
-  if (faults.mismatch && bars_ != nullptr) bars_->NoteProcessor(Processor(), sentences);
-  return records;
+  if (faults.mismatch && bars_ != nullptr) bars_->NoteProcessor(Processor(), run.faults);
 }
 
 // What could not be measured has neither passed nor failed: the run is not what was asked for.

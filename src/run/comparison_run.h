@@ -83,10 +83,10 @@ class ComparisonRun {
   /// Drops what was found where a stream from `first` on took part: there is no verdict on it.
   void Disbelieve(size_t first);
 
-  /// Summaries and what they mean for the exit code. `lengths` are the streams' numbers of
-  /// iterations.
-  std::vector<PairRecord> Finish(const std::vector<int64_t>& lengths, Coverage coverage,
-                                 RunFaults& faults, std::vector<std::string>& sentences);
+  /// Summaries and what they mean for the exit code: fills the record's pairs and adds to its
+  /// faults and rejections. `lengths` are the streams' numbers of iterations.
+  void Finish(const std::vector<int64_t>& lengths, Coverage coverage, RunFaults& faults,
+              RunRecord& record);
 
  private:
   struct Pair {

@@ -293,7 +293,7 @@ class Execution {
     for (int64_t i = 0; i < live_iterations_; ++i) {
       VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, spill_->Read(i));
       VERNIER_TRY(comparisons_->Postprocess(i, outputs));
-      valid &= comparisons_->ValidateAll(outputs, outcome_.record.faults);
+      valid &= comparisons_->ValidateAll(outputs, outcome_.record.rejections);
     }
     observer_.ValidationFinished(valid);
     if (!valid) outcome_.faults.mismatch = true;
@@ -393,8 +393,6 @@ class Execution {
       }
     }
     NoteWhatWasLeftOut();
-    if (comparisons_ && loaded_) self_compared_.emplace(*loaded_, comparisons_->pairs());
-    if (self_compared_) self_compared_->Note(plan_.strict, outcome_);
     outcome_.record.averaged = plan_.compare.check_average;
     if (!comparisons_) return;
     std::vector<int64_t> lengths;
@@ -402,10 +400,11 @@ class Execution {
     for (const LoadedRuns::Run& run : loaded_->runs()) lengths.push_back(run.iterations);
     const Coverage coverage = aborted_ ? Coverage::kIgnored : Coverage::kJudged;
     RunRecord& record = outcome_.record;
-    record.pairs = comparisons_->Finish(lengths, coverage, outcome_.faults, record.faults);
+    comparisons_->Finish(lengths, coverage, outcome_.faults, record);
     loaded_->NameFiles(comparisons_->pairs(), record.pairs);
+    NoteSelfComparisons(*loaded_, comparisons_->pairs(), plan_.strict, outcome_);
     NoteLostOutputs();
-    if (plan_.strict) self_compared_->RejectVacuous(record.pairs);
+    if (plan_.strict) RejectVacuous(record.pairs);
     if (plan_.validate && spill_ != nullptr && !aborted_) {
       if (const Status status = ValidateSpilled(); !status.ok()) Report(status);
     }
@@ -454,7 +453,6 @@ class Execution {
   TensorRelease released_;
   std::unique_ptr<Spill> spill_;
   std::unique_ptr<RowWriter> rows_;
-  std::optional<SelfComparisons> self_compared_;
   std::string size_note_;
   int64_t live_iterations_ = 0;
   bool aborted_ = false;

@@ -76,9 +76,9 @@ class LiveRuns {
                                                int64_t iteration);
 
   /// The inference that Infer() or InferSideBySide() will be asked for next, beforehand: what comes
-  /// of it is kept for that, and its status given here already. Where the result is there
-  /// already, Try(). Nothing where the runner has failed.
-  Status InferBeforehand(size_t index, const TensorMap& feed, int64_t iteration);
+  /// of it is kept for that, and its status given here already, with whether none of its outputs is
+  /// empty. Where the result is there already, Try(). True where the runner has failed.
+  Result<bool> InferBeforehand(size_t index, const TensorMap& feed, int64_t iteration);
 
   /// One inference of which nothing is kept or told, whatever comes of it. Whether none of its
   /// outputs is empty. kUnavailable where the worker is gone; kCancelled.

@@ -1,5 +1,6 @@
 #include "run/live_sizes.h"
 
+#include <optional>
 #include <vector>
 
 namespace vernier {
@@ -24,14 +25,15 @@ Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> 
   if (askable.empty() || !SizesAreGuessed(plan, inputs)) return FoundSizes();
   const Result<TensorMap> first = settling.draw(plan);
   if (!first.ok()) return FoundSizes();  // told where it is made in earnest
-  bool refused = false;
+  std::optional<SizeOne> why;
   for (const size_t who : askable) {
-    const Status status = live.InferBeforehand(who, *first, settling.iteration);
-    if (status.code() == StatusCode::kCancelled) return status;
-    if (!status.ok() && status.code() != StatusCode::kBackend) return FoundSizes();
-    refused |= !status.ok();
+    const Result<bool> full = live.InferBeforehand(who, *first, settling.iteration);
+    if (full.status().code() == StatusCode::kCancelled) return full.status();
+    const std::optional<SizeOne> own = WhyNotSizeOne(full);
+    if (!full.ok() && !own) return FoundSizes();
+    if (why != SizeOne::kRefused && own) why = own;
   }
-  if (!refused) return FoundSizes();
+  if (!why) return FoundSizes();
   const auto infer = [&](const TensorMap& feed) -> Result<bool> {
     bool full = true;
     for (const size_t who : askable) {
@@ -40,7 +42,7 @@ Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> 
     }
     return full;
   };
-  VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan, inputs, {settling.draw, infer}));
+  VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan, inputs, {settling.draw, infer}, *why));
   live.NoteTriedSizes(found.tried);
   if (!found.dims.empty()) VERNIER_TRY(live.ChangeSizes(found.dims));
   return found;

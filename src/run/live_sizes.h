@@ -21,9 +21,9 @@ struct SizeSettling {
 };
 
 /// Where the plan guesses sizes, has the first inference of each runner made beforehand; where one
-/// fails, looks for sizes that all of them take, and has the runners changed to those. Nothing is
-/// found where there is no need. Engines are built for certain sizes: runners of TensorRT are not
-/// asked.
+/// fails, or makes an empty output, looks for sizes that all of them take, and has the runners
+/// changed to those. Nothing is found where there is no need. Engines are built for certain sizes:
+/// runners of TensorRT are not asked.
 Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> inputs,
                                const SizeSettling& settling);
 

@@ -68,6 +68,8 @@ std::string LoadedSide::FileOf(size_t side) const {
     ambiguous |= other.path != run.path && NameOfFile(other.path) == name;
     in_file += other.path == run.path ? 1 : 0;
   }
+  // A label stands before the names of several runners already.
+  if (run.labelled && in_file > 1) return "";
   return (ambiguous ? run.path : name) + (in_file > 1 ? ": " + WithoutTime(run.name) : "");
 }
 
@@ -99,13 +101,14 @@ void LoadedSide::NameFiles(const std::vector<std::pair<size_t, size_t>>& pairs,
   }
 }
 
-std::vector<std::pair<size_t, size_t>> LoadedSide::SelfComparisons(
+std::vector<std::pair<size_t, std::string>> LoadedSide::SelfComparisons(
     const std::vector<std::pair<size_t, size_t>>& pairs) const {
-  std::vector<std::pair<size_t, size_t>> same;
-  for (const auto& [first, second] : pairs) {
+  std::vector<std::pair<size_t, std::string>> same;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const auto [first, second] = pairs[i];
     if (std::min(first, second) < live_.size()) continue;
     const size_t a = first - live_.size(), b = second - live_.size();
-    if (runs_.AreTheSame(a, b)) same.emplace_back(a, b);
+    if (runs_.AreTheSame(a, b)) same.emplace_back(i, runs()[a].path);
   }
   return same;
 }

@@ -46,9 +46,9 @@ class LoadedSide {
   /// How people call `pairs`, places among all sides: "onnxrt vs. golden.npz".
   std::vector<std::string> PairLabels(const std::vector<std::pair<size_t, size_t>>& pairs) const;
 
-  /// Which of `pairs`, places among all sides, are the same iterations of one file, as places in
-  /// runs().
-  std::vector<std::pair<size_t, size_t>> SelfComparisons(
+  /// Which of `pairs`, places among all sides, are the same iterations of one file: places in
+  /// `pairs`, and the file's path.
+  std::vector<std::pair<size_t, std::string>> SelfComparisons(
       const std::vector<std::pair<size_t, size_t>>& pairs) const;
 
  private:

@@ -74,8 +74,9 @@ bool IsProgramPath(std::string_view word) {
 Status BindModelRunner(const std::string& value, RunnerPlan& runner) {
   runner.backend = "python";
   const bool whole = IsFile(value);
-  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> words, SplitWords(value));
-  if (whole) words = {value};
+  Result<std::vector<std::string>> split = SplitWords(value);
+  if (!whole && !split.ok()) return InvalidArgument(std::string(kFlag) + split.status().message());
+  std::vector<std::string> words = whole ? std::vector<std::string>{value} : *std::move(split);
   if (words.empty()) {
     return InvalidArgument("expected SCRIPT.py[:FUNCTION] or PROGRAM [ARGUMENTS], got ''");
   }

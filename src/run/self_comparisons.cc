@@ -1,31 +1,33 @@
 #include "run/self_comparisons.h"
 
 #include <algorithm>
+#include <string>
 
 namespace vernier {
 
-SelfComparisons::SelfComparisons(const LoadedSide& loaded,
-                                 const std::vector<std::pair<size_t, size_t>>& pairs) {
-  for (const auto& [a, b] : loaded.SelfComparisons(pairs)) {
-    names_.emplace_back(loaded.runs()[a].name, loaded.runs()[b].name);
-    paths_.push_back(loaded.runs()[a].path);
-  }
-}
-
-void SelfComparisons::Note(bool strict, RunOutcome& outcome) const {
-  for (const std::string& path : paths_) {
-    outcome.record.notes.push_back("'" + path +
-                                   "' was compared with itself: that it agrees shows nothing");
+void NoteSelfComparisons(const LoadedSide& loaded,
+                         const std::vector<std::pair<size_t, size_t>>& pairs, bool strict,
+                         RunOutcome& outcome) {
+  for (const auto& [place, path] : loaded.SelfComparisons(pairs)) {
+    PairRecord& pair = outcome.record.pairs.at(place);
+    pair.itself = true;
+    const bool strange = std::ranges::any_of(pair.outputs, [](const OutputRecord& output) {
+      return !output.agrees() && output.not_finite > 0;
+    });
+    outcome.record.notes.push_back(
+        "'" + path + "' was compared with itself: " +
+        (strange ? "what does not match is NaN or infinite, which equals nothing"
+                 : "that it agrees shows nothing"));
     if (strict) outcome.faults.mismatch = true;
   }
 }
 
-void SelfComparisons::RejectVacuous(std::vector<PairRecord>& pairs) const {
+void RejectVacuous(std::vector<PairRecord>& pairs) {
   for (PairRecord& pair : pairs) {
-    const bool self = std::ranges::find(names_, std::pair(pair.first, pair.second)) != names_.end();
-    pair.rejected = self || std::ranges::any_of(pair.outputs, [](const OutputRecord& output) {
-                      return !output.vacuous.empty();
-                    });
+    pair.rejected =
+        pair.itself || std::ranges::any_of(pair.outputs, [](const OutputRecord& output) {
+          return !output.vacuous.empty();
+        });
   }
 }
 

@@ -1,7 +1,7 @@
 // Sides that were loaded from one file, and outputs whose agreement shows nothing.
 #pragma once
 
-#include <string>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -11,22 +11,15 @@
 
 namespace vernier {
 
-/// A file compared with itself agrees whatever it holds.
-class SelfComparisons {
- public:
-  /// `pairs` are places among all sides.
-  SelfComparisons(const LoadedSide& loaded, const std::vector<std::pair<size_t, size_t>>& pairs);
+/// Marks the pairs of `outcome`, places among all sides, that are a file compared with itself,
+/// which agrees whatever it holds but for what equals nothing: a note for each, with --strict a
+/// mismatch.
+void NoteSelfComparisons(const LoadedSide& loaded,
+                         const std::vector<std::pair<size_t, size_t>>& pairs, bool strict,
+                         RunOutcome& outcome);
 
-  /// A note for each; with --strict also a mismatch.
-  void Note(bool strict, RunOutcome& outcome) const;
-
-  /// --strict: marks the pairs that show nothing in part or as a whole. The exit code is set where
-  /// that was found.
-  void RejectVacuous(std::vector<PairRecord>& pairs) const;
-
- private:
-  std::vector<std::pair<std::string, std::string>> names_;
-  std::vector<std::string> paths_;
-};
+/// --strict: marks the pairs that show nothing in part or as a whole. The exit code is set where
+/// that was found.
+void RejectVacuous(std::vector<PairRecord>& pairs);
 
 }  // namespace vernier

@@ -17,6 +17,7 @@ constexpr int64_t kTriedSizes[] = {2,   3,   4,   8,   16,  32,  48,  64,
 // What keeps a search short where every trial takes long.
 constexpr size_t kMostSingles = 6;
 constexpr std::chrono::seconds kMostTime{30};
+constexpr std::chrono::seconds kMostTimeWhereOneRuns{5};
 
 // Of larger sizes, where one runs but makes empty outputs.
 constexpr int kMostAfterEmpty = 6;
@@ -32,12 +33,14 @@ bool SameDimensions(std::span<const DimSize> a, std::span<const DimSize> b) {
   return std::ranges::equal(a, b, {}, &DimSize::dimension, &DimSize::dimension);
 }
 
-std::string SentenceOn(const FoundSizes& found) {
+std::string SentenceOn(const FoundSizes& found, SizeOne why) {
   std::string sizes;
   for (const DimSize& dim : found.dims) {
     sizes += (sizes.empty() ? "'" : ", '") + dim.dimension + "' = " + std::to_string(dim.size);
   }
-  return "The model does not run with free dimensions of size 1; it ran with " +
+  return (why == SizeOne::kRefused
+              ? std::string("The model does not run with free dimensions of size 1; it ran with ")
+              : std::string("With free dimensions of size 1 an output is empty; none is with ")) +
          DescribeSizes(found.feed) + " (" + sizes +
          "), which is taken; other sizes are given with --dim or --input-shapes";
 }
@@ -47,6 +50,17 @@ std::string SentenceOn(const FoundSizes& found) {
 bool AllHaveElements(const TensorMap& outputs) {
   return std::ranges::all_of(
       outputs, [](const NamedTensor& output) { return output.tensor.element_count() != 0; });
+}
+
+Result<bool> AllHaveElements(const Result<TensorMap>& outputs) {
+  if (!outputs.ok()) return outputs.status();
+  return AllHaveElements(*outputs);
+}
+
+std::optional<SizeOne> WhyNotSizeOne(const Result<bool>& full) {
+  if (full.ok()) return *full ? std::nullopt : std::optional(SizeOne::kMakesEmpty);
+  if (full.status().code() != StatusCode::kBackend) return std::nullopt;
+  return SizeOne::kRefused;
 }
 
 bool SizesAreGuessed(const RunPlan& plan, std::span<const TensorInfo> inputs) {
@@ -84,12 +98,14 @@ std::vector<std::vector<DimSize>> SizeCandidates(const OpenDimensions& open) {
 }
 
 Result<FoundSizes> FindSizes(const RunPlan& plan, std::span<const TensorInfo> inputs,
-                             const SizeTrial& trial) {
+                             const SizeTrial& trial, SizeOne why) {
   const auto start = std::chrono::steady_clock::now();
+  const bool one_runs = why == SizeOne::kMakesEmpty;
   FoundSizes found;
   int left = kMostAfterEmpty;
   for (std::vector<DimSize>& dims : SizeCandidates(OpenOf(plan, inputs))) {
-    if (std::chrono::steady_clock::now() - start > kMostTime) break;
+    const auto spent = std::chrono::steady_clock::now() - start;
+    if (spent > (one_runs ? kMostTimeWhereOneRuns : kMostTime)) break;
     if (!found.dims.empty() && !SameDimensions(found.dims, dims)) continue;
     if (!found.dims.empty() && left-- == 0) break;
     RunPlan sized = plan;
@@ -101,12 +117,12 @@ Result<FoundSizes> FindSizes(const RunPlan& plan, std::span<const TensorInfo> in
     if (full.status().code() == StatusCode::kCancelled) return full.status();
     if (full.status().code() == StatusCode::kUnavailable) break;
     ++found.tried;
-    if (!full.ok() || (!*full && !found.dims.empty())) continue;
+    if (!full.ok() || (!*full && (one_runs || !found.dims.empty()))) continue;
     found.dims = std::move(dims);
     found.feed = *std::move(feed);
     if (*full) break;
   }
-  if (!found.dims.empty()) found.note = SentenceOn(found);
+  if (!found.dims.empty()) found.note = SentenceOn(found, why);
   return found;
 }
 

@@ -1,7 +1,10 @@
-// Sizes for dimensions that a model leaves free, where it does not run with those of size 1.
+// Sizes for dimensions that a model leaves free, where it does not run with those of size 1, or
+// makes empty outputs of them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +35,16 @@ struct SizeTrial {
 
 /// Whether there is something to compare in each of these. True where there are none.
 bool AllHaveElements(const TensorMap& outputs);
+/// The same of what an inference has made, or its error.
+Result<bool> AllHaveElements(const Result<TensorMap>& outputs);
+
+/// Why sizes of 1 are not taken: the model does not run with them, or has an output without
+/// elements.
+enum class SizeOne : uint8_t { kRefused, kMakesEmpty };
+
+/// What an inference with sizes of 1, as SizeTrial::infer returns it, means for them. nullopt: they
+/// are taken, or it failed for a reason that other sizes would not mend.
+std::optional<SizeOne> WhyNotSizeOne(const Result<bool>& full);
 
 struct FoundSizes {
   std::vector<DimSize> dims;  ///< for InputPlan::found_dims; empty: none were found
@@ -42,10 +55,11 @@ struct FoundSizes {
 
 /// The first candidate that the model runs with and makes no empty output. Where outputs are empty,
 /// a few larger sizes of the same dimensions are tried; if they do not help, outputs are empty by
-/// nature, and the first that ran is taken. Ends after half a minute, so that a model that
-/// fails for another reason does not take long to say so. kCancelled.
+/// nature, and the first that ran is taken: none at all where 1 runs. Ends after half a minute
+/// (five seconds where 1 runs), so that a model that fails for another reason, or whose outputs
+/// depend on values, does not take long to say so. kCancelled.
 Result<FoundSizes> FindSizes(const RunPlan& plan, std::span<const TensorInfo> inputs,
-                             const SizeTrial& trial);
+                             const SizeTrial& trial, SizeOne why);
 
 /// "x (1, 48), y (2,)"
 std::string DescribeSizes(const TensorMap& feed);

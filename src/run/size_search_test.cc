@@ -46,7 +46,8 @@ TEST(SizeSearch, TheSmallestThatRunsIsTaken) {
     if (feed[0].tensor.dims()[1] >= 40) return true;
     return BackendError("too short");
   };
-  const Result<FoundSizes> found = FindSizes(RunPlan(), Inputs(), {DrawSized, runs});
+  const Result<FoundSizes> found =
+      FindSizes(RunPlan(), Inputs(), {DrawSized, runs}, SizeOne::kRefused);
   ASSERT_TRUE(found.ok());
   EXPECT_THAT(found->dims, ElementsAre(DimSize{"length", 48}));
   EXPECT_THAT(found->note, HasSubstr("it ran with x (1, 48), h (2, 1) ('length' = 48)"));
@@ -60,25 +61,48 @@ TEST(SizeSearch, EmptyOutputsAreTakenWhereNothingElseIsThere) {
       return BackendError("too short");
     };
   };
-  Result<FoundSizes> found = FindSizes(RunPlan(), Inputs(), {DrawSized, full_from(8)});
+  Result<FoundSizes> found =
+      FindSizes(RunPlan(), Inputs(), {DrawSized, full_from(8)}, SizeOne::kRefused);
   ASSERT_TRUE(found.ok());
   EXPECT_THAT(found->dims, ElementsAre(DimSize{"length", 8}));
   EXPECT_THAT(found->note, HasSubstr("it ran with x (1, 8), h (2, 1) ('length' = 8)"));
-  found = FindSizes(RunPlan(), Inputs(), {DrawSized, full_from(1 << 20)});
+  found = FindSizes(RunPlan(), Inputs(), {DrawSized, full_from(1 << 20)}, SizeOne::kRefused);
   ASSERT_TRUE(found.ok());
   EXPECT_THAT(found->dims, ElementsAre(DimSize{"length", 4}));
   EXPECT_THAT(found->note, HasSubstr("('length' = 4)"));
 }
 
+TEST(SizeSearch, WhereOneRunsOnlyFullOutputsAreBetter) {
+  const auto full_from = [](int64_t least) {
+    return [least](const TensorMap& feed) -> Result<bool> {
+      return feed[0].tensor.dims()[1] >= least;
+    };
+  };
+  EXPECT_EQ(WhyNotSizeOne(false), SizeOne::kMakesEmpty);
+  EXPECT_EQ(WhyNotSizeOne(true), std::nullopt);
+  EXPECT_EQ(WhyNotSizeOne(BackendError("too short")), SizeOne::kRefused);
+  EXPECT_EQ(WhyNotSizeOne(Cancelled("interrupted")), std::nullopt);
+  Result<FoundSizes> found =
+      FindSizes(RunPlan(), Inputs(), {DrawSized, full_from(3)}, SizeOne::kMakesEmpty);
+  ASSERT_TRUE(found.ok());
+  EXPECT_THAT(found->dims, ElementsAre(DimSize{"length", 3}));
+  EXPECT_THAT(found->note, HasSubstr("size 1 an output is empty; none is with x (1, 3)"));
+  found = FindSizes(RunPlan(), Inputs(), {DrawSized, full_from(1 << 20)}, SizeOne::kMakesEmpty);
+  ASSERT_TRUE(found.ok());
+  EXPECT_TRUE(found->dims.empty());
+  EXPECT_EQ(found->note, "");
+}
+
 TEST(SizeSearch, WhereNoneRunsNoneIsFound) {
   const auto never = [](const TensorMap&) { return BackendError("never"); };
-  const Result<FoundSizes> none = FindSizes(RunPlan(), Inputs(), {DrawSized, never});
+  const Result<FoundSizes> none =
+      FindSizes(RunPlan(), Inputs(), {DrawSized, never}, SizeOne::kRefused);
   EXPECT_TRUE(none->dims.empty());
   EXPECT_GT(none->tried, 10);
   const auto gone = [](const TensorMap&) { return Unavailable("gone"); };
-  EXPECT_EQ(FindSizes(RunPlan(), Inputs(), {DrawSized, gone})->tried, 0);
+  EXPECT_EQ(FindSizes(RunPlan(), Inputs(), {DrawSized, gone}, SizeOne::kRefused)->tried, 0);
   const auto stopped = [](const TensorMap&) { return Cancelled("interrupted"); };
-  EXPECT_FALSE(FindSizes(RunPlan(), Inputs(), {DrawSized, stopped}).ok());
+  EXPECT_FALSE(FindSizes(RunPlan(), Inputs(), {DrawSized, stopped}, SizeOne::kRefused).ok());
 }
 
 TEST(SizeSearch, OnlySizesThatNobodyGaveAreGuessed) {

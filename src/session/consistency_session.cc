@@ -25,7 +25,10 @@ std::string Listed(std::string_view what, const std::vector<NotedOutput>& output
 /// Prints each property as it is done, under the name of its runner.
 class PropertyTeller {
  public:
-  explicit PropertyTeller(Logger& log) : log_(log) {}
+  PropertyTeller(const std::vector<RunnerPlan>& runners, Logger& log) : log_(log) {
+    for (const RunnerPlan& runner : runners) names_.push_back(runner.name);
+    brief_ = ShortNames(names_);
+  }
 
   void Tell(const ConsistencyRunner& runner, const PropertyRecord& property) {
     Introduce(runner);
@@ -54,10 +57,18 @@ class PropertyTeller {
     if (runner.name == introduced_) return;
     introduced_ = runner.name;
     const std::string& version = runner.framework_version;  // none where it could not be loaded
-    log_.Info(runner.name + ", " + runner.backend + (version.empty() ? "" : " " + version));
+    log_.Info(BriefName(runner.name) + ", " + runner.backend +
+              (version.empty() ? "" : " " + version));
+  }
+
+  // As the lines at the end call it.
+  std::string BriefName(const std::string& name) const {
+    const auto at = std::ranges::find(names_, name);
+    return at == names_.end() ? name : brief_[static_cast<size_t>(at - names_.begin())];
   }
 
   Logger& log_;
+  std::vector<std::string> names_, brief_;
   std::string introduced_;
 };
 
@@ -98,7 +109,7 @@ class RecordKeeper {
 
 Result<ConsistencyRecord> TryProperties(const ConsistencyPlan& plan,
                                         const std::atomic<int>& interrupted, Logger& log) {
-  PropertyTeller teller(log);
+  PropertyTeller teller(plan.run.runners, log);
   RecordKeeper keeper(plan.run);
   const Probe::Shared shared{plan.run.execution, interrupted, log};
   VERNIER_ASSIGN_OR_RETURN(

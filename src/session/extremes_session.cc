@@ -102,10 +102,10 @@ RunFaults JudgeAnswers(const ExtremesRecord& record, const ExtremesPlan& plan, L
   if (record.answers.empty()) {
     if (!faults.any()) {
       log.Error(record.inputs_are_empty
-                    ? "nothing was tried: the inputs of float types have no elements"
+                    ? "nothing was tried: the inputs of floating-point types have no elements"
                 : record.integers_kept.empty()
                     ? "nothing was tried: no input's type has such values"
-                    : "nothing was tried: no input is of a float type with such values; --sets "
+                    : "nothing was tried: no input has a floating-point type with such values; --sets "
                       "limits tries the limits of integers");
     }
     faults.incomplete |= !faults.any();

@@ -75,6 +75,15 @@ void AppendPart(std::string_view part, std::string& text) {
   text += (text.empty() ? "" : " ") + std::string(part);
 }
 
+// OpenVINO's log of a conversion ends in a list of what failed, without why: the line in front of
+// that list says it. Empty where there is no such log.
+std::string_view CauseInLog(const std::vector<std::string>& lines) {
+  const auto detail = std::ranges::find_if(
+      lines, [](const std::string& line) { return line.ends_with(" with a message:"); });
+  const auto summary = std::find(detail, lines.end(), "Summary:");
+  return summary == lines.end() || summary - detail < 2 ? std::string_view() : *(summary - 1);
+}
+
 }  // namespace
 
 std::string WithoutSourcePlaces(std::string_view message) {
@@ -94,6 +103,7 @@ std::string WithoutSourcePlaces(std::string_view message) {
   std::string first = lines.front();
   // Frames that lead there said what was being done in front of them.
   if (lines.size() > 2 && first.ends_with(':')) AppendPart(lines[1], first);
+  AppendPart(CauseInLog(lines), first);
   if (lines.size() > 1) AppendPart(lines.back(), first);
   for (const std::string& line : lines) first += "\n" + line;
   return first;

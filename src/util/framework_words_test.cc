@@ -43,6 +43,19 @@ TEST(FrameworkWords, OfManyLinesTheFirstAndTheLastComeFirst) {
   EXPECT_NE(found.find("a line of a list\na line of a list\n"), std::string::npos);
 }
 
+TEST(FrameworkWords, OfALogTheCauseComesFirst) {
+  std::string message =
+      "reading the model: Exception from src/core.cpp:84:\nIt failed:\n-- Add-17 "
+      "with a message:\n";
+  for (int i = 0; i < 100; ++i) message += "a line of a list\n";
+  message += "Argument shapes are inconsistent.\n\nSummary:\n-- Conversion is failed for: Add-17\n";
+  const std::string found = WithoutSourcePlaces(message);
+  EXPECT_EQ(
+      found.substr(0, found.find('\n')),
+      "reading the model: It failed: Argument shapes are inconsistent. -- Conversion is failed "
+      "for: Add-17");
+}
+
 TEST(FrameworkWords, OtherMessagesStayAsTheyAre) {
   for (const char* message : {"", "\n", "a\n\n  b\n", "Exception from a friend:\nno place",
                               "it failed at noon: why", "Exception from src/a.cpp:84:",

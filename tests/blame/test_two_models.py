@@ -67,6 +67,39 @@ class TwoModels(Case):
         self.assertIn("output 'here' was not looked at: only the reference has it", ended.stdout)
         self.assertNotIn("Nothing is to blame", ended.stdout)
 
+    def retyped(self, cast):
+        """Relu and Neg, with a change of type between them; a constant as a second output."""
+        kind = TensorProto.DOUBLE if cast else TensorProto.FLOAT
+        nodes = [helper.make_node("Relu", ["x"], ["r"], name="re")]
+        nodes += [helper.make_node("Cast", ["r"], ["t"], name="ca", to=kind)]
+        nodes += [helper.make_node("Neg", ["t"], ["y"], name="ne")]
+        k = numpy_helper.from_array(np.array([1, 2], np.float64 if cast else np.float32), "k")
+        outputs = [helper.make_tensor_value_info(n, kind, shape)
+                   for n, shape in (("y", [2, 3]), ("k", [2]))]
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
+        return helper.make_model(helper.make_graph(nodes, "g", [x], outputs, [k]), ir_version=8,
+                                 opset_imports=[helper.make_opsetid("", 17)])
+
+    def test_types_that_differ_are_named(self):
+        ended, found = self.compared(self.retyped(False), self.retyped(True))
+        self.assertEqual((ended.returncode, found["culprits"]), (0, []), ended.stdout)
+        self.assertIn("Types differ: 2 tensors, the first 't' of ca [Cast]: float64, and float32 "
+                      "in the reference\n", ended.stdout)
+        self.assertIn("note: types differ: output 'k' is float64, and float32 in the reference\n",
+                      ended.stdout)
+        self.assertIn("\nNothing is to blame, but types differ.\n", ended.stdout)
+        ended = subprocess.run([VERNIER, "blame", "--runner", "gold=onnxrt good.onnx", "--runner",
+                                "new=onnxrt bad.onnx", "--report", "r.md"], capture_output=True,
+                               text=True)
+        report = Path("r.md").read_text()
+        self.assertIn("Nothing is to blame, but the types of 2 tensors differ.", report)
+        self.assertIn("float32 against float64", report)
+        ended = subprocess.run([VERNIER, "run", "--runner", "gold=onnxrt good.onnx", "--runner",
+                                "new=onnxrt bad.onnx", "--same-type", "--blame"],
+                               capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 1, ended.stdout)
+        self.assertIn("Types differ: 2 tensors, the first 't' of ca [Cast]", ended.stdout)
+
     def test_constants_that_are_outputs(self):
         def model(kind, last, alone):
             values = numpy_helper.from_array(np.array([1, last], np.float32), "k")

@@ -55,6 +55,17 @@ class Batch(Case):
         self.assertEqual(self.rows(ended)["models/a.onnx"], "mismatch")
         self.assertRegex(ended.out, r"models/a.onnx +mismatch +0 of 1 .* y: .* times the tolerance")
 
+    def test_a_backend_that_is_not_there_is_named_once(self):
+        for words in (["--runner", "x=onxrt"], ["--model-runner", "'prog x"]):
+            ended = self.batch("models/*.onnx", "--", *words, "--onnxrt")
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            if words[0] == "--runner":
+                self.assertEqual((ended.out + ended.err).count("there is no backend 'onxrt'; did you "
+                                                               "mean 'onnxrt'?"), 1)
+                self.assertNotIn("usage error", ended.out)
+            else:
+                self.assertIn("--model-runner: a quote ' is not closed", ended.out + ended.err)
+
     def test_a_type_that_differs_is_reported(self):
         self.save_feeds("in.json", [{"x": np.ones((2, 3), np.float32)}])
         self.save_runs("gold.json", [("r", [{"y": np.ones((2, 3), np.float64)}])])

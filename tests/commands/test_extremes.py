@@ -203,7 +203,7 @@ class Extremes(Case):
                         outputs=[value("y", ("n", 4))]), str(self.path("m.onnx")))
         ended, _ = self.check("--onnxrt", "--input-shapes", "x:[0,4]")
         self.assertEqual(ended.code, 4)
-        self.assertIn("the inputs of float types have no elements", ended.out + ended.err)
+        self.assertIn("the inputs of floating-point types have no elements", ended.out + ended.err)
         onnx.save(model([node("Slice", ["x", "zero", "zero"], ["y"])], inputs=[value("x", (4,))],
                         outputs=[value("y", None)], weights=[weight("zero", np.array([0]))]),
                   str(self.path("m.onnx")))

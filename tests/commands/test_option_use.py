@@ -98,6 +98,40 @@ class OptionUse(Case):
             self.assertEqual(ended.code, 0, ended.out + ended.err)
             self.assertIn(said, ended.out)
 
+    def test_what_compares_needs_two_sides(self):
+        self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "gold.json")
+        for words in (["--strict"], ["--same-type"], ["--pairs", "all"], ["--worst", "3"],
+                      ["--tolerance", "auto"], ["--noise-floor"], ["--ulp-threshold", "3"],
+                      ["--max-mismatch-share", "0.5"]):
+            for command in (["run", "m.onnx"], ["profile", "m.onnx"], ["batch", "m.onnx", "--"]):
+                if command[0] == "profile" and words[0] in ("--pairs", "--worst",
+                                                                   "--noise-floor"):
+                    continue
+                ended = self.vernier(*command, "--onnxrt", *words)
+                self.assertEqual(ended.code, 2, (command, words, ended.out, ended.err))
+                self.assertIn(f"{words[0]} has an effect only with two sides to compare: add that, "
+                              f"or leave {words[0]} out", ended.out + ended.err)
+            ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-outputs", "gold.json", *words,
+                                 "--compare", "simple", "ulp")
+            self.assertNotIn("two sides", ended.out + ended.err)
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--compare", "l2", "--rtol", "1e-3",
+                             "--check-average", "--l2-threshold", "1")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("[W] --compare, --rtol, --check-average and --l2-threshold have an effect "
+                      "only with two sides to compare", ended.out)
+        for words in (["--strict"], ["--same-type"], ["--pairs", "all"], ["--tolerance", "auto"]):
+            ended = self.vernier("run", "--load-outputs", "gold.json", *words)
+            self.assertEqual(ended.code, 4, ended.out + ended.err)
+            self.assertIn("not done: there is only one side to compare", ended.out)
+        ended = self.lenient("run", "m.onnx", "--onnxrt", "--rtol", "1e-3")
+        self.assertNotIn("two sides", ended.out)
+
+    def test_a_search_runs_its_reference_without_comparing_it(self):
+        ended = self.vernier("debug", "precision", "m.onnx", "-o", "half.onnx", "--", "--onnxrt",
+                             "--tolerance", "auto", "--rtol=1e-2")
+        self.assertNotIn("two sides to compare", ended.out + ended.err)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
     def test_options_of_one_runner_that_another_would_have(self):
         for own, said in (
                 ("onnxrt --fp16", "--fp16 has an effect only with --trt, not with 'onnxrt'"),
@@ -314,6 +348,8 @@ class Names(Case):
 
     def test_of_several_runners_each_has_the_files_name(self):
         self.vernier("run", "m.onnx", *RUNNERS, "--save-outputs", "two.json")
+        names, _ = self.suites("compare", "gold=two.json")
+        self.assertEqual(names[0], "gold: onnxrt-runner-N0 vs. gold: onnxrt-runner-N1")
         names, _ = self.suites("compare", "two.json")
         self.assertEqual(names[0], "two.json: onnxrt-runner-N0 vs. two.json: onnxrt-runner-N1")
 

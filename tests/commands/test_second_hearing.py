@@ -52,6 +52,8 @@ class SecondHearing(Case):
         self.assertEqual(ended.code, 1, ended.out)
         self.assertIn("--strict: output 'y' passes only because it is ill-conditioned: κ = ",
                       ended.out + ended.err)
+        self.assertIn("\nfailed: onnxrt", ended.out)
+        self.assertNotIn("not done", ended.out)
 
     def test_a_fault_is_still_seen(self):
         self.save_difference("m.onnx")

@@ -141,6 +141,34 @@ class Sizes(Case):
         ended = self.vernier("blame", "m.onnx", "--onnxrt", "--onnxrt")
         self.assertIn("it ran with x (1, 8)", ended.out + ended.err)
 
+    def test_a_size_of_1_that_makes_empty_outputs_is_not_taken(self):
+        self.put(model([helper.make_node("Slice", ["x", "from", "to", "axes"], ["y"])],
+                       [value("x", ["batch", "length"])],
+                       [("from", np.int64([1])), ("to", np.int64([10000])),
+                        ("axes", np.int64([1]))]))
+        line = "With free dimensions of size 1 an output is empty; none is with x (1, 2) ('length' = 2)"
+        self.assertEqual(self.shapes(), {"x": (1, 2)})
+        for words in (("run", "m.onnx", "--onnxrt", "--onnxrt"),
+                      ("run", "m.onnx", "--onnxrt", "--openvino", "--sequential-runners"),
+                      ("blame", "m.onnx", "--onnxrt", "--onnxrt"),
+                      ("profile", "m.onnx", "--onnxrt", "--onnxrt", "--runs", "2"),
+                      ("check", "consistency", "m.onnx", "--onnxrt", "--only", "repeated-runs"),
+                      ("check", "extremes", "m.onnx", "--onnxrt", "--sets", "zeros"),
+                      ("check", "lint", "m.onnx", "--onnxrt")):
+            ended = self.vernier(*words)
+            self.assertEqual(ended.code, 0, str(words) + ended.out + ended.err)
+            self.assertIn(line, ended.out, words)
+        self.assertEqual(self.shapes("--input-shapes", "x:[1,1]"), {"x": (1, 1)})
+
+    def test_outputs_that_are_empty_by_nature_keep_the_size_of_1(self):
+        self.put(model([helper.make_node("Slice", ["x", "from", "to", "axes"], ["y"])],
+                       [value("x", ["batch", "length"])],
+                       [("from", np.int64([1])), ("to", np.int64([1])), ("axes", np.int64([1]))]))
+        self.assertEqual(self.shapes(), {"x": (1, 1)})
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertNotIn("which is taken", ended.out)
+
     def test_every_command_tries_them(self):
         self.put(padded())
         line = "it ran with x (1, 48)"

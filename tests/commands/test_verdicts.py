@@ -78,6 +78,31 @@ class LargeIntegers(Verdicts):
         self.vernier("report", "r.json", "--report", "r.html")
         self.assertIn('"second":"9007199254740993"', self.path("r.html").read_text())
 
+    def test_differences_beyond_64_bits_are_kept(self):
+        record = self.compare({"y": np.array([2**64 - 1], np.uint64)},
+                              {"y": np.array([-2**63], np.int64)}, code=1)
+        self.says("absolute error 27670116110564327423,")
+        (worst,) = record["pairs"][0]["outputs"][0]["worst_iteration"]["worst_elements"]
+        self.assertEqual(worst["absolute_error_digits"], str(2**64 - 1 + 2**63))
+        self.vernier("report", "r.json", "--report", "r.html")
+        self.assertIn('"absolute_error_digits":"27670116110564327423"',
+                      self.path("r.html").read_text())
+
+    def test_the_worst_element_of_a_metric_across_types(self):
+        self.compare({"y": np.arange(3)}, {"y": np.array([0, 1.5, 2], np.float32)}, "--compare",
+                     "l2", code=1)
+        self.says("worst at (1,): 1 against 1.5, absolute error 0.5, relative error 0.33333")
+
+    def test_nothing_over_nothing(self):
+        """Integers have no relative difference where both are 0."""
+        left = {name: np.array([0, 5]) for name in "wxyz"}
+        right = {name: np.array([0, 6]) for name in "wxyz"}
+        self.compare(left, right, "--report", "r.md", code=1)
+        self.assertRegex(self.ended.out, r"w +FAILED .* 1 +0/0 +1/2\n")
+        text = self.path("r.md").read_text()
+        self.assertIn("| 1 | 0/0 |", text)
+        self.assertNotIn("nan", text)
+
     def test_tables_show_whole_errors(self):
         left = {name: np.array([0, 5]) for name in "wxyz"}
         right = {name: np.array([123456789, 5]) for name in "wxyz"}
@@ -121,6 +146,32 @@ class Types(Verdicts):
         self.compare(zeros, zeros, "--strict", "--report", "r.xml", code=1)
         self.assertIn("The output matches, but that shows nothing, which --strict takes as a "
                       "failure.", self.path("r.xml").read_text())
+
+
+class Itself(Verdicts):
+    def judged(self, values, *words, code):
+        self.save_runs("a.json", [("a", [{"y": np.array(values, np.float32)}])])
+        ended = self.vernier("compare", "a.json", "a.json", "--report", "r.md", "--save-record",
+                             "r.json", *words)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        self.assertIs(json.loads(self.path("r.json").read_text())["pairs"][0]
+                      ["compared_with_itself"], True)
+        return ended.out, self.path("r.md").read_text()
+
+    def test_that_it_agrees_is_no_check_mark(self):
+        out, report = self.judged([1, 2], code=0)
+        self.assertIn("'a.json' was compared with itself: that it agrees shows nothing", out)
+        self.assertIn("\u26a0\ufe0f vernier: The output matches, but that shows nothing.", report)
+        _, report = self.judged([1, 2], "--strict", code=1)
+        self.assertIn("\u274c vernier: The output matches, but that shows nothing, which --strict "
+                      "takes as a failure.", report.replace("\\-", "-"))
+
+    def test_what_equals_nothing_does_not_agree(self):
+        out, report = self.judged([1, np.nan], code=1)
+        self.assertIn("'a.json' was compared with itself: what does not match is NaN or infinite, "
+                      "which equals nothing", out)
+        self.assertIn("The output does not match.", report)
+        self.assertNotIn("that it agrees", out + report)
 
 
 class Overflow(Verdicts):
@@ -336,7 +387,7 @@ class Advice(Case):
         self.save_runs("b.json", [("b", [second])])
         ended = self.vernier("compare", "a.json", "b.json", *words)
         self.assertEqual(ended.code, 1, ended.out)
-        pattern = r"^next: to accept this difference: use (.*)$"
+        pattern = r"^next: to accept this difference: use (.*?)(?: \(enough, but not the smallest pair\))?$"
         (said,) = re.findall(pattern, ended.out, re.M) or [""]
         return said.split()
 

@@ -116,6 +116,18 @@ class FaultsOfScripts(ScriptCase):
             self.assertNotIn("vernier_worker", done.critical())
 
 
+    def test_an_exception_names_what_it_was_raised_from(self):
+        fault = """
+            try:
+                raise ValueError("shapes (3,) and (4,)")
+            except ValueError as error:
+                raise TypeError("Issues with Add") from error
+            """
+        for _, done in self.at_every_step(fault):
+            self.assertIn("TypeError: Issues with Add; from ValueError: shapes (3,) and (4,)",
+                          done.critical())
+
+
 class FaultsOfModels(ScriptCase):
     def at_every_step(self, fault, *words):
         for step, script in MODEL_STEPS.items():

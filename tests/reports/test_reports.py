@@ -116,12 +116,16 @@ class Files(Case):
         self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
         why = "validation failed: output 'y' of a holds NaN"
         root = ElementTree.parse(self.path("o.xml")).getroot()
-        self.assertEqual(root.find(".//testcase[@name='completeness']/error").get("message"), why)
+        self.assertEqual(root.find(".//testcase[@name='completeness']/skipped").get("message"),
+                         why)
         self.assertEqual(root.find(".//testcase[@name='verdict']/failure").get("message"),
                          f"Nothing was compared: {why}.")
         verdict = json.loads(self.path("o.jsonl").read_text().splitlines()[-1])
-        self.assertEqual((verdict["complete"], verdict["faults"]), (False, [why]))
-        self.assertIn("validation failed", self.path("o.md").read_text())
+        self.assertEqual((verdict["complete"], verdict["faults"], verdict["rejections"]),
+                         (False, [], [why]))
+        self.assertIn("**Failed:** validation failed", self.path("o.md").read_text())
+        self.assertIn("\nfailed: validation failed: output 'y' of a holds NaN\n", ended.stdout)
+        self.assertNotIn("not done", ended.stdout.lower() + self.path("o.md").read_text().lower())
 
     def test_what_was_not_compared_is_no_pass(self):
         write_results(self.path("a.json"), "A", [{"only here": ((2,), [1, 2]), "y": ((1,), [1])}])

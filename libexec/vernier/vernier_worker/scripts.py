@@ -42,12 +42,18 @@ def _first_words(text):
     return re.sub(r"^RuntimeError: ", "", causes[-1]) if causes else lines[0]
 
 
-def _cause(error):
+def _named(error):
     if isinstance(error, SystemExit):
         return f"the script called exit({'' if error.code is None else repr(error.code)})"
     text = str(error).strip()
     name = type(error).__name__
     return f"{name}: {_first_words(text)}" if text else name
+
+
+def _cause(error):
+    """With what it was raised from, which often says what is wrong."""
+    said = _named(error)
+    return said if error.__cause__ is None else f"{said}; from {_named(error.__cause__)}"
 
 
 def _missing_module(error):

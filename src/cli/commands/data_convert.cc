@@ -72,6 +72,9 @@ Result<FileConversion> Bind(const ParsedArgs& args, const Invocation& invocation
   conversion.output = std::string(*args.Value("output"));
   VERNIER_TRY(CheckNotRead(conversion.output, std::span(&conversion.path, 1), invocation));
   conversion.format = std::string(args.Value("format").value_or(""));
+  if (conversion.format.empty()) {
+    VERNIER_TRY(CheckExtension(conversion.output, {".json", ".npz", ".safetensors", ".npy"}));
+  }
   if (const auto runner = args.Value("runner")) conversion.runner = std::string(*runner);
   const auto kind = args.Value("kind");
   const bool want_outputs = kind == "outputs";

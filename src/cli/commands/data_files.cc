@@ -1,5 +1,6 @@
 #include "cli/commands/data_files.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -25,6 +26,14 @@ Status CheckNotRead(const std::string& output, std::span<const std::string> path
                            "'): name another file to write");
   }
   return {};
+}
+
+Status CheckExtension(const std::string& path, std::initializer_list<std::string_view> known) {
+  const std::string extension = ToLower(fs::path(path).extension().string());
+  if (extension.empty() || std::ranges::find(known, extension) != known.end()) return {};
+  const std::vector<std::string> names(known.begin(), known.end());
+  return InvalidArgument("-o: '" + path + "' has no extension of a format that can be written: " +
+                         "expected " + JoinWords(names, " or "));
 }
 
 ResultsFormat SingleFileFormat(const std::string& path) {

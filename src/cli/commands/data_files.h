@@ -1,8 +1,10 @@
 // What the `data` commands have in common: files that are read and one that is written.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/arg_parser.h"
@@ -29,6 +31,10 @@ struct DataSource {
   std::string path;
   SavedTensors tensors;
 };
+
+/// kInvalidArgument where `path`, of -o, has an extension that is none of `known` (".npz"), in
+/// whatever case. For commands that Polygraphy does not have: it would write JSON.
+Status CheckExtension(const std::string& path, std::initializer_list<std::string_view> known);
 
 /// Opens all paths, in order; test data that hold both are read as inputs.
 Result<std::vector<DataSource>> OpenDataSources(std::span<const std::string> paths);

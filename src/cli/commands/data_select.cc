@@ -130,6 +130,7 @@ Result<FileSelection> BindSelection(const ParsedArgs& args, const Invocation& in
   selection.path = std::string(*args.Value("path"));
   selection.output = std::string(*args.Value("output"));
   VERNIER_TRY(CheckNotRead(selection.output, std::span(&selection.path, 1), invocation));
+  VERNIER_TRY(CheckExtension(selection.output, {".json", ".npz", ".safetensors"}));
   VERNIER_ASSIGN_OR_RETURN(selection.iterations, ParseRanges(args.List("iteration_ranges")));
   const std::span<const std::string> tensors = args.List("tensor_names");
   selection.tensors.assign(tensors.begin(), tensors.end());

@@ -57,18 +57,24 @@ OptionRow CompareRow() {
           .metavar = "FUNCTION",
           .help = help,
           .standing = Standing::kBetter,
-          .note = note};
+          .note = note,
+          .needs = {kTwoSides}};
 }
 
 constexpr OptionRow kConduct[] = {
     {.flags = {"--no-shape-check"},
      .dest = "no_shape_check",
-     .help = "Reshape or transpose outputs whose shapes differ instead of failing."},
+     .help = "Reshape or transpose outputs whose shapes differ instead of failing.",
+     .needs = {kTwoSides}},
     {.flags = {"--validate"}, .dest = "validate", .help = "Fail on NaN and infinity in outputs."},
-    {.flags = {"--fail-fast"}, .dest = "fail_fast", .help = "Stop at the first failure."},
+    {.flags = {"--fail-fast"},
+     .dest = "fail_fast",
+     .help = "Stop at the first failure.",
+     .needs = {kTwoSides}},
     {.flags = {"--check-average"},
      .dest = "check_average",
-     .help = "Judge each metric by its mean over all iterations instead of per iteration."},
+     .help = "Judge each metric by its mean over all iterations instead of per iteration.",
+     .needs = {kTwoSides}},
     {.flags = {"--sequential-runners"},
      .dest = "sequential_runners",
      .help = "Run each runner to completion before the next one starts.",
@@ -86,7 +92,8 @@ constexpr OptionRow kSidesAndScope[] = {
      .standing = Standing::kBetter,
      .note =
          "Runs in the Python of --python, without Polygraphy too; imported once; a function that"
-         " gives no verdict at all is no pass."},
+         " gives no verdict at all is no pass.",
+     .needs = {kTwoSides}},
     {.flags = {"--load-outputs", "--load-results"},
      .dest = "load_outputs_paths",
      .arity = Arity::kPlus,
@@ -119,12 +126,14 @@ constexpr OptionRow kSidesAndScope[] = {
          "Also fail if an agreement is meaningless: outputs that are all zero, constant, all NaN"
          " or empty, both sides sharing one memory, or a file compared with itself; and if the"
          " element types of an output differ.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides}},
     {.flags = {"--same-type"},
      .dest = "same_type",
      .help = "Also fail if an output has different element types on the two sides. Without this"
              " option the last lines report it.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides}},
     {.flags = {"--worst"},
      .dest = "worst",
      .arity = Arity::kOne,
@@ -132,7 +141,8 @@ constexpr OptionRow kSidesAndScope[] = {
      .fallback = "5",
      .metavar = "K",
      .help = "Show the K worst elements of each output that does not match, with both values.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides}},
 };
 
 constexpr OptionRow kSimple[] = {
@@ -141,13 +151,15 @@ constexpr OptionRow kSimple[] = {
      .arity = Arity::kPlus,
      .fallback = "1e-5",
      .metavar = "[OUTPUT:]X",
-     .help = "Relative tolerance, relative to the later runner of a pair."},
+     .help = "Relative tolerance, relative to the later runner of a pair.",
+     .needs = {kTwoSides}},
     {.flags = {"--atol", "--abs-tol"},
      .dest = "atol",
      .arity = Arity::kPlus,
      .fallback = "1e-5",
      .metavar = "[OUTPUT:]X",
-     .help = "Absolute tolerance."},
+     .help = "Absolute tolerance.",
+     .needs = {kTwoSides}},
     {.flags = {"--tolerance"},
      .dest = "tolerance",
      .arity = Arity::kPlus,
@@ -156,12 +168,14 @@ constexpr OptionRow kSimple[] = {
      .help = "Where tolerances come from: fixed (--atol, --rtol), or auto: the error bound for"
              " faultless runners, derived from the graph, the length of its sums and the precisions"
              " that were really used. Outputs named in --atol or --rtol keep those tolerances.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides}},
     {.flags = {"--noise-floor"},
      .dest = "noise_floor",
      .help = "Implies --tolerance auto and measures the error bound: the first runner is compared"
              " with itself, using one thread and no graph optimizations.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides}},
     {.flags = {"--check-error-stat"},
      .dest = "check_error_stat",
      .arity = Arity::kPlus,
@@ -170,10 +184,12 @@ constexpr OptionRow kSimple[] = {
      .help = "Which statistic must be within tolerance: elemwise, max, mean, median or quantile. If"
              " several are named for one output, each must be.",
      .standing = Standing::kBetter,
-     .note = "All statistics named are checked; Polygraphy keeps only the last."},
+     .note = "All statistics named are checked; Polygraphy keeps only the last.",
+     .needs = {kTwoSides}},
     {.flags = {"--infinities-compare-equal"},
      .dest = "infinities_compare_equal",
-     .help = "Infinities of the same sign match."},
+     .help = "Infinities of the same sign match.",
+     .needs = {kTwoSides}},
     {.flags = {"--save-heatmaps"},
      .dest = "save_heatmaps",
      .arity = Arity::kOne,
@@ -216,7 +232,8 @@ constexpr OptionRow kSimple[] = {
      .help =
          "Allow this fraction (0 to 1) of an output's elements to exceed the tolerance; NaNs,"
          " infinite errors, and errors over --max-mismatch-excess times the tolerance, still fail.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides}},
     {.flags = {"--max-mismatch-excess"},
      .dest = "max_mismatch_excess",
      .arity = Arity::kPlus,
@@ -234,7 +251,8 @@ constexpr OptionRow kIndices[] = {
      .arity = Arity::kPlus,
      .fallback = "0",
      .metavar = "[OUTPUT:]N",
-     .help = "How many positions an index may have moved."},
+     .help = "How many positions an index may have moved.",
+     .needs = {kTwoSides}},
 };
 
 std::span<const OptionRow> ComparisonRows() {
@@ -257,7 +275,8 @@ std::span<const OptionRow> ThresholdRows() {
                       .fallback = metric->builtin,
                       .metavar = metric->metavar,
                       .help = metric->help,
-                      .origin = metric->is_ours() ? Origin::kOurs : Origin::kPeer});
+                      .origin = metric->is_ours() ? Origin::kOurs : Origin::kPeer,
+                      .needs = {kTwoSides}});
     }
     return rows;
   }();

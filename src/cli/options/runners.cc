@@ -134,7 +134,8 @@ constexpr OptionRow kRunners[] = {
      .metavar = "WHICH",
      .help = "Which runners to compare: neighbours, first (each against the first), all, or a list"
              " A:B,C:D of labels.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides}},
     {.flags = {"--reference"},
      .dest = "reference",
      .arity = Arity::kOne,

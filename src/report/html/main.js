@@ -11,6 +11,7 @@ function coverage() {
       lines.push(make('p', {class: 'wrong'}, `${runner.name} failed: ${runner.failure.split('\n')[0]}`));
     }
   }
+  for (const why of record.rejections || []) lines.push(make('p', {class: 'wrong'}, 'Failed: ' + why));
   for (const fault of record.faults || []) lines.push(make('p', {class: 'wrong'}, 'Not done: ' + fault));
   for (const note of record.notes || []) lines.push(make('p', {}, 'Note: ' + note));
   if (!hasCharts) {

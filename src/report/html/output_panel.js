@@ -77,8 +77,8 @@ function worstOf(output, pair) {
   if (!elements) return [];
   const whole = holdsIntegers(output);
   const rows = elements.map((e) => [place(e.index), showWhole(e.first, whole, 9),
-    showWhole(e.second, whole, 9), showWhole(e.absolute_error, whole, 4), show(e.relative_error || 0),
-    show(e.times_over_tolerance || 0, 3)]);
+    showWhole(e.second, whole, 9), e.absolute_error_digits || showWhole(e.absolute_error, whole, 4),
+    show(e.relative_error || 0), show(e.times_over_tolerance || 0, 3)]);
   const columns = [{title: 'element'}, {title: pair.a, number: true},
     {title: pair.b, number: true}, {title: 'absolute', number: true},
     {title: 'relative', number: true}, {title: 'times over', number: true}];
