@@ -187,7 +187,7 @@ class Page(PageCase):
 
     def test_a_thousand_layers(self):
         self.show(records.network(1000, first_bad=600))
-        self.assertLess(self.path("out.html").stat().st_size, 4_000_000)
+        self.assertLess(self.path("out.html").stat().st_size, 3_000_000)
         self.assertEqual(self.browser.ask(ROWS + ".length"), 200)
         self.browser.ask("[...document.querySelectorAll('#outputs > button')].pop().click()")
         self.assertEqual(self.browser.ask(ROWS + ".length"), 1000)
