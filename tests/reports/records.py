@@ -81,6 +81,29 @@ def network(layers, first_bad, names=None):
                       "nodes": nodes}}
 
 
+def branching(layers, first_bad, far=0):
+    """Like network(), with three branches in each block of twelve, a Constant before each
+    convolution, and up to `far` connections over many blocks."""
+    record = network(layers, first_bad)
+    nodes, weights = record["graph"]["nodes"], []
+    names = [node["outputs"][0] for node in nodes]
+    for i, node in enumerate(nodes[6:], 6):
+        place = i % 12
+        node["inputs"] = ([names[i - 1], names[i - 6]] if place == 0 else
+                          [names[i - place + 2]] if place in (3, 4, 5) else
+                          [names[i - 1], names[i - 2], names[i - 3]] if place == 6 else [names[i - 1]])
+        if i > layers // 2 and far > 0:
+            node["inputs"].append(names[i - layers // 2])
+            far -= 1
+    for i, node in enumerate(nodes):
+        if node["op_type"] == "Conv":
+            node["inputs"].append(f"weight_{i}")
+            weights.append({"name": f"weight_{i}", "op_type": "Constant", "inputs": [],
+                            "outputs": [f"weight_{i}"]})
+    record["graph"]["nodes"] = weights + nodes
+    return record
+
+
 def magnitudes(**more):
     return {"elements": 4096, "nan_count": 0, "infinite_count": 0, "min": -3.25, "max": 4.125,
             "largest": 4.125, "float16_overflow": 0.0, "float16_denormal": 0.001, **more}

@@ -135,7 +135,7 @@ class Page(PageCase):
             self.browser.press("Tab")
             reached.add(self.browser.ask("(() => { const e = document.activeElement;"
                                          "return e.id || e.getAttribute('aria-label') || e.className || e.textContent; })()"))
-        self.assertLessEqual({"measure", "filter", "verdict", "graph", "Zoom in", "link"},
+        self.assertLessEqual({"metric", "filter", "verdict", "graph", "Zoom in", "link"},
                              {"graph" if name.startswith("Graph of") else name for name in reached})
 
     def test_every_control_and_picture_has_a_name(self):

@@ -13,12 +13,12 @@ function graphSection() {
   const canvas = make('canvas', {class: 'graph', tabindex: 0, role: 'application',
     'aria-roledescription': 'graph', 'aria-describedby': 'graph-help',
     'aria-label': `Graph of ${some(drawn, 'node')}`});
-  const overview = make('canvas', {class: 'overview', role: 'img',
-    'aria-label': 'Overview of the whole graph; click or drag to move the view'});
+  const about = 'Overview of all nodes: click or drag to move the view';
+  const overview = make('canvas', {class: 'overview', role: 'img', 'aria-label': about, title: about});
   const live = make('p', {class: 'visually-hidden', 'aria-live': 'polite', id: 'graph-live'});
   const view = new GraphView(canvas, overview, live, leftOut);
   const buttons = [['+', 'Zoom in', () => view.zoomBy(1.6)], ['\u2212', 'Zoom out', () => view.zoomBy(1 / 1.6)],
-    ['fit', 'Show the whole graph', () => view.fit()]].map(([text, label, act]) =>
+    ['chosen', 'Back to the chosen node', () => view.reset()]].map(([text, label, act]) =>
     make('button', {type: 'button', 'aria-label': label, onclick: act}, text));
   const frame = make('div', {class: 'graph-frame'}, canvas, overview);
   new ResizeObserver(() => view.resize(frame.clientWidth)).observe(frame);
@@ -26,9 +26,9 @@ function graphSection() {
       make('div', {class: 'bar'}, make('h2', {id: 'graph-title'}, 'Graph'), ...buttons), frame, live,
       make('p', {class: 'hint', id: 'graph-help'},
           'From left to right, line by line. Grey: within tolerance ', make('span', {class: 'scale'}),
-          ' far out of it; hollow: not compared. Wheel or + and \u2212 zoom, 0 shows all, arrows walk from ' +
-          'node to node, Enter chooses. Dragging moves the view' +
-          (leftOut.size ? `. Left out: ${some(leftOut.size, 'constant')}.` : '.')));
+          ' far out of it; hollow: not compared. Pale lines: what is read from far away. Wheel or + and \u2212 zoom, ' +
+          '0 returns to the chosen node, arrows walk from node to node, Enter chooses.' +
+          (leftOut.size ? ` Left out: ${some(leftOut.size, 'constant')}.` : '')));
 }
 
 // Constants are no more drawn than other weights are, unless they were compared.
@@ -67,7 +67,6 @@ class GraphView {
   // The overview is there where the whole cannot be read at once.
   resize(width) {
     if (!width || width === this.width) return;
-    const first = !this.width;
     this.width = width;
     this.picture.walker = null;
     const layOut = (room) => layOutGraph(record.graph, this.leftOut, Math.max(3, Math.floor(room / 92)), room);
@@ -80,10 +79,7 @@ class GraphView {
     this.canvas.style.height = this.overview.style.height = height + 'px';
     const whole = Math.min(1, height / this.layout.height);
     this.zoom.scaleExtent([whole * 0.9, 3]).translateExtent([[-4, -4], [this.layout.width + 4, this.layout.height + 4]]);
-    const place = this.chosen() || this.layout.nodes[0];
-    if (first) this.selection.call(this.zoom.transform, d3.zoomIdentity);
-    this.moveTo(place);
-    this.drawSoon();
+    this.reset();
   }
 
   drawSoon() {
@@ -118,10 +114,10 @@ class GraphView {
     this.selection.call(this.zoom.scaleBy, factor);
   }
 
-  fit() {
-    const k = Math.min(1, this.canvas.clientHeight / (this.layout.height + 8));
-    this.selection.call(this.zoom.scaleTo, k);
-    this.moveTo({x: this.layout.width / 2, y: this.layout.height / 2});
+  // Where the page began.
+  reset() {
+    this.selection.call(this.zoom.transform, d3.zoomIdentity);
+    this.moveTo(this.chosen() || this.layout.nodes[0]);
   }
 
   nodeAt(event) {
@@ -153,7 +149,7 @@ class GraphView {
     const {canvas, overview} = this;
     const keys = {ArrowRight: () => this.walk(1), ArrowDown: () => this.walk(1), ArrowLeft: () => this.walk(-1),
       ArrowUp: () => this.walk(-1), Enter: () => this.picture.walker && this.choose(this.picture.walker),
-      '+': () => this.zoomBy(1.6), '=': () => this.zoomBy(1.6), '-': () => this.zoomBy(1 / 1.6), 0: () => this.fit()};
+      '+': () => this.zoomBy(1.6), '=': () => this.zoomBy(1.6), '-': () => this.zoomBy(1 / 1.6), 0: () => this.reset()};
     canvas.addEventListener('keydown', (event) => {
       const act = keys[event.key];
       if (!act || event.ctrlKey || event.metaKey || event.altKey) return;

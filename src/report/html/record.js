@@ -108,12 +108,12 @@ function inGraphOrder(pair) {
       .sort((a, b) => a.place - b.place || a.index - b.index);
 }
 
-// Measures that a chart or a column can show. Undefined: not measured.
-const measures = {
+// Metrics that a chart or a column can show. Undefined: not measured.
+const chartMetrics = {
   over: {
     label: 'times over tolerance',
     of: (output) => output.tolerances_checked ? number(output.times_over_tolerance) : undefined,
-    bar: 1,
+    threshold: 1,
   },
   abs: {
     label: 'largest absolute error',
