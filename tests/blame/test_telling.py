@@ -40,9 +40,9 @@ class Telling(Case):
         for name, failure in failed.items():
             self.assertIn(f"in iteration {worst[name]}, its worst of 3", failure.text)
             self.assertNotIn("iterations passed", failure.text)
-            # Each error with what its own bar is for.
+            # Each error with what its own error bound is for.
             self.assertRegex(failure.get("message"),
-                             r"own error is [^;]+, the bar is 1 \(float32, longest sum \d+, \d+ layers?\)"
+                             r"own error is [^;]+, the threshold is 1 \(float32, longest sum \d+, \d+ layers?\)"
                              if "own error" in failure.get("message") else "total error is")
             self.assertNotIn("own error: ", failure.get("message"))
 

@@ -128,7 +128,7 @@ def blame(layers, guilty):
     return {"schema_version": 1, "command": "vernier blame net.onnx", "version": "0.1.0",
             "culprits": [{"node": f"layer_{guilty}", "op_type": OPERATORS[guilty % 6],
                           "outputs": [f"t{guilty}"], "total_error": 40.0 + guilty, "own_error": 41.0,
-                          "why": "its own error, from the reference's inputs, is 41 times the bar"},
+                          "why": "its own error, from the reference's inputs, is 41 times the error bound"},
                          {"node": HOSTILE, "op_type": "Relu", "outputs": [f"t{guilty + 2}"],
                           "total_error": "inf", "own_error": None,
                           "why": "fusion or interaction: " + HOSTILE}],

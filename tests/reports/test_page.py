@@ -213,7 +213,7 @@ class Page(PageCase):
         culprits = "document.querySelectorAll('#blame table')[0].querySelectorAll('tbody tr')"
         self.assertEqual(self.browser.ask(culprits + ".length"), 2)
         text = self.browser.ask("document.getElementById('blame').innerText")
-        for words in ("its own error, from the reference's inputs, is 41 times the bar", records.HOSTILE,
+        for words in ("its own error, from the reference's inputs, is 41 times the error bound", records.HOSTILE,
                       "3 NaN and 1 infinite", "[0, 7]", "Looking changed the result", "layer_5, layer_6",
                       "The candidate fuses 2 tensors away", "1 tensor could not be looked at"):
             self.assertIn(words, text)
