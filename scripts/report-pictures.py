@@ -57,8 +57,10 @@ def save_pictures(page):
     (IMAGES / "report.png").write_bytes(browser.picture())
     box = browser.ask("(({x, y, width, height}) => [x + scrollX, y + scrollY, width, height])"
                       "(document.getElementById('graph').getBoundingClientRect())")
-    clip = {"x": box[0] - 12, "y": box[1] - 12, "width": box[2] + 24, "height": box[3] + 24, "scale": 1}
-    shot = browser.call("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)
+    clip = {"x": box[0] - 12, "y": box[1] - 12, "width": box[2] + 24, "height": box[3] + 24,
+            "scale": 1}
+    shot = browser.call("Page.captureScreenshot", format="png", clip=clip,
+                        captureBeyondViewport=True)
     (IMAGES / "report-graph.png").write_bytes(base64.b64decode(shot["data"]))
     browser.close()
 

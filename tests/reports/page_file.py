@@ -6,7 +6,8 @@ import re
 
 def data_of(page):
     """What the page's script reads: the record, unpacked, and the texts."""
-    data = json.loads(re.search(r'<script id="record" type="application/json">(.*?)</script>', page, re.S)[1])
+    element = r'<script id="record" type="application/json">(.*?)</script>'
+    data = json.loads(re.search(element, page, re.S)[1])
     return {**data, "record": unpack(data["record"]["value"], data["record"]["keys"])}
 
 

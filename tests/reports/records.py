@@ -89,9 +89,8 @@ def branching(layers, first_bad, far=0):
     names = [node["outputs"][0] for node in nodes]
     for i, node in enumerate(nodes[6:], 6):
         place = i % 12
-        node["inputs"] = ([names[i - 1], names[i - 6]] if place == 0 else
-                          [names[i - place + 2]] if place in (3, 4, 5) else
-                          [names[i - 1], names[i - 2], names[i - 3]] if place == 6 else [names[i - 1]])
+        reads = {0: (1, 6), 3: (1,), 4: (2,), 5: (3,), 6: (1, 2, 3)}.get(place, (1,))
+        node["inputs"] = [names[i - back] for back in reads]
         if i > layers // 2 and far > 0:
             node["inputs"].append(names[i - layers // 2])
             far -= 1
@@ -128,7 +127,8 @@ def blame(layers, guilty):
     return {"schema_version": 1, "command": "vernier blame net.onnx", "version": "0.1.0",
             "culprits": [{"node": f"layer_{guilty}", "op_type": OPERATORS[guilty % 6],
                           "outputs": [f"t{guilty}"], "total_error": 40.0 + guilty, "own_error": 41.0,
-                          "why": "its own error, from the reference's inputs, is 41 times the error bound"},
+                          "why": "its own error, from the reference's inputs, "
+                                 "is 41 times the error bound"},
                          {"node": HOSTILE, "op_type": "Relu", "outputs": [f"t{guilty + 2}"],
                           "total_error": "inf", "own_error": None,
                           "why": "fusion or interaction: " + HOSTILE}],

@@ -57,7 +57,8 @@ class Graph(PageCase):
 
     def box(self, selector):
         return self.browser.ask(f"(() => {{ const e = document.querySelector('{selector}');"
-                                "e.scrollIntoView({block: 'center'}); const b = e.getBoundingClientRect();"
+                                "e.scrollIntoView({block: 'center'});"
+                                "const b = e.getBoundingClientRect();"
                                 "return [b.x, b.y, b.width, b.height]; })()")
 
     def test_it_opens_at_the_first_divergence_and_its_neighbours(self):
@@ -102,7 +103,7 @@ class Graph(PageCase):
         for kind, y in (("mousePressed", 6), ("mouseMoved", height / 2), ("mouseMoved", height - 6),
                         ("mouseReleased", height - 6)):
             self.browser.call("Input.dispatchMouseEvent", type=kind, x=left + width / 2, y=top + y,
-                              button="left", buttons=0 if kind == "mouseReleased" else 1, clickCount=1)
+                              button="left", buttons=int(kind != "mouseReleased"), clickCount=1)
         self.browser.frames()
         self.assert_readable("_329")
         self.browser.click("[aria-label='Back to the chosen node']")
@@ -126,7 +127,8 @@ class Graph(PageCase):
         heights = []
         for far in (0, 100):
             self.show(records.branching(330, first_bad=212, far=far))
-            heights.append(self.browser.ask("layOutGraph(record.graph, constantsOf(record.graph), 5, 519).height"))
+            heights.append(self.browser.ask(
+                "layOutGraph(record.graph, constantsOf(record.graph), 5, 519).height"))
         self.assertLess(heights[1], 1.2 * heights[0])
 
     def test_a_thousand_nodes_move_smoothly(self):

@@ -18,16 +18,17 @@ function graphSection() {
   const live = make('p', {class: 'visually-hidden', 'aria-live': 'polite', id: 'graph-live'});
   const view = new GraphView(canvas, overview, live, leftOut);
   const buttons = [['+', 'Zoom in', () => view.zoomBy(1.6)], ['\u2212', 'Zoom out', () => view.zoomBy(1 / 1.6)],
-    ['chosen', 'Back to the chosen node', () => view.reset()]].map(([text, label, act]) =>
+    ['reset', alone ? 'Back to the first node' : 'Back to the chosen node', () => view.reset()]].map(([text, label, act]) =>
     make('button', {type: 'button', 'aria-label': label, onclick: act}, text));
   const frame = make('div', {class: 'graph-frame'}, canvas, overview);
   new ResizeObserver(() => view.resize(frame.clientWidth)).observe(frame);
   return make('section', {id: 'graph', 'aria-labelledby': 'graph-title'},
       make('div', {class: 'bar'}, make('h2', {id: 'graph-title'}, 'Graph'), ...buttons), frame, live,
       make('p', {class: 'hint', id: 'graph-help'},
-          'From left to right, line by line. Grey: within tolerance ', make('span', {class: 'scale'}),
-          ' far out of it; hollow: not compared. Pale lines: what is read from far away. Wheel or + and \u2212 zoom, ' +
-          '0 returns to the chosen node, arrows walk from node to node, Enter chooses.' +
+          'From left to right, line by line. ', ...(alone ? [] : ['Grey: within tolerance ',
+            make('span', {class: 'scale'}), ' far out of it; hollow: not compared. ']),
+          'Pale lines: what is read from far away. Wheel or + and \u2212 zoom, 0 goes back to where the view ' +
+          'began, arrows walk from node to node, Enter chooses.' +
           (leftOut.size ? ` Left out: ${some(leftOut.size, 'constant')}.` : '')));
 }
 
