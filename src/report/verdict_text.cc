@@ -174,7 +174,7 @@ VerdictText FromParts(const RunRecord& record) {
 std::string DescribeGate(const GateRecord& gate) {
   if (!gate.value || !gate.threshold)
     return gate.why.empty() ? "" : gate.function + ": " + gate.why;
-  return gate.function + " is " + FormatG(*gate.value, 5) + ", the bar is " +
+  return gate.function + " is " + FormatG(*gate.value, 5) + ", the threshold is " +
          FormatG(*gate.threshold, 5) +
          (gate.why.empty() ? std::string() : " (" + FirstLine(gate.why) + ")");
 }
@@ -273,7 +273,7 @@ std::string DescribeFailure(const OutputRecord& output) {
     if (const std::string text = DescribeGate(gate); !text.empty()) parts.push_back(text);
   }
   if (output.bar && !output.bar->why.empty() && !bar_told) {
-    parts.push_back("the bar is for " + output.bar->why);
+    parts.push_back("the error bound is for " + output.bar->why);
   }
   if (!output.figures.suggestion.empty()) parts.push_back(output.figures.suggestion);
   if (parts.empty()) parts.emplace_back(OutputVerdict(output));

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,8 +13,11 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+sys.path.append(str(Path(__file__).parent.parent / "reports"))
+
 import planted
 from models import chain
+from page_file import data_of
 from program import VERNIER, Case, two_models
 
 
@@ -36,9 +40,9 @@ class Telling(Case):
         for name, failure in failed.items():
             self.assertIn(f"in iteration {worst[name]}, its worst of 3", failure.text)
             self.assertNotIn("iterations passed", failure.text)
-            # Each error with what its own bar is for.
+            # Each error with what its own error bound is for.
             self.assertRegex(failure.get("message"),
-                             r"own error is [^;]+, the bar is 1 \(float32, longest sum \d+, \d+ layers?\)"
+                             r"own error is [^;]+, the threshold is 1 \(float32, longest sum \d+, \d+ layers?\)"
                              if "own error" in failure.get("message") else "total error is")
             self.assertNotIn("own error: ", failure.get("message"))
 
@@ -105,7 +109,7 @@ class Telling(Case):
                                 "b.json", "--save-record", "r.json", "--report", "o.html", "--report",
                                 "o.xml", "--report", "o.md", "-qq"], capture_output=True, text=True)
         self.assertEqual(ended.returncode, 1, ended.stderr)
-        page = json.loads(Path("o.html").read_text().split('type="application/json">')[1].split("</script>")[0])
+        page = data_of(Path("o.html").read_text())
         whole, texts = page["record"], page["texts"]
         self.assertEqual(whole["blame"]["culprits"][0]["node"], culprit)
         self.assertEqual([len(pair["outputs"]) for pair in whole["pairs"]],
@@ -125,8 +129,7 @@ class Telling(Case):
                                     "later.md"],
                                    capture_output=True, text=True)
             self.assertEqual(again.returncode, 0, again.stderr)
-            later = Path("later.html").read_text().split('type="application/json">')[1].split("</script>")[0]
-            later = json.loads(later)["record"]
+            later = data_of(Path("later.html").read_text())["record"]
             self.assertEqual(later["blame"], page["record"]["blame"])
             self.assertEqual(len(later["pairs"][-1]["outputs"]),
                              len(network.bad.graph.node))

@@ -81,6 +81,28 @@ def network(layers, first_bad, names=None):
                       "nodes": nodes}}
 
 
+def branching(layers, first_bad, far=0):
+    """Like network(), with three branches in each block of twelve, a Constant before each
+    convolution, and up to `far` connections over many blocks."""
+    record = network(layers, first_bad)
+    nodes, weights = record["graph"]["nodes"], []
+    names = [node["outputs"][0] for node in nodes]
+    for i, node in enumerate(nodes[6:], 6):
+        place = i % 12
+        reads = {0: (1, 6), 3: (1,), 4: (2,), 5: (3,), 6: (1, 2, 3)}.get(place, (1,))
+        node["inputs"] = [names[i - back] for back in reads]
+        if i > layers // 2 and far > 0:
+            node["inputs"].append(names[i - layers // 2])
+            far -= 1
+    for i, node in enumerate(nodes):
+        if node["op_type"] == "Conv":
+            node["inputs"].append(f"weight_{i}")
+            weights.append({"name": f"weight_{i}", "op_type": "Constant", "inputs": [],
+                            "outputs": [f"weight_{i}"]})
+    record["graph"]["nodes"] = weights + nodes
+    return record
+
+
 def magnitudes(**more):
     return {"elements": 4096, "nan_count": 0, "infinite_count": 0, "min": -3.25, "max": 4.125,
             "largest": 4.125, "float16_overflow": 0.0, "float16_denormal": 0.001, **more}
@@ -105,7 +127,8 @@ def blame(layers, guilty):
     return {"schema_version": 1, "command": "vernier blame net.onnx", "version": "0.1.0",
             "culprits": [{"node": f"layer_{guilty}", "op_type": OPERATORS[guilty % 6],
                           "outputs": [f"t{guilty}"], "total_error": 40.0 + guilty, "own_error": 41.0,
-                          "why": "its own error, from the reference's inputs, is 41 times the bar"},
+                          "why": "its own error, from the reference's inputs, "
+                                 "is 41 times the error bound"},
                          {"node": HOSTILE, "op_type": "Relu", "outputs": [f"t{guilty + 2}"],
                           "total_error": "inf", "own_error": None,
                           "why": "fusion or interaction: " + HOSTILE}],

@@ -135,7 +135,7 @@ class Page(PageCase):
             self.browser.press("Tab")
             reached.add(self.browser.ask("(() => { const e = document.activeElement;"
                                          "return e.id || e.getAttribute('aria-label') || e.className || e.textContent; })()"))
-        self.assertLessEqual({"measure", "filter", "verdict", "graph", "Zoom in", "link"},
+        self.assertLessEqual({"metric", "filter", "verdict", "graph", "Zoom in", "link"},
                              {"graph" if name.startswith("Graph of") else name for name in reached})
 
     def test_every_control_and_picture_has_a_name(self):
@@ -187,7 +187,7 @@ class Page(PageCase):
 
     def test_a_thousand_layers(self):
         self.show(records.network(1000, first_bad=600))
-        self.assertLess(self.path("out.html").stat().st_size, 4_000_000)
+        self.assertLess(self.path("out.html").stat().st_size, 3_000_000)
         self.assertEqual(self.browser.ask(ROWS + ".length"), 200)
         self.browser.ask("[...document.querySelectorAll('#outputs > button')].pop().click()")
         self.assertEqual(self.browser.ask(ROWS + ".length"), 1000)
@@ -213,7 +213,7 @@ class Page(PageCase):
         culprits = "document.querySelectorAll('#blame table')[0].querySelectorAll('tbody tr')"
         self.assertEqual(self.browser.ask(culprits + ".length"), 2)
         text = self.browser.ask("document.getElementById('blame').innerText")
-        for words in ("its own error, from the reference's inputs, is 41 times the bar", records.HOSTILE,
+        for words in ("its own error, from the reference's inputs, is 41 times the error bound", records.HOSTILE,
                       "3 NaN and 1 infinite", "[0, 7]", "Looking changed the result", "layer_5, layer_6",
                       "The candidate fuses 2 tensors away", "1 tensor could not be looked at"):
             self.assertIn(words, text)

@@ -9,8 +9,8 @@ function blameSection() {
           : blame.within_bounds ? 'No layer exceeds its error bound' : 'Nothing is to blame'));
   if (blame.within_bounds) section.append(make('p', {}, blame.within_bounds));
   section.append(make('p', {class: 'hint'}, `${shortName(blame.candidate)} against ${shortName(blame.reference)}; errors ` +
-      'are in multiples of what faultless runners may differ by. The own error is what a node makes ' +
-      'of right inputs, the total error includes what it inherited.'));
+      'are multiples of the error bound. The own error is that of a node on the reference\u2019s tensors; ' +
+      'the total error includes what it inherited.'));
   if (culprits.length) section.append(culpritTable(culprits));
   if (blame.first_nonfinite) section.append(...nonFiniteParts(blame.first_nonfinite));
   if (blame.disturbance) section.append(...disturbanceParts(blame.disturbance));

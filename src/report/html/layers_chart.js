@@ -3,12 +3,12 @@
 function layersSection() {
   const section = make('section', {id: 'layers', 'aria-labelledby': 'layers-title'});
   if (!hasCharts || pairs.every((pair, index) => outputsOf(index).length < 2)) return null;
-  const choice = make('select', {id: 'measure', onchange: draw},
-      ...Object.entries(measures).map(([key, m]) => make('option', {value: key}, m.label)));
+  const choice = make('select', {id: 'metric', onchange: draw},
+      ...Object.entries(chartMetrics).map(([key, m]) => make('option', {value: key}, m.label)));
   const figure = make('figure', {});
   section.append(make('div', {class: 'bar'},
       make('h2', {id: 'layers-title'}, 'Error, layer by layer'),
-      make('label', {for: 'measure'}, 'measure'), choice), figure);
+      make('label', {for: 'metric'}, 'metric'), choice), figure);
   state.listeners.push((what) => {
     if (what === 'pair') draw();
     if (what === 'output') mark();
@@ -20,9 +20,9 @@ function layersSection() {
   }
 
   function draw() {
-    const measure = measures[choice.value];
+    const metric = chartMetrics[choice.value];
     const data = inGraphOrder(state.pair)
-        .map((entry) => ({...entry, value: measure.of(entry.output)}))
+        .map((entry) => ({...entry, value: metric.of(entry.output)}))
         .filter((entry) => entry.value !== undefined);
     figure.replaceChildren();
     if (!data.length) {
@@ -33,23 +33,23 @@ function layersSection() {
     const summary = `${data.length} outputs in the graph's order, ${failed.length} of them differ` +
         (failed.length ? '; the first is ' + failed[0].output.name : '') +
         (record.blame ? '. Dots are total errors, rings are own errors.' : '.');
-    figure.append(drawLayers(data, measure, summary), make('figcaption', {}, summary));
+    figure.append(drawLayers(data, metric, summary), make('figcaption', {}, summary));
     mark();
   }
 
-  function drawLayers(data, measure, summary) {
+  function drawLayers(data, metric, summary) {
     const width = 760, height = 230, left = 48, right = width - 8, top = 12, bottom = height - 24;
     const own = data.map((d) => d.output.own_error).filter((v) => v !== undefined).map(number);
     const y = errorScale(data.map((d) => d.value).concat(own), bottom, top,
-        measure.bar ? [measure.bar] : []);
+        metric.threshold ? [metric.threshold] : []);
     const x = d3.scaleLinear().domain([0, Math.max(1, data.length - 1)]).range([left + 8, right]);
-    const svg = newSvg(width, height, measure.label + ' of ' + summary);
+    const svg = newSvg(width, height, metric.label + ' of ' + summary);
     drawTicks(svg, y.ticks, left, right);
-    if (measure.bar) {
+    if (metric.threshold) {
       svg.append('line').attr('class', 'rule').attr('x1', left).attr('x2', right)
-          .attr('y1', y(measure.bar)).attr('y2', y(measure.bar));
+          .attr('y1', y(metric.threshold)).attr('y2', y(metric.threshold));
     }
-    const text = (d) => `${d.output.name}: ${show(d.value)} ${measure.label}`;
+    const text = (d) => `${d.output.name}: ${show(d.value)} ${metric.label}`;
     const radius = data.length > 400 ? 2.5 : 4;
     dots = svg.append('g').selectAll('circle').data(data).enter().append('circle')
         .attr('class', 'dot').classed('failed', (d) => verdictOf(d.output) === 'failed')

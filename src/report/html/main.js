@@ -36,10 +36,12 @@ function pairChoice() {
   return make('div', {class: 'bar'}, make('label', {for: 'pair'}, 'runners'), choice);
 }
 
-// The first that differs, in the order of the graph, is what one looks for.
+// What is to blame, or the first that differs in the order of the graph, is what one looks for.
 function chooseFirst() {
   const ordered = inGraphOrder(state.pair);
-  const wanted = ordered.find((entry) => verdictOf(entry.output) === 'failed') || ordered[0];
+  const [culprit] = (pairs[state.pair] || {}).by_layer && (record.blame || {}).culprits || [];
+  const wanted = (culprit && ordered.find((entry) => (culprit.outputs || []).includes(entry.output.name))) ||
+      ordered.find((entry) => verdictOf(entry.output) === 'failed') || ordered[0];
   if (wanted) change('output', {output: wanted.index});
 }
 

@@ -117,7 +117,7 @@ function metricsOf(values) {
 
 function distancesOf(output) {
   const d = figuresOf(output).distances;
-  const bar = output.auto_tolerance;
+  const bound = output.auto_tolerance;
   const need = output.required_absolute_tolerance === undefined || verdictOf(output) !== 'failed' ? undefined
       : `absolute ${show(output.required_absolute_tolerance)} or relative ` +
         show(output.required_relative_tolerance);
@@ -125,8 +125,8 @@ function distancesOf(output) {
     ['mean absolute error', output.mean_absolute_error === undefined ? undefined
         : show(output.mean_absolute_error)],
     ['tolerance that would do', need],
-    ['bar of this output', bar === undefined ? undefined
-        : `${show(bar.bar)} of ${show(bar.scale)}${bar.why ? ', ' + bar.why : ''}`],
+    ['error bound', bound === undefined ? undefined
+        : `${show(bound.bar)} of ${show(bound.scale)}${bound.why ? ', ' + bound.why : ''}`],
   ];
   if (d) {
     entries.push(...metricsOf(d),
@@ -142,7 +142,7 @@ function gatesOf(output) {
   if (!gates.length || (gates.length === 1 && gates[0].function === 'simple')) return [];
   const rows = gates.map((g) => [g.function || '', g.verdict || '',
     g.value === undefined ? '' : show(g.value), g.threshold === undefined ? '' : show(g.threshold), g.why || '']);
-  const columns = [{title: 'measure'}, {title: 'verdict'}, {title: 'value', number: true},
-    {title: 'bar', number: true}, {title: 'why', words: true}];
-  return [make('h3', {}, 'What was held against a bar'), plainTable(columns, rows, 'Measures')];
+  const columns = [{title: 'metric'}, {title: 'verdict'}, {title: 'value', number: true},
+    {title: 'threshold', number: true}, {title: 'why', words: true}];
+  return [make('h3', {}, 'Metrics and their thresholds'), plainTable(columns, rows, 'Metrics and their thresholds')];
 }

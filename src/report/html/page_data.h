@@ -8,7 +8,7 @@
 namespace vernier {
 
 /// One JSON object for a script element, without a '<', so that no name can end the element:
-/// `record`, as ToPageJson() writes it, and `texts`, what else the page says of it
+/// `record`, as ToPageJson() packs it, and `texts`, what else the page says of it
 /// (html/record.js).
 std::string MakePageData(const RunRecord& record);
 

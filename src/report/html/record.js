@@ -1,8 +1,17 @@
 'use strict';
+// Objects are packed as {N: [values]}, whose keys are the N-th list (src/record/page_json.h).
+function unpack(value, keys) {
+  if (Array.isArray(value)) return value.map((item) => unpack(item, keys));
+  if (value === null || typeof value !== 'object') return value;
+  const [[list, values]] = Object.entries(value);
+  return Object.fromEntries(keys[list].map((key, i) => [key, unpack(values[i], keys)]));
+}
+
 // The record as --save-record writes it, by docs/formats/run-record.md, but that what is null, false or
 // empty is absent, and integers that a number would round are texts; numbers that JSON lacks are the
 // words nan, inf and -inf. `texts` has what a record has not: sentences, and the verdict on each output.
-const {record, texts} = JSON.parse(document.getElementById('record').textContent);
+const {record: packed, texts} = JSON.parse(document.getElementById('record').textContent);
+const record = unpack(packed.value, packed.keys);
 const hasCharts = typeof d3 !== 'undefined';
 const pairs = record.pairs || [];
 const origin = record.origin || {};
@@ -99,12 +108,12 @@ function inGraphOrder(pair) {
       .sort((a, b) => a.place - b.place || a.index - b.index);
 }
 
-// Measures that a chart or a column can show. Undefined: not measured.
-const measures = {
+// Metrics that a chart or a column can show. Undefined: not measured.
+const chartMetrics = {
   over: {
     label: 'times over tolerance',
     of: (output) => output.tolerances_checked ? number(output.times_over_tolerance) : undefined,
-    bar: 1,
+    threshold: 1,
   },
   abs: {
     label: 'largest absolute error',

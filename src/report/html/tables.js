@@ -11,10 +11,10 @@ const outputColumns = [
   {key: 'name', title: 'output', of: (entry) => entry.output.name},
   {key: 'op', title: 'made by', of: (entry) => entry.op, when: () => Boolean(record.graph)},
   {key: 'verdict', title: 'verdict', of: (entry) => verdictOf(entry.output)},
-  {key: 'over', title: 'times over', number: true, of: (entry) => measures.over.of(entry.output)},
+  {key: 'over', title: 'times over', number: true, of: (entry) => chartMetrics.over.of(entry.output)},
   {key: 'own', title: 'own error', number: true, when: () => Boolean(record.blame),
     of: (entry) => entry.output.own_error === undefined ? undefined : number(entry.output.own_error)},
-  {key: 'abs', title: 'max abs', when: hasDifferences, number: true, of: (entry) => measures.abs.of(entry.output)},
+  {key: 'abs', title: 'max abs', when: hasDifferences, number: true, of: (entry) => chartMetrics.abs.of(entry.output)},
   {key: 'out', title: 'out', number: true, when: hasDifferences,
     of: (entry) => entry.output.tolerances_checked ? entry.output.mismatches || 0 : undefined},
 ];
