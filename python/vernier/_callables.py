@@ -112,11 +112,12 @@ class Callables:
         if self.feeds is not None and self.feeds.refused is not None:
             self.feeds.refused.record = getattr(error, "record", None)
             return self.feeds.refused
-        for raised in self.errors:
+        errors, self.errors[:] = list(self.errors), ()  # which hold what is raised here
+        for raised in errors:
             if not isinstance(raised, Exception):
                 return raised
-        if self.errors:
-            error.__cause__ = self.errors[0]
+        if errors:
+            error.__cause__ = errors[0]
         return error
 
     def __enter__(self):
