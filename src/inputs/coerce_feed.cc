@@ -78,9 +78,8 @@ class Coercion {
     const auto takers = std::count_if(inputs_.begin(), inputs_.end(), wants_it);
     if (similar.size() == 1 && takers == 1) return similar[0];
     return Malformed("input '" + name + "': expected a tensor of that name, found " +
-                     QuotedNames(feed_) +
-                     " in the input data; rename it there, or pass --lenient to take the most "
-                     "similar name or the position");
+                     QuotedNames(feed_) + " in the input data; rename it there" +
+                     Advice("to take the most similar name or the position"));
   }
 
   Result<Tensor> FitStrictly(size_t index) {
@@ -97,9 +96,12 @@ class Coercion {
     return Malformed("input '" + input.name + "': expected " + std::string(DTypeName(expected)) +
                      " of shape " + FormatShape(input.shape) + ", found " +
                      std::string(DTypeName(tensor.dtype())) + " of shape " +
-                     FormatDims(tensor.dims()) +
-                     " in the input data; convert it, or pass --lenient to cast, transpose or "
-                     "reshape it");
+                     FormatDims(tensor.dims()) + " in the input data; convert it" +
+                     Advice("to cast, transpose or reshape it"));
+  }
+
+  std::string Advice(const std::string& purpose) const {
+    return options_.advise_lenient ? ", or pass --lenient " + purpose : "";
   }
 
   void WarnOfUnused() {
