@@ -29,8 +29,8 @@ def unsaved(options, code, critical, faults=()):
 
 
 def _plain(text):
-    """Paths without what makes no difference: a//b and a/./b are a/b, ./a is a."""
-    return re.sub(r"(?<![^'/])\./+(?=.)", "", re.sub(r"/(?:\./|/)*", "/", text))
+    """Paths without what makes no difference: a//b, a/./b and a/b/. are a/b, ./a is a."""
+    return re.sub(r"(?<![^'])\./", "", re.sub(r"/\.(?=['/]|\Z)", "", re.sub(r"/+", "/", text)))
 
 
 def _spellings(path):
