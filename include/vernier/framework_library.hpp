@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -159,10 +160,50 @@ inline std::vector<std::string> LibraryCandidates(const LibrarySearch& search,
   return files;
 }
 
+namespace internal {
+
+// The version that a Python package states in its __init__.py; empty where it computes it.
+inline std::string StatedVersion(const fs::path& package) {
+  std::ifstream in(package / "__init__.py");
+  constexpr std::string_view kBegin = "__version__ = \"";
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(kBegin)) continue;
+    const size_t end = line.find('"', kBegin.size());
+    if (end != std::string::npos) return line.substr(kBegin.size(), end - kBegin.size());
+  }
+  return {};
+}
+
+}  // namespace internal
+
+/// "found onnxruntime 1.17.3 at '...', which has no ...": of the first of these site-packages
+/// folders that has the framework's wheel, but no library within it. Empty where none has.
+inline std::string WheelWithoutLibrary(const LibrarySearch& search,
+                                       const std::vector<std::filesystem::path>& sites) {
+  for (const std::filesystem::path& site : sites) {
+    for (const std::string& dir : search.python_dirs) {
+      std::error_code error;
+      const bool is_there = std::filesystem::is_directory(site / dir, error);
+      if (!is_there || !internal::LibrariesIn(site / dir, search.stem).empty()) continue;
+      const std::string name = dir.substr(0, dir.find('/'));
+      const std::string version = internal::StatedVersion(site / name);
+      return "found " + name + (version.empty() ? "" : " " + version) + " at '" +
+             (site / name).string() + "', which has no " + search.stem +
+             ".so to load, as old wheels have none; `" + search.install_hint +
+             " --upgrade` there brings one";
+    }
+  }
+  return {};
+}
+
 /// kUnavailable: nothing of the framework is at the place that an option names. Where that place is
 /// a Python environment, --python may have named it.
 inline Status NotAtPlace(const LibrarySearch& search, std::string_view option_value) {
   const std::string place(option_value);
+  std::vector<std::filesystem::path> sites = {place};
+  internal::AppendSitePackages(place, sites);
+  const std::string old = WheelWithoutLibrary(search, sites);
+  if (!old.empty()) return Unavailable(old + " (" + search.option + ")");
   std::error_code error;
   if (std::filesystem::exists(std::filesystem::path(place) / "bin" / "python3", error)) {
     return Unavailable(search.framework + " is not at '" + place +
@@ -184,6 +225,11 @@ inline Result<LoadedLibrary> LoadFrameworkLibrary(const LibrarySearch& search,
     failures += std::string("; ") + ::dlerror();
   }
   if (!option_value.empty() && failures.empty()) return NotAtPlace(search, option_value);
+  const std::string old = WheelWithoutLibrary(search, SitePackages());
+  if (!old.empty()) {
+    return Unavailable(search.framework + ": " + old + ", or name a library with " + search.option +
+                       " or $" + search.root_variable + failures);
+  }
   return Unavailable(search.framework + " was not found; install it with `" + search.install_hint +
                      "`, or name its library with " + search.option + " or $" +
                      search.root_variable + failures);

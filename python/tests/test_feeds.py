@@ -41,7 +41,7 @@ def test_numbers_and_lists_are_feeds_everywhere(model):
     (object(), "of type object; expected a number, a list, a NumPy array"),
     ([[1.0], [2.0, 3.0]], "no array"),
     (np.array(["2020-01-01"], "datetime64[D]"), "has NumPy's type datetime64"),
-    (np.array([{}]), "holds a dict"),
+    (np.array([{}]), "holds an element of type dict"),
 ])
 def test_what_is_no_array_is_named(model, tmp_path, monkeypatch, call, value, text):
     monkeypatch.chdir(tmp_path)
@@ -52,7 +52,7 @@ def test_what_is_no_array_is_named(model, tmp_path, monkeypatch, call, value, te
 
 def test_what_is_no_feed_is_named(model):
     for inputs, text in (([X], r"^inputs\[0\] is of type ndarray"),
-                         (lambda: 7, "^inputs: .* got int"),
+                         (lambda: 7, "^inputs: .* got an int"),
                          ([{3: X}], r"^inputs\[0\] has the name 3")):
         with pytest.raises(vernier.InvalidArgument, match=text):
             vernier.run(model, ["onnxrt"], inputs)

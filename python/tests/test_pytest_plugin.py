@@ -46,3 +46,26 @@ def test_what_was_not_compared_is_no_mismatch(pytester):
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*outputs were not all compared*", "*INCOMPLETE*"])
     assert "do not match" not in result.stdout.str()
+
+
+def test_nothing_compared_is_no_pass(pytester):
+    pytester.makepyfile("""
+        import numpy as np
+
+        def test_one_runner(vernier):
+            vernier.run(None, [lambda f: f], {"x": np.ones(2)})
+
+        def test_no_pairs(vernier):
+            vernier.run(None, [lambda f: f, lambda f: f], {"x": np.ones(2)}, pairs=[])
+
+        def test_nothing_in_common(vernier):
+            vernier.compare({}, {})
+
+        def test_that_is_meant(vernier):
+            record = vernier.run(None, [lambda f: f], {"x": np.ones(2)}, check=False)
+            assert len(record.results[0][1]) == 1
+    """)
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(passed=1, failed=3)
+    result.stdout.fnmatch_lines(["*nothing was compared: *check=False*"])
+    assert "do not match" not in result.stdout.str()

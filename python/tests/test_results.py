@@ -228,3 +228,30 @@ def test_lines_that_are_left_out_within_others():
             assert _of_thread.dropped == ("a", "b")
         assert _of_thread.dropped == ("a",)
     assert _of_thread.dropped == ()
+
+
+TIME = "-11/22/26-14:05:09"
+
+
+def test_runners_that_nobody_named_are_found_by_their_kind():
+    results = vernier.RunResults([
+        ("onnxrt-runner-N0" + TIME, ["a"]), ("openvino-runner-N0" + TIME, ["b"]),
+        ("openvino-runner-N1" + TIME, ["c"]), ("script-N0" + TIME, ["d"]), ("my-N1", ["e"]),
+        ("tf-runner-N0-2026. 11. 22. 14:05:09", ["f"])])
+    for word, found in (("onnxrt", "a"), ("onnxrt-runner-N0", "a"), ("openvino-runner-N1", "c"),
+                        ("script", "d"), ("my-N1", "e"), ("tf", "f"), ("script-N0" + TIME, "d")):
+        assert results[word] == [found] and word in results
+    for word in ("my", "onnxrt-runner", "", "onnx"):
+        assert word not in results
+        with pytest.raises(vernier.NotFound, match=f"^there is no runner '{word}'; there are: onnx"):
+            results[word]
+    with pytest.raises(vernier.NotFound, match="^'openvino' stands for 2 runners: openvino-runner-N0"):
+        results["openvino"]
+    results["onnxrt"] = ["own"]  # a name of one's own comes first
+    assert results["onnxrt"] == ["own"] and len(results) == 7
+
+
+def test_concat_keeps_names_apart():
+    runs = [vernier.RunResults([("onnxrt-runner-N0" + TIME, [1]), ("onnxrt", [2])])] * 2
+    assert vernier.RunResults.concat(runs).lst == [("onnxrt-runner-N0" + TIME, [1, 1]),
+                                                   ("onnxrt", [2, 2])]

@@ -316,3 +316,49 @@ def test_iterations_beside_a_file_of_feeds_are_refused(model, option):
 def test_extremes_name_the_cause(model):
     with pytest.raises(vernier.BackendError, match="expected float32 .* found float64"):
         vernier.check_extremes(model, ["onnxrt"], inputs=[{"x": np.ones((1, 3))}])
+
+
+def test_results_of_a_run_are_found_by_the_runners_kind(model):
+    results = vernier.run(model, ["onnxrt", "identity"], iterations=2).results
+    assert len(results["onnxrt"]) == len(results["identity"]) == 2
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit])
+def test_interrupts_of_callables_stay_what_they_are(model, raised):
+    def feeds():
+        yield {"x": np.ones((1, 3), np.float32)}
+        raise raised("enough")
+
+    def runner(feed):
+        raise raised("enough")
+
+    for call in (lambda: vernier.run(model, ["onnxrt"], feeds()),
+                 lambda: vernier.run(model, ["onnxrt", runner]),
+                 lambda: vernier.blame(model, ["onnxrt", "onnxrt"], feeds()),
+                 lambda: vernier.compare({"y": 1}, {"y": 1}, func=lambda a, b: runner(a))):
+        with pytest.raises(raised, match="enough"):
+            call()
+
+
+def test_a_process_that_serves_finds_frameworks_as_workers_do(model, tmp_path):
+    """With in_process=True, too: in the environment of this Python."""
+    text = f'''
+import os
+import vernier
+from vernier import _runners
+_runners.environment = lambda: ["VIRTUAL_ENV={tmp_path}"]
+try:
+    vernier.run({str(model)!r}, ["onnxrt"], in_process=True)
+except vernier.Unavailable as error:
+    print(error)
+print("VIRTUAL_ENV" in os.environ)
+'''
+    site = tmp_path / "lib" / "python3.11" / "site-packages" / "onnxruntime" / "capi"
+    site.mkdir(parents=True)
+    (site / "libonnxruntime.so.1.99").write_bytes(b"not a library")
+    settings = {name: value for name, value in os.environ.items()
+                if name not in ("ONNXRUNTIME_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX")}
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60,
+                          env={**settings, "HOME": str(tmp_path), "PATH": str(tmp_path)})
+    assert f"{site}/libonnxruntime.so.1.99" in done.stdout, done.stdout + done.stderr
+    assert done.stdout.endswith("False\n")

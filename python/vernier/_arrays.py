@@ -116,9 +116,9 @@ def _numpy_of(value, who):
         return np.asarray(value.numpy()), None
     if hasattr(value, "__array__") or isinstance(value, (int, float, bool, complex, list, tuple)):
         return _plain_array(value, who), None
-    raise InvalidArgument(f"{who} is of type {type(value).__name__}; expected a number, a list, a "
-                          "NumPy array, a tensor of torch, JAX or TensorFlow, or anything with "
-                          "__dlpack__")
+    kind = "None" if value is None else f"of type {type(value).__name__}"
+    raise InvalidArgument(f"{who} is {kind}; expected a number, a list, a NumPy array, a tensor of "
+                          "torch, JAX or TensorFlow, or anything with __dlpack__")
 
 
 def _plain_array(value, who):
@@ -128,6 +128,14 @@ def _plain_array(value, who):
         raise InvalidArgument(f"{who} is no array: {error}") from error
 
 
+def _unfit(element):
+    """What is wrong with an element of an array of Python objects."""
+    if isinstance(element, int):
+        return f"{element}, which fits no type of 64 bits; give it as a float"
+    return (f"an element of type {type(element).__name__}; an array of Python objects may hold "
+            "texts only")
+
+
 def _text_list(array, who):
     """The elements of an array of texts, as bytes."""
     texts = []
@@ -135,10 +143,17 @@ def _text_list(array, who):
         if isinstance(element, str):
             element = element.encode("utf-8", ESCAPED)
         if not isinstance(element, bytes):
-            raise InvalidArgument(f"{who} holds a {type(element).__name__}; an array of Python "
-                                  "objects may hold texts only")
+            raise InvalidArgument(f"{who} holds {_unfit(element)}")
         texts.append(element)
     return texts
+
+
+def type_name(value):
+    """The libraries' name of the element type of what checked_feed() gives."""
+    kind = getattr(value.dtype, "kind", "")
+    if kind and kind in "USOT":
+        return "string"
+    return _type_name(value, None, "") if kind else str(value.dtype).replace("torch.", "")
 
 
 def _type_name(array, name, who):

@@ -4,6 +4,7 @@ from ._errors import InvalidArgument
 from ._html import table
 from ._investigations import _conclude, _Investigation, _investigate
 from ._running import FINDINGS
+from ._sentences import answers
 
 
 class ConsistencyRecord(_Investigation):
@@ -127,6 +128,7 @@ def _where(finding):
     return f"{', '.join(nodes)}: " if nodes else ""
 
 
+@answers("check consistency")
 def check_consistency(model, runners, inputs=None, **options):
     """Tries what must hold of each runner by itself, as `vernier check consistency` does.
 
@@ -141,6 +143,7 @@ def check_consistency(model, runners, inputs=None, **options):
     return _conclude(ConsistencyRecord(text, code, summary), error, lost)
 
 
+@answers("check extremes")
 def check_extremes(model, runners, inputs=None, **options):
     """Puts extreme values into the float inputs, as `vernier check extremes` does.
 
@@ -158,6 +161,7 @@ def check_extremes(model, runners, inputs=None, **options):
     return _conclude(record, error, lost)
 
 
+@answers("check lint")
 def check_lint(model, runners=None, inputs=None, **options):
     """Checks a model by itself, as `vernier check lint` does: a LintRecord.
 

@@ -5,14 +5,17 @@ from ._callables import Callables
 from ._copies import Copies
 from ._errors import InvalidArgument, of_exit
 from ._logging import logger, sink
+from ._polygraphy.arguments import kind_of, listed
 from ._record import Record
 from ._results import IterationResult, Iterations, RunResults, as_iteration, load_results
 from ._saving import UNSAVED, joined, unsaved
+from ._sentences import answers
 from ._words import words
 
 NAMES = ("a", "b", "c", "d", "e", "f", "g", "h")
 
 
+@answers("compare")
 def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options):
     """Compares outputs as `vernier compare` does, and returns a Record.
 
@@ -26,13 +29,14 @@ def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options
     rtol={"logits": 1e-2, "": 1e-4}, compare=["simple", "l2"], tolerance="auto", ... A file that
     cannot be saved is a SaveError with the record.
     """
-    sides = [side for value in (a, b, *more) for side in _sides(value)]
+    given = (("a", a), ("b", b), *((f"more[{i}]", value) for i, value in enumerate(more)))
+    sides = [side for argument, value in given for side in _sides(value, argument)]
     labels = _names(sides, names)
     callables = Callables()
     if func is not None:
-        callables.add_function("comparison", func)
+        callables.add_function("comparison", func, "func")
     if postprocess_func is not None:
-        callables.add_function("postprocessing", postprocess_func)
+        callables.add_function("postprocessing", postprocess_func, "postprocess_func")
     with callables:
         write, level = sink()
         copies = Copies()
@@ -78,13 +82,13 @@ def _at(iterations, index, label, copies):
     return (label, None, to_pairs(fresh, label, copies))
 
 
-def _sides(value):
-    """(name or None, iterations) of each side that a value is."""
+def _sides(value, argument):
+    """(name or None, iterations) of each side that the value of an argument is."""
     if isinstance(value, (str, bytes)) or hasattr(value, "__fspath__"):
         value = load_results(value)
     if isinstance(value, RunResults):
         if not len(value):
-            raise InvalidArgument("there is nothing to compare: the results have no runners")
+            raise InvalidArgument(f"{argument}: the results have no runners to compare")
         return list(value.items())
     if isinstance(value, IterationResult):
         return [(value.runner_name, [value])]
@@ -92,13 +96,13 @@ def _sides(value):
         return [(getattr(value, "_name", None), value)]
     if hasattr(value, "items"):
         return [(None, [value])]
-    raise InvalidArgument(f"cannot compare a {type(value).__name__}; expected a mapping of names to "
-                          "arrays, a list of them, RunResults, or a file")
+    raise InvalidArgument(f"{argument}: expected a mapping of names to arrays, a list of them, "
+                          f"RunResults, or a file, got {kind_of(value)}")
 
 
 def _names(sides, names):
     if names is not None:
-        names = list(names)
+        names = listed(names, "names", "a name for each side")
         if len(names) != len(sides):
             raise InvalidArgument(f"names: expected {len(sides)}, got {len(names)}")
         if len(set(names)) < len(names):

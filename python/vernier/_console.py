@@ -1,8 +1,8 @@
-"""Lines of Polygraphy's logger in Python's logger "vernier", and from there on standard output."""
+"""Lines of Polygraphy's logger in Python's "vernier.polygraphy", and from there on standard output."""
 
 import logging
 
-from ._logging import LOWEST, logger
+from ._logging import LOWEST, POLYGRAPHY, logger_of_polygraphy
 
 
 class LoggingSink(logging.Handler):
@@ -11,23 +11,24 @@ class LoggingSink(logging.Handler):
     def __init__(self, printer):
         super().__init__()
         self.printer = printer
-        logger().addHandler(self)
-        if logger().level == logging.NOTSET and not logging.getLogger().handlers:
+        logger_of_polygraphy().addHandler(self)
+        levels = {logging.getLogger(name).level for name in ("vernier", POLYGRAPHY)}
+        if levels == {logging.NOTSET} and not logging.getLogger().handlers:
             self.severity = logging.INFO
 
     @property
     def severity(self):
-        return logger().getEffectiveLevel()
+        return logger_of_polygraphy().getEffectiveLevel()
 
     @severity.setter
     def severity(self, least):
-        logger().setLevel(max(least, LOWEST))
+        logger_of_polygraphy().setLevel(max(least, LOWEST))
 
     def shows(self, severity):
-        return logger().isEnabledFor(max(severity, LOWEST))
+        return logger_of_polygraphy().isEnabledFor(max(severity, LOWEST))
 
     def write(self, severity, text):
-        logger().log(max(severity, LOWEST), "%s", text)
+        logger_of_polygraphy().log(max(severity, LOWEST), "%s", text)
 
     def emit(self, record):
         line = self.printer.line(record.levelno, record.getMessage(), record.created)

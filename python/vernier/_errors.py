@@ -1,7 +1,5 @@
 """What went wrong, with the sentences of the program and its exit codes (docs/exit-codes.md)."""
 
-import re
-
 
 class Error(Exception):
     """Base class. `exit_code` is what the program would have ended with.
@@ -68,21 +66,9 @@ _OF_EXIT = {1: NotFound, 2: InvalidArgument, 3: Malformed, 5: Unavailable, 6: Ba
 _CANCELLED = 8
 
 
-# A flag by itself, with its other names: not --BACKEND.OPTION, nor one with its value behind "=".
-_NAME = r"--[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w=-]|\.\w)"
-_FLAG = re.compile(rf"(?:\bargument )?(?<![\w-])({_NAME})(?:/{_NAME}|/-\w+)*(:?)")
-
-
 def _in_python(message):
-    """The program's sentence with keywords for flags: what a call of Python has to say."""
-    from ._keywords import keyword_of
-
-    def keyword(found):
-        name, has_value = keyword_of(found[1])
-        if name is None:
-            return found[0]
-        return name + (found[2] or ("=" if has_value else "=True"))
-    return _FLAG.sub(keyword, message)
+    from ._sentences import in_python  # which stands on the libraries, and they on this
+    return in_python(message)
 
 
 def make(code, message):

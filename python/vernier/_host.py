@@ -7,7 +7,7 @@ import tempfile
 
 from . import _commands, _console, _html, _native
 from ._arrays import DlpackView, to_array, to_pairs, to_tensor
-from ._logging import without
+from ._logging import as_polygraphy, without
 
 TENSORS = _native.Tensor
 array_of, tensor_of, shared = to_array, to_tensor, DlpackView
@@ -48,7 +48,7 @@ def compare(a, b, functions, options):
     names = (a.runner_name, b.runner_name)
     if names[0] == names[1]:
         names = tuple(f"{name}-{index}" for index, name in enumerate(names))
-    with without(*OF_ALL_ITERATIONS), _folder() as folder:
+    with as_polygraphy(), without(*OF_ALL_ITERATIONS), _folder() as folder:
         path = os.path.join(folder, "accuracy.json")
         record = vernier.compare([a], [b], names=names, lenient=True, compare=list(functions),
                                  save_accuracy_results=path, **options)

@@ -6,17 +6,19 @@ import sys
 import tempfile
 
 from . import _native
-from ._callables import calls_of, feeds_of
 from ._entries import Entry, entries, save_text
 from ._errors import NotFound, of_exit
+from ._feeds import Feeds, calls_of
 from ._html import table
 from ._logging import sink
+from ._polygraphy.arguments import path_of
 from ._record import Record
 from ._results import save_inputs
 from ._running import (FINDINGS, drawn_or_read, file_words, model_words, pair_words,
                        runner_words)
-from ._runners import environment
+from ._runners import environment, served_here
 from ._saving import UNSAVED, joined, unsaved
+from ._sentences import answers, in_python, tell_of
 from ._words import words
 
 NOTHING_COMPARED = 4
@@ -39,14 +41,14 @@ class _Investigation:
 
     def summary(self):
         """What the program prints at the end."""
-        return self._summary
+        return in_python(self._summary)
 
     def __str__(self):
         return self.summary()
 
     def save(self, path):
         """As JSON, what the program saves."""
-        save_text(self._text, path)
+        save_text(self._text, path_of(path, "path"))
 
     def _unless_less(self, nothing):
         """What a record without findings says of itself: less can have been done than was asked for."""
@@ -91,7 +93,7 @@ class BlameRecord(_Investigation):
 
     @property
     def notes(self):
-        return self.data.notes
+        return [in_python(note) for note in self.data.notes]
 
     def layer(self, name):
         """The layer of that node, or of the node that makes the tensor of that name."""
@@ -144,7 +146,7 @@ class ProfileRecord(Record):
 
     def summary(self):
         """The table that the program prints."""
-        return self._summary
+        return in_python(self._summary)
 
     __str__ = summary
 
@@ -172,7 +174,9 @@ def _inputs(inputs, options, stack):
     calls, options = calls_of(inputs, options)
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="vernier-"))
     path = os.path.join(folder, "inputs.npz")
-    save_inputs(feeds_of(inputs, calls), path)
+    feeds = Feeds(inputs, calls)
+    tell_of(feeds.places)
+    save_inputs(feeds, path)
     return {"load_inputs": path, **options}
 
 
@@ -182,6 +186,7 @@ def _investigate(command, model, runners, inputs, options, default_runner=False)
         line = model_words(model, stack) + runner_words(runners, None)
         options = _inputs(inputs, options, stack)
         line += words(command, pair_words(options))
+        stack.enter_context(served_here(options))
         write, level = sink()
         settings = {"environment": environment(), "python": sys.executable,
                     "default_runner": default_runner}
@@ -203,6 +208,7 @@ def _conclude(record, error, lost):
     raise raised
 
 
+@answers("blame")
 def blame(model, runners, inputs=None, **options):
     """Finds the layer that makes two runners differ, as `vernier blame` does: a BlameRecord.
 
@@ -214,6 +220,7 @@ def blame(model, runners, inputs=None, **options):
     return _conclude(BlameRecord(text, code, summary), error, lost)
 
 
+@answers("profile")
 def profile(model, runners, inputs=None, **options):
     """Measures runners one at a time, as `vernier profile` does: a ProfileRecord.
 

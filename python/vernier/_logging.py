@@ -1,4 +1,4 @@
-"""The log of the libraries, as Python's: the logger "vernier"."""
+"""The log of the libraries, as Python's: the logger "vernier", of Polygraphy's API a child of it."""
 
 import contextlib
 import logging
@@ -9,11 +9,29 @@ NAMES = {22: "START", 28: "FINISH", 5: "EXTRA_VERBOSE"}
 LOWEST = 5  # everything below VERBOSE, whose number is DEBUG's
 
 
-def logger():
-    return logging.getLogger("vernier")
-
-
+POLYGRAPHY = "vernier.polygraphy"
 _of_thread = threading.local()
+
+
+def logger():
+    """That of this thread's calls."""
+    return logging.getLogger(getattr(_of_thread, "name", "vernier"))
+
+
+def logger_of_polygraphy():
+    """G_LOGGER's, which has a level of its own."""
+    return logging.getLogger(POLYGRAPHY)
+
+
+@contextlib.contextmanager
+def as_polygraphy():
+    """For a with statement: this thread's calls log as Polygraphy's API does."""
+    before = getattr(_of_thread, "name", "vernier")
+    _of_thread.name = POLYGRAPHY
+    try:
+        yield
+    finally:
+        _of_thread.name = before
 
 
 @contextlib.contextmanager

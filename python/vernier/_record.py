@@ -1,11 +1,12 @@
 """What a run or a comparison found."""
 
 import json
-import os
 
 from . import _native
 from ._entries import Entry, save_text, with_numbers
 from ._errors import Malformed, NotFound
+from ._polygraphy.arguments import path_of
+from ._sentences import in_python
 
 
 class Record:
@@ -46,11 +47,11 @@ class Record:
     @property
     def faults(self):
         """What was asked for and not done, one sentence each."""
-        return self.data["faults"]
+        return [in_python(fault) for fault in self.data["faults"]]
 
     @property
     def notes(self):
-        return self.data["notes"]
+        return [in_python(note) for note in self.data["notes"]]
 
     def outputs(self):
         """Every compared output: (first runner, second runner, its dictionary)."""
@@ -72,17 +73,17 @@ class Record:
 
     def summary(self):
         """The lines that every run of the program ends with."""
-        return _native.summary(self._text, len(self.runners) > 1)
+        return in_python(_native.summary(self._text, len(self.runners) > 1))
 
     __str__ = summary
 
     def save(self, path):
         """As --save-record, for `vernier report`."""
-        save_text(self._text, path)
+        save_text(self._text, path_of(path, "path"))
 
     def report(self, path):
         """As --report: .html, .xml (JUnit), .jsonl or .md."""
-        _native.report(self._text, os.fspath(path))
+        _native.report(self._text, path_of(path, "path"))
 
     def __repr__(self):
         bad = self.mismatched()
@@ -96,11 +97,12 @@ class Record:
 
 def load_record(path):
     """What --save-record or Record.save saved."""
+    path = path_of(path, "path")
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error
-        raise Malformed(f"'{os.fspath(path)}' cannot be read: {why}") from error
+        raise Malformed(f"'{path}' cannot be read: {why}") from error
     _native.summary(text, False)  # says what is wrong with it
     return Record(text)

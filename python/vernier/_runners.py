@@ -1,13 +1,18 @@
 """Runners: frameworks as objects, for vernier.run or alone."""
 
+import contextlib
 import os
 import shlex
 import sys
 
 from . import _native
 from ._errors import InvalidArgument
+from ._feeds import Places
+from ._keywords import of_runners
 from ._logging import sink
+from ._polygraphy.arguments import path_of
 from ._results import IterationResult
+from ._sentences import answers, tell_of
 from ._words import words
 
 
@@ -16,6 +21,27 @@ def environment():
     if "VIRTUAL_ENV" in os.environ or sys.prefix == sys.base_prefix:
         return []
     return ["VIRTUAL_ENV=" + sys.prefix]
+
+
+@contextlib.contextmanager
+def served_here(options):
+    """For a with statement: with in_process=True this process looks for frameworks as a worker."""
+    before = os.environ.get("VIRTUAL_ENV")
+    found = dict(word.split("=", 1) for word in environment()) if options.get("in_process") else {}
+    os.environ.update(found)
+    try:
+        yield
+    finally:
+        if found and before is None:
+            del os.environ["VIRTUAL_ENV"]
+
+
+def label_of(label, argument):
+    """A runner's label, which stands before an "=" in the words of the libraries."""
+    if not isinstance(label, str) or not label or "=" in label:
+        raise InvalidArgument(f"{argument}: a label is a text that is not empty and has no '=', "
+                              f"got {label!r}")
+    return label
 
 
 _of_parents = []  # sessions that a forked process must not end
@@ -37,8 +63,8 @@ class Runner:
         self.backend = backend or self.backend
         if not self.backend:
             raise InvalidArgument("Runner: backend: expected the name of a backend")
-        self.model = None if model is None else os.fspath(model)
-        self.name = name
+        self.model = None if model is None else path_of(model, "model")
+        self.name = None if name is None else label_of(name, "name")
         self.options = options
         self._open = None
         self._process = None
@@ -49,10 +75,11 @@ class Runner:
         parts = [self.backend] + ([self.model] if self.model else [])
         return shlex.join(parts + words("run", self.options))
 
-    def _words(self):
+    def _words(self, label=None):
         """The words that add this runner to a run."""
-        return ["--runner", f"{self.name or self.backend}={self._definition()}"]
+        return ["--runner", f"{label or self.name or self.backend}={self._definition()}"]
 
+    @answers("run", of_runners)
     def activate(self):
         """Opens the model. `with` does it, too."""
         if self._open is not None:
@@ -64,6 +91,7 @@ class Runner:
         self._process = os.getpid()
         self._names = {name for name, _, _ in self._open.inputs()}
 
+    @answers("run", of_runners)
     def deactivate(self):
         """Closes the model and ends its process."""
         opened, self._open = self._open, None
@@ -72,6 +100,7 @@ class Runner:
         elif opened is not None:
             opened.close()
 
+    @answers("run", of_runners)
     def infer(self, feed):
         """The IterationResult of one feed, a mapping of input names to arrays."""
         from ._arrays import to_pairs
@@ -80,7 +109,11 @@ class Runner:
         if extra:
             raise InvalidArgument(f"the feed has inputs that the model lacks: {', '.join(extra)}; it "
                                   f"has: {', '.join(sorted(self._names))}")
-        return IterationResult._of(session.infer(to_pairs(feed, "feed")))
+        pairs = to_pairs(feed, "feed")
+        places = Places()
+        places.add("feed", [(name, tensor.dtype, tuple(tensor.shape)) for name, tensor in pairs])
+        tell_of(places)
+        return IterationResult._of(session.infer(pairs))
 
     def _session(self):
         if self._open is None:

@@ -6,13 +6,16 @@ import sys
 import tempfile
 
 from . import _native
-from ._callables import Callables, calls_of
+from ._callables import Callables, check_function
 from ._errors import InvalidArgument, of_exit
+from ._feeds import calls_of
 from ._logging import sink
+from ._polygraphy.arguments import kind_of, listed
 from ._record import Record
 from ._results import IterationResult, RunResults
-from ._runners import Runner, environment
+from ._runners import Runner, environment, label_of, served_here
 from ._saving import UNSAVED, joined, unsaved
+from ._sentences import answers
 from ._words import words
 
 # Exit codes of runs that did what was asked and found something.
@@ -24,6 +27,7 @@ SWITCHES = {"onnxrt": "--onnxrt", "onnxruntime": "--onnxrt", "openvino": "--open
             "identity": "--identity"}
 
 
+@answers("run")
 def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_func=None,
         keep_outputs=True, progress=None, **options):
     """Runs, compares and returns a Record.
@@ -47,6 +51,8 @@ def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_f
     exception is the cause. Ctrl-C ends a run cleanly.
     """
     callables = Callables()
+    if progress is not None:
+        check_function(progress, "progress")
     if progress is not None and isinstance(inputs, (list, tuple)):
         progress = _with_total(progress, len(inputs))
     with contextlib.ExitStack() as stack:
@@ -54,12 +60,13 @@ def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_f
         line += runner_words(runners, callables)
         options = _inputs(inputs, options, callables)
         if compare_func is not None:
-            callables.add_function("comparison", compare_func)
+            callables.add_function("comparison", compare_func, "compare_func")
         if postprocess_func is not None:
-            callables.add_function("postprocessing", postprocess_func)
-        compare = options.get("pairs") is None or len(options["pairs"]) > 0
+            callables.add_function("postprocessing", postprocess_func, "postprocess_func")
+        compare = options.get("pairs") is None or pair_words(options)["pairs"] is not None
         line += words("run", pair_words(options))
         stack.enter_context(callables)
+        stack.enter_context(served_here(options))
         write, level = sink()
         settings = {"keep": bool(keep_outputs), "environment": environment(),
                     "python": sys.executable, "compare": compare}
@@ -76,12 +83,10 @@ def _with_total(progress, total):
 
 
 def _conclude(answer, callables, options, critical):
-    results = RunResults()
+    made = {}
     for iteration in answer.results:
-        name = iteration[0]
-        if name not in results:
-            results.append((name, []))
-        results[name].append(IterationResult._of(iteration))
+        made.setdefault(iteration[0], []).append(IterationResult._of(iteration))
+    results = RunResults(made.items())
     inputs = [IterationResult(dict(feed), None, "inputs") for feed in answer.feeds]
     record = Record(answer.record, answer.exit_code, results, inputs)
     if answer.exit_code > 128:
@@ -122,18 +127,21 @@ def model_words(model, stack):
         with open(path, "wb") as file:
             file.write(model)
         return [path]
-    return [os.fspath(model)]
+    try:
+        return [os.fspath(model)]
+    except TypeError:
+        raise InvalidArgument("model: expected a path, an onnx.ModelProto or its bytes, got "
+                              + kind_of(model)) from None
 
 
 def runner_words(runners, callables):
     """The words of the runners. Callables take the places between them; with None there are none."""
     if isinstance(runners, (str, Runner)) or callable(runners):
         runners = [runners]
-    labelled = runners.items() if hasattr(runners, "items") else ((None, r) for r in runners)
     line, loaded, position = [], [], 0
-    for label, runner in labelled:
+    for place, label, runner in _labelled(runners):
         if isinstance(runner, Runner):
-            line += ["--runner", f"{label or runner.name or runner.backend}={runner._definition()}"]
+            line += runner._words(label)
         elif isinstance(runner, str) and runner in SWITCHES:
             line += ["--runner", f"{label}={runner}"] if label else [SWITCHES[runner]]
         elif isinstance(runner, (str, os.PathLike)):
@@ -144,18 +152,27 @@ def runner_words(runners, callables):
                 loaded.append(path)
                 continue
             else:
-                raise InvalidArgument(f"runners: '{path}' is neither a runner ({', '.join(SWITCHES)})"
+                raise InvalidArgument(f"{place}: '{path}' is neither a runner ({', '.join(SWITCHES)})"
                                       " nor a file of saved outputs")
         elif callable(runner) or callable(getattr(runner, "infer", None)):
             if callables is None:
-                raise InvalidArgument(f"runners: {runner!r} is an object of Python, which only "
+                raise InvalidArgument(f"{place}: {runner!r} is an object of Python, which only "
                                       "vernier.run can run; put it into a script: 'script.py:load'")
             callables.add_runner(position, label, runner)
         else:
-            raise InvalidArgument(f"runners: a {type(runner).__name__} is no runner: expected a name,"
-                                  " a Runner, a file of saved outputs, or a callable")
+            raise InvalidArgument(f"{place}: expected a name, a Runner, a file of saved outputs, or "
+                                  f"a callable, got {kind_of(runner)}")
         position += 1
     return line + (["--load-outputs", *loaded] if loaded else [])
+
+
+def _labelled(runners):
+    """(what messages call it, label or None, runner) of each."""
+    if hasattr(runners, "items"):
+        return [(f"runners[{label!r}]", label_of(label, "runners"), runner)
+                for label, runner in runners.items()]
+    return [(f"runners[{index}]", None, runner) for index, runner in enumerate(listed(
+        runners, "runners", "a list of runners, or a dictionary of them by label"))]
 
 
 def pair_words(options):
@@ -163,7 +180,11 @@ def pair_words(options):
     pairs = options.get("pairs")
     if pairs is None or isinstance(pairs, str):
         return options
-    text = ",".join(f"{first}:{second}" for first, second in pairs)
+    try:
+        text = ",".join(f"{first}:{second}" for first, second in pairs)
+    except (TypeError, ValueError):
+        raise InvalidArgument("pairs: expected pairs of the names of runners, as in "
+                              f"[(\"a\", \"b\")], got {pairs!r}") from None
     return {**options, "pairs": text or None}
 
 

@@ -16,16 +16,27 @@ def unsaved(options, code, critical, faults=()):
     saved, and all that is critical is about it where no sentence names a file of the options.
     """
     told = list(dict.fromkeys([*critical, *faults]))
-    paths = [place for name, value in options.items() if name.startswith(_SAVING)
-             for place in _places(value)]
+    paths = [path for name, value in options.items() if name.startswith(_SAVING)
+             for place in _places(value) for path in _spellings(place)]
     folders = {os.fspath(folder) for path in paths for folder in pathlib.PurePath(path).parents}
     places = [re.escape(path) for path in paths]
     named = []
     if places:
         file = re.compile(rf"'(?:{'|'.join(places)})(?:['/]|\.partial')"
                           rf"|'(?:{'|'.join(map(re.escape, folders))})' cannot be")
-        named = [sentence for sentence in told if file.search(sentence)]
+        named = [sentence for sentence in told if file.search(_plain(sentence))]
     return named or (told if code == UNSAVED else [])
+
+
+def _plain(text):
+    """Paths without what makes no difference: a//b, a/./b and a/b/. are a/b, ./a is a."""
+    return re.sub(r"(?<![^'])\./", "", re.sub(r"/\.(?=['/]|\Z)", "", re.sub(r"/+", "/", text)))
+
+
+def _spellings(path):
+    """The ways in which the libraries may spell a path."""
+    return dict.fromkeys((_plain(path), os.path.normpath(path), os.path.abspath(path),
+                          os.path.realpath(path)))
 
 
 def _places(value):

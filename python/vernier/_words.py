@@ -5,7 +5,7 @@ import os
 import re
 
 from ._errors import InvalidArgument
-from ._keywords import APPEND, COUNT, NONE, ONE, OPTIONAL, PLUS, STAR, keywords, spelled
+from ._keywords import APPEND, COUNT, NONE, ONE, OPTIONAL, PLUS, STAR, keywords, runner_switches
 
 _NEGATIVE = re.compile(r"-\d+|-\d*\.\d+|-")  # words that the parser takes for values
 
@@ -39,20 +39,27 @@ def words(command, options):
     for keyword, value in options.items():
         row = known.get(keyword)
         if row is None:
-            near = difflib.get_close_matches(keyword, known, 1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise InvalidArgument(f"there is no option '{keyword}'{hint}")
+            raise InvalidArgument(f"there is no option '{keyword}'{_meant(command, keyword)}")
         if value is None or value is False:
             continue
-        flag, _, _, elsewhere = row
-        if flag == "--val-range":
+        if row.dest == "val_range":
             value = _range(value)
-        if flag == "--dim" and isinstance(value, dict):
+        if row.dest == "dims" and isinstance(value, dict):
             value = [f"{name}={_text(size)}" for name, size in value.items()]
-        if elsewhere:
-            raise InvalidArgument(f"{spelled(flag)}: {elsewhere}")
-        out += _row_words(row, value)
+        if row.elsewhere:
+            raise InvalidArgument(f"{keyword}: {row.elsewhere}")
+        out += _row_words(keyword, row, value)
     return out
+
+
+def _meant(command, keyword):
+    """What may have been meant by a keyword that is none, behind a sentence."""
+    if command != "compare" and "--" + keyword.replace("_", "-") in runner_switches():
+        runner = "script.py" if keyword in ("runner", "model_runner") else keyword
+        return f": runners are an argument, as in runners=[\"{runner}\"]"
+    near = difflib.get_close_matches(
+        keyword, [name for name, row in keywords(command).items() if row.elsewhere is None], 1)
+    return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def _occurrences(arity, value):
@@ -64,30 +71,30 @@ def _occurrences(arity, value):
     return [_values(entry) for entry in (value if nested else [value])]
 
 
-def _row_words(row, value):
-    flag, arity, action, _ = row
+def _row_words(keyword, row, value):
+    flag, arity, action = row.flags[0], row.arity, row.action
     if action == COUNT:
         return [flag] * int(value)
     if value is True and arity in (NONE, OPTIONAL, STAR):
         return [flag]
     if arity == NONE:
-        raise InvalidArgument(f"{spelled(flag)}: expected True or False, got {value!r}")
+        raise InvalidArgument(f"{keyword}: expected True or False, got {value!r}")
     if action == APPEND:
-        return [word for entry in _occurrences(arity, value) for word in _joined(flag, entry)]
+        return [word for entry in _occurrences(arity, value) for word in _joined(keyword, flag, entry)]
     values = _values(value)
     if arity in (ONE, OPTIONAL) and len(values) != 1:
-        raise InvalidArgument(f"{spelled(flag)}: expected one value, got {value!r}")
+        raise InvalidArgument(f"{keyword}: expected one value, got {value!r}")
     if arity in (ONE, OPTIONAL):
         return [f"{flag}={values[0]}"]
-    return _joined(flag, values)
+    return _joined(keyword, flag, values)
 
 
-def _joined(flag, values):
+def _joined(keyword, flag, values):
     """A value that looks like a flag is taken behind =, where there is no place for a second one."""
     if len(values) == 1 and values[0].startswith("-"):
         return [f"{flag}={values[0]}"]
     for value in values:
         if value.startswith("-") and not _NEGATIVE.fullmatch(value):
-            raise InvalidArgument(f"{spelled(flag)}: '{value}' begins with a dash, and such a value "
+            raise InvalidArgument(f"{keyword}: '{value}' begins with a dash, and such a value "
                                   f"has to be the only one; got {len(values)}")
     return [flag, *values]

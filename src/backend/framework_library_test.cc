@@ -61,5 +61,26 @@ TEST_F(FrameworkLibrary, ThatWasAskedForByNameHasNoSubstitute) {
   ::unsetenv(search_.root_variable.c_str());
 }
 
+TEST_F(FrameworkLibrary, IsMissedInAWheelThatHasNone) {
+  const fs::path site = root_ / "lib" / "python3.11" / "site-packages";
+  fs::create_directories(site / "example" / "capi");
+  std::ofstream(site / "example" / "__init__.py")
+      << "\"\"\"Words\"\"\"\n__version__ = \"1.17.3\"\n";
+  const Status named = sdk::LoadFrameworkLibrary(search_, root_.string()).status();
+  EXPECT_EQ(named.code(), StatusCode::kUnavailable);
+  EXPECT_EQ(named.message(),
+            "found example 1.17.3 at '" + (site / "example").string() +
+                "', which has no libexample.so to load, as old wheels have none; "
+                "`pip install example --upgrade` there brings one (--example-lib)");
+  ::setenv("VIRTUAL_ENV", root_.c_str(), 1);
+  const Status found = sdk::LoadFrameworkLibrary(search_, "").status();
+  ::unsetenv("VIRTUAL_ENV");
+  EXPECT_EQ(found.message().rfind("Example: found example 1.17.3 at '", 0), 0u) << found.message();
+
+  MakeLibrary(site / "example" / "capi");
+  EXPECT_EQ(sdk::WheelWithoutLibrary(search_, {site}), "");
+  EXPECT_EQ(sdk::WheelWithoutLibrary(search_, {root_ / "nowhere"}), "");
+}
+
 }  // namespace
 }  // namespace vernier

@@ -106,7 +106,21 @@ Status PlainRun::MakeFeeds() {
   if (!feeds_.empty()) return {};
   VERNIER_ASSIGN_OR_RETURN(
       feeds_, CollectFeeds(scene_.plan->run, InputsToFeed(), *scene_.pool, *scene_.logger));
+  VERNIER_TRY(CheckGivenFeeds());
   return scene_.reference != nullptr ? Status() : MatchSavedIterations();
+}
+
+// What people give fits one side as it is, as in a run; floats of another width are for the other.
+Status PlainRun::CheckGivenFeeds() const {
+  const RunPlan& plan = scene_.plan->run;
+  const bool given = !plan.inputs.load_paths.empty() || plan.inputs.script.given();
+  if (!given || plan.lenient || reference_runner_ == nullptr) return {};
+  for (const TensorMap& feed : feeds_) {
+    Status fits = ProbeSide::Takes(*reference_runner_, feed);
+    if (fits.ok() || ProbeSide::Takes(*candidate_runner_, feed).ok()) continue;
+    return std::move(fits).Annotate(NameOf(*scene_.reference));
+  }
+  return {};
 }
 
 // Where a side fails with sizes of 1 that nobody gave, or has nothing to compare, others are tried

@@ -76,6 +76,7 @@ class PlainRun {
   Status OpenCandidate();
   std::vector<TensorInfo> InputsToFeed() const;
   Status MakeFeeds();
+  Status CheckGivenFeeds() const;
   Status SettleSizes();
   Status MatchSavedIterations();
   Result<TensorMap> Infer(ProbeSide& side, LiveRunner& runner, size_t iteration);

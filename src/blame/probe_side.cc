@@ -8,6 +8,7 @@
 #include "inputs/coerce_feed.h"
 #include "run/model_source.h"
 #include "util/first_line.h"
+#include "util/no_log.h"
 #include "util/unique_fd.h"
 
 namespace vernier {
@@ -171,9 +172,17 @@ Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenParts(
 Result<TensorMap> ProbeSide::Infer(LiveRunner& session, const TensorMap& feed) {
   if (session.inputs_unknown()) return InferAsIs(session, feed);
   VERNIER_ASSIGN_OR_RETURN(const TensorMap cast, CastFloats(feed, session.session().inputs));
-  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced,
-                           CoerceFeed(cast, session.session().inputs, {}, logger_));
+  VERNIER_ASSIGN_OR_RETURN(
+      const CoercedFeed coerced,
+      CoerceFeed(cast, session.session().inputs, {Strictness::kStrict, {}, false}, logger_));
   return InferAsIs(session, coerced.tensors);
+}
+
+Status ProbeSide::Takes(const LiveRunner& session, const TensorMap& feed) {
+  if (session.inputs_unknown()) return {};
+  NoLog unheard;
+  return CoerceFeed(feed, session.session().inputs, {Strictness::kStrict, {}, false}, unheard)
+      .status();
 }
 
 Result<TensorMap> ProbeSide::InferAsIs(LiveRunner& session, const TensorMap& feed) {

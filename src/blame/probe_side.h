@@ -81,6 +81,10 @@ class ProbeSide {
   /// outputs of a runner that failed are its error.
   Result<TensorMap> Infer(LiveRunner& session, const TensorMap& feed);
 
+  /// kMalformed where a run would refuse the feed for this session: names, types and shapes are not
+  /// those of its inputs.
+  static Status Takes(const LiveRunner& session, const TensorMap& feed);
+
   /// The same with a feed that has exactly the session's inputs.
   Result<TensorMap> InferAsIs(LiveRunner& session, const TensorMap& feed);
 

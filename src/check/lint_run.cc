@@ -133,8 +133,9 @@ class NodeBench {
   }
 
   Result<TensorMap> Infer(LiveRunner& live, const TensorMap& feed) {
-    VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced, CoerceFeed(feed, live.session().inputs,
-                                                             {Strictness::kStrict, {}}, silence_));
+    VERNIER_ASSIGN_OR_RETURN(
+        CoercedFeed coerced,
+        CoerceFeed(feed, live.session().inputs, {Strictness::kStrict, {}, false}, silence_));
     VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
     VERNIER_ASSIGN_OR_RETURN(IterationResult result, live.Infer(block, 0));
     return std::move(result.outputs);
@@ -171,7 +172,7 @@ class NodeBench {
     const std::vector<TensorInfo> inputs = model_.RequiredInputs();
     VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, OpenFirstFeed(plan_, inputs, pool_, logger_));
     VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,
-                             CoerceFeed(feed, inputs, {Strictness::kStrict, {}}, logger_));
+                             CoerceFeed(feed, inputs, {Strictness::kStrict, {}, false}, logger_));
     return std::move(coerced.tensors);
   }
 

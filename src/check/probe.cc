@@ -59,8 +59,9 @@ Result<std::vector<TensorInfo>> Probe::InputsToFeed(const InputPlan& inputs) con
 
 Result<TensorMap> Probe::Coerce(const TensorMap& feed, Logger& logger) const {
   if (runner_.inputs_unknown()) return feed;
-  VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced, CoerceFeed(feed, runner_.session().inputs,
-                                                           {Strictness::kStrict, {}}, logger));
+  VERNIER_ASSIGN_OR_RETURN(
+      CoercedFeed coerced,
+      CoerceFeed(feed, runner_.session().inputs, {Strictness::kStrict, {}, false}, logger));
   return std::move(coerced.tensors);
 }
 

@@ -206,9 +206,8 @@ class Coercion {
       return fitting;
     }
     return Malformed("input '" + input.name + "': expected a tensor of that name, found " +
-                     QuotedNames(feed_) +
-                     " in the input data; rename it there, or pass --lenient to take the most "
-                     "similar name or the position" +
+                     QuotedNames(feed_) + " in the input data; rename it there" +
+                     Advice("to take the most similar name or the position") +
                      (options_.label.empty() ? "" : Alone().WordsToType(options_.label)));
   }
 
@@ -223,12 +222,16 @@ class Coercion {
     return Malformed("input '" + input.name + "': expected " + std::string(DTypeName(expected)) +
                      " of shape " + FormatShape(input.shape) + ", found " +
                      std::string(DTypeName(tensor.dtype())) + " of shape " +
-                     FormatDims(tensor.dims()) + " in the input data; convert it, " +
+                     FormatDims(tensor.dims()) + " in the input data; convert it" +
                      (options_.label.empty() || order.empty()
                           ? std::string()
-                          : "permute its axes with --map-inputs " + options_.label + ":" +
-                                input.name + "=" + found->name + "@" + order + ", ") +
-                     "or pass --lenient to cast, transpose or reshape it");
+                          : ", permute its axes with --map-inputs " + options_.label + ":" +
+                                input.name + "=" + found->name + "@" + order) +
+                     Advice("to cast, transpose or reshape it"));
+  }
+
+  std::string Advice(const std::string& purpose) const {
+    return options_.advise_lenient ? ", or pass --lenient " + purpose : "";
   }
 
   void WarnOfUnused() {

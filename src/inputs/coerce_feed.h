@@ -18,6 +18,8 @@ struct CoerceOptions {
   /// kPeer only, may be empty: makes the named input anew for this runner when the supplied one
   /// cannot be used. The peer does that in sequential mode with loaders that can be indexed.
   std::function<Result<Tensor>(const std::string& name)> reload = {};
+  /// The command casts and reshapes with --lenient, which errors of kStrict then advise.
+  bool advise_lenient = true;
   /// kStrict only: what the words of --map-inputs call the runner; empty: they are not offered.
   std::string label = {};
   /// kStrict only: the feed was made for inputs of these names, those of another runner. Such a

@@ -122,6 +122,18 @@ TEST(CoerceFeed, StrictProposesLayouts) {
   EXPECT_NE(other.message().find("--map-inputs tf:y=x@0,2,3,1"), std::string::npos);
 }
 
+TEST(CoerceFeed, AdvisesNoOptionThatTheCommandLacks) {
+  RecordingLogger logger;
+  const TensorMap feed = {{"x", Floats({2}, {1, 2})}};
+  for (const TensorInfo& input :
+       {Input("x", DType::kFloat64, {{2, ""}}), Input("z", DType::kFloat32, {{2, ""}})}) {
+    const Status status =
+        CoerceFeed(feed, std::span(&input, 1), {Strictness::kStrict, {}, false}, logger).status();
+    EXPECT_EQ(status.code(), StatusCode::kMalformed);
+    EXPECT_EQ(status.message().find("lenient"), std::string::npos) << status.message();
+  }
+}
+
 TEST(CoerceFeed, StrictWarnsOfTensorsThatNothingTakes) {
   RecordingLogger logger;
   const TensorMap feed = {{"x", Floats({2}, {1, 2})}, {"z", Floats({2}, {1, 2})}};

@@ -5,7 +5,7 @@ import itertools
 import os
 
 from vernier import InvalidArgument, _host
-from vernier._logging import logger
+from vernier._logging import logger_of_polygraphy
 from vernier._polygraphy.common import TensorMetadata
 from vernier._polygraphy.logger import G_LOGGER
 from vernier._results import IterationResult, RunResults, fresh
@@ -26,7 +26,8 @@ def run(runners, loader, save_inputs, save_outputs, save_input_blob):
             if not hasattr(runner, "__enter__") or not hasattr(runner, "infer"):
                 raise InvalidArgument(f"streaming: '{name_of(runner)}' has no infer, or cannot be used "
                                       "in a with statement")
-            logger().log(G_LOGGER.START, "%s | Activating and starting inference", name_of(runner))
+            logger_of_polygraphy().log(G_LOGGER.START, "%s | Activating and starting inference",
+                                       name_of(runner))
             opened.append(_Opened(stack.enter_context(runner)))
         if opened[0].metadata is not None:
             with contextlib.suppress(AttributeError):

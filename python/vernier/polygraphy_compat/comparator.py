@@ -5,7 +5,7 @@ from collections import OrderedDict
 
 import vernier
 from vernier import InvalidArgument
-from vernier._logging import logger
+from vernier._logging import as_polygraphy, logger_of_polygraphy
 from vernier._polygraphy import comparator as shared
 from vernier._polygraphy.comparator import *  # noqa: F401,F403
 from vernier._polygraphy.comparator import (AccuracyResult, AccuracyResults, DataLoader,
@@ -87,12 +87,13 @@ class Comparator:
         options = _options_of(loader) if isinstance(loader, DataLoader) else {}
         labelled, names = _labelled(runners)
         repeated = len(set(names.values())) < len(names)
-        record = vernier.run(
-            None, labelled, None if options else loader, lenient=True, pairs=(),
-            sequential_runners=True, warm_up=warm_up, use_subprocess=use_subprocess,
-            timeout=subprocess_timeout, save_inputs=save_inputs_path,
-            save_outputs=None if repeated else save_outputs_path,
-            save_input_blob=save_input_blob_path, **options)
+        with as_polygraphy():
+            record = vernier.run(
+                None, labelled, None if options else loader, lenient=True, pairs=(),
+                sequential_runners=True, warm_up=warm_up, use_subprocess=use_subprocess,
+                timeout=subprocess_timeout, save_inputs=save_inputs_path,
+                save_outputs=None if repeated else save_outputs_path,
+                save_input_blob=save_input_blob_path, **options)
         results = RunResults((names[label], iterations) for label, iterations in record.results)
         for name, iterations in results:
             for iteration in iterations:
@@ -186,7 +187,7 @@ def _valid(run_results, check_inf, check_nan, fail_fast):
                     import numpy as library
                 if (check_nan and library.isnan(array).any()) or (
                         check_inf and not library.isfinite(array).all()):
-                    logger().error("%s | Output '%s' has values that are not finite", name, output)
+                    logger_of_polygraphy().error("%s | Output '%s' has values that are not finite", name, output)
                     valid = False
                     if fail_fast:
                         return False
@@ -239,7 +240,7 @@ def _compare(stream, functions, comparisons, results, fail_fast):
         elif list(single.keys()) != names:
             raise InvalidArgument(f"iteration {index} is of the runners {list(single.keys())}, and the "
                                   f"first one of {names}")
-        logger().info("Iteration: %d", index)
+        logger_of_polygraphy().info("Iteration: %d", index)
         for pair, (first, second) in zip(pairs, comparisons):
             judged = [_judged(function, pair, sides[first], sides[second])
                       for function in functions]
@@ -267,7 +268,7 @@ def _begin(names, comparisons, results):
     for pair in pairs:
         for result in results:
             result[pair] = []
-        logger().log(G_LOGGER.START, "Accuracy Comparison | %s vs. %s", *pair)
+        logger_of_polygraphy().log(G_LOGGER.START, "Accuracy Comparison | %s vs. %s", *pair)
     return pairs
 
 
@@ -307,4 +308,4 @@ def _tell_averages(names, prefix, results):
 
 
 def _tell(passed, line):
-    logger().log(G_LOGGER.FINISH if passed else G_LOGGER.ERROR, "%s", line)
+    logger_of_polygraphy().log(G_LOGGER.FINISH if passed else G_LOGGER.ERROR, "%s", line)

@@ -3,6 +3,7 @@
 from collections.abc import MutableMapping, Sequence
 
 from . import encoding, errors, host
+from .arguments import kind_of
 
 CUSTOM = "custom_runner"  # Polygraphy's name of what has none
 
@@ -15,7 +16,11 @@ class IterationResult(MutableMapping):
     """
 
     def __init__(self, outputs=None, runtime=None, runner_name=None):
-        self._outputs = dict(outputs) if outputs is not None else {}
+        try:
+            self._outputs = dict(outputs) if outputs is not None else {}
+        except (TypeError, ValueError):
+            raise errors.InvalidArgument("outputs: expected a mapping of names to arrays, got "
+                                         + kind_of(outputs)) from None
         self._read = None
         self._ours = False  # arrays are copied when they are looked at, and can be written to
         self._runtime = runtime

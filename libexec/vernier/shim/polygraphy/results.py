@@ -3,22 +3,30 @@ has readers of those."""
 
 import copy
 import os
+import re
 import threading
 
 from . import encoding, errors, host
+from .arguments import kind_of, listed, path_of
 from .iterations import CUSTOM, IterationResult, Iterations, fresh
 
 MAPPED = (".npz", ".safetensors")  # formats whose arrays are maps of the file
+
+# In the name of a runner that nobody named, "onnxrt-runner-N0-11/22/26-14:05:09".
+_NUMBER = re.compile(r"(-runner)?-N\d+")
+_TIME = re.compile(r"-\d\d/\d\d/\d\d-\d\d:\d\d:\d\d")
+_LEAST_DIGITS = 8  # of the time as other locales write it
 
 
 class RunResults:
     """Runners and the lists of their iterations, in order; names may repeat.
 
-    As Polygraphy's class of that name: a list of (name, iterations) that can be asked by name.
+    As Polygraphy's class of that name: a list of (name, iterations) that can be asked by name. A
+    runner that nobody named is found by its kind, too, where it is the only one: results["onnxrt"].
     """
 
     def __init__(self, lst=None):
-        self.lst = list(lst) if lst is not None else []
+        self.lst = listed(lst, "lst", "pairs of a name and iterations") if lst is not None else []
         self._reader = None
 
     @classmethod
@@ -29,10 +37,10 @@ class RunResults:
         JSON is read an iteration at a time, when it is asked for, and its arrays can be changed. An
         open file is read at once, and has to be JSON.
         """
-        reader = None if hasattr(path, "read") else host.open_results(os.fsdecode(path))
+        reader = None if hasattr(path, "read") else host.open_results(path_of(path, "path"))
         if reader is None:
             return cls.from_json(encoding.read(path))
-        path = os.fsdecode(path)
+        path = path_of(path, "path")
         results = cls()
         results._reader = reader
         lock = threading.Lock()
@@ -50,7 +58,7 @@ class RunResults:
         """
         if hasattr(path, "write"):
             return encoding.write(path, self.to_json())
-        path = os.fsdecode(path)
+        path = path_of(path, "path")
         if not self.lst:
             raise errors.InvalidArgument(f"'{path}': there are no runners to save")
         writer = host.create_results(path, [name for name, _ in self.lst])
@@ -152,23 +160,26 @@ class RunResults:
     @staticmethod
     def concat(runs):
         """The inverse of split()."""
-        combined = RunResults()
+        combined = {}
         for run in runs:
             for name, iterations in run.items():
-                if name in combined:
-                    combined[name].extend(iterations)
-                else:
-                    combined.append((name, list(iterations)))
-        return combined
+                combined.setdefault(name, []).extend(iterations)
+        return RunResults(combined.items())
 
     def __getitem__(self, key):
         if isinstance(key, (int, slice)):
             return self.lst[key]
-        for name, iterations in self.lst:
-            if name == key:
-                return iterations
-        there = ", ".join(self.keys()) or "none"
-        raise errors.NotFound(f"there is no runner '{key}'; there are: {there}")
+        found = self._called(key)
+        if len(found) == 1:
+            return found[0][1]
+        there = ", ".join(name for name, _ in found or self.lst) or "none"
+        raise errors.NotFound(f"'{key}' stands for {len(found)} runners: {there}" if found else
+                              f"there is no runner '{key}'; there are: {there}")
+
+    def _called(self, key):
+        """The runner of that name; else those without a name of their own that are of that kind."""
+        exactly = [entry for entry in self.lst if entry[0] == key]
+        return exactly[:1] or [entry for entry in self.lst if _is_called(entry[0], key)]
 
     def __setitem__(self, key, value):
         if isinstance(key, int):
@@ -181,7 +192,7 @@ class RunResults:
         self.lst.append((key, value))
 
     def __contains__(self, key):
-        return key in self.keys() if isinstance(key, str) else key in self.lst
+        return len(self._called(key)) == 1 if isinstance(key, str) else key in self.lst
 
     def __iter__(self):
         return iter(self.lst)
@@ -209,6 +220,16 @@ class RunResults:
         return host.table(("runner", "iterations", "outputs"), rows)
 
 
+def _is_called(name, word):
+    """Does a word stand for a runner that nobody named: without the time, or the number too?"""
+    for number in _NUMBER.finditer(name) if isinstance(name, str) else ():
+        rest = name[number.end():]
+        if _TIME.fullmatch(rest) or (number[1] and rest.startswith("-") and sum(
+                letter.isdigit() for letter in rest) >= _LEAST_DIGITS):
+            return word in (name[:number.start()], name[:number.end()])
+    return False
+
+
 def as_iteration(value):
     return value if isinstance(value, IterationResult) else IterationResult(value)
 
@@ -220,7 +241,7 @@ def load_results(path):
 
 def load_inputs(path):
     """The feeds of a file of saved inputs: a sequence of mappings of names to arrays."""
-    reader = host.open_results(os.fsdecode(path), True)
+    reader = host.open_results(path_of(path, "path"), True)
     if reader is None:
         return _json_feeds(path)
     (name, count), = reader.runs()[:1] or [("", 0)]
@@ -242,7 +263,11 @@ def _json_feeds(path):
 
 def save_inputs(feeds, path):
     """Saves feeds for --load-inputs, in the format that the path's extension names."""
-    writer = host.create_feeds(os.fsdecode(path))
+    path = path_of(path, "path")
+    if not hasattr(feeds, "__iter__") and not hasattr(feeds, "__getitem__"):
+        raise errors.InvalidArgument("feeds: expected mappings of names to arrays, got "
+                                     + kind_of(feeds))
+    writer = host.create_feeds(path)
     if writer is None:
         return encoding.write(path, encoding.to_json(list(feeds)))
     for feed in feeds:

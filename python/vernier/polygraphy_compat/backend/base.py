@@ -3,6 +3,7 @@
 import os
 import tempfile
 
+from vernier._logging import as_polygraphy
 from vernier._polygraphy.backend.base import BaseLoader, BaseRunner, has_one_type  # noqa: F401
 from vernier._polygraphy.backend.common import call
 from vernier._polygraphy.common import TensorMetadata
@@ -35,7 +36,8 @@ class FrameworkRunner(BaseRunner):
 
     def activate_impl(self):
         self._runner = self.vernier_runner()
-        self._runner.activate()
+        with as_polygraphy():
+            self._runner.activate()
 
     def deactivate_impl(self):
         self._runner.deactivate()
