@@ -75,7 +75,7 @@ Status BindModelRunner(const std::string& value, RunnerPlan& runner) {
   runner.backend = "python";
   const bool whole = IsFile(value);
   Result<std::vector<std::string>> split = SplitWords(value);
-  if (!whole && !split.ok()) return InvalidArgument(std::string(kFlag) + split.status().message());
+  if (!whole && !split.ok()) return InvalidArgument(split.status().message());
   std::vector<std::string> words = whole ? std::vector<std::string>{value} : *std::move(split);
   if (words.empty()) {
     return InvalidArgument("expected SCRIPT.py[:FUNCTION] or PROGRAM [ARGUMENTS], got ''");
