@@ -4,8 +4,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "backend/python_program.h"
 #include "report/blame_text.h"
+#include "report/profile_text.h"
 #include "report/run_summary.h"
 #include "run/caller_objects.h"
 #include "run/resolve_runner.h"
@@ -72,16 +72,6 @@ struct Defaults {
   }
 };
 
-// Plug-ins lie beside the program.
-Status CheckBackends(const RunPlan& plan) {
-  for (const RunnerPlan& runner : plan.runners) {
-    if (IsPythonBackend(runner.backend)) continue;
-    VERNIER_TRY(CheckBackendName(runner.backend, plan.execution.backend_dirs)
-                    .Annotate("runner '" + runner.name + "'"));
-  }
-  return {};
-}
-
 // The plan with everything that follows from it.
 Result<RunPlan> Prepare(RunPlan plan, const SessionOptions& options) {
   VERNIER_TRY(ResolveRunners(plan, options.logger));
@@ -90,7 +80,6 @@ Result<RunPlan> Prepare(RunPlan plan, const SessionOptions& options) {
     return InvalidArgument("the plan has neither runners nor saved outputs to compare");
   }
   VERNIER_TRY(ChooseProgram(options.program));
-  VERNIER_TRY(CheckBackends(plan));
   return plan;
 }
 
@@ -136,8 +125,21 @@ Result<BlameRecord> Blame(const RunPlan& given, const SessionOptions& options) {
   return CarryOutBlame(search, defaults.ContextOf(options)).record;
 }
 
+Result<RunRecord> Profile(const RunPlan& given, const ProfileOptions& profile,
+                          const SessionOptions& options) {
+  if (given.runners.empty()) return InvalidArgument("the plan has no runner to measure");
+  if (profile.shapes.empty()) {
+    return InvalidArgument("ProfileOptions::shapes: expected at least one set, which may be empty");
+  }
+  VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, Prepare(given, options));
+  Defaults defaults;
+  return CarryOutProfile(plan, profile, defaults.ContextOf(options)).record;
+}
+
 std::string FormatSummary(const RunRecord& record) {
+  constexpr size_t kShownLayers = 10;
   const std::string why = record.error.empty() ? "" : record.error + "\n";
+  if (record.profile) return why + FormatProfile(record, kShownLayers);
   return why + FormatRunSummary(record, {record.runners.size() > 1});
 }
 
