@@ -183,6 +183,22 @@ std::string FormatAnswers(const ExtremesRecord& given) {
   return text;
 }
 
+Result<std::vector<ExtremeSetRow>> ChooseExtremeSets(std::span<const std::string> names) {
+  std::vector<std::string> known;
+  std::vector<ExtremeSetRow> sets;
+  for (const ExtremeSetRow& row : ExtremeSets()) {
+    known.emplace_back(row.name);
+    const bool named = std::ranges::find(names, row.name) != names.end();
+    if (named || (names.empty() && !row.asked_only)) sets.push_back(row);
+  }
+  for (const std::string& name : names) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    return InvalidArgument("there is no set '" + name + "' of extreme values (choose from " +
+                           Joined(known) + ")");
+  }
+  return sets;
+}
+
 Result<ExtremesOutcome> TryExtremes(const ExtremesPlan& plan, const std::atomic<int>& interrupted,
                                     Logger& log) {
   const Probe::Shared shared{plan.run.execution, interrupted, log};

@@ -11,9 +11,12 @@
 #include "run/resolve_runner.h"
 #include "run/runner_kinds.h"
 #include "run/script_runner.h"
+#include "session/consistency_session.h"
+#include "session/extremes_session.h"
 #include "session/run_session.h"
 #include "util/no_log.h"
 #include "util/own_program.h"
+#include "vernier/checks.h"
 #include "vernier/session.h"
 
 namespace vernier {
@@ -134,6 +137,36 @@ Result<RunRecord> Profile(const RunPlan& given, const ProfileOptions& profile,
   VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, Prepare(given, options));
   Defaults defaults;
   return CarryOutProfile(plan, profile, defaults.ContextOf(options)).record;
+}
+
+Result<Checked<ConsistencyRecord>> CheckConsistency(const RunPlan& given,
+                                                    const ConsistencyOptions& check,
+                                                    const SessionOptions& options) {
+  if (given.runners.empty()) return InvalidArgument("the plan has no runner to check");
+  VERNIER_TRY(CheckPropertyNames(check));
+  if (check.repeats < 2 || check.rows < 2) {
+    return InvalidArgument("ConsistencyOptions: repeats and rows are expected to be from 2 on");
+  }
+  VERNIER_ASSIGN_OR_RETURN(RunPlan plan, Prepare(given, options));
+  Defaults defaults;
+  const SessionContext context = defaults.ContextOf(options);
+  VERNIER_ASSIGN_OR_RETURN(
+      ConsistencyOutcome outcome,
+      TryConsistency({std::move(plan), check}, context.interrupted, context.logger));
+  return Checked<ConsistencyRecord>{std::move(outcome.record), ExitCode(outcome.faults, false)};
+}
+
+Result<Checked<ExtremesRecord>> CheckExtremes(const RunPlan& given, const ExtremesOptions& check,
+                                              const SessionOptions& options) {
+  if (given.runners.empty()) return InvalidArgument("the plan has no runner to check");
+  ExtremesPlan plan{{}, {}, !check.sets.empty(), check.strict};
+  VERNIER_ASSIGN_OR_RETURN(plan.sets, ChooseExtremeSets(check.sets));
+  VERNIER_ASSIGN_OR_RETURN(plan.run, Prepare(given, options));
+  Defaults defaults;
+  const SessionContext context = defaults.ContextOf(options);
+  VERNIER_ASSIGN_OR_RETURN(ExtremesOutcome outcome,
+                           TryExtremes(plan, context.interrupted, context.logger));
+  return Checked<ExtremesRecord>{std::move(outcome.record), ExitCode(outcome.faults, false)};
 }
 
 std::string FormatSummary(const RunRecord& record) {
