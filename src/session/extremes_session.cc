@@ -101,12 +101,13 @@ RunFaults JudgeAnswers(const ExtremesRecord& record, const ExtremesPlan& plan, L
   RunFaults faults = JudgeRunners(record, log);
   if (record.answers.empty()) {
     if (!faults.any()) {
-      log.Error(record.inputs_are_empty
-                    ? "nothing was tried: the inputs of floating-point types have no elements"
-                : record.integers_kept.empty()
-                    ? "nothing was tried: no input's type has such values"
-                    : "nothing was tried: no input has a floating-point type with such values; --sets "
-                      "limits tries the limits of integers");
+      log.Error(
+          record.inputs_are_empty
+              ? "nothing was tried: the inputs of floating-point types have no elements"
+          : record.integers_kept.empty()
+              ? "nothing was tried: no input's type has such values"
+              : "nothing was tried: no input has a floating-point type with such values; --sets "
+                "limits tries the limits of integers");
     }
     faults.incomplete |= !faults.any();
     return faults;
