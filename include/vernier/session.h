@@ -12,6 +12,7 @@
 
 #include "vernier/blame_record.h"
 #include "vernier/log.h"
+#include "vernier/profile_options.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"
@@ -61,19 +62,24 @@ Status ResolveRunners(RunPlan& plan, Logger* logger = nullptr);
 Status ValidatePlan(const RunPlan& plan);
 
 /// Carries out the plan: runs, compares, searches the layer to blame where the plan asks for that,
-/// saves. Errors are those of ResolveRunners() and ValidatePlan(), kInvalidArgument for a backend
-/// that is not there, and kUnavailable where `vernier` is not found;
-/// whatever goes wrong later (a crash, a mismatch, a full disk) is in the record, whose exit_code
-/// is that of `vernier run` (docs/exit-codes.md): 0 where everything asked for was done and agreed.
-/// One call at a time in a process.
+/// saves. Errors are those of ResolveRunners() and ValidatePlan(), and kUnavailable where `vernier`
+/// is not found; whatever goes wrong later (a crash, a mismatch, a full disk) is in the record,
+/// whose exit_code is that of `vernier run` (docs/exit-codes.md): 0 where everything asked for was
+/// done and agreed. One call at a time in a process.
 Result<RunRecord> Run(const RunPlan& plan, const SessionOptions& options = {});
 
 /// Searches the layer to blame for the difference between two of the plan's runners, whether or not
 /// their outputs differ; `plan.blame` may be empty. Errors as Run().
 Result<BlameRecord> Blame(const RunPlan& plan, const SessionOptions& options = {});
 
+/// Measures the plan's runners one at a time, as `vernier profile` does: RunRecord::profile.
+/// Outputs are compared with those of the first runner by the plan's rules. Errors as Run(), and
+/// kInvalidArgument without a runner.
+Result<RunRecord> Profile(const RunPlan& plan, const ProfileOptions& profile = {},
+                          const SessionOptions& options = {});
+
 /// Why the run was given up, if it was, and the tables that end `vernier run`: runners, the worst
-/// outputs, what was and was not compared, and advice.
+/// outputs, what was and was not compared, and advice; or the table that ends `vernier profile`.
 std::string FormatSummary(const RunRecord& record);
 
 /// The table of `vernier blame`.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "record/consistency_record.h"
+#include "vernier/consistency_record.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

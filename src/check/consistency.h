@@ -6,17 +6,11 @@
 #include <vector>
 
 #include "check/probe.h"
-#include "record/consistency_record.h"
+#include "vernier/checks.h"
+#include "vernier/consistency_record.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {
-
-struct ConsistencyOptions {
-  int64_t repeats = 5;
-  int64_t rows = 8;               ///< of the largest batch
-  std::vector<std::string> only;  ///< names of properties; empty: all
-  std::vector<std::string> skip;
-};
 
 /// kInvalidArgument, with the known names, for a property that does not exist.
 Status CheckPropertyNames(const ConsistencyOptions& options);

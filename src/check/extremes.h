@@ -7,7 +7,7 @@
 
 #include "check/probe.h"
 #include "inputs/extreme_values.h"
-#include "record/extremes_record.h"
+#include "vernier/extremes_record.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

@@ -12,7 +12,7 @@
 #include "check/probe.h"
 #include "check/row_scout.h"
 #include "check/sample_drawer.h"
-#include "record/consistency_record.h"
+#include "vernier/consistency_record.h"
 
 namespace vernier {
 

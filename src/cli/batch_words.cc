@@ -6,10 +6,10 @@
 #include "cli/arg_parser.h"
 #include "cli/bind_run.h"
 #include "cli/bind_runners.h"
-#include "cli/bind_script_runner.h"
 #include "cli/option_table.h"
 #include "cli/option_use.h"
-#include "cli/runner_kinds.h"
+#include "run/runner_kinds.h"
+#include "run/script_runner.h"
 
 namespace vernier {
 namespace {
@@ -69,7 +69,8 @@ Status CheckBackends(const ParsedArgs& args) {
     VERNIER_ASSIGN_OR_RETURN(const LabelledRunner runner, SplitRunner(choice.value));
     const bool script = IsPythonScript(runner.backend) || IsProgramPath(runner.backend);
     if (script || runner.backend == "python") continue;
-    VERNIER_TRY(CheckBackendName(runner.label, runner.backend, args));
+    VERNIER_TRY(CheckBackendName(runner.backend, AllWordsOf(args, "backend_dir"))
+                    .Annotate("--runner " + runner.label));
   }
   return {};
 }

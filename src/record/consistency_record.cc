@@ -1,4 +1,4 @@
-#include "record/consistency_record.h"
+#include "vernier/consistency_record.h"
 
 #include "record/record_visit.h"
 

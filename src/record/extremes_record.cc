@@ -1,4 +1,4 @@
-#include "record/extremes_record.h"
+#include "vernier/extremes_record.h"
 
 #include <algorithm>
 

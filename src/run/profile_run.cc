@@ -51,10 +51,10 @@ struct OpenRunner {
   std::unique_ptr<LiveRuns> live;
 };
 
-class Profile {
+class Profiling {
  public:
-  Profile(const RunPlan& plan, const ProfileOptions& options, Logger& logger,
-          const std::atomic<int>& interrupted)
+  Profiling(const RunPlan& plan, const ProfileOptions& options, Logger& logger,
+            const std::atomic<int>& interrupted)
       : plan_(plan), options_(options), logger_(logger), interrupted_(interrupted) {
     for (const std::vector<std::string>& words : options.shapes) {
       ShapeSet& set = sets_.emplace_back();
@@ -392,7 +392,7 @@ class Profile {
 
 RunOutcome ExecuteProfile(const RunPlan& plan, const ProfileOptions& options, Logger& logger,
                           const std::atomic<int>& interrupted) {
-  return Profile(plan, options, logger, interrupted).Run();
+  return Profiling(plan, options, logger, interrupted).Run();
 }
 
 }  // namespace vernier

@@ -4,9 +4,9 @@
 #include <atomic>
 
 #include "check/consistency.h"
-#include "record/consistency_record.h"
 #include "run/exit_code.h"
 #include "util/log.h"
+#include "vernier/consistency_record.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

@@ -101,12 +101,13 @@ RunFaults JudgeAnswers(const ExtremesRecord& record, const ExtremesPlan& plan, L
   RunFaults faults = JudgeRunners(record, log);
   if (record.answers.empty()) {
     if (!faults.any()) {
-      log.Error(record.inputs_are_empty
-                    ? "nothing was tried: the inputs of floating-point types have no elements"
-                : record.integers_kept.empty()
-                    ? "nothing was tried: no input's type has such values"
-                    : "nothing was tried: no input has a floating-point type with such values; --sets "
-                      "limits tries the limits of integers");
+      log.Error(
+          record.inputs_are_empty
+              ? "nothing was tried: the inputs of floating-point types have no elements"
+          : record.integers_kept.empty()
+              ? "nothing was tried: no input's type has such values"
+              : "nothing was tried: no input has a floating-point type with such values; --sets "
+                "limits tries the limits of integers");
     }
     faults.incomplete |= !faults.any();
     return faults;
@@ -181,6 +182,22 @@ std::string FormatAnswers(const ExtremesRecord& given) {
   std::string text = FormatTable(rows, {.indent = 0, .first_number = 2, .end_number = 7});
   text.pop_back();
   return text;
+}
+
+Result<std::vector<ExtremeSetRow>> ChooseExtremeSets(std::span<const std::string> names) {
+  std::vector<std::string> known;
+  std::vector<ExtremeSetRow> sets;
+  for (const ExtremeSetRow& row : ExtremeSets()) {
+    known.emplace_back(row.name);
+    const bool named = std::ranges::find(names, row.name) != names.end();
+    if (named || (names.empty() && !row.asked_only)) sets.push_back(row);
+  }
+  for (const std::string& name : names) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    return InvalidArgument("there is no set '" + name + "' of extreme values (choose from " +
+                           Joined(known) + ")");
+  }
+  return sets;
 }
 
 Result<ExtremesOutcome> TryExtremes(const ExtremesPlan& plan, const std::atomic<int>& interrupted,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct ExtremesOutcome {
   ExtremesRecord record;
   RunFaults faults;  ///< mismatch: runners differ in what is finite
 };
+
+/// The sets of these names, or those that are tried where none is named. kInvalidArgument, with all
+/// names, for one that does not exist.
+Result<std::vector<ExtremeSetRow>> ChooseExtremeSets(std::span<const std::string> names);
 
 /// Tries the sets, logs what came out, and saves the record where the plan says so. Errors as
 /// CheckExtremes.

@@ -4,16 +4,19 @@
 #include <string_view>
 #include <system_error>
 
-#include "backend/python_program.h"
 #include "report/blame_text.h"
+#include "report/profile_text.h"
 #include "report/run_summary.h"
 #include "run/caller_objects.h"
 #include "run/resolve_runner.h"
 #include "run/runner_kinds.h"
 #include "run/script_runner.h"
+#include "session/consistency_session.h"
+#include "session/extremes_session.h"
 #include "session/run_session.h"
 #include "util/no_log.h"
 #include "util/own_program.h"
+#include "vernier/checks.h"
 #include "vernier/session.h"
 
 namespace vernier {
@@ -72,16 +75,6 @@ struct Defaults {
   }
 };
 
-// Plug-ins lie beside the program.
-Status CheckBackends(const RunPlan& plan) {
-  for (const RunnerPlan& runner : plan.runners) {
-    if (IsPythonBackend(runner.backend)) continue;
-    VERNIER_TRY(CheckBackendName(runner.backend, plan.execution.backend_dirs)
-                    .Annotate("runner '" + runner.name + "'"));
-  }
-  return {};
-}
-
 // The plan with everything that follows from it.
 Result<RunPlan> Prepare(RunPlan plan, const SessionOptions& options) {
   VERNIER_TRY(ResolveRunners(plan, options.logger));
@@ -90,7 +83,6 @@ Result<RunPlan> Prepare(RunPlan plan, const SessionOptions& options) {
     return InvalidArgument("the plan has neither runners nor saved outputs to compare");
   }
   VERNIER_TRY(ChooseProgram(options.program));
-  VERNIER_TRY(CheckBackends(plan));
   return plan;
 }
 
@@ -136,8 +128,51 @@ Result<BlameRecord> Blame(const RunPlan& given, const SessionOptions& options) {
   return CarryOutBlame(search, defaults.ContextOf(options)).record;
 }
 
+Result<RunRecord> Profile(const RunPlan& given, const ProfileOptions& profile,
+                          const SessionOptions& options) {
+  if (given.runners.empty()) return InvalidArgument("the plan has no runner to measure");
+  if (profile.shapes.empty()) {
+    return InvalidArgument("ProfileOptions::shapes: expected at least one set, which may be empty");
+  }
+  VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, Prepare(given, options));
+  Defaults defaults;
+  return CarryOutProfile(plan, profile, defaults.ContextOf(options)).record;
+}
+
+Result<Checked<ConsistencyRecord>> CheckConsistency(const RunPlan& given,
+                                                    const ConsistencyOptions& check,
+                                                    const SessionOptions& options) {
+  if (given.runners.empty()) return InvalidArgument("the plan has no runner to check");
+  VERNIER_TRY(CheckPropertyNames(check));
+  if (check.repeats < 2 || check.rows < 2) {
+    return InvalidArgument("ConsistencyOptions: repeats and rows are expected to be from 2 on");
+  }
+  VERNIER_ASSIGN_OR_RETURN(RunPlan plan, Prepare(given, options));
+  Defaults defaults;
+  const SessionContext context = defaults.ContextOf(options);
+  VERNIER_ASSIGN_OR_RETURN(
+      ConsistencyOutcome outcome,
+      TryConsistency({std::move(plan), check}, context.interrupted, context.logger));
+  return Checked<ConsistencyRecord>{std::move(outcome.record), ExitCode(outcome.faults, false)};
+}
+
+Result<Checked<ExtremesRecord>> CheckExtremes(const RunPlan& given, const ExtremesOptions& check,
+                                              const SessionOptions& options) {
+  if (given.runners.empty()) return InvalidArgument("the plan has no runner to check");
+  ExtremesPlan plan{{}, {}, !check.sets.empty(), check.strict};
+  VERNIER_ASSIGN_OR_RETURN(plan.sets, ChooseExtremeSets(check.sets));
+  VERNIER_ASSIGN_OR_RETURN(plan.run, Prepare(given, options));
+  Defaults defaults;
+  const SessionContext context = defaults.ContextOf(options);
+  VERNIER_ASSIGN_OR_RETURN(ExtremesOutcome outcome,
+                           TryExtremes(plan, context.interrupted, context.logger));
+  return Checked<ExtremesRecord>{std::move(outcome.record), ExitCode(outcome.faults, false)};
+}
+
 std::string FormatSummary(const RunRecord& record) {
+  constexpr size_t kShownLayers = 10;
   const std::string why = record.error.empty() ? "" : record.error + "\n";
+  if (record.profile) return why + FormatProfile(record, kShownLayers);
   return why + FormatRunSummary(record, {record.runners.size() > 1});
 }
 

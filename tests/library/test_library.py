@@ -60,6 +60,24 @@ class InstalledLibrary(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("none.onnx", done.stdout + done.stderr)
 
+    def test_backends_are_named_as_on_the_command_line(self):
+        done = self.compare(DIGITS, "onnxrt", "openvino")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_what_a_backend_cannot_read_is_said_before_it_loads(self):
+        engine = self.work / "m.engine"
+        engine.write_bytes(b"x")
+        done = self.compare(engine, "onnxruntime", "openvino")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("runner 'reference': Model type: engine could not be converted", done.stderr)
+
+    def test_a_runner_is_measured(self):
+        own = dict(os.environ, VERNIER_PROGRAM=str(self.prefix / "bin/vernier"),
+                   VIRTUAL_ENV=str(ROOT / ".deps/runtimes"))
+        done = carry_out(self.work / "build/time_one", DIGITS, "onnxrt", env=own)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("measured", done.stdout)
+
     def test_without_the_program_it_says_how_to_name_it(self):
         done = self.compare(DIGITS, "onnxruntime", "openvino", VERNIER_PROGRAM="/nosuch/vernier")
         self.assertEqual(done.returncode, 2)

@@ -1,5 +1,4 @@
 // What runners make of extreme values, told as a table.
-#include <algorithm>
 #include <chrono>
 
 #include "cli/bind_check.h"
@@ -11,20 +10,6 @@
 #include "inputs/shape_grid.h"
 
 namespace vernier {
-namespace {
-
-std::vector<ExtremeSetRow> ChosenSets(const ParsedArgs& args) {
-  const std::span<const std::string> words = args.List("sets");
-  std::vector<ExtremeSetRow> sets;
-  for (const ExtremeSetRow& row : ExtremeSets()) {
-    const bool named = std::find(words.begin(), words.end(), row.name) != words.end();
-    if (named || (words.empty() && !row.asked_only)) sets.push_back(row);
-  }
-  return sets;
-}
-
-}  // namespace
-
 Result<ExtremesPlan> BindExtremes(const ParsedArgs& args, const Invocation& invocation,
                                   Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(RunPlan plan, BindRun(args, invocation, log));
@@ -35,7 +20,8 @@ Result<ExtremesPlan> BindExtremes(const ParsedArgs& args, const Invocation& invo
   if (!plan.lenient) {
     VERNIER_TRY(RefuseSeveralShapes("--input-shapes", plan.inputs.shape_words, "check extremes"));
   }
-  return ExtremesPlan{std::move(plan), ChosenSets(args), !args.List("sets").empty(),
+  VERNIER_ASSIGN_OR_RETURN(std::vector<ExtremeSetRow> sets, ChooseExtremeSets(args.List("sets")));
+  return ExtremesPlan{std::move(plan), std::move(sets), !args.List("sets").empty(),
                       args.Has("strict")};
 }
 

@@ -4,12 +4,12 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/print_document.h"
-#include "cli/commands/sparsity.h"
 #include "cli/commands/surgery.h"
 #include "cli/option_sets.h"
 #include "io/byte_sink.h"
 #include "io/json_writer.h"
 #include "surgeon/sparse_weights.h"
+#include "surgeon/weight_tools.h"
 #include "util/no_log.h"
 
 namespace vernier {
@@ -48,30 +48,6 @@ Status InspectSparsity(const ParsedArgs& args, ConsoleLog& log) {
   if (!json) return {};
   return PrintDocument(FormatJson(FindPrunableWeights(model.now(), {}, told), sparse));
 }
-
-}  // namespace
-
-Result<std::unordered_set<std::string_view>> FindSparseWeights(const EditableModel& model,
-                                                               Logger& log) {
-  std::unordered_set<std::string_view> sparse;
-  const std::vector<PrunableWeight> weights = FindPrunableWeights(model.now(), {}, log);
-  const std::string count = std::to_string(weights.size());
-  log.Start("Checking the sparsity pattern of " + count + " tensors.");
-  for (const PrunableWeight& weight : weights) {
-    VERNIER_ASSIGN_OR_RETURN(const Tensor values, model.ValuesOf(*weight.tensor));
-    const std::string name(weight.tensor->name);
-    if (IsSparse(values, weight.axis)) {
-      sparse.insert(weight.tensor->name);
-      log.Info("Found sparse tensor: " + name);
-    } else {
-      log.Warning("Found non-sparse tensor: " + name);
-    }
-  }
-  log.Finish("Finished checking " + count + " tensors. ");
-  return sparse;
-}
-
-namespace {
 
 int InspectSparsityCommand(std::span<const std::string> words, const Invocation& invocation) {
   return RunModelTool(kInspectSparsityCommand, InspectSparsity, true, words, invocation);

@@ -1,0 +1,50 @@
+// Checks that need no reference, as `vernier check` makes them, from a program of your own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "vernier/consistency_record.h"
+#include "vernier/extremes_record.h"
+#include "vernier/run_plan.h"
+#include "vernier/session.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+struct ConsistencyOptions {
+  int64_t repeats = 5;            ///< of the same inference, from 2 on
+  int64_t rows = 8;               ///< of the largest batch, from 2 on
+  std::vector<std::string> only;  ///< names of properties; empty: all
+  std::vector<std::string> skip;
+};
+
+struct ExtremesOptions {
+  std::vector<std::string> sets;  ///< names: "denormals"; each must be tried. Empty: the usual ones
+  bool strict = false;            ///< other differences than in what is finite fail too
+};
+
+/// What a check found, and the exit code of `vernier check`: 1 where something is broken, 0 where
+/// all that was asked for was checked and held (docs/exit-codes.md).
+template <typename Record>
+struct Checked {
+  Record record;
+  int exit_code = 0;
+};
+
+/// What must hold of each of the plan's runners by itself, tried with the plan's inputs. Its
+/// tolerances are those of the comparison; ToleranceRule::kAuto as the fallback is what `vernier
+/// check consistency` takes without one. Saves to plan.save.record. Errors as Run(),
+/// kInvalidArgument for a property that does not exist, and kCancelled.
+Result<Checked<ConsistencyRecord>> CheckConsistency(const RunPlan& plan,
+                                                    const ConsistencyOptions& check = {},
+                                                    const SessionOptions& options = {});
+
+/// What the plan's runners make of extreme values in its float inputs. Saves to plan.save.record.
+/// Errors as Run(), kInvalidArgument for a set that does not exist, and kCancelled.
+Result<Checked<ExtremesRecord>> CheckExtremes(const RunPlan& plan,
+                                              const ExtremesOptions& check = {},
+                                              const SessionOptions& options = {});
+
+}  // namespace vernier
