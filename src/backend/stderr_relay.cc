@@ -75,8 +75,9 @@ std::string LastLines(std::string_view text, size_t max_lines, size_t max_line_b
     std::string_view line = LastState(text.substr(begin));
     text = begin == 0 ? std::string_view() : text.substr(0, end);
     if (line.empty() && lines.empty()) continue;
-    if (line.size() > max_line_bytes) line.remove_prefix(line.size() - max_line_bytes);
-    lines.push_back(Printable(line));
+    const bool longer = line.size() > max_line_bytes;
+    if (longer) line.remove_prefix(line.size() - max_line_bytes);
+    lines.push_back((longer ? "..." : "") + Printable(line));
   }
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
   std::string joined;
@@ -118,7 +119,19 @@ std::string StderrRelay::TakeKept() {
   // What was written before an answer came is in the pipe, if the thread has not got it already.
   for (int i = 0; i < kMaxLastReads && PassOn() == Piece::kPassedOn; ++i) continue;
   const std::scoped_lock lock(mutex_);
-  return LastLines(std::exchange(tail_, {}), kTailLines, kLineBytes);
+  std::string kept = LastOfTail();
+  tail_.clear();
+  cut_ = false;
+  return kept;
+}
+
+// Without the rest of a line that would read as a whole one.
+std::string StderrRelay::LastOfTail() const {
+  std::string_view text = tail_;
+  const size_t first = text.find('\n');
+  const bool more = first != std::string_view::npos && first + 1 < text.size();
+  if (cut_ && more && first < kLineBytes) text.remove_prefix(first + 1);
+  return LastLines(text, kTailLines, kLineBytes);
 }
 
 std::string StderrRelay::Stop() {
@@ -128,7 +141,7 @@ std::string StderrRelay::Stop() {
     thread_.join();
   }
   const std::scoped_lock lock(mutex_);
-  return LastLines(tail_, kTailLines, kLineBytes);
+  return LastOfTail();
 }
 
 void StderrRelay::Serve() {
@@ -153,7 +166,10 @@ StderrRelay::Piece StderrRelay::PassOn() {
   const std::string_view bytes(buffer.data(), static_cast<size_t>(count));
   const std::string plain = filter_.Strip(bytes);
   tail_ += plain;
-  if (tail_.size() > 2 * kTailBytes) tail_.erase(0, tail_.size() - kTailBytes);
+  if (tail_.size() > 2 * kTailBytes) {
+    tail_.erase(0, tail_.size() - kTailBytes);
+    cut_ = true;
+  }
   if (rule_ == RelayRule::kKeep) return Piece::kPassedOn;
   const std::string_view shown = strips_ ? std::string_view(plain) : bytes;
   if (!in_workflow_) {

@@ -16,10 +16,10 @@
 
 namespace vernier {
 
-/// The last lines of a text for a message: at most `max_lines`, without blank ones at the end, each
-/// cut to `max_line_bytes` from its end. Control characters and what is no UTF-8 become '?', tabs
-/// blanks. Of a line that is written anew with '\r', the last state. Lines are joined with '\n';
-/// empty when there are none.
+/// The last lines of a text for a message: at most `max_lines`, without blank ones at the end, of a
+/// longer one the last `max_line_bytes` behind "...". Control characters and what is no UTF-8
+/// become '?', tabs blanks. Of a line that is written anew with '\r', the last state. Lines are
+/// joined with '\n'; empty when there are none.
 std::string LastLines(std::string_view text, size_t max_lines, size_t max_line_bytes);
 
 /// What becomes of the bytes of a worker.
@@ -59,6 +59,7 @@ class StderrRelay {
   enum class Piece { kPassedOn, kNoneNow, kNoneEver };
   Piece PassOn();
   void PassOnLines(size_t most_held);
+  std::string LastOfTail() const;
   void Write(std::string_view bytes);
 
   const RelayRule rule_;
@@ -70,6 +71,7 @@ class StderrRelay {
   std::mutex mutex_;      // for what follows
   EscapeFilter filter_;
   std::string tail_;  // without escape codes
+  bool cut_ = false;  // tail_ begins within a line
   std::string held_;  // a line that is not finished, in a workflow
   std::thread thread_;
 };

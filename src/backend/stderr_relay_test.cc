@@ -20,12 +20,12 @@ TEST(LastLines, AreTheLastOnesInOrder) {
 }
 
 TEST(LastLines, AreFitForAMessage) {
-  EXPECT_EQ(LastLines("12345678\n", 5, 3), "678");
+  EXPECT_EQ(LastLines("12345678\n", 5, 3), "...678");
   EXPECT_EQ(LastLines("a\tb\x1b[31m\n", 5, 80), "a b?[31m");
   EXPECT_EQ(LastLines("10 %\r50 %\r100 %\r\nend\r\n", 5, 80), "100 %\nend");
   EXPECT_EQ(LastLines("caf\xc3\xa9 \xff\xc3", 5, 80), "caf\xc3\xa9 ??");
   // A character that was cut in two.
-  EXPECT_EQ(LastLines("\xc3\xa9z", 5, 2), "?z");
+  EXPECT_EQ(LastLines("\xc3\xa9z", 5, 2), "...?z");
 }
 
 TEST(StderrRelay, PassesOnAndRemembersTheEnd) {

@@ -126,9 +126,11 @@ std::vector<std::string_view> OptionTable::NeedsOf(const OptionRow& row) const {
   std::vector<std::string_view> needs;
   for (const std::string_view need : row.needs) {
     if (need.empty()) continue;
-    const bool runners = need == kAnyRunner || need == kTwoSides;
-    const bool known =
-        runners ? FindDest("runners") != nullptr : Find(need.substr(0, need.find(' '))) != nullptr;
+    // What is compared with itself, as in check consistency, has no sides.
+    const bool sides = FindDest("runners") != nullptr && FindDest("compare") != nullptr;
+    const bool known = need == kAnyRunner  ? FindDest("runners") != nullptr
+                       : need == kTwoSides ? sides
+                                           : Find(need.substr(0, need.find(' '))) != nullptr;
     if (known) needs.push_back(need);
   }
   return needs;

@@ -45,6 +45,24 @@ std::string ToleranceLine(const OutputRecord& output) {
   return line;
 }
 
+// By which of its measures an output is over its error bound: the numbers of elements need not show
+// it.
+std::string BoundLine(const OutputRecord& output) {
+  if (!output.bar || !(output.bar->times_over > 1)) return "";
+  const BarRecord& bar = *output.bar;
+  if (std::isinf(bar.times_over)) return "infinitely far over its error bound";
+  const auto decides = [&](double value, double bound) {
+    return bound > 0 && std::fabs(value) / bound >= 0.99 * bar.times_over;
+  };
+  const auto numbers = [](double value, double bound) {
+    return FormatG(std::fabs(value), 3) + " against " + FormatG(bound, 3);
+  };
+  return FormatG(bar.times_over, 3) + " times over its error bound, by " +
+         (decides(bar.rms, bar.bar) ? "the root mean square error: " + numbers(bar.rms, bar.bar)
+          : decides(bar.gain, bar.gain_bar) ? "the gain: " + numbers(bar.gain, bar.gain_bar)
+                                            : std::string("single elements"));
+}
+
 // A string may be a page long; its beginning tells which it is.
 std::string Quoted(const std::string& text) {
   constexpr size_t kShown = 40;
@@ -136,7 +154,7 @@ std::string NotFiniteLine(const std::string& runner, const std::optional<SideRec
 
 std::string FormatBlock(const PairRecord& pair, const OutputRecord& output, bool several_pairs) {
   const OutputFigures& figures = output.figures;
-  std::vector<std::string> lines = {figures.suggestion, ToleranceLine(output)};
+  std::vector<std::string> lines = {figures.suggestion, ToleranceLine(output), BoundLine(output)};
   for (std::string& line : WorstLines(output)) lines.push_back(std::move(line));
   if (figures.distances && output.elements > 0) lines.push_back(DistanceLine(*figures.distances));
   // Why a metric of nothing is no number.

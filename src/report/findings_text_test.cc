@@ -97,5 +97,25 @@ TEST(Findings, AreSilentAboutWhatPasses) {
   EXPECT_EQ(FormatFindings(WithOutputs({output}), false), "");
 }
 
+TEST(Findings, NameTheMeasureThatIsOverItsBound) {
+  RunRecord record;
+  PairRecord& pair = record.pairs.emplace_back();
+  OutputRecord& output = pair.outputs.emplace_back();
+  output.name = "y";
+  output.compared = 1;
+  BarRecord& bar = output.bar.emplace();
+  bar.bar = 2e-6;
+  bar.rms = 1e-6;
+  bar.gain = -1e-6;
+  bar.gain_bar = 8e-7;
+  bar.times_over = 1.25;
+  EXPECT_NE(FormatFindings(record, false)
+                .find("1.25 times over its error bound, by the gain: 1e-06 against 8e-07\n"),
+            std::string::npos);
+  bar.times_over = 3;
+  EXPECT_NE(FormatFindings(record, false).find("3 times over its error bound, by single elements"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace vernier

@@ -248,6 +248,18 @@ void LiveRunner::ForgetInferences() {
   all_received_ = Checksum();
   hashed_iterations_ = 0;
   first_received_.clear();
+  held_words_.reset();
+}
+
+std::string LiveRunner::UnseenWords() {
+  std::string now = worker_ ? worker_->UnseenWords() : std::string();
+  const std::optional<std::string> held = std::exchange(held_words_, std::nullopt);
+  return held && !held->empty() ? *held : now;
+}
+
+void LiveRunner::HoldWords() {
+  std::string now = worker_ ? worker_->UnseenWords() : std::string();
+  if (!held_words_) held_words_ = std::move(now);
 }
 
 Status LiveRunner::Close() {

@@ -92,8 +92,15 @@ class LiveRunner {
   /// even now is an error, though everything it computed has been delivered.
   Status Close();
 
-  /// See Worker::UnseenWords.
-  std::string UnseenWords() { return worker_ ? worker_->UnseenWords() : std::string(); }
+  /// See Worker::UnseenWords; what HoldWords() has kept is in its place.
+  std::string UnseenWords();
+  /// Before each of the trials that nobody is to read of: keeps the words of the inference before
+  /// them, and drops theirs.
+  void HoldWords();
+  /// After the last of them.
+  void DropTrialWords() {
+    if (held_words_) HoldWords();
+  }
 
   /// Puts the runner out of the run for good.
   void Fail(Status why) { failure_ = std::move(why); }
@@ -139,6 +146,7 @@ class LiveRunner {
 
   const RunnerPlan& plan_;
   std::shared_ptr<Worker> worker_;
+  std::optional<std::string> held_words_;
   std::weak_ptr<Worker> served_by_;  // tells workers apart even when they are gone
   Waiting waiting_;
   uint64_t session_id_ = 0;

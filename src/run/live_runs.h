@@ -88,8 +88,11 @@ class LiveRuns {
   /// dropped, and those whose sessions take certain sizes alone are opened anew.
   Status ChangeSizes(std::span<const DimSize> found);
 
-  /// How many other sizes were tried, for the message of a runner that fails at once.
-  void NoteTriedSizes(int64_t tried) { tried_sizes_ = tried; }
+  /// After Try(): how many other sizes were tried, for the message of a runner that fails at once.
+  void NoteTriedSizes(int64_t tried) {
+    tried_sizes_ = tried;
+    for (LiveRunner& runner : runners_) runner.DropTrialWords();
+  }
 
   /// The same once more where outputs of `made`, which Infer() gave for this feed, stayed on a
   /// device and were lost there with the worker. Elsewhere `made` itself.

@@ -65,6 +65,7 @@ Result<bool> LiveRuns::Try(size_t index, const TensorMap& feed) {
   NoLog unheard;
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
+  runner.HoldWords();
   const Result<IterationResult> made = runner.InferAgain(block, 0);
   if (runner.lost_worker()) return Unavailable(made.status().message());
   if (!made.ok()) return made.status();

@@ -123,6 +123,9 @@ class OptionUse(Case):
             ended = self.vernier("run", "--load-outputs", "gold.json", *words)
             self.assertEqual(ended.code, 4, ended.out + ended.err)
             self.assertIn("not done: there is only one side to compare", ended.out)
+        ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--only", "repeated-runs",
+                             "--strict", "--rtol", "1e-3", "--tolerance", "fixed")
+        self.assertNotIn("two sides", ended.out + ended.err)
         ended = self.lenient("run", "m.onnx", "--onnxrt", "--rtol", "1e-3")
         self.assertNotIn("two sides", ended.out)
 

@@ -201,6 +201,8 @@ class Sizes(Case):
         self.assertIn("sizes that the model leaves free were taken as 1: x [batch, length], and ",
                       ended.out + ended.err)
         self.assertRegex(ended.out + ended.err, r"and none of \d+ other sizes worked")
+        # Of standard error what the inference with size 1 wrote, without that of the trials.
+        self.assertEqual(ended.err.count("sequential_executor.cc"), 1, ended.err)
 
 
 if __name__ == "__main__":

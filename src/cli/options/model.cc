@@ -46,7 +46,7 @@ constexpr OptionRow kModel[] = {
      .help =
          "Sizes of dynamic dimensions by name, in every input that has them: sequence=16 batch=2."
          " A dimension without a name is INPUT[AXIS]. All others are 1 or, if the model does not"
-         " run with that, the first size found that works.",
+         " run with that or makes an empty output, the first size found that works.",
      .origin = Origin::kOurs},
     {.flags = {"--onnx-graphsurgeon"},
      .dest = "onnx_graphsurgeon",
