@@ -67,7 +67,7 @@ _PHRASES = tuple((re.compile(pattern), text) for pattern, text in (
     (r"--runner ([A-Za-z]+)='[^']*'?", r'runners={"\1": vernier.Runner(...)}'),
     (r"give it outside of --runner", "give it to the function and not to the runner"),
     (r"(?:argument )?--(?:model-)?runner:", "runners:"),
-    (r"--model-runner ([A-Z]+\.py)", r'runners=["\1"]'),
+    (r"--model-runner ([A-Z]+\.py)(?= --)", r'runners=["\1"],'),
     (r"--(?:model-)?runner\b(?:(?!-)| LABEL=)", "runners="),
     (r"--trt-min/opt/max-shapes", "trt_min_shapes=, trt_opt_shapes= and trt_max_shapes="),
     (r"(?:\b(?:add|give|use|pass) )?--blame\b(?!-)", "call vernier.blame"),

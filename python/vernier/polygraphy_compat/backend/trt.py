@@ -8,7 +8,7 @@ from vernier._polygraphy.backend.trt.networks import options_of
 
 from . import _trt_engines as engines
 from ._trt_engines import *  # noqa: F401,F403
-from .base import FrameworkRunner
+from .base import FrameworkRunner, label_of
 
 __all__ = sorted([*networks.__all__, *engines.__all__, "TrtRunner"])
 
@@ -30,7 +30,8 @@ class TrtRunner(FrameworkRunner):
                 f"TrtRunner: a {type(engine).__name__} is no engine of this package: save it to a "
                 "file, and load that with EngineFromPath")
         model, options = engine.model_and_options()
-        return vernier.TensorRt(self.path_of(model), name=self.name, **{**options, **self.options})
+        return vernier.TensorRt(self.path_of(model), name=label_of(self.name),
+                                **{**options, **self.options})
 
     def set_profile(self, index):
         """The optimization profile from now on. The engine is opened again."""
