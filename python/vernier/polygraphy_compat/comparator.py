@@ -7,6 +7,7 @@ import vernier
 from vernier import InvalidArgument
 from vernier._logging import as_polygraphy, logger_of_polygraphy
 from vernier._polygraphy import comparator as shared
+from vernier._polygraphy.arguments import kind_of
 from vernier._polygraphy.comparator import *  # noqa: F401,F403
 from vernier._polygraphy.comparator import (AccuracyResult, AccuracyResults, DataLoader,
                                             RunResults, SimpleCompareFunc)
@@ -277,7 +278,7 @@ def _judged(function, pair, a, b):
     judged = function(a, b)
     if not hasattr(judged, "items"):
         raise InvalidArgument("compare_func: expected a mapping of output names to verdicts, got "
-                              f"a {type(judged).__name__}")
+                              f"{kind_of(judged)}")
     if not judged:
         raise InvalidArgument("'{}' and '{}' have no outputs in common to compare".format(*pair))
     return OrderedDict(judged)
