@@ -118,7 +118,7 @@ def test_records_speak_python():
     (lambda m: vernier.blame(5, ["onnxrt"]), "model: expected a path, .* got an int"),
     (lambda m: vernier.OnnxRuntime(5), "model: expected a path, got an int"),
     (lambda m: vernier.run(m, 5), "runners: expected a list of runners, .* got an int"),
-    (lambda m: vernier.run(None, ["onnxrt"]), "model: expected a model, for a runner that has none"),
+    (lambda m: vernier.run(None, ["onnxrt"]), "model: expected a model, for a runner that has no"),
     (lambda m: vernier.run(m, None), "runners: .* got None"),
     (lambda m: vernier.run(m, ["onnxrt", None]), r"runners\[1\]: .* got None"),
     (lambda m: vernier.run(m, ["onnxrt"], 5), "inputs: expected a feed .* got an int"),

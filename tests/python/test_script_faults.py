@@ -319,7 +319,7 @@ class WrongAnswers(ScriptCase):
     def test_of_post_processing(self):
         flag = "--postprocess-func-script"
         self.expect(flag, "def postprocess_outputs(r): pass", 6,
-                    "returned a NoneType; expected a mapping of output names")
+                    "returned None; expected a mapping of output names")
         self.expect(flag, "def postprocess_outputs(r): return {'y': 3}", 6,
                     "output 'y' is an int; expected a NumPy array")
 
