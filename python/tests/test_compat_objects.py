@@ -198,7 +198,7 @@ def test_a_single_runner_is_compared_with_nothing():
 
 def test_a_function_without_verdicts_is_told():
     from vernier.polygraphy_compat import Comparator
-    with pytest.raises(vernier.InvalidArgument, match="expected a mapping .* got a NoneType"):
+    with pytest.raises(vernier.InvalidArgument, match="expected a mapping .* got None"):
         Comparator.compare_accuracy(results_of(a=[1], b=[1]), compare_func=lambda a, b: None)
 
 

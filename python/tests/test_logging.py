@@ -45,3 +45,25 @@ def test_vernier_has_its_own_level():
         "logging.getLogger('vernier').setLevel(logging.INFO)")
     assert "vernier " in before and "vernier.polygraphy" not in before + after
     assert "vernier.polygraphy by hand" in polygraphys
+
+
+def test_names_with_an_equals_sign_are_polygraphys(tmp_path):
+    """A label of vernier.run has none; runners of Polygraphy's API may be called so."""
+    script = SCRIPT.partition("def run")[0].replace("SETUP", "") + """
+from vernier.polygraphy_compat.backend.base import BaseRunner
+from vernier.polygraphy_compat.common import TensorMetadata
+
+class Same(BaseRunner):
+    def get_input_metadata_impl(self):
+        return TensorMetadata().add("x", np.dtype(np.float32), (1,))
+
+    def infer_impl(self, feed_dict):
+        return {"y": feed_dict["x"]}
+
+results = Comparator.run([Same("a=b"), Same("a=b"), Same("a:b")], save_outputs_path="o.json")
+assert list(results.keys()) == ["a=b", "a=b", "a:b"], list(results.keys())
+assert list(vernier.load_results("o.json").keys()) == ["a=b", "a=b", "a:b"]
+"""
+    done = subprocess.run([sys.executable, "-c", script], text=True, capture_output=True,
+                          cwd=tmp_path, timeout=60)
+    assert done.returncode == 0, done.stderr

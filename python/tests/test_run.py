@@ -129,6 +129,8 @@ def test_saved_outputs_as_a_runner(model, tmp_path):
     vernier.run(model, {"old": "onnxrt"}, seed=3, save_outputs=path)
     assert vernier.run(model, ["onnxrt", path], seed=3).passed
     assert not vernier.run(model, ["onnxrt", path], seed=4).passed
+    labelled = vernier.run(model, {"new": "onnxrt", "golden": path}, seed=3)
+    assert labelled.passed and labelled.pairs[0]["second"] == "golden"
 
 
 def test_callable_that_raises_keeps_its_traceback(model):

@@ -32,7 +32,7 @@ def read_only(tmp_path):
 
 CALLS = {
     "blame": (lambda m, **o: vernier.blame(None, m, {"x": X}, **o), ("save_blame", "report")),
-    "profile": (lambda m, **o: vernier.profile(None, m, {"x": X}, runs=10, no_layer_times=True, **o),
+    "profile": (lambda m, **o: vernier.profile(None, m, {"x": X}, runs=9, no_layer_times=True, **o),
                 ("save_record", "report")),
     "consistency": (lambda m, **o: vernier.check_consistency(
         None, {"right": m["right"]}, {"x": X}, only=["repeated-runs"], **o), ("save_record",)),

@@ -5,6 +5,7 @@ import subprocess
 from .__main__ import environment
 from ._errors import of_exit
 from ._places import program
+from ._sentences import answers
 
 
 def run(words):
@@ -12,5 +13,6 @@ def run(words):
                           env=environment())
     if done.returncode == 0:
         return
-    said = done.stderr.strip() or done.stdout.strip()
-    raise of_exit(done.returncode, said.removeprefix("[!] ") or f"it ended with {done.returncode}")
+    said = (done.stderr.strip() or done.stdout.strip()).removeprefix("[!] ")
+    command = " ".join(words[:1] if words[0] in ("compare", "convert") else words[:2])
+    raise answers(command)(of_exit)(done.returncode, said or f"it ended with {done.returncode}")

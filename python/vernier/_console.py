@@ -1,4 +1,4 @@
-"""Lines of Polygraphy's logger in Python's "vernier.polygraphy", and from there on standard output."""
+"""Lines of Polygraphy's logger in Python's "vernier.polygraphy", and on standard output."""
 
 import logging
 

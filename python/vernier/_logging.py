@@ -1,4 +1,4 @@
-"""The log of the libraries, as Python's: the logger "vernier", of Polygraphy's API a child of it."""
+"""The log of the libraries, as Python's logger "vernier"; a child of it is Polygraphy's."""
 
 import contextlib
 import logging

@@ -34,10 +34,10 @@ def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_f
 
     model: a path, an onnx.ModelProto or its bytes. runners: names ("onnxrt"), Runner objects, paths
     of saved outputs, callables that take a feed and return outputs, or a dictionary of those by
-    label (saved outputs keep the names that they were saved with). inputs: a feed (a mapping of input
-    names to arrays, numbers or lists), an iterable of feeds, a function that returns either, or a
-    file; else random numbers, as `vernier run` draws them (seed=, iterations=, val_range=,
-    input_shapes=). With iterations=n a function that returns a feed is called n times.
+    label (saved outputs without one keep the names that they were saved with). inputs: a feed (a
+    mapping of input names to arrays, numbers or lists), an iterable of feeds, a function that
+    returns either, or a file; else random numbers, as `vernier run` draws them (seed=, iterations=,
+    val_range=, input_shapes=). With iterations=n a function that returns a feed is called n times.
 
     compare_func(a, b) and postprocess_func(result) take part as --compare-func-script and
     --postprocess-func-script do. Outputs of all iterations stay in the record's `results`;
@@ -149,7 +149,7 @@ def runner_words(runners, callables):
             if path.endswith(".py") or ".py:" in path:
                 line += ["--runner", f"{label}={path}"] if label else ["--model-runner", path]
             elif os.path.exists(path):
-                loaded.append(path)
+                loaded.append(f"{label}={path}" if label else path)
                 continue
             else:
                 raise InvalidArgument(f"{place}: '{path}' is neither a runner ({', '.join(SWITCHES)})"

@@ -56,7 +56,7 @@ def tell_of(places):
 # A flag by itself, with its other names: not --BACKEND.OPTION, nor one with its value behind "=".
 _NAME = r"--[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w=-]|\.\w)"
 # A value behind it: a number, a text in quotes, or what stands for one, such as FILE or NAME:[...].
-_VALUE = (r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?!\w)|'[^']*'|auto\b"
+_VALUE = (r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?!\w)|'[^']*'|(?:auto|fixed|simple|engine)\b"
           r"|[A-Z][A-Z0-9_]+(?![a-z])(?:\.py)?(?::\[[^\]]*\])?")
 _FLAG = re.compile(rf"(?:\bargument )?(?<![\w-])(?P<flag>{_NAME})(?:/{_NAME}|/-\w+)*"
                    rf"(?P<end>:(?!\w)|'(?!\w)|)(?: (?P<value>{_VALUE})(?P<more>(?= --))?)?")
@@ -67,11 +67,14 @@ _PHRASES = tuple((re.compile(pattern), text) for pattern, text in (
     (r"--runner ([A-Za-z]+)='[^']*'?", r'runners={"\1": vernier.Runner(...)}'),
     (r"give it outside of --runner", "give it to the function and not to the runner"),
     (r"(?:argument )?--(?:model-)?runner:", "runners:"),
-    (r"--model-runner ([A-Z]+\.py)", r'runners=["\1"]'),
+    (r"--model-runner ([A-Z]+\.py)(?= --)", r'runners=["\1"],'),
     (r"--(?:model-)?runner\b(?:(?!-)| LABEL=)", "runners="),
     (r"--trt-min/opt/max-shapes", "trt_min_shapes=, trt_opt_shapes= and trt_max_shapes="),
     (r"(?:\b(?:add|give|use|pass) )?--blame\b(?!-)", "call vernier.blame"),
     (r"\bargument model_file\b", "model"),
+    (r"One or more runners was specified, but no model file was provided\..*",
+     "model: expected a model, for a runner that has none of its own"),
+    (r"<python \d+>:(?=\S)", ""),  # where objects of the calling program are found
 ))
 # Where advice begins that can be left out, what stands before it being true without it.
 _ADVICE = re.compile(r"(?=; |, (?:or|and) | \([^()]*--)|(?<=\))")
@@ -82,8 +85,6 @@ def in_python(message):
     call = getattr(_of_thread, "call", None) or _Call()
     if call.places is not None:
         message = call.places.named(message)
-    if "--" not in message and "model_file" not in message:
-        return message
     text = "\n".join(_without_idle_advice(line, call) for line in message.split("\n"))
     for pattern, said in _PHRASES:
         text = pattern.sub(said, text)

@@ -78,6 +78,15 @@ class OwnPython(ScriptCase):
         done = self.vernier("m.onnx", "--onnxrt", "--runner", "b=onnxrt --python one/bin/python3")
         self.assertEqual(done.code, 0, str(done))
 
+    def test_a_wheel_without_a_library_is_named_with_its_version(self):
+        """As those of ONNX Runtime 1.15 to 1.18 are: the package is there, and cannot be loaded."""
+        package = self.library("one").parent.parent
+        (package / "__init__.py").write_text('"""ONNX Runtime"""\n__version__ = "1.17.3"\n')
+        done = self.vernier("m.onnx", "--onnxrt", "--runner", "b=onnxrt --python one/bin/python3")
+        self.assert_fails(done, 5, "found onnxruntime 1\\.17\\.3 at '.*/one/.*/onnxruntime', which "
+                                   "has no libonnxruntime\\.so to load, as old wheels have none; "
+                                   "`pip install onnxruntime --upgrade` there")
+
     def library(self, name):
         folder = self.folder / name / "lib/python3.11/site-packages/onnxruntime/capi"
         folder.mkdir(parents=True)

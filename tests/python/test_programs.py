@@ -114,7 +114,7 @@ class Programs(ScriptCase):
                 ("echo nonsense", "answered with what is no JSON: .* it begins 'nonsense"),
                 ("true", "answered with what is no JSON"),
                 ("echo '{\"y\": [[1,2],[3]]}'", "its lists have different lengths|is no array"),
-                ("echo 3", "answered with a int; expected an object"),
+                ("echo 3", "answered with an int; expected an object"),
                 ("echo '{}'", "returned no outputs"),
                 ("echo '{\"y\": \"text\"}'", "output 'y' of the program 'prog' is no array"),
                 ("echo '{\"y\": {\"array\": \"AAAA\"}}'", "output 'y' of the program 'prog' is no"),

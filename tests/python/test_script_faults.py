@@ -232,7 +232,7 @@ class WrongAnswers(ScriptCase):
                     "    return [{'x': np.zeros((2, 3), np.float64)}]", 3, "'x'.*float64")
         self.expect(flag, "import numpy as np\ndef load_data():\n"
                     "    return [{'x': np.zeros((2, 4), np.float32)}]", 3, "x.*\\(2, 4\\)")
-        self.expect(flag, "load_data = 3", 3, "is no function but a int")
+        self.expect(flag, "load_data = 3", 3, "is no function but an int")
         self.expect(flag, "def other(): pass", 3, "Could not import symbol: load_data",
                     "defines no 'load_data'; it has: other")
         self.expect(flag, "def load_data(:", 3, "SyntaxError")
@@ -331,7 +331,7 @@ class WrongAnswers(ScriptCase):
     def test_of_post_processing(self):
         flag = "--postprocess-func-script"
         self.expect(flag, "def postprocess_outputs(r): pass", 6,
-                    "returned a NoneType; expected a mapping of output names")
+                    "returned None; expected a mapping of output names")
         self.expect(flag, "def postprocess_outputs(r): return {'y': 3}", 6,
                     "output 'y' is an int; expected a NumPy array")
 

@@ -292,7 +292,7 @@ class Pickles(TorchCase):
 
     def test_weights_are_no_module(self):
         done = self.run_torch("weights.pt", "--torch", "--allow-pickle", "--input-shapes", "x:[2]")
-        self.assert_fails(done, 3, "holds a OrderedDict and no module", "--model-runner")
+        self.assert_fails(done, 3, "holds an OrderedDict and no module", "--model-runner")
 
 
 class Eager(TorchCase):

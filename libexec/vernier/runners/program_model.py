@@ -99,8 +99,8 @@ class Program:
         if isinstance(result, list):
             return [self._array(None, value) for value in result]
         if not isinstance(result, dict):
-            raise wire.Failure(wire.BACKEND, f"the program '{self.name}' answered with a "
-                               f"{type(result).__name__}; expected an object of names and arrays")
+            raise wire.Failure(wire.BACKEND, f"the program '{self.name}' answered with "
+                               f"{wire.a(type(result))}; expected an object of names and arrays")
         return {name: self._array(name, value) for name, value in result.items()}
 
     def _array(self, name, value):

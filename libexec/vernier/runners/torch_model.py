@@ -223,7 +223,7 @@ def _load_pickle(torch, path, options):
             "module in a script for --model-runner") from None
     if not isinstance(loaded, torch.nn.Module):
         raise wire.Failure(
-            wire.MALFORMED, f"'{path}' holds a {type(loaded).__name__} and no module: build the "
+            wire.MALFORMED, f"'{path}' holds {wire.a(type(loaded))} and no module: build the "
             "module in a script for --model-runner, which loads these weights")
     return from_module(torch, loaded, options.get("mark", ()))
 

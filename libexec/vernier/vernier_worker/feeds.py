@@ -17,8 +17,8 @@ class FeedSource:
 
     def _begin(self, infos):
         if not callable(self.symbol):
-            raise wire.Failure(wire.MALFORMED, f"{self.where} is no function but a "
-                               f"{type(self.symbol).__name__}")
+            raise wire.Failure(wire.MALFORMED, f"{self.where} is no function but "
+                               f"{wire.a(type(self.symbol))}")
         loader = self.symbol()
         if infos:
             with contextlib.suppress(AttributeError):

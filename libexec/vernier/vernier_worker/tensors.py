@@ -115,6 +115,9 @@ def _strings(array, who):
     for element in array.reshape(-1).tolist():
         if isinstance(element, str):
             element = element.encode("utf-8")
+        if isinstance(element, int):
+            raise wire.Failure(
+                wire.BACKEND, f"{who} holds {element}, which fits no type of 64 bits")
         if not isinstance(element, bytes):
             raise wire.Failure(wire.BACKEND, f"{who} holds {wire.a(type(element))}; an array of "
                                "Python objects may hold texts only")

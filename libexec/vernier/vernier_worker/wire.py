@@ -40,7 +40,9 @@ class Failure(Exception):
 
 
 def a(kind):
-    """The name of a type behind its article: "an int"."""
+    """The name of a type behind its article: "an int". That of None is "None"."""
+    if kind is type(None):
+        return "None"
     return f"{'an' if kind.__name__[:1] in 'aeiouAEIOU' else 'a'} {kind.__name__}"
 
 

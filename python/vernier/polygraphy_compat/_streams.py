@@ -6,6 +6,7 @@ import os
 
 from vernier import InvalidArgument, _host
 from vernier._logging import logger_of_polygraphy
+from vernier._polygraphy.arguments import kind_of
 from vernier._polygraphy.common import TensorMetadata
 from vernier._polygraphy.logger import G_LOGGER
 from vernier._results import IterationResult, RunResults, fresh
@@ -49,7 +50,7 @@ def run(runners, loader, save_inputs, save_outputs, save_input_blob):
 def _check_feed(feed):
     if not hasattr(feed, "items") or isinstance(feed, RunResults) or not all(
             isinstance(name, str) for name, _ in feed.items()):
-        raise InvalidArgument(f"the data loader gave a {type(feed).__name__}; expected a mapping of "
+        raise InvalidArgument(f"the data loader gave {kind_of(feed)}; expected a mapping of "
                               "input names to arrays")
 
 
@@ -194,7 +195,7 @@ def side_by_side(run_results):
                 results, (str, bytes)):
             streams.append(iter(results))
         else:
-            raise InvalidArgument(f"a {type(results).__name__} is no results: expected RunResults, a "
+            raise InvalidArgument(f"{kind_of(results)} is no results: expected RunResults, a "
                                   "stream of those, or a list of either")
     return _merged(streams)
 
@@ -206,7 +207,7 @@ def _of_runner(name, iterations):
 
 def _checked(single, index):
     if not isinstance(single, RunResults):
-        raise InvalidArgument(f"a stream gave a {type(single).__name__} as iteration {index}; "
+        raise InvalidArgument(f"a stream gave {kind_of(single)} as iteration {index}; "
                               "expected RunResults")
     return single
 

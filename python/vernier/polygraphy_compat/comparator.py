@@ -7,6 +7,7 @@ import vernier
 from vernier import InvalidArgument
 from vernier._logging import as_polygraphy, logger_of_polygraphy
 from vernier._polygraphy import comparator as shared
+from vernier._polygraphy.arguments import kind_of
 from vernier._polygraphy.comparator import *  # noqa: F401,F403
 from vernier._polygraphy.comparator import (AccuracyResult, AccuracyResults, DataLoader,
                                             RunResults, SimpleCompareFunc)
@@ -14,7 +15,7 @@ from vernier._polygraphy.comparator.accuracy import AVERAGE, PER_SAMPLE
 from vernier._polygraphy.logger import G_LOGGER
 
 from . import _streams
-from .backend.base import FrameworkRunner
+from .backend.base import FrameworkRunner, label_of
 
 __all__ = sorted([*shared.__all__, "Comparator"])
 
@@ -47,11 +48,12 @@ def _labelled(runners):
     """Runners by labels of their own, and the names behind the labels, of which some may be equal."""
     labelled, names = OrderedDict(), {}
     for runner in runners:
-        name = label = _streams.name_of(runner)
+        name = _streams.name_of(runner)
+        plain = label = label_of(name)
         count = 0
         while label in labelled:
             count += 1
-            label = f"{name}-{count}"
+            label = f"{plain}-{count}"
         labelled[label], names[label] = _runner_for_run(runner), name
     return labelled, names
 
@@ -86,19 +88,19 @@ class Comparator:
                                 save_input_blob_path)
         options = _options_of(loader) if isinstance(loader, DataLoader) else {}
         labelled, names = _labelled(runners)
-        repeated = len(set(names.values())) < len(names)
+        renamed = any(label != name for label, name in names.items())
         with as_polygraphy():
             record = vernier.run(
                 None, labelled, None if options else loader, lenient=True, pairs=(),
                 sequential_runners=True, warm_up=warm_up, use_subprocess=use_subprocess,
                 timeout=subprocess_timeout, save_inputs=save_inputs_path,
-                save_outputs=None if repeated else save_outputs_path,
+                save_outputs=None if renamed else save_outputs_path,
                 save_input_blob=save_input_blob_path, **options)
         results = RunResults((names[label], iterations) for label, iterations in record.results)
         for name, iterations in results:
             for iteration in iterations:
                 iteration._own().runner_name = name  # what scripts get is theirs to change
-        if repeated and save_outputs_path is not None:
+        if renamed and save_outputs_path is not None:
             results.save(save_outputs_path)
         G_LOGGER.verbose(f"Successfully ran: {list(results.keys())}")
         return results
@@ -187,7 +189,7 @@ def _valid(run_results, check_inf, check_nan, fail_fast):
                     import numpy as library
                 if (check_nan and library.isnan(array).any()) or (
                         check_inf and not library.isfinite(array).all()):
-                    logger_of_polygraphy().error("%s | Output '%s' has values that are not finite", name, output)
+                    G_LOGGER.error(f"{name} | Output '{output}' has values that are not finite")
                     valid = False
                     if fail_fast:
                         return False
@@ -276,7 +278,7 @@ def _judged(function, pair, a, b):
     judged = function(a, b)
     if not hasattr(judged, "items"):
         raise InvalidArgument("compare_func: expected a mapping of output names to verdicts, got "
-                              f"a {type(judged).__name__}")
+                              f"{kind_of(judged)}")
     if not judged:
         raise InvalidArgument("'{}' and '{}' have no outputs in common to compare".format(*pair))
     return OrderedDict(judged)

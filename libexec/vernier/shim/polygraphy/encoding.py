@@ -5,6 +5,7 @@ import io
 import json
 
 from . import errors
+from .arguments import kind_of
 
 CLASS = "polygraphy_class"
 decoders = {}  # functions of JSON objects by names of classes, which the classes' modules add
@@ -54,7 +55,7 @@ def _encode(value):
         return value.item()
     encode = getattr(value, "_encode", None)
     if encode is None:
-        raise NotSerializable(f"a {type(value).__name__} cannot be saved as JSON")
+        raise NotSerializable(f"{kind_of(value)} cannot be saved as JSON")
     return encode()
 
 
@@ -99,5 +100,5 @@ def write(dest, text):
 def checked(made, kind, name):
     """An object that was read, which has to be of a class; `name` says so in an error."""
     if not isinstance(made, kind):
-        raise errors.Malformed(f"the JSON holds a {type(made).__name__}, not {name}")
+        raise errors.Malformed(f"the JSON holds {kind_of(made)}, not {name}")
     return made

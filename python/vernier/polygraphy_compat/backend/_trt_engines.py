@@ -9,6 +9,7 @@ import tempfile
 import vernier
 from vernier import InvalidArgument, _commands
 from vernier._errors import SaveError
+from vernier._polygraphy.arguments import kind_of
 from vernier._polygraphy.backend.common import call
 from vernier._polygraphy.backend.trt import in_python
 from vernier._polygraphy.backend.trt.networks import CreateConfig, LoadPlugins, Network
@@ -249,7 +250,7 @@ class BytesFromEngine:
 def _engine(engine):
     engine = call(engine)
     if not isinstance(engine, Engine):
-        raise vernier.Unimplemented(f"a {type(engine).__name__} is no engine of this package: save "
+        raise vernier.Unimplemented(f"{kind_of(engine)} is no engine of this package: save "
                                     "it to a file, and load that with EngineFromPath")
     return engine
 

@@ -18,6 +18,11 @@ def numpy_type(name):
     return np.dtype(str) if name in ("string", "str") else of_numbers(name)
 
 
+def label_of(name):
+    """A runner's name as a label of vernier.run, in which there is no "="."""
+    return name.replace("=", ":")
+
+
 class FrameworkRunner(BaseRunner):
     """One of vernier's runners under Polygraphy's methods."""
 

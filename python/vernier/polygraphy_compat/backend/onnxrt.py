@@ -3,7 +3,7 @@
 import vernier
 from vernier._polygraphy.backend.common import at_once, call
 
-from .base import FrameworkRunner
+from .base import FrameworkRunner, label_of
 
 __all__ = ["OnnxrtRunner", "SessionFromOnnx", "session_from_onnx"]
 
@@ -117,4 +117,4 @@ class OnnxrtRunner(FrameworkRunner):
         if session.graph_optimization_level is not None:
             level = session.graph_optimization_level
             options["graph_optimization_level"] = getattr(level, "name", level)
-        return vernier.OnnxRuntime(self.path_of(session.model), name=self.name, **options)
+        return vernier.OnnxRuntime(self.path_of(session.model), name=label_of(self.name), **options)

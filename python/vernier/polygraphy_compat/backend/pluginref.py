@@ -3,7 +3,7 @@
 import vernier
 from vernier._polygraphy.backend.onnx import GsFromOnnx
 
-from .base import FrameworkRunner
+from .base import FrameworkRunner, label_of
 
 __all__ = ["PluginRefRunner"]
 
@@ -17,5 +17,5 @@ class PluginRefRunner(FrameworkRunner):
 
     def vernier_runner(self):
         graph = self.graph.model if isinstance(self.graph, GsFromOnnx) else self.graph
-        return vernier.PluginReference(self.path_of(graph), name=self.name,
+        return vernier.PluginReference(self.path_of(graph), name=label_of(self.name),
                                        **getattr(graph, "options", {}))

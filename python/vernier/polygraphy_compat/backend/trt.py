@@ -1,6 +1,7 @@
 """TensorRT: loaders say what is to be built, and TrtRunner has vernier build it."""
 
 import vernier
+from vernier._polygraphy.arguments import kind_of
 from vernier._polygraphy.backend import trt as networks
 from vernier._polygraphy.backend.common import call
 from vernier._polygraphy.backend.trt import *  # noqa: F401,F403
@@ -8,7 +9,7 @@ from vernier._polygraphy.backend.trt.networks import options_of
 
 from . import _trt_engines as engines
 from ._trt_engines import *  # noqa: F401,F403
-from .base import FrameworkRunner
+from .base import FrameworkRunner, label_of
 
 __all__ = sorted([*networks.__all__, *engines.__all__, "TrtRunner"])
 
@@ -27,10 +28,11 @@ class TrtRunner(FrameworkRunner):
         engine = call(self.engine)
         if not hasattr(engine, "model_and_options"):
             raise vernier.Unimplemented(
-                f"TrtRunner: a {type(engine).__name__} is no engine of this package: save it to a "
+                f"TrtRunner: {kind_of(engine)} is no engine of this package: save it to a "
                 "file, and load that with EngineFromPath")
         model, options = engine.model_and_options()
-        return vernier.TensorRt(self.path_of(model), name=self.name, **{**options, **self.options})
+        return vernier.TensorRt(self.path_of(model), name=label_of(self.name),
+                                **{**options, **self.options})
 
     def set_profile(self, index):
         """The optimization profile from now on. The engine is opened again."""
