@@ -45,6 +45,8 @@ class ParsedArgs {
   void Add(PluginOption option) { plugin_options_.push_back(std::move(option)); }
 
   bool Has(std::string_view dest) const { return Last(dest) != nullptr; }
+  /// No later option of these has its dest.
+  bool IsLast(const GivenOption& given) const { return Last(given.row->dest) == &given; }
   /// How often it was given: -vv is 2.
   int Count(std::string_view dest) const;
   /// A flag that may stand without its value did so, the last time it was given.

@@ -1,5 +1,6 @@
 // One row per flag. Parser, help, man page, completion, docs and the report's "options used" are
-// all made from these rows, so a flag is added or changed in exactly one place.
+// all made from these rows, and each says which field of a plan it sets (option_binding.h), so a
+// flag is added or changed in exactly one place.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "cli/option_binding.h"
 
 namespace vernier {
 
@@ -42,6 +45,7 @@ inline constexpr std::string_view kTwoSides = "two sides to compare";
 struct OptionRow {
   std::string_view flags[3] = {};  ///< primary first, then aliases in the peer's order
   std::string_view dest;           ///< key of the parsed value; rows may share one
+  Binding sets = {};               ///< what it means: the field of a plan that it sets
   Arity arity = Arity::kNone;
   OptionAction action = OptionAction::kStore;
   ValueType type = ValueType::kString;

@@ -1,3 +1,4 @@
+#include "cli/option_values.h"
 #include "cli/options/groups.h"
 
 namespace vernier {
@@ -6,6 +7,7 @@ namespace {
 constexpr OptionRow kRun[] = {
     {.flags = {"--warm-up"},
      .dest = "warm_up",
+     .sets = Sets<&ExecutionPlan::warm_up>(kCount),
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .fallback = "0",
@@ -15,6 +17,7 @@ constexpr OptionRow kRun[] = {
      .note = "Does not need --sequential-runners."},
     {.flags = {"--warm-up-runs"},
      .dest = "warm_up",
+     .sets = Sets<&ExecutionPlan::warm_up>(kCount),
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .metavar = "NUM",
@@ -22,11 +25,13 @@ constexpr OptionRow kRun[] = {
      .origin = Origin::kOurs},
     {.flags = {"--use-subprocess"},
      .dest = "use_subprocess",
+     .sets = Sets<&ExecutionPlan::use_subprocess>(),
      .help = "Give every runner a process of its own, even runners of the same framework.",
      .standing = Standing::kBetter,
      .note = "Frameworks always run in workers; does not need --sequential-runners."},
     {.flags = {"--save-inputs", "--save-input-data"},
      .dest = "save_inputs_path",
+     .sets = Saves<&SavePlan::inputs>(),
      .arity = Arity::kOptional,
      .constant = "inputs.json",
      .metavar = "PATH",
@@ -40,6 +45,7 @@ constexpr OptionRow kRun[] = {
      .needs = {kAnyRunner}},
     {.flags = {"--save-input-blob"},
      .dest = "save_input_blob_path",
+     .sets = Saves<&SavePlan::input_blobs>(),
      .arity = Arity::kOptional,
      .constant = ".",
      .metavar = "DIR",
@@ -48,6 +54,7 @@ constexpr OptionRow kRun[] = {
      .needs = {kAnyRunner}},
     {.flags = {"--save-outputs", "--save-results"},
      .dest = "save_outputs_path",
+     .sets = Saves<&SavePlan::outputs>(),
      .arity = Arity::kOptional,
      .constant = "outputs.json",
      .metavar = "PATH",
@@ -60,6 +67,7 @@ constexpr OptionRow kRun[] = {
      .needs = {kAnyRunner}},
     {.flags = {"--output-file"},
      .dest = "save_outputs_path",
+     .sets = Saves<&SavePlan::outputs>(),
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Same as --save-outputs FILE.",
@@ -67,6 +75,7 @@ constexpr OptionRow kRun[] = {
      .needs = {kAnyRunner}},
     {.flags = {"--resume"},
      .dest = "resume_run",
+     .sets = Sets<&SavePlan::resume>(),
      .help =
          "Continue from what an earlier run of the same command saved with --save-outputs, at the"
          " first missing iteration, even after kill -9, Ctrl-C or a full disk. Saved iterations"

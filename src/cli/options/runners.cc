@@ -1,3 +1,6 @@
+#include <limits>
+
+#include "cli/option_values.h"
 #include "cli/options/groups.h"
 
 namespace vernier {
@@ -129,6 +132,7 @@ constexpr OptionRow kRunners[] = {
      .origin = Origin::kOurs},
     {.flags = {"--pairs"},
      .dest = "pairs",
+     .sets = Sets<&RunPlan::pairs>(),
      .arity = Arity::kOne,
      .fallback = "neighbours",
      .metavar = "WHICH",
@@ -138,6 +142,7 @@ constexpr OptionRow kRunners[] = {
      .needs = {kTwoSides}},
     {.flags = {"--reference"},
      .dest = "reference",
+     .sets = Sets<&BlameOptions::reference>(),
      .arity = Arity::kOne,
      .metavar = "LABEL",
      .help = "The runner that counts as the reference, which blame never accuses. Does not affect"
@@ -146,9 +151,13 @@ constexpr OptionRow kRunners[] = {
      .needs = {"--blame"}},
 };
 
+constexpr NumberRule kSeconds = {
+    .expected = "seconds >= 0", .least = 0, .most = std::numeric_limits<double>::max()};
+
 constexpr OptionRow kWorkers[] = {
     {.flags = {"--timeout"},
      .dest = "timeout",
+     .sets = Sets<&ExecutionPlan::timeout_s>(kSeconds),
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .metavar = "SECONDS",
@@ -156,6 +165,7 @@ constexpr OptionRow kWorkers[] = {
      .origin = Origin::kOurs},
     {.flags = {"--python"},
      .dest = "python",
+     .sets = Sets<&ExecutionPlan::python>(),
      .arity = Arity::kOne,
      .fallback = "that of $VIRTUAL_ENV, else python3 on PATH",
      .metavar = "INTERPRETER",
@@ -163,16 +173,19 @@ constexpr OptionRow kWorkers[] = {
      .origin = Origin::kOurs},
     {.flags = {"--parallel"},
      .dest = "parallel",
+     .sets = Sets<&ExecutionPlan::parallel>(),
      .help = "Let all runners infer an iteration at the same time, each in a process of its own."
              " Outputs and verdicts are the same, but latencies are those of a busy machine.",
      .origin = Origin::kOurs},
     {.flags = {"--in-process"},
      .dest = "in_process",
+     .sets = Sets<&ExecutionPlan::in_process>(),
      .help = "Load the frameworks into this process instead of workers, for debugging. A framework"
              " that crashes then ends the whole run.",
      .origin = Origin::kOurs},
     {.flags = {"--backend-dir"},
      .dest = "backend_dir",
+     .sets = Sets<&ExecutionPlan::backend_dirs>(),
      .arity = Arity::kOne,
      .action = OptionAction::kAppend,
      .metavar = "DIR",
