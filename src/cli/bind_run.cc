@@ -184,9 +184,6 @@ Result<RunPlan> BindEngineBuild(const ParsedArgs& args, const ModelPlan& model,
   runner.name = "trt";
   runner.backend = "tensorrt";
   runner.model = model;
-  for (const std::string& library : args.List("trt_lib")) {
-    runner.backend_options.emplace_back("lib", library);
-  }
   VERNIER_TRY(BindTensorRt(args, runner, logger));
   ServeInPython(runner);
   if (const std::optional<ModelType> type = ModelTypeFromName(model.type)) {

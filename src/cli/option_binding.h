@@ -51,19 +51,35 @@ inline constexpr char kPartTag = 0;
 
 /// The meaning of an option: which struct it fills, and how.
 struct Binding {
-  PartTag part = nullptr;  ///< nullptr: nothing, or the option is bound together with others
+  PartTag part = nullptr;
   Status (*set)(const OptionInput& input, void* part) = nullptr;
   NumberRule rule = {};
   std::string_view key = {};      ///< for `set`: the name of an option of a backend, of a function
   std::string_view backend = {};  ///< sets nothing in runners of another one; empty: of any
   bool of_runner = false;         ///< may stand inside of --runner
+  bool together = false;          ///< read by whoever binds it together with other options
+
+  /// Of the row's own binding, or of one that is still missing.
+  constexpr bool Means() const { return set != nullptr || together; }
 
   constexpr Binding OfRunner() const {
     Binding binding = *this;
     binding.of_runner = true;
     return binding;
   }
+  constexpr Binding For(std::string_view of_backend) const {
+    Binding binding = OfRunner();
+    binding.backend = of_backend;
+    return binding;
+  }
+  constexpr Binding Named(std::string_view name) const {
+    Binding binding = *this;
+    binding.key = name;
+    return binding;
+  }
 };
+
+inline constexpr Binding kBoundTogether = {.together = true};
 
 /// A struct to fill.
 struct BindTarget {

@@ -136,6 +136,9 @@ class OptionTable {
   const FlagEntry* Find(std::string_view flag) const;
   /// The first row that writes this dest, or nullptr.
   const OptionRow* FindDest(std::string_view dest) const;
+  /// The row that gives runners of this backend, and no others, an option with this key; or
+  /// nullptr.
+  const OptionRow* FindOfBackend(std::string_view backend, std::string_view key) const;
   /// What of OptionRow::needs this command has; empty: the row has its effect by itself.
   std::vector<std::string_view> NeedsOf(const OptionRow& row) const;
   /// The flag of the runner that the row is for, where this command has it; else empty.

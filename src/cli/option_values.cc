@@ -84,6 +84,12 @@ Result<ErrorStat> ErrorStatOf(const std::string& word) {
                          (near.empty() ? "" : "; did you mean '" + near.front() + "'?"));
 }
 
+// A switch is a word of its own.
+std::vector<std::string> WordsOf(const OptionInput& input) {
+  if (input.given.row->arity == Arity::kNone) return {"1"};
+  return input.given.values;
+}
+
 }  // namespace
 
 std::string TextOf(const OptionInput& input) {
@@ -268,6 +274,25 @@ Status ReadValue(const OptionInput& input, PairPlan& out) {
     }
     out.named.emplace_back(pair.substr(0, colon), pair.substr(colon + 1));
     text.remove_prefix(std::min(pair.size() + 1, text.size()));
+  }
+  return {};
+}
+
+bool IsForBackend(const OptionInput& input, std::string_view backend) {
+  const std::string_view own = input.given.row->sets.backend;
+  return own.empty() || own == backend;
+}
+
+Status AddSessionOption(const OptionInput& input, RunnerPlan& runner) {
+  for (std::string& word : WordsOf(input)) {
+    runner.session_options.emplace_back(input.given.row->sets.key, std::move(word));
+  }
+  return {};
+}
+
+Status AddLoadOption(const OptionInput& input, RunnerPlan& runner) {
+  for (std::string& word : WordsOf(input)) {
+    runner.backend_options.emplace_back(input.given.row->sets.key, std::move(word));
   }
   return {};
 }

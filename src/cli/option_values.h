@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "cli/option_binding.h"
@@ -54,6 +55,11 @@ Status ReadPlace(const OptionInput& input, std::string& out);
 /// The same of a folder, which must have a name.
 Status ReadFolder(const OptionInput& input, std::string& out);
 
+/// Is the option for runners of this backend, too?
+bool IsForBackend(const OptionInput& input, std::string_view backend);
+Status AddSessionOption(const OptionInput& input, RunnerPlan& runner);
+Status AddLoadOption(const OptionInput& input, RunnerPlan& runner);
+
 namespace binding_detail {
 
 template <typename Setter>
@@ -90,8 +96,13 @@ template <auto Set>
 constexpr Binding SetBy(const NumberRule& rule = {}) {
   using Part = binding_detail::Owner<Set>;
   return {.part = &kPartTag<Part>,
-          .set = [](const OptionInput& input,
-                    void* part) { return Set(input, *static_cast<Part*>(part)); },
+          .set = [](const OptionInput& input, void* part) -> Status {
+            Part& filled = *static_cast<Part*>(part);
+            if constexpr (std::is_same_v<Part, RunnerPlan>) {
+              if (!IsForBackend(input, filled.backend)) return {};
+            }
+            return Set(input, filled);
+          },
           .rule = rule};
 }
 
@@ -104,9 +115,16 @@ constexpr Binding Sets(const NumberRule& rule = {}) {
 /// The same of a script, with its usual function.
 template <auto Member>
 constexpr Binding SetsScript(std::string_view function) {
-  Binding binding = Sets<Member>();
-  binding.key = function;
-  return binding;
+  return Sets<Member>().Named(function);
+}
+
+/// What a backend is given by this key when a model is opened, or when the backend is loaded: each
+/// word by itself, "1" for a switch.
+constexpr Binding SessionOption(std::string_view backend, std::string_view key) {
+  return SetBy<&AddSessionOption>().Named(key).For(backend);
+}
+constexpr Binding LoadOption(std::string_view backend, std::string_view key) {
+  return SetBy<&AddLoadOption>().Named(key).For(backend);
 }
 
 /// The same of what is saved: a file or folder of any kind, and a folder.

@@ -60,6 +60,7 @@ constexpr OptionRow kBlameAlone[] = {
 constexpr OptionRow kRunAndBlame[] = {
     {.flags = {"--blame"},
      .dest = "blame",
+     .sets = kBoundTogether,
      .help = "After the run, find the layer that is to blame, as vernier blame does.",
      .origin = Origin::kOurs},
 };

@@ -115,6 +115,7 @@ constexpr OptionRow kSidesAndScope[] = {
      .needs = {kTwoSides}},
     {.flags = {"--load-outputs", "--load-results"},
      .dest = "load_outputs_paths",
+     .sets = kBoundTogether,
      .arity = Arity::kPlus,
      .metavar = "[LABEL=]PATH",
      .help = "Compare with saved outputs. Each file or folder adds one side, named by LABEL= or by"
@@ -137,6 +138,7 @@ constexpr OptionRow kSidesAndScope[] = {
      .origin = Origin::kOurs},
     {.flags = {"--lenient"},
      .dest = "lenient",
+     .sets = kBoundTogether,
      .help =
          "Warn instead of failing, as Polygraphy does, if outputs are missing or inputs had to be"
          " adjusted to fit. Enabled when the program is called polygraphy.",

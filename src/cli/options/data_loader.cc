@@ -106,6 +106,7 @@ constexpr OptionRow kInputs[] = {
      .excludes = {"load_inputs_paths"}},
     {.flags = {"--data-loader-func-name"},
      .dest = "data_loader_func_name",
+     .sets = kBoundTogether,
      .arity = Arity::kOne,
      .metavar = "NAME",
      .help = "The function's name in --data-loader-script, when it is not load_data.",

@@ -1,5 +1,7 @@
 #include <limits>
+#include <set>
 
+#include "cli/arg_parser.h"
 #include "cli/option_values.h"
 #include "cli/options/groups.h"
 
@@ -7,6 +9,23 @@ namespace vernier {
 namespace {
 
 constexpr std::string_view kTorchPlaces[] = {"auto", "plugin", "python"};
+
+Status SetTorchPlace(const OptionInput& input, RunnerPlan& runner) {
+  const std::string place = TextOf(input);
+  runner.place = place == "plugin"   ? RunnerPlace::kPlugin
+                 : place == "python" ? RunnerPlace::kPython
+                                     : RunnerPlace::kAuto;
+  return {};
+}
+
+Status SetTorchOutputs(const OptionInput& input, RunnerPlan& runner) {
+  std::set<std::string_view> names;
+  for (const std::string& name : input.given.values) {
+    if (names.insert(name).second) continue;
+    return InvalidArgument("--torch-outputs: '" + name + "' names two outputs");
+  }
+  return AddSessionOption(input, runner);
+}
 
 constexpr OptionRow kRunners[] = {
     {.flags = {"--tf"},
@@ -62,6 +81,7 @@ constexpr OptionRow kRunners[] = {
      .origin = Origin::kOurs},
     {.flags = {"--torch-lib"},
      .dest = "torch_lib",
+     .sets = LoadOption("torch", "lib"),
      .arity = Arity::kOne,
      .metavar = "PATH",
      .help = "PyTorch's libtorch.so, or its folder, for the TorchScript plug-in.",
@@ -69,6 +89,7 @@ constexpr OptionRow kRunners[] = {
      .needs = {"--torch"}},
     {.flags = {"--torch-in"},
      .dest = "torch_in",
+     .sets = SetBy<&SetTorchPlace>().For("torch"),
      .arity = Arity::kOne,
      .choices = kTorchPlaces,
      .fallback = "auto",
@@ -80,6 +101,7 @@ constexpr OptionRow kRunners[] = {
      .needs = {"--torch"}},
     {.flags = {"--torch-outputs"},
      .dest = "torch_outputs",
+     .sets = SetBy<&SetTorchOutputs>().Named("output_names").For("torch"),
      .arity = Arity::kPlus,
      .metavar = "NAME",
      .help = "Names for the outputs of --torch, in order; TorchScript files contain none.",
@@ -87,6 +109,7 @@ constexpr OptionRow kRunners[] = {
      .needs = {"--torch"}},
     {.flags = {"--allow-pickle"},
      .dest = "allow_pickle",
+     .sets = SessionOption("torch", "allow_pickle"),
      .help = "Let --torch load pickled modules. A pickle can execute arbitrary code: use this only"
              " for files that you trust.",
      .origin = Origin::kOurs,
@@ -99,6 +122,7 @@ constexpr OptionRow kRunners[] = {
      .origin = Origin::kOurs},
     {.flags = {"--identity-device"},
      .dest = "identity_device",
+     .sets = SessionOption("identity", "device"),
      .arity = Arity::kOne,
      .fallback = "cpu",
      .metavar = "DEVICE",
@@ -165,7 +189,7 @@ constexpr OptionRow kWorkers[] = {
      .origin = Origin::kOurs},
     {.flags = {"--python"},
      .dest = "python",
-     .sets = Sets<&ExecutionPlan::python>(),
+     .sets = Sets<&ExecutionPlan::python>().OfRunner(),
      .arity = Arity::kOne,
      .fallback = "that of $VIRTUAL_ENV, else python3 on PATH",
      .metavar = "INTERPRETER",

@@ -6,6 +6,7 @@ namespace {
 constexpr OptionRow kScript[] = {
     {.flags = {"--gen", "--gen-script"},
      .dest = "gen_script",
+     .sets = kBoundTogether,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Write a Python script that does what this command would do, and exit; - prints it. It"
