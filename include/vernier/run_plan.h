@@ -222,7 +222,8 @@ struct ExecutionPlan {
   std::vector<std::string> backend_dirs;
   std::string python;        ///< --python: the interpreter of scripts; empty: found
   bool hash_inputs = false;  ///< workers tell hashes of the bytes that their runners receive
-  std::vector<std::string> environment;  ///< "NAME=value", for workers beside the parent's own
+  /// "NAME=value", for workers beside the parent's own; of two for one name the last counts.
+  std::vector<std::string> environment;
 
   template <typename Plan, typename Fields>
   static void EachField(Plan& execution, Fields& field) {

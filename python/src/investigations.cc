@@ -38,7 +38,7 @@ struct Settings {
   bool default_runner = false;  // the caller named none
 
   void Apply(RunPlan& plan) const {
-    plan.execution.environment = environment;
+    AddBefore(environment, plan.execution.environment);
     if (plan.execution.python.empty()) plan.execution.python = python;
   }
 };

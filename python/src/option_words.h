@@ -21,4 +21,9 @@ struct Words {
 /// kInvalidArgument, in argparse's words, for what cannot be parsed.
 Result<Words> ParseWords(const std::string& command, std::vector<std::string> words);
 
+/// Puts the package's own settings of variables before those of the options, which count.
+inline void AddBefore(const std::vector<std::string>& own, std::vector<std::string>& given) {
+  given.insert(given.begin(), own.begin(), own.end());
+}
+
 }  // namespace vernier::python

@@ -44,7 +44,7 @@ class OpenRunner {
     plan_ = Check(BindRun(words_.args, words_.invocation, logger_));
     Check(CheckRun(plan_));
     if (plan_.runners.size() != 1) throw StatusError{InvalidArgument("expected one runner")};
-    plan_.execution.environment = std::move(environment);
+    AddBefore(environment, plan_.execution.environment);
     if (plan_.execution.python.empty()) plan_.execution.python = python;
     objects_.keeps_outputs = true;
     live_.emplace(plan_, thread_.interrupted(), logger_, &objects_);

@@ -68,7 +68,7 @@ RunAnswer Run(std::vector<std::string> list, const nb::dict& said_caller, const 
   const Words words = Check(ParseWords("run", std::move(list)));
   RunPlan plan = Check(BindRun(words.args, words.invocation, logger));
   Check(CheckRun(plan));
-  plan.execution.environment = settings.environment;
+  AddBefore(settings.environment, plan.execution.environment);
   if (plan.execution.python.empty()) plan.execution.python = settings.python;
   if (!settings.compare) plan.pairs = {PairRule::kNamed, {}};
   caller.JoinPlan(Check(BindModel(words.args)), plan);
