@@ -178,6 +178,15 @@ constexpr OptionRow kRunners[] = {
 constexpr NumberRule kSeconds = {
     .expected = "seconds >= 0", .least = 0, .most = std::numeric_limits<double>::max()};
 
+Status SetVariable(const OptionInput& input, ExecutionPlan& execution) {
+  const std::string word = TextOf(input);
+  if (word.find('=') == 0 || word.find('=') == std::string::npos) {
+    return InvalidArgument("--env: expected NAME=VALUE, got '" + word + "'");
+  }
+  execution.environment.push_back(word);
+  return {};
+}
+
 constexpr OptionRow kWorkers[] = {
     {.flags = {"--timeout"},
      .dest = "timeout",
@@ -215,6 +224,16 @@ constexpr OptionRow kWorkers[] = {
      .metavar = "DIR",
      .help = "Search DIR for backend plug-ins first. May be repeated.",
      .origin = Origin::kOurs},
+    {.flags = {"--env"},
+     .dest = "env",
+     .sets = SetBy<&SetVariable>(),
+     .arity = Arity::kOne,
+     .action = OptionAction::kAppend,
+     .metavar = "NAME=VALUE",
+     .help = "Set an environment variable for the frameworks, for example OMP_NUM_THREADS=1 or"
+             " CUDA_VISIBLE_DEVICES=1, without changing vernier's own. May be repeated.",
+     .origin = Origin::kOurs,
+     .excludes = {"in_process"}},
 };
 
 }  // namespace
