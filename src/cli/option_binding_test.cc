@@ -79,6 +79,25 @@ TEST(BindOptions, NamesTheFlagAndTheValueThatCannotBeUsed) {
             "--pairs: expected neighbours, first, all or A:B,..., got 'a:'");
 }
 
+// What a program gives is not read again from its text.
+TEST(BindOptions, TakesNumbersOfProgramsAsTheyAre) {
+  const OptionTable table = RunOptionTable();
+  const auto given = [&](std::string_view flag, std::string text, KeyedValue value) {
+    return GivenOption{table.Find(flag)->row, flag, {std::move(text)}, 0, {std::move(value)}};
+  };
+  ParsedArgs args;
+  EXPECT_TRUE(AddOption(given("--rtol", "a: 1:0.5", {"a: 1", CastValue{0.5}}), args).ok());
+  EXPECT_TRUE(AddOption(given("--seed", "7", {"", CastValue{WideInt{7}}}), args).ok());
+  EXPECT_EQ(AddOption(given("--warm-up", "1.5", {"", CastValue{1.5}}), args).message(),
+            "argument --warm-up: invalid int value: '1.5'");
+  EXPECT_EQ(AddOption({table.Find("--atol")->row, "--atol", {}, 0}, args).message(),
+            "argument --atol/--abs-tol: expected at least one argument");
+  RunPlan plan;
+  ASSERT_TRUE(BindOptions(args, {}, {plan.inputs, plan.compare}).ok());
+  EXPECT_THAT(plan.compare.rtol.entries, ElementsAre(Pair("a: 1", 0.5)));
+  EXPECT_EQ(plan.inputs.seed, 7);
+}
+
 TEST(BindOptions, PutsResultsIntoTheFolderForThem) {
   const SavePlan save =
       BindWords({"--save-outputs", "--save-inputs", "sub/in.npz"}, {.output_dir = "out"}).plan.save;

@@ -33,6 +33,12 @@ bool Accepts(const OptionInput& input, double value) {
   return rule.Accepts(value) || (rule.or_lenient && input.context.lenient);
 }
 
+// The value of a program, which gives one; nullptr for words.
+const CastValue* TypedValue(const OptionInput& input) {
+  const std::vector<KeyedValue>& entries = input.given.entries;
+  return entries.size() == 1 ? &entries.front().value : nullptr;
+}
+
 // `[OUTPUT:]VALUE`.
 KeyedWord SplitOutput(const std::string& word) {
   return word.find(':') == std::string::npos ? KeyedWord{"", word} : SplitAtLast(word);
@@ -52,8 +58,10 @@ template <typename T>
 Status ReadNumbers(const OptionInput& input, std::optional<T> (*convert)(const CastValue&),
                    PerOutput<T>& out) {
   out = {};
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<KeyedValue> values,
-                           ParseKeyedValues(input.given.values));
+  std::vector<KeyedValue> values = input.given.entries;
+  if (values.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(values, ParseKeyedValues(input.given.values));
+  }
   for (const KeyedValue& value : values) {
     const std::optional<T> number = convert(value.value);
     if (!number || !Accepts(input, static_cast<double>(*number))) {
@@ -117,7 +125,8 @@ Status ReadValue(const OptionInput& input, int64_t& out) {
 Status ReadValue(const OptionInput& input, std::optional<int64_t>& out) {
   if (input.given.values.empty()) return {};
   const std::string text = TextOf(input);
-  const std::optional<int64_t> value = ParseInt(text);
+  const CastValue* const typed = TypedValue(input);
+  const std::optional<int64_t> value = typed != nullptr ? AsInt64(*typed) : ParseInt(text);
   if (!value) {
     return InvalidArgument(std::string(input.given.flag) + ": '" + text +
                            "' is beyond 64 bits; give a smaller number");
@@ -130,7 +139,9 @@ Status ReadValue(const OptionInput& input, std::optional<int64_t>& out) {
 }
 
 Status ReadValue(const OptionInput& input, double& out) {
-  const std::optional<double> value = ParseDouble(TextOf(input));
+  const CastValue* const typed = TypedValue(input);
+  const std::optional<double> value =
+      typed != nullptr ? AsDouble(*typed) : ParseDouble(TextOf(input));
   if (value && !Accepts(input, *value)) return RefuseNumber(input, "'" + TextOf(input) + "'");
   out = value.value_or(out);
   return {};
