@@ -6,7 +6,6 @@
 #include "cli/bind_blame.h"
 #include "cli/bind_compare.h"
 #include "cli/bind_dims.h"
-#include "cli/bind_maps.h"
 #include "cli/bind_runners.h"
 #include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
@@ -159,7 +158,6 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   VERNIER_TRY(BindSingly(args, plan, logger));
   VERNIER_TRY(BindInputs(args, plan, logger));
   VERNIER_TRY(BindCompare(args, plan, logger));
-  VERNIER_TRY(BindMaps(args, plan));
   for (const std::string_view dest : {"load_outputs_paths", "compare_outputs"}) {
     for (const std::string& word : args.List(dest)) AddSavedSide(word, plan);
   }
