@@ -41,11 +41,20 @@ inline constexpr std::string_view kAnyRunner = "a runner";
 /// In OptionRow::needs: two runners, or saved outputs, of which one file may hold several sides.
 inline constexpr std::string_view kTwoSides = "two sides to compare";
 
+/// Whether Polygraphy's Python API can say an option: by default what Polygraphy's flags say.
+enum class InApi : uint8_t { kAsOrigin, kYes, kNo };
+
+/// What the Python package `vernier` makes of an option: a keyword of vernier.run, something that
+/// it has a way of its own for, or nothing.
+enum class InPackage : uint8_t { kKeyword, kOwnWay, kNot };
+
 /// One flag with its aliases, or the positional argument when `flags` is empty.
 struct OptionRow {
   std::string_view flags[3] = {};  ///< primary first, then aliases in the peer's order
   std::string_view dest;           ///< key of the parsed value; rows may share one
   Binding sets = {};               ///< what it means: the field of a plan that it sets
+  InApi in_api = InApi::kAsOrigin;
+  InPackage in_package = InPackage::kKeyword;
   Arity arity = Arity::kNone;
   OptionAction action = OptionAction::kStore;
   ValueType type = ValueType::kString;

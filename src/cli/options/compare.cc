@@ -131,6 +131,7 @@ constexpr OptionRow kSidesAndScope[] = {
     {.flags = {"--compare-outputs"},
      .dest = "compare_outputs",
      .sets = Sets<&RunPlan::comparison_asked>(),
+     .in_api = InApi::kYes,
      .arity = Arity::kStar,
      .metavar = "PATH",
      .help = "Compare, which is the default if there are two sides; with files, compare these saved"

@@ -86,6 +86,7 @@ constexpr OptionRow kSession[] = {
     {.flags = {"--onnxrt-lib"},
      .dest = "onnxrt_lib",
      .sets = LoadOption("onnxruntime", "lib"),
+     .in_api = InApi::kYes,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "The ONNX Runtime library to use instead of the one found.",

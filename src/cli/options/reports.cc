@@ -45,6 +45,7 @@ constexpr OptionRow kRunFiles[] = {
     {.flags = {"--save-run-file"},
      .dest = "save_run_file",
      .sets = kBoundTogether,
+     .in_package = InPackage::kNot,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Save the run that this command line describes as JSON, before it starts.",
