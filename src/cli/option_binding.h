@@ -38,7 +38,7 @@ struct BindContext {
   Logger* log = nullptr;        ///< for warnings; nullptr: there are none
 };
 
-/// One option that was given, last where only one counts.
+/// One option that was given.
 struct OptionInput {
   const GivenOption& given;
   const BindContext& context;
@@ -59,7 +59,7 @@ struct Binding {
   bool of_runner = false;         ///< may stand inside of --runner
   bool together = false;          ///< read by whoever binds it together with other options
 
-  /// Of the row's own binding, or of one that is still missing.
+  /// The option is bound, by itself or together with others.
   constexpr bool Means() const { return set != nullptr || together; }
 
   constexpr Binding OfRunner() const {
