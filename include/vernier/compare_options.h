@@ -135,6 +135,27 @@ struct CompareOptions {
   bool check_average = false;
   /// Pairs outputs by Polygraphy's loose rules and tolerates one-sided outputs.
   bool lenient = false;
+
+  /// Calls `field(name, value)` for each field that is part of the file of a run, in its order.
+  template <typename Plan, typename Fields>
+  static void EachField(Plan& compare, Fields& field) {
+    field("functions", compare.functions);
+    field("rtol", compare.rtol);
+    field("atol", compare.atol);
+    field("tolerance", compare.tolerance);
+    field("check_error_stat", compare.check_error_stat);
+    field("error_quantile", compare.error_quantile);
+    field("infinities_compare_equal", compare.infinities_compare_equal);
+    field("max_mismatch_share", compare.max_mismatch_share);
+    field("max_mismatch_excess", compare.max_mismatch_excess);
+    field("index_tolerance", compare.index_tolerance);
+    field.Thresholds(compare.thresholds);
+    field("worst_elements", compare.worst_elements);
+    field("no_shape_check", compare.no_shape_check);
+    field("fail_fast", compare.fail_fast);
+    field("check_average", compare.check_average);
+    field("lenient", compare.lenient);
+  }
 };
 
 /// Whether the error bounds of ToleranceRule::kAuto apply to the output of that name: not if atol
@@ -145,6 +166,12 @@ bool HasAutoTolerance(const CompareOptions& options, std::string_view name);
 struct TopK {
   int64_t k = 0;      ///< 0 leaves the output as it is; negative gives no indices
   int64_t axis = -1;  ///< negative counts from the last axis
+
+  template <typename Plan, typename Fields>
+  static void EachField(Plan& top, Fields& field) {
+    field("k", top.k);
+    field("axis", top.axis);
+  }
 };
 
 /// kInvalidArgument if check_average is combined with something that has no average: fail_fast,

@@ -13,6 +13,13 @@ struct DimSize {
   std::string dimension;
   int64_t size = 0;  ///< in elements, >= 0
 
+  /// Calls `field(name, value)` for each field, for the file of a run.
+  template <typename Plan, typename Fields>
+  static void EachField(Plan& dim, Fields& field) {
+    field("dimension", dim.dimension);
+    field("size", dim.size);
+  }
+
   bool operator==(const DimSize&) const = default;
 };
 

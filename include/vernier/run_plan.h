@@ -40,6 +40,29 @@ struct ModelPlan {
   bool edited() const {
     return !outputs.empty() || !exclude_outputs.empty() || !outputs_by_type.empty();
   }
+
+  /// Calls `field(name, value)` for each field that is part of the file of a run, in its order.
+  template <typename Plan, typename Fields>
+  static void EachField(Plan& model, Fields& field) {
+    field("path", model.path);
+    field("type", model.type);
+    field("external_data_dir", model.external_data_dir);
+    field("strict_external_data", model.strict_external_data);
+    field("outputs", model.outputs);
+    field("exclude_outputs", model.exclude_outputs);
+    field("outputs_by_type", model.outputs_by_type);
+    field("save_path", model.save_path);
+    field("save_external_data", model.save_external_data);
+    field("save_external_threshold", model.save_external_threshold);
+    field("save_threshold_given", model.save_threshold_given);
+    field("save_one_file", model.save_one_file);
+    field("print_summary", model.print_summary);
+    field("ignore_external_data", model.ignore_external_data);
+    field("shape_inference", model.shape_inference);
+    field("symbolic_inference", model.symbolic_inference);
+    field("fp_to_fp16", model.fp_to_fp16);
+    field("fp16_clamps", model.fp16_clamps);
+  }
 };
 
 /// Who runs a framework that has both a plug-in and a module for the user's Python.
@@ -63,6 +86,19 @@ struct RunnerPlan {
   // For profiles of TensorRT, which are to take what feeds will have.
   std::vector<DimSize> dims;  ///< --dim
   bool equal_names = true;    ///< dimensions of one name have one size
+
+  template <typename Plan, typename Fields>
+  static void EachField(Plan& runner, Fields& field) {
+    field("name", runner.name);
+    field("backend", runner.backend);
+    field("model", runner.model);
+    field("backend_options", runner.backend_options);
+    field("session_options", runner.session_options);
+    field("plugin_options", runner.plugin_options);
+    field("place", runner.place);
+    field("dims", runner.dims);
+    field("equal_names", runner.equal_names);
+  }
 };
 
 /// A function in a Python script; an empty path: none.
@@ -71,6 +107,12 @@ struct ScriptFunction {
   std::string function;
 
   bool given() const { return !path.empty(); }
+
+  template <typename Plan, typename Fields>
+  static void EachField(Plan& script, Fields& field) {
+    field("path", script.path);
+    field("function", script.function);
+  }
 };
 
 /// Where feeds come from.
@@ -87,6 +129,22 @@ struct InputPlan {
   int64_t seed = 1;
   bool torch_numbers = false;         ///< random inputs are drawn by the user's torch
   std::optional<int64_t> iterations;  ///< not given: 1, or as many as the files hold
+
+  template <typename Plan, typename Fields>
+  static void EachField(Plan& inputs, Fields& field) {
+    field("load", inputs.load_paths);
+    field("script", inputs.script);
+    field("shapes", inputs.shape_words);
+    field("dims", inputs.dims);
+    field("found_dims", inputs.found_dims);
+    field("ranges", inputs.range_words);
+    field("maps", inputs.map_words);
+    field("from_graph", inputs.from_graph);
+    field("like", inputs.like);
+    field("seed", inputs.seed);
+    field("torch_numbers", inputs.torch_numbers);
+    field("iterations", inputs.iterations);
+  }
 };
 
 /// What a report is for: people, test machinery, programs, pull requests.
@@ -95,6 +153,12 @@ enum class ReportFormat : uint8_t { kHtml, kJunit, kJsonLines, kMarkdown };
 struct ReportFile {
   std::string path;
   ReportFormat format = ReportFormat::kHtml;
+
+  template <typename Plan, typename Fields>
+  static void EachField(Plan& report, Fields& field) {
+    field("path", report.path);
+    field("format", report.format);
+  }
 };
 
 /// Where things are saved; empty paths are not.
@@ -117,6 +181,18 @@ struct SavePlan {
   bool WantsFigures() const { return !record.empty() || !rows.empty() || !reports.empty(); }
   /// Does anything that is saved show charts, or might later?
   bool WantsCharts() const { return WantsPage() || !record.empty(); }
+
+  template <typename Plan, typename Fields>
+  static void EachField(Plan& save, Fields& field) {
+    field("inputs", save.inputs);
+    field("outputs", save.outputs);
+    field("input_blobs", save.input_blobs);
+    field("accuracy", save.accuracy);
+    field("record", save.record);
+    field("rows", save.rows);
+    field("reports", save.reports);
+    field("resume", save.resume);
+  }
 };
 
 /// Pictures of the differences that `simple` finds.
@@ -125,6 +201,14 @@ struct PicturePlan {
   std::string error_plots;  ///< --save-error-metrics-plot, likewise
   bool show_heatmaps = false;
   bool show_error_plots = false;
+
+  template <typename Plan, typename Fields>
+  static void EachField(Plan& pictures, Fields& field) {
+    field("heatmaps", pictures.heatmaps);
+    field("error_plots", pictures.error_plots);
+    field("show_heatmaps", pictures.show_heatmaps);
+    field("show_error_plots", pictures.show_error_plots);
+  }
 };
 
 /// How runners are driven.
@@ -138,7 +222,22 @@ struct ExecutionPlan {
   std::vector<std::string> backend_dirs;
   std::string python;        ///< --python: the interpreter of scripts; empty: found
   bool hash_inputs = false;  ///< workers tell hashes of the bytes that their runners receive
-  std::vector<std::string> environment;  ///< "NAME=value", for workers beside the parent's own
+  /// "NAME=value", for workers beside the parent's own; of two for one name the last counts.
+  std::vector<std::string> environment;
+
+  template <typename Plan, typename Fields>
+  static void EachField(Plan& execution, Fields& field) {
+    field("sequential", execution.sequential);
+    field("parallel", execution.parallel);
+    field("use_subprocess", execution.use_subprocess);
+    field("in_process", execution.in_process);
+    field("warm_up", execution.warm_up);
+    field("timeout_seconds", execution.timeout_s);
+    field("backend_dirs", execution.backend_dirs);
+    field("python", execution.python);
+    field("hash_inputs", execution.hash_inputs);
+    field("environment", execution.environment);
+  }
 };
 
 /// Which runners are compared.
@@ -147,6 +246,12 @@ enum class PairRule { kNeighbours, kFirst, kAll, kNamed };
 struct PairPlan {
   PairRule rule = PairRule::kNeighbours;
   std::vector<std::pair<std::string, std::string>> named;
+
+  template <typename Plan, typename Fields>
+  static void EachField(Plan& pairs, Fields& field) {
+    field("rule", pairs.rule);
+    field("named", pairs.named);
+  }
 };
 
 /// What the search for the layer to blame needs beside the run: `--blame`, and the command `blame`.
@@ -159,6 +264,17 @@ struct BlameOptions {
   std::string resume;
   /// For --bundle, runner by runner: the words of a command line that run it on another model.
   std::vector<std::string> runner_words;
+
+  template <typename Plan, typename Fields>
+  static void EachField(Plan& blame, Fields& field) {
+    field("reference", blame.reference);
+    field("max_host_bytes", blame.max_host_bytes);
+    field("max_gpu_bytes", blame.max_gpu_bytes);
+    field("save", blame.save);
+    field("bundle", blame.bundle);
+    field("resume", blame.resume);
+    field("runner_words", blame.runner_words);
+  }
 };
 
 struct RunPlan {
@@ -187,6 +303,32 @@ struct RunPlan {
   bool validate = false;
   bool comparison_asked = false;      ///< --compare-outputs: with one side only, that is a fault
   std::optional<BlameOptions> blame;  ///< --blame: search where outputs differ, after the run
+
+  template <typename Plan, typename Fields>
+  static void EachField(Plan& plan, Fields& field) {
+    field("command", plan.command);
+    field("lenient", plan.lenient);
+    field("strict", plan.strict);
+    field("same_type", plan.same_type);
+    field("runners", plan.runners);
+    field("inputs", plan.inputs);
+    field("load_outputs", plan.load_outputs);
+    field("load_labels", plan.load_labels);
+    field("inputs_as_outputs", plan.inputs_as_outputs);
+    field("execution", plan.execution);
+    field("postprocess", plan.postprocess);
+    field("postprocess_script", plan.postprocess_script);
+    field("pairs", plan.pairs);
+    field("output_maps", plan.output_map_words);
+    field("compare", plan.compare);
+    field("compare_script", plan.compare_script);
+    field("noise_floor", plan.noise_floor);
+    field("validate", plan.validate);
+    field("comparison_asked", plan.comparison_asked);
+    field("save", plan.save);
+    field("pictures", plan.pictures);
+    field("blame", plan.blame);
+  }
 };
 
 /// The plan as the file of a run (`--save-run-file`): JSON with what differs from a new plan, under

@@ -25,11 +25,11 @@ using Sides = std::vector<std::optional<IterationTuple>>;
 
 class Comparison {
  public:
-  Comparison(std::vector<std::string> words, std::vector<std::string> names, const nb::dict& said,
+  Comparison(CallOptions options, std::vector<std::string> names, const nb::dict& said,
              nb::object log, int threshold)
       : logger_(std::move(log), threshold), caller_(Caller::From(said)), names_(std::move(names)) {
-    words.insert(words.begin(), "arrays");  // the command wants a file
-    words_ = Check(ParseWords("compare", std::move(words)));
+    options.insert(options.begin(), nb::str("arrays"));  // the command wants a file
+    words_ = Check(ReadOptions("compare", options));
     plan_ = Check(BindRun(words_.args, words_.invocation, logger_));
     Check(CheckAverageOptions(plan_.compare));
     plan_.load_outputs.clear();
@@ -123,9 +123,9 @@ class Comparison {
 };
 
 // The outputs of one iteration as --postprocess makes them.
-NamedTensors Postprocess(std::vector<std::string> list, NamedTensors outputs) {
+NamedTensors Postprocess(const CallOptions& options, NamedTensors outputs) {
   PythonLogger logger(nb::none(), static_cast<int>(Severity::kCritical) + 1);
-  const Words words = Check(ParseWords("run", std::move(list)));
+  const Words words = Check(ReadOptions("run", options));
   const RunPlan plan = Check(BindRun(words.args, words.invocation, logger));
   TensorMap map = ToMap(std::move(outputs));
   Check(PostprocessTopK(map, plan.postprocess));
@@ -136,14 +136,13 @@ NamedTensors Postprocess(std::vector<std::string> list, NamedTensors outputs) {
 
 void BindComparison(nb::module_& module) {
   nb::class_<Comparison>(module, "Comparison")
-      .def(nb::init<std::vector<std::string>, std::vector<std::string>, const nb::dict&, nb::object,
-                    int>(),
-           nb::arg("words"), nb::arg("names"), nb::arg("caller"), nb::arg("log"),
+      .def(nb::init<CallOptions, std::vector<std::string>, const nb::dict&, nb::object, int>(),
+           nb::arg("options"), nb::arg("names"), nb::arg("caller"), nb::arg("log"),
            nb::arg("threshold"))
       .def("add", &Comparison::Add)
       .def("finish", &Comparison::Finish, nb::arg("lengths"), nb::arg("notes"))
       .def("close", &Comparison::Close);
-  module.def("postprocess", &Postprocess, nb::arg("words"), nb::arg("outputs"));
+  module.def("postprocess", &Postprocess, nb::arg("options"), nb::arg("outputs"));
 }
 
 }  // namespace vernier::python

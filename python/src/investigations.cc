@@ -38,7 +38,7 @@ struct Settings {
   bool default_runner = false;  // the caller named none
 
   void Apply(RunPlan& plan) const {
-    plan.execution.environment = environment;
+    AddBefore(environment, plan.execution.environment);
     if (plan.execution.python.empty()) plan.execution.python = python;
   }
 };
@@ -145,14 +145,14 @@ constexpr InvestigationRow kInvestigations[] = {{"blame", DoBlame},
 
 // The record as JSON, the program's tables, why it was given up, the exit code.
 std::tuple<std::string, std::string, std::string, int> CarryOut(const std::string& command,
-                                                                std::vector<std::string> list,
+                                                                const CallOptions& options,
                                                                 const nb::dict& said,
                                                                 nb::object log, int threshold) {
   PythonLogger logger(std::move(log), threshold);
   const Settings settings{nb::cast<std::vector<std::string>>(said["environment"]),
                           nb::cast<std::string>(said["python"]),
                           nb::cast<bool>(said["default_runner"])};
-  const Words words = Check(ParseWords(command, std::move(list)));
+  const Words words = Check(ReadOptions(command, options));
   OwnThread thread;
   for (const InvestigationRow& row : kInvestigations) {
     if (row.command != command) continue;
@@ -165,7 +165,7 @@ std::tuple<std::string, std::string, std::string, int> CarryOut(const std::strin
 }  // namespace
 
 void BindInvestigations(nb::module_& module) {
-  module.def("investigate", &CarryOut, nb::arg("command"), nb::arg("words"), nb::arg("settings"),
+  module.def("investigate", &CarryOut, nb::arg("command"), nb::arg("options"), nb::arg("settings"),
              nb::arg("log"), nb::arg("threshold"));
 }
 

@@ -33,35 +33,88 @@ std::vector<RowTuple> OptionRows(const std::string& command) {
   return rows;
 }
 
+using EntryTuple = std::tuple<std::string, nb::object, std::string>;
+using OptionTuple = std::pair<std::string, std::vector<EntryTuple>>;
+
+// A number of Python; nullopt for anything else, and for what has no room.
+std::optional<CastValue> NumberFrom(const nb::object& value) {
+  if (PyFloat_Check(value.ptr())) return CastValue{nb::cast<double>(value)};
+  if (!PyLong_Check(value.ptr()) || PyBool_Check(value.ptr())) return std::nullopt;
+  int beyond = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &beyond);
+  return beyond == 0 ? std::optional(CastValue{WideInt{number}}) : std::nullopt;
+}
+
+Result<GivenOption> OptionFrom(const OptionTable& table, const OptionTuple& option) {
+  const FlagEntry* const found = table.Find(option.first);
+  if (found == nullptr) return InvalidArgument("there is no option " + option.first);
+  GivenOption given{found->row, found->flag, {}, 0};
+  for (const auto& [output, value, text] : option.second) {
+    given.values.push_back((output.empty() ? "" : output + ":") + text);
+    if (std::optional<CastValue> number = NumberFrom(value)) {
+      given.entries.push_back({output, *std::move(number)});
+    }
+  }
+  // Words among the numbers are read as words, and so are the numbers then.
+  if (given.entries.size() != given.values.size()) given.entries.clear();
+  return given;
+}
+
+// As a command line would have it, for records.
+void AddWords(const GivenOption& given, std::vector<std::string>& words) {
+  const OptionRow& row = *given.row;
+  const bool one = (row.arity == Arity::kOne || row.arity == Arity::kOptional) &&
+                   row.action != OptionAction::kAppend;
+  const bool joined = given.values.size() == 1 && (one || given.values.front().starts_with('-'));
+  words.push_back(std::string(given.flag) + (joined ? "=" + given.values.front() : ""));
+  if (!joined) words.insert(words.end(), given.values.begin(), given.values.end());
+}
+
+Result<ParsedArgs> ParseWords(const std::string& command, const OptionTable& table,
+                              const std::vector<std::string>& words) {
+  ParseResult parsed = ParseCommandLine(table, words);
+  if (parsed.end != ParseEnd::kParsed) return InvalidArgument(parsed.error);
+  if (table.FindDest("runners") != nullptr) TakePluginOptions(parsed);
+  if (parsed.unknown.empty()) return std::move(parsed.args);
+  const std::optional<std::string> suggestion = SuggestFlag(table, parsed.unknown.front());
+  return InvalidArgument("'" + parsed.unknown.front() + "' is no option of " + command +
+                         (suggestion ? "; did you mean " + *suggestion + "?" : ""));
+}
+
 }  // namespace
 
-Result<Words> ParseWords(const std::string& command, std::vector<std::string> words) {
+Result<Words> ReadOptions(const std::string& command, const CallOptions& options) {
   const CommandSpec* entry = FindCommand(command);
   if (entry == nullptr || entry->options == nullptr) {
     return InvalidArgument("there is no command '" + command + "' with options");
   }
   const OptionTable table = entry->options();
-  ParseResult parsed = ParseCommandLine(table, words);
-  if (parsed.end != ParseEnd::kParsed) return InvalidArgument(parsed.error);
-  if (table.FindDest("runners") != nullptr) TakePluginOptions(parsed);
-  if (!parsed.unknown.empty()) {
-    const std::optional<std::string> suggestion = SuggestFlag(table, parsed.unknown.front());
-    return InvalidArgument("'" + parsed.unknown.front() + "' is no option of " + command +
-                           (suggestion ? "; did you mean " + *suggestion + "?" : ""));
-  }
-  if (!parsed.args.Has("lenient")) {
-    VERNIER_TRY(CheckOptionUse(table, parsed.args, RunnersGiven::kElsewhereToo));
+  std::vector<std::string> words;
+  std::vector<OptionTuple> given;
+  for (const nb::object& option : options) {
+    if (nb::isinstance<nb::str>(option)) {
+      words.push_back(nb::cast<std::string>(option));
+    } else {
+      given.push_back(nb::cast<OptionTuple>(option));
+    }
   }
   Words result;
-  result.invocation.command = "vernier." + command;
-  result.invocation.now = std::time(nullptr);
-  result.invocation.words = {"vernier", command};
-  for (const std::string& word : words) {
-    result.invocation.command += " " + word;
-    result.invocation.words.push_back(word);
+  VERNIER_ASSIGN_OR_RETURN(result.args, ParseWords(command, table, words));
+  for (const OptionTuple& tuple : given) {
+    VERNIER_ASSIGN_OR_RETURN(GivenOption option, OptionFrom(table, tuple));
+    AddWords(option, words);
+    VERNIER_TRY(AddOption(std::move(option), result.args));
   }
-  result.words = std::move(words);
-  result.args = std::move(parsed.args);
+  if (!result.args.Has("lenient")) {
+    VERNIER_TRY(CheckOptionUse(table, result.args, RunnersGiven::kElsewhereToo));
+  }
+  result.invocation.now = std::time(nullptr);
+  result.invocation.command = "vernier." + command;
+  result.invocation.words = {"vernier", command};
+  for (std::string& word : words) {
+    result.invocation.command += " " + word;
+    result.invocation.words.push_back(std::move(word));
+  }
   return result;
 }
 

@@ -1,5 +1,7 @@
-// Command lines of a command, as vernier's own parser reads them.
+// The options of a command, as a call of Python gives them.
 #pragma once
+
+#include <nanobind/nanobind.h>
 
 #include <string>
 #include <vector>
@@ -10,15 +12,23 @@
 
 namespace vernier::python {
 
-/// A command line that was understood. The arguments point into the table's rows, which are
-/// constants.
+/// Options that were understood. The arguments point into the table's rows, which are constants.
 struct Words {
-  std::vector<std::string> words;
   ParsedArgs args;
   Invocation invocation;
 };
 
-/// kInvalidArgument, in argparse's words, for what cannot be parsed.
-Result<Words> ParseWords(const std::string& command, std::vector<std::string> words);
+/// What a call of Python gives: words of a command line (models and runners), and options by their
+/// flags, as tuples (flag, values): each value is a tuple of the name of an output or "", the
+/// value, and its text. Numbers are taken as they are, everything else by its text.
+using CallOptions = std::vector<nanobind::object>;
+
+/// kInvalidArgument, in argparse's words, for what cannot be used.
+Result<Words> ReadOptions(const std::string& command, const CallOptions& options);
+
+/// Puts the package's own settings of variables before those of the options, which count.
+inline void AddBefore(const std::vector<std::string>& own, std::vector<std::string>& given) {
+  given.insert(given.begin(), own.begin(), own.end());
+}
 
 }  // namespace vernier::python

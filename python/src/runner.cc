@@ -37,14 +37,14 @@ Signature SignatureOf(std::span<const TensorInfo> infos) {
 
 class OpenRunner {
  public:
-  OpenRunner(std::vector<std::string> list, std::vector<std::string> environment,
+  OpenRunner(const CallOptions& options, const std::vector<std::string>& environment,
              const std::string& python, nb::object log, int threshold)
       : logger_(std::move(log), threshold) {
-    words_ = Check(ParseWords("run", std::move(list)));
+    words_ = Check(ReadOptions("run", options));
     plan_ = Check(BindRun(words_.args, words_.invocation, logger_));
     Check(CheckRun(plan_));
     if (plan_.runners.size() != 1) throw StatusError{InvalidArgument("expected one runner")};
-    plan_.execution.environment = std::move(environment);
+    AddBefore(environment, plan_.execution.environment);
     if (plan_.execution.python.empty()) plan_.execution.python = python;
     objects_.keeps_outputs = true;
     live_.emplace(plan_, thread_.interrupted(), logger_, &objects_);
@@ -116,9 +116,9 @@ class OpenRunner {
 
 void BindRunner(nb::module_& module) {
   nb::class_<OpenRunner>(module, "OpenRunner")
-      .def(nb::init<std::vector<std::string>, std::vector<std::string>, const std::string&,
+      .def(nb::init<const CallOptions&, const std::vector<std::string>&, const std::string&,
                     nb::object, int>(),
-           nb::arg("words"), nb::arg("environment"), nb::arg("python"), nb::arg("log"),
+           nb::arg("options"), nb::arg("environment"), nb::arg("python"), nb::arg("log"),
            nb::arg("threshold"))
       .def("infer", &OpenRunner::Infer)
       .def("close", &OpenRunner::Close)

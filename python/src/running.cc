@@ -60,15 +60,15 @@ SessionEvents EventsFor(const RunSettings& settings, const nb::object& progress,
   return events;
 }
 
-RunAnswer Run(std::vector<std::string> list, const nb::dict& said_caller, const nb::dict& said,
+RunAnswer Run(const CallOptions& options, const nb::dict& said_caller, const nb::dict& said,
               nb::object log, int threshold, nb::object progress) {
   PythonLogger logger(std::move(log), threshold);
   const Caller caller = Caller::From(said_caller);
   const RunSettings settings = SettingsFrom(said);
-  const Words words = Check(ParseWords("run", std::move(list)));
+  const Words words = Check(ReadOptions("run", options));
   RunPlan plan = Check(BindRun(words.args, words.invocation, logger));
   Check(CheckRun(plan));
-  plan.execution.environment = settings.environment;
+  AddBefore(settings.environment, plan.execution.environment);
   if (plan.execution.python.empty()) plan.execution.python = settings.python;
   if (!settings.compare) plan.pairs = {PairRule::kNamed, {}};
   caller.JoinPlan(Check(BindModel(words.args)), plan);
@@ -98,8 +98,8 @@ void BindRun(nb::module_& module) {
       .def_ro("exit_code", &RunAnswer::exit_code)
       .def_ro("feeds", &RunAnswer::feeds)
       .def_ro("results", &RunAnswer::results);
-  module.def("run", &Run, nb::arg("words"), nb::arg("caller"), nb::arg("settings"), nb::arg("log"),
-             nb::arg("threshold"), nb::arg("progress").none());
+  module.def("run", &Run, nb::arg("options"), nb::arg("caller"), nb::arg("settings"),
+             nb::arg("log"), nb::arg("threshold"), nb::arg("progress").none());
 }
 
 }  // namespace vernier::python

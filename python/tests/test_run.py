@@ -37,6 +37,18 @@ def test_wrong_callable_is_a_mismatch(model):
     assert list(record.results.keys()) == ["good", "bad"]
 
 
+def test_variables_are_set_for_workers_alone(model, tmp_path):
+    script = tmp_path / "level.py"
+    script.write_text("import os\n\n\ndef infer(feed):\n"
+                      "    assert os.environ['LEVEL'] == 'a=3', os.environ['LEVEL']\n"
+                      "    return feed\n")
+    for variables in ({"LEVEL": "a=3"}, ["LEVEL=2", "LEVEL=a=3"], "LEVEL=a=3"):
+        assert vernier.run(model, [str(script)], env=variables).exit_code == 0
+    assert "LEVEL" not in os.environ
+    with pytest.raises(vernier.InvalidArgument, match="^env: expected NAME=VALUE, got '3'"):
+        vernier.run(model, [str(script)], env="3")
+
+
 def test_order_of_runners_is_kept(model):
     record = vernier.run(model, [reference, "onnxrt", reference])
     names = [runner["name"] for runner in record.runners]

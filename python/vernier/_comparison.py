@@ -10,7 +10,7 @@ from ._record import Record
 from ._results import IterationResult, Iterations, RunResults, as_iteration, load_results
 from ._saving import UNSAVED, joined, unsaved
 from ._sentences import answers
-from ._words import words
+from ._words import chosen
 
 NAMES = ("a", "b", "c", "d", "e", "f", "g", "h")
 
@@ -40,7 +40,7 @@ def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options
     with callables:
         write, level = sink()
         copies = Copies()
-        run = _native.Comparison(words("compare", options), labels, callables.said(), write, level)
+        run = _native.Comparison(chosen("compare", options), labels, callables.said(), write, level)
         try:
             for index in range(max((len(its) for _, its in sides), default=0)):
                 if not run.add([_at(its, index, label, copies)

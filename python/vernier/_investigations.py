@@ -19,7 +19,7 @@ from ._running import (FINDINGS, drawn_or_read, file_words, model_words, pair_wo
 from ._runners import environment, served_here
 from ._saving import UNSAVED, joined, unsaved
 from ._sentences import answers, in_python, tell_of
-from ._words import words
+from ._words import chosen
 
 NOTHING_COMPARED = 4
 
@@ -185,7 +185,7 @@ def _investigate(command, model, runners, inputs, options, default_runner=False)
     with contextlib.ExitStack() as stack:
         line = model_words(model, stack) + runner_words(runners, None)
         options = _inputs(inputs, options, stack)
-        line += words(command, pair_words(options))
+        line += chosen(command, pair_words(options))
         stack.enter_context(served_here(options))
         write, level = sink()
         settings = {"environment": environment(), "python": sys.executable,

@@ -16,7 +16,7 @@ from ._results import IterationResult, RunResults
 from ._runners import Runner, environment, label_of, served_here
 from ._saving import UNSAVED, joined, unsaved
 from ._sentences import answers
-from ._words import words
+from ._words import chosen
 
 # Exit codes of runs that did what was asked and found something.
 FINDINGS = (0, 1, 4)
@@ -64,7 +64,7 @@ def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_f
         if postprocess_func is not None:
             callables.add_function("postprocessing", postprocess_func, "postprocess_func")
         compare = options.get("pairs") is None or pair_words(options)["pairs"] is not None
-        line += words("run", pair_words(options))
+        line += chosen("run", pair_words(options))
         stack.enter_context(callables)
         stack.enter_context(served_here(options))
         write, level = sink()

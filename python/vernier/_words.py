@@ -1,4 +1,5 @@
-"""Keywords of Python to words of a command line: the option rows of the program say how."""
+"""Keywords of Python to options of the libraries, and to words of a command line: the option rows of
+the program say how."""
 
 import difflib
 import os
@@ -23,19 +24,29 @@ def _range(value):
     return _text(list(value)) if numbers else value
 
 
-def _values(value):
-    """The words of a value: a dictionary has one for each entry."""
+def _entries(value):
+    """The entries of a value: the name of an output or "", what it has, and that as a text."""
     if isinstance(value, dict):
-        return [(f"{name}:" if name else "") + _text(entry) for name, entry in value.items()]
+        return [(str(name) if name else "", entry, _text(entry)) for name, entry in value.items()]
     if isinstance(value, (list, tuple, set)):
-        return [_text(entry) for entry in value]
-    return [_text(value)]
+        return [("", entry, _text(entry)) for entry in value]
+    return [("", value, _text(value))]
+
+
+def chosen(command, options):
+    """The options of a dictionary of keywords, as the libraries take them: flags with entries."""
+    return [(row.flags[0], entries) for _, row, entries in _options(command, options)]
 
 
 def words(command, options):
-    """The words of a dictionary of keywords."""
+    """The same as words of a command line."""
+    return [word for keyword, row, entries in _options(command, options)
+            for word in _joined(keyword, row, entries)]
+
+
+def _options(command, options):
+    """(keyword, row, entries) of each occurrence of an option."""
     known = keywords(command)
-    out = []
     for keyword, value in options.items():
         row = known.get(keyword)
         if row is None:
@@ -44,12 +55,12 @@ def words(command, options):
             continue
         if row.dest == "val_range":
             value = _range(value)
-        if row.dest == "dims" and isinstance(value, dict):
+        if row.dest in ("dims", "env") and isinstance(value, dict):
             value = [f"{name}={_text(size)}" for name, size in value.items()]
         if row.elsewhere:
             raise InvalidArgument(f"{keyword}: {row.elsewhere}")
-        out += _row_words(keyword, row, value)
-    return out
+        for entries in _occurrences(keyword, row, value):
+            yield keyword, row, entries
 
 
 def _meant(command, keyword):
@@ -62,36 +73,33 @@ def _meant(command, keyword):
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
-def _occurrences(arity, value):
-    """The words of each occurrence of a flag that may be repeated: of lists in a list, one each."""
-    if arity not in (STAR, PLUS):
-        return [[word] for word in _values(value)]
+def _occurrences(keyword, row, value):
+    """The entries of each occurrence of a flag: of one that may be repeated, lists in a list have
+    one each."""
+    if row.action == COUNT:
+        return [[]] * int(value)
+    if value is True and row.arity in (NONE, OPTIONAL, STAR):
+        return [[]]
+    if row.arity == NONE:
+        raise InvalidArgument(f"{keyword}: expected True or False, got {value!r}")
+    entries = _entries(value)
+    if row.action != APPEND:
+        if row.arity in (ONE, OPTIONAL) and len(entries) != 1:
+            raise InvalidArgument(f"{keyword}: expected one value, got {value!r}")
+        return [entries]
+    if row.arity not in (STAR, PLUS):
+        return [[entry] for entry in entries]
     nested = isinstance(value, (list, tuple)) and value and all(
         isinstance(entry, (list, tuple, dict)) for entry in value)
-    return [_values(entry) for entry in (value if nested else [value])]
+    return [_entries(entry) for entry in value] if nested else [entries]
 
 
-def _row_words(keyword, row, value):
-    flag, arity, action = row.flags[0], row.arity, row.action
-    if action == COUNT:
-        return [flag] * int(value)
-    if value is True and arity in (NONE, OPTIONAL, STAR):
-        return [flag]
-    if arity == NONE:
-        raise InvalidArgument(f"{keyword}: expected True or False, got {value!r}")
-    if action == APPEND:
-        return [word for entry in _occurrences(arity, value) for word in _joined(keyword, flag, entry)]
-    values = _values(value)
-    if arity in (ONE, OPTIONAL) and len(values) != 1:
-        raise InvalidArgument(f"{keyword}: expected one value, got {value!r}")
-    if arity in (ONE, OPTIONAL):
-        return [f"{flag}={values[0]}"]
-    return _joined(keyword, flag, values)
-
-
-def _joined(keyword, flag, values):
+def _joined(keyword, row, entries):
     """A value that looks like a flag is taken behind =, where there is no place for a second one."""
-    if len(values) == 1 and values[0].startswith("-"):
+    flag = row.flags[0]
+    values = [(f"{name}:" if name else "") + text for name, _, text in entries]
+    single = row.arity in (ONE, OPTIONAL) and row.action != APPEND
+    if len(values) == 1 and (single or values[0].startswith("-")):
         return [f"{flag}={values[0]}"]
     for value in values:
         if value.startswith("-") and not _NEGATIVE.fullmatch(value):

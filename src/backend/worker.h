@@ -31,8 +31,8 @@ struct WorkerOptions {
   /// What serves instead of this executable, which becomes it: a program and its arguments; the
   /// descriptor of the channel is added as the last one. Empty: `vernier worker` itself.
   std::vector<std::string> program;
-  std::vector<std::string>
-      environment;  ///< "NAME=value", beside this process's own; not in_process
+  std::vector<std::string> environment;  ///< "NAME=value", beside this process's own, the last for
+                                         ///< a name; not in_process
   /// What it writes to its standard output and error is a user's own script's, which is always
   /// passed on. Of a framework it is from -v on, without escape codes for terminals elsewhere.
   bool speaks_for_user = false;

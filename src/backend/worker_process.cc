@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <span>
+#include <string_view>
 
 #include "backend/no_descriptors.h"
 #include "backend/worker.h"
@@ -79,17 +81,22 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   return pointers;
 }
 
-// This process's environment with `more` in place of variables of the same names.
+// This process's environment with `more` in place of variables of the same names. Of two settings
+// of one variable in `more`, the last one counts.
 std::vector<char*> Environment(std::vector<std::string>& more) {
-  std::vector<char*> all = Pointers(more);
-  const auto replaced = [&](std::string_view variable) {
-    const std::string_view name = variable.substr(0, variable.find('=') + 1);
-    return std::any_of(more.begin(), more.end(),
-                       [&](const std::string& given) { return given.starts_with(name); });
+  std::vector<char*> all;
+  const auto is_set = [](const std::string& variable, const auto& later) {
+    const std::string name = variable.substr(0, variable.find('=') + 1);
+    return std::ranges::any_of(later,
+                               [&](std::string_view other) { return other.starts_with(name); });
   };
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (!replaced(*variable)) all.insert(all.end() - 1, *variable);
+  for (size_t i = 0; i < more.size(); ++i) {
+    if (!is_set(more[i], std::span(more).subspan(i + 1))) all.push_back(more[i].data());
   }
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!is_set(*variable, more)) all.push_back(*variable);
+  }
+  all.push_back(nullptr);
   return all;
 }
 

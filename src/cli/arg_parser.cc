@@ -27,6 +27,62 @@ Status ArgumentError(const OptionRow& row, std::string_view message) {
   return InvalidArgument("argument " + row.NameInErrors() + ": " + std::string(message));
 }
 
+Status CheckType(const OptionRow& row, const std::string& value) {
+  if (row.type == ValueType::kInt && !IsPythonInt(value)) {
+    return ArgumentError(row, "invalid int value: " + QuotePython(value));
+  }
+  if (row.type == ValueType::kFloat && !ParseDouble(value)) {
+    return ArgumentError(row, "invalid float value: " + QuotePython(value));
+  }
+  return {};
+}
+
+// What the command line says in place of the error, where that has choices of ours: `own_error`.
+Status CheckChoice(const OptionRow& row, const std::string& value, std::string& own_error) {
+  if (row.choices.empty() ||
+      std::find(row.choices.begin(), row.choices.end(), value) != row.choices.end()) {
+    return {};
+  }
+  const auto list = [](std::span<const std::string_view> choices) {
+    std::string text;
+    for (const std::string_view choice : choices) {
+      text += (text.empty() ? "" : ", ") + QuotePython(choice);
+    }
+    return text;
+  };
+  // The peer's words with the peer's choices; what we add comes after.
+  const size_t of_peer = row.choices.size() - row.own_choices;
+  const std::string invalid = "invalid choice: " + QuotePython(value) + " (choose from ";
+  std::string text = invalid + list(row.choices.first(of_peer)) + ")";
+  if (row.own_choices > 0) text += " or " + list(row.choices.subspan(of_peer));
+  const std::vector<std::string_view> known(row.choices.begin(), row.choices.end());
+  const std::string near = NearestName(value, known);
+  const std::string hint = near.empty() ? "" : "; did you mean '" + near + "'?";
+  if (row.own_choices > 0) {
+    own_error = ArgumentError(row, invalid + list(row.choices) + ")" + hint).message();
+  }
+  return ArgumentError(row, text + hint);
+}
+
+Status CheckExclusions(const OptionRow& row, const ParsedArgs& args) {
+  const auto excludes = [](const OptionRow& a, const OptionRow& b) {
+    return std::find(std::begin(a.excludes), std::end(a.excludes), b.dest) != std::end(a.excludes);
+  };
+  for (const GivenOption& earlier : args.given()) {
+    if (excludes(row, *earlier.row) || excludes(*earlier.row, row)) {
+      return ArgumentError(row, "not allowed with argument " + earlier.row->NameInErrors());
+    }
+  }
+  return {};
+}
+
+Status CheckGiven(const GivenOption& given, const ParsedArgs& earlier, std::string& own_error) {
+  const OptionRow& row = *given.row;
+  for (const std::string& value : given.values) VERNIER_TRY(CheckType(row, value));
+  for (const std::string& value : given.values) VERNIER_TRY(CheckChoice(row, value, own_error));
+  return CheckExclusions(row, earlier);
+}
+
 std::pair<std::string_view, std::optional<std::string>> SplitAtEquals(std::string_view word) {
   const size_t equals = word.find('=');
   if (equals == std::string_view::npos) return {word, std::nullopt};
@@ -278,63 +334,12 @@ class CommandLineParser {
     const auto dashes = std::find(given.values.begin(), given.values.end(), "--");
     if (dashes != given.values.end()) given.values.erase(dashes);
     if (row.IsPositional() && given.values.empty()) return {};
-    for (const std::string& value : given.values) VERNIER_TRY(CheckType(row, value));
-    for (const std::string& value : given.values) VERNIER_TRY(CheckChoice(row, value));
-    VERNIER_TRY(CheckExclusions(row));
+    VERNIER_TRY(CheckGiven(given, result_.args, result_.own_error));
     if (row.action == OptionAction::kHelp) {
       help_ = true;
       return Cancelled("help");
     }
     result_.args.Add(std::move(given));
-    return {};
-  }
-
-  static Status CheckType(const OptionRow& row, const std::string& value) {
-    if (row.type == ValueType::kInt && !IsPythonInt(value)) {
-      return ArgumentError(row, "invalid int value: " + QuotePython(value));
-    }
-    if (row.type == ValueType::kFloat && !ParseDouble(value)) {
-      return ArgumentError(row, "invalid float value: " + QuotePython(value));
-    }
-    return {};
-  }
-
-  Status CheckChoice(const OptionRow& row, const std::string& value) {
-    if (row.choices.empty() ||
-        std::find(row.choices.begin(), row.choices.end(), value) != row.choices.end()) {
-      return {};
-    }
-    const auto list = [](std::span<const std::string_view> choices) {
-      std::string text;
-      for (const std::string_view choice : choices) {
-        text += (text.empty() ? "" : ", ") + QuotePython(choice);
-      }
-      return text;
-    };
-    // The peer's words with the peer's choices; what we add comes after.
-    const size_t of_peer = row.choices.size() - row.own_choices;
-    const std::string invalid = "invalid choice: " + QuotePython(value) + " (choose from ";
-    std::string text = invalid + list(row.choices.first(of_peer)) + ")";
-    if (row.own_choices > 0) text += " or " + list(row.choices.subspan(of_peer));
-    const std::vector<std::string_view> known(row.choices.begin(), row.choices.end());
-    const std::string near = NearestName(value, known);
-    const std::string hint = near.empty() ? "" : "; did you mean '" + near + "'?";
-    if (row.own_choices > 0) {
-      result_.own_error = ArgumentError(row, invalid + list(row.choices) + ")" + hint).message();
-    }
-    return ArgumentError(row, text + hint);
-  }
-
-  Status CheckExclusions(const OptionRow& row) const {
-    const auto excludes = [](const OptionRow& a, const OptionRow& b) {
-      return std::find(std::begin(a.excludes), std::end(a.excludes), b.dest) !=
-             std::end(a.excludes);
-    };
-    for (const GivenOption& earlier : result_.args.given()) {
-      if (excludes(row, *earlier.row) || excludes(*earlier.row, row)) {
-        return ArgumentError(row, "not allowed with argument " + earlier.row->NameInErrors());
-      }
-    }
     return {};
   }
 
@@ -347,6 +352,16 @@ class CommandLineParser {
 };
 
 }  // namespace
+
+Status AddOption(GivenOption given, ParsedArgs& args) {
+  if (given.row->arity == Arity::kPlus && given.values.empty()) {
+    return ArgumentError(*given.row, "expected at least one argument");
+  }
+  std::string own_error;
+  VERNIER_TRY(CheckGiven(given, args, own_error));
+  args.Add(std::move(given));
+  return {};
+}
 
 ParseResult ParseCommandLine(const OptionTable& table, std::span<const std::string> words) {
   return CommandLineParser(table, words).Parse();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/option_table.h"
+#include "util/cast_grammar.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -22,6 +23,9 @@ struct GivenOption {
   std::string_view flag;            ///< the full name it resolved to, empty for a positional
   std::vector<std::string> values;  ///< empty for switches and bare kOptional or kStar
   size_t position = 0;              ///< index of its first word
+  /// The same values as a program has them, of which `values` are the texts; empty where the option
+  /// was given as words.
+  std::vector<KeyedValue> entries = {};
 };
 
 /// One runner, in the order of the command line.
@@ -45,6 +49,8 @@ class ParsedArgs {
   void Add(PluginOption option) { plugin_options_.push_back(std::move(option)); }
 
   bool Has(std::string_view dest) const { return Last(dest) != nullptr; }
+  /// No later option of these has its dest.
+  bool IsLast(const GivenOption& given) const { return Last(given.row->dest) == &given; }
   /// How often it was given: -vv is 2.
   int Count(std::string_view dest) const;
   /// A flag that may stand without its value did so, the last time it was given.
@@ -105,6 +111,10 @@ struct ParseResult {
 /// of kOurs join the search for abbreviations only when no kPeer name matches, and rows with
 /// wider_than_peer take more.
 ParseResult ParseCommandLine(const OptionTable& table, std::span<const std::string> words);
+
+/// Adds an option that a program gives, after the checks of its values that a command line has.
+/// kInvalidArgument in argparse's words.
+Status AddOption(GivenOption given, ParsedArgs& args);
 
 /// Moves the words `--BACKEND.OPTION=VALUE` from `unknown` to `args`.
 void TakePluginOptions(ParseResult& result);

@@ -8,8 +8,9 @@
 
 namespace vernier {
 
-/// Fills CompareOptions, post-processing and validation. kInvalidArgument, naming the flag, for
-/// values that cannot be used; thresholds of functions that do not run are warned of.
+/// What options of the comparison mean for each other, once each of them is bound.
+/// kInvalidArgument, naming the flags, for those that leave each other nothing to say; thresholds
+/// of functions that do not run are warned of.
 Status BindCompare(const ParsedArgs& args, RunPlan& plan, Logger& logger);
 
 /// Whether --check-average goes with the other options; kInvalidArgument, naming flags, otherwise.

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <set>
 
 #include "cli/bind_model.h"
-#include "cli/bind_onnxruntime.h"
 #include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
 #include "cli/flag_suggestion.h"
@@ -25,53 +23,14 @@ namespace {
 
 constexpr std::string_view kTensorRt = "tensorrt";
 
-struct OptionBinding {
-  std::string_view backend;
-  std::string_view dest;
-  std::string_view key;
-  bool for_backend;  // of loading the framework, not of opening a model
-};
-
-constexpr OptionBinding kOptionBindings[] = {
-    {"onnxruntime", "onnxrt_lib", "lib", true},
-    {"onnxruntime", "providers", "providers", false},
-    {"onnxruntime", "graph_optimization_level", "graph_optimization_level", false},
-    {"onnxruntime", "intra_op_threads", "intra_op_threads", false},
-    {"onnxruntime", "inter_op_threads", "inter_op_threads", false},
-    {"identity", "identity_device", "device", false},
-    {"openvino", "openvino_lib", "lib", true},
-    {"openvino", "openvino_device", "device", false},
-    {"openvino", "openvino_precision", "precision", false},
-    {kTensorRt, "trt_lib", "lib", true},
-    {"torch", "torch_lib", "lib", true},
-    {"torch", "torch_outputs", "output_names", false},
-};
-
-Status BindTorch(const ParsedArgs& args, RunnerPlan& runner) {
-  std::set<std::string_view> names;
-  for (const std::string& name : args.List("torch_outputs")) {
-    if (names.insert(name).second) continue;
-    return InvalidArgument("--torch-outputs: '" + name + "' names two outputs");
-  }
-  if (args.Has("allow_pickle")) runner.session_options.emplace_back("allow_pickle", "1");
-  // A library that is named is for the plug-in: no other PyTorch will do.
-  if (args.Has("torch_lib")) runner.place = RunnerPlace::kPlugin;
-  const std::string_view served = args.Value("torch_in").value_or("");
-  if (served == "plugin") runner.place = RunnerPlace::kPlugin;
-  if (served == "python") runner.place = RunnerPlace::kPython;
-  if (served == "auto") runner.place = RunnerPlace::kAuto;
-  return {};
-}
-
 Status BindBackendOptions(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) {
-  for (const OptionBinding& binding : kOptionBindings) {
-    if (binding.backend != runner.backend) continue;
-    for (const std::string& value : args.List(binding.dest)) {
-      auto& options = binding.for_backend ? runner.backend_options : runner.session_options;
-      options.emplace_back(binding.key, value);
-    }
-  }
-  VERNIER_TRY(BindTensorFlow(args, runner));
+  const bool engine = runner.backend == kTensorRt;
+  if (!engine) VERNIER_TRY(BindOptions(args, {.log = &logger}, {runner}));
+  // What marks every tensor of the run marks TensorFlow's, too.
+  if (runner.backend == "tensorflow" && args.Has("mark_all")) MarkAllOfTensorFlow(runner);
+  // A library that is named is for the plug-in: no other PyTorch will do.
+  const bool own_torch = runner.backend == "torch" && args.Has("torch_lib");
+  if (own_torch && !args.Has("torch_in")) runner.place = RunnerPlace::kPlugin;
   for (const PluginOption& given : args.plugin_options()) {
     if (KindOf(given.backend).backend != runner.backend) continue;
     // A plug-in says which options it has, but not which of its functions looks at them.
@@ -79,9 +38,7 @@ Status BindBackendOptions(const ParsedArgs& args, RunnerPlan& runner, Logger& lo
     runner.session_options.emplace_back(given.option, given.value);
     runner.plugin_options.push_back(given.option);
   }
-  if (runner.backend == "torch") VERNIER_TRY(BindTorch(args, runner));
-  if (runner.backend == "onnxruntime") VERNIER_TRY(CheckOnnxRuntimeOptions(args, logger));
-  return runner.backend == kTensorRt ? BindTensorRt(args, runner, logger) : Status();
+  return engine ? BindTensorRt(args, runner, logger) : Status();
 }
 
 std::string TimeStamp(std::time_t now) {
@@ -97,33 +54,6 @@ std::string NameOfRunner(const std::string& prefix, std::map<std::string, int>& 
   return prefix + "-N" + std::to_string(counters[prefix]++) + "-" + TimeStamp(now);
 }
 
-// The flags that may stand inside of --runner: those that say something about one runner.
-bool BelongsToRunner(std::string_view dest) {
-  constexpr std::string_view kModelDests[] = {"model_file",
-                                              "model_type",
-                                              "external_data_dir",
-                                              "strict_external_data",
-                                              "onnx_outputs",
-                                              "onnx_exclude_outputs",
-                                              "onnx_outputs_by_type",
-                                              "mark_all",
-                                              "exclude_outputs",
-                                              "fp_to_fp16",
-                                              "do_shape_inference",
-                                              "allow_onnxruntime",
-                                              "ignore_external_data",
-                                              "opset",
-                                              "allow_pickle",
-                                              "torch_in",
-                                              "python",
-                                              "dims"};
-  const auto is_dest = [&](const auto& d) { return d == dest; };
-  return std::any_of(std::begin(kModelDests), std::end(kModelDests), is_dest) ||
-         IsTensorRtDest(dest) || IsTensorFlowDest(dest) ||
-         std::any_of(std::begin(kOptionBindings), std::end(kOptionBindings),
-                     [&](const OptionBinding& b) { return b.dest == dest; });
-}
-
 // "'--intra-threads' is not an option of a runner; did you mean --intra-op-threads?"
 std::string UnknownRunnerOption(const OptionTable& table, const std::string& word) {
   const std::string text = "'" + word + "' is not an option of a runner";
@@ -134,7 +64,7 @@ std::string UnknownRunnerOption(const OptionTable& table, const std::string& wor
   if (row.action == OptionAction::kRunner) {
     return text + "; its backend is the first word, as in x='" + std::string(row.constant) + "'";
   }
-  return BelongsToRunner(row.dest) ? text + "; did you mean " + *near + "?" : text;
+  return row.sets.of_runner ? text + "; did you mean " + *near + "?" : text;
 }
 
 // Options that another runner, or none, would have.
@@ -142,7 +72,7 @@ Status CheckLabelledOptions(const OptionTable& table, const ParsedArgs& own,
                             const LabelledRunner& split, bool lenient, Logger& logger) {
   const std::string where = "--runner " + split.label + ": ";
   for (const GivenOption& given : own.given()) {
-    if (BelongsToRunner(given.row->dest)) continue;
+    if (given.row->sets.of_runner) continue;
     return InvalidArgument(where + "'" + std::string(given.flag) +
                            "' applies to the whole run: give it outside of --runner");
   }
@@ -277,20 +207,15 @@ std::vector<std::string> RunnerWords(const RunnerPlan& runner) {
     if (runner.backend == "python" && key == "function") words.back() += ":" + value;
   }
   const OptionTable table = RunOptionTable();
-  const auto add = [&](const auto& options, bool for_backend) {
-    for (const auto& [key, value] : options) {
-      for (const OptionBinding& binding : kOptionBindings) {
-        if (binding.backend != runner.backend || binding.key != key) continue;
-        const OptionRow* row = table.FindDest(binding.dest);
-        if (binding.for_backend != for_backend || row == nullptr) continue;
-        words.emplace_back(row->flags[0]);
-        const bool is_path = row->metavar == "FILE" || row->metavar == "PATH";
-        words.push_back(is_path ? FromAnywhere(value) : value);
-      }
+  for (const auto* options : {&runner.backend_options, &runner.session_options}) {
+    for (const auto& [key, value] : *options) {
+      const OptionRow* row = table.FindOfBackend(runner.backend, key);
+      if (row == nullptr || row->arity == Arity::kNone) continue;
+      words.emplace_back(row->flags[0]);
+      const bool is_path = row->metavar == "FILE" || row->metavar == "PATH";
+      words.push_back(is_path ? FromAnywhere(value) : value);
     }
-  };
-  add(runner.backend_options, true);
-  add(runner.session_options, false);
+  }
   return words;
 }
 

@@ -10,16 +10,8 @@
 
 namespace vernier {
 
-/// Is this the dest of an option that only TensorFlow runners look at?
-bool IsTensorFlowDest(std::string_view dest);
-
-/// Adds the options given to a TensorFlow runner; to any other, those of converting its model.
-/// kInvalidArgument for an --opset below 1.
-Status BindTensorFlow(const ParsedArgs& args, RunnerPlan& runner);
-
-/// The options of converting a TensorFlow model: --opset, --ckpt, --tf-signature and
-/// --tf-outputs. kInvalidArgument for an --opset below 1.
-Status BindTensorFlowConversion(const ParsedArgs& args, RunnerPlan& runner);
+/// Makes every tensor an output of a TensorFlow runner.
+void MarkAllOfTensorFlow(RunnerPlan& runner);
 
 /// Options about TensorFlow's models where no runner of the plan has one, or none that is
 /// converted: a warning for Polygraphy's, kInvalidArgument for --tf-signature. Nothing where the

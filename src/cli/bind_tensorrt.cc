@@ -2,67 +2,27 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
-#include "cli/options/groups.h"
+#include "cli/options/tensorrt_rows.h"
 #include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
 
 namespace vernier {
 namespace {
 
-// Of the options in TensorRT's groups, those that this program looks at itself. All others are
-// handed to the plug-in as they are.
-constexpr std::string_view kOwnDests[] = {"fp32", "timing_cache", "trt_lib"};
-
 constexpr std::string_view kProfileDests[] = {"trt_min_shapes", "trt_opt_shapes", "trt_max_shapes"};
-
-// Python functions that touch TensorRT's own objects: the whole runner moves to Python.
-constexpr std::string_view kScripts[] = {
-    "trt_config_script",
-    "trt_config_postprocess_script",
-    "trt_network_postprocess_script",
-};
 
 // Only looked at with --int8, which calibrates with them.
 constexpr std::string_view kCalibration[] = {"calibration_cache", "calibration_base_class",
                                              "quantile", "regression_cutoff"};
 
-// A row of TensorRT's groups, or the one of them that only convert has.
-bool IsInTensorRtGroup(std::string_view dest) {
-  static const std::set<std::string_view> dests = [] {
-    std::vector<OptionGroup> groups = TensorRtLoadGroup();
-    groups.push_back(TensorRtConfigGroup());
-    groups.push_back(TensorRtRunGroup());
-    std::set<std::string_view> found = {"engine_capability"};
-    for (const OptionGroup& group : groups) {
-      for (const OptionRow& row : group.rows) found.insert(row.dest);
-    }
-    return found;
-  }();
-  return dests.contains(dest);
-}
-
-template <size_t N>
-bool HasDest(const std::string_view (&dests)[N], std::string_view dest) {
-  return std::find(std::begin(dests), std::end(dests), dest) != std::end(dests);
-}
-
-bool IsForTensorRt(std::string_view dest) {
-  return IsInTensorRtGroup(dest) && !HasDest(kOwnDests, dest) && !HasDest(kProfileDests, dest) &&
-         !HasDest(kScripts, dest) && !HasDest(kCalibration, dest);
-}
-
-std::string JoinLines(std::span<const std::string> words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : "\n") + word;
-  return text;
+bool IsForCalibration(const GivenOption& given) {
+  return std::ranges::find(kCalibration, given.row->dest) != std::end(kCalibration);
 }
 
 Status CheckCombinations(const ParsedArgs& args, Logger& logger) {
   for (const GivenOption& given : args.given()) {
-    const bool calibration = HasDest(kCalibration, given.row->dest);
-    if (calibration && !args.Has("int8")) {
+    if (IsForCalibration(given) && !args.Has("int8")) {
       logger.Once(Severity::kWarning,
                   "Some int8 calibrator options were set, but int8 precision is not enabled. "
                   "Calibration options will be ignored.");
@@ -72,9 +32,9 @@ Status CheckCombinations(const ParsedArgs& args, Logger& logger) {
     return InvalidArgument(
         "`--exclude-lean-runtime` requires `--version-compatible` to be enabled.");
   }
-  for (const std::string_view script : kScripts) {
-    if (!args.Has(script) || !args.Has("trt_lib")) continue;
-    return InvalidArgument("--trt-lib: with " + std::string(args.Flag(script)) +
+  for (const GivenOption& given : args.given()) {
+    if (given.row->sets.set != kEngineScript.set || !args.Has("trt_lib")) continue;
+    return InvalidArgument("--trt-lib: with " + std::string(given.flag) +
                            " TensorRT runs in Python, with the library of its own module");
   }
   return {};
@@ -192,21 +152,15 @@ Status BindProfiles(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) 
 
 }  // namespace
 
-bool IsTensorRtDest(std::string_view dest) { return IsInTensorRtGroup(dest) && dest != "fp32"; }
+bool IsForTensorRt(const OptionRow& row) { return row.sets.backend == kEngines; }
 
 Status BindTensorRt(const ParsedArgs& args, RunnerPlan& runner, Logger& logger) {
   VERNIER_TRY(CheckCombinations(args, logger));
+  const BindContext context = {.log = &logger};
+  VERNIER_TRY(BindOptions(args, context, {runner}));
   for (const GivenOption& given : args.given()) {
-    const bool calibration = args.Has("int8") && HasDest(kCalibration, given.row->dest);
-    const bool script = HasDest(kScripts, given.row->dest);
-    if (script) runner.place = RunnerPlace::kPython;
-    if (!calibration && !script && !IsForTensorRt(given.row->dest)) continue;
-    const bool is_switch = given.row->arity == Arity::kNone;
-    runner.session_options.emplace_back(given.row->dest, is_switch ? "1" : JoinLines(given.values));
-  }
-  if (const auto cache = args.Value("timing_cache")) {
-    runner.session_options.emplace_back("load_timing_cache", *cache);
-    runner.session_options.emplace_back("save_timing_cache", *cache);
+    if (!args.Has("int8") || !IsForCalibration(given)) continue;
+    VERNIER_TRY(AddEngineOption({given, context}, runner));
   }
   // What marks every tensor of the run marks TensorRT's, too.
   if (args.Has("mark_all")) runner.session_options.emplace_back("trt_outputs", "*");

@@ -12,14 +12,13 @@
 
 namespace vernier {
 
-/// Is this the dest of an option that only TensorRT runners look at?
-bool IsTensorRtDest(std::string_view dest);
+/// Is this an option that only TensorRT runners look at?
+bool IsForTensorRt(const OptionRow& row);
 
-/// Adds the options given to a TensorRT runner: a key is the option's dest, a value the words of
-/// one occurrence, a line each; "profile" entries hold the optimization profiles with all gaps
-/// filled as the peer fills them. With a Python function that changes the network or its
-/// configuration, the runner's place is kPython. kInvalidArgument for shapes that cannot be read
-/// and for combinations that the peer refuses.
+/// Adds the options given to a runner whose backend is TensorRT, as their rows say
+/// (options/tensorrt_rows.h); "profile" entries hold the optimization profiles with all gaps filled
+/// as Polygraphy fills them. kInvalidArgument for shapes that cannot be read and for combinations
+/// that Polygraphy refuses.
 Status BindTensorRt(const ParsedArgs& args, RunnerPlan& runner, Logger& logger);
 
 }  // namespace vernier

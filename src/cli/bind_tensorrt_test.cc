@@ -35,6 +35,7 @@ Bound Bind(std::vector<std::string> words) {
   EXPECT_EQ(parsed.end, ParseEnd::kParsed) << parsed.error;
   EXPECT_THAT(parsed.unknown, ElementsAre());
   RunnerPlan runner;
+  runner.backend = "tensorrt";
   Warnings warnings;
   Bound bound;
   bound.status = BindTensorRt(parsed.args, runner, warnings);
@@ -50,6 +51,12 @@ TEST(BindTensorRt, PassesOnSwitchesWordsAndLists) {
                   .options,
               ElementsAre(Pair("fp16", "1"), Pair("builder_optimization_level", "3"),
                           Pair("tactic_sources", ""), Pair("trt_outputs", "a\nb c")));
+}
+
+TEST(BindTensorRt, ShortFormsAreHandedOnToo) {
+  EXPECT_THAT(Bind({"--workspace", "1G"}).options, ElementsAre(Pair("workspace", "1G")));
+  EXPECT_THAT(Bind({"--timing-cache", "t"}).options,
+              ElementsAre(Pair("load_timing_cache", "t"), Pair("save_timing_cache", "t")));
 }
 
 TEST(BindTensorRt, OneProfileComesFromInputShapes) {

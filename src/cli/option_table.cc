@@ -122,6 +122,13 @@ const OptionRow* OptionTable::FindDest(std::string_view dest) const {
   return at != rows_.end() ? *at : nullptr;
 }
 
+const OptionRow* OptionTable::FindOfBackend(std::string_view backend, std::string_view key) const {
+  const auto at = std::find_if(rows_.begin(), rows_.end(), [&](const OptionRow* row) {
+    return row->sets.backend == backend && row->sets.key == key;
+  });
+  return at != rows_.end() ? *at : nullptr;
+}
+
 std::vector<std::string_view> OptionTable::NeedsOf(const OptionRow& row) const {
   std::vector<std::string_view> needs;
   for (const std::string_view need : row.needs) {

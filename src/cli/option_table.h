@@ -1,5 +1,6 @@
 // One row per flag. Parser, help, man page, completion, docs and the report's "options used" are
-// all made from these rows, so a flag is added or changed in exactly one place.
+// all made from these rows, and each says which field of a plan it sets (option_binding.h), so a
+// flag is added or changed in exactly one place.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "cli/option_binding.h"
 
 namespace vernier {
 
@@ -38,10 +41,20 @@ inline constexpr std::string_view kAnyRunner = "a runner";
 /// In OptionRow::needs: two runners, or saved outputs, of which one file may hold several sides.
 inline constexpr std::string_view kTwoSides = "two sides to compare";
 
+/// Whether Polygraphy's Python API can say an option: by default what Polygraphy's flags say.
+enum class InApi : uint8_t { kAsOrigin, kYes, kNo };
+
+/// What the Python package `vernier` makes of an option: a keyword of vernier.run, something that
+/// it has a way of its own for, or nothing.
+enum class InPackage : uint8_t { kKeyword, kOwnWay, kNot };
+
 /// One flag with its aliases, or the positional argument when `flags` is empty.
 struct OptionRow {
   std::string_view flags[3] = {};  ///< primary first, then aliases in the peer's order
   std::string_view dest;           ///< key of the parsed value; rows may share one
+  Binding sets = {};               ///< what it means: the field of a plan that it sets
+  InApi in_api = InApi::kAsOrigin;
+  InPackage in_package = InPackage::kKeyword;
   Arity arity = Arity::kNone;
   OptionAction action = OptionAction::kStore;
   ValueType type = ValueType::kString;
@@ -132,6 +145,9 @@ class OptionTable {
   const FlagEntry* Find(std::string_view flag) const;
   /// The first row that writes this dest, or nullptr.
   const OptionRow* FindDest(std::string_view dest) const;
+  /// The row that gives runners of this backend, and no others, an option with this key; or
+  /// nullptr.
+  const OptionRow* FindOfBackend(std::string_view backend, std::string_view key) const;
   /// What of OptionRow::needs this command has; empty: the row has its effect by itself.
   std::vector<std::string_view> NeedsOf(const OptionRow& row) const;
   /// The flag of the runner that the row is for, where this command has it; else empty.

@@ -131,6 +131,16 @@ TEST(RunOptionTable, SharesADestOnlyBetweenRowsOfOneKind) {
   }
 }
 
+// A flag that sets nothing would be taken and ignored.
+TEST(RunOptionTable, EveryOptionMeansSomething) {
+  const OptionTable table = RunOptionTable();
+  for (const OptionRow* row : table.rows()) {
+    const bool acts = row->action == OptionAction::kHelp || row->action == OptionAction::kRunner;
+    const bool idle = row->standing == Standing::kRefused || row->standing == Standing::kLater;
+    EXPECT_TRUE(row->sets.Means() || acts || idle) << row->NameInErrors();
+  }
+}
+
 TEST(RunOptionTable, ExcludesOnlyDestsThatExist) {
   const OptionTable table = RunOptionTable();
   for (const OptionRow* row : table.rows()) {

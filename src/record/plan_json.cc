@@ -1,13 +1,16 @@
 // A RunPlan as the file of a run.
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "compare/metric_table.h"
 #include "record/plan_schema.h"
 #include "record/record_json.h"
 #include "util/close_matches.h"
@@ -39,13 +42,19 @@ class PlanWriter {
     if (value) json_[key] = Written(*value);
   }
 
+  void Thresholds(const PerMetric<PerOutput<double>>& thresholds) {
+    for (const MetricRow& metric : MetricTable()) {
+      (*this)(metric.threshold.data(), thresholds[metric.function]);
+    }
+  }
+
   // Without what a new part has, too.
   template <typename Part>
   static PlanJson Written(const Part& part) {
     static const Part kNew;
     PlanWriter writer, usual;
-    ListPlan(writer, part);
-    ListPlan(usual, kNew);
+    Part::EachField(part, writer);
+    Part::EachField(kNew, usual);
     PlanJson json = PlanJson::object();
     for (const auto& [key, value] : writer.json_.items()) {
       const auto same = usual.json_.find(key);
@@ -105,6 +114,12 @@ class PlanReader {
     if (!json_.is_object()) return;
     const auto found = json_.find(key);
     if (found != json_.end()) Read(*found, Place(key), value);
+  }
+
+  void Thresholds(PerMetric<PerOutput<double>>& thresholds) {
+    for (const MetricRow& metric : MetricTable()) {
+      (*this)(metric.threshold.data(), thresholds[metric.function]);
+    }
   }
 
   // To be called last: a misspelt setting must not pass in silence.
@@ -209,7 +224,7 @@ class PlanReader {
   requires std::is_class_v<Part>
   void Read(const PlanJson& json, const std::string& place, Part& part) {
     PlanReader reader(json, place, error_);
-    ListPlan(reader, part);
+    Part::EachField(part, reader);
     reader.CheckNames();
   }
 
@@ -241,7 +256,7 @@ Result<RunPlan> ReadPlan(const std::string& text, const std::string& what) {
   std::string error;
   RunPlan plan;
   PlanReader reader(json, "", error);
-  ListPlan(reader, plan);
+  RunPlan::EachField(plan, reader);
   reader.CheckNames();
   if (!error.empty()) return Malformed("'" + what + "': " + error);
   return plan;

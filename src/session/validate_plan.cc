@@ -102,6 +102,11 @@ Status ValidatePlan(const RunPlan& plan) {
         "specified the model path, and also that it's not being consumed as an argument for "
         "another parameter");
   }
+  if (plan.execution.parallel && plan.execution.sequential) {
+    return InvalidArgument(
+        "--parallel lets runners infer side by side, --sequential-runners one after another: give "
+        "one of them");
+  }
   VERNIER_TRY(CheckResume(plan));
   VERNIER_TRY(CheckPaths(plan));
   VERNIER_TRY(CheckRows(plan));

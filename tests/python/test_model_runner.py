@@ -40,6 +40,22 @@ class ModelRunner(ScriptCase):
         self.assertEqual(done.code, 1, str(done))
         self.assertIn("Mismatched outputs: ['y']", done.out)
 
+    def test_variables_are_set_for_workers_alone(self):
+        self.write("model.py", """
+            import os
+            def infer(feed):
+                assert os.environ["LEVEL"] == "a=3", os.environ["LEVEL"]
+                return feed
+            """)
+        words = ("m.onnx", "--model-runner", "model.py")
+        done = self.vernier(*words, "--env", "LEVEL=2", "--env", "LEVEL=a=3", env={"LEVEL": "1"})
+        self.assertEqual(done.code, 0, str(done))
+        self.assertNotEqual(self.vernier(*words, env={"LEVEL": "1"}).code, 0)
+        for word in ("LEVEL", "=3", ""):
+            done = self.vernier(*words, f"--env={word}")
+            self.assert_fails(done, 2, f"--env: expected NAME=VALUE, got '{word}'")
+        self.assertEqual(self.vernier(*words, "--env", "LEVEL=a=3", "--in-process").code, 2)
+
     def test_an_object_with_infer_and_metadata_of_its_own(self):
         self.write("model.py", """
             import numpy as np

@@ -76,7 +76,7 @@ Result<ModelPlan> FindModel(const ParsedArgs& args, Target target, Logger& log) 
 // --fp16 beside an ONNX file is as a rule a mistake for --fp-to-fp16.
 void WarnOfEngineOptions(const Conversion& conversion) {
   for (const GivenOption& given : conversion.args.given()) {
-    if (!IsTensorRtDest(given.row->dest)) continue;
+    if (!IsForTensorRt(*given.row)) continue;
     const bool half = given.row->dest == "fp16";
     conversion.log.Warning(std::string(given.flag) + " has no effect on an ONNX file" +
                            (half ? ": --fp-to-fp16 converts its tensors" : ""));
@@ -97,7 +97,7 @@ Status LeaveTensorFlow(Conversion& conversion, ModelConversions& conversions) {
   if (!type || !IsTensorFlowModel(*type)) return {};
   RunnerPlan reader;
   reader.model = conversion.model;
-  VERNIER_TRY(BindTensorFlowConversion(conversion.args, reader));
+  VERNIER_TRY(BindOptions(conversion.args, {}, {reader}));
   ConvertToOnnx(reader);
   VERNIER_ASSIGN_OR_RETURN(conversion.model, conversions.ModelOf(reader));
   return {};

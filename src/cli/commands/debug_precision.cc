@@ -51,7 +51,7 @@ Result<EngineSettings> BindEngine(const ParsedArgs& args, const std::string& art
   engine.fault = BindTensorRt(args, engine.runner, silence);
   for (const GivenOption& given : args.given()) {
     const std::string_view dest = given.row->dest;
-    if (!IsTensorRtDest(dest) || IsLowerPrecision(dest)) continue;
+    if (!IsForTensorRt(*given.row) || IsLowerPrecision(dest)) continue;
     engine.flags.emplace_back(args.Flag(dest));
   }
   for (const std::string_view dest : {"int8", "tf32", "bf16", "fp8"}) {

@@ -183,9 +183,6 @@ Status InspectEngine(const ParsedArgs& args, const std::string& path, ConsoleLog
   runner.model.path = path;
   runner.model.type = std::string(ModelTypeName(ModelType::kEngine));
   runner.session_options.emplace_back("model_type", runner.model.type);
-  for (const std::string& library : args.List("trt_lib")) {
-    runner.backend_options.emplace_back("lib", library);
-  }
   VERNIER_TRY(BindTensorRt(args, runner, log));
   ServeInPython(runner);
   plan.runners.push_back(std::move(runner));

@@ -1,3 +1,4 @@
+#include "cli/option_values.h"
 #include "cli/options/groups.h"
 
 namespace vernier {
@@ -6,6 +7,8 @@ namespace {
 constexpr OptionRow kBlame[] = {
     {.flags = {"--save-blame"},
      .dest = "save_blame",
+     .sets = Sets<&BlameOptions::save>(),
+     .in_package = InPackage::kNot,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Save the findings of blame as JSON: culprits, the first value that is not finite,"
@@ -14,6 +17,8 @@ constexpr OptionRow kBlame[] = {
      .needs = {"--blame"}},
     {.flags = {"--bundle"},
      .dest = "bundle",
+     .sets = Sets<&BlameOptions::bundle>(),
+     .in_package = InPackage::kNot,
      .arity = Arity::kOne,
      .metavar = "DIR",
      .help = "Save the first culprit as a model of its own, with its real inputs, the outputs that"
@@ -22,6 +27,8 @@ constexpr OptionRow kBlame[] = {
      .needs = {"--blame"}},
     {.flags = {"--max-host-mem"},
      .dest = "max_host_mem",
+     .sets = Sets<&BlameOptions::max_host_bytes>(),
+     .in_package = InPackage::kNot,
      .arity = Arity::kOne,
      .fallback = "half of what is free, at most 4G or what eight sessions take",
      .metavar = "BYTES",
@@ -32,6 +39,8 @@ constexpr OptionRow kBlame[] = {
      .needs = {"--blame"}},
     {.flags = {"--max-gpu-mem"},
      .dest = "max_gpu_mem",
+     .sets = Sets<&BlameOptions::max_gpu_bytes>(),
+     .in_package = InPackage::kNot,
      .arity = Arity::kOne,
      .metavar = "BYTES",
      .help = "The same limit for the device that the runners compute on.",
@@ -43,6 +52,7 @@ constexpr OptionRow kBlame[] = {
 constexpr OptionRow kBlameAlone[] = {
     {.flags = {"--resume"},
      .dest = "resume",
+     .sets = Sets<&BlameOptions::resume>(),
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help =
@@ -54,6 +64,8 @@ constexpr OptionRow kBlameAlone[] = {
 constexpr OptionRow kRunAndBlame[] = {
     {.flags = {"--blame"},
      .dest = "blame",
+     .sets = kBoundTogether,
+     .in_package = InPackage::kNot,
      .help = "After the run, find the layer that is to blame, as vernier blame does.",
      .origin = Origin::kOurs},
 };

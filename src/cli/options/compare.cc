@@ -1,3 +1,7 @@
+#include <algorithm>
+
+#include "cli/arg_parser.h"
+#include "cli/option_values.h"
 #include "cli/options/groups.h"
 #include "compare/metric_table.h"
 #include "util/number_text.h"
@@ -7,6 +11,12 @@ namespace {
 
 constexpr std::string_view kPictures =
     "No matplotlib is needed; equal elements and large tensors can be drawn: see pictures.md.";
+
+// More would fill the screen, not explain more.
+constexpr NumberRule kWorst = {
+    .expected = "a whole number from 0 to 10000", .least = 0, .most = 10000};
+constexpr NumberRule kExcess = {.expected = "a number >= 1", .least = 1};
+constexpr NumberRule kPositions = {.expected = "a whole number >= 0", .least = 0};
 
 // What --compare takes: a group of metrics stands behind the last of them, ours are at the end.
 std::vector<std::string_view> CompareChoices() {
@@ -50,6 +60,7 @@ OptionRow CompareRow() {
       JoinWords(own, " and ") + " are ours. A metric that cannot be computed has not passed.";
   return {.flags = {"--compare", "--compare-func"},
           .dest = "compare",
+          .sets = Sets<&CompareOptions::functions>(),
           .arity = Arity::kPlus,
           .choices = choices,
           .own_choices = own.size(),
@@ -64,19 +75,26 @@ OptionRow CompareRow() {
 constexpr OptionRow kConduct[] = {
     {.flags = {"--no-shape-check"},
      .dest = "no_shape_check",
+     .sets = Sets<&CompareOptions::no_shape_check>(),
      .help = "Reshape or transpose outputs whose shapes differ instead of failing.",
      .needs = {kTwoSides}},
-    {.flags = {"--validate"}, .dest = "validate", .help = "Fail on NaN and infinity in outputs."},
+    {.flags = {"--validate"},
+     .dest = "validate",
+     .sets = Sets<&RunPlan::validate>(),
+     .help = "Fail on NaN and infinity in outputs."},
     {.flags = {"--fail-fast"},
      .dest = "fail_fast",
+     .sets = Sets<&CompareOptions::fail_fast>(),
      .help = "Stop at the first failure.",
      .needs = {kTwoSides}},
     {.flags = {"--check-average"},
      .dest = "check_average",
+     .sets = Sets<&CompareOptions::check_average>(),
      .help = "Judge each metric by its mean over all iterations instead of per iteration.",
      .needs = {kTwoSides}},
     {.flags = {"--sequential-runners"},
      .dest = "sequential_runners",
+     .sets = Sets<&ExecutionPlan::sequential>(),
      .help = "Run each runner to completion before the next one starts.",
      .standing = Standing::kBetter,
      .note = "Outputs wait in a file, not in memory; chosen by itself when a device runs out of"
@@ -86,6 +104,7 @@ constexpr OptionRow kConduct[] = {
 constexpr OptionRow kSidesAndScope[] = {
     {.flags = {"--compare-func-script"},
      .dest = "compare_func_script",
+     .sets = SetsScript<&RunPlan::compare_script>("compare_outputs"),
      .arity = Arity::kOne,
      .metavar = "FILE[:FUNCTION]",
      .help = "A Python function (compare_outputs) that compares in place of --compare.",
@@ -96,6 +115,7 @@ constexpr OptionRow kSidesAndScope[] = {
      .needs = {kTwoSides}},
     {.flags = {"--load-outputs", "--load-results"},
      .dest = "load_outputs_paths",
+     .sets = kBoundTogether,
      .arity = Arity::kPlus,
      .metavar = "[LABEL=]PATH",
      .help = "Compare with saved outputs. Each file or folder adds one side, named by LABEL= or by"
@@ -104,11 +124,14 @@ constexpr OptionRow kSidesAndScope[] = {
      .note = "Read one iteration at a time in every mode; .npz and .safetensors too."},
     {.flags = {"--save-accuracy-results"},
      .dest = "save_accuracy_results_path",
+     .sets = Saves<&SavePlan::accuracy>(),
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Save metrics and verdicts as JSON, without the tensors."},
     {.flags = {"--compare-outputs"},
      .dest = "compare_outputs",
+     .sets = Sets<&RunPlan::comparison_asked>(),
+     .in_api = InApi::kYes,
      .arity = Arity::kStar,
      .metavar = "PATH",
      .help = "Compare, which is the default if there are two sides; with files, compare these saved"
@@ -116,12 +139,14 @@ constexpr OptionRow kSidesAndScope[] = {
      .origin = Origin::kOurs},
     {.flags = {"--lenient"},
      .dest = "lenient",
+     .sets = kBoundTogether,
      .help =
          "Warn instead of failing, as Polygraphy does, if outputs are missing or inputs had to be"
          " adjusted to fit. Enabled when the program is called polygraphy.",
      .origin = Origin::kOurs},
     {.flags = {"--strict"},
      .dest = "strict",
+     .sets = Sets<&RunPlan::strict>(),
      .help =
          "Also fail if an agreement is meaningless: outputs that are all zero, constant, all NaN"
          " or empty, both sides sharing one memory, or a file compared with itself; and if the"
@@ -130,12 +155,14 @@ constexpr OptionRow kSidesAndScope[] = {
      .needs = {kTwoSides}},
     {.flags = {"--same-type"},
      .dest = "same_type",
+     .sets = Sets<&RunPlan::same_type>(),
      .help = "Also fail if an output has different element types on the two sides. Without this"
              " option the last lines report it.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides}},
     {.flags = {"--worst"},
      .dest = "worst",
+     .sets = Sets<&CompareOptions::worst_elements>(kWorst),
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .fallback = "5",
@@ -148,6 +175,7 @@ constexpr OptionRow kSidesAndScope[] = {
 constexpr OptionRow kSimple[] = {
     {.flags = {"--rtol", "--rel-tol"},
      .dest = "rtol",
+     .sets = Sets<&CompareOptions::rtol>(kAtLeast0),
      .arity = Arity::kPlus,
      .fallback = "1e-5",
      .metavar = "[OUTPUT:]X",
@@ -155,6 +183,7 @@ constexpr OptionRow kSimple[] = {
      .needs = {kTwoSides}},
     {.flags = {"--atol", "--abs-tol"},
      .dest = "atol",
+     .sets = Sets<&CompareOptions::atol>(kAtLeast0),
      .arity = Arity::kPlus,
      .fallback = "1e-5",
      .metavar = "[OUTPUT:]X",
@@ -162,6 +191,7 @@ constexpr OptionRow kSimple[] = {
      .needs = {kTwoSides}},
     {.flags = {"--tolerance"},
      .dest = "tolerance",
+     .sets = Sets<&CompareOptions::tolerance>(),
      .arity = Arity::kPlus,
      .fallback = "fixed",
      .metavar = "[OUTPUT:]RULE",
@@ -172,12 +202,14 @@ constexpr OptionRow kSimple[] = {
      .needs = {kTwoSides}},
     {.flags = {"--noise-floor"},
      .dest = "noise_floor",
+     .sets = Sets<&RunPlan::noise_floor>(),
      .help = "Implies --tolerance auto and measures the error bound: the first runner is compared"
              " with itself, using one thread and no graph optimizations.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides}},
     {.flags = {"--check-error-stat"},
      .dest = "check_error_stat",
+     .sets = Sets<&CompareOptions::check_error_stat>(),
      .arity = Arity::kPlus,
      .fallback = "elemwise",
      .metavar = "[OUTPUT:]STATISTIC",
@@ -188,10 +220,12 @@ constexpr OptionRow kSimple[] = {
      .needs = {kTwoSides}},
     {.flags = {"--infinities-compare-equal"},
      .dest = "infinities_compare_equal",
+     .sets = Sets<&CompareOptions::infinities_compare_equal>(),
      .help = "Infinities of the same sign match.",
      .needs = {kTwoSides}},
     {.flags = {"--save-heatmaps"},
      .dest = "save_heatmaps",
+     .sets = SavesFolder<&PicturePlan::heatmaps>(),
      .arity = Arity::kOne,
      .metavar = "DIR",
      .help = "Save heat maps of the absolute and relative errors as SVG and PNG.",
@@ -199,11 +233,13 @@ constexpr OptionRow kSimple[] = {
      .note = kPictures},
     {.flags = {"--show-heatmaps"},
      .dest = "show_heatmaps",
+     .sets = Sets<&PicturePlan::show_heatmaps>(),
      .help = "Open the heat maps; without a display, print their paths.",
      .standing = Standing::kBetter,
      .note = kPictures},
     {.flags = {"--save-error-metrics-plot"},
      .dest = "save_error_metrics_plot",
+     .sets = SavesFolder<&PicturePlan::error_plots>(),
      .arity = Arity::kOne,
      .metavar = "DIR",
      .help =
@@ -212,11 +248,13 @@ constexpr OptionRow kSimple[] = {
      .note = kPictures},
     {.flags = {"--show-error-metrics-plot"},
      .dest = "show_error_metrics_plot",
+     .sets = Sets<&PicturePlan::show_error_plots>(),
      .help = "Open the plots; without a display, print their paths.",
      .standing = Standing::kBetter,
      .note = kPictures},
     {.flags = {"--error-quantile"},
      .dest = "error_quantile",
+     .sets = Sets<&CompareOptions::error_quantile>(kShare),
      .arity = Arity::kPlus,
      .fallback = "0.99",
      .metavar = "[OUTPUT:]X",
@@ -226,6 +264,7 @@ constexpr OptionRow kSimple[] = {
      .needs = {"--check-error-stat quantile"}},
     {.flags = {"--max-mismatch-share"},
      .dest = "max_mismatch_share",
+     .sets = Sets<&CompareOptions::max_mismatch_share>(kShare),
      .arity = Arity::kPlus,
      .fallback = "0",
      .metavar = "[OUTPUT:]X",
@@ -236,6 +275,7 @@ constexpr OptionRow kSimple[] = {
      .needs = {kTwoSides}},
     {.flags = {"--max-mismatch-excess"},
      .dest = "max_mismatch_excess",
+     .sets = Sets<&CompareOptions::max_mismatch_excess>(kExcess),
      .arity = Arity::kPlus,
      .fallback = "10",
      .metavar = "[OUTPUT:]N",
@@ -248,6 +288,7 @@ constexpr OptionRow kSimple[] = {
 constexpr OptionRow kIndices[] = {
     {.flags = {"--index-tolerance"},
      .dest = "index_tolerance",
+     .sets = Sets<&CompareOptions::index_tolerance>(kPositions),
      .arity = Arity::kPlus,
      .fallback = "0",
      .metavar = "[OUTPUT:]N",
@@ -265,12 +306,20 @@ std::span<const OptionRow> ComparisonRows() {
   return all;
 }
 
+Status SetThreshold(const OptionInput& input, CompareOptions& options) {
+  const MetricRow& metric = *std::ranges::find(MetricTable(), input.given.row->dest,
+                                               [](const MetricRow& row) { return row.threshold; });
+  return ReadValue(input, options.thresholds[metric.function]);
+}
+
 std::span<const OptionRow> ThresholdRows() {
   static const std::vector<OptionRow> all = [] {
     std::vector<OptionRow> rows;
     for (const MetricRow* metric : MetricsByOrigin()) {
+      const NumberRule rule = metric->higher_is_better ? NumberRule{} : kAtLeast0;
       rows.push_back({.flags = {metric->flag, metric->alias},
                       .dest = metric->threshold,
+                      .sets = SetBy<&SetThreshold>(rule),
                       .arity = Arity::kPlus,
                       .fallback = metric->builtin,
                       .metavar = metric->metavar,

@@ -1,4 +1,5 @@
 #include "cli/options/groups.h"
+#include "cli/options/tensorrt_rows.h"
 
 namespace vernier {
 namespace {
@@ -7,6 +8,7 @@ constexpr std::string_view kTargets[] = {"onnx", "trt", "onnx-like-trt-network"}
 
 constexpr OptionRow kConvert[] = {
     {.dest = "model_file",
+     .sets = Sets<&ModelPlan::path>(),
      .arity = Arity::kOne,
      .metavar = "model_file",
      .help = "The model to convert."},
@@ -26,6 +28,7 @@ constexpr OptionRow kConvert[] = {
          " onnx-like-trt-network."},
     {.flags = {"--engine-capability"},
      .dest = "engine_capability",
+     .sets = kEngineOption,
      .arity = Arity::kOne,
      .metavar = "CAPABILITY",
      .help = "What the engine may use: standard, safety or dla_standalone. Default: TensorRT's own"

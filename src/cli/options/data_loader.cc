@@ -1,13 +1,29 @@
+#include "cli/option_values.h"
 #include "cli/options/groups.h"
+#include "inputs/value_ranges.h"
 
 namespace vernier {
 namespace {
 
 constexpr std::string_view kModules[] = {"numpy", "torch"};
 
+// Words that make no sense end the run here, before any framework loads.
+Status SetRanges(const OptionInput& input, InputPlan& inputs) {
+  VERNIER_TRY(ReadValue(input, inputs.range_words));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<NamedRange> ranges,
+                           ParseValueRanges(inputs.range_words));
+  return input.context.lenient ? Status() : CheckFiniteRanges(ranges);
+}
+
+Status SetNumbersModule(const OptionInput& input, InputPlan& inputs) {
+  inputs.torch_numbers = TextOf(input) == "torch";
+  return {};
+}
+
 constexpr OptionRow kInputs[] = {
     {.flags = {"--seed"},
      .dest = "seed",
+     .sets = Sets<&InputPlan::seed>(),
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .fallback = "1",
@@ -15,6 +31,7 @@ constexpr OptionRow kInputs[] = {
      .help = "Seed of generated inputs; iteration i uses SEED + i."},
     {.flags = {"--val-range"},
      .dest = "val_range",
+     .sets = SetBy<&SetRanges>(),
      .arity = Arity::kPlus,
      .fallback = "[0,1]",
      .metavar = "[NAME:][MIN,MAX]",
@@ -23,6 +40,7 @@ constexpr OptionRow kInputs[] = {
      .note = "A range for an input that the model lacks is an error unless --lenient is given."},
     {.flags = {"--iterations", "--iters"},
      .dest = "iterations",
+     .sets = Sets<&InputPlan::iterations>(kCount),
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .fallback = "1",
@@ -30,6 +48,7 @@ constexpr OptionRow kInputs[] = {
      .help = "How many sets of inputs to generate."},
     {.flags = {"--data-loader-backend-module"},
      .dest = "data_loader_backend_module",
+     .sets = SetBy<&SetNumbersModule>(),
      .arity = Arity::kOne,
      .choices = kModules,
      .fallback = "numpy",
@@ -40,6 +59,7 @@ constexpr OptionRow kInputs[] = {
              " floats are in --val-range too, which Polygraphy leaves out."},
     {.flags = {"--inputs-from-graph"},
      .dest = "inputs_from_graph",
+     .sets = Sets<&InputPlan::from_graph>(),
      .help =
          "Draw integers from the range that the ONNX graph requires: indices, positions, lengths,"
          " masks, sizes. Each range is logged with its reason.",
@@ -47,6 +67,7 @@ constexpr OptionRow kInputs[] = {
      .excludes = {"load_inputs_paths", "data_loader_script"}},
     {.flags = {"--like"},
      .dest = "like",
+     .sets = Sets<&InputPlan::like>(),
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help =
@@ -56,6 +77,8 @@ constexpr OptionRow kInputs[] = {
      .excludes = {"load_inputs_paths", "data_loader_script"}},
     {.flags = {"--load-inputs", "--load-input-data"},
      .dest = "load_inputs_paths",
+     .sets = Sets<&InputPlan::load_paths>(),
+     .in_api = InApi::kYes,
      .arity = Arity::kPlus,
      .metavar = "PATH",
      .help = "Read inputs from files or folders: JSON, .npz, .npy, .safetensors, or an ONNX test"
@@ -66,6 +89,8 @@ constexpr OptionRow kInputs[] = {
      .excludes = {"data_loader_script"}},
     {.flags = {"--input-file"},
      .dest = "load_inputs_paths",
+     .sets = Sets<&InputPlan::load_paths>(),
+     .in_api = InApi::kYes,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Short for --load-inputs with one file.",
@@ -73,6 +98,7 @@ constexpr OptionRow kInputs[] = {
      .excludes = {"data_loader_script"}},
     {.flags = {"--data-loader-script"},
      .dest = "data_loader_script",
+     .sets = SetsScript<&InputPlan::script>("load_data"),
      .arity = Arity::kOne,
      .metavar = "FILE[:FUNCTION]",
      .help = "A Python function (load_data) that yields inputs by name.",
@@ -82,6 +108,8 @@ constexpr OptionRow kInputs[] = {
      .excludes = {"load_inputs_paths"}},
     {.flags = {"--data-loader-func-name"},
      .dest = "data_loader_func_name",
+     .sets = kBoundTogether,
+     .in_api = InApi::kYes,
      .arity = Arity::kOne,
      .metavar = "NAME",
      .help = "The function's name in --data-loader-script, when it is not load_data.",

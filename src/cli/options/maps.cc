@@ -1,11 +1,52 @@
+#include <memory>
+#include <span>
+
+#include "cli/arg_parser.h"
+#include "cli/option_values.h"
 #include "cli/options/groups.h"
+#include "util/mapped_file.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
+// One word a line; blank lines and those that begin with "#" say nothing.
+Status AddLines(const std::string& path, std::vector<std::string>& words) {
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
+  const std::span<const std::byte> bytes = file->bytes();
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  while (!text.empty()) {
+    const std::string_view line = Trim(text.substr(0, text.find('\n')));
+    if (!line.empty() && line.front() != '#') words.emplace_back(line);
+    const size_t end = text.find('\n');
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return file->CheckIntact();
+}
+
+Status AddMapWords(const OptionInput& input, std::vector<std::string>& words) {
+  for (const std::string& word : input.given.values) {
+    if (word.starts_with('@')) {
+      VERNIER_TRY(AddLines(word.substr(1), words).Annotate(input.given.flag));
+    } else {
+      words.push_back(word);
+    }
+  }
+  return {};
+}
+
+Status SetInputMaps(const OptionInput& input, InputPlan& inputs) {
+  return AddMapWords(input, inputs.map_words);
+}
+
+Status SetOutputMaps(const OptionInput& input, RunPlan& plan) {
+  return AddMapWords(input, plan.output_map_words);
+}
+
 constexpr OptionRow kMaps[] = {
     {.flags = {"--map-inputs"},
      .dest = "map_inputs",
+     .sets = SetBy<&SetInputMaps>(),
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "[RUNNER:]NAME=SOURCE",
@@ -17,6 +58,7 @@ constexpr OptionRow kMaps[] = {
      .needs = {kAnyRunner}},
     {.flags = {"--map-outputs"},
      .dest = "map_outputs",
+     .sets = SetBy<&SetOutputMaps>(),
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "[A:[B:]]NAME=SOURCE",

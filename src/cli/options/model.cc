@@ -1,3 +1,4 @@
+#include "cli/option_values.h"
 #include "cli/options/groups.h"
 
 namespace vernier {
@@ -8,6 +9,7 @@ constexpr std::string_view kModelTypes[] = {
 
 constexpr OptionRow kModel[] = {
     {.dest = "model_file",
+     .sets = Sets<&ModelPlan::path>().OfRunner(),
      .arity = Arity::kOptional,
      .metavar = "model_file",
      .help = "The model, for example model.onnx. A network script may name its function after a"
@@ -16,6 +18,7 @@ constexpr OptionRow kModel[] = {
      .note = "A path that exists is taken as it is, colons included."},
     {.flags = {"--model-type"},
      .dest = "model_type",
+     .sets = Sets<&ModelPlan::type>().OfRunner(),
      .arity = Arity::kOne,
      .choices = kModelTypes,
      .metavar = "TYPE",
@@ -26,6 +29,7 @@ constexpr OptionRow kModel[] = {
      .note = "The content of a file is looked at too; uff and caffe are read with TensorRT 8."},
     {.flags = {"--input-shapes", "--inputs"},
      .dest = "input_shapes",
+     .sets = kBoundTogether,
      .arity = Arity::kPlus,
      .metavar = "NAME:SHAPE",
      .help =
@@ -41,6 +45,7 @@ constexpr OptionRow kModel[] = {
              " given."},
     {.flags = {"--dim"},
      .dest = "dims",
+     .sets = kBoundTogether.OfRunner(),
      .arity = Arity::kPlus,
      .metavar = "NAME=SIZE",
      .help =
@@ -50,6 +55,7 @@ constexpr OptionRow kModel[] = {
      .origin = Origin::kOurs},
     {.flags = {"--onnx-graphsurgeon"},
      .dest = "onnx_graphsurgeon",
+     .sets = Sets<&ModelPlan::print_summary>(),
      .help = "Print a summary of the graph (inputs, outputs, operators, constants) before running.",
      .origin = Origin::kOurs},
 };

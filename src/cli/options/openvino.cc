@@ -1,3 +1,4 @@
+#include "cli/option_values.h"
 #include "cli/options/groups.h"
 
 namespace vernier {
@@ -6,6 +7,7 @@ namespace {
 constexpr OptionRow kOpenVino[] = {
     {.flags = {"--openvino-precision"},
      .dest = "openvino_precision",
+     .sets = SessionOption("openvino", "precision"),
      .arity = Arity::kOne,
      .fallback = "f32",
      .metavar = "TYPE",
@@ -14,6 +16,7 @@ constexpr OptionRow kOpenVino[] = {
      .origin = Origin::kOurs},
     {.flags = {"--openvino-device"},
      .dest = "openvino_device",
+     .sets = SessionOption("openvino", "device"),
      .arity = Arity::kOne,
      .fallback = "CPU",
      .metavar = "DEVICE",
@@ -21,6 +24,7 @@ constexpr OptionRow kOpenVino[] = {
      .origin = Origin::kOurs},
     {.flags = {"--openvino-lib"},
      .dest = "openvino_lib",
+     .sets = LoadOption("openvino", "lib"),
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "The OpenVINO library to use instead of the one found.",

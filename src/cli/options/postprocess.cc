@@ -1,3 +1,4 @@
+#include "cli/option_values.h"
 #include "cli/options/groups.h"
 
 namespace vernier {
@@ -6,6 +7,7 @@ namespace {
 constexpr OptionRow kPostprocess[] = {
     {.flags = {"--postprocess", "--postprocess-func"},
      .dest = "postprocess",
+     .sets = Sets<&RunPlan::postprocess>(),
      .arity = Arity::kPlus,
      .metavar = "[NAME:]top-K[,axis=A]",
      .help = "Compare the indices of the K largest values instead of the outputs themselves.",
@@ -13,6 +15,7 @@ constexpr OptionRow kPostprocess[] = {
      .note = "Unsigned types and bool are ordered by value."},
     {.flags = {"--postprocess-func-script"},
      .dest = "postprocess_func_script",
+     .sets = SetsScript<&RunPlan::postprocess_script>("postprocess_outputs"),
      .arity = Arity::kOne,
      .metavar = "FILE[:FUNCTION]",
      .help = "A Python function (postprocess_outputs) that changes one iteration's outputs before"

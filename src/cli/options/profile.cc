@@ -1,3 +1,4 @@
+#include "cli/option_values.h"
 #include "cli/options/groups.h"
 
 namespace vernier {
@@ -33,6 +34,7 @@ constexpr OptionRow kProfile[] = {
      .origin = Origin::kOurs},
     {.flags = {"--save-profile", "--save-record"},
      .dest = "save_record",
+     .sets = Saves<&SavePlan::record>(),
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Save the measurements as JSON, which vernier report reads.",

@@ -1,3 +1,4 @@
+#include "cli/option_values.h"
 #include "cli/options/groups.h"
 
 namespace vernier {
@@ -6,6 +7,7 @@ namespace {
 constexpr OptionRow kReports[] = {
     {.flags = {"--report"},
      .dest = "reports",
+     .sets = Sets<&SavePlan::reports>(),
      .arity = Arity::kOne,
      .action = OptionAction::kAppend,
      .metavar = "FILE",
@@ -15,12 +17,14 @@ constexpr OptionRow kReports[] = {
      .origin = Origin::kOurs},
     {.flags = {"--save-record"},
      .dest = "save_record",
+     .sets = Saves<&SavePlan::record>(),
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Save what was run, measured and decided as JSON.",
      .origin = Origin::kOurs},
     {.flags = {"--save-rows"},
      .dest = "save_rows",
+     .sets = Saves<&SavePlan::rows>(),
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Save the statistics of every output in every iteration, a row for each iteration and"
@@ -31,6 +35,7 @@ constexpr OptionRow kReports[] = {
 constexpr OptionRow kRunFiles[] = {
     {.flags = {"--run-file"},
      .dest = "run_file",
+     .sets = kBoundTogether,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help =
@@ -39,6 +44,8 @@ constexpr OptionRow kRunFiles[] = {
      .origin = Origin::kOurs},
     {.flags = {"--save-run-file"},
      .dest = "save_run_file",
+     .sets = kBoundTogether,
+     .in_package = InPackage::kNot,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Save the run that this command line describes as JSON, before it starts.",

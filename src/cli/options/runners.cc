@@ -1,9 +1,31 @@
+#include <limits>
+#include <set>
+
+#include "cli/arg_parser.h"
+#include "cli/option_values.h"
 #include "cli/options/groups.h"
 
 namespace vernier {
 namespace {
 
 constexpr std::string_view kTorchPlaces[] = {"auto", "plugin", "python"};
+
+Status SetTorchPlace(const OptionInput& input, RunnerPlan& runner) {
+  const std::string place = TextOf(input);
+  runner.place = place == "plugin"   ? RunnerPlace::kPlugin
+                 : place == "python" ? RunnerPlace::kPython
+                                     : RunnerPlace::kAuto;
+  return {};
+}
+
+Status SetTorchOutputs(const OptionInput& input, RunnerPlan& runner) {
+  std::set<std::string_view> names;
+  for (const std::string& name : input.given.values) {
+    if (names.insert(name).second) continue;
+    return InvalidArgument("--torch-outputs: '" + name + "' names two outputs");
+  }
+  return AddSessionOption(input, runner);
+}
 
 constexpr OptionRow kRunners[] = {
     {.flags = {"--tf"},
@@ -59,6 +81,7 @@ constexpr OptionRow kRunners[] = {
      .origin = Origin::kOurs},
     {.flags = {"--torch-lib"},
      .dest = "torch_lib",
+     .sets = LoadOption("torch", "lib"),
      .arity = Arity::kOne,
      .metavar = "PATH",
      .help = "PyTorch's libtorch.so, or its folder, for the TorchScript plug-in.",
@@ -66,6 +89,7 @@ constexpr OptionRow kRunners[] = {
      .needs = {"--torch"}},
     {.flags = {"--torch-in"},
      .dest = "torch_in",
+     .sets = SetBy<&SetTorchPlace>().For("torch"),
      .arity = Arity::kOne,
      .choices = kTorchPlaces,
      .fallback = "auto",
@@ -77,6 +101,7 @@ constexpr OptionRow kRunners[] = {
      .needs = {"--torch"}},
     {.flags = {"--torch-outputs"},
      .dest = "torch_outputs",
+     .sets = SetBy<&SetTorchOutputs>().Named("output_names").For("torch"),
      .arity = Arity::kPlus,
      .metavar = "NAME",
      .help = "Names for the outputs of --torch, in order; TorchScript files contain none.",
@@ -84,6 +109,7 @@ constexpr OptionRow kRunners[] = {
      .needs = {"--torch"}},
     {.flags = {"--allow-pickle"},
      .dest = "allow_pickle",
+     .sets = SessionOption("torch", "allow_pickle"),
      .help = "Let --torch load pickled modules. A pickle can execute arbitrary code: use this only"
              " for files that you trust.",
      .origin = Origin::kOurs,
@@ -96,6 +122,7 @@ constexpr OptionRow kRunners[] = {
      .origin = Origin::kOurs},
     {.flags = {"--identity-device"},
      .dest = "identity_device",
+     .sets = SessionOption("identity", "device"),
      .arity = Arity::kOne,
      .fallback = "cpu",
      .metavar = "DEVICE",
@@ -129,6 +156,7 @@ constexpr OptionRow kRunners[] = {
      .origin = Origin::kOurs},
     {.flags = {"--pairs"},
      .dest = "pairs",
+     .sets = Sets<&RunPlan::pairs>(),
      .arity = Arity::kOne,
      .fallback = "neighbours",
      .metavar = "WHICH",
@@ -138,6 +166,7 @@ constexpr OptionRow kRunners[] = {
      .needs = {kTwoSides}},
     {.flags = {"--reference"},
      .dest = "reference",
+     .sets = Sets<&BlameOptions::reference>(),
      .arity = Arity::kOne,
      .metavar = "LABEL",
      .help = "The runner that counts as the reference, which blame never accuses. Does not affect"
@@ -146,9 +175,22 @@ constexpr OptionRow kRunners[] = {
      .needs = {"--blame"}},
 };
 
+constexpr NumberRule kSeconds = {
+    .expected = "seconds >= 0", .least = 0, .most = std::numeric_limits<double>::max()};
+
+Status SetVariable(const OptionInput& input, ExecutionPlan& execution) {
+  const std::string word = TextOf(input);
+  if (word.find('=') == 0 || word.find('=') == std::string::npos) {
+    return InvalidArgument("--env: expected NAME=VALUE, got '" + word + "'");
+  }
+  execution.environment.push_back(word);
+  return {};
+}
+
 constexpr OptionRow kWorkers[] = {
     {.flags = {"--timeout"},
      .dest = "timeout",
+     .sets = Sets<&ExecutionPlan::timeout_s>(kSeconds),
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .metavar = "SECONDS",
@@ -156,6 +198,8 @@ constexpr OptionRow kWorkers[] = {
      .origin = Origin::kOurs},
     {.flags = {"--python"},
      .dest = "python",
+     .sets = Sets<&ExecutionPlan::python>().OfRunner(),
+     .in_api = InApi::kYes,
      .arity = Arity::kOne,
      .fallback = "that of $VIRTUAL_ENV, else python3 on PATH",
      .metavar = "INTERPRETER",
@@ -163,21 +207,35 @@ constexpr OptionRow kWorkers[] = {
      .origin = Origin::kOurs},
     {.flags = {"--parallel"},
      .dest = "parallel",
+     .sets = Sets<&ExecutionPlan::parallel>(),
      .help = "Let all runners infer an iteration at the same time, each in a process of its own."
              " Outputs and verdicts are the same, but latencies are those of a busy machine.",
      .origin = Origin::kOurs},
     {.flags = {"--in-process"},
      .dest = "in_process",
+     .sets = Sets<&ExecutionPlan::in_process>(),
      .help = "Load the frameworks into this process instead of workers, for debugging. A framework"
              " that crashes then ends the whole run.",
      .origin = Origin::kOurs},
     {.flags = {"--backend-dir"},
      .dest = "backend_dir",
+     .sets = Sets<&ExecutionPlan::backend_dirs>(),
+     .in_api = InApi::kYes,
      .arity = Arity::kOne,
      .action = OptionAction::kAppend,
      .metavar = "DIR",
      .help = "Search DIR for backend plug-ins first. May be repeated.",
      .origin = Origin::kOurs},
+    {.flags = {"--env"},
+     .dest = "env",
+     .sets = SetBy<&SetVariable>(),
+     .arity = Arity::kOne,
+     .action = OptionAction::kAppend,
+     .metavar = "NAME=VALUE",
+     .help = "Set an environment variable for the frameworks, for example OMP_NUM_THREADS=1 or"
+             " CUDA_VISIBLE_DEVICES=1, without changing vernier's own. May be repeated.",
+     .origin = Origin::kOurs,
+     .excludes = {"in_process"}},
 };
 
 }  // namespace

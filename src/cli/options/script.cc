@@ -6,6 +6,9 @@ namespace {
 constexpr OptionRow kScript[] = {
     {.flags = {"--gen", "--gen-script"},
      .dest = "gen_script",
+     .sets = kBoundTogether,
+     .in_api = InApi::kYes,
+     .in_package = InPackage::kOwnWay,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Write a Python script that does what this command would do, and exit; - prints it. It"

@@ -1,3 +1,4 @@
+#include "cli/option_values.h"
 #include "cli/options/groups.h"
 
 namespace vernier {
@@ -56,17 +57,20 @@ constexpr OptionRow kSanitize[] = {
      .help = "New shapes for inputs, for example x:[1,3,224,224] or ids:[batch,16]."},
     {.flags = {"--outputs"},
      .dest = "onnx_outputs",
+     .sets = Sets<&ModelPlan::outputs>(),
      .arity = Arity::kPlus,
      .metavar = "NAME",
      .help = "Replace the model's outputs by these tensors. Patterns (* ? [ ]) are allowed; '*' or"
              " mark all takes every tensor."},
     {.flags = {"--exclude-outputs"},
      .dest = "onnx_exclude_outputs",
+     .sets = Sets<&ModelPlan::exclude_outputs>(),
      .arity = Arity::kPlus,
      .metavar = "NAME",
      .help = "Remove these tensors from the outputs, after all marking. Patterns are allowed."},
     {.flags = {"--outputs-by-type"},
      .dest = "onnx_outputs_by_type",
+     .sets = Sets<&ModelPlan::outputs_by_type>(),
      .arity = Arity::kPlus,
      .metavar = "OPERATOR",
      .help = "Replace the model's outputs by those of all nodes with these operators, for example"

@@ -1,7 +1,38 @@
+#include "cli/arg_parser.h"
+#include "cli/option_values.h"
 #include "cli/options/groups.h"
 
 namespace vernier {
 namespace {
+
+constexpr NumberRule kOpsets = {.expected = "a number >= 1", .least = 1};
+
+// Of the conversion to ONNX, which TensorFlow's own runners do not need.
+Status SetOpset(const OptionInput& input, RunnerPlan& runner) {
+  if (runner.backend == "tensorflow") return {};
+  int64_t opset = 0;
+  VERNIER_TRY(ReadValue(input, opset));
+  return AddSessionOption(input, runner);
+}
+
+// Whether XLA takes graphs for the CPU is settled when the library loads.
+Status SetXla(const OptionInput& input, RunnerPlan& runner) {
+  VERNIER_TRY(AddLoadOption(input, runner));
+  return AddSessionOption(input, runner);
+}
+
+// `*`, and the older `mark all`. In place of the run's where a runner has outputs of its own.
+Status SetOutputNames(const OptionInput& input, RunnerPlan& runner) {
+  const std::vector<std::string>& words = input.given.values;
+  const bool all = words == std::vector<std::string>{"mark", "all"} ||
+                   words == std::vector<std::string>{"mark all"};
+  const std::string_view key = runner.backend == "tensorflow" ? "outputs" : "tf_outputs";
+  std::erase_if(runner.session_options, [&](const auto& option) { return option.first == key; });
+  for (const std::string& word : all ? std::vector<std::string>{"*"} : words) {
+    runner.session_options.emplace_back(key, word);
+  }
+  return {};
+}
 
 constexpr std::string_view kNoTfTrt =
     "TF-TRT integration is gone from TensorFlow and fails in Polygraphy 0.53.6 too; convert the"
@@ -31,6 +62,8 @@ constexpr OptionRow kTfTrt[] = {
 constexpr OptionRow kTfLoad[] = {
     {.flags = {"--ckpt"},
      .dest = "ckpt",
+     .sets = SessionOption("", "ckpt"),
+     .in_api = InApi::kNo,
      .arity = Arity::kOne,
      .metavar = "NAME",
      .help = "Name of the checkpoint to load, without an extension. Makes the model a checkpoint"
@@ -40,33 +73,40 @@ constexpr OptionRow kTfLoad[] = {
          "Runs with the checkpoint's values; Polygraphy 0.53.6 initializes the variables anew."},
     {.flags = {"--tf-outputs"},
      .dest = "tf_outputs",
+     .sets = SetBy<&SetOutputNames>().OfRunner(),
+     .in_api = InApi::kNo,
      .arity = Arity::kPlus,
      .metavar = "NAME",
      .help = "Tensors to use as TensorFlow outputs; '*' or mark all takes every tensor."},
     {.flags = {"--save-pb"},
      .dest = "save_frozen_graph_path",
+     .sets = SessionOption("tensorflow", "save_pb"),
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Save the frozen TensorFlow graph.",
      .needs = {"--tf"}},
     {.flags = {"--save-tensorboard"},
      .dest = "save_tensorboard_path",
+     .sets = SessionOption("tensorflow", "save_tensorboard"),
      .arity = Arity::kOne,
      .metavar = "DIR",
      .help = "Save the graph for TensorBoard.",
      .needs = {"--tf"}},
     {.flags = {"--freeze-graph"},
      .dest = "freeze_graph",
+     .sets = SessionOption("tensorflow", "freeze_graph"),
      .help = "Turn variables into constants before running.",
      .needs = {"--tf"}},
     {.flags = {"--tf-signature"},
      .dest = "tf_signature",
+     .sets = SessionOption("", "signature"),
      .arity = Arity::kOne,
      .metavar = "NAME",
      .help = "The signature of a SavedModel to run. Default: serving_default, else its only one.",
      .origin = Origin::kOurs},
     {.flags = {"--tf-lib"},
      .dest = "tf_lib",
+     .sets = LoadOption("tensorflow", "lib"),
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "The TensorFlow library to use, instead of the one found.",
@@ -77,19 +117,25 @@ constexpr OptionRow kTfLoad[] = {
 constexpr OptionRow kTfSession[] = {
     {.flags = {"--gpu-memory-fraction"},
      .dest = "gpu_memory_fraction",
+     .sets = SessionOption("tensorflow", "gpu_memory_fraction"),
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .metavar = "X",
      .help = "Largest share of GPU memory that TensorFlow may take, 0 to 1."},
     {.flags = {"--allow-growth"},
      .dest = "allow_growth",
+     .sets = SessionOption("tensorflow", "allow_growth"),
      .help = "Let TensorFlow take GPU memory as it needs it."},
-    {.flags = {"--xla"}, .dest = "xla", .help = "Compile the TensorFlow graph with XLA."},
+    {.flags = {"--xla"},
+     .dest = "xla",
+     .sets = SetBy<&SetXla>().Named("xla").For("tensorflow"),
+     .help = "Compile the TensorFlow graph with XLA."},
 };
 
 constexpr OptionRow kTfInference[] = {
     {.flags = {"--save-timeline"},
      .dest = "save_timeline",
+     .sets = SessionOption("tensorflow", "save_timeline"),
      .arity = Arity::kOne,
      .metavar = "DIR",
      .help = "Save TensorFlow's execution traces.",
@@ -101,6 +147,8 @@ constexpr OptionRow kTfInference[] = {
 constexpr OptionRow kToOnnx[] = {
     {.flags = {"--opset"},
      .dest = "opset",
+     .sets = SetBy<&SetOpset>(kOpsets).Named("opset").OfRunner(),
+     .in_api = InApi::kNo,
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .metavar = "N",

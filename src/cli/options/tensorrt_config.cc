@@ -1,25 +1,36 @@
 #include "cli/options/groups.h"
+#include "cli/options/tensorrt_rows.h"
 
 namespace vernier {
 namespace {
 
 constexpr std::string_view kConstraints[] = {"prefer", "obey", "none"};
 
+Status SetTimingCache(const OptionInput& input, RunnerPlan& runner) {
+  for (const std::string_view key : {"load_timing_cache", "save_timing_cache"}) {
+    runner.session_options.emplace_back(key, TextOf(input));
+  }
+  return {};
+}
+
 constexpr OptionRow kConfig[] = {
     {.flags = {"--trt-min-shapes"},
      .dest = "trt_min_shapes",
+     .sets = kEngineTogether,
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "NAME:SHAPE",
      .help = "Smallest shapes of an optimization profile. Give it once for each profile."},
     {.flags = {"--trt-opt-shapes"},
      .dest = "trt_opt_shapes",
+     .sets = kEngineTogether,
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "NAME:SHAPE",
      .help = "Shapes that an optimization profile is tuned for. Give it once for each profile."},
     {.flags = {"--trt-max-shapes"},
      .dest = "trt_max_shapes",
+     .sets = kEngineTogether,
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "NAME:SHAPE",
@@ -34,6 +45,7 @@ constexpr OptionRow kConfig[] = {
              " not quantized."},
     {.flags = {"--fp32"},
      .dest = "fp32",
+     .sets = kBoundTogether,
      .help =
          "Use no reduced precision. This is the default; the flag is for loops over precisions.",
      .origin = Origin::kOurs,
@@ -57,17 +69,20 @@ constexpr OptionRow kConfig[] = {
      .help = "Leave the lean runtime out of a version compatible engine."},
     {.flags = {"--calibration-cache"},
      .dest = "calibration_cache",
+     .sets = kEngineTogether,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Int8 calibration cache: read when it exists, written after calibration when not."},
     {.flags = {"--calib-base-cls", "--calibration-base-class"},
      .dest = "calibration_base_class",
+     .sets = kEngineTogether,
      .arity = Arity::kOne,
      .fallback = "IInt8EntropyCalibrator2",
      .metavar = "CLASS",
      .help = "TensorRT's calibrator class, for example IInt8MinMaxCalibrator."},
     {.flags = {"--quantile"},
      .dest = "quantile",
+     .sets = kEngineTogether,
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .fallback = "0.5",
@@ -75,6 +90,7 @@ constexpr OptionRow kConfig[] = {
      .help = "Quantile of IInt8LegacyCalibrator. For comparisons see --error-quantile."},
     {.flags = {"--regression-cutoff"},
      .dest = "regression_cutoff",
+     .sets = kEngineTogether,
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .fallback = "0.5",
@@ -113,12 +129,14 @@ constexpr OptionRow kConfig[] = {
              " flag means none."},
     {.flags = {"--trt-config-script"},
      .dest = "trt_config_script",
+     .sets = kEngineScript,
      .arity = Arity::kOne,
      .metavar = "FILE[:FUNCTION]",
      .help = "A Python function (load_config) that makes the builder configuration in place of all"
              " other configuration flags. TensorRT then runs in Python."},
     {.flags = {"--trt-config-postprocess-script", "--trt-cpps"},
      .dest = "trt_config_postprocess_script",
+     .sets = kEngineScript,
      .arity = Arity::kOne,
      .metavar = "FILE[:FUNCTION]",
      .help = "A Python function (postprocess_config) that changes the finished builder"
@@ -195,6 +213,7 @@ constexpr OptionRow kConfig[] = {
      .help = "How much time the builder spends on tiling."},
     {.flags = {"--timing-cache"},
      .dest = "timing_cache",
+     .sets = SetBy<&SetTimingCache>().For(kEngines),
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Load the timing cache FILE if it exists, and save to it after building.",
@@ -213,12 +232,14 @@ constexpr OptionRow kShortForms[] = {
 }  // namespace
 
 OptionGroup TensorRtConfigGroup() {
-  return {"TensorRT builder configuration", "how TensorRT builds an engine", kConfig, "--trt"};
+  static const std::vector<OptionRow> rows = EngineRows(kConfig);
+  return {"TensorRT builder configuration", "how TensorRT builds an engine", rows, "--trt"};
 }
 
 OptionGroup TensorRtShortFormGroup() {
+  static const std::vector<OptionRow> rows = EngineRows(kShortForms);
   OptionGroup group = TensorRtConfigGroup();
-  group.rows = kShortForms;
+  group.rows = rows;
   return group;
 }
 

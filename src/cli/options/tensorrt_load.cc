@@ -1,4 +1,5 @@
 #include "cli/options/groups.h"
+#include "cli/options/tensorrt_rows.h"
 
 namespace vernier {
 namespace {
@@ -72,6 +73,7 @@ constexpr OptionRow kNetwork[] = {
      .help = "Formats allowed for all inputs and outputs; wins over --tensor-formats."},
     {.flags = {"--trt-network-postprocess-script", "--trt-npps"},
      .dest = "trt_network_postprocess_script",
+     .sets = kEngineScript,
      .arity = Arity::kPlus,
      .metavar = "FILE[:FUNCTION]",
      .help =
@@ -118,20 +120,23 @@ constexpr OptionRow kEngine[] = {
 }  // namespace
 
 OptionGroup TensorRtPluginGroup() {
-  return {"TensorRT plugins", "TensorRT plugin libraries", kPlugins, "--trt"};
+  static const std::vector<OptionRow> rows = EngineRows(kPlugins);
+  return {"TensorRT plugins", "TensorRT plugin libraries", rows, "--trt"};
 }
 
 OptionGroup TensorRtParserGroup() {
-  return {"TensorRT ONNX parser", "TensorRT's ONNX parser", kParser, "--trt"};
+  static const std::vector<OptionRow> rows = EngineRows(kParser);
+  return {"TensorRT ONNX parser", "TensorRT's ONNX parser", rows, "--trt"};
 }
 
 OptionGroup TensorRtNetworkGroup() {
-  return {"TensorRT network", "outputs, types and scripts of a TensorRT network", kNetwork,
-          "--trt"};
+  static const std::vector<OptionRow> rows = EngineRows(kNetwork);
+  return {"TensorRT network", "outputs, types and scripts of a TensorRT network", rows, "--trt"};
 }
 
 OptionGroup TensorRtEngineGroup() {
-  return {"TensorRT engine", "saving and loading TensorRT engines", kEngine, "--trt"};
+  static const std::vector<OptionRow> rows = EngineRows(kEngine);
+  return {"TensorRT engine", "saving and loading TensorRT engines", rows, "--trt"};
 }
 
 std::vector<OptionGroup> TensorRtLoadGroup() {

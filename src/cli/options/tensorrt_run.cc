@@ -1,4 +1,5 @@
 #include "cli/options/groups.h"
+#include "cli/options/tensorrt_rows.h"
 
 namespace vernier {
 namespace {
@@ -29,6 +30,7 @@ constexpr OptionRow kInference[] = {
              " choice, -2 for no streaming."},
     {.flags = {"--trt-lib"},
      .dest = "trt_lib",
+     .sets = LoadOption(kEngines, "lib"),
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "The TensorRT library (libnvinfer), or its folder, to use instead of the one found.",
@@ -50,7 +52,8 @@ constexpr OptionRow kInference[] = {
 }  // namespace
 
 OptionGroup TensorRtRunGroup() {
-  return {"TensorRT inference", "running TensorRT engines", kInference, "--trt"};
+  static const std::vector<OptionRow> rows = EngineRows(kInference);
+  return {"TensorRT inference", "running TensorRT engines", rows, "--trt"};
 }
 
 }  // namespace vernier

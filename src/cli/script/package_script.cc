@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -22,19 +21,10 @@
 namespace vernier {
 namespace {
 
-// What is not for vernier.run: Python's own logging, and what a script has no use for.
-constexpr std::string_view kNotPassedOn[] = {"verbose",  "quiet",      "verbosity",  "silent",
-                                             "log_file", "log_format", "gen_script", "no_progress"};
-
-// What the program alone does: vernier.run refuses them.
-constexpr std::string_view kOnlyInProgram[] = {
-    "blame", "save_blame", "resume_run", "bundle", "max_host_mem", "max_gpu_mem", "save_run_file"};
-
 bool IsPassedOn(const GivenOption& given) {
   const OptionRow& row = *given.row;
   return !row.IsPositional() && row.action != OptionAction::kRunner &&
-         std::find(std::begin(kNotPassedOn), std::end(kNotPassedOn), row.dest) ==
-             std::end(kNotPassedOn);
+         row.in_package != InPackage::kOwnWay;
 }
 
 // "--input-shapes" is input_shapes=; an option of one letter has its dest.
@@ -138,9 +128,7 @@ Status CheckIsTaken(const ParsedArgs& args, const Invocation& invocation) {
     return RefusePackage("--" + option.backend + "." + option.option);
   }
   for (const GivenOption& given : args.given()) {
-    const bool only = std::find(std::begin(kOnlyInProgram), std::end(kOnlyInProgram),
-                                given.row->dest) != std::end(kOnlyInProgram);
-    if (only) return RefusePackage(std::string(given.flag));
+    if (given.row->in_package == InPackage::kNot) return RefusePackage(std::string(given.flag));
   }
   for (const std::string& word : invocation.words) {
     if (ValidUtf8Prefix(word) < word.size()) {

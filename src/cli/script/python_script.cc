@@ -1,7 +1,6 @@
 #include "cli/script/python_script.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -16,17 +15,8 @@
 namespace vernier {
 namespace {
 
-// Flags of ours that change nothing a script could say, or whose meaning the plan holds in the
-// peer's words.
-constexpr std::string_view kExpressible[] = {
-    "python",          "no_progress", "backend_dir", "load_inputs_paths", "save_outputs_path",
-    "warm_up",         "mark_all",    "onnxrt_lib",  "compare_outputs",   "data_loader_func_name",
-    "exclude_outputs", "gen_script",  "fp_to_fp16"};
-
-// Flags of the peer that only runners use which scripts are not written for.
-bool IsOthers(std::string_view dest) {
-  constexpr std::string_view kOthers[] = {"ckpt", "tf_outputs", "opset"};
-  return std::find(std::begin(kOthers), std::end(kOthers), dest) != std::end(kOthers);
+bool IsInApi(const OptionRow& row) {
+  return row.in_api == InApi::kAsOrigin ? row.origin == Origin::kPeer : row.in_api == InApi::kYes;
 }
 
 Status RefuseScript(const std::string& what) { return Unimplemented(what); }
@@ -39,10 +29,7 @@ Status CheckFlags(const ParsedArgs& args) {
   }
   for (const GivenOption& given : args.given()) {
     const OptionRow& row = *given.row;
-    if (row.action == OptionAction::kRunner) continue;
-    const bool known = std::find(std::begin(kExpressible), std::end(kExpressible), row.dest) !=
-                       std::end(kExpressible);
-    if (known || (row.origin == Origin::kPeer && !IsOthers(row.dest))) continue;
+    if (row.action == OptionAction::kRunner || IsInApi(row)) continue;
     return RefuseScript("Polygraphy's Python API has nothing like " + std::string(given.flag));
   }
   return {};

@@ -1,0 +1,100 @@
+// How an option gets into a plan: its row names the field that it sets (by Sets() and its like in
+// option_values.h), and BindOptions() sets the fields of all options that were given. What concerns
+// several options at once is in bind_*.cc and in ValidatePlan().
+#pragma once
+
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "vernier/status.h"
+
+namespace vernier {
+
+class Logger;
+class ParsedArgs;
+struct GivenOption;
+
+/// What a number may be. NaN is never accepted.
+struct NumberRule {
+  std::string_view expected = "a number";  ///< in messages: "--rtol: expected a number >= 0, ..."
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  bool or_lenient = false;  ///< a lenient run takes every other number as well
+
+  bool Accepts(double value) const { return value >= least && value <= most; }
+};
+
+inline constexpr NumberRule kAtLeast0 = {.expected = "a number >= 0", .least = 0};
+inline constexpr NumberRule kShare = {.expected = "a number from 0 to 1", .least = 0, .most = 1};
+/// Polygraphy takes a count below 0 for none.
+inline constexpr NumberRule kCount = {.expected = "a number >= 0", .least = 0, .or_lenient = true};
+
+/// What options are read beside.
+struct BindContext {
+  bool lenient = false;         ///< Polygraphy's leniency
+  std::string output_dir = {};  ///< --output-dir; empty: not given
+  Logger* log = nullptr;        ///< for warnings; nullptr: there are none
+};
+
+/// One option that was given.
+struct OptionInput {
+  const GivenOption& given;
+  const BindContext& context;
+};
+
+/// Tells the structs apart that options fill.
+using PartTag = const void*;
+template <typename Part>
+inline constexpr char kPartTag = 0;
+
+/// The meaning of an option: which struct it fills, and how.
+struct Binding {
+  PartTag part = nullptr;
+  Status (*set)(const OptionInput& input, void* part) = nullptr;
+  NumberRule rule = {};
+  std::string_view key = {};      ///< for `set`: the name of an option of a backend, of a function
+  std::string_view backend = {};  ///< sets nothing in runners of another one; empty: of any
+  bool of_runner = false;         ///< may stand inside of --runner
+  bool together = false;          ///< read by whoever binds it together with other options
+
+  /// The option is bound, by itself or together with others.
+  constexpr bool Means() const { return set != nullptr || together; }
+
+  constexpr Binding OfRunner() const {
+    Binding binding = *this;
+    binding.of_runner = true;
+    return binding;
+  }
+  constexpr Binding For(std::string_view of_backend) const {
+    Binding binding = OfRunner();
+    binding.backend = of_backend;
+    return binding;
+  }
+  constexpr Binding Named(std::string_view name) const {
+    Binding binding = *this;
+    binding.key = name;
+    return binding;
+  }
+};
+
+inline constexpr Binding kBoundTogether = {.together = true};
+
+/// A struct to fill.
+struct BindTarget {
+  template <typename Part>
+  BindTarget(Part& to_fill) : tag(&kPartTag<Part>), part(&to_fill) {}  // NOLINT: see BindOptions
+
+  PartTag tag;
+  void* part;
+};
+
+/// Sets what the options of `args` say about these structs, in the order of the command line. Of an
+/// option that was repeated the last occurrence counts, unless its occurrences add up. The rest of
+/// the structs keeps its values. kInvalidArgument, naming the flag, for a value that cannot be
+/// used.
+Status BindOptions(const ParsedArgs& args, const BindContext& context,
+                   std::initializer_list<BindTarget> targets);
+
+}  // namespace vernier
