@@ -68,7 +68,7 @@ std::string MissingRunner(const OptionTable& table, const ParsedArgs& args, cons
   return IsMet(table, args, runner) ? "" : std::string(runner);
 }
 
-bool Saves(const OptionRow& row) {
+bool SavesSomething(const OptionRow& row) {
   return row.dest.starts_with("save_") || row.dest == "external_data_path";
 }
 
@@ -98,9 +98,9 @@ std::string_view RunnerFlagOf(const OptionTable& table, const OptionRow& row) {
 Status CheckNeeds(const OptionTable& table, const ParsedArgs& args, RunnersGiven runners) {
   for (const GivenOption& given : args.given()) {
     const OptionRow& row = *given.row;
-    if (row.origin == Origin::kPeer && !Saves(row)) continue;
+    if (row.origin == Origin::kPeer && !SavesSomething(row)) continue;
     std::string missing = MissingFor(table, args, row);
-    if (missing.empty() && Saves(row)) missing = MissingRunner(table, args, row);
+    if (missing.empty() && SavesSomething(row)) missing = MissingRunner(table, args, row);
     const bool known = runners == RunnersGiven::kAllInWords || missing.empty() ||
                        !IsRunner(table, table.NeedsOf(row).empty() ? table.RunnerOf(row)
                                                                    : table.NeedsOf(row).front());

@@ -8,14 +8,14 @@
 namespace vernier {
 namespace {
 
-struct Heading {
+struct GroupHeading {
   std::string_view section, title;
 };
-constexpr Heading kHeadings[] = {{"program", "Program"},
-                                 {"backends", "Backends"},
-                                 {"python", "Python"},
-                                 {"gpu", "GPU"},
-                                 {"system", "System"}};
+constexpr GroupHeading kHeadings[] = {{"program", "Program"},
+                                      {"backends", "Backends"},
+                                      {"python", "Python"},
+                                      {"gpu", "GPU"},
+                                      {"system", "System"}};
 constexpr std::string_view kMargin = "      ";
 
 std::string Padded(std::string text, size_t width) {
@@ -52,7 +52,7 @@ std::string FormatDoctorText(const DoctorRecord& record) {
   size_t width = 0;
   for (const DoctorPart& part : record.parts) width = std::max(width, part.name.size() + 2);
   std::string text = "vernier " + record.version + "\n";
-  for (const Heading& heading : kHeadings) {
+  for (const GroupHeading& heading : kHeadings) {
     text += "\n" + std::string(heading.title) + "\n";
     for (const DoctorPart& part : record.parts) {
       if (part.section == heading.section) text += FormatPart(part, width);
