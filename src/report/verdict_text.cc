@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "record/coverage.h"
 #include "report/run_summary.h"
 #include "util/first_line.h"
 #include "util/number_text.h"
