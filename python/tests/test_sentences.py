@@ -52,6 +52,8 @@ def test_what_is_advised_can_be_passed(command):
     ("check extremes", "convert, or pass --lenient to cast it", "convert"),
     ("run", "use --atol 0.02 --rtol 1e-3", "use atol=0.02, rtol=1e-3"),
     ("run", "needs --tolerance auto", 'needs tolerance="auto"'),
+    ("run", "it (x) has --run-file for that", "it (x) has run_file of the program for that"),
+    ("run", "it ended, and --resume goes on; look", "it ended; look"),
     ("run", "<python 3>:load returned None", "load returned None"),
     ("run", "to find the layer: add --blame", "to find the layer: call vernier.blame"),
     ("blame", "with --onnx-outputs '*' it is", "with onnx_outputs='*' it is"),

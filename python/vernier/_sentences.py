@@ -93,9 +93,9 @@ def in_python(message):
 
 def _without_idle_advice(line, call):
     """Without the parts of a sentence that advise options which this call does not take."""
-    first, *rest = _ADVICE.split(line)
-    return first + "".join(part for part in rest if not any(
-        _is_idle(found["flag"], call) for found in _FLAG.finditer(part)))
+    return "".join(part for part in _ADVICE.split(line) if not (
+        part.startswith(("; ", ", ", " (")) and any(
+            _is_idle(found["flag"], call) for found in _FLAG.finditer(part))))
 
 
 def _is_idle(flag, call):
