@@ -5,9 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/memory_limit.h"
+#include "inputs/memory_room.h"
 #include "util/number_text.h"
-#include "util/process_memory.h"
 
 namespace vernier {
 namespace {
@@ -56,22 +55,13 @@ Status UnknownName(const std::string& flag, const std::string& name,
                    FormatPythonList(inputs));
 }
 
-// Memory is often granted beyond what there is, and whoever fills it is killed.
 Status CheckRoomFor(std::span<const std::optional<uint64_t>> sizes) {
-  constexpr uint64_t kAlwaysFits = uint64_t{256} << 20;
   uint64_t total = 0;
   for (const std::optional<uint64_t>& size : sizes) {
     const uint64_t left = std::numeric_limits<uint64_t>::max() - total;
     total += std::min(size.value_or(0), left);
   }
-  if (total <= kAlwaysFits) return {};
-  const std::optional<FreeMemory> free = FindFreeMemory();
-  if (!free) return {};
-  const uint64_t room = std::min(free->with_swap, MemoryLimit());
-  if (total <= room) return {};
-  return Malformed("the inputs of one iteration take " + FormatBytes(total) + ", and only " +
-                   FormatBytes(room) +
-                   " of memory are free; give smaller sizes with --dim or --input-shapes");
+  return CheckMemoryRoom(total, "the inputs");
 }
 
 /// The inputs of a large feed, side by side in memory that other processes can map.

@@ -83,12 +83,12 @@ std::optional<double> AbsoluteForAll(const RunRecord& record) {
   return all;
 }
 
-// The largest few, for the eye: "the largest need y:0.5, z:0.25".
+// The largest few, for the eye: " y:0.5 z:0.25".
 std::string LargestOf(std::vector<NeededTolerance> needed) {
   std::ranges::stable_sort(needed, std::ranges::greater(), &NeededTolerance::value);
   std::string text;
   for (size_t i = 0; i < std::min(needed.size(), kMostNamed); ++i) {
-    text += (i == 0 ? "" : ", ") + needed[i].name + ":" + ToleranceText(needed[i]);
+    text += " " + needed[i].name + ":" + ToleranceText(needed[i]);
   }
   return text;
 }
@@ -135,8 +135,8 @@ std::string AdviceToAccept(const RunRecord& record) {
     if (!all) return "";
     return " --atol " + RoundedToPass(*all, false) + (automatic ? " --tolerance fixed" : "") +
            ThresholdAdvice(record) + " for all " + std::to_string(longer.size()) +
-           " outputs (by --" + (&longer == &absolute ? "atol" : "rtol") + " of their own, " +
-           LargestOf(longer) + ", and " + std::to_string(longer.size() - kMostNamed) + " more)";
+           " outputs (by name: --" + (&longer == &absolute ? "atol" : "rtol") + LargestOf(longer) +
+           " and " + std::to_string(longer.size() - kMostNamed) + " more)";
   }
   return FlagText("--atol", absolute, by_name) + FlagText("--rtol", relative, by_name) +
          ThresholdAdvice(record);

@@ -54,9 +54,10 @@ TEST(AdviceToAccept, OneForAllWhereManyFailed) {
     output.bar = BarRecord();
     record.pairs[0].outputs.push_back(output);
   }
-  EXPECT_EQ(AdviceToAccept(record),
-            " --atol 3 --tolerance fixed for all 6 outputs (by --atol of their own, y6:3, y5:2.5, "
-            "y4:2, y3:1.5, and 2 more)");
+  EXPECT_EQ(
+      AdviceToAccept(record),
+      " --atol 3 --tolerance fixed for all 6 outputs (by name: --atol y6:3 y5:2.5 y4:2 y3:1.5 "
+      "and 2 more)");
   OutputRecord& passed = record.pairs[0].outputs.emplace_back();
   passed.name = "z";
   passed.compared = passed.passed = 1;  // within its error bound, by how much nobody knows

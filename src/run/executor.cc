@@ -16,6 +16,7 @@
 #include "run/loaded_side.h"
 #include "run/lpips_measure.h"
 #include "run/output_names.h"
+#include "run/output_room.h"
 #include "run/row_writer.h"
 #include "run/run_scripts.h"
 #include "run/saved_progress.h"
@@ -190,6 +191,7 @@ class Execution {
                    FormatTensorTable(*feed));
       VERNIER_TRY(savers_->AddFeed(i, *feed));
       observer_.FeedMade(i, *feed);
+      VERNIER_TRY(CheckOutputRoom(live_, *feed));
       live_.Meanwhile({[this] { return feeds_->Prepare(); }, [this] { feeds_->PrepareOneMore(); }});
       VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, inference_.InferAll(*feed, i));
       ++live_iterations_;
