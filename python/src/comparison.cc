@@ -41,6 +41,7 @@ class Comparison {
     scripts_.emplace(plan_, thread_, logger_, objects_);
     run_.emplace(Check(ComparisonRun::Create(plan_, names_, false, reporter_->observer())));
     if (bars_->wanted()) run_->UseBars(*bars_);
+    run_->KeepNothing();  // arrays of Python are let go where the GIL is held
   }
 
   // False when nothing more is to be compared.

@@ -168,12 +168,18 @@ OutputComparison CompareOutputs(const NamedTensor& a, const NamedTensor& b,
 IterationComparison CompareIteration(const IterationResult& a, const IterationResult& b,
                                      const CompareOptions& options, const ComparisonDetail& detail,
                                      PairingRule rule) {
+  return CompareIteration(a, b, options, detail, PairOutputs(a.outputs, b.outputs, rule));
+}
+
+IterationComparison CompareIteration(const IterationResult& a, const IterationResult& b,
+                                     const CompareOptions& options, const ComparisonDetail& detail,
+                                     Pairing pairing) {
   IterationComparison out;
   out.a_runner = a.runner_name;
   out.b_runner = b.runner_name;
   out.a_outputs = Names(a.outputs);
   out.b_outputs = Names(b.outputs);
-  out.pairing = PairOutputs(a.outputs, b.outputs, rule);
+  out.pairing = std::move(pairing);
   std::vector<PairInProgress> pairs;
   pairs.reserve(out.pairing.pairs.size());
   for (const OutputPair& pair : out.pairing.pairs) {

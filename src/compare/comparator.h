@@ -16,6 +16,10 @@ OutputComparison CompareOutputs(const NamedTensor& a, const NamedTensor& b,
 IterationComparison CompareIteration(const IterationResult& a, const IterationResult& b,
                                      const CompareOptions& options, const ComparisonDetail& detail,
                                      PairingRule rule = PairingRule::kOneToOne);
+/// The same with pairs that are decided already.
+IterationComparison CompareIteration(const IterationResult& a, const IterationResult& b,
+                                     const CompareOptions& options, const ComparisonDetail& detail,
+                                     Pairing pairing);
 
 /// Fills `statistics` of an iteration whose comparisons are there; `b` is the later side.
 void AddOutputStatistics(IterationComparison& iteration, const IterationResult& b,

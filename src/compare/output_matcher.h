@@ -28,6 +28,9 @@ class OutputMatcher {
   /// No further iteration decides anything: all have partners, or four were looked at.
   bool settled() const { return settled_; }
 
+  /// Has Align() anything to do?
+  bool aligns() const { return !axes_.empty(); }
+
   /// B's outputs with the axes in the order of A's: such an output is called "NAME@0,2,1". Errors
   /// as Look and TakeForm.
   Result<TensorMap> Align(const TensorMap& b, DeviceMeasure* device) const;

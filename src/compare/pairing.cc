@@ -173,13 +173,23 @@ std::optional<OutputPair> FindLenient(const TensorMap& a, size_t index, const Te
   return std::nullopt;
 }
 
-Pairing PairLenient(const TensorMap& a, const TensorMap& b) {
+std::optional<OutputPair> FindKnown(const TensorMap& a, size_t index, const TensorMap& b,
+                                    std::span<const KnownPair> known) {
+  for (const KnownPair& pair : known) {
+    const size_t j = pair.a == a[index].name ? IndexOf(b, pair.b) : kNone;
+    if (j != kNone) return OutputPair{index, j, pair.how};
+  }
+  return std::nullopt;
+}
+
+Pairing PairLenient(const TensorMap& a, const TensorMap& b, std::span<const KnownPair> known) {
   Pairing pairing;
   std::vector<bool> used(b.size(), false);
   for (size_t i = 0; i < a.size(); ++i) {
-    const std::optional<OutputPair> pair = FindLenient(a, i, b);
+    const std::optional<OutputPair> given = FindKnown(a, i, b, known);
+    const std::optional<OutputPair> pair = given ? given : FindLenient(a, i, b);
     const bool taken =
-        pair && pair->how != PairedBy::kExact && IndexOf(a, b[pair->b].name) != kNone;
+        !given && pair && pair->how != PairedBy::kExact && IndexOf(a, b[pair->b].name) != kNone;
     if (taken) pairing.taken.push_back({a[i].name, b[pair->b].name});
     if (!pair || taken) {
       pairing.left_only.push_back(a[i].name);
@@ -198,7 +208,7 @@ Pairing PairLenient(const TensorMap& a, const TensorMap& b) {
 
 Pairing PairOutputs(const TensorMap& a, const TensorMap& b, PairingRule rule,
                     std::span<const KnownPair> known) {
-  if (rule == PairingRule::kLenient) return PairLenient(a, b);
+  if (rule == PairingRule::kLenient) return PairLenient(a, b, known);
   OneToOne matcher(a, b);
   matcher.MatchKnown(known);
   matcher.MatchExact();

@@ -60,7 +60,7 @@ enum class PairingRule : uint8_t {
 };
 
 /// Names are taken as given and may be empty. Never fails; what has no partner is listed. `known`
-/// pairs come first, where both outputs are there; with kLenient they are ignored.
+/// pairs come first, where both outputs are there.
 Pairing PairOutputs(const TensorMap& a, const TensorMap& b, PairingRule rule,
                     std::span<const KnownPair> known = {});
 

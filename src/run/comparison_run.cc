@@ -8,8 +8,6 @@
 #include "compare/postprocess.h"
 #include "record/runner_name.h"
 #include "run/script_comparison.h"
-#include "util/counted.h"
-#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -22,14 +20,6 @@ void AddDropped(const TensorMap& before, const TensorMap& after,
     const bool known = std::find(dropped.begin(), dropped.end(), output.name) != dropped.end();
     if (!known && Find(after, output.name) == nullptr) dropped.push_back(output.name);
   }
-}
-
-std::vector<std::string> Union(std::vector<std::string> names,
-                               const std::vector<std::string>& more) {
-  for (const std::string& name : more) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  return names;
 }
 
 Result<size_t> IndexOf(const std::vector<std::string>& names, const std::string& name) {
@@ -52,10 +42,10 @@ Result<ComparisonRun> ComparisonRun::Create(const RunPlan& plan, std::vector<std
   run.pool_ = std::make_unique<ThreadPool>();
   run.detail_ = observer.DetailWanted();
   run.detail_.pool = run.pool_.get();
-  run.marked_ = marked;
   run.rule_ = plan.lenient ? PairingRule::kLenient
               : marked     ? PairingRule::kOneToOneMarked
                            : PairingRule::kOneToOne;
+  run.marked_ = marked;
   VERNIER_TRY(run.MakePairs(names));
   run.names_ = std::move(names);
   run.dropped_.resize(run.names_.size());
@@ -65,7 +55,7 @@ Result<ComparisonRun> ComparisonRun::Create(const RunPlan& plan, std::vector<std
 Status ComparisonRun::MakePairs(const std::vector<std::string>& names) {
   const Charts charts = plan_->save.WantsCharts() ? Charts::kWanted : Charts::kNone;
   const auto add = [&](size_t a, size_t b) {
-    pairs_.push_back({a, b, PairRecorder(names[a], names[b], charts)});
+    pairs_.push_back({a, b, PairRecorder(names[a], names[b], charts), {}});
   };
   switch (plan_->pairs.rule) {
     case PairRule::kNeighbours:
@@ -86,6 +76,11 @@ Status ComparisonRun::MakePairs(const std::vector<std::string>& names) {
         add(a, b);
       }
       break;
+  }
+  for (Pair& pair : pairs_) {
+    VERNIER_ASSIGN_OR_RETURN(pair.matching,
+                             PairMatching::Create(plan_->output_map_words, names,
+                                                  {names[pair.first], names[pair.second]}, rule_));
   }
   return {};
 }
@@ -120,17 +115,18 @@ Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) 
   return {};
 }
 
-Result<IterationComparison> ComparisonRun::ComparePair(const IterationResult& a,
-                                                       const IterationResult& b,
+Result<IterationComparison> ComparisonRun::ComparePair(const MatchedSides& sides,
                                                        int64_t iteration) {
   if (scripts_.comparison == nullptr) {
-    return CompareIteration(a, b, plan_->compare, detail_, rule_);
+    return CompareIteration(sides.a(), sides.b(), plan_->compare, detail_, sides.pairing);
   }
   VERNIER_ASSIGN_OR_RETURN(
       IterationComparison comparison,
-      CompareWithScript(*scripts_.comparison, a, b, iteration,
+      CompareWithScript(*scripts_.comparison, sides.a(), sides.b(), iteration,
                         plan_->lenient ? StrangeVerdicts::kTaken : StrangeVerdicts::kOnlyFailures));
-  if (detail_.output_statistics) AddOutputStatistics(comparison, b, plan_->compare, detail_);
+  if (detail_.output_statistics) {
+    AddOutputStatistics(comparison, sides.b(), plan_->compare, detail_);
+  }
   return comparison;
 }
 
@@ -138,6 +134,7 @@ Result<IterationComparison> ComparisonRun::ComparePair(const IterationResult& a,
 // Flipped steps look like amplified rounding, and have their place in the bounds already.
 Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t iteration,
                                                      const IterationOutputs& outputs,
+                                                     const MatchedSides& sides,
                                                      IterationComparison comparison) {
   ErrorBars bars = *detail_.bars;
   std::vector<std::string> over, measured;
@@ -165,8 +162,7 @@ Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t i
   }
   if (!any) return comparison;
   const ErrorBars* const before = std::exchange(detail_.bars, &bars);
-  Result<IterationComparison> again =
-      ComparePair(*outputs[pair.first], *outputs[pair.second], iteration);
+  Result<IterationComparison> again = ComparePair(sides, iteration);
   detail_.bars = before;
   return again;
 }
@@ -178,6 +174,87 @@ Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs
     stopped_ = true;
     return false;
   }
+  VERNIER_ASSIGN_OR_RETURN(const bool settled, LookAt(outputs));
+  if (!settled && may_keep_) {
+    kept_.push_back({iteration, outputs, bars_ == nullptr ? TensorMap() : bars_->last_feed()});
+    return true;
+  }
+  VERNIER_ASSIGN_OR_RETURN(const bool go_on, CompareKept());
+  return go_on ? CompareNow(iteration, outputs) : Result<bool>(false);
+}
+
+Result<bool> ComparisonRun::CompareKept() {
+  const std::vector<Kept> kept = std::exchange(kept_, {});
+  if (kept.empty() || stopped_) return !stopped_;
+  const TensorMap last_feed = bars_ == nullptr ? TensorMap() : bars_->last_feed();
+  const int64_t last = bars_ == nullptr ? 0 : bars_->last_iteration();
+  bool go_on = true;
+  for (const Kept& one : kept) {
+    if (bars_ != nullptr) bars_->KeepFeed(one.feed, one.iteration);
+    VERNIER_ASSIGN_OR_RETURN(go_on, CompareNow(one.iteration, one.outputs));
+    if (!go_on) break;
+  }
+  if (bars_ != nullptr) bars_->KeepFeed(last_feed, last);
+  return go_on;
+}
+
+// Whether the pairs of all runners are known.
+Result<bool> ComparisonRun::LookAt(const IterationOutputs& outputs) {
+  bool settled = true, all = true;
+  for (Pair& pair : pairs_) {
+    if (!outputs[pair.first] || !outputs[pair.second]) {
+      all = false;
+      continue;
+    }
+    VERNIER_TRY(pair.matching.Look(*outputs[pair.first], *outputs[pair.second], detail_.device));
+    settled &= pair.matching.settled();
+  }
+  if (all && !looked_) {
+    VERNIER_TRY(CheckMapsUsed());
+    looked_ = true;
+  }
+  return settled || scripts_.comparison != nullptr;
+}
+
+Status ComparisonRun::CheckMapsUsed() const {
+  for (size_t i = 0; i < plan_->output_map_words.size(); ++i) {
+    const bool used = std::any_of(pairs_.begin(), pairs_.end(), [&](const Pair& pair) {
+      return i < pair.matching.used().size() && pair.matching.used()[i];
+    });
+    if (used || pairs_.empty()) continue;
+    return InvalidArgument("--map-outputs " + plan_->output_map_words[i] +
+                           ": no two runners that are compared have such outputs");
+  }
+  return {};
+}
+
+Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iteration,
+                                                        const IterationOutputs& outputs) {
+  VERNIER_ASSIGN_OR_RETURN(
+      const MatchedSides sides,
+      pair.matching.Match(*outputs[pair.first], *outputs[pair.second], detail_.device));
+  if (bars_ != nullptr) {
+    detail_.bars = &bars_->For(pair.first, pair.second, sides.a().outputs, sides.b().outputs,
+                               sides.RenamedPairs());
+  }
+  VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison, ComparePair(sides, iteration));
+  if (hearing_) {
+    VERNIER_ASSIGN_OR_RETURN(comparison,
+                             HearAgain(pair, iteration, outputs, sides, std::move(comparison)));
+  }
+  if (scripts_.comparison == nullptr) pair.matching.FindSwaps(comparison, detail_.device);
+  return comparison;
+}
+
+std::vector<std::string> ComparisonRun::Notes() const {
+  std::vector<std::string> notes;
+  for (const Pair& pair : pairs_) {
+    if (pair.believed && !pair.matching.swap().empty()) notes.push_back(pair.matching.swap());
+  }
+  return notes;
+}
+
+Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs& outputs) {
   if (!started_) {
     std::vector<RunnerPair> started;
     for (const Pair& pair : pairs_) started.emplace_back(names_[pair.first], names_[pair.second]);
@@ -187,16 +264,8 @@ Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs
   observer_->IterationStarted(iteration);
   for (Pair& pair : pairs_) {
     if (!outputs[pair.first] || !outputs[pair.second]) continue;
-    if (bars_ != nullptr) {
-      detail_.bars = &bars_->For(pair.first, pair.second, outputs[pair.first]->outputs,
-                                 outputs[pair.second]->outputs);
-    }
-    VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison,
-                             ComparePair(*outputs[pair.first], *outputs[pair.second], iteration));
-    if (hearing_) {
-      VERNIER_ASSIGN_OR_RETURN(comparison,
-                               HearAgain(pair, iteration, outputs, std::move(comparison)));
-    }
+    VERNIER_ASSIGN_OR_RETURN(const IterationComparison comparison,
+                             CompareSides(pair, iteration, outputs));
     std::vector<OutputRow> rows = pair.recorder.Add(comparison);
     if (rows_ != nullptr) VERNIER_TRY(rows_->Add(iteration, pair.label, std::move(rows)));
     observer_->PairCompared(comparison);
@@ -249,19 +318,6 @@ bool ComparisonRun::Validate(int64_t iteration, const IterationOutputs& outputs)
   return true;
 }
 
-bool ComparisonRun::JudgePair(const Pair& pair) const {
-  const ComparisonTally& tally = pair.recorder.tally();
-  if (!plan_->compare.check_average) {
-    // Not the iterations: one in which nothing could be compared is no mismatch.
-    return std::all_of(tally.outputs().begin(), tally.outputs().end(), [](const OutputTally& o) {
-      return o.passed + o.not_verified == o.iterations;
-    });
-  }
-  const Result<std::vector<OutputAverage>> averages = tally.Averages();
-  return averages.ok() && std::all_of(averages->begin(), averages->end(),
-                                      [](const OutputAverage& o) { return !o.differs(); });
-}
-
 void ComparisonRun::Disbelieve(size_t first) {
   invalid_ = false;
   invalid_output_.clear();
@@ -270,130 +326,6 @@ void ComparisonRun::Disbelieve(size_t first) {
     pair.recorder = PairRecorder(names_[pair.first], names_[pair.second], Charts::kNone);
     pair.believed = false;
   }
-}
-
-void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverage,
-                           RunFaults& faults, RunRecord& run) {
-  std::vector<PairRecord>& records = run.pairs;
-  if (invalid_) faults.mismatch = true;
-  if (!invalid_output_.empty()) run.rejections.push_back(invalid_output_);
-  if (plan_->comparison_asked && pairs_.empty()) {
-    faults.incomplete = true;
-    run.faults.push_back(std::string(plan_->runners.empty() ? "" : "--compare-outputs: ") +
-                         "there is only one side to compare");
-  }
-  for (const Pair& pair : pairs_) {
-    const int64_t expected = std::max(lengths[pair.first], lengths[pair.second]);
-    records.push_back(pair.recorder.Finish(expected));
-    records.back().dropped = Union(dropped_[pair.first], dropped_[pair.second]);
-    if (!pair.believed) continue;
-    const bool abandoned = plan_->lenient && coverage == Coverage::kIgnored;
-    if (!stopped_ && started_ && !abandoned) {
-      observer_->PairFinished({names_[pair.first], names_[pair.second]}, pair.recorder.tally());
-    }
-    const bool passed = JudgePair(pair);
-    if (!passed) faults.mismatch = true;
-    if (plan_->compare.check_average) records.back().average_passed = passed;
-    const bool before = std::exchange(faults.incomplete, false);
-    AddUnverified(pair, faults, run.faults);
-    if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
-    if (plan_->strict) RejectIllConditioned(records.back(), faults, run.rejections);
-    if (plan_->strict || plan_->same_type) RejectRetyped(records.back(), faults);
-    if (!stopped_ && coverage == Coverage::kJudged) {
-      AddCoverageFaults(pair, records.back(), faults, run.faults);
-    }
-    records.back().incomplete = faults.incomplete;
-    faults.incomplete |= before;
-  }
-  if (faults.mismatch && bars_ != nullptr) bars_->NoteProcessor(Processor(), run.faults);
-}
-
-// What could not be measured has neither passed nor failed: the run is not what was asked for.
-void ComparisonRun::AddUnverified(const Pair& pair, RunFaults& faults,
-                                  std::vector<std::string>& sentences) const {
-  for (const OutputTally& output : pair.recorder.tally().outputs()) {
-    // A mean may pass where an iteration, and with it the output, failed.
-    const bool any =
-        plan_->compare.check_average ? output.any_not_verified() : output.not_verified > 0;
-    if (!any) continue;
-    faults.incomplete = true;
-    sentences.push_back(names_[pair.first] + " vs. " + names_[pair.second] + ": output '" +
-                        output.name +
-                        "' was not verified, and has not passed: " + output.failed_why);
-  }
-}
-
-// An output that passes only with a wider bound has not been shown to be right.
-void ComparisonRun::RejectIllConditioned(const PairRecord& record, RunFaults& faults,
-                                         std::vector<std::string>& sentences) {
-  for (const OutputRecord& output : record.outputs) {
-    if (!output.bar || output.bar->condition <= 1 || output.bar->times_over > 1) continue;
-    faults.mismatch = true;
-    sentences.push_back(
-        record.first + " vs. " + record.second + ": --strict: output '" + output.name +
-        "' passes only because it is ill-conditioned: κ = " + FormatG(output.bar->condition, 3));
-  }
-}
-
-// Numbers that agree say nothing of whoever reads the output by its type.
-void ComparisonRun::RejectRetyped(PairRecord& record, RunFaults& faults) {
-  for (const OutputRecord& output : record.outputs) {
-    if (output.dtype == output.other_dtype) continue;
-    faults.mismatch = true;
-    record.retyped = true;
-  }
-}
-
-// Their scripts may choose what they look at; --strict wants all of it.
-void ComparisonRun::AddLeftOut(const PairRecord& record, const std::string& who, RunFaults& faults,
-                               std::vector<std::string>& sentences) const {
-  const auto add = [&](const std::vector<std::string>& names, const std::string& what) {
-    if (names.empty()) return;
-    faults.incomplete = true;
-    sentences.push_back(
-        who + ": --strict: " + what + ": '" + names.front() + "'" +
-        (names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : std::string()));
-  };
-  if (scripts_.comparison != nullptr) {
-    add(record.without_verdict, "'" + scripts_.comparison->name() + "' gave no verdict on outputs");
-  }
-  if (scripts_.postprocessing != nullptr) {
-    add(record.dropped, "'" + scripts_.postprocessing->name() + "' dropped outputs");
-  }
-}
-
-void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record, RunFaults& faults,
-                                      std::vector<std::string>& sentences) const {
-  const std::string who = record.first + " vs. " + record.second;
-  if (plan_->lenient) {
-    if (pair.recorder.compared_nothing()) faults.mismatch = true;
-    return;
-  }
-  const auto add = [&](const std::string& what) {
-    faults.incomplete = true;
-    sentences.push_back(who + ": " + what);
-  };
-  if (record.compared_iterations < record.expected_iterations) {
-    add((record.compared_iterations > 0 ? "only " : "") +
-        CountedOf(record.compared_iterations, record.expected_iterations, "iteration") +
-        " could be compared");
-  } else if (record.compared_iterations == 0) {
-    add("no iteration was compared");
-  }
-  if (pair.recorder.compared_nothing() && scripts_.comparison != nullptr) {
-    add("'" + scripts_.comparison->name() + "' gave no verdict on any output");
-  } else if (pair.recorder.compared_nothing()) {
-    add(std::string("no output of one side has a counterpart on the other") +
-        (marked_ ? "; mark tensors that both have" : "; --lenient pairs by position"));
-  } else if (record.outputs.empty() && record.compared_iterations > 0) {
-    // The peer passes what agrees because it is empty.
-    add("neither side has an output to compare");
-  } else if (pair.recorder.one_sided() && !marked_) {
-    const size_t alone = record.only_in_first.size() + record.only_in_second.size();
-    add(std::to_string(alone) + (alone == 1 ? " output has" : " outputs have") +
-        " no counterpart (--lenient accepts that)");
-  }
-  if (plan_->strict) AddLeftOut(record, who, faults, sentences);
 }
 
 }  // namespace vernier

@@ -11,6 +11,7 @@
 #include "backend/script_client.h"
 #include "run/exit_code.h"
 #include "run/pair_bars.h"
+#include "run/pair_matching.h"
 #include "run/pair_recorder.h"
 #include "run/row_writer.h"
 #include "run/run_observer.h"
@@ -64,8 +65,20 @@ class ComparisonRun {
     for (size_t i = 0; i < pairs_.size(); ++i) pairs_[i].label = std::move(labels[i]);
   }
 
-  /// Post-processes and compares one iteration. False when --fail-fast ends the run.
+  /// Post-processes and compares one iteration. False when --fail-fast ends the run. An iteration
+  /// that does not show yet which outputs belong together is kept, with three more at most, and
+  /// compared with the next, or by CompareKept(). kInvalidArgument for --map-outputs that do not
+  /// fit.
   Result<bool> Compare(int64_t iteration, IterationOutputs& outputs);
+
+  /// Compares what was kept. To be called after the last iteration.
+  Result<bool> CompareKept();
+
+  /// Nothing is kept: each iteration is compared as far as it and those before it show the pairs.
+  void KeepNothing() { may_keep_ = false; }
+
+  /// What is to be told of the pairs beside verdicts, one sentence each.
+  std::vector<std::string> Notes() const;
 
   /// --validate on all outputs of an iteration, after everything was compared. Each that is invalid
   /// adds a sentence.
@@ -93,17 +106,29 @@ class ComparisonRun {
     size_t first = 0;
     size_t second = 0;
     PairRecorder recorder;
+    PairMatching matching;
     bool believed = true;
     std::string label = {};  ///< in rows
+  };
+
+  // An iteration that waits for its pairs, with what it was made from.
+  struct Kept {
+    int64_t iteration;
+    IterationOutputs outputs;
+    TensorMap feed;
   };
 
   ComparisonRun(const RunPlan& plan, RunObserver& observer) : plan_(&plan), observer_(&observer) {}
   Status MakePairs(const std::vector<std::string>& names);
   bool Validate(int64_t iteration, const IterationOutputs& outputs);
-  Result<IterationComparison> ComparePair(const IterationResult& a, const IterationResult& b,
-                                          int64_t iteration);
+  Result<bool> LookAt(const IterationOutputs& outputs);
+  Status CheckMapsUsed() const;
+  Result<bool> CompareNow(int64_t iteration, const IterationOutputs& outputs);
+  Result<IterationComparison> CompareSides(Pair& pair, int64_t iteration,
+                                           const IterationOutputs& outputs);
+  Result<IterationComparison> ComparePair(const MatchedSides& sides, int64_t iteration);
   Result<IterationComparison> HearAgain(const Pair& pair, int64_t iteration,
-                                        const IterationOutputs& outputs,
+                                        const IterationOutputs& outputs, const MatchedSides& sides,
                                         IterationComparison comparison);
   bool JudgePair(const Pair& pair) const;
   static void RejectIllConditioned(const PairRecord& record, RunFaults& faults,
@@ -115,6 +140,7 @@ class ComparisonRun {
                   std::vector<std::string>& sentences) const;
   void AddCoverageFaults(const Pair& pair, const PairRecord& record, RunFaults& faults,
                          std::vector<std::string>& sentences) const;
+  std::string WhyNothingMeets(const Pair& pair, const PairRecord& record) const;
 
   const RunPlan* plan_;
   RunObserver* observer_;
@@ -129,6 +155,9 @@ class ComparisonRun {
   std::vector<std::string> names_;
   std::vector<std::vector<std::string>> dropped_;  ///< by post-processing, stream by stream
   std::vector<Pair> pairs_;
+  std::vector<Kept> kept_;
+  bool may_keep_ = true;
+  bool looked_ = false;  ///< at all pairs, and every map is about one of them
   bool started_ = false;
   bool stopped_ = false;
   bool invalid_ = false;

@@ -50,6 +50,7 @@ class Execution {
       aborted_ = true;
       Report(status);
     }
+    CompareKept();
     CheckLoaded();
     Conclude();
     outcome_.record.seconds =
@@ -73,6 +74,15 @@ class Execution {
     outcome_.record.error = status.message();
   }
 
+  // Iterations whose outputs no later feed has paired.
+  void CompareKept() {
+    if (!comparisons_) return;
+    const Status status = comparisons_->CompareKept().status();
+    if (status.ok()) return;
+    aborted_ = true;
+    Report(status);
+  }
+
   // What was compared with a file that has changed is not believed.
   void CheckLoaded() {
     if (!loaded_) return;
@@ -85,6 +95,7 @@ class Execution {
   }
 
   Status RunAll() {
+    VERNIER_TRY(live_.ReadMaps());
     std::vector<std::string> names = live_.names();
     VERNIER_ASSIGN_OR_RETURN(LoadedSide loaded, LoadedSide::Open(plan_, names, logger_));
     loaded_.emplace(std::move(loaded));
@@ -162,6 +173,7 @@ class Execution {
     live_.Start();
     VERNIER_TRY(OpenScripts());
     for (size_t i = 0; i < live_.size(); ++i) VERNIER_TRY(live_.Open(i));
+    VERNIER_TRY(live_.CheckMaps());
     VERNIER_TRY(CheckNames());
     VERNIER_TRY(OpenFeedsAndSavers());
     if (feeds_ == nullptr) return {};
@@ -218,6 +230,7 @@ class Execution {
       if (live_[i].alive()) VERNIER_TRY(RunOneToTheEnd(i));
       live_.Close(i);
     }
+    VERNIER_TRY(live_.CheckMaps());
     VERNIER_TRY(CheckNames());
     for (int64_t i = 0; i < live_iterations_; ++i) {
       VERNIER_TRY(CheckInterrupted());
@@ -403,6 +416,7 @@ class Execution {
     comparisons_->Finish(lengths, coverage, outcome_.faults, record);
     loaded_->NameFiles(comparisons_->pairs(), record.pairs);
     NoteSelfComparisons(*loaded_, comparisons_->pairs(), plan_.strict, outcome_);
+    for (std::string& note : comparisons_->Notes()) record.notes.push_back(std::move(note));
     NoteLostOutputs();
     if (plan_.strict) RejectVacuous(record.pairs);
     if (plan_.validate && spill_ != nullptr && !aborted_) {

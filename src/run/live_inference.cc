@@ -47,6 +47,7 @@ Status LiveInference::PrepareBars(size_t index, const TensorMap& feed, int64_t i
   if (iteration != 0) return {};
   bars_.AddRunner(index, live_[index]);
   bars_.SetFeed(feed);
+  if (const Result<TensorMap> own = live_.FeedOf(index, feed); own.ok()) bars_.AddInputs(*own);
   return plan_.noise_floor && index == 0 ? OpenNoise() : Status();
 }
 

@@ -345,6 +345,10 @@ std::vector<RunnerRecord> LiveRuns::Records() const {
     record.latency = SummariseLatencies(runner.latencies());
     record.received = runner.AllReceived();
     record.failure = runner.failure().message();
+    if (const auto mapped = mapped_.find(runner.name()); mapped != mapped_.end()) {
+      record.mapped_inputs = mapped->second.mapped;
+      record.left_out_inputs = mapped->second.left_out;
+    }
     for (const SkippedOutput& output : runner.skipped()) {
       record.skipped_outputs.emplace_back(output.name, output.why);
     }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include "run/feed_stream.h"
 #include "run/live_runner.h"
 #include "run/model_conversion.h"
+#include "run/name_maps.h"
 #include "run/noise_floor.h"
 #include "run/saved_progress.h"
 #include "run/script_feeds.h"
@@ -49,6 +51,15 @@ class LiveRuns {
   void WaitWith(const LiveRunner::Waiting& waiting) {
     for (LiveRunner& runner : runners_) runner.WaitWith(waiting);
   }
+
+  /// Reads --map-inputs; to be called before the first inference. kInvalidArgument.
+  Status ReadMaps();
+  /// kInvalidArgument where a map without a label names no input of any runner. All must have been
+  /// opened; where one has failed or does not say what it takes, nothing is known.
+  Status CheckMaps() const;
+
+  /// A feed as the runner is given it: with its names, mapped and fitted. Errors as Infer().
+  Result<TensorMap> FeedOf(size_t index, const TensorMap& feed) const;
 
   /// Starts the workers of all runners, side by side.
   void Start();
@@ -173,7 +184,11 @@ class LiveRuns {
   bool IsSaved(size_t index, int64_t iteration) const;
   bool IsSample(size_t index, int64_t iteration) const;
   Result<IterationResult> TakeSaved(size_t index, int64_t iteration);
-  Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed, Logger& logger) const;
+  // `mapped` (may be null) is given what --map-inputs did.
+  Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed, Logger& logger,
+                             MappedFeed* mapped = nullptr) const;
+  std::span<const TensorInfo> MadeFor(const LiveRunner& runner) const;
+  void NoteOnce(const std::string& text);
   Result<const TensorBlock*> Encode(const TensorMap& feed, int64_t iteration);
   bool MayInferAhead(size_t index, int64_t iteration) const;
   bool InferAhead(size_t index, const TensorMap& feed, int64_t iteration);
@@ -192,6 +207,8 @@ class LiveRuns {
   PythonFeeds python_feeds_;
   SavedProgress* progress_ = nullptr;
   std::vector<std::string> notes_;
+  InputMaps maps_;
+  std::map<std::string, MappedFeed> mapped_;  // by the runner's name, without the tensors
 
   // What the first runner of an iteration received of the shared block.
   int64_t received_iteration_ = -1;

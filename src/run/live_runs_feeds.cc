@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "inputs/peer_text.h"
+#include "record/runner_name.h"
 #include "run/described_inputs.h"
 #include "run/live_runs.h"
 #include "util/no_log.h"
@@ -93,11 +94,54 @@ bool LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration
   return runners_[index].InferAhead(next_block_->block);
 }
 
+Status LiveRuns::ReadMaps() {
+  VERNIER_ASSIGN_OR_RETURN(maps_, InputMaps::Create(plan_.inputs.map_words, names()));
+  return {};
+}
+
+Status LiveRuns::CheckMaps() const {
+  std::vector<TensorInfo> all;
+  for (const LiveRunner& runner : runners_) {
+    if (!runner.opened() || runner.session().inputs.empty()) return {};
+    const std::vector<TensorInfo>& inputs = runner.session().inputs;
+    all.insert(all.end(), inputs.begin(), inputs.end());
+  }
+  return maps_.CheckNames(all);
+}
+
+// The inputs of the runner that feeds are made for, if that is another one.
+std::span<const TensorInfo> LiveRuns::MadeFor(const LiveRunner& runner) const {
+  for (const LiveRunner& other : runners_) {
+    if (!other.opened() || other.inputs_unknown()) continue;
+    return &other == &runner ? std::span<const TensorInfo>() : other.session().inputs;
+  }
+  return {};
+}
+
 Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& feed,
-                                     Logger& logger) const {
-  if (runner.inputs_unknown()) return CoercedFeed{feed, {}};
-  const CoerceOptions options{plan_.lenient ? Strictness::kPeer : Strictness::kStrict, {}};
-  return CoerceFeed(feed, runner.session().inputs, options, logger);
+                                     Logger& logger, MappedFeed* mapped) const {
+  MappedFeed own;
+  if (!maps_.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(own, maps_.Apply(runner.name(), runner.session().inputs, feed));
+    if (mapped != nullptr) *mapped = own;
+  }
+  const TensorMap& given = maps_.empty() ? feed : own.tensors;
+  if (runner.inputs_unknown()) return CoercedFeed{given, {}};
+  CoerceOptions options;
+  options.strictness = plan_.lenient ? Strictness::kPeer : Strictness::kStrict;
+  options.label = WithoutTime(runner.name());
+  options.made_for = MadeFor(runner);
+  return CoerceFeed(given, runner.session().inputs, options, logger);
+}
+
+Result<TensorMap> LiveRuns::FeedOf(size_t index, const TensorMap& feed) const {
+  NoLog unheard;
+  VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced, Coerce(runners_[index], feed, unheard));
+  return std::move(coerced.tensors);
+}
+
+void LiveRuns::NoteOnce(const std::string& text) {
+  if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
 }
 
 void LiveRuns::TellInputs(const LiveRunner& runner) {
@@ -109,10 +153,18 @@ void LiveRuns::TellInputs(const LiveRunner& runner) {
 
 Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorMap& feed,
                                                int64_t iteration) {
-  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, logger_));
-  for (const std::string& note : coerced.notes) {
-    const std::string text = runner.name() + ": " + note;
-    if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
+  MappedFeed mapped;
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, logger_, &mapped));
+  for (const auto& [input, source] : mapped.mapped) {
+    NoteOnce(runner.name() + ": input '" + input + "': is '" + source + "' (--map-inputs)");
+  }
+  for (const std::string& name : mapped.left_out) {
+    NoteOnce(runner.name() + ": '" + name + "' is left out (--map-inputs)");
+  }
+  for (const std::string& note : coerced.notes) NoteOnce(runner.name() + ": " + note);
+  if (!maps_.empty()) {
+    mapped.tensors.clear();
+    mapped_.insert_or_assign(runner.name(), std::move(mapped));
   }
   RunnerFeed own;
   if (!SameTensors(coerced.tensors, feed)) {

@@ -85,6 +85,15 @@ std::optional<MeasuredError> MeasureOutput(const Tensor* a, const Tensor* b,
                        split.rms_within / verdict->scale};
 }
 
+TensorMap WithNames(TensorMap outputs, const std::map<std::string, std::string>& names) {
+  if (names.empty()) return outputs;
+  for (NamedTensor& output : outputs) {
+    const auto found = names.find(output.name);
+    if (found != names.end()) output.name = found->second;
+  }
+  return outputs;
+}
+
 std::string Count(int64_t count, std::string_view what) {
   return ", " + std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
 }
@@ -173,6 +182,14 @@ void PairBars::SetFeed(const TensorMap& feed) {
   for (const NamedTensor& input : feed) feed_.push_back({input.name, input.tensor.dims()});
 }
 
+void PairBars::AddInputs(const TensorMap& feed) {
+  for (const NamedTensor& input : feed) {
+    const bool known = std::any_of(feed_.begin(), feed_.end(),
+                                   [&](const InputDims& one) { return one.name == input.name; });
+    if (!known) feed_.push_back({input.name, input.tensor.dims()});
+  }
+}
+
 void PairBars::NoteProcessor(const ProcessorFeatures& features,
                              std::vector<std::string>& notes) const {
   const std::string why = WhyBytesMaySaturate(features);
@@ -230,13 +247,24 @@ ErrorPredictions PairBars::Predict(const RunnerGraph& owner, Pair pair,
   return predictions.ok() ? *std::move(predictions) : ErrorPredictions();
 }
 
-ErrorPredictions PairBars::PredictionsOf(Pair pair, const Outputs& outputs) const {
+ErrorPredictions PairBars::PredictionsOf(Pair pair, const Outputs& outputs,
+                                         NamePairs renamed) const {
   const RunnerGraph& first = GraphOf(pair.first);
   const RunnerGraph& second = GraphOf(pair.second);
-  ErrorPredictions merged = Predict(first, pair, outputs);
+  // Each graph knows its own names.
+  std::map<std::string, std::string> to_first, to_second;
+  for (const auto& [a, b] : renamed) {
+    to_first[b] = a;
+    to_second[a] = b;
+  }
+  const TensorMap b_as_first = WithNames(outputs.b, to_first);
+  ErrorPredictions merged = Predict(first, pair, {outputs.a, b_as_first});
   if (second.model == first.model) return merged;
-  for (auto& [name, prediction] : Predict(second, pair, outputs)) {
-    const auto [place, added] = merged.emplace(name, prediction);
+  const TensorMap a_as_second = WithNames(outputs.a, to_second);
+  for (auto& [name, prediction] : Predict(second, pair, {a_as_second, outputs.b})) {
+    const auto own = to_first.find(name);
+    const auto [place, added] =
+        merged.emplace(own == to_first.end() ? name : own->second, prediction);
     if (!added && prediction.rms > place->second.rms) place->second = prediction;
   }
   return merged;
@@ -263,13 +291,13 @@ ErrorBar PairBars::MakeMeasuredBar(Pair pair, DType dtype, double noise) const {
   return bar;
 }
 
-const ErrorBars& PairBars::For(size_t first, size_t second, const TensorMap& a,
-                               const TensorMap& b) {
+const ErrorBars& PairBars::For(size_t first, size_t second, const TensorMap& a, const TensorMap& b,
+                               NamePairs renamed) {
   const Pair pair(first, second);
   if (!b.empty()) {
-    SetBars(pair, a, PredictionsOf(pair, {a, b}));
+    SetBars(pair, a, PredictionsOf(pair, {a, b}, renamed));
   } else {
-    if (!blind_.contains(pair)) blind_[pair] = PredictionsOf(pair, {a, b});
+    if (!blind_.contains(pair)) blind_[pair] = PredictionsOf(pair, {a, b}, renamed);
     SetBars(pair, a, blind_[pair]);
   }
   return bars_[pair];

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +53,8 @@ class PairBars {
 
   /// The sizes of the inputs, which tell how long sums are. Only the first feed counts.
   void SetFeed(const TensorMap& feed);
+  /// Inputs of that feed under the names of another runner.
+  void AddInputs(const TensorMap& feed);
 
   /// How a stream computes a graph whose types are those of the stream `owner`.
   RunnerArithmetic ArithmeticOn(size_t stream, size_t owner) const {
@@ -77,10 +80,13 @@ class PairBars {
   /// The bars for the outputs of the first stream, which `a` are, against `b`. Outputs that
   /// quantisers or short types lie before are measured first: what follows them is predicted from
   /// what is found there; without `b` nothing is.
-  const ErrorBars& For(size_t first, size_t second, const TensorMap& a, const TensorMap& b = {});
+  /// `renamed` are pairs of outputs that are not called alike: the name in `a`, that in `b`.
+  const ErrorBars& For(size_t first, size_t second, const TensorMap& a, const TensorMap& b = {},
+                       std::span<const std::pair<std::string, std::string>> renamed = {});
 
  private:
   using Pair = std::pair<size_t, size_t>;
+  using NamePairs = std::span<const std::pair<std::string, std::string>>;
   struct Outputs {
     const TensorMap& a;
     const TensorMap& b;
@@ -89,7 +95,7 @@ class PairBars {
   const RunnerGraph& GraphOf(size_t stream) const;
   static RunnerArithmetic ArithmeticOn(const RunnerGraph& graph, const RunnerGraph& owner);
   ErrorPredictions Predict(const RunnerGraph& owner, Pair pair, const Outputs& outputs) const;
-  ErrorPredictions PredictionsOf(Pair pair, const Outputs& outputs) const;
+  ErrorPredictions PredictionsOf(Pair pair, const Outputs& outputs, NamePairs renamed) const;
   void SetBars(Pair pair, const TensorMap& outputs, const ErrorPredictions& predictions);
   ErrorBar MakeMeasuredBar(Pair pair, DType dtype, double noise) const;
 

@@ -18,6 +18,12 @@ std::string_view PairedByName(PairedBy how) {
       return "substring";
     case PairedBy::kPosition:
       return "position";
+    case PairedBy::kShape:
+      return "shape";
+    case PairedBy::kValue:
+      return "value";
+    case PairedBy::kMap:
+      return "map";
   }
   return "";
 }

@@ -105,7 +105,8 @@ class Model:
             arrays = list(feed.values())
             self._warn_of_order(names, feed)
         else:
-            raise ValueError(f"the model takes {names}, and the feed has {list(feed)}")
+            raise ValueError(f"the model takes {names}, and the feed has {list(feed)}; "
+                             "--map-inputs says which is which, and what is left out")
         inputs = [self.torch.from_numpy(array).to(self.place) for array in arrays]
         self.marked = {}
         with self.torch.inference_mode():
