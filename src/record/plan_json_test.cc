@@ -29,6 +29,8 @@ RunPlan Unusual() {
   plan.runners = {runner, RunnerPlan()};
   plan.inputs.iterations = 0;
   plan.inputs.seed = std::numeric_limits<int64_t>::min();
+  plan.inputs.map_words = {"jit:x=input[:,64:]"};
+  plan.output_map_words = {"jit:state="};
   plan.inputs.script = {"loader.py", "load_data"};
   plan.save.reports = {{"r.xml", ReportFormat::kJunit}};
   plan.execution.timeout_s = 0.1;

@@ -50,6 +50,7 @@ OutputRecord Output() {
   output.name = "y";
   output.other_name = "z";
   output.paired_by = "position";
+  output.pairing_error = 0.25;
   output.compared = 3;
   output.passed = 1;
   output.worst_times_tolerance = kInfinity;
@@ -107,6 +108,8 @@ RunRecord Everything() {
   runner.load_seconds = 0.5;
   runner.latency = LatencyRecord{1, 2, 3};
   runner.iterations = 3;
+  runner.mapped_inputs = {{"x", "input[:,64:]"}};
+  runner.left_out_inputs = {"state"};
   runner.failure = "died";
   runner.skipped_outputs = {{"s", "its type"}};
   runner.received = ReceivedRecord{3, "0123456789abcdef", {{"x", "fedcba9876543210"}}};

@@ -83,6 +83,20 @@ std::string WhatBroke(const BarVerdict& verdict) {
          FormatG(verdict.rtol, 2) + " of itself";
 }
 
+// For those that the names alone do not show; empty for the others.
+std::string WhyPaired(PairedBy how) {
+  switch (how) {
+    case PairedBy::kShape:
+      return " (the only ones of their type and shape)";
+    case PairedBy::kValue:
+      return " (by their values)";
+    case PairedBy::kMap:
+      return " (--map-outputs)";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 std::string FormatBarLine(std::string_view name, const BarVerdict& verdict) {
@@ -255,7 +269,8 @@ bool ComparisonReporter::Output(const OutputComparison& output, const FunctionRe
                                 const IterationComparison& iteration) {
   if (output.how != PairedBy::kExact) {
     logger_.Warning("Output names did not match exactly. Assuming " + iteration.b_runner +
-                    " output: " + output.b_name + " corresponds to output: " + output.a_name);
+                    " output: " + output.b_name + " corresponds to output: " + output.a_name +
+                    WhyPaired(output.how));
   }
   logger_.Start(std::string(CompareFunctionLabel(result.function)) +
                 " | Comparing Output: " + Described(output.a_name, output.a_dtype, output.a_dims) +

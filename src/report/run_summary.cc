@@ -166,8 +166,13 @@ std::string WhyIncomparable(const OutputRecord& output) {
   return "";
 }
 
-std::string HowPaired(const std::string& by) {
+std::string HowPaired(const OutputRecord& output) {
+  const std::string& by = output.paired_by;
   if (by == "position") return "the only ones left";
+  if (by == "shape") return "the only ones of their type and shape";
+  if (by == "value" && output.pairing_error) {
+    return "by value, e = " + FormatG(*output.pairing_error, 3);
+  }
   return by == "substring" ? "one name is within the other" : "by " + by;
 }
 
@@ -189,7 +194,8 @@ bool HasFailed(const OutputRecord& output) {
 std::string FormatCoverage(const PairRecord& pair) {
   const CoverageCount count = CountCoverage(pair);
   const int64_t total = count.outputs + count.without_numbers + count.one_sided +
-                        static_cast<int64_t>(LeftOutByScripts(pair).size());
+                        static_cast<int64_t>(LeftOutByScripts(pair).size()) +
+                        static_cast<int64_t>(pair.left_out.size());
   std::string text = "compared " + SomeOf(count.outputs, total, "output") + " in " +
                      SomeOf(pair.compared_iterations, pair.expected_iterations, "iteration");
   if (count.elements > 0) {
@@ -206,13 +212,16 @@ std::string FormatCoverage(const PairRecord& pair) {
   }
   if (!pair.without_verdict.empty()) text += "; no verdict on: " + ListSome(pair.without_verdict);
   if (!pair.dropped.empty()) text += "; dropped by post-processing: " + ListSome(pair.dropped);
-  std::vector<std::string> folded, inexact, vacuous, widened, incomparable, retyped;
+  if (!pair.left_out.empty()) text += "; left out by --map-outputs: " + ListSome(pair.left_out);
+  std::vector<std::string> folded, mapped, inexact, vacuous, widened, incomparable, retyped;
   for (const OutputRecord& output : pair.outputs) {
     const std::string both = output.name + " with " + output.other_name;
     if (output.paired_by == "folded") {
       folded.push_back(both);
+    } else if (output.paired_by == "map") {
+      mapped.push_back(both);
     } else if (output.paired_by != "exact") {
-      inexact.push_back(both + " (" + HowPaired(output.paired_by) + ")");
+      inexact.push_back(both + " (" + HowPaired(output) + ")");
     }
     if (IsRetyped(output)) {
       retyped.push_back(output.name + " (" + output.dtype + " against " + output.other_dtype + ")");
@@ -230,6 +239,7 @@ std::string FormatCoverage(const PairRecord& pair) {
   }
   if (!incomparable.empty()) text += "; could not be compared: " + ListSome(incomparable);
   if (!folded.empty()) text += "; " + OnlyInCase(pair) + ": " + ListSome(folded);
+  if (!mapped.empty()) text += "; paired by --map-outputs: " + ListSome(mapped);
   if (!inexact.empty()) text += "; paired by likeness: " + ListSome(inexact);
   if (!retyped.empty()) text += "; types differ: " + ListSome(retyped);
   if (!count.not_verified.empty()) text += "; not verified: " + ListSome(count.not_verified);

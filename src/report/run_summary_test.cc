@@ -163,6 +163,20 @@ TEST(FormatCoverage, NamesWhatScriptsLeaveOut) {
             "dropped by post-processing: u, z");
 }
 
+TEST(FormatCoverage, SaysWhatMapsAndValuesPaired) {
+  PairRecord pair = ComparedPair();
+  pair.outputs[0].other_name = "x[0]";
+  pair.outputs[0].paired_by = "map";
+  pair.outputs[1].other_name = "y";
+  pair.outputs[1].paired_by = "value";
+  pair.outputs[1].pairing_error = 2.5e-7;
+  pair.left_out = {"state"};
+  EXPECT_EQ(FormatCoverage(pair),
+            "compared 2 of 3 outputs in 3 iterations, 20 elements in each; left out by "
+            "--map-outputs: state; paired by --map-outputs: logits with x[0]; paired by likeness: "
+            "prob with y (by value, e = 2.5e-07)");
+}
+
 TEST(FormatCoverage, NamesWhatShowsNothingAndHowMuchThatIs) {
   PairRecord pair = ComparedPair();
   pair.outputs[0].vacuous = "all zero";
