@@ -1,8 +1,10 @@
 """The same network in every format, and what is a format at all."""
 
+import json
 import os
 import pathlib
 import subprocess
+import sys
 import textwrap
 
 import numpy as np
@@ -71,6 +73,27 @@ class EveryForm(TensorFlowCase):
         failed = [line for line in verdicts if "FAILED" in line]
         self.assertEqual(len(failed), len(forms) + 1, str(done))
         self.assertTrue(all("wrong" in line for line in failed), str(done))
+
+
+class Trained(TensorFlowCase):
+    """A network that people trained, in the formats in which they gave it away."""
+
+    def test_names_that_exporters_changed_need_no_words(self):
+        sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "trained"))
+        import networks
+        network = next(n for n in networks.NETWORKS if n.name == "nmp")
+        done = self.vernier(network.path, "--onnxrt", "--runner",
+                            f"saved=tf {network.path.with_suffix('')}", *network.words,
+                            "--tolerance", "auto", "--save-record", "record.json")
+        self.assertEqual(done.code, 0, str(done))
+        self.assertIn("saved: input 'input_2': paired with 'serving_default_input_2:0' by type and "
+                      "shape", done.out)
+        record = json.loads((self.folder / "record.json").read_text(encoding="utf-8"))
+        paired = {o["name"]: (o["other_name"], o["paired_by"])
+                  for o in record["pairs"][0]["outputs"]}
+        self.assertEqual(paired, {"StatefulPartitionedCall:0": ("contour", "shape"),
+                                  "StatefulPartitionedCall:1": ("note", "value"),
+                                  "StatefulPartitionedCall:2": ("onset", "value")})
 
 
 class Converting(TensorFlowCase):

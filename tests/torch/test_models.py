@@ -316,5 +316,29 @@ class Eager(TorchCase):
         self.assert_fails(done, 6, "nothing is called 'conv'; there are: 0, 1")
 
 
+class Trained(TorchCase):
+    def test_a_script_that_keeps_what_the_onnx_file_is_given(self):
+        """silero's TorchScript keeps its state and the last 64 samples itself."""
+        sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "trained"))
+        import networks
+        network = next(n for n in networks.NETWORKS if n.name == "silero_vad_16k_op15")
+        feed = networks.feed(network)
+        feed["input"][:, :64] = 0
+        feed["state"][...] = 0
+        np.savez(self.folder / "feed.npz", **feed)
+        words = ("--runner", f"ort=onnxrt {network.path}", "--runner",
+                 f"jit=torch {network.path.with_name('silero_vad.jit')}", "--load-inputs",
+                 "feed.npz", "--atol", "1e-4", "--save-record", "record.json")
+        done = self.passes(*words, "--map-inputs", "jit:x=input[:,64:]", "jit:state=",
+                           "--map-outputs", "jit:stateN=")
+        self.assertIn("left out by --map-outputs: stateN", done.out)
+        record = json.loads((self.folder / "record.json").read_text(encoding="utf-8"))
+        self.assertEqual(record["runners"][1]["mapped_inputs"],
+                         [{"input": "x", "from": "input[:,64:]"}])
+        self.assertEqual(record["runners"][1]["left_out_inputs"], ["state"])
+        # Without the words the error names them.
+        self.assertIn("--map-inputs", self.run_torch(*words).err)
+
+
 if __name__ == "__main__":
     unittest.main()
