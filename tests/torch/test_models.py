@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import pathlib
+import sys
 import unittest
 
 import numpy as np
