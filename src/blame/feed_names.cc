@@ -19,6 +19,7 @@ Status AddNamesOf(const LiveRunner& runner, const InputMaps& maps,
   if (named && own.mapped.empty()) return {};
   if (!named) {
     CoerceOptions options;
+    options.advise_lenient = false;
     options.label = WithoutTime(runner.name());
     options.made_for = made_for;
     VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced, CoerceFeed(own.tensors, inputs, options, logger));
