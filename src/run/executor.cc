@@ -46,11 +46,10 @@ class Execution {
   RunOutcome Run() {
     const auto start = std::chrono::steady_clock::now();
     const LogArea area(logger_, log_area::kComparator);
-    if (const Status status = RunAll(); !status.ok()) {
-      aborted_ = true;
-      Report(status);
-    }
-    CompareKept();
+    Status status = RunAll();
+    if (status.ok()) status = comparisons_->CompareKept().status();
+    aborted_ = !status.ok();
+    if (aborted_) Report(status);
     CheckLoaded();
     Conclude();
     outcome_.record.seconds =
@@ -74,15 +73,6 @@ class Execution {
     outcome_.record.error = status.message();
   }
 
-  // Iterations whose outputs no later feed has paired.
-  void CompareKept() {
-    if (!comparisons_) return;
-    const Status status = comparisons_->CompareKept().status();
-    if (status.ok()) return;
-    aborted_ = true;
-    Report(status);
-  }
-
   // What was compared with a file that has changed is not believed.
   void CheckLoaded() {
     if (!loaded_) return;
@@ -95,7 +85,6 @@ class Execution {
   }
 
   Status RunAll() {
-    VERNIER_TRY(live_.ReadMaps());
     std::vector<std::string> names = live_.names();
     VERNIER_ASSIGN_OR_RETURN(LoadedSide loaded, LoadedSide::Open(plan_, names, logger_));
     loaded_.emplace(std::move(loaded));
@@ -140,6 +129,7 @@ class Execution {
 
   // In lenient mode the comparison warns of unknown names, as the peer does.
   Status CheckNames() {
+    VERNIER_TRY(live_.CheckMaps());
     if (plan_.lenient) return {};
     std::vector<std::string> outputs;
     for (size_t i = 0; i < live_.size(); ++i) {
@@ -173,7 +163,6 @@ class Execution {
     live_.Start();
     VERNIER_TRY(OpenScripts());
     for (size_t i = 0; i < live_.size(); ++i) VERNIER_TRY(live_.Open(i));
-    VERNIER_TRY(live_.CheckMaps());
     VERNIER_TRY(CheckNames());
     VERNIER_TRY(OpenFeedsAndSavers());
     if (feeds_ == nullptr) return {};
@@ -230,7 +219,6 @@ class Execution {
       if (live_[i].alive()) VERNIER_TRY(RunOneToTheEnd(i));
       live_.Close(i);
     }
-    VERNIER_TRY(live_.CheckMaps());
     VERNIER_TRY(CheckNames());
     for (int64_t i = 0; i < live_iterations_; ++i) {
       VERNIER_TRY(CheckInterrupted());
@@ -416,7 +404,6 @@ class Execution {
     comparisons_->Finish(lengths, coverage, outcome_.faults, record);
     loaded_->NameFiles(comparisons_->pairs(), record.pairs);
     NoteSelfComparisons(*loaded_, comparisons_->pairs(), plan_.strict, outcome_);
-    for (std::string& note : comparisons_->Notes()) record.notes.push_back(std::move(note));
     NoteLostOutputs();
     if (plan_.strict) RejectVacuous(record.pairs);
     if (plan_.validate && spill_ != nullptr && !aborted_) {
