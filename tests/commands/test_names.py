@@ -11,8 +11,8 @@ from program import Case
 
 class Names(Case):
     def net(self, name, inputs, outputs, wrong=None):
-        """Two sums and two products of `inputs` (name to shape); `wrong` is an output that is off by
-        a little."""
+        """A sum and a product of the first of `inputs` (name to shape), the second one negated;
+        `wrong` is an output that is off by a little."""
         first, second = inputs
         nodes = [helper.make_node("Add", [first, first], [outputs[0]]),
                  helper.make_node("Mul", [first, first], [outputs[1]]),
