@@ -15,17 +15,28 @@ double WorstOf(const std::map<std::string, TensorJudgement>& judged) {
 
 }  // namespace
 
-void PlainOutputs::Add(const TensorMap& feed, TensorMap reference, TensorMap candidate,
-                       PairingRule rule) {
+Status PlainOutputs::Add(const TensorMap& feed, TensorMap reference, TensorMap candidate,
+                         PairMatching& matching) {
   bars_->SetFeed(feed);
-  Pairing pairing = PairOutputs(reference, candidate, rule);
-  for (const OutputPair& pair : pairing.pairs) {
-    partners_.emplace(candidate[pair.b].name, reference[pair.a].name);
+  const bool decides = !matching.settled();
+  const IterationResult ours{"", {}, reference}, theirs{"", {}, candidate};
+  VERNIER_TRY(matching.Look(ours, theirs, nullptr));
+  VERNIER_ASSIGN_OR_RETURN(MatchedSides sides, matching.Match(ours, theirs, nullptr));
+  for (const OutputPair& pair : sides.pairing.pairs) {
+    const std::string &a = sides.a().outputs[pair.a].name, &b = sides.b().outputs[pair.b].name;
+    // Slices and permuted axes are those of no tensor in a graph.
+    if (Find(reference, a) && Find(candidate, b)) partners_.emplace(b, a);
   }
+  const Pairing& pairing = sides.pairing;
   const std::unordered_set<std::string> alone(pairing.left_only.begin(), pairing.left_only.end());
-  std::erase_if(reference, [&](const NamedTensor& output) { return alone.contains(output.name); });
-  if (iterations_.empty()) first_pairing_ = std::move(pairing);
+  // Until it is decided, a later feed may find a partner.
+  if (matching.settled()) {
+    std::erase_if(reference,
+                  [&](const NamedTensor& output) { return alone.contains(output.name); });
+  }
+  if (decides) first_pairing_ = pairing;
   iterations_.push_back({feed, std::move(reference), std::move(candidate)});
+  return {};
 }
 
 std::vector<RetypedOutput> PlainOutputs::Retyped() const {

@@ -8,7 +8,7 @@
 
 #include "blame/side_bars.h"
 #include "blame/tensor_judge.h"
-#include "compare/pairing.h"
+#include "run/pair_matching.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {
@@ -24,8 +24,9 @@ class PlainOutputs {
   void SetRunners(const SideRunners& runners) { bars_.emplace(MakeSideBars(options_, runners)); }
 
   /// One iteration more, its outputs paired as `run` pairs them. What has no partner is not
-  /// compared.
-  void Add(const TensorMap& feed, TensorMap reference, TensorMap candidate, PairingRule rule);
+  /// compared. Errors as PairMatching.
+  Status Add(const TensorMap& feed, TensorMap reference, TensorMap candidate,
+             PairMatching& matching);
 
   /// The reference's names of its outputs, by the candidate's.
   const std::map<std::string, std::string>& partners() const { return partners_; }
@@ -33,7 +34,7 @@ class PlainOutputs {
   /// Outputs whose types differ in the first iteration, by the candidate's names.
   std::vector<RetypedOutput> Retyped() const;
 
-  /// Outputs that have no partner in the first iteration.
+  /// Outputs that have no partner in the iteration that decided.
   const Pairing& first_pairing() const { return first_pairing_; }
 
   /// The worst of the candidate's `outputs` against the reference's, in multiples of its bar.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "blame/blame_feeds.h"
+#include "blame/feed_names.h"
 #include "blame/tensor_pairs.h"
 #include "run/described_inputs.h"
 #include "run/scripted_feeds.h"
@@ -37,17 +38,15 @@ Status PlainRun::Run() {
   VERNIER_TRY(MakeFeeds());
   quantises_alone_ = QuantisesAlone(scene_.reference_model, saved_names_, *scene_.graph);
   outputs_.SetRunners(SidesAsRun());
-  // Saved outputs may be those of a run that marked tensors.
-  const PairingRule rule = scene_.plan->run.lenient      ? PairingRule::kLenient
-                           : scene_.reference == nullptr ? PairingRule::kOneToOneMarked
-                                                         : PairingRule::kOneToOne;
+  VERNIER_TRY(MatchOutputs());
   for (size_t i = 0; i < feeds_.size(); ++i) {
     if (scene_.interrupted->load() != 0) return Cancelled("interrupted");
     if (i == 0) VERNIER_TRY(SettleSizes());
     VERNIER_ASSIGN_OR_RETURN(TensorMap ours, ReferenceOutputs(i));
     VERNIER_ASSIGN_OR_RETURN(TensorMap theirs, Infer(*scene_.candidate, *candidate_runner_, i));
     KeepDeclared(scene_.graph->model(), theirs);
-    outputs_.Add(feeds_[i], std::move(ours), std::move(theirs), rule);
+    VERNIER_TRY(outputs_.Add(feeds_[i], std::move(ours), std::move(theirs), matching_));
+    if (i == 0) VERNIER_TRY(matching_.CheckUsed());
   }
   if (reference_runner_) Close(*scene_.reference, *reference_runner_);
   Close(*scene_.candidate, *candidate_runner_);
@@ -57,6 +56,20 @@ Status PlainRun::Run() {
     held_.model = std::max<uint64_t>(held_.model, scene_.reference_model->bytes().size());
   }
   if (fusion_) fused_away_ = fusion_->FusedAway(*scene_.graph);
+  return {};
+}
+
+Status PlainRun::MatchOutputs() {
+  // Saved outputs may be those of a run that marked tensors.
+  const PairingRule rule = scene_.plan->run.lenient      ? PairingRule::kLenient
+                           : scene_.reference == nullptr ? PairingRule::kOneToOneMarked
+                                                         : PairingRule::kOneToOne;
+  const std::string reference = scene_.reference != nullptr
+                                    ? scene_.reference->plan().name
+                                    : scene_.loaded->runs()[scene_.saved_run].name;
+  const std::vector<std::string> names = {reference, scene_.candidate->plan().name};
+  VERNIER_ASSIGN_OR_RETURN(matching_, PairMatching::Create(scene_.plan->run.output_map_words, names,
+                                                           {names[0], names[1]}, rule));
   return {};
 }
 
@@ -103,9 +116,10 @@ std::vector<TensorInfo> PlainRun::InputsToFeed() const {
 
 Status PlainRun::MakeFeeds() {
   feeds_ = scene_.plan->feeds;
-  if (!feeds_.empty()) return {};
+  if (!feeds_.empty()) return NameForBoth(feeds_);
   VERNIER_ASSIGN_OR_RETURN(
       feeds_, CollectFeeds(scene_.plan->run, InputsToFeed(), *scene_.pool, *scene_.logger));
+  VERNIER_TRY(NameForBoth(feeds_));
   VERNIER_TRY(CheckGivenFeeds());
   return scene_.reference != nullptr ? Status() : MatchSavedIterations();
 }
@@ -119,6 +133,30 @@ Status PlainRun::CheckGivenFeeds() const {
     Status fits = ProbeSide::Takes(*reference_runner_, feed);
     if (fits.ok() || ProbeSide::Takes(*candidate_runner_, feed).ok()) continue;
     return std::move(fits).Annotate(NameOf(*scene_.reference));
+  }
+  return {};
+}
+
+// What runs or probes a side finds its inputs by that side's names.
+Status PlainRun::NameForBoth(std::span<TensorMap> feeds) const {
+  const RunPlan& run = scene_.plan->run;
+  std::vector<std::string> names;
+  for (const RunnerPlan& runner : run.runners) names.push_back(runner.name);
+  VERNIER_ASSIGN_OR_RETURN(const InputMaps maps, InputMaps::Create(run.inputs.map_words, names));
+  const std::vector<TensorInfo> made_for = InputsToFeed();
+  const bool given =
+      !run.inputs.load_paths.empty() || run.inputs.script.given() || !scene_.plan->feeds.empty();
+  std::vector<TensorInfo> all = made_for;
+  const std::vector<TensorInfo>& theirs = candidate_runner_->session().inputs;
+  all.insert(all.end(), theirs.begin(), theirs.end());
+  VERNIER_TRY(maps.CheckNames(all));
+  for (const LiveRunner* runner : {reference_runner_.get(), candidate_runner_.get()}) {
+    if (runner == nullptr) continue;
+    for (TensorMap& feed : feeds) {
+      Status named = AddNamesOf(*runner, maps, made_for, *scene_.logger, feed);
+      // What is wrong with feeds that people gave shows when they are used.
+      if (!named.ok() && (!given || !maps.empty())) return named;
+    }
   }
   return {};
 }
@@ -144,8 +182,11 @@ Status PlainRun::SettleSizes() {
   };
   const std::optional<SizeOne> why = WhyNotSizeOne(infer(feeds_.front()));
   if (!why) return {};
-  const auto draw = [&](const RunPlan& sized) {
-    return OpenFirstFeed(sized, inputs, *scene_.pool, *scene_.quiet);
+  const auto draw = [&](const RunPlan& sized) -> Result<TensorMap> {
+    VERNIER_ASSIGN_OR_RETURN(TensorMap feed,
+                             OpenFirstFeed(sized, inputs, *scene_.pool, *scene_.quiet));
+    VERNIER_TRY(NameForBoth({&feed, 1}));
+    return feed;
   };
   VERNIER_ASSIGN_OR_RETURN(const FoundSizes found, FindSizes(plan, inputs, {draw, infer}, *why));
   tried_sizes_ = found.tried;
@@ -155,7 +196,7 @@ Status PlainRun::SettleSizes() {
   RunPlan sized = plan;
   sized.inputs.found_dims = found.dims;
   VERNIER_ASSIGN_OR_RETURN(feeds_, CollectFeeds(sized, inputs, *scene_.pool, *scene_.logger));
-  return {};
+  return NameForBoth(feeds_);
 }
 
 Status PlainRun::MatchSavedIterations() {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "blame/plain_outputs.h"
 #include "blame/probe_side.h"
 #include "run/loaded_runs.h"
+#include "run/pair_matching.h"
 #include "run/worker_pool.h"
 #include "util/log.h"
 
@@ -77,6 +79,8 @@ class PlainRun {
   std::vector<TensorInfo> InputsToFeed() const;
   Status MakeFeeds();
   Status CheckGivenFeeds() const;
+  Status NameForBoth(std::span<TensorMap> feeds) const;
+  Status MatchOutputs();
   Status SettleSizes();
   Status MatchSavedIterations();
   Result<TensorMap> Infer(ProbeSide& side, LiveRunner& runner, size_t iteration);
@@ -88,6 +92,7 @@ class PlainRun {
   std::optional<FusionQuestion> fusion_;
   std::vector<TensorMap> feeds_;
   std::vector<std::string> saved_names_;
+  PairMatching matching_;
   bool quantises_alone_ = false;
   PlainOutputs outputs_;
   NameSet fused_away_;

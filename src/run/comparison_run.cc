@@ -246,14 +246,6 @@ Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iter
   return comparison;
 }
 
-std::vector<std::string> ComparisonRun::Notes() const {
-  std::vector<std::string> notes;
-  for (const Pair& pair : pairs_) {
-    if (pair.believed && !pair.matching.swap().empty()) notes.push_back(pair.matching.swap());
-  }
-  return notes;
-}
-
 Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs& outputs) {
   if (!started_) {
     std::vector<RunnerPair> started;

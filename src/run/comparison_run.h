@@ -77,9 +77,6 @@ class ComparisonRun {
   /// Nothing is kept: each iteration is compared as far as it and those before it show the pairs.
   void KeepNothing() { may_keep_ = false; }
 
-  /// What is to be told of the pairs beside verdicts, one sentence each.
-  std::vector<std::string> Notes() const;
-
   /// --validate on all outputs of an iteration, after everything was compared. Each that is invalid
   /// adds a sentence.
   void ValidationStarted() { observer_->ValidationStarted(names_); }

@@ -48,6 +48,7 @@ void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverag
     records.back().dropped = Union(dropped_[pair.first], dropped_[pair.second]);
     pair.matching.AddTo(records.back());
     if (!pair.believed) continue;
+    if (!pair.matching.swap().empty()) run.notes.push_back(pair.matching.swap());
     const bool abandoned = plan_->lenient && coverage == Coverage::kIgnored;
     if (!stopped_ && started_ && !abandoned) {
       observer_->PairFinished({names_[pair.first], names_[pair.second]}, pair.recorder.tally());

@@ -47,11 +47,10 @@ class Execution {
   RunOutcome Run() {
     const auto start = std::chrono::steady_clock::now();
     const LogArea area(logger_, log_area::kComparator);
-    if (const Status status = RunAll(); !status.ok()) {
-      aborted_ = true;
-      Report(status);
-    }
-    CompareKept();
+    Status status = RunAll();
+    if (status.ok()) status = comparisons_->CompareKept().status();
+    aborted_ = !status.ok();
+    if (aborted_) Report(status);
     CheckLoaded();
     Conclude();
     outcome_.record.seconds =
@@ -141,6 +140,7 @@ class Execution {
 
   // In lenient mode the comparison warns of unknown names, as the peer does.
   Status CheckNames() {
+    VERNIER_TRY(live_.CheckMaps());
     if (plan_.lenient) return {};
     std::vector<std::string> outputs;
     for (size_t i = 0; i < live_.size(); ++i) {

@@ -144,6 +144,7 @@ void LiveRuns::Fail(LiveRunner& runner, const Status& why) {
 Status LiveRuns::Open(size_t index) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return {};
+  VERNIER_TRY(ReadMaps());
   logger_.Start(PadName(runner.name()) + " | Activating and starting inference");
   const Result<ModelPlan> plan = conversions_.ModelOf(runner.plan());
   if (!plan.ok()) {

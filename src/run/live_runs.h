@@ -52,8 +52,6 @@ class LiveRuns {
     for (LiveRunner& runner : runners_) runner.WaitWith(waiting);
   }
 
-  /// Reads --map-inputs; to be called before the first inference. kInvalidArgument.
-  Status ReadMaps();
   /// kInvalidArgument where a map without a label names no input of any runner. All must have been
   /// opened; where one has failed or does not say what it takes, nothing is known.
   Status CheckMaps() const;
@@ -187,6 +185,7 @@ class LiveRuns {
   // `mapped` (may be null) is given what --map-inputs did.
   Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed, Logger& logger,
                              MappedFeed* mapped = nullptr) const;
+  Status ReadMaps();
   std::span<const TensorInfo> MadeFor(const LiveRunner& runner) const;
   void NoteOnce(const std::string& text);
   Result<const TensorBlock*> Encode(const TensorMap& feed, int64_t iteration);

@@ -93,6 +93,16 @@ Status PairMatching::Look(const IterationResult& a, const IterationResult& b,
   return matcher_->Look(applied.a, applied.b, device);
 }
 
+Status PairMatching::CheckUsed() const {
+  for (size_t i = 0; i < used_.size(); ++i) {
+    if (!used_[i]) {
+      return InvalidArgument("--map-outputs " + maps_.maps()[i].word +
+                             ": the two runners have no such outputs");
+    }
+  }
+  return {};
+}
+
 Result<MatchedSides> PairMatching::Match(const IterationResult& a, const IterationResult& b,
                                          DeviceMeasure* device) const {
   MatchedSides sides(a, b);

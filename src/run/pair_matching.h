@@ -63,6 +63,9 @@ class PairMatching {
   /// Completes what the recorder has: errors of pairs by value, and what was left out.
   void AddTo(PairRecord& record) const;
 
+  /// kInvalidArgument where a map is not about these two. After the first Look().
+  Status CheckUsed() const;
+
   /// Map by map of the words: whether it was about these two. Empty before the first Look().
   const std::vector<bool>& used() const { return used_; }
 

@@ -11,8 +11,8 @@ from program import Case
 
 class Names(Case):
     def net(self, name, inputs, outputs, wrong=None):
-        """Two sums and two products of `inputs` (name to shape); `wrong` is an output that is off by
-        a little."""
+        """A sum and a product of the first of `inputs` (name to shape), the second one negated;
+        `wrong` is an output that is off by a little."""
         first, second = inputs
         nodes = [helper.make_node("Add", [first, first], [outputs[0]]),
                  helper.make_node("Mul", [first, first], [outputs[1]]),
@@ -116,6 +116,17 @@ class Names(Case):
             with self.subTest(words):
                 self.assertIn(sentence, self.run_both(*words, code=2))
         self.assertIn("gone.txt", self.run_both("--map-inputs", "@gone.txt", code=3))
+
+    def test_blame_follows_other_names(self):
+        self.net("a.onnx", {"x": (2, 3), "y": (5,)}, ("sum", "product", "negated"))
+        self.net("b.onnx", {"p": (2, 3), "q": (5,)}, ("out:1", "out:0", "out:2"))
+        for words in ((), ("--map-inputs", "b:p=x", "q=y", "--map-outputs", "out:1=sum")):
+            with self.subTest(words):
+                ended = self.vernier("blame", "--runner", "a=onnxrt a.onnx", "--runner",
+                                     "b=onnxrt b.onnx", "--save-blame", "blame.json", *words)
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+                blame = json.loads(self.path("blame.json").read_text(encoding="utf-8"))
+                self.assertEqual(blame["compared"], 3)
 
     def test_the_run_file_has_them(self):
         self.net("a.onnx", {"x": (2, 3), "y": (5,)}, ("sum", "product", "negated"))
