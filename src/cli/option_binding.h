@@ -58,6 +58,7 @@ struct Binding {
   std::string_view backend = {};  ///< sets nothing in runners of another one; empty: of any
   bool of_runner = false;         ///< may stand inside of --runner
   bool one_each = false;          ///< a list of [NAME:]VALUE that has one value for a name
+  bool saves = false;             ///< names a file or folder that the run writes
   bool together = false;          ///< read by whoever binds it together with other options
 
   /// The option is bound, by itself or together with others.

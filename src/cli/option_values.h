@@ -139,7 +139,9 @@ constexpr Binding LoadOption(std::string_view backend, std::string_view key) {
 /// The same of what is saved: a file or folder of any kind, and a folder.
 template <auto Member>
 constexpr Binding Saves() {
-  return SetBy<&binding_detail::SetPlace<Member>>();
+  Binding binding = SetBy<&binding_detail::SetPlace<Member>>();
+  binding.saves = true;
+  return binding;
 }
 template <auto Member>
 constexpr Binding SavesFolder() {
