@@ -15,27 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What "output" may replace is told by the caller. A cache may be read and written again.
-constexpr std::string_view kWritten[] = {"save_inputs_path",
-                                         "save_outputs_path",
-                                         "save_input_blob_path",
-                                         "save_accuracy_results_path",
-                                         "save_record",
-                                         "save_rows",
-                                         "save_run_file",
-                                         "save_blame",
-                                         "resume",
-                                         "save_onnx",
-                                         "save_engine",
-                                         "save_tactics",
-                                         "save_debug_replay",
-                                         "reports",
-                                         "log_file",
-                                         "gen_script",
-                                         "min_good",
-                                         "save_timing_cache",
-                                         "calibration_cache",
-                                         "output"};
+// Beside what rows save (Binding::saves). What "output" may replace is told by the caller. A cache
+// may be read and written again.
+constexpr std::string_view kWritten[] = {
+    "save_run_file",     "save_blame", "resume",   "save_onnx",  "save_engine", "save_tactics",
+    "save_debug_replay", "reports",    "log_file", "gen_script", "min_good",    "save_timing_cache",
+    "calibration_cache", "output"};
 constexpr std::string_view kRead[] = {"model_file",
                                       "models",
                                       "load_inputs_paths",
@@ -128,6 +113,16 @@ Status Overwritten(const NamedFile& written, const NamedFile& read) {
                          " and would be overwritten: name another file");
 }
 
+void AddWritten(const ParsedArgs& args, Files& written) {
+  std::vector<std::string_view> dests;
+  for (const GivenOption& given : args.given()) {
+    const bool known = std::ranges::find(dests, given.row->dest) != dests.end();
+    if (given.row->sets.saves && !known) dests.push_back(given.row->dest);
+  }
+  dests.insert(dests.end(), std::begin(kWritten), std::end(kWritten));
+  for (const std::string_view dest : dests) written.Add(dest, dest != kInPlace);
+}
+
 void AddRead(const ParsedArgs& args, Files& read) {
   for (const std::string_view dest : kRead) {
     for (const std::span<const std::string> words : args.Occurrences(dest)) {
@@ -184,7 +179,7 @@ Status CheckBundlePlace(const ParsedArgs& args) {
                            ", and is replaced as a whole: name another folder");
   }
   VERNIER_TRY(CheckBundleFolder(folder));
-  for (const std::string_view dest : kWritten) written.Add(dest, dest != kInPlace);
+  AddWritten(args, written);
   for (const std::string_view dest : kWrittenToo) written.Add(dest, false);
   for (const NamedFile& file : written.all()) {
     if (!IsWithin(file.place, place)) continue;
@@ -198,7 +193,7 @@ Status CheckBundlePlace(const ParsedArgs& args) {
 Status CheckFileConflicts(const ParsedArgs& args, std::string_view output,
                           std::span<const std::string> also_read) {
   Files written(args), read(args);
-  for (const std::string_view dest : kWritten) written.Add(dest, dest != kInPlace);
+  AddWritten(args, written);
   AddRead(args, read);
   for (const std::string& path : also_read) read.AddPath("", "", path);
   const std::span<const NamedFile> all = written.all();

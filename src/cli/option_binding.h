@@ -57,6 +57,8 @@ struct Binding {
   std::string_view key = {};      ///< for `set`: the name of an option of a backend, of a function
   std::string_view backend = {};  ///< sets nothing in runners of another one; empty: of any
   bool of_runner = false;         ///< may stand inside of --runner
+  bool one_each = false;          ///< a list of [NAME:]VALUE that has one value for a name
+  bool saves = false;             ///< names a file or folder that the run writes
   bool together = false;          ///< read by whoever binds it together with other options
 
   /// The option is bound, by itself or together with others.
@@ -65,6 +67,11 @@ struct Binding {
   constexpr Binding OfRunner() const {
     Binding binding = *this;
     binding.of_runner = true;
+    return binding;
+  }
+  constexpr Binding OneEach() const {
+    Binding binding = *this;
+    binding.one_each = true;
     return binding;
   }
   constexpr Binding For(std::string_view of_backend) const {

@@ -114,7 +114,7 @@ Status CheckNeeds(const OptionTable& table, const ParsedArgs& args, RunnersGiven
 
 // Lists of [NAME:]NUMBER, and single numbers, whose text is a number that double has no room for.
 Status CheckRange(const GivenOption& given) {
-  const bool list = TakesOneValueEach(*given.row);
+  const bool list = given.row->sets.one_each;
   if (!list && given.row->type != ValueType::kFloat) return {};
   for (const std::string& word : given.values) {
     std::string_view rest = word;

@@ -76,6 +76,14 @@ struct OwnerOf<Status (*)(const OptionInput&, Part&)> {
 template <auto Setter>
 using Owner = typename OwnerOf<decltype(Setter)>::Type;
 
+// Has a field one value for each output? Of error statistics several must all hold.
+template <typename Member>
+inline constexpr bool kOneEach = false;
+template <typename Part, typename T>
+inline constexpr bool kOneEach<PerOutput<T> Part::*> = true;
+template <typename Part, typename T>
+inline constexpr bool kOneEach<PerOutput<std::vector<T>> Part::*> = false;
+
 template <auto Member>
 Status SetMember(const OptionInput& input, Owner<Member>& part) {
   return ReadValue(input, part.*Member);
@@ -109,7 +117,8 @@ constexpr Binding SetBy(const NumberRule& rule = {}) {
 /// The value goes into this field, whose type says how it is read: Sets<&RunPlan::strict>().
 template <auto Member>
 constexpr Binding Sets(const NumberRule& rule = {}) {
-  return SetBy<&binding_detail::SetMember<Member>>(rule);
+  const Binding binding = SetBy<&binding_detail::SetMember<Member>>(rule);
+  return binding_detail::kOneEach<decltype(Member)> ? binding.OneEach() : binding;
 }
 
 /// The same of a script, with its usual function.
@@ -130,7 +139,9 @@ constexpr Binding LoadOption(std::string_view backend, std::string_view key) {
 /// The same of what is saved: a file or folder of any kind, and a folder.
 template <auto Member>
 constexpr Binding Saves() {
-  return SetBy<&binding_detail::SetPlace<Member>>();
+  Binding binding = SetBy<&binding_detail::SetPlace<Member>>();
+  binding.saves = true;
+  return binding;
 }
 template <auto Member>
 constexpr Binding SavesFolder() {

@@ -1,23 +1,15 @@
 #include "cli/repeated_words.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
 
-#include "compare/metric_table.h"
 #include "util/cast_grammar.h"
 
 namespace vernier {
 namespace {
-
-// Lists of [NAME:]VALUE with one value for a name, beside the metrics' thresholds. Several shapes
-// are used in turn, and several error statistics must all hold.
-constexpr auto kOneValueEach = std::to_array<std::string_view>(
-    {"atol", "rtol", "tolerance", "error_quantile", "max_mismatch_share", "max_mismatch_excess",
-     "index_tolerance", "postprocess", "val_range"});
 
 bool TakesOneValue(const OptionRow& row) {
   return row.action == OptionAction::kStore &&
@@ -63,20 +55,13 @@ Status CheckKeys(const GivenOption& option) {
 
 }  // namespace
 
-bool TakesOneValueEach(const OptionRow& row) {
-  const std::span<const MetricRow> metrics = MetricTable();
-  return std::find(kOneValueEach.begin(), kOneValueEach.end(), row.dest) != kOneValueEach.end() ||
-         std::any_of(metrics.begin(), metrics.end(),
-                     [&](const MetricRow& metric) { return metric.threshold == row.dest; });
-}
-
 Status CheckRepeatedWords(const ParsedArgs& args) {
   for (const GivenOption& option : args.given()) {
     if (option.flag.empty()) continue;
     const bool place = TakesOneValue(*option.row) && IsPlace(*option.row);
     if (!place && !IsList(*option.row)) continue;
     VERNIER_TRY(CheckOccurrences(args, option));
-    if (TakesOneValueEach(*option.row)) VERNIER_TRY(CheckKeys(option));
+    if (option.row->sets.one_each) VERNIER_TRY(CheckKeys(option));
   }
   return {};
 }

@@ -20,7 +20,4 @@ Status CheckRepeatedWords(const ParsedArgs& args);
 /// that was given again with another value.
 std::vector<std::string> RepeatedValueWarnings(const ParsedArgs& args);
 
-/// Whether the option takes a list of [NAME:]VALUE with one value for a name.
-bool TakesOneValueEach(const OptionRow& row);
-
 }  // namespace vernier

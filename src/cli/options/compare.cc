@@ -319,7 +319,7 @@ std::span<const OptionRow> ThresholdRows() {
       const NumberRule rule = metric->higher_is_better ? NumberRule{} : kAtLeast0;
       rows.push_back({.flags = {metric->flag, metric->alias},
                       .dest = metric->threshold,
-                      .sets = SetBy<&SetThreshold>(rule),
+                      .sets = SetBy<&SetThreshold>(rule).OneEach(),
                       .arity = Arity::kPlus,
                       .fallback = metric->builtin,
                       .metavar = metric->metavar,
