@@ -74,15 +74,6 @@ class Execution {
     outcome_.record.error = status.message();
   }
 
-  // Iterations whose outputs no later feed has paired.
-  void CompareKept() {
-    if (!comparisons_) return;
-    const Status status = comparisons_->CompareKept().status();
-    if (status.ok()) return;
-    aborted_ = true;
-    Report(status);
-  }
-
   // What was compared with a file that has changed is not believed.
   void CheckLoaded() {
     if (!loaded_) return;
@@ -95,7 +86,6 @@ class Execution {
   }
 
   Status RunAll() {
-    VERNIER_TRY(live_.ReadMaps());
     std::vector<std::string> names = live_.names();
     VERNIER_ASSIGN_OR_RETURN(LoadedSide loaded, LoadedSide::Open(plan_, names, logger_));
     loaded_.emplace(std::move(loaded));
@@ -174,7 +164,6 @@ class Execution {
     live_.Start();
     VERNIER_TRY(OpenScripts());
     for (size_t i = 0; i < live_.size(); ++i) VERNIER_TRY(live_.Open(i));
-    VERNIER_TRY(live_.CheckMaps());
     VERNIER_TRY(CheckNames());
     VERNIER_TRY(OpenFeedsAndSavers());
     if (feeds_ == nullptr) return {};
@@ -232,7 +221,6 @@ class Execution {
       if (live_[i].alive()) VERNIER_TRY(RunOneToTheEnd(i));
       live_.Close(i);
     }
-    VERNIER_TRY(live_.CheckMaps());
     VERNIER_TRY(CheckNames());
     for (int64_t i = 0; i < live_iterations_; ++i) {
       VERNIER_TRY(CheckInterrupted());
@@ -337,7 +325,10 @@ class Execution {
   }
 
   Status OpenSavers() {
-    if (plan_.save.resume) VERNIER_TRY(FindProgress());
+    if (plan_.save.resume) {
+      VERNIER_ASSIGN_OR_RETURN(progress_, SavedProgress::Find(plan_.save, live_.names(), logger_));
+      if (progress_ != nullptr) live_.GoOnFrom(*progress_);
+    }
     VERNIER_ASSIGN_OR_RETURN(Savers savers,
                              Savers::Create(plan_.save, live_.names(), progress_.get(), logger_));
     savers_.emplace(std::move(savers));
@@ -362,12 +353,6 @@ class Execution {
     size_note_ = std::move(found.note);
     logger_.Info(size_note_);
     return true;
-  }
-
-  Status FindProgress() {
-    VERNIER_ASSIGN_OR_RETURN(progress_, SavedProgress::Find(plan_.save, live_.names(), logger_));
-    if (progress_ != nullptr) live_.GoOnFrom(*progress_);
-    return {};
   }
 
   void Publish() {
@@ -418,7 +403,6 @@ class Execution {
     comparisons_->Finish(lengths, coverage, outcome_.faults, record);
     loaded_->NameFiles(comparisons_->pairs(), record.pairs);
     NoteSelfComparisons(*loaded_, comparisons_->pairs(), plan_.strict, outcome_);
-    for (std::string& note : comparisons_->Notes()) record.notes.push_back(std::move(note));
     NoteLostOutputs();
     if (plan_.strict) RejectVacuous(record.pairs);
     if (plan_.validate && spill_ != nullptr && !aborted_) {
