@@ -219,11 +219,9 @@ class Investigation {
 
   void SaveBundle() {
     if (outcome_.record.culprits.empty()) {
-      outcome_.record.notes.push_back(
-          "--bundle: no layer is to blame, so nothing was saved" +
-          (HasBundle(plan_.bundle)
-               ? ": '" + plan_.bundle + "' still holds what another search found"
-               : std::string()));
+      const std::string held = ": '" + plan_.bundle + "' still holds what another search found";
+      outcome_.record.notes.push_back("--bundle: no layer is to blame, so nothing was saved" +
+                                      (HasBundle(plan_.bundle) ? held : std::string()));
       return;
     }
     BundleRequest request;

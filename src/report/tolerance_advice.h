@@ -11,9 +11,9 @@ namespace vernier {
 /// passed, with a blank before each. Of the two tolerances an output gets the smaller one that is
 /// enough by itself, beside the other as it was; with automatic tolerances it gets both. Integers
 /// need their absolute tolerance, as an integer; values go by output where outputs are of both
-/// kinds, or have automatic tolerances; of more than four by name, one absolute tolerance for all is
-/// given, and the largest four of them are shown behind it. Empty where nothing failed, and where something did that no
-/// such option is for: shapes that differ, texts, functions without a threshold, NaN.
+/// kinds, or have automatic tolerances. Of more than four by name, one absolute tolerance for all
+/// is given, with the largest four of them behind it. Empty where nothing failed, and where what
+/// failed has no such option: shapes that differ, texts, functions without a threshold, NaN.
 std::string AdviceToAccept(const RunRecord& record);
 
 }  // namespace vernier

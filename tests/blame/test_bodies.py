@@ -181,8 +181,8 @@ class Bodies(Case):
         exported("bad.onnx", activation="Softplus")
         found = self.search()
         self.assertEqual([node for node, _ in found], ["inner_then_branch", "inner_if", "the_if"])
-        self.assertIn("in the then_branch of 'the_if', and there in the then_branch of 'inner_if': ",
-                      found[0][1])
+        self.assertIn("in the then_branch of 'the_if', and there in the then_branch of "
+                      "'inner_if': ", found[0][1])
         exported("bad.onnx", scale=1.5)
         self.assertEqual([node for node, _ in self.search()], ["inner_gain", "the_if"])
 

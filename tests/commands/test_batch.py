@@ -60,8 +60,8 @@ class Batch(Case):
             ended = self.batch("models/*.onnx", "--", *words, "--onnxrt")
             self.assertEqual(ended.code, 2, ended.out + ended.err)
             if words[0] == "--runner":
-                self.assertEqual((ended.out + ended.err).count("there is no backend 'onxrt'; did you "
-                                                               "mean 'onnxrt'?"), 1)
+                named = "there is no backend 'onxrt'; did you mean 'onnxrt'?"
+                self.assertEqual((ended.out + ended.err).count(named), 1)
                 self.assertNotIn("usage error", ended.out)
             else:
                 self.assertIn("--model-runner: a quote ' is not closed", ended.out + ended.err)

@@ -38,9 +38,9 @@ class Select(DataCase):
         self.refuses(2, "has no tensor 'nosuch*'", *select, "--tensors", "count", "nosuch*")
         self.refuses(2, "inputs, which have no runner", *select, "--runners", "A")
         for name in ("x.npy", "x.xyz"):
-            self.refuses(2, f"-o: '{name}' has no extension of a format that can be written: expected "
-                            ".json, .npz or .safetensors", "select", "a.json", "-o", name,
-                         "--iterations", "0")
+            self.refuses(2, f"-o: '{name}' has no extension of a format that can be written: "
+                            "expected .json, .npz or .safetensors", "select", "a.json", "-o",
+                         name, "--iterations", "0")
         self.refuses(2, "expected .json, .npz, .safetensors or .npy", "convert", "a.json", "-o",
                      "x.xyz")
         self.does("convert", "a.json", "-o", "x.xyz", "--format", "npz")

@@ -146,7 +146,8 @@ class Sizes(Case):
                        [value("x", ["batch", "length"])],
                        [("from", np.int64([1])), ("to", np.int64([10000])),
                         ("axes", np.int64([1]))]))
-        line = "With free dimensions of size 1 an output is empty; none is with x (1, 2) ('length' = 2)"
+        line = ("With free dimensions of size 1 an output is empty; none is with x (1, 2) "
+                "('length' = 2)")
         self.assertEqual(self.shapes(), {"x": (1, 2)})
         for words in (("run", "m.onnx", "--onnxrt", "--onnxrt"),
                       ("run", "m.onnx", "--onnxrt", "--openvino", "--sequential-runners"),

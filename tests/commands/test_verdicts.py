@@ -2,7 +2,6 @@
 of comparisons that are not complete."""
 
 import json
-import re
 import unittest
 
 import numpy as np
@@ -377,54 +376,6 @@ class Words(Verdicts):
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("'y' is a constant", ended.out + ended.err)
         self.assertNotIn("have to agree", ended.out + ended.err)
-
-
-class Advice(Case):
-    """What a run says to type next lets it pass, or is not said."""
-
-    def advised(self, first, second, *words):
-        self.save_runs("a.json", [("a", [first])])
-        self.save_runs("b.json", [("b", [second])])
-        ended = self.vernier("compare", "a.json", "b.json", *words)
-        self.assertEqual(ended.code, 1, ended.out)
-        pattern = r"^next: to accept this difference: use (.*?)(?: \(enough, but not the smallest pair\))?$"
-        (said,) = re.findall(pattern, ended.out, re.M) or [""]
-        return said.split()
-
-    def test_it_is_enough(self):
-        big = 2 ** 60
-        for first, second, words in (
-                ({"y": np.array([3e-19, 1e-30])}, {"y": np.array([1e-19, 1e-30])}, ["--atol", "0"]),
-                ({"y": np.array([big + 1, 5])}, {"y": np.array([big + 2, 5])},
-                 ["--atol", "0", "--rtol", "0"]),
-                ({"y": np.array([7, 5]), "z": np.array([1.5])},
-                 {"y": np.array([9, 5]), "z": np.array([1.25])}, []),
-                ({"y": np.array([1.0, 2])}, {"y": np.array([1.0, 2.3])},
-                 ["--compare", "simple", "l2"])):
-            advice = self.advised(first, second, *words)
-            self.assertTrue(advice)
-            ended = self.vernier("compare", "a.json", "b.json", *words, *advice, "--lenient")
-            self.assertEqual(ended.code, 0, (advice, ended.out))
-        self.assertEqual(self.advised({"y": np.array([big + 1])}, {"y": np.array([big + 2])},
-                                      "--atol", "0", "--rtol", "0"), ["--atol", "1"])
-
-    def test_one_tolerance_where_one_is_enough(self):
-        half = np.float16(65504)
-        self.assertEqual(self.advised({"y": np.array([half, 1])}, {"y": np.array([-half, 1])}),
-                         ["--rtol", "2"])
-        self.assertEqual(self.advised({"y": np.array([1e-3])}, {"y": np.array([0.25])}, "--atol",
-                                      "0.1", "--rtol", "0"), ["--atol", "0.25"])
-
-    def test_what_no_option_lets_pass_gets_none(self):
-        self.assertEqual(self.advised({"y": np.ones(3), "z": np.ones(3)},
-                                      {"y": np.ones(3) * 2, "z": np.ones(4)}), [])
-
-    def test_markdown_has_the_columns_that_say_something(self):
-        self.advised({"y": np.ones(3)}, {"y": np.ones(3) * 2}, "--compare", "l2", "--report",
-                     "r.md")
-        said = self.path("r.md").read_text().replace("\\", "")
-        self.assertIn("| output | verdict | metrics |\n|---|---|---|\n", said)
-        self.assertRegex(said, r"\| y \| \*\*failed\*\* \| l2 1\.732 \(threshold 1e-0?5\) \|")
 
 
 if __name__ == "__main__":
