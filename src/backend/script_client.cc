@@ -90,7 +90,7 @@ Result<std::vector<ScriptVerdict>> ScriptClient::Compare(const IterationResult& 
       worker_->Ask(MessageType::kCompare, body, block.memory.get(),
                    "comparing iteration " + std::to_string(iteration) + " in '" + name_ + "'"));
   MessageReader in(answer.body);
-  constexpr size_t kLeastVerdict = 4 * sizeof(uint64_t) + 1;
+  constexpr size_t kLeastVerdict = 5 * sizeof(uint64_t) + 1;
   std::vector<ScriptVerdict> verdicts(in.Count(kLeastVerdict));
   for (ScriptVerdict& verdict : verdicts) {
     verdict.output = in.Text();
@@ -98,6 +98,7 @@ Result<std::vector<ScriptVerdict>> ScriptClient::Compare(const IterationResult& 
     verdict.other = in.Text();
     verdict.text = in.Text();
     verdict.json = in.Text();
+    verdict.type = in.Text();
   }
   if (!in.finished()) return BadScriptAnswer(name_);
   return verdicts;

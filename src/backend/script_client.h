@@ -25,6 +25,7 @@ struct ScriptVerdict {
   bool passed = false;
   std::string text;  ///< of a result that is more than true or false
   std::string json;  ///< the result as the peer would save it
+  std::string type;  ///< "a str": what it is, of a result that is no truth value; else empty
 };
 
 /// An input to be drawn at random, whose bounds are those of its type.

@@ -199,8 +199,9 @@ std::string FormatCoverage(const PairRecord& pair) {
   std::string text = "compared " + SomeOf(count.outputs, total, "output") + " in " +
                      SomeOf(pair.compared_iterations, pair.expected_iterations, "iteration");
   if (count.elements > 0) {
-    const bool uneven =
-        std::ranges::any_of(pair.outputs, [](const OutputRecord& output) { return output.uneven; });
+    const bool uneven = std::ranges::any_of(pair.outputs, [&](const OutputRecord& output) {
+      return output.uneven || (!pair.by_layer && output.compared < pair.compared_iterations);
+    });
     text += (uneven ? ", up to " : ", ") + Counted(count.elements, "element") +
             (pair.compared_iterations > 1 ? " in each" : "");
   }

@@ -144,20 +144,22 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
     faults.incomplete = true;
     sentences.push_back(who + ": " + what);
   };
-  if (record.compared_iterations < record.expected_iterations) {
+  const int64_t empty = pair.recorder.empty_iterations();
+  if (empty > 0) {
+    add("neither side has an output to compare in " +
+        CountedOf(empty, record.expected_iterations, "iteration"));
+  }
+  if (record.compared_iterations + empty < record.expected_iterations) {
     add((record.compared_iterations > 0 ? "only " : "") +
         CountedOf(record.compared_iterations, record.expected_iterations, "iteration") +
         " could be compared");
-  } else if (record.compared_iterations == 0) {
+  } else if (record.compared_iterations + empty == 0) {
     add("no iteration was compared");
   }
   if (pair.recorder.compared_nothing() && scripts_.comparison != nullptr) {
     add("'" + scripts_.comparison->name() + "' gave no verdict on any output");
   } else if (pair.recorder.compared_nothing()) {
     add(WhyNothingMeets(pair, record));
-  } else if (record.outputs.empty() && record.compared_iterations > 0) {
-    // The peer passes what agrees because it is empty.
-    add("neither side has an output to compare");
   } else if (pair.recorder.one_sided() && !marked_) {
     const size_t alone = record.only_in_first.size() + record.only_in_second.size();
     add(std::to_string(alone) + (alone == 1 ? " output has" : " outputs have") +

@@ -80,6 +80,7 @@ std::vector<OutputRow> PairRecorder::Add(const IterationComparison& comparison) 
   AddNew(comparison.pairing.right_only, record_.only_in_second);
   AddNew(comparison.without_verdict, record_.without_verdict);
   compared_nothing_ |= !comparison.compared_something();
+  empty_iterations_ += comparison.a_outputs.empty() && comparison.b_outputs.empty() ? 1 : 0;
   std::vector<OutputRow> rows;
   for (const OutputComparison& output : comparison.outputs) {
     rows.push_back(MakeOutputRow(output));
@@ -112,8 +113,9 @@ bool PairRecorder::vacuous() const {
 
 PairRecord PairRecorder::Finish(int64_t expected_iterations) const {
   PairRecord record = record_;
-  record.compared_iterations = tally_.iterations();
-  record.passed_iterations = tally_.passed_iterations();
+  // The peer passes what agrees because it is empty.
+  record.compared_iterations = tally_.iterations() - empty_iterations_;
+  record.passed_iterations = tally_.passed_iterations() - empty_iterations_;
   record.expected_iterations = expected_iterations;
   for (const OutputTally& tally : tally_.outputs()) {
     const auto output = std::find_if(record.outputs.begin(), record.outputs.end(),

@@ -1,6 +1,7 @@
 // What the record keeps of the comparisons of one pair of runners.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ class PairRecorder {
 
   const ComparisonTally& tally() const { return tally_; }
 
-  /// `expected_iterations`: of the longer side.
+  /// `expected_iterations`: of the longer side. Of those without an output on either side none
+  /// counts as compared.
   PairRecord Finish(int64_t expected_iterations) const;
 
   /// Outputs without a partner on either side, in any iteration.
@@ -30,6 +32,8 @@ class PairRecorder {
   }
   /// An iteration in which nothing could be compared although there were outputs.
   bool compared_nothing() const { return compared_nothing_; }
+  /// Iterations in which neither side has an output.
+  int64_t empty_iterations() const { return empty_iterations_; }
   bool vacuous() const;
 
  private:
@@ -40,6 +44,7 @@ class PairRecorder {
   PairRecord record_;
   std::vector<double> kept_ratios_;  ///< by output: times over tolerance in the iteration kept
   bool compared_nothing_ = false;
+  int64_t empty_iterations_ = 0;
 };
 
 }  // namespace vernier

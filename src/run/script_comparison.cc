@@ -71,6 +71,11 @@ Result<IterationComparison> CompareWithScript(ScriptClient& script, const Iterat
   comparison.a_outputs = Names(a.outputs);
   comparison.b_outputs = Names(b.outputs);
   for (const ScriptVerdict& verdict : verdicts) {
+    if (strange == StrangeVerdicts::kOnlyFailures && !verdict.type.empty()) {
+      return BackendError(script.name() + ": its result for output '" + verdict.output +
+                          "' is neither true nor false: it is " + verdict.type +
+                          "; return a bool for each output");
+    }
     const bool shows_nothing = verdict.passed && IsStrange(verdict, a, b);
     if (shows_nothing && strange == StrangeVerdicts::kOnlyFailures) continue;
     comparison.outputs.push_back(FromVerdict(verdict, a, b));

@@ -9,10 +9,13 @@
 
 namespace vernier {
 
-/// What becomes of a script's verdict on a name that neither side has.
+/// What becomes of a script's verdict on a name that neither side has, and of one that is no truth
+/// value ("FAILED", [False]).
 enum class StrangeVerdicts : uint8_t {
-  kOnlyFailures,  ///< passing, it shows nothing and is left out; a failure stays one
-  kTaken,         ///< as the peer does
+  /// The first, passing, shows nothing and is left out, and a failure stays one; the second is
+  /// kBackend, naming the output and the type.
+  kOnlyFailures,
+  kTaken,  ///< as the peer does
 };
 
 /// The script's verdicts in the form of any other comparison. Outputs that the script says nothing

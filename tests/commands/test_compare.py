@@ -157,6 +157,20 @@ class NotAPass(Case):
         self.assertIn("neither side has an output", ended.out + ended.err)
         self.assertEqual(self.vernier("compare", "a.json", "b.json", "--lenient").code, 0)
 
+    def test_iterations_without_an_output_on_either_side(self):
+        for name in "ab":
+            self.save_runs(f"{name}.json", [(name.upper(), [{"y": np.ones((2, 2))}, {}, {}])])
+        ended = self.ends(4, "a.json", "b.json")
+        self.assertIn("neither side has an output to compare in 2 of 3 iterations", ended)
+        self.assertIn("INCOMPLETE, compared 1 output in 1 of 3 iterations, 4 elements\n", ended)
+        self.assertEqual(self.vernier("compare", "a.json", "b.json", "--lenient").code, 0)
+
+    def test_iterations_with_other_outputs(self):
+        for name in "ab":
+            self.save_runs(f"{name}.json", [(name.upper(), [{"y": np.ones(3)}, {"z": np.ones(3)}])])
+        told = self.ends(0, "a.json", "b.json")
+        self.assertIn("compared 2 outputs in 2 iterations, up to ", told)
+
     def test_bad_files(self):
         self.assertIn("'nosuch.json'", self.ends(3, "a.json", "nosuch.json"))
         self.path("cut.json").write_bytes(self.path("a.json").read_bytes()[:700])

@@ -250,9 +250,10 @@ class WrongAnswers(ScriptCase):
                     "returned a bool; expected a mapping of output names")
         self.expect(flag, "def compare_outputs(a, b): return {'y': a['y'] == b['y']}", 6,
                     "output 'y' is neither true nor false")
-        for nan in ("float('nan')", "a['y'].mean() * float('nan')"):
-            self.expect(flag, f"def compare_outputs(a, b): return {{'y': {nan}}}", 6,
-                        "output 'y' is neither true nor false: it is NaN")
+        for value, what in (("float('nan')", "NaN"), ("a['y'].mean() * float('nan')", "NaN"),
+                            ("'FAILED'", "a str"), ("[False]", "a list"), ("None", "None")):
+            self.expect(flag, f"def compare_outputs(a, b): return {{'y': {value}}}", 6,
+                        f"output 'y' is neither true nor false: it is {what}")
         self.expect(flag, "def compare_outputs(a): return {}", 6, "TypeError")
 
     def test_outputs_without_a_verdict_are_told_once(self):

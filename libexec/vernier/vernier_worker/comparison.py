@@ -48,6 +48,7 @@ class Comparison:
             out.text(str(getattr(match, "output1_name", None) or name))
             out.text("" if _is_plain(match) else f"{match!s:.{DESCRIBED}}")
             out.text(_as_json(match, passed))
+            out.text("" if _is_verdict(match) else wire.a(type(match)))  # the parent judges it
 
     def _warn_of_missing(self, a, b, judged):
         """The function decides what it looks at, but not unseen. None at all is the parent's."""
@@ -81,6 +82,20 @@ class Comparison:
 
 def _is_plain(match):
     return type(match).__name__ in ("bool", "bool_")
+
+
+def _is_verdict(match):
+    """Python takes 'FAILED' and [False] for true: only what is made to be true or false is one."""
+    if _is_plain(match) or _is_one_bool(match):
+        return True
+    return any("__bool__" in vars(kind) and kind.__module__ not in ("builtins", "numpy")
+               and not kind.__module__.startswith("torch") for kind in type(match).__mro__)
+
+
+def _is_one_bool(match):
+    """An array or a tensor of a framework that holds a single truth value."""
+    dtype = str(getattr(match, "dtype", "")).rpartition(".")[2]
+    return dtype == "bool" and tuple(getattr(match, "shape", (0,))) == ()
 
 
 def _as_json(match, passed):
