@@ -167,12 +167,8 @@ class Profiling {
       const auto draw = [&](const RunPlan& sized) { return MakeFeed(sized, live, unheard); };
       VERNIER_ASSIGN_OR_RETURN(
           const FoundSizes found,
-          SettleSizes(shaped, inputs, {live, static_cast<int64_t>(set), draw}));
+          SettleSizes(shaped, inputs, {live, logger_, static_cast<int64_t>(set), draw}));
       own.found = found.dims;
-      if (!found.note.empty()) {
-        logger_.Info(found.note);
-        AddNote(found.note);
-      }
     }
     return MakeFeed(PlanOf(set), live, logger_);
   }
