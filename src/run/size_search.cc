@@ -198,13 +198,12 @@ class SizeSearch {
     for (const DimSize& dim : found_.dims) {
       sizes += (sizes.empty() ? "'" : ", '") + dim.dimension + "' = " + std::to_string(dim.size);
     }
-    std::string one = "With free dimensions of size 1 an output is empty; none is with ";
-    if (why_ == SizeOne::kRefused && ran_.empty()) {
-      one = "The model does not run with free dimensions of size 1 (" + Refusals(": ") +
-            "); it ran with ";
-    } else if (why_ == SizeOne::kRefused) {
-      one = "With free dimensions of size 1 the model ran in " + ran_ + " and failed in " +
-            Refusals(": ") + "; it ran with ";
+    std::string one = "With free dimensions of size 1 ";
+    if (why_ == SizeOne::kMakesEmpty) {
+      one += "an output is empty; none is with ";
+    } else {
+      one += "the model " + (ran_.empty() ? ran_ : "ran in " + ran_ + " and ") + "failed in " +
+             Refusals(": ") + "; it ran with ";
     }
     return one + DescribeSizes(found_.feed) + " (" + sizes +
            "), which is taken; other sizes are given with --dim or --input-shapes";
