@@ -102,7 +102,9 @@ class Profiling {
     profile().points.clear();
     profile().runners.clear();
     outcome_.record.runners.clear();
+    const bool failed = outcome_.faults.backend;  // that a runner did is not taken back
     outcome_.faults = {};
+    outcome_.faults.backend = failed;
   }
 
   Status MeasureRunner(size_t index) {
