@@ -1,6 +1,7 @@
 """Sizes of dimensions that a model leaves free: by name, shared, and found where 1 does not run."""
 
 import json
+import sys
 import unittest
 
 import numpy as np
@@ -233,7 +234,7 @@ def load(path):
 """)
             for runners in (("--model-runner", "own.py", "--openvino"),
                             ("--openvino", "--model-runner", "own.py")):
-                ended = self.vernier("run", "m.onnx", *runners)
+                ended = self.vernier("run", "m.onnx", *runners, "--python", sys.executable)
                 self.assertEqual(ended.code, 6, ended.out + ended.err)
                 self.assertIn(said, ended.out + ended.err)
 
