@@ -168,27 +168,24 @@ Status PlainRun::SettleSizes() {
   const std::vector<TensorInfo> inputs = InputsToFeed();
   const bool drawn = scene_.plan->feeds.empty() && scene_.reference != nullptr;
   if (!drawn || TimesKernels(*scene_.reference) || !SizesAreGuessed(plan, inputs)) return {};
-  const auto try_with = [](ProbeSide& side, LiveRunner& runner,
-                           const TensorMap& feed) -> Result<bool> {
-    if (runner.lost_worker()) return Unavailable("the worker is gone");
-    return AllHaveElements(side.Infer(runner, feed));
-  };
-  const auto infer = [&](const TensorMap& feed) -> Result<bool> {
-    VERNIER_ASSIGN_OR_RETURN(const bool full,
-                             try_with(*scene_.reference, *reference_runner_, feed));
-    if (TimesKernels(*scene_.candidate)) return full;
-    VERNIER_ASSIGN_OR_RETURN(const bool own, try_with(*scene_.candidate, *candidate_runner_, feed));
-    return full && own;
-  };
-  const std::optional<SizeOne> why = WhyNotSizeOne(infer(feeds_.front()));
-  if (!why) return {};
   const auto draw = [&](const RunPlan& sized) -> Result<TensorMap> {
     VERNIER_ASSIGN_OR_RETURN(TensorMap feed,
                              OpenFirstFeed(sized, inputs, *scene_.pool, *scene_.quiet));
     VERNIER_TRY(NameForBoth({&feed, 1}));
     return feed;
   };
-  VERNIER_ASSIGN_OR_RETURN(const FoundSizes found, FindSizes(plan, inputs, {draw, infer}, *why));
+  SizeTrial trial{draw, {}, *scene_.logger};
+  const auto add = [&](ProbeSide& side, LiveRunner& runner) {
+    const auto infer = [&side, &runner](const TensorMap& feed) -> Result<bool> {
+      if (runner.lost_worker()) return Unavailable("the worker is gone");
+      return AllHaveElements(side.Infer(runner, feed));
+    };
+    trial.runners.push_back({side.plan().name, infer, infer(feeds_.front())});
+  };
+  add(*scene_.reference, *reference_runner_);
+  if (!TimesKernels(*scene_.candidate)) add(*scene_.candidate, *candidate_runner_);
+  VERNIER_ASSIGN_OR_RETURN(const FoundSizes found, FindSizes(plan, inputs, trial));
+  VERNIER_TRY(found.unsteady);
   tried_sizes_ = found.tried;
   if (found.dims.empty()) return {};
   found_sizes_ = found.note;

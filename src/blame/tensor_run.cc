@@ -40,13 +40,11 @@ Result<FoundSizes> TensorRun::SettleSizes() {
     if (session->lost_worker()) return Unavailable("the worker is gone");
     return AllHaveElements(side_.Infer(*session, feed));
   };
-  Result<FoundSizes> found = FoundSizes();
-  const Result<bool> plain = infer(*first);
-  if (plain.status().code() == StatusCode::kCancelled) return plain.status();
-  if (const std::optional<SizeOne> why = WhyNotSizeOne(plain)) {
-    found = FindSizes(plan_, inputs, {draw, infer}, *why);
-  }
+  const std::string& name = side_.plan().name;
+  Result<FoundSizes> found =
+      FindSizes(plan_, inputs, {draw, {{name, infer, infer(*first)}}, logger_});
   ProbeSide::Close(session);
+  if (found.ok() && !found->unsteady.ok()) return found->unsteady;
   return found;
 }
 

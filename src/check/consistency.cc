@@ -192,9 +192,10 @@ class RunnerCheck {
   // Before sizes that nobody gave make a failure of it. How many were tried.
   Result<int64_t> TryOtherSizes(Probe& probe, TensorMap& feed, Result<TensorMap>& outputs) {
     plan_.inputs.found_dims.clear();  // of the runner before
-    const std::optional<SizeOne> why = WhyNotSizeOne(AllHaveElements(outputs));
-    if (!why) return 0;
-    VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindProbeSizes(plan_, shared_, *why, probe));
+    if (!WhyNotSizeOne(AllHaveElements(outputs))) return 0;
+    VERNIER_ASSIGN_OR_RETURN(FoundSizes found,
+                             FindProbeSizes(plan_, shared_, AllHaveElements(outputs), probe));
+    if (!found.unsteady.ok()) outputs = found.unsteady;
     if (found.dims.empty()) return found.tried;
     plan_.inputs.found_dims = std::move(found.dims);
     record_.sizes_found = found.note;

@@ -10,6 +10,7 @@
 #include "compare/vacuous.h"
 #include "kernels/element_blocks.h"
 #include "run/described_inputs.h"
+#include "util/no_log.h"
 
 namespace vernier {
 namespace {
@@ -253,23 +254,32 @@ class ExtremesCheck {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
                              side.probe->InputsToFeed(plan_.inputs));
     VERNIER_ASSIGN_OR_RETURN(feed_, MakeFirstFeed(plan_, inputs, shared_, shared_.logger));
-    return SizesAreGuessed(plan_, inputs) ? SettleSizes(side) : Status();
+    return SizesAreGuessed(plan_, inputs) ? SettleSizes(inputs) : Status();
   }
 
   // Whether the model runs at all with sizes that nobody gave, before extremes could be why not.
-  Status SettleSizes(Side& side) {
-    const Result<TensorMap> plain = Infer(side, *feed_);
-    if (plain.status().code() == StatusCode::kCancelled) return plain.status();
-    const std::optional<SizeOne> why = WhyNotSizeOne(AllHaveElements(plain));
-    if (!why) return {};
-    VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindProbeSizes(plan_, shared_, *why, *side.probe));
+  Status SettleSizes(const std::vector<TensorInfo>& inputs) {
+    NoLog unheard;
+    const auto draw = [&](const RunPlan& sized) {
+      return MakeFirstFeed(sized, inputs, shared_, unheard);
+    };
+    SizeTrial trial{draw, {}, shared_.logger};
+    for (Side& side : sides_) {
+      if (side.probe == nullptr || !TakesAnySizes(*side.probe)) continue;
+      Result<bool> at_one = AllHaveElements(Infer(side, *feed_));
+      trial.runners.push_back(SizeRunnerOf(*side.probe, std::move(at_one)));
+    }
+    VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan_, inputs, trial));
+    VERNIER_TRY(found.unsteady);
     tried_sizes_ = found.tried;
     if (!found.dims.empty()) {
       shared_.logger.Warning(found.note);
       record_.sizes_found = std::move(found.note);
       feed_ = std::move(found.feed);
-    } else if (why == SizeOne::kRefused) {
-      side.probe.reset();  // it may have died of it
+      return {};
+    }
+    for (Side& side : sides_) {
+      if (side.probe != nullptr && side.probe->runner().lost_worker()) side.probe.reset();
     }
     return {};
   }

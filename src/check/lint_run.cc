@@ -184,7 +184,7 @@ class NodeBench {
   }
 
   // A feed with other sizes for what is free. kNotFound where the runner takes none that is tried.
-  Result<TensorMap> FindOtherSizes(LiveRunner& live, SizeOne why) {
+  Result<TensorMap> FindOtherSizes(LiveRunner& live, const Result<TensorMap>& plain) {
     const std::vector<TensorInfo> inputs = model_.RequiredInputs();
     const auto draw = [&](const RunPlan& sized) {
       return OpenFirstFeed(sized, inputs, pool_, silence_);
@@ -195,7 +195,10 @@ class NodeBench {
       collector_.Take();
       return AllHaveElements(outputs);
     };
-    VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan_, inputs, {draw, infer}, why));
+    VERNIER_ASSIGN_OR_RETURN(
+        FoundSizes found,
+        FindSizes(plan_, inputs, {draw, {{runner_.name, infer, AllHaveElements(plain)}}, logger_}));
+    VERNIER_TRY(found.unsteady);
     if (found.dims.empty()) return NotFound("no sizes were found that it takes");
     logger_.Info(found.note);
     return std::move(found.feed);
@@ -209,9 +212,9 @@ class NodeBench {
     Status inferred = outputs.status();
     const std::optional<SizeOne> why = WhyNotSizeOne(AllHaveElements(outputs));
     if (why && HasGuessedSizes()) {
-      Result<TensorMap> found = FindOtherSizes(*live, *why);
+      Result<TensorMap> found = FindOtherSizes(*live, outputs);
       if (found.status().code() == StatusCode::kCancelled) return found.status();
-      sizes_needed_ = !found.ok() && why == SizeOne::kRefused;
+      sizes_needed_ = found.status().code() == StatusCode::kNotFound && why == SizeOne::kRefused;
       if (found.ok()) {
         feed = *std::move(found);
         inferred = {};

@@ -1,5 +1,6 @@
 #include "check/probe_sizes.h"
 
+#include <utility>
 #include <vector>
 
 #include "check/first_feed.h"
@@ -7,22 +8,30 @@
 
 namespace vernier {
 
-Result<FoundSizes> FindProbeSizes(const RunPlan& plan, const Probe::Shared& shared, SizeOne why,
-                                  Probe& probe) {
+bool TakesAnySizes(const Probe& probe) {
   const LiveRunner& runner = probe.runner();
-  const bool of_sizes = runner.plan().backend.starts_with("tensorrt");
-  const std::vector<TensorInfo>& inputs = runner.session().inputs;
-  if (of_sizes || runner.inputs_unknown() || !SizesAreGuessed(plan, inputs)) return FoundSizes();
+  return !runner.plan().backend.starts_with("tensorrt") && !runner.inputs_unknown();
+}
+
+SizeRunner SizeRunnerOf(Probe& probe, Result<bool> at_one) {
+  const auto infer = [&probe](const TensorMap& feed) -> Result<bool> {
+    if (probe.runner().lost_worker()) return Unavailable("the worker is gone");
+    NoLog unheard;
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap own, probe.Coerce(feed, unheard));
+    return AllHaveElements(probe.Infer(own));
+  };
+  return {probe.runner().name(), infer, std::move(at_one)};
+}
+
+Result<FoundSizes> FindProbeSizes(const RunPlan& plan, const Probe::Shared& shared,
+                                  Result<bool> at_one, Probe& probe) {
+  const std::vector<TensorInfo>& inputs = probe.runner().session().inputs;
+  if (!TakesAnySizes(probe) || !SizesAreGuessed(plan, inputs)) return FoundSizes();
   NoLog unheard;
   const auto draw = [&](const RunPlan& sized) {
     return MakeFirstFeed(sized, inputs, shared, unheard);
   };
-  const auto infer = [&](const TensorMap& feed) -> Result<bool> {
-    if (runner.lost_worker()) return Unavailable("the worker is gone");
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap own, probe.Coerce(feed, unheard));
-    return AllHaveElements(probe.Infer(own));
-  };
-  return FindSizes(plan, inputs, {draw, infer}, why);
+  return FindSizes(plan, inputs, {draw, {SizeRunnerOf(probe, std::move(at_one))}, shared.logger});
 }
 
 }  // namespace vernier

@@ -8,9 +8,16 @@
 
 namespace vernier {
 
-/// FindSizes() for the runner; nothing is found, and nothing tried, where sizes are not guessed,
-/// the runner does not say what it takes, takes what its engine was built for, or has died.
-Result<FoundSizes> FindProbeSizes(const RunPlan& plan, const Probe::Shared& shared, SizeOne why,
-                                  Probe& probe);
+/// Whether other sizes are of any use to the runner: not where it does not say what it takes, or
+/// takes what its engine was built for.
+bool TakesAnySizes(const Probe& probe);
+
+/// The runner as one of a search. `probe` must outlive it.
+SizeRunner SizeRunnerOf(Probe& probe, Result<bool> at_one);
+
+/// FindSizes() for the runner alone; nothing is found, and nothing tried, where sizes are not
+/// guessed, the runner does not TakesAnySizes(), or has died.
+Result<FoundSizes> FindProbeSizes(const RunPlan& plan, const Probe::Shared& shared,
+                                  Result<bool> at_one, Probe& probe);
 
 }  // namespace vernier

@@ -28,6 +28,9 @@ std::string PlaceOf(const TensorInfo& input, size_t axis) {
   return input.name + "[" + std::to_string(axis) + "]";
 }
 
+// "" for one without a name. Paddle writes "?" for what it does not know: two of them are two.
+std::string NameOf(const Dim& dim) { return dim.symbol == "?" ? std::string() : dim.symbol; }
+
 // Calls `visit` with the free dimensions of an input whose rank is known.
 template <typename Visit>
 void ForEachFree(const TensorInfo& input, const Visit& visit) {
@@ -44,7 +47,7 @@ std::string NameAtPlace(std::span<const TensorInfo> inputs, const std::string& p
   for (const TensorInfo& input : inputs) {
     ForEachFree(input, [&](size_t axis, const Dim& dim) {
       is_name |= dim.symbol == place;
-      if (PlaceOf(input, axis) == place) name = dim.symbol;
+      if (PlaceOf(input, axis) == place) name = NameOf(dim);
     });
   }
   return is_name ? "" : name;
@@ -178,11 +181,12 @@ class Completion {
                            std::to_string(*given) + ", and " + std::to_string(size.value) +
                            " in the shape given for input '" + input.name + "'; give one of them");
       }
-      if (dim.symbol.empty() || !known_.equal_names) return;
+      const std::string name = NameOf(dim);
+      if (name.empty() || !known_.equal_names) return;
       const auto& [first, whose] =
-          found.sizes.try_emplace(dim.symbol, size.value, input.name).first->second;
+          found.sizes.try_emplace(name, size.value, input.name).first->second;
       if (first == size.value) return;
-      Add(completed_.warnings, "The shapes given have two sizes for dimension '" + dim.symbol +
+      Add(completed_.warnings, "The shapes given have two sizes for dimension '" + name +
                                    "': " + std::to_string(first) + " in '" + whose + "' and " +
                                    std::to_string(size.value) + " in '" + input.name + "'");
     });
@@ -278,16 +282,16 @@ Result<std::vector<DimSize>> ParseDimSizes(std::span<const std::string> words) {
 }
 
 std::string DimensionKey(const TensorInfo& input, size_t axis) {
-  const std::string& symbol = (*input.shape)[axis].symbol;
-  return symbol.empty() ? PlaceOf(input, axis) : symbol;
+  const std::string name = NameOf((*input.shape)[axis]);
+  return name.empty() ? PlaceOf(input, axis) : name;
 }
 
 std::optional<int64_t> FindDimSize(std::span<const DimSize> sizes, const TensorInfo& input,
                                    size_t axis) {
   if (sizes.empty()) return std::nullopt;
   const DimSize* found = FindNamed(sizes, PlaceOf(input, axis));
-  const std::string& symbol = (*input.shape)[axis].symbol;
-  if (found == nullptr && !symbol.empty()) found = FindNamed(sizes, symbol);
+  const std::string name = NameOf((*input.shape)[axis]);
+  if (found == nullptr && !name.empty()) found = FindNamed(sizes, name);
   return found == nullptr ? std::nullopt : std::optional(found->size);
 }
 

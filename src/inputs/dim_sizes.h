@@ -18,7 +18,8 @@ namespace vernier {
 /// with two sizes.
 Result<std::vector<DimSize>> ParseDimSizes(std::span<const std::string> words);
 
-/// What DimSize::dimension is for a free dimension: its name, "x[1]" where it has none.
+/// What DimSize::dimension is for a free dimension: its name, "x[1]" where it has none. "?" is no
+/// name: exporters write it for a size that they do not know.
 std::string DimensionKey(const TensorInfo& input, size_t axis);
 
 /// The size that a list has for a dimension, by its name or its place; nullopt if it has none.

@@ -119,6 +119,15 @@ TEST(DimSizes, ANameThatLooksLikeAPlaceIsAName) {
               ElementsAre("x(4, 5)", "y(4,)"));
 }
 
+TEST(DimSizes, AQuestionMarkIsNoName) {
+  const std::vector<TensorInfo> inputs = {InputOf("x", {{-1, "?"}, {3, {}}, {-1, "?"}}),
+                                          InputOf("b", {{-1, "?"}})};
+  EXPECT_THAT(Shapes({}, {.given = std::vector<DimSize>{{"x[0]", 4}, {"x[2]", 5}}}, inputs),
+              ElementsAre("x(4, 3, 5)"));
+  EXPECT_THAT(Shapes({"x:[2,3,5]"}, {}, inputs), ElementsAre("x(2, 3, 5)"));
+  EXPECT_THAT(FindOpenDimensions({}, inputs, {}).keys, ElementsAre("x[0]", "x[2]", "b[0]"));
+}
+
 TEST(DimSizes, FindsWhatNobodyGave) {
   const OpenDimensions all = FindOpenDimensions({}, Bert(), {});
   EXPECT_THAT(all.keys, ElementsAre("batch", "sequence", "frames[2]"));

@@ -51,6 +51,11 @@ std::string FormatSet(std::span<const std::string> items) {
 
 Status UnknownName(const std::string& flag, const std::string& name,
                    std::span<const std::string> inputs) {
+  if (name.empty()) {
+    const std::string input = inputs.empty() ? "NAME" : inputs.front();
+    return Malformed(flag + ": a shape is for an input; write its name before it, as in " + input +
+                     ":[2,3]; the model's inputs are " + FormatPythonList(inputs));
+  }
   return Malformed(flag + ": no input is called '" + name + "'; the model's inputs are " +
                    FormatPythonList(inputs));
 }

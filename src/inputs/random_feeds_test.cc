@@ -198,6 +198,12 @@ INSTANTIATE_TEST_SUITE_P(
                     {},
                     "--input-shapes: no input is called 'q*'; the model's inputs are ['x']",
                     "Input tensor wildcard: q* | Metadata was provided, but none of the matched"},
+        RefusalCase{"ShapeWithoutName",
+                    {"[1,3]"},
+                    {},
+                    "--input-shapes: a shape is for an input; write its name before it, as in "
+                    "x:[2,3]; the model's inputs are ['x']",
+                    "Maybe you meant to set: x?"},
         RefusalCase{
             "WrongRank",
             {"x:[3]"},

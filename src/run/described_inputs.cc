@@ -2,10 +2,28 @@
 
 #include <algorithm>
 
+#include "inputs/dim_sizes.h"
 #include "inputs/shape_spec.h"
 #include "util/counted.h"
+#include "util/number_text.h"
 
 namespace vernier {
+namespace {
+
+// Of those that nothing says, where others were given.
+std::string NoteOfTriedSizes(const InputPlan& plan, std::span<const TensorInfo> taken,
+                             int64_t tried) {
+  const Result<std::vector<ShapeSpec>> shapes =
+      ParseShapeSpecs(plan.shape_words, Strictness::kPeer);
+  if (!shapes.ok()) return "";
+  const OpenDimensions open = FindOpenDimensions(*shapes, taken, {.given = plan.dims});
+  return "\nNote: of " + FormatPythonList(open.keys) + ", which were taken as 1, " +
+         Counted(static_cast<size_t>(tried), "other size") +
+         " were tried and none worked; give theirs with --dim or --input-shapes, or others for " +
+         "those that you gave";
+}
+
+}  // namespace
 
 Result<std::vector<TensorInfo>> DescribedInputs(std::span<const std::string> shape_words,
                                                 const LiveRunner* silent) {
@@ -39,8 +57,10 @@ Result<std::vector<TensorInfo>> DescribedInputs(std::span<const std::string> sha
 std::string NoteOfFreeSizes(const InputPlan& plan, std::span<const TensorInfo> taken,
                             int64_t tried) {
   const bool drawn = plan.load_paths.empty() && !plan.script.given();
-  const bool sized = !plan.shape_words.empty() || !plan.dims.empty() || !plan.found_dims.empty();
-  if (!drawn || sized) return "";  // the user knows how
+  if (!drawn || !plan.found_dims.empty()) return "";
+  if (!plan.shape_words.empty() || !plan.dims.empty()) {
+    return tried > 0 ? NoteOfTriedSizes(plan, taken, tried) : "";  // the user knows how
+  }
   std::string names;
   for (const TensorInfo& input : taken) {
     if (!input.shape || std::ranges::none_of(*input.shape, &Dim::dynamic)) continue;

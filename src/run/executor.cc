@@ -346,12 +346,14 @@ class Execution {
       return *std::move(feed);
     };
     const int64_t iteration = plan_.execution.warm_up > 0 ? -1 : 0;
-    VERNIER_ASSIGN_OR_RETURN(FoundSizes found,
-                             vernier::SettleSizes(plan_, inputs, {live_, iteration, draw}));
+    VERNIER_ASSIGN_OR_RETURN(
+        FoundSizes found, vernier::SettleSizes(plan_, inputs, {live_, logger_, iteration, draw}));
+    if (found.some_refused && plan_.strict) {
+      outcome_.faults.backend = true;
+      outcome_.record.faults.push_back("a runner failed (--strict): " + found.note);
+    }
     if (found.dims.empty()) return false;
     plan_.inputs.found_dims = std::move(found.dims);
-    size_note_ = std::move(found.note);
-    logger_.Info(size_note_);
     return true;
   }
 
@@ -384,9 +386,6 @@ class Execution {
     }
     outcome_.record.runners = live_.Records();
     outcome_.record.notes = live_.notes();
-    if (!size_note_.empty()) {
-      outcome_.record.notes.insert(outcome_.record.notes.begin(), size_note_);
-    }
     if (progress_ != nullptr) {
       for (std::string& note : progress_->Notes()) {
         outcome_.record.notes.push_back(std::move(note));
@@ -453,7 +452,6 @@ class Execution {
   TensorRelease released_;
   std::unique_ptr<Spill> spill_;
   std::unique_ptr<RowWriter> rows_;
-  std::string size_note_;
   int64_t live_iterations_ = 0;
   bool aborted_ = false;
   bool writer_failed_ = false;

@@ -97,9 +97,11 @@ class LiveRuns {
   /// dropped, and those whose sessions take certain sizes alone are opened anew.
   Status ChangeSizes(std::span<const DimSize> found);
 
-  /// After Try(): how many other sizes were tried, for the message of a runner that fails at once.
-  void NoteTriedSizes(int64_t tried) {
+  /// After Try(): how many other sizes were tried, for the message of a runner that fails at once,
+  /// and the first of notes(), unless it is empty.
+  void NoteSizes(int64_t tried, const std::string& note) {
     tried_sizes_ = tried;
+    if (!note.empty()) notes_.insert(notes_.begin(), note);
     for (LiveRunner& runner : runners_) runner.DropTrialWords();
   }
 

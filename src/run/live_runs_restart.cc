@@ -61,6 +61,7 @@ Result<bool> LiveRuns::InferBeforehand(size_t index, const TensorMap& feed, int6
 
 Result<bool> LiveRuns::Try(size_t index, const TensorMap& feed) {
   LiveRunner& runner = runners_[index];
+  if (interrupted_.load() != 0) return Cancelled("interrupted");
   if (!runner.alive() || runner.lost_worker()) return Unavailable("the worker is gone");
   NoLog unheard;
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));

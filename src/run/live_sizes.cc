@@ -1,6 +1,5 @@
 #include "run/live_sizes.h"
 
-#include <optional>
 #include <vector>
 
 namespace vernier {
@@ -11,7 +10,7 @@ std::vector<size_t> WhoTryAnySizes(const LiveRuns& live) {
   std::vector<size_t> indices;
   for (size_t i = 0; i < live.size(); ++i) {
     const bool of_sizes = live[i].plan().backend.starts_with("tensorrt");
-    if (!of_sizes && live[i].opened()) indices.push_back(i);
+    if (!of_sizes && live[i].alive() && live[i].opened()) indices.push_back(i);
   }
   return indices;
 }
@@ -25,25 +24,22 @@ Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> 
   if (askable.empty() || !SizesAreGuessed(plan, inputs)) return FoundSizes();
   const Result<TensorMap> first = settling.draw(plan);
   if (!first.ok()) return FoundSizes();  // told where it is made in earnest
-  std::optional<SizeOne> why;
+  SizeTrial trial{settling.draw, {}, settling.logger};
   for (const size_t who : askable) {
-    const Result<bool> full = live.InferBeforehand(who, *first, settling.iteration);
+    const auto infer = [&live, who](const TensorMap& feed) { return live.Try(who, feed); };
+    trial.runners.push_back(
+        {live[who].name(), infer, live.InferBeforehand(who, *first, settling.iteration)});
+    const Result<bool>& full = trial.runners.back().at_one;
     if (full.status().code() == StatusCode::kCancelled) return full.status();
-    const std::optional<SizeOne> own = WhyNotSizeOne(full);
-    if (!full.ok() && !own) return FoundSizes();
-    if (why != SizeOne::kRefused && own) why = own;
+    if (!full.ok() && !WhyNotSizeOne(full)) return FoundSizes();
   }
-  if (!why) return FoundSizes();
-  const auto infer = [&](const TensorMap& feed) -> Result<bool> {
-    bool full = true;
-    for (const size_t who : askable) {
-      VERNIER_ASSIGN_OR_RETURN(const bool own, live.Try(who, feed));
-      full &= own;
-    }
-    return full;
-  };
-  VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan, inputs, {settling.draw, infer}, *why));
-  live.NoteTriedSizes(found.tried);
+  VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan, inputs, trial));
+  live.NoteSizes(found.tried, found.note);
+  if (found.some_refused || !found.unsteady.ok()) {
+    settling.logger.Warning(found.note);
+  } else if (!found.note.empty()) {
+    settling.logger.Info(found.note);
+  }
   if (!found.dims.empty()) VERNIER_TRY(live.ChangeSizes(found.dims));
   return found;
 }

@@ -15,6 +15,7 @@ namespace vernier {
 
 struct SizeSettling {
   LiveRuns& live;
+  Logger& logger;
   int64_t iteration = 0;  ///< that a first inference is for
   /// As in SizeTrial.
   std::function<Result<TensorMap>(const RunPlan& sized)> draw;
@@ -22,8 +23,8 @@ struct SizeSettling {
 
 /// Where the plan guesses sizes, has the first inference of each runner made beforehand; where one
 /// fails, or makes an empty output, looks for sizes that all of them take, and has the runners
-/// changed to those. Nothing is found where there is no need. Engines are built for certain sizes:
-/// runners of TensorRT are not asked.
+/// changed to those; that is logged, and a note of the runs. Nothing is found where there is no
+/// need. Engines are built for certain sizes: runners of TensorRT are not asked.
 Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> inputs,
                                const SizeSettling& settling);
 

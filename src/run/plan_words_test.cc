@@ -62,6 +62,11 @@ TEST(NoteOfFreeSizes, NamesThemUnlessTheUserGaveSizes) {
   EXPECT_EQ(NoteOfFreeSizes(plan, {}), "");
   plan.shape_words = {"x:[2,3,4]"};
   EXPECT_EQ(NoteOfFreeSizes(plan, inputs), "");
+  plan.shape_words.clear();
+  plan.dims = {{"N", 2}};
+  EXPECT_EQ(NoteOfFreeSizes(plan, inputs), "");
+  EXPECT_THAT(NoteOfFreeSizes(plan, inputs, 2),
+              HasSubstr("of ['x[2]'], which were taken as 1, 2 other sizes were tried"));
 }
 
 TEST(GivenSizes, AreThoseOfTheFirstFeed) {

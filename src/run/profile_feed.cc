@@ -1,5 +1,7 @@
 #include "run/profile_feed.h"
 
+#include <utility>
+
 namespace vernier {
 
 std::string ShapesOf(const TensorMap& feed) {
@@ -22,6 +24,25 @@ std::optional<int64_t> BatchOf(const TensorMap& feed) {
     batch = input.tensor.dims()[0];
   }
   return batch;
+}
+
+size_t SetOf(std::span<const ProfilePoint> points, const ProfilePoint& point) {
+  size_t set = 0;
+  for (const ProfilePoint& other : points) {
+    if (&other == &point) break;
+    set += other.runner == point.runner;
+  }
+  return set;
+}
+
+void SortBySet(std::vector<ProfilePoint>& points, size_t sets) {
+  std::vector<ProfilePoint> sorted;
+  for (size_t set = 0; set < sets; ++set) {
+    for (const ProfilePoint& point : points) {
+      if (SetOf(points, point) == set) sorted.push_back(point);
+    }
+  }
+  points = std::move(sorted);
 }
 
 }  // namespace vernier

@@ -40,7 +40,6 @@ double Since(Clock::time_point start) {
 struct ShapeSet {
   std::string words;           // as they were given
   std::vector<DimSize> found;  // where the model does not run with sizes of 1
-  bool settled = false;
   std::optional<IterationResult> reference;
   std::unique_ptr<PairBars> bars;
 };
@@ -76,7 +75,7 @@ class Profiling {
         outcome_.faults.Add(status);
       }
     }
-    SortPoints();
+    SortBySet(profile().points, sets_.size());
     for (const std::string& note : NotesOnTimes(profile())) AddNote(note);
     outcome_.record.seconds = Since(start);
     return std::move(outcome_);
@@ -86,8 +85,26 @@ class Profiling {
   ProfileRecord& profile() { return *outcome_.record.profile; }
 
   Status RunAll() {
-    for (size_t i = 0; i < plan_.runners.size(); ++i) VERNIER_TRY(MeasureRunner(i));
+    for (size_t i = 0; i < plan_.runners.size();) {
+      VERNIER_TRY(MeasureRunner(i));
+      i = std::exchange(other_sizes_, false) ? 0 : i + 1;
+      if (i == 0) ForgetMeasurements();
+    }
     return {};
+  }
+
+  // A later runner needs other sizes than those that the runners before it were measured with.
+  void ForgetMeasurements() {
+    for (ShapeSet& set : sets_) {
+      set.reference.reset();
+      set.bars = std::make_unique<PairBars>(plan_.compare);
+    }
+    profile().points.clear();
+    profile().runners.clear();
+    outcome_.record.runners.clear();
+    const bool failed = outcome_.faults.backend;  // that a runner did is not taken back
+    outcome_.faults = {};
+    outcome_.faults.backend = failed;
   }
 
   Status MeasureRunner(size_t index) {
@@ -105,6 +122,10 @@ class Profiling {
         has_layers |= (*open->live)[0].backend().OptionFor(OptionRole::kLayerTimes) != nullptr;
       }
       VERNIER_TRY(MeasurePoint(index, set, *open->live, point));
+      if (other_sizes_) {
+        Close(open);
+        return {};
+      }
       const bool alive = (*open->live)[0].alive();
       if (!alive) Close(open);
       profile().points.push_back(std::move(point));
@@ -156,10 +177,10 @@ class Profiling {
     return shaped;
   }
 
-  // Before the first runner is said to fail with sizes that nobody gave.
-  Result<TensorMap> SettleFeed(size_t set, LiveRuns& live) {
+  // Before a runner is said to fail with sizes that nobody gave.
+  Result<TensorMap> SettleFeed(size_t index, size_t set, LiveRuns& live) {
     ShapeSet& own = sets_[set];
-    if (!std::exchange(own.settled, true)) {
+    if (own.found.empty()) {
       const RunPlan shaped = PlanOf(set);
       VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
                                live.InputsToFeed(false, shaped.inputs.shape_words));
@@ -167,12 +188,9 @@ class Profiling {
       const auto draw = [&](const RunPlan& sized) { return MakeFeed(sized, live, unheard); };
       VERNIER_ASSIGN_OR_RETURN(
           const FoundSizes found,
-          SettleSizes(shaped, inputs, {live, static_cast<int64_t>(set), draw}));
+          SettleSizes(shaped, inputs, {live, logger_, static_cast<int64_t>(set), draw}));
       own.found = found.dims;
-      if (!found.note.empty()) {
-        logger_.Info(found.note);
-        AddNote(found.note);
-      }
+      other_sizes_ = index > 0 && !found.dims.empty();
     }
     return MakeFeed(PlanOf(set), live, logger_);
   }
@@ -196,8 +214,9 @@ class Profiling {
     }
     runner.ForgetLatencies();
     (void)runner.TakePeakMemory();
-    const Result<TensorMap> made = SettleFeed(set, live);
+    const Result<TensorMap> made = SettleFeed(index, set, live);
     if (made.status().code() == StatusCode::kCancelled) return made.status();
+    if (other_sizes_) return {};
     if (!made.ok()) {
       // Shapes that the model does not take: the next ones may fit.
       logger_.Critical(made.status().message());
@@ -331,7 +350,7 @@ class Profiling {
     RunnerPlan measured = runner;
     measured.layer_times = file.path();
     VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<OpenRunner> open, Open(measured));
-    const size_t set = SetOf(point);
+    const size_t set = SetOf(profile().points, point);
     int64_t inferences = 0;
     if ((*open->live)[0].alive()) {
       VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, MakeFeed(PlanOf(set), *open->live, logger_));
@@ -352,27 +371,6 @@ class Profiling {
     return {};
   }
 
-  size_t SetOf(const ProfilePoint& point) const {
-    // A runner's points were made set by set.
-    size_t set = 0;
-    for (const ProfilePoint& other : outcome_.record.profile->points) {
-      if (&other == &point) break;
-      set += other.runner == point.runner;
-    }
-    return set;
-  }
-
-  // From runner by runner to set by set.
-  void SortPoints() {
-    std::vector<ProfilePoint> sorted;
-    for (size_t set = 0; set < sets_.size(); ++set) {
-      for (ProfilePoint& point : profile().points) {
-        if (SetOf(point) == set) sorted.push_back(point);
-      }
-    }
-    profile().points = std::move(sorted);
-  }
-
   Status CheckInterrupted() const {
     if (interrupted_.load() == 0) return {};
     return Cancelled("interrupted; what was measured before is there");
@@ -386,6 +384,7 @@ class Profiling {
   ThreadPool pool_;
   std::deque<ShapeSet> sets_;
   bool marked_ = false;
+  bool other_sizes_ = false;  // were found after a runner had been measured
 };
 
 }  // namespace

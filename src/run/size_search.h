@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "inputs/dim_sizes.h"
+#include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -24,13 +25,21 @@ bool SizesAreGuessed(const RunPlan& plan, std::span<const TensorInfo> inputs);
 /// batches as a rule, at one size; then one of them alone, the others 1; then all of them.
 std::vector<std::vector<DimSize>> SizeCandidates(const OpenDimensions& open);
 
-struct SizeTrial {
-  /// The first feed of a plan; its log is of no interest.
-  std::function<Result<TensorMap>(const RunPlan& sized)> draw;
+/// A runner that takes part in a search.
+struct SizeRunner {
+  std::string name;
   /// One inference: AllHaveElements() of its outputs. Whatever fails but kCancelled and
   /// kUnavailable lets the search go on; kUnavailable: the runner is gone, and nothing more can be
   /// tried.
   std::function<Result<bool>(const TensorMap& feed)> infer;
+  Result<bool> at_one;  ///< what it made of the plan's first feed, with sizes of 1
+};
+
+struct SizeTrial {
+  /// The first feed of a plan; its log is of no interest.
+  std::function<Result<TensorMap>(const RunPlan& sized)> draw;
+  std::vector<SizeRunner> runners;
+  Logger& logger;  ///< told what is looked for
 };
 
 /// Whether there is something to compare in each of these. True where there are none.
@@ -51,15 +60,22 @@ struct FoundSizes {
   TensorMap feed;             ///< the first one with them
   std::string note;           ///< one sentence for log and record; empty where none were found
   int64_t tried = 0;
+  /// Some runners ran with sizes of 1, and those that the note names did not.
+  bool some_refused = false;
+  /// kBackend where a runner failed, and ran with the same feed once more: that is no matter of
+  /// sizes, and none are looked for. The message is the note, too.
+  Status unsteady;
 };
 
-/// The first candidate that the model runs with and makes no empty output. Where outputs are empty,
-/// a few larger sizes of the same dimensions are tried; if they do not help, outputs are empty by
-/// nature, and the first that ran is taken: none at all where 1 runs. Ends after half a minute
-/// (five seconds where 1 runs), so that a model that fails for another reason, or whose outputs
-/// depend on values, does not take long to say so. kCancelled.
+/// Where a runner does not run with sizes of 1, also not with the same feed once more, or has an
+/// empty output: the first candidate that all run with and make no empty output. Where outputs are
+/// empty, a few larger sizes of the same dimensions are tried; if they do not help, outputs are
+/// empty by nature, and the first that ran is taken: none at all where 1 runs. Ends after twenty
+/// seconds (five where 1 runs), and where three sizes fail in the same words, which are not about
+/// shapes; feeds beyond 256 MiB are left out. Nothing is tried where a runner failed for a reason
+/// that sizes would not mend. kCancelled.
 Result<FoundSizes> FindSizes(const RunPlan& plan, std::span<const TensorInfo> inputs,
-                             const SizeTrial& trial, SizeOne why);
+                             const SizeTrial& trial);
 
 /// "x (1, 48), y (2,)"
 std::string DescribeSizes(const TensorMap& feed);

@@ -1,6 +1,7 @@
 """Sizes of dimensions that a model leaves free: by name, shared, and found where 1 does not run."""
 
 import json
+import sys
 import unittest
 
 import numpy as np
@@ -40,6 +41,12 @@ def padded(output=40):
     """Pad reflect: the length has to be larger than what is added."""
     return model([helper.make_node("Pad", ["x", "pads"], ["y"], mode="reflect")],
                  [value("x", ["batch", "length"])], [("pads", np.int64([0, output, 0, output]))])
+
+
+def second():
+    """The second of what x holds: where there is only one, ONNX Runtime refuses, not OpenVINO."""
+    return model([helper.make_node("Gather", ["x", "place"], ["y"], axis=1)],
+                 [value("x", ["batch", "length"])], [("place", np.int64([1, 0]))])
 
 
 class Sizes(Case):
@@ -185,6 +192,67 @@ class Sizes(Case):
             words = ("--only", "repeated-runs") if command == "consistency" else ()
             self.vernier("check", command, "m.onnx", "--onnxrt", *words, "--save-record", "r.json")
             self.assertIn(line, self.path("r.json").read_text())
+
+    def test_who_refuses_1_is_named(self):
+        self.put(second())
+        for runners in (("--onnxrt", "--openvino"), ("--openvino", "--onnxrt")):
+            words = ("run", "m.onnx", *runners, "--save-record", "r.json")
+            ended = self.vernier(*words)
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            line = ("With free dimensions of size 1 the model ran in openvino-runner-N0.* and "
+                    "failed in onnxrt-runner-N0.*: .*out of data bounds.*; "
+                    r"it ran with x \(1, 2\)")
+            self.assertRegex(ended.out, r"\[W\] " + line)
+            self.assertRegex(json.loads(self.path("r.json").read_text())["notes"][0], line)
+            ended = self.vernier(*words, "--strict")
+            self.assertEqual(ended.code, 6, ended.out + ended.err)
+
+    def test_the_order_of_runners_does_not_decide(self):
+        self.put(second())
+        for runners in (("--onnxrt", "--openvino"), ("--openvino", "--onnxrt")):
+            for words in (("profile", "m.onnx", *runners, "--runs", "2", "--no-layer-times"),
+                          ("check", "extremes", "m.onnx", *runners, "--sets", "zeros")):
+                ended = self.vernier(*words)
+                self.assertEqual(ended.code, 0, str(words) + ended.out + ended.err)
+                self.assertIn("it ran with x (1, 2)", ended.out)
+                self.assertNotIn("FAILED", ended.out)
+
+    def test_a_failure_that_sizes_do_not_make(self):
+        """One that the same feed does not repeat, and one with the same words for each size."""
+        self.put(second())
+        for body, said in (("if not calls: calls.append(1); raise RuntimeError('CUDA error')",
+                            "failed, and ran with the same feed once more"),
+                           ("raise RuntimeError('license server')",
+                            "none of 3 other sizes worked")):
+            self.path("own.py").write_text(f"""
+calls = []
+def load(path):
+    def infer(feed):
+        {body}
+        return {{'y': feed['x'] * 2}}
+    return infer
+""")
+            for runners in (("--model-runner", "own.py", "--openvino"),
+                            ("--openvino", "--model-runner", "own.py")):
+                ended = self.vernier("run", "m.onnx", *runners, "--python", sys.executable)
+                self.assertEqual(ended.code, 6, ended.out + ended.err)
+                self.assertIn(said, ended.out + ended.err)
+
+    def test_what_was_tried_is_told_beside_given_sizes(self):
+        self.put(padded(5000))
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--dim", "batch=1")
+        self.assertEqual(ended.code, 6, ended.out + ended.err)
+        self.assertRegex(ended.out + ended.err, r"of \['length'\], which were taken as 1, \d+ "
+                                                r"other sizes were tried and none worked")
+
+    def test_a_shape_needs_the_name_of_an_input(self):
+        self.put(padded())
+        ended = self.shapes("--input-shapes", "[1,48]", code=3)
+        self.assertIn("write its name before it, as in x:[2,3]", ended.err + ended.out)
+
+    def test_a_question_mark_is_no_name(self):
+        self.put(model([helper.make_node("Identity", ["x"], ["y"])], [value("x", ["?", "?"])]))
+        self.assertEqual(self.shapes("--dim", "x[0]=4", "x[1]=5"), {"x": (4, 5)})
 
     def test_sizes_that_were_given_are_never_changed(self):
         self.put(padded())
