@@ -161,8 +161,8 @@ Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t i
   bool any = false;
   for (const size_t stream : {pair.first, pair.second}) {
     if (over.empty() || !hearing_->CanInfer(stream)) continue;
-    const std::vector<HeardOutput> heard = hearing_->Hear(
-        stream, stream == pair.first ? over : over_second, outputs[stream]->outputs);
+    const std::vector<HeardOutput> heard =
+        hearing_->Hear(stream, stream == pair.first ? over : over_second, outputs[stream]->outputs);
     bool repeat = true;
     for (size_t i = 0; i < over.size(); ++i) {
       repeat &= heard[i].repeats;
