@@ -134,6 +134,7 @@ struct BlameOutputCondition {
   std::string name;      ///< in the candidate
   double error = 0;      ///< the largest, with probes and without
   double condition = 0;  ///< what of the error rounding explains; 0: not measured
+  bool repeats = true;   ///< false: the same inputs move it, too; not in files
 };
 
 struct BlameRecord {
@@ -159,6 +160,8 @@ struct BlameRecord {
   /// Of each output that it was measured for; `condition` is the largest of them. Empty in earlier
   /// records.
   std::vector<BlameOutputCondition> output_conditions;
+  /// Random nodes of the candidate, where one of these does not repeat itself; not in files.
+  std::vector<std::string> random_nodes;
   bool quantises_alone = false;  ///< the candidate has quantisers, and the reference none
   int64_t compared = 0;          ///< tensors
   int64_t iterations = 0;        ///< of which each layer has its worst; 0: not known

@@ -12,16 +12,16 @@ namespace {
 constexpr std::string_view kRandom[] = {"RandomNormal",      "RandomUniform", "RandomNormalLike",
                                         "RandomUniformLike", "Bernoulli",     "Multinomial"};
 
-bool IsRandom(std::string_view op) {
-  return std::find(std::begin(kRandom), std::end(kRandom), op) != std::end(kRandom);
-}
-
 bool Declares(const std::vector<OnnxValue>& values, std::string_view name) {
   return std::any_of(values.begin(), values.end(),
                      [&](const OnnxValue& value) { return value.name == name; });
 }
 
 }  // namespace
+
+bool IsRandomOperator(std::string_view op) {
+  return std::find(std::begin(kRandom), std::end(kRandom), op) != std::end(kRandom);
+}
 
 Result<BlameGraph> BlameGraph::Make(std::shared_ptr<const OnnxModel> model) {
   BlameGraph made;
@@ -48,7 +48,7 @@ void BlameGraph::FindConstants() {
     const auto is_fixed = [&](std::string_view name) {
       return initializers_.contains(name) || constants_.contains(name);
     };
-    if (IsRandom(node.op_type)) continue;
+    if (IsRandomOperator(node.op_type)) continue;
     if (!std::all_of(reads_[index].begin(), reads_[index].end(), is_fixed)) continue;
     for (const std::string_view name : graph().Outputs(node)) {
       if (!name.empty()) constants_.insert(name);

@@ -351,7 +351,7 @@ class Investigation {
     DisturbanceRecord& record = outcome_.record.disturbance;
     if (!record.measured) return {};
     DescribeMovement(record);
-    if (!record.shown_at) return {};
+    if (!record.shown_at || !RepeatsItself(outcome_.record)) return {};
     const double worst = std::max(record.plain_error, record.probed_error);
     if (ExplainedByRounding(outcome_.record) && worst <= outcome_.record.condition) return {};
     logger_.Start("Probing changed the result: searching for the probes that do it");

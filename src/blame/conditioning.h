@@ -23,7 +23,8 @@ struct SuspectIsland {
 /// An output's number is its own: others of its island may have others. The largest of three draws
 /// counts, since few elements may stay where they are by chance; it ends with the first draw that
 /// explains all errors that are finite. 1 where that is no more than a few roundoffs, where an
-/// island has no float input, and where it cannot be measured. `as_fed` tells the types that the
+/// island has no float input, where an output moves on the same inputs, too, and where it cannot be
+/// measured. `as_fed` tells the types that the
 /// islands are fed with. kCancelled.
 Result<std::vector<std::vector<double>>> MeasureConditions(IslandBench& bench,
                                                            std::span<const SuspectIsland> suspects,

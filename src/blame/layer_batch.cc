@@ -303,7 +303,7 @@ Result<std::vector<BlameLayerRecord>> LayerBatch::Run(const TensorMap& feed, int
   JudgeTotals(feed);
   TakeIslands();
   NameGroups();
-  const SideSources sources{From(reference_, feed), From(candidate_, feed)};
+  const SideSources sources{From(reference_, feed), From(candidate_, feed), scene_.fused_away};
   // One set of sessions after the other: each holds the model's weights.
   VERNIER_TRY(alone_.Run(sources, AsFed(), scene_.after_use, layers_));
   VERNIER_TRY(fused_.Run(sources, AsFed(), scene_.after_use, layers_));

@@ -81,20 +81,34 @@ bool LayersAlone::IsWantedInPlace(const BlameLayerRecord& layer) const {
          });
 }
 
+// Inputs and outputs of two sessions may differ although the node is right: another session has
+// other kernels, and an error that came in before may have grown otherwise.
+bool LayersAlone::IsOfOneSession(size_t island, const SideSources& sources) const {
+  if (sources.apart == nullptr) return true;
+  bool apart = false, along = false;
+  const auto note = [&](std::string_view name) {
+    (sources.apart->contains(name) ? apart : along) = true;
+  };
+  for (const std::string_view name : bench_.InputsOf(island)) {
+    if (!graph_.IsInput(name) && !graph_.IsConstant(name)) note(name);
+  }
+  for (const std::string_view name : bench_.islands()[island].outputs) note(name);
+  return !(apart && along);
+}
+
 // Whether nodes do the same alone as within the model: as they are fused there, if they are.
-Status LayersAlone::MeasureInPlace(const TensorSource& candidate,
-                                   std::span<BlameLayerRecord> layers) {
+Status LayersAlone::MeasureInPlace(const SideSources& sources, std::span<BlameLayerRecord> layers) {
   const auto wanted = [this](const BlameLayerRecord& layer) { return IsWantedInPlace(layer); };
   if (std::none_of(layers.begin(), layers.end(), wanted)) return {};
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results, bench_.Run(candidate));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results, bench_.Run(sources.candidate));
   for (size_t i = 0; i < results.size(); ++i) {
     BlameLayerRecord& layer = layers[layers_[i]];
-    if (!wanted(layer)) continue;
+    if (!wanted(layer) || !IsOfOneSession(i, sources)) continue;
     for (size_t k = 0; k < results[i].outputs.size(); ++k) {
       const Tensor* alone = results[i].outputs[k];
       BlameTensorRecord& tensor = layer.outputs[k];
       if (alone == nullptr || !IsRightAlone(tensor)) continue;
-      const Tensor& within = *candidate(bench_.islands()[i].outputs[k]);
+      const Tensor& within = *sources.candidate(bench_.islands()[i].outputs[k]);
       tensor.in_place_error = JudgeTensor(within, *alone, bench_.BarOf(i, k, *alone)).times;
       Raise(*tensor.in_place_error, layer.in_place_error);
     }
@@ -135,7 +149,7 @@ Status LayersAlone::Run(const SideSources& sources, const TensorLookup& as_fed, 
                         std::span<BlameLayerRecord> layers) {
   if (layers_.empty()) return {};
   VERNIER_TRY(Measure(sources.reference, layers));
-  VERNIER_TRY(MeasureInPlace(sources.candidate, layers));
+  VERNIER_TRY(MeasureInPlace(sources, layers));
   VERNIER_TRY(AllowForConditions(sources.reference, as_fed, layers));
   if (after_use == AfterUse::kKeepOpen) return {};
   bench_.CloseSessions();

@@ -33,8 +33,9 @@ class LayersAlone {
   size_t size() const { return layers_.size(); }
 
   /// Adds to `layers` the errors that their islands make on the reference's tensors, and where
-  /// these explain nothing, how far they are within the model from what they do alone. Eased where
-  /// the inputs cancel. Those of single nodes are to be had before those of fused ones. kCancelled.
+  /// these explain nothing, how far they are within the model from what they do alone, if their
+  /// tensors are of one session. Eased where the inputs cancel. Those of single nodes are to be had
+  /// before those of fused ones. kCancelled.
   Status Run(const SideSources& sources, const TensorLookup& as_fed, AfterUse after_use,
              std::span<BlameLayerRecord> layers);
 
@@ -47,7 +48,8 @@ class LayersAlone {
   void Note(Place place, const TensorJudgement& judged, const ErrorBar& bar,
             BlameLayerRecord& layer) const;
   bool IsWantedInPlace(const BlameLayerRecord& layer) const;
-  Status MeasureInPlace(const TensorSource& candidate, std::span<BlameLayerRecord> layers);
+  bool IsOfOneSession(size_t island, const SideSources& sources) const;
+  Status MeasureInPlace(const SideSources& sources, std::span<BlameLayerRecord> layers);
   Status AllowForConditions(const TensorSource& reference, const TensorLookup& as_fed,
                             std::span<BlameLayerRecord> layers);
   bool Quantises(const Island& island) const;

@@ -13,6 +13,8 @@ namespace vernier {
 struct SideSources {
   TensorSource reference;
   TensorSource candidate;
+  /// Tensors of the candidate that were had in another session than the rest; null: none.
+  const NameSet* apart = nullptr;
 };
 
 /// What a layer makes that is not finite, though all that its island reads on that side is; absent

@@ -18,8 +18,43 @@ namespace {
 constexpr size_t kMostNudged = 8;  // iterations
 constexpr uint64_t kOutputDraws = 3;
 
-// An error that is made explains what the outputs differ by.
+// Outputs that move by more on the same inputs do not repeat themselves.
+constexpr double kFewMovements = 8;
+constexpr double kFloat32Step = 0x1p-24;
+
+// A Dropout drops in training alone, which its third input says.
+bool IsRandomNode(const OnnxGraph& graph, const OnnxNode& node) {
+  if (node.op_type == "Dropout") return graph.Inputs(node).size() > 2;
+  return IsRandomOperator(node.op_type);
+}
+
+// Which outputs do not repeat themselves. Twice: a session that has just been opened may begin with
+// the same random numbers as the one before it.
+Status RepeatOutputs(const ConditionScene& scene, LiveRunner& session, BlameRecord& record) {
+  if (scene.plain->feeds().empty()) return {};
+  const TensorMap& feed = scene.plain->feeds().front();
+  const double limit = kFewMovements * std::max(CoarsestRoundoff(feed), kFloat32Step);
+  bool all = true;
+  for (int i = 0; i < 2; ++i) {
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap made, scene.candidate->Infer(session, feed));
+    const std::map<std::string, double> movements = scene.plain->outputs().Movements(0, made);
+    for (BlameOutputCondition& output : record.output_conditions) {
+      const auto moved = movements.find(output.name);
+      if (moved != movements.end() && moved->second > limit) output.repeats = false;
+      all &= output.repeats;
+    }
+  }
+  const OnnxGraph& graph = scene.graph->graph();
+  for (const uint32_t index : scene.graph->order()) {
+    if (all || !IsRandomNode(graph, graph.nodes[index])) continue;
+    record.random_nodes.push_back(scene.graph->NodeName(index));
+  }
+  return {};
+}
+
+// An error that is made explains what the outputs differ by. Of random values there is no right.
 bool MakesError(const BlameLayerRecord& layer) {
+  if (IsRandomOperator(layer.op_type)) return false;
   return std::max({layer.own_error.value_or(0), layer.fused_error.value_or(0),
                    layer.in_place_error.value_or(0)}) > 1;
 }
@@ -61,7 +96,8 @@ Status NudgeInputs(const ConditionScene& scene, LiveRunner& session, uint64_t dr
     const std::map<std::string, double> movements = scene.plain->outputs().Movements(i, made);
     for (BlameOutputCondition& output : outputs) {
       const auto moved = movements.find(output.name);
-      if (moved == movements.end() || !std::isfinite(moved->second)) continue;
+      const bool told = moved != movements.end() && std::isfinite(moved->second);
+      if (!told || !output.repeats) continue;
       output.condition = std::max(output.condition, moved->second / roundoff);
     }
   }
@@ -70,6 +106,7 @@ Status NudgeInputs(const ConditionScene& scene, LiveRunner& session, uint64_t dr
 
 Status MeasureOutputs(const ConditionScene& scene, BlameRecord& record) {
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session, scene.candidate->OpenPlain());
+  VERNIER_TRY(RepeatOutputs(scene, *session, record));
   for (uint64_t draw = 0; draw < kOutputDraws && !ExplainedByRounding(record); ++draw) {
     VERNIER_TRY(NudgeInputs(scene, *session, draw, record.output_conditions));
   }

@@ -24,8 +24,9 @@ struct ConditionScene {
 /// Where outputs are over their bars though no layer makes an error, fills
 /// `record.output_conditions` and `record.condition`: for each of these outputs from the layers, or
 /// from how far the candidate moves it at most when each input moves by one rounding step, in three
-/// draws for up to eight iterations; it ends with the draw that explains all. Errors of running;
-/// kCancelled.
+/// draws for up to eight iterations; it ends with the draw that explains all. An output that moves
+/// on the same inputs, too, has no condition: `record.random_nodes` are then the random nodes.
+/// Errors of running; kCancelled.
 Status ExplainOutputs(const ConditionScene& scene, BlameRecord& record);
 
 /// A sentence where `record.output_conditions` explain what the outputs differ by; else empty.

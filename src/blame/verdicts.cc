@@ -180,6 +180,7 @@ class Court {
 
   // Something is wrong at the end although no layer makes an error by itself.
   void BlameWithoutMaker() {
+    if (!RepeatsItself(record_)) return BlameRandomness();
     const bool nan_at_end = std::any_of(
         record_.layers.begin(), record_.layers.end(), [&](const BlameLayerRecord& layer) {
           return std::any_of(layer.outputs.begin(), layer.outputs.end(),
@@ -200,6 +201,17 @@ class Court {
                !ExplainedByRounding(record_)) {
       BlameReferenceProbes();
     }
+  }
+
+  void BlameRandomness() {
+    constexpr std::string_view kMoves = "does not make the same outputs of the same inputs twice";
+    for (const std::string& node : record_.random_nodes) {
+      AddAlone(node, "it is random, and the candidate " + std::string(kMoves));
+    }
+    if (!record_.culprits.empty() || record_.layers.empty()) return;
+    const std::string& first = record_.first_divergence;
+    AddAlone(first.empty() ? record_.layers.back().node : first,
+             "the candidate " + std::string(kMoves) + ", and no node of the model is random");
   }
 
   // With tensors exposed on both sides all is well, without it is not. Where the candidate's probes
@@ -260,6 +272,12 @@ bool ExplainedByRounding(const BlameRecord& record) {
   return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [](const auto& output) {
     return output.error <= output.condition;
   });
+}
+
+bool RepeatsItself(const BlameRecord& record) {
+  const auto& outputs = record.output_conditions;
+  return std::all_of(outputs.begin(), outputs.end(),
+                     [](const auto& output) { return output.repeats; });
 }
 
 void Accuse(const std::vector<std::string>& outputs, BlameRecord& record) {

@@ -27,4 +27,7 @@ void DoubtInputs(const InputTest& is_input, BlameRecord& record);
 /// `record.output_conditions` were not measured.
 bool ExplainedByRounding(const BlameRecord& record);
 
+/// Does the candidate make the same of the same inputs, as far as that was looked at?
+bool RepeatsItself(const BlameRecord& record);
+
 }  // namespace vernier

@@ -188,6 +188,18 @@ TEST(Accuse, WithQuantisersOfOneSideAnErrorThatCameInIsNoSign) {
   }
 }
 
+TEST(Accuse, WhatIsRandomWhereOutputsDoNotRepeatThemselves) {
+  BlameRecord record;
+  record.layers = {LayerForTest("a", "x", 0.1, 0.1), LayerForTest("c", "a_out", 0.1, 0.1)};
+  record.output_conditions = {{"c_out", 1e5, 0, false}};
+  record.random_nodes = {"a"};
+  EXPECT_THAT(Accused(record), ElementsAre("a"));
+  EXPECT_THAT(record.culprits[0].why, HasSubstr("it is random"));
+  record.random_nodes.clear();
+  EXPECT_THAT(Accused(record), ElementsAre("c"));
+  EXPECT_THAT(record.culprits[0].why, HasSubstr("no node of the model is random"));
+}
+
 TEST(Accuse, EvidenceIsTold) {
   BlameRecord record;
   record.layers = {LayerForTest("a", "x", 9, 9)};

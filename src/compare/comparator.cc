@@ -1,5 +1,6 @@
 #include "compare/comparator.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "compare/indices.h"
@@ -60,9 +61,11 @@ class PairInProgress {
     if (measurement_.on_device() && measurement_.measures()) {
       comparison_.vacuous = VacuousBecauseConstant(*measurement_.measures());
     }
-    if (result.verdict == Verdict::kMatched && !comparison_.vacuous.empty()) {
+    const std::string why =
+        comparison_.vacuous.empty() ? VacuousBecause(result) : comparison_.vacuous;
+    if (result.verdict == Verdict::kMatched && !why.empty()) {
       result.verdict = Verdict::kVacuous;
-      result.why = comparison_.vacuous;
+      result.why = why;
     }
     comparison_.functions.push_back(std::move(result));
     return comparison_.functions.back().passed();
@@ -81,12 +84,24 @@ class PairInProgress {
     comparison_.measured = measurement_.measured();
     const std::string all_nan = comparison_.measures ? VacuousBecause(*comparison_.measures) : "";
     if (!all_nan.empty()) comparison_.vacuous = all_nan;
+    NoteAllVacuous();
     return std::move(comparison_);
   }
 
  private:
   static bool WantsMeasures(const ComparisonDetail& detail) {
     return detail.distances || detail.sides != StatisticsLevel::kNone || detail.output_statistics;
+  }
+
+  // One function that shows something is enough.
+  void NoteAllVacuous() {
+    const auto& functions = comparison_.functions;
+    const bool all = std::all_of(functions.begin(), functions.end(), [](const auto& result) {
+      return result.verdict == Verdict::kVacuous;
+    });
+    if (all && !functions.empty() && comparison_.vacuous.empty()) {
+      comparison_.vacuous = functions.front().why;
+    }
   }
 
   void ComputeRecordedMetrics() {

@@ -19,7 +19,7 @@ namespace vernier {
 enum class Verdict : uint8_t {
   kMatched,
   kMismatched,
-  kVacuous,  ///< matched, but nothing was shown: no elements, or both sides constant
+  kVacuous,  ///< matched, but nothing was shown: see OutputComparison::vacuous
   kSkipped,  ///< not compared on purpose
   kFailed,   ///< could not be compared
   /// Asked for, but the measure does not apply to these outputs or is not to be had here. Neither a

@@ -87,6 +87,12 @@ std::string VacuousBecause(const Tensor& a, const Tensor& b) {
   return IsZero(a) ? "all elements are zero" : "all elements are the same";
 }
 
+std::string VacuousBecause(const FunctionResult& result) {
+  const auto* simple = std::get_if<SimpleResult>(&result.data);
+  const bool wide = simple != nullptr && simple->bar && simple->bar->shows_nothing();
+  return wide ? "the error bound is wider than the output" : "";
+}
+
 std::string VacuousBecauseConstant(const PairMeasures& measures) {
   if (measures.a.count == 0) return "no elements";
   for (const ValueStatistics* side : {&measures.a, &measures.b}) {

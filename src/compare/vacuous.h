@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "compare/comparison.h"
 #include "kernels/pair_measures.h"
 #include "vernier/tensor.h"
 
@@ -15,6 +16,10 @@ std::string VacuousBecause(const Tensor& a, const Tensor& b);
 
 /// The same of two sides that do not match and whose statistics are known: both are all NaN.
 std::string VacuousBecause(const PairMeasures& measures);
+
+/// Why a function's match shows nothing: it was held against an error bound as wide as the output.
+/// Empty when it shows something.
+std::string VacuousBecause(const FunctionResult& result);
 
 /// The first, from the statistics of both sides alone.
 std::string VacuousBecauseConstant(const PairMeasures& measures);

@@ -75,7 +75,9 @@ int64_t SumLengths::PoolLength(const Place& step) const {
   const std::vector<int64_t> kernel = attributes.Ints("kernel_shape");
   if (!kernel.empty()) return ElementCount(kernel).value_or(kUnknownLength);
   if (step.node.op_type.substr(0, 6) == "Global") return ReducedLength(step);
-  return 4;  // interpolation between neighbours
+  // Interpolation between neighbours, 2 or 4 along each of two axes. Cubic weights are sums of 4.
+  const bool cubic = attributes.Text("mode").find("cubic") != std::string_view::npos;
+  return cubic ? 64 : 4;
 }
 
 int64_t SumLengths::Of(const OnnxGraph& graph, const OnnxNode& node, ErrorKind kind) const {

@@ -221,6 +221,17 @@ TEST(ErrorModelTest, LengthsFollowFromTheSizesThatAreFed) {
   EXPECT_EQ(Predict(graph, kAsInModel, {{"x", {50'000, 3}}}).at("sum").longest_sum, 150'000);
 }
 
+TEST(ErrorModelTest, ABicubicSampleHasMoreTermsThanABilinearOne) {
+  const auto sample = [](std::string_view mode, std::string_view to) {
+    const std::string attribute = Field(1, "mode") + Field(4, mode) + Number(20, 3);
+    return Field(1, Node("GridSample", {"x", "g"}, {to}, Field(5, attribute)));
+  };
+  const ErrorPredictions errors = Predict(Input("x", {1, 1, 8, 8}) + Input("g", {1, 8, 8, 2}) +
+                                          sample("bilinear", "two") + sample("bicubic", "four"));
+  EXPECT_EQ(errors.at("two").longest_sum, 4);
+  EXPECT_EQ(errors.at("four").longest_sum, 64);
+}
+
 TEST(ErrorModelTest, OperatorsWithoutARuleAreCounted) {
   const std::string graph = Linear(64) + Do("Frobnicate", {"y"}, "z") + Do("Relu", {"z"}, "r");
   const ErrorPredictions errors = Predict(graph);

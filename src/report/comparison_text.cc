@@ -112,7 +112,11 @@ std::string FormatBarLine(std::string_view name, const BarVerdict& verdict) {
   const std::string condition = "κ = " + FormatG(verdict.condition, 3) + ", the bar was " +
                                 FormatG(verdict.bar_before, 2) + " before";
   const bool widened = verdict.condition > 1;
-  if (verdict.passed) return text + "PASSED" + (widened ? ", ill-conditioned: " + condition : "");
+  if (verdict.passed) {
+    return text + "PASSED" +
+           (verdict.shows_nothing() ? ", shows nothing: the bar is wider than the output" : "") +
+           (widened ? ", ill-conditioned: " + condition : "");
+  }
   return text + "FAILED, " + FormatG(verdict.times_over, 3) + " times the bar" +
          WhatBroke(verdict) + (widened ? ", also as an ill-conditioned output: " + condition : "");
 }

@@ -139,6 +139,10 @@ TEST(BarLineTest, TheShareOfElementsBeyondRoundingIsToldWhereItIsJudged) {
   EXPECT_EQ(FormatBarLine("y", verdict),
             "Tolerance auto | Output: 'y' | bar 0.003 of the output's scale 1.5: float32, 3 layers "
             "| error 0.001, gain 0 | PASSED");
+  verdict.bar = 28;
+  EXPECT_THAT(FormatBarLine("y", verdict),
+              HasSubstr("| PASSED, shows nothing: the bar is wider than the output"));
+  verdict.bar = 0.003;
   verdict.clean_bar = 1e-6;
   verdict.beyond = 0.47;
   verdict.allowed = 0.028;

@@ -34,6 +34,17 @@ Result<size_t> IndexOf(const std::vector<std::string>& names, const std::string&
   return InvalidArgument("--pairs: there is no runner '" + name + "'; there are: " + known);
 }
 
+// Gives the output's bound what was heard of the runner; false: that is nothing.
+bool TakeHeard(const std::string& runner, const std::string& output, const HeardOutput& heard,
+               ErrorBars& bars) {
+  if (heard.repeats && heard.condition <= 1) return false;
+  ErrorBar bar = *bars.Find(output);
+  bar.condition = std::max(bar.condition, heard.condition);
+  if (!heard.repeats) bar.why += ", " + runner + " does not repeat itself on the same feed";
+  bars.Set(output, std::move(bar));
+  return true;
+}
+
 }  // namespace
 
 Result<ComparisonRun> ComparisonRun::Create(const RunPlan& plan, std::vector<std::string> names,
@@ -137,8 +148,7 @@ Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t i
                                                      const MatchedSides& sides,
                                                      IterationComparison comparison) {
   ErrorBars bars = *detail_.bars;
-  std::vector<std::string> over, measured;
-  const bool second = !hearing_->CanInfer(pair.first);
+  std::vector<std::string> over, over_second;
   for (const OutputComparison& output : comparison.outputs) {
     const FunctionResult* simple = output.Find(CompareFunction::kSimple);
     const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
@@ -146,19 +156,20 @@ Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t i
     const bool failed = data != nullptr && data->bar && !data->bar->passed;
     if (!failed || bar == nullptr || bar->element > 0 || bar->rms == 0) continue;
     over.push_back(output.a_name);
-    measured.push_back(second ? output.b_name : output.a_name);
+    over_second.push_back(output.b_name);
   }
-  if (over.empty()) return comparison;
-  const size_t stream = second ? pair.second : pair.first;
-  const std::vector<double> conditions =
-      hearing_->Conditions(stream, measured, outputs[stream]->outputs);
   bool any = false;
-  for (size_t i = 0; i < over.size(); ++i) {
-    if (conditions[i] <= 1) continue;
-    ErrorBar bar = *bars.Find(over[i]);
-    bar.condition = conditions[i];
-    bars.Set(over[i], std::move(bar));
-    any = true;
+  for (const size_t stream : {pair.first, pair.second}) {
+    if (over.empty() || !hearing_->CanInfer(stream)) continue;
+    const std::vector<HeardOutput> heard =
+        hearing_->Hear(stream, stream == pair.first ? over : over_second, outputs[stream]->outputs);
+    bool repeat = true;
+    for (size_t i = 0; i < over.size(); ++i) {
+      repeat &= heard[i].repeats;
+      any |= TakeHeard(names_[stream], over[i], heard[i], bars);
+    }
+    // Of what does not repeat itself the other runner may know the condition.
+    if (repeat) break;
   }
   if (!any) return comparison;
   const ErrorBars* const before = std::exchange(detail_.bars, &bars);
@@ -238,7 +249,8 @@ Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iter
                                sides.RenamedPairs());
   }
   VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison, ComparePair(sides, iteration));
-  if (hearing_) {
+  // What a script has made of outputs is not what the runner repeats.
+  if (hearing_ && scripts_.postprocessing == nullptr) {
     VERNIER_ASSIGN_OR_RETURN(comparison,
                              HearAgain(pair, iteration, outputs, sides, std::move(comparison)));
   }

@@ -20,6 +20,12 @@ namespace vernier {
 /// The most that an error bound is widened by.
 inline constexpr double kMostCondition = 1000;
 
+/// What a second hearing found of an output.
+struct HeardOutput {
+  double condition = 1;
+  bool repeats = true;  ///< false: the same feed moves it, too, by more than eight roundoffs
+};
+
 class SecondHearing {
  public:
   /// Both must outlive this. `bars` has kept what the last outputs were made from.
@@ -30,20 +36,21 @@ class SecondHearing {
     return stream < live_.size() && live_[stream].opened() && !bars_.last_feed().empty();
   }
 
-  /// The condition of these outputs of a stream, which `made` holds: by how many roundoffs of the
+  /// Of these outputs of a stream, which `made` holds, the condition: by how many roundoffs of the
   /// inputs' type, relative to their scale, the three draws move them at most (Higham, Accuracy and
   /// Stability of Numerical Algorithms, section 1.6). 1 where that is no more than eight roundoffs,
-  /// and where it cannot be measured: a saved stream, no float input, an inference that fails. At
-  /// most kMostCondition. What was measured once is not measured again.
-  std::vector<double> Conditions(size_t stream, std::span<const std::string> names,
-                                 const TensorMap& made);
+  /// and where it cannot be measured: a saved stream, no float input, an inference that fails, an
+  /// output that does not repeat itself on the unchanged feed. At most kMostCondition. What was
+  /// measured once is not measured again.
+  std::vector<HeardOutput> Hear(size_t stream, std::span<const std::string> names,
+                                const TensorMap& made);
 
  private:
   Status Measure(size_t stream, std::span<const std::string> names, const TensorMap& made);
 
   LiveRuns& live_;
   const PairBars& bars_;
-  std::map<std::pair<size_t, std::string>, double> known_;
+  std::map<std::pair<size_t, std::string>, HeardOutput> known_;
 };
 
 }  // namespace vernier

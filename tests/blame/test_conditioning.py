@@ -6,6 +6,8 @@ from pathlib import Path
 
 import onnx
 
+from onnx import TensorProto, helper
+
 from models import cancelling, centred, offset
 from program import Case, blame
 
@@ -56,6 +58,19 @@ class Conditioning(Case):
         ended, found = blame(self.folder.name, *words)
         self.assertEqual(found["culprits"], [], ended.stdout)
         self.assertEqual(ended.returncode, 0)
+
+    def test_randomness_is_no_condition(self):
+        values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [8, 8]) for n in "xy"]
+        nodes = [helper.make_node("RandomUniformLike", ["x"], ["r"], "noise"),
+                 helper.make_node("Add", ["x", "r"], ["y"], "add")]
+        graph = helper.make_graph(nodes, "g", values[:1], values[1:])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), "noise.onnx")
+        ended, found = blame(self.folder.name, "noise.onnx", "--onnxrt", "--onnxrt")
+        self.assertEqual(ended.returncode, 1, ended.stdout)
+        self.assertEqual([culprit["node"] for culprit in found["culprits"]], ["noise"])
+        self.assertNotIn("amplifies rounding", ended.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()

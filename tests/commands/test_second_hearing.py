@@ -69,6 +69,31 @@ class SecondHearing(Case):
         self.assertEqual(ended.code, 0, ended.out)
         self.assertEqual((bar["condition"], bar["bar"]), (1, bar["bar_before"]))
 
+    def test_a_bound_wider_than_the_output_shows_nothing(self):
+        self.save_model("m.onnx", "Sigmoid", (64, 64))
+        words = ("run", "m.onnx", "--onnxrt", "--openvino", "--tolerance", "auto", "--val-range",
+                 "[-24,-23]", "--save-record", "record.json")
+        ended = self.vernier(*words)
+        self.assertEqual(ended.code, 0, ended.out)
+        why = "the error bound is wider than the output"
+        self.assertIn("PASSED, shows nothing: the bar is wider than the output", ended.out)
+        self.assertIn(f"; shows nothing: y ({why})", ended.out)
+        record = json.loads(self.path("record.json").read_text(encoding="utf-8"))
+        self.assertEqual(record["pairs"][0]["outputs"][0]["vacuous"], why)
+        self.assertEqual(self.vernier(*words, "--strict").code, 1)
+
+    def test_randomness_is_no_condition(self):
+        nodes = [helper.make_node("RandomNormalLike", ["x"], ["r"], "noise", scale=2e-3),
+                 helper.make_node("Add", ["x", "r"], ["y"], "add")]
+        values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [16, 16]) for n in "xy"]
+        graph = helper.make_graph(nodes, "g", values[:1], values[1:])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("noise.onnx")))
+        ended, bar = self.judge("noise.onnx", "--runner", "a=onnxrt", "--runner", "b=openvino")
+        self.assertEqual(ended.code, 1, ended.out)
+        self.assertIn(", a does not repeat itself on the same feed", bar["why"])
+        self.assertEqual((bar["condition"], bar["bar"]), (1, bar["bar_before"]))
+
     def test_runners_that_take_turns_cannot_be_heard_again(self):
         ended, bar = self.judge(self.save_difference("m.onnx"), "--onnxrt", "--openvino",
                                 "--sequential-runners")
