@@ -9,6 +9,7 @@
 #include "model/model_type.h"
 #include "run/name_maps.h"
 #include "run/row_writer.h"
+#include "session/plan_files.h"
 #include "util/paths.h"
 #include "vernier/session.h"
 
@@ -109,6 +110,7 @@ Status ValidatePlan(const RunPlan& plan) {
   }
   VERNIER_TRY(CheckResume(plan));
   VERNIER_TRY(CheckPaths(plan));
+  VERNIER_TRY(CheckPlanFiles(plan));
   VERNIER_TRY(CheckRows(plan));
   VERNIER_TRY(CheckScripts(plan));
   VERNIER_TRY(CheckMaps(plan));
