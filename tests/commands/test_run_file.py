@@ -89,6 +89,27 @@ class RunFile(Case):
         (self.folder / "run.json").write_text('{"vernier_run": 1}', encoding="utf-8")
         self.assertEqual(self.vernier("run", "--run-file", "run.json").code, 2)
 
+    def test_its_numbers_and_names_keep_to_the_rules_of_options(self):
+        self.vernier("run", "m.onnx", "--runner", "a=onnxrt", "--runner", "b=onnxrt",
+                     "--save-run-file", "run.json")
+        whole = json.loads(self.path("run.json").read_text(encoding="utf-8"))
+        for part, setting, value in (("compare", "atol", {"": -1}),
+                                     ("compare", "error_quantile", {"": 7}),
+                                     ("compare", "l2_threshold", {"y": -1}),
+                                     ("compare", "max_mismatch_share", {"": 5}),
+                                     ("execution", "warm_up", -5), ("inputs", "iterations", -1)):
+            self.edited(**{part: {**whole.get(part, {}), setting: value}})
+            ended = self.vernier("run", "--run-file", "run.json")
+            self.assertEqual(ended.code, 2, (setting, ended.out, ended.err))
+            self.assertIn(f"{part}.{setting}", ended.err)
+            self.edited(**{part: whole.get(part, {})})
+        for name, said in (("a", "two runners are called 'a'"), ("", "has no name")):
+            first, second = whole["runners"]
+            self.edited(runners=[first, {**second, "name": name}])
+            ended = self.vernier("run", "--run-file", "run.json")
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn(said, ended.err)
+
     def test_nothing_that_is_read_is_overwritten(self):
         self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "gold.json")
         self.vernier("run", "m.onnx", "--onnxrt", "--load-outputs", "gold.json", "--save-outputs",
