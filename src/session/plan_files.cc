@@ -83,8 +83,8 @@ Status CheckSavedApart(std::span<const SavedThing> saved) {
   for (size_t i = 0; i < saved.size(); ++i) {
     for (const SavedThing& before : saved.first(i)) {
       const SavedThing& thing = saved[i];
-      // Runners of one model save it together.
-      const bool together = thing.flag == "--save-onnx" && before.flag == thing.flag;
+      // An option of several runners names one file for all of them.
+      const bool together = before.flag == thing.flag && thing.flag != "--report";
       const bool told_elsewhere = IsSavedData(thing) && IsSavedData(before);
       std::error_code ignored;
       const bool holds_data = HoldsBytes(thing.path) || !fs::exists(thing.path, ignored);

@@ -382,7 +382,7 @@ class Show(DataCase):
         self.refuses(3, "text.json", "show", "text.json")
 
     def test_a_full_disk_is_not_kept_full(self):
-        big = [{"y": np.random.default_rng(0).random(60_000)}]
+        big = [{"y": np.random.default_rng(i).random(2_000)} for i in range(30)]
         self.save_runs("big.json", [("r", big)])
         self.save_feeds("feeds.json", big)
         for source in ("big.json", "feeds.json"):
