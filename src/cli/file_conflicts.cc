@@ -8,6 +8,7 @@
 #include "blame/bundle_folder.h"
 #include "cli/bind_run.h"
 #include "cli/saved_sides.h"
+#include "model/companion_files.h"
 #include "util/word_split.h"
 
 namespace vernier {
@@ -18,13 +19,18 @@ namespace fs = std::filesystem;
 // Beside what rows save (Binding::saves). What "output" may replace is told by the caller. A cache
 // may be read and written again.
 constexpr std::string_view kWritten[] = {
-    "save_run_file",     "save_blame", "resume",   "save_onnx",  "save_engine", "save_tactics",
-    "save_debug_replay", "reports",    "log_file", "gen_script", "min_good",    "save_timing_cache",
-    "calibration_cache", "output"};
+    "save_run_file",     "save_blame",        "resume",
+    "save_onnx",         "save_engine",       "save_tactics",
+    "save_debug_replay", "reports",           "log_file",
+    "gen_script",        "min_good",          "iteration_info_path",
+    "save_timing_cache", "calibration_cache", "output"};
 constexpr std::string_view kRead[] = {"model_file",
                                       "models",
                                       "load_inputs_paths",
                                       "load_outputs_paths",
+                                      "compare_outputs",
+                                      "like",
+                                      "record",
                                       "data_loader_script",
                                       "compare_func_script",
                                       "postprocess_func_script",
@@ -41,6 +47,8 @@ constexpr std::string_view kSaved[] = {"save_inputs_path", "save_outputs_path",
                                        "save_input_blob_path"};
 constexpr std::string_view kInPlace = "output";
 constexpr std::string_view kLoaded[] = {"load_inputs_paths", "load_outputs_paths"};
+// Words of the form LABEL=FILE, and files or folders of saved data.
+constexpr std::string_view kSides[] = {"load_outputs_paths", "compare_outputs", "files"};
 // Written beside kWritten, but not by name, or into.
 constexpr std::string_view kWrittenToo[] = {"output_dir", "save_heatmaps",
                                             "save_error_metrics_plot"};
@@ -66,7 +74,7 @@ fs::path PlaceOf(const std::string& path, Folders folders = Folders::kLeftOut) {
                           status.type() == fs::file_type::not_found ||
                           (status.type() == fs::file_type::directory && folders == Folders::kTaken);
   if (path.empty() || path == "-" || !holds_data) return {};
-  fs::path place = fs::weakly_canonical(path, failed);
+  fs::path place = fs::weakly_canonical(fs::absolute(path, failed), failed);
   return failed ? fs::path() : place;
 }
 
@@ -78,10 +86,8 @@ class Files {
   void Add(std::string_view dest, bool in_output_folder) {
     for (const std::span<const std::string> words : args_.Occurrences(dest)) {
       for (const std::string& word : words) {
-        const bool sides = dest == "load_outputs_paths" || dest == "files";
-        const std::string path = sides ? SplitSavedSide(word).path : word;
         AddPath(dest, std::string(args_.Flag(dest)),
-                in_output_folder ? InOutputFolder(args_, path) : path);
+                in_output_folder ? InOutputFolder(args_, word) : word);
       }
     }
   }
@@ -127,7 +133,8 @@ void AddRead(const ParsedArgs& args, Files& read) {
   for (const std::string_view dest : kRead) {
     for (const std::span<const std::string> words : args.Occurrences(dest)) {
       for (const std::string& word : words) {
-        AddScripts(dest, std::string(args.Flag(dest)), word, read);
+        const std::string path = Contains(kSides, dest) ? SplitSavedSide(word).path : word;
+        AddScripts(dest, std::string(args.Flag(dest)), path, read);
       }
     }
   }
@@ -136,6 +143,21 @@ void AddRead(const ParsedArgs& args, Files& read) {
     if (!words.ok()) continue;
     for (const std::string& word : *words) {
       AddScripts("runners", "--" + std::string(runner.kind), word.substr(word.find('=') + 1), read);
+    }
+  }
+}
+
+// External weights, which no word names. Models are opened only where something could be lost.
+void AddWeights(const ParsedArgs& args, std::span<const NamedFile> written, Files& read) {
+  const bool replaces = std::any_of(written.begin(), written.end(), [](const NamedFile& file) {
+    std::error_code ignored;
+    return fs::exists(file.place, ignored);
+  });
+  const std::string folder(args.Value("external_data_dir").value_or(""));
+  if (!replaces) return;
+  for (const std::string& model : args.List("model_file")) {
+    for (const std::string& path : CompanionFiles(model, folder)) {
+      read.AddPath("model_file", "weights of the model", path);
     }
   }
 }
@@ -192,14 +214,16 @@ Status CheckBundlePlace(const ParsedArgs& args) {
 
 Status CheckFileConflicts(const ParsedArgs& args, std::string_view output,
                           std::span<const std::string> also_read) {
-  Files written(args), read(args);
+  Files written(args), read(args), weights(args);
   AddWritten(args, written);
   AddRead(args, read);
+  AddWeights(args, written.all(), weights);
   for (const std::string& path : also_read) read.AddPath("", "", path);
   const std::span<const NamedFile> all = written.all();
   for (size_t i = 0; i < all.size(); ++i) {
     const bool may_replace = all[i].dest == kInPlace && output != kInPlace;
     if (!may_replace) VERNIER_TRY(CheckAgainst(all[i], read.all()));
+    VERNIER_TRY(CheckAgainst(all[i], weights.all()));
     for (const NamedFile& before : all.first(i)) VERNIER_TRY(CheckBetween(before, all[i]));
   }
   return CheckBundlePlace(args);

@@ -12,10 +12,10 @@
 namespace vernier {
 
 /// kInvalidArgument, in one sentence, where a file that options write is one that the command line
-/// reads (the model, saved data, scripts, files that runners name), or where two of them write the
-/// same. Devices and pipes are nobody's. The dest "output" may be what is read, as commands that
-/// change a file in place have it, unless `output` names it. `also_read` are files that others
-/// read. As CheckBundlePlace, too.
+/// reads (the model and its weights, saved data, scripts, files that runners name), or where two of
+/// them write the same. Devices and pipes are nobody's. The dest "output" may be what is read, as
+/// commands that change a file in place have it, unless `output` names it. `also_read` are files
+/// that others read. As CheckBundlePlace, too.
 Status CheckFileConflicts(const ParsedArgs& args, std::string_view output = {},
                           std::span<const std::string> also_read = {});
 

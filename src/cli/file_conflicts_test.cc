@@ -41,6 +41,8 @@ TEST_F(FileConflicts, NothingIsSavedOverWhatIsRead) {
            {"--save-outputs", "@m.onnx"},
            {"--log-file", "@./m.onnx"},
            {"--load-inputs", "@in.npz", "--save-record", "@in.npz"},
+           {"--load-outputs", "A=@in.npz", "--save-record", "@in.npz"},
+           {"--like", "@in.npz", "--save-record", "@in.npz"},
            {"--model-runner", "@runner.py", "--save-outputs", "@runner.py"},
            {"--runner", "a=@runner.py", "--report", "@runner.py"}}) {
     std::vector<std::string> words = {"@m.onnx", "--onnxrt"};

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <initializer_list>
-#include <limits>
 #include <string>
 #include <string_view>
 
+#include "core/number_rule.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -15,21 +15,6 @@ namespace vernier {
 class Logger;
 class ParsedArgs;
 struct GivenOption;
-
-/// What a number may be. NaN is never accepted.
-struct NumberRule {
-  std::string_view expected = "a number";  ///< in messages: "--rtol: expected a number >= 0, ..."
-  double least = -std::numeric_limits<double>::infinity();
-  double most = std::numeric_limits<double>::infinity();
-  bool or_lenient = false;  ///< a lenient run takes every other number as well
-
-  bool Accepts(double value) const { return value >= least && value <= most; }
-};
-
-inline constexpr NumberRule kAtLeast0 = {.expected = "a number >= 0", .least = 0};
-inline constexpr NumberRule kShare = {.expected = "a number from 0 to 1", .least = 0, .most = 1};
-/// Polygraphy takes a count below 0 for none.
-inline constexpr NumberRule kCount = {.expected = "a number >= 0", .least = 0, .or_lenient = true};
 
 /// What options are read beside.
 struct BindContext {

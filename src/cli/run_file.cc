@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/options/groups.h"
+#include "session/plan_files.h"
 #include "util/atomic_file.h"
 #include "util/mapped_file.h"
 
@@ -40,6 +41,9 @@ Result<RunPlan> LoadRunFile(const ParsedArgs& args) {
   Result<RunPlan> plan =
       ReadPlan(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path);
   VERNIER_TRY(file->CheckIntact());
+  if (!plan.ok()) return plan;
+  const FileRead itself[] = {{path, "--run-file"}};
+  VERNIER_TRY(CheckPlanFiles(*plan, itself));
   return plan;
 }
 

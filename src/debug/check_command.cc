@@ -24,7 +24,7 @@ constexpr const char* kErr = "/stderr";
 constexpr std::string_view kThisProgram = "/proc/self/exe";
 
 // Exit codes of `run` that say nothing of the model.
-constexpr int kUsage = 2, kUnavailable = 5;
+constexpr int kUsage = 2, kUnavailable = 5, kUnsaved = 7;
 constexpr int kMismatch = 1;
 
 // std::regex reports a bad pattern by throwing.
@@ -239,6 +239,8 @@ Result<bool> CheckCommand::Finish(Running running, Logger& log) {
   }
   if (own_run_ && code == kUsage) return InvalidArgument("vernier run: " + reason);
   if (own_run_ && code == kUnavailable) return Unavailable("vernier run: " + reason);
+  if (own_run_ && code == kUnsaved) return IoError("vernier run: " + reason);
+  if (own_run_ && !HasRules()) VERNIER_TRY(running.ended.judged);
   const bool passed =
       own_run_ && !HasRules() ? JudgeOwnRun(code, reason, log) : Judge(code, said + complained);
   if (show_always_ || (!passed && !hide_failures_ && !own_run_)) {

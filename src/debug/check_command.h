@@ -80,8 +80,10 @@ class CheckCommand {
 
   /// Waits for the check and judges it by the peer's rules; patterns are looked for line by line.
   /// Tells what it said if it failed, or always if that was asked for. Our own `run`, too, passes
-  /// with exit code 0 where no rules are given, but that a command line that it does not take and a
-  /// backend that is not there are errors: kInvalidArgument, kUnavailable. kCancelled.
+  /// with exit code 0 where no rules are given, but that what says nothing of the model is an
+  /// error: kInvalidArgument for a command line that it does not take, kUnavailable for a backend
+  /// that is not there, kIo for what it cannot save, and those of LiveRun::Outcome::judged.
+  /// kCancelled.
   Result<bool> Finish(Running running, Logger& log);
 
   /// From now on our own `run` only fails with the exit code that it first failed with: what fails

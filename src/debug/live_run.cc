@@ -26,6 +26,47 @@ class NoReports final : public RunObserver {
   void Progress(int64_t, int64_t) override {}
 };
 
+constexpr const char* kWhatToDo =
+    "save all tensors of the reference with --onnx-outputs mark all, or name runners for both "
+    "sides";
+
+// Exit codes that a model's fault does not explain where all runners did their part.
+constexpr int kDataAtFault = 3, kNothingCompared = 4, kNothingSaved = 7;
+
+bool AllRunnersDidTheirPart(const RunRecord& record) {
+  return std::all_of(record.runners.begin(), record.runners.end(),
+                     [](const RunnerRecord& runner) { return runner.failure.empty(); });
+}
+
+Status JudgeByCode(int code, const std::string& reason, const RunRecord& record) {
+  const std::string text = "vernier run: " + reason;
+  if (code == kNothingSaved) return IoError(text);
+  if (!AllRunnersDidTheirPart(record)) return {};
+  if (code == kDataAtFault) return Malformed(text);
+  if (code != kNothingCompared) return {};
+  return InvalidArgument(
+      "vernier run could not compare all outputs, so the check says nothing of the model" +
+      (reason.empty() ? "" : " (" + reason + ")") + ": " + kWhatToDo);
+}
+
+// Of a part of a model with these outputs.
+Status JudgeByNames(const RunRecord& record, const std::vector<std::string>& model_outputs) {
+  for (const PairRecord& pair : record.pairs) {
+    for (const OutputRecord& output : pair.outputs) {
+      const bool by_name =
+          output.paired_by == "exact" || output.paired_by == "folded" || output.paired_by == "map";
+      const std::string& own = pair.first_file.empty() ? output.name : output.other_name;
+      const bool of_model =
+          std::find(model_outputs.begin(), model_outputs.end(), own) != model_outputs.end();
+      if (by_name || of_model || output.other_name.empty()) continue;
+      return InvalidArgument("the check compares '" + own + "', a tensor within the model, with '" +
+                             (&own == &output.name ? output.other_name : output.name) +
+                             "', which says nothing of it: " + kWhatToDo);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 // What is news in a single run is noise in the tenth.
@@ -92,6 +133,7 @@ bool LiveRun::CanRun(const RunPlan& plan) {
 Result<LiveRun::Outcome> LiveRun::Run(const RunPlan& plan) {
   Outcome outcome;
   RunFaults faults;
+  RunRecord record;
   if (const Status status = reader_.check(plan); !status.ok()) {
     log_->Critical(status.message());
     faults.Add(status);
@@ -102,12 +144,17 @@ Result<LiveRun::Outcome> LiveRun::Run(const RunPlan& plan) {
     NoReports nobody;
     RunOutcome ran = ExecuteRun(plan, *log_, nobody, interrupted_, &caller_);
     faults = ran.faults;
-    if (on_end_) on_end_(ran.record);
+    record = std::move(ran.record);
+    if (on_end_) on_end_(record);
   }
   VERNIER_TRY(CheckInterrupted(interrupted_));
   outcome.code = ExitCode(faults, false);
   outcome.reason = log_->TakeReason();
   outcome.said = log_->TakeSaid();
+  outcome.judged = JudgeByCode(outcome.code, outcome.reason, record);
+  if (outcome.judged.ok() && !model_outputs_.empty()) {
+    outcome.judged = JudgeByNames(record, model_outputs_);
+  }
   return outcome;
 }
 

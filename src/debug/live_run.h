@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "run/caller_objects.h"
@@ -55,9 +56,16 @@ class LiveRun {
     int code = 0;        ///< as the process would end
     std::string reason;  ///< why, if not with 0; of a mismatch empty
     std::string said;    ///< what it logged, with `show` only
+    /// An error where the run says nothing of its model: data that it loads are not there or do not
+    /// fit, nothing was saved, or nothing compared although all runners did their part.
+    Status judged = {};
   };
   /// kCancelled. Runs with frameworks that are loaded already, or loads them.
   Result<Outcome> Run(const RunPlan& plan);
+
+  /// From now on a run of a part of the model is not judged where an output that the model itself
+  /// does not have, one of `outputs`, is compared with one of another name.
+  void RunsPartsOf(std::vector<std::string> outputs) { model_outputs_ = std::move(outputs); }
 
   /// Is told of every run.
   void OnEnd(std::function<void(const RunRecord&)> told) { on_end_ = std::move(told); }
@@ -76,6 +84,7 @@ class LiveRun {
   KeptWorkers kept_;
   CallerObjects caller_;
   std::function<void(const RunRecord&)> on_end_;
+  std::vector<std::string> model_outputs_;  // empty: runs are of whole models
 };
 
 }  // namespace vernier

@@ -26,6 +26,7 @@ class Reducing {
         fingerprints_(whole_) {}
 
   Status Run() {
+    if (LiveRun* live = session_.check().live()) live->RunsPartsOf(NamesOfOutputs());
     VERNIER_ASSIGN_OR_RETURN(const bool passes, session_.Passes({[&](const std::string& path) {
                                                                    model_.Become(whole_);
                                                                    return Save(
@@ -66,6 +67,12 @@ class Reducing {
     VERNIER_ASSIGN_OR_RETURN(OnnxModel part, PartOfNodes(whole_, nodes));
     model_.Become(std::move(part));
     return {};
+  }
+
+  std::vector<std::string> NamesOfOutputs() const {
+    std::vector<std::string> names;
+    for (const OnnxValue& output : whole_.graph().outputs) names.emplace_back(output.name);
+    return names;
   }
 
   std::string FingerprintOf(const NodeSet& nodes) const {

@@ -1,7 +1,9 @@
 // What can be known of a plan before anything is opened.
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -9,6 +11,8 @@
 #include "model/model_type.h"
 #include "run/name_maps.h"
 #include "run/row_writer.h"
+#include "session/plan_files.h"
+#include "session/plan_numbers.h"
 #include "util/paths.h"
 #include "vernier/session.h"
 
@@ -77,6 +81,21 @@ Status CheckScripts(const RunPlan& plan) {
   return {};
 }
 
+// Whoever compares, saves and maps tells runners by their names.
+Status CheckRunnerNames(const RunPlan& plan) {
+  std::set<std::string_view> taken;
+  for (const RunnerPlan& runner : plan.runners) {
+    if (runner.name.empty()) {
+      return InvalidArgument("a runner of backend '" + runner.backend +
+                             "' has no name: give it one");
+    }
+    if (taken.insert(runner.name).second) continue;
+    return InvalidArgument("two runners are called '" + runner.name +
+                           "': which one is meant would not be known; name them differently");
+  }
+  return {};
+}
+
 // Loaded sides may have further labels: what the words say is read again when they are known.
 Status CheckMaps(const RunPlan& plan) {
   std::vector<std::string> labels = plan.load_labels;
@@ -107,8 +126,11 @@ Status ValidatePlan(const RunPlan& plan) {
         "--parallel lets runners infer side by side, --sequential-runners one after another: give "
         "one of them");
   }
+  if (!plan.lenient) VERNIER_TRY(CheckRunnerNames(plan));
+  VERNIER_TRY(CheckPlanNumbers(plan));
   VERNIER_TRY(CheckResume(plan));
   VERNIER_TRY(CheckPaths(plan));
+  VERNIER_TRY(CheckPlanFiles(plan));
   VERNIER_TRY(CheckRows(plan));
   VERNIER_TRY(CheckScripts(plan));
   VERNIER_TRY(CheckMaps(plan));

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import resource
 import signal
 import subprocess
 import time
@@ -15,6 +16,12 @@ from polygraphy.comparator import RunResults
 from polygraphy.json import load_json
 
 from program import VERNIER, Case, ramp, same_tensors
+
+
+def small_files_only():
+    """Writing fails beyond 60 KB, as it does on a full disk."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
 
 
 def load_runs(path):
@@ -373,6 +380,19 @@ class Show(DataCase):
         self.refuses(2, "-n: expected -1 or a number >= 1", "show", "a.json", "-n", "0")
         self.path("text.json").write_text("hello")
         self.refuses(3, "text.json", "show", "text.json")
+
+    def test_a_full_disk_is_not_kept_full(self):
+        big = [{"y": np.random.default_rng(i).random(2_000)} for i in range(30)]
+        self.save_runs("big.json", [("r", big)])
+        self.save_feeds("feeds.json", big)
+        for source in ("big.json", "feeds.json"):
+            before = sorted(path.name for path in self.folder.iterdir())
+            ended = subprocess.run(
+                [VERNIER, "data", "convert", source, "-o", "out.npz"], cwd=self.folder, text=True,
+                capture_output=True, timeout=120,
+                preexec_fn=small_files_only)
+            self.assertEqual(ended.returncode, 7, ended.stdout + ended.stderr)
+            self.assertEqual(sorted(path.name for path in self.folder.iterdir()), before)
 
 
 if __name__ == "__main__":

@@ -206,6 +206,23 @@ def load(model_path):
         ended = self.reduce(made, "--", "--no-such-option", code=2)
         self.assertIn("no-such-option", ended.err)
 
+    def test_a_check_that_cannot_judge_names_no_node(self):
+        made = long_model({}, 6)
+        onnx.save(made, str(self.path("m.onnx")))
+        self.save_feeds("in.json", [{"x": np.ones((2, 8), np.float32)}])
+        self.save_runs("gold.json", [("gold", [{made.graph.output[0].name:
+                                                np.full((2, 8), 9, np.float32)}])])
+        for words, code, said in (
+                (("--load-outputs", "nosuch.json"), 3, "nosuch.json"),
+                (("--load-inputs", "nosuch.json"), 3, "nosuch.json"),
+                (("--load-inputs", "in.json", "--load-outputs", "gold.json"), 2, "")):
+            ended = self.reduce(made, "--no-reduce-inputs", "--", "--onnxrt", *words, code=code)
+            self.assertIn(said, ended.err)
+            self.assertNotIn("still fail", ended.out)
+        self.assertIn("--onnx-outputs mark all", ended.err)
+        self.assertEqual(self.vernier("debug", "precision", "m.onnx", "-o", "p.onnx", "--",
+                                      "--onnxrt", "--load-outputs", "nosuch.json").code, 3)
+
     def test_the_model_is_not_saved_over(self):
         for words in (["-o", "bad.onnx", "--min-good", "bad.onnx", *self.check("Ceil")],
                       ["-o", "bad.onnx", "--", "--onnxrt", "--save-outputs", "m.onnx"]):

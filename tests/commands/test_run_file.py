@@ -3,6 +3,9 @@
 import json
 import unittest
 
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
 from polygraphy.comparator import RunResults
 
 from program import Case
@@ -85,6 +88,64 @@ class RunFile(Case):
     def test_a_run_file_without_runners_runs_nothing_and_says_so(self):
         (self.folder / "run.json").write_text('{"vernier_run": 1}', encoding="utf-8")
         self.assertEqual(self.vernier("run", "--run-file", "run.json").code, 2)
+
+    def test_its_numbers_and_names_keep_to_the_rules_of_options(self):
+        self.vernier("run", "m.onnx", "--runner", "a=onnxrt", "--runner", "b=onnxrt",
+                     "--save-run-file", "run.json")
+        whole = json.loads(self.path("run.json").read_text(encoding="utf-8"))
+        for part, setting, value in (("compare", "atol", {"": -1}),
+                                     ("compare", "error_quantile", {"": 7}),
+                                     ("compare", "l2_threshold", {"y": -1}),
+                                     ("compare", "max_mismatch_share", {"": 5}),
+                                     ("execution", "warm_up", -5), ("inputs", "iterations", -1)):
+            self.edited(**{part: {**whole.get(part, {}), setting: value}})
+            ended = self.vernier("run", "--run-file", "run.json")
+            self.assertEqual(ended.code, 2, (setting, ended.out, ended.err))
+            self.assertIn(f"{part}.{setting}", ended.err)
+            self.edited(**{part: whole.get(part, {})})
+        for name, said in (("a", "two runners are called 'a'"), ("", "has no name")):
+            first, second = whole["runners"]
+            self.edited(runners=[first, {**second, "name": name}])
+            ended = self.vernier("run", "--run-file", "run.json")
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn(said, ended.err)
+
+    def test_nothing_that_is_read_is_overwritten(self):
+        self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "gold.json")
+        self.vernier("run", "m.onnx", "--onnxrt", "--load-outputs", "gold.json", "--save-outputs",
+                     "o.json", "--save-run-file", "run.json")
+        (self.folder / "o.json").unlink()
+        for save in ({"outputs": "m.onnx"}, {"record": "m.onnx"}, {"record": "run.json"},
+                     {"record": "gold.json"}, {"record": "o.json", "outputs": "./o.json"}):
+            self.edited(save=save)
+            before = {path: path.read_bytes() for path in self.folder.glob("*.*")}
+            ended = self.vernier("run", "--run-file", "run.json")
+            self.assertEqual(ended.code, 2, (save, ended.out, ended.err))
+            self.assertIn("name ", ended.err)
+            self.assertEqual({path: path.read_bytes() for path in before}, before, save)
+
+    def test_files_that_no_word_names_are_kept(self):
+        """External weights, and the files of folders."""
+        weights = numpy_helper.from_array(np.ones(600, np.float32), "w")
+        x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [600]) for name in "xy")
+        model = helper.make_model(
+            helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", [x], [y],
+                              [weights]),
+            opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        onnx.save(model, str(self.path("e.onnx")), save_as_external_data=True,
+                  location="e.bin", size_threshold=0)
+        self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "gold")
+        gold = next(self.path("gold").glob("*.json"))
+        for words in (("run", "e.onnx", "--onnxrt", "--save-record", "e.bin"),
+                      ("run", "e.onnx", "--onnxrt", "--log-file", "e.bin"),
+                      ("check", "lint", "e.onnx", "-o", "e.bin"),
+                      ("run", "m.onnx", "--onnxrt", "--load-outputs", "gold", "--save-record",
+                       f"gold/{gold.name}")):
+            before = self.path("e.bin").read_bytes(), gold.read_bytes()
+            ended = self.vernier(*words)
+            self.assertEqual(ended.code, 2, (words, ended.out, ended.err))
+            self.assertIn("would be overwritten: name another file", ended.err)
+            self.assertEqual((self.path("e.bin").read_bytes(), gold.read_bytes()), before)
 
 
 if __name__ == "__main__":

@@ -51,14 +51,14 @@ Result<std::vector<DataSource>> OpenDataSources(std::span<const std::string> pat
 }
 
 Status PublishOrDiscard(const Status& appended, FeedWriter& writer) {
-  if (appended.ok()) return writer.Finish();
-  if (appended.code() != StatusCode::kIo) writer.Discard();
+  if (appended.ok()) return writer.FinishOrDiscard();
+  writer.Discard();
   return appended;
 }
 
 Status PublishOrDiscard(const Status& appended, size_t max_iterations, ResultsWriter& writer) {
-  if (appended.ok()) return writer.Publish(max_iterations);
-  if (appended.code() != StatusCode::kIo) writer.Discard();
+  if (appended.ok()) return writer.PublishOrDiscard(max_iterations);
+  writer.Discard();
   return appended;
 }
 

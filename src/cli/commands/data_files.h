@@ -39,8 +39,8 @@ Status CheckExtension(const std::string& path, std::initializer_list<std::string
 /// Opens all paths, in order; test data that hold both are read as inputs.
 Result<std::vector<DataSource>> OpenDataSources(std::span<const std::string> paths);
 
-/// Ends the writing of outputs: publishes them, or, where reading failed, removes the parts, since
-/// the sources are still there. A writer that failed keeps them, as in a run.
+/// Ends the writing of outputs: publishes them, or, where reading or writing failed, removes the
+/// parts, since the sources are still there and the disk may be full.
 Status PublishOrDiscard(const Status& appended, size_t max_iterations, ResultsWriter& writer);
 
 /// The same for inputs.

@@ -12,12 +12,6 @@ namespace {
 constexpr std::string_view kPictures =
     "No matplotlib is needed; equal elements and large tensors can be drawn: see pictures.md.";
 
-// More would fill the screen, not explain more.
-constexpr NumberRule kWorst = {
-    .expected = "a whole number from 0 to 10000", .least = 0, .most = 10000};
-constexpr NumberRule kExcess = {.expected = "a number >= 1", .least = 1};
-constexpr NumberRule kPositions = {.expected = "a whole number >= 0", .least = 0};
-
 // What --compare takes: a group of metrics stands behind the last of them, ours are at the end.
 std::vector<std::string_view> CompareChoices() {
   std::vector<std::string_view> choices = {"simple", "indices"};
@@ -162,7 +156,7 @@ constexpr OptionRow kSidesAndScope[] = {
      .needs = {kTwoSides}},
     {.flags = {"--worst"},
      .dest = "worst",
-     .sets = Sets<&CompareOptions::worst_elements>(kWorst),
+     .sets = Sets<&CompareOptions::worst_elements>(kElementsShown),
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .fallback = "5",
@@ -275,7 +269,7 @@ constexpr OptionRow kSimple[] = {
      .needs = {kTwoSides}},
     {.flags = {"--max-mismatch-excess"},
      .dest = "max_mismatch_excess",
-     .sets = Sets<&CompareOptions::max_mismatch_excess>(kExcess),
+     .sets = Sets<&CompareOptions::max_mismatch_excess>(kAtLeast1),
      .arity = Arity::kPlus,
      .fallback = "10",
      .metavar = "[OUTPUT:]N",

@@ -1,0 +1,29 @@
+// What numbers of a plan may be: options and run files are held to the same rules.
+#pragma once
+
+#include <limits>
+#include <string_view>
+
+namespace vernier {
+
+/// What a number may be. NaN is never accepted.
+struct NumberRule {
+  std::string_view expected = "a number";  ///< in messages: "--rtol: expected a number >= 0, ..."
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  bool or_lenient = false;  ///< a lenient run takes every other number as well
+
+  bool Accepts(double value) const { return value >= least && value <= most; }
+};
+
+inline constexpr NumberRule kAtLeast0 = {.expected = "a number >= 0", .least = 0};
+inline constexpr NumberRule kAtLeast1 = {.expected = "a number >= 1", .least = 1};
+inline constexpr NumberRule kShare = {.expected = "a number from 0 to 1", .least = 0, .most = 1};
+/// Polygraphy takes a count below 0 for none.
+inline constexpr NumberRule kCount = {.expected = "a number >= 0", .least = 0, .or_lenient = true};
+inline constexpr NumberRule kPositions = {.expected = "a whole number >= 0", .least = 0};
+/// How many elements are shown: more would fill the screen, not explain more.
+inline constexpr NumberRule kElementsShown = {
+    .expected = "a whole number from 0 to 10000", .least = 0, .most = 10000};
+
+}  // namespace vernier

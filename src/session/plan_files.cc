@@ -1,0 +1,132 @@
+#include "session/plan_files.h"
+
+#include <array>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "model/companion_files.h"
+#include "util/paths.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Something that the plan saves.
+struct SavedThing {
+  std::string path;
+  std::string_view flag;
+};
+
+fs::path CanonicalPlace(const std::string& path) {
+  std::error_code failed;
+  fs::path place = fs::weakly_canonical(fs::absolute(path, failed), failed);
+  return failed ? fs::path(AbsolutePath(path)) : place;
+}
+
+bool HoldsBytes(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+std::vector<SavedThing> ThingsSaved(const RunPlan& plan) {
+  const SavePlan& save = plan.save;
+  std::vector<SavedThing> saved = {
+      {save.inputs, "--save-inputs"},          {save.outputs, "--save-outputs"},
+      {save.input_blobs, "--save-input-blob"}, {save.accuracy, "--save-accuracy-results"},
+      {save.record, "--save-record"},          {save.rows, "--save-rows"}};
+  for (const ReportFile& report : save.reports) saved.push_back({report.path, "--report"});
+  if (plan.blame) saved.push_back({plan.blame->save, "--save-blame"});
+  for (const RunnerPlan& runner : plan.runners) {
+    saved.push_back({runner.model.save_path, "--save-onnx"});
+    for (const auto& [key, value] : runner.session_options) {
+      if (key == "save_engine") saved.push_back({value, "--save-engine"});
+    }
+  }
+  std::erase_if(saved, [](const SavedThing& thing) { return thing.path.empty(); });
+  return saved;
+}
+
+void AddFilesOfRunner(const RunnerPlan& runner, std::vector<FileRead>& read) {
+  const ModelPlan& model = runner.model;
+  read.push_back({model.path, "the model"});
+  for (std::string& path : CompanionFiles(model.path, model.external_data_dir)) {
+    read.push_back({std::move(path), "weights of the model"});
+  }
+  for (const auto* options : {&runner.session_options, &runner.backend_options}) {
+    for (const auto& [key, value] : *options) {
+      if (!key.starts_with("save_")) read.push_back({value, "an option of a runner"});
+    }
+  }
+}
+
+std::vector<FileRead> FilesReadBy(const RunPlan& plan) {
+  std::vector<FileRead> read;
+  for (const RunnerPlan& runner : plan.runners) AddFilesOfRunner(runner, read);
+  for (const std::string& path : plan.inputs.load_paths) read.push_back({path, "--load-inputs"});
+  for (const std::string& path : plan.load_outputs) read.push_back({path, "--load-outputs"});
+  read.push_back({plan.inputs.like, "--like"});
+  read.push_back({plan.inputs.script.path, "--data-loader-script"});
+  read.push_back({plan.compare_script.path, "--compare-func-script"});
+  read.push_back({plan.postprocess_script.path, "--postprocess-func-script"});
+  return read;
+}
+
+// ValidatePlan() has Polygraphy's words for these three.
+bool IsSavedData(const SavedThing& thing) {
+  return thing.flag == "--save-inputs" || thing.flag == "--save-outputs" ||
+         thing.flag == "--save-input-blob";
+}
+
+Status CheckSavedApart(std::span<const SavedThing> saved) {
+  for (size_t i = 0; i < saved.size(); ++i) {
+    for (const SavedThing& before : saved.first(i)) {
+      const SavedThing& thing = saved[i];
+      // An option of several runners names one file for all of them.
+      const bool together = before.flag == thing.flag && thing.flag != "--report";
+      const bool told_elsewhere = IsSavedData(thing) && IsSavedData(before);
+      std::error_code ignored;
+      const bool holds_data = HoldsBytes(thing.path) || !fs::exists(thing.path, ignored);
+      if (together || told_elsewhere || !holds_data) continue;
+      if (CanonicalPlace(thing.path) != CanonicalPlace(before.path)) continue;
+      return InvalidArgument(std::string(before.flag) + " and " + std::string(thing.flag) +
+                             " would both write '" + thing.path + "': name two files");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+bool WouldReplaceData(const std::string& written, const std::string& read) {
+  if (read.empty() || !HoldsBytes(written)) return false;
+  const fs::path place = CanonicalPlace(written), other = CanonicalPlace(read);
+  if (place == other) return true;
+  std::error_code ignored;
+  const fs::path extension = place.extension();
+  return (extension == ".json" || extension == ".pb") && fs::is_directory(other, ignored) &&
+         LiesWithin(place, other);
+}
+
+Status CheckPlanFiles(const RunPlan& plan, std::span<const FileRead> read_besides) {
+  const std::vector<SavedThing> saved = ThingsSaved(plan);
+  VERNIER_TRY(CheckSavedApart(saved));
+  std::vector<FileRead> read;
+  for (const SavedThing& thing : saved) {
+    if (!HoldsBytes(thing.path)) continue;
+    if (read.empty()) {
+      read = FilesReadBy(plan);
+      read.insert(read.end(), read_besides.begin(), read_besides.end());
+    }
+    for (const FileRead& file : read) {
+      if (!WouldReplaceData(thing.path, file.path)) continue;
+      return InvalidArgument(std::string(thing.flag) + ": '" + thing.path +
+                             "' is read by this run (" + std::string(file.flag) +
+                             ") and would be overwritten: name another file");
+    }
+  }
+  return {};
+}
+
+}  // namespace vernier
