@@ -277,7 +277,7 @@ def file_speed(setting):
                    rows)
 
 
-# The peer once, ours before, between and after.
+# Polygraphy once, ours before, between and after.
 def _run_and_save(setting, program):
     words = (setting.model("large"), "--onnxrt", "--onnxrt", "--save-outputs")
     memory = pathlib.Path("/dev/shm")

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "io/part_file.h"
-#include "io/results_reader.h"
-#include "io/results_writer.h"
+#include "io/bytes/part_file.h"
+#include "io/results/results_reader.h"
+#include "io/results/results_writer.h"
 #include "timing.h"
 #include "util/shared_memory.h"
 

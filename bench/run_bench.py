@@ -129,7 +129,7 @@ def main():
     for path in (python, options.vernier):
         if not path.exists():
             sys.exit(f"{path} does not exist; see bench/README.md for the set-up")
-    # Both tools use the ONNX Runtime of the peer's environment.
+    # Both tools use the ONNX Runtime of Polygraphy's environment.
     env = {**os.environ, "VIRTUAL_ENV": str(options.peer.absolute()), "NO_COLOR": "1"}
     env.pop("ONNXRUNTIME_ROOT", None)
     folder = options.work_dir or pathlib.Path(tempfile.mkdtemp(prefix="vernier-bench-"))

@@ -33,7 +33,7 @@ def reduced(setting, side, check):
     folder = setting.folder / "debug"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    # The peer leaves files of shape inference where it runs.
+    # Polygraphy leaves files of shape inference where it runs.
     words = ["env", "-C", folder, *({"peer": peer, "ours": [setting.vernier]}[side]), "debug", "reduce",
              setting.model("planted"), "-o", folder / "reduced.onnx", "--iter-artifact",
              folder / "part.onnx", "--save-debug-replay", folder / "replay.json", "--check", *check]
@@ -69,7 +69,7 @@ def debugging(setting):
                    "by both.", rows)
 
 
-# How many checks the peer's search takes: its own markers, asked about layers of which one is needed.
+# How many checks Polygraphy's search takes: its own markers, asked about layers of which one is needed.
 PEER_SEARCH = """
 import sys
 from polygraphy.tools.debug.subtool.precision import BisectMarker, LinearMarker

@@ -122,7 +122,7 @@ peer_test(seeds
   ENVIRONMENT "VERNIER=${vernier}"
   LABELS oracle
   SECONDS 300)
-# The commands that live from files, held against the peer's own tools.
+# The commands that live from files, held against Polygraphy's own tools.
 peer_modules(commands
   DIRECTORY commands
   ENVIRONMENT "VERNIER=${vernier}"

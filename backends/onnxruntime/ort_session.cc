@@ -16,7 +16,7 @@
 namespace vernier::ort {
 namespace {
 
-// The peer gives both pools as many threads as the process may use CPUs.
+// Polygraphy gives both pools as many threads as the process may use CPUs.
 int AffinityCount() {
   cpu_set_t set;
   CPU_ZERO(&set);

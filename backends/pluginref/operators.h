@@ -57,7 +57,7 @@ using Outputs = std::vector<Array>;
 using Operator = Result<Outputs> (*)(const Call&);
 
 /// nullptr for an operator that there is no reference of. An operator is known by its name in any
-/// domain, as in the peer: TensorRT's plug-ins have none of their own.
+/// domain, as in Polygraphy: TensorRT's plug-ins have none of their own.
 Operator FindOperator(std::string_view op);
 
 /// "BatchedNMS_TRT, Constant, ...", sorted.

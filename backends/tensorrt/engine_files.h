@@ -17,7 +17,7 @@ Result<std::string> ReadWhole(const std::string& path);
 /// A file that appears whole or not at all. kIo names it.
 Status SaveFile(const std::string& path, std::span<const std::byte> bytes);
 
-/// Holds the lock file "PATH.lock", which the peer takes too, as long as it lives. A lock that
+/// Holds the lock file "PATH.lock", which Polygraphy takes too, as long as it lives. A lock that
 /// cannot be taken is none: a read-only folder is no reason to fail.
 class FileLock {
  public:

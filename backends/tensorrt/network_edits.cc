@@ -276,7 +276,7 @@ Result<uint32_t> FormatMask(const std::vector<std::string>& words, std::string_v
   return mask;
 }
 
-// "[linear,chw16]" as words. The peer takes a value without brackets letter by letter.
+// "[linear,chw16]" as words. Polygraphy takes a value without brackets letter by letter.
 std::vector<std::string> BracketedWords(std::string_view text) {
   if (const size_t end = text.rfind(']'); text.find('[') == 0 && end + 1 == text.size()) {
     text = text.substr(1, end - 1);

@@ -193,7 +193,7 @@ Status AddProfiles(nvinfer1::IBuilder& builder, const nvinfer1::INetworkDefiniti
                           logger.TakeError());
     }
   }
-  // The last one's opt shapes, as the peer does; the feeds are made for them.
+  // The last one's opt shapes, as Polygraphy does; the feeds are made for them.
   if (IsOn(options, "int8")) {
     [&](auto& c) {
       if constexpr (requires { c.setCalibrationProfile(profile); })

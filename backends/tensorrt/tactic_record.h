@@ -1,4 +1,4 @@
-// The peer's file of tactics.
+// Polygraphy's file of tactics.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ std::string FormatTactics(const TacticRecord& record);
 /// kMalformed with the place for text that is not such a record.
 Result<TacticRecord> ParseTactics(std::string_view text);
 
-/// "(Implementation: 1, Tactic: 2) | Inputs: (TensorInfo(...),) | Outputs: (...)", as the peer has
-/// it.
+/// "(Implementation: 1, Tactic: 2) | Inputs: (TensorInfo(...),) | Outputs: (...)", as Polygraphy
+/// has it.
 std::string Describe(const Tactic& tactic);
 
 }  // namespace vernier::trt

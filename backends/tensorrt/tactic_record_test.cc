@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// As the peer writes it (file-formats of Polygraphy 0.53).
+// As Polygraphy writes it (file-formats of Polygraphy 0.53).
 constexpr char kPeersFile[] = R"({
     "replay": {
         "conv \"1\"": {

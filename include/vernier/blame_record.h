@@ -1,7 +1,7 @@
 // What `blame` found, as plain data: enough to print every report again without running anything.
 //
-// Errors are in multiples of the bar that --tolerance auto gives; infinite where shapes differ, or
-// where one side alone is not finite.
+// Errors are in multiples of the bound that --tolerance auto gives; infinite where shapes differ,
+// or where one side alone is not finite.
 #pragma once
 
 #include <cstdint>
@@ -40,14 +40,14 @@ struct BlameTensorRecord {
   std::optional<double> own_error;  ///< none: it could not be measured
   double total_rms = 0;             ///< of the differences, relative to the tensor's scale
   double own_rms = 0;
-  double total_bar = 0;  ///< of the root mean square, relative to the scale
-  double own_bar = 0;
-  /// By how much the bars are wider since rounding is amplified, here or before; the errors are in
-  /// multiples of the wider ones. Usually 1.
+  double total_bound = 0;  ///< of the root mean square, relative to the scale
+  double own_bound = 0;
+  /// By how much the bounds are wider since rounding is amplified, here or before; the errors are
+  /// in multiples of the wider ones. Usually 1.
   double condition = 1;
   /// Its share of its layer's errors of these names; not saved.
   std::optional<double> in_place_error, fused_error;
-  std::string bar_why;  ///< of the own error's bar, or of the total error's where there is none
+  std::string bound_why;  ///< of the own error's bound, or of the total error's where there is none
   MagnitudeRecord reference;
   MagnitudeRecord candidate;
   /// With charts, for a page; not saved. Null: not asked for.
@@ -129,7 +129,7 @@ struct DisturbanceRecord {
   std::string finding;              ///< one sentence; empty: nothing to say
 };
 
-/// One of the model's outputs that is over its bar although no layer makes an error.
+/// One of the model's outputs that is over its bound although no layer makes an error.
 struct BlameOutputCondition {
   std::string name;      ///< in the candidate
   double error = 0;      ///< the largest, with probes and without

@@ -23,9 +23,9 @@ struct PropertyRecord {
   std::string_view name = {};     ///< "permuted-rows"
   std::string_view meaning = {};  ///< completes "expected ..."
   PropertyVerdict verdict = PropertyVerdict::kNotApplicable;
-  std::string detail = {};                 ///< what was tried, or what happened instead
-  std::string smallest_case = {};          ///< of kBroken: the smallest one tried that breaks it
-  double times_over = 0;                   ///< of kHolds: in multiples of the bar; 0: the same bits
+  std::string detail = {};         ///< what was tried, or what happened instead
+  std::string smallest_case = {};  ///< of kBroken: the smallest one tried that breaks it
+  double times_over = 0;           ///< of kHolds: in multiples of the bound; 0: the same bits
   std::vector<NotedOutput> left_out = {};  ///< outputs that it says nothing of
 };
 

@@ -27,7 +27,7 @@ struct OutputRow {
   std::optional<int64_t> mismatches;  ///< elements out of tolerance
   std::optional<int64_t> not_finite;  ///< NaN and infinite values on either side
   PerMetric<std::optional<double>> metrics;
-  std::optional<BarRecord> bound;  ///< of --tolerance auto
+  std::optional<BoundRecord> bound;  ///< of --tolerance auto
 };
 
 /// One pair of sides in one iteration.

@@ -33,8 +33,8 @@ struct ModelPlan {
   bool shape_inference = false;       ///< --shape-inference, in the Python worker
   bool symbolic_inference = true;     ///< by ONNX Runtime's tool where it is installed
   bool fp_to_fp16 = false;            ///< --fp-to-fp16: float32 becomes float16
-  /// Then weights beyond 10000 become 10000, as in the peer, instead of those beyond 65504 keeping
-  /// their nodes in float32.
+  /// Then weights beyond 10000 become 10000, as in Polygraphy, instead of those beyond 65504
+  /// keeping their nodes in float32.
   bool fp16_clamps = false;
 
   bool edited() const {
@@ -166,7 +166,7 @@ struct SavePlan {
   std::string inputs;
   std::string outputs;
   std::string input_blobs;
-  std::string accuracy;             ///< --save-accuracy-results, the peer's format
+  std::string accuracy;             ///< --save-accuracy-results, Polygraphy's format
   std::string record;               ///< --save-record
   std::string rows;                 ///< --save-rows: FILE.jsonl or FILE.npz
   std::vector<ReportFile> reports;  ///< --report
@@ -279,7 +279,7 @@ struct BlameOptions {
 
 struct RunPlan {
   std::string command;  ///< what asked for the run, for banners and records
-  /// Answer like the peer: warnings instead of errors for coerced inputs, one-sided outputs and
+  /// Answer like Polygraphy: warnings instead of errors for coerced inputs, one-sided outputs and
   /// missing iterations.
   bool lenient = false;
   bool strict = false;     ///< vacuous agreement fails, and so does what `same_type` says
@@ -298,7 +298,7 @@ struct RunPlan {
   PerOutput<TopK> postprocess;
   ScriptFunction postprocess_script;  ///< replaces `postprocess`
   ScriptFunction compare_script;      ///< replaces the functions of `compare`
-  /// Bars of --tolerance auto come from the reference run against itself with other settings.
+  /// Bounds of --tolerance auto come from the reference run against itself with other settings.
   bool noise_floor = false;
   bool validate = false;
   bool comparison_asked = false;      ///< --compare-outputs: with one side only, that is a fault

@@ -121,19 +121,19 @@ struct OutputFigures {
   std::optional<ChartRecord> charts;  ///< only where they were asked for
 };
 
-/// How an output stood against the bar of --tolerance auto, in its worst iteration.
-struct BarRecord {
-  double bar = 0;         ///< relative to the scale
-  double condition = 1;   ///< by which it was widened, for an output that amplifies rounding
-  double bar_before = 0;  ///< before that
-  double scale = 0;       ///< root mean square of the values
-  double rms = 0;         ///< of the differences, relative to the scale
-  double gain = 0;        ///< by which the first side is larger, relative
-  double gain_bar = 0;
-  double clean_bar = 0;     ///< of elements that no flipped step has reached; 0: not looked at
+/// How an output stood against the bound of --tolerance auto, in its worst iteration.
+struct BoundRecord {
+  double bound = 0;         ///< relative to the scale
+  double condition = 1;     ///< by which it was widened, for an output that amplifies rounding
+  double bound_before = 0;  ///< before that
+  double scale = 0;         ///< root mean square of the values
+  double rms = 0;           ///< of the differences, relative to the scale
+  double gain = 0;          ///< by which the first side is larger, relative
+  double gain_bound = 0;
+  double clean_bound = 0;   ///< of elements that no flipped step has reached; 0: not looked at
   double share_beyond = 0;  ///< of the elements that differ by more than that
   double share_allowed = 0;
-  double element_bar = 0;  ///< relative to the scale
+  double element_bound = 0;  ///< relative to the scale
   double times_over = 0;
   std::string why;
 };
@@ -149,7 +149,7 @@ struct OutputRecord {
   std::string other_dtype;
   int64_t compared = 0;  ///< iterations
   int64_t passed = 0;
-  double worst_times_tolerance = 0;  ///< by how many times the worst element exceeds its bar
+  double worst_times_tolerance = 0;  ///< by how many times the worst element exceeds its bound
   int64_t not_verified = 0;          ///< iterations that neither passed nor mismatched
   int64_t without_numbers = 0;       ///< iterations whose shapes or types kept it from comparison
   /// Of all iterations in which they were measured; none: in none of them.
@@ -164,9 +164,9 @@ struct OutputRecord {
   int64_t not_finite = 0;     ///< NaN and infinite values on either side, in the worst iteration
   double allowed_share = 0;   ///< of elements that may be out of tolerance
   double allowed_excess = 0;  ///< and how many times over, where there is such a share
-  bool tolerances_checked = false;  ///< `mismatches` counts what is out of tolerance, not all
-  std::optional<BarRecord> bar;     ///< absent with fixed tolerances
-  std::string vacuous;              ///< why the agreement shows nothing; empty: it does
+  bool tolerances_checked = false;   ///< `mismatches` counts what is out of tolerance, not all
+  std::optional<BoundRecord> bound;  ///< absent with fixed tolerances
+  std::string vacuous;               ///< why the agreement shows nothing; empty: it does
   OutputFigures figures;
 
   /// It was compared, and passed in every iteration.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "gil.h"
-#include "model/model_type.h"
+#include "model/onnx/model_type.h"
 
 namespace nb = nanobind;
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "named_tensors.h"
-#include "run/caller_objects.h"
+#include "run/live/caller_objects.h"
 #include "vernier/run_plan.h"
 
 namespace vernier::python {

@@ -1,5 +1,5 @@
 // Arrays of the Python program against each other: ComparisonRun, one iteration at a time.
-#include "run/comparison_run.h"
+#include "run/comparison/comparison_run.h"
 
 #include "bindings.h"
 #include "caller.h"
@@ -12,7 +12,7 @@
 #include "option_words.h"
 #include "own_thread.h"
 #include "python_logger.h"
-#include "run/output_names.h"
+#include "run/comparison/output_names.h"
 #include "session/run_session.h"
 #include "status_error.h"
 
@@ -36,11 +36,11 @@ class Comparison {
     plan_.comparison_asked = true;
     caller_.JoinPlan({}, plan_);
     reporter_.emplace(logger_, plan_);
-    bars_.emplace(plan_.compare);
+    bounds_.emplace(plan_.compare);
     objects_ = caller_.Objects(false);
     scripts_.emplace(plan_, thread_, logger_, objects_);
     run_.emplace(Check(ComparisonRun::Create(plan_, names_, false, reporter_->observer())));
-    if (bars_->wanted()) run_->UseBars(*bars_);
+    if (bounds_->wanted()) run_->UseBounds(*bounds_);
     run_->KeepNothing();  // arrays of Python are let go where the GIL is held
   }
 
@@ -116,7 +116,7 @@ class Comparison {
   RunPlan plan_;
   OwnThread thread_;
   std::optional<ComparisonReport> reporter_;
-  std::optional<PairBars> bars_;
+  std::optional<PairErrorBounds> bounds_;
   std::optional<ComparisonScripts> scripts_;
   std::optional<ComparisonRun> run_;
   int64_t iteration_ = 0;

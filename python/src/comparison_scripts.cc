@@ -1,7 +1,7 @@
 #include "comparison_scripts.h"
 
 #include "backend/script_client.h"
-#include "run/worker_pool.h"
+#include "run/live/worker_pool.h"
 
 namespace vernier::python {
 

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "own_thread.h"
-#include "run/caller_objects.h"
-#include "run/comparison_run.h"
+#include "run/comparison/comparison_run.h"
+#include "run/live/caller_objects.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

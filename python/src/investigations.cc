@@ -12,8 +12,8 @@
 #include "option_words.h"
 #include "own_thread.h"
 #include "python_logger.h"
-#include "report/blame_text.h"
-#include "report/profile_text.h"
+#include "report/text/blame_text.h"
+#include "report/text/profile_text.h"
 #include "session/run_session.h"
 #include "status_error.h"
 

@@ -2,8 +2,8 @@
 #include "bindings.h"
 #include "gil.h"
 #include "named_tensors.h"
-#include "report/report_files.h"
-#include "report/run_summary.h"
+#include "report/files/report_files.h"
+#include "report/text/run_summary.h"
 #include "status_error.h"
 #include "vernier/run_record.h"
 

@@ -3,12 +3,12 @@
 
 #include "bindings.h"
 #include "gil.h"
-#include "io/directory_listing.h"
-#include "io/feed_writer.h"
-#include "io/file_kind.h"
-#include "io/results_reader.h"
-#include "io/results_writer.h"
-#include "io/saved_tensors.h"
+#include "io/bytes/directory_listing.h"
+#include "io/results/feed_writer.h"
+#include "io/results/file_kind.h"
+#include "io/results/results_reader.h"
+#include "io/results/results_writer.h"
+#include "io/results/saved_tensors.h"
 #include "named_tensors.h"
 #include "status_error.h"
 

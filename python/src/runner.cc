@@ -4,7 +4,7 @@
 #include "option_words.h"
 #include "own_thread.h"
 #include "python_logger.h"
-#include "run/live_runs.h"
+#include "run/live/live_runs.h"
 #include "status_error.h"
 
 namespace nb = nanobind;

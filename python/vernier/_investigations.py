@@ -58,7 +58,7 @@ class _Investigation:
 class BlameRecord(_Investigation):
     """Which layers make two runners differ. It is true where nothing is to blame.
 
-    Errors are in multiples of the bar of --tolerance auto: above 1 a tensor differs by more than
+    Errors are in multiples of --tolerance auto's error bound: above 1 a tensor differs by more than
     rounding explains.
     """
 

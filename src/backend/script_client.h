@@ -24,7 +24,7 @@ struct ScriptVerdict {
   std::string other;   ///< the second side's output; the same name where the script does not say
   bool passed = false;
   std::string text;  ///< of a result that is more than true or false
-  std::string json;  ///< the result as the peer would save it
+  std::string json;  ///< the result as Polygraphy would save it
   std::string type;  ///< "a str": what it is, of a result that is no truth value; else empty
 };
 

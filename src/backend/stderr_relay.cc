@@ -58,7 +58,7 @@ std::string Printable(std::string_view line) {
   return text;
 }
 
-// A line as a terminal shows it in the end: progress bars write theirs again and again.
+// A line as a terminal shows it in the end: progress bounds write theirs again and again.
 std::string_view LastState(std::string_view line) {
   while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
   const size_t again = line.rfind('\r');

@@ -26,7 +26,7 @@
 #include "backend/messages.h"
 #include "backend/plugin.h"
 #include "backend/trial_messages.h"
-#include "io/checksum.h"
+#include "io/bytes/checksum.h"
 #include "util/mapped_file.h"
 
 namespace vernier {

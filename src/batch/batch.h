@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "batch/batch_result.h"
-#include "report/junit.h"
+#include "report/files/junit.h"
 #include "util/log.h"
 #include "vernier/status.h"
 

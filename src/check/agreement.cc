@@ -109,7 +109,7 @@ std::string FormatPlace(int64_t place, const Dims& dims) {
 }
 
 Agreement HoldAgainst(TensorMap expected, TensorMap found, const CompareOptions& options,
-                      const ErrorBars* bars) {
+                      const ErrorBounds* bounds) {
   Agreement agreement;
   if (SameBits(expected, found)) return agreement;
   if (std::string type = FindOtherType(expected, found); !type.empty()) {
@@ -125,10 +125,10 @@ Agreement HoldAgainst(TensorMap expected, TensorMap found, const CompareOptions&
     other->tensor = std::move(both->b);
   }
   ComparisonDetail detail;
-  detail.bars = bars;
+  detail.bounds = bounds;
   const IterationComparison comparison =
       CompareIteration({"", {}, expected}, {"", {}, found}, options, detail);
-  agreement.closeness = Closeness::kWithinBar;
+  agreement.closeness = Closeness::kWithinBound;
   if (!comparison.pairing.left_only.empty() || !comparison.pairing.right_only.empty()) {
     return {Closeness::kApart, HUGE_VAL, DescribeMissing(comparison.pairing)};
   }
@@ -143,7 +143,7 @@ Agreement HoldAgainst(TensorMap expected, TensorMap found, const CompareOptions&
   }
   if (worst == nullptr) return agreement;
   agreement.times_over = most;
-  agreement.closeness = worst->passed() ? Closeness::kWithinBar : Closeness::kApart;
+  agreement.closeness = worst->passed() ? Closeness::kWithinBound : Closeness::kApart;
   agreement.where = "output '" + worst->a_name + "'";
   const Tensor* const a = Find(expected, worst->a_name);
   const Tensor* const b = Find(found, worst->b_name);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "compare/error_bar.h"
+#include "compare/error_bound.h"
 #include "vernier/compare_options.h"
 #include "vernier/tensor.h"
 
@@ -11,24 +11,24 @@ namespace vernier {
 
 /// How far one result is from another, from closest to farthest.
 enum class Closeness : uint8_t {
-  kSameBits,   ///< bit for bit
-  kWithinBar,  ///< as far apart as rounding explains
-  kApart,      ///< farther
+  kSameBits,     ///< bit for bit
+  kWithinBound,  ///< as far apart as rounding explains
+  kApart,        ///< farther
 };
 
 struct Agreement {
   Closeness closeness = Closeness::kSameBits;
-  double times_over = 0;  ///< the worst output in multiples of its bar or tolerance
-  /// Of kWithinBar the worst output, of kApart also its worst element: "output 'y' at (1, 5):
-  /// 0.25 against 0.5, 12 times the bar".
+  double times_over = 0;  ///< the worst output in multiples of its bound or tolerance
+  /// Of kWithinBound the worst output, of kApart also its worst element: "output 'y' at (1, 5):
+  /// 0.25 against 0.5, 12 times the bound".
   std::string where;
 };
 
 /// Holds `found` against `expected`: the same names, types and shapes, and values as near as
-/// `options` ask, whose --tolerance auto takes its bars from `bars` (may be null). NaN is what NaN
-/// is, with any bits.
+/// `options` ask, whose --tolerance auto takes its bounds from `bounds` (may be null). NaN is what
+/// NaN is, with any bits.
 Agreement HoldAgainst(TensorMap expected, TensorMap found, const CompareOptions& options,
-                      const ErrorBars* bars);
+                      const ErrorBounds* bounds);
 
 /// "(1, 5)": the index of the element at that place in row-major order.
 std::string FormatPlace(int64_t place, const Dims& dims);

@@ -22,10 +22,10 @@ TEST(HoldAgainst, EqualBitsAreEqualEvenWhereTheyAreNoNumbers) {
   EXPECT_EQ(HoldAgainst(nan, nan, {}, nullptr).closeness, Closeness::kSameBits);
 }
 
-TEST(HoldAgainst, NearValuesAreWithinTheBar) {
+TEST(HoldAgainst, NearValuesAreWithinTheBound) {
   const Agreement found =
       HoldAgainst(Output({1, 2}, {2}), Output({1, 2.000001F}, {2}), {}, nullptr);
-  EXPECT_EQ(found.closeness, Closeness::kWithinBar);
+  EXPECT_EQ(found.closeness, Closeness::kWithinBound);
   EXPECT_GT(found.times_over, 0);
   EXPECT_LE(found.times_over, 1);
 }
@@ -65,7 +65,7 @@ TEST(HoldAgainst, NaNOnBothSidesIsNoDifference) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const Agreement rounded =
       HoldAgainst(Output({nan, 1}, {2}), Output({nan, 1.000001F}, {2}), {}, nullptr);
-  EXPECT_EQ(rounded.closeness, Closeness::kWithinBar);
+  EXPECT_EQ(rounded.closeness, Closeness::kWithinBound);
   const Agreement bits = HoldAgainst(Output({nan, 1}, {2}), Output({-nan, 1}, {2}), {}, nullptr);
   EXPECT_NE(bits.closeness, Closeness::kApart);
   const Agreement apart = HoldAgainst(Output({nan, 1}, {2}), Output({nan, 7}, {2}), {}, nullptr);
@@ -80,7 +80,7 @@ TEST(HoldAgainst, SharedNaNsAreFoundWhereverTheyAre) {
   for (const size_t place : {1023, 1024, 4999}) a[place] = b[place] = nan;
   b[2000] = 1.000001F;
   EXPECT_EQ(HoldAgainst(Output(a, {5000}), Output(b, {5000}), {}, nullptr).closeness,
-            Closeness::kWithinBar);
+            Closeness::kWithinBound);
   a[4500] = nan;
   const Agreement apart = HoldAgainst(Output(a, {5000}), Output(b, {5000}), {}, nullptr);
   EXPECT_EQ(apart.closeness, Closeness::kApart);

@@ -10,9 +10,9 @@
 #include "compare/comparison.h"
 #include "compare/vacuous.h"
 #include "kernels/magnitudes.h"
-#include "run/described_inputs.h"
-#include "run/output_names.h"
-#include "run/pair_bars.h"
+#include "run/comparison/output_names.h"
+#include "run/comparison/pair_error_bounds.h"
+#include "run/feeds/described_inputs.h"
 #include "util/first_line.h"
 
 namespace vernier {
@@ -132,13 +132,13 @@ class RunnerCheck {
     if (samples_.size() > 1) {
       record_.coverage = CoverageOf((*probe)->runner(), samples_.back().outputs);
     }
-    PairBars bars(plan_.compare);
-    if (bars.wanted()) {
-      bars.AddRunner(0, (*probe)->runner());
-      bars.AddRunner(1, (*probe)->runner());
-      bars.SetFeed(feed);
+    PairErrorBounds bounds(plan_.compare);
+    if (bounds.wanted()) {
+      bounds.AddRunner(0, (*probe)->runner());
+      bounds.AddRunner(1, (*probe)->runner());
+      bounds.SetFeed(feed);
     }
-    const ErrorBars& of_outputs = bars.wanted() ? bars.For(0, 1, *outputs) : no_bars_;
+    const ErrorBounds& of_outputs = bounds.wanted() ? bounds.For(0, 1, *outputs) : no_bounds_;
     Subject subject{.shared = again_,
                     .plan = runner,
                     .model = *model,
@@ -147,7 +147,7 @@ class RunnerCheck {
                     .sizes = sizes_,
                     .refuses_sizes = !plan_.inputs.found_dims.empty(),
                     .compare = plan_.compare,
-                    .bars = of_outputs,
+                    .bounds = of_outputs,
                     .repeats = options_.repeats,
                     .row_plan = {},
                     .draw = {},
@@ -270,7 +270,7 @@ class RunnerCheck {
   const Probe::Shared again_;  // for everything after the first run
   const SampleDrawer drawer_;
   const PropertyObserver& observer_;
-  const ErrorBars no_bars_;
+  const ErrorBounds no_bounds_;
   std::vector<Sample> samples_;
   std::string sizes_;
   ConsistencyRunner record_;

@@ -9,7 +9,7 @@
 #include "check/probe_sizes.h"
 #include "compare/vacuous.h"
 #include "kernels/element_blocks.h"
-#include "run/described_inputs.h"
+#include "run/feeds/described_inputs.h"
 #include "util/no_log.h"
 
 namespace vernier {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "check/probe.h"
-#include "model/model_type.h"
-#include "run/fake_workers.h"
+#include "model/onnx/model_type.h"
+#include "run/live/fake_workers.h"
 #include "util/no_log.h"
 #include "vernier/run_plan.h"
 

@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "inputs/shape_spec.h"
-#include "run/scripted_feeds.h"
+#include "run/feeds/plan_feeds.h"
 
 namespace vernier {
 
 Result<TensorMap> MakeFirstFeed(const RunPlan& plan, std::span<const TensorInfo> inputs,
                                 const Probe::Shared& shared, Logger& logger) {
   WorkerPool pool(shared.execution, shared.interrupted, logger, shared.caller);
-  VERNIER_ASSIGN_OR_RETURN(const ScriptedFeeds opened, OpenFeeds(plan, inputs, pool, logger));
+  VERNIER_ASSIGN_OR_RETURN(const PlanFeeds opened, OpenFeeds(plan, inputs, pool, logger));
   VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, opened.stream->Next());
   if (!feed) return Malformed("the inputs hold no iteration");
   if (opened.stream->HasMoreLoaded()) {
@@ -34,7 +34,7 @@ Result<std::vector<TensorMap>> MakeGivenFeeds(const RunPlan& plan,
   RunPlan turns = plan;
   turns.inputs.iterations = most;
   WorkerPool pool(shared.execution, shared.interrupted, logger, shared.caller);
-  VERNIER_ASSIGN_OR_RETURN(const ScriptedFeeds opened, OpenFeeds(turns, inputs, pool, logger));
+  VERNIER_ASSIGN_OR_RETURN(const PlanFeeds opened, OpenFeeds(turns, inputs, pool, logger));
   std::vector<TensorMap> feeds;
   while (static_cast<int64_t>(feeds.size()) < most) {
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, opened.stream->Next());

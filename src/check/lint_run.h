@@ -6,7 +6,7 @@
 
 #include "check/probe.h"
 #include "lint/lint.h"
-#include "model/onnx_model.h"
+#include "model/onnx/onnx_model.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

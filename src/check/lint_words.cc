@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "model/model_composer.h"
-#include "model/wire_reader.h"
+#include "model/edit/model_composer.h"
+#include "model/onnx/wire_reader.h"
 
 namespace vernier {
 

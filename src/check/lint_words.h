@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "model/byte_pieces.h"
-#include "model/onnx_model.h"
+#include "model/onnx/byte_pieces.h"
+#include "model/onnx/onnx_model.h"
 #include "vernier/tensor.h"
 
 namespace vernier {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/onnx_test_model.h"
+#include "model/onnx/onnx_test_model.h"
 
 namespace vernier {
 namespace {

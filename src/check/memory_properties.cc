@@ -113,7 +113,7 @@ Result<std::vector<TensorMap>> InferPerturbed(const Subject& subject, size_t fil
 Agreement FindApart(const Subject& subject, const std::vector<TensorMap>& a,
                     const std::vector<TensorMap>& b) {
   for (size_t i = 0; i < a.size(); ++i) {
-    Agreement agreement = HoldAgainst(a[i], b[i], subject.compare, &subject.bars);
+    Agreement agreement = HoldAgainst(a[i], b[i], subject.compare, &subject.bounds);
     if (agreement.closeness == Closeness::kApart) return agreement;
   }
   return {};

@@ -1,8 +1,8 @@
 #include "check/probe.h"
 
 #include "inputs/coerce_feed.h"
-#include "run/described_inputs.h"
-#include "run/neutral_settings.h"
+#include "run/feeds/described_inputs.h"
+#include "run/runner/neutral_settings.h"
 
 namespace vernier {
 namespace {

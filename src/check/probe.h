@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "run/caller_objects.h"
-#include "run/live_runner.h"
-#include "run/model_source.h"
-#include "run/worker_pool.h"
+#include "run/live/caller_objects.h"
+#include "run/live/live_runner.h"
+#include "run/live/worker_pool.h"
+#include "run/runner/model_source.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "check/probe.h"
-#include "run/size_search.h"
+#include "run/live/size_search.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

@@ -8,7 +8,7 @@
 #include "check/memory_properties.h"
 #include "check/row_properties.h"
 #include "check/trial.h"
-#include "run/neutral_settings.h"
+#include "run/runner/neutral_settings.h"
 
 namespace vernier {
 namespace {

@@ -38,7 +38,7 @@ struct Subject {
   /// The model was found not to run with free dimensions of size 1: others may be refused, too.
   bool refuses_sizes = false;
   const CompareOptions& compare;
-  const ErrorBars& bars;
+  const ErrorBounds& bounds;
   int64_t repeats = 5;
   /// It was found to give other outputs from run to run: then nothing else is to blame for them. A
   /// run that failed tells nothing of the sort.

@@ -77,7 +77,7 @@ class RowPropertiesTest : public testing_workers::FakeRunners {
                     .samples = samples_,
                     .sizes = {},
                     .compare = plan_.compare,
-                    .bars = bars_,
+                    .bounds = bounds_,
                     .row_plan = [this]() -> const RowPlan& { return rows_; },
                     .draw = {},
                     .draw_given = {}};
@@ -87,7 +87,7 @@ class RowPropertiesTest : public testing_workers::FakeRunners {
   std::unique_ptr<Probe> probe_;
   std::vector<Sample> samples_ = {{}};
   RowPlan rows_;
-  const ErrorBars bars_;
+  const ErrorBounds bounds_;
 };
 
 TEST_F(RowPropertiesTest, HoldWhereRowsDoNotSeeEachOther) {

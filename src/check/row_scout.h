@@ -8,7 +8,7 @@
 #include "check/batch_rows.h"
 #include "check/probe.h"
 #include "check/sample_drawer.h"
-#include "model/row_axes.h"
+#include "model/shapes/row_axes.h"
 
 namespace vernier {
 

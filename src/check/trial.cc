@@ -19,13 +19,13 @@ bool Trial::Hold(const std::string& what, const TensorMap& expected,
 }
 
 bool Trial::Compare(const std::string& what, const TensorMap& expected, const TensorMap& found) {
-  const Agreement agreement = HoldAgainst(expected, found, subject_.compare, &subject_.bars);
+  const Agreement agreement = HoldAgainst(expected, found, subject_.compare, &subject_.bounds);
   if (agreement.closeness == Closeness::kApart) {
     apart_ = true;
     differs_anyway_ = subject_.runs_differ;
     return Break(what, agreement.where);
   }
-  if (agreement.closeness == Closeness::kWithinBar && agreement.times_over >= worst_) {
+  if (agreement.closeness == Closeness::kWithinBound && agreement.times_over >= worst_) {
     worst_ = agreement.times_over;
     where_ = agreement.where + " of " + what;
   }
@@ -51,7 +51,7 @@ bool Trial::HoldAnew(const std::string& what, const Result<std::vector<TensorMap
   const auto plain = plainly ? plainly() : InferAnew(subject_, {});
   if (!plain.ok()) return false;
   const Agreement agreement = HoldAgainst(subject_.samples[sample_].outputs, (*plain)[sample_],
-                                          subject_.compare, &subject_.bars);
+                                          subject_.compare, &subject_.bounds);
   differs_anyway_ = agreement.closeness == Closeness::kApart;
   return false;
 }
@@ -61,7 +61,7 @@ bool Trial::Break(const std::string& what, const std::string& how) {
   return false;
 }
 
-std::string_view Trial::Bar() const {
+std::string_view Trial::Bound() const {
   const bool automatic = subject_.compare.tolerance.fallback == ToleranceRule::kAuto;
   return automatic ? "rounding may differ by" : "is tolerated";
 }
@@ -78,7 +78,7 @@ PropertyRecord Trial::Finish(std::string_view cases, const std::string& sizes) {
   record_.detail = std::to_string(cases_) + " " + std::string(cases) +
                    (worst_ < 0 ? ", the same bits"
                                : ", up to " + FormatG(worst_, 3) + " times what " +
-                                     std::string(Bar()) + " (" + where_ + ")") +
+                                     std::string(Bound()) + " (" + where_ + ")") +
                    (sizes.empty() ? "" : "; " + sizes);
   record_.times_over = std::max(worst_, 0.0);
   return record_;

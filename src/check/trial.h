@@ -46,7 +46,7 @@ class Trial {
   bool Compare(const std::string& what, const TensorMap& expected, const TensorMap& found);
 
   /// Completes "times what ...".
-  std::string_view Bar() const;
+  std::string_view Bound() const;
 
   const Subject& subject_;
   PropertyRecord record_;

@@ -31,7 +31,7 @@ class TrialTest : public testing::Test {
   const ModelSource model_;
   std::unique_ptr<Probe> probe_;
   const CompareOptions compare_;
-  const ErrorBars bars_;
+  const ErrorBounds bounds_;
   Subject subject_{.shared = shared_,
                    .plan = plan_,
                    .model = model_,
@@ -39,7 +39,7 @@ class TrialTest : public testing::Test {
                    .samples = samples_,
                    .sizes = {},
                    .compare = compare_,
-                   .bars = bars_,
+                   .bounds = bounds_,
                    .row_plan = {},
                    .draw = {},
                    .draw_given = {}};

@@ -50,7 +50,7 @@ Status CheckChoice(const OptionRow& row, const std::string& value, std::string& 
     }
     return text;
   };
-  // The peer's words with the peer's choices; what we add comes after.
+  // Polygraphy's words with Polygraphy's choices; what we add comes after.
   const size_t of_peer = row.choices.size() - row.own_choices;
   const std::string invalid = "invalid choice: " + QuotePython(value) + " (choose from ";
   std::string text = invalid + list(row.choices.first(of_peer)) + ")";
@@ -171,7 +171,7 @@ class CommandLineParser {
         return Found(OptionWord{exact->row, exact->flag, std::move(value)});
       }
     }
-    // Ours join only where the peer knows nothing, so no abbreviation of the peer's changes.
+    // Ours join only where Polygraphy knows nothing, so no abbreviation of Polygraphy's changes.
     std::vector<OptionWord> matches = Abbreviations(word, Origin::kPeer);
     if (matches.empty()) matches = Abbreviations(word, Origin::kOurs);
     if (matches.size() > 1) return Ambiguous(word, matches);

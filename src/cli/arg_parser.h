@@ -1,5 +1,5 @@
-// Parses a command line exactly as Python 3.11's argparse.parse_known_args would with the peer's
-// parser: greedy lists, unambiguous prefixes, --a=b, -vv, optional positionals, "--". The peer's
+// Parses a command line exactly as Python 3.11's argparse.parse_known_args would with Polygraphy's
+// parser: greedy lists, unambiguous prefixes, --a=b, -vv, optional positionals, "--". Polygraphy's
 // parser object is the oracle (tests/cli_oracle).
 #pragma once
 
@@ -98,7 +98,7 @@ enum class ParseEnd : uint8_t {
 struct ParseResult {
   ParseEnd end = ParseEnd::kParsed;
   ParsedArgs args;
-  /// Unknown options and surplus positionals, as argparse collects them. The peer refuses to run
+  /// Unknown options and surplus positionals, as argparse collects them. Polygraphy refuses to run
   /// when there are any ("Unrecognized Options", exit code 1).
   std::vector<std::string> unknown;
   /// argparse's words: "argument --seed: invalid int value: 'x'".

@@ -204,13 +204,13 @@ TEST(ParseCommandLine, StopsAtHelpUnlessAnErrorCameFirst) {
 }
 
 TEST(ParseCommandLine, ResolvesAbbreviationsAmongThePeersFlagsFirst) {
-  // Exact names of ours work although the peer would call them ambiguous or something else.
+  // Exact names of ours work although Polygraphy would call them ambiguous or something else.
   EXPECT_EQ(ParseRun({"--onnx"}).args.Runners().at(0).kind, "onnxref");
   EXPECT_TRUE(ParseRun({"--strict"}).args.Has("strict"));
-  // --warm-up-runs, --reference and --workspace are no rivals of the peer's flags.
+  // --warm-up-runs, --reference and --workspace are no rivals of Polygraphy's flags.
   EXPECT_EQ(ParseRun({"--warm", "1"}).args.Flag("warm_up"), "--warm-up");
   EXPECT_TRUE(ParseRun({"--ref"}).args.Has("refittable"));
-  // Where the peer knows nothing, ours may be shortened, and may be ambiguous.
+  // Where Polygraphy knows nothing, ours may be shortened, and may be ambiguous.
   EXPECT_EQ(ParseRun({"--output-d", "d"}).args.Value("output_dir"), "d");
   EXPECT_EQ(ParseRun({"--output-", "d"}).error,
             "ambiguous option: --output- could match --output-file, --output-dir");

@@ -8,8 +8,8 @@
 #include "cli/bind_runners.h"
 #include "cli/option_table.h"
 #include "cli/option_use.h"
-#include "run/runner_kinds.h"
-#include "run/script_runner.h"
+#include "run/runner/runner_kinds.h"
+#include "run/runner/script_runner.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include "backend/python_program.h"
 #include "cli/bind_runners.h"
 #include "cli/file_conflicts.h"
-#include "run/own_python.h"
+#include "run/runner/own_python.h"
 #include "util/shell_words.h"
 
 namespace vernier {

@@ -11,7 +11,7 @@
 
 namespace vernier {
 
-/// The end of a command line: --check with all words behind it, as the peer's parser takes it, or
+/// The end of a command line: --check with all words behind it, as Polygraphy's parser takes it, or
 /// the options of `run` behind "--". Both are empty when there is neither.
 struct CheckWords {
   std::vector<std::string> command, run_options;

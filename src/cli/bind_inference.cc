@@ -9,7 +9,7 @@
 #include "inference/cut_shapes.h"
 #include "inference/model_shapes.h"
 #include "inputs/shape_grid.h"
-#include "run/changed_model.h"
+#include "run/runner/changed_model.h"
 
 namespace vernier {
 namespace {

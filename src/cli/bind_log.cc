@@ -69,7 +69,7 @@ Severity CountedLevel(int net) {
 Result<ConsoleLogOptions> BindLog(const ParsedArgs& args) {
   ConsoleLogOptions options;
   VERNIER_TRY(BindNamedLevels(args, options));
-  // As in the peer, -v and -q beat --verbosity, and --silent beats both.
+  // As in Polygraphy, -v and -q beat --verbosity, and --silent beats both.
   const int net = args.Count("verbose") - args.Count("quiet");
   if (net != 0) options.threshold = CountedLevel(net);
   if (args.Has("silent")) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/arg_parser.h"
-#include "model/onnx_save.h"
+#include "model/edit/onnx_save.h"
 #include "util/log.h"
 #include "vernier/status.h"
 

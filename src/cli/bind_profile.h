@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/bind_run.h"
-#include "run/profile_run.h"
+#include "run/profile/profile_run.h"
 
 namespace vernier {
 

@@ -13,13 +13,13 @@
 #include "cli/saved_sides.h"
 #include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
-#include "run/resolve_runner.h"
+#include "run/runner/resolve_runner.h"
 #include "vernier/session.h"
 
 namespace vernier {
 namespace {
 
-// Environment variables of the peer that mean nothing here.
+// Environment variables of Polygraphy that mean nothing here.
 struct PeerVariable {
   const char* name;
   std::string_view instead;
@@ -56,7 +56,7 @@ void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
 }
 
 // Words that make no sense end the run here, before any framework loads. Each set of shapes gets an
-// iteration. The peer takes the last shape of an input.
+// iteration. Polygraphy takes the last shape of an input.
 Status BindShapes(const ParsedArgs& args, const RunPlan& plan, InputPlan& inputs, Logger& logger) {
   const std::vector<std::string> words = ListOf(args, "input_shapes");
   if (plan.lenient) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/arg_parser.h"
-#include "report/console_log.h"
+#include "report/text/console_log.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -16,7 +16,7 @@ namespace vernier {
 /// How the program was called.
 struct Invocation {
   std::string command;   ///< all words, for banners and records
-  bool as_peer = false;  ///< under the peer's name: its warnings instead of our errors
+  bool as_peer = false;  ///< under Polygraphy's name: its warnings instead of our errors
   std::time_t now = 0;
   std::vector<std::string> words = {};  ///< the same, one by one
 };
@@ -41,8 +41,8 @@ Result<RunPlan> BindEngineBuild(const ParsedArgs& args, const ModelPlan& model,
 /// The options of worker processes: --timeout, --python, --backend-dir. kInvalidArgument.
 Status BindWorkers(const ParsedArgs& args, ExecutionPlan& execution);
 
-/// What the peer checks only once it has said that it runs: models are there, paths do not overlap,
-/// options go together. kInvalidArgument.
+/// What Polygraphy checks only once it has said that it runs: models are there, paths do not
+/// overlap, options go together. kInvalidArgument.
 Status CheckRun(const RunPlan& plan);
 
 }  // namespace vernier

@@ -11,11 +11,11 @@
 #include "cli/option_use.h"
 #include "cli/repeated_words.h"
 #include "inputs/dim_sizes.h"
-#include "model/model_type.h"
-#include "run/own_python.h"
-#include "run/resolve_runner.h"
-#include "run/runner_kinds.h"
-#include "run/script_runner.h"
+#include "model/onnx/model_type.h"
+#include "run/runner/own_python.h"
+#include "run/runner/resolve_runner.h"
+#include "run/runner/runner_kinds.h"
+#include "run/runner/script_runner.h"
 #include "util/word_split.h"
 
 namespace vernier {
@@ -48,7 +48,7 @@ std::string TimeStamp(std::time_t now) {
   return {text, std::strftime(text, sizeof(text), "%x-%X", &local)};
 }
 
-// A runner's name, as the peer makes it.
+// A runner's name, as Polygraphy makes it.
 std::string NameOfRunner(const std::string& prefix, std::map<std::string, int>& counters,
                          std::time_t now) {
   return prefix + "-N" + std::to_string(counters[prefix]++) + "-" + TimeStamp(now);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "run/model_conversion.h"
-#include "run/resolve_runner.h"
+#include "run/runner/model_conversion.h"
+#include "run/runner/resolve_runner.h"
 
 namespace vernier {
 

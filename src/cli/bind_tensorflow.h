@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "cli/arg_parser.h"
-#include "model/model_type.h"
+#include "model/onnx/model_type.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 

@@ -46,7 +46,7 @@ std::string FormatExtents(const std::vector<Dim>& shape) {
   return text;
 }
 
-// The peer's filling of gaps: one running table of shapes, starting with --input-shapes, updated
+// Polygraphy's filling of gaps: one running table of shapes, starting with --input-shapes, updated
 // and read in the order min, opt, max of each profile. So opt and max follow min, and what the
 // second profile leaves out comes from the first one's max.
 class ProfileTable {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "cli/arg_parser.h"
-#include "model/model_type.h"
+#include "model/onnx/model_type.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

@@ -77,7 +77,7 @@ TEST(BindTensorRt, AProfileSpansSeveralShapes) {
               HasSubstr("different ranks"));
 }
 
-// What the peer does, not what its help says: opt and max follow min, and what the second profile
+// What Polygraphy does, not what its help says: opt and max follow min, and what the second profile
 // leaves out comes from the first one's max.
 TEST(BindTensorRt, GapsAreFilledFromWhatCameBefore) {
   EXPECT_THAT(Bind({"--trt-min-shapes", "x:[1]", "--trt-max-shapes", "x:[4]", "--trt-opt-shapes",

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "blame/bundle_folder.h"
+#include "blame/bundle/bundle_folder.h"
 #include "cli/bind_run.h"
 #include "cli/saved_sides.h"
-#include "model/companion_files.h"
+#include "model/onnx/companion_files.h"
 #include "util/word_split.h"
 
 namespace vernier {
@@ -42,7 +42,7 @@ constexpr std::string_view kRead[] = {"model_file",
                                       "paths",
                                       "run_file",
                                       "files"};
-// Where the peer has words of its own for what overlaps: bind_run.cc.
+// Where Polygraphy has words of its own for what overlaps: bind_run.cc.
 constexpr std::string_view kSaved[] = {"save_inputs_path", "save_outputs_path",
                                        "save_input_blob_path"};
 constexpr std::string_view kInPlace = "output";

@@ -115,7 +115,7 @@ void WriteToStderr(std::string_view text) {
   ::_exit(kDefectOrNoMemory);
 }
 
-// Under the peer's name in the form that scripts of it read.
+// Under Polygraphy's name in the form that scripts of it read.
 void PrintVersion(const Invocation& invocation) {
   if (invocation.as_peer) {
     std::printf("Polygraphy | Version: %s | Path: ['%s'] | answered by ", kPeerVersion,

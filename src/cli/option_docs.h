@@ -14,7 +14,8 @@ namespace vernier {
 /// An option that an earlier command explained is only named.
 std::string FormatReference(std::span<const CommandSpec> commands);
 
-/// Every flag of the peer as same, better, refused or later, then the flags that it does not have.
+/// Every flag of Polygraphy as same, better, refused or later, then the flags that it does not
+/// have.
 std::string FormatPeerComparison(const OptionTable& table);
 
 /// "same", "better", "refused", "later".

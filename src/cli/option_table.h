@@ -32,7 +32,7 @@ enum class ValueType : uint8_t { kString, kInt, kFloat };
 /// Whose flag it is. Abbreviations are resolved among kPeer first.
 enum class Origin : uint8_t { kPeer, kOurs };
 
-/// How a flag of the peer behaves here; the row's note says more. Ours are kSame, or kLater while
+/// How a flag of Polygraphy behaves here; the row's note says more. Ours are kSame, or kLater while
 /// nothing stands behind them.
 enum class Standing : uint8_t { kSame, kBetter, kRefused, kLater };
 
@@ -50,7 +50,7 @@ enum class InPackage : uint8_t { kKeyword, kOwnWay, kNot };
 
 /// One flag with its aliases, or the positional argument when `flags` is empty.
 struct OptionRow {
-  std::string_view flags[3] = {};  ///< primary first, then aliases in the peer's order
+  std::string_view flags[3] = {};  ///< primary first, then aliases in Polygraphy's order
   std::string_view dest;           ///< key of the parsed value; rows may share one
   Binding sets = {};               ///< what it means: the field of a plan that it sets
   InApi in_api = InApi::kAsOrigin;
@@ -59,7 +59,7 @@ struct OptionRow {
   OptionAction action = OptionAction::kStore;
   ValueType type = ValueType::kString;
   std::span<const std::string_view> choices = {};
-  size_t own_choices = 0;          ///< so many of the last ones the peer does not have
+  size_t own_choices = 0;          ///< so many of the last ones Polygraphy does not have
   std::string_view constant = {};  ///< value of a bare kOptional; the kind of a kRunner
   bool turns_off = false;          ///< a switch whose presence means "no"
   bool required = false;           ///< must be given; positionals of kOne and kPlus always must
@@ -69,7 +69,7 @@ struct OptionRow {
   Origin origin = Origin::kPeer;
   Standing standing = Standing::kSame;
   std::string_view note = {};         ///< for docs/coming-from-polygraphy.md
-  bool wider_than_peer = false;       ///< accepts every form of the peer's, and more
+  bool wider_than_peer = false;       ///< accepts every form of Polygraphy's, and more
   std::string_view excludes[4] = {};  ///< dests that must not be given beside this row
   /// Without one of these the row has no effect: a flag, "--flag VALUE", kAnyRunner or
   /// kTwoSides. What the command does not have does not count. See option_use.h.
@@ -127,7 +127,7 @@ struct FlagEntry {
   const OptionRow* row;
 };
 
-/// The options of one command, in the peer's order of registration. Cheap to copy: the rows are
+/// The options of one command, in Polygraphy's order of registration. Cheap to copy: the rows are
 /// constants.
 class OptionTable {
  public:

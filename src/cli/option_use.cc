@@ -8,7 +8,7 @@
 
 #include "cli/bind_runners.h"
 #include "cli/repeated_words.h"
-#include "run/runner_kinds.h"
+#include "run/runner/runner_kinds.h"
 #include "util/cast_grammar.h"
 #include "util/number_text.h"
 

@@ -6,7 +6,7 @@
 #include "cli/arg_parser.h"
 #include "compare/metric_table.h"
 #include "compare/postprocess.h"
-#include "report/report_files.h"
+#include "report/files/report_files.h"
 #include "util/cast_grammar.h"
 #include "util/close_matches.h"
 #include "util/number_text.h"

@@ -1,4 +1,4 @@
-// Words that another word of the same option puts out of force: argparse, and so the peer, keeps
+// Words that another word of the same option puts out of force: argparse, and so Polygraphy, keeps
 // the last without a remark.
 #pragma once
 

@@ -77,7 +77,7 @@ struct AccuracyResults {
 /// Empty results of the options' functions, to which pairs and comparisons are added.
 AccuracyResults StartAccuracyResults(const CompareOptions& options);
 void AddPair(AccuracyResults& results, const std::string& first, const std::string& second);
-/// One iteration of a pair that was added; of pairs with equal names, the first, as in the peer.
+/// One iteration of a pair that was added; of pairs with equal names, the first, as in Polygraphy.
 void AddComparison(AccuracyResults& results, const IterationComparison& comparison,
                    const CompareOptions& options);
 
@@ -105,9 +105,9 @@ struct Reevaluation {
 };
 
 /// Judges the saved measures of `options.functions` by the options' thresholds, with
-/// options.check_average on the means. kInvalidArgument in the peer's words when a function has no
-/// saved measures, for elemwise, for a quantile that was not saved, and for outputs that have only
-/// a bare verdict.
+/// options.check_average on the means. kInvalidArgument in Polygraphy's words when a function has
+/// no saved measures, for elemwise, for a quantile that was not saved, and for outputs that have
+/// only a bare verdict.
 Result<Reevaluation> Reevaluate(AccuracyResults saved, const CompareOptions& options);
 
 /// The fields that results of a function have in files, as a Python list; "[]" for none.

@@ -125,7 +125,7 @@ HistogramRange SharedRange(const ValueStatistics& a, const ValueStatistics& b) {
   return {b.min < a.min ? b.min : a.min, b.max > a.max ? b.max : a.max, true};
 }
 
-// The peer knows only A's name for results that are bare booleans, and looks B's output up by it.
+// Polygraphy knows only A's name for results that are bare booleans, and looks B's output up by it.
 const NamedTensor* StatisticsPartner(const OutputComparison& output, const IterationResult& b,
                                      const CompareOptions& options) {
   const FunctionResult& first = output.functions.front();

@@ -111,7 +111,7 @@ TEST(Simple, LooksTolerancesUpByTheFirstRunnersName) {
 }
 
 TEST(Metrics, DoNotOverflow) {
-  // The peer multiplies in int32 and finds a similarity of -0.19.
+  // Polygraphy multiplies in int32 and finds a similarity of -0.19.
   const Tensor a = TensorForTest<int32_t>(DType::kInt32, {2}, {60000, 50000});
   const Tensor same = TensorForTest<int32_t>(DType::kInt32, {2}, {60000, 50000});
   EXPECT_EQ(VerdictOf(a, same, With(CompareFunction::kCosineSimilarity)), Verdict::kMatched);

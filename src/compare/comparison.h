@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compare/device_measure.h"
-#include "compare/error_bar.h"
+#include "compare/error_bound.h"
 #include "compare/pairing.h"
 #include "core/shape_match.h"
 #include "kernels/pair_measures.h"
@@ -63,15 +63,16 @@ struct SimpleResult {
   double allowed_share = 0;
   double allowed_excess = 0;
   std::optional<DifferenceDetail> detail;
-  std::optional<BarVerdict> bar;  ///< --tolerance auto; atol and rtol are then its element test's
+  std::optional<BoundVerdict>
+      bound;  ///< --tolerance auto; atol and rtol are then its element test's
   std::vector<int64_t> mismatch_places;  ///< only when asked for
 
   /// In multiples of what is tolerated; at most 1 where nothing fails.
-  double times_over() const { return bar ? bar->times_over : difference.worst_ratio; }
+  double times_over() const { return bound ? bound->times_over : difference.worst_ratio; }
 };
 
 struct IndexMismatch {
-  std::string value;   ///< in the peer's spelling
+  std::string value;   ///< in Polygraphy's spelling
   bool found = false;  ///< false: not in the other row at all; true: too far away
 };
 
@@ -85,7 +86,7 @@ struct MetricResult {
   double threshold = 0;
 };
 
-/// A script's verdict, as the peer would save it.
+/// A script's verdict, as Polygraphy would save it.
 struct ScriptResult {
   std::string json;
 };
@@ -211,7 +212,7 @@ struct ComparisonDetail {
   ThreadPool* pool = nullptr;  ///< null: the calling thread does all
   /// Where outputs are whose bytes are not here; null: there are none.
   DeviceMeasure* device = nullptr;
-  const ErrorBars* bars = nullptr;  ///< for --tolerance auto; may be null
+  const ErrorBounds* bounds = nullptr;  ///< for --tolerance auto; may be null
 };
 
 inline ElementSpan Elements(const Tensor& tensor) {

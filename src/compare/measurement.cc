@@ -128,7 +128,7 @@ void PairMeasurement::AskForSimple() {
   tolerances_ = TolerancesFor(name_, options_);
   SetRule();
   const double quantile = options_.error_quantile.Lookup(name_, kDefaultErrorQuantile);
-  // The peer ignores a bad quantile that it does not need; `simple` refuses one that it does.
+  // Polygraphy ignores a bad quantile that it does not need; `simple` refuses one that it does.
   if (quantile >= 0 && quantile <= 1) quantile_ = quantile;
   for (const ErrorStat stat : options_.check_error_stat.Lookup(name_, {})) {
     Raise(request_.differences, LevelFor(stat));
@@ -140,21 +140,21 @@ void PairMeasurement::AskForSimple() {
   }
 }
 
-const ErrorBar* PairMeasurement::FindBar() const {
+const ErrorBound* PairMeasurement::FindBound() const {
   const std::vector<CompareFunction>& functions = options_.functions;
   const bool simple =
       std::find(functions.begin(), functions.end(), CompareFunction::kSimple) != functions.end();
-  if (!simple || detail_.bars == nullptr || !HasAutoTolerance(options_, name_)) return nullptr;
-  return detail_.bars->Find(name_);
+  if (!simple || detail_.bounds == nullptr || !HasAutoTolerance(options_, name_)) return nullptr;
+  return detail_.bounds->Find(name_);
 }
 
 // A pass of its own: what single elements may differ by depends on the scale of all.
-Status PairMeasurement::MeasureBar() {
-  const ErrorBar* bar = FindBar();
-  if (bar == nullptr) return {};
+Status PairMeasurement::MeasureBound() {
+  const ErrorBound* bound = FindBound();
+  if (bound == nullptr) return {};
   if (on_device_) VERNIER_TRY(BringHere());
-  VERNIER_ASSIGN_OR_RETURN(bar_, MeasureAgainstBar(a_, b_, *bar));
-  tolerances_ = {bar_->atol, bar_->rtol};
+  VERNIER_ASSIGN_OR_RETURN(bound_, MeasureAgainstBound(a_, b_, *bound));
+  tolerances_ = {bound_->atol, bound_->rtol};
   SetRule();
   return {};
 }
@@ -229,7 +229,7 @@ Result<PairMeasures> PairMeasurement::MeasureOnDevice() {
 const PairMeasures* PairMeasurement::Measure() {
   if (measures_) return &*measures_;
   if (!status_.ok()) return nullptr;
-  if (status_ = MeasureBar(); !status_.ok()) return nullptr;
+  if (status_ = MeasureBound(); !status_.ok()) return nullptr;
   Result<PairMeasures> measures =
       on_device_ ? MeasureOnDevice()
                  : MeasurePair(Elements(a_), Elements(b_), request_, detail_.pool);

@@ -48,11 +48,11 @@ class PairMeasurement {
   /// The bytes are on a device, and so far nobody needed them.
   bool on_device() const { return on_device_; }
 
-  /// What `simple` holds single elements against; known once measured, where there is a bar.
+  /// What `simple` holds single elements against; known once measured, where there is a bound.
   const Tolerances& tolerances() const { return tolerances_; }
-  /// How the pair stands against the bar of --tolerance auto, single elements left out; absent with
-  /// fixed tolerances and before the first Measure().
-  const std::optional<BarVerdict>& bar() const { return bar_; }
+  /// How the pair stands against the bound of --tolerance auto, single elements left out; absent
+  /// with fixed tolerances and before the first Measure().
+  const std::optional<BoundVerdict>& bound() const { return bound_; }
 
   /// `simple`'s rule. Strings must be equal, whatever the tolerances; without `simple`, everything
   /// that differs is out of tolerance.
@@ -79,8 +79,8 @@ class PairMeasurement {
  private:
   void Align(const Tensor& b);
   void AskForSimple();
-  const ErrorBar* FindBar() const;
-  Status MeasureBar();
+  const ErrorBound* FindBound() const;
+  Status MeasureBound();
   void SetRule();
   void AskForMetrics();
   void AskForDetail();
@@ -97,7 +97,7 @@ class PairMeasurement {
   std::string refusal_;
   std::vector<ShapeStep> steps_;
   Tolerances tolerances_;
-  std::optional<BarVerdict> bar_;
+  std::optional<BoundVerdict> bound_;
   double quantile_ = kDefaultErrorQuantile;
   bool on_device_ = false;
   MeasureRequest request_;

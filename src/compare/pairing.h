@@ -27,7 +27,7 @@ struct OutputPair {
   PairedBy how = PairedBy::kExact;
 };
 
-/// The peer's reason for leaving an output of A out: its best match in B also exists in A.
+/// Polygraphy's reason for leaving an output of A out: its best match in B also exists in A.
 struct TakenMatch {
   std::string output;  ///< of A, not compared
   std::string taken;   ///< in both
@@ -53,7 +53,7 @@ enum class PairingRule : uint8_t {
   kOneToOne,
   /// kOneToOne by names alone, for runs that mark tensors as outputs.
   kOneToOneMarked,
-  /// The peer's: per output of A the exact name, else the first name of B that contains it or is
+  /// Polygraphy's: per output of A the exact name, else the first name of B that contains it or is
   /// contained in it (ignoring case), else the same position; several outputs of A may meet one
   /// of B. No check of dtypes or shapes.
   kLenient,

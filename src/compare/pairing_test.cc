@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "out<out_2 +out_1"},
         PairingCase{"OneLeftOnEachSide", {"x", "y"}, {"x", "q"}, "x=x y#q", "x=x -y +q", "x=x y#q"},
         PairingCase{"TwoLeft", {"a", "b"}, {"q", "r"}, "-a -b +q +r", "-a -b +q +r", "a#q b#r"},
-        // The peer lets both meet "OUT"; one to one, neither may claim it.
+        // Polygraphy lets both meet "OUT"; one to one, neither may claim it.
         PairingCase{"FoldingIsAmbiguous",
                     {"Out", "out"},
                     {"OUT"},

@@ -12,7 +12,7 @@
 namespace vernier {
 namespace {
 
-// The peer removes any of these characters from the front, not the word that they spell.
+// Polygraphy removes any of these characters from the front, not the word that they spell.
 std::string_view StripAnyOf(std::string_view text, std::string_view characters) {
   const size_t first = text.find_first_not_of(characters);
   return first == std::string_view::npos ? std::string_view() : text.substr(first);

@@ -132,10 +132,10 @@ FunctionResult JudgeSimple(PairMeasurement& pair) {
   simple.measured = pair.measured().differences;
 
   FunctionResult result;
-  if (pair.bar()) {
-    simple.bar = *pair.bar();
-    CloseVerdict(simple.difference, ShareHolds(simple), *simple.bar);
-    if (!simple.bar->passed) result.verdict = Verdict::kMismatched;
+  if (pair.bound()) {
+    simple.bound = *pair.bound();
+    CloseVerdict(simple.difference, ShareHolds(simple), *simple.bound);
+    if (!simple.bound->passed) result.verdict = Verdict::kMismatched;
   }
   for (const ErrorStat stat : *stats) {
     simple.required.push_back(Judge(simple, stat));

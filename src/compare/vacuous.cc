@@ -89,7 +89,7 @@ std::string VacuousBecause(const Tensor& a, const Tensor& b) {
 
 std::string VacuousBecause(const FunctionResult& result) {
   const auto* simple = std::get_if<SimpleResult>(&result.data);
-  const bool wide = simple != nullptr && simple->bar && simple->bar->shows_nothing();
+  const bool wide = simple != nullptr && simple->bound && simple->bound->shows_nothing();
   return wide ? "the error bound is wider than the output" : "";
 }
 

@@ -1,4 +1,4 @@
-// Bringing a tensor to another shape by the peer's rules: for outputs under --no-shape-check, and
+// Bringing a tensor to another shape by Polygraphy's rules: for outputs under --no-shape-check, and
 // for inputs that do not fit the model.
 #pragma once
 

@@ -78,7 +78,7 @@ class CheckCommand {
     words_.insert(words_.end(), words.begin(), words.end());
   }
 
-  /// Waits for the check and judges it by the peer's rules; patterns are looked for line by line.
+  /// Waits for the check and judges it by Polygraphy's rules; patterns are looked for line by line.
   /// Tells what it said if it failed, or always if that was asked for. Our own `run`, too, passes
   /// with exit code 0 where no rules are given, but that what says nothing of the model is an
   /// error: kInvalidArgument for a command line that it does not take, kUnavailable for a backend

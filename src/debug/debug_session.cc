@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "io/checksum.h"
-#include "io/json_tape.h"
-#include "io/peer_document.h"
+#include "io/bytes/checksum.h"
+#include "io/json/json_tape.h"
+#include "io/json/peer_document.h"
 #include "util/atomic_file.h"
 #include "util/number_text.h"
 
@@ -17,10 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the peer's tools write where ours write a model.
+// What Polygraphy's tools write where ours write a model.
 constexpr std::string_view kPeerEngine = "polygraphy_debug.engine";
 
-// As in names of the peer's artifacts: day and time of the locale, without what paths cannot have.
+// As in names of Polygraphy's artifacts: day and time of the locale, without what paths cannot
+// have.
 std::string TimeInNames() {
   const std::time_t now = std::time(nullptr);
   std::tm local{};

@@ -1,5 +1,5 @@
-// A debugging session: iterations that are checked one after another, in the peer's words, with its
-// files. A session that was cut off is taken up again from its replay.
+// A debugging session: iterations that are checked one after another, in Polygraphy's words, with
+// its files. A session that was cut off is taken up again from its replay.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "debug/check_command.h"
-#include "model/onnx_model.h"
+#include "model/onnx/onnx_model.h"
 #include "util/atomic_file.h"
 #include "util/log.h"
 #include "vernier/status.h"
@@ -79,7 +79,7 @@ class DebugSession {
   /// One iteration: whether it passed.
   Result<bool> Passes(const DebugTrial& trial);
 
-  /// The peer's last line about iterations.
+  /// Polygraphy's last line about iterations.
   void Finish() const;
 
   /// Answers from --load-debug-replay; those that are asked for again cost no check.

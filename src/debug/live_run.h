@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "run/caller_objects.h"
 #include "run/exit_code.h"
+#include "run/live/caller_objects.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"

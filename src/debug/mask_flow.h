@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/onnx_model.h"
+#include "model/onnx/onnx_model.h"
 
 namespace vernier {
 

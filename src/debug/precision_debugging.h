@@ -7,7 +7,7 @@
 
 #include "debug/debug_session.h"
 #include "debug/precision_trials.h"
-#include "model/onnx_save.h"
+#include "model/edit/onnx_save.h"
 #include "surgeon/editable_model.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"

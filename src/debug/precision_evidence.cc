@@ -10,8 +10,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "blame/memory_plan.h"
-#include "blame/tensor_run.h"
+#include "blame/graph/memory_plan.h"
+#include "blame/probe/tensor_run.h"
 #include "compare/comparison.h"
 #include "debug/mask_flow.h"
 #include "inputs/cast_tensor.h"

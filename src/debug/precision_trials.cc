@@ -6,9 +6,9 @@
 
 #include "backend/worker.h"
 #include "debug/engine_precisions.h"
-#include "run/engine_build.h"
-#include "run/resolve_runner.h"
-#include "run/worker_pool.h"
+#include "run/engine/engine_build.h"
+#include "run/live/worker_pool.h"
+#include "run/runner/resolve_runner.h"
 #include "util/counted.h"
 
 namespace vernier {

@@ -11,7 +11,7 @@
 
 #include "debug/debug_session.h"
 #include "debug/live_run.h"
-#include "model/onnx_save.h"
+#include "model/edit/onnx_save.h"
 #include "surgeon/asked_sets.h"
 #include "surgeon/editable_model.h"
 #include "surgeon/mixed_precision.h"

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "model/onnx_cut.h"
-#include "report/model_text.h"
+#include "model/edit/onnx_cut.h"
+#include "report/model/model_text.h"
 #include "surgeon/reduction.h"
 #include "util/counted.h"
 
@@ -102,7 +102,7 @@ class Reducing {
     return Save(path, Durability::kSynced);
   }
 
-  // The peer takes the whole model for the smallest that fails.
+  // Polygraphy takes the whole model for the smallest that fails.
   Status SaveWhole() {
     NodeSet all(whole_.graph().nodes.size());
     std::iota(all.begin(), all.end(), 0);

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "debug/debug_session.h"
-#include "model/onnx_save.h"
+#include "model/edit/onnx_save.h"
 #include "surgeon/editable_model.h"
 #include "util/log.h"
 #include "vernier/status.h"

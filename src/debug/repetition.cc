@@ -4,7 +4,7 @@
 
 #include "backend/worker.h"
 #include "debug/engine_precisions.h"
-#include "run/engine_build.h"
+#include "run/engine/engine_build.h"
 
 namespace vernier {
 

@@ -49,10 +49,10 @@ std::span<const KnownPart> KnownPackages() { return kPackages; }
 const KnownPart* FindPart(std::span<const KnownPart> parts, std::string_view name) {
   // Of "tensorrt_10" the part before the number; "onnx_graphsurgeon" is another package than
   // "onnx".
-  const size_t bar = name.rfind('_');
-  const bool has_major = bar != name.npos && bar + 1 < name.size() &&
-                         name.find_first_not_of("0123456789", bar + 1) == name.npos;
-  const std::string_view plain = has_major ? name.substr(0, bar) : name;
+  const size_t bound = name.rfind('_');
+  const bool has_major = bound != name.npos && bound + 1 < name.size() &&
+                         name.find_first_not_of("0123456789", bound + 1) == name.npos;
+  const std::string_view plain = has_major ? name.substr(0, bound) : name;
   const auto at = std::find_if(parts.begin(), parts.end(),
                                [&](const KnownPart& part) { return plain == part.name; });
   return at == parts.end() ? nullptr : &*at;

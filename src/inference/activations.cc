@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "blame/tensor_run.h"
-#include "model/onnx_order.h"
-#include "report/model_text.h"
-#include "run/loaded_runs.h"
+#include "blame/probe/tensor_run.h"
+#include "model/onnx/onnx_order.h"
+#include "report/model/model_text.h"
+#include "run/saved/loaded_runs.h"
 
 namespace vernier {
 namespace {

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <string>
 
-#include "model/onnx_model.h"
+#include "model/onnx/onnx_model.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "model/onnx_edit.h"
-#include "run/model_source.h"
-#include "run/scripted_feeds.h"
+#include "model/edit/onnx_edit.h"
+#include "run/feeds/plan_feeds.h"
+#include "run/runner/model_source.h"
 #include "surgeon/graph_parts.h"
 #include "surgeon/input_shapes.h"
 #include "util/interruption.h"

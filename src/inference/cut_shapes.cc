@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "blame/tensor_run.h"
+#include "blame/probe/tensor_run.h"
 #include "inputs/shape_grid.h"
-#include "model/onnx_order.h"
-#include "model/onnx_shapes.h"
-#include "model/symbolic_shapes.h"
-#include "run/changed_model.h"
-#include "run/feed_plan.h"
+#include "model/onnx/onnx_order.h"
+#include "model/shapes/onnx_shapes.h"
+#include "model/shapes/symbolic_shapes.h"
+#include "run/feeds/feed_plan.h"
+#include "run/runner/changed_model.h"
 #include "util/first_line.h"
 #include "util/no_log.h"
 

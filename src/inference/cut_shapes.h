@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/onnx_cut.h"
-#include "model/onnx_model.h"
+#include "model/edit/onnx_cut.h"
+#include "model/onnx/onnx_model.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"

@@ -11,7 +11,7 @@
 namespace vernier {
 namespace {
 
-// What the peer assumes of a size that nothing fixes.
+// What Polygraphy assumes of a size that nothing fixes.
 constexpr int64_t kOpenSize = 1;
 
 std::vector<TensorInfo> InfosOf(const TensorMap& tensors) {

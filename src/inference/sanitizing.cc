@@ -5,10 +5,10 @@
 #include <string>
 
 #include "inference/constant_worker.h"
-#include "model/onnx_cut.h"
-#include "model/onnx_edit.h"
-#include "model/onnx_outputs.h"
-#include "report/model_text.h"
+#include "model/edit/onnx_cut.h"
+#include "model/edit/onnx_edit.h"
+#include "model/edit/onnx_outputs.h"
+#include "report/model/model_text.h"
 #include "surgeon/cleanup.h"
 #include "surgeon/graph_parts.h"
 #include "surgeon/input_shapes.h"

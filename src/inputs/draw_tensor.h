@@ -19,7 +19,7 @@ struct TensorPlace {
   std::span<std::byte> bytes;
 };
 
-/// Draws a tensor as the peer's NumPy loader does:
+/// Draws a tensor as Polygraphy's NumPy loader does:
 /// - float16, float32, float64: random_sample() * (high - low) + low in double, rounded once to the
 ///   type. An infinite low bound gives the scale low and the shift 0, an infinite high bound the
 ///   scale high.
@@ -41,7 +41,7 @@ Result<Tensor> MoveTo(const TensorPlace& place, const Tensor& tensor);
 /// A list of given integers. kMalformed when one does not fit the type.
 Result<Tensor> IntegerTensor(DType dtype, std::span<const int64_t> values);
 
-/// The bounds as the peer prints them for this type: "[0, 1]", "[0.0, 1.0]", "[False, True]".
+/// The bounds as Polygraphy prints them for this type: "[0, 1]", "[0.0, 1.0]", "[False, True]".
 std::string FormatDrawnRange(DType dtype, const ValueRange& range);
 
 }  // namespace vernier

@@ -10,7 +10,7 @@
 namespace vernier {
 namespace {
 
-// The peer's shape while it is being worked on: it prints a frozen one differently.
+// Polygraphy's shape while it is being worked on: it prints a frozen one differently.
 struct Target {
   std::vector<Dim> shape;
   bool frozen = false;

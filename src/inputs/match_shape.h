@@ -1,4 +1,4 @@
-// The peer's attempt to make an array fit a shape.
+// Polygraphy's attempt to make an array fit a shape.
 #pragma once
 
 #include <span>

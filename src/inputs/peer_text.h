@@ -1,4 +1,4 @@
-// Shapes and types in the spelling of the peer's log lines.
+// Shapes and types in the spelling of Polygraphy's log lines.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ std::string FormatPythonInts(std::span<const int64_t> values);
 /// than 1000 are abridged to three at each end. "[  1  20 300]".
 std::string FormatNumpyInts(std::span<const int64_t> values);
 
-/// "float32", but "float8e4m3fn" and "float4" where the peer's names differ from NumPy's.
+/// "float32", but "float8e4m3fn" and "float4" where Polygraphy's names differ from NumPy's.
 std::string PeerDTypeName(DType dtype);
 
 }  // namespace vernier

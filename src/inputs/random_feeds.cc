@@ -21,7 +21,7 @@ void WriteNotes(const std::vector<FeedNote>& notes, Logger& logger) {
   }
 }
 
-// The peer's remark on shapes for an input that does not exist.
+// Polygraphy's remark on shapes for an input that does not exist.
 std::string UnmatchedShapeText(const std::string& key, std::span<const std::string> inputs) {
   if (key.find_first_of("*?[]!") != std::string::npos) {
     return "Input tensor wildcard: " + key +

@@ -1,4 +1,4 @@
-// The default data loader: seeded random inputs, the peer's numbers bit for bit.
+// The default data loader: seeded random inputs, Polygraphy's numbers bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ struct RandomFeedOptions {
   int64_t iterations = 1;
   std::vector<NamedRange> ranges = {};
   /// Names may be fnmatch patterns; of several that match an input the last wins. Several shapes of
-  /// one name are used in turn, one per iteration; kPeer uses the last alone, as the peer does.
+  /// one name are used in turn, one per iteration; kPeer uses the last alone, as Polygraphy does.
   std::vector<ShapeSpec> shapes = {};
   /// kStrict: what cannot be applied (a name that no input has, a shape that does not fit) is an
-  /// error. kPeer: the peer's warning.
+  /// error. kPeer: Polygraphy's warning.
   Strictness strictness = Strictness::kStrict;
   /// Inputs that are drawn like a sample, whatever their range.
   std::vector<NamedSample> samples = {};
@@ -47,7 +47,7 @@ class RandomFeeds {
   /// Number of feeds; negative iterations count as none.
   int64_t count() const { return options_.iterations > 0 ? options_.iterations : 0; }
 
-  /// Feed number `iteration`, with the peer's log lines. A large one lies in memory that is ready
+  /// Feed number `iteration`, with Polygraphy's log lines. A large one lies in memory that is ready
   /// to be sent to other processes. kInvalidArgument when seed + iteration is outside 0..2^32-1;
   /// kMalformed for integer ranges that the type cannot hold, for strings (see DrawTensor) and for
   /// more than the memory that is free; kInternal when memory cannot be had. Errors of the drawer

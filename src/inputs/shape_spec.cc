@@ -34,7 +34,7 @@ Result<Dim> ToDim(const std::string& word, const CastValue& element, Strictness 
     if (!size) return Refuse(word, ", which has a dimension beyond 64 bits");
     return Dim{*size, ""};
   }
-  // The peer takes whatever is no integer for a dynamic dimension.
+  // Polygraphy takes whatever is no integer for a dynamic dimension.
   if (strictness == Strictness::kPeer) return Dim{-1, FormatCastValue(element)};
   return Refuse(word, ": " + FormatCastValue(element) + " is no dimension");
 }

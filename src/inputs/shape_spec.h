@@ -41,10 +41,10 @@ bool MeansInput(const std::string& key, const std::string& input);
 /// of a Python dictionary do.
 const ShapeSpec* FirstShapeFor(std::span<const ShapeSpec> specs, const std::string& input);
 
-/// The last shape of every name, in the place of its first: what the peer makes of repetitions.
+/// The last shape of every name, in the place of its first: what Polygraphy makes of repetitions.
 std::vector<ShapeSpec> KeepLastShapes(std::span<const ShapeSpec> specs);
 
-/// What the peer logs before it generates inputs: "{x [shape=(1, 3)],\n y [shape=()]}".
+/// What Polygraphy logs before it generates inputs: "{x [shape=(1, 3)],\n y [shape=()]}".
 std::string FormatShapeSpecs(std::span<const ShapeSpec> specs);
 
 }  // namespace vernier

@@ -31,7 +31,7 @@ struct NamedRange {
 /// kInvalidArgument when a word is not two numbers in brackets.
 Result<std::vector<NamedRange>> ParseValueRanges(std::span<const std::string> words);
 
-/// kInvalidArgument for a bound that is infinite or NaN: nothing is drawn up to those. The peer
+/// kInvalidArgument for a bound that is infinite or NaN: nothing is drawn up to those. Polygraphy
 /// takes them, and feeds what NumPy makes of them.
 Status CheckFiniteRanges(std::span<const NamedRange> ranges);
 

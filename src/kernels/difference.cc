@@ -24,7 +24,7 @@ DifferenceSummary Summarise(Reader& reader, int64_t count, const DifferenceRule&
   summary.count = count;
   summary.absolute_dtype = Reader::kAbsolute;
   summary.relative_dtype = Reader::kRelative;
-  // The peer offers no quantiles of bool arrays, but those of the quotients.
+  // Polygraphy offers no quantiles of bool arrays, but those of the quotients.
   StatisticsBuilder<Absolute> absolute_builder(count, quantiles);
   StatisticsBuilder<Relative> relative_builder(count, quantiles);
   const MismatchTest<Reader> test(rule);

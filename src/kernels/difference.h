@@ -1,4 +1,4 @@
-// Element by element differences of two arrays, in the peer's arithmetic except that integers are
+// Element by element differences of two arrays, in Polygraphy's arithmetic except that integers are
 // exact. A is the earlier ("candidate") side of a pair, B the later one, by which the relative
 // difference divides.
 //
@@ -9,7 +9,7 @@
 //   a complex side                                             |a - b| and its quotient, float64
 //
 // A floating zero in B counts as 2^-52 in the quotient; an integer zero stays, so the quotient is
-// infinite or NaN. (The peer wraps around in int32, int64 and uint64 and fails on complex numbers
+// infinite or NaN. (Polygraphy wraps around in int32, int64 and uint64 and fails on complex numbers
 // and strings.)
 #pragma once
 
@@ -29,13 +29,13 @@ struct DifferenceRule {
   double atol = 0;
   double rtol = 0;
   /// Equal infinities differ by 0 instead of NaN. Float32 differences then divide in float64, as
-  /// the peer's do.
+  /// Polygraphy's do.
   bool infinities_equal = false;
   /// Finite floats whose difference is too large for their type have a relative difference all the
-  /// same: of 1e308 from -1e308 it is 2, where the peer's is infinite.
+  /// same: of 1e308 from -1e308 it is 2, where Polygraphy's is infinite.
   bool halves_where_needed = false;
-  /// Integers of 64 bits are subtracted from floats as they are. The peer's are rounded to float64
-  /// first.
+  /// Integers of 64 bits are subtracted from floats as they are. Polygraphy's are rounded to
+  /// float64 first.
   bool exact_integers = false;
 };
 
@@ -49,7 +49,7 @@ struct DifferenceSummary {
   /// The worst element by how many times it exceeds its nearer tolerance; at most 1 if none fails,
   /// then an upper bound. NaN differences count as infinite.
   double worst_ratio = 0;
-  /// The dtypes of the arrays of differences that the peer would have.
+  /// The dtypes of the arrays of differences that Polygraphy would have.
   DType absolute_dtype = DType::kUndefined;
   DType relative_dtype = DType::kUndefined;
   ValueStatistics absolute;

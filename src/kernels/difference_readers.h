@@ -107,8 +107,8 @@ class RealDifferences {
   T b_block_[kBlockSize];
 };
 
-/// Float32 operands whose equal infinities match: the peer's array of differences is then float64,
-/// and so is the division.
+/// Float32 operands whose equal infinities match: Polygraphy's array of differences is then
+/// float64, and so is the division.
 class WidenedDifferences {
  public:
   using Absolute = double;

@@ -195,7 +195,7 @@ PairMetrics MakePairMetrics(const ProductSums& sums, int64_t count) {
   const double peak = sums.a_max <= 0 ? std::scalbn(1.0, -sums.exponent) : sums.a_max;
   out.psnr = noise == 0 ? kInfinity : 20 * std::log10(peak) - 10 * std::log10(noise);
   out.snr = noise == 0    ? kInfinity
-            : signal == 0 ? -kInfinity  // even of noise that is NaN, as in the peer
+            : signal == 0 ? -kInfinity  // even of noise that is NaN, as in Polygraphy
                           : 10 * std::log10(signal / noise);
   return out;
 }

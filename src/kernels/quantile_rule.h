@@ -17,7 +17,7 @@ struct RankPosition {
 };
 
 /// NumPy's "linear" rule. At or past the last element both neighbours are the last one and the
-/// fraction is not 0; it shows only for an infinite element, where the peer then prints nan.
+/// fraction is not 0; it shows only for an infinite element, where Polygraphy then prints nan.
 inline RankPosition Locate(int64_t count, double quantile) {
   const double position = static_cast<double>(count - 1) * quantile;
   if (!(position < static_cast<double>(count - 1))) return {count - 1, count - 1, position + 1};

@@ -13,7 +13,7 @@
 namespace vernier {
 
 /// Sums are in float64, blocked and compensated. NaN anywhere makes every statistic NaN; an
-/// infinity makes the variance NaN and may make the mean NaN. Empty arrays follow the peer: mean
+/// infinity makes the variance NaN and may make the mean NaN. Empty arrays follow Polygraphy: mean
 /// and average magnitude NaN, quantiles infinite, everything else 0.
 struct ValueStatistics {
   int64_t count = 0;

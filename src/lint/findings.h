@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lint/finding.h"
-#include "model/onnx_model.h"
+#include "model/onnx/onnx_model.h"
 
 namespace vernier {
 

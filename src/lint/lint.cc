@@ -4,9 +4,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "io/json_writer.h"
+#include "io/json/json_writer.h"
 #include "lint/rule_groups.h"
-#include "model/onnx_order.h"
+#include "model/onnx/onnx_order.h"
 
 namespace vernier {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "lint/findings.h"
-#include "model/onnx_model.h"
-#include "model/onnx_shapes.h"
+#include "model/onnx/onnx_model.h"
+#include "model/shapes/onnx_shapes.h"
 #include "vernier/status.h"
 
 namespace vernier {

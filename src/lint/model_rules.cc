@@ -5,7 +5,7 @@
 #include <span>
 
 #include "lint/rule_groups.h"
-#include "model/wire_reader.h"
+#include "model/onnx/wire_reader.h"
 #include "util/number_text.h"
 
 namespace vernier {

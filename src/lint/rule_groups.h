@@ -4,8 +4,8 @@
 #include "lint/findings.h"
 #include "lint/operator_table.h"
 #include "lint/rules.h"
-#include "model/onnx_model.h"
-#include "model/onnx_shapes.h"
+#include "model/onnx/onnx_model.h"
+#include "model/shapes/onnx_shapes.h"
 
 namespace vernier {
 

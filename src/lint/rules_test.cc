@@ -9,7 +9,7 @@
 #include "lint/findings.h"
 #include "lint/lint.h"
 #include "lint/rules.h"
-#include "model/onnx_test_model.h"
+#include "model/onnx/onnx_test_model.h"
 
 namespace vernier {
 namespace {

@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "lint/rule_groups.h"
-#include "model/onnx_attributes.h"
-#include "model/onnx_order.h"
+#include "model/onnx/onnx_attributes.h"
+#include "model/onnx/onnx_order.h"
 
 namespace vernier {
 namespace {

@@ -4,8 +4,8 @@
 #include <unordered_map>
 
 #include "lint/rule_groups.h"
-#include "model/onnx_infer.h"
-#include "model/onnx_order.h"
+#include "model/onnx/onnx_order.h"
+#include "model/shapes/onnx_infer.h"
 #include "util/number_text.h"
 
 namespace vernier {

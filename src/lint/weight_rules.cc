@@ -4,12 +4,12 @@
 #include <cmath>
 #include <optional>
 
-#include "io/tensor_proto.h"
+#include "io/test_data/tensor_proto.h"
 #include "kernels/element_blocks.h"
 #include "lint/rule_groups.h"
-#include "model/external_data.h"
-#include "model/onnx_attributes.h"
-#include "model/wire_reader.h"
+#include "model/onnx/external_data.h"
+#include "model/onnx/onnx_attributes.h"
+#include "model/onnx/wire_reader.h"
 #include "util/input_file.h"
 #include "util/number_text.h"
 

@@ -20,7 +20,7 @@ Result<Figure> DrawHeatmap(const PictureSubject& subject, ErrorKind kind, const 
 /// same or all zero.
 bool IsLogarithmic(ErrorKind kind, const ErrorRange& range);
 
-/// "Absolute Error | y", as the peer calls it; `logarithmic` adds " (Log Scale)".
+/// "Absolute Error | y", as Polygraphy calls it; `logarithmic` adds " (Log Scale)".
 std::string HeatmapName(ErrorKind kind, std::string_view output, bool logarithmic);
 
 }  // namespace vernier

@@ -10,7 +10,7 @@
 
 namespace vernier {
 
-/// A file name, without folder and extension, from any text: separators become '_' as the peer's,
+/// A file name, without folder and extension, from any text: separators become '_' as Polygraphy's,
 /// control characters too, and a text of more than 180 bytes loses its middle to a hash of the
 /// whole. Never empty, never one that begins with a dot.
 std::string SafeFileStem(std::string_view text);

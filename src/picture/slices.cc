@@ -9,7 +9,7 @@
 namespace vernier {
 namespace {
 
-// The peer's page.
+// Polygraphy's page.
 constexpr int64_t kPageRows = 1080;
 constexpr int64_t kPageColumns = 1920;
 constexpr int64_t kMostGridRows = 14;
@@ -74,7 +74,7 @@ std::string SliceLayout::SliceName(int64_t slice) const {
   for (size_t axis = dims_.size(); axis-- > 0;) {
     const int64_t length = dims_[axis];
     const bool drawn = axis == row_axis_ || axis == column_axis_;
-    // The peer writes its last two axes as ranges, also those of length 1.
+    // Polygraphy writes its last two axes as ranges, also those of length 1.
     if (drawn) {
       parts[axis] = "0:" + std::to_string(length);
     } else {

@@ -9,10 +9,10 @@
 namespace vernier {
 
 /// The last two axes are rows and columns, leading axes are flattened to a number of slices, and a
-/// grid of slices fills a page: the peer's arrangement, with its numbers. Different from it:
+/// grid of slices fills a page: Polygraphy's arrangement, with its numbers. Different from it:
 /// where one of the last two axes has length 1 and a leading one does not, the last two longer ones
 /// are taken instead (a peer's page would hold dots or lines); a long vector is folded into rows; a
-/// slice larger than the peer's page is one page (the peer divides by zero).
+/// slice larger than Polygraphy's page is one page (Polygraphy divides by zero).
 class SliceLayout {
  public:
   /// `dims` must hold at least one element.
@@ -34,7 +34,7 @@ class SliceLayout {
   /// Slices on that page; the last may have fewer.
   int64_t slices_on(int64_t page) const;
 
-  /// The peer's name of a slice: "(1,2,0:8,0:8)", with at least three axes.
+  /// Polygraphy's name of a slice: "(1,2,0:8,0:8)", with at least three axes.
   std::string SliceName(int64_t slice) const;
   /// "(0,0,0:8,0:8) to (1,2,0:8,0:8)": what file names end with.
   std::string PageName(int64_t page) const;

@@ -1,6 +1,6 @@
 #include "picture/svg.h"
 
-#include "io/base64.h"
+#include "io/bytes/base64.h"
 #include "picture/png.h"
 
 namespace vernier {

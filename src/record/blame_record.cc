@@ -37,10 +37,10 @@ void ListFields(Fields& field, Some<BlameTensorRecord> auto& tensor) {
   field("own_error", tensor.own_error);
   field("total_rms", tensor.total_rms);
   field("own_rms", tensor.own_rms);
-  field("total_bar", tensor.total_bar);
-  field("own_bar", tensor.own_bar);
+  field("total_bar", tensor.total_bound);
+  field("own_bar", tensor.own_bound);
   field.Later("condition", tensor.condition);
-  field("bar_why", tensor.bar_why);
+  field("bar_why", tensor.bound_why);
   field("reference", tensor.reference);
   field("candidate", tensor.candidate);
 }

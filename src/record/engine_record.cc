@@ -48,7 +48,7 @@ namespace {
 
 constexpr const char* kUnknown = "Unknown";
 
-// The peer's table, which it searches in this order.
+// Polygraphy's table, which it searches in this order.
 constexpr std::pair<std::string_view, std::string_view> kTypes[] = {{"BFLOAT16", "bfloat16"},
                                                                     {"FLOAT8E4M3", "float8e4m3fn"},
                                                                     {"FLOAT8E5M2", "float8e5m2"},

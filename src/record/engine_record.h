@@ -35,7 +35,7 @@ struct EngineLayerTensor {
   std::string format;  ///< TensorRT's words
 };
 
-/// What is not known is "Unknown", as the peer says.
+/// What is not known is "Unknown", as Polygraphy says.
 struct EngineLayer {
   std::string name, type, origin, tactic;
   std::vector<EngineLayerTensor> inputs, outputs;

@@ -66,7 +66,7 @@ OutputRecord Output() {
   output.allowed_share = 0.125;
   output.allowed_excess = 10;
   output.tolerances_checked = true;
-  output.bar = BarRecord{1, 9, 0.125, 2, 3, -4, 5, 6, 0.5, 0.25, 7, 8, "float32"};
+  output.bound = BoundRecord{1, 9, 0.125, 2, 3, -4, 5, 6, 0.5, 0.25, 7, 8, "float32"};
   output.vacuous = "no elements";
   output.figures = Figures();
   return output;

@@ -162,20 +162,20 @@ void ListFields(Fields& field, Some<OutputFigures> auto& figures) {
 }
 
 template <typename Fields>
-void ListFields(Fields& field, Some<BarRecord> auto& bar) {
-  field("bar", bar.bar);
-  field("condition", bar.condition);
-  field("bar_before", bar.bar_before);
-  field("scale", bar.scale);
-  field("rms_error", bar.rms);
-  field("gain", bar.gain);
-  field("gain_bar", bar.gain_bar);
-  field("clean_bar", bar.clean_bar);
-  field("share_beyond", bar.share_beyond);
-  field("share_allowed", bar.share_allowed);
-  field("element_bar", bar.element_bar);
-  field("times_over", bar.times_over);
-  field("why", bar.why);
+void ListFields(Fields& field, Some<BoundRecord> auto& bound) {
+  field("bar", bound.bound);
+  field("condition", bound.condition);
+  field("bar_before", bound.bound_before);
+  field("scale", bound.scale);
+  field("rms_error", bound.rms);
+  field("gain", bound.gain);
+  field("gain_bar", bound.gain_bound);
+  field("clean_bar", bound.clean_bound);
+  field("share_beyond", bound.share_beyond);
+  field("share_allowed", bound.share_allowed);
+  field("element_bar", bound.element_bound);
+  field("times_over", bound.times_over);
+  field("why", bound.why);
 }
 
 template <typename Fields>
@@ -206,7 +206,7 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field("required_relative_tolerance", output.required_relative);
   field.Text("vacuous", output.vacuous);
   field("worst_iteration", output.figures);
-  field("auto_tolerance", output.bar);
+  field("auto_tolerance", output.bound);
 }
 
 template <typename Fields>

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "io/archive_names.h"
+#include "io/archive/archive_names.h"
 #include "record/record_json.h"
 #include "record/record_visit.h"
 #include "record/row_schema.h"

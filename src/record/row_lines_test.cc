@@ -33,8 +33,8 @@ TEST(RowLine, NamesOutputsAsSavedFilesDo) {
 
 TEST(RowLine, SaysHowItStandsToTheErrorBound) {
   IterationRow row = Row();
-  BarRecord& bound = row.outputs[0].bound.emplace();
-  bound.bar = 1e-6;
+  BoundRecord& bound = row.outputs[0].bound.emplace();
+  bound.bound = 1e-6;
   bound.rms = 0.25;
   EXPECT_THAT(RowLine(row), HasSubstr(R"("a%2Fy/rms_error":0.25,"a%2Fy/error_bound":1e-06)"));
 }

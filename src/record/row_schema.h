@@ -28,7 +28,7 @@ void ListFields(Fields& field, Some<OutputRow> auto& row) {
   }
   if (!row.bound) return;
   field("rms_error", row.bound->rms);
-  field("error_bound", row.bound->bar);
+  field("error_bound", row.bound->bound);
   field("condition", row.bound->condition);
 }
 

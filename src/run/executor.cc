@@ -8,22 +8,22 @@
 #include <utility>
 #include <vector>
 
-#include "run/comparison_run.h"
-#include "run/feed_stream.h"
-#include "run/live_inference.h"
-#include "run/live_runs.h"
-#include "run/live_sizes.h"
-#include "run/loaded_side.h"
-#include "run/lpips_measure.h"
-#include "run/output_names.h"
-#include "run/output_room.h"
-#include "run/row_writer.h"
+#include "run/comparison/comparison_run.h"
+#include "run/comparison/lpips_measure.h"
+#include "run/comparison/output_names.h"
+#include "run/feeds/feed_stream.h"
+#include "run/live/live_inference.h"
+#include "run/live/live_runs.h"
+#include "run/live/live_sizes.h"
+#include "run/live/output_room.h"
+#include "run/live/tensor_release.h"
 #include "run/run_scripts.h"
-#include "run/saved_progress.h"
-#include "run/savers.h"
-#include "run/self_comparisons.h"
-#include "run/spill.h"
-#include "run/tensor_release.h"
+#include "run/saved/loaded_side.h"
+#include "run/saved/output_savers.h"
+#include "run/saved/output_spill.h"
+#include "run/saved/row_writer.h"
+#include "run/saved/saved_progress.h"
+#include "run/saved/self_comparisons.h"
 #include "util/no_log.h"
 #include "util/number_text.h"
 
@@ -39,8 +39,8 @@ class Execution {
         observer_(observer),
         interrupted_(interrupted),
         live_(plan_, interrupted, logger, caller),
-        bars_(plan_.compare),
-        inference_(plan_, live_, bars_, observer, logger) {
+        bounds_(plan_.compare),
+        inference_(plan_, live_, bounds_, observer, logger) {
     live_.WaitWith([&observer](std::optional<double> seconds) { observer.Waiting(seconds); });
   }
 
@@ -103,7 +103,7 @@ class Execution {
       return InvalidArgument(
           "--noise-floor: saved outputs cannot be made again; it needs a runner");
     }
-    if (bars_.wanted()) comparisons_->UseBars(bars_, live_);
+    if (bounds_.wanted()) comparisons_->UseBounds(bounds_, live_);
     if (plan_.runners.empty()) return CompareLoaded();
     FeedStream::Announce(plan_, logger_);
     return plan_.execution.sequential ? RunSequential() : RunStreaming();
@@ -128,7 +128,7 @@ class Execution {
     return {};
   }
 
-  // In lenient mode the comparison warns of unknown names, as the peer does.
+  // In lenient mode the comparison warns of unknown names, as Polygraphy does.
   Status CheckNames() {
     VERNIER_TRY(live_.CheckMaps());
     if (plan_.lenient) return {};
@@ -214,7 +214,7 @@ class Execution {
   Status RunSequential() {
     VERNIER_TRY(OpenScripts());
     // The workers wait for their turn: only one framework holds memory at a time.
-    VERNIER_ASSIGN_OR_RETURN(spill_, Spill::Create(live_.size()));
+    VERNIER_ASSIGN_OR_RETURN(spill_, OutputSpill::Create(live_.size()));
     for (size_t i = 0; i < live_.size(); ++i) {
       live_.StartOne(i);
       VERNIER_TRY(live_.Open(i));
@@ -289,7 +289,7 @@ class Execution {
     return OpenFeedsAndSavers();
   }
 
-  // Sequential runs are validated at the end, all of them, as in the peer.
+  // Sequential runs are validated at the end, all of them, as in Polygraphy.
   Status ValidateSpilled() {
     comparisons_->ValidationStarted();
     bool valid = true;
@@ -329,8 +329,8 @@ class Execution {
       VERNIER_ASSIGN_OR_RETURN(progress_, SavedProgress::Find(plan_.save, live_.names(), logger_));
       if (progress_ != nullptr) live_.GoOnFrom(*progress_);
     }
-    VERNIER_ASSIGN_OR_RETURN(Savers savers,
-                             Savers::Create(plan_.save, live_.names(), progress_.get(), logger_));
+    VERNIER_ASSIGN_OR_RETURN(OutputSavers savers, OutputSavers::Create(plan_.save, live_.names(),
+                                                                       progress_.get(), logger_));
     savers_.emplace(std::move(savers));
     inference_.SaveTo(*savers_);
     return {};
@@ -440,7 +440,7 @@ class Execution {
   const std::atomic<int>& interrupted_;
   RunOutcome outcome_;
   LiveRuns live_;
-  PairBars bars_;
+  PairErrorBounds bounds_;
   LiveInference inference_;
   std::optional<LoadedSide> loaded_;
   std::optional<ComparisonRun> comparisons_;
@@ -448,9 +448,9 @@ class Execution {
   LpipsMeasure lpips_{[this] { return live_.ScriptWorker(); }};
   std::unique_ptr<FeedStream> feeds_;
   std::unique_ptr<SavedProgress> progress_;
-  std::optional<Savers> savers_;
+  std::optional<OutputSavers> savers_;
   TensorRelease released_;
-  std::unique_ptr<Spill> spill_;
+  std::unique_ptr<OutputSpill> spill_;
   std::unique_ptr<RowWriter> rows_;
   int64_t live_iterations_ = 0;
   bool aborted_ = false;

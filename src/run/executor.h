@@ -3,8 +3,8 @@
 
 #include <atomic>
 
-#include "run/caller_objects.h"
 #include "run/exit_code.h"
+#include "run/live/caller_objects.h"
 #include "run/run_observer.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "model/model_type.h"
-#include "run/fake_workers.h"
+#include "model/onnx/model_type.h"
+#include "run/live/fake_workers.h"
 #include "util/no_log.h"
 #include "util/scratch_folder.h"
 

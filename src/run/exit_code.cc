@@ -61,7 +61,7 @@ int ExitCode(const RunFaults& faults, bool as_peer) {
   if (faults.mismatch) code = 1;
   if (faults.usage) code = 2;
   if (faults.internal) code = 70;
-  // The peer's errors about values that it could parse end in 1.
+  // Polygraphy's errors about values that it could parse end in 1.
   if (as_peer && code != 0) return 1;
   return code;
 }

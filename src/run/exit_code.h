@@ -23,7 +23,7 @@ struct RunFaults {
 };
 
 /// 0 when nothing went wrong; else the first of 128 + signal, 70, 2, 1, 6, 5, 4, 7 and 3 that
-/// holds. Called as the peer, every fault but a signal is 1.
+/// holds. Called as Polygraphy, every fault but a signal is 1.
 int ExitCode(const RunFaults& faults, bool as_peer);
 
 /// The code of what ended with `code`, and left something unsaved after that.

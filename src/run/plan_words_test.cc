@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "run/described_inputs.h"
-#include "run/feed_plan.h"
-#include "run/output_names.h"
+#include "run/comparison/output_names.h"
+#include "run/feeds/described_inputs.h"
+#include "run/feeds/feed_plan.h"
 
 namespace vernier {
 namespace {

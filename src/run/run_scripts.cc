@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "run/calibration_feeds.h"
+#include "run/feeds/calibration_feeds.h"
 
 namespace vernier {
 namespace {

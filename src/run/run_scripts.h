@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "backend/script_client.h"
-#include "run/script_feeds.h"
-#include "run/torch_draws.h"
+#include "run/feeds/script_feeds.h"
+#include "run/feeds/torch_draws.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

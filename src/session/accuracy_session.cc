@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
-#include "report/accuracy_file.h"
-#include "report/accuracy_summary.h"
-#include "run/output_names.h"
+#include "report/files/accuracy_file.h"
+#include "report/text/accuracy_summary.h"
+#include "run/comparison/output_names.h"
 #include "util/counted.h"
 
 namespace vernier {
@@ -83,7 +83,7 @@ class AccuracyCheck {
     return WriteAccuracyResults(results, plan_.save.accuracy);
   }
 
-  // Where the peer passes in silence.
+  // Where Polygraphy passes in silence.
   void SayWhatWasNotChecked(const Reevaluation& judged, bool dropped_simple) {
     if (!judged.results.checked_something()) {
       log_.Error(

@@ -7,7 +7,7 @@
 
 #include "core/version.h"
 #include "record/side_names.h"
-#include "report/text_table.h"
+#include "report/text/text_table.h"
 #include "util/atomic_file.h"
 #include "util/counted.h"
 #include "util/first_line.h"

@@ -4,13 +4,13 @@
 #include <string_view>
 #include <system_error>
 
-#include "report/blame_text.h"
-#include "report/profile_text.h"
-#include "report/run_summary.h"
-#include "run/caller_objects.h"
-#include "run/resolve_runner.h"
-#include "run/runner_kinds.h"
-#include "run/script_runner.h"
+#include "report/text/blame_text.h"
+#include "report/text/profile_text.h"
+#include "report/text/run_summary.h"
+#include "run/live/caller_objects.h"
+#include "run/runner/resolve_runner.h"
+#include "run/runner/runner_kinds.h"
+#include "run/runner/script_runner.h"
 #include "session/consistency_session.h"
 #include "session/extremes_session.h"
 #include "session/run_session.h"

@@ -7,8 +7,8 @@
 #include "check/lint_run.h"
 #include "inputs/shape_grid.h"
 #include "lint/rules.h"
-#include "run/changed_model.h"
-#include "run/feed_plan.h"
+#include "run/feeds/feed_plan.h"
+#include "run/runner/changed_model.h"
 #include "util/atomic_file.h"
 #include "util/counted.h"
 #include "util/paths.h"
@@ -78,7 +78,7 @@ Status AskRunners(const LintPlan& plan, const OnnxModel& model, const Probe::Sha
   return {};
 }
 
-// The peer only warns of sizes that cannot be used.
+// Polygraphy only warns of sizes that cannot be used.
 Result<LintOptions> WithSizes(const LintPlan& plan, const OnnxModel& model, Logger& log) {
   LintOptions options = plan.options;
   if (!plan.run.lenient) {

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <vector>
 
-#include "model/companion_files.h"
+#include "model/onnx/companion_files.h"
 #include "util/paths.h"
 
 namespace vernier {

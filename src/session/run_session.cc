@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "core/version.h"
-#include "report/report_files.h"
-#include "report/run_reporter.h"
-#include "report/run_summary.h"
-#include "run/model_graph.h"
+#include "report/files/report_files.h"
+#include "report/text/run_reporter.h"
+#include "report/text/run_summary.h"
+#include "run/runner/model_graph.h"
 #include "util/atomic_file.h"
 #include "util/number_text.h"
 

@@ -6,11 +6,11 @@
 #include <ctime>
 #include <functional>
 
-#include "blame/blame_run.h"
-#include "run/caller_objects.h"
+#include "blame/search/blame_run.h"
 #include "run/executor.h"
 #include "run/exit_code.h"
-#include "run/profile_run.h"
+#include "run/live/caller_objects.h"
+#include "run/profile/profile_run.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
 #include "vernier/session.h"

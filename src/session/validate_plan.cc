@@ -7,10 +7,10 @@
 #include <system_error>
 #include <vector>
 
-#include "blame/sides.h"
-#include "model/model_type.h"
-#include "run/name_maps.h"
-#include "run/row_writer.h"
+#include "blame/probe/sides.h"
+#include "model/onnx/model_type.h"
+#include "run/comparison/name_maps.h"
+#include "run/saved/row_writer.h"
 #include "session/plan_files.h"
 #include "session/plan_numbers.h"
 #include "util/paths.h"

@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "model/onnx_order.h"
+#include "model/onnx/onnx_order.h"
 #include "surgeon/graph_parts.h"
 
 namespace vernier {

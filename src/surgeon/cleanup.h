@@ -1,7 +1,7 @@
 // What a graph does not need, and the order of what it does.
 #pragma once
 
-#include "model/onnx_model.h"
+#include "model/onnx/onnx_model.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -1,9 +1,9 @@
 // An If whose condition is known becomes the branch that it takes.
 #include <unordered_set>
 
-#include "io/tensor_proto.h"
-#include "model/model_composer.h"
-#include "model/wire_reader.h"
+#include "io/test_data/tensor_proto.h"
+#include "model/edit/model_composer.h"
+#include "model/onnx/wire_reader.h"
 #include "surgeon/constant_folding.h"
 #include "surgeon/graph_parts.h"
 

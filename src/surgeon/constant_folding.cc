@@ -6,10 +6,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "model/initializer_names.h"
-#include "model/model_composer.h"
-#include "model/onnx_infer.h"
-#include "model/onnx_order.h"
+#include "model/edit/model_composer.h"
+#include "model/onnx/initializer_names.h"
+#include "model/onnx/onnx_order.h"
+#include "model/shapes/onnx_infer.h"
 #include "surgeon/cleanup.h"
 #include "surgeon/graph_parts.h"
 #include "util/number_text.h"

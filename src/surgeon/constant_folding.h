@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "model/onnx_model.h"
+#include "model/onnx/onnx_model.h"
 #include "util/log.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

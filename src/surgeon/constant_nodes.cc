@@ -4,11 +4,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "io/byte_sink.h"
-#include "io/tensor_proto.h"
-#include "model/onnx_attributes.h"
-#include "model/onnx_order.h"
-#include "model/onnx_shapes.h"
+#include "io/bytes/byte_sink.h"
+#include "io/test_data/tensor_proto.h"
+#include "model/onnx/onnx_attributes.h"
+#include "model/onnx/onnx_order.h"
+#include "model/shapes/onnx_shapes.h"
 #include "surgeon/constant_folding.h"
 #include "surgeon/graph_parts.h"
 

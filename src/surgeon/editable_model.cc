@@ -3,9 +3,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "io/tensor_proto.h"
-#include "model/detached_weights.h"
-#include "model/wire_patch.h"
+#include "io/test_data/tensor_proto.h"
+#include "model/edit/detached_weights.h"
+#include "model/onnx/wire_patch.h"
 #include "surgeon/graph_parts.h"
 #include "util/number_text.h"
 

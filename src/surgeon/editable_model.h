@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "model/byte_pieces.h"
-#include "model/external_data.h"
-#include "model/onnx_model.h"
-#include "model/onnx_save.h"
-#include "model/wire_patch.h"
+#include "model/edit/onnx_save.h"
+#include "model/onnx/byte_pieces.h"
+#include "model/onnx/external_data.h"
+#include "model/onnx/onnx_model.h"
+#include "model/onnx/wire_patch.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

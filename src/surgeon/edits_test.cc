@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/onnx_test_model.h"
+#include "model/onnx/onnx_test_model.h"
 #include "surgeon/asked_sets.h"
 #include "surgeon/cleanup.h"
 #include "surgeon/constant_folding.h"

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "model/wire_fields.h"
+#include "model/onnx/wire_fields.h"
 #include "util/number_text.h"
 
 namespace vernier {

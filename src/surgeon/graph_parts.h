@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/onnx_model.h"
+#include "model/onnx/onnx_model.h"
 #include "vernier/status.h"
 
 namespace vernier {

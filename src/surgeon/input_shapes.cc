@@ -5,10 +5,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "model/model_composer.h"
-#include "model/onnx_infer.h"
-#include "model/onnx_order.h"
-#include "model/onnx_shapes.h"
+#include "model/edit/model_composer.h"
+#include "model/onnx/onnx_order.h"
+#include "model/shapes/onnx_infer.h"
+#include "model/shapes/onnx_shapes.h"
 #include "surgeon/graph_parts.h"
 #include "util/number_text.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/onnx_model.h"
+#include "model/onnx/onnx_model.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

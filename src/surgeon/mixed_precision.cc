@@ -4,10 +4,10 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "model/float16_functions.h"
-#include "model/float16_names.h"
-#include "model/float16_rules.h"
-#include "model/onnx_infer.h"
+#include "model/float16/float16_functions.h"
+#include "model/float16/float16_names.h"
+#include "model/float16/float16_rules.h"
+#include "model/shapes/onnx_infer.h"
 #include "util/number_text.h"
 
 namespace vernier {

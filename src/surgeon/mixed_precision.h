@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "model/float16_edit.h"
-#include "model/onnx_model.h"
+#include "model/float16/float16_edit.h"
+#include "model/onnx/onnx_model.h"
 #include "surgeon/editable_model.h"
 #include "vernier/status.h"
 

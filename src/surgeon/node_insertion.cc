@@ -5,10 +5,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "model/initializer_names.h"
-#include "model/model_composer.h"
-#include "model/onnx_order.h"
-#include "model/wire_reader.h"
+#include "model/edit/model_composer.h"
+#include "model/onnx/initializer_names.h"
+#include "model/onnx/onnx_order.h"
+#include "model/onnx/wire_reader.h"
 #include "surgeon/cleanup.h"
 #include "surgeon/graph_parts.h"
 #include "util/number_text.h"

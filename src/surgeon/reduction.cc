@@ -6,10 +6,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "model/initializer_names.h"
-#include "model/model_composer.h"
-#include "model/onnx_cut.h"
-#include "model/onnx_order.h"
+#include "model/edit/model_composer.h"
+#include "model/edit/onnx_cut.h"
+#include "model/onnx/initializer_names.h"
+#include "model/onnx/onnx_order.h"
 #include "surgeon/graph_parts.h"
 
 namespace vernier {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "model/onnx_model.h"
+#include "model/onnx/onnx_model.h"
 #include "surgeon/asked_sets.h"
 #include "vernier/status.h"
 

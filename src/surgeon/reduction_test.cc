@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "model/onnx_test_model.h"
+#include "model/onnx/onnx_test_model.h"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "model/onnx_attributes.h"
+#include "model/onnx/onnx_attributes.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -71,7 +71,7 @@ class Finder {
           return logger_.Warning("Transpose doesn't have <perm> attribute!");
         }
         if (axis >= order.size() || order[axis] < 0) return;
-        // The peer looks for the axis in the order, which is the same for those that swap two.
+        // Polygraphy looks for the axis in the order, which is the same for those that swap two.
         axis = static_cast<size_t>(order[axis]);
       } else if (!IsAmong(kSeenThrough, node.op_type)) {
         return logger_.Warning("(" + std::string(name) + ") produced by " + std::string(node.name) +

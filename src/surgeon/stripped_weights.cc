@@ -9,14 +9,14 @@
 
 #include "inputs/cast_tensor.h"
 #include "lint/operator_table.h"
-#include "model/wire_fields.h"
+#include "model/onnx/wire_fields.h"
 #include "surgeon/graph_parts.h"
 #include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
-// An operator whose inputs may be weights. The numbers are the peer's.
+// An operator whose inputs may be weights. The numbers are Polygraphy's.
 struct Weighted {
   std::string_view op;
   size_t min_inputs, max_inputs;

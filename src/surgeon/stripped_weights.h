@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "model/onnx_model.h"
+#include "model/onnx/onnx_model.h"
 #include "util/log.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -20,10 +20,10 @@ namespace vernier {
 inline constexpr std::string_view kWeightlessMark = "TRT_WEIGHTLESS";
 inline constexpr std::string_view kSparseMark = "SPARSE_2_4";
 
-/// The initializers of the main graph whose values may go, by the peer's patterns: inputs of Conv,
-/// ConvTranspose, Gemm, MatMul, Gather and Slice, what is quantized or transposed before these, and
-/// what operators read that ONNX does not have. Small ones of Gather, Slice and the latter stay,
-/// and so do unsigned bytes. Names in `exclude` stay, and are taken out of it.
+/// The initializers of the main graph whose values may go, by Polygraphy's patterns: inputs of
+/// Conv, ConvTranspose, Gemm, MatMul, Gather and Slice, what is quantized or transposed before
+/// these, and what operators read that ONNX does not have. Small ones of Gather, Slice and the
+/// latter stay, and so do unsigned bytes. Names in `exclude` stay, and are taken out of it.
 std::unordered_set<std::string_view> FindStrippable(const OnnxModel& model,
                                                     std::set<std::string>& exclude);
 

@@ -6,10 +6,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "model/initializer_names.h"
-#include "model/onnx_infer.h"
-#include "model/onnx_order.h"
-#include "model/wire_reader.h"
+#include "model/onnx/initializer_names.h"
+#include "model/onnx/onnx_order.h"
+#include "model/onnx/wire_reader.h"
+#include "model/shapes/onnx_infer.h"
 #include "surgeon/constant_folding.h"
 #include "surgeon/graph_parts.h"
 #include "util/number_text.h"
@@ -112,7 +112,8 @@ Result<std::string> Bounds(const std::string& name, DType dtype, const Dims& dim
   return MakeInitializer(name, tensor);
 }
 
-// A vector of sizes gets a vector of bounds, as the peer has them: of as many as it has dimensions.
+// A vector of sizes gets a vector of bounds, as Polygraphy has them: of as many as it has
+// dimensions.
 Result<std::string> MakeBound(const OnnxModel& model, const std::string& tensor, int64_t bound) {
   const std::string_view view = tensor;
   const InferredType type = InferTypes(model, std::span(&view, 1))[0];

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/onnx_model.h"
+#include "model/onnx/onnx_model.h"
 #include "util/log.h"
 #include "vernier/status.h"
 
@@ -20,7 +20,7 @@ struct UpperBound {
 
 /// Tensors that decide sizes of others and that nothing bounds: computed inputs of Range, Pad,
 /// Resize, Tile and Expand where the output's shape is unknown or has a symbol that no input has
-/// and no node before it introduced. As the peer finds them, in the order of the nodes.
+/// and no node before it introduced. As Polygraphy finds them, in the order of the nodes.
 Result<std::vector<std::string_view>> TensorsWithoutBound(const OnnxModel& model);
 
 /// Puts Min(T, bound) in the place of each tensor T that has a bound. A named tensor that is not in

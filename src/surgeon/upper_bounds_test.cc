@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/onnx_test_model.h"
+#include "model/onnx/onnx_test_model.h"
 #include "util/no_log.h"
 
 namespace vernier {

@@ -1,5 +1,5 @@
 // Weights of a model made sparse, taken out of it, and put back as stand-ins; each step is logged
-// in the peer's words.
+// in Polygraphy's words.
 #pragma once
 
 #include <set>
@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "model/replaced_values.h"
+#include "model/edit/replaced_values.h"
 #include "surgeon/editable_model.h"
 #include "util/log.h"
 #include "vernier/status.h"

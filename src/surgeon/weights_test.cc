@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "model/onnx_test_model.h"
+#include "model/onnx/onnx_test_model.h"
 #include "surgeon/sparse_weights.h"
 #include "surgeon/stripped_weights.h"
 #include "util/no_log.h"

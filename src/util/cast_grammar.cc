@@ -138,7 +138,7 @@ Result<int64_t> ParseByteCount(std::string_view word) {
   const size_t suffix = last == '\0' ? std::string_view::npos : kSuffixes.find(upper);
   if (suffix != std::string_view::npos) {
     multiplier = std::ldexp(1.0, 10 * (static_cast<int>(suffix) + 1));
-    // The peer drops every repetition of the suffix: "4kK" is 4 KiB.
+    // Polygraphy drops every repetition of the suffix: "4kK" is 4 KiB.
     const char both[] = {upper, static_cast<char>(upper - 'A' + 'a'), '\0'};
     const size_t end = word.find_last_not_of(both);
     number = end == std::string_view::npos ? std::string_view() : word.substr(0, end + 1);

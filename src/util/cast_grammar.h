@@ -1,5 +1,5 @@
-// The peer's grammar of option values (`1e-3`, `[0,1]`, `name:[2,3]`, `16M`) as pure functions from
-// text to values.
+// Polygraphy's grammar of option values (`1e-3`, `[0,1]`, `name:[2,3]`, `16M`) as pure functions
+// from text to values.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct CastValue {
   std::variant<WideInt, double, std::string, std::vector<CastValue>> data;
 };
 
-/// Reads a word as the peer's `cast` does. Never fails: what is no number is a string.
+/// Reads a word as Polygraphy's `cast` does. Never fails: what is no number is a string.
 /// - Blanks around the word are dropped.
 /// - A word with `[` or `]` at either end is a list: all brackets at both ends go, the rest is
 /// split
@@ -66,8 +66,8 @@ struct KeyRules {
 /// Splits at the last separator: "input:0:[1,3]" has the key "input:0". No cast, no merging.
 KeyedWord SplitAtLast(std::string_view word, char separator = ':');
 
-/// The peer's `parse_arglist_to_dict`: keys in the order of their first occurrence, the last value
-/// of a repeated key. kInvalidArgument when a key is empty and may not be.
+/// Polygraphy's `parse_arglist_to_dict`: keys in the order of their first occurrence, the last
+/// value of a repeated key. kInvalidArgument when a key is empty and may not be.
 Result<std::vector<KeyedValue>> ParseKeyedValues(std::span<const std::string> words,
                                                  const KeyRules& rules = {});
 

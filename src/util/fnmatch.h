@@ -38,7 +38,7 @@ inline bool MatchesPattern(std::string_view name, std::string_view pattern) {
   return FnPattern(pattern).Matches(name);
 }
 
-/// Whether the text holds one of `* ? [ ]`, which makes the peer's options treat it as a pattern.
+/// Whether the text holds one of `* ? [ ]`, which makes Polygraphy's options treat it as a pattern.
 bool IsPattern(std::string_view text);
 
 }  // namespace vernier

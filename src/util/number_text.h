@@ -1,4 +1,4 @@
-// Numbers and strings to text and back, in Python's spelling where the peer's log lines use it.
+// Numbers and strings to text and back, in Python's spelling where Polygraphy's log lines use it.
 #pragma once
 
 #include <cstddef>

@@ -25,14 +25,14 @@ def make_peer_parser():
     parser.error = error
     parser.print_help = print_help
     for action in parser._actions:
-        # The peer opens (and truncates) this file while it parses; ours opens nothing.
+        # Polygraphy opens (and truncates) this file while it parses; ours opens nothing.
         if isinstance(action.type, argparse.FileType):
             action.type = None
     return parser
 
 
 def parse_with_peer(parser, words):
-    # The peer's runner action appends to its own default list, so each run needs a new one.
+    # Polygraphy's runner action appends to its own default list, so each run needs a new one.
     return parser.parse_known_args(list(words), argparse.Namespace(runners=[]))
 
 

@@ -34,7 +34,7 @@ JOBS = int(os.environ.get("VERNIER_ORACLE_JOBS", "2"))
 BATCH = 2500
 MOST_SHOWN = 10
 
-# Errors of the peer on forms that ours takes.
+# Errors of Polygraphy on forms that ours takes.
 EXTENDED_ERRORS = {
     "argument --save-inputs/--save-input-data: expected one argument",
     "argument --save-outputs/--save-results: expected one argument",
@@ -110,7 +110,7 @@ def differences(parser, words, answer, tally):
             return None
         kind = "ambiguous" if str(error).startswith("ambiguous") else str(error).split(": ", 1)[1]
         tally["error " + kind.split(":")[0].split(" '")[0].split(" --")[0]] += 1
-        # Behind the peer's words about a choice come our own choices and the nearest one.
+        # Behind Polygraphy's words about a choice come our own choices and the nearest one.
         said = answer.get("error", "")
         if str(error).endswith(")"):
             said = said[:len(str(error))]

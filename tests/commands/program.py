@@ -17,7 +17,7 @@ from polygraphy.json import save_json
 VERNIER = pathlib.Path(os.environ["VERNIER"]).resolve()
 PEER = pathlib.Path(sys.executable).parent / "polygraphy"
 
-# Line beginnings of the peer's log that are not about its work.
+# Line beginnings of Polygraphy's log that are not about its work.
 NOISE = ("[W] 'colored' module", "[V] Loaded Module", "[V] Model:", "[V] Loaded extension")
 
 

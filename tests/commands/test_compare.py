@@ -9,7 +9,7 @@ import onnx.numpy_helper
 
 from program import Case, ramp
 
-# Of a folder the peer announces every file, and it misses runners that nobody asked for.
+# Of a folder Polygraphy announces every file, and it misses runners that nobody asked for.
 OMITTED = re.compile("No runners have been selected|Loading inference results from")
 
 
@@ -23,7 +23,7 @@ class LikeThePeer(Case):
         self.assertEqual(ours.code, code, ours.err)
         expected = [line for line in theirs.lines() if not OMITTED.search(line)]
         self.assertGreater(len(expected), 5)
-        # Behind the peer's lines are our own.
+        # Behind Polygraphy's lines are our own.
         said = [line for line in ours.lines() if not OMITTED.search(line)]
         self.assertEqual(said[:len(expected)], expected)
 

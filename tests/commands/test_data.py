@@ -173,7 +173,7 @@ class Merge(DataCase):
         self.assertIn("Overwriting input 'x'", ours.out)
         self.same_feeds(load_feeds(self.path("ours.json")), load_feeds(self.path("theirs.json")))
 
-    # The peer makes all iterations the last one (one dictionary under several names).
+    # Polygraphy makes all iterations the last one (one dictionary under several names).
     def test_several_iterations_stay_apart(self):
         self.save_runs("out.json", [("A", ramp(3))])
         self.save_feeds("in.json", [{"x": np.full(2, i)} for i in range(3)])
@@ -287,7 +287,7 @@ class Convert(DataCase):
         self.refuses(7, "full", "convert", "a.json", "-o", "full")
 
 
-# Of half and small integer types the peer rounds or overflows its statistics (docs/differences.md).
+# Polygraphy rounds or overflows statistics of half and small integers (docs/differences.md).
 LIKE_THE_PEERS = {name: ARRAYS[name] for name in ("f32", "f64", "flag", "none")}
 
 

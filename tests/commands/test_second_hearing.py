@@ -40,7 +40,7 @@ class SecondHearing(Case):
     def test_amplified_rounding_passes_and_says_so(self):
         ended, bar = self.judge(self.save_difference("m.onnx"), "--onnxrt", "--openvino")
         self.assertEqual(ended.code, 0, ended.out)
-        self.assertRegex(ended.out, r"PASSED, ill-conditioned: κ = \d+.*the bar was .* before")
+        self.assertRegex(ended.out, r"PASSED, ill-conditioned: κ = \d+.*error bound was .* before")
         self.assertIn("; ill-conditioned: y (κ = ", ended.out)
         self.assertGreater(bar["condition"], 8)
         self.assertLessEqual(bar["condition"], 1000)
@@ -76,7 +76,7 @@ class SecondHearing(Case):
         ended = self.vernier(*words)
         self.assertEqual(ended.code, 0, ended.out)
         why = "the error bound is wider than the output"
-        self.assertIn("PASSED, shows nothing: the bar is wider than the output", ended.out)
+        self.assertIn("PASSED, shows nothing: the error bound is wider than the output", ended.out)
         self.assertIn(f"; shows nothing: y ({why})", ended.out)
         record = json.loads(self.path("record.json").read_text(encoding="utf-8"))
         self.assertEqual(record["pairs"][0]["outputs"][0]["vacuous"], why)

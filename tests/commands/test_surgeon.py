@@ -60,7 +60,7 @@ class AsThePeer(Surgeon):
 
     def test_the_same_models(self):
         def text(described):
-            # The peer counts nodes that are gone by then.
+            # Polygraphy counts nodes that are gone by then.
             return json.loads(re.sub(r"_subg_\d+_", "_subg_", json.dumps(described)))
 
         for name, (make, words) in CASES.items():

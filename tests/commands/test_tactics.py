@@ -24,7 +24,7 @@ class Tactics(Case):
         self.assertEqual((theirs.code, ours.code), (0, 0), ours.err)
 
         def told(ended):
-            # Of a folder the peer reads files in the order of the disk, and each that is no replay
+            # Polygraphy reads a folder's files in the order of the disk, and each that is no replay
             # is a critical line, without its name and without consequences.
             passing = ("[I] Loading tactic replay file from ", "[!] Provided JSON cannot be decoded")
             return [line for line in ended.lines() if "diff" not in words[1] or
@@ -76,7 +76,7 @@ class Tactics(Case):
         ended = self.vernier("inspect", "diff-tactics", "--good", "none")
         self.assertEqual(ended.code, 3)
         self.assertIn("nothing was compared", ended.err)
-        # The peer warns and leaves it at that.
+        # Polygraphy warns and leaves it at that.
         ended = self.lenient("inspect", "diff-tactics", "--good", "none")
         self.assertEqual(ended.code, 0, ended.err)
         self.assertIn("There is no tactic replay in 'none'", ended.out)

@@ -22,15 +22,15 @@
 #include "compare/postprocess.h"
 #include "compare/tally.h"
 #include "compare/validate.h"
-#include "report/comparison_text.h"
-#include "report/numpy_text.h"
-#include "report/validation_text.h"
+#include "report/text/comparison_text.h"
+#include "report/text/numpy_text.h"
+#include "report/text/validation_text.h"
 #include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
-/// Lays lines out as the peer does.
+/// Lays lines out as Polygraphy does.
 class DriverLogger final : public Logger {
  public:
   explicit DriverLogger(int severity) : severity_(severity) {}

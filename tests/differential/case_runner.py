@@ -148,8 +148,8 @@ class Workshop:
                 shutil.copyfile(source, target)
 
     def key(self, *parts):
-        # What the peer printed names its folder, so a cache that was moved is no longer one; nor is
-        # one from before a package was installed beside the peer.
+        # What Polygraphy printed names its folder: a cache that was moved is no longer one; nor is
+        # one from before a package was installed beside Polygraphy.
         parts = [CACHE_FORMAT, str(self.work), self.peer_packages, *parts]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
 

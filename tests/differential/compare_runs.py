@@ -13,10 +13,10 @@ ABSOLUTE = 1e-9
 # Bin edges are printed with three digits, values with eight but relative to the largest.
 EDGE_RELATIVE = 1.1e-2
 
-# The first line decides; what the peer adds as notes and hints is its own.
+# The first line decides; what Polygraphy adds as notes and hints is its own.
 FIRST_LINE_KINDS = ("warning", "error", "critical")
 
-# Where a file is wrong: ours says so before the peer's words, which do not.
+# Where a file is wrong: ours says so before Polygraphy's words, which do not.
 OUR_LOCATION = re.compile(r"^'[^']+\.json': (?:byte \d+: )?")
 
 

@@ -53,12 +53,12 @@ KINDS = [
 KINDS = [(kind, re.compile(pattern, re.DOTALL)) for kind, pattern in KINDS]
 LEVEL_KINDS = {"W": "warning", "E": "error", "!": "critical"}
 
-# What Python or NumPy print by themselves; none of it is the peer's own log.
+# What Python or NumPy print by themselves; none of it is Polygraphy's own log.
 NOISE = re.compile(r"RuntimeWarning|^\s+(x = |ret = |return |diff_b_a|lerp_|var = |arr)|"
                    r"onnxruntime:|'colored' module is not installed|UserWarning|warnings\.warn")
 
 
-# What the peer prints and we leave out on purpose: entries of this level whose text starts so.
+# What Polygraphy prints and we leave out on purpose: entries of this level whose text starts so.
 OMITTED = [
     ("W", "Saving streamed results to a single file accumulates every iteration in memory",
      "ours are written iteration by iteration"),

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "fuzz_target.h"
-#include "io/base64.h"
+#include "io/bytes/base64.h"
 
 namespace vernier {
 namespace {

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "io/feed_reader.h"
-#include "io/results_reader.h"
+#include "io/results/feed_reader.h"
+#include "io/results/results_reader.h"
 
 namespace vernier {
 namespace {

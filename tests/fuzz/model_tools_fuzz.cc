@@ -4,12 +4,12 @@
 
 #include "fuzz_target.h"
 #include "lint/lint.h"
-#include "model/byte_pieces.h"
-#include "model/detached_weights.h"
-#include "model/float16_edit.h"
-#include "model/input_ranges.h"
-#include "model/onnx_cut.h"
-#include "model/onnx_summary.h"
+#include "model/edit/detached_weights.h"
+#include "model/edit/onnx_cut.h"
+#include "model/float16/float16_edit.h"
+#include "model/onnx/byte_pieces.h"
+#include "model/onnx/onnx_summary.h"
+#include "model/ranges/input_ranges.h"
 
 namespace vernier {
 namespace {

@@ -1,6 +1,6 @@
 // Arrays of NumPy; what can be read is written and read again.
 #include "fuzz_target.h"
-#include "io/npy.h"
+#include "io/archive/npy.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace vernier;

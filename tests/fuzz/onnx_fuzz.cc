@@ -1,12 +1,12 @@
 // ONNX models: reading, inference of types, prediction of errors, and marking every tensor, whose
 // result must be a model again.
 #include "fuzz_target.h"
-#include "model/byte_pieces.h"
-#include "model/error_model.h"
-#include "model/onnx_edit.h"
-#include "model/onnx_model.h"
-#include "model/onnx_outputs.h"
-#include "model/wire_patch.h"
+#include "model/edit/onnx_edit.h"
+#include "model/edit/onnx_outputs.h"
+#include "model/onnx/byte_pieces.h"
+#include "model/onnx/onnx_model.h"
+#include "model/onnx/wire_patch.h"
+#include "model/rounding/error_model.h"
 
 namespace vernier {
 namespace {

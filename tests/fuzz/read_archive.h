@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fuzz_target.h"
-#include "io/tensor_archive.h"
+#include "io/archive/tensor_archive.h"
 
 namespace vernier::fuzz {
 

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "fuzz_target.h"
-#include "io/journal.h"
-#include "report/accuracy_file.h"
+#include "io/recovery/journal.h"
+#include "report/files/accuracy_file.h"
 #include "vernier/blame_record.h"
 #include "vernier/run_record.h"
 

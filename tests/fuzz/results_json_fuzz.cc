@@ -1,7 +1,7 @@
-// The peer's JSON, read as outputs and as inputs, every iteration.
+// Polygraphy's JSON, read as outputs and as inputs, every iteration.
 #include "fuzz_target.h"
-#include "io/feed_reader.h"
-#include "io/results_json.h"
+#include "io/results/feed_reader.h"
+#include "io/results/results_json.h"
 
 namespace vernier {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "fuzz_target.h"
-#include "io/tensor_proto.h"
+#include "io/test_data/tensor_proto.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace vernier;

@@ -27,7 +27,7 @@ from case_runner import Case, Workshop  # noqa: E402
 SECTIONS = ("about", "command", "exit", "stdout", "stderr")
 OPTIONAL = ("differs",)
 
-# Python modules that the peer reports having loaded: not a program's words about its work.
+# Python modules that Polygraphy reports having loaded: not a program's words about its work.
 NOT_COMPARED = re.compile(r"\[V\] Loaded (Module|extension modules)")
 
 

@@ -139,9 +139,9 @@ struct Case {
     if (gpu != cpu) Fail(what, static_cast<double>(gpu), static_cast<double>(cpu));
   }
   // `scale`: what the sum of magnitudes is to the sum.
-  void Near(const char* what, double gpu, double cpu, double scale, double bar = 1e-12) {
+  void Near(const char* what, double gpu, double cpu, double scale, double bound = 1e-12) {
     if (std::isnan(gpu) && std::isnan(cpu)) return;
-    if (gpu == cpu || std::fabs(gpu - cpu) <= bar * std::fabs(scale)) return;
+    if (gpu == cpu || std::fabs(gpu - cpu) <= bound * std::fabs(scale)) return;
     Fail(what, gpu, cpu);
   }
   void Fail(const char* what, double gpu, double cpu) {

@@ -28,7 +28,7 @@ def values(corpus):
     for bounds in ("5", "[1]", "[1,2,3]", "[a,b]", "[]", "x:[0]", "x:", "[[0,1],[0,1]]", "x:{0,1}",
                    "['0','1']"):
         case(["--val-range", bounds])
-    # The peer takes a missing bracket as read, and a space before a suffix.
+    # Polygraphy takes a missing bracket as read, and a space before a suffix.
     for bounds in ("[1,2", "(0,1"):
         case(["--val-range", bounds], {OK, USAGE})
     case(["--save-onnx", "s.onnx", "--external-data-size-threshold", "1 M"], {OK, USAGE},

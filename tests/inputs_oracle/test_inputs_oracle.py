@@ -342,7 +342,7 @@ class FeedTest(OracleTest):
             taken, _ = util.match_keys(list(user), [entry["name"] for entry in inputs])
             if any(len(entry["shape"]) == 1 and entry["name"] in user
                    and taken.get(entry["name"]) != entry["name"] for entry in inputs):
-                # A pattern after the exact name wins, and yet the peer looks at the shape of the
+                # A pattern after the exact name wins, and yet Polygraphy looks at the shape of the
                 # exact name to see whether it is a list of values. Ours does not.
                 continue
             val_range = args_util.parse_arglist_to_dict(

@@ -1,4 +1,4 @@
-// Rewrites saved inputs or outputs in another format, for the tests against the peer:
+// Rewrites saved inputs or outputs in another format, for the tests against Polygraphy:
 //
 //   io_driver feeds OUT IN...     io_driver results OUT IN
 //
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "io/feed_reader.h"
-#include "io/feed_writer.h"
-#include "io/results_reader.h"
-#include "io/results_writer.h"
+#include "io/results/feed_reader.h"
+#include "io/results/feed_writer.h"
+#include "io/results/results_reader.h"
+#include "io/results/results_writer.h"
 
 namespace vernier {
 namespace {

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "model/external_data.h"
-#include "model/model_type.h"
-#include "model/onnx_edit.h"
-#include "model/onnx_model.h"
-#include "model/onnx_order.h"
-#include "model/onnx_outputs.h"
-#include "model/onnx_save.h"
+#include "model/edit/onnx_edit.h"
+#include "model/edit/onnx_outputs.h"
+#include "model/edit/onnx_save.h"
+#include "model/onnx/external_data.h"
+#include "model/onnx/model_type.h"
+#include "model/onnx/onnx_model.h"
+#include "model/onnx/onnx_order.h"
 #include "util/close_matches.h"
 #include "util/fnmatch.h"
 

@@ -233,7 +233,7 @@ class Selecting(OracleTest):
             self.assertEqual(ours, difflib.get_close_matches(word, candidates, n=5, cutoff=0.6))
 
 
-# Names that the peer refuses without --model-type.
+# Names that Polygraphy refuses without --model-type.
 WIDER_THAN_THE_PEER = {"m.pb": "frozen", "m.trt": "engine", "m.ONNX": "onnx"}
 
 

@@ -216,7 +216,7 @@ class Nothing(PictureTest):
         self.write_pair((4, 6))
         done = self.draw("--compare", "l2", "--l2-threshold", "100", code=7)
         self.assertIn("[!] No picture was made: no outputs were compared by 'simple'", done.stderr)
-        # The peer says nothing; under its name it is no failure.
+        # Polygraphy says nothing; under its name it is no failure.
         done = self.draw("--compare", "l2", "--l2-threshold", "100", code=0, program=self.as_peer())
         self.assertIn("No picture was made", done.stdout)
 

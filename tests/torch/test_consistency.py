@@ -41,7 +41,7 @@ class Consistency(TorchCase):
                 self.assertIn("NOT TRIED | shape-sweep | the model does not tell which", text)
 
     def test_the_number_of_threads_reaches_pytorch(self):
-        """A sum is split among threads, and rounds otherwise: within the bar, not the same bits."""
+        """A sum is split among threads, and rounds otherwise: within bounds, not the same bits."""
         for place in PLACES:
             only = ["--torch-in", place, "--only", "other-settings"]
             with self.subTest(place=place):

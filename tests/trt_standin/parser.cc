@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/onnx_model.h"
+#include "model/onnx/onnx_model.h"
 #include "network.h"
 
 namespace trt_standin {

@@ -12,8 +12,8 @@
 #include "cli/commands/interruption.h"
 #include "cli/option_sets.h"
 #include "cli/script/shell_command.h"
-#include "report/junit.h"
-#include "report/report_files.h"
+#include "report/files/junit.h"
+#include "report/files/report_files.h"
 #include "util/atomic_file.h"
 
 namespace vernier {

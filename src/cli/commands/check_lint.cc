@@ -14,7 +14,7 @@
 #include "cli/option_sets.h"
 #include "lint/lint.h"
 #include "lint/rules.h"
-#include "model/model_type.h"
+#include "model/onnx/model_type.h"
 
 namespace vernier {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/bind_run.h"
 #include "cli/command_table.h"
 #include "cli/help_text.h"
-#include "report/console_log.h"
+#include "report/text/console_log.h"
 
 namespace vernier {
 

@@ -6,9 +6,9 @@
 #include "cli/commands/interruption.h"
 #include "cli/commands/origin.h"
 #include "cli/script/shell_command.h"
-#include "report/blame_text.h"
-#include "report/report_files.h"
-#include "report/run_summary.h"
+#include "report/files/report_files.h"
+#include "report/text/blame_text.h"
+#include "report/text/run_summary.h"
 
 namespace vernier {
 namespace {
@@ -71,7 +71,7 @@ int CarryOut(const RunPlan& plan, const SessionContext& context, const Invocatio
     return EndWithBanner(log, 0, faults, invocation);
   }
   if (plan.runners.empty() && plan.load_outputs.empty()) {
-    // The peer says PASSED; nothing was done that could have.
+    // Polygraphy says PASSED; nothing was done that could have.
     faults.usage = !invocation.as_peer;
     return EndWithBanner(log, 0, faults, invocation);
   }

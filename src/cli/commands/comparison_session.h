@@ -5,7 +5,7 @@
 #include "cli/arg_parser.h"
 #include "cli/bind_run.h"
 #include "cli/command_table.h"
-#include "report/console_log.h"
+#include "report/text/console_log.h"
 #include "run/exit_code.h"
 #include "session/run_session.h"
 #include "vernier/run_plan.h"

@@ -10,13 +10,13 @@
 #include "cli/commands/python_tools.h"
 #include "cli/file_conflicts.h"
 #include "cli/option_sets.h"
-#include "model/model_type.h"
-#include "report/waiting_line.h"
-#include "run/engine_build.h"
-#include "run/model_conversion.h"
-#include "run/model_source.h"
-#include "run/resolve_runner.h"
-#include "run/worker_pool.h"
+#include "model/onnx/model_type.h"
+#include "report/text/waiting_line.h"
+#include "run/engine/engine_build.h"
+#include "run/live/worker_pool.h"
+#include "run/runner/model_conversion.h"
+#include "run/runner/model_source.h"
+#include "run/runner/resolve_runner.h"
 
 namespace vernier {
 namespace {

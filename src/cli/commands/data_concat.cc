@@ -7,8 +7,8 @@
 #include "cli/commands/data_files.h"
 #include "cli/commands/interruption.h"
 #include "cli/option_sets.h"
-#include "io/feed_writer.h"
-#include "io/results_writer.h"
+#include "io/results/feed_writer.h"
+#include "io/results/results_writer.h"
 
 namespace vernier {
 namespace {
@@ -106,7 +106,7 @@ class Concatenation {
     return {};
   }
 
-  // The peer's warning where an iteration has other names than the first of its stream.
+  // Polygraphy's warning where an iteration has other names than the first of its stream.
   void WatchNames(const std::string& stream, const TensorMap& tensors, const std::string& path,
                   size_t iteration) {
     const std::string names = FormatTensorNames(tensors);

@@ -9,16 +9,16 @@
 
 #include "cli/arg_parser.h"
 #include "cli/bind_run.h"
-#include "io/feed_writer.h"
-#include "io/results_format.h"
-#include "io/results_writer.h"
-#include "io/saved_tensors.h"
+#include "io/results/feed_writer.h"
+#include "io/results/results_format.h"
+#include "io/results/results_writer.h"
+#include "io/results/saved_tensors.h"
 #include "vernier/status.h"
 
 namespace vernier {
 
 /// kInvalidArgument when `output` is one of the files that are read, or one lies in the other.
-/// The peer, which reads everything before it writes, allows it, and so do we under its name.
+/// Polygraphy, which reads everything before it writes, allows it, and so do we under its name.
 Status CheckNotRead(const std::string& output, std::span<const std::string> paths,
                     const Invocation& invocation);
 
@@ -46,7 +46,7 @@ Status PublishOrDiscard(const Status& appended, size_t max_iterations, ResultsWr
 /// The same for inputs.
 Status PublishOrDiscard(const Status& appended, FeedWriter& writer);
 
-/// The runner's name; for runs without one, the peer's default.
+/// The runner's name; for runs without one, Polygraphy's default.
 std::string RunnerNameOf(const SavedRun& run);
 
 /// "['x', 'y']": the names of an iteration's tensors as Python prints them.

@@ -6,7 +6,7 @@
 #include "cli/commands/data_files.h"
 #include "cli/commands/interruption.h"
 #include "cli/option_sets.h"
-#include "io/feed_writer.h"
+#include "io/results/feed_writer.h"
 
 namespace vernier {
 namespace {

@@ -29,7 +29,7 @@ Result<size_t> MostChecks(const ParsedArgs& args) {
   return most ? static_cast<size_t>(*most) : PrecisionDebugPlan().most_checks;
 }
 
-// A check that reads the engine of the peer's tool gets one.
+// A check that reads the engine of Polygraphy's tool gets one.
 std::string DefaultArtifact(const CheckWords& check) {
   constexpr std::string_view kEngine = "polygraphy_debug.engine";
   const bool reads =

@@ -84,7 +84,7 @@ int DebugReduceCommand(std::span<const std::string> words, const Invocation& inv
           "--output (where to write the reduced model) and/or --min-good (where to write a reduced "
           "model that passes) must be provided!");
     }
-    // The peer replaces the model by its reduced one.
+    // Polygraphy replaces the model by its reduced one.
     if (!invocation.as_peer) VERNIER_TRY(CheckFileConflicts(args, "output"));
     const DebugTool tool{"reduce", "polygraphy_debug.onnx"};
     VERNIER_ASSIGN_OR_RETURN(DebugSessionPlan session_plan,

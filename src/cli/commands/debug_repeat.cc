@@ -7,7 +7,7 @@
 #include "cli/commands/surgery.h"
 #include "cli/option_sets.h"
 #include "debug/repetition.h"
-#include "model/model_type.h"
+#include "model/onnx/model_type.h"
 #include "util/number_text.h"
 
 namespace vernier {

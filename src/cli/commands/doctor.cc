@@ -7,7 +7,7 @@
 #include "cli/option_sets.h"
 #include "doctor/cuda_devices.h"
 #include "doctor/doctor.h"
-#include "report/doctor_text.h"
+#include "report/text/doctor_text.h"
 
 namespace vernier {
 namespace {

@@ -5,8 +5,8 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/print_document.h"
 #include "cli/option_sets.h"
-#include "report/engine_json.h"
-#include "report/tactic_replay.h"
+#include "report/model/engine_json.h"
+#include "report/model/tactic_replay.h"
 #include "util/no_log.h"
 #include "util/number_text.h"
 
@@ -71,7 +71,7 @@ Status DiffTactics(const ParsedArgs& args, bool as_peer, Logger& log) {
   const TacticsByLayer found = OnlyInBad(good.tactics, bad.tactics);
   if (json) VERNIER_TRY(PrintDocument(FormatTacticDifferenceJson(good, bad, found)));
   TellDifference(found, told);
-  // Each missing kind has had its warning; the peer leaves it at none.
+  // Each missing kind has had its warning; Polygraphy leaves it at none.
   if (as_peer || (!good.read.empty() && !bad.read.empty())) return {};
   return Malformed("nothing was compared: both good and bad tactic replays are needed");
 }

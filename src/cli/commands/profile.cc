@@ -9,7 +9,7 @@
 #include "cli/option_sets.h"
 #include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
-#include "report/profile_text.h"
+#include "report/text/profile_text.h"
 
 namespace vernier {
 namespace {

@@ -13,8 +13,8 @@
 #include "cli/commands/surgery.h"
 #include "cli/file_conflicts.h"
 #include "cli/option_sets.h"
-#include "run/model_source.h"
-#include "run/worker_pool.h"
+#include "run/live/worker_pool.h"
+#include "run/runner/model_source.h"
 #include "util/scratch_folder.h"
 
 namespace vernier {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/arg_parser.h"
-#include "report/console_log.h"
+#include "report/text/console_log.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -2,7 +2,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/option_sets.h"
-#include "report/report_files.h"
+#include "report/files/report_files.h"
 #include "util/mapped_file.h"
 
 namespace vernier {

@@ -2,16 +2,16 @@
 
 #include <chrono>
 
-#include "blame/quiet_logger.h"
+#include "blame/probe/quiet_logger.h"
 #include "cli/bind_model.h"
 #include "cli/bind_onnx_save.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/print_document.h"
 #include "inputs/shape_spec.h"
-#include "model/model_type.h"
-#include "report/model_text.h"
-#include "run/model_source.h"
+#include "model/onnx/model_type.h"
+#include "report/model/model_text.h"
+#include "run/runner/model_source.h"
 #include "util/paths.h"
 
 namespace vernier {

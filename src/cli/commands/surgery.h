@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/commands/command_start.h"
-#include "model/replaced_values.h"
+#include "model/edit/replaced_values.h"
 #include "surgeon/editable_model.h"
 #include "util/paths.h"
 #include "util/scratch_folder.h"
@@ -41,7 +41,7 @@ class Surgery {
   std::optional<EditableModel> model_;
 };
 
-/// The peer's description of a model, without its nodes, under a heading.
+/// Polygraphy's description of a model, without its nodes, under a heading.
 void TellModel(std::string_view heading, const OnnxModel& model, Logger& log);
 
 /// The shapes for inputs that the command line gives; without one for NAME:auto. kInvalidArgument.
@@ -50,7 +50,7 @@ Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args);
 /// The options of feeds that are given.
 std::vector<std::string> FeedFlags(const ParsedArgs& args);
 
-/// Runs a surgeon command from its words to its exit code, with the peer's banners if it has them
+/// Runs a surgeon command from its words to its exit code, with Polygraphy's banners if it has them
 /// and no document is asked for.
 using ToolWork = std::function<Status(const ParsedArgs& args, ConsoleLog& log)>;
 int RunModelTool(const CommandSpec& command, const ToolWork& work, bool banners,

@@ -8,7 +8,7 @@
 #include "cli/file_conflicts.h"
 #include "cli/option_sets.h"
 #include "cli/script/python_templates.h"
-#include "model/model_type.h"
+#include "model/onnx/model_type.h"
 #include "util/atomic_file.h"
 
 namespace vernier {

@@ -13,8 +13,8 @@
 #include "cli/script/python_call.h"
 #include "cli/script/shell_command.h"
 #include "core/version.h"
-#include "io/text_encoding.h"
-#include "run/script_runner.h"
+#include "io/bytes/text_encoding.h"
+#include "run/runner/script_runner.h"
 #include "util/shell_words.h"
 #include "util/visible_text.h"
 

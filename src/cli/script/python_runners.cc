@@ -1,5 +1,5 @@
 #include "cli/script/python_script_writer.h"
-#include "model/onnx_outputs.h"
+#include "model/edit/onnx_outputs.h"
 
 namespace vernier {
 namespace {
@@ -24,7 +24,7 @@ std::string PythonScript::LoadOnnx(const ModelPlan& model, const std::string& su
 
 std::string PythonScript::ModifyOutputs(const ModelPlan& model, const std::string& from,
                                         const std::string& suffix) {
-  // The peer's name for it, beside the one for TensorRT's networks.
+  // Polygraphy's name for it, beside the one for TensorRT's networks.
   Import(kOnnx, "ModifyOutputs as ModifyOnnxOutputs");
   PythonCall call("ModifyOnnxOutputs");
   call.Add(from);

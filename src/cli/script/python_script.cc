@@ -8,7 +8,7 @@
 #include "cli/script/python_script_writer.h"
 #include "compare/metric_table.h"
 #include "core/version.h"
-#include "run/own_python.h"
+#include "run/runner/own_python.h"
 #include "util/shell_words.h"
 #include "util/visible_text.h"
 

@@ -30,7 +30,7 @@ class PythonScript {
   std::string GraphTemplate(const Invocation& invocation);
 
  private:
-  // The peer warms up, and uses processes, only where one runner follows another.
+  // Polygraphy warms up, and uses processes, only where one runner follows another.
   bool IsSequential() const {
     const ExecutionPlan& execution = plan_.execution;
     return execution.sequential || execution.warm_up > 0 || execution.use_subprocess;

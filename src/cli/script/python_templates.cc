@@ -6,7 +6,7 @@
 #include <map>
 
 #include "cli/script/python_script_writer.h"
-#include "model/onnx_outputs.h"
+#include "model/edit/onnx_outputs.h"
 #include "util/cast_grammar.h"
 #include "util/own_program.h"
 #include "util/paths.h"
@@ -18,8 +18,8 @@ constexpr char kTrtTemplate[] = "polygraphy.backend.trt";
 constexpr char kTodo[] = "    pass # TODO: Set up the ";
 constexpr char kTodoEnd[] = " here. This function should not return anything.\n";
 
-// Options that are keywords of the same name, in the peer's order; profiles, timing caches, tactics
-// and memory have places of their own in it.
+// Options that are keywords of the same name, in Polygraphy's order; profiles, timing caches,
+// tactics and memory have places of their own in it.
 constexpr std::string_view kFirst[] = {"precision_constraints", "restricted"};
 constexpr std::string_view kSecond[] = {"sparse_weights", "tactic_sources"};
 constexpr std::string_view kThird[] = {"refittable",
@@ -120,7 +120,7 @@ std::vector<std::vector<std::pair<std::string, ProfileShapes>>> ProfilesOf(
 }  // namespace
 
 void PythonScript::NeedTensorRt() {
-  // As the peer asks for it.
+  // As Polygraphy asks for it.
   lazies_.insert("trt = mod.lazy_import('tensorrt>=8.5')");
 }
 
@@ -233,7 +233,7 @@ Result<std::string> PythonScript::ConfigTemplate(const Invocation& invocation) {
   const std::string before = std::exchange(body_, "");
   bool plain = false;
   const std::string last = Configuration("create_trt_config", plain);
-  if (plain) {  // the peer gives it no other name here
+  if (plain) {  // Polygraphy gives it no other name here
     imports_.erase(kTrtTemplate);
     body_.clear();
     Let(last, Call(kTrtTemplate, "CreateConfig"));

@@ -4,11 +4,11 @@
 #include <span>
 #include <string_view>
 
-#include "io/checksum.h"
+#include "io/bytes/checksum.h"
 #include "report/html/page_assets.h"
 #include "report/html/page_data.h"
-#include "report/text_escape.h"
-#include "report/verdict_text.h"
+#include "report/text/text_escape.h"
+#include "report/text/verdict_text.h"
 
 namespace vernier {
 namespace {

@@ -5,11 +5,11 @@
 #include <string_view>
 
 #include "compare/metric_table.h"
-#include "io/byte_sink.h"
-#include "io/json_writer.h"
+#include "io/bytes/byte_sink.h"
+#include "io/json/json_writer.h"
 #include "record/page_json.h"
-#include "report/run_summary.h"
-#include "report/verdict_text.h"
+#include "report/text/run_summary.h"
+#include "report/text/verdict_text.h"
 #include "util/number_text.h"
 #include "util/shell_words.h"
 #include "vernier/blame_record.h"

@@ -1,0 +1,27 @@
+// NaN and infinities: which layer makes them.
+#pragma once
+
+#include <optional>
+
+#include "blame/graph/blame_graph.h"
+#include "blame/probe/island_bench.h"
+#include "vernier/blame_record.h"
+
+namespace vernier {
+
+/// The tensors of both sides, by the candidate's names.
+struct SideSources {
+  TensorSource reference;
+  TensorSource candidate;
+  /// Tensors of the candidate that were had in another session than the rest; null: none.
+  const NameSet* apart = nullptr;
+};
+
+/// What a layer makes that is not finite, though all that its island reads on that side is; absent
+/// where it makes nothing of the kind, or inherits it. Constants of its own that are not finite are
+/// among the operands. `layer.outputs` are the island's, with their
+/// magnitudes.
+std::optional<NonFiniteRecord> MadeNonFinite(const BlameLayerRecord& layer, const BlameGraph& graph,
+                                             const Island& island, const SideSources& sides);
+
+}  // namespace vernier

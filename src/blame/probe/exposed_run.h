@@ -1,0 +1,24 @@
+// The candidate's model with some tensors exposed, against what it computes without.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "blame/probe/plain_outputs.h"
+#include "blame/probe/probe_side.h"
+
+namespace vernier {
+
+/// What is run again and again; the objects outlive it.
+struct ExposedScene {
+  ProbeSide* candidate = nullptr;
+  PlainOutputs* plain = nullptr;
+  const TensorMap* feed = nullptr;
+  size_t iteration = 0;              ///< which of `plain` the feed is
+  std::vector<std::string> outputs;  ///< the model's own
+};
+
+/// The error of the model's outputs with `probes` exposed, as a ProbeTrial has it. kCancelled.
+Result<double> RunExposed(const ExposedScene& scene, const std::vector<std::string>& probes);
+
+}  // namespace vernier

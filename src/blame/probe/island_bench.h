@@ -1,0 +1,91 @@
+// Nodes run alone by the candidate: many islands in one session, fed with tensors that are given.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "blame/graph/blame_graph.h"
+#include "blame/probe/probe_side.h"
+#include "compare/error_bound.h"
+#include "model/rounding/error_model.h"
+
+namespace vernier {
+
+/// The two sides' arithmetic, for graphs of the candidate's types.
+struct BenchArithmetic {
+  RunnerArithmetic reference;
+  RunnerArithmetic candidate;
+};
+
+/// A tensor of the candidate's graph, or nullptr.
+using TensorSource = std::function<const Tensor*(std::string_view name)>;
+
+struct IslandResult {
+  std::vector<const Tensor*> outputs;  ///< in the island's order; null: not handed out
+  std::string missing;                 ///< why there are none; empty: there are
+};
+
+class IslandBench {
+ public:
+  IslandBench(const BlameGraph& graph, ProbeSide& side, BenchArithmetic arithmetic)
+      : graph_(graph), side_(side), arithmetic_(arithmetic) {}
+  ~IslandBench() { CloseSessions(); }
+  IslandBench(const IslandBench&) = delete;
+  IslandBench& operator=(const IslandBench&) = delete;
+
+  /// The islands of a batch. `as_fed` tells dtype and shape of the tensors that they will be fed.
+  void Take(std::vector<Island> islands, TensorLookup as_fed);
+
+  /// Runs all islands on the tensors of `source`, cast to the types that they are declared with.
+  /// An island that lacks an input, whose input does not fit its type, or with which no session can
+  /// be opened or run, says so. kCancelled.
+  Result<std::vector<IslandResult>> Run(const TensorSource& source);
+
+  /// Gives the results' memory back.
+  void DropResults() { kept_.clear(); }
+
+  /// The next Run opens them again.
+  void CloseSessions();
+
+  const std::vector<Island>& islands() const { return islands_; }
+  std::vector<std::string_view> InputsOf(size_t island) const {
+    return graph_.InputsOf(islands_[island]);
+  }
+
+  /// What faultless runtimes may differ by on an output of an island, rounding of its inputs
+  /// included. Valid after Run.
+  ErrorBound BoundOf(size_t island, size_t output, const Tensor& tensor) const;
+
+ private:
+  struct Group {
+    std::vector<size_t> islands;
+    std::unique_ptr<LiveRunner> session;
+    std::vector<std::string> inputs;
+    std::vector<std::vector<std::string>> outputs;
+    ErrorPredictions predictions;
+    bool free_sizes = false;  // of what is fed
+  };
+  Status Open(Group& group);
+  Status Feed(Group& group, const TensorSource& source, TensorMap& feed);
+  Status RunGroup(Group& group, const TensorSource& source, std::vector<IslandResult>& results);
+  void Regroup(const std::vector<IslandResult>& results);
+  void Split(size_t index, const Status& why);
+  bool MayTryFreeSizes(const Group& group) const;
+  std::string WhyNot(size_t island, const TensorSource& source);
+  Result<Tensor> Fit(std::string_view name, const Tensor& tensor) const;
+
+  const BlameGraph& graph_;
+  ProbeSide& side_;
+  BenchArithmetic arithmetic_;
+  TensorLookup as_fed_;
+  std::vector<Island> islands_;
+  std::vector<std::string> hopeless_;  // why an island is never run; empty: it is
+  std::vector<Group> groups_;
+  std::vector<TensorMap> kept_;  // what the results point into
+  int64_t failures_ = 0;
+};
+
+}  // namespace vernier

@@ -1,0 +1,65 @@
+// The layers of a batch run alone by the candidate: the errors that they make by themselves.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "blame/graph/blame_graph.h"
+#include "blame/judge/non_finite.h"
+#include "blame/judge/tensor_judge.h"
+#include "blame/probe/island_bench.h"
+#include "util/thread_pool.h"
+#include "vernier/blame_record.h"
+
+namespace vernier {
+
+/// A node by itself, or with those that the candidate computes together with it.
+enum class AloneAs { kNodes, kFused };
+
+class LayersAlone {
+ public:
+  LayersAlone(AloneAs as, const BlameGraph& graph, ProbeSide& side, BenchArithmetic arithmetic,
+              ThreadPool& threads)
+      : fused_(as == AloneAs::kFused),
+        graph_(graph),
+        side_(side),
+        bench_(graph, side, arithmetic),
+        threads_(threads) {}
+
+  /// The islands of the next runs. Sessions are opened anew.
+  void Take(std::vector<LayerIsland> islands, const TensorLookup& as_fed);
+
+  size_t size() const { return layers_.size(); }
+
+  /// Adds to `layers` the errors that their islands make on the reference's tensors, and where
+  /// these explain nothing, how far they are within the model from what they do alone, if their
+  /// tensors are of one session. Eased where the inputs cancel. Those of single nodes are to be had
+  /// before those of fused ones. kCancelled.
+  Status Run(const SideSources& sources, const TensorLookup& as_fed, AfterUse after_use,
+             std::span<BlameLayerRecord> layers);
+
+ private:
+  struct Place {
+    size_t island;
+    size_t output;
+  };
+  Status Measure(const TensorSource& reference, std::span<BlameLayerRecord> layers);
+  void Note(Place place, const TensorJudgement& judged, const ErrorBound& bound,
+            BlameLayerRecord& layer) const;
+  bool IsWantedInPlace(const BlameLayerRecord& layer) const;
+  bool IsOfOneSession(size_t island, const SideSources& sources) const;
+  Status MeasureInPlace(const SideSources& sources, std::span<BlameLayerRecord> layers);
+  Status AllowForConditions(const TensorSource& reference, const TensorLookup& as_fed,
+                            std::span<BlameLayerRecord> layers);
+  bool Quantises(const Island& island) const;
+
+  const bool fused_;
+  const BlameGraph& graph_;
+  ProbeSide& side_;
+  IslandBench bench_;
+  ThreadPool& threads_;
+  std::vector<size_t> layers_;  // of the islands
+};
+
+}  // namespace vernier

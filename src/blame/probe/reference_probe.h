@@ -1,0 +1,52 @@
+// The reference's tensors, computed here and now or saved.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "blame/probe/probe_side.h"
+#include "blame/probe/tensor_pairs.h"
+#include "run/saved/loaded_runs.h"
+
+namespace vernier {
+
+/// Tensors by the names of the candidate's graph.
+using TensorsByName = std::unordered_map<std::string_view, Tensor>;
+
+/// Where the reference's tensors come from. What it points to outlives it.
+struct ReferenceSource {
+  const TensorPairs* pairs = nullptr;
+  ProbeSide* live = nullptr;  ///< null: saved
+  LoadedRuns* saved = nullptr;
+  size_t saved_run = 0;
+  Logger* logger = nullptr;
+};
+
+class ReferenceProbe {
+ public:
+  ReferenceProbe(const ReferenceSource& source, std::vector<UnexposedTensor>& unexposed,
+                 AfterUse after_use = AfterUse::kClose)
+      : source_(source) {
+    if (source.live != nullptr) {
+      sessions_ = std::make_unique<ProbeSessions>(*source.live, unexposed, after_use);
+    }
+  }
+
+  /// Begins to fetch, where they are computed: see ProbeSessions::Begin.
+  void Begin(const std::vector<std::string_view>& names, const TensorMap& feed);
+
+  /// Adds the tensors of these names, which must be paired, to `into`; what cannot be had is
+  /// missing. kCancelled, and kMalformed for a damaged file.
+  Status Fetch(const std::vector<std::string_view>& names, const TensorMap& feed, int64_t iteration,
+               TensorsByName& into);
+
+ private:
+  std::vector<std::string> OwnNames(const std::vector<std::string_view>& names) const;
+
+  const ReferenceSource source_;
+  std::unique_ptr<ProbeSessions> sessions_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,24 @@
+// The bounds between the two sides of a search.
+#pragma once
+
+#include <cstddef>
+
+#include "run/comparison/pair_error_bounds.h"
+#include "run/live/live_runner.h"
+
+namespace vernier {
+
+/// Streams of the bounds.
+inline constexpr size_t kReferenceStream = 0;
+inline constexpr size_t kCandidateStream = 1;
+
+/// How the sides compute. The runners outlive the bounds.
+struct SideRunners {
+  const LiveRunner* reference = nullptr;  ///< null: saved
+  const LiveRunner* candidate = nullptr;
+  bool quantises_alone = false;  ///< the candidate has quantisers, and the reference none
+};
+
+PairErrorBounds MakeSideBounds(const CompareOptions& options, const SideRunners& runners);
+
+}  // namespace vernier

@@ -1,0 +1,84 @@
+#include "io/results/feed_reader.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "io/bytes/directory_listing.h"
+#include "io/results/feed_sources.h"
+
+namespace vernier {
+namespace {
+
+// The files, or directories of ONNX test data, that a path stands for.
+Result<std::vector<std::string>> Expand(const std::string& path) {
+  if (!IsDirectory(path)) {
+    std::error_code error;
+    if (std::filesystem::exists(path, error)) return std::vector{path};
+    return Malformed("'" + path + "' does not exist");
+  }
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> json, ListJsonFiles(path));
+  if (!json.empty()) return json;
+  VERNIER_ASSIGN_OR_RETURN(const auto sets, ListTestDataSets(path));
+  if (!sets.empty()) return sets;
+  if (HoldsTestData(path, TestDataPart::kInputs) || HoldsTestData(path, TestDataPart::kOutputs)) {
+    return std::vector{path};
+  }
+  return Malformed("No per-iteration '*.json' files found in directory '" + path +
+                   "', nor ONNX test data (input_0.pb, test_data_set_0)");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FeedReader>> FeedReader::Open(std::vector<std::string> paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> expanded, Expand(path));
+    files.insert(files.end(), expanded.begin(), expanded.end());
+  }
+  std::unique_ptr<FeedReader> reader(new FeedReader(std::move(files)));
+  if (!reader->files_.empty()) VERNIER_TRY(reader->OpenFile());
+  return reader;
+}
+
+Status FeedReader::OpenFile() {
+  source_ = nullptr;  // one file mapped at a time
+  current_path_ = files_[file_];
+  VERNIER_ASSIGN_OR_RETURN(source_, OpenFeedFile(files_[file_]));
+  ++file_;
+  next_ = 0;
+  return {};
+}
+
+bool FeedReader::HasMore() const {
+  return file_ < files_.size() || (source_ != nullptr && next_ < source_->size());
+}
+
+Result<std::optional<TensorMap>> FeedReader::Next() {
+  while (source_ == nullptr || next_ == source_->size()) {
+    if (file_ == files_.size()) return std::optional<TensorMap>();
+    VERNIER_TRY(OpenFile());
+  }
+  VERNIER_ASSIGN_OR_RETURN(TensorMap feed, source_->Read(next_));
+  ++next_;
+  return std::optional<TensorMap>(std::move(feed));
+}
+
+std::string NameByPosition(std::span<const std::string> names, TensorMap& tensors) {
+  if (names.size() != tensors.size()) return "";
+  std::string remark;
+  const bool same_names = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return Find(tensors, name) != nullptr;
+  });
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (same_names && remark.empty() && tensors[i].name != names[i]) {
+      remark = "ONNX test data are told by position: file " + std::to_string(i) + " is '" +
+               names[i] + "', though it is called '" + tensors[i].name + "' inside";
+    }
+    tensors[i].name = names[i];
+  }
+  return remark;
+}
+
+}  // namespace vernier

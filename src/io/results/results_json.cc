@@ -1,0 +1,222 @@
+#include "io/results/results_json.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "io/bytes/directory_listing.h"
+#include "io/json/peer_type.h"
+
+namespace vernier {
+namespace {
+
+using JsonKind = JsonValue::Kind;
+using Run = SavedRun;
+
+constexpr std::string_view kDefaultRunner = "custom_runner";
+
+Status ExpectedAt(JsonValue value, std::string_view what) {
+  return Malformed("byte " + std::to_string(value.offset()) + ": expected " + std::string(what) +
+                   ", found " + std::string(value.KindName()));
+}
+
+// A member that may be absent or null; otherwise it must be of `kind`.
+Result<std::optional<JsonValue>> Optional(JsonValue object, std::string_view key, JsonKind kind) {
+  const auto value = object.Find(key);
+  if (!value || value->is(JsonKind::kNull)) return std::optional<JsonValue>();
+  if (value->is(kind)) return value;
+  return ExpectedAt(*value, "\"" + std::string(key) + "\" of another type");
+}
+
+class JsonResults final : public ResultsReader::Source {
+ public:
+  explicit JsonResults(std::unique_ptr<PeerDocument> document) : document_(std::move(document)) {}
+
+  Status Index();
+  const std::vector<Run>& runs() const override { return runs_; }
+  Result<IterationResult> Read(size_t run, size_t iteration) override;
+  Status CheckIntact() const override { return document_->file()->CheckIntact(); }
+
+  const FileStamp& stamp() const { return document_->file()->stamp(); }
+
+ private:
+  Status IndexRun(JsonValue pair);
+
+  std::unique_ptr<PeerDocument> document_;
+  std::vector<Run> runs_;
+  std::vector<std::vector<JsonValue>> iterations_;
+};
+
+Status JsonResults::Index() {
+  const JsonValue root = document_->root();
+  const Result<std::string> type = PeerTypeOf(root);
+  if (!type.ok()) return document_->Annotate(type.status());
+  if (*type != "RunResults") {
+    return document_->Annotate(
+        Malformed("Provided JSON cannot be decoded into a RunResults.\nNote: JSON was decoded into "
+                  "a " +
+                  DescribeDecoded(root)));
+  }
+  const auto list = root.Find("lst");
+  if (!list || !list->is(JsonKind::kArray)) {
+    return document_->Annotate(ExpectedAt(list.value_or(root), "the list \"lst\" of runners"));
+  }
+  for (const JsonValue pair : list->Elements()) {
+    if (Status status = IndexRun(pair); !status.ok()) return document_->Annotate(std::move(status));
+  }
+  return {};
+}
+
+Status JsonResults::IndexRun(JsonValue pair) {
+  const std::vector<JsonValue> parts = pair.Elements();
+  if (parts.size() != 2 || !parts[0].is(JsonKind::kString) || !parts[1].is(JsonKind::kArray)) {
+    return ExpectedAt(pair, "a runner's name and the list of its iterations");
+  }
+  std::vector<JsonValue> iterations = parts[1].Elements();
+  for (const JsonValue iteration : iterations) {
+    if (iteration.is(JsonKind::kCut)) continue;
+    VERNIER_ASSIGN_OR_RETURN(const std::string type, PeerTypeOf(iteration));
+    if (type != "IterationResult") return ExpectedAt(iteration, "an IterationResult");
+  }
+  runs_.push_back({parts[0].Text(), iterations.size()});
+  iterations_.push_back(std::move(iterations));
+  return {};
+}
+
+Result<IterationResult> JsonResults::Read(size_t run, size_t iteration) {
+  const JsonValue value = iterations_[run][iteration];
+  if (!value.is(JsonKind::kCut)) return DecodeJsonIteration(*document_, value);
+  VERNIER_ASSIGN_OR_RETURN(const auto document, document_->OpenCut(value));
+  return DecodeJsonIteration(*document, document->root());
+}
+
+// There may be very many iterations: only where each one lies is kept, and it is parsed again when
+// it is read. What is none there stays, for the message about it.
+bool IsIteration(JsonValue object, size_t depth) {
+  constexpr size_t kDepth = 4;  // the results, their list, a runner's pair, its list
+  if (depth != kDepth) return false;
+  const Result<std::string> type = PeerTypeOf(object);
+  return type.ok() && *type == "IterationResult";
+}
+
+Result<std::unique_ptr<JsonResults>> OpenFile(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(auto document, PeerDocument::Open(path, IsIteration));
+  auto results = std::make_unique<JsonResults>(std::move(document));
+  VERNIER_TRY(results->Index());
+  return results;
+}
+
+class JsonResultsDirectory final : public ResultsReader::Source {
+ public:
+  explicit JsonResultsDirectory(std::vector<std::string> files) : files_(std::move(files)) {}
+
+  Status Index();
+  const std::vector<Run>& runs() const override { return runs_; }
+  Result<IterationResult> Read(size_t run, size_t iteration) override;
+  Status CheckIntact() const override;
+
+ private:
+  struct Place {
+    size_t file;
+    size_t run;
+    size_t iteration;
+  };
+
+  Status Load(size_t file);
+  Status CheckStamp(size_t file, const FileStamp& now) const;
+  void AddRunsOf(size_t file);
+
+  std::vector<std::string> files_;
+  std::vector<FileStamp> stamps_;  // of those that were looked at
+  std::vector<Run> runs_;
+  std::vector<std::vector<Place>> places_;
+  // The n-th runner of a name in each file is the n-th of that name in all.
+  std::map<std::pair<std::string, size_t>, size_t> known_;
+  size_t loaded_ = 0;
+  std::unique_ptr<JsonResults> current_;
+};
+
+Status JsonResultsDirectory::Load(size_t file) {
+  if (current_ != nullptr && loaded_ == file) return {};
+  current_ = nullptr;
+  VERNIER_ASSIGN_OR_RETURN(auto results, OpenFile(files_[file]));
+  if (file == stamps_.size()) stamps_.push_back(results->stamp());
+  VERNIER_TRY(CheckStamp(file, results->stamp()));
+  current_ = std::move(results);
+  loaded_ = file;
+  return {};
+}
+
+Status JsonResultsDirectory::CheckStamp(size_t file, const FileStamp& now) const {
+  if (now == stamps_[file]) return {};
+  return Malformed("'" + files_[file] + "' was written to while it was read");
+}
+
+Status JsonResultsDirectory::CheckIntact() const {
+  for (size_t file = 0; file < stamps_.size(); ++file) {
+    VERNIER_ASSIGN_OR_RETURN(const auto now, InputFile::Open(files_[file]));
+    VERNIER_TRY(CheckStamp(file, now->stamp()));
+  }
+  return {};
+}
+
+void JsonResultsDirectory::AddRunsOf(size_t file) {
+  std::map<std::string, size_t> seen;
+  for (size_t local = 0; local < current_->runs().size(); ++local) {
+    const Run& run = current_->runs()[local];
+    const auto [entry, is_new] =
+        known_.emplace(std::pair(run.name, seen[run.name]++), runs_.size());
+    if (is_new) {
+      runs_.push_back({run.name, 0});
+      places_.emplace_back();
+    }
+    for (size_t i = 0; i < run.iterations; ++i) places_[entry->second].push_back({file, local, i});
+    runs_[entry->second].iterations += run.iterations;
+  }
+}
+
+Status JsonResultsDirectory::Index() {
+  for (size_t file = 0; file < files_.size(); ++file) {
+    VERNIER_TRY(Load(file));
+    AddRunsOf(file);
+  }
+  return {};
+}
+
+Result<IterationResult> JsonResultsDirectory::Read(size_t run, size_t iteration) {
+  const Place& place = places_[run][iteration];
+  VERNIER_TRY(Load(place.file));
+  return current_->Read(place.run, place.iteration);
+}
+
+}  // namespace
+
+Result<IterationResult> DecodeJsonIteration(const PeerDocument& document, JsonValue value) {
+  IterationResult result;
+  result.runner_name = kDefaultRunner;
+  VERNIER_ASSIGN_OR_RETURN(const auto name, Optional(value, "runner_name", JsonKind::kString));
+  if (name) result.runner_name = name->Text();
+  VERNIER_ASSIGN_OR_RETURN(const auto runtime, Optional(value, "runtime", JsonKind::kNumber));
+  if (runtime) result.runtime_s = JsonNumberValue(runtime->raw());
+  VERNIER_ASSIGN_OR_RETURN(const auto outputs, Optional(value, "outputs", JsonKind::kObject));
+  if (!outputs) return result;
+  VERNIER_ASSIGN_OR_RETURN(result.outputs, document.DecodeTensors(*outputs));
+  return result;
+}
+
+Result<std::unique_ptr<ResultsReader::Source>> OpenJsonResults(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(auto results, OpenFile(path));
+  return std::unique_ptr<ResultsReader::Source>(std::move(results));
+}
+
+Result<std::unique_ptr<ResultsReader::Source>> OpenJsonResultsDirectory(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> files, ListJsonFiles(path));
+  if (files.empty()) {
+    return Malformed("No per-iteration '*.json' files found in directory '" + path + "'");
+  }
+  auto results = std::make_unique<JsonResultsDirectory>(std::move(files));
+  VERNIER_TRY(results->Index());
+  return std::unique_ptr<ResultsReader::Source>(std::move(results));
+}
+
+}  // namespace vernier

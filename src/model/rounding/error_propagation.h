@@ -1,0 +1,109 @@
+// Rounding errors followed from node to node: what error_model.h's PredictErrors does. Internal to
+// model.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "model/rounding/error_growth.h"
+#include "model/rounding/error_lengths.h"
+#include "model/rounding/error_model.h"
+#include "model/rounding/error_rules.h"
+#include "model/rounding/value_growth.h"
+
+namespace vernier {
+
+/// Rounds of a loop, or steps of a sequence.
+inline constexpr double kUnknownTrips = 100;
+
+class ErrorPropagation {
+ public:
+  /// All must outlive it.
+  ErrorPropagation(const OnnxModel& model, std::span<const InputDims> inputs,
+                   RunnerArithmetic first, RunnerArithmetic second, const SeenOutputs& seen);
+
+  /// Outputs of the run besides the graph's own. Before Run.
+  void KeepOutputs(std::span<const std::string> outputs);
+
+  /// `order` is topological.
+  void Run(const std::vector<uint32_t>& order, FedInputs fed);
+
+  /// Of every tensor.
+  ErrorPredictions Take();
+
+ private:
+  struct Step {
+    const OnnxGraph& graph;
+    const OnnxNode& node;
+    const ErrorRule* rule;
+    ErrorPrediction error;  // of the inputs, joined; the outputs' when done
+    SideRoundoff sides[2];
+    DType type = DType::kUndefined;             // of the first output
+    double growth = 1;                          // that the values show, and `error` has
+    std::optional<ErrorPrediction> scale = {};  // of a dynamic quantiser's second output
+  };
+  // What holds of all inputs.
+  struct Joined {
+    bool constant, positive;
+  };
+
+  // What is known before the first node: error_propagation.cc.
+  void FindTypes();
+  void FindQuantisers();
+  void Start(std::string_view name, DType dtype);
+  void RoundInput(const OnnxValue& input);
+
+  // From node to node: error_propagation.cc.
+  void Visit(const OnnxGraph& graph, const OnnxNode& node, int depth);
+  Joined JoinInputs(Step& step);
+  void Rectify(Step& step);
+  void MakeRelative(std::string_view name, ErrorPrediction& error);
+  void VisitBodies(Step& step, int depth);
+  void StartAgain(std::string_view name);
+  ErrorPrediction AsOutput(std::string_view name, ErrorPrediction error) const;
+  DType TypeOf(std::string_view name) const;
+  const ErrorPrediction* Find(std::string_view name) const;
+  int64_t Elements(std::string_view name) const;
+
+  // What operators do to errors: error_operators.cc.
+  void Apply(Step& step);
+  void ApplyMatrix(Step& step);
+  void ApplyReduction(Step& step);
+  void ApplyNorm(Step& step);
+  void ApplyCast(Step& step);
+  void ApplySteps(Step& step, double relative_step, Steps kind);
+  void ApplyQuantiser(Step& step, double relative_step);
+  void ApplyQuantise(Step& step);
+  void ApplyOneSided(Step& step, double relative_step) const;
+  void RoundWeights(Step& step) const;
+  void RoundShort(Step& step, bool computes);
+  void SpreadFlips(Step& step) const;
+  void Add(Step& step, double growth, int64_t length, double roundoffs) const;
+  bool IsQuantisedWithBias(const Step& step) const;
+  static bool IsSquare(const Step& step);
+  void AddAbsolute(Step& step) const;
+  bool OneQuantises() const { return first_.unquantised != second_.unquantised; }
+
+  const OnnxModel& model_;
+  ShapeTracker shapes_;
+  SumLengths lengths_{model_, shapes_};
+  RunnerArithmetic first_, second_;
+  std::unordered_map<std::string_view, const ErrorRule*> rules_;
+  std::unordered_map<std::string_view, DType> types_;
+  std::unordered_map<std::string_view, ErrorPrediction> errors_;
+  ErrorPredictions measured_;  // of outputs that are read further on, as predicted
+  const SeenOutputs& seen_;
+  ValueGrowth growth_{model_, seen_.values};
+  std::unordered_set<std::string_view> constants_;   // initializers and what is made of them
+  std::unordered_set<std::string_view> to_steps_;    // read by a QuantizeLinear
+  std::unordered_set<std::string_view> from_steps_;  // written by a DequantizeLinear
+  std::unordered_set<std::string_view> kept_;        // outputs that are read further on
+  std::unordered_set<std::string_view> narrow_;      // values rounded to a short type of their own
+};
+
+}  // namespace vernier

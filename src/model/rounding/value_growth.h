@@ -1,0 +1,45 @@
+// By how much an operator makes the errors of its inputs larger, as the values show: its condition
+// (Higham, Accuracy and Stability of Numerical Algorithms, sections 1.6 and 3.3) for errors that
+// are spread evenly over the elements of an input.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+
+#include "model/onnx/onnx_model.h"
+#include "model/rounding/error_model.h"
+
+namespace vernier {
+
+/// The most that a bound is widened by.
+inline constexpr double kMostGrowth = 1000;
+
+class ValueGrowth {
+ public:
+  /// `values` may be empty: then nothing is known.
+  ValueGrowth(const OnnxModel& model, const FindValues& values) : model_(model), values_(values) {}
+
+  /// The root mean square of a float tensor's finite values; 0 where it is not known.
+  double Scale(std::string_view name);
+
+  /// The growth of a relative error of the input with that place: at least 1 and at most
+  /// kMostGrowth; 1 where values are not known or the operator has no rule here.
+  double Of(const OnnxGraph& graph, const OnnxNode& node, size_t input);
+
+ private:
+  double Raw(std::string_view op, std::span<const std::string_view> inputs, std::string_view output,
+             size_t input);
+  double Quotient(std::span<const std::string_view> inputs, size_t input);
+  double MatrixGrowth(std::string_view op, std::span<const std::string_view> inputs,
+                      std::string_view output);
+  double NormGrowth(std::string_view input);
+  double KeptShare(std::string_view input, std::string_view output);
+
+  const OnnxModel& model_;
+  const FindValues& values_;
+  std::unordered_map<std::string_view, double> scales_;
+};
+
+}  // namespace vernier

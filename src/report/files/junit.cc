@@ -1,0 +1,284 @@
+#include "report/files/junit.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "record/coverage.h"
+#include "record/side_names.h"
+#include "report/text/run_summary.h"
+#include "report/text/text_escape.h"
+#include "report/text/verdict_text.h"
+#include "util/counted.h"
+#include "util/first_line.h"
+#include "util/number_text.h"
+#include "vernier/blame_record.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+namespace {
+
+// Of a test case: nothing for a pass.
+enum class CaseResult : uint8_t { kPassed, kFailure, kError, kSkipped };
+
+struct TestCase {
+  std::string name;
+  CaseResult result = CaseResult::kPassed;
+  std::string message = {};
+  std::string text = {};
+  double seconds = 0;
+};
+
+struct TestSuite {
+  std::string name;
+  std::vector<TestCase> cases;
+
+  size_t Count(CaseResult result) const {
+    size_t count = 0;
+    for (const TestCase& test : cases) count += test.result == result;
+    return count;
+  }
+};
+
+const char* TagOf(CaseResult result) {
+  switch (result) {
+    case CaseResult::kFailure:
+      return "failure";
+    case CaseResult::kError:
+      return "error";
+    default:
+      return "skipped";
+  }
+}
+
+TestSuite RunnerSuite(const RunRecord& record) {
+  TestSuite suite{"runners", {}};
+  for (const RunnerRecord& runner : record.runners) {
+    TestCase test{.name = runner.name, .seconds = runner.load_seconds};
+    if (!runner.failure.empty()) {
+      test.result = CaseResult::kError;
+      test.message = FirstLine(runner.failure);
+      test.text = runner.failure;
+    } else if (!record.error.empty() && runner.framework_version.empty()) {
+      test.result = CaseResult::kSkipped;
+      test.message = "never opened: " + FirstLine(record.error);
+    }
+    suite.cases.push_back(std::move(test));
+    for (const auto& [name, why] : runner.skipped_outputs) {
+      suite.cases.push_back(
+          {runner.name + ": output '" + name + "'", CaseResult::kSkipped, why, "", 0});
+    }
+  }
+  return suite;
+}
+
+// Of layers, only the worst iteration is known.
+std::string IterationsOf(const PairRecord& pair, const OutputRecord& output) {
+  if (pair.by_layer) {
+    return pair.compared_iterations > 1
+               ? "\nin iteration " + std::to_string(output.figures.iteration) + ", its worst of " +
+                     std::to_string(pair.compared_iterations)
+               : "";
+  }
+  return "\n" + std::to_string(output.passed) + " of " + Counted(output.compared, "iteration") +
+         " passed";
+}
+
+std::string JunitValue(double value, const std::optional<std::string>& text,
+                       const std::string& digits) {
+  if (text) return *text;
+  return digits.empty() ? FormatG(value, 9) : digits;
+}
+
+TestCase OutputCase(const PairRecord& pair, const OutputRecord& output) {
+  TestCase test{.name = output.name};
+  const std::string_view verdict = OutputVerdict(output);
+  if (verdict == "passed" && pair.retyped && IsRetyped(output)) {
+    test.result = CaseResult::kFailure;
+    test.message = "types differ: " + output.dtype + " against " + output.other_dtype;
+    return test;
+  }
+  if (verdict == "passed") {
+    if (!output.vacuous.empty()) test.text = "shows nothing: " + output.vacuous;
+    return test;
+  }
+  test.result = verdict == "failed" ? CaseResult::kFailure : CaseResult::kError;
+  test.message = DescribeFailure(output);
+  test.text = test.message + IterationsOf(pair, output);
+  for (const ElementRecord& element : output.figures.worst) {
+    test.text += "\nat " + FormatDims(element.index) + ": " +
+                 JunitValue(element.first, element.first_text, element.first_digits) + " against " +
+                 JunitValue(element.second, element.second_text, element.second_digits);
+  }
+  return test;
+}
+
+// `error` is why the run was given up, or empty.
+TestSuite PairSuite(const PairRecord& pair, const std::string& error) {
+  TestSuite suite{pair.first + " vs. " + pair.second + (pair.by_layer ? ", layer by layer" : ""),
+                  {}};
+  for (const OutputRecord& output : pair.outputs) suite.cases.push_back(OutputCase(pair, output));
+  for (const auto& [names, why] :
+       {std::pair(&pair.only_in_first, "only in " + pair.first),
+        std::pair(&pair.only_in_second, "only in " + pair.second),
+        std::pair(&pair.without_verdict, std::string("no verdict")),
+        std::pair(&pair.dropped, std::string("dropped by post-processing")),
+        std::pair(&pair.left_out, std::string("left out by --map-outputs"))}) {
+    for (const std::string& name : *names) {
+      suite.cases.push_back({name, CaseResult::kSkipped, why, "", 0});
+    }
+  }
+  if (pair.outputs.empty()) {
+    suite.cases.push_back({"comparison", CaseResult::kError, "nothing was compared", error, 0});
+  }
+  return suite;
+}
+
+TestSuite ProfileSuite(const ProfileRecord& profile) {
+  TestSuite suite{"profile", {}};
+  for (const ProfilePoint& point : profile.points) {
+    TestCase test{.name = point.runner + " " + point.shapes, .seconds = point.latency.median};
+    if (!point.failure.empty()) {
+      test.result = CaseResult::kError;
+      test.message = point.failure;
+    } else if (point.accuracy.compared && !point.accuracy.passed) {
+      test.result = CaseResult::kFailure;
+      test.message =
+          "outputs differ from those of " + ReferenceOf(profile) + ": " + point.accuracy.why;
+    }
+    suite.cases.push_back(std::move(test));
+  }
+  return suite;
+}
+
+TestSuite CulpritSuite(const BlameRecord& blame) {
+  TestSuite suite{"blame", {}};
+  for (const BlameCulprit& culprit : blame.culprits) {
+    suite.cases.push_back(
+        {culprit.node, CaseResult::kFailure, culprit.op_type + ": " + culprit.why, culprit.why, 0});
+  }
+  return suite;
+}
+
+// Whether all was done that was asked for. Its name stays, whatever was not.
+TestCase CompletenessCase(const RunRecord& record) {
+  TestCase test{.name = "completeness"};
+  if (record.faults.empty()) {
+    if (record.error.empty() && record.rejections.empty()) return test;
+    // The verdict has the failure; nothing here may read as a pass.
+    test.result = CaseResult::kSkipped;
+    test.message = FirstLine(record.error.empty() ? record.rejections.front() : record.error);
+    return test;
+  }
+  test.result = CaseResult::kError;
+  test.message = record.faults.size() == 1
+                     ? FirstLine(record.faults.front())
+                     : Counted(static_cast<int64_t>(record.faults.size()), "thing") +
+                           " asked for and not done: " + FirstLine(record.faults.front()) +
+                           ", and more";
+  for (const std::string& fault : record.faults) test.text += fault + "\n";
+  return test;
+}
+
+// What no output stands for.
+TestSuite RunSuite(const RunRecord& record) {
+  TestSuite suite{"run", {CompletenessCase(record)}};
+  const VerdictText verdict = DecideVerdict(record);
+  TestCase whole{.name = "verdict", .seconds = record.seconds};
+  whole.text = verdict.sentence;
+  if (record.exit_code != 0) {
+    whole.result =
+        verdict.outcome == Outcome::kMismatched ? CaseResult::kFailure : CaseResult::kError;
+    const bool incomplete = verdict.outcome == Outcome::kIncomplete;
+    whole.message = (incomplete ? "INCOMPLETE: " : "") + verdict.sentence;
+    whole.text = !record.error.empty() ? record.error : FormatAdvice(record);
+    for (const std::string& why : record.rejections) whole.text += "\n" + why;
+  }
+  suite.cases.push_back(std::move(whole));
+  return suite;
+}
+
+std::string Attribute(const char* name, std::string_view value) {
+  return std::string(" ") + name + "=\"" + XmlAttribute(value) + "\"";
+}
+
+std::string Counts(size_t tests, size_t failures, size_t errors, size_t skipped) {
+  return Attribute("tests", std::to_string(tests)) +
+         Attribute("failures", std::to_string(failures)) +
+         Attribute("errors", std::to_string(errors)) +
+         Attribute("skipped", std::to_string(skipped));
+}
+
+std::string FormatCase(const TestSuite& suite, const TestCase& test) {
+  std::string text = "    <testcase" + Attribute("classname", suite.name) +
+                     Attribute("name", test.name) + Attribute("time", FormatG(test.seconds, 6));
+  if (test.result == CaseResult::kPassed && test.text.empty()) return text + "/>\n";
+  text += ">\n";
+  if (test.result == CaseResult::kPassed) {
+    text += "      <system-out>" + XmlText(test.text) + "</system-out>\n";
+  } else {
+    const std::string tag = TagOf(test.result);
+    text += "      <" + tag + Attribute("message", test.message) + ">" + XmlText(test.text) + "</" +
+            tag + ">\n";
+  }
+  return text + "    </testcase>\n";
+}
+
+struct Totals {
+  size_t tests = 0, failures = 0, errors = 0, skipped = 0;
+  double seconds = 0;
+};
+
+// The suites of a record; of one of many, with its name before theirs.
+std::string FormatSuites(const RunRecord& given, const std::string& prefix, Totals& totals) {
+  // So that test machinery knows a case again.
+  const RunRecord record = WithSideNames(given, NameStyle::kStable);
+  std::vector<TestSuite> suites;
+  if (!record.runners.empty()) suites.push_back(RunnerSuite(record));
+  for (const PairRecord& pair : record.pairs) suites.push_back(PairSuite(pair, record.error));
+  if (record.profile) suites.push_back(ProfileSuite(*record.profile));
+  if (record.blame) suites.push_back(CulpritSuite(*record.blame));
+  suites.push_back(RunSuite(record));
+  std::string body;
+  for (TestSuite& suite : suites) {
+    suite.name = prefix + suite.name;
+    const size_t failed = suite.Count(CaseResult::kFailure);
+    const size_t broken = suite.Count(CaseResult::kError);
+    const size_t left_out = suite.Count(CaseResult::kSkipped);
+    body += "  <testsuite" + Attribute("name", suite.name) +
+            Counts(suite.cases.size(), failed, broken, left_out) + ">\n";
+    for (const TestCase& test : suite.cases) body += FormatCase(suite, test);
+    body += "  </testsuite>\n";
+    totals.tests += suite.cases.size();
+    totals.failures += failed;
+    totals.errors += broken;
+    totals.skipped += left_out;
+  }
+  totals.seconds += record.seconds;
+  return body;
+}
+
+std::string FormatDocument(const Totals& totals, const std::string& body) {
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + Attribute("name", "vernier") +
+         Counts(totals.tests, totals.failures, totals.errors, totals.skipped) +
+         Attribute("time", FormatG(totals.seconds, 6)) + ">\n" + body + "</testsuites>\n";
+}
+
+}  // namespace
+
+std::string FormatJunit(const RunRecord& record) {
+  Totals totals;
+  const std::string body = FormatSuites(record, "", totals);
+  return FormatDocument(totals, body);
+}
+
+std::string FormatJunit(std::span<const NamedRecord> records) {
+  Totals totals;
+  std::string body;
+  for (const NamedRecord& named : records) {
+    body += FormatSuites(named.record, named.name + ": ", totals);
+  }
+  return FormatDocument(totals, body);
+}
+
+}  // namespace vernier

@@ -1,0 +1,151 @@
+#include "report/model/engine_text.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <span>
+
+#include "compare/comparison.h"
+#include "kernels/statistics.h"
+
+namespace vernier {
+namespace {
+
+// Polygraphy's indent_block: every line, and no newline at the end.
+std::string Indent(std::string_view text, size_t levels) {
+  const std::string tab(4 * levels, ' ');
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  std::string out = tab;
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += tab;
+  }
+  return out;
+}
+
+// As Python writes a tuple.
+std::string Tuple(std::span<const int64_t> dims) {
+  std::string text = "(";
+  for (size_t i = 0; i < dims.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(dims[i]);
+  return text + (dims.size() == 1 ? ",)" : ")");
+}
+
+// As Polygraphy writes it.
+std::string RangeText(const EngineTextOptions& options, const std::string& name) {
+  const auto found = options.ranges.find(name);
+  if (found == options.ranges.end()) return "";
+  const auto number = [](const char* label, double value) {
+    char text[400];  // the largest double has 309 digits before the point
+    std::snprintf(text, sizeof text, ", %s=%.2f", label, value);
+    return std::string(text);
+  };
+  const TensorRange& range = found->second;
+  return number("min", range.min) + number("max", range.max) + number("avg", range.mean);
+}
+
+std::string Describe(const EngineLayerTensor& tensor, const EngineTextOptions& options) {
+  std::string text = tensor.name + " [";
+  if (!tensor.dtype.empty()) text += "dtype=" + tensor.dtype + ", ";
+  text += "shape=" + Tuple(tensor.shape);
+  const bool tells = !tensor.format.empty() && tensor.format.find("N/A") == std::string::npos;
+  return text + (tells ? ", Format: " + tensor.format : "") + RangeText(options, tensor.name) + "]";
+}
+
+std::string List(const std::vector<EngineLayerTensor>& tensors, const EngineTextOptions& options) {
+  std::string text = "{";
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    text += (i > 0 ? ",\n " : "") + Describe(tensors[i], options);
+  }
+  return text + "}";
+}
+
+std::string Tensors(const EngineRecord& engine, bool inputs) {
+  std::string text;
+  int count = 0;
+  for (const EngineTensor& tensor : engine.tensors) {
+    if (tensor.input != inputs) continue;
+    text += (count++ > 0 ? ",\n " : "") + tensor.name + " [dtype=" + tensor.dtype +
+            ", shape=" + Tuple(tensor.shape) + "]";
+  }
+  return "---- " + std::to_string(count) + (inputs ? " Engine Input(s)" : " Engine Output(s)") +
+         " ----\n{" + text + "}\n\n";
+}
+
+std::string Profiles(const EngineRecord& engine) {
+  std::string out = "---- " + std::to_string(engine.profiles.size()) + " Profile(s) (" +
+                    std::to_string(engine.tensors.size()) + " Tensor(s) Each) ----\n";
+  size_t width = 0;
+  for (const EngineTensor& tensor : engine.tensors) width = std::max(width, tensor.name.size());
+  for (size_t p = 0; p < engine.profiles.size(); ++p) {
+    out += "- Profile: " + std::to_string(p) + "\n";
+    const std::vector<EngineShapes>& shapes = engine.profiles[p].shapes;
+    for (size_t i = 0; i < engine.tensors.size(); ++i) {
+      const EngineTensor& tensor = engine.tensors[i];
+      out += "    Tensor: " + tensor.name + std::string(width + 8 - tensor.name.size(), ' ') +
+             (tensor.input ? "  (Input)" : " (Output)") + ", Index: " + std::to_string(i);
+      const EngineShapes none;
+      const EngineShapes& own = i < shapes.size() ? shapes[i] : none;
+      out += tensor.input ? " | Shapes: min=" + Tuple(own.min) + ", opt=" + Tuple(own.opt) +
+                                ", max=" + Tuple(own.max) + "\n"
+                          : " | Shape: " + Tuple(tensor.shape) + "\n";
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string Layer(const EngineLayer& layer, size_t index, const EngineTextOptions& options) {
+  std::string number = std::to_string(index);
+  number.resize(std::max(number.size(), size_t{4}), ' ');
+  const bool both = !layer.inputs.empty() && !layer.outputs.empty();
+  const size_t level = both ? 1 : 0;
+  std::string outputs = Indent(List(layer.outputs, options), level);
+  outputs.erase(0, outputs.find_first_not_of(' '));
+  return "Layer " + number + " | " + layer.name + " [Op: " + layer.type + "]\n" +
+         Indent(List(layer.inputs, options), 1) + (both ? "\n" : "") +
+         Indent(" -> " + outputs, level) + "\n";
+}
+
+std::string Layers(const EngineRecord& engine, const EngineTextOptions& options) {
+  const size_t profiles =
+      engine.layers_repeat ? std::max(engine.profiles.size(), size_t{1}) : size_t{1};
+  const size_t each = engine.layers.size() / profiles;
+  const size_t level = profiles > 1 ? 1 : 0;
+  std::string out = "---- " + std::to_string(each) + " Layer(s)" +
+                    (profiles > 1 ? " Per Profile" : "") + " ----\n";
+  for (size_t i = 0; options.layers && i < each * profiles; ++i) {
+    const EngineLayer& layer = engine.layers[i];
+    if (level > 0 && i % each == 0) out += "- Profile: " + std::to_string(i / each) + "\n";
+    out += Indent(Layer(layer, i % each, options), level) + "\n";
+    if (options.attributes) {
+      out += Indent("---- Attributes ----\nOrigin = " + layer.origin + "\nTactic = " + layer.tactic,
+                    level + 1) +
+             "\n";
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::map<std::string, TensorRange> RangesOf(const TensorMap& tensors) {
+  std::map<std::string, TensorRange> ranges;
+  for (const NamedTensor& named : tensors) {
+    if (named.tensor.dtype() == DType::kString || named.tensor.element_count() == 0) continue;
+    const ValueStatistics found = ComputeStatistics(Elements(named.tensor), {});
+    ranges[named.name] = {found.min, found.max, found.mean};
+  }
+  return ranges;
+}
+
+std::string FormatEngine(const EngineRecord& engine, const EngineTextOptions& options) {
+  std::string text =
+      "Name: " + engine.name + " | " + (engine.refittable ? "Refittable " : "") +
+      "Explicit Batch Engine\n\n" + Tensors(engine, true) + Tensors(engine, false) +
+      "---- Memory ----\nDevice Memory: " + std::to_string(engine.device_memory_bytes) +
+      " bytes\n\n" + Profiles(engine) + Layers(engine, options);
+  text.pop_back();
+  return text;
+}
+
+}  // namespace vernier

@@ -1,0 +1,13 @@
+// Polygraphy's summary of accuracy results that were judged anew.
+#pragma once
+
+#include "compare/accuracy_results.h"
+#include "util/log.h"
+
+namespace vernier {
+
+/// "Accuracy Summary | A vs. B | Passed: ..." for every function and pair; under averages also each
+/// output's measure. Averages must be possible (Reevaluate has checked that).
+void LogAccuracySummary(const AccuracyResults& results, Logger& logger);
+
+}  // namespace vernier

@@ -1,0 +1,225 @@
+#include "report/text/blame_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "record/side_names.h"
+#include "report/text/text_table.h"
+#include "util/counted.h"
+#include "util/number_text.h"
+#include "util/visible_text.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+namespace {
+
+constexpr size_t kShownLayers = 10;
+constexpr size_t kShownNames = 5;
+constexpr size_t kWidestName = 48;
+constexpr double kHeadroomShare = 0.001;
+
+std::string TimesText(const std::optional<double>& times) {
+  return times ? FormatG(*times, 3) : std::string("-");
+}
+
+// The end of a long name tells more than its beginning.
+std::string Shortened(const std::string& name) {
+  if (name.size() <= kWidestName) return VisibleLine(name);
+  return "..." + VisibleLine(name.substr(name.size() - kWidestName + 3));
+}
+
+std::string Join(const std::vector<std::string>& names, size_t most) {
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), most); ++i) {
+    text += (i > 0 ? ", " : "") + Shortened(names[i]);
+  }
+  if (names.size() > most) text += ", and " + std::to_string(names.size() - most) + " more";
+  return text;
+}
+
+// The first columns are numbers.
+TextTable WithNumbers(size_t count) { return {.indent = 4, .gap = 1, .end_number = count}; }
+
+// What a layer does as part of something: fused with others, or within the model.
+double Together(const BlameLayerRecord& layer) {
+  return std::max(layer.in_place_error.value_or(0), layer.fused_error.value_or(0));
+}
+
+double Worst(const BlameLayerRecord& layer) {
+  return std::max(layer.own_error.value_or(0), Together(layer));
+}
+
+std::string Covered(const BlameRecord& record) {
+  const BlameCoverage coverage = CoverageOf(record);
+  std::string text = ", " + Counted(coverage.elements, "element");
+  if (coverage.constant > 0) {
+    text +=
+        "; shows little: " + std::to_string(coverage.constant) +
+        (coverage.constant == 1 ? " tensor holds one value only" : " tensors hold one value only");
+  }
+  return text;
+}
+
+std::string Culprits(const BlameRecord& record) {
+  if (record.culprits.empty()) return "";
+  std::string text = "To blame:\n";
+  for (size_t i = 0; i < std::min(record.culprits.size(), kShownLayers); ++i) {
+    const BlameCulprit& culprit = record.culprits[i];
+    text += "    " + std::to_string(i + 1) + ". " +
+            VisibleLine(culprit.node + " [" + culprit.op_type) + "], " +
+            Join(culprit.outputs, kShownNames) + "\n       " + VisibleLine(culprit.why) + "\n";
+  }
+  if (record.culprits.size() > kShownLayers) {
+    text += "    and " + std::to_string(record.culprits.size() - kShownLayers) + " more\n";
+  }
+  return text;
+}
+
+std::string OperatorOf(const BlameLayerRecord& layer) {
+  if (layer.group.empty()) return layer.op_type;
+  return layer.op_type + " (" + Counted(layer.group.size(), "node") + ")";
+}
+
+std::string Ranking(const BlameRecord& record, bool all_layers) {
+  std::vector<const BlameLayerRecord*> layers;
+  for (const BlameLayerRecord& layer : record.layers) layers.push_back(&layer);
+  const bool together = std::any_of(layers.begin(), layers.end(),
+                                    [](const auto* layer) { return Together(*layer) > 0; });
+  std::string title = "Layers in topological order, errors in multiples of their error bounds:\n";
+  if (!all_layers) {
+    title = "Layers by own error" + std::string(together ? " or that of their fusion" : "") +
+            ", in multiples of their error bounds:\n";
+    std::stable_sort(layers.begin(), layers.end(),
+                     [](const auto* a, const auto* b) { return Worst(*a) > Worst(*b); });
+    if (layers.size() > kShownLayers) layers.resize(kShownLayers);
+  }
+  std::vector<TextRow> rows = {{"own", "total", "layer", "operator", "tensors"}};
+  for (const BlameLayerRecord* layer : layers) {
+    std::vector<std::string> outputs;
+    for (const BlameTensorRecord& tensor : layer->outputs) outputs.push_back(tensor.name);
+    rows.push_back({TimesText(layer->own_error), TimesText(layer->total_error),
+                    Shortened(layer->node), OperatorOf(*layer), Join(outputs, 1)});
+  }
+  if (!together) return title + FormatTable(rows, WithNumbers(2));
+  rows.front().insert(rows.front().begin() + 1, "fused/in place");
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const bool known = layers[i]->fused_error || layers[i]->in_place_error;
+    rows[i + 1].insert(rows[i + 1].begin() + 1, known ? FormatG(Together(*layers[i]), 3) : "-");
+  }
+  return title + FormatTable(rows, WithNumbers(3));
+}
+
+std::string Values(const MagnitudeRecord& m) {
+  std::string text = FormatG(m.min, 4) + " to " + FormatG(m.max, 4);
+  if (m.nan_count > 0) text += ", " + std::to_string(m.nan_count) + " NaN";
+  if (m.infinite_count > 0) text += ", " + std::to_string(m.infinite_count) + " infinite";
+  return text;
+}
+
+std::string FirstNonFinite(const BlameRecord& record) {
+  if (!record.first_nonfinite) return "";
+  const NonFiniteRecord& first = *record.first_nonfinite;
+  std::string text = "First not finite: " + VisibleLine(first.node + " [" + first.op_type) +
+                     "], '" + VisibleLine(first.output) + "' (" +
+                     (first.side == "both" ? "both sides" : "the " + first.side) +
+                     "): " + std::to_string(first.nan_count) + " NaN, " +
+                     std::to_string(first.infinite_count) + " infinite, the first at " +
+                     FormatDims(first.first) + "\n";
+  for (const BlameOperand& operand : first.operands) {
+    text += "    from '" + VisibleLine(operand.name) + "': " + Values(operand.values) + "\n";
+  }
+  return text;
+}
+
+std::string Headroom(const BlameRecord& record) {
+  std::vector<TextRow> rows;
+  for (const BlameLayerRecord& layer : record.layers) {
+    for (const BlameTensorRecord& tensor : layer.outputs) {
+      const MagnitudeRecord& m = tensor.reference;
+      const bool tight = m.float16_overflow > 0 || m.float16_denormal > kHeadroomShare;
+      if (!tight || tensor.dtype == "float16") continue;
+      rows.push_back({FormatG(100 * m.float16_overflow, 3) + " %",
+                      FormatG(100 * m.float16_denormal, 3) + " %", FormatG(m.largest, 3),
+                      Shortened(tensor.name)});
+    }
+  }
+  if (rows.empty()) return "";
+  const size_t count = rows.size();
+  if (rows.size() > kShownNames) rows.resize(kShownNames);
+  rows.insert(rows.begin(), {"overflow", "denormal", "largest", "tensor"});
+  return "In float16, " + std::to_string(count) + " tensor" + (count == 1 ? "" : "s") +
+         " would lose values:\n" + FormatTable(rows, WithNumbers(3));
+}
+
+// Values that agree say nothing of whoever reads a tensor by its type.
+std::string Retyped(const BlameRecord& record) {
+  const int64_t count = CoverageOf(record).retyped;
+  for (const BlameLayerRecord& layer : record.layers) {
+    for (const BlameTensorRecord& tensor : layer.outputs) {
+      if (tensor.reference_dtype.empty()) continue;
+      return VisibleLine("Types differ: " + Counted(count, "tensor") + ", " +
+                         (count == 1 ? "" : "the first ") + "'" + Shortened(tensor.name) + "' of " +
+                         Shortened(layer.node) + " [" + layer.op_type + "]: " + tensor.dtype +
+                         ", and " + tensor.reference_dtype + " in the reference") +
+             "\n";
+    }
+  }
+  return "";
+}
+
+std::string Unexposed(const BlameRecord& record) {
+  if (record.unexposed.empty()) return "";
+  std::vector<std::string> names;
+  for (const UnexposedTensor& tensor : record.unexposed) names.push_back(tensor.name);
+  return "Not looked at: " + std::to_string(names.size()) + " tensor" +
+         (names.size() == 1 ? "" : "s") + " (" + Join(names, kShownNames) + "); " +
+         VisibleLine(record.unexposed.front().why) + (names.size() > 1 ? ", ..." : "") + "\n";
+}
+
+std::string Fused(const BlameRecord& record) {
+  if (record.fused_away.empty()) return "";
+  const size_t count = record.fused_away.size();
+  return "Fused away in the candidate: " + std::to_string(count) + " tensor" +
+         (count == 1 ? "" : "s") + " (" + Join(record.fused_away, kShownNames) +
+         "), compared in a session of " + (count == 1 ? "its" : "their") + " own\n";
+}
+
+}  // namespace
+
+std::string FormatBlame(const BlameRecord& given, bool all_layers) {
+  const BlameRecord record = WithSideNames(given, NameStyle::kShort);
+  std::string text =
+      "Blame: " + VisibleLine(record.candidate + " against " + record.reference) + ", " +
+      Counted(record.compared, "tensor") + " of " + Counted(record.layers.size(), "layer") +
+      " compared" + Covered(record) +
+      (record.iterations > 1 ? ", the worst of " + Counted(record.iterations, "iteration") : "") +
+      "\n";
+  text += Culprits(record);
+  text += Ranking(record, all_layers);
+  if (!record.first_divergence.empty()) {
+    text += "First divergence: " + VisibleLine(record.first_divergence) + "\n";
+  }
+  text += Retyped(record);
+  text += FirstNonFinite(record);
+  text += Headroom(record);
+  text += Fused(record);
+  text += Unexposed(record);
+  const DisturbanceRecord& disturbance = record.disturbance;
+  if (disturbance.measured && !disturbance.finding.empty()) {
+    text += VisibleLine(disturbance.finding) + "\n";
+  }
+  for (const std::string& note : record.notes) text += "note: " + note + "\n";
+  if (!record.error.empty()) return text + "Not finished: " + record.error + "\n";
+  if (!record.culprits.empty()) return text;
+  if (!record.within_bounds.empty()) return text + VisibleLine(record.within_bounds) + "\n";
+  const BlameCoverage coverage = CoverageOf(record);
+  text += "Nothing is to blame";
+  if (coverage.shows_nothing()) {
+    text += ", but that shows nothing: every tensor holds one value only";
+  }
+  return text + (coverage.retyped > 0 ? ", but types differ.\n" : ".\n");
+}
+
+}  // namespace vernier

@@ -1,0 +1,114 @@
+#include "report/text/run_reporter.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "compare/comparator.h"
+#include "report/files/accuracy_file.h"
+
+namespace vernier {
+namespace {
+
+constexpr auto kProgressInterval = std::chrono::milliseconds(100);
+// A run that is over sooner needs no bound.
+constexpr auto kPatience = std::chrono::seconds(1);
+
+}  // namespace
+
+RunReporter::RunReporter(Logger& logger, const RunPlan& plan, bool no_progress)
+    : logger_(logger),
+      plan_(plan),
+      pictures_(logger, plan),
+      comparisons_(logger, plan.compare, &pictures_),
+      accuracy_(StartAccuracyResults(plan.compare)),
+      waiting_(!no_progress),
+      show_progress_(!no_progress && ::isatty(STDERR_FILENO) == 1) {}
+
+RunReporter::~RunReporter() {
+  if (progress_shown_) std::fputs("\r\033[K", stderr);
+}
+
+ComparisonDetail RunReporter::DetailWanted() {
+  ComparisonDetail detail = comparisons_.Detail();
+  const auto raise = [](StatisticsLevel& level, StatisticsLevel at_least) {
+    level = std::max(level, at_least);
+  };
+  if (!plan_.save.accuracy.empty()) raise(detail.differences, StatisticsLevel::kRanks);
+  if (plan_.save.WantsFigures()) {
+    raise(detail.differences, StatisticsLevel::kMoments);
+    raise(detail.sides, StatisticsLevel::kMoments);
+    detail.distances = true;
+  }
+  return detail;
+}
+
+void RunReporter::ComparisonsStarted(std::span<const RunnerPair> pairs) {
+  for (const auto& [first, second] : pairs) {
+    comparisons_.Pair(first, second);
+    AddPair(accuracy_, first, second);
+  }
+}
+
+void RunReporter::PairCompared(const IterationComparison& comparison) {
+  const LogArea area(logger_, log_area::kCompare);
+  comparisons_.Iteration(comparison);
+  if (!plan_.save.accuracy.empty()) AddComparison(accuracy_, comparison, plan_.compare);
+}
+
+void RunReporter::PairFinished(const RunnerPair& pair, const ComparisonTally& tally) {
+  // A runner that failed before anything was compared has no rate of passing.
+  if (tally.iterations() == 0 && !plan_.lenient) return;
+  comparisons_.Summary(pair.first, pair.second, tally);
+  if (plan_.strict) comparisons_.Vacuous(pair.first, pair.second, tally);
+}
+
+Status RunReporter::SaveAccuracy() {
+  if (plan_.save.accuracy.empty()) return {};
+  logger_.Info("Saving accuracy results to " + plan_.save.accuracy);
+  return WriteAccuracyResults(accuracy_, plan_.save.accuracy);
+}
+
+void RunReporter::OutputValidated(const std::string& runner, int64_t iteration,
+                                  const NamedTensor& output, const Validation& validation) {
+  ValidatedOutput validated;
+  validated.runner = runner;
+  if (iteration >= 0) validated.iteration = iteration;
+  validated.validation = validation;
+  const bool wants_statistics = logger_.Enabled(Severity::kInfo);
+  if (wants_statistics) validated.output = DescribeOutput(output.name, output.tensor, false);
+  validated.output.name = output.name;
+  validated.output.tensor = output.tensor;
+  ReportValidation(logger_, validated);
+  if (iteration >= 0 && !validation.valid(true, true)) ReportValidationAbort(logger_, iteration);
+}
+
+void RunReporter::ValidationStarted(const std::vector<std::string>& runners) {
+  ReportValidationStart(logger_, runners);
+  logger_.Indent(1);
+}
+
+void RunReporter::ValidationFinished(bool valid) {
+  ReportValidationEnd(logger_, valid);
+  logger_.Indent(-1);
+}
+
+void RunReporter::Progress(int64_t done, int64_t total) {
+  if (!show_progress_) return;
+  const Clock::time_point now = Clock::now();
+  if (now - start_ < kPatience || now - last_progress_ < kProgressInterval) return;
+  last_progress_ = now;
+  progress_shown_ = true;
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  if (total > 0) {
+    const double rest = elapsed / static_cast<double>(done) * static_cast<double>(total - done);
+    std::fprintf(stderr, "\r\033[Kiteration %lld of %lld, about %.0f s left",
+                 static_cast<long long>(done), static_cast<long long>(total), rest);
+  } else {
+    std::fprintf(stderr, "\r\033[Kiteration %lld", static_cast<long long>(done));
+  }
+  std::fflush(stderr);
+}
+
+}  // namespace vernier

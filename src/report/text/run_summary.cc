@@ -1,0 +1,392 @@
+#include "report/text/run_summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "record/coverage.h"
+#include "record/side_names.h"
+#include "report/text/findings_text.h"
+#include "report/text/text_table.h"
+#include "report/text/tolerance_advice.h"
+#include "report/text/verdict_text.h"
+#include "util/counted.h"
+#include "util/first_line.h"
+#include "util/number_text.h"
+#include "util/shell_words.h"
+#include "util/visible_text.h"
+
+namespace vernier {
+namespace {
+
+constexpr size_t kWorstShown = 5;
+// Up to this many outputs the log above is the table.
+constexpr size_t kFewOutputs = 3;
+
+// One line, whatever the names in it hold.
+std::string Line(std::string_view text) { return VisibleLine(text) + "\n"; }
+
+std::string FormatSeconds(double seconds) {
+  if (seconds < 1e-3) return FormatG(seconds * 1e6, 3) + " us";
+  if (seconds < 1) return FormatG(seconds * 1e3, 3) + " ms";
+  return FormatG(seconds, 3) + " s";
+}
+
+std::string RunnerTable(const RunRecord& record, bool interleaved) {
+  std::vector<TextRow> rows = {{"runner", "framework", "device", "precision", "load", "first",
+                                "median", interleaved ? "p95 (while interleaved)" : "p95"}};
+  for (const RunnerRecord& runner : record.runners) {
+    TextRow row = {runner.name, runner.backend + " " + runner.framework_version, runner.device,
+                   runner.precision,
+                   runner.load_seconds > 0 ? FormatSeconds(runner.load_seconds) : ""};
+    if (runner.latency) {
+      for (const double seconds :
+           {runner.latency->first, runner.latency->median, runner.latency->p95}) {
+        row.push_back(FormatSeconds(seconds));
+      }
+    }
+    // Failures have lines of their own; a runner that was never opened has nothing to show.
+    if (runner.failure.empty() && !runner.framework_version.empty()) rows.push_back(std::move(row));
+  }
+  std::string text = rows.size() > 1 ? FormatTable(rows) : "";
+  for (const RunnerRecord& runner : record.runners) {
+    if (!runner.failure.empty())
+      // The rest of a failure is in the log above.
+      text += Line("  " + runner.name + ": FAILED, " + FirstLine(runner.failure));
+    for (const auto& [name, why] : runner.skipped_outputs) {
+      text += "  " + VisibleLine(runner.name + ": output '" + name) + "' was not compared: " + why +
+              "\n";
+    }
+  }
+  return text;
+}
+
+struct RankedOutput {
+  const PairRecord* pair;
+  const OutputRecord* output;
+  size_t position;
+};
+
+std::string VerdictCell(const OutputRecord& output) {
+  return HasFailed(output) ? "FAILED" : std::string(OutputVerdict(output));
+}
+
+std::string Error(const OutputRecord& output, const std::optional<double>& error) {
+  return error ? FormatError(*error, output) : "-";
+}
+
+// Of outputs that match, the quickest comparison only knows that nothing is out of tolerance.
+std::string TimesOver(const OutputRecord& output) {
+  if (!output.tolerances_checked) return "-";
+  const bool bound = output.mismatches == 0 && !output.max_absolute_error;
+  if (bound) return "none";
+  if (std::isinf(output.worst_times_tolerance)) return "inf";
+  return FormatG(output.worst_times_tolerance, 3) + "x";
+}
+
+TextRow OutputRow(const RankedOutput& ranked, bool several_pairs) {
+  const OutputRecord& output = *ranked.output;
+  TextRow row = {output.name,
+                 VerdictCell(output),
+                 TimesOver(output),
+                 Error(output, output.max_absolute_error),
+                 FormatRelativeError(output),
+                 output.tolerances_checked
+                     ? std::to_string(output.mismatches) + "/" + std::to_string(output.elements)
+                     : "-"};
+  if (several_pairs) row.push_back(ranked.pair->first + " vs. " + ranked.pair->second);
+  return row;
+}
+
+std::string WorstOutputs(const RunRecord& record) {
+  std::vector<RankedOutput> ranked;
+  for (const PairRecord& pair : record.pairs) {
+    for (const OutputRecord& output : pair.outputs) {
+      ranked.push_back({&pair, &output, ranked.size()});
+    }
+  }
+  if (ranked.size() <= kFewOutputs) return "";
+  const auto first_failing = std::find_if(
+      ranked.begin(), ranked.end(), [](const RankedOutput& r) { return HasFailed(*r.output); });
+  const std::string first_name = first_failing == ranked.end() ? "" : first_failing->output->name;
+  std::stable_sort(ranked.begin(), ranked.end(), [](const RankedOutput& a, const RankedOutput& b) {
+    if (HasFailed(*a.output) != HasFailed(*b.output)) return HasFailed(*a.output);
+    return a.output->worst_times_tolerance > b.output->worst_times_tolerance;
+  });
+  const bool several = record.pairs.size() > 1;
+  std::vector<TextRow> rows = {
+      {"worst outputs", "verdict", "over tolerance", "max abs", "max rel", "elements out"}};
+  if (several) rows.front().push_back("runners");
+  for (size_t i = 0; i < std::min(kWorstShown, ranked.size()); ++i) {
+    rows.push_back(OutputRow(ranked[i], several));
+  }
+  std::string text = FormatTable(rows);
+  if (!first_name.empty())
+    text += Line("  first failing output, in the graph's order: " + first_name);
+  return text;
+}
+
+std::string ListSome(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 4;
+  std::string text;
+  for (size_t i = 0; i < std::min(kShown, names.size()); ++i) {
+    text += (i > 0 ? ", " : "") + names[i];
+  }
+  if (names.size() > kShown) text += ", and " + std::to_string(names.size() - kShown) + " more";
+  return text;
+}
+
+std::string VerdictWord(const PairRecord& pair) {
+  // An average is judged in the place of the iterations.
+  const bool failed = pair.average_passed
+                          ? !*pair.average_passed
+                          : std::any_of(pair.outputs.begin(), pair.outputs.end(), HasFailed);
+  if (pair.outputs.empty()) return "NOTHING COMPARED";
+  const bool unverified =
+      std::any_of(pair.outputs.begin(), pair.outputs.end(),
+                  [](const auto& output) { return OutputVerdict(output) == "not verified"; });
+  if (failed) return "FAILED";
+  if (pair.rejected) return "FAILED by --strict";
+  if (pair.retyped) return "FAILED, as types differ";
+  return unverified ? "NOT VERIFIED" : pair.incomplete ? "INCOMPLETE" : "PASSED";
+}
+
+// "3 outputs", "1 of 2 outputs".
+std::string SomeOf(int64_t some, int64_t all, std::string_view noun) {
+  return all > some ? CountedOf(some, all, noun) : Counted(some, noun);
+}
+
+// " (shapes (2, 3) and (4, 3))", or nothing where the lines above say it.
+std::string WhyIncomparable(const OutputRecord& output) {
+  for (const GateRecord& gate : output.figures.gates) {
+    if (!gate.why.empty()) return " (" + FirstLine(gate.why) + ")";
+  }
+  return "";
+}
+
+std::string HowPaired(const OutputRecord& output) {
+  const std::string& by = output.paired_by;
+  if (by == "position") return "the only ones left";
+  if (by == "shape") return "the only ones of their type and shape";
+  if (by == "value" && output.pairing_error) {
+    return "by value, e = " + FormatG(*output.pairing_error, 3);
+  }
+  return by == "substring" ? "one name is within the other" : "by " + by;
+}
+
+// TensorFlow's ":0" behind a name counts as no difference either.
+std::string OnlyInCase(const PairRecord& pair) {
+  const bool numbered =
+      std::any_of(pair.outputs.begin(), pair.outputs.end(), [](const OutputRecord& output) {
+        return output.paired_by == "folded" && output.name.size() != output.other_name.size();
+      });
+  return numbered ? "names differ in case or ':0' only" : "names differ in case only";
+}
+
+}  // namespace
+
+bool HasFailed(const OutputRecord& output) {
+  return output.passed + output.not_verified < output.compared;
+}
+
+namespace {
+
+// Which outputs were paired otherwise than by name, changed their type, or could not be judged.
+std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
+  std::string text;
+  std::vector<std::string> folded, mapped, inexact, vacuous, widened, incomparable, retyped;
+  for (const OutputRecord& output : pair.outputs) {
+    const std::string both = output.name + " with " + output.other_name;
+    if (output.paired_by == "folded") {
+      folded.push_back(both);
+    } else if (output.paired_by == "map") {
+      mapped.push_back(both);
+    } else if (output.paired_by != "exact") {
+      inexact.push_back(both + " (" + HowPaired(output) + ")");
+    }
+    if (IsRetyped(output)) {
+      retyped.push_back(output.name + " (" + output.dtype + " against " + output.other_dtype + ")");
+    }
+    if (!WasCompared(output)) {
+      incomparable.push_back(output.name + WhyIncomparable(output));
+      continue;
+    }
+    if (ShowsNothing(output)) {
+      vacuous.push_back(output.name + " (" + output.vacuous + ")");
+    }
+    if (output.bound && output.bound->condition > 1 && output.bound->times_over <= 1) {
+      widened.push_back(output.name + " (κ = " + FormatG(output.bound->condition, 3) + ")");
+    }
+  }
+  if (!incomparable.empty()) text += "; could not be compared: " + ListSome(incomparable);
+  if (!folded.empty()) text += "; " + OnlyInCase(pair) + ": " + ListSome(folded);
+  if (!mapped.empty()) text += "; paired by --map-outputs: " + ListSome(mapped);
+  if (!inexact.empty()) text += "; paired by likeness: " + ListSome(inexact);
+  if (!retyped.empty()) text += "; types differ: " + ListSome(retyped);
+  if (!count.not_verified.empty()) text += "; not verified: " + ListSome(count.not_verified);
+  if (!widened.empty()) text += "; ill-conditioned: " + ListSome(widened);
+  if (!vacuous.empty()) {
+    text += "; shows nothing: " + ListSome(vacuous) + " [" +
+            std::to_string(count.vacuous_elements) + " of " + std::to_string(count.elements) +
+            " elements]";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string FormatCoverage(const PairRecord& pair) {
+  const CoverageCount count = CountCoverage(pair);
+  const int64_t total = count.outputs + count.without_numbers + count.one_sided +
+                        static_cast<int64_t>(LeftOutByScripts(pair).size()) +
+                        static_cast<int64_t>(pair.left_out.size());
+  std::string text = "compared " + SomeOf(count.outputs, total, "output") + " in " +
+                     SomeOf(pair.compared_iterations, pair.expected_iterations, "iteration");
+  if (count.elements > 0) {
+    const bool uneven = std::ranges::any_of(pair.outputs, [&](const OutputRecord& output) {
+      return output.uneven || (!pair.by_layer && output.compared < pair.compared_iterations);
+    });
+    text += (uneven ? ", up to " : ", ") + Counted(count.elements, "element") +
+            (pair.compared_iterations > 1 ? " in each" : "");
+  }
+  if (!pair.only_in_first.empty()) {
+    text += "; only in " + pair.first + ": " + ListSome(pair.only_in_first);
+  }
+  if (!pair.only_in_second.empty()) {
+    text += "; only in " + pair.second + ": " + ListSome(pair.only_in_second);
+  }
+  if (!pair.without_verdict.empty()) text += "; no verdict on: " + ListSome(pair.without_verdict);
+  if (!pair.dropped.empty()) text += "; dropped by post-processing: " + ListSome(pair.dropped);
+  if (!pair.left_out.empty()) text += "; left out by --map-outputs: " + ListSome(pair.left_out);
+  return text + ListOddOutputs(pair, count);
+}
+
+namespace {
+
+const RunnerRecord* FindRunner(const RunRecord& record, const std::string& name) {
+  for (const RunnerRecord& runner : record.runners) {
+    if (runner.name == name) return &runner;
+  }
+  return nullptr;
+}
+
+// Whether `blame` can probe it. Scripts may do with the model what they like.
+bool IsOnnx(const RunnerRecord* runner) {
+  return runner != nullptr && runner->model.ends_with(".onnx") && runner->backend != "python";
+}
+
+// Empty: nothing would name the layer.
+std::string LayerAdvice(const RunnerRecord* first, const RunnerRecord* second) {
+  if (IsOnnx(first) && IsOnnx(second)) {
+    return "to find the layer: add --blame";
+  }
+  const bool one_saved = (first == nullptr) != (second == nullptr);
+  if (!one_saved || !(IsOnnx(first) || IsOnnx(second))) return "";
+  return "to find the layer: `vernier blame` with outputs that were saved with --onnx-outputs '*' "
+         "and their inputs";
+}
+
+bool HasFailedOutput(const PairRecord& pair) {
+  return std::ranges::any_of(pair.outputs, HasFailed);
+}
+
+// "reason: a computes in float32, b in float16", where both say it and differ.
+std::string PrecisionReason(const RunnerRecord* first, const RunnerRecord* second) {
+  if (first == nullptr || second == nullptr) return "";
+  // Scripts need not say what they compute in.
+  const bool told = !first->precision.empty() && !second->precision.empty();
+  if (!told || first->precision == second->precision) return "";
+  return Line("reason: " + first->name + " computes in " + first->precision + ", " + second->name +
+              " in " + second->precision);
+}
+
+bool EndsAtInt32(const SideRecord& side) {
+  return side.min == std::numeric_limits<int32_t>::min() ||
+         side.max == std::numeric_limits<int32_t>::max();
+}
+
+bool ExceedsInt32(const SideRecord& side) {
+  return side.min < std::numeric_limits<int32_t>::min() ||
+         side.max > std::numeric_limits<int32_t>::max();
+}
+
+// Of integers that one side has within 32 bits only, where the other's are larger.
+std::string SaturationReason(const PairRecord& pair) {
+  for (const OutputRecord& output : pair.outputs) {
+    const std::optional<SideRecord>&first = output.figures.first, &second = output.figures.second;
+    if (!HasFailed(output) || !HoldsIntegers(output) || !first || !second) continue;
+    const bool by_first = EndsAtInt32(*first) && ExceedsInt32(*second);
+    const bool by_second = EndsAtInt32(*second) && ExceedsInt32(*first);
+    if (!by_first && !by_second) continue;
+    return Line("reason: " + (by_first ? pair.first : pair.second) +
+                " ends at the limits of int32 in"
+                " output '" +
+                output.name + "', and " + (by_first ? pair.second : pair.first) +
+                " has values beyond");
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string FormatAdvice(const RunRecord& record) {
+  // Where the outputs part is known then, and a bound is no tolerance that could be wider.
+  if (record.blame) return "";
+  for (const PairRecord& pair : record.pairs) {
+    for (const OutputRecord& output : pair.outputs) {
+      if (!HasFailed(output) || output.not_finite == 0) continue;
+      return Line(
+          "reason: output '" + output.name + "' holds " + std::to_string(output.not_finite) +
+          (output.not_finite == 1 ? " NaN or infinite value" : " NaN or infinite values") +
+          (record.runners.empty() ? ""
+                                  : "; find where they start: add --onnx-outputs '*' --validate"));
+    }
+  }
+  const auto pair = std::ranges::find_if(record.pairs, HasFailedOutput);
+  if (pair == record.pairs.end()) return "";
+  const RunnerRecord* first = FindRunner(record, pair->first);
+  const RunnerRecord* second = FindRunner(record, pair->second);
+  std::string next = LayerAdvice(first, second);
+  if (const std::string options = AdviceToAccept(record); !options.empty()) {
+    next += (next.empty() ? "" : "; ") + ("to accept this difference: use" + options);
+    // Of a pair of tolerances, each is only known to be enough beside the other as it was.
+    const bool pair = options.find(" --atol ") != std::string::npos ||
+                      options.find(" --rtol ") != std::string::npos;
+    if (pair && !options.ends_with(')')) next += " (enough, but not the smallest pair)";
+  }
+  std::string reason = SaturationReason(*pair);
+  if (reason.empty()) reason = PrecisionReason(first, second);
+  return reason + (next.empty() ? "" : Line("next: " + next));
+}
+
+namespace {
+
+// Older records do not say how the average was.
+std::string VerdictOf(const PairRecord& pair, bool averaged) {
+  return averaged && !pair.average_passed ? "" : VerdictWord(pair) + ", ";
+}
+
+}  // namespace
+
+std::string FormatRunSummary(const RunRecord& given, const SummaryOptions& options) {
+  const RunRecord record = WithSideNames(given, NameStyle::kShort);
+  std::string text = RunnerTable(record, options.interleaved) + WorstOutputs(record) +
+                     FormatFindings(record, options.all_outputs);
+  for (const PairRecord& pair : record.pairs) {
+    text += Line(pair.first + " vs. " + pair.second + ": " + VerdictOf(pair, record.averaged) +
+                 FormatCoverage(pair));
+  }
+  for (const std::string& note : record.notes) text += "note: " + note + "\n";
+  for (const std::string& why : record.rejections) text += "failed: " + why + "\n";
+  for (const std::string& fault : record.faults) text += "not done: " + fault + "\n";
+  const bool mismatch = std::any_of(record.pairs.begin(), record.pairs.end(), [](const auto& pair) {
+    return std::any_of(pair.outputs.begin(), pair.outputs.end(), HasFailed);
+  });
+  if (!text.empty() && !options.repro.empty()) text += "repro: " + options.repro + "\n";
+  if (mismatch) text += FormatAdvice(record);
+  return text;
+}
+
+}  // namespace vernier

@@ -1,0 +1,30 @@
+// The lines that every run ends with, after Polygraphy's: the runners, the worst outputs, what was
+// and what was not compared, and what to type next.
+#pragma once
+
+#include <string>
+
+#include "vernier/run_record.h"
+
+namespace vernier {
+
+struct SummaryOptions {
+  bool interleaved = false;  ///< more than one runner was open: latencies are labelled so
+  bool all_outputs = false;  ///< tell of the distances of outputs that match, too
+  std::string repro = {};    ///< the command that does the same again; empty: not told
+};
+
+/// Several lines of text.
+std::string FormatRunSummary(const RunRecord& record, const SummaryOptions& options);
+
+/// Did the output mismatch in any iteration? What was not verified has not.
+bool HasFailed(const OutputRecord& output);
+
+/// What of a pair was compared and what was not: "compared 2 of 3 outputs in 1 iteration; ...".
+std::string FormatCoverage(const PairRecord& pair);
+
+/// After a mismatch, its likely reason and the next command, as lines; empty where the record tells
+/// nothing.
+std::string FormatAdvice(const RunRecord& record);
+
+}  // namespace vernier

@@ -1,0 +1,112 @@
+#include "report/text/saved_text.h"
+
+#include <optional>
+#include <vector>
+
+#include "compare/comparator.h"
+#include "compare/metric_table.h"
+#include "report/text/array_text.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+// Polygraphy's indent_block: also an empty first line gets its blanks.
+std::string Indent(std::string_view text, size_t level) {
+  const std::string margin(4 * level, ' ');
+  std::string out = margin;
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += margin;
+  }
+  return out;
+}
+
+std::string FormatSavedTensor(const NamedTensor& named, const SavedTextOptions& options,
+                              size_t level) {
+  const Tensor& tensor = named.tensor;
+  std::string line = "\n" + named.name + " [dtype=" + std::string(DTypeName(tensor.dtype())) +
+                     ", shape=" + FormatDims(tensor.dims()) + "]";
+  std::string text;
+  if (options.statistics || options.histogram) {
+    const OutputStatistics described = DescribeOutput(named.name, tensor, options.histogram);
+    if (options.statistics) {
+      line += " | Stats: " + FormatStatistics(described.statistics, tensor.dtype(), tensor.dims());
+    }
+    if (described.histogram) {
+      text += "\n" + Indent(FormatHistogram(*described.histogram, tensor.dtype()), level + 1);
+    }
+  }
+  if (options.values) text += "\n" + Indent(FormatNumpyArray(tensor, options.print), level + 1);
+  return Indent(line, level) + text;
+}
+
+using Measures = std::vector<std::pair<std::string, std::optional<double>>>;
+
+Measures MeasuresOf(const SavedResult& result) {
+  Measures measures;
+  if (const auto* metric = std::get_if<SavedMetric>(&result)) {
+    const MetricRow* traits = FindMetric(metric->function);
+    measures.emplace_back(traits == nullptr ? "value" : std::string(traits->field), metric->value);
+  }
+  if (const auto* simple = std::get_if<SavedSimple>(&result)) {
+    for (const ErrorStat stat :
+         {ErrorStat::kMax, ErrorStat::kMean, ErrorStat::kMedian, ErrorStat::kQuantile}) {
+      const std::string name(ErrorStatName(stat));
+      const auto& sides = simple->statistics[static_cast<size_t>(stat)];
+      measures.emplace_back(name + "_absdiff", sides[0]);
+      measures.emplace_back(name + "_reldiff", sides[1]);
+    }
+  }
+  return measures;
+}
+
+std::string FormatSavedOutput(const SavedOutput& output) {
+  std::string measures;
+  for (const auto& [name, value] : MeasuresOf(output.result)) {
+    if (!value) continue;
+    measures += (measures.empty() ? " | " : ", ") + name + "=" + FormatG(*value, 5);
+  }
+  return "\n" + output.name + " | " + (Passed(output.result) ? "PASSED" : "FAILED") + measures;
+}
+
+std::string FormatSavedPair(const SavedPair& pair, bool all_iterations) {
+  const PassCount count = CountPassed(pair);
+  std::string text = "\n" + pair.first + " vs. " + pair.second + " | " +
+                     std::to_string(count.passed) + "/" + std::to_string(count.total) +
+                     " iteration(s) matched";
+  for (size_t i = 0; i < pair.iterations.size() && (i == 0 || all_iterations); ++i) {
+    text += Indent(FormatIterationTitle(i), 1);
+    for (const SavedOutput& output : pair.iterations[i]) {
+      text += Indent(FormatSavedOutput(output), 2);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string FormatSavedTensors(const TensorMap& tensors, const SavedTextOptions& options,
+                               size_t level) {
+  std::string text;
+  for (const NamedTensor& tensor : tensors) text += FormatSavedTensor(tensor, options, level);
+  return text;
+}
+
+std::string FormatIterationTitle(size_t iteration) {
+  return "\n-- Iteration: " + std::to_string(iteration);
+}
+
+std::string FormatSavedAccuracy(const AccuracyResults& results, bool all_iterations) {
+  std::string text = "==== Accuracy Results (" + std::to_string(results.functions.size()) +
+                     " comparison(s)) ====\n";
+  for (const SavedFunction& function : results.functions) {
+    text += std::string("\n---- Aggregation: ") + (function.averaged ? "average" : "per_sample") +
+            " ----\n";
+    for (const SavedPair& pair : function.pairs) text += FormatSavedPair(pair, all_iterations);
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace vernier

@@ -1,0 +1,63 @@
+#include "report/text/threshold_advice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "compare/metric_table.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+// The worst value that failed, of all outputs.
+std::optional<double> WorstFailure(const MetricRow& metric, const RunRecord& record) {
+  std::optional<double> worst;
+  for (const PairRecord& pair : record.pairs) {
+    for (const OutputRecord& output : pair.outputs) {
+      for (const GateRecord& gate : output.figures.gates) {
+        const bool failed = gate.function == metric.name && gate.verdict == "failed";
+        if (!failed || !gate.value || !std::isfinite(*gate.value)) continue;
+        const double value = *gate.value;
+        worst = !worst                    ? value
+                : metric.higher_is_better ? std::min(*worst, value)
+                                          : std::max(*worst, value);
+      }
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+std::string ThresholdAdvice(const RunRecord& record) {
+  std::string text;
+  for (const MetricRow* metric : MetricsByOrigin()) {
+    const std::optional<double> worst = WorstFailure(*metric, record);
+    if (!worst) continue;
+    text += " " + std::string(metric->flag) + " " + RoundedToPass(*worst, metric->higher_is_better);
+  }
+  return text;
+}
+
+bool HasThreshold(const GateRecord& gate) {
+  return gate.value && std::isfinite(*gate.value) &&
+         std::ranges::any_of(MetricsByOrigin(), [&](const MetricRow* metric) {
+           return metric->name == gate.function;
+         });
+}
+
+std::string RoundedToPass(double value, bool at_least) {
+  if (value == 0) return "0";
+  const double unit = std::pow(10.0, std::floor(std::log10(std::fabs(value))) - 1);
+  constexpr int kAllDigits = 17;
+  if (!std::isnormal(unit)) return FormatG(value, kAllDigits);
+  const double steps = at_least ? std::floor(value / unit) : std::ceil(value / unit);
+  const std::string text = FormatG(steps * unit, 2);
+  // The number as written may lie on the other side of the value by a rounding error.
+  const double written = ParseDouble(text).value_or(value);
+  if (at_least ? written <= value : written >= value) return text;
+  return FormatG((at_least ? steps - 1 : steps + 1) * unit, 2);
+}
+
+}  // namespace vernier

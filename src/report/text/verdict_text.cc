@@ -1,0 +1,290 @@
+#include "report/text/verdict_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "record/coverage.h"
+#include "report/text/run_summary.h"
+#include "util/first_line.h"
+#include "util/number_text.h"
+#include "vernier/blame_record.h"
+#include "vernier/dtype.h"
+
+namespace vernier {
+namespace {
+
+struct VerdictCounts {
+  size_t outputs = 0;
+  size_t failed = 0;
+  size_t unverified = 0;
+  size_t vacuous = 0;
+};
+
+VerdictCounts CountOutputs(const RunRecord& record) {
+  VerdictCounts counts;
+  for (const PairRecord& pair : record.pairs) {
+    if (pair.by_layer) continue;
+    for (const OutputRecord& output : pair.outputs) {
+      ++counts.outputs;
+      const bool failed = HasFailed(output);
+      counts.failed += failed;
+      counts.unverified += OutputVerdict(output) == "not verified";
+      counts.vacuous += !failed && (pair.itself || !output.vacuous.empty());
+    }
+  }
+  return counts;
+}
+
+std::string Number(size_t count, const char* one, const char* more) {
+  return std::to_string(count) + " " + (count == 1 ? one : more);
+}
+
+// "3 of 41 outputs", or "All 3 outputs", "The output".
+std::string Share(size_t some, size_t all) {
+  if (all == 1) return "The output";
+  return (some == all ? "All " : std::to_string(some) + " of ") + std::to_string(all) + " outputs";
+}
+
+std::string FailedRunners(const RunRecord& record) {
+  std::string text;
+  for (const RunnerRecord& runner : record.runners) {
+    if (runner.failure.empty()) continue;
+    text += (text.empty() ? "" : ", ") + runner.name;
+  }
+  return text;
+}
+
+// The verdict on the profile of runners that were measured one by one.
+VerdictText ProfileVerdict(const ProfileRecord& profile) {
+  size_t failed = 0, wrong = 0, shapes = 0;
+  std::string last;
+  for (const ProfilePoint& point : profile.points) {
+    failed += !point.failure.empty();
+    wrong += point.accuracy.compared && !point.accuracy.passed;
+    shapes += point.shapes != last;
+    last = point.shapes;
+  }
+  const std::string what = Number(profile.runners.size(), "runner", "runners") + " measured with " +
+                           Number(shapes, "set of shapes", "sets of shapes");
+  if (wrong > 0) {
+    return {Outcome::kMismatched, what + "; the outputs of " +
+                                      Number(wrong, "measurement differ", "measurements differ") +
+                                      " from those of " + ReferenceOf(profile) + "."};
+  }
+  if (failed > 0) {
+    return {Outcome::kIncomplete,
+            what + "; " + Number(failed, "measurement", "measurements") + " failed."};
+  }
+  return {Outcome::kNoVerdict, what + "."};
+}
+
+VerdictText OutputsVerdict(const RunRecord& record, const VerdictCounts& counts) {
+  if (record.averaged) {
+    const auto fails = [](const PairRecord& pair) { return pair.average_passed == false; };
+    const auto known = [](const PairRecord& pair) { return pair.average_passed.has_value(); };
+    const bool old = std::none_of(record.pairs.begin(), record.pairs.end(), known);
+    if (std::any_of(record.pairs.begin(), record.pairs.end(), fails) ||
+        (old && record.exit_code == 1)) {
+      return {Outcome::kMismatched, "On average over the iterations, not all outputs match."};
+    }
+  } else if (counts.failed > 0) {
+    const bool one = counts.failed == 1;
+    return {Outcome::kMismatched,
+            Share(counts.failed, counts.outputs) + (one ? " does not match." : " do not match.")};
+  }
+  if (counts.unverified > 0) {
+    return {Outcome::kIncomplete, "Nothing differs, but " +
+                                      Number(counts.unverified, "output was", "outputs were") +
+                                      " not verified."};
+  }
+  std::string sentence =
+      Share(counts.outputs, counts.outputs) + (counts.outputs == 1 ? " matches" : " match");
+  if (counts.vacuous > 0) {
+    sentence +=
+        ", but " + (counts.vacuous == counts.outputs
+                        ? std::string("that shows nothing")
+                        : Number(counts.vacuous, "of them shows", "of them show") + " nothing");
+  }
+  return {Outcome::kMatched, sentence + ".", counts.vacuous == counts.outputs};
+}
+
+VerdictText BlameVerdict(const BlameRecord& blame) {
+  const BlameCoverage coverage = CoverageOf(blame);
+  const bool empty = !blame.layers.empty() && coverage.elements == 0;
+  if (blame.compared == 0 || empty) return {Outcome::kIncomplete, "Nothing was compared."};
+  if (blame.culprits.empty() && !blame.error.empty()) {
+    return {Outcome::kIncomplete,
+            "Nobody is accused, but the search is not finished: " + FirstLine(blame.error) + "."};
+  }
+  if (blame.culprits.empty() && !blame.within_bounds.empty()) {
+    return {Outcome::kMismatched, "No layer by itself exceeds its error bound."};
+  }
+  if (blame.culprits.empty()) {
+    std::string sentence = "Nothing is to blame";
+    if (coverage.shows_nothing()) sentence += ", but that shows nothing";
+    if (coverage.retyped > 0) {
+      sentence += ", but the types of " +
+                  Number(static_cast<size_t>(coverage.retyped), "tensor", "tensors") + " differ";
+    }
+    return {Outcome::kMatched, sentence + ".", coverage.shows_nothing()};
+  }
+  const BlameCulprit& first = blame.culprits.front();
+  std::string sentence = first.node + " (" + first.op_type + ") is to blame";
+  if (blame.culprits.size() > 1) {
+    sentence += " first, " + Number(blame.culprits.size() - 1, "node", "nodes") + " after it";
+  }
+  return {Outcome::kMismatched, sentence + "."};
+}
+
+// Of pairs without a compared output.
+VerdictText NothingCompared(const RunRecord& record) {
+  std::string why = FirstLine(record.error);
+  for (const std::vector<std::string>* sentences : {&record.rejections, &record.faults}) {
+    if (why.empty() && !sentences->empty()) why = FirstLine(sentences->front());
+  }
+  // As a failed --validate does, and a name that the model does not have.
+  const bool failed = record.exit_code == 1 && !why.empty();
+  return {failed ? Outcome::kMismatched : Outcome::kIncomplete,
+          "Nothing was compared" + (why.empty() ? "" : ": " + why) + "."};
+}
+
+VerdictText FromParts(const RunRecord& record) {
+  const VerdictCounts counts = CountOutputs(record);
+  if (record.blame) {
+    const VerdictText blame = BlameVerdict(*record.blame);
+    if (counts.outputs == 0) return blame;
+    VerdictText both = OutputsVerdict(record, counts);
+    both.sentence += " " + blame.sentence;
+    if (blame.outcome == Outcome::kMismatched) both.outcome = blame.outcome;
+    return both;
+  }
+  if (counts.outputs > 0) return OutputsVerdict(record, counts);
+  if (record.profile) return ProfileVerdict(*record.profile);
+  if (!record.pairs.empty()) return NothingCompared(record);
+  if (record.graph && record.runners.empty()) {  // nothing ran: a model is shown
+    return {Outcome::kNoVerdict, "The graph of " + record.graph->model + ": " +
+                                     Number(record.graph->nodes.size(), "node", "nodes") + "."};
+  }
+  if (!record.error.empty()) {
+    return {record.exit_code == 1 ? Outcome::kMismatched : Outcome::kIncomplete,
+            "The run was given up: " + FirstLine(record.error) + "."};
+  }
+  return {Outcome::kNoVerdict, "Nothing was to be compared."};
+}
+
+std::string DescribeGate(const GateRecord& gate) {
+  if (!gate.value || !gate.threshold)
+    return gate.why.empty() ? "" : gate.function + ": " + gate.why;
+  return gate.function + " is " + FormatG(*gate.value, 5) + ", the threshold is " +
+         FormatG(*gate.threshold, 5) +
+         (gate.why.empty() ? std::string() : " (" + FirstLine(gate.why) + ")");
+}
+
+std::string WhatElseWentWrong(const RunRecord& record) {
+  const std::string failed = FailedRunners(record);
+  if (!failed.empty()) return failed + " failed";
+  if (!record.rejections.empty()) return FirstLine(record.rejections.front());
+  if (!record.error.empty()) return "the run was given up: " + FirstLine(record.error);
+  const bool rejected = std::any_of(record.pairs.begin(), record.pairs.end(),
+                                    [](const PairRecord& pair) { return pair.rejected; });
+  if (rejected) return "--strict accepts no agreement that shows nothing";
+  const bool retyped = std::any_of(record.pairs.begin(), record.pairs.end(),
+                                   [](const PairRecord& pair) { return pair.retyped; });
+  if (retyped) return "types of outputs differ";
+  const bool incomplete = std::any_of(record.pairs.begin(), record.pairs.end(),
+                                      [](const PairRecord& pair) { return pair.incomplete; });
+  if (incomplete) return "less could be compared than was asked for";
+  if (!record.faults.empty()) return FirstLine(record.faults.front());
+  return "the run ended with exit code " + std::to_string(record.exit_code);
+}
+
+}  // namespace
+
+VerdictText DecideVerdict(const RunRecord& record) {
+  VerdictText verdict = FromParts(record);
+  const bool complete =
+      IsComplete(record) && FailedRunners(record).empty() && record.exit_code == 0;
+  if (complete || verdict.outcome == Outcome::kIncomplete) return verdict;
+  if (verdict.outcome != Outcome::kMismatched) {
+    verdict.outcome = record.exit_code == 1 ? Outcome::kMismatched : Outcome::kIncomplete;
+    const std::string why = WhatElseWentWrong(record);
+    const bool said = why.starts_with("--strict") && verdict.sentence.ends_with(" nothing.");
+    verdict.sentence.back() = ',';
+    verdict.sentence += said ? " which --strict takes as a failure." : " but " + why + ".";
+  }
+  return verdict;
+}
+
+std::string_view OutcomeName(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kMatched:
+      return "matched";
+    case Outcome::kMismatched:
+      return "mismatched";
+    case Outcome::kIncomplete:
+      return "incomplete";
+    case Outcome::kNoVerdict:
+      return "no verdict";
+  }
+  return "";
+}
+
+std::string_view OutputVerdict(const OutputRecord& output) {
+  if (HasFailed(output)) return "failed";
+  return output.not_verified > 0 || output.compared == 0 ? "not verified" : "passed";
+}
+
+bool HoldsIntegers(const OutputRecord& output) {
+  const auto is_integer = [](const std::string& name) {
+    const DTypeKind kind = Kind(DTypeFromName(name).value_or(DType::kUndefined));
+    return kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt;
+  };
+  return is_integer(output.dtype) && is_integer(output.other_dtype);
+}
+
+std::string FormatError(double error, const OutputRecord& output, int digits) {
+  const bool whole = HoldsIntegers(output) && std::fabs(error) <= 0x1p53;
+  return whole ? std::to_string(static_cast<int64_t>(error)) : FormatG(error, digits);
+}
+
+std::string FormatRelativeError(const OutputRecord& output, int digits) {
+  if (!output.max_relative_error) return "-";
+  const bool undefined = std::isnan(*output.max_relative_error) && output.max_absolute_error &&
+                         !std::isnan(*output.max_absolute_error) && output.not_finite == 0;
+  return undefined ? "0/0" : FormatG(*output.max_relative_error, digits);
+}
+
+std::string DescribeFailure(const OutputRecord& output) {
+  if (OutputVerdict(output) == "passed") return "";
+  std::vector<std::string> parts;
+  if (output.tolerances_checked && output.mismatches > 0) {
+    parts.push_back(std::to_string(output.mismatches) + " of " + std::to_string(output.elements) +
+                    " elements out of tolerance, the worst " +
+                    (std::isinf(output.worst_times_tolerance)
+                         ? std::string("infinitely far")
+                         : FormatG(output.worst_times_tolerance, 3) + " times over"));
+  }
+  if (output.max_absolute_error) {
+    parts.push_back("largest absolute error " + FormatError(*output.max_absolute_error, output));
+  }
+  bool bound_told = false;
+  for (const GateRecord& gate : output.figures.gates) {
+    if (gate.verdict == "passed") continue;
+    bound_told |= output.bound && gate.why == output.bound->why;
+    if (const std::string text = DescribeGate(gate); !text.empty()) parts.push_back(text);
+  }
+  if (output.bound && !output.bound->why.empty() && !bound_told) {
+    parts.push_back("the error bound is for " + output.bound->why);
+  }
+  if (!output.figures.suggestion.empty()) parts.push_back(output.figures.suggestion);
+  if (parts.empty()) parts.emplace_back(OutputVerdict(output));
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + FirstLine(part);
+  return text;
+}
+
+std::string ReferenceOf(const ProfileRecord& profile) {
+  return profile.runners.empty() ? "the first runner" : profile.runners.front().name;
+}
+
+}  // namespace vernier

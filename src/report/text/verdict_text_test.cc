@@ -1,0 +1,84 @@
+#include "report/text/verdict_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "report/text/run_summary.h"
+#include "vernier/blame_record.h"
+
+namespace vernier {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+RunRecord OnePair(const OutputRecord& output) {
+  RunRecord record;
+  record.pairs = {{"a", "b", {}, {}, 1, 1, 1, {output}, false, {}, {}}};
+  return record;
+}
+
+TEST(DecideVerdict, AnOutputThatWasComparedAndPassedMatches) {
+  OutputRecord output;
+  output.name = "y";
+  output.compared = output.passed = 1;
+  EXPECT_EQ(DecideVerdict(OnePair(output)).outcome, Outcome::kMatched);
+}
+
+TEST(DecideVerdict, AnOutputThatWasNeverComparedIsNoMatch) {
+  OutputRecord output;
+  output.name = "y";
+  const RunRecord record = OnePair(output);
+  EXPECT_EQ(DecideVerdict(record).outcome, Outcome::kIncomplete);
+  EXPECT_THAT(FormatRunSummary(record, {}), HasSubstr("a vs. b: NOT VERIFIED"));
+  EXPECT_THAT(FormatRunSummary(record, {}), Not(HasSubstr("PASSED")));
+}
+
+TEST(DecideVerdict, BlameThatComparedNothingFindsNobodyInnocent) {
+  RunRecord record;
+  auto blame = std::make_shared<BlameRecord>();
+  record.blame = blame;
+  EXPECT_EQ(DecideVerdict(record).outcome, Outcome::kIncomplete);
+  blame->compared = 1;
+  EXPECT_EQ(DecideVerdict(record).outcome, Outcome::kMatched);
+}
+
+TEST(DecideVerdict, BlameThatCouldNotLookAtAnOutputIsNoAcquittal) {
+  RunRecord record;
+  auto blame = std::make_shared<BlameRecord>();
+  blame->compared = 1;
+  blame->error = "output 'z' was not looked at: only the reference has it";
+  record.blame = blame;
+  EXPECT_EQ(DecideVerdict(record).outcome, Outcome::kIncomplete);
+  EXPECT_THAT(DecideVerdict(record).sentence, HasSubstr("output 'z' was not looked at"));
+  EXPECT_THAT(DecideVerdict(record).sentence, Not(HasSubstr("Nothing is to blame")));
+}
+
+TEST(DecideVerdict, BlameWithinErrorBoundsIsNoAcquittalOfARunThatFailed) {
+  OutputRecord output;
+  output.name = "y";
+  output.compared = 1;
+  RunRecord record = OnePair(output);
+  auto blame = std::make_shared<BlameRecord>();
+  blame->compared = 1;
+  blame->within_bounds = "No layer by itself exceeds its error bound, but ...";
+  record.blame = blame;
+  EXPECT_EQ(DecideVerdict(record).outcome, Outcome::kMismatched);
+  EXPECT_EQ(DecideVerdict(record).sentence,
+            "The output does not match. No layer by itself exceeds its error bound.");
+}
+
+// A saved record may hold anything.
+TEST(DecideVerdict, AProfileWithoutRunnersHasAVerdict) {
+  RunRecord record;
+  record.profile.emplace();
+  ProfilePoint point;
+  point.accuracy.compared = true;
+  record.profile->points = {point};
+  EXPECT_EQ(DecideVerdict(record).outcome, Outcome::kMismatched);
+}
+
+}  // namespace
+}  // namespace vernier

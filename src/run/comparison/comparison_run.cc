@@ -1,0 +1,335 @@
+#include "run/comparison/comparison_run.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "compare/comparator.h"
+#include "compare/postprocess.h"
+#include "record/runner_name.h"
+#include "run/comparison/script_comparison.h"
+
+namespace vernier {
+namespace {
+
+// A script that puts as many outputs in the place of others has renamed them.
+void AddDropped(const TensorMap& before, const TensorMap& after,
+                std::vector<std::string>& dropped) {
+  if (after.size() >= before.size()) return;
+  for (const NamedTensor& output : before) {
+    const bool known = std::find(dropped.begin(), dropped.end(), output.name) != dropped.end();
+    if (!known && Find(after, output.name) == nullptr) dropped.push_back(output.name);
+  }
+}
+
+Result<size_t> IndexOf(const std::vector<std::string>& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  const auto called = [&](const std::string& other) { return IsCalled(other, name); };
+  if (std::ranges::count_if(names, called) == 1) {
+    return static_cast<size_t>(std::ranges::find_if(names, called) - names.begin());
+  }
+  std::string known;
+  for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
+  return InvalidArgument("--pairs: there is no runner '" + name + "'; there are: " + known);
+}
+
+// Gives the output's bound what was heard of the runner; false: that is nothing.
+bool TakeHeard(const std::string& runner, const std::string& output, const HeardOutput& heard,
+               ErrorBounds& bounds) {
+  if (heard.repeats && heard.condition <= 1) return false;
+  ErrorBound bound = *bounds.Find(output);
+  bound.condition = std::max(bound.condition, heard.condition);
+  if (!heard.repeats) bound.why += ", " + runner + " does not repeat itself on the same feed";
+  bounds.Set(output, std::move(bound));
+  return true;
+}
+
+}  // namespace
+
+Result<ComparisonRun> ComparisonRun::Create(const RunPlan& plan, std::vector<std::string> names,
+                                            bool marked, RunObserver& observer) {
+  ComparisonRun run(plan, observer);
+  run.pool_ = std::make_unique<ThreadPool>();
+  run.detail_ = observer.DetailWanted();
+  run.detail_.pool = run.pool_.get();
+  run.rule_ = plan.lenient ? PairingRule::kLenient
+              : marked     ? PairingRule::kOneToOneMarked
+                           : PairingRule::kOneToOne;
+  run.marked_ = marked;
+  VERNIER_TRY(run.MakePairs(names));
+  run.names_ = std::move(names);
+  run.dropped_.resize(run.names_.size());
+  return run;
+}
+
+Status ComparisonRun::MakePairs(const std::vector<std::string>& names) {
+  const Charts charts = plan_->save.WantsCharts() ? Charts::kWanted : Charts::kNone;
+  const auto add = [&](size_t a, size_t b) {
+    pairs_.push_back({a, b, PairRecorder(names[a], names[b], charts), {}});
+  };
+  switch (plan_->pairs.rule) {
+    case PairRule::kNeighbours:
+      for (size_t i = 0; i + 1 < names.size(); ++i) add(i, i + 1);
+      break;
+    case PairRule::kFirst:
+      for (size_t i = 1; i < names.size(); ++i) add(0, i);
+      break;
+    case PairRule::kAll:
+      for (size_t i = 0; i < names.size(); ++i) {
+        for (size_t j = i + 1; j < names.size(); ++j) add(i, j);
+      }
+      break;
+    case PairRule::kNamed:
+      for (const auto& [first, second] : plan_->pairs.named) {
+        VERNIER_ASSIGN_OR_RETURN(const size_t a, IndexOf(names, first));
+        VERNIER_ASSIGN_OR_RETURN(const size_t b, IndexOf(names, second));
+        add(a, b);
+      }
+      break;
+  }
+  for (Pair& pair : pairs_) {
+    VERNIER_ASSIGN_OR_RETURN(pair.matching,
+                             PairMatching::Create(plan_->output_map_words, names,
+                                                  {names[pair.first], names[pair.second]}, rule_));
+  }
+  return {};
+}
+
+std::vector<std::pair<size_t, size_t>> ComparisonRun::pairs() const {
+  std::vector<std::pair<size_t, size_t>> pairs;
+  for (const Pair& pair : pairs_) pairs.emplace_back(pair.first, pair.second);
+  return pairs;
+}
+
+// Runners that take turns are gone when their outputs are compared.
+void ComparisonRun::UseBounds(PairErrorBounds& bounds, LiveRuns& live) {
+  UseBounds(bounds);
+  if (plan_->execution.sequential) return;
+  hearing_.emplace(live, bounds);
+  live.KeepInStep();
+}
+
+Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    std::optional<IterationResult>& side = outputs[i];
+    if (!side) continue;
+    if (scripts_.postprocessing == nullptr) {
+      VERNIER_TRY(PostprocessTopK(side->outputs, plan_->postprocess));
+    } else {
+      VERNIER_ASSIGN_OR_RETURN(TensorMap changed,
+                               scripts_.postprocessing->Postprocess(*side, iteration));
+      AddDropped(side->outputs, changed, dropped_[i]);
+      side->outputs = std::move(changed);
+    }
+  }
+  return {};
+}
+
+Result<IterationComparison> ComparisonRun::ComparePair(const MatchedSides& sides,
+                                                       int64_t iteration) {
+  if (scripts_.comparison == nullptr) {
+    return CompareIteration(sides.a(), sides.b(), plan_->compare, detail_, sides.pairing);
+  }
+  VERNIER_ASSIGN_OR_RETURN(
+      IterationComparison comparison,
+      CompareWithScript(*scripts_.comparison, sides.a(), sides.b(), iteration,
+                        plan_->lenient ? StrangeVerdicts::kTaken : StrangeVerdicts::kOnlyFailures));
+  if (detail_.output_statistics) {
+    AddOutputStatistics(comparison, sides.b(), plan_->compare, detail_);
+  }
+  return comparison;
+}
+
+// Outputs that are over their bounds, with bounds as wide as rounding on the inputs moves them.
+// Flipped steps look like amplified rounding, and have their place in the bounds already.
+Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t iteration,
+                                                     const IterationOutputs& outputs,
+                                                     const MatchedSides& sides,
+                                                     IterationComparison comparison) {
+  ErrorBounds bounds = *detail_.bounds;
+  std::vector<std::string> over, over_second;
+  for (const OutputComparison& output : comparison.outputs) {
+    const FunctionResult* simple = output.Find(CompareFunction::kSimple);
+    const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
+    const ErrorBound* bound = bounds.Find(output.a_name);
+    const bool failed = data != nullptr && data->bound && !data->bound->passed;
+    if (!failed || bound == nullptr || bound->element > 0 || bound->rms == 0) continue;
+    over.push_back(output.a_name);
+    over_second.push_back(output.b_name);
+  }
+  bool any = false;
+  for (const size_t stream : {pair.first, pair.second}) {
+    if (over.empty() || !hearing_->CanInfer(stream)) continue;
+    const std::vector<HeardOutput> heard =
+        hearing_->Hear(stream, stream == pair.first ? over : over_second, outputs[stream]->outputs);
+    bool repeat = true;
+    for (size_t i = 0; i < over.size(); ++i) {
+      repeat &= heard[i].repeats;
+      any |= TakeHeard(names_[stream], over[i], heard[i], bounds);
+    }
+    // Of what does not repeat itself the other runner may know the condition.
+    if (repeat) break;
+  }
+  if (!any) return comparison;
+  const ErrorBounds* const before = std::exchange(detail_.bounds, &bounds);
+  Result<IterationComparison> again = ComparePair(sides, iteration);
+  detail_.bounds = before;
+  return again;
+}
+
+Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs) {
+  VERNIER_TRY(Postprocess(iteration, outputs));
+  if (plan_->validate && !plan_->execution.sequential && !Validate(iteration, outputs)) {
+    invalid_ = true;
+    stopped_ = true;
+    return false;
+  }
+  VERNIER_ASSIGN_OR_RETURN(const bool settled, LookAt(outputs));
+  if (!settled && may_keep_) {
+    kept_.push_back({iteration, outputs, bounds_ == nullptr ? TensorMap() : bounds_->last_feed()});
+    return true;
+  }
+  VERNIER_ASSIGN_OR_RETURN(const bool go_on, CompareKept());
+  return go_on ? CompareNow(iteration, outputs) : Result<bool>(false);
+}
+
+Result<bool> ComparisonRun::CompareKept() {
+  const std::vector<Kept> kept = std::exchange(kept_, {});
+  if (kept.empty() || stopped_) return !stopped_;
+  const TensorMap last_feed = bounds_ == nullptr ? TensorMap() : bounds_->last_feed();
+  const int64_t last = bounds_ == nullptr ? 0 : bounds_->last_iteration();
+  bool go_on = true;
+  for (const Kept& one : kept) {
+    if (bounds_ != nullptr) bounds_->KeepFeed(one.feed, one.iteration);
+    VERNIER_ASSIGN_OR_RETURN(go_on, CompareNow(one.iteration, one.outputs));
+    if (!go_on) break;
+  }
+  if (bounds_ != nullptr) bounds_->KeepFeed(last_feed, last);
+  return go_on;
+}
+
+// Whether the pairs of all runners are known.
+Result<bool> ComparisonRun::LookAt(const IterationOutputs& outputs) {
+  bool settled = true, all = true;
+  for (Pair& pair : pairs_) {
+    if (!outputs[pair.first] || !outputs[pair.second]) {
+      all = false;
+      continue;
+    }
+    VERNIER_TRY(pair.matching.Look(*outputs[pair.first], *outputs[pair.second], detail_.device));
+    settled &= pair.matching.settled();
+  }
+  if (all && !looked_) {
+    VERNIER_TRY(CheckMapsUsed());
+    looked_ = true;
+  }
+  return settled || scripts_.comparison != nullptr;
+}
+
+Status ComparisonRun::CheckMapsUsed() const {
+  for (size_t i = 0; i < plan_->output_map_words.size(); ++i) {
+    const bool used = std::any_of(pairs_.begin(), pairs_.end(), [&](const Pair& pair) {
+      return i < pair.matching.used().size() && pair.matching.used()[i];
+    });
+    if (used || pairs_.empty()) continue;
+    return InvalidArgument("--map-outputs " + plan_->output_map_words[i] +
+                           ": no two runners that are compared have such outputs");
+  }
+  return {};
+}
+
+Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iteration,
+                                                        const IterationOutputs& outputs) {
+  VERNIER_ASSIGN_OR_RETURN(
+      const MatchedSides sides,
+      pair.matching.Match(*outputs[pair.first], *outputs[pair.second], detail_.device));
+  if (bounds_ != nullptr) {
+    detail_.bounds = &bounds_->For(pair.first, pair.second, sides.a().outputs, sides.b().outputs,
+                                   sides.RenamedPairs());
+  }
+  VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison, ComparePair(sides, iteration));
+  // What a script has made of outputs is not what the runner repeats.
+  if (hearing_ && scripts_.postprocessing == nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(comparison,
+                             HearAgain(pair, iteration, outputs, sides, std::move(comparison)));
+  }
+  if (scripts_.comparison == nullptr) pair.matching.FindSwaps(comparison, detail_.device);
+  return comparison;
+}
+
+Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs& outputs) {
+  if (!started_) {
+    std::vector<RunnerPair> started;
+    for (const Pair& pair : pairs_) started.emplace_back(names_[pair.first], names_[pair.second]);
+    observer_->ComparisonsStarted(started);
+    started_ = true;
+  }
+  observer_->IterationStarted(iteration);
+  for (Pair& pair : pairs_) {
+    if (!outputs[pair.first] || !outputs[pair.second]) continue;
+    VERNIER_ASSIGN_OR_RETURN(const IterationComparison comparison,
+                             CompareSides(pair, iteration, outputs));
+    std::vector<OutputRow> rows = pair.recorder.Add(comparison);
+    if (rows_ != nullptr) VERNIER_TRY(rows_->Add(iteration, pair.label, std::move(rows)));
+    observer_->PairCompared(comparison);
+    if (plan_->compare.fail_fast && !comparison.passed()) stopped_ = true;
+    // Polygraphy gives up where nothing has a counterpart; we go on and say so at the end.
+    if (plan_->lenient && !comparison.compared_something()) stopped_ = invalid_ = true;
+    if (stopped_) return false;
+  }
+  return true;
+}
+
+namespace {
+
+std::string ValidationSentence(const std::string& name, const std::string& output,
+                               const Validation& validation) {
+  return "validation failed: output '" + output + "' of " + name + " holds " +
+         (validation.nan_count > 0 ? "NaN" : "infinite values");
+}
+
+}  // namespace
+
+bool ComparisonRun::ValidateAll(const IterationOutputs& outputs,
+                                std::vector<std::string>& sentences) {
+  bool valid = true;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i]) continue;
+    for (const NamedTensor& output : outputs[i]->outputs) {
+      const Validation validation = ValidateTensor(output.tensor);
+      observer_->OutputValidated(names_[i], -1, output, validation);
+      if (validation.valid(true, true)) continue;
+      valid = false;
+      sentences.push_back(ValidationSentence(names_[i], output.name, validation));
+    }
+  }
+  return valid;
+}
+
+// Stops at the first invalid output, as Polygraphy does where it compares while running.
+bool ComparisonRun::Validate(int64_t iteration, const IterationOutputs& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i]) continue;
+    for (const NamedTensor& output : outputs[i]->outputs) {
+      const Validation validation = ValidateTensor(output.tensor);
+      observer_->OutputValidated(names_[i], iteration, output, validation);
+      if (validation.valid(true, true)) continue;
+      invalid_output_ = ValidationSentence(names_[i], output.name, validation);
+      return false;
+    }
+  }
+  return true;
+}
+
+void ComparisonRun::Disbelieve(size_t first) {
+  invalid_ = false;
+  invalid_output_.clear();
+  for (Pair& pair : pairs_) {
+    if (std::max(pair.first, pair.second) < first) continue;
+    pair.recorder = PairRecorder(names_[pair.first], names_[pair.second], Charts::kNone);
+    pair.believed = false;
+  }
+}
+
+}  // namespace vernier

@@ -1,0 +1,171 @@
+// What the comparisons of a run add up to.
+#include <algorithm>
+#include <utility>
+
+#include "run/comparison/comparison_run.h"
+#include "util/counted.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+std::vector<std::string> Union(std::vector<std::string> names,
+                               const std::vector<std::string>& more) {
+  for (const std::string& name : more) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+bool ComparisonRun::JudgePair(const Pair& pair) const {
+  const ComparisonTally& tally = pair.recorder.tally();
+  if (!plan_->compare.check_average) {
+    // Not the iterations: one in which nothing could be compared is no mismatch.
+    return std::all_of(tally.outputs().begin(), tally.outputs().end(), [](const OutputTally& o) {
+      return o.passed + o.not_verified == o.iterations;
+    });
+  }
+  const Result<std::vector<OutputAverage>> averages = tally.Averages();
+  return averages.ok() && std::all_of(averages->begin(), averages->end(),
+                                      [](const OutputAverage& o) { return !o.differs(); });
+}
+
+void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverage,
+                           RunFaults& faults, RunRecord& run) {
+  std::vector<PairRecord>& records = run.pairs;
+  if (invalid_) faults.mismatch = true;
+  if (!invalid_output_.empty()) run.rejections.push_back(invalid_output_);
+  if (plan_->comparison_asked && pairs_.empty()) {
+    faults.incomplete = true;
+    run.faults.push_back(std::string(plan_->runners.empty() ? "" : "--compare-outputs: ") +
+                         "there is only one side to compare");
+  }
+  for (const Pair& pair : pairs_) {
+    const int64_t expected = std::max(lengths[pair.first], lengths[pair.second]);
+    records.push_back(pair.recorder.Finish(expected));
+    records.back().dropped = Union(dropped_[pair.first], dropped_[pair.second]);
+    pair.matching.AddTo(records.back());
+    if (!pair.believed) continue;
+    if (!pair.matching.swap().empty()) run.notes.push_back(pair.matching.swap());
+    const bool abandoned = plan_->lenient && coverage == Coverage::kIgnored;
+    if (!stopped_ && started_ && !abandoned) {
+      observer_->PairFinished({names_[pair.first], names_[pair.second]}, pair.recorder.tally());
+    }
+    const bool passed = JudgePair(pair);
+    if (!passed) faults.mismatch = true;
+    if (plan_->compare.check_average) records.back().average_passed = passed;
+    const bool before = std::exchange(faults.incomplete, false);
+    AddUnverified(pair, faults, run.faults);
+    if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
+    if (plan_->strict) RejectIllConditioned(records.back(), faults, run.rejections);
+    if (plan_->strict || plan_->same_type) RejectRetyped(records.back(), faults);
+    if (!stopped_ && coverage == Coverage::kJudged) {
+      AddCoverageFaults(pair, records.back(), faults, run.faults);
+    }
+    records.back().incomplete = faults.incomplete;
+    faults.incomplete |= before;
+  }
+  if (faults.mismatch && bounds_ != nullptr) bounds_->NoteProcessor(Processor(), run.faults);
+}
+
+// What could not be measured has neither passed nor failed: the run is not what was asked for.
+void ComparisonRun::AddUnverified(const Pair& pair, RunFaults& faults,
+                                  std::vector<std::string>& sentences) const {
+  for (const OutputTally& output : pair.recorder.tally().outputs()) {
+    // A mean may pass where an iteration, and with it the output, failed.
+    const bool any =
+        plan_->compare.check_average ? output.any_not_verified() : output.not_verified > 0;
+    if (!any) continue;
+    faults.incomplete = true;
+    sentences.push_back(names_[pair.first] + " vs. " + names_[pair.second] + ": output '" +
+                        output.name +
+                        "' was not verified, and has not passed: " + output.failed_why);
+  }
+}
+
+// An output that passes only with a wider bound has not been shown to be right.
+void ComparisonRun::RejectIllConditioned(const PairRecord& record, RunFaults& faults,
+                                         std::vector<std::string>& sentences) {
+  for (const OutputRecord& output : record.outputs) {
+    if (!output.bound || output.bound->condition <= 1 || output.bound->times_over > 1) continue;
+    faults.mismatch = true;
+    sentences.push_back(
+        record.first + " vs. " + record.second + ": --strict: output '" + output.name +
+        "' passes only because it is ill-conditioned: κ = " + FormatG(output.bound->condition, 3));
+  }
+}
+
+// Numbers that agree say nothing of whoever reads the output by its type.
+void ComparisonRun::RejectRetyped(PairRecord& record, RunFaults& faults) {
+  for (const OutputRecord& output : record.outputs) {
+    if (output.dtype == output.other_dtype) continue;
+    faults.mismatch = true;
+    record.retyped = true;
+  }
+}
+
+// Their scripts may choose what they look at; --strict wants all of it.
+void ComparisonRun::AddLeftOut(const PairRecord& record, const std::string& who, RunFaults& faults,
+                               std::vector<std::string>& sentences) const {
+  const auto add = [&](const std::vector<std::string>& names, const std::string& what) {
+    if (names.empty()) return;
+    faults.incomplete = true;
+    sentences.push_back(
+        who + ": --strict: " + what + ": '" + names.front() + "'" +
+        (names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : std::string()));
+  };
+  if (scripts_.comparison != nullptr) {
+    add(record.without_verdict, "'" + scripts_.comparison->name() + "' gave no verdict on outputs");
+  }
+  if (scripts_.postprocessing != nullptr) {
+    add(record.dropped, "'" + scripts_.postprocessing->name() + "' dropped outputs");
+  }
+}
+
+std::string ComparisonRun::WhyNothingMeets(const Pair& pair, const PairRecord& record) const {
+  const bool left_out =
+      !record.left_out.empty() && record.only_in_first.empty() && record.only_in_second.empty();
+  if (left_out) return "--map-outputs leaves out every output";
+  return std::string("no output of one side has a counterpart on the other") +
+         (marked_ ? "; mark tensors that both have" : "; --lenient pairs by position") +
+         pair.matching.Advice(record);
+}
+
+void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record, RunFaults& faults,
+                                      std::vector<std::string>& sentences) const {
+  const std::string who = record.first + " vs. " + record.second;
+  if (plan_->lenient) {
+    if (pair.recorder.compared_nothing()) faults.mismatch = true;
+    return;
+  }
+  const auto add = [&](const std::string& what) {
+    faults.incomplete = true;
+    sentences.push_back(who + ": " + what);
+  };
+  const int64_t empty = pair.recorder.empty_iterations();
+  if (empty > 0) {
+    add("neither side has an output to compare in " +
+        CountedOf(empty, record.expected_iterations, "iteration"));
+  }
+  if (record.compared_iterations + empty < record.expected_iterations) {
+    add((record.compared_iterations > 0 ? "only " : "") +
+        CountedOf(record.compared_iterations, record.expected_iterations, "iteration") +
+        " could be compared");
+  } else if (record.compared_iterations + empty == 0) {
+    add("no iteration was compared");
+  }
+  if (pair.recorder.compared_nothing() && scripts_.comparison != nullptr) {
+    add("'" + scripts_.comparison->name() + "' gave no verdict on any output");
+  } else if (pair.recorder.compared_nothing()) {
+    add(WhyNothingMeets(pair, record));
+  } else if (pair.recorder.one_sided() && !marked_) {
+    const size_t alone = record.only_in_first.size() + record.only_in_second.size();
+    add(std::to_string(alone) + (alone == 1 ? " output has" : " outputs have") +
+        " no counterpart (--lenient accepts that)" + pair.matching.Advice(record));
+  }
+  if (plan_->strict) AddLeftOut(record, who, faults, sentences);
+}
+
+}  // namespace vernier

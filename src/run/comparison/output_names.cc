@@ -1,0 +1,45 @@
+#include "run/comparison/output_names.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "compare/metric_table.h"
+#include "util/close_matches.h"
+
+namespace vernier {
+namespace {
+
+template <typename T>
+void AddNames(std::string_view flag, const PerOutput<T>& table,
+              std::vector<std::pair<std::string_view, std::string_view>>& named) {
+  for (const auto& entry : table.entries) named.emplace_back(flag, entry.first);
+}
+
+}  // namespace
+
+Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& outputs) {
+  const CompareOptions& compare = plan.compare;
+  std::vector<std::pair<std::string_view, std::string_view>> named;
+  AddNames("--atol", compare.atol, named);
+  AddNames("--rtol", compare.rtol, named);
+  AddNames("--tolerance", compare.tolerance, named);
+  AddNames("--check-error-stat", compare.check_error_stat, named);
+  AddNames("--error-quantile", compare.error_quantile, named);
+  AddNames("--index-tolerance", compare.index_tolerance, named);
+  AddNames("--max-mismatch-share", compare.max_mismatch_share, named);
+  AddNames("--max-mismatch-excess", compare.max_mismatch_excess, named);
+  for (const MetricRow* metric : MetricsByOrigin()) {
+    AddNames(metric->flag, compare.thresholds[metric->function], named);
+  }
+  AddNames("--postprocess", plan.postprocess, named);
+  const std::vector<std::string_view> known(outputs.begin(), outputs.end());
+  for (const auto& [flag, name] : named) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::vector<std::string> near = CloseMatches(name, known, 1);
+    return NotFound(std::string(flag) + ": there is no output '" + std::string(name) + "'" +
+                    (near.empty() ? "" : "; did you mean '" + near.front() + "'?"));
+  }
+  return {};
+}
+
+}  // namespace vernier

@@ -1,0 +1,329 @@
+#include "run/comparison/pair_error_bounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <unordered_map>
+
+#include "model/rounding/error_growth.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+// A difference of one step after a quantiser may meet others on the way through sums.
+constexpr double kElementSteps = 4;
+// The root mean square of few elements varies: by so many standard deviations of its own.
+constexpr double kSampleDeviations = 3;
+// Where flips may have reached a larger share of the elements, the others tell nothing.
+constexpr double kMostReached = 0.9;
+// The noise of one setting is a sample of what settings do.
+constexpr double kNoiseTimes = 8;
+// Where two settings agree to the bit, a bound still allows for this many roundings: fewer of the
+// short types, whose roundings are most of the error.
+constexpr double kFloorRoundings = 32;
+constexpr double kFloorRoundingsOfShort = 4;
+
+bool HoldsFloats(DType dtype) {
+  return Kind(dtype) == DTypeKind::kFloat || Kind(dtype) == DTypeKind::kComplex;
+}
+
+// Complex numbers are pairs of floats.
+DType PartOf(DType dtype) {
+  if (dtype == DType::kComplex64) return DType::kFloat32;
+  return dtype == DType::kComplex128 ? DType::kFloat64 : dtype;
+}
+
+// The float type with the largest roundoff in "float32" or "int8+float16".
+DType CoarsestOf(std::string_view precision) {
+  DType coarsest = DType::kUndefined;
+  while (!precision.empty()) {
+    const size_t end = std::min(precision.find('+'), precision.size());
+    const auto dtype = DTypeFromName(precision.substr(0, end));
+    if (dtype && Kind(*dtype) == DTypeKind::kFloat) coarsest = Coarser(coarsest, *dtype);
+    precision.remove_prefix(std::min(end + 1, precision.size()));
+  }
+  return coarsest;
+}
+
+DType CoarsestOf(const OnnxModel& model) {
+  DType coarsest = DType::kUndefined;
+  for (const OnnxTensor& tensor : model.graph().initializers) {
+    if (Kind(tensor.dtype) == DTypeKind::kFloat) coarsest = Coarser(coarsest, tensor.dtype);
+  }
+  return coarsest;
+}
+
+// ONNX Runtime has few kernels for float16 on x86 CPUs: it computes such models in float32, all but
+// copies and layer normalisations.
+RunnerArithmetic ArithmeticOf(const LiveRunner& runner) {
+  RunnerArithmetic arithmetic{runner.computes_in(), false};
+#if defined(__x86_64__)
+  const bool widens = runner.plan().backend == "onnxruntime" && runner.session().device == "CPU";
+  const bool is_short = CoarsestOf(runner.session().precision) == DType::kFloat16;
+  if (widens && is_short && arithmetic.computes_in == DType::kUndefined) {
+    arithmetic = {DType::kFloat32, true};
+  }
+#endif
+  return arithmetic;
+}
+
+// What an output tells of those behind it; nothing where only rounding in long types lies before
+// it, which predicts well enough, and where it is off itself.
+std::optional<MeasuredError> MeasureOutput(const Tensor* a, const Tensor* b,
+                                           const ErrorPrediction& predicted) {
+  if (a == nullptr || b == nullptr || a->dims() != b->dims() || a->dtype() != b->dtype()) return {};
+  const bool tells = predicted.step > 0 || predicted.clean > kCoarseError;
+  if (!tells || Kind(a->dtype()) != DTypeKind::kFloat || a->element_count() == 0) return {};
+  if (a->bytes().empty()) return {};
+  const Result<BoundVerdict> verdict = MeasureAgainstBound(*a, *b, MakeBound(predicted, *a, true));
+  if (!verdict.ok() || !verdict->passed || !(verdict->scale > 0)) return {};
+  const double floor = UnitRoundoff(DType::kFloat32);
+  const double limit = std::max(predicted.clean, floor);
+  const ErrorSplit split = SplitErrors(*a, *b, limit * verdict->scale);
+  return MeasuredError{split.rms_beyond / verdict->scale, split.rows,
+                       split.rms_within / verdict->scale};
+}
+
+TensorMap WithNames(TensorMap outputs, const std::map<std::string, std::string>& names) {
+  if (names.empty()) return outputs;
+  for (NamedTensor& output : outputs) {
+    const auto found = names.find(output.name);
+    if (found != names.end()) output.name = found->second;
+  }
+  return outputs;
+}
+
+std::string Count(int64_t count, std::string_view what) {
+  return ", " + std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string DescribeBound(const ErrorPrediction& prediction, DType dtype, bool graph_known) {
+  if (!HoldsFloats(dtype)) {
+    return prediction.steps ? "quantised integers, one step" : "integers, exact";
+  }
+  const DType shown =
+      prediction.coarsest != DType::kUndefined ? prediction.coarsest : PartOf(dtype);
+  std::string text(DTypeName(shown));
+  if (!graph_known) return text + ", graph not known";
+  text += ", longest sum " + std::to_string(prediction.longest_sum);
+  text += Count(prediction.layers, "layer");
+  if (prediction.one_sided > 0) {
+    text += Count(prediction.one_sided, "quantiser") + " of one side";
+  } else if (prediction.quantisers > 0) {
+    text += Count(prediction.quantisers, "quantiser");
+  }
+  if (!prediction.since.empty()) text += ", counted from '" + prediction.since + "'";
+  if (prediction.unknown > 0) text += Count(prediction.unknown, "operator") + " without a rule";
+  return text;
+}
+
+ErrorBound MakeBound(const ErrorPrediction& prediction, const Tensor& tensor, bool graph_known) {
+  ErrorBound bound;
+  const DType dtype = tensor.dtype();
+  bound.why = DescribeBound(prediction, dtype, graph_known);
+  if (HoldsFloats(dtype)) {
+    // Even what is only copied may lose its subnormal numbers.
+    const double floor = std::min(UnitRoundoff(PartOf(dtype)), UnitRoundoff(DType::kFloat32));
+    const auto count = static_cast<double>(std::max<int64_t>(tensor.element_count(), 1));
+    bound.rms = std::max(prediction.rms * (1 + kSampleDeviations / std::sqrt(2 * count)), floor);
+    bound.element = kElementSteps * prediction.step;
+    bound.absolute = prediction.absolute;
+    bound.rectified = prediction.rectified;
+    bound.thinned = prediction.thinned;
+    bound.allowed = std::min(prediction.reached + prediction.fresh, 1.0);
+    if (prediction.step > 0 && bound.allowed < kMostReached) {
+      bound.clean = std::max(prediction.clean, floor);
+    }
+  } else if (prediction.steps) {
+    bound.rms = prediction.rms;
+    bound.element = kElementSteps * prediction.step;
+    bound.steps = true;
+  }
+  return bound;
+}
+
+bool PairErrorBounds::wanted() const {
+  const auto is_auto = [](ToleranceRule rule) { return rule == ToleranceRule::kAuto; };
+  const auto& table = options_.tolerance;
+  return (table.fallback && is_auto(*table.fallback)) ||
+         std::any_of(table.entries.begin(), table.entries.end(),
+                     [&](const auto& entry) { return is_auto(entry.second); });
+}
+
+void PairErrorBounds::AddRunner(size_t stream, const LiveRunner& runner) {
+  RunnerGraph added;
+  added.arithmetic = ArithmeticOf(runner);
+  added.in_openvino = runner.plan().backend == "openvino";
+  added.model_path = runner.plan().model.path;
+  for (const auto& [index, other] : graphs_) {
+    if (other.model_path == added.model_path) added.model = other.model;
+  }
+  if (added.model == nullptr && runner.plan().model.type == "onnx") {
+    Result<OnnxModel> model = OnnxModel::Open(added.model_path);
+    // The runner has opened it; if we cannot read it now, dtypes have to do.
+    if (model.ok()) added.model = std::make_shared<const OnnxModel>(*std::move(model));
+  }
+  AddGraph(stream, std::move(added));
+}
+
+void PairErrorBounds::AddGraph(size_t stream, RunnerGraph graph) {
+  if (graph.model != nullptr) {
+    graph.model_coarsest = CoarsestOf(*graph.model);
+    graph.has_quantisers = HasQuantisers(*graph.model);
+  }
+  graphs_[stream] = std::move(graph);
+}
+
+void PairErrorBounds::SetFeed(const TensorMap& feed) {
+  if (!feed_.empty()) return;
+  for (const NamedTensor& input : feed) feed_.push_back({input.name, input.tensor.dims()});
+}
+
+void PairErrorBounds::AddInputs(const TensorMap& feed) {
+  for (const NamedTensor& input : feed) {
+    const bool known = std::any_of(feed_.begin(), feed_.end(),
+                                   [&](const InputDims& one) { return one.name == input.name; });
+    if (!known) feed_.push_back({input.name, input.tensor.dims()});
+  }
+}
+
+void PairErrorBounds::NoteProcessor(const ProcessorFeatures& features,
+                                    std::vector<std::string>& notes) const {
+  const std::string why = WhyBytesMaySaturate(features);
+  const bool concerned = std::any_of(graphs_.begin(), graphs_.end(), [](const auto& entry) {
+    return entry.second.in_openvino && entry.second.has_quantisers == true;
+  });
+  if (!why.empty() && concerned) notes.push_back(why);
+}
+
+void PairErrorBounds::AddNoise(const std::string& output, double rms) {
+  const auto [place, added] = noise_.emplace(output, rms);
+  if (!added && rms > place->second) place->second = rms;
+}
+
+const RunnerGraph& PairErrorBounds::GraphOf(size_t stream) const {
+  const auto found = graphs_.find(stream);
+  return found == graphs_.end() ? saved_ : found->second;
+}
+
+RunnerArithmetic PairErrorBounds::ArithmeticOn(const RunnerGraph& graph, const RunnerGraph& owner) {
+  RunnerArithmetic arithmetic = graph.arithmetic;
+  // A model of a shorter type has rounded weights, however long the type that it is computed in.
+  const bool rounded = graph.model_coarsest != DType::kUndefined &&
+                       owner.model_coarsest != DType::kUndefined &&
+                       UnitRoundoff(graph.model_coarsest) > UnitRoundoff(owner.model_coarsest);
+  // "As in its model" is as in this one where both have the same types.
+  const bool own = graph.model == nullptr || graph.model_coarsest == owner.model_coarsest ||
+                   graph.arithmetic.computes_in != DType::kUndefined;
+  if (rounded || !own) arithmetic = RunnerArithmetic{graph.model_coarsest, false};
+  arithmetic.unquantised = graph.has_quantisers == false && owner.has_quantisers == true;
+  return arithmetic;
+}
+
+ErrorPredictions PairErrorBounds::Predict(const RunnerGraph& owner, Pair pair,
+                                          const Outputs& outputs) const {
+  if (owner.model == nullptr) return {};
+  std::vector<std::string> names;
+  for (const NamedTensor& output : outputs.a) names.push_back(output.name);
+  std::unordered_map<std::string_view, const Tensor*> tensors;
+  for (const NamedTensor& output : outputs.a) tensors[output.name] = &output.tensor;
+  SeenOutputs seen;
+  seen.measure = [&](const std::string& name, const ErrorPrediction& predicted) {
+    return MeasureOutput(Find(outputs.a, name), Find(outputs.b, name), predicted);
+  };
+  // Without the other side, what is predicted serves for further outputs.
+  if (!outputs.b.empty()) {
+    seen.values = [&](std::string_view name) -> const Tensor* {
+      const auto found = tensors.find(name);
+      return found == tensors.end() ? nullptr : found->second;
+    };
+  }
+  Result<ErrorPredictions> predictions =
+      PredictErrors(*owner.model, feed_, ArithmeticOn(GraphOf(pair.first), owner),
+                    ArithmeticOn(GraphOf(pair.second), owner), names, FedInputs::kSame, seen);
+  return predictions.ok() ? *std::move(predictions) : ErrorPredictions();
+}
+
+ErrorPredictions PairErrorBounds::PredictionsOf(Pair pair, const Outputs& outputs,
+                                                NamePairs renamed) const {
+  const RunnerGraph& first = GraphOf(pair.first);
+  const RunnerGraph& second = GraphOf(pair.second);
+  // Each graph knows its own names.
+  std::map<std::string, std::string> to_first, to_second;
+  for (const auto& [a, b] : renamed) {
+    to_first[b] = a;
+    to_second[a] = b;
+  }
+  const TensorMap b_as_first = WithNames(outputs.b, to_first);
+  ErrorPredictions merged = Predict(first, pair, {outputs.a, b_as_first});
+  if (second.model == first.model) return merged;
+  const TensorMap a_as_second = WithNames(outputs.a, to_second);
+  for (auto& [name, prediction] : Predict(second, pair, {a_as_second, outputs.b})) {
+    const auto own = to_first.find(name);
+    const auto [place, added] =
+        merged.emplace(own == to_first.end() ? name : own->second, prediction);
+    if (!added && prediction.rms > place->second.rms) place->second = prediction;
+  }
+  return merged;
+}
+
+ErrorBound PairErrorBounds::MakeMeasuredBound(Pair pair, DType dtype, double noise) const {
+  ErrorBound bound;
+  double floor = 0;
+  std::string floor_text = "integers, exact";
+  if (HoldsFloats(dtype)) {
+    const DType coarsest =
+        Coarser(Coarser(PartOf(dtype), GraphOf(pair.first).arithmetic.computes_in),
+                GraphOf(pair.second).arithmetic.computes_in);
+    const bool is_short = UnitRoundoff(coarsest) > UnitRoundoff(DType::kFloat32);
+    const double roundings = is_short ? kFloorRoundingsOfShort : kFloorRoundings;
+    floor = roundings * UnitRoundoff(coarsest);
+    floor_text = FormatG(roundings, 3) + " roundings of " + std::string(DTypeName(coarsest));
+  }
+  bound.rms = std::max(kNoiseTimes * noise, floor);
+  bound.steps = !HoldsFloats(dtype) && noise > 0;
+  bound.why = "measured, ";
+  bound.why += bound.rms > floor ? FormatG(kNoiseTimes, 3) + " times the noise " + FormatG(noise, 3)
+                                 : "noise " + FormatG(noise, 3) + ": " + floor_text;
+  return bound;
+}
+
+const ErrorBounds& PairErrorBounds::For(size_t first, size_t second, const TensorMap& a,
+                                        const TensorMap& b, NamePairs renamed) {
+  const Pair pair(first, second);
+  if (!b.empty()) {
+    SetBounds(pair, a, PredictionsOf(pair, {a, b}, renamed));
+  } else {
+    if (!blind_.contains(pair)) blind_[pair] = PredictionsOf(pair, {a, b}, renamed);
+    SetBounds(pair, a, blind_[pair]);
+  }
+  return bounds_[pair];
+}
+
+void PairErrorBounds::SetBounds(Pair pair, const TensorMap& outputs,
+                                const ErrorPredictions& predictions) {
+  ErrorBounds& bounds = bounds_[pair];
+  for (const NamedTensor& output : outputs) {
+    const DType dtype = output.tensor.dtype();
+    const auto noise = noise_.find(output.name);
+    // Where two settings agree, the measurement tells nothing.
+    if (noise != noise_.end() && noise->second > 0) {
+      bounds.Set(output.name, MakeMeasuredBound(pair, dtype, noise->second));
+      continue;
+    }
+    const auto found = predictions.find(output.name);
+    const bool known = found != predictions.end();
+    const RunnerArithmetic a_side = GraphOf(pair.first).arithmetic;
+    const RunnerArithmetic b_side = GraphOf(pair.second).arithmetic;
+    ErrorBound bound =
+        MakeBound(known ? found->second : PredictFromDType(PartOf(dtype), a_side, b_side),
+                  output.tensor, known);
+    if (noise != noise_.end()) bound.why += ", no noise measured";
+    bounds.Set(output.name, std::move(bound));
+  }
+}
+
+}  // namespace vernier

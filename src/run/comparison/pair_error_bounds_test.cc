@@ -1,0 +1,155 @@
+#include "run/comparison/pair_error_bounds.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compare/tensor_for_test.h"
+#include "model/onnx/onnx_test_model.h"
+
+namespace vernier {
+namespace {
+
+using namespace testing_model;
+
+constexpr double kFloat32Roundoff = 0x1p-24;
+
+CompareOptions Auto() {
+  CompareOptions options;
+  options.tolerance.fallback = ToleranceRule::kAuto;
+  return options;
+}
+
+TensorMap Outputs(DType dtype = DType::kFloat32) {
+  const std::vector<std::byte> ones(static_cast<size_t>(64 * BitsOf(dtype) / 8), std::byte{1});
+  return {{"y", TensorForTest(dtype, {64}, ones)}};
+}
+
+TEST(PairErrorBoundsTest, OnlyOutputsThatAskForItHaveBounds) {
+  EXPECT_TRUE(PairErrorBounds(Auto()).wanted());
+  CompareOptions fixed;
+  EXPECT_FALSE(PairErrorBounds(fixed).wanted());
+  fixed.tolerance.entries.emplace_back("y", ToleranceRule::kAuto);
+  EXPECT_TRUE(PairErrorBounds(fixed).wanted());
+}
+
+TEST(PairErrorBoundsTest, TheBoundIsEightTimesTheLargestNoise) {
+  const CompareOptions options = Auto();
+  PairErrorBounds bounds(options);
+  bounds.AddNoise("y", 1e-4);
+  bounds.AddNoise("y", 3e-4);
+  bounds.AddNoise("y", 2e-4);
+  const TensorMap outputs = Outputs();
+  const ErrorBound* bound = bounds.For(0, 1, outputs, outputs).Find("y");
+  ASSERT_NE(bound, nullptr);
+  EXPECT_DOUBLE_EQ(bound->rms, 8 * 3e-4);
+  EXPECT_EQ(bound->why, "measured, 8 times the noise 0.0003");
+}
+
+TEST(PairErrorBoundsTest, NoiseBelowSomeRoundingsCountsAsThose) {
+  const CompareOptions options = Auto();
+  PairErrorBounds bounds(options);
+  bounds.AddNoise("y", 1e-9);
+  const TensorMap wide = Outputs(), narrow = Outputs(DType::kFloat16);
+  EXPECT_DOUBLE_EQ(bounds.For(0, 1, wide, wide).Find("y")->rms, 32 * kFloat32Roundoff);
+  EXPECT_DOUBLE_EQ(bounds.For(2, 3, narrow, narrow).Find("y")->rms, 4 * 0x1p-11);
+}
+
+TEST(PairErrorBoundsTest, NoNoiseTellsNothing) {
+  const CompareOptions options = Auto();
+  PairErrorBounds measured(options), predicted(options);
+  measured.AddNoise("y", 0);
+  const TensorMap outputs = Outputs();
+  const ErrorBound* bound = measured.For(0, 1, outputs, outputs).Find("y");
+  EXPECT_DOUBLE_EQ(bound->rms, predicted.For(0, 1, outputs, outputs).Find("y")->rms);
+  EXPECT_EQ(bound->why, "float32, graph not known, no noise measured");
+}
+
+TEST(PairErrorBoundsTest, IntegersAreExactUnlessTheyAreNoisy) {
+  const CompareOptions options = Auto();
+  PairErrorBounds bounds(options);
+  const TensorMap outputs = Outputs(DType::kInt32);
+  EXPECT_EQ(bounds.For(0, 1, outputs, outputs).Find("y")->rms, 0);
+  bounds.AddNoise("y", 1e-3);
+  EXPECT_TRUE(bounds.For(0, 1, outputs, outputs).Find("y")->steps);
+}
+
+TEST(PairErrorBoundsTest, FlipsThatMayHaveReachedEverythingLeaveNoCleanElements) {
+  ErrorPrediction prediction;
+  prediction.rms = 1e-2;
+  prediction.clean = 1e-6;
+  prediction.step = 0.03;
+  prediction.reached = 0.25;
+  prediction.fresh = 0.05;
+  const Tensor tensor = Outputs()[0].tensor;
+  const ErrorBound some = MakeBound(prediction, tensor, true);
+  EXPECT_DOUBLE_EQ(some.allowed, 0.3);
+  EXPECT_DOUBLE_EQ(some.clean, 1e-6);
+  prediction.reached = 0.95;
+  EXPECT_EQ(MakeBound(prediction, tensor, true).clean, 0) << "not looked at";
+}
+
+// Two layers whose tensors are kept in bfloat16, and the first one's result is an output, too.
+std::string NarrowGraph() {
+  const auto cast = [](std::string_view from, std::string_view to, uint64_t type) {
+    const std::string attribute = Field(1, "to") + Number(3, type) + Number(20, 2);
+    return Field(1, Node("Cast", {from}, {to}, Field(5, attribute)));
+  };
+  const auto weight = [](std::string_view name) {
+    return Field(5, Number(1, 64) + Number(1, 64) + Number(2, 1) + Field(8, name));
+  };
+  const auto value = [](std::string_view name) {
+    const std::string dims = Field(1, Number(1, 32)) + Field(1, Number(1, 64));
+    return Field(1, name) + Field(2, Field(1, Number(1, 1) + Field(2, dims)));
+  };
+  return weight("v") + weight("w") + Field(11, value("x")) + Field(12, value("y")) +
+         Field(12, value("h")) + Field(1, Node("MatMul", {"x", "v"}, {"h1"})) +
+         cast("h1", "h2", 16) + cast("h2", "h", 1) + Field(1, Node("MatMul", {"h", "w"}, {"y1"})) +
+         cast("y1", "y2", 16) + cast("y2", "y", 1);
+}
+
+TensorMap TwoOutputs(float error_of_h) {
+  std::vector<float> values(32 * 64);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i)) + 2;
+  const Tensor y = Floats({32, 64}, values);
+  for (size_t i = 0; i < values.size(); ++i) values[i] *= i % 2 ? 1 + error_of_h : 1 - error_of_h;
+  return {{"y", y}, {"h", Floats({32, 64}, values)}};
+}
+
+TEST(PairErrorBoundsTest, WhatIsFoundOnAnOutputTellsOfTheNext) {
+  const auto model = std::make_shared<const OnnxModel>(*Parse(Model(NarrowGraph())));
+  const CompareOptions options = Auto();
+  PairErrorBounds bounds(options);
+  for (const size_t stream : {size_t{0}, size_t{1}})
+    bounds.AddGraph(stream, {model, "model.onnx", {}, {}});
+  const TensorMap a = TwoOutputs(0);
+  const ErrorBound good = *bounds.For(0, 1, a, a).Find("y");
+  EXPECT_NE(good.why.find("counted from 'h'"), std::string::npos) << good.why;
+  // An output that is off itself tells nothing: the bound is that of the inputs.
+  const TensorMap off = TwoOutputs(0.02f);
+  const ErrorBound blind = *bounds.For(0, 1, a, off).Find("y");
+  EXPECT_EQ(blind.why.find("counted from"), std::string::npos) << blind.why;
+  EXPECT_LT(good.rms, blind.rms);
+}
+
+TEST(PairErrorBoundsTest, ANoteNamesTheProcessorOfQuantisedModelsAlone) {
+  const CompareOptions options;
+  PairErrorBounds bounds(options);
+  RunnerGraph plain;
+  plain.in_openvino = true;
+  bounds.AddGraph(0, plain);
+  std::vector<std::string> notes;
+  bounds.NoteProcessor({.vnni = false}, notes);
+  EXPECT_TRUE(notes.empty()) << "nothing is known to be quantised";
+  RunnerGraph quantised = plain;
+  quantised.has_quantisers = true;
+  bounds.AddGraph(0, std::move(quantised));
+  bounds.NoteProcessor({.vnni = true}, notes);
+  EXPECT_TRUE(notes.empty());
+  bounds.NoteProcessor({.vnni = false}, notes);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes[0].find("no VNNI"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,129 @@
+#include "run/comparison/pair_recorder.h"
+
+#include <algorithm>
+
+#include "run/comparison/output_figures.h"
+#include "run/comparison/output_row.h"
+
+namespace vernier {
+namespace {
+
+std::string_view PairedByName(PairedBy how) {
+  switch (how) {
+    case PairedBy::kExact:
+      return "exact";
+    case PairedBy::kFolded:
+      return "folded";
+    case PairedBy::kSubstring:
+      return "substring";
+    case PairedBy::kPosition:
+      return "position";
+    case PairedBy::kShape:
+      return "shape";
+    case PairedBy::kValue:
+      return "value";
+    case PairedBy::kMap:
+      return "map";
+  }
+  return "";
+}
+
+void AddNew(const std::vector<std::string>& names, std::vector<std::string>& list) {
+  for (const std::string& name : names) {
+    if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
+  }
+}
+
+// What --tolerance and its kind ask for is the same in every iteration.
+void AddRules(const OutputComparison& output, OutputRecord& record) {
+  const FunctionResult* simple = output.Find(CompareFunction::kSimple);
+  const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
+  if (data == nullptr) return;
+  record.tolerances_checked = true;
+  record.allowed_share = data->allowed_share;
+  record.allowed_excess = data->allowed_excess;
+}
+
+// Of the first iteration in which they differ, else of the first.
+void AddTypes(const OutputComparison& output, OutputRecord& record) {
+  if (!record.dtype.empty() && output.a_dtype == output.b_dtype) return;
+  if (record.dtype != record.other_dtype) return;
+  record.dtype = DTypeName(output.a_dtype);
+  record.other_dtype = DTypeName(output.b_dtype);
+}
+
+// Keeps the numbers of the worst iteration: the first that failed, or a later one that is further
+// out of tolerance.
+void KeepWorst(const OutputComparison& output, const OutputRow& row, int64_t iteration,
+               OutputRecord& record, double& kept_ratio, Charts charts) {
+  const bool first = record.figures.gates.empty();
+  const bool failed_before = std::any_of(record.figures.gates.begin(), record.figures.gates.end(),
+                                         [](const GateRecord& g) { return g.verdict != "passed"; });
+  const bool fails = !output.passed();
+  const double ratio = row.times_over_tolerance.value_or(0);
+  const bool worse = fails == failed_before ? ratio > kept_ratio : fails;
+  if (!first && !worse) return;
+  record.figures = MakeFigures(output, iteration, charts);
+  kept_ratio = ratio;
+}
+
+}  // namespace
+
+PairRecorder::PairRecorder(std::string first, std::string second, Charts charts) : charts_(charts) {
+  record_.first = std::move(first);
+  record_.second = std::move(second);
+}
+
+std::vector<OutputRow> PairRecorder::Add(const IterationComparison& comparison) {
+  tally_.Add(comparison);
+  AddNew(comparison.pairing.left_only, record_.only_in_first);
+  AddNew(comparison.pairing.right_only, record_.only_in_second);
+  AddNew(comparison.without_verdict, record_.without_verdict);
+  compared_nothing_ |= !comparison.compared_something();
+  empty_iterations_ += comparison.a_outputs.empty() && comparison.b_outputs.empty() ? 1 : 0;
+  std::vector<OutputRow> rows;
+  for (const OutputComparison& output : comparison.outputs) {
+    rows.push_back(MakeOutputRow(output));
+    AddOutput(output, rows.back());
+  }
+  return rows;
+}
+
+void PairRecorder::AddOutput(const OutputComparison& output, const OutputRow& row) {
+  auto found = std::find_if(record_.outputs.begin(), record_.outputs.end(),
+                            [&](const OutputRecord& o) { return o.name == output.a_name; });
+  if (found == record_.outputs.end()) {
+    found = record_.outputs.emplace(record_.outputs.end());
+    found->name = output.a_name;
+    found->other_name = output.b_name;
+    found->paired_by = PairedByName(output.how);
+  }
+  AddTypes(output, *found);
+  AddRules(output, *found);
+  FoldRow(row, *found);
+  const auto index = static_cast<size_t>(found - record_.outputs.begin());
+  kept_ratios_.resize(record_.outputs.size());
+  KeepWorst(output, row, tally_.iterations() - 1, *found, kept_ratios_[index], charts_);
+}
+
+bool PairRecorder::vacuous() const {
+  return std::any_of(tally_.outputs().begin(), tally_.outputs().end(),
+                     [](const OutputTally& output) { return output.vacuous > 0; });
+}
+
+PairRecord PairRecorder::Finish(int64_t expected_iterations) const {
+  PairRecord record = record_;
+  // Polygraphy passes what agrees because it is empty.
+  record.compared_iterations = tally_.iterations() - empty_iterations_;
+  record.passed_iterations = tally_.passed_iterations() - empty_iterations_;
+  record.expected_iterations = expected_iterations;
+  for (const OutputTally& tally : tally_.outputs()) {
+    const auto output = std::find_if(record.outputs.begin(), record.outputs.end(),
+                                     [&](const OutputRecord& o) { return o.name == tally.name; });
+    if (output == record.outputs.end()) continue;
+    output->vacuous = tally.vacuous_why;
+  }
+  return record;
+}
+
+}  // namespace vernier

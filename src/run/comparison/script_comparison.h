@@ -1,0 +1,27 @@
+// One iteration of a pair of runners as a comparison script judges it.
+#pragma once
+
+#include "backend/script_client.h"
+#include "compare/comparison.h"
+#include "vernier/compare_options.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// What becomes of a script's verdict on a name that neither side has, and of one that is no truth
+/// value ("FAILED", [False]).
+enum class StrangeVerdicts : uint8_t {
+  /// The first, passing, shows nothing and is left out, and a failure stays one; the second is
+  /// kBackend, naming the output and the type.
+  kOnlyFailures,
+  kTaken,  ///< as Polygraphy does
+};
+
+/// The script's verdicts in the form of any other comparison. Outputs that the script says nothing
+/// of are in `without_verdict`: what it compares is its own affair, but not unseen.
+Result<IterationComparison> CompareWithScript(ScriptClient& script, const IterationResult& a,
+                                              const IterationResult& b, int64_t iteration,
+                                              StrangeVerdicts strange);
+
+}  // namespace vernier

@@ -1,0 +1,29 @@
+// An engine built for its file alone, or opened to see what it is, with no inference.
+#pragma once
+
+#include <atomic>
+
+#include "record/engine_record.h"
+#include "run/live/caller_objects.h"
+#include "run/live/live_runner.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/run_record.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Opens the plan's one runner, whose session options say where the engine is saved, and closes it.
+/// Int8 scales are chosen with the feeds of the plan. `caller` may be null. Errors are those of the
+/// backend. What is known of the runner then, how the engine was built above all.
+/// While it is opened, `waiting` is told so (LiveRunner::WaitWith).
+Result<RunnerRecord> BuildEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,
+                                     Logger& logger, const CallerObjects* caller = nullptr,
+                                     const LiveRunner::Waiting& waiting = nullptr);
+
+/// Opens the plan's one runner, whose model is an engine, and returns what the engine says of
+/// itself. Errors are those of the backend.
+Result<EngineRecord> DescribeEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,
+                                        Logger& logger);
+
+}  // namespace vernier

@@ -1,0 +1,44 @@
+// Feeds that a backend chooses int8 scales with, made before it opens a model, from where the run's
+// own feeds come from.
+#pragma once
+
+#include <string>
+
+#include "run/feeds/feed_stream.h"
+#include "run/runner/model_source.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Does a runner ask for calibration, as far as its options tell?
+bool AsksForCalibration(const RunnerPlan& runner);
+
+/// A temporary file with feeds, removed with the object. The file is between this program and its
+/// own plug-ins and not documented elsewhere: "VNFEEDS1", then for each feed the number of its
+/// tensors, then for each tensor the size of its name, the name, vn_tensor's dtype_code and
+/// dtype_bits, the rank, the extents, the size in bytes, the bytes. Numbers are 64 bits wide,
+/// little endian; names and bytes are filled up to a multiple of 8.
+class CalibrationFeeds {
+ public:
+  CalibrationFeeds() = default;
+  CalibrationFeeds(CalibrationFeeds&& other) noexcept;
+  CalibrationFeeds& operator=(CalibrationFeeds&&) = delete;
+  ~CalibrationFeeds();
+
+  /// Without a file where the runner does not ask, the model is quantized already, or there is a
+  /// calibration cache to be read. `python` as in FeedStream. Feeds are made for the opt shapes of
+  /// the runner's last optimization profile. Errors as FeedStream and CoerceFeed; kIo.
+  static Result<CalibrationFeeds> Make(const RunPlan& plan, const RunnerPlan& runner,
+                                       const ModelSource& model, const PythonFeeds& python,
+                                       Logger& logger);
+
+  /// What the session has to be told: empty without a file.
+  OptionList options() const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace vernier

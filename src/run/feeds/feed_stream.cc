@@ -1,0 +1,131 @@
+#include "run/feeds/feed_stream.h"
+
+#include <utility>
+
+#include "run/feeds/feed_plan.h"
+
+namespace vernier {
+namespace {
+
+// Of a feed that is made before its turn, and may be sent then: it is there twice for a while.
+constexpr size_t kMostAhead = size_t{8} << 20;
+
+size_t SizeOf(const TensorMap& feed) {
+  size_t size = 0;
+  for (const NamedTensor& input : feed) size += input.tensor.bytes().size();
+  return size;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
+                                                     std::span<const TensorInfo> inputs,
+                                                     const PythonFeeds& python, Logger& logger) {
+  std::unique_ptr<FeedStream> stream(new FeedStream(logger));
+  stream->may_be_empty_ = plan.lenient;
+  if (python.script != nullptr) {
+    stream->script_ = python.script;
+    stream->inputs_.assign(inputs.begin(), inputs.end());
+    return stream;
+  }
+  if (!plan.inputs.load_paths.empty()) {
+    for (const TensorInfo& input : inputs) stream->input_names_.push_back(input.name);
+    VERNIER_ASSIGN_OR_RETURN(stream->reader_, FeedReader::Open(plan.inputs.load_paths));
+    return stream;
+  }
+  const Strictness strictness = plan.lenient ? Strictness::kPeer : Strictness::kStrict;
+  RandomFeedOptions options;
+  options.seed = plan.inputs.seed;
+  options.iterations = plan.inputs.iterations.value_or(1);
+  options.strictness = strictness;
+  options.drawer = python.drawer;
+  VERNIER_ASSIGN_OR_RETURN(options.ranges, ParseValueRanges(plan.inputs.range_words));
+  VERNIER_ASSIGN_OR_RETURN(options.shapes, ParseShapeSpecs(plan.inputs.shape_words, strictness));
+  VERNIER_TRY(AddFeedSources(plan, inputs, options, logger));
+  VERNIER_ASSIGN_OR_RETURN(RandomFeeds feeds,
+                           RandomFeeds::Create(std::move(options), {inputs.begin(), inputs.end()}));
+  stream->random_.emplace(std::move(feeds));
+  stream->drawn_elsewhere_ = python.drawer != nullptr;
+  return stream;
+}
+
+void FeedStream::Announce(const RunPlan& plan, Logger& logger) {
+  if (!plan.inputs.load_paths.empty() || plan.inputs.script.given()) return;
+  if (plan.inputs.shape_words.empty()) return;
+  const Strictness strictness = plan.lenient ? Strictness::kPeer : Strictness::kStrict;
+  const auto shapes = ParseShapeSpecs(plan.inputs.shape_words, strictness);
+  if (!shapes.ok()) return;  // told where the feeds are opened
+  logger.Info("Will generate inference input data according to provided TensorMetadata: " +
+              FormatShapeSpecs(plan.lenient ? KeepLastShapes(*shapes) : *shapes));
+}
+
+// What somebody made beforehand or makes in a script.
+Result<std::optional<TensorMap>> FeedStream::Given() {
+  if (script_ != nullptr) return script_->Read(next_, inputs_);
+  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, reader_->Next());
+  if (feed && reader_->current_path() != announced_path_) {
+    announced_path_ = reader_->current_path();
+    logger_.Info("Loading input data from " + announced_path_);
+  }
+  if (feed && reader_->positional()) {
+    const std::string remark = NameByPosition(input_names_, *feed);
+    if (!remark.empty()) logger_.Once(Severity::kWarning, "--load-inputs: " + remark);
+  }
+  return feed;
+}
+
+Result<std::optional<TensorMap>> FeedStream::Next() {
+  const LogArea area(logger_, log_area::kDataLoader);
+  if (script_ != nullptr || reader_ != nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, Given());
+    if (!feed && next_ == 0 && !may_be_empty_) {
+      return Malformed(std::string("there is nothing to run: ") +
+                       (script_ != nullptr ? "the data loader gave no feed"
+                                           : "the files of loaded inputs hold no feed"));
+    }
+    ++next_;
+    return feed;
+  }
+  if (next_ >= random_->count()) return std::optional<TensorMap>();
+  if (prepared_.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(TensorMap feed, random_->Make(next_++, logger_));
+    last_size_ = SizeOf(feed);
+    return std::optional<TensorMap>(std::move(feed));
+  }
+  Prepared prepared = std::move(prepared_.front());
+  prepared_.pop_front();
+  prepared.log.WriteTo(logger_);
+  VERNIER_ASSIGN_OR_RETURN(TensorMap feed, std::move(prepared.feed));
+  ++next_;
+  return std::optional<TensorMap>(std::move(feed));
+}
+
+void FeedStream::Make(int64_t iteration) {
+  HeldLog log;
+  Result<TensorMap> feed = random_->Make(iteration, log);
+  if (feed.ok()) last_size_ = SizeOf(*feed);
+  prepared_.push_back({std::move(feed), std::move(log)});
+}
+
+const TensorMap* FeedStream::Prepare() {
+  if (prepared_.empty()) {
+    const bool wanted = random_ && !drawn_elsewhere_ && next_ > 0 && next_ < random_->count() &&
+                        last_size_ <= kMostAhead;
+    if (!wanted) return nullptr;
+    Make(next_);
+  }
+  return prepared_.front().feed.ok() ? &*prepared_.front().feed : nullptr;
+}
+
+void FeedStream::PrepareOneMore() {
+  constexpr size_t kMostTwice = size_t{2} << 20;
+  const bool wanted =
+      prepared_.size() == 1 && next_ + 1 < random_->count() && last_size_ <= kMostTwice;
+  if (wanted) Make(next_ + 1);
+}
+
+std::optional<int64_t> FeedStream::expected() const {
+  return random_ ? std::optional(random_->count()) : std::nullopt;
+}
+
+}  // namespace vernier

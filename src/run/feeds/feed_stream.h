@@ -1,0 +1,83 @@
+// The feeds of a run, one at a time: seeded random inputs, saved ones, or a script's.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "inputs/random_feeds.h"
+#include "io/results/feed_reader.h"
+#include "run/feeds/script_feeds.h"
+#include "run/live/held_log.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// What of a feed is made in Python; null where nothing is.
+struct PythonFeeds {
+  ScriptFeeds* script = nullptr;  ///< where the plan's data loader script is open
+  FeedDrawer* drawer = nullptr;   ///< of random numbers
+};
+
+class FeedStream {
+ public:
+  /// `inputs` are those of the first runner, which random feeds are made for.
+  static Result<std::unique_ptr<FeedStream>> Open(const RunPlan& plan,
+                                                  std::span<const TensorInfo> inputs,
+                                                  const PythonFeeds& python, Logger& logger);
+
+  /// Polygraphy's line that announces given shapes, before any runner is activated.
+  static void Announce(const RunPlan& plan, Logger& logger);
+
+  /// The next feed; nullopt at the end. kMalformed where a script or a file has none at all, unless
+  /// the plan is lenient.
+  Result<std::optional<TensorMap>> Next();
+
+  /// Makes the next feed now, if it was not made yet, for Next() to return, where it is random,
+  /// drawn here and not so large that having two is a burden. What there is to log of it appears
+  /// with Next(). Null where there is none.
+  const TensorMap* Prepare();
+
+  /// The same of the feed after that one, where three are no burden: for the next Prepare(), which
+  /// then has nothing to do.
+  void PrepareOneMore();
+
+  /// Whether files of feeds hold more than Next() gave, as far as that shows without reading them.
+  bool HasMoreLoaded() const { return reader_ != nullptr && reader_->HasMore(); }
+
+  /// How many feeds were asked for; nullopt where a file decides.
+  std::optional<int64_t> expected() const;
+
+ private:
+  explicit FeedStream(Logger& logger) : logger_(logger) {}
+
+  struct Prepared {
+    Result<TensorMap> feed;
+    HeldLog log;
+  };
+
+  Result<std::optional<TensorMap>> Given();
+  void Make(int64_t iteration);
+
+  Logger& logger_;
+  bool may_be_empty_ = false;
+  std::unique_ptr<FeedReader> reader_;
+  std::string announced_path_;
+  std::optional<RandomFeeds> random_;
+  ScriptFeeds* script_ = nullptr;
+  std::vector<TensorInfo> inputs_;        // for the script
+  std::vector<std::string> input_names_;  // for loaded feeds without names
+  int64_t next_ = 0;
+  bool drawn_elsewhere_ = false;
+  size_t last_size_ = 0;  // of the last random feed, in bytes
+  std::deque<Prepared> prepared_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,40 @@
+#include "run/feeds/script_feeds.h"
+
+#include <filesystem>
+#include <system_error>
+
+namespace vernier {
+
+Result<std::unique_ptr<ScriptFeeds>> ScriptFeeds::Create(std::unique_ptr<ScriptClient> script,
+                                                         FeedReuse reuse) {
+  std::unique_ptr<ScriptFeeds> feeds(new ScriptFeeds(std::move(script)));
+  if (reuse == FeedReuse::kOnce) return feeds;
+  std::error_code error;
+  const std::string folder = std::filesystem::temp_directory_path(error).string();
+  Result<TensorSpill> kept = TensorSpill::Create(error ? "/tmp" : folder);
+  if (!kept.ok()) {
+    return IoError("a temporary file for feeds cannot be made: " + kept.status().message() +
+                   " (set TMPDIR)");
+  }
+  feeds->kept_.emplace(*std::move(kept));
+  return feeds;
+}
+
+Result<std::optional<TensorMap>> ScriptFeeds::Read(int64_t index,
+                                                   std::span<const TensorInfo> inputs) {
+  if (index < made_) {
+    if (!kept_) return Internal("a feed is read again that was not kept");
+    VERNIER_ASSIGN_OR_RETURN(TensorMap feed, kept_->Read(static_cast<size_t>(index)));
+    return std::optional<TensorMap>(std::move(feed));
+  }
+  if (ended_) return std::optional<TensorMap>();
+  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed,
+                           script_->NextFeed(made_ == 0 ? inputs : std::span<const TensorInfo>()));
+  ended_ = !feed;
+  if (!feed) return feed;
+  if (kept_) VERNIER_TRY(kept_->Append(*feed));
+  ++made_;
+  return feed;
+}
+
+}  // namespace vernier

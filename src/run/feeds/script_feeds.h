@@ -1,0 +1,40 @@
+// The feeds that a data loader script makes, gone through as often as the run needs them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "backend/script_client.h"
+#include "io/bytes/tensor_spill.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Whether feeds are read again: then they are kept in a temporary file, because a second call of
+/// the script's function may give others.
+enum class FeedReuse : uint8_t { kOnce, kAgain };
+
+class ScriptFeeds {
+ public:
+  /// kIo when there is no place for feeds that are read again.
+  static Result<std::unique_ptr<ScriptFeeds>> Create(std::unique_ptr<ScriptClient> script,
+                                                     FeedReuse reuse);
+
+  /// Feed `index`; nullopt behind the last. Each is made by the script once, in order; `inputs` are
+  /// those of the first runner. kIo, or as ScriptClient::NextFeed.
+  Result<std::optional<TensorMap>> Read(int64_t index, std::span<const TensorInfo> inputs);
+
+ private:
+  explicit ScriptFeeds(std::unique_ptr<ScriptClient> script) : script_(std::move(script)) {}
+
+  std::unique_ptr<ScriptClient> script_;
+  std::optional<TensorSpill> kept_;  // none: feeds are read once
+  int64_t made_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace vernier

@@ -1,0 +1,55 @@
+// What the runners of a run make of a feed, and what is done with it before it is compared.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "run/comparison/comparison_run.h"
+#include "run/comparison/noise_floor.h"
+#include "run/comparison/pair_error_bounds.h"
+#include "run/live/live_runs.h"
+#include "run/run_observer.h"
+#include "run/saved/output_savers.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+class LiveInference {
+ public:
+  /// All must outlive it.
+  LiveInference(const RunPlan& plan, LiveRuns& live, PairErrorBounds& bounds, RunObserver& observer,
+                Logger& logger)
+      : plan_(plan), live_(live), bounds_(bounds), observer_(observer), logger_(logger) {}
+
+  /// Where results go; to be called before the first inference. It must outlive this.
+  void SaveTo(OutputSavers& savers) { savers_ = &savers; }
+
+  /// The results of all runners, told, saved and measured for the bounds; absent where one has
+  /// failed. Errors as LiveRuns::Infer and OutputSavers::AddResult.
+  Result<IterationOutputs> InferAll(const TensorMap& feed, int64_t iteration);
+  Result<std::optional<IterationResult>> InferOne(size_t index, const TensorMap& feed,
+                                                  int64_t iteration);
+
+  /// Nothing will be inferred any more.
+  void End();
+
+ private:
+  Status PrepareBounds(size_t index, const TensorMap& feed, int64_t iteration);
+  Status TakeResult(size_t index, const TensorMap& feed, int64_t iteration,
+                    const std::optional<IterationResult>& result);
+  Status OpenNoise();
+
+  const RunPlan& plan_;
+  LiveRuns& live_;
+  PairErrorBounds& bounds_;
+  RunObserver& observer_;
+  Logger& logger_;
+  OutputSavers* savers_ = nullptr;
+  std::unique_ptr<NoiseFloor> noise_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,171 @@
+// A runner while it runs: its session in a worker, what it told of itself, and how long it took.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/worker.h"
+#include "io/bytes/checksum.h"
+#include "run/live/device_outputs.h"
+#include "run/runner/model_source.h"
+#include "vernier/dim_size.h"
+#include "vernier/run_plan.h"
+#include "vernier/run_record.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// 16 digits.
+std::string HexadecimalHash(uint64_t hash);
+
+class LiveRunner {
+ public:
+  explicit LiveRunner(const RunnerPlan& plan) : plan_(plan) {}
+
+  const std::string& name() const { return plan_.name; }
+  const RunnerPlan& plan() const { return plan_; }
+
+  /// Gives the runner its worker, which may still be loading.
+  void Attach(std::shared_ptr<Worker> worker, uint64_t session_id) {
+    worker_ = std::move(worker);
+    served_by_ = worker_;
+    session_id_ = session_id;
+  }
+
+  /// Has its worker ended after the framework was loaded? Another worker may then serve it.
+  bool lost_worker() const;
+  /// Is or was the worker that it was given last the same?
+  bool shared_worker_with(const LiveRunner& other) const {
+    return !served_by_.owner_before(other.served_by_) && !other.served_by_.owner_before(served_by_);
+  }
+
+  /// Waits for the framework and opens the model. What is waited with is told since how many
+  /// seconds that goes on, and with nothing that it is over.
+  Status Open(const ModelSource& model, const OptionList& more = {});
+  using Waiting = std::function<void(std::optional<double>)>;
+  void WaitWith(Waiting waiting) { waiting_ = std::move(waiting); }
+
+  /// Sizes that feeds will have, for profiles of TensorRT: of sessions that are opened afterwards.
+  void SizeWith(std::span<const DimSize> found) { found_dims_.assign(found.begin(), found.end()); }
+
+  /// One inference; outputs are in the signature's order. With `devices`, those on a device stay
+  /// there if another runner of the same worker may have its own there.
+  Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration,
+                                DeviceOutputs* devices = nullptr);
+
+  /// Infer() once more, for outputs that were lost or for other inputs: on the host, and neither
+  /// counted nor timed.
+  Result<IterationResult> InferAgain(const TensorBlock& feed, int64_t iteration);
+
+  /// See Worker::Meanwhile and Worker::serves_plugin.
+  void Meanwhile(std::function<void()> work) { worker_->Meanwhile(std::move(work)); }
+  /// See Worker::RunAhead.
+  bool InferAhead(const TensorBlock& feed) { return worker_->RunAhead(session_id_, feed); }
+  bool in_plugin() const { return worker_ != nullptr && worker_->serves_plugin(); }
+
+  /// From now on Infer() learns what the framework's process received. A worker that cannot tell is
+  /// no failure.
+  void HashInputs() { hashes_ = worker_->HashInputs(session_id_).ok(); }
+
+  /// What the last inference received; empty where that is not known.
+  const InputHashes& received() const { return received_; }
+  /// The same of all inferences, warm-ups not included.
+  std::optional<ReceivedRecord> AllReceived() const;
+
+  /// Infer() in unusual circumstances; `request` need not name the session.
+  Result<Worker::TrialOutcome> TryInfer(const TensorBlock& feed, TrialRequest request);
+
+  /// An inference whose result was there already, and how long it took.
+  void TakeOver(std::optional<double> seconds);
+
+  /// Between these, what the framework says waits: for inferences on several threads.
+  void HoldLog() { worker_->HoldLog(); }
+  void ReleaseLog() { worker_->ReleaseLog(); }
+
+  /// Ends the session, and the worker if this was its last runner. A framework that dies or hangs
+  /// even now is an error, though everything it computed has been delivered.
+  Status Close();
+
+  /// See Worker::UnseenWords; what HoldWords() has kept is in its place.
+  std::string UnseenWords();
+  /// Before each of the trials that nobody is to read of: keeps the words of the inference before
+  /// them, and drops theirs.
+  void HoldWords();
+  /// After the last of them.
+  void DropTrialWords() {
+    if (held_words_) HoldWords();
+  }
+
+  /// Puts the runner out of the run for good.
+  void Fail(Status why) { failure_ = std::move(why); }
+  bool alive() const { return failure_.ok(); }
+  bool opened() const { return opened_ && alive(); }
+  const Status& failure() const { return failure_; }
+
+  /// Neither scripts nor TorchScript files need say what they take: such a runner is given feeds
+  /// as they are. Of inputs that it has names for, types are kUndefined.
+  bool inputs_unknown() const;
+
+  const BackendInfo& backend() const { return backend_; }
+  const SessionDescription& session() const { return session_; }
+  /// The one float type that the runner computes in; kUndefined: in those of the model's tensors.
+  DType computes_in() const { return computes_in_; }
+  const std::vector<SkippedOutput>& skipped() const { return skipped_; }
+  /// Those among them that inferences have made: values that are no tensors.
+  const std::vector<SkippedOutput>& lost() const { return lost_; }
+
+  /// What is known of it once it was opened; not how fast it was, and not how it failed.
+  RunnerRecord Describe() const;
+
+  /// Of inferences, in seconds: the first ones, enough for a median.
+  const std::vector<double>& latencies() const { return latencies_; }
+  int64_t iterations() const { return iterations_; }
+  double total_seconds() const { return total_seconds_; }
+  void ForgetLatencies();
+
+  /// Nothing that was inferred so far counts: neither times nor what was received.
+  void ForgetInferences();
+
+  /// See Worker::TakePeakMemory.
+  std::optional<uint64_t> TakePeakMemory() {
+    return worker_ ? worker_->TakePeakMemory() : std::nullopt;
+  }
+
+ private:
+  Status OpenSession(const ModelSource& model, const OptionList& more);
+  Result<Worker::Outcome> RunSession(const TensorBlock& feed, int64_t iteration, OutputPlace place);
+  IterationResult ResultOf(Worker::Outcome& outcome) const;
+  void Remember();
+  void NoteSkipped(const TensorMap& outputs, const std::vector<SkippedOutput>& skipped);
+
+  const RunnerPlan& plan_;
+  std::shared_ptr<Worker> worker_;
+  std::optional<std::string> held_words_;
+  std::weak_ptr<Worker> served_by_;  // tells workers apart even when they are gone
+  Waiting waiting_;
+  uint64_t session_id_ = 0;
+  Status failure_;
+  BackendInfo backend_;
+  SessionDescription session_;
+  DType computes_in_ = DType::kUndefined;
+  std::vector<SkippedOutput> skipped_, lost_;
+  std::vector<DimSize> found_dims_;
+  std::optional<EngineBuildRecord> engine_;
+  bool opened_ = false;
+  std::vector<double> latencies_;
+  int64_t iterations_ = 0;
+  double total_seconds_ = 0;
+  bool hashes_ = false;
+  InputHashes received_;
+  Checksum all_received_;
+  int64_t hashed_iterations_ = 0;
+  std::vector<std::pair<std::string, std::string>> first_received_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,361 @@
+#include "run/live/live_runs.h"
+
+#include <algorithm>
+#include <future>
+#include <limits>
+#include <utility>
+
+#include "inputs/coerce_feed.h"
+#include "inputs/peer_text.h"
+#include "run/feeds/calibration_feeds.h"
+#include "run/feeds/described_inputs.h"
+#include "run/feeds/feed_plan.h"
+#include "util/no_log.h"
+
+namespace vernier {
+namespace {
+
+constexpr size_t kNameColumn = 35;
+
+std::optional<LatencyRecord> SummariseLatencies(std::vector<double> seconds) {
+  if (seconds.empty()) return std::nullopt;
+  LatencyRecord latency;
+  latency.first = seconds.front();
+  // The first inference warms caches and pools up: it is shown on its own.
+  if (seconds.size() > 1) seconds.erase(seconds.begin());
+  std::sort(seconds.begin(), seconds.end());
+  latency.median = seconds[seconds.size() / 2];
+  latency.p95 = seconds[std::min(seconds.size() - 1, seconds.size() * 95 / 100)];
+  return latency;
+}
+
+// Does nothing in the plan need the bytes of outputs, as long as they match?
+bool OutputsAreOnlyCompared(const RunPlan& plan) {
+  const PicturePlan& pictures = plan.pictures;
+  const bool drawn = !pictures.heatmaps.empty() || !pictures.error_plots.empty() ||
+                     pictures.show_heatmaps || pictures.show_error_plots;
+  return plan.runners.size() > 1 && !plan.execution.sequential && !plan.lenient &&
+         plan.compare_script.path.empty() && plan.postprocess_script.path.empty() &&
+         plan.save.outputs.empty() && !plan.save.WantsPage() && plan.load_outputs.empty() &&
+         !plan.validate && !drawn && !plan.postprocess.fallback &&
+         plan.postprocess.entries.empty() && !plan.compare.no_shape_check && !plan.noise_floor;
+}
+
+// Whether it is worth while to have the next one begin before this one is looked at: what that
+// gains are microseconds, and what it costs is the memory of one more result, and the time of one
+// that may not be wanted.
+bool IsLight(const IterationResult& result) {
+  constexpr double kShortSeconds = 10e-3;
+  constexpr size_t kFewBytes = size_t{8} << 20;
+  size_t bytes = 0;
+  for (const NamedTensor& output : result.outputs) bytes += output.tensor.bytes().size();
+  return result.runtime_s.value_or(0) < kShortSeconds && bytes <= kFewBytes;
+}
+
+}  // namespace
+
+std::string FormatTensorTable(const TensorMap& tensors) {
+  std::string text = "{";
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const auto& [name, tensor] = tensors[i];
+    if (i > 0) text += ",\n ";
+    text += name + " [dtype=" + std::string(DTypeName(tensor.dtype())) +
+            ", shape=" + FormatDims(tensor.dims()) + "]";
+  }
+  return text + "}";
+}
+
+std::string PadName(const std::string& name) {
+  return name + std::string(name.size() < kNameColumn ? kNameColumn - name.size() : 0, ' ');
+}
+
+LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
+                   const CallerObjects* caller)
+    : plan_(plan),
+      logger_(logger),
+      interrupted_(interrupted),
+      pool_(plan.execution, interrupted, logger, caller,
+            plan.lenient ? FrameworkWords::kPassedOn : FrameworkWords::kLogged),
+      devices_(logger),
+      may_stay_on_device_(OutputsAreOnlyCompared(plan) &&
+                          (caller == nullptr || !caller->keeps_outputs)) {
+  for (const RunnerPlan& runner : plan.runners) {
+    runners_.emplace_back(runner);
+    marked_ |= runner.model.edited();
+  }
+}
+
+bool LiveRuns::any_alive() const {
+  return std::any_of(runners_.begin(), runners_.end(),
+                     [](const LiveRunner& runner) { return runner.alive(); });
+}
+
+std::vector<std::string> LiveRuns::names() const {
+  std::vector<std::string> names;
+  for (const LiveRunner& runner : runners_) names.push_back(runner.name());
+  return names;
+}
+
+size_t LiveRuns::CommonIterations() const {
+  int64_t common = std::numeric_limits<int64_t>::max();
+  for (const LiveRunner& runner : runners_) {
+    if (runner.alive()) common = std::min(common, runner.iterations());
+  }
+  return static_cast<size_t>(common);
+}
+
+void LiveRuns::Start() {
+  for (size_t i = 0; i < runners_.size(); ++i) StartOne(i);
+}
+
+Result<std::shared_ptr<Worker>> LiveRuns::WorkerFor(const LiveRunner& runner, RunnerPlace place) {
+  RunnerPlan plan = runner.plan();
+  plan.place = place;
+  return pool_.Get(plan);
+}
+
+void LiveRuns::StartOne(size_t index) {
+  RunnerPlace place = runners_[index].plan().place;
+  if (place == RunnerPlace::kAuto && pool_.HasPluginToo(runners_[index].plan())) {
+    place = RunnerPlace::kPlugin;
+  }
+  Result<std::shared_ptr<Worker>> worker = WorkerFor(runners_[index], place);
+  if (!worker.ok() && MayMoveToPython(runners_[index])) {
+    Result<std::shared_ptr<Worker>> python = WorkerFor(runners_[index], RunnerPlace::kPython);
+    if (python.ok()) worker = std::move(python);
+  }
+  if (worker.ok()) {
+    runners_[index].Attach(*std::move(worker), index);
+  } else {
+    Fail(runners_[index], worker.status());
+  }
+}
+
+// TensorRT's plug-in fits one major version; what it refuses once it has loaded is refused.
+bool LiveRuns::MayMoveToPython(const LiveRunner& runner) const {
+  return vernier::MayMoveToPython(runner.plan()) && runner.backend().framework_version.empty();
+}
+
+void LiveRuns::Fail(LiveRunner& runner, const Status& why) {
+  logger_.Critical(PadName(runner.name()) + " | FAILED: " + why.message() + runner.UnseenWords());
+  runner.Fail(why);
+}
+
+Status LiveRuns::Open(size_t index) {
+  LiveRunner& runner = runners_[index];
+  if (!runner.alive()) return {};
+  VERNIER_TRY(ReadMaps());
+  logger_.Start(PadName(runner.name()) + " | Activating and starting inference");
+  const Result<ModelPlan> plan = conversions_.ModelOf(runner.plan());
+  if (!plan.ok()) {
+    const StatusCode code = plan.status().code();
+    if (code == StatusCode::kCancelled || code == StatusCode::kMalformed) return plan.status();
+    Fail(runner, plan.status());
+    return {};
+  }
+  // One that was opened before it in the same worker may have ended that.
+  if (WhoEndedWorkerOf(runner) != nullptr) StartOne(index);
+  return runner.alive() ? OpenModel(index, *plan, logger_) : Status();
+}
+
+Status LiveRuns::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) {
+  LiveRunner& runner = runners_[index];
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
+                           ModelSource::Prepare(plan, logger, [this] { return ScriptWorker(); }));
+  VERNIER_ASSIGN_OR_RETURN(
+      const CalibrationFeeds calibration,
+      CalibrationFeeds::Make(plan_, runner.plan(), *model, python_feeds_, logger));
+  OptionList options = calibration.options();
+  if (std::string shapes = ListedFeedShapes(plan_, model->request().inputs);
+      runner.plan().backend == "openvino" && !shapes.empty()) {
+    options.emplace_back("feed_shapes", std::move(shapes));
+  }
+  runner.SizeWith(plan_.inputs.found_dims);
+  Status status = runner.Open(*model, options);
+  const bool has_both =
+      runner.plan().place == RunnerPlace::kAuto && pool_.HasPluginToo(runner.plan());
+  const bool may_try_python = has_both || MayMoveToPython(runner);
+  if (!status.ok() && may_try_python && !interrupted_) status = OpenInPython(index, *model, status);
+  switch (status.code()) {
+    case StatusCode::kOk:
+      if (plan_.execution.hash_inputs) runner.HashInputs();
+      return {};
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kCancelled:
+      return status;
+    default:
+      Fail(runner, status);
+      return {};
+  }
+}
+
+// A plug-in that does not fit this machine or this model leaves it to the user's Python.
+Status LiveRuns::OpenInPython(size_t index, const ModelSource& model,
+                              const Status& why_not_plugin) {
+  LiveRunner& runner = runners_[index];
+  logger_.Verbose(PadName(runner.name()) +
+                  " | the plug-in is not used: " + why_not_plugin.message());
+  (void)runner.Close();
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, WorkerFor(runner, RunnerPlace::kPython));
+  runner.Attach(std::move(worker), index);
+  const Status status = runner.Open(model);
+  if (status.code() != StatusCode::kUnavailable) return status;
+  if (runner.plan().backend == "tensorrt") {
+    // Where it is missing altogether, its plug-in says what it looked for.
+    return runner.backend().framework_version.empty() ? why_not_plugin : status;
+  }
+  return Unavailable(status.message() +
+                     "\nNote: its plug-in cannot be used either: " + why_not_plugin.message());
+}
+
+Status LiveRuns::OpenTwin(NoiseFloor& noise) {
+  VERNIER_ASSIGN_OR_RETURN(const ModelPlan plan, conversions_.ModelOf(noise.plan()));
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
+                           ModelSource::Prepare(plan, logger_, [this] { return ScriptWorker(); }));
+  return noise.Open(pool_, *model);
+}
+
+void LiveRuns::Close(size_t index) {
+  LiveRunner& runner = runners_[index];
+  // What another one did to the worker that they shared is not this one's failure.
+  const bool was_alive = runner.alive() && WhoEndedWorkerOf(runner) == nullptr;
+  const Status status = runner.Close();
+  const bool interrupted = status.code() == StatusCode::kCancelled;
+  if (was_alive && !status.ok() && !interrupted) Fail(runner, status);
+}
+
+// Later iterations have sizes that did before.
+std::string LiveRuns::NoteOnSizes(int64_t iteration) const {
+  const Result<std::vector<TensorInfo>> fed = InputsToFeed(true, {});
+  return iteration == 0 && fed.ok() ? NoteOfFreeSizes(plan_.inputs, *fed, tried_sizes_) : "";
+}
+
+Result<std::optional<IterationResult>> LiveRuns::Finish(size_t index, int64_t iteration,
+                                                        Result<IterationResult> result) {
+  LiveRunner& runner = runners_[index];
+  if (!result.ok()) {
+    if (result.status().code() == StatusCode::kCancelled) return result.status();
+    // Whatever code a framework gives while it computes: it is the one that failed.
+    Fail(runner, BackendError(result.status().message() + NoteOnSizes(iteration)));
+    return std::optional<IterationResult>();
+  }
+  TellReceived(runner);
+  if (IsSample(index, iteration)) VERNIER_TRY(progress_->Check(index, iteration, *result));
+  return std::optional<IterationResult>(*std::move(result));
+}
+
+bool LiveRuns::IsSaved(size_t index, int64_t iteration) const {
+  return progress_ != nullptr && progress_->Has(index, iteration);
+}
+
+bool LiveRuns::IsSample(size_t index, int64_t iteration) const {
+  return progress_ != nullptr && progress_->IsSample(index, iteration);
+}
+
+Result<IterationResult> LiveRuns::TakeSaved(size_t index, int64_t iteration) {
+  VERNIER_ASSIGN_OR_RETURN(IterationResult saved, progress_->Take(index, iteration));
+  runners_[index].TakeOver(saved.runtime_s);
+  return saved;
+}
+
+Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const TensorMap& feed,
+                                                       int64_t iteration) {
+  LiveRunner& runner = runners_[index];
+  if (!runner.alive()) return std::optional<IterationResult>();
+  if (IsSaved(index, iteration)) {
+    VERNIER_ASSIGN_OR_RETURN(IterationResult saved, TakeSaved(index, iteration));
+    return std::optional<IterationResult>(std::move(saved));
+  }
+  VERNIER_TRY(BringBack(index));
+  if (!runner.alive()) return std::optional<IterationResult>();
+  VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
+  TellInputs(runner);
+  const bool may_stay = may_stay_on_device_ && !IsSample(index, iteration);
+  std::optional<Result<IterationResult>> held = TakeHeld(index, iteration);
+  if (auto meanwhile = std::exchange(meanwhile_, std::nullopt); meanwhile && !held) {
+    runner.Meanwhile([this, index, iteration, work = *std::move(meanwhile)] {
+      const TensorMap* const next = work.next_feed();
+      if (next != nullptr && InferAhead(index, *next, iteration + 1)) work.when_sent();
+    });
+  }
+  Result<IterationResult> made =
+      held ? *std::move(held)
+           : runner.Infer(own.block(), iteration, may_stay ? &devices_ : nullptr);
+  last_was_light_ = made.ok() && IsLight(*made);
+  if (made.ok() && own.shared != nullptr) CheckReceived(runner, iteration);
+  return Finish(index, iteration, std::move(made));
+}
+
+Result<TensorMap> LiveRuns::InferAside(size_t index, const TensorMap& feed, int64_t iteration) {
+  LiveRunner& runner = runners_[index];
+  VERNIER_TRY(BringBack(index));
+  if (!runner.alive()) return runner.failure();
+  NoLog unheard;
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
+  Result<IterationResult> made = runner.InferAgain(block, iteration);
+  if (!made.ok()) {
+    Fail(runner, made.status());
+    return made.status();
+  }
+  return std::move(made->outputs);
+}
+
+Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(const TensorMap& feed,
+                                                                  int64_t iteration) {
+  std::vector<std::optional<RunnerFeed>> feeds(runners_.size());
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    if (!runners_[i].alive() || IsSaved(i, iteration)) continue;
+    VERNIER_ASSIGN_OR_RETURN(feeds[i], FeedFor(runners_[i], feed, iteration));
+  }
+  std::vector<Settling> made(runners_.size());
+  std::vector<std::future<Result<IterationResult>>> inferring(runners_.size());
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    if (!feeds[i]) continue;
+    runners_[i].HoldLog();
+    made[i] = TakeHeld(i, iteration);
+    if (made[i]) continue;
+    // Where no thread can be had, it infers when it is waited for.
+    inferring[i] = std::async([&, i] { return runners_[i].Infer(feeds[i]->block(), iteration); });
+  }
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    if (!feeds[i]) continue;
+    if (inferring[i].valid()) made[i].emplace(inferring[i].get());
+    if (made[i]->ok() && feeds[i]->shared != nullptr) CheckReceived(runners_[i], iteration);
+  }
+  return made;
+}
+
+Result<std::optional<IterationResult>> LiveRuns::Settle(size_t index, int64_t iteration,
+                                                        Settling made) {
+  LiveRunner& runner = runners_[index];
+  if (made) {
+    TellInputs(runner);
+    runner.ReleaseLog();
+    return Finish(index, iteration, *std::move(made));
+  }
+  if (!runner.alive() || !IsSaved(index, iteration)) return std::optional<IterationResult>();
+  VERNIER_ASSIGN_OR_RETURN(IterationResult saved, TakeSaved(index, iteration));
+  return std::optional<IterationResult>(std::move(saved));
+}
+
+std::vector<RunnerRecord> LiveRuns::Records() const {
+  std::vector<RunnerRecord> records;
+  for (const LiveRunner& runner : runners_) {
+    RunnerRecord record = runner.Describe();
+    record.latency = SummariseLatencies(runner.latencies());
+    record.received = runner.AllReceived();
+    record.failure = runner.failure().message();
+    if (const auto mapped = mapped_.find(runner.name()); mapped != mapped_.end()) {
+      record.mapped_inputs = mapped->second.mapped;
+      record.left_out_inputs = mapped->second.left_out;
+    }
+    for (const SkippedOutput& output : runner.skipped()) {
+      record.skipped_outputs.emplace_back(output.name, output.why);
+    }
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+}  // namespace vernier

@@ -1,0 +1,246 @@
+// The runners of a run that infer here and now: opening them, feeding them, keeping the others
+// going when one fails.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/lent_memory.h"
+#include "inputs/coerce_feed.h"
+#include "run/comparison/name_maps.h"
+#include "run/comparison/noise_floor.h"
+#include "run/feeds/feed_stream.h"
+#include "run/feeds/script_feeds.h"
+#include "run/live/live_runner.h"
+#include "run/live/worker_pool.h"
+#include "run/runner/model_conversion.h"
+#include "run/saved/saved_progress.h"
+#include "util/log.h"
+#include "vernier/dim_size.h"
+#include "vernier/run_plan.h"
+#include "vernier/run_record.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+class LiveRuns {
+ public:
+  /// All must outlive it; `caller` may be null.
+  LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
+           const CallerObjects* caller = nullptr);
+
+  size_t size() const { return runners_.size(); }
+  LiveRunner& operator[](size_t index) { return runners_[index]; }
+  const LiveRunner& operator[](size_t index) const { return runners_[index]; }
+  bool any_alive() const;
+  bool any_marked() const { return marked_; }
+  std::vector<std::string> names() const;
+
+  /// What all runners that are still there have finished; all there is where none is.
+  size_t CommonIterations() const;
+
+  /// What runners are opened with (LiveRunner::WaitWith).
+  void WaitWith(const LiveRunner::Waiting& waiting) {
+    for (LiveRunner& runner : runners_) runner.WaitWith(waiting);
+  }
+
+  /// kInvalidArgument where a map without a label names no input of any runner. All must have been
+  /// opened; where one has failed or does not say what it takes, nothing is known.
+  Status CheckMaps() const;
+
+  /// A feed as the runner is given it: with its names, mapped and fitted. Errors as Infer().
+  Result<TensorMap> FeedOf(size_t index, const TensorMap& feed) const;
+
+  /// Starts the workers of all runners, side by side.
+  void Start();
+  void StartOne(size_t index);
+
+  /// A Python worker for the run's own scripts, started if need be.
+  Result<std::shared_ptr<Worker>> ScriptWorker() { return pool_.GetForScripts(); }
+
+  /// Where a data loader script's feeds come from, for runners that are calibrated; null without.
+  void CalibrateWith(PythonFeeds feeds) { python_feeds_ = feeds; }
+
+  /// Opens one runner. A failure puts it out of the run; a model or a name that is wrong is
+  /// returned, since it is not the backend's fault.
+  Status Open(size_t index);
+
+  /// Results that are there already are taken from here instead of being inferred.
+  void GoOnFrom(SavedProgress& progress) { progress_ = &progress; }
+
+  /// Opens the twin of the first runner, which noise is measured with.
+  Status OpenTwin(NoiseFloor& noise);
+
+  /// One inference with a feed that is coerced to the runner's inputs. nullopt when the runner has
+  /// failed; kMalformed when the feed does not fit; kCancelled.
+  Result<std::optional<IterationResult>> Infer(size_t index, const TensorMap& feed,
+                                               int64_t iteration);
+
+  /// The inference that Infer() or InferSideBySide() will be asked for next, beforehand: what comes
+  /// of it is kept for that, and its status given here already, with whether none of its outputs is
+  /// empty. Where the result is there already, Try(). True where the runner has failed.
+  Result<bool> InferBeforehand(size_t index, const TensorMap& feed, int64_t iteration);
+
+  /// One inference of which nothing is kept or told, whatever comes of it. Whether none of its
+  /// outputs is empty. kUnavailable where the worker is gone; kCancelled.
+  Result<bool> Try(size_t index, const TensorMap& feed);
+
+  /// Feeds will have these sizes, which no runner was opened for: what was inferred beforehand is
+  /// dropped, and those whose sessions take certain sizes alone are opened anew.
+  Status ChangeSizes(std::span<const DimSize> found);
+
+  /// After Try(): how many other sizes were tried, for the message of a runner that fails at once,
+  /// and the first of notes(), unless it is empty.
+  void NoteSizes(int64_t tried, const std::string& note) {
+    tried_sizes_ = tried;
+    if (!note.empty()) notes_.insert(notes_.begin(), note);
+    for (LiveRunner& runner : runners_) runner.DropTrialWords();
+  }
+
+  /// The same once more where outputs of `made`, which Infer() gave for this feed, stayed on a
+  /// device and were lost there with the worker. Elsewhere `made` itself.
+  Result<std::optional<IterationResult>> Restore(size_t index, const TensorMap& feed,
+                                                 int64_t iteration,
+                                                 std::optional<IterationResult> made);
+
+  /// One more inference for the iteration, with other inputs; it is not told of. A failure puts the
+  /// runner out of the run, as a process that has died serves nobody.
+  Result<TensorMap> InferAside(size_t index, const TensorMap& feed, int64_t iteration);
+
+  /// No runner is sent a feed before its turn: between its inferences there may be others.
+  void KeepInStep() { in_step_ = true; }
+
+  /// What is done once, on this thread, while a runner computes the next result.
+  struct Work {
+    /// Gives the feed of the iteration after that, where there will be one and it is known already,
+    /// else null: a lone runner may be sent that before it has answered. What it makes of it is
+    /// nobody's concern until it is asked to Infer() it.
+    std::function<const TensorMap*()> next_feed;
+    std::function<void()> when_sent;  ///< after that, where it was sent
+  };
+  void Meanwhile(Work work) { meanwhile_ = std::move(work); }
+
+  /// The last feed is not asked for again: what was kept of it for further runners goes. All of
+  /// them must have answered. One that was sent ahead stays.
+  void ForgetFeed();
+
+  /// The same of all runners, side by side; nullopt for those that have failed before, and for
+  /// results that are there already. Each must have a worker of its own. Settle() must follow for
+  /// each runner, in order.
+  using Settling = std::optional<Result<IterationResult>>;
+  Result<std::vector<Settling>> InferSideBySide(const TensorMap& feed, int64_t iteration);
+
+  /// Tells what the framework said meanwhile. What comes of it is as for Infer().
+  Result<std::optional<IterationResult>> Settle(size_t index, int64_t iteration, Settling made);
+
+  /// What feeds are made for: the inputs of the first opened runner that says what it takes. Where
+  /// none does, those of `shape_words` (--input-shapes), as float32 unless they say another type,
+  /// or none if feeds are `supplied` by files or a script. kInvalidArgument otherwise.
+  Result<std::vector<TensorInfo>> InputsToFeed(bool supplied,
+                                               std::span<const std::string> shape_words) const;
+
+  /// Ends a runner. One that fails even there is out of the run like any other.
+  void Close(size_t index);
+
+  /// The outputs that stayed on a device. Tensors of this run must not outlive it.
+  DeviceOutputs& devices() { return devices_; }
+  bool outputs_may_stay_on_device() const { return may_stay_on_device_; }
+
+  std::vector<RunnerRecord> Records() const;
+
+  /// What had to be changed to run: coerced inputs, one sentence each.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  // A feed as one runner takes it: the run's own block, or one that was made for this runner.
+  struct RunnerFeed {
+    const TensorBlock* shared = nullptr;
+    std::optional<TensorBlock> own;
+    const TensorBlock& block() const { return own ? *own : *shared; }
+  };
+  Result<RunnerFeed> FeedFor(LiveRunner& runner, const TensorMap& feed, int64_t iteration);
+  void TellInputs(const LiveRunner& runner);
+  Result<std::optional<IterationResult>> Finish(size_t index, int64_t iteration,
+                                                Result<IterationResult> result);
+  std::string NoteOnSizes(int64_t iteration) const;
+  void TellReceived(const LiveRunner& runner);
+  void CheckReceived(const LiveRunner& runner, int64_t iteration);
+  void Fail(LiveRunner& runner, const Status& why);
+  Result<std::shared_ptr<Worker>> WorkerFor(const LiveRunner& runner, RunnerPlace place);
+  const LiveRunner* WhoEndedWorkerOf(const LiveRunner& runner) const;
+  Status BringBack(size_t index);
+  Status OpenModel(size_t index, const ModelPlan& plan, Logger& logger);
+  bool MayMoveToPython(const LiveRunner& runner) const;
+  Status OpenInPython(size_t index, const ModelSource& model, const Status& why_not_plugin);
+  std::optional<Result<IterationResult>> TakeHeld(size_t index, int64_t iteration);
+  bool IsSaved(size_t index, int64_t iteration) const;
+  bool IsSample(size_t index, int64_t iteration) const;
+  Result<IterationResult> TakeSaved(size_t index, int64_t iteration);
+  // `mapped` (may be null) is given what --map-inputs did.
+  Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed, Logger& logger,
+                             MappedFeed* mapped = nullptr) const;
+  Status ReadMaps();
+  std::span<const TensorInfo> MadeFor(const LiveRunner& runner) const;
+  void NoteOnce(const std::string& text);
+  Result<const TensorBlock*> Encode(const TensorMap& feed, int64_t iteration);
+  bool MayInferAhead(size_t index, int64_t iteration) const;
+  bool InferAhead(size_t index, const TensorMap& feed, int64_t iteration);
+  bool MayLendFeeds() const;
+
+  const RunPlan& plan_;
+  Logger& logger_;
+  const std::atomic<int>& interrupted_;
+  WorkerPool pool_;
+  ModelConversions conversions_{pool_, logger_};
+  DeviceOutputs devices_;
+  bool may_stay_on_device_ = false;
+  bool in_step_ = false;
+  std::deque<LiveRunner> runners_;
+  bool marked_ = false;
+  PythonFeeds python_feeds_;
+  SavedProgress* progress_ = nullptr;
+  std::vector<std::string> notes_;
+  InputMaps maps_;
+  std::map<std::string, MappedFeed> mapped_;  // by the runner's name, without the tensors
+
+  // What the first runner of an iteration received of the shared block.
+  int64_t received_iteration_ = -1;
+  InputHashes received_first_;
+  std::string received_by_;
+
+  struct HeldResult {
+    size_t index;
+    int64_t iteration;
+    Result<IterationResult> result;
+  };
+  std::vector<HeldResult> held_;  // inferred beforehand, at most one of a runner
+  int64_t tried_sizes_ = 0;
+
+  std::optional<Work> meanwhile_;
+  bool last_was_light_ = false;  // the last inference: short, and its outputs small
+
+  // The block of a feed: runners with the same inputs share it.
+  struct FeedBlock {
+    int64_t iteration;
+    TensorBlock block;
+  };
+  LentMemory lent_;
+  std::optional<FeedBlock> block_;       // of the last feed
+  std::optional<FeedBlock> next_block_;  // of one that was sent ahead
+};
+
+/// "{x [dtype=float32, shape=(2, 3)],\n y [...]}": Polygraphy's table of tensors.
+std::string FormatTensorTable(const TensorMap& tensors);
+
+/// A runner's name in the column that Polygraphy gives it.
+std::string PadName(const std::string& name);
+
+}  // namespace vernier

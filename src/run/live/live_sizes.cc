@@ -1,0 +1,47 @@
+#include "run/live/live_sizes.h"
+
+#include <vector>
+
+namespace vernier {
+namespace {
+
+// Those that take any sizes.
+std::vector<size_t> WhoTryAnySizes(const LiveRuns& live) {
+  std::vector<size_t> indices;
+  for (size_t i = 0; i < live.size(); ++i) {
+    const bool of_sizes = live[i].plan().backend.starts_with("tensorrt");
+    if (!of_sizes && live[i].alive() && live[i].opened()) indices.push_back(i);
+  }
+  return indices;
+}
+
+}  // namespace
+
+Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> inputs,
+                               const SizeSettling& settling) {
+  LiveRuns& live = settling.live;
+  const std::vector<size_t> askable = WhoTryAnySizes(live);
+  if (askable.empty() || !SizesAreGuessed(plan, inputs)) return FoundSizes();
+  const Result<TensorMap> first = settling.draw(plan);
+  if (!first.ok()) return FoundSizes();  // told where it is made in earnest
+  SizeTrial trial{settling.draw, {}, settling.logger};
+  for (const size_t who : askable) {
+    const auto infer = [&live, who](const TensorMap& feed) { return live.Try(who, feed); };
+    trial.runners.push_back(
+        {live[who].name(), infer, live.InferBeforehand(who, *first, settling.iteration)});
+    const Result<bool>& full = trial.runners.back().at_one;
+    if (full.status().code() == StatusCode::kCancelled) return full.status();
+    if (!full.ok() && !WhyNotSizeOne(full)) return FoundSizes();
+  }
+  VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan, inputs, trial));
+  live.NoteSizes(found.tried, found.note);
+  if (found.some_refused || !found.unsteady.ok()) {
+    settling.logger.Warning(found.note);
+  } else if (!found.note.empty()) {
+    settling.logger.Info(found.note);
+  }
+  if (!found.dims.empty()) VERNIER_TRY(live.ChangeSizes(found.dims));
+  return found;
+}
+
+}  // namespace vernier

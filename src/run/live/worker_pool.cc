@@ -1,0 +1,55 @@
+#include "run/live/worker_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace vernier {
+namespace {
+
+std::string SharingKey(const RunnerPlan& runner, bool alone) {
+  std::string key = runner.backend;
+  for (const auto& [name, value] : runner.backend_options) key += '\0' + name + '=' + value;
+  // Modules of one script must not meet those of another, nor its crash.
+  if (alone || ServedByPython(runner)) key += '\0' + runner.name;
+  return key;
+}
+
+}  // namespace
+
+bool MayMoveToPython(const RunnerPlan& runner) {
+  const bool named = std::any_of(runner.backend_options.begin(), runner.backend_options.end(),
+                                 [](const auto& option) { return option.first == "lib"; });
+  return runner.backend == "tensorrt" && runner.place == RunnerPlace::kAuto && !named;
+}
+
+Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner) {
+  const std::string key = SharingKey(runner, plan_.use_subprocess || plan_.parallel);
+  std::weak_ptr<Worker>& slot = workers_[key];
+  if (std::shared_ptr<Worker> kept = FindKept(key); kept != nullptr) slot = kept;
+  // One that died is of no use to anybody, though somebody may hold it still.
+  if (std::shared_ptr<Worker> running = slot.lock(); running && running->death().ok()) {
+    return running;
+  }
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, source().StartFor(runner));
+  slot = worker;
+  // What the caller serves itself, it need not keep.
+  if (caller_ != nullptr && caller_->kept_workers != nullptr && !ServedByCaller(runner)) {
+    (*caller_->kept_workers)[key] = worker;
+  }
+  return worker;
+}
+
+std::shared_ptr<Worker> WorkerPool::FindKept(const std::string& key) const {
+  if (caller_ == nullptr || caller_->kept_workers == nullptr) return nullptr;
+  const auto found = caller_->kept_workers->find(key);
+  return found == caller_->kept_workers->end() ? nullptr : found->second;
+}
+
+Result<std::shared_ptr<Worker>> WorkerPool::GetForScripts() {
+  if (scripts_ == nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(scripts_, source().StartForScripts());
+  }
+  return scripts_;
+}
+
+}  // namespace vernier

@@ -1,0 +1,54 @@
+// The workers of a run: one for each framework, or one for each runner with --use-subprocess.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "backend/worker.h"
+#include "run/live/caller_objects.h"
+#include "run/live/worker_source.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// May the user's Python serve this runner where its plug-in is missing or does not fit what is
+/// installed? So TensorRT's, unless the library was named.
+bool MayMoveToPython(const RunnerPlan& runner);
+
+class WorkerPool {
+ public:
+  /// `interrupted` is set by a signal handler; it must outlive the pool, and so must `plan`,
+  /// `logger` and `caller` (may be null). Workers come from `caller->workers` where it has them,
+  /// else they are started: then `words` says what becomes of what frameworks print.
+  WorkerPool(const ExecutionPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
+             const CallerObjects* caller = nullptr, FrameworkWords words = FrameworkWords::kLogged)
+      : plan_(plan), caller_(caller), started_(plan, interrupted, logger, caller, words) {}
+
+  /// The worker for a runner, started if need be (WorkerSource::StartFor); it loads its framework
+  /// in the meantime. Runners of one backend with the same backend options share one.
+  Result<std::shared_ptr<Worker>> Get(const RunnerPlan& runner);
+
+  /// See WorkerSource.
+  bool HasPluginToo(const RunnerPlan& runner) { return source().HasPluginToo(runner); }
+
+  /// The Python worker for the run's own scripts, which share one.
+  Result<std::shared_ptr<Worker>> GetForScripts();
+
+ private:
+  std::shared_ptr<Worker> FindKept(const std::string& key) const;
+  WorkerSource& source() {
+    if (caller_ != nullptr && caller_->workers != nullptr) return *caller_->workers;
+    return started_;
+  }
+
+  const ExecutionPlan& plan_;
+  const CallerObjects* caller_;
+  StartedWorkers started_;
+  std::map<std::string, std::weak_ptr<Worker>> workers_;
+  std::shared_ptr<Worker> scripts_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,83 @@
+#include "run/profile/profile_notes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "run/profile/latency_statistics.h"
+#include "util/counted.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+// Beyond these the machine was not quiet.
+constexpr double kMuchNoise = 0.05;
+constexpr double kMuchDrift = 0.05;
+constexpr size_t kNamedPoints = 3;
+
+using Points = std::vector<const ProfilePoint*>;
+
+std::string NameOf(const ProfilePoint& point) { return point.runner + " with " + point.shapes; }
+
+std::string NamesOf(const Points& points) {
+  std::string text;
+  for (size_t i = 0; i < std::min(kNamedPoints, points.size()); ++i) {
+    text += (i > 0 ? ", " : "") + NameOf(*points[i]);
+  }
+  if (points.size() > kNamedPoints) {
+    text += ", and " + std::to_string(points.size() - kNamedPoints) + " more";
+  }
+  return text;
+}
+
+std::string Percent(double share) { return FormatG(std::fabs(share) * 100, 2) + " %"; }
+
+std::string NoteOnFew(const Points& points) {
+  const auto fewest = *std::ranges::min_element(
+      points, {}, [](const ProfilePoint* point) { return point->latency.count; });
+  return NamesOf(points) + ": of only " + Counted(fewest->latency.count, "inference") +
+         (points.size() > 1 ? " (the fewest of them)" : "") + " the noise is half their range" +
+         (fewest->latency.count == 1 ? ", which says nothing" : "") +
+         "; measure longer (--duration, --runs)";
+}
+
+std::string NoteOnNoise(const Points& points) {
+  const auto worst = *std::ranges::max_element(
+      points, {}, [](const ProfilePoint* point) { return point->latency.median_noise; });
+  const bool one = points.size() == 1;
+  return NamesOf(points) +
+         (one ? ": the median is uncertain by " : ": medians are uncertain by up to ") +
+         Percent(worst->latency.median_noise) +
+         ": the machine was not quiet, or --duration is too short";
+}
+
+std::string NoteOnDrift(const Points& points) {
+  const auto worst = *std::ranges::max_element(
+      points, {}, [](const ProfilePoint* point) { return std::fabs(point->latency.drift); });
+  const char* way = worst->latency.drift > 0 ? " slower" : " faster";
+  return NamesOf(points) + ": the second half was " + (points.size() > 1 ? "up to " : "") +
+         Percent(worst->latency.drift) + way + " than the first";
+}
+
+}  // namespace
+
+std::vector<std::string> NotesOnTimes(const ProfileRecord& profile) {
+  Points few, noisy, drifting;
+  for (const ProfilePoint& point : profile.points) {
+    const LatencyStatistics& latency = point.latency;
+    if (latency.count == 0) continue;
+    if (static_cast<size_t>(latency.count) < kFewTimes) {
+      few.push_back(&point);
+      continue;
+    }
+    if (latency.median_noise > kMuchNoise) noisy.push_back(&point);
+    if (std::fabs(latency.drift) > kMuchDrift) drifting.push_back(&point);
+  }
+  std::vector<std::string> notes;
+  if (!few.empty()) notes.push_back(NoteOnFew(few));
+  if (!noisy.empty()) notes.push_back(NoteOnNoise(noisy));
+  if (!drifting.empty()) notes.push_back(NoteOnDrift(drifting));
+  return notes;
+}
+
+}  // namespace vernier

@@ -1,0 +1,397 @@
+#include "run/profile/profile_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "compare/comparator.h"
+#include "run/comparison/pair_error_bounds.h"
+#include "run/feeds/feed_stream.h"
+#include "run/live/live_runs.h"
+#include "run/live/live_sizes.h"
+#include "run/profile/latency_statistics.h"
+#include "run/profile/layer_times.h"
+#include "run/profile/profile_accuracy.h"
+#include "run/profile/profile_feed.h"
+#include "run/profile/profile_notes.h"
+#include "util/counted.h"
+#include "util/first_line.h"
+#include "util/no_log.h"
+#include "util/number_text.h"
+#include "util/thread_pool.h"
+
+namespace vernier {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kFewestRuns = 10;
+constexpr int64_t kMostRuns = 100'000;
+// Enough for a mean; layers are measured with a clock of microseconds anyway.
+constexpr int64_t kLayerRuns = 10;
+
+double Since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// One set of shapes: what the first runner made of it, and the rules for the others.
+struct ShapeSet {
+  std::string words;           // as they were given
+  std::vector<DimSize> found;  // where the model does not run with sizes of 1
+  std::optional<IterationResult> reference;
+  std::unique_ptr<PairErrorBounds> bounds;
+};
+
+// A runner that is open alone.
+struct OpenRunner {
+  RunPlan plan;  // of this runner
+  std::unique_ptr<LiveRuns> live;
+};
+
+class Profiling {
+ public:
+  Profiling(const RunPlan& plan, const ProfileOptions& options, Logger& logger,
+            const std::atomic<int>& interrupted)
+      : plan_(plan), options_(options), logger_(logger), interrupted_(interrupted) {
+    for (const std::vector<std::string>& words : options.shapes) {
+      ShapeSet& set = sets_.emplace_back();
+      for (const std::string& word : words) set.words += (set.words.empty() ? "" : " ") + word;
+      set.bounds = std::make_unique<PairErrorBounds>(plan.compare);
+    }
+    outcome_.record.profile.emplace();
+  }
+
+  RunOutcome Run() {
+    const auto start = Clock::now();
+    const LogArea area(logger_, log_area::kComparator);
+    if (const Status status = RunAll(); !status.ok()) {
+      outcome_.record.error = status.message();
+      if (status.code() == StatusCode::kCancelled) {
+        outcome_.faults.signal = interrupted_.load();
+      } else {
+        logger_.Critical(status.message());
+        outcome_.faults.Add(status);
+      }
+    }
+    SortBySet(profile().points, sets_.size());
+    for (const std::string& note : NotesOnTimes(profile())) AddNote(note);
+    outcome_.record.seconds = Since(start);
+    return std::move(outcome_);
+  }
+
+ private:
+  ProfileRecord& profile() { return *outcome_.record.profile; }
+
+  Status RunAll() {
+    for (size_t i = 0; i < plan_.runners.size();) {
+      VERNIER_TRY(MeasureRunner(i));
+      i = std::exchange(other_sizes_, false) ? 0 : i + 1;
+      if (i == 0) ForgetMeasurements();
+    }
+    return {};
+  }
+
+  // A later runner needs other sizes than those that the runners before it were measured with.
+  void ForgetMeasurements() {
+    for (ShapeSet& set : sets_) {
+      set.reference.reset();
+      set.bounds = std::make_unique<PairErrorBounds>(plan_.compare);
+    }
+    profile().points.clear();
+    profile().runners.clear();
+    outcome_.record.runners.clear();
+    const bool failed = outcome_.faults.backend;  // that a runner did is not taken back
+    outcome_.faults = {};
+    outcome_.faults.backend = failed;
+  }
+
+  Status MeasureRunner(size_t index) {
+    const RunnerPlan& runner = plan_.runners[index];
+    std::unique_ptr<OpenRunner> open;
+    bool has_layers = false;
+    for (size_t set = 0; set < sets_.size(); ++set) {
+      VERNIER_TRY(CheckInterrupted());
+      ProfilePoint point;
+      point.runner = runner.name;
+      point.shapes = sets_[set].words;
+      if (open == nullptr) {
+        VERNIER_ASSIGN_OR_RETURN(open, Open(runner));
+        if (set == 0) Describe(runner, *open->live);
+        has_layers |= (*open->live)[0].backend().OptionFor(OptionRole::kLayerTimes) != nullptr;
+      }
+      VERNIER_TRY(MeasurePoint(index, set, *open->live, point));
+      if (other_sizes_) {
+        Close(open);
+        return {};
+      }
+      const bool alive = (*open->live)[0].alive();
+      if (!alive) Close(open);
+      profile().points.push_back(std::move(point));
+      if (options_.keep) options_.keep(outcome_.record);
+    }
+    if (open != nullptr) Close(open);
+    return options_.layers ? MeasureLayers(runner, has_layers) : Status();
+  }
+
+  Result<std::unique_ptr<OpenRunner>> Open(const RunnerPlan& runner) {
+    auto open = std::make_unique<OpenRunner>();
+    open->plan = plan_;
+    open->plan.runners = {runner};
+    open->plan.inputs.found_dims = sets_.front().found;
+    // No other runner wants the processor, so a framework's threads may wait as they do by default.
+    open->plan.runners[0].alone = true;
+    open->live = std::make_unique<LiveRuns>(open->plan, interrupted_, logger_);
+    open->live->StartOne(0);
+    VERNIER_TRY(open->live->Open(0));
+    marked_ |= open->live->any_marked();
+    return open;
+  }
+
+  void Close(std::unique_ptr<OpenRunner>& open) {
+    open->live->Close(0);
+    const std::vector<std::string>& notes = open->live->notes();
+    for (const std::string& note : notes) AddNote(note);
+    outcome_.faults.Add((*open->live)[0].failure());
+    open.reset();
+  }
+
+  void Describe(const RunnerPlan& runner, LiveRuns& live) {
+    RunnerRecord record = live.Records().front();
+    profile().runners.push_back({runner.name, runner.backend, record.framework_version,
+                                 record.device, record.precision, record.load_seconds});
+    record.latency.reset();
+    outcome_.record.runners.push_back(std::move(record));
+  }
+
+  void AddNote(const std::string& note) {
+    std::vector<std::string>& notes = outcome_.record.notes;
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+
+  RunPlan PlanOf(size_t set) const {
+    RunPlan shaped = plan_;
+    shaped.inputs.shape_words = options_.shapes[set];
+    shaped.inputs.found_dims = sets_[set].found;
+    return shaped;
+  }
+
+  // Before a runner is said to fail with sizes that nobody gave.
+  Result<TensorMap> SettleFeed(size_t index, size_t set, LiveRuns& live) {
+    ShapeSet& own = sets_[set];
+    if (own.found.empty()) {
+      const RunPlan shaped = PlanOf(set);
+      VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
+                               live.InputsToFeed(false, shaped.inputs.shape_words));
+      NoLog unheard;
+      const auto draw = [&](const RunPlan& sized) { return MakeFeed(sized, live, unheard); };
+      VERNIER_ASSIGN_OR_RETURN(
+          const FoundSizes found,
+          SettleSizes(shaped, inputs, {live, logger_, static_cast<int64_t>(set), draw}));
+      own.found = found.dims;
+      other_sizes_ = index > 0 && !found.dims.empty();
+    }
+    return MakeFeed(PlanOf(set), live, logger_);
+  }
+
+  Result<TensorMap> MakeFeed(const RunPlan& shaped, const LiveRuns& live, Logger& logger) const {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
+                             live.InputsToFeed(false, shaped.inputs.shape_words));
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> feeds,
+                             FeedStream::Open(shaped, inputs, {}, logger));
+    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds->Next());
+    if (!feed) return Malformed("the inputs hold no iteration to measure with");
+    return *std::move(feed);
+  }
+
+  // Also where the runner fails: the point then says why.
+  Status MeasurePoint(size_t index, size_t set, LiveRuns& live, ProfilePoint& point) {
+    LiveRunner& runner = live[0];
+    if (!runner.alive()) {
+      point.failure = FirstLine(runner.failure().message());
+      return {};
+    }
+    runner.ForgetLatencies();
+    (void)runner.TakePeakMemory();
+    const Result<TensorMap> made = SettleFeed(index, set, live);
+    if (made.status().code() == StatusCode::kCancelled) return made.status();
+    if (other_sizes_) return {};
+    if (!made.ok()) {
+      // Shapes that the model does not take: the next ones may fit.
+      logger_.Critical(made.status().message());
+      point.failure = FirstLine(made.status().message());
+      outcome_.faults.Add(made.status());
+      return {};
+    }
+    const TensorMap& feed = *made;
+    point.shapes = ShapesOf(feed);
+    point.batch = BatchOf(feed);
+    logger_.Start(PadName(runner.name()) + " | Measuring with " + point.shapes);
+    if (sets_[set].bounds->wanted()) {
+      sets_[set].bounds->AddRunner(index, runner);
+      sets_[set].bounds->SetFeed(feed);
+    }
+    VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> first, WarmUp(set, feed, live, point));
+    if (first) VERNIER_TRY(Measure(set, feed, live));
+    if (!runner.alive()) {
+      point.failure = FirstLine(runner.failure().message());
+      return {};
+    }
+    Summarise(runner, point);
+    Judge(index, set, *std::move(first), point);
+    return {};
+  }
+
+  // The outputs of the first inference; nothing when the runner failed.
+  Result<std::optional<IterationResult>> WarmUp(size_t set, const TensorMap& feed, LiveRuns& live,
+                                                ProfilePoint& point) {
+    std::optional<IterationResult> first;
+    for (int64_t i = 0; i < std::max<int64_t>(1, options_.warm_up); ++i) {
+      VERNIER_TRY(CheckInterrupted());
+      VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
+                               live.Infer(0, feed, static_cast<int64_t>(set)));
+      if (!result) return result;
+      if (i == 0) first = std::move(result);
+    }
+    point.warm_ups = live[0].iterations();
+    point.first_seconds = live[0].latencies().front();
+    point.warm_up_seconds = live[0].total_seconds();
+    live[0].ForgetLatencies();
+    return first;
+  }
+
+  Status Measure(size_t set, const TensorMap& feed, LiveRuns& live) {
+    const auto start = Clock::now();
+    const auto wanted = [&](int64_t done) {
+      if (options_.runs > 0) return done < options_.runs;
+      return done < kFewestRuns || (Since(start) < options_.seconds && done < kMostRuns);
+    };
+    for (int64_t done = 0; wanted(done); ++done) {
+      VERNIER_TRY(CheckInterrupted());
+      VERNIER_ASSIGN_OR_RETURN(const std::optional<IterationResult> result,
+                               live.Infer(0, feed, static_cast<int64_t>(set)));
+      if (!result) return {};
+    }
+    return {};
+  }
+
+  void Summarise(LiveRunner& runner, ProfilePoint& point) {
+    point.latency = SummariseTimes(runner.latencies());
+    const double each = point.latency.mean;
+    point.per_second = each > 0 ? static_cast<double>(point.batch.value_or(1)) / each : 0;
+    point.peak_memory = runner.TakePeakMemory();
+    if (point.latency.max == 0) AddNote(runner.name() + " tells no times of its inferences");
+    logger_.Finish(PadName(runner.name()) + " | Median " + FormatG(point.latency.median * 1e3, 4) +
+                   " ms in " + Counted(point.latency.count, "inference"));
+  }
+
+  void Judge(size_t index, size_t set, IterationResult result, ProfilePoint& point) {
+    ProfileAccuracy& accuracy = point.accuracy;
+    if (index == 0) {
+      accuracy.why = "the reference";
+      sets_[set].reference = std::move(result);
+      return;
+    }
+    const std::optional<IterationResult>& reference = sets_[set].reference;
+    if (!reference) {
+      accuracy.why = "there is nothing to compare with: " + plan_.runners[0].name + " failed";
+      outcome_.faults.incomplete = true;
+      return;
+    }
+    ComparisonDetail detail;
+    detail.differences = StatisticsLevel::kMoments;
+    detail.pool = &pool_;
+    if (sets_[set].bounds->wanted()) {
+      detail.bounds = &sets_[set].bounds->For(0, index, reference->outputs, result.outputs);
+    }
+    const PairingRule rule = plan_.lenient ? PairingRule::kLenient
+                             : marked_     ? PairingRule::kOneToOneMarked
+                                           : PairingRule::kOneToOne;
+    const IterationComparison comparison =
+        CompareIteration(*reference, result, plan_.compare, detail, rule);
+    accuracy = AccuracyOf(comparison, plan_.lenient || marked_);
+    outcome_.faults.incomplete |= !accuracy.compared;
+    outcome_.faults.mismatch |= accuracy.failed > 0;
+  }
+
+  // In sessions of their own: measuring layers makes inferences slower.
+  Status MeasureLayers(const RunnerPlan& runner, bool has_layers) {
+    for (ProfilePoint& point : profile().points) {
+      if (point.runner != runner.name || !point.failure.empty()) continue;
+      if (!has_layers) {
+        point.layers_missing = "vernier cannot get them from " + runner.backend;
+        continue;
+      }
+      VERNIER_TRY(CheckInterrupted());
+      VERNIER_TRY(MeasureLayersOf(runner, point));
+    }
+    return {};
+  }
+
+  // The first inference warms up. How many are measured: none where the runner failed.
+  Result<int64_t> RunForLayers(const TensorMap& feed, LiveRuns& live) {
+    const int64_t most = options_.runs > 0 ? std::min(options_.runs, kLayerRuns) : kLayerRuns;
+    VERNIER_TRY(live.Infer(0, feed, 0).status());
+    const auto start = Clock::now();
+    int64_t done = 0;
+    while (live[0].alive() && done < most && (done == 0 || Since(start) < options_.seconds)) {
+      VERNIER_TRY(CheckInterrupted());
+      VERNIER_TRY(live.Infer(0, feed, 0).status());
+      ++done;
+    }
+    return done;
+  }
+
+  Status MeasureLayersOf(const RunnerPlan& runner, ProfilePoint& point) {
+    logger_.Start(PadName(runner.name) + " | Measuring layers with " + point.shapes);
+    const auto start = Clock::now();
+    VERNIER_ASSIGN_OR_RETURN(const LayerTimesFile file, LayerTimesFile::Create());
+    RunnerPlan measured = runner;
+    measured.layer_times = file.path();
+    VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<OpenRunner> open, Open(measured));
+    const size_t set = SetOf(profile().points, point);
+    int64_t inferences = 0;
+    if ((*open->live)[0].alive()) {
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap feed, MakeFeed(PlanOf(set), *open->live, logger_));
+      VERNIER_ASSIGN_OR_RETURN(inferences, RunForLayers(feed, *open->live));
+    }
+    const Status failure = (*open->live)[0].failure();
+    open->live->Close(0);
+    if (!failure.ok()) {
+      point.layers_missing =
+          "the runner failed while layers were measured: " + FirstLine(failure.message());
+      return {};
+    }
+    point.layers = file.Read();
+    if (point.layers.empty()) point.layers_missing = runner.backend + " told of none";
+    logger_.Finish(PadName(runner.name) + " | Layers measured in " +
+                   Counted(static_cast<size_t>(inferences), "inference") + ", " +
+                   FormatG(Since(start), 2) + " s; --no-layer-times leaves them out");
+    return {};
+  }
+
+  Status CheckInterrupted() const {
+    if (interrupted_.load() == 0) return {};
+    return Cancelled("interrupted; what was measured before is there");
+  }
+
+  const RunPlan& plan_;
+  const ProfileOptions& options_;
+  Logger& logger_;
+  const std::atomic<int>& interrupted_;
+  RunOutcome outcome_;
+  ThreadPool pool_;
+  std::deque<ShapeSet> sets_;
+  bool marked_ = false;
+  bool other_sizes_ = false;  // were found after a runner had been measured
+};
+
+}  // namespace
+
+RunOutcome ExecuteProfile(const RunPlan& plan, const ProfileOptions& options, Logger& logger,
+                          const std::atomic<int>& interrupted) {
+  return Profiling(plan, options, logger, interrupted).Run();
+}
+
+}  // namespace vernier

@@ -1,0 +1,16 @@
+// An ONNX model as a plan changes it, read as one.
+#pragma once
+
+#include "model/onnx/onnx_model.h"
+#include "run/live/worker_pool.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// The model with the shapes and in the types that the plan asks for, else as its file is. Shapes
+/// are inferred by a Python worker of `pool`. Errors as ModelSource::Prepare.
+Result<OnnxModel> LoadChanged(ModelPlan plan, WorkerPool& pool, Logger& log);
+
+}  // namespace vernier

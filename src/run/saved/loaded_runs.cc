@@ -1,0 +1,100 @@
+#include "run/saved/loaded_runs.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "io/bytes/directory_listing.h"
+#include "io/results/file_kind.h"
+#include "io/results/saved_tensors.h"
+
+namespace vernier {
+namespace {
+
+constexpr ArchiveAccess kAccess = ArchiveAccess::kMapWhereFaster;
+
+bool IsEmptyFolder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error) && std::filesystem::is_empty(path, error);
+}
+
+bool IsPeerFile(const std::string& path) {
+  if (IsDirectory(path)) {
+    const auto files = ListJsonFiles(path);
+    return files.ok() && !files->empty();
+  }
+  const Result<FileKind> kind = DetectFileKind(path);
+  return !kind.ok() || *kind == FileKind::kJson;
+}
+
+Result<SavedTensors> OpenPath(const std::string& path, LoadRule rule) {
+  if (rule == LoadRule::kOutputs && IsPeerFile(path)) {
+    VERNIER_ASSIGN_OR_RETURN(auto reader, ResultsReader::Open(path, kAccess));
+    return SavedTensors{SavedKind::kOutputs, std::move(reader)};
+  }
+  return OpenSavedTensors(path, SavedKind::kOutputs, kAccess);
+}
+
+}  // namespace
+
+Result<LoadedRuns> LoadedRuns::Open(const std::vector<std::string>& paths, LoadRule rule,
+                                    const std::vector<std::string>& labels) {
+  LoadedRuns loaded;
+  for (size_t place = 0; place < paths.size(); ++place) {
+    const std::string& path = paths[place];
+    const std::string label = place < labels.size() ? labels[place] : "";
+    const bool labelled = !label.empty();
+    if (IsEmptyFolder(path)) {
+      loaded.runs_.push_back({labelled ? label : path, path, 0, false, labelled});
+      loaded.places_.push_back({});
+      continue;
+    }
+    VERNIER_ASSIGN_OR_RETURN(SavedTensors saved, OpenPath(path, rule));
+    const std::shared_ptr<ResultsReader> reader = std::move(saved.reader);
+    for (size_t i = 0; i < reader->runs().size(); ++i) {
+      const SavedRun& run = reader->runs()[i];
+      std::string name = run.name.empty() ? path : run.name;
+      if (labelled) name = label + (reader->runs().size() > 1 ? ": " + name : "");
+      loaded.runs_.push_back({std::move(name), path, static_cast<int64_t>(run.iterations),
+                              saved.positional, labelled});
+      loaded.places_.push_back({reader, i, i == 0});
+    }
+  }
+  return loaded;
+}
+
+bool LoadedRuns::AreTheSame(size_t a, size_t b) const {
+  if (places_[a].run != places_[b].run) return false;
+  std::error_code error;
+  return std::filesystem::equivalent(runs_[a].path, runs_[b].path, error);
+}
+
+std::optional<uint64_t> LoadedRuns::FeedOf(int64_t iteration) const {
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    if (iteration >= runs_[i].iterations) continue;
+    const auto index = static_cast<size_t>(iteration);
+    const std::optional<uint64_t> feed = places_[i].reader->FeedOf(places_[i].run, index);
+    if (feed) return feed;
+  }
+  return std::nullopt;
+}
+
+Status LoadedRuns::CheckIntact() const {
+  for (const Place& place : places_) {
+    if (place.reader != nullptr) VERNIER_TRY(place.reader->CheckIntact());
+  }
+  return {};
+}
+
+Result<IterationResult> LoadedRuns::Read(size_t run, int64_t iteration, Logger& logger) {
+  const Place& place = places_[run];
+  if (iteration == 0 && place.announces) {
+    logger.Info("Loading inference results from " + runs_[run].path);
+  }
+  VERNIER_ASSIGN_OR_RETURN(IterationResult result,
+                           place.reader->Read(place.run, static_cast<size_t>(iteration)));
+  // The name inside an iteration is what Polygraphy's comparison lines show.
+  if (result.runner_name.empty() || runs_[run].labelled) result.runner_name = runs_[run].name;
+  return result;
+}
+
+}  // namespace vernier

@@ -1,0 +1,155 @@
+#include "run/saved/loaded_side.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "io/results/feed_reader.h"
+#include "record/runner_name.h"
+#include "record/side_names.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+// The outputs of the first runner that has made some, in the order of its model.
+std::vector<std::string> LiveNames(const IterationOutputs& outputs) {
+  std::vector<std::string> names;
+  for (const std::optional<IterationResult>& side : outputs) {
+    if (!side) continue;
+    for (const NamedTensor& output : side->outputs) names.push_back(output.name);
+    break;
+  }
+  return names;
+}
+
+// The last part of a path, also of "folder/".
+std::string NameOfFile(const std::string& path) {
+  const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
+  return (normal.has_filename() ? normal : normal.parent_path()).filename().string();
+}
+
+}  // namespace
+
+Result<LoadedSide> LoadedSide::Open(const RunPlan& plan, std::vector<std::string> live,
+                                    Logger& logger) {
+  const LoadRule rule = plan.inputs_as_outputs ? LoadRule::kAnything : LoadRule::kOutputs;
+  VERNIER_ASSIGN_OR_RETURN(LoadedRuns runs, LoadedRuns::Open(plan, rule));
+  return LoadedSide(plan, std::move(live), std::move(runs), logger);
+}
+
+Result<bool> LoadedSide::Append(int64_t iteration, IterationOutputs& outputs) {
+  std::vector<size_t> exhausted;
+  for (size_t i = 0; i < runs().size(); ++i) {
+    if (iteration >= runs()[i].iterations) exhausted.push_back(outputs.size() + i);
+  }
+  VERNIER_TRY(CheckUnevenFile(iteration));
+  if (!exhausted.empty() || (outputs.empty() && runs().empty())) {
+    WarnOfExhaustion(iteration, exhausted, outputs.size() + runs().size());
+    return false;
+  }
+  for (size_t i = 0; i < runs().size(); ++i) {
+    VERNIER_ASSIGN_OR_RETURN(IterationResult result, runs_.Read(i, iteration, *logger_));
+    if (runs()[i].positional) {
+      const std::string remark = NameByPosition(LiveNames(outputs), result.outputs);
+      if (!remark.empty()) logger_->Once(Severity::kWarning, "--load-outputs: " + remark);
+    }
+    outputs.emplace_back(std::move(result));
+  }
+  return true;
+}
+
+std::string LoadedSide::FileOf(size_t side) const {
+  if (side < live_.size()) return "";
+  const LoadedRuns::Run& run = runs()[side - live_.size()];
+  const std::string name = NameOfFile(run.path);
+  bool ambiguous = false;
+  size_t in_file = 0;
+  for (const LoadedRuns::Run& other : runs()) {
+    ambiguous |= other.path != run.path && NameOfFile(other.path) == name;
+    in_file += other.path == run.path ? 1 : 0;
+  }
+  // A label stands before the names of several runners already.
+  if (run.labelled && in_file > 1) return "";
+  return (ambiguous ? run.path : name) + (in_file > 1 ? ": " + WithoutTime(run.name) : "");
+}
+
+std::vector<std::string> LoadedSide::PairLabels(
+    const std::vector<std::pair<size_t, size_t>>& pairs) const {
+  const auto name_of = [&](size_t side) {
+    return side < live_.size() ? live_[side] : runs_.runs()[side - live_.size()].name;
+  };
+  RunRecord sides;
+  for (const std::string& name : live_) sides.runners.emplace_back().name = name;
+  for (const auto& [first, second] : pairs) {
+    PairRecord& pair = sides.pairs.emplace_back();
+    pair.first = name_of(first);
+    pair.second = name_of(second);
+  }
+  NameFiles(pairs, sides.pairs);
+  std::vector<std::string> labels;
+  for (const PairRecord& pair : WithSideNames(std::move(sides), NameStyle::kShort).pairs) {
+    labels.push_back(pair.first + " vs. " + pair.second);
+  }
+  return labels;
+}
+
+void LoadedSide::NameFiles(const std::vector<std::pair<size_t, size_t>>& pairs,
+                           std::vector<PairRecord>& records) const {
+  for (size_t i = 0; i < std::min(pairs.size(), records.size()); ++i) {
+    records[i].first_file = FileOf(pairs[i].first);
+    records[i].second_file = FileOf(pairs[i].second);
+  }
+}
+
+std::vector<std::pair<size_t, std::string>> LoadedSide::SelfComparisons(
+    const std::vector<std::pair<size_t, size_t>>& pairs) const {
+  std::vector<std::pair<size_t, std::string>> same;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const auto [first, second] = pairs[i];
+    if (std::min(first, second) < live_.size()) continue;
+    const size_t a = first - live_.size(), b = second - live_.size();
+    if (runs_.AreTheSame(a, b)) same.emplace_back(i, runs()[a].path);
+  }
+  return same;
+}
+
+// Polygraphy reads a file's runners in step, and gives up where one of them ends early.
+Status LoadedSide::CheckUnevenFile(int64_t iteration) const {
+  if (!plan_->lenient || plan_->execution.sequential) return {};
+  for (const LoadedRuns::Run& a : runs()) {
+    for (const LoadedRuns::Run& b : runs()) {
+      if (a.path != b.path || a.iterations > iteration || b.iterations <= iteration) continue;
+      return UnevenFile(a.path, iteration);
+    }
+  }
+  return {};
+}
+
+Status LoadedSide::UnevenFile(const std::string& path, int64_t iteration) const {
+  std::vector<std::string> first = live_;
+  std::vector<std::string> here = live_;
+  for (const LoadedRuns::Run& run : runs()) {
+    first.push_back(run.name);
+    if (run.iterations > iteration) here.push_back(run.name);
+  }
+  return NotFound("Streamed iteration " + std::to_string(iteration) +
+                  " contains a different set of runners than the first (" + FormatPythonList(here) +
+                  " vs. " + FormatPythonList(first) +
+                  "). Every iteration must contain the same runners in the same order.\n"
+                  "Note: The runners of '" +
+                  path + "' have different numbers of iterations.");
+}
+
+void LoadedSide::WarnOfExhaustion(int64_t compared, const std::vector<size_t>& exhausted,
+                                  size_t streams) {
+  if (exhausted.empty() || exhausted.size() == streams) return;
+  std::string list;
+  for (const size_t index : exhausted) list += (list.empty() ? "" : ", ") + std::to_string(index);
+  logger_->Once(Severity::kWarning,
+                "The provided streams have different numbers of iterations. Only the first " +
+                    std::to_string(compared) + " iteration(s) -- present in all " +
+                    std::to_string(streams) + " streams -- were compared; stream(s) at index [" +
+                    list + "] ran out first.");
+}
+
+}  // namespace vernier

@@ -1,0 +1,69 @@
+// The saved runs of a run beside its live ones: their iterations are appended to those of the live
+// runners as long as all of them have one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/comparison/comparison_run.h"
+#include "run/saved/loaded_runs.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/run_record.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+class LoadedSide {
+ public:
+  /// `live` are the names of the runners, which come before the saved ones. Errors as
+  /// LoadedRuns::Open.
+  static Result<LoadedSide> Open(const RunPlan& plan, std::vector<std::string> live,
+                                 Logger& logger);
+
+  const std::vector<LoadedRuns::Run>& runs() const { return runs_.runs(); }
+
+  /// See LoadedRuns::Peek.
+  Result<IterationResult> Peek(size_t run) { return runs_.Peek(run); }
+
+  /// See LoadedRuns::CheckIntact.
+  Status CheckIntact() const { return runs_.CheckIntact(); }
+
+  /// HashFeed() of what an iteration was made from, where any of the files knows it.
+  std::optional<uint64_t> FeedOf(int64_t iteration) const { return runs_.FeedOf(iteration); }
+
+  /// False when a saved run has no such iteration: what it was compared up to is a warning. An
+  /// uneven file is kNotFound in lenient mode, as in Polygraphy.
+  Result<bool> Append(int64_t iteration, IterationOutputs& outputs);
+
+  /// Puts the files of loaded sides into the records of `pairs`, places among all sides: a file by
+  /// its name, or its path where two have that name; with the runner where it holds several.
+  void NameFiles(const std::vector<std::pair<size_t, size_t>>& pairs,
+                 std::vector<PairRecord>& records) const;
+
+  /// How people call `pairs`, places among all sides: "onnxrt vs. golden.npz".
+  std::vector<std::string> PairLabels(const std::vector<std::pair<size_t, size_t>>& pairs) const;
+
+  /// Which of `pairs`, places among all sides, are the same iterations of one file: places in
+  /// `pairs`, and the file's path.
+  std::vector<std::pair<size_t, std::string>> SelfComparisons(
+      const std::vector<std::pair<size_t, size_t>>& pairs) const;
+
+ private:
+  LoadedSide(const RunPlan& plan, std::vector<std::string> live, LoadedRuns runs, Logger& logger)
+      : plan_(&plan), live_(std::move(live)), runs_(std::move(runs)), logger_(&logger) {}
+
+  std::string FileOf(size_t side) const;
+  Status CheckUnevenFile(int64_t iteration) const;
+  Status UnevenFile(const std::string& path, int64_t iteration) const;
+  void WarnOfExhaustion(int64_t compared, const std::vector<size_t>& exhausted, size_t streams);
+
+  const RunPlan* plan_;
+  std::vector<std::string> live_;
+  LoadedRuns runs_;
+  Logger* logger_;
+};
+
+}  // namespace vernier

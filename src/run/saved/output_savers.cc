@@ -1,0 +1,296 @@
+#include "run/saved/output_savers.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "compare/same_bits.h"
+#include "io/bytes/checksum.h"
+#include "io/recovery/partial_places.h"
+#include "io/results/iteration_directory.h"
+#include "util/atomic_file.h"
+#include "util/mapped_file.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What takes longer to write than a thread to start, by far.
+constexpr size_t kWorthThread = size_t{4} << 20;
+
+constexpr std::string_view kInputsInWords = "inference input data";
+
+bool IsSingleFile(const std::string& path) { return fs::path(path).has_extension(); }
+
+// Polygraphy's announcement of a destination.
+std::string Announcement(std::string_view what, const std::string& path) {
+  return "Saving " + std::string(what) +
+         (IsSingleFile(path) ? " to a single file: " : " to a directory of per-iteration files: ") +
+         path;
+}
+
+bool HoldsBytes(const std::string& path, std::span<const std::byte> bytes) {
+  const auto file = MappedFile::Open(path);
+  return file.ok() && std::ranges::equal((*file)->bytes(), bytes) && (*file)->CheckIntact().ok();
+}
+
+// The index that names an iteration's file or folder.
+std::string IterationName(int64_t index) {
+  char name[24];
+  std::snprintf(name, sizeof(name), "%010lld", static_cast<long long>(index));
+  return name;
+}
+
+}  // namespace
+
+Result<OutputSavers> OutputSavers::Create(const SavePlan& plan,
+                                          std::vector<std::string> runner_names,
+                                          SavedProgress* progress, Logger& logger) {
+  OutputSavers savers(plan, progress, logger);
+  if (!plan.inputs.empty()) VERNIER_TRY(savers.CreateInputs());
+  if (!plan.outputs.empty()) VERNIER_TRY(savers.CreateOutputs(std::move(runner_names)));
+  if (!plan.input_blobs.empty()) {
+    logger.Info("Saving raw inference input tensors to: " + plan.input_blobs);
+    VERNIER_TRY(CreateDirectories(plan.input_blobs));
+  }
+  return savers;
+}
+
+Status OutputSavers::CreateInputs() {
+  logger_->Info(Announcement(kInputsInWords, plan_->inputs));
+  uint64_t kept = 0;
+  if (plan_->resume) {
+    VERNIER_ASSIGN_OR_RETURN(kept, FindEarlierInputs());
+  }
+  VERNIER_ASSIGN_OR_RETURN(inputs_, FeedWriter::Create(plan_->inputs, kept));
+  if (progress_ == nullptr) {
+    WarnOfInputs();
+  } else {
+    stale_inputs_.emplace(plan_->inputs, inputs_->stale_partial());
+  }
+  return {};
+}
+
+// Of parts that this run has moved, and that are still there.
+void OutputSavers::WarnOfInputs() {
+  const std::string stale = inputs_->stale_partial();
+  if (!stale.empty() && IsThere(stale)) WarnOfParts(plan_->inputs, stale);
+}
+
+void OutputSavers::WarnOfParts(const std::string& path, const std::string& stale) {
+  logger_->Warning("An earlier run did not finish saving '" + path +
+                   "'. What it had saved is now in '" + stale + "'; `vernier data recover " +
+                   stale + "` makes a file of it.");
+}
+
+// Those of the run that is resumed: how many of them a folder holds, which stay.
+Result<uint64_t> OutputSavers::FindEarlierInputs() {
+  const std::string& path = plan_->inputs;
+  uint64_t count = 0;
+  if (ResultsFormatFor(path) == ResultsFormat::kJsonDirectory) {
+    VERNIER_ASSIGN_OR_RETURN(count, CountIterations(path, kInputsInWords));
+    // A run that was killed may have saved the inputs of one iteration more.
+    const int64_t outputs = progress_ == nullptr ? 0 : progress_->most_iterations();
+    if (count > static_cast<uint64_t>(outputs) + 1) {
+      return Refuse("'" + path + "' holds inputs of " + std::to_string(count) +
+                    " iterations, but '" + plan_->outputs + "' outputs of " +
+                    std::to_string(outputs) + "; move it away, and all are saved anew");
+    }
+    if (count == 0) return count;
+  } else if (progress_ == nullptr || !IsThere(path)) {
+    return count;
+  }
+  Result<std::unique_ptr<FeedReader>> reader = FeedReader::Open({path});
+  if (!reader.ok()) {
+    return Refuse(reader.status().message() + "; move '" + path +
+                  "' away, and all inputs are saved anew");
+  }
+  earlier_inputs_ = *std::move(reader);
+  return count;
+}
+
+Status OutputSavers::Refuse(const std::string& why) {
+  return progress_ == nullptr ? Malformed("--resume: " + why) : progress_->Refuse(why);
+}
+
+Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names) {
+  logger_->Info(Announcement("inference results", plan_->outputs));
+  runners_ = runner_names.size();
+  if (progress_ != nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(
+        outputs_, ResultsWriter::CreateBeside(progress_->target(), std::move(runner_names)));
+    return {};
+  }
+  VERNIER_ASSIGN_OR_RETURN(outputs_,
+                           ResultsWriter::Create(plan_->outputs, std::move(runner_names)));
+  const std::string& stale = outputs_->stale_partial();
+  if (!stale.empty()) WarnOfParts(plan_->outputs, stale);
+  return {};
+}
+
+// Large feeds are hashed while runners infer.
+void OutputSavers::Hash(const TensorMap& feed) {
+  size_t bytes = 0;
+  for (const NamedTensor& input : feed) bytes += input.tensor.bytes().size();
+  if (bytes < kWorthThread) {
+    feed_hash_ = HashFeed(feed);
+    return;
+  }
+  // Where no thread can be had, FeedHash() does it.
+  hashing_ = std::async([feed]() mutable {
+    const TensorMap hashed = std::move(feed);  // let go here, not where it is waited for
+    return HashFeed(hashed);
+  });
+}
+
+uint64_t OutputSavers::FeedHash() {
+  if (hashing_.valid()) feed_hash_ = hashing_.get();
+  return feed_hash_;
+}
+
+Status OutputSavers::AddFeed(int64_t iteration, const TensorMap& feed) {
+  if (outputs_ != nullptr || !plan_->rows.empty()) Hash(feed);
+  if (progress_ != nullptr) VERNIER_TRY(progress_->CheckFeed(iteration, FeedHash()));
+  if (iteration < feeds_) return {};
+  if (earlier_inputs_ != nullptr) VERNIER_TRY(CompareWithEarlier(feed));
+  if (inputs_ != nullptr) VERNIER_TRY(inputs_->Append(feed));
+  if (stale_inputs_) stale_inputs_->Compare(feed);
+  if (!plan_->input_blobs.empty()) VERNIER_TRY(AddBlobs(feed));
+  ++feeds_;
+  return {};
+}
+
+Status OutputSavers::CompareWithEarlier(const TensorMap& feed) {
+  const Result<std::optional<TensorMap>> earlier = earlier_inputs_->Next();
+  if (!earlier.ok()) {
+    return Refuse(earlier.status().message() + "; move '" + plan_->inputs +
+                  "' away, and all inputs are saved anew");
+  }
+  if (!*earlier) {
+    earlier_inputs_ = nullptr;
+    return {};
+  }
+  if (SameBits(**earlier, feed)) return {};
+  return Refuse("'" + earlier_inputs_->current_path() + "' holds other inputs than iteration " +
+                std::to_string(feeds_) +
+                " of this run. Was it another seed, or were other inputs loaded? Move '" +
+                plan_->inputs + "' and '" + plan_->outputs + "' away to start anew");
+}
+
+Status OutputSavers::AddBlobs(const TensorMap& feed) {
+  const fs::path folder = fs::path(plan_->input_blobs) / IterationName(feeds_);
+  VERNIER_TRY(CreateDirectories(folder.string()));
+  for (const auto& [name, tensor] : feed) {
+    const fs::path file = (folder / (name + ".bin")).lexically_normal();
+    const fs::path relative = file.lexically_relative(folder.lexically_normal());
+    if (relative.empty() || *relative.begin() == "..") {
+      return InvalidArgument("Cannot save raw input tensor named '" + name +
+                             "': the name resolves to a path outside of '" + folder.string() + "'");
+    }
+    if (plan_->resume && IsThere(file.string())) {
+      if (HoldsBytes(file.string(), tensor.bytes())) continue;
+      return Refuse("'" + file.string() + "' holds other bytes than this run's inputs; move '" +
+                    plan_->input_blobs + "' away to start anew");
+    }
+    VERNIER_ASSIGN_OR_RETURN(AtomicFile output, AtomicFile::Create(file.string()));
+    VERNIER_TRY(output.Write(tensor.bytes()));
+    VERNIER_TRY(output.Commit());
+  }
+  logger_->Verbose("Saved raw inference input tensors to: " + folder.string());
+  return {};
+}
+
+Status OutputSavers::AddResult(size_t runner, const IterationResult& result) {
+  if (outputs_ == nullptr) return {};
+  VERNIER_TRY(Settle());
+  ++results_;
+  size_t bytes = 0;
+  for (const NamedTensor& output : result.outputs) bytes += output.tensor.bytes().size();
+  const uint64_t feed = FeedHash();
+  if (bytes < kWorthThread) return outputs_->Append(runner, result, feed);
+  // Where no thread can be had, Settle() does it.
+  pending_ = std::async([writer = outputs_.get(), runner, result, feed]() mutable {
+    const IterationResult saved = std::move(result);  // let go here, not where it is waited for
+    return writer->Append(runner, saved, feed);
+  });
+  return {};
+}
+
+Status OutputSavers::Settle() { return pending_.valid() ? pending_.get() : Status(); }
+
+std::string OutputSavers::WhatStays() const {
+  if (pending_.valid()) pending_.wait();
+  const auto told = [](const std::string& what, const std::string& place) {
+    return "; what was saved " + what + "before is in '" + place + "': `vernier data recover " +
+           place + "` makes a file of it";
+  };
+  const std::string inputs = inputs_ == nullptr ? "" : inputs_->partial_path();
+  const std::string of_inputs = inputs.empty() ? "" : told("of the inputs ", inputs);
+  if (outputs_ == nullptr || outputs_->published()) return of_inputs;
+  size_t most = 0;
+  for (size_t i = 0; i < runners_; ++i) most = std::max(most, outputs_->finished(i));
+  if (most == 0) return of_inputs;
+  return told("", outputs_->partial_path()) +
+         ", and the same command with --resume goes on with it" + of_inputs;
+}
+
+Status OutputSavers::Finish(size_t iterations, bool run_failed) {
+  if (progress_ == nullptr) return Publish(iterations, run_failed);
+  std::vector<size_t> finished;
+  for (size_t i = 0; i < runners_; ++i) finished.push_back(outputs_->finished(i));
+  const SavedProgress::End end = progress_->DecideEnd(finished, iterations);
+  if (end != SavedProgress::End::kReplaced) return Keep(end, run_failed);
+  VERNIER_TRY(Publish(iterations, run_failed));
+  progress_->Remove();
+  if (stale_inputs_) {
+    stale_inputs_->Remove();
+    WarnOfInputs();
+  }
+  return {};
+}
+
+Status OutputSavers::Keep(SavedProgress::End end, bool run_failed) {
+  if (inputs_ != nullptr) WarnOfInputs();
+  std::string sentence = "--resume: this run ended before it had everything that '" +
+                         progress_->place() + "' holds, which stays as it is";
+  if (end == SavedProgress::End::kKeptWithParts) {
+    sentence += ". Where this run went further, that is in '" + outputs_->partial_path() +
+                "': --resume goes on from both";
+  } else {
+    outputs_->Discard();
+    if (inputs_ != nullptr) inputs_->Discard();
+  }
+  outputs_ = nullptr;
+  inputs_ = nullptr;
+  // What was asked for is there, and more; or only in parts, which a run without faults has to say.
+  if (run_failed || IsThere(plan_->outputs)) {
+    logger_->Warning(sentence);
+    return {};
+  }
+  return IoError(sentence + "; --resume with all of its iterations makes '" + plan_->outputs +
+                 "' of it");
+}
+
+Status OutputSavers::Publish(size_t iterations, bool run_failed) {
+  Status first;
+  const auto finish = [&](std::string_view what, std::string_view key, const std::string& path,
+                          auto publish) {
+    logger_->Info("Saving " + std::string(what) + " to " + path);
+    Status status = publish();
+    if (status.ok()) saved_.emplace_back(key, path);
+    if (first.ok()) first = std::move(status);
+  };
+  if (inputs_ != nullptr && !(run_failed && feeds_ == 0)) {
+    finish(kInputsInWords, "inputs", plan_->inputs, [&] { return inputs_->Finish(); });
+  }
+  if (outputs_ != nullptr && !(run_failed && (results_ == 0 || iterations == 0))) {
+    finish("inference results", "outputs", plan_->outputs,
+           [&] { return outputs_->Publish(iterations); });
+  }
+  if (!plan_->input_blobs.empty()) saved_.emplace_back("input_blobs", plan_->input_blobs);
+  return first;
+}
+
+}  // namespace vernier

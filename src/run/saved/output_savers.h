@@ -1,0 +1,93 @@
+// What a run saves while it goes: inputs, outputs, raw input bytes.
+#pragma once
+
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/results/feed_reader.h"
+#include "io/results/feed_writer.h"
+#include "io/results/results_writer.h"
+#include "run/saved/saved_progress.h"
+#include "run/saved/stale_inputs.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+class OutputSavers {
+ public:
+  /// Creates what the plan asks for. kIo and kInvalidArgument before anything has run. `progress`
+  /// is what --resume goes on from; null, or it must outlive the object.
+  static Result<OutputSavers> Create(const SavePlan& plan, std::vector<std::string> runner_names,
+                                     SavedProgress* progress, Logger& logger);
+
+  /// Whether anything is saved at all.
+  bool saves() const {
+    return inputs_ != nullptr || outputs_ != nullptr || !plan_->input_blobs.empty();
+  }
+
+  /// The feed of an iteration, before its results; those that were added before are not saved
+  /// again. kMalformed when it is not the one that what was saved earlier was made from.
+  Status AddFeed(int64_t iteration, const TensorMap& feed);
+  /// HashFeed() of the feed that was added last, where outputs or rows are saved.
+  uint64_t FeedHash();
+  /// Large outputs are written while the run goes on: what became of them is told by Settle.
+  Status AddResult(size_t runner, const IterationResult& result);
+  /// Waits for what is being written.
+  Status Settle();
+
+  /// Publishes the files: of every runner's results, at most the first `iterations`. Parts that
+  /// could not be published are kept beside them. Of a run that failed before anything was
+  /// finished nothing is published: an older file is worth more than an empty one. Not to be called
+  /// after an error of the functions above, nor before Settle: then the old files stay, and so do
+  /// the parts.
+  ///
+  /// With --resume, what was saved earlier stays as it is unless the new files have all of it, see
+  /// SavedProgress::DecideEnd.
+  Status Finish(size_t iterations, bool run_failed);
+
+  /// After an error of saving: "; what was saved before is in 'X': `vernier data recover X` ...".
+  /// Empty where nothing was, or where all is published.
+  std::string WhatStays() const;
+
+  /// What was saved and where, for records.
+  const std::vector<std::pair<std::string, std::string>>& saved() const { return saved_; }
+
+ private:
+  OutputSavers(const SavePlan& plan, SavedProgress* progress, Logger& logger)
+      : plan_(&plan), progress_(progress), logger_(&logger) {}
+  Status CreateInputs();
+  Status CreateOutputs(std::vector<std::string> runner_names);
+  Result<uint64_t> FindEarlierInputs();
+  Status CompareWithEarlier(const TensorMap& feed);
+  void WarnOfParts(const std::string& path, const std::string& stale);
+  void WarnOfInputs();
+  void Hash(const TensorMap& feed);
+  Status AddBlobs(const TensorMap& feed);
+  Status Publish(size_t iterations, bool run_failed);
+  Status Refuse(const std::string& why);
+  Status Keep(SavedProgress::End end, bool run_failed);
+
+  const SavePlan* plan_;
+  SavedProgress* progress_;
+  Logger* logger_;
+  std::unique_ptr<FeedReader> earlier_inputs_;  // those that feeds must be the same as
+  std::unique_ptr<FeedWriter> inputs_;
+  std::optional<StaleInputs> stale_inputs_;  // with --resume
+  std::unique_ptr<ResultsWriter> outputs_;
+  size_t runners_ = 0;
+  int64_t feeds_ = 0;
+  int64_t results_ = 0;
+  uint64_t feed_hash_ = 0;         // of the last feed
+  std::future<uint64_t> hashing_;  // or what will be it
+  std::future<Status> pending_;    // after what it writes with
+  std::vector<std::pair<std::string, std::string>> saved_;
+};
+
+}  // namespace vernier

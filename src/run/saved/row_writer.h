@@ -1,0 +1,54 @@
+// The file of --save-rows, while a run goes on and at its end.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/bytes/part_file.h"
+#include "util/log.h"
+#include "vernier/row_record.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Rows are appended as JSON lines to PATH.partial, where a run that is killed leaves those of the
+/// iterations that it had finished. Publish() makes that the file, or of a path that ends in ".npz"
+/// an archive with an array for each column.
+class RowWriter {
+ public:
+  /// Whether rows can be saved to `path`: it ends in ".jsonl" or ".npz".
+  static bool Takes(const std::string& path);
+
+  /// kIo when nothing can be written there. What an earlier run left in PATH.partial stays: the
+  /// next free name is taken, and the log says so.
+  static Result<std::unique_ptr<RowWriter>> Create(const std::string& path, Logger& logger);
+
+  /// HashFeed() of what an iteration was made from, before its rows. The first that is known stays.
+  void NoteFeed(int64_t iteration, std::optional<uint64_t> hash);
+
+  /// The row of one iteration of a pair. kIo.
+  Status Add(int64_t iteration, const std::string& pair, std::vector<OutputRow> outputs);
+
+  /// Puts the file in its place and adds it to `saved`: what, where. kIo; what was there before is
+  /// then as it was, and the lines stay in the part. Nothing happens where no row was added.
+  Status Publish(std::vector<std::pair<std::string, std::string>>& saved);
+
+  /// Removes the part: its rows are not to be believed.
+  void Discard();
+
+ private:
+  RowWriter(std::string path, std::string place, PartFile part)
+      : path_(std::move(path)), place_(std::move(place)), part_(std::move(part)) {}
+  Status PublishArrays();
+
+  std::string path_;
+  std::string place_;  // of the part
+  PartFile part_;
+  std::vector<std::optional<uint64_t>> feeds_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,34 @@
+#include "run/saved/self_comparisons.h"
+
+#include <algorithm>
+#include <string>
+
+namespace vernier {
+
+void NoteSelfComparisons(const LoadedSide& loaded,
+                         const std::vector<std::pair<size_t, size_t>>& pairs, bool strict,
+                         RunOutcome& outcome) {
+  for (const auto& [place, path] : loaded.SelfComparisons(pairs)) {
+    PairRecord& pair = outcome.record.pairs.at(place);
+    pair.itself = true;
+    const bool strange = std::ranges::any_of(pair.outputs, [](const OutputRecord& output) {
+      return !output.agrees() && output.not_finite > 0;
+    });
+    outcome.record.notes.push_back(
+        "'" + path + "' was compared with itself: " +
+        (strange ? "what does not match is NaN or infinite, which equals nothing"
+                 : "that it agrees shows nothing"));
+    if (strict) outcome.faults.mismatch = true;
+  }
+}
+
+void RejectVacuous(std::vector<PairRecord>& pairs) {
+  for (PairRecord& pair : pairs) {
+    pair.rejected =
+        pair.itself || std::ranges::any_of(pair.outputs, [](const OutputRecord& output) {
+          return !output.vacuous.empty();
+        });
+  }
+}
+
+}  // namespace vernier

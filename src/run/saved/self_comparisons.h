@@ -1,0 +1,25 @@
+// Sides that were loaded from one file, and outputs whose agreement shows nothing.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "run/executor.h"
+#include "run/saved/loaded_side.h"
+#include "vernier/run_record.h"
+
+namespace vernier {
+
+/// Marks the pairs of `outcome`, places among all sides, that are a file compared with itself,
+/// which agrees whatever it holds but for what equals nothing: a note for each, with --strict a
+/// mismatch.
+void NoteSelfComparisons(const LoadedSide& loaded,
+                         const std::vector<std::pair<size_t, size_t>>& pairs, bool strict,
+                         RunOutcome& outcome);
+
+/// --strict: marks the pairs that show nothing in part or as a whole. The exit code is set where
+/// that was found.
+void RejectVacuous(std::vector<PairRecord>& pairs);
+
+}  // namespace vernier
