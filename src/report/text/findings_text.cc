@@ -51,11 +51,11 @@ std::string BoundLine(const OutputRecord& output) {
   if (!output.bound || !(output.bound->times_over > 1)) return "";
   const BoundRecord& bound = *output.bound;
   if (std::isinf(bound.times_over)) return "infinitely far over its error bound";
-  const auto decides = [&](double value, double bound) {
-    return bound > 0 && std::fabs(value) / bound >= 0.99 * bound.times_over;
+  const auto decides = [&](double value, double limit) {
+    return limit > 0 && std::fabs(value) / limit >= 0.99 * bound.times_over;
   };
-  const auto numbers = [](double value, double bound) {
-    return FormatG(std::fabs(value), 3) + " against " + FormatG(bound, 3);
+  const auto numbers = [](double value, double limit) {
+    return FormatG(std::fabs(value), 3) + " against " + FormatG(limit, 3);
   };
   return FormatG(bound.times_over, 3) + " times over its error bound, by " +
          (decides(bound.rms, bound.bound)
