@@ -162,7 +162,7 @@ class NotAPass(Case):
             self.save_runs(f"{name}.json", [(name.upper(), [{"y": np.ones((2, 2))}, {}, {}])])
         ended = self.ends(4, "a.json", "b.json")
         self.assertIn("neither side has an output to compare in 2 of 3 iterations", ended)
-        self.assertIn("INCOMPLETE, compared 1 output in 1 of 3 iterations, 4 elements\n", ended)
+        self.assertIn("INCOMPLETE, compared 1 output in 1 of 3 iterations, 4 elements", ended)
         self.assertEqual(self.vernier("compare", "a.json", "b.json", "--lenient").code, 0)
 
     def test_iterations_with_other_outputs(self):
