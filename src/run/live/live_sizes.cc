@@ -1,5 +1,6 @@
 #include "run/live/live_sizes.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace vernier {
@@ -13,6 +14,18 @@ std::vector<size_t> WhoTryAnySizes(const LiveRuns& live) {
     if (!of_sizes && live[i].alive() && live[i].opened()) indices.push_back(i);
   }
   return indices;
+}
+
+// What an object of the calling program raises is its answer, and calls have effects: by itself it
+// is not called with other sizes.
+bool OnlyCallersFailed(const LiveRuns& live, std::span<const size_t> who, const SizeTrial& trial) {
+  bool any = false;
+  for (size_t i = 0; i < who.size(); ++i) {
+    if (trial.runners[i].at_one.ok()) continue;
+    if (!ServedByCaller(live[who[i]].plan())) return false;
+    any = true;
+  }
+  return any;
 }
 
 }  // namespace
@@ -33,6 +46,7 @@ Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> 
     if (full.status().code() == StatusCode::kCancelled) return full.status();
     if (!full.ok() && !WhyNotSizeOne(full)) return FoundSizes();
   }
+  if (OnlyCallersFailed(live, askable, trial)) return FoundSizes();
   VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan, inputs, trial));
   live.NoteSizes(found.tried, found.note);
   if (found.some_refused || !found.unsteady.ok()) {
