@@ -57,7 +57,11 @@ def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_f
         progress = _with_total(progress, len(inputs))
     with contextlib.ExitStack() as stack:
         line = model_words(model, stack)
-        line += runner_words(runners, callables)
+        named = runner_words(runners, callables)
+        if inputs is not None and not callables.runners and named[:1] == ["--load-outputs"]:
+            raise InvalidArgument("inputs: all runners are files of saved outputs, which take "
+                                  "none; leave inputs= out, or add a runner")
+        line += named
         options = _inputs(inputs, options, callables)
         if compare_func is not None:
             callables.add_function("comparison", compare_func, "compare_func")
