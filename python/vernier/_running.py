@@ -202,7 +202,12 @@ def file_words(inputs, options):
 def drawn_or_read(options):
     """The options, where `iterations` is said only of inputs that are drawn."""
     for name in ("load_inputs", "load_input_data", "load_inputs_paths", "data_loader_script"):
-        if options.get(name) and options.get("iterations") is not None:
+        given = options.get(name) or None
+        for value in given if isinstance(given, (list, tuple)) else [given]:
+            if value is not None and not isinstance(value, (str, bytes, os.PathLike)):
+                raise InvalidArgument(f"{name}: expected a file, got {kind_of(value)}; feeds are "
+                                      "given as inputs=")
+        if given and options.get("iterations") is not None:
             raise InvalidArgument(f"iterations={options['iterations']!r}: there are as many "
                                   f"iterations as {name}= has feeds; leave one of the two out")
     return options
