@@ -1,6 +1,5 @@
 #include "run/live/live_sizes.h"
 
-#include <algorithm>
 #include <vector>
 
 namespace vernier {
