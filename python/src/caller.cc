@@ -78,6 +78,7 @@ CallerObjects Caller::Objects(bool keeps_outputs) const {
   if (connect.is_valid()) objects.connect = [this] { return Connect(connect); };
   objects.serves_scripts = feeds.given() || comparison.given() || postprocessing.given();
   objects.keeps_outputs = keeps_outputs;
+  objects.needs_every_runner = true;  // its absence is an exception, whatever the others find
   return objects;
 }
 

@@ -6,7 +6,6 @@
 #include "cli/bind_run.h"
 #include "cli/command_table.h"
 #include "cli/commands/origin.h"
-#include "compare/postprocess.h"
 #include "comparison_report.h"
 #include "comparison_scripts.h"
 #include "option_words.h"
@@ -41,6 +40,7 @@ class Comparison {
     scripts_.emplace(plan_, thread_, logger_, objects_);
     run_.emplace(Check(ComparisonRun::Create(plan_, names_, false, reporter_->observer())));
     if (bounds_->wanted()) run_->UseBounds(*bounds_);
+    run_->StopWhen(thread_.interrupted());
     run_->KeepNothing();  // arrays of Python are let go where the GIL is held
   }
 
@@ -122,16 +122,6 @@ class Comparison {
   int64_t iteration_ = 0;
 };
 
-// The outputs of one iteration as --postprocess makes them.
-NamedTensors Postprocess(const CallOptions& options, NamedTensors outputs) {
-  PythonLogger logger(nb::none(), static_cast<int>(Severity::kCritical) + 1);
-  const Words words = Check(ReadOptions("run", options));
-  const RunPlan plan = Check(BindRun(words.args, words.invocation, logger));
-  TensorMap map = ToMap(std::move(outputs));
-  Check(PostprocessTopK(map, plan.postprocess));
-  return FromMap(map);
-}
-
 }  // namespace
 
 void BindComparison(nb::module_& module) {
@@ -142,7 +132,6 @@ void BindComparison(nb::module_& module) {
       .def("add", &Comparison::Add)
       .def("finish", &Comparison::Finish, nb::arg("lengths"), nb::arg("notes"))
       .def("close", &Comparison::Close);
-  module.def("postprocess", &Postprocess, nb::arg("options"), nb::arg("outputs"));
 }
 
 }  // namespace vernier::python

@@ -148,6 +148,8 @@ def test_records_speak_python():
     (lambda m: vernier.run(m, ["onnxrt"], trt=True), r"no option 'trt': .* runners=\[\"trt\"\]"),
     (lambda m: vernier.run(m, ["onnxrt"], model_runner="s.py"), r"runners=\[\"script.py\"\]"),
     (lambda m: vernier.run(m, ["onnxrt"], run_file="f.json"), "run_file: .*python -m vernier run"),
+    (lambda m: vernier.compare({}, {}, run_file="f.json"), "run_file: .*python -m vernier run"),
+    (lambda m: vernier.blame(m, ["onnxrt"], save_run_file="f"), "^save_run_file: .*-m vernier"),
 ])
 def test_arguments_of_no_use_are_named(model, call, expected):
     with pytest.raises(vernier.InvalidArgument, match=expected):

@@ -203,10 +203,11 @@ IterationComparison CompareIteration(const IterationResult& a, const IterationRe
   }
   for (const CompareFunction function : options.functions) {
     for (PairInProgress& pair : pairs) {
-      if (!pair.Run(function) && options.fail_fast) break;
+      if (detail.Interrupted() || (!pair.Run(function) && options.fail_fast)) break;
     }
   }
   for (PairInProgress& pair : pairs) {
+    if (detail.Interrupted()) return out;
     if (!pair.untouched()) out.outputs.push_back(pair.Finish());
   }
   if (detail.output_statistics) AddOutputStatistics(out, b, options, detail);
@@ -216,6 +217,7 @@ IterationComparison CompareIteration(const IterationResult& a, const IterationRe
 void AddOutputStatistics(IterationComparison& out, const IterationResult& b,
                          const CompareOptions& options, const ComparisonDetail& detail) {
   for (const OutputComparison& output : out.outputs) {
+    if (detail.Interrupted()) return;
     // Only what the first function looked at.
     if (output.functions.front().function != options.functions.front()) continue;
     const NamedTensor* partner = StatisticsPartner(output, b, options);

@@ -1,6 +1,7 @@
 // What a comparison found: plain data, printed by report/ and recorded by record/.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <variant>
@@ -213,6 +214,10 @@ struct ComparisonDetail {
   /// Where outputs are whose bytes are not here; null: there are none.
   DeviceMeasure* device = nullptr;
   const ErrorBounds* bounds = nullptr;  ///< for --tolerance auto; may be null
+  /// Once it is set, no further output is looked at, and the comparison is of no use; may be null.
+  const std::atomic<int>* interrupted = nullptr;
+
+  bool Interrupted() const { return interrupted != nullptr && interrupted->load() != 0; }
 };
 
 inline ElementSpan Elements(const Tensor& tensor) {

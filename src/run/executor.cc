@@ -165,7 +165,7 @@ class Execution {
     VERNIER_TRY(OpenScripts());
     for (size_t i = 0; i < live_.size(); ++i) VERNIER_TRY(live_.Open(i));
     VERNIER_TRY(CheckNames());
-    VERNIER_TRY(OpenFeedsAndSavers());
+    if (!live_.lacks_needed()) VERNIER_TRY(OpenFeedsAndSavers());
     if (feeds_ == nullptr) return {};
     for (size_t i = 0; i < live_.size(); ++i) VERNIER_TRY(WarmUp(i));
     bool comparing = true;

@@ -70,6 +70,7 @@ class ExecutorTest : public testing::Test {
       RunnerPlan runner;
       runner.name = name;
       runner.backend = "fake";
+      runner.backend_options = backend_options_;
       runner.model.path = name;
       runner.model.type = ModelTypeName(ModelType::kEngine);
       plan_.runners.push_back(runner);
@@ -81,12 +82,15 @@ class ExecutorTest : public testing::Test {
     FakeWorkers workers(models, interrupted_, log_, plan.execution.timeout_s);
     CallerObjects caller;
     caller.workers = &workers;
+    caller.needs_every_runner = needs_every_runner_;
     RunOutcome outcome = ExecuteRun(plan, log_, observer_, interrupted_, &caller);
     started_ = workers.started();
     return outcome;
   }
 
   RunPlan plan_;
+  OptionList backend_options_;
+  bool needs_every_runner_ = false;
   std::atomic<int> interrupted_{0};
   NoLog log_;
   CountingObserver observer_;
@@ -239,6 +243,21 @@ TEST_F(ExecutorTest, ABackendThatIsNotThereIsNoCrash) {
   EXPECT_THAT(IterationsOf(ran), ElementsAre(0, 3));
 }
 
+TEST_F(ExecutorTest, ABackendThatIsNeededEndsTheRunBeforeAnythingIsFed) {
+  needs_every_runner_ = true;
+  RunnerPlan missing;
+  missing.name = "missing";
+  missing.backend = "another";
+  missing.model.type = ModelTypeName(ModelType::kEngine);
+  plan_.runners.push_back(missing);
+  const RunOutcome ran = Run({{"z", Adds(1)}});
+  EXPECT_TRUE(ran.faults.unavailable);
+  EXPECT_EQ(observer_.feeds, 0);
+  EXPECT_THAT(IterationsOf(ran), ElementsAre(0, 0));
+  EXPECT_EQ(ran.record.runners[0].failure, "there is no backend 'another'");
+  EXPECT_EQ(ran.record.runners[1].failure, "");
+}
+
 TEST_F(ExecutorTest, OtherShapesAreADifference) {
   const RunOutcome ran = Run({{"a", Adds(1)}, {"b", Gives({{"y", Floats({2, 2}, {1, 2, 3, 4})}})}});
   EXPECT_TRUE(ran.faults.mismatch);
@@ -344,6 +363,22 @@ TEST_F(ExecutorTest, SizesThatNobodyGaveAreFound) {
   EXPECT_THAT(IterationsOf(ran), ElementsAre(3, 3));
   ASSERT_EQ(ran.record.notes.size(), 1u);
   EXPECT_THAT(ran.record.notes[0], HasSubstr("'W' = 4"));
+}
+
+TEST_F(ExecutorTest, AnObjectOfTheCallerThatRaisesIsCalledOnce) {
+  std::atomic<int> calls = 0;
+  FakeModel raises;
+  raises.inputs = {{"x", DType::kFloat32, std::vector<Dim>{{-1, "N"}}}};
+  raises.outputs = raises.inputs;
+  raises.infer = [&calls](const TensorMap&, int64_t) {
+    ++calls;
+    return Refuses("broken");
+  };
+  backend_options_ = {{std::string(kServedByCaller), "1"}};
+  const RunOutcome ran = Run({{"a", raises}});
+  EXPECT_TRUE(ran.faults.backend);
+  EXPECT_THAT(ran.record.runners[0].failure, HasSubstr("broken"));
+  EXPECT_EQ(calls, 1);
 }
 
 }  // namespace

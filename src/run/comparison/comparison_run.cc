@@ -129,7 +129,10 @@ Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) 
 Result<IterationComparison> ComparisonRun::ComparePair(const MatchedSides& sides,
                                                        int64_t iteration) {
   if (scripts_.comparison == nullptr) {
-    return CompareIteration(sides.a(), sides.b(), plan_->compare, detail_, sides.pairing);
+    IterationComparison comparison =
+        CompareIteration(sides.a(), sides.b(), plan_->compare, detail_, sides.pairing);
+    if (detail_.Interrupted()) return Cancelled("interrupted");
+    return comparison;
   }
   VERNIER_ASSIGN_OR_RETURN(
       IterationComparison comparison,

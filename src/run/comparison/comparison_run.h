@@ -1,6 +1,7 @@
 // The comparisons of a run: pairs of streams of iterations, one iteration at a time.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -57,6 +58,10 @@ class ComparisonRun {
   void UseBounds(PairErrorBounds& bounds, LiveRuns& live);
   /// The same for outputs whose runners cannot be asked again: their bounds stay as they are.
   void UseBounds(PairErrorBounds& bounds) { bounds_ = &bounds; }
+
+  /// Compare() returns kCancelled once `interrupted` is set: after the output at hand, not after
+  /// the iteration. It must outlive this.
+  void StopWhen(const std::atomic<int>& interrupted) { detail_.interrupted = &interrupted; }
 
   /// Keeps the rows of all pairs, which are called `labels`, in their order. They must outlive the
   /// run.

@@ -78,7 +78,8 @@ LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Log
             plan.lenient ? FrameworkWords::kPassedOn : FrameworkWords::kLogged),
       devices_(logger),
       may_stay_on_device_(OutputsAreOnlyCompared(plan) &&
-                          (caller == nullptr || !caller->keeps_outputs)) {
+                          (caller == nullptr || !caller->keeps_outputs)),
+      needs_every_runner_(caller != nullptr && caller->needs_every_runner) {
   for (const RunnerPlan& runner : plan.runners) {
     runners_.emplace_back(runner);
     marked_ |= runner.model.edited();
@@ -88,6 +89,12 @@ LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Log
 bool LiveRuns::any_alive() const {
   return std::any_of(runners_.begin(), runners_.end(),
                      [](const LiveRunner& runner) { return runner.alive(); });
+}
+
+bool LiveRuns::lacks_needed() const {
+  return needs_every_runner_ && std::ranges::any_of(runners_, [](const LiveRunner& runner) {
+           return runner.failure().code() == StatusCode::kUnavailable;
+         });
 }
 
 std::vector<std::string> LiveRuns::names() const {

@@ -41,6 +41,8 @@ class LiveRuns {
   LiveRunner& operator[](size_t index) { return runners_[index]; }
   const LiveRunner& operator[](size_t index) const { return runners_[index]; }
   bool any_alive() const;
+  /// Is one not to be had (kUnavailable) that the calling program cannot do without?
+  bool lacks_needed() const;
   bool any_marked() const { return marked_; }
   std::vector<std::string> names() const;
 
@@ -202,6 +204,7 @@ class LiveRuns {
   ModelConversions conversions_{pool_, logger_};
   DeviceOutputs devices_;
   bool may_stay_on_device_ = false;
+  bool needs_every_runner_ = false;
   bool in_step_ = false;
   std::deque<LiveRunner> runners_;
   bool marked_ = false;
