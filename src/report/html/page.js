@@ -14,6 +14,12 @@ function make(tag, attributes, ...children) {
   return element;
 }
 
+// A name that may go on in a new line behind its separators and between its words, not within them.
+function breakable(name) {
+  return name.split(/(?<=[/._:-])(?=[A-Za-z])|(?<=[a-z0-9])(?=[A-Z])/)
+      .flatMap((part, i) => i ? [make('wbr', {}), part] : [part]);
+}
+
 function show(value, digits = 4) {
   if (value === undefined || value === null) return '\u2013';
   if (typeof value === 'string' && !['nan', 'inf', '-inf'].includes(value)) return value;

@@ -361,22 +361,18 @@ std::string FormatAdvice(const RunRecord& record) {
   return reason + (next.empty() ? "" : Line("next: " + next));
 }
 
-namespace {
-
-// Older records do not say how the average was.
-std::string VerdictOf(const PairRecord& pair, bool averaged) {
-  return averaged && !pair.average_passed ? "" : VerdictWord(pair) + ", ";
+std::string FormatPair(const PairRecord& pair, bool averaged) {
+  // Older records do not say how the average was.
+  const bool known = !averaged || pair.average_passed;
+  return (known ? VerdictWord(pair) + ", " : "") + FormatCoverage(pair);
 }
-
-}  // namespace
 
 std::string FormatRunSummary(const RunRecord& given, const SummaryOptions& options) {
   const RunRecord record = WithSideNames(given, NameStyle::kShort);
   std::string text = RunnerTable(record, options.interleaved) + WorstOutputs(record) +
                      FormatFindings(record, options.all_outputs);
   for (const PairRecord& pair : record.pairs) {
-    text += Line(pair.first + " vs. " + pair.second + ": " + VerdictOf(pair, record.averaged) +
-                 FormatCoverage(pair));
+    text += Line(pair.first + " vs. " + pair.second + ": " + FormatPair(pair, record.averaged));
   }
   for (const std::string& note : record.notes) text += "note: " + note + "\n";
   for (const std::string& why : record.rejections) text += "failed: " + why + "\n";

@@ -23,6 +23,10 @@ bool HasFailed(const OutputRecord& output);
 /// What of a pair was compared and what was not: "compared 2 of 3 outputs in 1 iteration; ...".
 std::string FormatCoverage(const PairRecord& pair);
 
+/// The same behind the verdict on the pair: "FAILED, compared 2 of 3 outputs ...". No verdict where
+/// outputs were averaged and an old record does not say how the average was.
+std::string FormatPair(const PairRecord& pair, bool averaged);
+
 /// After a mismatch, its likely reason and the next command, as lines; empty where the record tells
 /// nothing.
 std::string FormatAdvice(const RunRecord& record);
