@@ -143,7 +143,10 @@ class NotAPass(Case):
 
     def test_fewer_iterations(self):
         self.save_runs("b.json", [("B", ramp(1))])
-        self.assertIn("only 1 of 2 iterations", self.ends(4, "a.json", "b.json"))
+        self.assertIn("only 1 of 2 iterations could be compared: B has no iteration 1\n",
+                      self.ends(4, "a.json", "b.json"))
+        self.save_runs("a.json", [("A", ramp(4))])
+        self.assertIn("compared: B has no iterations 1 to 3\n", self.ends(4, "a.json", "b.json"))
 
     def test_no_counterpart(self):
         self.save_runs("b.json", [("B", [{"other": np.zeros((2, 2))}] * 2)])

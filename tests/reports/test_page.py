@@ -365,9 +365,9 @@ class Written(PageCase):
             self.addCleanup(self.browser.call, "Emulation.clearDeviceMetricsOverride")
             broken = self.browser.ask("""(() => {
               const broken = [];
-              for (const head of document.querySelectorAll('#panel thead th')) {
+              for (const head of document.querySelectorAll('#panel thead th, #panel thead .both span')) {
                 const node = head.firstChild;
-                if (!node) continue;
+                if (!node || node.nodeType !== Node.TEXT_NODE) continue;
                 for (const word of node.textContent.matchAll(/[A-Za-z]+/g)) {
                   const range = document.createRange();
                   range.setStart(node, word.index);

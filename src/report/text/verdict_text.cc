@@ -108,6 +108,13 @@ VerdictText OutputsVerdict(const RunRecord& record, const VerdictCounts& counts)
   return {Outcome::kMatched, sentence + ".", counts.vacuous == counts.outputs};
 }
 
+// "X, but why"; of a sentence that has its "but": "X, but Y, and why". Its full stop is missing.
+void AddReservation(std::string& text, const std::string& why) {
+  const size_t last = text.rfind(". ");
+  const bool has = text.find(", but ", last == std::string::npos ? 0 : last) != std::string::npos;
+  text += (has ? ", and " : ", but ") + why;
+}
+
 VerdictText BlameVerdict(const BlameRecord& blame) {
   const BlameCoverage coverage = CoverageOf(blame);
   const bool empty = !blame.layers.empty() && coverage.elements == 0;
@@ -121,10 +128,10 @@ VerdictText BlameVerdict(const BlameRecord& blame) {
   }
   if (blame.culprits.empty()) {
     std::string sentence = "Nothing is to blame";
-    if (coverage.shows_nothing()) sentence += ", but that shows nothing";
+    if (coverage.shows_nothing()) AddReservation(sentence, "that shows nothing");
     if (coverage.retyped > 0) {
-      sentence += ", but the types of " +
-                  Number(static_cast<size_t>(coverage.retyped), "tensor", "tensors") + " differ";
+      const auto retyped = static_cast<size_t>(coverage.retyped);
+      AddReservation(sentence, "the types of " + Number(retyped, "tensor", "tensors") + " differ");
     }
     return {Outcome::kMatched, sentence + ".", coverage.shows_nothing()};
   }
@@ -209,8 +216,13 @@ VerdictText DecideVerdict(const RunRecord& record) {
     verdict.outcome = record.exit_code == 1 ? Outcome::kMismatched : Outcome::kIncomplete;
     const std::string why = WhatElseWentWrong(record);
     const bool said = why.starts_with("--strict") && verdict.sentence.ends_with(" nothing.");
-    verdict.sentence.back() = ',';
-    verdict.sentence += said ? " which --strict takes as a failure." : " but " + why + ".";
+    verdict.sentence.pop_back();
+    if (said) {
+      verdict.sentence += ", which --strict takes as a failure";
+    } else {
+      AddReservation(verdict.sentence, why);
+    }
+    verdict.sentence += '.';
   }
   return verdict;
 }

@@ -135,7 +135,8 @@ class ComparisonRun {
                      std::vector<std::string>& sentences) const;
   void AddLeftOut(const PairRecord& record, const std::string& who, RunFaults& faults,
                   std::vector<std::string>& sentences) const;
-  void AddCoverageFaults(const Pair& pair, const PairRecord& record, RunFaults& faults,
+  void AddCoverageFaults(const Pair& pair, const PairRecord& record,
+                         const std::vector<int64_t>& lengths, RunFaults& faults,
                          std::vector<std::string>& sentences) const;
   std::string WhyNothingMeets(const Pair& pair, const PairRecord& record) const;
 

@@ -17,6 +17,16 @@ std::vector<std::string> Union(std::vector<std::string> names,
   return names;
 }
 
+// Of the side that has fewer iterations: ": b has no iteration 10", ": b has no iterations 3 to 10".
+std::string WhichAreMissing(const PairRecord& record, int64_t first, int64_t second) {
+  if (first == second) return "";
+  const int64_t from = std::min(first, second), last = std::max(first, second) - 1;
+  const std::string who = ": " + (first < second ? record.first : record.second);
+  if (from == 0) return who + " has none";
+  return who + (from == last ? " has no iteration " : " has no iterations ") +
+         std::to_string(from) + (from == last ? "" : " to " + std::to_string(last));
+}
+
 }  // namespace
 
 bool ComparisonRun::JudgePair(const Pair& pair) const {
@@ -62,7 +72,7 @@ void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverag
     if (plan_->strict) RejectIllConditioned(records.back(), faults, run.rejections);
     if (plan_->strict || plan_->same_type) RejectRetyped(records.back(), faults);
     if (!stopped_ && coverage == Coverage::kJudged) {
-      AddCoverageFaults(pair, records.back(), faults, run.faults);
+      AddCoverageFaults(pair, records.back(), lengths, faults, run.faults);
     }
     records.back().incomplete = faults.incomplete;
     faults.incomplete |= before;
@@ -133,7 +143,8 @@ std::string ComparisonRun::WhyNothingMeets(const Pair& pair, const PairRecord& r
          pair.matching.Advice(record);
 }
 
-void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record, RunFaults& faults,
+void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record,
+                                      const std::vector<int64_t>& lengths, RunFaults& faults,
                                       std::vector<std::string>& sentences) const {
   const std::string who = record.first + " vs. " + record.second;
   if (plan_->lenient) {
@@ -152,7 +163,8 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
   if (record.compared_iterations + empty < record.expected_iterations) {
     add((record.compared_iterations > 0 ? "only " : "") +
         CountedOf(record.compared_iterations, record.expected_iterations, "iteration") +
-        " could be compared");
+        " could be compared" +
+        WhichAreMissing(record, lengths[pair.first], lengths[pair.second]));
   } else if (record.compared_iterations + empty == 0) {
     add("no iteration was compared");
   }
