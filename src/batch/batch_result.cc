@@ -75,8 +75,10 @@ std::string Coverage(std::span<const BatchResult> results) {
     without += result.digest.outputs == 0 ? 1 : 0;
   }
   if (ran > 0 && all.outputs == 0) {
-    return "nothing was to be compared: no model had two sides; saved " +
-           (saved == 0 ? "nothing" : Counted(saved, "file")) + "\n";
+    // Records count tensors only: engines, models and reports may have been saved all the same.
+    return "nothing was to be compared: no model had two sides; " +
+           (saved == 0 ? "no inputs or outputs were saved" : "saved " + Counted(saved, "file")) +
+           "\n";
   }
   std::string text =
       "compared " + Counted(all.outputs, "output") + ", " + Counted(all.elements, "element");

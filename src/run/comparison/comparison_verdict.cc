@@ -17,7 +17,8 @@ std::vector<std::string> Union(std::vector<std::string> names,
   return names;
 }
 
-// Of the side that has fewer iterations: ": b has no iteration 10", ": b has no iterations 3 to 10".
+// Of the side that has fewer iterations: ": b has no iteration 10", ": b has no iterations 3 to
+// 10".
 std::string WhichAreMissing(const PairRecord& record, int64_t first, int64_t second) {
   if (first == second) return "";
   const int64_t from = std::min(first, second), last = std::max(first, second) - 1;
@@ -163,8 +164,7 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
   if (record.compared_iterations + empty < record.expected_iterations) {
     add((record.compared_iterations > 0 ? "only " : "") +
         CountedOf(record.compared_iterations, record.expected_iterations, "iteration") +
-        " could be compared" +
-        WhichAreMissing(record, lengths[pair.first], lengths[pair.second]));
+        " could be compared" + WhichAreMissing(record, lengths[pair.first], lengths[pair.second]));
   } else if (record.compared_iterations + empty == 0) {
     add("no iteration was compared");
   }
