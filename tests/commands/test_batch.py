@@ -177,7 +177,7 @@ class Batch(Case):
                             (["models/*.onnx", "--", "x.onnx", "--onnxrt"], "named before --"),
                             (["models/*.onnx", "--jobs", "-1", "--", "--onnxrt"], "--jobs"),
                             (["models/*.onnx", "--", "--onnxrt", "--save-blame", "b.json"],
-                             "--save-blame has an effect only with --blame")):
+                             "--save-blame has no effect without --blame")):
             ended = self.batch(*words)
             self.assertIn(ended.code, (2, 3), words)
             self.assertIn(text, ended.err)
