@@ -382,8 +382,8 @@ class Written(PageCase):
 
     def test_integers_are_integers(self):
         large = 2**62
-        save_integers(self.path("a.npz"), y=[large, 123456], z=[0, 1234567])
-        save_integers(self.path("b.npz"), y=[large + 98, 123456], z=[1234567, 0])
+        save_integers(self.path("a.npz"), y=[large, 123456], z=[0, 1234567], zz=[large])
+        save_integers(self.path("b.npz"), y=[large + 98, 123456], z=[1234567, 0], zz=[1 - large])
         self.write("compare", "a.npz", "b.npz", "--atol", "1", "--rtol", "0", code=1)
         text = self.browser.ask("document.body.innerText")
         self.assertIn(str(large + 98), text)
@@ -391,6 +391,10 @@ class Written(PageCase):
         self.assertRegex(self.browser.ask("document.getElementById('panel').innerText"),
                          r"\[0\]\s+0\s+1234567\s+1234567\s")
         self.assertIn("1234567", self.browser.ask(ROWS + "[1].innerText"))
+        self.assertIn(str(2 * large - 1), self.browser.ask(ROWS + "[2].innerText"))
+        self.vernier("compare", "a.npz", "b.npz", "--report", "out.md", "--report", "out.xml")
+        self.assertIn(f"| {2 * large - 1} |", self.path("out.md").read_text())
+        self.assertIn(f"largest absolute error {2 * large - 1}", self.path("out.xml").read_text())
 
     def test_a_pair_is_listed_one_way(self):
         self.save_wrong_model()

@@ -70,6 +70,9 @@ void AddOutput(JsonWriter& json, const OutputRecord& output, const OwnErrors& ow
   if (HoldsIntegers(output)) {
     json.Key("whole");
     json.Bool(true);
+    if (output.max_absolute_error) {
+      AddText(json, "max_abs", FormatError(*output.max_absolute_error, output));
+    }
   }
   auto found = own.find(output.name);
   if (found == own.end()) found = own.find(output.other_name);

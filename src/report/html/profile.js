@@ -45,7 +45,7 @@ function latencyChart(profile) {
   const width = 760, height = 240, left = 64, right = width - 130, top = 12, bottom = height - 40;
   const x = d3.scalePoint().domain(shapes).range([left + 24, right - 24]);
   const all = points.flatMap((p) => [number(p.latency_seconds.min), number(p.latency_seconds.p99)]).filter((v) => v > 0);
-  if (!all.length) return make('p', {class: 'hint'}, 'The runners tell no times of their inferences.');
+  if (!all.length) return make('p', {class: 'hint'}, 'The runners reported no times of their inferences.');
   const y = d3.scaleLog().domain([Math.min(...all) / 1.2, Math.max(...all) * 1.2]).range([bottom, top]);
   const summary = 'Median latency of ' + runners.join(', ') +
       '; lines from the fastest to the 99th percentile.';

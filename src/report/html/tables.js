@@ -87,9 +87,9 @@ function outputsSection() {
         return make('td', {class: 'words'}, make('button', {type: 'button', class: 'link'},
             ...breakable(value)));
       }
-      const whole = column.key === 'abs' && holdsIntegers(entry.output) && Number.isSafeInteger(value);
-      const text = column.number && column.key !== 'place' && column.key !== 'out' && !whole
-          ? show(value) : value === undefined ? '\u2013' : String(value);
+      const whole = column.key === 'abs' && entry.output.max_abs;  // with all digits
+      const text = whole || (column.number && column.key !== 'place' && column.key !== 'out'
+          ? show(value) : value === undefined ? '\u2013' : String(value));
       return make('td', {class: column.number ? 'number' : column.key},
           ...(column.key === 'op' ? breakable(text) : [text]));
     });

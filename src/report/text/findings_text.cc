@@ -45,8 +45,8 @@ std::string ToleranceLine(const OutputRecord& output) {
   return line;
 }
 
-// By which of its measures an output is over its error bound: the numbers of elements need not show
-// it.
+// By which of its quantities an output is over its error bound: the numbers of elements need not
+// show it.
 std::string BoundLine(const OutputRecord& output) {
   if (!output.bound || !(output.bound->times_over > 1)) return "";
   const BoundRecord& bound = *output.bound;
@@ -190,7 +190,7 @@ std::string FormatFindings(const RunRecord& record, bool all_outputs) {
   size_t left_out = 0;
   for (const PairRecord& pair : record.pairs) {
     for (const OutputRecord& output : pair.outputs) {
-      // Elements that were let out of tolerance are told of, too.
+      // Elements that were allowed to exceed the tolerance are reported, too.
       const bool excused = output.allowed_share > 0 && output.mismatches > 0;
       if (!all_outputs && Passed(output) && !excused) continue;
       const std::string block = FormatBlock(pair, output, record.pairs.size() > 1);

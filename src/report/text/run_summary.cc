@@ -296,8 +296,8 @@ bool HasFailedOutput(const PairRecord& pair) {
 std::string PrecisionReason(const RunnerRecord* first, const RunnerRecord* second) {
   if (first == nullptr || second == nullptr) return "";
   // Scripts need not say what they compute in.
-  const bool told = !first->precision.empty() && !second->precision.empty();
-  if (!told || first->precision == second->precision) return "";
+  const bool known = !first->precision.empty() && !second->precision.empty();
+  if (!known || first->precision == second->precision) return "";
   return Line("reason: " + first->name + " computes in " + first->precision + ", " + second->name +
               " in " + second->precision);
 }

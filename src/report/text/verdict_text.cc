@@ -121,7 +121,7 @@ VerdictText BlameVerdict(const BlameRecord& blame) {
   if (blame.compared == 0 || empty) return {Outcome::kIncomplete, "Nothing was compared."};
   if (blame.culprits.empty() && !blame.error.empty()) {
     return {Outcome::kIncomplete,
-            "Nobody is accused, but the search is not finished: " + FirstLine(blame.error) + "."};
+            "No layer is blamed, but the search is not finished: " + FirstLine(blame.error) + "."};
   }
   if (blame.culprits.empty() && !blame.within_bounds.empty()) {
     return {Outcome::kMismatched, "No layer by itself exceeds its error bound."};
@@ -255,8 +255,13 @@ bool HoldsIntegers(const OutputRecord& output) {
 }
 
 std::string FormatError(double error, const OutputRecord& output, int digits) {
-  const bool whole = HoldsIntegers(output) && std::fabs(error) <= 0x1p53;
-  return whole ? std::to_string(static_cast<int64_t>(error)) : FormatG(error, digits);
+  if (!HoldsIntegers(output)) return FormatG(error, digits);
+  if (std::fabs(error) <= 0x1p53) return std::to_string(static_cast<int64_t>(error));
+  // A double has rounded it; the element that it is of has its digits.
+  const std::vector<ElementRecord>& worst = output.figures.worst;
+  const auto element = std::ranges::find(worst, error, &ElementRecord::absolute_error);
+  const bool known = element != worst.end() && !element->absolute_digits.empty();
+  return known ? element->absolute_digits : FormatG(error, digits);
 }
 
 std::string FormatRelativeError(const OutputRecord& output, int digits) {
