@@ -6,6 +6,7 @@
 #include "compare/metric_table.h"
 #include "record/coverage.h"
 #include "report/text/run_summary.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 #include "util/visible_text.h"
 #include "vernier/dtype.h"
@@ -33,8 +34,8 @@ std::string ToleranceLine(const OutputRecord& output) {
   if (!output.tolerances_checked || output.mismatches == 0) return "";
   const double share =
       static_cast<double>(output.mismatches) / static_cast<double>(output.elements);
-  std::string line = std::to_string(output.mismatches) + " of " + std::to_string(output.elements) +
-                     " elements (" + Percent(share) + ") out of tolerance, the worst " +
+  std::string line = CountedOf(output.mismatches, output.elements, "element") + " (" +
+                     Percent(share) + ") out of tolerance, the worst " +
                      (std::isinf(output.worst_times_tolerance)
                           ? std::string("infinitely far")
                           : FormatG(output.worst_times_tolerance, 3) + " times over");

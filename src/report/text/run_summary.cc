@@ -229,8 +229,7 @@ std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
   if (!widened.empty()) text += "; ill-conditioned: " + ListSome(widened);
   if (!vacuous.empty()) {
     text += "; shows nothing: " + ListSome(vacuous) + " [" +
-            std::to_string(count.vacuous_elements) + " of " + std::to_string(count.elements) +
-            " elements]";
+            CountedOf(count.vacuous_elements, count.elements, "element") + "]";
   }
   return text;
 }

@@ -5,6 +5,7 @@
 
 #include "record/coverage.h"
 #include "report/text/run_summary.h"
+#include "util/counted.h"
 #include "util/first_line.h"
 #include "util/number_text.h"
 #include "vernier/blame_record.h"
@@ -275,8 +276,8 @@ std::string DescribeFailure(const OutputRecord& output) {
   if (OutputVerdict(output) == "passed") return "";
   std::vector<std::string> parts;
   if (output.tolerances_checked && output.mismatches > 0) {
-    parts.push_back(std::to_string(output.mismatches) + " of " + std::to_string(output.elements) +
-                    " elements out of tolerance, the worst " +
+    parts.push_back(CountedOf(output.mismatches, output.elements, "element") +
+                    " out of tolerance, the worst " +
                     (std::isinf(output.worst_times_tolerance)
                          ? std::string("infinitely far")
                          : FormatG(output.worst_times_tolerance, 3) + " times over"));
