@@ -58,11 +58,12 @@ class ComparisonRun {
   /// The same for outputs whose runners cannot be asked again: their bounds stay as they are.
   void UseBounds(PairErrorBounds& bounds) { bounds_ = &bounds; }
 
-  /// Keeps the rows of all pairs, which are called `labels`, in their order. They must outlive the
-  /// run.
-  void Use(RowWriter& rows, std::vector<std::string> labels) {
-    rows_ = &rows;
-    for (size_t i = 0; i < pairs_.size(); ++i) pairs_[i].label = std::move(labels[i]);
+  /// Keeps the rows of all pairs. They must outlive the run.
+  void Use(RowWriter& rows) { rows_ = &rows; }
+
+  /// How people call the sides of all pairs, in the pairs' order: in rows and in sentences.
+  void NamePairs(std::vector<std::pair<std::string, std::string>> names) {
+    for (size_t i = 0; i < pairs_.size(); ++i) pairs_[i].shown = std::move(names[i]);
   }
 
   /// Post-processes and compares one iteration. False when --fail-fast ends the run. An iteration
@@ -105,7 +106,9 @@ class ComparisonRun {
     PairRecorder recorder;
     PairMatching matching;
     bool believed = true;
-    std::string label = {};  ///< in rows
+    std::pair<std::string, std::string> shown = {};  ///< names of the sides, for people
+
+    std::string label() const { return shown.first + " vs. " + shown.second; }
   };
 
   // An iteration that waits for its pairs, with what it was made from.
@@ -128,8 +131,8 @@ class ComparisonRun {
                                         const IterationOutputs& outputs, const MatchedSides& sides,
                                         IterationComparison comparison);
   bool JudgePair(const Pair& pair) const;
-  static void RejectIllConditioned(const PairRecord& record, RunFaults& faults,
-                                   std::vector<std::string>& sentences);
+  static void RejectIllConditioned(const PairRecord& record, const std::string& who,
+                                   RunFaults& faults, std::vector<std::string>& sentences);
   static void RejectRetyped(PairRecord& record, RunFaults& faults);
   void AddUnverified(const Pair& pair, RunFaults& faults,
                      std::vector<std::string>& sentences) const;
