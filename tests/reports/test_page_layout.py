@@ -53,6 +53,14 @@ class Layout(PageCase):
         self.assertIn("3 outputs in the graph's order, 1 of them measured, 2 failed; the first is",
                       self.browser.ask("document.querySelector('#layers figcaption').textContent"))
 
+    def test_a_tolerance_that_would_do_is_not_rounded_down(self):
+        record = records.network(1, first_bad=0)
+        record["pairs"][0]["outputs"][0].update(required_absolute_tolerance=0.00123412,
+                                                required_relative_tolerance=0.5)
+        self.show(record)
+        self.assertIn("absolute 0.001235 or relative 0.5",
+                      self.browser.ask("document.getElementById('panel').textContent"))
+
 
 if __name__ == "__main__":
     if not find_browser():

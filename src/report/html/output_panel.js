@@ -122,8 +122,8 @@ function distancesOf(output) {
   const d = figuresOf(output).distances;
   const bound = output.auto_tolerance;
   const need = output.required_absolute_tolerance === undefined || verdictOf(output) !== 'failed' ? undefined
-      : `absolute ${show(output.required_absolute_tolerance)} or relative ` +
-        show(output.required_relative_tolerance);
+      : `absolute ${showAtLeast(output.required_absolute_tolerance, holdsIntegers(output))} or relative ` +
+        showAtLeast(output.required_relative_tolerance);
   const entries = [
     ['mean absolute error', output.mean_absolute_error === undefined ? undefined
         : show(output.mean_absolute_error)],

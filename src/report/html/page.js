@@ -38,6 +38,14 @@ function showWhole(value, whole, digits) {
   return whole && Number.isSafeInteger(value) ? String(value) : show(value === undefined ? 0 : value, digits);
 }
 
+// A tolerance that is shown in fewer digits still does.
+function showAtLeast(value, whole) {
+  const x = number(value);
+  if (whole || !Number.isFinite(x) || x <= 0) return showWhole(x, whole, 4);
+  const unit = 10 ** (Math.floor(Math.log10(x)) - 3);
+  return show(Math.ceil(x / unit * (1 - 1e-12)) * unit);
+}
+
 function count(n) {
   return n.toLocaleString('en').replace(/,/g, '\u202f');
 }
