@@ -298,7 +298,7 @@ class Written(PageCase):
 
     def test_a_run(self):
         title = self.write("run", DIGITS, *self.RUNNERS, code=1)
-        self.assertEqual(title, "All 2 outputs do not match.")
+        self.assertEqual(title, "None of the 2 outputs matches.")
         self.assertEqual(self.browser.ask(NAMES), ["logits", "probabilities"])
         self.assertEqual(self.count("#layers circle.failed"), 2)
         self.assertEqual(self.count("#panel figure svg"), 4)

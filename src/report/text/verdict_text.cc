@@ -88,6 +88,9 @@ VerdictText OutputsVerdict(const RunRecord& record, const VerdictCounts& counts)
         (old && record.exit_code == 1)) {
       return {Outcome::kMismatched, "On average over the iterations, not all outputs match."};
     }
+  } else if (counts.failed > 1 && counts.failed == counts.outputs) {
+    return {Outcome::kMismatched,
+            "None of the " + std::to_string(counts.outputs) + " outputs matches."};
   } else if (counts.failed > 0) {
     const bool one = counts.failed == 1;
     return {Outcome::kMismatched,
