@@ -25,13 +25,14 @@ constexpr RemovedFlag kRemoved[] = {
     {"--trt-network-func-name", "--trt-network-postprocess-script"},
 };
 
-// Frameworks under names that people know them by.
+// Frameworks and options under names that people know them by.
 constexpr RemovedFlag kAlsoKnownAs[] = {
     {"--ort", "--onnxrt"},          {"--onnxruntime", "--onnxrt"},
     {"--onnx-runtime", "--onnxrt"}, {"--ov", "--openvino"},
     {"--pytorch", "--torch"},       {"--torchscript", "--torch"},
     {"--tensorflow", "--tf"},       {"--keras", "--tf"},
     {"--tensorrt", "--trt"},        {"--reference-evaluator", "--onnxref"},
+    {"--metric", "--compare"},      {"--metrics", "--compare"},
 };
 
 // "--onnxrt" for "--ort"; any other word stays as it is.

@@ -106,7 +106,7 @@ Status CheckNeeds(const OptionTable& table, const ParsedArgs& args, RunnersGiven
                                                                    : table.NeedsOf(row).front());
     if (missing.empty() || !known) continue;
     const std::string flag(given.flag);
-    return InvalidArgument(flag + " has an effect only with " + missing + ": add that, or leave " +
+    return InvalidArgument(flag + " has no effect without " + missing + ": add that, or leave " +
                            flag + " out");
   }
   return {};
@@ -148,8 +148,8 @@ Status CheckRunnerOptions(const OptionTable& table, const ParsedArgs& own, std::
   for (const GivenOption& given : own.given()) {
     const std::string_view flag = RunnerFlagOf(table, *given.row);
     if (flag.empty() || table.Find(flag)->row->constant == kind) continue;
-    return InvalidArgument(std::string(given.flag) + " has an effect only with " +
-                           std::string(flag) + ", not with '" + std::string(kind) + "'");
+    return InvalidArgument(std::string(given.flag) + " has no effect on '" + std::string(kind) +
+                           "': it is an option of " + std::string(flag));
   }
   return {};
 }
@@ -189,7 +189,7 @@ std::vector<std::string> IdleOptionWarnings(const OptionTable& table, const Pars
     for (size_t i = 0; i < flags.size(); ++i) {
       text += (i == 0 ? "" : i + 1 == flags.size() ? " and " : ", ") + flags[i];
     }
-    warnings.push_back(text + (flags.size() == 1 ? " has" : " have") + " an effect only with " +
+    warnings.push_back(text + (flags.size() == 1 ? " has" : " have") + " no effect without " +
                        missing);
   }
   return warnings;

@@ -87,13 +87,13 @@ class Execution {
 
   Status RunAll() {
     std::vector<std::string> names = live_.names();
-    VERNIER_ASSIGN_OR_RETURN(LoadedSide loaded, LoadedSide::Open(plan_, names, logger_));
-    loaded_.emplace(std::move(loaded));
+    VERNIER_ASSIGN_OR_RETURN(loaded_, LoadedSide::Open(plan_, names, logger_));
     for (const LoadedRuns::Run& run : loaded_->runs()) names.push_back(run.name);
     VERNIER_ASSIGN_OR_RETURN(
         ComparisonRun comparisons,
         ComparisonRun::Create(plan_, std::move(names), live_.any_marked(), observer_));
     comparisons_.emplace(std::move(comparisons));
+    comparisons_->NamePairs(loaded_->PairNames(comparisons_->pairs()));
     if (!plan_.save.rows.empty()) VERNIER_TRY(OpenRows());
     comparisons_->Use(live_.devices());
     comparisons_->Use(lpips_);
@@ -115,7 +115,7 @@ class Execution {
           "--save-rows: rows are of pairs, and there is only one side to compare");
     }
     VERNIER_ASSIGN_OR_RETURN(rows_, RowWriter::Create(plan_.save.rows, logger_));
-    comparisons_->Use(*rows_, loaded_->PairLabels(comparisons_->pairs()));
+    comparisons_->Use(*rows_);
     return {};
   }
 

@@ -143,7 +143,15 @@ class NotAPass(Case):
 
     def test_fewer_iterations(self):
         self.save_runs("b.json", [("B", ramp(1))])
-        self.assertIn("only 1 of 2 iterations", self.ends(4, "a.json", "b.json"))
+        self.assertIn("only 1 of 2 iterations could be compared: B has no iteration 1\n",
+                      self.ends(4, "a.json", "b.json"))
+        # Two that are called alike, by the second in which they ran.
+        self.save_runs("c.json", [("onnxrt-runner-N0-11/23/26-05:00:13", ramp(2))])
+        self.save_runs("d.json", [("onnxrt-runner-N0-11/23/26-05:00:13", ramp(1))])
+        self.assertIn("not done: c.json vs. d.json: only 1 of 2 iterations could be compared: "
+                      "d.json has no iteration 1\n", self.ends(4, "c.json", "d.json"))
+        self.save_runs("a.json", [("A", ramp(4))])
+        self.assertIn("compared: B has no iterations 1 to 3\n", self.ends(4, "a.json", "b.json"))
 
     def test_no_counterpart(self):
         self.save_runs("b.json", [("B", [{"other": np.zeros((2, 2))}] * 2)])

@@ -8,6 +8,7 @@
 #include "io/test_data/test_data_writer.h"
 #include "model/edit/onnx_cut.h"
 #include "model/edit/onnx_save.h"
+#include "record/side_names.h"
 #include "util/atomic_file.h"
 #include "util/mapped_file.h"
 #include "util/unique_fd.h"
@@ -176,9 +177,10 @@ class Bundle {
         "#!/bin/sh\n"
         "# The part of a model that is to blame, on its real inputs, against the outputs that the\n"
         "# reference computed. Exit code 1: the failure is there.\n";
-    const BlameCulprit& culprit = record_.culprits.front();
+    const BlameRecord record = WithSideNames(record_, NameStyle::kShort);
+    const BlameCulprit& culprit = record.culprits.front();
     text += Comment(culprit.node + " [" + culprit.op_type + "]: " + culprit.why);
-    for (const RunnerRecord& runner : record_.runners) {
+    for (const RunnerRecord& runner : record.runners) {
       text += Comment(runner.name + ": " + runner.backend + " " + runner.framework_version + ", " +
                       runner.device + ", " + runner.precision);
     }

@@ -1,5 +1,6 @@
 #include "cli/commands/command_start.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -10,6 +11,7 @@
 #include "cli/repeated_words.h"
 #include "run/exit_code.h"
 #include "util/number_text.h"
+#include "util/shell_words.h"
 
 namespace vernier {
 namespace {
@@ -25,6 +27,21 @@ CommandStart UsageError(const CommandSpec& command, const std::string& message) 
   return End(2);
 }
 
+// "--compare l2" of --metric l2, "--atol" of --atl: the flag, with the value that the unknown one
+// was given.
+std::string WithItsValue(const OptionTable& table, const std::string& flag,
+                         std::span<const std::string> words, const std::string& unknown) {
+  const FlagEntry* entry = table.Find(flag);
+  const auto at = std::ranges::find(words, unknown);
+  const bool takes_one = entry != nullptr && entry->row->arity != Arity::kNone;
+  if (!takes_one || at == words.end()) return flag;
+  const size_t equals = unknown.find('=');
+  if (equals != std::string::npos) return flag + " " + QuoteForShell(unknown.substr(equals + 1));
+  const auto value = at + 1;
+  return value == words.end() || value->starts_with('-') ? flag
+                                                         : flag + " " + QuoteForShell(*value);
+}
+
 CommandStart UnknownOptions(const CommandSpec& command, std::span<const std::string> words,
                             const std::vector<std::string>& unknown, const Invocation& invocation) {
   const OptionTable table = command.options();
@@ -32,7 +49,8 @@ CommandStart UnknownOptions(const CommandSpec& command, std::span<const std::str
   if (const std::string where = ExplainElsewhere(command, unknown.front()); !where.empty()) {
     std::fprintf(stdout, "    %s\n", where.c_str());
   } else if (const std::optional<std::string> suggestion = SuggestFlag(table, unknown.front())) {
-    std::fprintf(stdout, "    Did you mean %s?\n", suggestion->c_str());
+    std::fprintf(stdout, "    Did you mean %s?\n",
+                 WithItsValue(table, *suggestion, words, unknown.front()).c_str());
   }
   if (const std::string why = ExplainSurplus(table, words, unknown.front()); !why.empty()) {
     std::fprintf(stdout, "    %s\n", why.c_str());

@@ -10,6 +10,7 @@
 #include "report/text/array_text.h"
 #include "report/text/numpy_text.h"
 #include "report/text/verdict_lines.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -329,9 +330,9 @@ void ComparisonReporter::Vacuous(std::string_view a_runner, std::string_view b_r
   for (const OutputTally& output : tally.outputs()) {
     if (output.vacuous == 0) continue;
     logger_.Warning("Output '" + output.name + "' of " + std::string(a_runner) + " and " +
-                    std::string(b_runner) + " matched in " + std::to_string(output.vacuous) +
-                    " of " + std::to_string(output.iterations) +
-                    " iterations without showing anything: " + output.vacuous_why);
+                    std::string(b_runner) + " matched in " +
+                    CountedOf(output.vacuous, output.iterations, "iteration") +
+                    " without showing anything: " + output.vacuous_why);
   }
 }
 

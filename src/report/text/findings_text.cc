@@ -6,6 +6,7 @@
 #include "compare/metric_table.h"
 #include "record/coverage.h"
 #include "report/text/run_summary.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 #include "util/visible_text.h"
 #include "vernier/dtype.h"
@@ -33,8 +34,8 @@ std::string ToleranceLine(const OutputRecord& output) {
   if (!output.tolerances_checked || output.mismatches == 0) return "";
   const double share =
       static_cast<double>(output.mismatches) / static_cast<double>(output.elements);
-  std::string line = std::to_string(output.mismatches) + " of " + std::to_string(output.elements) +
-                     " elements (" + Percent(share) + ") out of tolerance, the worst " +
+  std::string line = CountedOf(output.mismatches, output.elements, "element") + " (" +
+                     Percent(share) + ") out of tolerance, the worst " +
                      (std::isinf(output.worst_times_tolerance)
                           ? std::string("infinitely far")
                           : FormatG(output.worst_times_tolerance, 3) + " times over");
@@ -45,8 +46,8 @@ std::string ToleranceLine(const OutputRecord& output) {
   return line;
 }
 
-// By which of its measures an output is over its error bound: the numbers of elements need not show
-// it.
+// By which of its quantities an output is over its error bound: the numbers of elements need not
+// show it.
 std::string BoundLine(const OutputRecord& output) {
   if (!output.bound || !(output.bound->times_over > 1)) return "";
   const BoundRecord& bound = *output.bound;
@@ -190,7 +191,7 @@ std::string FormatFindings(const RunRecord& record, bool all_outputs) {
   size_t left_out = 0;
   for (const PairRecord& pair : record.pairs) {
     for (const OutputRecord& output : pair.outputs) {
-      // Elements that were let out of tolerance are told of, too.
+      // Elements that were allowed to exceed the tolerance are reported, too.
       const bool excused = output.allowed_share > 0 && output.mismatches > 0;
       if (!all_outputs && Passed(output) && !excused) continue;
       const std::string block = FormatBlock(pair, output, record.pairs.size() > 1);

@@ -229,8 +229,7 @@ std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
   if (!widened.empty()) text += "; ill-conditioned: " + ListSome(widened);
   if (!vacuous.empty()) {
     text += "; shows nothing: " + ListSome(vacuous) + " [" +
-            std::to_string(count.vacuous_elements) + " of " + std::to_string(count.elements) +
-            " elements]";
+            CountedOf(count.vacuous_elements, count.elements, "element") + "]";
   }
   return text;
 }
@@ -296,8 +295,8 @@ bool HasFailedOutput(const PairRecord& pair) {
 std::string PrecisionReason(const RunnerRecord* first, const RunnerRecord* second) {
   if (first == nullptr || second == nullptr) return "";
   // Scripts need not say what they compute in.
-  const bool told = !first->precision.empty() && !second->precision.empty();
-  if (!told || first->precision == second->precision) return "";
+  const bool known = !first->precision.empty() && !second->precision.empty();
+  if (!known || first->precision == second->precision) return "";
   return Line("reason: " + first->name + " computes in " + first->precision + ", " + second->name +
               " in " + second->precision);
 }
@@ -361,22 +360,18 @@ std::string FormatAdvice(const RunRecord& record) {
   return reason + (next.empty() ? "" : Line("next: " + next));
 }
 
-namespace {
-
-// Older records do not say how the average was.
-std::string VerdictOf(const PairRecord& pair, bool averaged) {
-  return averaged && !pair.average_passed ? "" : VerdictWord(pair) + ", ";
+std::string FormatPair(const PairRecord& pair, bool averaged) {
+  // Older records do not say how the average was.
+  const bool known = !averaged || pair.average_passed;
+  return (known ? VerdictWord(pair) + ", " : "") + FormatCoverage(pair);
 }
-
-}  // namespace
 
 std::string FormatRunSummary(const RunRecord& given, const SummaryOptions& options) {
   const RunRecord record = WithSideNames(given, NameStyle::kShort);
   std::string text = RunnerTable(record, options.interleaved) + WorstOutputs(record) +
                      FormatFindings(record, options.all_outputs);
   for (const PairRecord& pair : record.pairs) {
-    text += Line(pair.first + " vs. " + pair.second + ": " + VerdictOf(pair, record.averaged) +
-                 FormatCoverage(pair));
+    text += Line(pair.first + " vs. " + pair.second + ": " + FormatPair(pair, record.averaged));
   }
   for (const std::string& note : record.notes) text += "note: " + note + "\n";
   for (const std::string& why : record.rejections) text += "failed: " + why + "\n";

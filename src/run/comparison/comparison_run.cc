@@ -66,7 +66,8 @@ Result<ComparisonRun> ComparisonRun::Create(const RunPlan& plan, std::vector<std
 Status ComparisonRun::MakePairs(const std::vector<std::string>& names) {
   const Charts charts = plan_->save.WantsCharts() ? Charts::kWanted : Charts::kNone;
   const auto add = [&](size_t a, size_t b) {
-    pairs_.push_back({a, b, PairRecorder(names[a], names[b], charts), {}});
+    pairs_.push_back(
+        {a, b, PairRecorder(names[a], names[b], charts), {}, true, {names[a], names[b]}});
   };
   switch (plan_->pairs.rule) {
     case PairRule::kNeighbours:
@@ -274,7 +275,7 @@ Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs
     VERNIER_ASSIGN_OR_RETURN(const IterationComparison comparison,
                              CompareSides(pair, iteration, outputs));
     std::vector<OutputRow> rows = pair.recorder.Add(comparison);
-    if (rows_ != nullptr) VERNIER_TRY(rows_->Add(iteration, pair.label, std::move(rows)));
+    if (rows_ != nullptr) VERNIER_TRY(rows_->Add(iteration, pair.label(), std::move(rows)));
     observer_->PairCompared(comparison);
     if (plan_->compare.fail_fast && !comparison.passed()) stopped_ = true;
     // Polygraphy gives up where nothing has a counterpart; we go on and say so at the end.

@@ -63,11 +63,12 @@ class ComparisonRun {
   /// the iteration. It must outlive this.
   void StopWhen(const std::atomic<int>& interrupted) { detail_.interrupted = &interrupted; }
 
-  /// Keeps the rows of all pairs, which are called `labels`, in their order. They must outlive the
-  /// run.
-  void Use(RowWriter& rows, std::vector<std::string> labels) {
-    rows_ = &rows;
-    for (size_t i = 0; i < pairs_.size(); ++i) pairs_[i].label = std::move(labels[i]);
+  /// Keeps the rows of all pairs. They must outlive the run.
+  void Use(RowWriter& rows) { rows_ = &rows; }
+
+  /// How people call the sides of all pairs, in the pairs' order: in rows and in sentences.
+  void NamePairs(std::vector<std::pair<std::string, std::string>> names) {
+    for (size_t i = 0; i < pairs_.size(); ++i) pairs_[i].shown = std::move(names[i]);
   }
 
   /// Post-processes and compares one iteration. False when --fail-fast ends the run. An iteration
@@ -110,7 +111,9 @@ class ComparisonRun {
     PairRecorder recorder;
     PairMatching matching;
     bool believed = true;
-    std::string label = {};  ///< in rows
+    std::pair<std::string, std::string> shown = {};  ///< names of the sides, for people
+
+    std::string label() const { return shown.first + " vs. " + shown.second; }
   };
 
   // An iteration that waits for its pairs, with what it was made from.
@@ -133,14 +136,15 @@ class ComparisonRun {
                                         const IterationOutputs& outputs, const MatchedSides& sides,
                                         IterationComparison comparison);
   bool JudgePair(const Pair& pair) const;
-  static void RejectIllConditioned(const PairRecord& record, RunFaults& faults,
-                                   std::vector<std::string>& sentences);
+  static void RejectIllConditioned(const PairRecord& record, const std::string& who,
+                                   RunFaults& faults, std::vector<std::string>& sentences);
   static void RejectRetyped(PairRecord& record, RunFaults& faults);
   void AddUnverified(const Pair& pair, RunFaults& faults,
                      std::vector<std::string>& sentences) const;
   void AddLeftOut(const PairRecord& record, const std::string& who, RunFaults& faults,
                   std::vector<std::string>& sentences) const;
-  void AddCoverageFaults(const Pair& pair, const PairRecord& record, RunFaults& faults,
+  void AddCoverageFaults(const Pair& pair, const PairRecord& record,
+                         const std::vector<int64_t>& lengths, RunFaults& faults,
                          std::vector<std::string>& sentences) const;
   std::string WhyNothingMeets(const Pair& pair, const PairRecord& record) const;
 

@@ -17,6 +17,18 @@ std::vector<std::string> Union(std::vector<std::string> names,
   return names;
 }
 
+// Of the side that has fewer iterations: ": b has no iteration 10", ": b has no iterations 3 to
+// 10".
+std::string WhichAreMissing(const std::pair<std::string, std::string>& sides, int64_t first,
+                            int64_t second) {
+  if (first == second) return "";
+  const int64_t from = std::min(first, second), last = std::max(first, second) - 1;
+  const std::string who = ": " + (first < second ? sides.first : sides.second);
+  if (from == 0) return who + " has none";
+  return who + (from == last ? " has no iteration " : " has no iterations ") +
+         std::to_string(from) + (from == last ? "" : " to " + std::to_string(last));
+}
+
 }  // namespace
 
 bool ComparisonRun::JudgePair(const Pair& pair) const {
@@ -59,10 +71,10 @@ void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverag
     const bool before = std::exchange(faults.incomplete, false);
     AddUnverified(pair, faults, run.faults);
     if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
-    if (plan_->strict) RejectIllConditioned(records.back(), faults, run.rejections);
+    if (plan_->strict) RejectIllConditioned(records.back(), pair.label(), faults, run.rejections);
     if (plan_->strict || plan_->same_type) RejectRetyped(records.back(), faults);
     if (!stopped_ && coverage == Coverage::kJudged) {
-      AddCoverageFaults(pair, records.back(), faults, run.faults);
+      AddCoverageFaults(pair, records.back(), lengths, faults, run.faults);
     }
     records.back().incomplete = faults.incomplete;
     faults.incomplete |= before;
@@ -79,20 +91,19 @@ void ComparisonRun::AddUnverified(const Pair& pair, RunFaults& faults,
         plan_->compare.check_average ? output.any_not_verified() : output.not_verified > 0;
     if (!any) continue;
     faults.incomplete = true;
-    sentences.push_back(names_[pair.first] + " vs. " + names_[pair.second] + ": output '" +
-                        output.name +
+    sentences.push_back(pair.label() + ": output '" + output.name +
                         "' was not verified, and has not passed: " + output.failed_why);
   }
 }
 
 // An output that passes only with a wider bound has not been shown to be right.
-void ComparisonRun::RejectIllConditioned(const PairRecord& record, RunFaults& faults,
-                                         std::vector<std::string>& sentences) {
+void ComparisonRun::RejectIllConditioned(const PairRecord& record, const std::string& who,
+                                         RunFaults& faults, std::vector<std::string>& sentences) {
   for (const OutputRecord& output : record.outputs) {
     if (!output.bound || output.bound->condition <= 1 || output.bound->times_over > 1) continue;
     faults.mismatch = true;
     sentences.push_back(
-        record.first + " vs. " + record.second + ": --strict: output '" + output.name +
+        who + ": --strict: output '" + output.name +
         "' passes only because it is ill-conditioned: κ = " + FormatG(output.bound->condition, 3));
   }
 }
@@ -133,9 +144,10 @@ std::string ComparisonRun::WhyNothingMeets(const Pair& pair, const PairRecord& r
          pair.matching.Advice(record);
 }
 
-void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record, RunFaults& faults,
+void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record,
+                                      const std::vector<int64_t>& lengths, RunFaults& faults,
                                       std::vector<std::string>& sentences) const {
-  const std::string who = record.first + " vs. " + record.second;
+  const std::string who = pair.label();
   if (plan_->lenient) {
     if (pair.recorder.compared_nothing()) faults.mismatch = true;
     return;
@@ -152,7 +164,8 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
   if (record.compared_iterations + empty < record.expected_iterations) {
     add((record.compared_iterations > 0 ? "only " : "") +
         CountedOf(record.compared_iterations, record.expected_iterations, "iteration") +
-        " could be compared");
+        " could be compared" +
+        WhichAreMissing(pair.shown, lengths[pair.first], lengths[pair.second]));
   } else if (record.compared_iterations + empty == 0) {
     add("no iteration was compared");
   }
