@@ -295,8 +295,9 @@ class Execution {
     bool valid = true;
     for (int64_t i = 0; i < live_iterations_; ++i) {
       VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, spill_->Read(i));
-      VERNIER_TRY(comparisons_->Postprocess(i, outputs));
-      valid &= comparisons_->ValidateAll(outputs, outcome_.record.rejections);
+      VERNIER_ASSIGN_OR_RETURN(
+          const bool all, comparisons_->ValidateAll(i, outputs, outcome_.record.rejections));
+      valid &= all;
     }
     observer_.ValidationFinished(valid);
     if (!valid) outcome_.faults.mismatch = true;
@@ -425,6 +426,10 @@ class Execution {
     if (plan_.lenient || live_.any_marked() || !comparisons_->has_pairs()) return;
     std::set<std::string> known;
     for (size_t i = 0; i < live_.size(); ++i) {
+      for (PairRecord& pair : outcome_.record.pairs) {
+        const bool of_it = pair.first == live_[i].name() || pair.second == live_[i].name();
+        pair.incomplete |= of_it && !live_[i].lost().empty();
+      }
       for (const SkippedOutput& output : live_[i].lost()) {
         if (!known.insert(output.name).second) continue;
         outcome_.faults.incomplete = true;

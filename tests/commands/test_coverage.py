@@ -72,9 +72,21 @@ class Coverage(Case):
         ended = self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt")
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("output 'listed' was not compared", ended.out + ended.err)
-        self.assertIn("compared 1 output", ended.out)
+        self.assertIn("INCOMPLETE, compared 1 output", ended.out)
         self.assertEqual(self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", "--lenient").code, 0)
         self.assertEqual(self.vernier("run", "m.onnx", "--onnxrt").code, 0)
+
+    def test_a_gap_in_saved_iterations_is_named(self):
+        for side, kept in (("whole", (0, 1, 2)), ("gap", (0, 2)), ("same", (0, 2))):
+            self.path(side).mkdir()
+            for i in kept:
+                self.save_runs(f"{side}/{i:010}.json", [(side, [{"y": np.ones(2, "f4")}])])
+        ended = self.vernier("compare", "whole", "gap")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("'gap' lacks iteration 1: 'gap/0000000001.json' is not there",
+                      ended.out + ended.err)
+        self.assertEqual(self.vernier("compare", "gap", "same").code, 0)
+        self.assertEqual(self.vernier("compare", "whole", "gap", "--lenient").code, 0)
 
     def test_an_optional_that_holds_a_tensor_is_compared(self):
         self.save_list_maker("Optional")

@@ -60,6 +60,7 @@ Result<ComparisonRun> ComparisonRun::Create(const RunPlan& plan, std::vector<std
   VERNIER_TRY(run.MakePairs(names));
   run.names_ = std::move(names);
   run.dropped_.resize(run.names_.size());
+  run.nans_hidden_.resize(run.names_.size());
   return run;
 }
 
@@ -110,11 +111,23 @@ void ComparisonRun::UseBounds(PairErrorBounds& bounds, LiveRuns& live) {
   live.KeepInStep();
 }
 
+// Top-K makes indices of all values. Polygraphy does not look at them.
+void ComparisonRun::KeepHiddenNans(size_t stream, const TensorMap& outputs) {
+  if (plan_->lenient) return;
+  std::vector<std::string>& hidden = nans_hidden_[stream];
+  for (const NamedTensor& output : outputs) {
+    const bool known = std::ranges::find(hidden, output.name) != hidden.end();
+    if (known || plan_->postprocess.Lookup(output.name, {}).k == 0) continue;
+    if (ValidateTensor(output.tensor).nan_count > 0) hidden.push_back(output.name);
+  }
+}
+
 Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::optional<IterationResult>& side = outputs[i];
     if (!side) continue;
     if (scripts_.postprocessing == nullptr) {
+      KeepHiddenNans(i, side->outputs);
       VERNIER_TRY(PostprocessTopK(side->outputs, plan_->postprocess));
     } else {
       VERNIER_ASSIGN_OR_RETURN(TensorMap changed,
@@ -179,12 +192,9 @@ Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t i
 }
 
 Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs) {
+  if (ValidatesFirst() && !Validate(iteration, outputs)) return false;
   VERNIER_TRY(Postprocess(iteration, outputs));
-  if (plan_->validate && !plan_->execution.sequential && !Validate(iteration, outputs)) {
-    invalid_ = true;
-    stopped_ = true;
-    return false;
-  }
+  if (!ValidatesFirst() && !Validate(iteration, outputs)) return false;
   VERNIER_ASSIGN_OR_RETURN(const bool settled, LookAt(outputs));
   if (!settled && may_keep_) {
     kept_.push_back({iteration, outputs, bounds_ == nullptr ? TensorMap() : bounds_->last_feed()});
@@ -291,8 +301,14 @@ std::string ValidationSentence(const std::string& name, const std::string& outpu
 
 }  // namespace
 
-bool ComparisonRun::ValidateAll(const IterationOutputs& outputs,
-                                std::vector<std::string>& sentences) {
+// No script has a say then, and indices hold neither NaN nor infinity. Polygraphy's are looked at.
+bool ComparisonRun::ValidatesFirst() const {
+  return !plan_->lenient && scripts_.postprocessing == nullptr;
+}
+
+Result<bool> ComparisonRun::ValidateAll(int64_t iteration, IterationOutputs& outputs,
+                                        std::vector<std::string>& sentences) {
+  if (!ValidatesFirst()) VERNIER_TRY(Postprocess(iteration, outputs));
   bool valid = true;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i]) continue;
@@ -309,6 +325,7 @@ bool ComparisonRun::ValidateAll(const IterationOutputs& outputs,
 
 // Stops at the first invalid output, as Polygraphy does where it compares while running.
 bool ComparisonRun::Validate(int64_t iteration, const IterationOutputs& outputs) {
+  if (!plan_->validate || plan_->execution.sequential) return true;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i]) continue;
     for (const NamedTensor& output : outputs[i]->outputs) {
@@ -316,6 +333,7 @@ bool ComparisonRun::Validate(int64_t iteration, const IterationOutputs& outputs)
       observer_->OutputValidated(names_[i], iteration, output, validation);
       if (validation.valid(true, true)) continue;
       invalid_output_ = ValidationSentence(names_[i], output.name, validation);
+      invalid_ = stopped_ = true;
       return false;
     }
   }

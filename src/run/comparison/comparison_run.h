@@ -78,9 +78,10 @@ class ComparisonRun {
   void KeepNothing() { may_keep_ = false; }
 
   /// --validate on all outputs of an iteration, after everything was compared. Each that is invalid
-  /// adds a sentence.
+  /// adds a sentence. Post-processes them, as far as that cannot hide what they hold.
   void ValidationStarted() { observer_->ValidationStarted(names_); }
-  bool ValidateAll(const IterationOutputs& outputs, std::vector<std::string>& sentences);
+  Result<bool> ValidateAll(int64_t iteration, IterationOutputs& outputs,
+                           std::vector<std::string>& sentences);
 
   /// --fail-fast or an invalid output has ended the comparisons.
   bool stopped() const { return stopped_; }
@@ -117,7 +118,11 @@ class ComparisonRun {
 
   ComparisonRun(const RunPlan& plan, RunObserver& observer) : plan_(&plan), observer_(&observer) {}
   Status MakePairs(const std::vector<std::string>& names);
+  bool ValidatesFirst() const;
   bool Validate(int64_t iteration, const IterationOutputs& outputs);
+  void KeepHiddenNans(size_t stream, const TensorMap& outputs);
+  void AddHiddenNans(const Pair& pair, RunFaults& faults,
+                     std::vector<std::string>& sentences) const;
   Result<bool> LookAt(const IterationOutputs& outputs);
   Status CheckMapsUsed() const;
   Result<bool> CompareNow(int64_t iteration, const IterationOutputs& outputs);
@@ -151,6 +156,7 @@ class ComparisonRun {
   bool marked_ = false;
   std::vector<std::string> names_;
   std::vector<std::vector<std::string>> dropped_;  ///< by post-processing, stream by stream
+  std::vector<std::vector<std::string>> nans_hidden_;  ///< outputs, stream by stream
   std::vector<Pair> pairs_;
   std::vector<Kept> kept_;
   bool may_keep_ = true;

@@ -58,6 +58,7 @@ void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverag
     if (plan_->compare.check_average) records.back().average_passed = passed;
     const bool before = std::exchange(faults.incomplete, false);
     AddUnverified(pair, faults, run.faults);
+    AddHiddenNans(pair, faults, run.faults);
     if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
     if (plan_->strict) RejectIllConditioned(records.back(), faults, run.rejections);
     if (plan_->strict || plan_->same_type) RejectRetyped(records.back(), faults);
@@ -82,6 +83,19 @@ void ComparisonRun::AddUnverified(const Pair& pair, RunFaults& faults,
     sentences.push_back(names_[pair.first] + " vs. " + names_[pair.second] + ": output '" +
                         output.name +
                         "' was not verified, and has not passed: " + output.failed_why);
+  }
+}
+
+// The largest values of the rest may agree whatever the NaN stands for.
+void ComparisonRun::AddHiddenNans(const Pair& pair, RunFaults& faults,
+                                  std::vector<std::string>& sentences) const {
+  for (const size_t stream : {pair.first, pair.second}) {
+    for (const std::string& output : nans_hidden_[stream]) {
+      faults.incomplete = true;
+      sentences.push_back(names_[pair.first] + " vs. " + names_[pair.second] + ": output '" +
+                          output + "' of " + names_[stream] +
+                          " holds NaN, which --postprocess left out (--lenient accepts that)");
+    }
   }
 }
 

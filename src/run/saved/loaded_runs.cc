@@ -5,6 +5,7 @@
 
 #include "io/bytes/directory_listing.h"
 #include "io/results/file_kind.h"
+#include "io/results/iteration_directory.h"
 #include "io/results/saved_tensors.h"
 
 namespace vernier {
@@ -34,7 +35,32 @@ Result<SavedTensors> OpenPath(const std::string& path, LoadRule rule) {
   return OpenSavedTensors(path, SavedKind::kOutputs, kAccess);
 }
 
+// Iterations are compared by their place: behind a gap they would meet those of other feeds.
+Status CheckGaps(const std::vector<std::string>& paths, bool beside_others) {
+  std::vector<int64_t> first;
+  std::string gap;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const std::vector<int64_t> numbers =
+        IsDirectory(paths[i]) ? SavedIterations(paths[i]) : std::vector<int64_t>();
+    if (i == 0) first = numbers;
+    beside_others |= numbers != first;
+    for (size_t n = 0; n < numbers.size() && gap.empty(); ++n) {
+      if (numbers[n] == static_cast<int64_t>(n)) continue;
+      gap = "'" + paths[i] + "' lacks iteration " + std::to_string(n) + ": '" +
+            IterationFilePath(paths[i], n) +
+            "' is not there, and those after it would be compared with others; add it, or rename "
+            "the files (--lenient takes them in order)";
+    }
+  }
+  return gap.empty() || !beside_others ? Status() : Malformed(gap);
+}
+
 }  // namespace
+
+Result<LoadedRuns> LoadedRuns::Open(const RunPlan& plan, LoadRule rule) {
+  if (!plan.lenient) VERNIER_TRY(CheckGaps(plan.load_outputs, !plan.runners.empty()));
+  return Open(plan.load_outputs, rule, plan.load_labels);
+}
 
 Result<LoadedRuns> LoadedRuns::Open(const std::vector<std::string>& paths, LoadRule rule,
                                     const std::vector<std::string>& labels) {
