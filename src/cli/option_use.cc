@@ -61,6 +61,13 @@ std::string MissingFor(const OptionTable& table, const ParsedArgs& args, const O
   return missing;
 }
 
+// Where another flag puts it out of force: "--compare-func-script" of --tolerance.
+std::string_view IdleBeside(const OptionTable& table, const ParsedArgs& args,
+                            const OptionRow& row) {
+  const FlagEntry* other = row.idle_beside.empty() ? nullptr : table.Find(row.idle_beside);
+  return other != nullptr && args.Has(other->row->dest) ? row.idle_beside : "";
+}
+
 // What is for one runner, where there are others alone. Without any, files may stand for them.
 std::string MissingRunner(const OptionTable& table, const ParsedArgs& args, const OptionRow& row) {
   const std::string_view runner = table.RunnerOf(row);
@@ -95,10 +102,20 @@ std::string_view RunnerFlagOf(const OptionTable& table, const OptionRow& row) {
   return table.RunnerOf(row);
 }
 
-Status CheckNeeds(const OptionTable& table, const ParsedArgs& args, RunnersGiven runners) {
+bool IsLeftOut(const OptionRow& row, UseOf whose) {
+  return whose == UseOf::kOwnOptions && row.origin == Origin::kPeer;
+}
+
+Status CheckNeeds(const OptionTable& table, const ParsedArgs& args, UseOf whose,
+                  RunnersGiven runners) {
   for (const GivenOption& given : args.given()) {
     const OptionRow& row = *given.row;
     if (row.origin == Origin::kPeer && !SavesSomething(row)) continue;
+    if (IsLeftOut(row, whose)) continue;
+    if (const std::string_view beside = IdleBeside(table, args, row); !beside.empty()) {
+      return InvalidArgument(std::string(given.flag) + " has no effect beside " +
+                             std::string(beside) + ": leave one of the two out");
+    }
     std::string missing = MissingFor(table, args, row);
     if (missing.empty() && SavesSomething(row)) missing = MissingRunner(table, args, row);
     const bool known = runners == RunnersGiven::kAllInWords || missing.empty() ||
@@ -112,7 +129,18 @@ Status CheckNeeds(const OptionTable& table, const ParsedArgs& args, RunnersGiven
   return {};
 }
 
-// Lists of [NAME:]NUMBER, and single numbers, whose text is a number that double has no room for.
+// What is the matter with a number whose text double has no room for; else empty. 0e-400 is 0.
+std::string_view OutOfRange(std::string_view token) {
+  const std::optional<double> number = ParseDouble(token);
+  if (!number || std::ranges::none_of(token, IsDigit)) return "";
+  if (std::isinf(*number)) return "beyond the largest number that there is, about 1.8e308";
+  const std::string_view digits = token.substr(0, token.find_first_of("eE"));
+  const bool is_zero = std::ranges::none_of(digits, [](char c) { return IsDigit(c) && c != '0'; });
+  if (*number != 0 || is_zero) return "";
+  return "below the smallest number that there is, about 4.9e-324; 0 is written as such";
+}
+
+// Lists of [NAME:]NUMBER, and single numbers.
 Status CheckRange(const GivenOption& given) {
   const bool list = given.row->sets.one_each;
   if (!list && given.row->type != ValueType::kFloat) return {};
@@ -123,11 +151,11 @@ Status CheckRange(const GivenOption& given) {
       const size_t end = std::min(rest.find_first_of("[],"), rest.size());
       const std::string_view token = Trim(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
-      const std::optional<double> number = ParseDouble(token);
-      if (!number || !std::isinf(*number) || std::ranges::none_of(token, IsDigit)) continue;
-      return InvalidArgument(std::string(given.flag) + ": '" + std::string(token) +
-                             "' is beyond the largest number that there is, about 1.8e308" +
-                             (list ? "; inf is written as such" : ""));
+      const std::string_view why = OutOfRange(token);
+      if (why.empty()) continue;
+      return InvalidArgument(std::string(given.flag) + ": '" + std::string(token) + "' is " +
+                             std::string(why) +
+                             (list && why.starts_with("beyond") ? "; inf is written as such" : ""));
     }
   }
   return {};
@@ -135,13 +163,15 @@ Status CheckRange(const GivenOption& given) {
 
 }  // namespace
 
-Status CheckOptionUse(const OptionTable& table, const ParsedArgs& args, RunnersGiven runners) {
-  VERNIER_TRY(CheckRepeatedWords(args));
+Status CheckOptionUse(const OptionTable& table, const ParsedArgs& args, UseOf whose,
+                      RunnersGiven runners) {
+  if (whose == UseOf::kAllOptions) VERNIER_TRY(CheckRepeatedWords(args));
   for (const GivenOption& given : args.given()) {
+    if (IsLeftOut(*given.row, whose)) continue;
     VERNIER_TRY(CheckRange(given));
     VERNIER_TRY(CheckPlace(given));
   }
-  return CheckNeeds(table, args, runners);
+  return CheckNeeds(table, args, whose, runners);
 }
 
 Status CheckRunnerOptions(const OptionTable& table, const ParsedArgs& own, std::string_view kind) {
@@ -172,25 +202,31 @@ std::vector<std::string> WithoutComparison(const OptionTable& table,
 }
 
 std::vector<std::string> IdleOptionWarnings(const OptionTable& table, const ParsedArgs& args) {
-  // What is missing, and the flags without effect, in the order in which they were given.
+  // Why, and the flags without effect, in the order in which they were given.
   std::vector<std::pair<std::string, std::vector<std::string>>> idle;
+  const auto add = [&](const std::string& why, const std::string& flag) {
+    auto at = std::ranges::find(idle, why, [](const auto& entry) { return entry.first; });
+    if (at == idle.end()) at = idle.insert(at, {why, {}});
+    if (std::ranges::find(at->second, flag) == at->second.end()) at->second.push_back(flag);
+  };
   for (const GivenOption& given : args.given()) {
+    if (given.flag.empty()) continue;
     std::string missing = MissingFor(table, args, *given.row);
     if (missing.empty()) missing = MissingRunner(table, args, *given.row);
-    if (missing.empty() || given.flag.empty()) continue;
-    auto at = std::ranges::find(idle, missing, [](const auto& entry) { return entry.first; });
-    if (at == idle.end()) at = idle.insert(at, {missing, {}});
-    const std::string flag(given.flag);
-    if (std::ranges::find(at->second, flag) == at->second.end()) at->second.push_back(flag);
+    const std::string beside(IdleBeside(table, args, *given.row));
+    if (!missing.empty()) {
+      add("an effect only with " + missing, std::string(given.flag));
+    } else if (!beside.empty()) {
+      add("no effect beside " + beside, std::string(given.flag));
+    }
   }
   std::vector<std::string> warnings;
-  for (const auto& [missing, flags] : idle) {
+  for (const auto& [why, flags] : idle) {
     std::string text;
     for (size_t i = 0; i < flags.size(); ++i) {
       text += (i == 0 ? "" : i + 1 == flags.size() ? " and " : ", ") + flags[i];
     }
-    warnings.push_back(text + (flags.size() == 1 ? " has" : " have") + " an effect only with " +
-                       missing);
+    warnings.push_back(text + (flags.size() == 1 ? " has " : " have ") + why);
   }
   return warnings;
 }

@@ -57,9 +57,7 @@ struct ExactNumber {
 };
 
 struct ExactNumberHash {
-  size_t operator()(const ExactNumber& number) const {
-    return std::hash<double>()(number.nearest);
-  }
+  size_t operator()(const ExactNumber& number) const { return std::hash<double>()(number.nearest); }
 };
 
 /// The elements of a row where the two sides have no type in common that holds both exactly.
@@ -133,7 +131,8 @@ class PlaceTable {
  private:
   const std::vector<Key>& row_;
   bool built_ = false;
-  using Hash = std::conditional_t<std::is_same_v<Key, ExactNumber>, ExactNumberHash, std::hash<Key>>;
+  using Hash =
+      std::conditional_t<std::is_same_v<Key, ExactNumber>, ExactNumberHash, std::hash<Key>>;
   std::unordered_map<Key, int64_t, Hash> places_;
 };
 

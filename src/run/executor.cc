@@ -295,8 +295,8 @@ class Execution {
     bool valid = true;
     for (int64_t i = 0; i < live_iterations_; ++i) {
       VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, spill_->Read(i));
-      VERNIER_ASSIGN_OR_RETURN(
-          const bool all, comparisons_->ValidateAll(i, outputs, outcome_.record.rejections));
+      VERNIER_ASSIGN_OR_RETURN(const bool all,
+                               comparisons_->ValidateAll(i, outputs, outcome_.record.rejections));
       valid &= all;
     }
     observer_.ValidationFinished(valid);

@@ -62,8 +62,7 @@ std::vector<int64_t> SavedIterations(const std::string& path) {
   if (!files.ok()) return numbers;
   for (const std::string& file : *files) {
     const std::optional<int64_t> number = ParseInt(fs::path(file).stem().string());
-    if (!number || *number < 0 ||
-        file != IterationFilePath(path, static_cast<uint64_t>(*number))) {
+    if (!number || *number < 0 || file != IterationFilePath(path, static_cast<uint64_t>(*number))) {
       return {};
     }
     numbers.push_back(*number);

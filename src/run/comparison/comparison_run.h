@@ -155,7 +155,7 @@ class ComparisonRun {
   PairingRule rule_ = PairingRule::kOneToOne;
   bool marked_ = false;
   std::vector<std::string> names_;
-  std::vector<std::vector<std::string>> dropped_;  ///< by post-processing, stream by stream
+  std::vector<std::vector<std::string>> dropped_;      ///< by post-processing, stream by stream
   std::vector<std::vector<std::string>> nans_hidden_;  ///< outputs, stream by stream
   std::vector<Pair> pairs_;
   std::vector<Kept> kept_;
