@@ -326,6 +326,18 @@ class Indices(Verdicts):
             self.compare({"y": right}, {"y": left}, *words, code=1)
 
 
+class Peaks(Verdicts):
+    def test_psnr_says_what_its_peak_is(self):
+        words = ["--compare", "psnr", "--psnr-threshold", "5"]
+        values = np.array([-3, -2, -1], np.float32)
+        self.compare({"y": values}, {"y": values - np.float32(0.1)}, *words, code=0)
+        self.says("note: output 'y' of a has no positive value, and PSNR takes 1 as its peak")
+        for left in (values, values + 9):
+            shift = np.float32(0 if left is values else 0.1)
+            self.compare({"y": left}, {"y": left + shift}, *words, code=0)
+            self.assertNotIn("peak", self.ended.out)
+
+
 class HiddenNans(Verdicts):
     """A NaN is none of the largest values, and they may agree without it."""
 

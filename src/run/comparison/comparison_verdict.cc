@@ -1,5 +1,7 @@
 // What the comparisons of a run add up to.
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "run/comparison/comparison_run.h"
@@ -15,6 +17,20 @@ std::vector<std::string> Union(std::vector<std::string> names,
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;
+}
+
+// Its decibels depend on the scale of the output then.
+void NotePeaks(const PairRecord& record, std::vector<std::string>& notes) {
+  for (const OutputRecord& output : record.outputs) {
+    const std::optional<SideRecord>& first = output.figures.first;
+    const bool asked = std::ranges::any_of(output.figures.gates, [](const GateRecord& gate) {
+      return gate.function == "psnr" && gate.value && std::isfinite(*gate.value);
+    });
+    if (!asked || !first || !(first->max <= 0)) continue;
+    notes.push_back("output '" + output.name + "' of " + record.first +
+                    " has no positive value, and PSNR takes 1 as its peak, as Polygraphy does: snr "
+                    "and relative_l2 depend on no scale");
+  }
 }
 
 }  // namespace
@@ -49,6 +65,7 @@ void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverag
     pair.matching.AddTo(records.back());
     if (!pair.believed) continue;
     if (!pair.matching.swap().empty()) run.notes.push_back(pair.matching.swap());
+    NotePeaks(records.back(), run.notes);
     const bool abandoned = plan_->lenient && coverage == Coverage::kIgnored;
     if (!stopped_ && started_ && !abandoned) {
       observer_->PairFinished({names_[pair.first], names_[pair.second]}, pair.recorder.tally());
