@@ -313,50 +313,6 @@ class RelativeNorms(Verdicts):
                   "['relative_l2']")
 
 
-class Indices(Verdicts):
-    def test_they_are_compared_exactly_across_types(self):
-        words = ["--compare", "indices"]
-        for left, right in ((np.int64, np.uint64), (np.uint64, np.int64), (np.int64, np.uint32)):
-            small = np.array([1, 2, 3])
-            self.compare({"y": small.astype(left)}, {"y": small.astype(right)}, *words, code=0)
-        for left, right in ((np.array([LARGE]), np.array([LARGE + 1], np.uint64)),
-                            (np.array([2**53 + 1]), np.array([2.0**53])),
-                            (np.array([-1]), np.array([2**64 - 1], np.uint64))):
-            self.compare({"y": left}, {"y": right}, *words, code=1)
-            self.compare({"y": right}, {"y": left}, *words, code=1)
-
-
-class Peaks(Verdicts):
-    def test_psnr_says_what_its_peak_is(self):
-        words = ["--compare", "psnr", "--psnr-threshold", "5"]
-        values = np.array([-3, -2, -1], np.float32)
-        self.compare({"y": values}, {"y": values - np.float32(0.1)}, *words, code=0)
-        self.says("note: output 'y' of a has no positive value, and PSNR takes 1 as its peak")
-        for left in (values, values + 9):
-            shift = np.float32(0 if left is values else 0.1)
-            self.compare({"y": left}, {"y": left + shift}, *words, code=0)
-            self.assertNotIn("peak", self.ended.out)
-
-
-class HiddenNans(Verdicts):
-    """A NaN is none of the largest values, and they may agree without it."""
-
-    LEFT = {"y": np.array([5, np.nan, 1, 2, 0], np.float32)}
-    RIGHT = {"y": np.array([5, 0, 1, 2, 0], np.float32)}
-    WORDS = ["--postprocess", "top-2"]
-
-    def test_the_largest_values_are_not_all_there_is(self):
-        self.compare(self.LEFT, self.RIGHT, *self.WORDS, code=4)
-        self.says("a vs. b: INCOMPLETE, compared 1 output",
-                  "not done: a vs. b: output 'y' of a holds NaN, which --postprocess left out")
-        self.compare(self.RIGHT, self.RIGHT, *self.WORDS, code=0)
-        self.compare(self.LEFT, self.RIGHT, *self.WORDS, "--lenient", code=0)
-
-    def test_validation_comes_first(self):
-        self.compare(self.LEFT, self.RIGHT, *self.WORDS, "--validate", code=1)
-        self.says("validation failed: output 'y' of a holds NaN")
-
-
 class Words(Verdicts):
     RAMP = np.arange(3, dtype=np.float32)
 

@@ -1,0 +1,14 @@
+// Outputs that inferences have made, and that are no tensors.
+#pragma once
+
+#include "run/executor.h"
+#include "run/live/live_runs.h"
+
+namespace vernier {
+
+/// A fault for each such output, and for every pair with its runner, whose other outputs may agree.
+/// None where tensors were marked: what was asked for is there then. To be called once the pairs
+/// are in the record.
+void NoteLostOutputs(const LiveRuns& live, RunOutcome& outcome);
+
+}  // namespace vernier
