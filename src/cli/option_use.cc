@@ -68,6 +68,11 @@ std::string_view IdleBeside(const OptionTable& table, const ParsedArgs& args,
   return other != nullptr && args.Has(other->row->dest) ? row.idle_beside : "";
 }
 
+Status NoEffectBeside(const GivenOption& given, std::string_view other) {
+  return InvalidArgument(std::string(given.flag) + " has no effect beside " + std::string(other) +
+                         ": leave one of the two out");
+}
+
 // What is for one runner, where there are others alone. Without any, files may stand for them.
 std::string MissingRunner(const OptionTable& table, const ParsedArgs& args, const OptionRow& row) {
   const std::string_view runner = table.RunnerOf(row);
@@ -112,10 +117,8 @@ Status CheckNeeds(const OptionTable& table, const ParsedArgs& args, UseOf whose,
     const OptionRow& row = *given.row;
     if (row.origin == Origin::kPeer && !SavesSomething(row)) continue;
     if (IsLeftOut(row, whose)) continue;
-    if (const std::string_view beside = IdleBeside(table, args, row); !beside.empty()) {
-      return InvalidArgument(std::string(given.flag) + " has no effect beside " +
-                             std::string(beside) + ": leave one of the two out");
-    }
+    const std::string_view beside = IdleBeside(table, args, row);
+    if (!beside.empty()) return NoEffectBeside(given, beside);
     std::string missing = MissingFor(table, args, row);
     if (missing.empty() && SavesSomething(row)) missing = MissingRunner(table, args, row);
     const bool known = runners == RunnersGiven::kAllInWords || missing.empty() ||
@@ -172,6 +175,13 @@ Status CheckOptionUse(const OptionTable& table, const ParsedArgs& args, UseOf wh
     VERNIER_TRY(CheckPlace(given));
   }
   return CheckNeeds(table, args, whose, runners);
+}
+
+Status CheckIdleBeside(const ParsedArgs& args, std::string_view flag, std::string_view called) {
+  for (const GivenOption& given : args.given()) {
+    if (given.row->idle_beside == flag) return NoEffectBeside(given, called);
+  }
+  return {};
 }
 
 Status CheckRunnerOptions(const OptionTable& table, const ParsedArgs& own, std::string_view kind) {

@@ -26,6 +26,10 @@ enum class UseOf : uint8_t { kAllOptions, kOwnOptions };
 Status CheckOptionUse(const OptionTable& table, const ParsedArgs& args, UseOf whose,
                       RunnersGiven runners = RunnersGiven::kAllInWords);
 
+/// kInvalidArgument, naming the first option that has no effect beside `flag`, which was given by
+/// other means, and how (`called`: "compare_func").
+Status CheckIdleBeside(const ParsedArgs& args, std::string_view flag, std::string_view called);
+
 /// kInvalidArgument, naming the first of a runner's own options (`own`, the words of --runner
 /// behind its backend) that is for runners of another kind than `kind` ("onnxrt").
 Status CheckRunnerOptions(const OptionTable& table, const ParsedArgs& own, std::string_view kind);
