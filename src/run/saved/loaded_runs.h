@@ -27,8 +27,8 @@ class LoadedRuns {
   static Result<LoadedRuns> Open(const std::vector<std::string>& paths, LoadRule rule,
                                  const std::vector<std::string>& labels = {});
   /// The same of a plan. kMalformed where the iterations of a folder have a gap, so that what is
-  /// compared would be of different feeds: unless folders with the same gaps are all there is, or
-  /// the plan is lenient.
+  /// compared would be of different feeds: unless folders with the same gaps are all there is, the
+  /// folder of the runners' inputs among them, or the plan is lenient.
   static Result<LoadedRuns> Open(const RunPlan& plan, LoadRule rule);
 
   struct Run {
