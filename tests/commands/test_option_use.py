@@ -4,6 +4,8 @@ not be used, backends that are not there; and names that stay from run to run.""
 import sys
 import unittest
 
+import numpy as np
+
 from program import Case
 
 RUNNERS = ["--onnxrt", "--onnxrt"]
@@ -71,6 +73,17 @@ class OptionUse(Case):
         self.assertIn("[W] --compare, --no-shape-check and --atol have no effect beside "
                       "--compare-func-script", ended.out)
         self.assertNotIn("no effect", self.lenient("run", "m.onnx", *script, *words).out)
+
+    def test_strict_holds_beside_a_script_that_compares(self):
+        self.path("agree.py").write_text("def compare_outputs(a, b):\n    return {'y': True}\n")
+        for name in "ab":
+            self.save_runs(f"{name}.json", [(name, [{"y": np.zeros(4, np.float32)}])])
+        words = ["compare", "a.json", "b.json", "--compare-func-script", "agree.py", "--python",
+                 sys.executable]
+        self.assertEqual(self.vernier(*words).code, 0)
+        ended = self.vernier(*words, "--strict")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertIn("shows nothing: y (all elements are zero)", ended.out)
 
     def test_an_option_of_run_is_no_beginning_of_another(self):
         ended = self.vernier("blame", "m.onnx", *RUNNERS, "--strict")
