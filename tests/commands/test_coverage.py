@@ -75,6 +75,9 @@ class Coverage(Case):
         self.assertIn("INCOMPLETE, compared 1 output", ended.out)
         self.assertEqual(self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", "--lenient").code, 0)
         self.assertEqual(self.vernier("run", "m.onnx", "--onnxrt").code, 0)
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--validate")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("not done: output 'listed' was not validated", ended.out)
 
     def test_a_gap_in_saved_iterations_is_named(self):
         for side, kept in (("whole", (0, 1, 2)), ("gap", (0, 2)), ("same", (0, 2))):
