@@ -403,10 +403,7 @@ class Execution {
     comparisons_->Finish(lengths, coverage, outcome_.faults, record);
     loaded_->NameFiles(comparisons_->pairs(), record.pairs);
     NoteSelfComparisons(*loaded_, comparisons_->pairs(), plan_.strict, outcome_);
-    const bool compares = comparisons_->has_pairs();
-    if (!plan_.lenient && (compares || plan_.validate)) {
-      NoteLostOutputs(live_, compares ? "compared" : "validated", outcome_);
-    }
+    if (!plan_.lenient) NoteLostOutputs(plan_, live_, outcome_);
     if (plan_.strict) RejectVacuous(record.pairs);
     if (plan_.validate && spill_ != nullptr && !aborted_) {
       if (const Status status = ValidateSpilled(); !status.ok()) Report(status);

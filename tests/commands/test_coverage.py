@@ -75,9 +75,11 @@ class Coverage(Case):
         self.assertIn("INCOMPLETE, compared 1 output", ended.out)
         self.assertEqual(self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", "--lenient").code, 0)
         self.assertEqual(self.vernier("run", "m.onnx", "--onnxrt").code, 0)
-        ended = self.vernier("run", "m.onnx", "--onnxrt", "--validate")
-        self.assertEqual(ended.code, 4, ended.out + ended.err)
-        self.assertIn("not done: output 'listed' was not validated", ended.out)
+        for words, code, what in ((["--validate"], 4, "validated"),
+                                  (["--save-outputs", "o.json"], 7, "saved")):
+            ended = self.vernier("run", "m.onnx", "--onnxrt", *words)
+            self.assertEqual(ended.code, code, ended.out + ended.err)
+            self.assertIn(f"not done: output 'listed' was not {what}: it is a sequence", ended.out)
 
     def test_a_gap_in_saved_iterations_is_named(self):
         for side, kept in (("whole", (0, 1, 2)), ("gap", (0, 2)), ("same", (0, 2))):
