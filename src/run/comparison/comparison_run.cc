@@ -60,7 +60,6 @@ Result<ComparisonRun> ComparisonRun::Create(const RunPlan& plan, std::vector<std
   VERNIER_TRY(run.MakePairs(names));
   run.names_ = std::move(names);
   run.dropped_.resize(run.names_.size());
-  run.nans_hidden_.resize(run.names_.size());
   return run;
 }
 
@@ -109,17 +108,6 @@ void ComparisonRun::UseBounds(PairErrorBounds& bounds, LiveRuns& live) {
   if (plan_->execution.sequential) return;
   hearing_.emplace(live, bounds);
   live.KeepInStep();
-}
-
-// Top-K makes indices of all values. Polygraphy does not look at them.
-void ComparisonRun::KeepHiddenNans(size_t stream, const TensorMap& outputs) {
-  if (plan_->lenient) return;
-  std::vector<std::string>& hidden = nans_hidden_[stream];
-  for (const NamedTensor& output : outputs) {
-    const bool known = std::ranges::find(hidden, output.name) != hidden.end();
-    if (known || plan_->postprocess.Lookup(output.name, {}).k == 0) continue;
-    if (ValidateTensor(output.tensor).nan_count > 0) hidden.push_back(output.name);
-  }
 }
 
 Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) {
@@ -300,6 +288,17 @@ std::string ValidationSentence(const std::string& name, const std::string& outpu
 }
 
 }  // namespace
+
+// Top-K makes indices of all values. Polygraphy does not look at them.
+void ComparisonRun::KeepHiddenNans(size_t stream, const TensorMap& outputs) {
+  if (plan_->lenient) return;
+  for (const NamedTensor& output : outputs) {
+    const std::pair hidden(stream, output.name);
+    const bool known = std::ranges::find(nans_hidden_, hidden) != nans_hidden_.end();
+    if (known || plan_->postprocess.Lookup(output.name, {}).k == 0) continue;
+    if (ValidateTensor(output.tensor).nan_count > 0) nans_hidden_.push_back(hidden);
+  }
+}
 
 // No script has a say then, and indices hold neither NaN nor infinity. Polygraphy's are looked at.
 bool ComparisonRun::ValidatesFirst() const {

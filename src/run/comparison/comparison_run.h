@@ -118,11 +118,7 @@ class ComparisonRun {
 
   ComparisonRun(const RunPlan& plan, RunObserver& observer) : plan_(&plan), observer_(&observer) {}
   Status MakePairs(const std::vector<std::string>& names);
-  bool ValidatesFirst() const;
   bool Validate(int64_t iteration, const IterationOutputs& outputs);
-  void KeepHiddenNans(size_t stream, const TensorMap& outputs);
-  void AddHiddenNans(const Pair& pair, RunFaults& faults,
-                     std::vector<std::string>& sentences) const;
   Result<bool> LookAt(const IterationOutputs& outputs);
   Status CheckMapsUsed() const;
   Result<bool> CompareNow(int64_t iteration, const IterationOutputs& outputs);
@@ -143,6 +139,10 @@ class ComparisonRun {
   void AddCoverageFaults(const Pair& pair, const PairRecord& record, RunFaults& faults,
                          std::vector<std::string>& sentences) const;
   std::string WhyNothingMeets(const Pair& pair, const PairRecord& record) const;
+  bool ValidatesFirst() const;
+  void KeepHiddenNans(size_t stream, const TensorMap& outputs);
+  void AddHiddenNans(const Pair& pair, RunFaults& faults,
+                     std::vector<std::string>& sentences) const;
 
   const RunPlan* plan_;
   RunObserver* observer_;
@@ -155,8 +155,7 @@ class ComparisonRun {
   PairingRule rule_ = PairingRule::kOneToOne;
   bool marked_ = false;
   std::vector<std::string> names_;
-  std::vector<std::vector<std::string>> dropped_;      ///< by post-processing, stream by stream
-  std::vector<std::vector<std::string>> nans_hidden_;  ///< outputs, stream by stream
+  std::vector<std::vector<std::string>> dropped_;  ///< by post-processing, stream by stream
   std::vector<Pair> pairs_;
   std::vector<Kept> kept_;
   bool may_keep_ = true;
@@ -165,6 +164,8 @@ class ComparisonRun {
   bool stopped_ = false;
   bool invalid_ = false;
   std::string invalid_output_;  ///< why --validate ended the comparisons; empty: it did not
+  /// Streams with outputs that held NaN before top-K made indices of them.
+  std::vector<std::pair<size_t, std::string>> nans_hidden_;
 };
 
 }  // namespace vernier

@@ -103,19 +103,6 @@ void ComparisonRun::AddUnverified(const Pair& pair, RunFaults& faults,
   }
 }
 
-// The largest values of the rest may agree whatever the NaN stands for.
-void ComparisonRun::AddHiddenNans(const Pair& pair, RunFaults& faults,
-                                  std::vector<std::string>& sentences) const {
-  for (const size_t stream : {pair.first, pair.second}) {
-    for (const std::string& output : nans_hidden_[stream]) {
-      faults.incomplete = true;
-      sentences.push_back(names_[pair.first] + " vs. " + names_[pair.second] + ": output '" +
-                          output + "' of " + names_[stream] +
-                          " holds NaN, which --postprocess left out (--lenient accepts that)");
-    }
-  }
-}
-
 // An output that passes only with a wider bound has not been shown to be right.
 void ComparisonRun::RejectIllConditioned(const PairRecord& record, RunFaults& faults,
                                          std::vector<std::string>& sentences) {
@@ -125,6 +112,18 @@ void ComparisonRun::RejectIllConditioned(const PairRecord& record, RunFaults& fa
     sentences.push_back(
         record.first + " vs. " + record.second + ": --strict: output '" + output.name +
         "' passes only because it is ill-conditioned: κ = " + FormatG(output.bound->condition, 3));
+  }
+}
+
+// The largest values of the rest may agree whatever the NaN stands for.
+void ComparisonRun::AddHiddenNans(const Pair& pair, RunFaults& faults,
+                                  std::vector<std::string>& sentences) const {
+  for (const auto& [stream, output] : nans_hidden_) {
+    if (stream != pair.first && stream != pair.second) continue;
+    faults.incomplete = true;
+    sentences.push_back(names_[pair.first] + " vs. " + names_[pair.second] + ": output '" + output +
+                        "' of " + names_[stream] +
+                        " holds NaN, which --postprocess left out (--lenient accepts that)");
   }
 }
 
