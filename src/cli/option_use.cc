@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -78,6 +79,24 @@ std::string MissingRunner(const OptionTable& table, const ParsedArgs& args, cons
   const std::string_view runner = table.RunnerOf(row);
   if (runner.empty() || args.Runners().empty()) return "";
   return IsMet(table, args, runner) ? "" : std::string(runner);
+}
+
+// A sentence for each flag that puts others out of force.
+std::vector<std::string> WarningsBeside(const OptionTable& table, const ParsedArgs& args) {
+  std::map<std::string_view, std::vector<std::string>> idle;
+  for (const GivenOption& given : args.given()) {
+    const std::string_view other = IdleBeside(table, args, *given.row);
+    if (other.empty()) continue;
+    std::vector<std::string>& flags = idle[other];
+    const std::string flag(given.flag);
+    if (std::ranges::find(flags, flag) == flags.end()) flags.push_back(flag);
+  }
+  std::vector<std::string> warnings;
+  for (const auto& [other, flags] : idle) {
+    warnings.push_back(JoinWords(flags, " and ") + (flags.size() == 1 ? " has" : " have") +
+                       " no effect beside " + std::string(other));
+  }
+  return warnings;
 }
 
 bool SavesSomething(const OptionRow& row) {
@@ -212,32 +231,27 @@ std::vector<std::string> WithoutComparison(const OptionTable& table,
 }
 
 std::vector<std::string> IdleOptionWarnings(const OptionTable& table, const ParsedArgs& args) {
-  // Why, and the flags without effect, in the order in which they were given.
+  // What is missing, and the flags without effect, in the order in which they were given.
   std::vector<std::pair<std::string, std::vector<std::string>>> idle;
-  const auto add = [&](const std::string& why, const std::string& flag) {
-    auto at = std::ranges::find(idle, why, [](const auto& entry) { return entry.first; });
-    if (at == idle.end()) at = idle.insert(at, {why, {}});
-    if (std::ranges::find(at->second, flag) == at->second.end()) at->second.push_back(flag);
-  };
   for (const GivenOption& given : args.given()) {
-    if (given.flag.empty()) continue;
     std::string missing = MissingFor(table, args, *given.row);
     if (missing.empty()) missing = MissingRunner(table, args, *given.row);
-    const std::string beside(IdleBeside(table, args, *given.row));
-    if (!missing.empty()) {
-      add("an effect only with " + missing, std::string(given.flag));
-    } else if (!beside.empty()) {
-      add("no effect beside " + beside, std::string(given.flag));
-    }
+    if (missing.empty() || given.flag.empty()) continue;
+    auto at = std::ranges::find(idle, missing, [](const auto& entry) { return entry.first; });
+    if (at == idle.end()) at = idle.insert(at, {missing, {}});
+    const std::string flag(given.flag);
+    if (std::ranges::find(at->second, flag) == at->second.end()) at->second.push_back(flag);
   }
   std::vector<std::string> warnings;
-  for (const auto& [why, flags] : idle) {
+  for (const auto& [missing, flags] : idle) {
     std::string text;
     for (size_t i = 0; i < flags.size(); ++i) {
       text += (i == 0 ? "" : i + 1 == flags.size() ? " and " : ", ") + flags[i];
     }
-    warnings.push_back(text + (flags.size() == 1 ? " has " : " have ") + why);
+    warnings.push_back(text + (flags.size() == 1 ? " has" : " have") + " an effect only with " +
+                       missing);
   }
+  for (std::string& warning : WarningsBeside(table, args)) warnings.push_back(std::move(warning));
   return warnings;
 }
 

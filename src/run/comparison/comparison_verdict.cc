@@ -11,14 +11,6 @@
 namespace vernier {
 namespace {
 
-std::vector<std::string> Union(std::vector<std::string> names,
-                               const std::vector<std::string>& more) {
-  for (const std::string& name : more) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  return names;
-}
-
 // Its decibels depend on the scale of the output then.
 void NotePeaks(const PairRecord& record, std::vector<std::string>& notes) {
   for (const OutputRecord& output : record.outputs) {
@@ -31,6 +23,14 @@ void NotePeaks(const PairRecord& record, std::vector<std::string>& notes) {
                     " has no positive value, and PSNR takes 1 as its peak, as Polygraphy does: snr "
                     "and relative_l2 depend on no scale");
   }
+}
+
+std::vector<std::string> Union(std::vector<std::string> names,
+                               const std::vector<std::string>& more) {
+  for (const std::string& name : more) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
 }
 
 }  // namespace
