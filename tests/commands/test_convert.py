@@ -130,7 +130,7 @@ class Convert(Case):
                               "--opset", "13")
         for said in ("--seed has no effect on an ONNX file",
                      "--input-shapes has no effect on an ONNX file",
-                     "--opset has no effect: 'm.onnx' is no TensorFlow model"):
+                     "--opset has no effect on a model that is not TensorFlow's"):
             self.assertIn(f"[W] {said}", ended.out)
 
     def test_sizes_for_an_onnx_file_are_refused(self):

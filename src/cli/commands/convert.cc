@@ -98,8 +98,8 @@ void WarnOfTensorFlowOptions(const Conversion& conversion) {
   for (const GivenOption& given : conversion.args.given()) {
     const auto has = [&](const OptionGroup& group) { return Holds(group, *given.row); };
     if (std::ranges::none_of(TensorFlowGroup(), has)) continue;
-    conversion.log.Warning(std::string(given.flag) + " has no effect: '" + conversion.model.path +
-                           "' is no TensorFlow model");
+    conversion.log.Warning(std::string(given.flag) +
+                           " has no effect on a model that is not TensorFlow's");
   }
 }
 
