@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/option_use.h"
 #include "gil.h"
 #include "model/onnx/model_type.h"
 
@@ -57,6 +58,11 @@ Caller Caller::From(const nb::dict& said) {
   caller.comparison = FunctionFrom(said, "comparison");
   caller.postprocessing = FunctionFrom(said, "postprocessing");
   return caller;
+}
+
+Status Caller::CheckOptions(const ParsedArgs& args, std::string_view called) const {
+  if (!comparison.given() || args.Has("lenient")) return {};
+  return CheckIdleBeside(args, "--compare-func-script", called);
 }
 
 void Caller::JoinPlan(const ModelPlan& model, RunPlan& plan) const {

@@ -29,6 +29,7 @@ class Comparison {
       : logger_(std::move(log), threshold), caller_(Caller::From(said)), names_(std::move(names)) {
     options.insert(options.begin(), nb::str("arrays"));  // the command wants a file
     words_ = Check(ReadOptions("compare", options));
+    Check(caller_.CheckOptions(words_.args, "func"));
     plan_ = Check(BindRun(words_.args, words_.invocation, logger_));
     Check(CheckAverageOptions(plan_.compare));
     plan_.load_outputs.clear();

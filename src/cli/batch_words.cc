@@ -98,7 +98,8 @@ Result<RunWords> RunWordsFor(const BatchModel& model, std::span<const std::strin
     return InvalidArgument("'" + std::string(*parsed.args.Value("model_file")) +
                            "' is no option: models are named before --");
   }
-  if (!parsed.args.Has("lenient")) VERNIER_TRY(CheckOptionUse(table, parsed.args));
+  const UseOf whose = parsed.args.Has("lenient") ? UseOf::kOwnOptions : UseOf::kAllOptions;
+  VERNIER_TRY(CheckOptionUse(table, parsed.args, whose));
   VERNIER_TRY(CheckBackends(parsed.args));
   std::vector<std::string> words(options.begin(), options.end());
   for (const GivenOption& given : parsed.args.given()) {

@@ -74,6 +74,7 @@ struct OptionRow {
   /// Without one of these the row has no effect: a flag, "--flag VALUE", kAnyRunner or
   /// kTwoSides. What the command does not have does not count. See option_use.h.
   std::string_view needs[3] = {};
+  std::string_view idle_beside = {};  ///< a flag beside which the row has no effect
 
   std::vector<std::string_view> AllFlags() const;
   bool IsPositional() const { return flags[0].empty(); }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "run/live/live_inference.h"
 #include "run/live/live_runs.h"
 #include "run/live/live_sizes.h"
+#include "run/live/lost_outputs.h"
 #include "run/live/output_room.h"
 #include "run/live/tensor_release.h"
 #include "run/run_scripts.h"
@@ -295,8 +295,9 @@ class Execution {
     bool valid = true;
     for (int64_t i = 0; i < live_iterations_; ++i) {
       VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, spill_->Read(i));
-      VERNIER_TRY(comparisons_->Postprocess(i, outputs));
-      valid &= comparisons_->ValidateAll(outputs, outcome_.record.rejections);
+      VERNIER_ASSIGN_OR_RETURN(const bool all,
+                               comparisons_->ValidateAll(i, outputs, outcome_.record.rejections));
+      valid &= all;
     }
     observer_.ValidationFinished(valid);
     if (!valid) outcome_.faults.mismatch = true;
@@ -402,7 +403,7 @@ class Execution {
     comparisons_->Finish(lengths, coverage, outcome_.faults, record);
     loaded_->NameFiles(comparisons_->pairs(), record.pairs);
     NoteSelfComparisons(*loaded_, comparisons_->pairs(), plan_.strict, outcome_);
-    NoteLostOutputs();
+    if (!plan_.lenient) NoteLostOutputs(plan_, live_, outcome_);
     if (plan_.strict) RejectVacuous(record.pairs);
     if (plan_.validate && spill_ != nullptr && !aborted_) {
       if (const Status status = ValidateSpilled(); !status.ok()) Report(status);
@@ -418,20 +419,6 @@ class Execution {
     outcome_.record.faults.push_back(
         std::string(interrupted ? "the run was interrupted" : "the run ended") + " in iteration " +
         std::to_string(live_iterations_) + " of " + std::to_string(*asked));
-  }
-
-  // No side hands them out, and that the rest agrees says nothing of them.
-  void NoteLostOutputs() {
-    if (plan_.lenient || live_.any_marked() || !comparisons_->has_pairs()) return;
-    std::set<std::string> known;
-    for (size_t i = 0; i < live_.size(); ++i) {
-      for (const SkippedOutput& output : live_[i].lost()) {
-        if (!known.insert(output.name).second) continue;
-        outcome_.faults.incomplete = true;
-        outcome_.record.faults.push_back("output '" + output.name + "' was not compared: it is " +
-                                         output.why + " (--lenient accepts that)");
-      }
-    }
   }
 
   RunPlan plan_;  // with the sizes that are found

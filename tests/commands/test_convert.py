@@ -125,6 +125,14 @@ class Convert(Case):
         self.assertIn("[W] --fp16 has no effect on an ONNX file: --fp-to-fp16 converts its tensors",
                       ended.out)
 
+    def test_idle_options_of_inputs_and_tensorflow_are_named(self):
+        ended = self.converts("m.onnx", "-o", "o.onnx", "--seed", "1", "--input-shapes", "x:[1]",
+                              "--opset", "13")
+        for said in ("--seed has no effect on an ONNX file",
+                     "--input-shapes has no effect on an ONNX file",
+                     "--opset has no effect on a model that is not TensorFlow's"):
+            self.assertIn(f"[W] {said}", ended.out)
+
     def test_sizes_for_an_onnx_file_are_refused(self):
         ended = self.vernier("convert", "m.onnx", "-o", "c.onnx", "--dim", "nosuch=4")
         self.assertEqual(ended.code, 2, ended.out + ended.err)

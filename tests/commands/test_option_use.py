@@ -1,8 +1,10 @@
 """Nothing that was asked for is passed over in silence: options that need others, words that would
 not be used, backends that are not there; and names that stay from run to run."""
 
+import sys
 import unittest
 
+import numpy as np
 
 from program import Case
 
@@ -49,6 +51,37 @@ class OptionUse(Case):
                     and word != "--load-outputs"][0]
             said = self.refused("run", "m.onnx", *words)
             self.assertIn(f"[!] {flag} has no effect without {missing}", said)
+
+    def test_lenient_runs_refuse_our_own_options_alike(self):
+        for words in (["--save-blame", "b.json"], ["--bundle", "folder"], ["--max-host-mem", "1G"]):
+            said = self.refused("run", "m.onnx", *RUNNERS, "--lenient", *words)
+            self.assertRegex(said, rf"\[!\] {words[0]} has .* --blame: add that, or leave")
+            self.assertEqual(self.lenient("run", "m.onnx", *RUNNERS, *words).code, 1)
+
+    def test_beside_a_script_that_compares(self):
+        self.path("agree.py").write_text("def compare_outputs(a, b):\n    return {'y': True}\n")
+        script = [*RUNNERS, "--compare-func-script", "agree.py", "--python", sys.executable]
+        for words in (["--worst", "3"], ["--tolerance", "auto"], ["--noise-floor"],
+                      ["--max-mismatch-share", "0.1"], ["--rmse-threshold", "1"]):
+            self.assertIn(f"[!] {words[0]} has no effect beside --compare-func-script: leave one "
+                          "of the two out", self.refused("run", "m.onnx", *script, *words))
+        words = ["--compare", "simple", "--no-shape-check", "--atol", "1"]
+        ended = self.vernier("run", "m.onnx", *script, *words)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("[W] --compare, --no-shape-check and --atol have no effect beside "
+                      "--compare-func-script", ended.out)
+        self.assertNotIn("no effect", self.lenient("run", "m.onnx", *script, *words).out)
+
+    def test_strict_holds_beside_a_script_that_compares(self):
+        self.path("agree.py").write_text("def compare_outputs(a, b):\n    return {'y': True}\n")
+        for name in "ab":
+            self.save_runs(f"{name}.json", [(name, [{"y": np.zeros(4, np.float32)}])])
+        words = ["compare", "a.json", "b.json", "--compare-func-script", "agree.py", "--python",
+                 sys.executable]
+        self.assertEqual(self.vernier(*words).code, 0)
+        ended = self.vernier(*words, "--strict")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertIn("shows nothing: y (all elements are zero)", ended.out)
 
     def test_an_option_of_run_is_no_beginning_of_another(self):
         ended = self.vernier("blame", "m.onnx", *RUNNERS, "--strict")
@@ -236,6 +269,13 @@ class OptionUse(Case):
             self.assertIn("is beyond the largest number that there is",
                           self.refused("run", "m.onnx", *RUNNERS, *words))
         self.assertEqual(self.vernier("run", "m.onnx", *RUNNERS, "--atol", "inf").code, 0)
+
+    def test_numbers_below_all_numbers(self):
+        for words in (["--atol", "1e-400"], ["--rtol", "y:0.1e-999"], ["--timeout", "1e-400"]):
+            self.assertIn(f"{words[0]}: '{words[1].split(':')[-1]}' is below the smallest number "
+                          "that there is", self.refused("run", "m.onnx", *RUNNERS, *words))
+        for word in ("0e-400", "1e-310"):
+            self.assertEqual(self.vernier("run", "m.onnx", *RUNNERS, "--atol", word).code, 0)
 
     def test_ranges_end_at_numbers(self):
         for bounds in ("x:[nan,1]", "[inf,inf]", "[-inf,0]"):

@@ -141,6 +141,13 @@ class Recover(Case):
         ended = self.vernier("compare", "rescued.npz", "a.json", "--lenient", "-qqq")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
 
+    def test_into_no_format(self):
+        self.fill_the_disk()
+        said = self.recovers("out.json.partial", "-o", "out.xyz", code=2)
+        self.assertIn("-o: 'out.xyz' has no extension of a format that can be written", said)
+        self.assertFalse(self.path("out.xyz").exists())
+        self.assertTrue(self.path("out.json.partial").is_dir())
+
     def test_an_older_file_is_not_lost(self):
         self.fill_the_disk()
         self.path("out.json").write_text("older")

@@ -107,9 +107,10 @@ CommandStart StartCommand(const CommandSpec& command, std::span<const std::strin
       !lenient && !mistaken.empty()) {
     return UnknownOptions(command, words, {mistaken}, invocation);
   }
-  if (const Status status = CheckOptionUse(table, parsed.args); !lenient && !status.ok()) {
+  const UseOf whose = lenient ? UseOf::kOwnOptions : UseOf::kAllOptions;
+  if (const Status status = CheckOptionUse(table, parsed.args, whose); !status.ok()) {
     std::fprintf(stderr, "[!] %s\n", status.message().c_str());
-    return End(2);
+    return End(invocation.as_peer ? 1 : 2);
   }
   const Result<ConsoleLogOptions> options = BindLog(parsed.args);
   if (!options.ok()) {

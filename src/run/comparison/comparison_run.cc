@@ -116,6 +116,7 @@ Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) 
     std::optional<IterationResult>& side = outputs[i];
     if (!side) continue;
     if (scripts_.postprocessing == nullptr) {
+      KeepHiddenNans(i, side->outputs);
       VERNIER_TRY(PostprocessTopK(side->outputs, plan_->postprocess));
     } else {
       VERNIER_ASSIGN_OR_RETURN(TensorMap changed,
@@ -183,12 +184,9 @@ Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t i
 }
 
 Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs) {
+  if (ValidatesFirst() && !Validate(iteration, outputs)) return false;
   VERNIER_TRY(Postprocess(iteration, outputs));
-  if (plan_->validate && !plan_->execution.sequential && !Validate(iteration, outputs)) {
-    invalid_ = true;
-    stopped_ = true;
-    return false;
-  }
+  if (!ValidatesFirst() && !Validate(iteration, outputs)) return false;
   VERNIER_ASSIGN_OR_RETURN(const bool settled, LookAt(outputs));
   if (!settled && may_keep_) {
     kept_.push_back({iteration, outputs, bounds_ == nullptr ? TensorMap() : bounds_->last_feed()});
@@ -295,8 +293,25 @@ std::string ValidationSentence(const std::string& name, const std::string& outpu
 
 }  // namespace
 
-bool ComparisonRun::ValidateAll(const IterationOutputs& outputs,
-                                std::vector<std::string>& sentences) {
+// Top-K makes indices of all values. Polygraphy does not look at them.
+void ComparisonRun::KeepHiddenNans(size_t stream, const TensorMap& outputs) {
+  if (plan_->lenient) return;
+  for (const NamedTensor& output : outputs) {
+    const std::pair hidden(stream, output.name);
+    const bool known = std::ranges::find(nans_hidden_, hidden) != nans_hidden_.end();
+    if (known || plan_->postprocess.Lookup(output.name, {}).k == 0) continue;
+    if (ValidateTensor(output.tensor).nan_count > 0) nans_hidden_.push_back(hidden);
+  }
+}
+
+// No script has a say then, and indices hold neither NaN nor infinity. Polygraphy's are looked at.
+bool ComparisonRun::ValidatesFirst() const {
+  return !plan_->lenient && scripts_.postprocessing == nullptr;
+}
+
+Result<bool> ComparisonRun::ValidateAll(int64_t iteration, IterationOutputs& outputs,
+                                        std::vector<std::string>& sentences) {
+  if (!ValidatesFirst()) VERNIER_TRY(Postprocess(iteration, outputs));
   bool valid = true;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i]) continue;
@@ -313,6 +328,7 @@ bool ComparisonRun::ValidateAll(const IterationOutputs& outputs,
 
 // Stops at the first invalid output, as Polygraphy does where it compares while running.
 bool ComparisonRun::Validate(int64_t iteration, const IterationOutputs& outputs) {
+  if (!plan_->validate || plan_->execution.sequential) return true;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i]) continue;
     for (const NamedTensor& output : outputs[i]->outputs) {
@@ -320,6 +336,7 @@ bool ComparisonRun::Validate(int64_t iteration, const IterationOutputs& outputs)
       observer_->OutputValidated(names_[i], iteration, output, validation);
       if (validation.valid(true, true)) continue;
       invalid_output_ = ValidationSentence(names_[i], output.name, validation);
+      invalid_ = stopped_ = true;
       return false;
     }
   }

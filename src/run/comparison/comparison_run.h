@@ -84,9 +84,10 @@ class ComparisonRun {
   void KeepNothing() { may_keep_ = false; }
 
   /// --validate on all outputs of an iteration, after everything was compared. Each that is invalid
-  /// adds a sentence.
+  /// adds a sentence. Post-processes them, as far as that cannot hide what they hold.
   void ValidationStarted() { observer_->ValidationStarted(names_); }
-  bool ValidateAll(const IterationOutputs& outputs, std::vector<std::string>& sentences);
+  Result<bool> ValidateAll(int64_t iteration, IterationOutputs& outputs,
+                           std::vector<std::string>& sentences);
 
   /// --fail-fast or an invalid output has ended the comparisons.
   bool stopped() const { return stopped_; }
@@ -147,6 +148,10 @@ class ComparisonRun {
                          const std::vector<int64_t>& lengths, RunFaults& faults,
                          std::vector<std::string>& sentences) const;
   std::string WhyNothingMeets(const Pair& pair, const PairRecord& record) const;
+  bool ValidatesFirst() const;
+  void KeepHiddenNans(size_t stream, const TensorMap& outputs);
+  void AddHiddenNans(const Pair& pair, RunFaults& faults,
+                     std::vector<std::string>& sentences) const;
 
   const RunPlan* plan_;
   RunObserver* observer_;
@@ -168,6 +173,8 @@ class ComparisonRun {
   bool stopped_ = false;
   bool invalid_ = false;
   std::string invalid_output_;  ///< why --validate ended the comparisons; empty: it did not
+  /// Streams with outputs that held NaN before top-K made indices of them.
+  std::vector<std::pair<size_t, std::string>> nans_hidden_;
 };
 
 }  // namespace vernier

@@ -1,5 +1,7 @@
 // What the comparisons of a run add up to.
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "run/comparison/comparison_run.h"
@@ -8,6 +10,20 @@
 
 namespace vernier {
 namespace {
+
+// Its decibels depend on the scale of the output then.
+void NotePeaks(const PairRecord& record, std::vector<std::string>& notes) {
+  for (const OutputRecord& output : record.outputs) {
+    const std::optional<SideRecord>& first = output.figures.first;
+    const bool asked = std::ranges::any_of(output.figures.gates, [](const GateRecord& gate) {
+      return gate.function == "psnr" && gate.value && std::isfinite(*gate.value);
+    });
+    if (!asked || !first || !(first->max <= 0)) continue;
+    notes.push_back("output '" + output.name + "' of " + record.first +
+                    " has no positive value, and PSNR takes 1 as its peak, as Polygraphy does: snr "
+                    "and relative_l2 depend on no scale");
+  }
+}
 
 std::vector<std::string> Union(std::vector<std::string> names,
                                const std::vector<std::string>& more) {
@@ -61,6 +77,7 @@ void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverag
     pair.matching.AddTo(records.back());
     if (!pair.believed) continue;
     if (!pair.matching.swap().empty()) run.notes.push_back(pair.matching.swap());
+    NotePeaks(records.back(), run.notes);
     const bool abandoned = plan_->lenient && coverage == Coverage::kIgnored;
     if (!stopped_ && started_ && !abandoned) {
       observer_->PairFinished({names_[pair.first], names_[pair.second]}, pair.recorder.tally());
@@ -70,6 +87,7 @@ void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverag
     if (plan_->compare.check_average) records.back().average_passed = passed;
     const bool before = std::exchange(faults.incomplete, false);
     AddUnverified(pair, faults, run.faults);
+    AddHiddenNans(pair, faults, run.faults);
     if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
     if (plan_->strict) RejectIllConditioned(records.back(), pair.label(), faults, run.rejections);
     if (plan_->strict || plan_->same_type) RejectRetyped(records.back(), faults);
@@ -105,6 +123,18 @@ void ComparisonRun::RejectIllConditioned(const PairRecord& record, const std::st
     sentences.push_back(
         who + ": --strict: output '" + output.name +
         "' passes only because it is ill-conditioned: κ = " + FormatG(output.bound->condition, 3));
+  }
+}
+
+// The largest values of the rest may agree whatever the NaN stands for.
+void ComparisonRun::AddHiddenNans(const Pair& pair, RunFaults& faults,
+                                  std::vector<std::string>& sentences) const {
+  for (const auto& [stream, output] : nans_hidden_) {
+    if (stream != pair.first && stream != pair.second) continue;
+    faults.incomplete = true;
+    sentences.push_back(names_[pair.first] + " vs. " + names_[pair.second] + ": output '" + output +
+                        "' of " + names_[stream] +
+                        " holds NaN, which --postprocess left out (--lenient accepts that)");
   }
 }
 
