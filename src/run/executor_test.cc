@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/results/results_reader.h"
 #include "model/onnx/model_type.h"
 #include "run/live/fake_workers.h"
 #include "util/no_log.h"
@@ -313,6 +314,17 @@ TEST_F(ExecutorTest, OfARunnerThatDiesWhatItHadDoneIsSaved) {
   EXPECT_TRUE(ran.faults.incomplete);
   EXPECT_EQ(ran.record.pairs.at(0).passed_iterations, 2);
   EXPECT_THAT(ran.record.faults, ElementsAre(HasSubstr("only 2 of 3 iterations")));
+}
+
+TEST_F(ExecutorTest, OfAModelWithoutOutputsNothingIsSaved) {
+  const Result<ScratchFolder> folder = ScratchFolder::Create();
+  ASSERT_TRUE(folder.ok());
+  plan_.save.outputs = folder->path() + "/a.npz";
+  const RunOutcome ran = Run({{"a", Gives({})}});
+  EXPECT_TRUE(ran.faults.backend);
+  EXPECT_THAT(ran.record.error, HasSubstr("no runner returned an output"));
+  EXPECT_THAT(ran.record.saved, IsEmpty());
+  EXPECT_FALSE(ResultsReader::Open(plan_.save.outputs).ok());
 }
 
 TEST_F(ExecutorTest, ValidationFindsNanOnALoneRunner) {

@@ -206,6 +206,7 @@ Status OutputSavers::AddResult(size_t runner, const IterationResult& result) {
   if (outputs_ == nullptr) return {};
   VERNIER_TRY(Settle());
   ++results_;
+  any_output_ |= !result.outputs.empty();
   size_t bytes = 0;
   for (const NamedTensor& output : result.outputs) bytes += output.tensor.bytes().size();
   const uint64_t feed = FeedHash();
@@ -285,7 +286,17 @@ Status OutputSavers::Publish(size_t iterations, bool run_failed) {
   if (inputs_ != nullptr && !(run_failed && feeds_ == 0)) {
     finish(kInputsInWords, "inputs", plan_->inputs, [&] { return inputs_->Finish(); });
   }
-  if (outputs_ != nullptr && !(run_failed && (results_ == 0 || iterations == 0))) {
+  if (outputs_ != nullptr && results_ > 0 && !any_output_) {
+    outputs_->Discard();
+    outputs_ = nullptr;
+    const std::string why = "--save-outputs: no runner returned an output, '" + plan_->outputs +
+                            "' is not saved; does the model declare outputs?";
+    if (run_failed) {
+      logger_->Warning(why);
+    } else if (first.ok()) {
+      first = BackendError(why);
+    }
+  } else if (outputs_ != nullptr && !(run_failed && (results_ == 0 || iterations == 0))) {
     finish("inference results", "outputs", plan_->outputs,
            [&] { return outputs_->Publish(iterations); });
   }
