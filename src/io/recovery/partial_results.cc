@@ -21,6 +21,7 @@
 #include "io/results/iteration_directory.h"
 #include "io/results/results_encoder.h"
 #include "io/results/results_json.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -236,6 +237,12 @@ std::string TargetBeside(const std::string& folder, const std::string& typed) {
   return beside ? target : typed;
 }
 
+// Older versions do not say it.
+std::optional<int64_t> SeedIn(JsonValue manifest) {
+  const auto seed = manifest.Find("seed");
+  return seed && seed->is(JsonKind::kNumber) ? ParseInt(seed->raw()) : std::nullopt;
+}
+
 }  // namespace
 
 Result<PartialManifest> ReadPartialManifest(const std::string& folder) {
@@ -260,7 +267,8 @@ Result<PartialManifest> ReadPartialManifest(const std::string& folder) {
   PartialManifest manifest{.target = TargetBeside(folder, target->Text()),
                            .format = *known,
                            .runner_names = {},
-                           .inputs = tape->root().Find("inputs").has_value()};
+                           .inputs = tape->root().Find("inputs").has_value(),
+                           .seed = SeedIn(tape->root())};
   for (const JsonValue name : runners->Elements()) manifest.runner_names.push_back(name.Text());
   return manifest;
 }

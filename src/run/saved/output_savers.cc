@@ -47,10 +47,11 @@ std::string IterationName(int64_t index) {
 
 Result<OutputSavers> OutputSavers::Create(const SavePlan& plan,
                                           std::vector<std::string> runner_names,
-                                          SavedProgress* progress, Logger& logger) {
+                                          SavedProgress* progress, std::optional<int64_t> seed,
+                                          Logger& logger) {
   OutputSavers savers(plan, progress, logger);
   if (!plan.inputs.empty()) VERNIER_TRY(savers.CreateInputs());
-  if (!plan.outputs.empty()) VERNIER_TRY(savers.CreateOutputs(std::move(runner_names)));
+  if (!plan.outputs.empty()) VERNIER_TRY(savers.CreateOutputs(std::move(runner_names), seed));
   if (!plan.input_blobs.empty()) {
     logger.Info("Saving raw inference input tensors to: " + plan.input_blobs);
     VERNIER_TRY(CreateDirectories(plan.input_blobs));
@@ -115,16 +116,17 @@ Status OutputSavers::Refuse(const std::string& why) {
   return progress_ == nullptr ? Malformed("--resume: " + why) : progress_->Refuse(why);
 }
 
-Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names) {
+Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names,
+                                   std::optional<int64_t> seed) {
   logger_->Info(Announcement("inference results", plan_->outputs));
   runners_ = runner_names.size();
   if (progress_ != nullptr) {
     VERNIER_ASSIGN_OR_RETURN(
-        outputs_, ResultsWriter::CreateBeside(progress_->target(), std::move(runner_names)));
+        outputs_, ResultsWriter::CreateBeside(progress_->target(), std::move(runner_names), seed));
     return {};
   }
   VERNIER_ASSIGN_OR_RETURN(outputs_,
-                           ResultsWriter::Create(plan_->outputs, std::move(runner_names)));
+                           ResultsWriter::Create(plan_->outputs, std::move(runner_names), seed));
   const std::string& stale = outputs_->stale_partial();
   if (!stale.empty()) WarnOfParts(plan_->outputs, stale);
   return {};

@@ -23,9 +23,10 @@ namespace vernier {
 class OutputSavers {
  public:
   /// Creates what the plan asks for. kIo and kInvalidArgument before anything has run. `progress`
-  /// is what --resume goes on from; null, or it must outlive the object.
+  /// is what --resume goes on from; null, or it must outlive the object. `seed`: of drawn inputs.
   static Result<OutputSavers> Create(const SavePlan& plan, std::vector<std::string> runner_names,
-                                     SavedProgress* progress, Logger& logger);
+                                     SavedProgress* progress, std::optional<int64_t> seed,
+                                     Logger& logger);
 
   /// Whether anything is saved at all.
   bool saves() const {
@@ -64,7 +65,7 @@ class OutputSavers {
   OutputSavers(const SavePlan& plan, SavedProgress* progress, Logger& logger)
       : plan_(&plan), progress_(progress), logger_(&logger) {}
   Status CreateInputs();
-  Status CreateOutputs(std::vector<std::string> runner_names);
+  Status CreateOutputs(std::vector<std::string> runner_names, std::optional<int64_t> seed);
   Result<uint64_t> FindEarlierInputs();
   Status CompareWithEarlier(const TensorMap& feed);
   void WarnOfParts(const std::string& path, const std::string& stale);

@@ -145,6 +145,7 @@ void SavedProgress::WarnOfParts(const Source& source) const {
 
 Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const SavePlan& plan,
                                                            const std::vector<std::string>& runners,
+                                                           std::optional<int64_t> seed,
                                                            Logger& logger) {
   std::unique_ptr<SavedProgress> progress(new SavedProgress(logger));
   progress->target_ = WithoutTrailingSlashes(plan.outputs);
@@ -161,6 +162,7 @@ Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const SavePlan& plan,
   }
   VERNIER_TRY(progress->CheckRunners());
   progress->Choose();
+  VERNIER_TRY(progress->CheckSeed(seed));
   std::string counts;
   for (size_t i = 0; i < runners.size(); ++i) {
     counts +=
@@ -169,6 +171,20 @@ Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const SavePlan& plan,
   logger.Info("--resume: going on from '" + progress->place() + "'; iterations that are there: " +
               counts + ". The first and the last are made again, to see that they are the same.");
   return progress;
+}
+
+// Before anything is moved or made again. Files that were saved whole do not say their seed.
+Status SavedProgress::CheckSeed(std::optional<int64_t> seed) {
+  for (const Source& source : sources_) {
+    if (!seed || !IsParts(source)) continue;
+    const Result<PartialManifest> manifest = ReadPartialManifest(source.path);
+    if (!manifest.ok() || manifest->seed.value_or(*seed) == *seed) continue;
+    return Refuse("'" + source.path + "' was not saved by this command: its seed is " +
+                  std::to_string(*manifest->seed) + ", this run's is " + std::to_string(*seed) +
+                  ". Give --seed " + std::to_string(*manifest->seed) +
+                  ", or move it away to start anew");
+  }
+  return {};
 }
 
 Status SavedProgress::CheckRunners() const {

@@ -29,10 +29,10 @@ class SavedProgress {
   /// Looks at the place itself, which a run that was interrupted or failed has published, and at
   /// the parts beside it, which runs that were killed have left; takes of each runner what holds
   /// most iterations. Null when nothing was saved. kMalformed when what stands there is in use,
-  /// cannot be read, or is of other runners.
+  /// cannot be read, or is of other runners or another seed (if inputs are drawn from one).
   static Result<std::unique_ptr<SavedProgress>> Find(const SavePlan& plan,
                                                      const std::vector<std::string>& runners,
-                                                     Logger& logger);
+                                                     std::optional<int64_t> seed, Logger& logger);
 
   /// Iterations of a runner that are there.
   int64_t iterations(size_t runner) const;
@@ -101,6 +101,7 @@ class SavedProgress {
   bool IsParts(const Source& source) const { return source.path != target_; }
   void MakeAgain(size_t runner, const Source& source, const Status& why);
   Status CheckRunners() const;
+  Status CheckSeed(std::optional<int64_t> seed);
   void Choose();
   Source& SourceOf(size_t runner) { return sources_[from_[runner]]; }
   Status Damaged(const Source& source, const Status& status);
