@@ -76,7 +76,7 @@ Result<RunPlan> LoadRunFile(const ParsedArgs& args) {
   if (!plan.ok()) return plan;
   VERNIER_TRY(CheckRunFileNames(*plan).Annotate("'" + path + "'"));
   const FileRead itself[] = {{path, "--run-file"}};
-  VERNIER_TRY(CheckPlanFiles(*plan, itself));
+  VERNIER_TRY(CheckPlanFiles(*plan, itself, std::string(args.Value("log_file").value_or(""))));
   return plan;
 }
 

@@ -135,6 +135,19 @@ class RunFile(Case):
             self.assertIn("name ", ended.err)
             self.assertEqual({path: path.read_bytes() for path in before}, before, save)
 
+    def test_the_log_is_none_of_its_files(self):
+        self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "o.json", "--save-run-file",
+                     "run.json")
+        model = self.path("m.onnx").read_bytes()
+        for name, said in (("o.json", "would both write 'o.json'"), ("m.onnx", "overwritten")):
+            ended = self.vernier("run", "--run-file", "run.json", "--log-file", name)
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn(said, ended.err)
+        self.assertEqual(self.path("m.onnx").read_bytes(), model)
+        ended = self.vernier("batch", "m.on*x", "--log-file", "m.onnx", "--", "--onnxrt")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertEqual(self.path("m.onnx").read_bytes(), model)
+
     def test_files_that_no_word_names_are_kept(self):
         """External weights, and the files of folders."""
         weights = numpy_helper.from_array(np.ones(600, np.float32), "w")
