@@ -325,17 +325,12 @@ class Execution {
   }
 
   Status OpenSavers() {
-    const InputPlan& inputs = plan_.inputs;
-    const bool drawn = inputs.load_paths.empty() && !inputs.script.given();
-    const auto seed = drawn ? std::optional(inputs.seed) : std::nullopt;
     if (plan_.save.resume) {
-      VERNIER_ASSIGN_OR_RETURN(progress_,
-                               SavedProgress::Find(plan_.save, live_.names(), seed, logger_));
+      VERNIER_ASSIGN_OR_RETURN(progress_, SavedProgress::Find(plan_, live_.names(), logger_));
       if (progress_ != nullptr) live_.GoOnFrom(*progress_);
     }
-    VERNIER_ASSIGN_OR_RETURN(
-        OutputSavers savers,
-        OutputSavers::Create(plan_.save, live_.names(), progress_.get(), seed, logger_));
+    VERNIER_ASSIGN_OR_RETURN(OutputSavers savers,
+                             OutputSavers::Create(plan_, live_.names(), progress_.get(), logger_));
     savers_.emplace(std::move(savers));
     inference_.SaveTo(*savers_);
     return {};

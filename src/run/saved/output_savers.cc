@@ -45,16 +45,18 @@ std::string IterationName(int64_t index) {
 
 }  // namespace
 
-Result<OutputSavers> OutputSavers::Create(const SavePlan& plan,
+Result<OutputSavers> OutputSavers::Create(const RunPlan& plan,
                                           std::vector<std::string> runner_names,
-                                          SavedProgress* progress, std::optional<int64_t> seed,
-                                          Logger& logger) {
-  OutputSavers savers(plan, progress, logger);
-  if (!plan.inputs.empty()) VERNIER_TRY(savers.CreateInputs());
-  if (!plan.outputs.empty()) VERNIER_TRY(savers.CreateOutputs(std::move(runner_names), seed));
-  if (!plan.input_blobs.empty()) {
-    logger.Info("Saving raw inference input tensors to: " + plan.input_blobs);
-    VERNIER_TRY(CreateDirectories(plan.input_blobs));
+                                          SavedProgress* progress, Logger& logger) {
+  const SavePlan& save = plan.save;
+  OutputSavers savers(save, progress, logger);
+  if (!save.inputs.empty()) VERNIER_TRY(savers.CreateInputs());
+  if (!save.outputs.empty()) {
+    VERNIER_TRY(savers.CreateOutputs(std::move(runner_names), SeedOfInputs(plan)));
+  }
+  if (!save.input_blobs.empty()) {
+    logger.Info("Saving raw inference input tensors to: " + save.input_blobs);
+    VERNIER_TRY(CreateDirectories(save.input_blobs));
   }
   return savers;
 }

@@ -23,10 +23,9 @@ namespace vernier {
 class OutputSavers {
  public:
   /// Creates what the plan asks for. kIo and kInvalidArgument before anything has run. `progress`
-  /// is what --resume goes on from; null, or it must outlive the object. `seed`: of drawn inputs.
-  static Result<OutputSavers> Create(const SavePlan& plan, std::vector<std::string> runner_names,
-                                     SavedProgress* progress, std::optional<int64_t> seed,
-                                     Logger& logger);
+  /// is what --resume goes on from; null, or it must outlive the object.
+  static Result<OutputSavers> Create(const RunPlan& plan, std::vector<std::string> runner_names,
+                                     SavedProgress* progress, Logger& logger);
 
   /// Whether anything is saved at all.
   bool saves() const {

@@ -143,12 +143,16 @@ void SavedProgress::WarnOfParts(const Source& source) const {
                        : "; nothing in '" + source.path + "' can be read, and it is kept"));
 }
 
-Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const SavePlan& plan,
+std::optional<int64_t> SeedOfInputs(const RunPlan& plan) {
+  const bool drawn = plan.inputs.load_paths.empty() && !plan.inputs.script.given();
+  return drawn ? std::optional(plan.inputs.seed) : std::nullopt;
+}
+
+Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const RunPlan& plan,
                                                            const std::vector<std::string>& runners,
-                                                           std::optional<int64_t> seed,
                                                            Logger& logger) {
   std::unique_ptr<SavedProgress> progress(new SavedProgress(logger));
-  progress->target_ = WithoutTrailingSlashes(plan.outputs);
+  progress->target_ = WithoutTrailingSlashes(plan.save.outputs);
   progress->runners_ = runners;
   progress->taken_.resize(runners.size());
   progress->again_.resize(runners.size());
@@ -156,13 +160,13 @@ Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const SavePlan& plan,
   VERNIER_TRY(progress->Collect());
   if (progress->sources_.empty()) {
     progress->Remove();
-    logger.Info("--resume: nothing was saved at '" + plan.outputs +
+    logger.Info("--resume: nothing was saved at '" + plan.save.outputs +
                 "' yet; starting with the first iteration");
     return std::unique_ptr<SavedProgress>();
   }
   VERNIER_TRY(progress->CheckRunners());
   progress->Choose();
-  VERNIER_TRY(progress->CheckSeed(seed));
+  VERNIER_TRY(progress->CheckSeed(SeedOfInputs(plan)));
   std::string counts;
   for (size_t i = 0; i < runners.size(); ++i) {
     counts +=
