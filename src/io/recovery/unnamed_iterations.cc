@@ -18,12 +18,15 @@ constexpr std::string_view kNextResult = ",\n                {";
 constexpr std::string_view kNextFeed = ",\n    {";
 
 // What the journal names of a part.
-struct Named {
+struct NamedRange {
   uint64_t end = 0;      // of the last iteration; 0: none is named
   uint64_t largest = 0;  // iteration, in bytes
+  size_t patience = 1;   // how often the largest that is known may fit into one that is not
 };
 
-void Add(const std::vector<std::optional<JournalIteration>>& run, Named& named) {
+void AddRun(const std::vector<std::optional<JournalIteration>>& run, NamedRange& named) {
+  // A runner whose size nothing says yet may have larger outputs.
+  if (run.empty()) named.patience = 4;
   for (const std::optional<JournalIteration>& entry : run) {
     if (!entry) continue;
     named.end = std::max(named.end, entry->end);
@@ -77,9 +80,9 @@ Result<std::string> PartBeyondJournal(const PartialManifest& manifest, const Jou
   const bool archive = npz || manifest.format == ResultsFormat::kSafetensors;
   for (size_t part = 0; part < parts.size(); ++part) {
     if (parts[part] == nullptr) continue;
-    Named named;
+    NamedRange named;
     for (size_t run = 0; run < journal.runs.size(); ++run) {
-      if (archive || run == part) Add(journal.runs[run], named);
+      if (archive || run == part) AddRun(journal.runs[run], named);
     }
     const InputFile& file = *parts[part];
     if (named.end == 0 || named.end >= file.size()) continue;
@@ -89,10 +92,11 @@ Result<std::string> PartBeyondJournal(const PartialManifest& manifest, const Jou
       VERNIER_ASSIGN_OR_RETURN(const int count, CountNext(file, named.end, next));
       beyond = count > 1;
     } else if (npz) {
-      const size_t most = MostTensors(journal);
+      const size_t most = MostTensors(journal) * named.patience;
       beyond = CountMembers(file, named.end, most + 1) > most;
     } else {
-      beyond = named.largest > 0 && file.size() - named.end >= 2 * named.largest;
+      const uint64_t largest = named.largest * named.patience;
+      beyond = largest > 0 && file.size() - named.end >= 2 * largest;
     }
     if (beyond) return archive ? std::string(kArchivePartName) : JsonPartName(part);
   }
