@@ -108,5 +108,17 @@ TEST(PlanJson, WhatIsWrongIsNamed) {
               HasSubstr("'blame.max_host_bytes': expected a whole number >= 0"));
 }
 
+TEST(PlanJson, WhatATreeOfValuesDoesNotShowIsNamedToo) {
+  EXPECT_THAT(
+      WhyNot(R"({"vernier_run": 1, "runners": [{}, {"model": {"path": "a", "path": "b"}}]})"),
+      HasSubstr("'run.json': 'runners[1].model.path' is given twice"));
+  EXPECT_THAT(WhyNot(R"({"vernier_run": 1, "inputs": {}, "inputs": {}})"),
+              HasSubstr("'inputs' is given twice"));
+  EXPECT_THAT(WhyNot("{\"vernier_run\": 1,\n\"inputs\": {\"seed\": 3.}}"),
+              HasSubstr("'run.json': line 2, at 'inputs.seed': not valid JSON near '"));
+  EXPECT_EQ(ReadPlan(R"({"vernier_run": 1, "runer": 2})", "run.json").status().code(),
+            StatusCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace vernier

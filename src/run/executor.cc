@@ -327,11 +327,11 @@ class Execution {
 
   Status OpenSavers() {
     if (plan_.save.resume) {
-      VERNIER_ASSIGN_OR_RETURN(progress_, SavedProgress::Find(plan_.save, live_.names(), logger_));
+      VERNIER_ASSIGN_OR_RETURN(progress_, SavedProgress::Find(plan_, live_.names(), logger_));
       if (progress_ != nullptr) live_.GoOnFrom(*progress_);
     }
-    VERNIER_ASSIGN_OR_RETURN(OutputSavers savers, OutputSavers::Create(plan_.save, live_.names(),
-                                                                       progress_.get(), logger_));
+    VERNIER_ASSIGN_OR_RETURN(OutputSavers savers,
+                             OutputSavers::Create(plan_, live_.names(), progress_.get(), logger_));
     savers_.emplace(std::move(savers));
     inference_.SaveTo(*savers_);
     return {};

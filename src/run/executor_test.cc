@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/results/results_reader.h"
 #include "model/onnx/model_type.h"
 #include "run/live/fake_workers.h"
 #include "util/no_log.h"
@@ -168,8 +169,10 @@ TEST_F(ExecutorTest, ADyingRunnerLeavesTheOthersGoing) {
   EXPECT_EQ(ran.record.runners[1].failure, "closed its connection while running iteration 1");
   EXPECT_EQ(ran.record.runners[2].failure, "");
   // What it was compared in stays, and what is missing is named; the others' pair has it all.
-  EXPECT_THAT(ran.record.faults, ElementsAre("a vs. b: only 1 of 3 iterations could be compared",
-                                             "b vs. c: only 1 of 3 iterations could be compared"));
+  EXPECT_THAT(ran.record.faults, ElementsAre("a vs. b: only 1 of 3 iterations could be compared: "
+                                             "b has no iterations 1 and 2",
+                                             "b vs. c: only 1 of 3 iterations could be compared: "
+                                             "b has no iterations 1 and 2"));
 }
 
 TEST_F(ExecutorTest, ThoseWhoSharedItsWorkerGoOnInAnother) {
@@ -208,7 +211,8 @@ TEST_F(ExecutorTest, WhatAFrameworkRefusesIsItsFailure) {
   EXPECT_EQ(ran.record.runners[1].failure, "no room");
   EXPECT_EQ(ran.record.pairs[0].compared_iterations, 0);
   EXPECT_TRUE(ran.record.pairs[0].incomplete);
-  EXPECT_THAT(ran.record.faults, ElementsAre("a vs. b: 0 of 3 iterations could be compared"));
+  EXPECT_THAT(ran.record.faults,
+              ElementsAre("a vs. b: 0 of 3 iterations could be compared: b has none"));
 }
 
 TEST_F(ExecutorTest, AModelThatCannotBeOpenedLeavesTheOthersGoing) {
@@ -285,8 +289,10 @@ TEST_F(ExecutorTest, OneAfterTheOtherTheyAreComparedAtTheEnd) {
   // b did not get as far as the difference between the others.
   EXPECT_FALSE(ran.faults.mismatch);
   EXPECT_THAT(IterationsOf(ran), ElementsAre(3, 1, 3));
-  EXPECT_THAT(ran.record.faults, ElementsAre("a vs. b: only 1 of 3 iterations could be compared",
-                                             "b vs. c: only 1 of 3 iterations could be compared"));
+  EXPECT_THAT(ran.record.faults, ElementsAre("a vs. b: only 1 of 3 iterations could be compared: "
+                                             "b has no iterations 1 and 2",
+                                             "b vs. c: only 1 of 3 iterations could be compared: "
+                                             "b has no iterations 1 and 2"));
 }
 
 TEST_F(ExecutorTest, WarmUpsAreNeitherCountedNorCompared) {
@@ -332,6 +338,17 @@ TEST_F(ExecutorTest, OfARunnerThatDiesWhatItHadDoneIsSaved) {
   EXPECT_TRUE(ran.faults.incomplete);
   EXPECT_EQ(ran.record.pairs.at(0).passed_iterations, 2);
   EXPECT_THAT(ran.record.faults, ElementsAre(HasSubstr("only 2 of 3 iterations")));
+}
+
+TEST_F(ExecutorTest, OfAModelWithoutOutputsNothingIsSaved) {
+  const Result<ScratchFolder> folder = ScratchFolder::Create();
+  ASSERT_TRUE(folder.ok());
+  plan_.save.outputs = folder->path() + "/a.npz";
+  const RunOutcome ran = Run({{"a", Gives({})}});
+  EXPECT_TRUE(ran.faults.backend);
+  EXPECT_THAT(ran.record.error, HasSubstr("no runner returned an output"));
+  EXPECT_THAT(ran.record.saved, IsEmpty());
+  EXPECT_FALSE(ResultsReader::Open(plan_.save.outputs).ok());
 }
 
 TEST_F(ExecutorTest, ValidationFindsNanOnALoneRunner) {

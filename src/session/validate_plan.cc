@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "blame/probe/sides.h"
+#include "io/results/file_kind.h"
 #include "model/onnx/model_type.h"
 #include "run/comparison/name_maps.h"
 #include "run/saved/row_writer.h"
@@ -49,6 +50,18 @@ Status CheckPaths(const RunPlan& plan) {
     }
   }
   return {};
+}
+
+// Of an unknown extension the file is JSON, as in Polygraphy, and is read as such.
+Status CheckSavedFormats(const RunPlan& plan) {
+  const auto check = [](std::string_view flag, const std::string& path) -> Status {
+    if (!IsReadAsAnotherKind(path)) return {};
+    return InvalidArgument(std::string(flag) + ": '" + path + "' cannot be saved as '" +
+                           fs::path(path).extension().string() +
+                           "': name a .json, .npz or .safetensors file, or a folder");
+  };
+  VERNIER_TRY(check("--save-inputs", plan.save.inputs));
+  return check("--save-outputs", plan.save.outputs);
 }
 
 Status CheckResume(const RunPlan& plan) {
@@ -127,6 +140,7 @@ Status ValidatePlan(const RunPlan& plan) {
         "one of them");
   }
   if (!plan.lenient) VERNIER_TRY(CheckRunnerNames(plan));
+  if (!plan.lenient) VERNIER_TRY(CheckSavedFormats(plan));
   VERNIER_TRY(CheckPlanNumbers(plan));
   VERNIER_TRY(CheckResume(plan));
   VERNIER_TRY(CheckPaths(plan));

@@ -66,6 +66,18 @@ class Batch(Case):
             else:
                 self.assertIn("--model-runner: a quote ' is not closed", ended.out + ended.err)
 
+    def test_an_option_that_is_wrong_for_all_is_named_once(self):
+        for words, said in ((["--rtol", "abc"], "--rtol: expected a number >= 0, got 'abc'"),
+                            (["--dim", "N=x"], "--dim: expected NAME=SIZE")):
+            ended = self.batch("models/*.onnx", "--", "--onnxrt", *words)
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertEqual((ended.out + ended.err).count(said), 1, ended.out + ended.err)
+            self.assertNotIn("usage error", ended.out)
+        ended = self.batch("models/*.onnx", "--", "--onnxrt", "--report", "a.html", "b.html")
+        self.assertEqual(ended.code, 2)
+        self.assertIn("'b.html' is no option: models are named before --; --report takes one value",
+                      ended.err)
+
     def test_a_type_that_differs_is_reported(self):
         self.save_feeds("in.json", [{"x": np.ones((2, 3), np.float32)}])
         self.save_runs("gold.json", [("r", [{"y": np.ones((2, 3), np.float64)}])])

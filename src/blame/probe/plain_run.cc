@@ -10,6 +10,7 @@
 #include "run/feeds/plan_feeds.h"
 #include "run/live/size_search.h"
 #include "util/counted.h"
+#include "util/scratch_folder.h"
 
 namespace vernier {
 namespace {
@@ -55,8 +56,18 @@ Status PlainRun::Run() {
   if (scene_.reference_model != nullptr) {
     held_.model = std::max<uint64_t>(held_.model, scene_.reference_model->bytes().size());
   }
-  if (fusion_) fused_away_ = fusion_->FusedAway(*scene_.graph);
+  if (fusion_) LearnFusions(fusion_->FusedAway(*scene_.graph));
   return {};
+}
+
+void PlainRun::LearnFusions(Result<NameSet> fused_away) {
+  if (fused_away.ok()) {
+    fused_away_ = *std::move(fused_away);
+    return;
+  }
+  scene_.logger->Warning(
+      "Which layers " + scene_.candidate->plan().name +
+      " fuses is not known, and all count as single ones: " + fused_away.status().message());
 }
 
 Status PlainRun::MatchOutputs() {
@@ -93,7 +104,10 @@ Status PlainRun::TakeReference(SessionAhead& ahead) {
 // Asked how it fuses the graph, if it can tell: a session more would be a compile more.
 Status PlainRun::OpenCandidate() {
   ProbeSide& candidate = *scene_.candidate;
-  fusion_ = FusionQuestion::Make(candidate.Backend(), scene_.graph->model());
+  Result<std::optional<FusionQuestion>> question =
+      FusionQuestion::Make(candidate.Backend(), scene_.graph->model());
+  if (!question.ok()) LearnFusions(question.status());
+  if (question.ok()) fusion_ = *std::move(question);
   if (fusion_) {
     Result<std::unique_ptr<LiveRunner>> told = candidate.OpenPlain(fusion_->options());
     if (told.ok()) {
@@ -101,6 +115,10 @@ Status PlainRun::OpenCandidate() {
       return {};
     }
     if (told.status().code() == StatusCode::kCancelled) return told.status();
+    // It may have found no room for the answer.
+    if (std::string fault = TemporarySpaceFault(); !fault.empty()) {
+      LearnFusions(IoError(std::move(fault)));
+    }
     fusion_.reset();
   }
   VERNIER_ASSIGN_OR_RETURN(candidate_runner_, candidate.OpenPlain());

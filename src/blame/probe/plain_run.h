@@ -86,6 +86,7 @@ class PlainRun {
   Result<TensorMap> Infer(ProbeSide& side, LiveRunner& runner, size_t iteration);
   Result<TensorMap> ReferenceOutputs(size_t iteration);
   void Close(ProbeSide& side, LiveRunner& runner);
+  void LearnFusions(Result<NameSet> fused_away);
 
   const PlainScene scene_;
   std::unique_ptr<LiveRunner> reference_runner_, candidate_runner_;

@@ -9,6 +9,7 @@
 #include "cli/flag_suggestion.h"
 #include "cli/option_use.h"
 #include "cli/repeated_words.h"
+#include "cli/run_file.h"
 #include "run/exit_code.h"
 #include "util/number_text.h"
 #include "util/shell_words.h"
@@ -72,6 +73,14 @@ std::string MistakenFlag(const OptionTable& table, std::span<const std::string> 
   return "";
 }
 
+// The files of such a run are named within the file. What cannot be read is reported when it is
+// used.
+Status CheckLogBesideRunFile(const ParsedArgs& args) {
+  if (!args.Has("run_file") || !args.Has("log_file")) return {};
+  const Status status = LoadRunFile(args).status();
+  return status.code() == StatusCode::kInvalidArgument ? status : Status();
+}
+
 void TakeOperands(std::vector<std::string>& unknown, std::vector<std::string>& operands) {
   for (const std::string& word : unknown) {
     if (!word.starts_with('-')) operands.push_back(word);
@@ -101,6 +110,10 @@ CommandStart StartCommand(const CommandSpec& command, std::span<const std::strin
   if (const Status status = CheckFileConflicts(parsed.args); !status.ok()) {
     std::fprintf(stderr, "[!] %s\n", status.message().c_str());
     return End(invocation.as_peer ? 1 : 2);
+  }
+  if (const Status status = CheckLogBesideRunFile(parsed.args); !status.ok()) {
+    std::fprintf(stderr, "[!] %s\n", status.message().c_str());
+    return End(2);
   }
   const bool lenient = invocation.as_peer || parsed.args.Has("lenient");
   if (const std::string mistaken = MistakenFlag(table, words, parsed.args);

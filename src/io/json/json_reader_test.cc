@@ -29,6 +29,20 @@ TEST(JsonReader, AcceptsWhatPythonAccepts) {
   }
 }
 
+TEST(JsonReader, OtherEncodingsThanUtf8AreNamed) {
+  using std::string_literals::operator""s;
+  EXPECT_EQ(Refusal("\xef\xbb\xbf{\"a\": 1}"), "");
+  for (const std::string& text : {"\xff\xfe{\0}\0"s, "\xfe\xff\0{\0}"s, "{\0}\0"s, "\0{\0}"s}) {
+    EXPECT_EQ(Refusal(text), "byte 0: the text is UTF-16, and JSON is UTF-8: save it as that");
+  }
+  for (const std::string& text : {"\xff\xfe\0\0{\0\0\0"s, "{\0\0\0}\0\0\0"s, "\0\0\0{\0\0\0}"s}) {
+    EXPECT_EQ(Refusal(text), "byte 0: the text is UTF-32, and JSON is UTF-8: save it as that");
+  }
+  for (const std::string& text : {"{}\0"s, std::string(8, '\0')}) {
+    EXPECT_EQ(Refusal(text).find("UTF"), std::string::npos) << Refusal(text);
+  }
+}
+
 struct RefusedText {
   const char* name;
   const char* text;

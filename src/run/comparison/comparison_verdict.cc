@@ -42,7 +42,8 @@ std::string WhichAreMissing(const std::pair<std::string, std::string>& sides, in
   const std::string who = ": " + (first < second ? sides.first : sides.second);
   if (from == 0) return who + " has none";
   return who + (from == last ? " has no iteration " : " has no iterations ") +
-         std::to_string(from) + (from == last ? "" : " to " + std::to_string(last));
+         std::to_string(from) +
+         (from == last ? "" : (from + 1 == last ? " and " : " to ") + std::to_string(last));
 }
 
 }  // namespace

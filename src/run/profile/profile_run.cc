@@ -364,7 +364,7 @@ class Profiling {
       return {};
     }
     point.layers = file.Read();
-    if (point.layers.empty()) point.layers_missing = runner.backend + " reported none";
+    if (point.layers.empty()) point.layers_missing = WhyNoLayers(runner.backend);
     logger_.Finish(PadName(runner.name) + " | Layers measured in " +
                    Counted(static_cast<size_t>(inferences), "inference") + ", " +
                    FormatG(Since(start), 2) + " s; --no-layer-times leaves them out");
