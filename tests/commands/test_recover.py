@@ -44,8 +44,8 @@ class Recover(Case):
     def fill_the_disk(self, name="out.json"):
         """Leaves the parts of a hundred iterations that did not all fit; a.json has them all."""
         self.save_model("model.onnx", "Identity", [20, 20])
-        run = [VERNIER, "run", "model.onnx", "--runner", "A=identity", "--iterations", "100", "-qqq",
-               "--save-outputs"]
+        run = [VERNIER, "run", "model.onnx", "--runner", "A=identity", "--iterations", "100",
+               "-qqq", "--save-outputs"]
         subprocess.run([*run, "a.json"], cwd=self.folder, timeout=PATIENCE_S, check=True,
                        stdout=subprocess.DEVNULL)
         ended = subprocess.run([*run, name], cwd=self.folder, capture_output=True, text=True,
