@@ -169,7 +169,8 @@ TEST_F(ExecutorTest, ADyingRunnerLeavesTheOthersGoing) {
   EXPECT_EQ(ran.record.runners[1].failure, "closed its connection while running iteration 1");
   EXPECT_EQ(ran.record.runners[2].failure, "");
   // What it was compared in stays, and what is missing is named; the others' pair has it all.
-  const std::string rest = ": only 1 of 3 iterations could be compared: b has no iterations 1 and 2";
+  const std::string rest =
+      ": only 1 of 3 iterations could be compared: b has no iterations 1 and 2";
   EXPECT_THAT(ran.record.faults, ElementsAre("a vs. b" + rest, "b vs. c" + rest));
 }
 
@@ -287,7 +288,8 @@ TEST_F(ExecutorTest, OneAfterTheOtherTheyAreComparedAtTheEnd) {
   // b did not get as far as the difference between the others.
   EXPECT_FALSE(ran.faults.mismatch);
   EXPECT_THAT(IterationsOf(ran), ElementsAre(3, 1, 3));
-  const std::string rest = ": only 1 of 3 iterations could be compared: b has no iterations 1 and 2";
+  const std::string rest =
+      ": only 1 of 3 iterations could be compared: b has no iterations 1 and 2";
   EXPECT_THAT(ran.record.faults, ElementsAre("a vs. b" + rest, "b vs. c" + rest));
 }
 
