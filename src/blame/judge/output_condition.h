@@ -5,9 +5,9 @@
 #include <string>
 
 #include "blame/graph/blame_graph.h"
-#include "blame/judge/error_easing.h"
-#include "blame/probe/plain_run.h"
+#include "blame/judge/amplified_rounding.h"
 #include "blame/probe/probe_side.h"
+#include "blame/probe/unprobed_run.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {

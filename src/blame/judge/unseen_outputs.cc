@@ -91,7 +91,7 @@ std::string WhyNotAllOutputs(const OutputScene& scene, const BlameRecord& record
   return {};
 }
 
-bool OutputsExceedBounds(PlainOutputs& outputs, const BlameRecord& record) {
+bool OutputsExceedBounds(UnprobedOutputs& outputs, const BlameRecord& record) {
   if (ExplainedByRounding(record)) return false;
   const std::map<std::string, double> errors = outputs.Errors();
   return std::any_of(errors.begin(), errors.end(), [](const auto& one) { return one.second > 1; });

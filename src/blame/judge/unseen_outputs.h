@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "blame/graph/blame_graph.h"
-#include "blame/probe/plain_outputs.h"
+#include "blame/probe/unprobed_outputs.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {
@@ -13,7 +13,7 @@ namespace vernier {
 struct OutputScene {
   const BlameGraph* graph = nullptr;
   const OnnxModel* reference = nullptr;  ///< null: it is saved
-  PlainOutputs* outputs = nullptr;
+  UnprobedOutputs* outputs = nullptr;
   bool lenient = false;  ///< outputs that one side lacks are no matter
 };
 
@@ -36,7 +36,7 @@ std::string WhyNotAllOutputs(const OutputScene& scene, const BlameRecord& record
 
 /// Is an output over its error bound, and rounding does not explain it? --tolerance auto would not
 /// accept it then.
-bool OutputsExceedBounds(PlainOutputs& outputs, const BlameRecord& record);
+bool OutputsExceedBounds(UnprobedOutputs& outputs, const BlameRecord& record);
 
 /// Why there is nothing to say at all; of a record without compared elements.
 std::string WhyNoVerdict(const BlameRecord& record);

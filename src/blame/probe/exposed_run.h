@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "blame/probe/plain_outputs.h"
 #include "blame/probe/probe_side.h"
+#include "blame/probe/unprobed_outputs.h"
 
 namespace vernier {
 
 /// What is run again and again; the objects outlive it.
 struct ExposedScene {
   ProbeSide* candidate = nullptr;
-  PlainOutputs* plain = nullptr;
+  UnprobedOutputs* plain = nullptr;
   const TensorMap* feed = nullptr;
   size_t iteration = 0;              ///< which of `plain` the feed is
   std::vector<std::string> outputs;  ///< the model's own

@@ -9,7 +9,7 @@
 
 #include "blame/graph/blame_graph.h"
 #include "blame/graph/fused_tensors.h"
-#include "blame/judge/error_easing.h"
+#include "blame/judge/amplified_rounding.h"
 #include "blame/judge/tensor_judge.h"
 #include "blame/probe/island_bench.h"
 #include "blame/probe/layers_alone.h"

@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "blame/judge/amplified_rounding.h"
 #include "blame/judge/conditioning.h"
-#include "blame/judge/error_easing.h"
 #include "blame/judge/tensor_judge.h"
 
 namespace vernier {

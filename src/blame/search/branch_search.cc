@@ -9,7 +9,7 @@
 
 #include "blame/graph/outer_tensors.h"
 #include "blame/judge/within_bounds.h"
-#include "blame/search/body_rounds.h"
+#include "blame/search/body_feeds.h"
 #include "model/edit/onnx_branch.h"
 #include "model/onnx/onnx_order.h"
 #include "util/atomic_file.h"
@@ -207,7 +207,7 @@ class Search {
 
   // Later rounds, from what the reference makes of the rounds before.
   Status AddRounds(const RunnerPlan& reference, std::vector<TensorMap>& feeds) const {
-    BodyRounds rounds = *rounds_;
+    BodyFeeds rounds = *rounds_;
     while (feeds.size() < kMostRounds) {
       VERNIER_ASSIGN_OR_RETURN(const TensorMap made,
                                scene_.infer(reference, {}, Read(feeds.back())));
@@ -224,9 +224,9 @@ class Search {
   const uint32_t theirs_;  // the node in either graph
   uint32_t ours_ = 0;
   std::string branch_;
-  std::optional<BodyRounds> rounds_;  // before the first
-  TensorMap inputs_;                  // of the first round
-  TensorMap captured_;                // those of them that stay the same
+  std::optional<BodyFeeds> rounds_;  // before the first
+  TensorMap inputs_;                 // of the first round
+  TensorMap captured_;               // those of them that stay the same
   std::unordered_set<std::string> read_;
   std::string largest_;
 };

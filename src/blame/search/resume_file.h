@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "blame/probe/sides.h"
+#include "blame/probe/reference_choice.h"
 #include "blame/search/blame_plan.h"
 #include "model/onnx/onnx_model.h"
 #include "vernier/blame_record.h"

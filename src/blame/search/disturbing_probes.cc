@@ -1,4 +1,4 @@
-#include "blame/probe/disturbance.h"
+#include "blame/search/disturbing_probes.h"
 
 #include <algorithm>
 

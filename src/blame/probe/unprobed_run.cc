@@ -1,4 +1,4 @@
-#include "blame/probe/plain_run.h"
+#include "blame/probe/unprobed_run.h"
 
 #include <algorithm>
 #include <utility>

@@ -11,14 +11,14 @@
 
 namespace vernier {
 
-class BodyRounds {
+class BodyFeeds {
  public:
   /// A tensor of the graph around the node.
   using Fetch = std::function<Result<Tensor>(std::string_view name)>;
 
   /// `node` is a Loop or a Scan of the model's main graph, `body` what its attribute of that name
   /// holds. All outlive the object.
-  BodyRounds(const OnnxModel& model, const OnnxNode& node, const OnnxGraph& body)
+  BodyFeeds(const OnnxModel& model, const OnnxNode& node, const OnnxGraph& body)
       : model_(model), node_(node), body_(body) {}
 
   /// The body's own inputs in the first round, by their names there. kNotFound when there is no

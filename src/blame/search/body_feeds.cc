@@ -1,4 +1,4 @@
-#include "blame/search/body_rounds.h"
+#include "blame/search/body_feeds.h"
 
 #include <algorithm>
 #include <cstring>
@@ -40,7 +40,7 @@ bool IsAnyNot(const std::vector<int64_t>& values, int64_t value) {
 
 }  // namespace
 
-Result<Tensor> BodyRounds::Counter() const {
+Result<Tensor> BodyFeeds::Counter() const {
   // Some exporters declare it as a list of one.
   const TensorInfo declared = ToTensorInfo(body_.inputs[0]);
   const bool is_list = declared.shape && declared.shape->size() == 1;
@@ -50,7 +50,7 @@ Result<Tensor> BodyRounds::Counter() const {
   return std::move(buffer).Freeze();
 }
 
-Result<TensorMap> BodyRounds::FirstOfLoop(const Fetch& fetch) {
+Result<TensorMap> BodyFeeds::FirstOfLoop(const Fetch& fetch) {
   const auto inputs = model_.graph().Inputs(node_);
   const auto& own = body_.inputs;
   if (own.size() < kCounterAndCondition || inputs.size() != own.size()) {
@@ -76,7 +76,7 @@ Result<TensorMap> BodyRounds::FirstOfLoop(const Fetch& fetch) {
   return feed;
 }
 
-Status BodyRounds::AddSlices(TensorMap& feed) const {
+Status BodyFeeds::AddSlices(TensorMap& feed) const {
   for (const NamedTensor& whole : sliced_) {
     VERNIER_ASSIGN_OR_RETURN(Tensor slice, SliceOf(whole.tensor, round_));
     feed.push_back({whole.name, std::move(slice)});
@@ -84,7 +84,7 @@ Status BodyRounds::AddSlices(TensorMap& feed) const {
   return {};
 }
 
-Result<TensorMap> BodyRounds::FirstOfScan(const Fetch& fetch) {
+Result<TensorMap> BodyFeeds::FirstOfScan(const Fetch& fetch) {
   const auto inputs = model_.graph().Inputs(node_);
   const auto& own = body_.inputs;
   NodeAttributes attributes(model_, node_);
@@ -108,11 +108,11 @@ Result<TensorMap> BodyRounds::FirstOfScan(const Fetch& fetch) {
   return feed;
 }
 
-Result<TensorMap> BodyRounds::First(const Fetch& fetch) {
+Result<TensorMap> BodyFeeds::First(const Fetch& fetch) {
   return node_.op_type == "Loop" ? FirstOfLoop(fetch) : FirstOfScan(fetch);
 }
 
-Result<TensorMap> BodyRounds::Next(const TensorMap& last, const TensorMap& made) {
+Result<TensorMap> BodyFeeds::Next(const TensorMap& last, const TensorMap& made) {
   ++round_;
   if (rounds_ >= 0 && round_ >= rounds_) return NotFound("no round is left");
   const bool is_loop = node_.op_type == "Loop";

@@ -18,7 +18,7 @@ struct RetypedOutput {
   DType reference = DType::kUndefined, candidate = DType::kUndefined;
 };
 
-class PlainOutputs {
+class UnprobedOutputs {
  public:
   /// Before the rest.
   void SetRunners(const SideRunners& runners) {

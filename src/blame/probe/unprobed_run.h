@@ -13,8 +13,8 @@
 #include "blame/graph/blame_graph.h"
 #include "blame/graph/fused_tensors.h"
 #include "blame/graph/memory_plan.h"
-#include "blame/probe/plain_outputs.h"
 #include "blame/probe/probe_side.h"
+#include "blame/probe/unprobed_outputs.h"
 #include "blame/search/blame_plan.h"
 #include "run/comparison/pair_matching.h"
 #include "run/live/worker_pool.h"
@@ -51,7 +51,7 @@ class PlainRun {
 
   /// After a run that went well:
   const std::vector<TensorMap>& feeds() const { return feeds_; }
-  PlainOutputs& outputs() { return outputs_; }
+  UnprobedOutputs& outputs() { return outputs_; }
   /// Closed: they tell how a side computes.
   SideRunners SidesAsRun() const {
     return {reference_runner_.get(), candidate_runner_.get(), quantises_alone_};
@@ -94,7 +94,7 @@ class PlainRun {
   std::vector<std::string> saved_names_;
   PairMatching matching_;
   bool quantises_alone_ = false;
-  PlainOutputs outputs_;
+  UnprobedOutputs outputs_;
   NameSet fused_away_;
   HeldMemory held_;
   uint64_t idle_candidate_ = 0;
