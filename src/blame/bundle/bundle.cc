@@ -72,7 +72,7 @@ class Bundle {
     std::vector<std::string_view> names;
     for (const auto* list : {&inputs_, &outputs_}) {
       for (const std::string& name : *list) {
-        if (source.pairs->Find(name) != nullptr) names.push_back(name);
+        if (source.pairs.Find(name) != nullptr) names.push_back(name);
       }
     }
     std::vector<UnexposedTensor> unexposed;

@@ -17,7 +17,7 @@ double WorstOf(const std::map<std::string, TensorJudgement>& judged) {
 
 Status UnprobedOutputs::Add(const TensorMap& feed, TensorMap reference, TensorMap candidate,
                             PairMatching& matching) {
-  bounds_->SetFeed(feed);
+  bounds_.SetFeed(feed);
   const bool decides = !matching.settled();
   const IterationResult ours{"", {}, reference}, theirs{"", {}, candidate};
   VERNIER_TRY(matching.Look(ours, theirs, nullptr));
@@ -55,7 +55,7 @@ UnprobedOutputs::Judgements UnprobedOutputs::Between(size_t iteration, Names nam
                                                      const TensorMap& ours,
                                                      const TensorMap& theirs) {
   const ErrorBounds& bounds =
-      bounds_->For(kReferenceStream, kCandidateStream, iterations_[iteration].reference);
+      bounds_.For(kReferenceStream, kCandidateStream, iterations_[iteration].reference);
   Judgements judged;
   for (const auto& [name, partner] : partners_) {
     const Tensor* one = Find(ours, names == Names::kReference ? partner : name);

@@ -7,9 +7,9 @@
 #include <optional>
 #include <unordered_set>
 
-#include "blame/graph/outer_tensors.h"
 #include "blame/judge/within_bounds.h"
 #include "blame/search/body_feeds.h"
+#include "blame/search/outer_tensors.h"
 #include "model/edit/onnx_branch.h"
 #include "model/onnx/onnx_order.h"
 #include "util/atomic_file.h"
@@ -34,14 +34,14 @@ enum class BodySizes { kAsFed, kFree };
 class Search {
  public:
   /// `node` is one of the candidate's.
-  Search(const BranchScene& scene, int64_t iteration, uint32_t node)
-      : scene_(scene), outer_(scene, iteration), theirs_(node) {}
+  Search(const BodySearchInput& input, int64_t iteration, uint32_t node)
+      : input_(input), outer_(input, iteration), theirs_(node) {}
 
   Result<std::vector<BlameCulprit>> Run() {
     VERNIER_ASSIGN_OR_RETURN(ours_, FindOurs());
     VERNIER_ASSIGN_OR_RETURN(branch_, BodyOf(theirs_));
-    VERNIER_TRY(FetchCaptures(*scene_.reference, ours_));
-    VERNIER_TRY(FetchCaptures(*scene_.candidate, theirs_));
+    VERNIER_TRY(FetchCaptures(input_.reference, ours_));
+    VERNIER_TRY(FetchCaptures(input_.subject.graph(), theirs_));
     if (branch_ == kBody) VERNIER_TRY(StartRounds());
     Result<std::vector<BlameCulprit>> found = SearchBody(BodySizes::kAsFed);
     if (found.ok() || found.status().code() == StatusCode::kCancelled) return found;
@@ -57,26 +57,26 @@ class Search {
   Result<std::vector<BlameCulprit>> SearchBody(BodySizes sizes) {
     VERNIER_ASSIGN_OR_RETURN(const ScratchFolder folder, ScratchFolder::Create());
     BlamePlan plan;
-    plan.run = scene_.plan->run;
+    plan.run = input_.subject.plan.run;
     plan.run.load_outputs.clear();
-    plan.failed = scene_.plan->failed;
-    plan.max_host_bytes = scene_.plan->max_host_bytes;
-    plan.max_gpu_bytes = scene_.plan->max_gpu_bytes;
-    RunnerPlan& reference = plan.run.runners[scene_.reference_runner];
-    ModelPlan& candidate = plan.run.runners[scene_.candidate_runner].model;
+    plan.failed = input_.subject.plan.failed;
+    plan.max_host_bytes = input_.subject.plan.max_host_bytes;
+    plan.max_gpu_bytes = input_.subject.plan.max_gpu_bytes;
+    RunnerPlan& reference = plan.run.runners[*input_.subject.sides.places.reference];
+    ModelPlan& candidate = plan.run.runners[input_.subject.sides.places.candidate].model;
     plan.reference = reference.name;
     const TensorLookup lookup = LookupOf(sizes);
+    VERNIER_TRY(Cut({input_.reference, ours_}, lookup, folder.path() + "/a.onnx", reference.model));
     VERNIER_TRY(
-        Cut({*scene_.reference, ours_}, lookup, folder.path() + "/a.onnx", reference.model));
-    VERNIER_TRY(Cut({*scene_.candidate, theirs_}, lookup, folder.path() + "/b.onnx", candidate));
+        Cut({input_.subject.graph(), theirs_}, lookup, folder.path() + "/b.onnx", candidate));
     plan.feeds = {inputs_};
     if (rounds_) VERNIER_TRY(AddRounds(reference, plan.feeds));
     for (TensorMap& feed : plan.feeds) feed = Read(std::move(feed));
-    const BlameRecord found = scene_.investigate(plan);
+    const BlameRecord found = input_.investigate(plan);
     // What was not looked at is not innocent.
     if (!found.error.empty()) return NotFound(found.error);
     const std::string where =
-        "in the " + branch_ + " of '" + scene_.candidate->NodeName(theirs_) + "'";
+        "in the " + branch_ + " of '" + input_.subject.graph().NodeName(theirs_) + "'";
     largest_ = LargestOwnError(found.layers);
     if (!largest_.empty()) largest_ = where + " it is " + largest_;
     std::vector<BlameCulprit> culprits = found.culprits;
@@ -89,13 +89,13 @@ class Search {
 
   // The reference's node that makes what the candidate's makes.
   Result<uint32_t> FindOurs() const {
-    const OnnxGraph& candidate = scene_.candidate->graph();
-    const OnnxGraph& reference = scene_.reference->graph();
+    const OnnxGraph& candidate = input_.subject.graph().graph();
+    const OnnxGraph& reference = input_.reference.graph();
     const std::string_view op = candidate.nodes[theirs_].op_type;
     for (const std::string_view made : candidate.Outputs(candidate.nodes[theirs_])) {
-      const std::string* paired = scene_.source.pairs->Find(made);
+      const std::string* paired = input_.source.pairs.Find(made);
       const std::string_view name = paired == nullptr ? made : std::string_view(*paired);
-      for (const uint32_t node : scene_.reference->order()) {
+      for (const uint32_t node : input_.reference.order()) {
         const auto outputs = reference.Outputs(reference.nodes[node]);
         const bool makes = std::find(outputs.begin(), outputs.end(), name) != outputs.end();
         if (!name.empty() && makes && reference.nodes[node].op_type == op) return node;
@@ -106,7 +106,7 @@ class Search {
 
   // The attribute that holds the body that was run.
   Result<std::string> BodyOf(uint32_t node) {
-    const OnnxGraph& graph = scene_.candidate->graph();
+    const OnnxGraph& graph = input_.subject.graph().graph();
     if (graph.nodes[node].op_type != "If") return std::string(kBody);
     VERNIER_ASSIGN_OR_RETURN(const Tensor value, outer_.Fetch(graph.Inputs(graph.nodes[node])[0]));
     return Branch(value);
@@ -184,7 +184,7 @@ class Search {
 
   // A Loop's or a Scan's body has inputs of its own, as they are in the first round.
   Status StartRounds() {
-    const OnnxModel& model = scene_.reference->model();
+    const OnnxModel& model = input_.reference.model();
     const OnnxNode& node = model.graph().nodes[ours_];
     for (const OnnxSubgraph& link : model.graph().Subgraphs(node)) {
       if (link.attribute != kBody) continue;
@@ -210,7 +210,7 @@ class Search {
     BodyFeeds rounds = *rounds_;
     while (feeds.size() < kMostRounds) {
       VERNIER_ASSIGN_OR_RETURN(const TensorMap made,
-                               scene_.infer(reference, {}, Read(feeds.back())));
+                               input_.infer(reference, {}, Read(feeds.back())));
       Result<TensorMap> next = rounds.Next(feeds.back(), made);
       if (!next.ok()) return {};
       feeds.push_back(captured_);
@@ -219,7 +219,7 @@ class Search {
     return {};
   }
 
-  const BranchScene& scene_;
+  const BodySearchInput& input_;
   const OuterTensors outer_;
   const uint32_t theirs_;  // the node in either graph
   uint32_t ours_ = 0;
@@ -276,19 +276,19 @@ bool ErrsByItself(const BlameLayerRecord& layer) {
 
 bool HasBody(std::string_view op) { return op == "If" || op == "Loop" || op == "Scan"; }
 
-void SearchBranches(const BranchScene& scene, BlameRecord& record) {
+void SearchBranches(const BodySearchInput& input, BlameRecord& record) {
   std::vector<BlameCulprit> all;
   std::map<uint32_t, Result<std::vector<BlameCulprit>>> searched;
   for (BlameCulprit& culprit : record.culprits) {
     const auto layer = std::find_if(record.layers.begin(), record.layers.end(),
                                     [&](const auto& one) { return one.node == culprit.node; });
     if (layer != record.layers.end()) {
-      for (const uint32_t node : NodesWithBodies(*scene.candidate, *layer)) {
+      for (const uint32_t node : NodesWithBodies(input.subject.graph(), *layer)) {
         // Several layers may be computed as one with it.
         const bool first = !searched.contains(node);
-        if (first) searched.emplace(node, Search(scene, layer->iteration, node).Run());
+        if (first) searched.emplace(node, Search(input, layer->iteration, node).Run());
         const Result<std::vector<BlameCulprit>>& inner = searched.at(node);
-        culprit.why += WhyNotWithin(inner, scene.candidate->graph().nodes[node].op_type);
+        culprit.why += WhyNotWithin(inner, input.subject.graph().graph().nodes[node].op_type);
         if (first && inner.ok()) all.insert(all.end(), inner->begin(), inner->end());
       }
     }
@@ -297,17 +297,17 @@ void SearchBranches(const BranchScene& scene, BlameRecord& record) {
   record.culprits = std::move(all);
 }
 
-std::string SearchBodiesWithinBounds(const BranchScene& scene, BlameRecord& record) {
+std::string SearchBodiesWithinBounds(const BodySearchInput& input, BlameRecord& record) {
   std::string told;
   size_t searched = 0;
   for (const BlameLayerRecord& layer : record.layers) {
     if (!ErrsByItself(layer)) continue;
-    for (const uint32_t node : NodesWithBodies(*scene.candidate, layer)) {
-      const std::string name = "'" + scene.candidate->NodeName(node) + "'";
+    for (const uint32_t node : NodesWithBodies(input.subject.graph(), layer)) {
+      const std::string name = "'" + input.subject.graph().NodeName(node) + "'";
       if (searched++ == kMostBodiesWithinBounds) {
         return told + "; bodies from " + name + " on were not searched";
       }
-      Search search(scene, layer.iteration, node);
+      Search search(input, layer.iteration, node);
       const Result<std::vector<BlameCulprit>> inner = search.Run();
       if (!inner.ok()) {
         told += "; the body of " + name + " was not searched: " + inner.status().message();
