@@ -362,13 +362,13 @@ Result<UnprobedRun> RunUnprobed(const BlamePlan& plan, const SearchModels& model
                      .candidate = std::move(sessions.candidate.runner),
                      .quantises_alone = alone,
                      .feeds = std::move(given.feeds),
+                     .shortened = std::move(given.shortened),
+                     .found_sizes = found.dims.empty() ? std::string() : found.note,
                      .saved_names = std::move(given.saved_names),
                      .outputs = std::move(outputs),
                      .fused_away = fusion ? fusion->FusedAway(models.candidate) : NameSet(),
                      .held = held,
-                     .idle_candidate = sides.candidate.ResidentMemory(),
-                     .shortened = std::move(given.shortened),
-                     .found_sizes = found.dims.empty() ? std::string() : found.note};
+                     .idle_candidate = sides.candidate.ResidentMemory()};
 }
 
 }  // namespace vernier

@@ -21,19 +21,25 @@ bool MayOverlap(const BlamePlan& plan, const SearchSides& sides);
 
 /// What became of it.
 struct UnprobedRun {
-  std::unique_ptr<LiveRunner> reference;  ///< closed, as is the candidate's; null: it is saved
+  /// Sessions that are closed. The reference's is null where it is saved.
+  std::unique_ptr<LiveRunner> reference;
   std::unique_ptr<LiveRunner> candidate;
-  bool quantises_alone = false;          ///< the candidate has quantisers, and the reference none
-  std::vector<TensorMap> feeds;          ///< at least one, with the names of both sides
+  bool quantises_alone = false;  ///< the candidate has quantisers, and the reference none
+
+  std::vector<TensorMap> feeds;  ///< at least one, with the names of both sides
+  /// Why fewer iterations are looked at than were given; empty: all are.
+  std::string shortened;
+  /// Which sizes free dimensions have, in a sentence, where the model does not run with 1; or
+  /// empty.
+  std::string found_sizes;
+
   std::vector<std::string> saved_names;  ///< of saved outputs, those of the first iteration
   UnprobedOutputs outputs;
-  NameSet
-      fused_away;   ///< tensors that the candidate makes only when it has to; views into its graph
+  /// Tensors that the candidate makes only when it has to; views into its graph.
+  NameSet fused_away;
+
   HeldMemory held;  ///< by the models and the sessions, and by the workers when they are idle
   uint64_t idle_candidate = 0;  ///< what the candidate's worker takes when it is idle, in bytes
-  std::string shortened;  ///< why fewer iterations are looked at than were given; empty: all are
-  std::string
-      found_sizes;  ///< for free dimensions, where the model does not run with 1; a sentence
 
   /// How the sides compute; valid as long as this.
   SideRunners runners() const { return {reference.get(), candidate.get(), quantises_alone}; }
