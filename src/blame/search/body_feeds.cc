@@ -50,7 +50,7 @@ Result<Tensor> BodyFeeds::Counter() const {
   return std::move(buffer).Freeze();
 }
 
-Result<TensorMap> BodyFeeds::FirstOfLoop(const Fetch& fetch) {
+Status BodyFeeds::StartLoop(const Fetch& fetch) {
   const auto inputs = model_.graph().Inputs(node_);
   const auto& own = body_.inputs;
   if (own.size() < kCounterAndCondition || inputs.size() != own.size()) {
@@ -63,17 +63,16 @@ Result<TensorMap> BodyFeeds::FirstOfLoop(const Fetch& fetch) {
     }
     if (rounds_ == 0) return NotFound("a Loop of no rounds");
   }
-  TensorMap feed;
   VERNIER_ASSIGN_OR_RETURN(Tensor counter, Counter());
-  feed.push_back({std::string(own[0].name), std::move(counter)});
+  first_.push_back({std::string(own[0].name), std::move(counter)});
   VERNIER_ASSIGN_OR_RETURN(Tensor condition, inputs[1].empty() ? Truth() : fetch(inputs[1]));
   if (IsFalse(condition)) return NotFound("a Loop of no rounds");
-  feed.push_back({std::string(own[1].name), std::move(condition)});
+  first_.push_back({std::string(own[1].name), std::move(condition)});
   for (size_t i = kCounterAndCondition; i < own.size(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(Tensor carried, fetch(inputs[i]));
-    feed.push_back({std::string(own[i].name), std::move(carried)});
+    first_.push_back({std::string(own[i].name), std::move(carried)});
   }
-  return feed;
+  return {};
 }
 
 Status BodyFeeds::AddSlices(TensorMap& feed) const {
@@ -84,7 +83,7 @@ Status BodyFeeds::AddSlices(TensorMap& feed) const {
   return {};
 }
 
-Result<TensorMap> BodyFeeds::FirstOfScan(const Fetch& fetch) {
+Status BodyFeeds::StartScan(const Fetch& fetch) {
   const auto inputs = model_.graph().Inputs(node_);
   const auto& own = body_.inputs;
   NodeAttributes attributes(model_, node_);
@@ -95,21 +94,22 @@ Result<TensorMap> BodyFeeds::FirstOfScan(const Fetch& fetch) {
   if (!plain || inputs.size() != own.size() || sliced == 0 || sliced > own.size()) {
     return NotFound("a Scan that does not slice along the first axis");
   }
-  TensorMap feed;
   for (size_t i = 0; i < own.size(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(Tensor tensor, fetch(inputs[i]));
     const bool carried = i < own.size() - sliced;
     if (!carried && tensor.dims().empty()) return NotFound("a scalar cannot be sliced");
     if (!carried) rounds_ = tensor.dims()[0];
-    (carried ? feed : sliced_).push_back({std::string(own[i].name), std::move(tensor)});
+    (carried ? first_ : sliced_).push_back({std::string(own[i].name), std::move(tensor)});
   }
   if (rounds_ == 0) return NotFound("a Scan of no rounds");
-  VERNIER_TRY(AddSlices(feed));
-  return feed;
+  return AddSlices(first_);
 }
 
-Result<TensorMap> BodyFeeds::First(const Fetch& fetch) {
-  return node_.op_type == "Loop" ? FirstOfLoop(fetch) : FirstOfScan(fetch);
+Result<BodyFeeds> BodyFeeds::Start(const OnnxModel& model, const OnnxNode& node,
+                                   const OnnxGraph& body, const Fetch& fetch) {
+  BodyFeeds feeds(model, node, body);
+  VERNIER_TRY(node.op_type == "Loop" ? feeds.StartLoop(fetch) : feeds.StartScan(fetch));
+  return feeds;
 }
 
 Result<TensorMap> BodyFeeds::Next(const TensorMap& last, const TensorMap& made) {

@@ -116,11 +116,11 @@ Status StartRounds(const OuterTensors& outer, FedBody& body) {
   const OnnxNode& node = model.graph().nodes[body.reference.node];
   for (const OnnxSubgraph& link : model.graph().Subgraphs(node)) {
     if (link.attribute != kBody) continue;
-    body.rounds.emplace(model, node, model.Subgraph(link));
-    VERNIER_ASSIGN_OR_RETURN(TensorMap own, body.rounds->First([&](std::string_view name) {
-      return outer.Fetch(name);
-    }));
-    std::move(own.begin(), own.end(), std::back_inserter(body.first));
+    const auto fetch = [&](std::string_view name) { return outer.Fetch(name); };
+    VERNIER_ASSIGN_OR_RETURN(BodyFeeds rounds,
+                             BodyFeeds::Start(model, node, model.Subgraph(link), fetch));
+    body.first.insert(body.first.end(), rounds.first().begin(), rounds.first().end());
+    body.rounds.emplace(std::move(rounds));
     return {};
   }
   return NotFound("no body");
