@@ -7,7 +7,7 @@
 #include <system_error>
 #include <vector>
 
-#include "blame/probe/sides.h"
+#include "blame/probe/reference_choice.h"
 #include "io/results/file_kind.h"
 #include "model/onnx/model_type.h"
 #include "run/comparison/name_maps.h"

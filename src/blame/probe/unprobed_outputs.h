@@ -2,7 +2,7 @@
 #pragma once
 
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,12 +18,12 @@ struct RetypedOutput {
   DType reference = DType::kUndefined, candidate = DType::kUndefined;
 };
 
-class PlainOutputs {
+class UnprobedOutputs {
  public:
-  /// Before the rest.
-  void SetRunners(const SideRunners& runners) {
-    bounds_.emplace(MakeSideBounds(options_, runners));
-  }
+  /// `runners` are open.
+  explicit UnprobedOutputs(const SideRunners& runners)
+      : options_(std::make_unique<const CompareOptions>()),
+        bounds_(MakeSideBounds(*options_, runners)) {}
 
   /// One iteration more, its outputs paired as `run` pairs them. What has no partner is not
   /// compared. Errors as PairMatching.
@@ -68,8 +68,8 @@ class PlainOutputs {
   };
   std::map<std::string, std::string> partners_;
   Pairing first_pairing_;
-  CompareOptions options_;
-  std::optional<PairErrorBounds> bounds_;
+  std::unique_ptr<const CompareOptions> options_;  // stays where it is when this is moved
+  PairErrorBounds bounds_;
   std::vector<Iteration> iterations_;
 };
 

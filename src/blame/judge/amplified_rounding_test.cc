@@ -1,4 +1,4 @@
-#include "blame/judge/error_easing.h"
+#include "blame/judge/amplified_rounding.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "blame/probe/sides.h"
+#include "blame/probe/reference_choice.h"
 #include "core/test_values.h"
 
 #include <gtest/gtest.h>

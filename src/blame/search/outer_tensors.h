@@ -14,9 +14,9 @@ namespace vernier {
 
 class OuterTensors {
  public:
-  /// Those of the search's iteration of this number. `scene` outlives the object.
-  OuterTensors(const BranchScene& scene, int64_t iteration)
-      : scene_(scene), iteration_(iteration) {}
+  /// Those of the search's iteration of this number. `input` outlives the object.
+  OuterTensors(const BodySearchInput& input, int64_t iteration)
+      : input_(input), iteration_(iteration) {}
 
   /// What the reference has, is fed or makes, under its own name where the two sides' graphs have
   /// different ones; failing that, what the candidate makes: both bodies are fed the same in any
@@ -28,9 +28,11 @@ class OuterTensors {
   Result<Tensor> OfCandidate(std::string_view name) const;
   Result<Tensor> FetchPaired(std::string_view name) const;
   Result<Tensor> HandedOut(size_t runner, std::string_view name) const;
-  const TensorMap& feed() const { return (*scene_.feeds)[static_cast<size_t>(iteration_)]; }
+  const TensorMap& feed() const {
+    return input_.subject.unprobed.feeds[static_cast<size_t>(iteration_)];
+  }
 
-  const BranchScene& scene_;
+  const BodySearchInput& input_;
   const int64_t iteration_;
 };
 

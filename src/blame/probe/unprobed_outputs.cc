@@ -1,4 +1,4 @@
-#include "blame/probe/plain_outputs.h"
+#include "blame/probe/unprobed_outputs.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -15,9 +15,9 @@ double WorstOf(const std::map<std::string, TensorJudgement>& judged) {
 
 }  // namespace
 
-Status PlainOutputs::Add(const TensorMap& feed, TensorMap reference, TensorMap candidate,
-                         PairMatching& matching) {
-  bounds_->SetFeed(feed);
+Status UnprobedOutputs::Add(const TensorMap& feed, TensorMap reference, TensorMap candidate,
+                            PairMatching& matching) {
+  bounds_.SetFeed(feed);
   const bool decides = !matching.settled();
   const IterationResult ours{"", {}, reference}, theirs{"", {}, candidate};
   VERNIER_TRY(matching.Look(ours, theirs, nullptr));
@@ -39,7 +39,7 @@ Status PlainOutputs::Add(const TensorMap& feed, TensorMap reference, TensorMap c
   return {};
 }
 
-std::vector<RetypedOutput> PlainOutputs::Retyped() const {
+std::vector<RetypedOutput> UnprobedOutputs::Retyped() const {
   std::vector<RetypedOutput> outputs;
   if (iterations_.empty()) return outputs;
   for (const auto& [name, partner] : partners_) {
@@ -51,10 +51,11 @@ std::vector<RetypedOutput> PlainOutputs::Retyped() const {
   return outputs;
 }
 
-PlainOutputs::Judgements PlainOutputs::Between(size_t iteration, Names names, const TensorMap& ours,
-                                               const TensorMap& theirs) {
+UnprobedOutputs::Judgements UnprobedOutputs::Between(size_t iteration, Names names,
+                                                     const TensorMap& ours,
+                                                     const TensorMap& theirs) {
   const ErrorBounds& bounds =
-      bounds_->For(kReferenceStream, kCandidateStream, iterations_[iteration].reference);
+      bounds_.For(kReferenceStream, kCandidateStream, iterations_[iteration].reference);
   Judgements judged;
   for (const auto& [name, partner] : partners_) {
     const Tensor* one = Find(ours, names == Names::kReference ? partner : name);
@@ -66,20 +67,21 @@ PlainOutputs::Judgements PlainOutputs::Between(size_t iteration, Names names, co
   return judged;
 }
 
-PlainOutputs::Judgements PlainOutputs::AgainstReference(size_t iteration,
-                                                        const TensorMap& outputs) {
+UnprobedOutputs::Judgements UnprobedOutputs::AgainstReference(size_t iteration,
+                                                              const TensorMap& outputs) {
   return Between(iteration, Names::kReference, iterations_[iteration].reference, outputs);
 }
 
-PlainOutputs::Judgements PlainOutputs::AgainstPlain(size_t iteration, const TensorMap& outputs) {
+UnprobedOutputs::Judgements UnprobedOutputs::AgainstPlain(size_t iteration,
+                                                          const TensorMap& outputs) {
   return Between(iteration, Names::kCandidate, iterations_[iteration].candidate, outputs);
 }
 
-double PlainOutputs::Error(size_t iteration, const TensorMap& outputs) {
+double UnprobedOutputs::Error(size_t iteration, const TensorMap& outputs) {
   return WorstOf(AgainstReference(iteration, outputs));
 }
 
-std::map<std::string, double> PlainOutputs::Errors() {
+std::map<std::string, double> UnprobedOutputs::Errors() {
   std::map<std::string, double> errors;
   for (size_t i = 0; i < iterations_.size(); ++i) {
     for (const auto& [name, judged] : AgainstReference(i, iterations_[i].candidate)) {
@@ -89,7 +91,8 @@ std::map<std::string, double> PlainOutputs::Errors() {
   return errors;
 }
 
-std::map<std::string, double> PlainOutputs::Movements(size_t iteration, const TensorMap& outputs) {
+std::map<std::string, double> UnprobedOutputs::Movements(size_t iteration,
+                                                         const TensorMap& outputs) {
   std::map<std::string, double> movements;
   for (const auto& [name, judged] : AgainstPlain(iteration, outputs)) {
     movements[name] = judged.rms;
@@ -97,7 +100,8 @@ std::map<std::string, double> PlainOutputs::Movements(size_t iteration, const Te
   return movements;
 }
 
-void PlainOutputs::Compare(size_t iteration, const TensorMap& probed, DisturbanceRecord& record) {
+void UnprobedOutputs::Compare(size_t iteration, const TensorMap& probed,
+                              DisturbanceRecord& record) {
   if (probed.empty()) return;
   // Only of outputs that were had both ways: what is a constant is never probed.
   TensorMap plain = iterations_[iteration].candidate;

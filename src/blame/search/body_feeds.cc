@@ -1,4 +1,4 @@
-#include "blame/search/body_rounds.h"
+#include "blame/search/body_feeds.h"
 
 #include <algorithm>
 #include <cstring>
@@ -40,7 +40,7 @@ bool IsAnyNot(const std::vector<int64_t>& values, int64_t value) {
 
 }  // namespace
 
-Result<Tensor> BodyRounds::Counter() const {
+Result<Tensor> BodyFeeds::Counter() const {
   // Some exporters declare it as a list of one.
   const TensorInfo declared = ToTensorInfo(body_.inputs[0]);
   const bool is_list = declared.shape && declared.shape->size() == 1;
@@ -50,7 +50,7 @@ Result<Tensor> BodyRounds::Counter() const {
   return std::move(buffer).Freeze();
 }
 
-Result<TensorMap> BodyRounds::FirstOfLoop(const Fetch& fetch) {
+Status BodyFeeds::StartLoop(const Fetch& fetch) {
   const auto inputs = model_.graph().Inputs(node_);
   const auto& own = body_.inputs;
   if (own.size() < kCounterAndCondition || inputs.size() != own.size()) {
@@ -63,20 +63,19 @@ Result<TensorMap> BodyRounds::FirstOfLoop(const Fetch& fetch) {
     }
     if (rounds_ == 0) return NotFound("a Loop of no rounds");
   }
-  TensorMap feed;
   VERNIER_ASSIGN_OR_RETURN(Tensor counter, Counter());
-  feed.push_back({std::string(own[0].name), std::move(counter)});
+  first_.push_back({std::string(own[0].name), std::move(counter)});
   VERNIER_ASSIGN_OR_RETURN(Tensor condition, inputs[1].empty() ? Truth() : fetch(inputs[1]));
   if (IsFalse(condition)) return NotFound("a Loop of no rounds");
-  feed.push_back({std::string(own[1].name), std::move(condition)});
+  first_.push_back({std::string(own[1].name), std::move(condition)});
   for (size_t i = kCounterAndCondition; i < own.size(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(Tensor carried, fetch(inputs[i]));
-    feed.push_back({std::string(own[i].name), std::move(carried)});
+    first_.push_back({std::string(own[i].name), std::move(carried)});
   }
-  return feed;
+  return {};
 }
 
-Status BodyRounds::AddSlices(TensorMap& feed) const {
+Status BodyFeeds::AddSlices(TensorMap& feed) const {
   for (const NamedTensor& whole : sliced_) {
     VERNIER_ASSIGN_OR_RETURN(Tensor slice, SliceOf(whole.tensor, round_));
     feed.push_back({whole.name, std::move(slice)});
@@ -84,7 +83,7 @@ Status BodyRounds::AddSlices(TensorMap& feed) const {
   return {};
 }
 
-Result<TensorMap> BodyRounds::FirstOfScan(const Fetch& fetch) {
+Status BodyFeeds::StartScan(const Fetch& fetch) {
   const auto inputs = model_.graph().Inputs(node_);
   const auto& own = body_.inputs;
   NodeAttributes attributes(model_, node_);
@@ -95,24 +94,25 @@ Result<TensorMap> BodyRounds::FirstOfScan(const Fetch& fetch) {
   if (!plain || inputs.size() != own.size() || sliced == 0 || sliced > own.size()) {
     return NotFound("a Scan that does not slice along the first axis");
   }
-  TensorMap feed;
   for (size_t i = 0; i < own.size(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(Tensor tensor, fetch(inputs[i]));
     const bool carried = i < own.size() - sliced;
     if (!carried && tensor.dims().empty()) return NotFound("a scalar cannot be sliced");
     if (!carried) rounds_ = tensor.dims()[0];
-    (carried ? feed : sliced_).push_back({std::string(own[i].name), std::move(tensor)});
+    (carried ? first_ : sliced_).push_back({std::string(own[i].name), std::move(tensor)});
   }
   if (rounds_ == 0) return NotFound("a Scan of no rounds");
-  VERNIER_TRY(AddSlices(feed));
-  return feed;
+  return AddSlices(first_);
 }
 
-Result<TensorMap> BodyRounds::First(const Fetch& fetch) {
-  return node_.op_type == "Loop" ? FirstOfLoop(fetch) : FirstOfScan(fetch);
+Result<BodyFeeds> BodyFeeds::Start(const OnnxModel& model, const OnnxNode& node,
+                                   const OnnxGraph& body, const Fetch& fetch) {
+  BodyFeeds feeds(model, node, body);
+  VERNIER_TRY(node.op_type == "Loop" ? feeds.StartLoop(fetch) : feeds.StartScan(fetch));
+  return feeds;
 }
 
-Result<TensorMap> BodyRounds::Next(const TensorMap& last, const TensorMap& made) {
+Result<TensorMap> BodyFeeds::Next(const TensorMap& last, const TensorMap& made) {
   ++round_;
   if (rounds_ >= 0 && round_ >= rounds_) return NotFound("no round is left");
   const bool is_loop = node_.op_type == "Loop";

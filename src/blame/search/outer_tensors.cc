@@ -1,4 +1,4 @@
-#include "blame/graph/outer_tensors.h"
+#include "blame/search/outer_tensors.h"
 
 #include <optional>
 #include <span>
@@ -79,32 +79,34 @@ Result<Tensor> OuterTensors::Fetch(std::string_view name) const {
 }
 
 Result<Tensor> OuterTensors::OfReference(std::string_view name) const {
-  const ModelPlan& plan = scene_.plan->run.runners[scene_.reference_runner].model;
-  if (auto held = ValueInFile(*scene_.reference, name, plan)) return *std::move(held);
-  if (scene_.source.pairs->Find(name) != nullptr) return FetchPaired(name);
-  if (!scene_.reference->IsMade(name)) return NotFound("the reference has no such tensor");
-  return HandedOut(scene_.reference_runner, name);
+  const ModelPlan& plan =
+      input_.subject.plan.run.runners[*input_.subject.sides.places.reference].model;
+  if (auto held = ValueInFile(input_.reference, name, plan)) return *std::move(held);
+  if (input_.source.pairs.Find(name) != nullptr) return FetchPaired(name);
+  if (!input_.reference.IsMade(name)) return NotFound("the reference has no such tensor");
+  return HandedOut(*input_.subject.sides.places.reference, name);
 }
 
 Result<Tensor> OuterTensors::OfCandidate(std::string_view name) const {
-  const ModelPlan& plan = scene_.plan->run.runners[scene_.candidate_runner].model;
-  if (auto held = ValueInFile(*scene_.candidate, name, plan)) return *std::move(held);
-  if (!scene_.candidate->IsMade(name)) return NotFound("the candidate has no such tensor");
-  return HandedOut(scene_.candidate_runner, name);
+  const ModelPlan& plan =
+      input_.subject.plan.run.runners[input_.subject.sides.places.candidate].model;
+  if (auto held = ValueInFile(input_.subject.graph(), name, plan)) return *std::move(held);
+  if (!input_.subject.graph().IsMade(name)) return NotFound("the candidate has no such tensor");
+  return HandedOut(input_.subject.sides.places.candidate, name);
 }
 
 Result<Tensor> OuterTensors::FetchPaired(std::string_view name) const {
   std::vector<UnexposedTensor> unexposed;
   TensorsByName tensors;
-  VERNIER_TRY(ReferenceProbe(scene_.source, unexposed).Fetch({name}, feed(), iteration_, tensors));
+  VERNIER_TRY(ReferenceProbe(input_.source, unexposed).Fetch({name}, feed(), iteration_, tensors));
   const auto found = tensors.find(name);
   if (found != tensors.end()) return found->second;
   return NotFound(unexposed.empty() ? "the reference does not hand it out" : unexposed[0].why);
 }
 
 Result<Tensor> OuterTensors::HandedOut(size_t runner, std::string_view name) const {
-  const RunnerPlan& plan = scene_.plan->run.runners[runner];
-  VERNIER_ASSIGN_OR_RETURN(const TensorMap made, scene_.infer(plan, {std::string(name)}, feed()));
+  const RunnerPlan& plan = input_.subject.plan.run.runners[runner];
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap made, input_.infer(plan, {std::string(name)}, feed()));
   if (const Tensor* tensor = Find(made, name)) return *tensor;
   return NotFound("'" + plan.name + "' does not hand it out");
 }
