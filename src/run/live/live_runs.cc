@@ -70,7 +70,7 @@ std::string PadName(const std::string& name) {
 }
 
 LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
-                   const CallerObjects* caller)
+                   const CallerObjects* caller, const LiveRunner::Waiting& waiting)
     : plan_(plan),
       logger_(logger),
       interrupted_(interrupted),
@@ -79,9 +79,10 @@ LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Log
       devices_(logger),
       may_stay_on_device_(OutputsAreOnlyCompared(plan) &&
                           (caller == nullptr || !caller->keeps_outputs)),
-      needs_every_runner_(caller != nullptr && caller->needs_every_runner) {
+      needs_every_runner_(caller != nullptr && caller->needs_every_runner),
+      may_be_asked_between_(plan.noise_floor || PairErrorBounds(plan.compare).wanted()) {
   for (const RunnerPlan& runner : plan.runners) {
-    runners_.emplace_back(runner);
+    runners_.emplace_back(runner).WaitWith(waiting);
     marked_ |= runner.model.edited();
   }
 }

@@ -33,9 +33,13 @@ namespace vernier {
 
 class LiveRuns {
  public:
-  /// All must outlive it; `caller` may be null.
+  /// All must outlive it; `caller` may be null. `waiting` is what runners are opened with
+  /// (LiveRunner::WaitWith).
   LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
-           const CallerObjects* caller = nullptr);
+           const CallerObjects* caller = nullptr, const LiveRunner::Waiting& waiting = {});
+
+  /// What is carried out, with the sizes that ChangeSizes() was given.
+  const RunPlan& plan() const { return plan_; }
 
   size_t size() const { return runners_.size(); }
   LiveRunner& operator[](size_t index) { return runners_[index]; }
@@ -48,11 +52,6 @@ class LiveRuns {
 
   /// What all runners that are still there have finished; all there is where none is.
   size_t CommonIterations() const;
-
-  /// What runners are opened with (LiveRunner::WaitWith).
-  void WaitWith(const LiveRunner::Waiting& waiting) {
-    for (LiveRunner& runner : runners_) runner.WaitWith(waiting);
-  }
 
   /// kInvalidArgument where a map without a label names no input of any runner. All must have been
   /// opened; where one has failed or does not say what it takes, nothing is known.
@@ -95,8 +94,9 @@ class LiveRuns {
   /// outputs is empty. kUnavailable where the worker is gone; kCancelled.
   Result<bool> Try(size_t index, const TensorMap& feed);
 
-  /// Feeds will have these sizes, which no runner was opened for: what was inferred beforehand is
-  /// dropped, and those whose sessions take certain sizes alone are opened anew.
+  /// Feeds will have these sizes, which no runner was opened for: the plan has them from now on,
+  /// what was inferred beforehand is dropped, and those whose sessions take certain sizes alone are
+  /// opened anew.
   Status ChangeSizes(std::span<const DimSize> found);
 
   /// After Try(): how many other sizes were tried, for the message of a runner that fails at once,
@@ -116,9 +116,6 @@ class LiveRuns {
   /// One more inference for the iteration, with other inputs; it is not told of. A failure puts the
   /// runner out of the run, as a process that has died serves nobody.
   Result<TensorMap> InferAside(size_t index, const TensorMap& feed, int64_t iteration);
-
-  /// No runner is sent a feed before its turn: between its inferences there may be others.
-  void KeepInStep() { in_step_ = true; }
 
   /// What is done once, on this thread, while a runner computes the next result.
   struct Work {
@@ -197,15 +194,15 @@ class LiveRuns {
   bool InferAhead(size_t index, const TensorMap& feed, int64_t iteration);
   bool MayLendFeeds() const;
 
-  const RunPlan& plan_;
+  RunPlan plan_;
   Logger& logger_;
   const std::atomic<int>& interrupted_;
   WorkerPool pool_;
   ModelConversions conversions_{pool_, logger_};
   DeviceOutputs devices_;
-  bool may_stay_on_device_ = false;
-  bool needs_every_runner_ = false;
-  bool in_step_ = false;
+  const bool may_stay_on_device_;
+  const bool needs_every_runner_;
+  const bool may_be_asked_between_;  // more inferences than one of a feed
   std::deque<LiveRunner> runners_;
   bool marked_ = false;
   PythonFeeds python_feeds_;

@@ -75,8 +75,7 @@ Result<const TensorBlock*> LiveRuns::Encode(const TensorMap& feed, int64_t itera
 // compute, and be seen to do it once more. In a process of its own: a crash that nobody wants must
 // not take this one along.
 bool LiveRuns::MayInferAhead(size_t index, int64_t iteration) const {
-  if (runners_.size() != 1 || plan_.noise_floor || in_step_ || plan_.execution.in_process)
-    return false;
+  if (runners_.size() != 1 || may_be_asked_between_ || plan_.execution.in_process) return false;
   const LiveRunner& runner = runners_[index];
   return runner.in_plugin() && !SavesFiles(runner.plan()) && last_was_light_ &&
          !IsSaved(index, iteration);
