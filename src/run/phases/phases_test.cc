@@ -113,11 +113,10 @@ TEST_F(PhasesTest, RowsNeedAPair) {
   EXPECT_EQ(*none, nullptr);
 }
 
-TEST_F(PhasesTest, PairsHaveLabelsWhereRowsAreSaved) {
-  plan_.save.rows = "rows.jsonl";
+TEST_F(PhasesTest, PairsAreNamedForPeople) {
   Prepare({{"a", Adds(1)}, {"b", Adds(1)}});
   ASSERT_EQ(sides_->pairs.pairs.size(), 1u);
-  EXPECT_EQ(sides_->pairs.pairs[0].label, "a vs. b");
+  EXPECT_EQ(sides_->pairs.pairs[0].label(), "a vs. b");
 }
 
 TEST_F(PhasesTest, ANameThatNoOutputHasIsAnErrorOnceAllAreKnown) {
