@@ -39,10 +39,8 @@ class Comparison {
     bounds_.emplace(plan_.compare);
     objects_ = caller_.Objects(false);
     scripts_.emplace(plan_, thread_, logger_, objects_);
-    run_.emplace(Check(ComparisonRun::Create(plan_, names_, false, reporter_->observer())));
-    if (bounds_->wanted()) run_->UseBounds(*bounds_);
-    run_->StopWhen(thread_.interrupted());
-    run_->KeepNothing();  // arrays of Python are let go where the GIL is held
+    pairs_ = Check(ComparedPairs::Find(plan_, names_, false));
+    MakeRun({});
   }
 
   // False when nothing more is to be compared.
@@ -106,7 +104,18 @@ class Comparison {
       for (const NamedTensor& output : side->outputs) known.push_back(output.name);
     }
     if (!plan_.lenient) VERNIER_TRY(CheckOutputNames(plan_, known));
-    return scripts_->Open(plan_, *run_);
+    VERNIER_ASSIGN_OR_RETURN(const ComparisonParts::Scripts scripts, scripts_->Open(plan_));
+    MakeRun(scripts);  // nothing was compared yet
+    return {};
+  }
+
+  void MakeRun(const ComparisonParts::Scripts& scripts) {
+    ComparisonParts parts;
+    parts.scripts = scripts;
+    parts.bounds = bounds_->wanted() ? &*bounds_ : nullptr;
+    parts.interrupted = &thread_.interrupted();
+    parts.may_keep = false;  // arrays of Python are let go where the GIL is held
+    run_.emplace(plan_, pairs_, parts, reporter_->observer());
   }
 
   PythonLogger logger_;
@@ -119,6 +128,7 @@ class Comparison {
   std::optional<ComparisonReport> reporter_;
   std::optional<PairErrorBounds> bounds_;
   std::optional<ComparisonScripts> scripts_;
+  ComparedPairs pairs_;
   std::optional<ComparisonRun> run_;
   int64_t iteration_ = 0;
 };

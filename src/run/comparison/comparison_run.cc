@@ -6,7 +6,6 @@
 
 #include "compare/comparator.h"
 #include "compare/postprocess.h"
-#include "record/runner_name.h"
 #include "run/comparison/script_comparison.h"
 
 namespace vernier {
@@ -22,18 +21,6 @@ void AddDropped(const TensorMap& before, const TensorMap& after,
   }
 }
 
-Result<size_t> IndexOf(const std::vector<std::string>& names, const std::string& name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<size_t>(found - names.begin());
-  const auto called = [&](const std::string& other) { return IsCalled(other, name); };
-  if (std::ranges::count_if(names, called) == 1) {
-    return static_cast<size_t>(std::ranges::find_if(names, called) - names.begin());
-  }
-  std::string known;
-  for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
-  return InvalidArgument("--pairs: there is no runner '" + name + "'; there are: " + known);
-}
-
 // Gives the output's bound what was heard of the runner; false: that is nothing.
 bool TakeHeard(const std::string& runner, const std::string& output, const HeardOutput& heard,
                ErrorBounds& bounds) {
@@ -47,68 +34,28 @@ bool TakeHeard(const std::string& runner, const std::string& output, const Heard
 
 }  // namespace
 
-Result<ComparisonRun> ComparisonRun::Create(const RunPlan& plan, std::vector<std::string> names,
-                                            bool marked, RunObserver& observer) {
-  ComparisonRun run(plan, observer);
-  run.pool_ = std::make_unique<ThreadPool>();
-  run.detail_ = observer.DetailWanted();
-  run.detail_.pool = run.pool_.get();
-  run.rule_ = plan.lenient ? PairingRule::kLenient
-              : marked     ? PairingRule::kOneToOneMarked
-                           : PairingRule::kOneToOne;
-  run.marked_ = marked;
-  VERNIER_TRY(run.MakePairs(names));
-  run.names_ = std::move(names);
-  run.dropped_.resize(run.names_.size());
-  return run;
-}
-
-Status ComparisonRun::MakePairs(const std::vector<std::string>& names) {
-  const Charts charts = plan_->save.WantsCharts() ? Charts::kWanted : Charts::kNone;
-  const auto add = [&](size_t a, size_t b) {
-    pairs_.push_back(
-        {a, b, PairRecorder(names[a], names[b], charts), {}, true, {names[a], names[b]}});
-  };
-  switch (plan_->pairs.rule) {
-    case PairRule::kNeighbours:
-      for (size_t i = 0; i + 1 < names.size(); ++i) add(i, i + 1);
-      break;
-    case PairRule::kFirst:
-      for (size_t i = 1; i < names.size(); ++i) add(0, i);
-      break;
-    case PairRule::kAll:
-      for (size_t i = 0; i < names.size(); ++i) {
-        for (size_t j = i + 1; j < names.size(); ++j) add(i, j);
-      }
-      break;
-    case PairRule::kNamed:
-      for (const auto& [first, second] : plan_->pairs.named) {
-        VERNIER_ASSIGN_OR_RETURN(const size_t a, IndexOf(names, first));
-        VERNIER_ASSIGN_OR_RETURN(const size_t b, IndexOf(names, second));
-        add(a, b);
-      }
-      break;
+ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const ComparisonParts& parts,
+                             RunObserver& observer)
+    : plan_(&plan),
+      observer_(&observer),
+      pool_(std::make_unique<ThreadPool>()),
+      scripts_(parts.scripts),
+      bounds_(parts.bounds),
+      detail_(observer.DetailWanted()),
+      rows_(parts.rows),
+      names_(std::move(pairs.names)),
+      marked_(pairs.marked),
+      pairs_(std::move(pairs.pairs)),
+      dropped_(names_.size()),
+      may_keep_(parts.may_keep) {
+  detail_.pool = pool_.get();
+  detail_.perceptual = parts.perceptual;
+  detail_.device = parts.device;
+  detail_.interrupted = parts.interrupted;
+  // Runners that take turns are gone when their outputs are compared.
+  if (bounds_ != nullptr && parts.live != nullptr && !plan.execution.sequential) {
+    hearing_.emplace(*parts.live, *bounds_);
   }
-  for (Pair& pair : pairs_) {
-    VERNIER_ASSIGN_OR_RETURN(pair.matching,
-                             PairMatching::Create(plan_->output_map_words, names,
-                                                  {names[pair.first], names[pair.second]}, rule_));
-  }
-  return {};
-}
-
-std::vector<std::pair<size_t, size_t>> ComparisonRun::pairs() const {
-  std::vector<std::pair<size_t, size_t>> pairs;
-  for (const Pair& pair : pairs_) pairs.emplace_back(pair.first, pair.second);
-  return pairs;
-}
-
-// Runners that take turns are gone when their outputs are compared.
-void ComparisonRun::UseBounds(PairErrorBounds& bounds, LiveRuns& live) {
-  UseBounds(bounds);
-  if (plan_->execution.sequential) return;
-  hearing_.emplace(live, bounds);
-  live.KeepInStep();
 }
 
 Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) {

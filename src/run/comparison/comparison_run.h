@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "backend/script_client.h"
+#include "run/comparison/compared_pairs.h"
 #include "run/comparison/pair_error_bounds.h"
-#include "run/comparison/pair_matching.h"
-#include "run/comparison/pair_recorder.h"
 #include "run/comparison/second_hearing.h"
 #include "run/exit_code.h"
 #include "run/run_observer.h"
@@ -30,46 +29,38 @@ using IterationOutputs = std::vector<std::optional<IterationResult>>;
 /// Whether comparing less than was asked for is a fault of its own, or follows from another.
 enum class Coverage : uint8_t { kJudged, kIgnored };
 
-class ComparisonRun {
- public:
-  /// `names` are the streams' in order: live runners, then loaded runs. `marked`: the command line
-  /// marks tensors as outputs. kInvalidArgument when --pairs names an unknown runner.
-  static Result<ComparisonRun> Create(const RunPlan& plan, std::vector<std::string> names,
-                                      bool marked, RunObserver& observer);
-
-  /// Opened scripts that take part; null where there is none. They must outlive the run.
+/// What takes part in the comparisons of a run beside the outputs; null: it does not. All must
+/// outlive them.
+struct ComparisonParts {
   struct Scripts {
     ScriptClient* comparison = nullptr;
     ScriptClient* postprocessing = nullptr;
   };
-  void Use(Scripts scripts) { scripts_ = scripts; }
+  Scripts scripts;                          ///< opened
+  PerceptualMeasure* perceptual = nullptr;  ///< for --compare perceptual_metrics
+  DeviceMeasure* device = nullptr;          ///< where outputs are whose bytes stayed on a device
+  /// The bounds of --tolerance auto, asked while comparing.
+  PairErrorBounds* bounds = nullptr;
+  /// Runners that can infer once more: the condition of outputs that are over their bounds is
+  /// measured with them. Without, those bounds stay as they are.
+  LiveRuns* live = nullptr;
+  RowWriter* rows = nullptr;  ///< keeps the rows of all pairs under their labels
+  /// Compare() returns kCancelled once it is set: after the output at hand, not after the
+  /// iteration.
+  const std::atomic<int>* interrupted = nullptr;
+  /// An iteration that does not show yet which outputs belong together waits for the next ones.
+  /// Else each is compared as far as it and those before it show the pairs.
+  bool may_keep = true;
+};
 
-  /// Where --compare perceptual_metrics gets its distances; it must outlive the run.
-  void Use(PerceptualMeasure& measure) { detail_.perceptual = &measure; }
-
-  /// Where outputs are whose bytes stayed on a device. It must outlive this.
-  void Use(DeviceMeasure& device) { detail_.device = &device; }
+class ComparisonRun {
+ public:
+  /// `plan` and `observer` must outlive it.
+  ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const ComparisonParts& parts,
+                RunObserver& observer);
 
   /// Top-K, or what the script makes of each side's outputs.
   Status Postprocess(int64_t iteration, IterationOutputs& outputs);
-
-  /// Where the bounds of --tolerance auto come from; asked while comparing. `live` measures the
-  /// condition of outputs that are over them. Both must outlive the run.
-  void UseBounds(PairErrorBounds& bounds, LiveRuns& live);
-  /// The same for outputs whose runners cannot be asked again: their bounds stay as they are.
-  void UseBounds(PairErrorBounds& bounds) { bounds_ = &bounds; }
-
-  /// Compare() returns kCancelled once `interrupted` is set: after the output at hand, not after
-  /// the iteration. It must outlive this.
-  void StopWhen(const std::atomic<int>& interrupted) { detail_.interrupted = &interrupted; }
-
-  /// Keeps the rows of all pairs. They must outlive the run.
-  void Use(RowWriter& rows) { rows_ = &rows; }
-
-  /// How people call the sides of all pairs, in the pairs' order: in rows and in sentences.
-  void NamePairs(std::vector<std::pair<std::string, std::string>> names) {
-    for (size_t i = 0; i < pairs_.size(); ++i) pairs_[i].shown = std::move(names[i]);
-  }
 
   /// Post-processes and compares one iteration. False when --fail-fast ends the run. An iteration
   /// that does not show yet which outputs belong together is kept, with three more at most, and
@@ -79,9 +70,6 @@ class ComparisonRun {
 
   /// Compares what was kept. To be called after the last iteration.
   Result<bool> CompareKept();
-
-  /// Nothing is kept: each iteration is compared as far as it and those before it show the pairs.
-  void KeepNothing() { may_keep_ = false; }
 
   /// --validate on all outputs of an iteration, after everything was compared. Each that is invalid
   /// adds a sentence. Post-processes them, as far as that cannot hide what they hold.
@@ -94,9 +82,6 @@ class ComparisonRun {
 
   bool has_pairs() const { return !pairs_.empty(); }
 
-  /// The streams of each pair, by their indices in `names`.
-  std::vector<std::pair<size_t, size_t>> pairs() const;
-
   /// Drops what was found where a stream from `first` on took part: there is no verdict on it.
   void Disbelieve(size_t first);
 
@@ -106,16 +91,7 @@ class ComparisonRun {
               RunRecord& record);
 
  private:
-  struct Pair {
-    size_t first = 0;
-    size_t second = 0;
-    PairRecorder recorder;
-    PairMatching matching;
-    bool believed = true;
-    std::pair<std::string, std::string> shown = {};  ///< names of the sides, for people
-
-    std::string label() const { return shown.first + " vs. " + shown.second; }
-  };
+  using Pair = ComparedPair;
 
   // An iteration that waits for its pairs, with what it was made from.
   struct Kept {
@@ -124,8 +100,6 @@ class ComparisonRun {
     TensorMap feed;
   };
 
-  ComparisonRun(const RunPlan& plan, RunObserver& observer) : plan_(&plan), observer_(&observer) {}
-  Status MakePairs(const std::vector<std::string>& names);
   bool Validate(int64_t iteration, const IterationOutputs& outputs);
   Result<bool> LookAt(const IterationOutputs& outputs);
   Status CheckMapsUsed() const;
@@ -156,18 +130,17 @@ class ComparisonRun {
   const RunPlan* plan_;
   RunObserver* observer_;
   std::unique_ptr<ThreadPool> pool_;  ///< its threads start with the first large output
-  Scripts scripts_;
-  PairErrorBounds* bounds_ = nullptr;
+  ComparisonParts::Scripts scripts_;
+  PairErrorBounds* bounds_;
   std::optional<SecondHearing> hearing_;
   ComparisonDetail detail_;
-  RowWriter* rows_ = nullptr;
-  PairingRule rule_ = PairingRule::kOneToOne;
-  bool marked_ = false;
+  RowWriter* rows_;
   std::vector<std::string> names_;
-  std::vector<std::vector<std::string>> dropped_;  ///< by post-processing, stream by stream
+  bool marked_;
   std::vector<Pair> pairs_;
+  std::vector<std::vector<std::string>> dropped_;  ///< by post-processing, stream by stream
   std::vector<Kept> kept_;
-  bool may_keep_ = true;
+  bool may_keep_;
   bool looked_ = false;  ///< at all pairs, and every map is about one of them
   bool started_ = false;
   bool stopped_ = false;
