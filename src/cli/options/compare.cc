@@ -24,14 +24,16 @@ std::vector<std::string_view> CompareChoices() {
     const bool last = i + 1 == metrics.size() || metrics[i + 1]->group != group;
     if (!group.empty() && last) choices.push_back(group);
   }
+  choices.emplace_back("logits");
   return choices;
 }
 
-std::vector<std::string> OwnMetrics() {
+std::vector<std::string> OwnChoices() {
   std::vector<std::string> names;
   for (const MetricRow* metric : MetricsByOrigin()) {
     if (metric->is_ours()) names.emplace_back(metric->name);
   }
+  names.emplace_back("logits");
   return names;
 }
 
@@ -45,21 +47,29 @@ std::string DescribeChoice(std::string_view choice) {
   return members.empty() ? text : text + " (" + JoinWords(members, " and ") + ")";
 }
 
+Status SetFunctions(const OptionInput& input, CompareOptions& options) {
+  VERNIER_TRY(ReadValue(input, options.functions));
+  return ReadLogitsAxes(input, options.logits_axis);
+}
+
 OptionRow CompareRow() {
   static const std::vector<std::string_view> choices = CompareChoices();
-  static const std::vector<std::string> own = OwnMetrics();
+  static const std::vector<std::string> own = OwnChoices();
   std::vector<std::string> described;
   for (const std::string_view choice : choices) described.push_back(DescribeChoice(choice));
   static const std::string help =
-      "How to compare: " + JoinWords(described, " or ") + ". All that are named must pass.";
+      "How to compare: " + JoinWords(described, " or ") +
+      ". All that are named must pass. [OUTPUT:]logits[:axis=N] says whose rows of logits are"
+      " compared, and which axis has the classes (the last).";
   static const std::string note =
       JoinWords(own, " and ") + " are ours. A metric that cannot be computed has not passed.";
   return {.flags = {"--compare", "--compare-func"},
           .dest = "compare",
-          .sets = Sets<&CompareOptions::functions>(),
+          .sets = SetBy<&SetFunctions>(),
           .arity = Arity::kPlus,
           .choices = choices,
           .own_choices = own.size(),
+          .accepts = &IsLogitsWord,
           .fallback = "simple",
           .metavar = "FUNCTION",
           .help = help,
@@ -305,6 +315,39 @@ constexpr OptionRow kIndices[] = {
      .idle_beside = kOwnJudge},
 };
 
+constexpr OptionRow kLogits[] = {
+    {.flags = {"--logits-kl-threshold"},
+     .dest = "logits_kl_threshold",
+     .sets = Sets<&CompareOptions::logits_kl_threshold>(kAtLeast0),
+     .arity = Arity::kPlus,
+     .fallback = "1e-3",
+     .metavar = "[OUTPUT:]X",
+     .help = "Largest mean Kullback-Leibler divergence of the positions, of the earlier runner from"
+             " the later one, in nats.",
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides}},
+    {.flags = {"--logits-top1-threshold"},
+     .dest = "logits_top1_threshold",
+     .sets = Sets<&CompareOptions::logits_top1_threshold>(kShare),
+     .arity = Arity::kPlus,
+     .fallback = "1",
+     .metavar = "[OUTPUT:]X",
+     .help = "Smallest share of positions where both runners have the same class first; flips"
+             " whose margin is below the largest difference of the position count as equal.",
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides}},
+    {.flags = {"--logits-top-k"},
+     .dest = "logits_top_k",
+     .sets = Sets<&CompareOptions::logits_top_k>(kClasses),
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "5",
+     .metavar = "K",
+     .help = "Also report how often the K largest logits are of the same classes.",
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides}},
+};
+
 std::span<const OptionRow> ComparisonRows() {
   static const std::vector<OptionRow> all = [] {
     std::vector<OptionRow> rows(std::begin(kConduct), std::end(kConduct));
@@ -356,13 +399,18 @@ OptionGroup CompareIndicesGroup() {
   return {"Comparison: indices", "comparing top-K indices", kIndices};
 }
 
+OptionGroup CompareLogitsGroup() {
+  return {"Comparison: logits", "comparing distributions over classes", kLogits};
+}
+
 OptionGroup CompareMetricsGroup() {
   return {"Comparison: other metrics", "thresholds for metrics that give one number",
           ThresholdRows()};
 }
 
 std::vector<OptionGroup> CompareGroup() {
-  return {ComparisonGroup(), CompareSimpleGroup(), CompareIndicesGroup(), CompareMetricsGroup()};
+  return {ComparisonGroup(), CompareSimpleGroup(), CompareIndicesGroup(), CompareLogitsGroup(),
+          CompareMetricsGroup()};
 }
 
 }  // namespace vernier
