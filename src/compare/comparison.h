@@ -90,7 +90,8 @@ struct MetricResult {
 };
 
 struct LogitsResult {
-  int64_t axis = 0;        ///< of the classes, from 0
+  int64_t axis = 0;  ///< of the classes, from 0
+  int64_t classes = 0;
   Dims position_dims;      ///< the other axes; LogitMeasures counts rows through them in order
   LogitMeasures measures;  ///< A is the reference
   double kl_threshold = 0;

@@ -85,6 +85,7 @@ LogitsResult MeasureLogitsOf(const PairMeasurement& pair, int64_t axis) {
   const Dims& dims = pair.a().dims();
   LogitsResult logits;
   logits.axis = axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis;
+  logits.classes = dims[static_cast<size_t>(logits.axis)];
   logits.position_dims = dims;
   logits.position_dims.erase(logits.position_dims.begin() + logits.axis);
   logits.kl_threshold = options.logits_kl_threshold.Lookup(pair.name(), kDefaultLogitsKl);
