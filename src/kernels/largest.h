@@ -20,9 +20,14 @@ class Largest {
   template <typename T>
   void Offer(const T* values, size_t n, int64_t start, double most) {
     if (IsFull() && !(most > taken_.back().value)) return;
-    for (size_t i = 0; i < n; ++i) {
-      const auto value = static_cast<double>(values[i]);
-      if (!IsFull() || value > taken_.back().value) Insert(value, start + static_cast<int64_t>(i));
+    for (size_t first = 0; first < n; first += kGroup) {
+      const size_t end = std::min(first + kGroup, n);
+      if (end == first + kGroup && IsFull() && !AnyExceeds(values + first)) continue;
+      for (size_t i = first; i < end; ++i) {
+        const auto value = static_cast<double>(values[i]);
+        if (!IsFull() || value > taken_.back().value)
+          Insert(value, start + static_cast<int64_t>(i));
+      }
     }
   }
 
@@ -39,6 +44,17 @@ class Largest {
   }
 
  private:
+  static constexpr size_t kGroup = 32;
+
+  // Of a group that few have one in: a loop that compilers make vectors of.
+  template <typename T>
+  bool AnyExceeds(const T* group) const {
+    const auto least = static_cast<T>(taken_.back().value);
+    int any = 0;
+    for (size_t i = 0; i < kGroup; ++i) any |= group[i] > least ? 1 : 0;
+    return any != 0;
+  }
+
   struct Entry {
     double value;
     int64_t place;

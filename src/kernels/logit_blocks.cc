@@ -123,16 +123,44 @@ constexpr double kLog2Low = 0x1.a39ef35793c76p-33;
 constexpr double kLeastExponent = -708;  // of a normal number
 constexpr double kRounding = 0x1.8p52;   // added, it leaves no room for a fraction
 
-HWY_INLINE LogitVec Series(LogitVec r2, size_t first) {
-  const LogitTag d;
-  LogitVec sum = hn::Set(d, kExpSeries[12 + first]);
-  for (size_t k = 6; k-- > 0;) {
-    sum = hn::Add(hn::Mul(sum, r2), hn::Set(d, kExpSeries[2 * k + first]));
-  }
-  return sum;
+// x + y z
+HWY_INLINE LogitVec PlusProduct(LogitVec x, LogitVec y, LogitVec z) {
+  return hn::Add(x, hn::Mul(y, z));
 }
 
-// e^x for x <= 0, within about an ulp; 0 below e^-708.
+// Two neighbours of the series.
+template <size_t kFirst>
+HWY_INLINE LogitVec SeriesPair(LogitVec r) {
+  const LogitTag d;
+  return PlusProduct(hn::Set(d, kExpSeries[kFirst]), hn::Set(d, kExpSeries[kFirst + 1]), r);
+}
+
+enum class ExpDigits : uint8_t { kAll, kEleven };
+
+// The series, summed as a tree: the processor works on its branches side by side.
+template <ExpDigits kDigits>
+HWY_INLINE LogitVec ExpSeries(LogitVec r) {
+  const LogitVec r2 = hn::Mul(r, r);
+  const LogitVec r4 = hn::Mul(r2, r2);
+  const LogitVec low = PlusProduct(SeriesPair<0>(r), SeriesPair<2>(r), r2);
+  const LogitVec middle = PlusProduct(SeriesPair<4>(r), SeriesPair<6>(r), r2);
+  LogitVec high = SeriesPair<8>(r);
+  if constexpr (kDigits == ExpDigits::kAll) {
+    high = PlusProduct(PlusProduct(high, SeriesPair<10>(r), r2), SeriesPair<12>(r), r4);
+  }
+  return PlusProduct(PlusProduct(low, middle, r4), high, hn::Mul(r4, r4));
+}
+
+// e^z - 1 for |z| <= 2 kNearLogits: what is left out is below 2^-42 of it.
+HWY_INLINE LogitVec ExpLess1(LogitVec z) {
+  const LogitVec z2 = hn::Mul(z, z);
+  const LogitVec low = PlusProduct(SeriesPair<1>(z), SeriesPair<3>(z), z2);
+  const LogitVec high = PlusProduct(SeriesPair<5>(z), SeriesPair<7>(z), z2);
+  return hn::Mul(z, PlusProduct(low, high, hn::Mul(z2, z2)));
+}
+
+// e^x for x <= 0, with all digits within about an ulp; 0 below e^-708.
+template <ExpDigits kDigits>
 HWY_INLINE LogitVec ExpOfNegative(LogitVec x) {
   const LogitTag d;
   const LogitBits bits;
@@ -141,11 +169,9 @@ HWY_INLINE LogitVec ExpOfNegative(LogitVec x) {
   const auto n = hn::Sub(shifted, rounding);
   const auto high = hn::Sub(x, hn::Mul(n, hn::Set(d, kLog2High)));
   const auto r = hn::Sub(high, hn::Mul(n, hn::Set(d, kLog2Low)));
-  const auto r2 = hn::Mul(r, r);
-  const auto power = hn::Add(Series(r2, 0), hn::Mul(r, Series(r2, 1)));
   // n stands in the last bits of `shifted`, and goes to the exponent.
   const auto exponent = hn::ShiftLeft<52>(hn::BitCast(bits, shifted));
-  const auto scaled = hn::BitCast(d, hn::Add(hn::BitCast(bits, power), exponent));
+  const auto scaled = hn::BitCast(d, hn::Add(hn::BitCast(bits, ExpSeries<kDigits>(r)), exponent));
   return hn::IfThenElseZero(hn::Ge(x, hn::Set(d, kLeastExponent)), scaled);
 }
 
@@ -170,40 +196,48 @@ struct SumVectors {
   }
 
   // Of kSumLanes elements.
-  template <typename T>
+  template <bool kNear, typename T>
   HWY_INLINE void Add(const T* a, const T* b, LogitVec a_most, LogitVec b_most) {
+    constexpr ExpDigits kDigits = kNear ? ExpDigits::kEleven : ExpDigits::kAll;
     for (size_t i = 0; i < kLogitVectors; ++i) {
       const LogitVec x = hn::Sub(LoadLogits(a + i * kLogitWidth), a_most);
       const LogitVec y = hn::Sub(LoadLogits(b + i * kLogitWidth), b_most);
-      const LogitVec of_a = ExpOfNegative(x);
-      const LogitVec of_b = ExpOfNegative(y);
+      const LogitVec of_a = ExpOfNegative<kDigits>(x);
+      // Without the difference of two classes that are masked, which is NaN.
       const auto counts = hn::Gt(of_a, hn::Zero(LogitTag()));
+      const LogitVec apart = hn::IfThenElseZero(counts, hn::Sub(x, y));
+      LogitVec more;
+      if constexpr (kNear) {
+        more = hn::Mul(of_a, ExpLess1(hn::Neg(apart)));
+      } else {
+        more = hn::Sub(ExpOfNegative<ExpDigits::kAll>(y), of_a);
+      }
       weight[i] = hn::Add(weight[i], of_a);
-      excess[i] = hn::Add(excess[i], hn::Sub(of_b, of_a));
-      tilt[i] = hn::Add(tilt[i], hn::IfThenElseZero(counts, hn::Mul(of_a, hn::Sub(x, y))));
+      excess[i] = hn::Add(excess[i], more);
+      tilt[i] = hn::Add(tilt[i], hn::Mul(of_a, apart));
     }
   }
 };
 
-template <typename T>
+template <typename T, bool kNear>
 void AddBlock(const BlockPair<T>& pair, double a_most, double b_most, LogitSums& sums) {
   const auto most_of_a = hn::Set(LogitTag(), a_most);
   const auto most_of_b = hn::Set(LogitTag(), b_most);
   SumVectors vectors(sums);
   size_t i = 0;
   for (; i + kSumLanes <= pair.count; i += kSumLanes) {
-    vectors.Add(pair.a + i, pair.b + i, most_of_a, most_of_b);
+    vectors.template Add<kNear>(pair.a + i, pair.b + i, most_of_a, most_of_b);
   }
   if (i < pair.count) {
     constexpr T kNothing = -std::numeric_limits<T>::infinity();
     const PaddedLogits<T> rest(pair, i, kNothing, kNothing);
-    vectors.Add(rest.a, rest.b, most_of_a, most_of_b);
+    vectors.template Add<kNear>(rest.a, rest.b, most_of_a, most_of_b);
   }
   vectors.Store(sums);
 }
 
 template <typename T>
-constexpr LogitKernels<T> kLogitTable = {ExtendBlock<T>, AddBlock<T>};
+constexpr LogitKernels<T> kLogitTable = {ExtendBlock<T>, AddBlock<T, false>, AddBlock<T, true>};
 inline const LogitKernels<float>& FloatLogits() { return kLogitTable<float>; }
 inline const LogitKernels<double>& DoubleLogits() { return kLogitTable<double>; }
 

@@ -26,11 +26,17 @@ struct LogitSums {
   double tilt[kSumLanes] = {};    ///< e^x (x - y); 0 where e^x is
 };
 
+/// The largest |a - b| of a row for which `add_near` will do.
+inline constexpr double kNearLogits = 0x1p-4;
+
 template <typename T>
 struct LogitKernels {
   void (*extend)(const BlockPair<T>& pair, LogitExtent& extent);
   /// No element may be NaN, +inf or above its maximum; the maxima are finite.
   void (*add)(const BlockPair<T>& pair, double a_most, double b_most, LogitSums& sums);
+  /// The same of rows that are near each other, with less work: e^x is good to 1e-11 alone, but in
+  /// all sums by the same error, and e^y - e^x to nearly all digits even where it is small.
+  void (*add_near)(const BlockPair<T>& pair, double a_most, double b_most, LogitSums& sums);
 };
 
 /// For the best vectors that this machine has; all give the same bits. T is float or double.

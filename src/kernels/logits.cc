@@ -182,14 +182,17 @@ class LogitRowMeter {
 
   double Compare(int64_t row, LogitTally& tally) {
     LogitSums sums;
+    const auto add = extent_.difference <= kNearLogits ? kernels_.add_near : kernels_.add;
     EachBlock([&](const BlockPair<T>& block, int64_t) {
-      kernels_.add(block, extent_.a_most, extent_.b_most, sums);
+      add(block, extent_.a_most, extent_.b_most, sums);
       return true;
     });
     const double weight = TotalOfLanes(sums.weight);
     const double excess = TotalOfLanes(sums.excess);
     const int64_t a_top = a_largest_.place(), b_top = b_largest_.place();
-    const double change = std::exp(B(a_top) - extent_.b_most) / (weight + excess) - 1 / weight;
+    // ln(sum e^y / sum e^x)
+    const double log_ratio = std::log1p(excess / weight);
+    const double change = std::expm1(B(a_top) - extent_.b_most - log_ratio) / weight;
     tally.squared_change += change * change;
     ++tally.counts.compared;
     if (a_top == b_top) {
@@ -198,8 +201,8 @@ class LogitRowMeter {
       tally.AddFlip(row, A(a_top) - A(b_top), extent_.difference);
     }
     if (a_largest_.HasPlacesOf(b_largest_)) ++tally.counts.equal_sets;
-    // sum p (x - y) + ln(sum e^y / sum e^x), of which rounding may make less than nothing.
-    return std::max(0.0, TotalOfLanes(sums.tilt) / weight + std::log1p(excess / weight));
+    // Rounding may make less than nothing of what is 0.
+    return std::max(0.0, TotalOfLanes(sums.tilt) / weight + log_ratio);
   }
 
   const ElementSpan& a_;

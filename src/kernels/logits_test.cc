@@ -76,11 +76,12 @@ TEST(Logits, AConstantMoreIsNoDifference) {
 }
 
 TEST(Logits, AreAsTheDefinitionHasThem) {
-  for (const size_t classes : {2UL, 17UL, 1024UL, 2500UL}) {
+  for (const size_t classes : {2UL, 17UL, 1024UL, 2500UL, 2501UL}) {
+    const float scale = classes % 2 == 0 ? 0.003f : 0.3f;  // near each other, and not
     const std::vector<float> a = RandomLogits<float>(3 * classes, classes);
     std::vector<float> b = a;
     const std::vector<float> noise = RandomLogits<float>(b.size(), 7);
-    for (size_t i = 0; i < b.size(); ++i) b[i] += 0.01f * noise[i];
+    for (size_t i = 0; i < b.size(); ++i) b[i] += scale * noise[i];
     const LogitRows rows{3, static_cast<int64_t>(classes), 1};
     const LogitMeasures found = MeasureLogits(SpanOf(a), SpanOf(b), rows, 5, nullptr);
     double sum = 0, most = 0;
@@ -211,16 +212,17 @@ TEST(Logits, AreTheSameBitsForAnyBlocks) {
   const std::vector<float> a = RandomLogits<float>(1000, 1);
   const std::vector<float> b = RandomLogits<float>(1000, 2);
   const LogitKernels<float>& kernels = VectorLogitKernels<float>();
-  LogitSums whole;
-  kernels.add({a.data(), b.data(), 1000}, 20, 21, whole);
-  LogitSums parts;
-  for (size_t start = 0; start < 1000; start += 3 * kSumLanes) {
-    kernels.add({&a[start], &b[start], std::min<size_t>(3 * kSumLanes, 1000 - start)}, 20, 21,
-                parts);
+  for (const auto add : {kernels.add, kernels.add_near}) {
+    LogitSums whole;
+    add({a.data(), b.data(), 1000}, 20, 21, whole);
+    LogitSums parts;
+    for (size_t start = 0; start < 1000; start += 3 * kSumLanes) {
+      add({&a[start], &b[start], std::min<size_t>(3 * kSumLanes, 1000 - start)}, 20, 21, parts);
+    }
+    EXPECT_EQ(TotalOfLanes(whole.weight), TotalOfLanes(parts.weight));
+    EXPECT_EQ(TotalOfLanes(whole.excess), TotalOfLanes(parts.excess));
+    EXPECT_EQ(TotalOfLanes(whole.tilt), TotalOfLanes(parts.tilt));
   }
-  EXPECT_EQ(TotalOfLanes(whole.weight), TotalOfLanes(parts.weight));
-  EXPECT_EQ(TotalOfLanes(whole.excess), TotalOfLanes(parts.excess));
-  EXPECT_EQ(TotalOfLanes(whole.tilt), TotalOfLanes(parts.tilt));
 }
 
 }  // namespace
