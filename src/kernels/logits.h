@@ -52,8 +52,8 @@ struct LogitMeasures {
   double top_probability_rms = std::numeric_limits<double>::quiet_NaN();
   int64_t top_k = 0;       ///< classes in a set: as asked for, at most all of them
   int64_t equal_top1 = 0;  ///< rows with one top-1
-  int64_t equal_sets =
-      0;  ///< rows with one set of `top_k` classes; of equal logits the first are in
+  /// Rows with one set of `top_k` classes; of equal logits the first are in.
+  int64_t equal_sets = 0;
   /// Rows whose top-1 differ. The margin is by how much A's logit of its own top-1 exceeds that of
   /// B's. A flip is close where the margin is below the largest difference of two logits of the
   /// row.
