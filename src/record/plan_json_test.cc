@@ -42,6 +42,9 @@ RunPlan Unusual() {
   plan.compare.thresholds[CompareFunction::kUlp].entries = {{"out", 7}};
   plan.compare.check_error_stat.entries = {{"out", {ErrorStat::kMax, ErrorStat::kMean}}};
   plan.compare.tolerance.fallback = ToleranceRule::kAuto;
+  plan.compare.logits_axis.entries = {{"out", 1}};
+  plan.compare.logits_kl_threshold.fallback = 0.5;
+  plan.compare.logits_top_k = 3;
   plan.postprocess.entries = {{"scores", {5, 1}}};
   plan.blame.emplace().max_host_bytes = std::numeric_limits<uint64_t>::max();
   return plan;
@@ -69,6 +72,8 @@ TEST(PlanJson, WhatIsWrittenComesBack) {
   EXPECT_EQ(plan->compare.thresholds[CompareFunction::kKlDivergence].fallback, 0.25);
   EXPECT_EQ(plan->compare.thresholds[CompareFunction::kUlp].Lookup("out", 0), 7);
   EXPECT_EQ(plan->compare.check_error_stat.Lookup("out", {}).size(), 2U);
+  EXPECT_EQ(plan->compare.logits_axis.Lookup("out", -1), 1);
+  EXPECT_EQ(plan->compare.logits_top_k, 3);
   EXPECT_EQ(plan->blame->max_host_bytes, std::numeric_limits<uint64_t>::max());
 }
 

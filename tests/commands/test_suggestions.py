@@ -65,8 +65,8 @@ class Suggestions(Case):
     def test_choices_are_one_list(self):
         ended = self.vernier("run", "m.onnx", *RUNNERS, "--compare", "l3")
         self.assertEqual(ended.code, 2)
-        self.assertIn("'perceptual_metrics', 'rmse', 'relative_l2', 'ulp', 'kl_divergence')",
-                      ended.err)
+        self.assertIn("'perceptual_metrics', 'rmse', 'relative_l2', 'ulp', 'kl_divergence', "
+                      "'logits')", ended.err)
         self.assertNotIn(") or ", ended.err)
 
 

@@ -24,14 +24,16 @@ std::vector<std::string_view> CompareChoices() {
     const bool last = i + 1 == metrics.size() || metrics[i + 1]->group != group;
     if (!group.empty() && last) choices.push_back(group);
   }
+  choices.emplace_back("logits");
   return choices;
 }
 
-std::vector<std::string> OwnMetrics() {
+std::vector<std::string> OwnChoices() {
   std::vector<std::string> names;
   for (const MetricRow* metric : MetricsByOrigin()) {
     if (metric->is_ours()) names.emplace_back(metric->name);
   }
+  names.emplace_back("logits");
   return names;
 }
 
@@ -45,21 +47,29 @@ std::string DescribeChoice(std::string_view choice) {
   return members.empty() ? text : text + " (" + JoinWords(members, " and ") + ")";
 }
 
+Status SetFunctions(const OptionInput& input, CompareOptions& options) {
+  VERNIER_TRY(ReadValue(input, options.functions));
+  return ReadLogitsAxes(input, options.logits_axis);
+}
+
 OptionRow CompareRow() {
   static const std::vector<std::string_view> choices = CompareChoices();
-  static const std::vector<std::string> own = OwnMetrics();
+  static const std::vector<std::string> own = OwnChoices();
   std::vector<std::string> described;
   for (const std::string_view choice : choices) described.push_back(DescribeChoice(choice));
   static const std::string help =
-      "How to compare: " + JoinWords(described, " or ") + ". All that are named must pass.";
+      "How to compare: " + JoinWords(described, " or ") +
+      ". All that are named must pass. [OUTPUT:]logits[:axis=N] says whose rows of logits are"
+      " compared, and which axis has the classes (the last).";
   static const std::string note =
       JoinWords(own, " and ") + " are ours. A metric that cannot be computed has not passed.";
   return {.flags = {"--compare", "--compare-func"},
           .dest = "compare",
-          .sets = Sets<&CompareOptions::functions>(),
+          .sets = SetBy<&SetFunctions>(),
           .arity = Arity::kPlus,
           .choices = choices,
           .own_choices = own.size(),
+          .accepts = &IsLogitsWord,
           .fallback = "simple",
           .metavar = "FUNCTION",
           .help = help,
@@ -362,7 +372,8 @@ OptionGroup CompareMetricsGroup() {
 }
 
 std::vector<OptionGroup> CompareGroup() {
-  return {ComparisonGroup(), CompareSimpleGroup(), CompareIndicesGroup(), CompareMetricsGroup()};
+  return {ComparisonGroup(), CompareSimpleGroup(), CompareIndicesGroup(), CompareLogitsGroup(),
+          CompareMetricsGroup()};
 }
 
 }  // namespace vernier

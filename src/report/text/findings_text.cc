@@ -155,9 +155,18 @@ std::string NotFiniteLine(const std::string& runner, const std::optional<SideRec
          infinities;
 }
 
+std::string LogitsFinding(const OutputRecord& output) {
+  for (const GateRecord& gate : output.figures.gates) {
+    const bool failed = gate.function == "logits" && gate.verdict == "failed";
+    if (failed && output.logits) return "logits: " + gate.why;
+  }
+  return "";
+}
+
 std::string FormatBlock(const PairRecord& pair, const OutputRecord& output, bool several_pairs) {
   const OutputFigures& figures = output.figures;
-  std::vector<std::string> lines = {figures.suggestion, ToleranceLine(output), BoundLine(output)};
+  std::vector<std::string> lines = {figures.suggestion, ToleranceLine(output), BoundLine(output),
+                                    LogitsFinding(output)};
   for (std::string& line : WorstLines(output)) lines.push_back(std::move(line));
   if (figures.distances && output.elements > 0) lines.push_back(DistanceLine(*figures.distances));
   // Why a metric of nothing is no number.

@@ -240,7 +240,7 @@ std::string FormatCoverage(const PairRecord& pair) {
   const CoverageCount count = CountCoverage(pair);
   const int64_t total = count.outputs + count.without_numbers + count.one_sided +
                         static_cast<int64_t>(LeftOutByScripts(pair).size()) +
-                        static_cast<int64_t>(pair.left_out.size());
+                        static_cast<int64_t>(pair.left_out.size() + pair.not_logits.size());
   std::string text = "compared " + SomeOf(count.outputs, total, "output") + " in " +
                      SomeOf(pair.compared_iterations, pair.expected_iterations, "iteration");
   if (count.elements > 0) {
@@ -259,6 +259,9 @@ std::string FormatCoverage(const PairRecord& pair) {
   if (!pair.without_verdict.empty()) text += "; no verdict on: " + ListSome(pair.without_verdict);
   if (!pair.dropped.empty()) text += "; dropped by post-processing: " + ListSome(pair.dropped);
   if (!pair.left_out.empty()) text += "; left out by --map-outputs: " + ListSome(pair.left_out);
+  if (!pair.not_logits.empty()) {
+    text += "; left out by --compare logits: " + ListSome(pair.not_logits);
+  }
   return text + ListOddOutputs(pair, count);
 }
 

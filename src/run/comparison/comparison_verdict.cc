@@ -161,6 +161,7 @@ void ComparisonRun::AddLeftOut(const PairRecord& record, const std::string& who,
   if (scripts_.comparison != nullptr) {
     add(record.without_verdict, "'" + scripts_.comparison->name() + "' gave no verdict on outputs");
   }
+  add(record.not_logits, "--compare logits left out outputs");
   if (scripts_.postprocessing != nullptr) {
     add(record.dropped, "'" + scripts_.postprocessing->name() + "' dropped outputs");
   }
@@ -170,6 +171,11 @@ std::string ComparisonRun::WhyNothingMeets(const Pair& pair, const PairRecord& r
   const bool left_out =
       !record.left_out.empty() && record.only_in_first.empty() && record.only_in_second.empty();
   if (left_out) return "--map-outputs leaves out every output";
+  if (!record.not_logits.empty()) {
+    return "--compare logits is for none of the outputs: it takes floating ones with two classes "
+           "or "
+           "more; --compare simple takes all";
+  }
   return std::string("no output of one side has a counterpart on the other") +
          (marked_ ? "; mark tensors that both have" : "; --lenient pairs by position") +
          pair.matching.Advice(record);
