@@ -2,18 +2,14 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "blame/graph/fused_tensors.h"
-#include "blame/probe/blame_feeds.h"
-#include "blame/probe/feed_names.h"
+#include "blame/probe/feed_maker.h"
 #include "blame/probe/tensor_pairs.h"
 #include "run/comparison/pair_matching.h"
 #include "run/feeds/described_inputs.h"
-#include "run/feeds/plan_feeds.h"
 #include "run/live/size_search.h"
-#include "util/counted.h"
 
 namespace vernier {
 namespace {
@@ -73,105 +69,6 @@ Result<OpenSessions> OpenBoth(SearchSides& sides, const OnnxModel& model, bool o
   return OpenSessions{std::move(ready.session), **std::move(candidate)};
 }
 
-// The feeds of a search, made for the sessions of both sides.
-class FeedMaker {
- public:
-  FeedMaker(const BlamePlan& plan, const SearchModels& models, const SearchContext& context,
-            const OpenSessions& sessions)
-      : plan_(plan),
-        context_(context),
-        reference_(sessions.reference.get()),
-        candidate_(*sessions.candidate.runner),
-        inputs_(InputsToFeed(models)) {}
-
-  const BlamePlan& plan() const { return plan_; }
-  Logger& logger() const { return context_.logger; }
-
-  /// Those of the first side: what feeds are drawn for.
-  const std::vector<TensorInfo>& inputs() const { return inputs_; }
-
-  Result<std::vector<TensorMap>> Make() const {
-    if (plan_.feeds.empty()) return Collect(plan_.run);
-    std::vector<TensorMap> feeds = plan_.feeds;
-    VERNIER_TRY(NameForBoth(feeds));
-    return feeds;
-  }
-
-  /// With these sizes for free dimensions.
-  Result<std::vector<TensorMap>> MakeSized(const std::vector<DimSize>& sizes) const {
-    RunPlan sized = plan_.run;
-    sized.inputs.found_dims = sizes;
-    return Collect(sized);
-  }
-
-  /// The first of `sized`, unheard.
-  Result<TensorMap> DrawFirst(const RunPlan& sized) const {
-    VERNIER_ASSIGN_OR_RETURN(TensorMap feed,
-                             OpenFirstFeed(sized, inputs_, context_.pool, context_.quiet));
-    VERNIER_TRY(NameForBoth({&feed, 1}));
-    return feed;
-  }
-
-  // What people give fits one side as it is, as in a run; floats of another width are for the
-  // other.
-  Status CheckGiven(std::span<const TensorMap> feeds) const {
-    if (!plan_.feeds.empty() || !IsGiven() || plan_.run.lenient || reference_ == nullptr) return {};
-    for (const TensorMap& feed : feeds) {
-      Status fits = ProbeSide::Takes(*reference_, feed);
-      if (fits.ok() || ProbeSide::Takes(candidate_, feed).ok()) continue;
-      return std::move(fits).Annotate("'" + reference_->name() + "'");
-    }
-    return {};
-  }
-
- private:
-  std::vector<TensorInfo> InputsToFeed(const SearchModels& models) const {
-    const LiveRunner& first = reference_ != nullptr ? *reference_ : candidate_;
-    const OnnxModel& model =
-        models.reference != nullptr ? *models.reference : models.candidate.model();
-    return first.inputs_unknown() ? model.RequiredInputs() : first.session().inputs;
-  }
-
-  bool IsGiven() const {
-    return !plan_.run.inputs.load_paths.empty() || plan_.run.inputs.script.given();
-  }
-
-  Result<std::vector<TensorMap>> Collect(const RunPlan& plan) const {
-    VERNIER_ASSIGN_OR_RETURN(std::vector<TensorMap> feeds,
-                             CollectFeeds(plan, inputs_, context_.pool, context_.logger));
-    VERNIER_TRY(NameForBoth(feeds));
-    return feeds;
-  }
-
-  // What runs or probes a side finds its inputs by that side's names.
-  Status NameForBoth(std::span<TensorMap> feeds) const {
-    std::vector<std::string> names;
-    for (const RunnerPlan& runner : plan_.run.runners) names.push_back(runner.name);
-    VERNIER_ASSIGN_OR_RETURN(const InputMaps maps,
-                             InputMaps::Create(plan_.run.inputs.map_words, names));
-    const bool given = IsGiven() || !plan_.feeds.empty();
-    std::vector<TensorInfo> all = inputs_;
-    const std::vector<TensorInfo>& theirs = candidate_.session().inputs;
-    all.insert(all.end(), theirs.begin(), theirs.end());
-    VERNIER_TRY(maps.CheckNames(all));
-    for (const LiveRunner* runner : {reference_, &candidate_}) {
-      if (runner == nullptr) continue;
-      for (TensorMap& feed : feeds) {
-        Status named = AddNamesOf(*runner, maps, inputs_, context_.logger, feed);
-        // What is wrong with feeds that people gave shows when they are used.
-        if (!named.ok() && (!given || !maps.empty())) return named;
-      }
-    }
-    return {};
-  }
-
-  const BlamePlan& plan_;
-  const SearchContext& context_;
-  const LiveRunner* const reference_;  // null: it is saved
-  const LiveRunner& candidate_;
-  const std::vector<TensorInfo> inputs_;
-};
-
 // Where a side fails with sizes of 1 that nobody gave, or has nothing to compare, others are tried
 // before that is called a failure. What the sides make of the first feed is made again in its turn.
 Result<FoundSizes> SettleSizes(const FeedMaker& maker, SearchSides& sides, OpenSessions& sessions,
@@ -195,45 +92,6 @@ Result<FoundSizes> SettleSizes(const FeedMaker& maker, SearchSides& sides, OpenS
   VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan.run, inputs, trial));
   VERNIER_TRY(found.unsteady);
   return found;
-}
-
-// Which iterations of a saved reference there are.
-struct SavedIterations {
-  size_t count = 0;
-  std::vector<std::string> names;  // of the first one's outputs
-};
-
-Result<SavedIterations> LookAtSaved(SearchSides& sides) {
-  SavedIterations saved;
-  saved.count = static_cast<size_t>(sides.saved.runs()[sides.places.saved].iterations);
-  if (saved.count == 0) return InvalidArgument("the saved outputs hold no iteration");
-  VERNIER_ASSIGN_OR_RETURN(const IterationResult peek, sides.saved.Peek(sides.places.saved));
-  for (const NamedTensor& output : peek.outputs) saved.names.push_back(output.name);
-  return saved;
-}
-
-// Why fewer iterations are looked at than were given; empty: all are.
-std::string WhyShortened(size_t saved, size_t feeds) {
-  if (feeds == saved) return {};
-  return "the saved outputs hold " + Counted(saved, "iteration") + " and the inputs " +
-         std::to_string(feeds) + ": only the first " + std::to_string(std::min(saved, feeds)) +
-         " of both were looked at";
-}
-
-struct SearchFeeds {
-  std::vector<TensorMap> feeds;
-  std::vector<std::string> saved_names;  // see UnprobedRun, as the next
-  std::string shortened;
-};
-
-Result<SearchFeeds> FeedsOf(const FeedMaker& maker, SearchSides& sides) {
-  VERNIER_ASSIGN_OR_RETURN(std::vector<TensorMap> feeds, maker.Make());
-  VERNIER_TRY(maker.CheckGiven(feeds));
-  if (sides.reference || !maker.plan().feeds.empty()) return SearchFeeds{std::move(feeds), {}, {}};
-  VERNIER_ASSIGN_OR_RETURN(SavedIterations saved, LookAtSaved(sides));
-  std::string shortened = WhyShortened(saved.count, feeds.size());
-  if (feeds.size() > saved.count) feeds.resize(saved.count);
-  return SearchFeeds{std::move(feeds), std::move(saved.names), std::move(shortened)};
 }
 
 Result<PairMatching> MatchOutputs(const RunPlan& plan, const SearchSides& sides) {
@@ -334,8 +192,9 @@ Result<UnprobedRun> RunUnprobed(const BlamePlan& plan, const SearchModels& model
                                 SearchSides& sides, const SearchContext& context) {
   VERNIER_ASSIGN_OR_RETURN(OpenSessions sessions,
                            OpenBoth(sides, models.candidate.model(), MayOverlap(plan, sides)));
-  const FeedMaker maker(plan, models, context, sessions);
-  VERNIER_ASSIGN_OR_RETURN(SearchFeeds given, FeedsOf(maker, sides));
+  const FeedMaker maker(plan, models, context, sessions.reference.get(),
+                        *sessions.candidate.runner);
+  VERNIER_ASSIGN_OR_RETURN(SearchFeeds given, MakeSearchFeeds(maker, sides));
   const bool alone = QuantisesAlone(models.reference.get(), given.saved_names, models.candidate);
   VERNIER_ASSIGN_OR_RETURN(PairMatching matching, MatchOutputs(plan.run, sides));
   VERNIER_TRY(context.CheckInterrupted());
