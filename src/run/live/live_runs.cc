@@ -29,6 +29,12 @@ std::optional<LatencyRecord> SummariseLatencies(std::vector<double> seconds) {
   return latency;
 }
 
+std::vector<std::string> RunnerNames(const std::vector<RunnerPlan>& runners) {
+  std::vector<std::string> names;
+  for (const RunnerPlan& runner : runners) names.push_back(runner.name);
+  return names;
+}
+
 // Does nothing in the plan need the bytes of outputs, as long as they match?
 bool OutputsAreOnlyCompared(const RunPlan& plan) {
   const PicturePlan& pictures = plan.pictures;
@@ -80,7 +86,8 @@ LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Log
       may_stay_on_device_(OutputsAreOnlyCompared(plan) &&
                           (caller == nullptr || !caller->keeps_outputs)),
       needs_every_runner_(caller != nullptr && caller->needs_every_runner),
-      may_be_asked_between_(plan.noise_floor || PairErrorBounds(plan.compare).wanted()) {
+      may_be_asked_between_(plan.noise_floor || PairErrorBounds(plan.compare).wanted()),
+      maps_(InputMaps::Create(plan.inputs.map_words, RunnerNames(plan.runners))) {
   for (const RunnerPlan& runner : plan.runners) {
     runners_.emplace_back(runner).WaitWith(waiting);
     marked_ |= runner.model.edited();
@@ -98,11 +105,7 @@ bool LiveRuns::lacks_needed() const {
          });
 }
 
-std::vector<std::string> LiveRuns::names() const {
-  std::vector<std::string> names;
-  for (const LiveRunner& runner : runners_) names.push_back(runner.name());
-  return names;
-}
+std::vector<std::string> LiveRuns::names() const { return RunnerNames(plan_.runners); }
 
 size_t LiveRuns::CommonIterations() const {
   int64_t common = std::numeric_limits<int64_t>::max();
@@ -152,7 +155,7 @@ void LiveRuns::Fail(LiveRunner& runner, const Status& why) {
 Status LiveRuns::Open(size_t index) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return {};
-  VERNIER_TRY(ReadMaps());
+  VERNIER_TRY(maps_.status());
   logger_.Start(PadName(runner.name()) + " | Activating and starting inference");
   const Result<ModelPlan> plan = conversions_.ModelOf(runner.plan());
   if (!plan.ok()) {

@@ -12,13 +12,14 @@
 #include <string>
 #include <vector>
 
-#include "backend/lent_memory.h"
 #include "inputs/coerce_feed.h"
 #include "run/comparison/name_maps.h"
 #include "run/comparison/noise_floor.h"
 #include "run/feeds/feed_stream.h"
 #include "run/feeds/script_feeds.h"
+#include "run/live/feed_blocks.h"
 #include "run/live/live_runner.h"
+#include "run/live/received_bytes.h"
 #include "run/live/worker_pool.h"
 #include "run/runner/model_conversion.h"
 #include "run/saved/saved_progress.h"
@@ -129,7 +130,7 @@ class LiveRuns {
 
   /// The last feed is not asked for again: what was kept of it for further runners goes. All of
   /// them must have answered. One that was sent ahead stays.
-  void ForgetFeed();
+  void ForgetFeed() { blocks_.Forget(); }
 
   /// The same of all runners, side by side; nullopt for those that have failed before, and for
   /// results that are there already. Each must have a worker of its own. Settle() must follow for
@@ -186,10 +187,8 @@ class LiveRuns {
   // `mapped` (may be null) is given what --map-inputs did.
   Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed, Logger& logger,
                              MappedFeed* mapped = nullptr) const;
-  Status ReadMaps();
   std::span<const TensorInfo> MadeFor(const LiveRunner& runner) const;
   void NoteOnce(const std::string& text);
-  Result<const TensorBlock*> Encode(const TensorMap& feed, int64_t iteration);
   bool MayInferAhead(size_t index, int64_t iteration) const;
   bool InferAhead(size_t index, const TensorMap& feed, int64_t iteration);
   bool MayLendFeeds() const;
@@ -208,13 +207,8 @@ class LiveRuns {
   PythonFeeds python_feeds_;
   SavedProgress* progress_ = nullptr;
   std::vector<std::string> notes_;
-  InputMaps maps_;
+  const Result<InputMaps> maps_;              // an error is Open()'s
   std::map<std::string, MappedFeed> mapped_;  // by the runner's name, without the tensors
-
-  // What the first runner of an iteration received of the shared block.
-  int64_t received_iteration_ = -1;
-  InputHashes received_first_;
-  std::string received_by_;
 
   struct HeldResult {
     size_t index;
@@ -227,14 +221,8 @@ class LiveRuns {
   std::optional<Work> meanwhile_;
   bool last_was_light_ = false;  // the last inference: short, and its outputs small
 
-  // The block of a feed: runners with the same inputs share it.
-  struct FeedBlock {
-    int64_t iteration;
-    TensorBlock block;
-  };
-  LentMemory lent_;
-  std::optional<FeedBlock> block_;       // of the last feed
-  std::optional<FeedBlock> next_block_;  // of one that was sent ahead
+  FeedBlocks blocks_;       // that runners with the same inputs share
+  ReceivedBytes received_;  // of them
 };
 
 /// "{x [dtype=float32, shape=(2, 3)],\n y [...]}": Polygraphy's table of tensors.
