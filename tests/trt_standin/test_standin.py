@@ -262,18 +262,10 @@ class Profiles(StandIn):
 
     def test_sizes_that_were_found_are_those_of_the_engine(self):
         # ONNX Runtime folds rows of four alone: 'width' = 4 is found when the engine is built.
-        node, tensor = trace_models.helper.make_node, trace_models.helper.make_tensor
-        float32, int64 = trace_models.FLOAT, trace_models.INT64
-        trace_models.save(self.path("folds.onnx"),
-                          [node("Reshape", ["x", "rows"], ["a"], name="fold"),
-                           node("Reshape", ["a", "row"], ["y"], name="unfold")],
-                          [("x", float32, [1, "width"])], [("y", float32, [1, "other"])],
-                          [tensor("rows", int64, [2], [-1, 4]), tensor("row", int64, [2], [1, -1])])
         # Exit code 1: what stands in for TensorRT does not compute.
         printed, told = self.vernier("run folds.onnx --trt --onnxrt", code=1)
         self.assertIn("'width' = 4", printed)
-        self.assert_told(told, [*self.told_of(*["[1,1]"] * 3), *self.told_of(*["[1,4]"] * 3),
-                                "IExecutionContext.setInputShape(x, [1,4])"])
+        self.assert_told(told, [*self.told_of(*["[1,1]"] * 3), *self.told_of(*["[1,4]"] * 3)])
 
     def test_the_second_of_two(self):
         two = f"{self.SHAPES} --trt-min-shapes x:[1,2,4,4] --trt-opt-shapes x:[1,2,5,5] " \

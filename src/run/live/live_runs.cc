@@ -99,7 +99,12 @@ bool LiveRuns::any_alive() const {
                      [](const LiveRunner& runner) { return runner.alive(); });
 }
 
-      needs_every_runner_(caller != nullptr && caller->needs_every_runner),
+bool LiveRuns::lacks_needed() const {
+  return needs_every_runner_ && std::ranges::any_of(runners_, [](const LiveRunner& runner) {
+           return runner.failure().code() == StatusCode::kUnavailable;
+         });
+}
+
 std::vector<std::string> LiveRuns::names() const { return RunnerNames(plan_.runners); }
 
 size_t LiveRuns::CommonIterations() const {
