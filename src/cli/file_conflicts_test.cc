@@ -56,7 +56,7 @@ TEST_F(FileConflicts, NothingIsSavedOverWhatIsRead) {
 TEST_F(FileConflicts, TheLogIsNoFileThatIsSavedByDefault) {
   const Status status =
       Check({"@m.onnx", "--onnxrt", "--output-dir", "@od", "--log-file", "@od/record.json"});
-  EXPECT_THAT(status.message(), HasSubstr("--output-dir and --log-file would both write '"));
+  EXPECT_THAT(status.message(), HasSubstr("--log-file and --output-dir would both write '"));
   EXPECT_TRUE(Check({"@m.onnx", "--onnxrt", "--output-dir", "@od", "--log-file", "@l"}).ok());
 }
 

@@ -79,7 +79,6 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedText{"BadHexadecimal", "\"\\u12g4\"", "byte 1: expected four hexadecimal"},
         RefusedText{"BadByte", "\"\xff\"", "byte 1: expected valid UTF-8, found byte 0xff"},
         RefusedText{"SurrogateAsUtf8", "\"\xed\xa0\x80\"", "byte 1: expected valid UTF-8"},
-        RefusedText{"ByteOrderMark", "\xef\xbb\xbf{}", "byte 0"},
         RefusedText{"SecondValue", "{} x", "byte 3"}, RefusedText{"SingleQuotes", "'a'", "byte 0"},
         RefusedText{"CutTrue", "tru", "byte 0"}, RefusedText{"OpenList", "[", "byte 1"}),
     [](const auto& info) { return info.param.name; });

@@ -12,15 +12,14 @@ namespace vernier {
 namespace {
 
 Status OpenSavers(const RunContext& run, LiveRuns& live, LiveResults& made) {
-  const SavePlan& plan = run.plan.save;
-  if (plan.resume) {
-    VERNIER_ASSIGN_OR_RETURN(made.progress,
-                             SavedProgress::Find(run.plan, live.names(), run.logger));
+  const RunPlan& plan = run.plan;
+  if (plan.save.resume) {
+    VERNIER_ASSIGN_OR_RETURN(made.progress, SavedProgress::Find(plan, live.names(), run.logger));
     if (made.progress != nullptr) live.GoOnFrom(*made.progress);
   }
   VERNIER_ASSIGN_OR_RETURN(
       OutputSavers savers,
-      OutputSavers::Create(run.plan, live.names(), made.progress.get(), run.logger));
+      OutputSavers::Create(plan, live.names(), made.progress.get(), run.logger));
   made.savers.emplace(std::move(savers));
   return {};
 }
