@@ -134,7 +134,7 @@ class Outputs(Logits):
     A = some_logits()
 
     def test_what_is_left_out_is_said(self):
-        outputs = {"y": self.A, "ids": np.arange(3), "loss": np.float32(2).reshape(())}
+        outputs = {"y": self.A, "ids": np.arange(3), "loss": np.array(2, np.float32)}
         pair = self.compare(outputs, outputs, code=0)
         self.says("logits | Left out: 'ids' (int64), 'loss' (a scalar)",
                   "compared 1 of 3 outputs in 1 iteration",

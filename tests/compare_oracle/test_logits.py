@@ -156,7 +156,7 @@ class LogitsTest(unittest.TestCase):
             values = [want[key] for key in ("kl_mean", "kl_standard_error", "kl_median", "kl_p1",
                                             "kl_p5", "kl_p95", "kl_p99", "kl_p99_9", "kl_max")]
             # Below that, the last digit shown may be rounding.
-            if None in values or not min(values) > 1e-6:
+            if None in values or not all(value > 1e-6 for value in values):
                 continue
             shown = self.lines[name].split("KL divergence: ")[1].split(" (at ")[0]
             shown = re.sub(r"\b(?:1|5|95|99|99\.9) %", "", shown)
