@@ -133,7 +133,7 @@ def test_records_speak_python():
     (lambda m: vernier.run(m, ["onnxrt"], progress=5), "progress: expected a function, got an int"),
     (lambda m: vernier.run(m, ["onnxrt"], compare_func=5), "compare_func: expected a function"),
     (lambda m: vernier.run(m, ["onnxrt"] * 2, compare_func=lambda a, b: {}, rtol=1e-3),
-     "rtol has no effect beside compare_func"),
+     "rtol= has no effect beside compare_func"),
     (lambda m: vernier.compare({}, {}, func=5), "func: expected a function, got an int"),
     (lambda m: vernier.compare({}, {}, postprocess_func=[]), "postprocess_func: .* got a list"),
     (lambda m: vernier.compare({}, 5), "b: expected a mapping .* got an int"),
