@@ -33,6 +33,7 @@ using testing_workers::FromRun;
 using testing_workers::Hangs;
 using testing_workers::InRun;
 using testing_workers::Refuses;
+using testing_workers::RunnersOf;
 
 // Counts what it is told of.
 class CountingObserver final : public RunObserver {
@@ -67,14 +68,9 @@ class ExecutorTest : public testing::Test {
   }
 
   RunOutcome Run(const std::map<std::string, FakeModel>& models) {
-    for (const auto& [name, model] : models) {
-      RunnerPlan runner;
-      runner.name = name;
-      runner.backend = "fake";
+    for (RunnerPlan& runner : RunnersOf(models)) {
       runner.backend_options = backend_options_;
-      runner.model.path = name;
-      runner.model.type = ModelTypeName(ModelType::kEngine);
-      plan_.runners.push_back(runner);
+      plan_.runners.push_back(std::move(runner));
     }
     return Run(plan_, models);
   }
