@@ -8,6 +8,8 @@
 #include "record/coverage.h"
 #include "run/comparison/comparison_run.h"
 #include "run/comparison/no_reports.h"
+#include "run/executor.h"
+#include "run/live/lost_outputs.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -137,10 +139,13 @@ Result<ProfiledVerdict> JudgeProfiled(const RunPlan& plan, const ProfiledRunner&
   outputs[0] = reference;
   outputs[runner.place] = std::move(result);
   VERNIER_TRY(comparisons.Compare(0, outputs).status());
+  RunOutcome outcome;
+  RunRecord& judged = outcome.record;
+  comparisons.Finish(std::vector<int64_t>(streams, 1), Coverage::kJudged, outcome.faults, judged);
+  if (!two.lenient && !runner.marked) NoteLostOutputs(two, runner.live, outcome);
   ProfiledVerdict verdict;
-  RunRecord judged;
-  comparisons.Finish(std::vector<int64_t>(streams, 1), Coverage::kJudged, verdict.faults, judged);
-  verdict.accuracy = SummariseAccuracy(judged.pairs.front(), judged, verdict.faults);
+  verdict.accuracy = SummariseAccuracy(judged.pairs.front(), judged, outcome.faults);
+  verdict.faults = outcome.faults;
   verdict.notes = std::move(judged.notes);
   verdict.incomplete = std::move(judged.faults);
   verdict.rejections = std::move(judged.rejections);

@@ -245,7 +245,7 @@ class Profiling {
       return true;
     }
     Summarise(runner, point);
-    VERNIER_TRY(Judge(index, set, *std::move(first), point));
+    VERNIER_TRY(Judge(index, set, live, *std::move(first), point));
     return true;
   }
 
@@ -292,7 +292,8 @@ class Profiling {
                    " ms in " + Counted(point.latency.count, "inference"));
   }
 
-  Status Judge(size_t index, size_t set, IterationResult result, ProfilePoint& point) {
+  Status Judge(size_t index, size_t set, const LiveRuns& live, IterationResult result,
+               ProfilePoint& point) {
     ProfileAccuracy& accuracy = point.accuracy;
     if (index == 0) {
       accuracy.why = "the reference";
@@ -306,8 +307,9 @@ class Profiling {
       return {};
     }
     PairErrorBounds* const bounds = sets_[set].bounds->wanted() ? sets_[set].bounds.get() : nullptr;
-    VERNIER_ASSIGN_OR_RETURN(ProfiledVerdict verdict, JudgeProfiled(plan_, {index, marked_, bounds},
-                                                                    *reference, std::move(result)));
+    VERNIER_ASSIGN_OR_RETURN(
+        ProfiledVerdict verdict,
+        JudgeProfiled(plan_, {index, marked_, bounds, live}, *reference, std::move(result)));
     accuracy = std::move(verdict.accuracy);
     outcome_.faults.Add(verdict.faults);
     for (const std::string& note : verdict.notes) AddNote(note);
