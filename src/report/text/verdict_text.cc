@@ -62,10 +62,10 @@ VerdictText ProfileVerdict(const ProfileRecord& profile) {
   for (const ProfilePoint& point : profile.points) {
     failed += !point.failure.empty();
     const bool passed = !point.accuracy.compared || point.accuracy.passed;
-    wrong += !passed && point.accuracy.failed > 0;
-    const bool agrees = !passed && point.accuracy.failed == 0;
-    if (agrees && why.empty()) why = point.accuracy.why;
-    rejected += agrees;
+    const bool agrees = point.accuracy.failed == 0 && !point.accuracy.why.empty();
+    wrong += !passed && !agrees;
+    rejected += !passed && agrees;
+    if (!passed && agrees && why.empty()) why = point.accuracy.why;
     shapes += point.shapes != last;
     last = point.shapes;
   }
