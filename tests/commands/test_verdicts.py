@@ -130,6 +130,15 @@ class Types(Verdicts):
             self.assertTrue(record["pairs"][0]["rejected_for_types"])
             self.compare(self.A, self.A, word, code=0)
 
+    def test_post_processing_does_not_hide_a_change(self):
+        for word in ("--same-type", "--strict"):
+            record = self.compare(self.A, self.B, "--postprocess", "top-1", word, code=1)
+            self.says("a vs. b: FAILED, as types differ", "failed: a vs. b: output 'y' is of type "
+                      "int64 in a, and float64 in b, before post-processing\n")
+            self.assertEqual(len(record["rejections"]), 1)
+            self.compare(self.A, self.A, "--postprocess", "top-1", word, code=0)
+        self.compare(self.A, self.B, "--postprocess", "top-1", code=0)
+
     def test_a_page_says_it_too(self):
         self.compare(self.A, self.B, "--same-type", "--report", "r.md", code=1)
         text = self.path("r.md").read_text()

@@ -57,11 +57,15 @@ std::string FailedRunners(const RunRecord& record) {
 
 // The verdict on the profile of runners that were measured one by one.
 VerdictText ProfileVerdict(const ProfileRecord& profile) {
-  size_t failed = 0, wrong = 0, shapes = 0;
-  std::string last;
+  size_t failed = 0, wrong = 0, rejected = 0, shapes = 0;
+  std::string last, why;
   for (const ProfilePoint& point : profile.points) {
     failed += !point.failure.empty();
-    wrong += point.accuracy.compared && !point.accuracy.passed;
+    const bool passed = !point.accuracy.compared || point.accuracy.passed;
+    const bool agrees = point.accuracy.failed == 0 && !point.accuracy.why.empty();
+    wrong += !passed && !agrees;
+    rejected += !passed && agrees;
+    if (!passed && agrees && why.empty()) why = point.accuracy.why;
     shapes += point.shapes != last;
     last = point.shapes;
   }
@@ -71,6 +75,11 @@ VerdictText ProfileVerdict(const ProfileRecord& profile) {
     return {Outcome::kMismatched, what + "; the outputs of " +
                                       Number(wrong, "measurement differ", "measurements differ") +
                                       " from those of " + ReferenceOf(profile) + "."};
+  }
+  if (rejected > 0) {
+    return {Outcome::kMismatched,
+            what + "; " + Number(rejected, "measurement fails", "measurements fail") + " against " +
+                ReferenceOf(profile) + ": " + FirstLine(why) + "."};
   }
   if (failed > 0) {
     return {Outcome::kIncomplete,
@@ -122,7 +131,9 @@ void AddReservation(std::string& text, const std::string& why) {
 VerdictText BlameVerdict(const BlameRecord& blame) {
   const BlameCoverage coverage = CoverageOf(blame);
   const bool empty = !blame.layers.empty() && coverage.elements == 0;
-  if (blame.compared == 0 || empty) return {Outcome::kIncomplete, "Nothing was compared."};
+  if (blame.culprits.empty() && (blame.compared == 0 || empty)) {
+    return {Outcome::kIncomplete, "Nothing was compared."};
+  }
   if (blame.culprits.empty() && !blame.error.empty()) {
     return {Outcome::kIncomplete,
             "No layer is blamed, but the search is not finished: " + FirstLine(blame.error) + "."};

@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,7 +115,8 @@ class ComparisonRun {
   bool JudgePair(const Pair& pair) const;
   static void RejectIllConditioned(const PairRecord& record, const std::string& who,
                                    RunFaults& faults, std::vector<std::string>& sentences);
-  static void RejectRetyped(PairRecord& record, RunFaults& faults);
+  void RejectRetyped(const Pair& pair, PairRecord& record, RunFaults& faults,
+                     std::vector<std::string>& sentences) const;
   void AddUnverified(const Pair& pair, RunFaults& faults,
                      std::vector<std::string>& sentences) const;
   void AddLeftOut(const PairRecord& record, const std::string& who, RunFaults& faults,
@@ -124,6 +127,7 @@ class ComparisonRun {
   std::string WhyNothingMeets(const Pair& pair, const PairRecord& record) const;
   bool ValidatesFirst() const;
   void KeepHiddenNans(size_t stream, const TensorMap& outputs);
+  void KeepTypes(size_t stream, const TensorMap& outputs);
   void AddHiddenNans(const Pair& pair, RunFaults& faults,
                      std::vector<std::string>& sentences) const;
 
@@ -148,6 +152,8 @@ class ComparisonRun {
   std::string invalid_output_;  ///< why --validate ended the comparisons; empty: it did not
   /// Streams with outputs that held NaN before top-K made indices of them.
   std::vector<std::pair<size_t, std::string>> nans_hidden_;
+  /// Stream by stream: the types that outputs had before post-processing, in any iteration.
+  std::vector<std::map<std::string, std::set<DType>>> given_types_;
 };
 
 }  // namespace vernier

@@ -7,6 +7,7 @@
 #include "run/comparison/comparison_run.h"
 #include "util/counted.h"
 #include "util/number_text.h"
+#include "vernier/dtype.h"
 
 namespace vernier {
 namespace {
@@ -31,6 +32,13 @@ std::vector<std::string> Union(std::vector<std::string> names,
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;
+}
+
+std::string TypesOf(const std::set<DType>& types) {
+  std::string text;
+  for (const DType type : types)
+    text += (text.empty() ? "" : " or ") + std::string(DTypeName(type));
+  return text;
 }
 
 // Of the side that has fewer iterations: ": b has no iteration 10", ": b has no iterations 3 to
@@ -91,7 +99,9 @@ void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverag
     AddHiddenNans(pair, faults, run.faults);
     if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
     if (plan_->strict) RejectIllConditioned(records.back(), pair.label(), faults, run.rejections);
-    if (plan_->strict || plan_->same_type) RejectRetyped(records.back(), faults);
+    if (plan_->strict || plan_->same_type) {
+      RejectRetyped(pair, records.back(), faults, run.rejections);
+    }
     if (!stopped_ && coverage == Coverage::kJudged) {
       AddCoverageFaults(pair, records.back(), lengths, faults, run.faults);
     }
@@ -139,12 +149,25 @@ void ComparisonRun::AddHiddenNans(const Pair& pair, RunFaults& faults,
   }
 }
 
-// Numbers that agree say nothing of whoever reads the output by its type.
-void ComparisonRun::RejectRetyped(PairRecord& record, RunFaults& faults) {
+// Numbers that agree say nothing of whoever reads the output by its type: neither the type that is
+// compared, nor, where post-processing has changed it, the one that the runner gave.
+void ComparisonRun::RejectRetyped(const Pair& pair, PairRecord& record, RunFaults& faults,
+                                  std::vector<std::string>& sentences) const {
   for (const OutputRecord& output : record.outputs) {
-    if (output.dtype == output.other_dtype) continue;
+    const auto first = given_types_[pair.first].find(output.name);
+    const auto second = given_types_[pair.second].find(output.other_name);
+    const bool known =
+        first != given_types_[pair.first].end() && second != given_types_[pair.second].end();
+    const bool before = known && first->second != second->second;
+    const bool after = output.dtype != output.other_dtype;
+    if (!before && !after) continue;
     faults.mismatch = true;
     record.retyped = true;
+    if (after) continue;  // the record has these types
+    sentences.push_back(pair.label() + ": output '" + output.name + "' is of type " +
+                        TypesOf(first->second) + " in " + pair.shown.first + ", and " +
+                        TypesOf(second->second) + " in " + pair.shown.second +
+                        ", before post-processing");
   }
 }
 
