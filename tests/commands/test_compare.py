@@ -163,7 +163,12 @@ class NotAPass(Case):
         ended = self.vernier("compare", "a.json", "b.json")
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("neither side has an output", ended.out + ended.err)
-        self.assertEqual(self.vernier("compare", "a.json", "b.json", "--lenient").code, 0)
+        for words in ([], ["--lenient"], ["--strict"], ["--check-average"]):
+            ended = self.vernier("compare", "a.json", "b.json", *words)
+            self.assertEqual(ended.code, 4, ended.out + ended.err)
+            self.assertIn("NOTHING COMPARED", ended.out)
+            self.assertNotIn("PASSED", ended.out)
+            self.assertNotIn("Passed: 1", ended.out)
 
     def test_iterations_without_an_output_on_either_side(self):
         for name in "ab":
