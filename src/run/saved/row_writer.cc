@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
 #include <span>
 #include <type_traits>
@@ -50,8 +50,13 @@ bool HasLinesOf(const std::string& later, const std::string& part) {
   while (!lines.empty() && lines.back() != std::byte{'\n'}) lines = lines.first(lines.size() - 1);
   const std::span<const std::byte> made = (*all)->bytes();
   const bool same =
-      lines.size() <= made.size() && std::memcmp(lines.data(), made.data(), lines.size()) == 0;
+      lines.size() <= made.size() && std::ranges::equal(lines, made.first(lines.size()));
   return same && (*all)->CheckIntact().ok() && (*some)->CheckIntact().ok();
+}
+
+void WarnOfRows(const std::string& part, Logger& logger) {
+  logger.Warning("Rows of a run that did not come to its end are in '" + part +
+                 "': rename it to keep them as JSON lines, or remove it");
 }
 
 }  // namespace
@@ -69,12 +74,9 @@ Result<std::unique_ptr<RowWriter>> RowWriter::Create(const std::string& path, Ea
   const std::string place = FreePlace(usual);
   VERNIER_ASSIGN_OR_RETURN(PartFile part, PartFile::Create(place));
   logger.Info("Saving rows to " + path);
-  if (place != usual && earlier == Earlier::kStay) {
-    logger.Warning("Rows of a run that did not come to its end are in '" + usual +
-                   "': rename it to keep them as JSON lines, or remove it");
-  }
+  if (place != usual && earlier == Earlier::kStay) WarnOfRows(usual, logger);
   std::unique_ptr<RowWriter> writer(new RowWriter(path, place, std::move(part)));
-  writer->earlier_ = earlier;
+  if (earlier == Earlier::kAreMadeAgain) writer->resuming_ = &logger;
   return writer;
 }
 
@@ -97,14 +99,18 @@ Status RowWriter::Add(int64_t iteration, const std::string& pair, std::vector<Ou
   return written;
 }
 
-// FreePlace() has passed them all.
+// FreePlace() has passed them all. Those with other rows stay.
 std::vector<std::string> RowWriter::FindMadeAgain() const {
   std::vector<std::string> parts;
-  if (earlier_ == Earlier::kStay) return parts;
+  if (resuming_ == nullptr) return parts;
   const std::string usual = PlaceOfPart(path_);
   std::string part = usual;
   for (int n = 1; part != place_ && IsThere(part); ++n) {
-    if (HasLinesOf(place_, part)) parts.push_back(part);
+    if (HasLinesOf(place_, part)) {
+      parts.push_back(part);
+    } else {
+      WarnOfRows(part, *resuming_);
+    }
     part = usual + "." + std::to_string(n);
   }
   return parts;

@@ -58,8 +58,8 @@ class RowWriter {
   std::string path_;
   std::string place_;  // of the part
   PartFile part_;
-  Earlier earlier_ = Earlier::kStay;
-  bool failed_ = false;  // to add a row
+  Logger* resuming_ = nullptr;  // null: what earlier runs left stays
+  bool failed_ = false;         // to add a row
   std::vector<std::optional<uint64_t>> feeds_;
 };
 
