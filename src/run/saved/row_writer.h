@@ -31,7 +31,7 @@ class RowWriter {
   };
 
   /// kIo when nothing can be written there. If PATH.partial exists, the next free name is taken,
-  /// and unless its rows are made again the log says so.
+  /// and the log names what stays: of kAreMadeAgain in Publish(). `logger` must outlive the object.
   static Result<std::unique_ptr<RowWriter>> Create(const std::string& path, Earlier earlier,
                                                    Logger& logger);
 
