@@ -166,6 +166,7 @@ std::string_view OutOfRange(std::string_view token) {
 Status CheckRange(const GivenOption& given) {
   const bool list = given.row->sets.one_each;
   if (!list && given.row->type != ValueType::kFloat) return {};
+  const bool takes_inf = list && given.row->dest != "val_range";
   for (const std::string& word : given.values) {
     std::string_view rest = word;
     if (list) rest.remove_prefix(word.rfind(':') == std::string::npos ? 0 : word.rfind(':') + 1);
@@ -175,9 +176,9 @@ Status CheckRange(const GivenOption& given) {
       rest.remove_prefix(std::min(end + 1, rest.size()));
       const std::string_view why = OutOfRange(token);
       if (why.empty()) continue;
-      return InvalidArgument(std::string(given.flag) + ": '" + std::string(token) + "' is " +
-                             std::string(why) +
-                             (list && why.starts_with("beyond") ? "; inf is written as such" : ""));
+      return InvalidArgument(
+          std::string(given.flag) + ": '" + std::string(token) + "' is " + std::string(why) +
+          (takes_inf && why.starts_with("beyond") ? "; inf is written as such" : ""));
     }
   }
   return {};

@@ -237,7 +237,9 @@ Result<TensorMap> RandomFeeds::MakeElsewhere(int64_t seed, int64_t iteration,
       continue;
     }
     places.push_back(feed.size() - 1);
-    requests.push_back({input.info.name, input.info.dtype, shape.dims, Announce(input, logger)});
+    Result<ValueRange> range = Announce(input, logger);
+    if (!range.ok()) return std::move(range).Annotate("input '" + input.info.name + "'").status();
+    requests.push_back({input.info.name, input.info.dtype, shape.dims, *range});
   }
   VERNIER_ASSIGN_OR_RETURN(TensorMap drawn, options_.drawer->Draw(seed, requests));
   for (size_t i = 0; i < places.size(); ++i) {
@@ -248,8 +250,11 @@ Result<TensorMap> RandomFeeds::MakeElsewhere(int64_t seed, int64_t iteration,
 }
 
 // The range that an input is drawn from, which is told once.
-ValueRange RandomFeeds::Announce(const Input& input, Logger& logger) const {
+Result<ValueRange> RandomFeeds::Announce(const Input& input, Logger& logger) const {
   const ValueRange range = RangeFor(options_.ranges, input.info.name);
+  if (options_.strictness == Strictness::kStrict) {
+    VERNIER_TRY(CheckFloatRange(input.info.dtype, range));
+  }
   logger.Once(Severity::kVerbose, "Input tensor: " + input.info.name +
                                       " | Generating input data in range: " +
                                       FormatDrawnRange(input.info.dtype, range));
@@ -271,7 +276,7 @@ Result<Tensor> RandomFeeds::MakeInput(const Input& input, int64_t iteration, Num
     VERNIER_ASSIGN_OR_RETURN(Tensor drawn, sample->values.Draw(dtype, shape.dims, random));
     return place != nullptr ? MoveTo(*place, drawn) : Result<Tensor>(std::move(drawn));
   }
-  const ValueRange range = Announce(input, logger);
+  VERNIER_ASSIGN_OR_RETURN(const ValueRange range, Announce(input, logger));
   Result<Tensor> tensor = DrawTensor(dtype, shape.dims, range, random, place);
   if (tensor.ok() || tensor.status().code() != StatusCode::kInternal) return tensor;
   return Malformed("shape " + FormatDims(shape.dims) + " does not fit into memory (" +

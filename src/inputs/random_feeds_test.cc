@@ -244,6 +244,24 @@ INSTANTIATE_TEST_SUITE_P(
                     ""}),
     [](const auto& info) { return info.param.name; });
 
+TEST(RandomFeeds, FloatRangesBeyondTheTypeAreRefusedAndInfiniteInThePeer) {
+  RecordingLogger logger;
+  const auto refusal = [&](DType dtype, const char* range, Strictness strictness) {
+    const auto feeds = Make({InputNamed("x", dtype, kBatchOf3)}, {}, {range}, strictness);
+    return feeds->Make(0, logger).status().message();
+  };
+  constexpr Strictness kStrict = Strictness::kStrict;
+  EXPECT_EQ(refusal(DType::kFloat16, "[0,1e5]", kStrict),
+            "input 'x': the range [0, 100000.0] cannot be used for float16: expected both ends "
+            "within [-65504.0, 65504.0]");
+  EXPECT_NE(refusal(DType::kFloat32, "[-1e308,0]", kStrict), "");
+  EXPECT_NE(refusal(DType::kComplex64, "[0,1e39]", kStrict), "");
+  EXPECT_NE(refusal(DType::kFloat64, "[-1e308,1e308]", kStrict), "");
+  EXPECT_EQ(refusal(DType::kFloat64, "[0,1e308]", kStrict), "");
+  EXPECT_EQ(refusal(DType::kFloat32, "[-3.4028235e38,3.4028235e38]", kStrict), "");
+  EXPECT_EQ(refusal(DType::kFloat32, "[-1e308,1e308]", Strictness::kPeer), "");
+}
+
 TEST(RandomFeeds, CannotMakeStrings) {
   RecordingLogger logger;
   const auto feeds = Make({InputNamed("s", DType::kString, {})}, {}, {}, Strictness::kPeer);

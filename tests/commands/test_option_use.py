@@ -277,6 +277,17 @@ class OptionUse(Case):
         for word in ("0e-400", "1e-310"):
             self.assertEqual(self.vernier("run", "m.onnx", *RUNNERS, "--atol", word).code, 0)
 
+    def test_ranges_end_at_numbers_of_the_type(self):
+        self.assertNotIn("as such", self.refused("run", "m.onnx", *RUNNERS, "--val-range",
+                                                 "[0,1e400]"))
+        words = ("run", "m.onnx", *RUNNERS, "--val-range", "[-1e308,1e308]")
+        ended = self.vernier(*words)
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("input 'x': the range [-1e+308, 1e+308] cannot be used for float32: expected "
+                      "both ends within [-3.4028234663852886e+38, 3.4028234663852886e+38]",
+                      ended.err)
+        self.assertNotIn("cannot be used", self.lenient(*words).err)
+
     def test_ranges_end_at_numbers(self):
         for bounds in ("x:[nan,1]", "[inf,inf]", "[-inf,0]"):
             words = ("run", "m.onnx", *RUNNERS, "--val-range", bounds)

@@ -196,13 +196,26 @@ class Overflow(Verdicts):
 
     def test_infinities_are_still_counted(self):
         self.compare({"y": np.array([np.inf, 1e308, 3])}, {"y": np.array([1, -1e308, 3])}, code=1)
-        self.says("holds 1 NaN or infinite value\n")
+        self.says("differs in 1 NaN or infinite value\n")
+
+    def test_infinities_that_compare_equal_are_no_difference(self):
+        record = self.compare({"y": np.array([np.inf, -np.inf, 3])},
+                              {"y": np.array([np.inf, np.inf, 3])}, "--infinities-compare-equal",
+                              code=1)
+        self.says("a holds 2 infinities", "b holds 2 infinities",
+                  "differs in 1 NaN or infinite value\n")
+        self.assertFalse(record["pairs"][0]["outputs"][0]["element_counts_vary"])
+
+    def test_what_fails_shows_something(self):
+        self.compare({"y": np.full(3, np.nan)}, {"y": np.full(3, np.nan)}, code=1)
+        self.says("FAILED, compared 1 output in 1 iteration, 3 elements; all elements are NaN: y\n")
+        self.assertNotIn("shows nothing", self.ended.out)
 
     def test_infinities_are_counted_beside_finite_numbers_that_overflow(self):
         for kind, large in ((np.float64, 1e308), (np.float32, 3e38)):
             left, right = ({"y": np.array([np.inf, sign * large], kind)} for sign in (1, -1))
             self.compare(left, right, code=1)
-            self.says("holds 1 NaN or infinite value\n")
+            self.says("differs in 1 NaN or infinite value\n")
 
     def test_relative_errors_are_finite_under_any_metric(self):
         for kind, large in ((np.float64, 1e308), (np.float32, 3e38)):

@@ -37,7 +37,8 @@ constexpr OptionRow kInputs[] = {
      .metavar = "[NAME:][MIN,MAX]",
      .help = "Range of generated values, for all inputs or one, for example [0,1] ids:[0,999].",
      .standing = Standing::kBetter,
-     .note = "A range for an input that the model lacks is an error unless --lenient is given."},
+     .note = "A range for an input that the model lacks, or beyond the input's type, is an error"
+             " unless --lenient is given."},
     {.flags = {"--iterations", "--iters"},
      .dest = "iterations",
      .sets = Sets<&InputPlan::iterations>(kCount),

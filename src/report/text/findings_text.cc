@@ -178,7 +178,9 @@ std::string FormatBlock(const PairRecord& pair, const OutputRecord& output, bool
   if (IsRetyped(output)) {
     lines.push_back("the types are " + output.dtype + " and " + output.other_dtype);
   }
-  if (ShowsNothing(output)) lines.push_back("shows nothing: " + output.vacuous);
+  if (ShowsNothing(output)) {
+    lines.push_back((HasFailed(output) ? "" : "shows nothing: ") + output.vacuous);
+  }
   std::string text = "  output '" + output.name + "'";
   if (output.compared > 1) text += ", iteration " + std::to_string(figures.iteration);
   if (several_pairs) text += ", " + pair.first + " vs. " + pair.second;

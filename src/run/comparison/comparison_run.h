@@ -28,6 +28,12 @@ namespace vernier {
 /// One side's outputs of an iteration; absent where its runner has failed.
 using IterationOutputs = std::vector<std::optional<IterationResult>>;
 
+/// The iterations of a side.
+struct StreamLength {
+  int64_t made = 0;
+  std::optional<int64_t> asked;  ///< how many there should be; nullopt: not known
+};
+
 /// Whether comparing less than was asked for is a fault of its own, or follows from another.
 enum class Coverage : uint8_t { kJudged, kIgnored };
 
@@ -88,8 +94,8 @@ class ComparisonRun {
   void Disbelieve(size_t first);
 
   /// Summaries and what they mean for the exit code: fills the record's pairs and adds to its
-  /// faults and rejections. `lengths` are the streams' numbers of iterations.
-  void Finish(const std::vector<int64_t>& lengths, Coverage coverage, RunFaults& faults,
+  /// faults and rejections. `lengths` are those of the streams.
+  void Finish(const std::vector<StreamLength>& lengths, Coverage coverage, RunFaults& faults,
               RunRecord& record);
 
  private:
@@ -122,7 +128,7 @@ class ComparisonRun {
   void AddLeftOut(const PairRecord& record, const std::string& who, RunFaults& faults,
                   std::vector<std::string>& sentences) const;
   void AddCoverageFaults(const Pair& pair, const PairRecord& record,
-                         const std::vector<int64_t>& lengths, RunFaults& faults,
+                         const std::vector<StreamLength>& lengths, RunFaults& faults,
                          std::vector<std::string>& sentences) const;
   std::string WhyNothingMeets(const Pair& pair, const PairRecord& record) const;
   bool ValidatesFirst() const;

@@ -125,7 +125,8 @@ void FeedStream::PrepareOneMore() {
 }
 
 std::optional<int64_t> FeedStream::expected() const {
-  return random_ ? std::optional(random_->count()) : std::nullopt;
+  if (random_) return random_->count();
+  return reader_ != nullptr ? reader_->Total() : std::nullopt;
 }
 
 }  // namespace vernier
