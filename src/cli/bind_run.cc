@@ -157,7 +157,9 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   plan.command = invocation.command;
   plan.lenient = invocation.as_peer || args.Has("lenient");
   VERNIER_TRY(BindRunners(args, invocation.now, plan, logger));
-  for (RunnerPlan& runner : plan.runners) runner.model.fp16_clamps = plan.lenient;
+  for (RunnerPlan& runner : plan.runners) {
+    runner.model.fp16_clamps = runner.model.skips_unknown_types = plan.lenient;
+  }
   VERNIER_TRY(BindSingly(args, plan, logger));
   VERNIER_TRY(BindInputs(args, invocation.feeds_given, plan, logger));
   VERNIER_TRY(BindCompare(args, plan, logger));

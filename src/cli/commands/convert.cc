@@ -158,7 +158,7 @@ Status Convert(const ParsedArgs& args, bool as_peer, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(const Target target, TargetOf(args, output));
   VERNIER_TRY(CheckDims(args, target));
   VERNIER_ASSIGN_OR_RETURN(ModelPlan model, FindModel(args, target, log));
-  model.fp16_clamps = as_peer || args.Has("lenient");
+  model.fp16_clamps = model.skips_unknown_types = as_peer || args.Has("lenient");
   Conversion conversion{args, std::move(model), output, log};
   if (target == Target::kOnnxLike) return WriteNetwork(conversion, log);
   ExecutionPlan execution;

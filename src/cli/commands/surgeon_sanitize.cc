@@ -72,6 +72,7 @@ Result<SanitizePlan> BindSanitize(const ParsedArgs& args, const Invocation& invo
   WarnOfIdleOptions(args, log);
   VERNIER_TRY(BindWorkers(args, plan.execution));
   VERNIER_ASSIGN_OR_RETURN(plan.model, BindModel(args));
+  plan.model.skips_unknown_types = invocation.as_peer;
   plan.infer_shapes = !args.Has("do_shape_inference");
   plan.tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
   VERNIER_ASSIGN_OR_RETURN(plan.bounds, BindBounds(args));
