@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "cli/bind_blame.h"
 #include "cli/bind_compare.h"
@@ -32,6 +34,25 @@ constexpr PeerVariable kPeerVariables[] = {
     {"POLYGRAPHY_USE_TENSORRT_RTX", "TensorRT for RTX is not supported; --trt runs TensorRT"},
     {"POLYGRAPHY_INTERNAL_CORRECTNESS_CHECKS", "the tests do that"},
 };
+
+bool IsThere(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+Status CheckBackendDirs(const ExecutionPlan& execution) {
+  for (const std::string& folder : execution.backend_dirs) {
+    if (IsThere(folder)) continue;
+    return InvalidArgument("--backend-dir: there is no folder '" + folder + "'");
+  }
+  return {};
+}
+
+// What needs no Python goes on without it.
+void WarnOfMissingPython(const std::string& path, Logger& logger) {
+  if (path.find('/') == std::string::npos || IsThere(path)) return;
+  logger.Warning("--python: there is no file '" + path + "', so nothing that is in Python can run");
+}
 
 // A flag that does nothing here must not pass in silence.
 void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
@@ -149,7 +170,8 @@ std::string InOutputFolder(const ParsedArgs& args, const std::string& path) {
 }
 
 Status BindWorkers(const ParsedArgs& args, ExecutionPlan& execution) {
-  return BindOptions(args, {}, {execution});
+  VERNIER_TRY(BindOptions(args, {}, {execution}));
+  return CheckBackendDirs(execution);
 }
 
 Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Logger& logger) {
@@ -161,6 +183,8 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
     runner.model.fp16_clamps = runner.model.skips_unknown_types = plan.lenient;
   }
   VERNIER_TRY(BindSingly(args, plan, logger));
+  VERNIER_TRY(CheckBackendDirs(plan.execution));
+  WarnOfMissingPython(plan.execution.python, logger);
   VERNIER_TRY(BindInputs(args, invocation.feeds_given, plan, logger));
   VERNIER_TRY(BindCompare(args, plan, logger));
   for (const std::string_view dest : {"load_outputs_paths", "compare_outputs"}) {

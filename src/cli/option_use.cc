@@ -43,17 +43,19 @@ struct Surroundings {
   size_t Runners() const { return args.Runners().size() + objects; }
 };
 
-// A file may hold several sides, a script may be completed, and a run file has its own runners.
+// A script may be completed, and a run file has its own runners.
+bool IsKnownLater(const ParsedArgs& args) { return args.Has("gen_script") || args.Has("run_file"); }
+
+// A file may hold several sides.
 bool HasTwoSides(const Surroundings& around) {
   const ParsedArgs& args = around.args;
   const size_t runners = around.Runners();
   const size_t files = args.List("load_outputs_paths").size() + args.List("compare_outputs").size();
-  const bool known_later = args.Has("gen_script") || args.Has("run_file");
-  return known_later || runners + files >= 2 || (runners == 0 && files == 1);
+  return IsKnownLater(args) || runners + files >= 2 || (runners == 0 && files == 1);
 }
 
 bool IsMet(const Surroundings& around, std::string_view need) {
-  if (need == kAnyRunner) return around.Runners() > 0;
+  if (need == kAnyRunner) return around.Runners() > 0 || IsKnownLater(around.args);
   if (need == kTwoSides) return HasTwoSides(around);
   const size_t blank = need.find(' ');
   const OptionRow& row = *around.table.Find(need.substr(0, blank))->row;
@@ -115,7 +117,8 @@ bool SavesSomething(const OptionRow& row) {
 
 // Whatever was computed would be gone.
 Status CheckPlace(const GivenOption& given) {
-  const bool saves = given.row->dest.starts_with("save_");  // a bare external file has a default
+  const std::string_view dest = given.row->dest;  // a bare external file has a default
+  const bool saves = dest.starts_with("save_") || dest == "output" || dest == "output_dir";
   if (!saves || given.values.empty() || !given.values.front().empty()) return {};
   const std::string_view what = given.row->metavar == "DIR" ? "a folder" : "a place to save at";
   return InvalidArgument(std::string(given.flag) + ": expected " + std::string(what) + ", got ''");

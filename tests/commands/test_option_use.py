@@ -246,7 +246,51 @@ class OptionUse(Case):
                           "list "
                           "of objects, one for each iteration", ended.err)
 
+    def test_what_saved_outputs_do_not_need(self):
+        self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "gold.json")
+        ended = self.vernier("run", "--load-outputs", "gold.json", "gold.json", "--iterations", "2",
+                             "--seed", "3", "--val-range", "[0,2]")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("[W] --iterations, --seed and --val-range have no effect without a runner",
+                      ended.out)
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--postprocess", "top-1",
+                             "--external-data-size-threshold", "5")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("--postprocess has no effect without two sides to compare", ended.out)
+        self.assertIn("--external-data-size-threshold has no effect without --save-external-data",
+                      ended.out)
+        self.assertIn("--save-accuracy-results has no effect without two sides to compare",
+                      self.refused("run", "m.onnx", "--onnxrt", "--save-accuracy-results", "a.json"))
+
+    def test_files_that_are_not_there(self):
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--backend-dir", "/nosuch")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("--backend-dir: there is no folder '/nosuch'", ended.out + ended.err)
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--python", "/nosuch")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("[W] --python: there is no file '/nosuch'", ended.out)
+
+    def test_what_tools_for_models_do_not_use(self):
+        part = ["surgeon", "extract", "m.onnx", "-o", "o.onnx", "--inputs", "x:auto:auto"]
+        ended = self.vernier(*part, "--load-inputs", "/nosuch")
+        self.assertIn("[W] --load-inputs has no effect", ended.out + ended.err)
+        ended = self.vernier(*part, "--val-range", "garbage")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        for flag in ("--save-timing-cache", "--save-tactics"):
+            ended = self.vernier("convert", "m.onnx", "-o", "c.onnx", flag, "t")
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn(f"{flag} has no effect on an ONNX file", ended.out + ended.err)
+            self.assertFalse(self.path("c.onnx").exists())
+        ended = self.vernier("inspect", "model", "m.onnx", "--trt-lib", "/nosuch")
+        self.assertIn("[W] --trt-lib has no effect: nothing needs TensorRT", ended.out)
+        ended = self.vernier("surgeon", "sanitize", "m.onnx", "-o", "o.onnx", "--onnxrt-lib", "/no")
+        self.assertIn("[W] --onnxrt-lib has no effect without --fold-constants", ended.out)
+
     def test_places_without_a_name(self):
+        self.assertIn("--output-dir: expected a folder, got ''",
+                      self.refused("run", "m.onnx", "--onnxrt", "--output-dir", ""))
+        self.assertIn("--output: expected a place to save at, got ''",
+                      self.refused("check", "lint", "m.onnx", "--output", ""))
         for flag in ("--save-outputs", "--save-inputs", "--save-record", "--save-onnx"):
             self.assertIn(f"{flag}: expected a place to save at, got ''",
                           self.refused("run", "m.onnx", "--onnxrt", flag, ""))

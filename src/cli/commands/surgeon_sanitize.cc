@@ -46,6 +46,11 @@ void WarnOfIdleOptions(const ParsedArgs& args, Logger& log) {
                 "' will be ignored since constant folding is not enabled.\nThis argument is only "
                 "valid when the `--fold-constants` option is provided.");
   }
+  const bool computes = args.Has("fold_constants") || args.Has("force_fallback_shape_inference");
+  if (!computes && args.Has("onnxrt_lib")) {
+    log.Warning(
+        "--onnxrt-lib has no effect without --fold-constants or --force-fallback-shape-inference");
+  }
   if (!args.Has("force_fallback_shape_inference")) WarnOfUnusedFeed(FeedFlags(args), log);
 }
 
