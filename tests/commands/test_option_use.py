@@ -181,6 +181,12 @@ class OptionUse(Case):
         self.assertIn("--tf-signature has no effect without a TensorFlow model: leave it out",
                       self.refused("run", "m.onnx", *RUNNERS, "--tf-signature", "s"))
 
+    def test_a_precision_that_openvino_lacks(self):
+        for words in (["--openvino"], ["--runner", "a=openvino"]):
+            said = self.refused("run", "m.onnx", "--onnxrt", *words, "--openvino-precision", "foo")
+            self.assertIn("--openvino-precision", said)
+            self.assertIn("'foo'", said)
+
     def test_values_of_onnx_runtimes_options(self):
         for words in (["--onnxrt"], ["--runner", "a=onnxrt"]):
             said = self.refused("run", "m.onnx", "--identity", *words,
