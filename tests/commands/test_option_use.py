@@ -266,7 +266,8 @@ class OptionUse(Case):
         self.assertIn("--external-data-size-threshold has no effect without --save-external-data",
                       ended.out)
         self.assertIn("--save-accuracy-results has no effect without two sides to compare",
-                      self.refused("run", "m.onnx", "--onnxrt", "--save-accuracy-results", "a.json"))
+                      self.refused("run", "m.onnx", "--onnxrt", "--save-accuracy-results",
+                                   "a.json"))
 
     def test_files_that_are_not_there(self):
         ended = self.vernier("run", "m.onnx", "--onnxrt", "--backend-dir", "/nosuch")
@@ -289,7 +290,11 @@ class OptionUse(Case):
             self.assertFalse(self.path("c.onnx").exists())
         ended = self.vernier("inspect", "model", "m.onnx", "--trt-lib", "/nosuch")
         self.assertIn("[W] --trt-lib has no effect: nothing needs TensorRT", ended.out)
-        ended = self.vernier("surgeon", "sanitize", "m.onnx", "-o", "o.onnx", "--onnxrt-lib", "/no")
+        sanitize = ["surgeon", "sanitize", "m.onnx", "-o", "o.onnx"]
+        ended = self.vernier(*sanitize, "--outputs-by-type", "Nosuch")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertIn("No ONNX nodes of op type 'Nosuch'", ended.out + ended.err)
+        ended = self.vernier(*sanitize, "--onnxrt-lib", "/no")
         self.assertIn("[W] --onnxrt-lib has no effect without --fold-constants", ended.out)
 
     def test_places_without_a_name(self):

@@ -61,8 +61,8 @@ def code_of(dtype, who):
     return code
 
 
-# Numbers and lists are arrays, too, in feeds, and where a program serves its own objects (the Python
-# package); among a script's outputs they are more often a mistake.
+# Numbers and lists are arrays, too, in feeds, and where a program serves its own objects (the
+# Python package); among a script's outputs they are more often a mistake.
 takes_plain_values = False
 
 

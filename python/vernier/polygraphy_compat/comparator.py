@@ -267,7 +267,8 @@ def _begin(names, comparisons, results):
         raise InvalidArgument("compare_accuracy: there is nothing to compare: the results are of "
                               f"{len(names)} runners")
     if not comparisons:  # a script of one runner ends well, as in Polygraphy
-        G_LOGGER.warning("compare_accuracy: there is nothing to compare: the results are of 1 runner")
+        G_LOGGER.warning("compare_accuracy: there is nothing to compare: the results are of "
+                         "1 runner")
     pairs = [(names[first], names[second]) for first, second in comparisons]
     for pair in pairs:
         for result in results:

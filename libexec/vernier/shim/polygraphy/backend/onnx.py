@@ -72,7 +72,7 @@ class ModifyOutputs:
 
 
 def _of_types(graph, types):
-    """The outputs of the nodes with these operators; an unknown one is logged, as Polygraphy does."""
+    """The outputs of the nodes with these operators; an unknown one is logged."""
     wanted = {kind.lower() for kind in types}
     for kind in types:
         if kind.lower() not in {node.op_type.lower() for node in graph.node}:
