@@ -83,7 +83,7 @@ bool Holds(const OptionGroup& group, const OptionRow& row) {
 
 // --fp16 beside an ONNX file is as a rule a mistake for --fp-to-fp16. Sizes and inputs are for an
 // engine's profiles and its calibration. A file that would not be written is an error.
-Status CheckEngineOptions(const Conversion& conversion) {
+Status CheckForOnnxFile(const Conversion& conversion) {
   for (const GivenOption& given : conversion.args.given()) {
     const OptionRow& row = *given.row;
     const bool shapes = row.dest == "input_shapes";
@@ -134,7 +134,7 @@ Status LeaveTensorFlow(Conversion& conversion, ModelConversions& conversions) {
 }
 
 Status WriteOnnx(Conversion& conversion, WorkerPool& pool) {
-  VERNIER_TRY(CheckEngineOptions(conversion));
+  VERNIER_TRY(CheckForOnnxFile(conversion));
   conversion.model.save_path = conversion.output;
   return ModelSource::Save(conversion.model, conversion.log, [&] { return pool.GetForScripts(); });
 }
