@@ -30,3 +30,9 @@ SCRIPT = """
     ("model = SaveOnnx(ModifyOutputs(model, mark_types=['Relu']), path='so.onnx')", "['h'] True")])
 def test_a_single_runner(tmp_path, line, printed):
     assert run_ours(SCRIPT.replace("MODEL", line), tmp_path) == [printed]
+
+
+def test_weights_of_a_saved_model_lie_outside(tmp_path):
+    line = "model = SaveOnnx(model, 'so.onnx', external_data_path='w.bin', size_threshold=0)"
+    assert run_ours(SCRIPT.replace("MODEL", line), tmp_path) == ["['y'] True"]
+    assert (tmp_path / "w.bin").exists()
