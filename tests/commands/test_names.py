@@ -110,12 +110,21 @@ class Names(Case):
                 (("--map-inputs", "b:p=z"), "b:p=z: the feed has no 'z', but 'x', 'y'"),
                 (("--map-inputs", "b:z=x"), "b:z=x: b has no input 'z', but 'p', 'q'"),
                 (("--map-inputs", "b:p=x[9]"), "index 9 is out of range for axis 0"),
-                (("--map-inputs", "c:p=x"), "no runner has an input 'c:p'"),
+                (("--map-inputs", "c:p=x"),
+                 "no runner has an input 'c:p'; there are 'x', 'y', 'p', 'q'\n"),
+                (("--map-inputs", "zzz="), "zzz=: the feed has no 'zzz', but 'x', 'y'"),
                 (("--map-outputs", "sum=z"), "no two runners that are compared"),
                 (("--map-outputs", "a:b:sum=z"), "the other side has no 'z', but 's', 't', 'u'")):
             with self.subTest(words):
                 self.assertIn(sentence, self.run_both(*words, code=2))
         self.assertIn("gone.txt", self.run_both("--map-inputs", "@gone.txt", code=3))
+        ended = self.vernier("run", "a.onnx", "--onnxrt", "--map-inputs", "x=")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("x=: every runner has an input 'x', so none can go without it",
+                      ended.out + ended.err)
+        ended = self.vernier("run", "a.onnx", "--onnxrt", "--map-outputs", "sum=z")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("--map-outputs has no effect without two sides to compare", ended.err)
 
     def test_blame_follows_other_names(self):
         self.net("a.onnx", {"x": (2, 3), "y": (5,)}, ("sum", "product", "negated"))

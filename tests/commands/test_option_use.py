@@ -181,6 +181,12 @@ class OptionUse(Case):
         self.assertIn("--tf-signature has no effect without a TensorFlow model: leave it out",
                       self.refused("run", "m.onnx", *RUNNERS, "--tf-signature", "s"))
 
+    def test_a_precision_that_openvino_lacks(self):
+        for words in (["--openvino"], ["--runner", "a=openvino"]):
+            said = self.refused("run", "m.onnx", "--onnxrt", *words, "--openvino-precision", "foo")
+            self.assertIn("--openvino-precision", said)
+            self.assertIn("'foo'", said)
+
     def test_values_of_onnx_runtimes_options(self):
         for words in (["--onnxrt"], ["--runner", "a=onnxrt"]):
             said = self.refused("run", "m.onnx", "--identity", *words,
@@ -246,7 +252,56 @@ class OptionUse(Case):
                           "list "
                           "of objects, one for each iteration", ended.err)
 
+    def test_what_saved_outputs_do_not_need(self):
+        self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "gold.json")
+        ended = self.vernier("run", "--load-outputs", "gold.json", "gold.json", "--iterations", "2",
+                             "--seed", "3", "--val-range", "[0,2]")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("[W] --iterations, --seed and --val-range have no effect without a runner",
+                      ended.out)
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--postprocess", "top-1",
+                             "--external-data-size-threshold", "5")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("--postprocess has no effect without two sides to compare", ended.out)
+        self.assertIn("--external-data-size-threshold has no effect without --save-external-data",
+                      ended.out)
+        self.assertIn("--save-accuracy-results has no effect without two sides to compare",
+                      self.refused("run", "m.onnx", "--onnxrt", "--save-accuracy-results",
+                                   "a.json"))
+
+    def test_files_that_are_not_there(self):
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--backend-dir", "/nosuch")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("--backend-dir: there is no folder '/nosuch'", ended.out + ended.err)
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--python", "/nosuch")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("[W] --python: there is no file '/nosuch'", ended.out)
+
+    def test_what_tools_for_models_do_not_use(self):
+        part = ["surgeon", "extract", "m.onnx", "-o", "o.onnx", "--inputs", "x:auto:auto"]
+        ended = self.vernier(*part, "--load-inputs", "/nosuch")
+        self.assertIn("[W] --load-inputs has no effect", ended.out + ended.err)
+        ended = self.vernier(*part, "--val-range", "garbage")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        for flag in ("--save-timing-cache", "--save-tactics"):
+            ended = self.vernier("convert", "m.onnx", "-o", "c.onnx", flag, "t")
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn(f"{flag} has no effect on an ONNX file", ended.out + ended.err)
+            self.assertFalse(self.path("c.onnx").exists())
+        ended = self.vernier("inspect", "model", "m.onnx", "--trt-lib", "/nosuch")
+        self.assertIn("[W] --trt-lib has no effect: nothing needs TensorRT", ended.out)
+        sanitize = ["surgeon", "sanitize", "m.onnx", "-o", "o.onnx"]
+        ended = self.vernier(*sanitize, "--outputs-by-type", "Nosuch")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertIn("No ONNX nodes of op type 'Nosuch'", ended.out + ended.err)
+        ended = self.vernier(*sanitize, "--onnxrt-lib", "/no")
+        self.assertIn("[W] --onnxrt-lib has no effect without --fold-constants", ended.out)
+
     def test_places_without_a_name(self):
+        self.assertIn("--output-dir: expected a folder, got ''",
+                      self.refused("run", "m.onnx", "--onnxrt", "--output-dir", ""))
+        self.assertIn("--output: expected a place to save at, got ''",
+                      self.refused("check", "lint", "m.onnx", "--output", ""))
         for flag in ("--save-outputs", "--save-inputs", "--save-record", "--save-onnx"):
             self.assertIn(f"{flag}: expected a place to save at, got ''",
                           self.refused("run", "m.onnx", "--onnxrt", flag, ""))

@@ -99,10 +99,8 @@ Status FeedMaker::NameForBoth(std::span<TensorMap> feeds) const {
   VERNIER_ASSIGN_OR_RETURN(const InputMaps maps,
                            InputMaps::Create(plan_.run.inputs.map_words, names));
   const bool given = IsGiven() || !plan_.feeds.empty();
-  std::vector<TensorInfo> all = inputs_;
-  const std::vector<TensorInfo>& theirs = candidate_.session().inputs;
-  all.insert(all.end(), theirs.begin(), theirs.end());
-  VERNIER_TRY(maps.CheckNames(all));
+  const std::vector<std::vector<TensorInfo>> both = {inputs_, candidate_.session().inputs};
+  VERNIER_TRY(maps.CheckNames(both));
   for (const LiveRunner* runner : {reference_, &candidate_}) {
     if (runner == nullptr) continue;
     for (TensorMap& feed : feeds) {

@@ -80,11 +80,10 @@ bool LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration
 
 Status LiveRuns::CheckMaps() const {
   if (runners_.empty()) return {};
-  std::vector<TensorInfo> all;
+  std::vector<std::vector<TensorInfo>> all;
   for (const LiveRunner& runner : runners_) {
     if (!runner.opened() || runner.session().inputs.empty()) return {};
-    const std::vector<TensorInfo>& inputs = runner.session().inputs;
-    all.insert(all.end(), inputs.begin(), inputs.end());
+    all.push_back(runner.session().inputs);
   }
   return maps_->CheckNames(all);
 }

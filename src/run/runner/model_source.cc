@@ -259,10 +259,10 @@ Status ModelSource::MarkOutputs(const ModelPlan& plan, Edit& edit, Logger& logge
   }
   if (MeansAllOutputs(plan.outputs)) logger.Verbose("Marking all ONNX tensors as outputs");
   VERNIER_ASSIGN_OR_RETURN(
-      edit.outputs,
-      SelectOnnxOutputs(
-          model, {Given(plan.outputs), Given(plan.outputs_by_type), Given(plan.exclude_outputs)},
-          logger));
+      edit.outputs, SelectOnnxOutputs(model,
+                                      {Given(plan.outputs), Given(plan.outputs_by_type),
+                                       Given(plan.exclude_outputs), plan.skips_unknown_types},
+                                      logger));
   request_.outputs.assign(edit.outputs.begin(), edit.outputs.end());
   edit.patches = EditOutputs(model, edit.outputs).patches;
   return {};
