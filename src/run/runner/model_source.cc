@@ -34,6 +34,7 @@ ExternalDataOptions ExternalOptions(const ModelPlan& plan) {
 }
 
 // The floating types that the weights have: what a runtime that computes "as in the model" uses.
+// Without any, "strings" if it reads some, else "integers".
 std::string PrecisionOf(const OnnxModel& model) {
   std::set<std::string> types;
   const auto add = [&](DType dtype) {
@@ -55,7 +56,10 @@ std::string PrecisionOf(const OnnxModel& model) {
       });
   std::string text = quantized ? "int8" : "";
   for (const std::string& type : types) text += (text.empty() ? "" : "+") + type;
-  return text.empty() ? "integers" : text;
+  if (!text.empty()) return text;
+  const bool strings = std::ranges::any_of(
+      model.graph().inputs, [](const OnnxValue& v) { return v.dtype == DType::kString; });
+  return strings ? "strings" : "integers";
 }
 
 // More dimensions than any framework takes: a damaged file.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <string_view>
 
 #include "compare/same_bits.h"
 #include "io/bytes/checksum.h"
@@ -186,12 +188,18 @@ Status OutputSavers::CompareWithEarlier(const TensorMap& feed) {
 Status OutputSavers::AddBlobs(const TensorMap& feed) {
   const fs::path folder = fs::path(plan_->input_blobs) / IterationName(feeds_);
   VERNIER_TRY(CreateDirectories(folder.string()));
+  std::map<fs::path, std::string_view> inputs;  // by the file that they are saved to
   for (const auto& [name, tensor] : feed) {
     const fs::path file = (folder / (name + ".bin")).lexically_normal();
     const fs::path relative = file.lexically_relative(folder.lexically_normal());
     if (relative.empty() || *relative.begin() == "..") {
       return InvalidArgument("Cannot save raw input tensor named '" + name +
                              "': the name resolves to a path outside of '" + folder.string() + "'");
+    }
+    if (const auto [other, free] = inputs.emplace(file, name); !free) {
+      return InvalidArgument("--save-input-blob: inputs '" + std::string(other->second) +
+                             "' and '" + name + "' would both be saved as '" + file.string() +
+                             "'; --save-inputs saves inputs of any names");
     }
     if (plan_->resume && IsThere(file.string())) {
       if (HoldsBytes(file.string(), tensor.bytes())) continue;
