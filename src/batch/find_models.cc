@@ -72,8 +72,8 @@ Status NameApart(std::vector<BatchModel>& models) {
       const fs::path& path = paths[i];
       const bool twins = alike[path.parent_path() / path.stem()] > 1;
       if (std::ranges::find(clashing, i) != clashing.end()) {
-        models[i].stem = NameInFolders(path, (twins ? path.filename() : path.stem()).string(),
-                                       folders);
+        models[i].stem =
+            NameInFolders(path, (twins ? path.filename() : path.stem()).string(), folders);
       }
       named[models[i].stem].push_back(i);
     }

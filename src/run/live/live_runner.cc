@@ -85,8 +85,8 @@ void AddOutputTypes(std::span<const TensorInfo> outputs, OptionList& options) {
   }
 }
 
-// A model may list an output several times. Results are tensors by name, so each name stays once, at
-// its first place.
+// A model may list an output several times. Results are tensors by name, so each name stays once,
+// at its first place.
 Status KeepNamesOnce(TensorMap& outputs) {
   if (outputs.size() < 2) return {};
   std::unordered_map<std::string_view, const Tensor*> known;

@@ -54,8 +54,8 @@ class LiveRunner {
   /// Sizes that feeds will have, for profiles of TensorRT: of sessions that are opened afterwards.
   void SizeWith(std::span<const DimSize> found) { found_dims_.assign(found.begin(), found.end()); }
 
-  /// One inference; outputs are in the signature's order, each name once. With `devices`, those on a device stay
-  /// there if another runner of the same worker may have its own there.
+  /// One inference; outputs are in the signature's order, each name once. With `devices`, those on
+  /// a device stay there if another runner of the same worker may have its own there.
   Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration,
                                 DeviceOutputs* devices = nullptr);
 
