@@ -81,6 +81,29 @@ class Coverage(Case):
             self.assertEqual(ended.code, code, ended.out + ended.err)
             self.assertIn(f"not done: output 'listed' was not {what}: it is a sequence", ended.out)
 
+    def save_sequence_model(self, node, x, y):
+        graph = helper.make_graph([node], "g", [x], [y])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), self.path("m.onnx"))
+
+    def test_a_lone_output_that_is_no_tensor_is_not_saved(self):
+        self.save_sequence_model(
+            helper.make_node("SequenceConstruct", ["x"], ["s"]),
+            helper.make_tensor_value_info("x", TensorProto.FLOAT, [4]),
+            helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, None))
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "o.json")
+        self.assertEqual(ended.code, 7, ended.out + ended.err)
+
+    def test_an_input_that_is_no_tensor_is_no_output(self):
+        self.save_sequence_model(
+            helper.make_node("ConcatFromSequence", ["s"], ["y"], axis=0),
+            helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, None),
+            helper.make_tensor_value_info("y", TensorProto.FLOAT, [None]))
+        ended = self.vernier("run", "m.onnx", "--onnxrt")
+        self.assertEqual(ended.code, 6, ended.out + ended.err)
+        self.assertNotIn("output 's'", ended.out + ended.err)
+        self.assertIn("input 's' is of the kind sequence: it is not fed", ended.out + ended.err)
+
     def test_a_gap_in_saved_iterations_is_named(self):
         for side, kept in (("whole", (0, 1, 2)), ("gap", (0, 2)), ("same", (0, 2))):
             self.path(side).mkdir()

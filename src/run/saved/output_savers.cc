@@ -306,7 +306,7 @@ Status OutputSavers::Publish(size_t iterations, bool run_failed) {
     if (run_failed) {
       logger_->Warning(why);
     } else if (first.ok()) {
-      first = BackendError(why);
+      first = IoError(why);
     }
   } else if (outputs_ != nullptr && !(run_failed && (results_ == 0 || iterations == 0))) {
     finish("inference results", "outputs", plan_->outputs,
