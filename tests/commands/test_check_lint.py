@@ -349,15 +349,6 @@ class CheckLint(Case):
         self.assertRegex(ended.out, r"; 0 ran in [^,]+, 1 not run\n")
         self.assertIn("nodes were not run: input 's' is of the kind sequence", ended.out)
 
-    def test_strings_have_to_be_loaded(self):
-        made = model([node("Identity", ["s"], ["y"])], inputs=[value("s", (2,), TensorProto.STRING)],
-                     outputs=[value("y", (2,), TensorProto.STRING)])
-        ended, said = self.lint(made)
-        self.assertEqual((ended.code, self.rules(said)), (0, set()), ended.out + ended.err)
-        self.assertRegex(ended.out, r"; 0 ran in [^,]+, 1 not run\n")
-        self.assertIn("nodes were not run: input 's': values of type string cannot be generated; "
-                      "load them with --load-inputs", ended.out)
-
     def test_one_feed_is_enough(self):
         ended, _ = self.lint(lint_models.good(), "--iterations", "3")
         self.assertIn("--iterations has no effect", ended.out)

@@ -380,9 +380,9 @@ class Words(Verdicts):
     def test_strings_reach_runners_whole(self):
         x = helper.make_tensor_value_info("x", TensorProto.STRING, [2])
         y = helper.make_tensor_value_info("y", TensorProto.STRING, [4])
-        model = helper.make_model(
-            helper.make_graph([helper.make_node("Concat", ["x", "x"], ["y"], axis=0)], "g", [x], [y]),
-            ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
+        nodes = [helper.make_node("Concat", ["x", "x"], ["y"], axis=0)]
+        model = helper.make_model(helper.make_graph(nodes, "g", [x], [y]), ir_version=8,
+                                  opset_imports=[helper.make_opsetid("", 17)])
         onnx.save(model, str(self.path("m.onnx")))
         np.savez(self.path("in.npz"), x=np.array(["a\0b", "üñ " + 40 * "x"]))
         ended = self.vernier("run", "m.onnx", "--onnxrt", "--openvino", "--load-inputs", "in.npz",

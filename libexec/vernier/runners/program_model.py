@@ -22,8 +22,8 @@ from vernier_worker.json_tensors import decode, encode
 
 LAST_LINES = 20  # of what a program that failed wrote to standard error
 CHUNK = 1 << 16
-# The most that a program may write, in bytes: an answer, a quarter of the memory; what cannot be the
-# beginning of one, or goes to standard error, of which the end is kept.
+# The most that a program may write, in bytes: an answer, a quarter of the memory; what cannot
+# become one, or goes to standard error, of which the end is kept.
 MOST_ANSWER = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
 MOST_OTHER = 1 << 20
 PR_SET_PDEATHSIG = 1
