@@ -69,7 +69,8 @@ Status OutputSavers::CreateInputs() {
   if (plan_->resume) {
     VERNIER_ASSIGN_OR_RETURN(kept, FindEarlierInputs());
   }
-  VERNIER_ASSIGN_OR_RETURN(inputs_, FeedWriter::Create(plan_->inputs, kept));
+  VERNIER_ASSIGN_OR_RETURN(inputs_,
+                           FeedWriter::Create(plan_->inputs, kept).Annotate("--save-inputs"));
   if (progress_ == nullptr) {
     WarnOfInputs();
   } else {
@@ -130,7 +131,8 @@ Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names,
     return {};
   }
   VERNIER_ASSIGN_OR_RETURN(outputs_,
-                           ResultsWriter::Create(plan_->outputs, std::move(runner_names), seed));
+                           ResultsWriter::Create(plan_->outputs, std::move(runner_names), seed)
+                               .Annotate("--save-outputs"));
   const std::string& stale = outputs_->stale_partial();
   if (!stale.empty()) WarnOfParts(plan_->outputs, stale);
   return {};
