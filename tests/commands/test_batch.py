@@ -200,6 +200,7 @@ class Batch(Case):
         for words, text in ((["models/*.pb", "--", "--onnxrt"], "no file matches 'models/*.pb'"),
                             (["models/*.onnx"], "goes behind --"),
                             (["models/*.onnx", "--", "--onnxrt", "--nosuch"], "'--nosuch' is not"),
+                            (["models/*.onnx", "--", "--ort"], "did you mean --onnxrt?"),
                             (["models/*.onnx", "--", "x.onnx", "--onnxrt"], "named before --"),
                             (["models/*.onnx", "--jobs", "-1", "--", "--onnxrt"], "--jobs"),
                             (["models/*.onnx", "--", "--onnxrt", "--save-blame", "b.json"],

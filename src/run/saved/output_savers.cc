@@ -268,8 +268,8 @@ Status OutputSavers::Finish(size_t iterations, bool run_failed) {
 
 Status OutputSavers::Keep(SavedProgress::End end, bool run_failed) {
   if (inputs_ != nullptr) WarnOfInputs();
-  std::string sentence = "--resume: this run ended before it had everything that '" +
-                         progress_->place() + "' holds, which stays as it is";
+  std::string sentence =
+      "--resume: '" + progress_->place() + "' holds more than this run made, and stays as it is";
   if (end == SavedProgress::End::kKeptWithParts) {
     sentence += ". Where this run went further, that is in '" + outputs_->partial_path() +
                 "': --resume goes on from both";
