@@ -62,8 +62,9 @@ Status Worker::Post(MessageType type, const MessageWriter& body, int fd, const R
 void Worker::TellOfLongWait(const Request& request) {
   if (request.seconds() < options_.patience_s || told_of_ == request.start || holds_log_) return;
   told_of_ = request.start;
-  logger_.Info("Still " + std::string(request.stage) + ", after " +
-               FormatG(options_.patience_s, 4) + " s");
+  const std::string who = loaded_ && loaded_->ok() ? (*loaded_)->name + " is still " : "Still ";
+  logger_.Info(who + std::string(request.stage) + ", after " + FormatG(options_.patience_s, 4) +
+               " s");
 }
 
 Status Worker::WaitForChannel(short events, const Request& request) {
