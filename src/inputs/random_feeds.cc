@@ -60,13 +60,17 @@ Status UnknownName(const std::string& flag, const std::string& name,
                    FormatPythonList(inputs));
 }
 
-Status CheckRoomFor(std::span<const std::optional<uint64_t>> sizes) {
+bool HasFixedShape(const TensorInfo& input) {
+  return input.shape && std::ranges::none_of(*input.shape, &Dim::dynamic);
+}
+
+Status CheckRoomFor(std::span<const std::optional<uint64_t>> sizes, bool fixed) {
   uint64_t total = 0;
   for (const std::optional<uint64_t>& size : sizes) {
     const uint64_t left = std::numeric_limits<uint64_t>::max() - total;
     total += std::min(size.value_or(0), left);
   }
-  return CheckMemoryRoom(total, "the inputs");
+  return CheckMemoryRoom(total, "the inputs", fixed);
 }
 
 /// The inputs of a large feed, side by side in memory that other processes can map.
@@ -181,7 +185,9 @@ Result<TensorMap> RandomFeeds::Make(int64_t iteration, Logger& logger) const {
   int64_t seed = 0;
   const bool overflow = __builtin_add_overflow(options_.seed, iteration, &seed);
   const std::vector<std::optional<uint64_t>> sizes = SizesOf(iteration);
-  VERNIER_TRY(CheckRoomFor(sizes));
+  const bool fixed =
+      std::ranges::all_of(inputs_, [](const Input& input) { return HasFixedShape(input.info); });
+  VERNIER_TRY(CheckRoomFor(sizes, fixed));
   if (!overflow && options_.drawer != nullptr) return MakeElsewhere(seed, iteration, logger);
   if (overflow || seed < 0 || seed > std::numeric_limits<uint32_t>::max()) {
     return InvalidArgument("--seed: expected seed + iteration between 0 and 2**32 - 1, got " +

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "core/memory_limit.h"
+#include "inputs/memory_room.h"
 #include "inputs/recording_logger.h"
 #include "util/shared_memory.h"
 
@@ -57,9 +59,13 @@ TEST(RandomFeeds, MoreThanIsFreeIsRefusedBeforeItIsMade) {
   ASSERT_TRUE(feeds.ok());
   const Status status = feeds->Make(0, logger).status();
   EXPECT_EQ(status.code(), StatusCode::kMalformed);
-  EXPECT_NE(status.message().find("of memory are free; give smaller sizes with --dim"),
+  EXPECT_NE(status.message().find("of memory are free; the model fixes their sizes"),
             std::string::npos)
       << status.message();
+  EXPECT_NE(CheckMemoryRoom(std::numeric_limits<uint64_t>::max(), "the inputs")
+                .message()
+                .find("of memory are free; give smaller sizes with --dim"),
+            std::string::npos);
 }
 
 // Beyond a megabyte, inputs are drawn part by part into memory that other processes can map.

@@ -339,7 +339,7 @@ TEST_F(ExecutorTest, OfAModelWithoutOutputsNothingIsSaved) {
   ASSERT_TRUE(folder.ok());
   plan_.save.outputs = folder->path() + "/a.npz";
   const RunOutcome ran = Run({{"a", Gives({})}});
-  EXPECT_TRUE(ran.faults.backend);
+  EXPECT_TRUE(ran.faults.unsaved && !ran.faults.backend);
   EXPECT_THAT(ran.record.error, HasSubstr("no runner returned an output"));
   EXPECT_THAT(ran.record.saved, IsEmpty());
   EXPECT_FALSE(ResultsReader::Open(plan_.save.outputs).ok());

@@ -119,6 +119,39 @@ class Coverage(Case):
             self.assertEqual(ended.code, code, ended.out + ended.err)
             self.assertIn(f"not done: output 'listed' was not {what}: it is a sequence", ended.out)
 
+    def save_node(self, node, x, y):
+        graph = helper.make_graph([node], "g", [x], [y])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), self.path("m.onnx"))
+
+    def test_a_lone_output_that_is_no_tensor_is_not_saved(self):
+        self.save_node(
+            helper.make_node("SequenceConstruct", ["x"], ["s"]),
+            helper.make_tensor_value_info("x", TensorProto.FLOAT, [4]),
+            helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, None))
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "o.json")
+        self.assertEqual(ended.code, 7, ended.out + ended.err)
+
+    def test_an_input_that_is_no_tensor_is_no_output(self):
+        self.save_node(
+            helper.make_node("ConcatFromSequence", ["s"], ["y"], axis=0),
+            helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, None),
+            helper.make_tensor_value_info("y", TensorProto.FLOAT, [None]))
+        ended = self.vernier("run", "m.onnx", "--onnxrt")
+        self.assertEqual(ended.code, 6, ended.out + ended.err)
+        self.assertNotIn("output 's'", ended.out + ended.err)
+        self.assertIn("input 's' is of the kind sequence: it is not fed", ended.out + ended.err)
+
+    def test_nodes_with_strings_are_linted_by_rules_alone(self):
+        self.save_node(helper.make_node("Identity", ["x"], ["y"]),
+                                 *(helper.make_tensor_value_info(n, TensorProto.STRING, [2])
+                                   for n in "xy"))
+        ended = self.vernier("check", "lint", "m.onnx")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertRegex(ended.out, r"; 0 ran in [^,]+, 1 not run\n")
+        self.assertIn("nodes were not run: input 'x': values of type string cannot be generated; "
+                      "load them with --load-inputs", ended.out)
+
     def test_a_gap_in_saved_iterations_is_named(self):
         for side, kept in (("whole", (0, 1, 2)), ("gap", (0, 2)), ("same", (0, 2))):
             self.path(side).mkdir()

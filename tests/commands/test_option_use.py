@@ -349,8 +349,22 @@ class OptionUse(Case):
             self.assertIn("--val-range: expected two finite numbers", self.refused(*words))
             for ended in (self.lenient(*words), self.vernier(*words, "--lenient")):
                 self.assertNotIn("finite numbers", ended.out + ended.err)
-        ended = self.vernier("run", "m.onnx", *RUNNERS, "--val-range", "[1,0]")
-        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        for word, said in (("[1,0]", "the smaller first"), ("[0,1", "brackets do not close")):
+            words = ("run", "m.onnx", *RUNNERS, "--val-range", word)
+            self.assertIn(said, self.refused(*words))
+            self.assertEqual(self.vernier(*words, "--lenient").code, 0)
+        self.assertIn("got 'x:[2,3', whose brackets do not close",
+                      self.refused("run", "m.onnx", *RUNNERS, "--input-shapes", "x:[2,3"))
+
+    def test_thresholds_that_nothing_reaches(self):
+        words = ("run", "m.onnx", *RUNNERS, "--compare", "distance_metrics")
+        self.assertIn("--cosine-similarity-threshold: expected a number <= 1, got 2",
+                      self.refused(*words, "--cosine-similarity-threshold", "2"))
+
+    def test_positions_beyond_all_integers(self):
+        self.assertIn("--index-tolerance: expected a whole number from 0 to 9223372036854775807",
+                      self.refused("run", "m.onnx", *RUNNERS, "--compare", "indices",
+                                   "--index-tolerance", "9223372036854775808"))
 
     def test_one_value_for_one_output(self):
         self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "gold.json")

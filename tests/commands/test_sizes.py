@@ -70,6 +70,11 @@ class Sizes(Case):
         self.assertIn("[I] Input tensor: mask | Has the shape (2, 16): 'batch' = 2 as in 'ids', "
                       "'sequence' = 16 as in 'ids'", ended.out)
 
+    def test_sizes_of_weights_are_tried(self):
+        self.put(model([helper.make_node("MatMul", ["a", "w"], ["y"])], [value("a", ["n", "h"])],
+                       [("w", np.ones((7, 5), np.float32))]))
+        self.assertEqual(self.shapes(), {"a": (1, 7)})
+
     def test_polygraphys_ways_stay(self):
         self.put(masked())
         words = ("run", "m.onnx", "--onnxrt", "--input-shapes", "ids:[2,16]")

@@ -399,6 +399,20 @@ class Words(Verdicts):
         self.assertIn("'y' is a constant", ended.out + ended.err)
         self.assertNotIn("have to agree", ended.out + ended.err)
 
+    def test_strings_reach_runners_whole(self):
+        x = helper.make_tensor_value_info("x", TensorProto.STRING, [2])
+        y = helper.make_tensor_value_info("y", TensorProto.STRING, [4])
+        nodes = [helper.make_node("Concat", ["x", "x"], ["y"], axis=0)]
+        model = helper.make_model(helper.make_graph(nodes, "g", [x], [y]), ir_version=8,
+                                  opset_imports=[helper.make_opsetid("", 17)])
+        onnx.save(model, str(self.path("m.onnx")))
+        np.savez(self.path("in.npz"), x=np.array(["a\0b", "üñ " + 40 * "x"]))
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--openvino", "--load-inputs", "in.npz",
+                             "--tolerance", "auto")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("strings, exact", ended.out)
+        self.assertNotIn("integers, exact", ended.out)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -72,6 +72,16 @@ struct OpenSessions {
   CandidateSession candidate;
 };
 
+// Of a reference that cannot be opened, and of a candidate that was opened meanwhile. As in `run`,
+// a framework that fails counts more than a model that another one calls malformed.
+Status BothFailures(const Status& reference,
+                    const std::optional<Result<CandidateSession>>& candidate) {
+  const Status other = candidate ? candidate->status() : Status();
+  const bool counts_more = other.code() == StatusCode::kBackend;
+  if (reference.code() != StatusCode::kMalformed || !counts_more) return reference;
+  return BackendError(reference.message() + "; " + other.message());
+}
+
 Result<OpenSessions> OpenBoth(SearchSides& sides, const OnnxModel& model, bool overlap,
                               Logger& logger) {
   const auto open_candidate = [&] {
@@ -86,10 +96,11 @@ Result<OpenSessions> OpenBoth(SearchSides& sides, const OnnxModel& model, bool o
                            reference.OpenPlainAhead().Annotate(NameOf(reference)));
   std::optional<Result<CandidateSession>> candidate;
   if (overlap) candidate.emplace(open_candidate());
-  VERNIER_ASSIGN_OR_RETURN(SessionAhead::Ready ready, ahead.Take().Annotate(NameOf(reference)));
+  Result<SessionAhead::Ready> ready = ahead.Take().Annotate(NameOf(reference));
+  if (!ready.ok()) return BothFailures(ready.status(), candidate);
   if (!overlap) candidate.emplace(open_candidate());
   if (!candidate->ok()) return candidate->status();
-  return OpenSessions{std::move(ready.session), **std::move(candidate)};
+  return OpenSessions{std::move(ready->session), **std::move(candidate)};
 }
 
 // Where a side fails with sizes of 1 that nobody gave, or has nothing to compare, others are tried

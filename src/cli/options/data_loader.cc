@@ -10,9 +10,8 @@ constexpr std::string_view kModules[] = {"numpy", "torch"};
 // Words that make no sense end the run here, before any framework loads.
 Status SetRanges(const OptionInput& input, InputPlan& inputs) {
   VERNIER_TRY(ReadValue(input, inputs.range_words));
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<NamedRange> ranges,
-                           ParseValueRanges(inputs.range_words));
-  return input.context.lenient ? Status() : CheckFiniteRanges(ranges);
+  return input.context.lenient ? ParseValueRanges(inputs.range_words).status()
+                               : CheckValueRanges(inputs.range_words);
 }
 
 Status SetNumbersModule(const OptionInput& input, InputPlan& inputs) {

@@ -300,12 +300,14 @@ bool HasFailedOutput(const PairRecord& pair) {
   return std::ranges::any_of(pair.outputs, HasFailed);
 }
 
-// "reason: a computes in float32, b in float16", where both say it and differ.
+// "reason: a computes in float32, b in float16", where both say it and differ. Frameworks name a
+// type for strings as well, which is no reason.
 std::string PrecisionReason(const RunnerRecord* first, const RunnerRecord* second) {
   if (first == nullptr || second == nullptr) return "";
   // Scripts need not say what they compute in.
   const bool known = !first->precision.empty() && !second->precision.empty();
   if (!known || first->precision == second->precision) return "";
+  if (first->precision == "strings" || second->precision == "strings") return "";
   return Line("reason: " + first->name + " computes in " + first->precision + ", " + second->name +
               " in " + second->precision);
 }

@@ -22,8 +22,14 @@ namespace vernier {
 bool SizesAreGuessed(const RunPlan& plan, std::span<const TensorInfo> inputs);
 
 /// Sizes that are worth a trial, small ones first: all dimensions but the leading ones, which are
-/// batches as a rule, at one size; then one of them alone, the others 1; then all of them.
-std::vector<std::vector<DimSize>> SizeCandidates(const OpenDimensions& open);
+/// batches as a rule, at one size; then one of them alone, the others 1; then all of them. `own`
+/// are sizes that the model itself has, which are among them.
+std::vector<std::vector<DimSize>> SizeCandidates(const OpenDimensions& open,
+                                                 std::span<const int64_t> own = {});
+
+/// Sizes of dimensions of the weights of the plan's ONNX models, which a free dimension may have to
+/// meet: the smallest few of them. Empty where no file can be read.
+std::vector<int64_t> SizesOfWeights(const RunPlan& plan);
 
 /// A runner that takes part in a search.
 struct SizeRunner {

@@ -55,6 +55,14 @@ TEST(SizeSearch, InnerDimensionsComeFirstThenEachThenAll) {
   EXPECT_THAT(candidates[3], ElementsAre(DimSize{"length", 3}));
 }
 
+TEST(SizeSearch, SizesOfWeightsAreTriedInTheirOrder) {
+  const std::vector<int64_t> own = {3, 7};
+  std::vector<int64_t> sizes;
+  for (const auto& dims : SizeCandidates({{"n"}, {}}, own)) sizes.push_back(dims.front().size);
+  sizes.resize(5);
+  EXPECT_THAT(sizes, ElementsAre(2, 3, 4, 7, 8));
+}
+
 TEST(SizeSearch, TheSmallestThatRunsIsTaken) {
   const auto runs = [](const TensorMap& feed) -> Result<bool> {
     if (feed[0].tensor.dims()[1] >= 40) return true;
