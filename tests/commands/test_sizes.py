@@ -193,6 +193,14 @@ class Sizes(Case):
             self.vernier("check", command, "m.onnx", "--onnxrt", *words, "--save-record", "r.json")
             self.assertIn(line, self.path("r.json").read_text())
 
+    def test_sizes_that_are_not_used_are_not_told(self):
+        self.put(padded())
+        for words in (("blame", "m.onnx", "--onnxrt", "--onnxrt"),
+                      ("check", "consistency", "m.onnx", "--onnxrt", "--only", "repeated-runs")):
+            ended = self.vernier(*words)
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            self.assertNotIn("Will generate data of shape: [1, 1]", ended.out + ended.err)
+
     def test_who_refuses_1_is_named(self):
         self.put(second())
         for runners in (("--onnxrt", "--openvino"), ("--openvino", "--onnxrt")):

@@ -21,7 +21,8 @@ class Layout(PageCase):
             figures["first"] = figures["second"] = {**figures["first"], "dtype": "int64"}
             for element in figures["worst_elements"]:
                 element.update(first=-4611686018427387905, second=-4611686018427387906,
-                               index=[0, 127, 63, 63])
+                               index=[0, 127, 63, 63], relative_error=2.12503626e-17,
+                               times_over_tolerance=9800000.0)
         self.report(record, "out.html")
         browser = Browser((1200, 1000))
         self.addCleanup(browser.close)
