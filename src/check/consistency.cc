@@ -176,7 +176,7 @@ class RunnerCheck {
     const Result<bool> full = AllHaveElements(first.outputs);
     if (!WhyNotSizeOne(full)) return first;
     VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindProbeSizes(first.plan, shared_, full, probe));
-    first.tried_sizes = found.tried;
+    first.tried_sizes = found.tried_for_note();
     if (!found.unsteady.ok()) first.outputs = found.unsteady;
     if (found.dims.empty()) return first;
     first.plan.inputs.found_dims = std::move(found.dims);

@@ -151,7 +151,7 @@ Result<PairMatching> MatchOutputs(const RunPlan& plan, const SearchSides& sides)
 // Runs both sides on one feed after the other.
 class BothSides {
  public:
-  /// `tried` is how many sizes were tried for free dimensions.
+  /// `tried` is how many sizes were tried for free dimensions, as of NoteOfFreeSizes.
   BothSides(const BlamePlan& plan, const SearchModels& models, SearchSides& sides,
             OpenSessions& sessions, int64_t tried)
       : inputs_(plan.run.inputs),
@@ -246,7 +246,7 @@ Result<UnprobedRun> RunUnprobed(const BlamePlan& plan, const SearchModels& model
   const bool alone = QuantisesAlone(models.reference.get(), given.saved_names, models.candidate);
   VERNIER_ASSIGN_OR_RETURN(PairMatching matching, MatchOutputs(plan.run, sides));
   UnprobedOutputs outputs({sessions.reference.get(), sessions.candidate.runner.get(), alone});
-  const BothSides both(plan, models, sides, sessions, found.tried);
+  const BothSides both(plan, models, sides, sessions, found.tried_for_note());
   for (size_t i = 0; i < given.feeds.size(); ++i) {
     VERNIER_TRY(context.CheckInterrupted());
     const TensorMap& feed = given.feeds[i];
