@@ -342,27 +342,6 @@ class Written(PageCase):
             })()""")
             self.assertEqual(broken, [], width)
 
-    def captions_of(self, **charts):
-        record = records.network(1, first_bad=0)
-        record["pairs"][0]["outputs"][0]["worst_iteration"]["charts"].update(charts)
-        self.show(record)
-        return self.captions()
-
-    def test_captions_say_what_is_drawn(self):
-        differences = {"first_decade": 1, "counts": [2], "equal": 7, "not_finite": 0}
-        heat = {"rows": 1, "columns": 3, "matrix_rows": 1, "matrix_columns": 3, "row_axes": -1,
-                "least": 98.0, "most": 98.0, "cells": "9AA"}
-        said = self.captions_of(differences=differences, heat=heat)
-        self.assertIn("the largest difference is 98.", said)
-        self.assertIn("Largest absolute difference in each cell: 98 where there is one;", said)
-        said = self.captions_of(
-            differences={"first_decade": 0, "counts": [], "equal": 2, "not_finite": 1},
-            heat={**heat, "least": 0.0, "most": 0.0, "cells": "A-A"})
-        self.assertIn("2 of 3 elements do not differ; 1 is NaN or infinite.", said)
-        self.assertIn("in each cell: NaN or infinite in the colour of text;", said)
-        self.assertRegex(said, r"\d+ finite elements?; what agrees")
-        self.assertNotIn("the worst among them", said)
-
     def test_integers_are_integers(self):
         large = 2**62
         save_integers(self.path("a.npz"), y=[large, 123456], z=[0, 1234567], zz=[large])
