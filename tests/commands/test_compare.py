@@ -122,6 +122,7 @@ class NotAPass(Case):
 
     def test_a_file_with_itself_is_named(self):
         self.assertIn("'a.json' was compared with itself", self.ends(0, "a.json", "a.json"))
+        self.assertIn("A (a.json) vs. A (a.json (2)): PASSED", self.ends(0, "a.json", "a.json"))
         self.path("link.json").symlink_to("a.json")
         self.assertIn("compared with itself", self.ends(0, "a.json", "link.json"))
         self.ends(1, "a.json", "a.json", "--strict")

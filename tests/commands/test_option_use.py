@@ -210,7 +210,8 @@ class OptionUse(Case):
                  "--runner x: there is no backend 'ort'; did you mean 'onnxrt'?"),
                 ([*RUNNERS, "--max-host-mem", "1X"], "--max-host-mem: expected a size > 0"),
                 ([*RUNNERS, "--reference", "nosuch"],
-                 "--reference: there is no runner 'nosuch'; there are 'onnxrt-runner-N0-"),
+                 "--reference: there is no runner 'nosuch'; there are 'onnxrt-runner-N0' and "
+                 "'onnxrt-runner-N1'"),
                 (["--onnxrt"], "blame needs a second side: another runner, or saved outputs"),
                 ([*RUNNERS, "--onnxrt"], "but there are 3 sides"),
                 (["--onnxrt", "--load-outputs", "gold.json"],

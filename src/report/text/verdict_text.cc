@@ -286,6 +286,24 @@ std::string FormatRelativeError(const OutputRecord& output, int digits) {
   return undefined ? "0/0" : FormatG(*output.max_relative_error, digits);
 }
 
+std::string DescribeBound(const OutputRecord& output) {
+  if (!output.bound || !(output.bound->times_over > 1)) return "";
+  const BoundRecord& bound = *output.bound;
+  if (std::isinf(bound.times_over)) return "infinitely far over its error bound";
+  const auto decides = [&](double value, double limit) {
+    return limit > 0 && std::fabs(value) / limit >= 0.99 * bound.times_over;
+  };
+  const auto numbers = [](double value, double limit) {
+    return FormatG(std::fabs(value), 3) + " against " + FormatG(limit, 3);
+  };
+  return FormatG(bound.times_over, 3) + " times over its error bound, by " +
+         (decides(bound.rms, bound.bound)
+              ? "the root mean square error: " + numbers(bound.rms, bound.bound)
+          : decides(bound.gain, bound.gain_bound)
+              ? "the gain: " + numbers(bound.gain, bound.gain_bound)
+              : std::string("single elements"));
+}
+
 std::string DescribeFailure(const OutputRecord& output) {
   if (OutputVerdict(output) == "passed") return "";
   std::vector<std::string> parts;
@@ -296,6 +314,7 @@ std::string DescribeFailure(const OutputRecord& output) {
                          ? std::string("infinitely far")
                          : FormatG(output.worst_times_tolerance, 3) + " times over"));
   }
+  if (const std::string bound = DescribeBound(output); !bound.empty()) parts.push_back(bound);
   if (output.max_absolute_error) {
     parts.push_back("largest absolute error " + FormatError(*output.max_absolute_error, output));
   }

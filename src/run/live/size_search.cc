@@ -174,7 +174,10 @@ class SizeSearch {
       if (full.status().code() == StatusCode::kCancelled) return full.status();
       if (full.status().code() == StatusCode::kUnavailable) break;
       ++found_.tried;
-      if (!full.ok() && IsHopeless(full.status())) break;
+      if (!full.ok() && IsHopeless(full.status())) {
+        found_.failed_alike = FailedAlikeAtOne();
+        break;
+      }
       if (!full.ok() || (!*full && (one_runs || !found_.dims.empty()))) continue;
       found_.dims = std::move(dims);
       found_.feed = *std::move(feed);
@@ -197,6 +200,13 @@ class SizeSearch {
     same_words_ = line == words_ ? same_words_ + 1 : 1;
     words_ = line;
     return same_words_ >= kMostOfSameWords && !SpeaksOfShapes(status.message());
+  }
+
+  // With the words of the last failure.
+  bool FailedAlikeAtOne() const {
+    return std::ranges::any_of(refused_, [&](const SizeRunner* runner) {
+      return FirstLine(runner->at_one.status().message()) == words_;
+    });
   }
 
   std::string Sentence() const {

@@ -66,6 +66,11 @@ struct FoundSizes {
   TensorMap feed;             ///< the first one with them
   std::string note;           ///< one sentence for log and record; empty where none were found
   int64_t tried = 0;
+  /// Other sizes failed in the words of size 1, which are not about shapes: it is no matter of
+  /// sizes.
+  bool failed_alike = false;
+  /// `tried` for NoteOfFreeSizes().
+  int64_t tried_for_note() const { return failed_alike ? -1 : tried; }
   /// Some runners ran with sizes of 1, and those that the note names did not.
   bool some_refused = false;
   /// kBackend where a runner failed, and ran with the same feed once more: that is no matter of

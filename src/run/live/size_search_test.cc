@@ -166,6 +166,15 @@ TEST(SizeSearch, TheSameWordsThatAreNotOfShapesEndIt) {
   EXPECT_EQ(tried("license server not reachable"), 3);
   EXPECT_EQ(tried("no device\nTraceback (most recent call last):\n  f['x'].shape"), 3);
   EXPECT_GT(tried("Pad node: too short"), 10);
+  const auto alike = [](const std::string& at_one) {
+    return Search([&](const TensorMap& feed) {
+             const bool one = feed[0].tensor.element_count() == 1;
+             return BackendError(one ? at_one : "license server not reachable");
+           })
+        ->tried_for_note();
+  };
+  EXPECT_EQ(alike("license server not reachable"), -1);
+  EXPECT_EQ(alike("too short"), 3);
 }
 
 TEST(SizeSearch, FeedsOfManyBytesAreLeftOut) {
