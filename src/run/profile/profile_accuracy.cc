@@ -141,7 +141,8 @@ Result<ProfiledVerdict> JudgeProfiled(const RunPlan& plan, const ProfiledRunner&
   VERNIER_TRY(comparisons.Compare(0, outputs).status());
   RunOutcome outcome;
   RunRecord& judged = outcome.record;
-  comparisons.Finish(std::vector<int64_t>(streams, 1), Coverage::kJudged, outcome.faults, judged);
+  comparisons.Finish(std::vector<StreamLength>(streams, {1, 1}), Coverage::kJudged, outcome.faults,
+                     judged);
   if (!two.lenient && !runner.marked) NoteLostOutputs(two, runner.live, outcome);
   ProfiledVerdict verdict;
   verdict.accuracy = SummariseAccuracy(judged.pairs.front(), judged, outcome.faults);
