@@ -179,6 +179,18 @@ void ListFields(Fields& field, Some<BoundRecord> auto& bound) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<TimeRecord> auto& time) {
+  field("steps", time.steps);
+  field("first_bad_step", time.first_bad_step);
+  field("first_bad_sequence", time.first_bad_sequence);
+  field("growth_per_step", time.growth_per_step);
+  field("growth_error", time.growth_error);
+  field("fitted_steps", time.fitted_steps);
+  field("own", time.own);
+  field("fed_back", time.fed_back);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field("name", output.name);
   field.TextOr("other_name", output.other_name, output.name);
@@ -205,6 +217,7 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field("required_absolute_tolerance", output.required_absolute);
   field("required_relative_tolerance", output.required_relative);
   field.Text("vacuous", output.vacuous);
+  field.Given("time", output.time);
   field("worst_iteration", output.figures);
   field("auto_tolerance", output.bound);
 }
@@ -349,6 +362,20 @@ void ListFields(Fields& field, Some<ProfileRecord> auto& profile) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<FeedBackRecord> auto& pair) {
+  field("runner", pair.runner);
+  field("output", pair.output);
+  field("input", pair.input);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<StepsRecord> auto& steps) {
+  field("lengths", steps.lengths);
+  field("state", steps.state);
+  field("feed_back", steps.feed_back);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<RunRecord> auto& record) {
   field.Derived("schema_version", [] { return kRecordSchemaVersion; });
   field("vernier_version", record.version);
@@ -368,6 +395,7 @@ void ListFields(Fields& field, Some<RunRecord> auto& record) {
   field.Derived("inference_results", [&] { return InferenceResults(record); });
   field.Derived("comparison_results", [&] { return ComparisonResults(record); });
   field.Pairs("saved", record.saved, "what", "where");
+  field.Given("steps", record.steps);
   field("graph", record.graph);
   field("profile", record.profile);
 }
