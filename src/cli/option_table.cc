@@ -169,6 +169,7 @@ OptionTable RunOptionTable() {
                       TensorRtLoadGroup(),
                       TensorRtRunGroup(),
                       DataLoaderGroup(),
+                      StepGroup(),
                       ComparatorRunGroup(),
                       PostprocessGroup(),
                       CompareGroup(),

@@ -24,6 +24,7 @@
 #include "run/saved/row_writer.h"
 #include "run/saved/saved_progress.h"
 #include "run/saved/self_comparisons.h"
+#include "run/steps/step_feeds.h"
 #include "util/no_log.h"
 #include "util/number_text.h"
 
@@ -104,9 +105,31 @@ class Execution {
           "--noise-floor: saved outputs cannot be made again; it needs a runner");
     }
     if (bounds_.wanted()) comparisons_->UseBounds(bounds_, live_);
+    if (plan_.steps.wanted()) VERNIER_TRY(UseSteps());
     if (plan_.runners.empty()) return CompareLoaded();
     FeedStream::Announce(plan_, logger_);
     return plan_.execution.sequential ? RunSequential() : RunStreaming();
+  }
+
+  Status UseSteps() {
+    if (plan_.runners.empty()) {
+      return InvalidArgument("--steps: saved outputs cannot be made again; it needs a runner");
+    }
+    VERNIER_ASSIGN_OR_RETURN(StepStates steps,
+                             StepStates::Create(plan_.steps, live_.names(), logger_));
+    steps_.emplace(std::move(steps));
+    live_.Use(*steps_);
+    comparisons_->Use(*steps_);
+    return {};
+  }
+
+  // A sequence is saved once, as it was given.
+  Status SaveFeed(int64_t iteration, const TensorMap& feed) {
+    const StepSequence* const steps = feeds_->steps();
+    if (steps == nullptr) return savers_->AddFeed(iteration, feed);
+    const StepPosition& position = steps->position();
+    if (position.step > 0) return savers_->AddStep(iteration);
+    return savers_->AddSequence(iteration, position.sequence, steps->whole());
   }
 
   Status OpenRows() {
@@ -131,6 +154,7 @@ class Execution {
   // In lenient mode the comparison warns of unknown names, as Polygraphy does.
   Status CheckNames() {
     VERNIER_TRY(live_.CheckMaps());
+    VERNIER_TRY(live_.CheckStates());
     if (plan_.lenient) return {};
     std::vector<std::string> outputs;
     for (size_t i = 0; i < live_.size(); ++i) {
@@ -178,7 +202,7 @@ class Execution {
       // Not Once: it would keep the text of every iteration.
       logger_.Info("Streaming iteration " + std::to_string(i) + "\n---- Inference Input(s) ----\n" +
                    FormatTensorTable(*feed));
-      VERNIER_TRY(savers_->AddFeed(i, *feed));
+      VERNIER_TRY(SaveFeed(i, *feed));
       observer_.FeedMade(i, *feed);
       VERNIER_TRY(CheckOutputRoom(live_, *feed));
       live_.Meanwhile({[this] { return feeds_->Prepare(); }, [this] { feeds_->PrepareOneMore(); }});
@@ -243,7 +267,7 @@ class Execution {
       if (!feed) break;
       logger_.Once(Severity::kInfo, PadName(runner.name()) + "\n---- Inference Input(s) ----\n" +
                                         FormatTensorTable(*feed));
-      VERNIER_TRY(savers_->AddFeed(i, *feed));
+      VERNIER_TRY(SaveFeed(i, *feed));
       observer_.FeedMade(i, *feed);
       if (rows_ != nullptr) rows_->NoteFeed(i, savers_->FeedHash());
       VERNIER_ASSIGN_OR_RETURN(const std::optional<IterationResult> result,
@@ -321,7 +345,9 @@ class Execution {
   Result<std::unique_ptr<FeedStream>> OpenFeeds(const RunPlan& plan,
                                                 std::span<const TensorInfo> inputs,
                                                 Logger& logger) {
-    return FeedStream::Open(plan, inputs, {scripts_.feeds(), scripts_.draws()}, logger);
+    const PythonFeeds python = {scripts_.feeds(), scripts_.draws()};
+    return steps_ ? OpenStepFeeds(plan, inputs, python, *steps_, logger)
+                  : FeedStream::Open(plan, inputs, python, logger);
   }
 
   Status OpenSavers() {
@@ -392,6 +418,7 @@ class Execution {
       }
     }
     NoteWhatWasLeftOut();
+    if (steps_) outcome_.record.steps = steps_->Record();
     outcome_.record.averaged = plan_.compare.check_average;
     if (!comparisons_) return;
     std::vector<int64_t> lengths;
@@ -439,6 +466,7 @@ class Execution {
   RunObserver& observer_;
   const std::atomic<int>& interrupted_;
   RunOutcome outcome_;
+  std::optional<StepStates> steps_;
   LiveRuns live_;
   PairErrorBounds bounds_;
   LiveInference inference_;

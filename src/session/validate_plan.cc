@@ -11,6 +11,7 @@
 #include "model/onnx/model_type.h"
 #include "run/comparison/name_maps.h"
 #include "run/saved/row_writer.h"
+#include "run/steps/step_words.h"
 #include "session/plan_files.h"
 #include "session/plan_numbers.h"
 #include "util/paths.h"
@@ -104,6 +105,54 @@ Status CheckMaps(const RunPlan& plan) {
   return ParseNameMaps("--map-outputs", plan.output_map_words, labels, 2).status();
 }
 
+// What a state's options are worth without a state.
+Status CheckStateOptions(const StepPlan& steps) {
+  if (!steps.feed_back.empty()) return {};
+  const std::string_view flag = !steps.initial_state.empty()               ? "--initial-state"
+                                : steps.compare_state                       ? "--compare-state"
+                                : steps.state == StateSource::kReference ? "--state reference"
+                                                                            : "";
+  if (flag.empty()) return {};
+  return InvalidArgument(std::string(flag) +
+                         ": there is no state: say with --feed-back which outputs are inputs of the "
+                         "next step");
+}
+
+Status CheckSteps(const RunPlan& plan) {
+  const StepPlan& steps = plan.steps;
+  VERNIER_TRY(CheckStateOptions(steps));
+  if (!steps.wanted()) return {};
+  std::vector<std::string> labels;
+  for (const RunnerPlan& runner : plan.runners) labels.push_back(runner.name);
+  VERNIER_TRY(ParseStepWords(steps, labels).status());
+  if (steps.steps && *steps.steps < 1) {
+    return InvalidArgument("--steps: expected a number >= 1, got " + std::to_string(*steps.steps));
+  }
+  if (!steps.steps && steps.slices.empty()) {
+    return InvalidArgument(
+        "--feed-back, --advance: how many steps? Give --steps N, or --step-slice for inputs that "
+        "hold whole sequences");
+  }
+  if (steps.feed_back.empty() && steps.slices.empty() && steps.advances.empty() &&
+      *steps.steps > 1) {
+    return InvalidArgument(
+        "--steps: all steps would be the same: say with --feed-back, --step-slice or --advance "
+        "what changes from step to step");
+  }
+  if (steps.state == StateSource::kReference && plan.execution.sequential) {
+    return InvalidArgument(
+        "--state reference: the reference must be there at every step, and with "
+        "--sequential-runners it is gone");
+  }
+  if (plan.noise_floor) {
+    return InvalidArgument("--noise-floor: it is of single inferences; leave out --steps");
+  }
+  if (plan.blame) {
+    return InvalidArgument("--blame: it looks at one inference; leave out --steps");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status ValidatePlan(const RunPlan& plan) {
@@ -134,6 +183,7 @@ Status ValidatePlan(const RunPlan& plan) {
   VERNIER_TRY(CheckRows(plan));
   VERNIER_TRY(CheckScripts(plan));
   VERNIER_TRY(CheckMaps(plan));
+  VERNIER_TRY(CheckSteps(plan));
   if (plan.blame) VERNIER_TRY(CheckSides(plan, plan.blame->reference));
   return CheckAverageOptions(plan.compare);
 }

@@ -16,6 +16,8 @@
 #include "run/exit_code.h"
 #include "run/run_observer.h"
 #include "run/saved/row_writer.h"
+#include "run/steps/pair_times.h"
+#include "run/steps/step_states.h"
 #include "util/thread_pool.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -65,6 +67,14 @@ class ComparisonRun {
     for (size_t i = 0; i < pairs_.size(); ++i) pairs_[i].label = std::move(labels[i]);
   }
 
+  /// Iterations are steps of sequences: what is fed back is compared at the first, the last and the
+  /// first bad step of each, unless the plan wants it at all, or there is nothing else. Only before
+  /// the first iteration; it must outlive the run.
+  void Use(const StepStates& steps) {
+    steps_ = &steps;
+    detail_.distances = true;
+  }
+
   /// Post-processes and compares one iteration. False when --fail-fast ends the run. An iteration
   /// that does not show yet which outputs belong together is kept, with three more at most, and
   /// compared with the next, or by CompareKept(). kInvalidArgument for --map-outputs that do not
@@ -106,6 +116,7 @@ class ComparisonRun {
     PairMatching matching;
     bool believed = true;
     std::string label = {};  ///< in rows
+    PairTimes times = {};
   };
 
   // An iteration that waits for its pairs, with what it was made from.
@@ -123,6 +134,12 @@ class ComparisonRun {
   Result<bool> CompareNow(int64_t iteration, const IterationOutputs& outputs);
   Result<IterationComparison> CompareSides(Pair& pair, int64_t iteration,
                                            const IterationOutputs& outputs);
+  std::vector<OutputPair> TakeStates(const Pair& pair, int64_t iteration,
+                                     MatchedSides& sides) const;
+  Result<IterationComparison> CompareMatched(const Pair& pair, int64_t iteration,
+                                             const IterationOutputs& outputs,
+                                             const MatchedSides& sides);
+  Status AddRows(Pair& pair, int64_t iteration, const IterationComparison& comparison);
   Result<IterationComparison> ComparePair(const MatchedSides& sides, int64_t iteration);
   Result<IterationComparison> HearAgain(const Pair& pair, int64_t iteration,
                                         const IterationOutputs& outputs, const MatchedSides& sides,
@@ -147,6 +164,7 @@ class ComparisonRun {
   std::optional<SecondHearing> hearing_;
   ComparisonDetail detail_;
   RowWriter* rows_ = nullptr;
+  const StepStates* steps_ = nullptr;
   PairingRule rule_ = PairingRule::kOneToOne;
   bool marked_ = false;
   std::vector<std::string> names_;

@@ -47,6 +47,9 @@ void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverag
     records.push_back(pair.recorder.Finish(expected));
     records.back().dropped = Union(dropped_[pair.first], dropped_[pair.second]);
     pair.matching.AddTo(records.back());
+    if (steps_ != nullptr) {
+      pair.times.AddTo(records.back(), steps_->plan().state == StateSource::kReference);
+    }
     if (!pair.believed) continue;
     if (!pair.matching.swap().empty()) run.notes.push_back(pair.matching.swap());
     const bool abandoned = plan_->lenient && coverage == Coverage::kIgnored;

@@ -35,7 +35,7 @@ bool OutputsAreOnlyCompared(const RunPlan& plan) {
   const bool drawn = !pictures.heatmaps.empty() || !pictures.error_plots.empty() ||
                      pictures.show_heatmaps || pictures.show_error_plots;
   return plan.runners.size() > 1 && !plan.execution.sequential && !plan.lenient &&
-         plan.compare_script.path.empty() && plan.postprocess_script.path.empty() &&
+         !plan.steps.wanted() && plan.compare_script.path.empty() && plan.postprocess_script.path.empty() &&
          plan.save.outputs.empty() && !plan.save.WantsPage() && plan.load_outputs.empty() &&
          !plan.validate && !drawn && !plan.postprocess.fallback &&
          plan.postprocess.entries.empty() && !plan.compare.no_shape_check && !plan.noise_floor;
@@ -155,7 +155,9 @@ Status LiveRuns::Open(size_t index) {
   }
   // One that was opened before it in the same worker may have ended that.
   if (WhoEndedWorkerOf(runner) != nullptr) StartOne(index);
-  return runner.alive() ? OpenModel(index, *plan, logger_) : Status();
+  if (!runner.alive()) return {};
+  VERNIER_TRY(OpenModel(index, *plan, logger_));
+  return PairStates(index);
 }
 
 Status LiveRuns::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) {

@@ -22,6 +22,7 @@
 #include "run/live/worker_pool.h"
 #include "run/runner/model_conversion.h"
 #include "run/saved/saved_progress.h"
+#include "run/steps/step_states.h"
 #include "util/log.h"
 #include "vernier/dim_size.h"
 #include "vernier/run_plan.h"
@@ -51,6 +52,14 @@ class LiveRuns {
   void WaitWith(const LiveRunner::Waiting& waiting) {
     for (LiveRunner& runner : runners_) runner.WaitWith(waiting);
   }
+
+  /// Runners are fed with their states beside what they are given; to be called before they are
+  /// opened. It must outlive this.
+  void Use(StepStates& steps);
+  /// Null without steps.
+  StepStates* steps() { return steps_; }
+  /// As StepStates::CheckUsed, where all runners were opened.
+  Status CheckStates() const;
 
   /// kInvalidArgument where a map without a label names no input of any runner. All must have been
   /// opened; where one has failed or does not say what it takes, nothing is known.
@@ -177,6 +186,8 @@ class LiveRuns {
   Result<std::shared_ptr<Worker>> WorkerFor(const LiveRunner& runner, RunnerPlace place);
   const LiveRunner* WhoEndedWorkerOf(const LiveRunner& runner) const;
   Status BringBack(size_t index);
+  Status PairStates(size_t index);
+  size_t IndexOf(const LiveRunner& runner) const;
   Status OpenModel(size_t index, const ModelPlan& plan, Logger& logger);
   bool MayMoveToPython(const LiveRunner& runner) const;
   Status OpenInPython(size_t index, const ModelSource& model, const Status& why_not_plugin);
@@ -207,6 +218,7 @@ class LiveRuns {
   bool marked_ = false;
   PythonFeeds python_feeds_;
   SavedProgress* progress_ = nullptr;
+  StepStates* steps_ = nullptr;
   std::vector<std::string> notes_;
   InputMaps maps_;
   std::map<std::string, MappedFeed> mapped_;  // by the runner's name, without the tensors

@@ -120,18 +120,25 @@ std::span<const TensorInfo> LiveRuns::MadeFor(const LiveRunner& runner) const {
 
 Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& feed,
                                      Logger& logger, MappedFeed* mapped) const {
+  const TensorMap* given = &feed;
+  TensorMap sliced, fed;
+  if (steps_ != nullptr) given = &(sliced = steps_->WithSlices(IndexOf(runner), *given));
   MappedFeed own;
   if (!maps_.empty()) {
-    VERNIER_ASSIGN_OR_RETURN(own, maps_.Apply(runner.name(), runner.session().inputs, feed));
+    VERNIER_ASSIGN_OR_RETURN(own, maps_.Apply(runner.name(), runner.session().inputs, *given));
     if (mapped != nullptr) *mapped = own;
+    given = &own.tensors;
   }
-  const TensorMap& given = maps_.empty() ? feed : own.tensors;
-  if (runner.inputs_unknown()) return CoercedFeed{given, {}};
+  if (steps_ != nullptr) {
+    VERNIER_TRY(steps_->CheckMapped(IndexOf(runner), own.mapped));
+    given = &(fed = steps_->WithState(IndexOf(runner), *given));
+  }
+  if (runner.inputs_unknown()) return CoercedFeed{*given, {}};
   CoerceOptions options;
   options.strictness = plan_.lenient ? Strictness::kPeer : Strictness::kStrict;
   options.label = WithoutTime(runner.name());
   options.made_for = MadeFor(runner);
-  return CoerceFeed(given, runner.session().inputs, options, logger);
+  return CoerceFeed(*given, runner.session().inputs, options, logger);
 }
 
 Result<TensorMap> LiveRuns::FeedOf(size_t index, const TensorMap& feed) const {

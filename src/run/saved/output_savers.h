@@ -34,7 +34,14 @@ class OutputSavers {
 
   /// The feed of an iteration, before its results; those that were added before are not saved
   /// again. kMalformed when it is not the one that what was saved earlier was made from.
-  Status AddFeed(int64_t iteration, const TensorMap& feed);
+  Status AddFeed(int64_t iteration, const TensorMap& feed) {
+    return AddSequence(iteration, iteration, feed);
+  }
+  /// The same of a sequence, before the first of its steps, which is this iteration. `number` is its
+  /// place among sequences, each of which is saved once.
+  Status AddSequence(int64_t iteration, int64_t number, const TensorMap& feed);
+  /// Another step of the sequence that was added last.
+  Status AddStep(int64_t iteration);
   /// HashFeed() of the feed that was added last, where outputs or rows are saved.
   uint64_t FeedHash();
   /// Large outputs are written while the run goes on: what became of them is told by Settle.

@@ -5,7 +5,9 @@
 namespace vernier {
 
 void StepTimeline::Add(int64_t sequence, int64_t steps) {
-  if (sequence < static_cast<int64_t>(lengths_.size())) return;
+  const auto known = static_cast<int64_t>(lengths_.size());
+  if (sequence + 1 == known) lengths_.back() = steps;
+  if (sequence < known) return;
   starts_.push_back(starts_.empty() ? 0 : starts_.back() + lengths_.back());
   lengths_.push_back(steps);
 }

@@ -18,7 +18,8 @@ struct StepPosition {
 /// Iterations are numbered in the order of sequences and their steps.
 class StepTimeline {
  public:
-  /// The next sequence; one that was added before (runners take turns) changes nothing.
+  /// The next sequence. One that was added before (runners take turns) changes nothing, but the
+  /// last one may get another length, before its second step.
   void Add(int64_t sequence, int64_t steps);
 
   /// Of an iteration of a sequence that was added, or the first behind them.
