@@ -186,6 +186,7 @@ void ListFields(Fields& field, Some<TimeRecord> auto& time) {
   field("growth_per_step", time.growth_per_step);
   field("growth_error", time.growth_error);
   field("fitted_steps", time.fitted_steps);
+  field("largest_rms_error", time.largest_rms);
   field("own", time.own);
   field("fed_back", time.fed_back);
 }

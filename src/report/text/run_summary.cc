@@ -9,6 +9,7 @@
 #include "record/coverage.h"
 #include "record/side_names.h"
 #include "report/text/findings_text.h"
+#include "report/text/step_text.h"
 #include "report/text/text_table.h"
 #include "report/text/tolerance_advice.h"
 #include "report/text/verdict_text.h"
@@ -377,6 +378,8 @@ std::string FormatRunSummary(const RunRecord& given, const SummaryOptions& optio
   for (const PairRecord& pair : record.pairs) {
     text += Line(pair.first + " vs. " + pair.second + ": " + VerdictOf(pair, record.averaged) +
                  FormatCoverage(pair));
+    const std::string steps = FormatSteps(pair);
+    if (!steps.empty()) text += Line(pair.first + " vs. " + pair.second + ": " + steps);
   }
   for (const std::string& note : record.notes) text += "note: " + note + "\n";
   for (const std::string& why : record.rejections) text += "failed: " + why + "\n";

@@ -145,6 +145,7 @@ class ComparisonRun {
                                         const IterationOutputs& outputs, const MatchedSides& sides,
                                         IterationComparison comparison);
   bool JudgePair(const Pair& pair) const;
+  void AddTimes(const Pair& pair, PairRecord& record) const;
   static void RejectIllConditioned(const PairRecord& record, RunFaults& faults,
                                    std::vector<std::string>& sentences);
   static void RejectRetyped(PairRecord& record, RunFaults& faults);

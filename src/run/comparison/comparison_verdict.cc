@@ -47,9 +47,7 @@ void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverag
     records.push_back(pair.recorder.Finish(expected));
     records.back().dropped = Union(dropped_[pair.first], dropped_[pair.second]);
     pair.matching.AddTo(records.back());
-    if (steps_ != nullptr) {
-      pair.times.AddTo(records.back(), steps_->plan().state == StateSource::kReference);
-    }
+    if (steps_ != nullptr) AddTimes(pair, records.back());
     if (!pair.believed) continue;
     if (!pair.matching.swap().empty()) run.notes.push_back(pair.matching.swap());
     const bool abandoned = plan_->lenient && coverage == Coverage::kIgnored;
@@ -71,6 +69,15 @@ void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverag
     faults.incomplete |= before;
   }
   if (faults.mismatch && bounds_ != nullptr) bounds_->NoteProcessor(Processor(), run.faults);
+}
+
+void ComparisonRun::AddTimes(const Pair& pair, PairRecord& record) const {
+  pair.times.AddTo(record, steps_->plan().state == StateSource::kReference);
+  for (OutputRecord& output : record.outputs) {
+    if (!output.time) continue;
+    output.time->fed_back = steps_->IsState(pair.first, output.name) ||
+                            steps_->IsState(pair.second, output.other_name);
+  }
 }
 
 // What could not be measured has neither passed nor failed: the run is not what was asked for.

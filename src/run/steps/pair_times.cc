@@ -31,6 +31,7 @@ void PairTimes::Add(const StepPosition& position, const IterationComparison& com
     const auto& rms = row.metrics[CompareFunction::kRmse];
     const auto& relative = row.metrics[CompareFunction::kRelativeL2];
     if (!rms || !relative) continue;
+    times.time.largest_rms = std::max(times.time.largest_rms.value_or(0), *rms);
     const double roundoff = std::max(UnitRoundoff(output.a_dtype), UnitRoundoff(output.b_dtype));
     times.growth.Add(position.sequence, position.step, *rms, *relative, roundoff);
   }
