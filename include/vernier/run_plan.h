@@ -155,7 +155,7 @@ enum class StateSource : uint8_t {
 
 /// What makes a feed a sequence of steps, in which outputs of a step are inputs of the next.
 struct StepPlan {
-  std::optional<int64_t> steps;  ///< not given: as many as the sequence inputs hold
+  std::optional<int64_t> steps;        ///< not given: as many as the sequence inputs hold
   std::vector<std::string> feed_back;  ///< --feed-back: `[RUNNER:]OUTPUT:INPUT` or `[RUNNER:]auto`
   std::string initial_state;           ///< a file of inputs; empty: what feeds hold, or zeros
   std::vector<std::string> slices;     ///< --step-slice

@@ -144,8 +144,8 @@ struct TimeRecord {
   /// The first one that failed, and the sequence that it is in; none: none failed.
   std::optional<int64_t> first_bad_step = {};
   std::optional<int64_t> first_bad_sequence = {};
-  /// The slope of ln(RMS error), and its standard error; none: fewer than 8 steps have an error that
-  /// tells of growth (docs/steps.md).
+  /// The slope of ln(RMS error), and its standard error; none: fewer than 8 steps have an error
+  /// that tells of growth (docs/steps.md).
   std::optional<double> growth_per_step = {};
   std::optional<double> growth_error = {};
   int64_t fitted_steps = 0;

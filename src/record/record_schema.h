@@ -12,13 +12,10 @@
 #include "compare/metric_table.h"
 #include "record/coverage.h"
 #include "record/record_json.h"
+#include "record/step_schema.h"
 #include "vernier/run_record.h"
 
 namespace vernier {
-
-/// A Record, or one that is only read from.
-template <typename T, typename Record>
-concept Some = std::same_as<std::remove_const_t<T>, Record>;
 
 template <typename Fields>
 void ListFields(Fields& field, Some<LatencyRecord> auto& latency) {
@@ -176,19 +173,6 @@ void ListFields(Fields& field, Some<BoundRecord> auto& bound) {
   field("element_bar", bound.element_bound);
   field("times_over", bound.times_over);
   field("why", bound.why);
-}
-
-template <typename Fields>
-void ListFields(Fields& field, Some<TimeRecord> auto& time) {
-  field("steps", time.steps);
-  field("first_bad_step", time.first_bad_step);
-  field("first_bad_sequence", time.first_bad_sequence);
-  field("growth_per_step", time.growth_per_step);
-  field("growth_error", time.growth_error);
-  field("fitted_steps", time.fitted_steps);
-  field("largest_rms_error", time.largest_rms);
-  field("own", time.own);
-  field("fed_back", time.fed_back);
 }
 
 template <typename Fields>
@@ -360,20 +344,6 @@ template <typename Fields>
 void ListFields(Fields& field, Some<ProfileRecord> auto& profile) {
   field("runners", profile.runners);
   field("points", profile.points);
-}
-
-template <typename Fields>
-void ListFields(Fields& field, Some<FeedBackRecord> auto& pair) {
-  field("runner", pair.runner);
-  field("output", pair.output);
-  field("input", pair.input);
-}
-
-template <typename Fields>
-void ListFields(Fields& field, Some<StepsRecord> auto& steps) {
-  field("lengths", steps.lengths);
-  field("state", steps.state);
-  field("feed_back", steps.feed_back);
 }
 
 template <typename Fields>

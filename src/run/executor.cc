@@ -11,7 +11,6 @@
 #include "run/comparison/comparison_run.h"
 #include "run/comparison/lpips_measure.h"
 #include "run/comparison/output_names.h"
-#include "run/feeds/feed_stream.h"
 #include "run/live/live_inference.h"
 #include "run/live/live_runs.h"
 #include "run/live/live_sizes.h"
@@ -98,6 +97,8 @@ class Execution {
     if (!plan_.save.rows.empty()) VERNIER_TRY(OpenRows());
     comparisons_->Use(live_.devices());
     comparisons_->Use(lpips_);
+    VERNIER_ASSIGN_OR_RETURN(const StepStates* const steps, live_.MakeSteps());
+    comparisons_->Use(steps);
     // Its interpreter starts while the frameworks load.
     if (RunScripts::Wanted(plan_)) VERNIER_TRY(live_.ScriptWorker().status());
     if (plan_.noise_floor && plan_.runners.empty()) {
@@ -105,31 +106,9 @@ class Execution {
           "--noise-floor: saved outputs cannot be made again; it needs a runner");
     }
     if (bounds_.wanted()) comparisons_->UseBounds(bounds_, live_);
-    if (plan_.steps.wanted()) VERNIER_TRY(UseSteps());
     if (plan_.runners.empty()) return CompareLoaded();
     FeedStream::Announce(plan_, logger_);
     return plan_.execution.sequential ? RunSequential() : RunStreaming();
-  }
-
-  Status UseSteps() {
-    if (plan_.runners.empty()) {
-      return InvalidArgument("--steps: saved outputs cannot be made again; it needs a runner");
-    }
-    VERNIER_ASSIGN_OR_RETURN(StepStates steps,
-                             StepStates::Create(plan_.steps, live_.names(), logger_));
-    steps_.emplace(std::move(steps));
-    live_.Use(*steps_);
-    comparisons_->Use(*steps_);
-    return {};
-  }
-
-  // A sequence is saved once, as it was given.
-  Status SaveFeed(int64_t iteration, const TensorMap& feed) {
-    const StepSequence* const steps = feeds_->steps();
-    if (steps == nullptr) return savers_->AddFeed(iteration, feed);
-    const StepPosition& position = steps->position();
-    if (position.step > 0) return savers_->AddStep(iteration);
-    return savers_->AddSequence(iteration, position.sequence, steps->whole());
   }
 
   Status OpenRows() {
@@ -154,7 +133,6 @@ class Execution {
   // In lenient mode the comparison warns of unknown names, as Polygraphy does.
   Status CheckNames() {
     VERNIER_TRY(live_.CheckMaps());
-    VERNIER_TRY(live_.CheckStates());
     if (plan_.lenient) return {};
     std::vector<std::string> outputs;
     for (size_t i = 0; i < live_.size(); ++i) {
@@ -202,7 +180,7 @@ class Execution {
       // Not Once: it would keep the text of every iteration.
       logger_.Info("Streaming iteration " + std::to_string(i) + "\n---- Inference Input(s) ----\n" +
                    FormatTensorTable(*feed));
-      VERNIER_TRY(SaveFeed(i, *feed));
+      VERNIER_TRY(savers_->AddFeed(i, *feed, feeds_->steps()));
       observer_.FeedMade(i, *feed);
       VERNIER_TRY(CheckOutputRoom(live_, *feed));
       live_.Meanwhile({[this] { return feeds_->Prepare(); }, [this] { feeds_->PrepareOneMore(); }});
@@ -267,7 +245,7 @@ class Execution {
       if (!feed) break;
       logger_.Once(Severity::kInfo, PadName(runner.name()) + "\n---- Inference Input(s) ----\n" +
                                         FormatTensorTable(*feed));
-      VERNIER_TRY(SaveFeed(i, *feed));
+      VERNIER_TRY(savers_->AddFeed(i, *feed, feeds_->steps()));
       observer_.FeedMade(i, *feed);
       if (rows_ != nullptr) rows_->NoteFeed(i, savers_->FeedHash());
       VERNIER_ASSIGN_OR_RETURN(const std::optional<IterationResult> result,
@@ -345,9 +323,7 @@ class Execution {
   Result<std::unique_ptr<FeedStream>> OpenFeeds(const RunPlan& plan,
                                                 std::span<const TensorInfo> inputs,
                                                 Logger& logger) {
-    const PythonFeeds python = {scripts_.feeds(), scripts_.draws()};
-    return steps_ ? OpenStepFeeds(plan, inputs, python, *steps_, logger)
-                  : FeedStream::Open(plan, inputs, python, logger);
+    return OpenStepFeeds(plan, inputs, {scripts_.feeds(), scripts_.draws()}, live_.steps(), logger);
   }
 
   Status OpenSavers() {
@@ -418,7 +394,6 @@ class Execution {
       }
     }
     NoteWhatWasLeftOut();
-    if (steps_) outcome_.record.steps = steps_->Record();
     outcome_.record.averaged = plan_.compare.check_average;
     if (!comparisons_) return;
     std::vector<int64_t> lengths;
@@ -466,7 +441,6 @@ class Execution {
   RunObserver& observer_;
   const std::atomic<int>& interrupted_;
   RunOutcome outcome_;
-  std::optional<StepStates> steps_;
   LiveRuns live_;
   PairErrorBounds bounds_;
   LiveInference inference_;

@@ -108,20 +108,24 @@ Status CheckMaps(const RunPlan& plan) {
 // What a state's options are worth without a state.
 Status CheckStateOptions(const StepPlan& steps) {
   if (!steps.feed_back.empty()) return {};
-  const std::string_view flag = !steps.initial_state.empty()               ? "--initial-state"
-                                : steps.compare_state                       ? "--compare-state"
+  const std::string_view flag = !steps.initial_state.empty()             ? "--initial-state"
+                                : steps.compare_state                    ? "--compare-state"
                                 : steps.state == StateSource::kReference ? "--state reference"
-                                                                            : "";
+                                                                         : "";
   if (flag.empty()) return {};
-  return InvalidArgument(std::string(flag) +
-                         ": there is no state: say with --feed-back which outputs are inputs of the "
-                         "next step");
+  return InvalidArgument(
+      std::string(flag) +
+      ": there is no state: say with --feed-back which outputs are inputs of the "
+      "next step");
 }
 
 Status CheckSteps(const RunPlan& plan) {
   const StepPlan& steps = plan.steps;
   VERNIER_TRY(CheckStateOptions(steps));
   if (!steps.wanted()) return {};
+  if (plan.runners.empty()) {
+    return InvalidArgument("--steps: saved outputs cannot be made again; it needs a runner");
+  }
   std::vector<std::string> labels;
   for (const RunnerPlan& runner : plan.runners) labels.push_back(runner.name);
   VERNIER_TRY(ParseStepWords(steps, labels).status());

@@ -21,7 +21,8 @@ auto RankOfTime(const OutputRecord& output) {
 
 std::string GrowthInWords(const TimeRecord& time) {
   if (!time.growth_per_step) {
-    return "says nothing of growth (fewer than 8 steps have one that is more than rounding and less "
+    return "says nothing of growth (fewer than 8 steps have one that is more than rounding and "
+           "less "
            "than another value)";
   }
   const double slope = *time.growth_per_step, error = time.growth_error.value_or(0);
@@ -45,8 +46,8 @@ std::string FormatSteps(const PairRecord& pair) {
   if (told == nullptr) return "";
   const TimeRecord& time = *told->time;
   const bool no_error = time.largest_rms == 0.0;
-  std::string text = std::string(time.own ? "each step's own error" : "the error") + " of output '" +
-                     told->name + "' " +
+  std::string text = std::string(time.own ? "each step's own error" : "the error") +
+                     " of output '" + told->name + "' " +
                      (no_error ? "is 0 at every step" : GrowthInWords(time)) + "; ";
   if (!time.first_bad_step) return text + "no step is out of tolerance";
   return text + "first out of tolerance at step " + std::to_string(*time.first_bad_step) +

@@ -68,11 +68,11 @@ class ComparisonRun {
   }
 
   /// Iterations are steps of sequences: what is fed back is compared at the first, the last and the
-  /// first bad step of each, unless the plan wants it at all, or there is nothing else. Only before
-  /// the first iteration; it must outlive the run.
-  void Use(const StepStates& steps) {
-    steps_ = &steps;
-    detail_.distances = true;
+  /// first bad step of each, unless the plan wants it at all, or there is nothing else. Null:
+  /// they are not. Only before the first iteration; it must outlive the run.
+  void Use(const StepStates* steps) {
+    steps_ = steps;
+    if (steps != nullptr) detail_.distances = true;
   }
 
   /// Post-processes and compares one iteration. False when --fail-fast ends the run. An iteration

@@ -35,6 +35,7 @@ bool ComparisonRun::JudgePair(const Pair& pair) const {
 void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverage,
                            RunFaults& faults, RunRecord& run) {
   std::vector<PairRecord>& records = run.pairs;
+  if (steps_ != nullptr) run.steps = steps_->Record();
   if (invalid_) faults.mismatch = true;
   if (!invalid_output_.empty()) run.rejections.push_back(invalid_output_);
   if (plan_->comparison_asked && pairs_.empty()) {
@@ -75,8 +76,8 @@ void ComparisonRun::AddTimes(const Pair& pair, PairRecord& record) const {
   pair.times.AddTo(record, steps_->plan().state == StateSource::kReference);
   for (OutputRecord& output : record.outputs) {
     if (!output.time) continue;
-    output.time->fed_back = steps_->IsState(pair.first, output.name) ||
-                            steps_->IsState(pair.second, output.other_name);
+    output.time->fed_back =
+        steps_->IsState(pair.first, output.name) || steps_->IsState(pair.second, output.other_name);
   }
 }
 

@@ -113,8 +113,8 @@ void FeedStream::Make(int64_t iteration) {
 
 const TensorMap* FeedStream::Prepare() {
   if (prepared_.empty()) {
-    const bool wanted = random_ && !steps_ && !drawn_elsewhere_ && next_ > 0 && next_ < random_->count() &&
-                        last_size_ <= kMostAhead;
+    const bool wanted = random_ && !steps_ && !drawn_elsewhere_ && next_ > 0 &&
+                        next_ < random_->count() && last_size_ <= kMostAhead;
     if (!wanted) return nullptr;
     Make(next_);
   }

@@ -35,10 +35,11 @@ bool OutputsAreOnlyCompared(const RunPlan& plan) {
   const bool drawn = !pictures.heatmaps.empty() || !pictures.error_plots.empty() ||
                      pictures.show_heatmaps || pictures.show_error_plots;
   return plan.runners.size() > 1 && !plan.execution.sequential && !plan.lenient &&
-         !plan.steps.wanted() && plan.compare_script.path.empty() && plan.postprocess_script.path.empty() &&
-         plan.save.outputs.empty() && !plan.save.WantsPage() && plan.load_outputs.empty() &&
-         !plan.validate && !drawn && !plan.postprocess.fallback &&
-         plan.postprocess.entries.empty() && !plan.compare.no_shape_check && !plan.noise_floor;
+         !plan.steps.wanted() && plan.compare_script.path.empty() &&
+         plan.postprocess_script.path.empty() && plan.save.outputs.empty() &&
+         !plan.save.WantsPage() && plan.load_outputs.empty() && !plan.validate && !drawn &&
+         !plan.postprocess.fallback && plan.postprocess.entries.empty() &&
+         !plan.compare.no_shape_check && !plan.noise_floor;
 }
 
 // Whether it is worth while to have the next one begin before this one is looked at: what that

@@ -53,15 +53,14 @@ class LiveRuns {
     for (LiveRunner& runner : runners_) runner.WaitWith(waiting);
   }
 
-  /// Runners are fed with their states beside what they are given; to be called before they are
-  /// opened. It must outlive this.
-  void Use(StepStates& steps);
-  /// Null without steps.
-  StepStates* steps() { return steps_; }
-  /// As StepStates::CheckUsed, where all runners were opened.
-  Status CheckStates() const;
+  /// What runners are fed with beside what they are given, where the plan has steps; else null. To
+  /// be called before they are opened. Errors as StepStates::Create.
+  Result<const StepStates*> MakeSteps();
+  /// Null before MakeSteps(), and without steps.
+  StepStates* steps() { return steps_ ? &*steps_ : nullptr; }
 
-  /// kInvalidArgument where a map without a label names no input of any runner. All must have been
+  /// kInvalidArgument where a map without a label names no input of any runner, or a word of
+  /// --feed-back nothing of any. All must have been
   /// opened; where one has failed or does not say what it takes, nothing is known.
   Status CheckMaps() const;
 
@@ -218,7 +217,7 @@ class LiveRuns {
   bool marked_ = false;
   PythonFeeds python_feeds_;
   SavedProgress* progress_ = nullptr;
-  StepStates* steps_ = nullptr;
+  std::optional<StepStates> steps_;
   std::vector<std::string> notes_;
   InputMaps maps_;
   std::map<std::string, MappedFeed> mapped_;  // by the runner's name, without the tensors

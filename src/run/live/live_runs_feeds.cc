@@ -100,6 +100,8 @@ Status LiveRuns::ReadMaps() {
 }
 
 Status LiveRuns::CheckMaps() const {
+  if (steps_ && std::ranges::all_of(runners_, &LiveRunner::opened))
+    VERNIER_TRY(steps_->CheckUsed());
   std::vector<TensorInfo> all;
   for (const LiveRunner& runner : runners_) {
     if (!runner.opened() || runner.session().inputs.empty()) return {};
@@ -122,14 +124,14 @@ Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& 
                                      Logger& logger, MappedFeed* mapped) const {
   const TensorMap* given = &feed;
   TensorMap sliced, fed;
-  if (steps_ != nullptr) given = &(sliced = steps_->WithSlices(IndexOf(runner), *given));
+  if (steps_) given = &(sliced = steps_->WithSlices(IndexOf(runner), *given));
   MappedFeed own;
   if (!maps_.empty()) {
     VERNIER_ASSIGN_OR_RETURN(own, maps_.Apply(runner.name(), runner.session().inputs, *given));
     if (mapped != nullptr) *mapped = own;
     given = &own.tensors;
   }
-  if (steps_ != nullptr) {
+  if (steps_) {
     VERNIER_TRY(steps_->CheckMapped(IndexOf(runner), own.mapped));
     given = &(fed = steps_->WithState(IndexOf(runner), *given));
   }

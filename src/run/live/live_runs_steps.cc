@@ -1,14 +1,18 @@
 // Runners that are fed with what they gave in the step before.
 #include <algorithm>
+#include <utility>
 
 #include "run/live/live_runs.h"
 
 namespace vernier {
 
-void LiveRuns::Use(StepStates& steps) {
-  steps_ = &steps;
+Result<const StepStates*> LiveRuns::MakeSteps() {
+  if (!plan_.steps.wanted()) return nullptr;
+  VERNIER_ASSIGN_OR_RETURN(StepStates steps, StepStates::Create(plan_.steps, names(), logger_));
+  steps_.emplace(std::move(steps));
   // The next feed is not known before the answer.
   KeepInStep();
+  return &*steps_;
 }
 
 size_t LiveRuns::IndexOf(const LiveRunner& runner) const {
@@ -19,16 +23,11 @@ size_t LiveRuns::IndexOf(const LiveRunner& runner) const {
 
 Status LiveRuns::PairStates(size_t index) {
   const LiveRunner& runner = runners_[index];
-  if (steps_ == nullptr || !runner.opened()) return {};
+  if (!steps_ || !runner.opened()) return {};
   RunnerSides sides{runner.name(), {}, {}};
   if (!runner.inputs_unknown()) sides.inputs = runner.session().inputs;
   sides.outputs = runner.session().outputs;
   return steps_->Pair(index, sides);
-}
-
-Status LiveRuns::CheckStates() const {
-  const bool all = std::ranges::all_of(runners_, &LiveRunner::opened);
-  return steps_ != nullptr && all ? steps_->CheckUsed() : Status();
 }
 
 }  // namespace vernier

@@ -6,8 +6,8 @@
 
 namespace vernier {
 
-/// The slope of ln(RMS error) over the steps: one slope for all sequences, each with an intercept of
-/// its own. Memory does not grow with steps.
+/// The slope of ln(RMS error) over the steps: one slope for all sequences, each with an intercept
+/// of its own. Memory does not grow with steps.
 class ErrorGrowth {
  public:
   /// A step's RMS error, absolute and relative to the values, and the rounding of their type. Left

@@ -12,8 +12,7 @@ namespace {
 constexpr double kRoundoff = 0x1p-24;  // of float32
 
 // Errors that grow by a factor from step to step.
-void AddGrowing(ErrorGrowth& growth, int64_t sequence, int64_t steps, double first,
-                double factor) {
+void AddGrowing(ErrorGrowth& growth, int64_t sequence, int64_t steps, double first, double factor) {
   for (int64_t step = 0; step < steps; ++step) {
     const double rms = first * std::pow(factor, static_cast<double>(step));
     growth.Add(sequence, step, rms, rms, kRoundoff);

@@ -7,8 +7,8 @@
 namespace vernier {
 
 PairTimes::OutputTimes& PairTimes::TimesOf(const std::string& output) {
-  const auto found =
-      std::ranges::find_if(outputs_, [&](const OutputTimes& times) { return times.name == output; });
+  const auto found = std::ranges::find_if(
+      outputs_, [&](const OutputTimes& times) { return times.name == output; });
   if (found != outputs_.end()) return *found;
   outputs_.push_back({output, {}, {}});
   return outputs_.back();

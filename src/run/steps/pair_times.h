@@ -17,8 +17,8 @@ namespace vernier {
 
 class PairTimes {
  public:
-  /// The next step, in order: `rows` are of the outputs of `comparison`, with their RMSE and relative
-  /// L2 norm where they have numbers.
+  /// The next step, in order: `rows` are of the outputs of `comparison`, with their RMSE and
+  /// relative L2 norm where they have numbers.
   void Add(const StepPosition& position, const IterationComparison& comparison,
            std::span<const OutputRow> rows);
 

@@ -56,8 +56,8 @@ class LikenessPairing {
       }
     }
     for (const TensorInfo* input : inputs_) {
-      const bool linked = std::ranges::any_of(
-          links_, [&](const StateLink& link) { return link.input == input; });
+      const bool linked =
+          std::ranges::any_of(links_, [&](const StateLink& link) { return link.input == input; });
       if (linked || !IsStateName(input->name)) continue;
       doubts_ += "\n    input '" + input->name + "', " + TypeAndShape(*input) +
                  ": no output is called like it";
@@ -101,8 +101,9 @@ Status PairStateByLikeness(const RunnerSides& runner, std::span<const std::strin
                            LikenessPairing(runner, driven, pairs).Find());
   pairs.insert(pairs.end(), found.begin(), found.end());
   if (!pairs.empty()) return {};
-  std::string text = runner.name + " has no output that is called like one of its inputs; name them"
-                                   " as OUTPUT:INPUT:";
+  std::string text = runner.name +
+                     " has no output that is called like one of its inputs; name them"
+                     " as OUTPUT:INPUT:";
   for (const TensorInfo& output : runner.outputs) {
     text += "\n    output '" + output.name + "', " + TypeAndShape(output);
   }

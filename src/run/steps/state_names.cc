@@ -31,8 +31,7 @@ std::vector<std::string> NameWords(std::string_view name) {
   CharKind before = CharKind::kSeparator;
   for (const char c : name) {
     const CharKind kind = KindOfChar(c);
-    const bool goes_on =
-        kind == before || (before == CharKind::kUpper && kind == CharKind::kLower);
+    const bool goes_on = kind == before || (before == CharKind::kUpper && kind == CharKind::kLower);
     if (kind != CharKind::kSeparator) {
       if (!goes_on || words.empty()) words.emplace_back();
       words.back() += kind == CharKind::kUpper ? static_cast<char>(c - 'A' + 'a') : c;
@@ -49,8 +48,7 @@ void DropAgeWords(std::span<const std::string_view> age_words, std::vector<std::
       ++i;
       continue;
     }
-    const bool caches =
-        i + 2 < words.size() && words[i + 1] == "key" && words[i + 2] == "values";
+    const bool caches = i + 2 < words.size() && words[i + 1] == "key" && words[i + 2] == "values";
     const auto first = words.begin() + static_cast<ptrdiff_t>(i);
     words.erase(first, first + (caches ? 3 : 1));
   }
@@ -84,9 +82,8 @@ std::vector<std::string> StateStems(std::string_view name, bool is_output) {
 }
 
 bool IsStateName(std::string_view input) {
-  return std::ranges::any_of(NameWords(input), [](const std::string& word) {
-    return IsAmong(kOnlyStates, word);
-  });
+  return std::ranges::any_of(NameWords(input),
+                             [](const std::string& word) { return IsAmong(kOnlyStates, word); });
 }
 
 }  // namespace vernier

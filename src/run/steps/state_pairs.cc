@@ -20,8 +20,8 @@ std::optional<std::string> MatchStar(const std::string& pattern, const std::stri
   const size_t star = pattern.find('*');
   if (star == std::string::npos) return pattern == name ? std::optional("") : std::nullopt;
   const std::string head = pattern.substr(0, star), tail = pattern.substr(star + 1);
-  const bool fits = name.size() >= head.size() + tail.size() && name.starts_with(head) &&
-                    name.ends_with(tail);
+  const bool fits =
+      name.size() >= head.size() + tail.size() && name.starts_with(head) && name.ends_with(tail);
   if (!fits) return std::nullopt;
   return name.substr(head.size(), name.size() - head.size() - tail.size());
 }
@@ -156,7 +156,8 @@ std::string TypeAndShape(const TensorInfo& info) {
 }
 
 const TensorInfo* FindInfo(std::span<const TensorInfo> infos, const std::string& name) {
-  const auto found = std::ranges::find_if(infos, [&](const auto& info) { return info.name == name; });
+  const auto found =
+      std::ranges::find_if(infos, [&](const auto& info) { return info.name == name; });
   return found == infos.end() ? nullptr : &*found;
 }
 

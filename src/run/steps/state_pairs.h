@@ -29,8 +29,8 @@ struct RunnerSides {
 /// The pairs that `words` name of this runner, in their order; `auto` last, for what the others
 /// leave. `driven` are inputs that steps set otherwise. `used` (as many as words) is set for words
 /// that are about this runner. kInvalidArgument, naming flag and tensor: for a word with the
-/// runner's label that fits nothing, a pattern that fits in part, two outputs for one input, types or
-/// shapes that cannot meet, and what `auto` has doubts about, with a table of it.
+/// runner's label that fits nothing, a pattern that fits in part, two outputs for one input, types
+/// or shapes that cannot meet, and what `auto` has doubts about, with a table of it.
 Result<std::vector<StatePair>> PairState(std::span<const FeedBackWord> words,
                                          const RunnerSides& runner,
                                          std::span<const std::string> driven,
@@ -38,9 +38,9 @@ Result<std::vector<StatePair>> PairState(std::span<const FeedBackWord> words,
 
 /// Adds to `pairs` what `auto` finds among the inputs and outputs that are in none of them: equal
 /// types, shapes that can meet, and names such as state and stateN, past_key_values.0.key and
-/// present.0.key, h and hn, x and new_x. kInvalidArgument, with a table, where names belong together
-/// and the rest does not fit or is not clear, and for an input with a state's name ("past") that no
-/// output feeds.
+/// present.0.key, h and hn, x and new_x. kInvalidArgument, with a table, where names belong
+/// together and the rest does not fit or is not clear, and for an input with a state's name
+/// ("past") that no output feeds.
 Status PairStateByLikeness(const RunnerSides& runner, std::span<const std::string> driven,
                            std::vector<StatePair>& pairs);
 

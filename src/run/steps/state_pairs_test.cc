@@ -11,8 +11,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TensorInfo Info(std::string name, const std::vector<int64_t>& dims,
-                DType dtype = DType::kFloat32) {
+TensorInfo Info(std::string name, const std::vector<int64_t>& dims, DType dtype = DType::kFloat32) {
   TensorInfo info{std::move(name), dtype, std::vector<Dim>()};
   for (const int64_t size : dims) info.shape->push_back({size, {}});
   return info;
@@ -92,10 +91,14 @@ TEST_F(StatePairsTest, WhatCannotMeetIsRefused) {
 }
 
 TEST_F(StatePairsTest, AutoFindsTheUsualNames) {
-  const std::pair<const char*, const char*> names[] = {
-      {"stateN", "state"},   {"staten", "state"},    {"present.0.key", "past_key_values.0.key"},
-      {"hn", "h"},           {"h_n", "h_0"},         {"new_x", "x_in"},
-      {"state_out", "state"}, {"present_key_3", "past_key_3"}};
+  const std::pair<const char*, const char*> names[] = {{"stateN", "state"},
+                                                       {"staten", "state"},
+                                                       {"present.0.key", "past_key_values.0.key"},
+                                                       {"hn", "h"},
+                                                       {"h_n", "h_0"},
+                                                       {"new_x", "x_in"},
+                                                       {"state_out", "state"},
+                                                       {"present_key_3", "past_key_3"}};
   for (const auto& [output, input] : names) {
     inputs_ = {Info("other", {1, 3}), Info(input, {1, 8})};
     outputs_ = {Info("logits", {1, 8}), Info(output, {1, 8})};

@@ -32,8 +32,7 @@ Result<TensorMap> DrawZeros(const RunPlan& plan, std::span<const TensorInfo> inp
   TensorMap zeros;
   for (const NamedTensor& input : drawn.value_or(TensorMap())) {
     if (std::ranges::find(names, input.name) == names.end()) continue;
-    VERNIER_ASSIGN_OR_RETURN(Tensor tensor,
-                             MakeZeros(input.tensor.dtype(), input.tensor.dims()));
+    VERNIER_ASSIGN_OR_RETURN(Tensor tensor, MakeZeros(input.tensor.dtype(), input.tensor.dims()));
     zeros.push_back({input.name, std::move(tensor)});
   }
   return zeros;
@@ -43,23 +42,25 @@ Result<TensorMap> DrawZeros(const RunPlan& plan, std::span<const TensorInfo> inp
 
 Result<std::unique_ptr<FeedStream>> OpenStepFeeds(const RunPlan& plan,
                                                   std::span<const TensorInfo> inputs,
-                                                  const PythonFeeds& python, StepStates& states,
+                                                  const PythonFeeds& python, StepStates* states,
                                                   Logger& logger) {
+  if (states == nullptr) return FeedStream::Open(plan, inputs, python, logger);
   const bool drawn = python.script == nullptr && plan.inputs.load_paths.empty();
   StepSequence::Source source;
-  source.runner = states.fed_for();
+  source.runner = states->fed_for();
   source.inputs.assign(inputs.begin(), inputs.end());
   source.state_is_drawn = drawn;
   VERNIER_ASSIGN_OR_RETURN(source.initial, ReadInitialState(plan.steps.initial_state));
-  const std::vector<TensorInfo> whole = InputsOfSequences(states, source.runner, inputs);
+  const std::vector<TensorInfo> whole = InputsOfSequences(*states, source.runner, inputs);
   if (!drawn && !inputs.empty()) {
-    source.zeros = [plan, inputs = source.inputs, names = states.StateInputs()] {
+    source.zeros = [plan, inputs = source.inputs, names = states->StateInputs()] {
       return DrawZeros(plan, inputs, names);
     };
   }
-  VERNIER_ASSIGN_OR_RETURN(auto steps, StepSequence::Create(states, std::move(source)));
-  VERNIER_ASSIGN_OR_RETURN(auto stream,
-                           FeedStream::Open(plan, drawn ? std::span<const TensorInfo>(whole) : inputs, python, logger));
+  VERNIER_ASSIGN_OR_RETURN(auto steps, StepSequence::Create(*states, std::move(source)));
+  VERNIER_ASSIGN_OR_RETURN(
+      auto stream,
+      FeedStream::Open(plan, drawn ? std::span<const TensorInfo>(whole) : inputs, python, logger));
   stream->GoInSteps(std::move(steps));
   return stream;
 }

@@ -13,12 +13,13 @@
 
 namespace vernier {
 
-/// As FeedStream::Open; the stream gives the steps of sequences, and `states` must outlive it.
-/// `inputs` are those of the first runner that was opened, `states` has paired it. kInvalidArgument
-/// and kMalformed for --initial-state that cannot be read or holds other tensors.
+/// As FeedStream::Open, which is all without `states`. Else the stream gives the steps of
+/// sequences, and they must outlive it; `inputs` are those of the first runner that was opened,
+/// `states` has paired it. kInvalidArgument and kMalformed for --initial-state that cannot be read
+/// or holds other tensors.
 Result<std::unique_ptr<FeedStream>> OpenStepFeeds(const RunPlan& plan,
                                                   std::span<const TensorInfo> inputs,
-                                                  const PythonFeeds& python, StepStates& states,
+                                                  const PythonFeeds& python, StepStates* states,
                                                   Logger& logger);
 
 }  // namespace vernier

@@ -121,9 +121,8 @@ Status StepSequence::AddFirstState() {
   }
   if (lacks && source_.zeros) {
     VERNIER_ASSIGN_OR_RETURN(TensorMap zeros, source_.zeros());
-    std::erase_if(zeros, [&](const NamedTensor& tensor) {
-      return Find(whole_, tensor.name) != nullptr;
-    });
+    std::erase_if(zeros,
+                  [&](const NamedTensor& tensor) { return Find(whole_, tensor.name) != nullptr; });
     whole_ = Overlaid(std::move(whole_), zeros);
   }
   whole_ = Overlaid(std::move(whole_), source_.initial);
@@ -193,7 +192,8 @@ std::vector<TensorInfo> InputsOfSequences(const StepStates& states, const std::s
   std::vector<TensorInfo> whole(inputs.begin(), inputs.end());
   for (SliceWord slice : states.words().slices) {
     CompleteSlice(runner, inputs, slice);
-    if (!IsSliceOf(slice, runner) || !states.plan().steps || !slice.size || *slice.hop < 1) continue;
+    if (!IsSliceOf(slice, runner) || !states.plan().steps || !slice.size || *slice.hop < 1)
+      continue;
     for (TensorInfo& info : whole) {
       const bool is_it = info.name == slice.input && info.shape && slice.axis < info.shape->size();
       if (is_it) (*info.shape)[slice.axis] = {LengthFor(slice, *states.plan().steps), {}};

@@ -43,8 +43,7 @@ class StepSequence {
   std::optional<int64_t> steps() const { return states_.plan().steps; }
 
  private:
-  StepSequence(StepStates& states, Source source)
-      : states_(states), source_(std::move(source)) {}
+  StepSequence(StepStates& states, Source source) : states_(states), source_(std::move(source)) {}
   Status CompleteSlices();
   Status CheckNames() const;
   Status Begin(TensorMap whole);
@@ -61,8 +60,8 @@ class StepSequence {
   StepPosition position_{-1, 0, 1};
 };
 
-/// `inputs` as sequences are drawn for them: with `steps` the axes that slices are taken along are as
-/// long as those need. `runner` is the one whose inputs they are.
+/// `inputs` as sequences are drawn for them: with `steps` the axes that slices are taken along are
+/// as long as those need. `runner` is the one whose inputs they are.
 std::vector<TensorInfo> InputsOfSequences(const StepStates& states, const std::string& runner,
                                           std::span<const TensorInfo> inputs);
 

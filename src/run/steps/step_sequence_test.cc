@@ -68,9 +68,8 @@ class StepSequenceTest : public testing::Test {
 
   StepPlan plan_;
   NoLog log_;
-  TensorMap whole_ = {{"x", FloatRow({1, 2, 3, 4, 5, 6, 7})},
-                      {"mask", LongRow({1, 1})},
-                      {"at", LongRow({5})}};
+  TensorMap whole_ = {
+      {"x", FloatRow({1, 2, 3, 4, 5, 6, 7})}, {"mask", LongRow({1, 1})}, {"at", LongRow({5})}};
   int left_ = 1;
   std::optional<StepStates> states_;
   std::unique_ptr<StepSequence> sequence_;

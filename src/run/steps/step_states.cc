@@ -65,9 +65,9 @@ Status StepStates::CheckAllFed(size_t runner, const RunnerSides& sides) const {
   for (const std::string& input : StateInputs()) {
     const bool has = FindInfo(sides.inputs, input) != nullptr;
     if (!has || FeedsInput(runners_[runner].pairs, input)) continue;
-    return InvalidArgument("--feed-back: nothing feeds the input '" + input + "' of " +
-                           sides.name + " after the first step; say which output does: " +
-                           sides.name + ":OUTPUT:" + input);
+    return InvalidArgument("--feed-back: nothing feeds the input '" + input + "' of " + sides.name +
+                           " after the first step; say which output does: " + sides.name +
+                           ":OUTPUT:" + input);
   }
   return {};
 }
@@ -146,8 +146,8 @@ TensorMap StepStates::WithState(size_t runner, const TensorMap& mapped) const {
   return fed;
 }
 
-Status StepStates::CheckMapped(
-    size_t runner, std::span<const std::pair<std::string, std::string>> mapped) const {
+Status StepStates::CheckMapped(size_t runner,
+                               std::span<const std::pair<std::string, std::string>> mapped) const {
   if (shares_state()) return {};
   for (const auto& [input, source] : mapped) {
     const auto made_of = [&source = source](const std::string& name) {
@@ -155,10 +155,9 @@ Status StepStates::CheckMapped(
     };
     const bool fed = FeedsInput(runners_[runner].pairs, input);
     if (fed || !std::ranges::any_of(StateInputs(), made_of)) continue;
-    return InvalidArgument("--feed-back: nothing feeds the input '" + input + "' of " +
-                           names_[runner] +
-                           " after the first step, which --map-inputs gives the state '" + source +
-                           "'");
+    return InvalidArgument(
+        "--feed-back: nothing feeds the input '" + input + "' of " + names_[runner] +
+        " after the first step, which --map-inputs gives the state '" + source + "'");
   }
   return {};
 }

@@ -1,4 +1,5 @@
-// What each runner of a run is fed with beside the feed of a step: its state, and slices of its own.
+// What each runner of a run is fed with beside the feed of a step: its state, and slices of its
+// own.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +31,9 @@ class StepStates {
   const StepWords& words() const { return words_; }
   const std::vector<std::string>& runners() const { return names_; }
 
-  /// Once a runner is open, in the order of runners: decides what is fed back and says so. Errors as
-  /// PairState; kInvalidArgument for a runner with an input that is a state of the first runner and
-  /// that nothing feeds.
+  /// Once a runner is open, in the order of runners: decides what is fed back and says so. Errors
+  /// as PairState; kInvalidArgument for a runner with an input that is a state of the first runner
+  /// and that nothing feeds.
   Status Pair(size_t runner, const RunnerSides& sides);
   /// kInvalidArgument for a word of --feed-back that is about no runner, once all were paired.
   Status CheckUsed() const;

@@ -18,8 +18,8 @@ Result<Tensor> TakeWindow(const Tensor& tensor, size_t axis, int64_t start, int6
 /// types that are no whole bytes or no numbers; kInternal when memory cannot be had.
 Result<Tensor> AppendValues(const Tensor& tensor, int64_t value, int64_t count);
 
-/// Every element and `amount`. kInvalidArgument for types that are no numbers; kInternal when memory
-/// cannot be had.
+/// Every element and `amount`. kInvalidArgument for types that are no numbers; kInternal when
+/// memory cannot be had.
 Result<Tensor> AddToAll(const Tensor& tensor, int64_t amount);
 
 /// kInvalidArgument for types without zeros; kInternal when memory cannot be had.

@@ -50,8 +50,9 @@ struct StepWords {
   std::vector<AdvanceWord> advances;
 };
 
-/// `runners` are the names that labels may be of (IsCalled). kInvalidArgument, naming flag and word,
-/// for what is no such word, and for an input that is sliced (for one runner) or advanced twice.
+/// `runners` are the names that labels may be of (IsCalled). kInvalidArgument, naming flag and
+/// word, for what is no such word, and for an input that is sliced (for one runner) or advanced
+/// twice.
 Result<StepWords> ParseStepWords(const StepPlan& plan, std::span<const std::string> runners);
 
 /// "--feed-back WORD: WHY", and the same of other flags.
