@@ -24,7 +24,7 @@ class SpeechOverSteps(unittest.TestCase):
             np.savez(folder / "speech.npz", input=voice.astype("f4")[None], sr=np.int64(16000))
             done = subprocess.run(
                 [os.environ["VERNIER"], "run", "--runner", f"a=onnxrt {model}", "--runner",
-                 f"b=onnxrt {model} --graph-optimization-level disable_all", "--load-inputs",
+                 f"b=onnxrt {model} --graph-optimization-level ORT_DISABLE_ALL", "--load-inputs",
                  "speech.npz", "--feed-back", "auto", "--step-slice",
                  "input:axis=1,size=576,hop=512,pad=64", "--atol", "1e-4", "--save-record",
                  "r.json"], cwd=folder, capture_output=True, text=True, check=False, timeout=300,
