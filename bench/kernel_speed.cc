@@ -2,7 +2,7 @@
 //
 //   kernel_speed ELEMENTS ROUNDS THREADS [WORK...]   prints lines "name value unit"
 //
-// WORK: float32, types, curve; all of them by default; or the names of single types.
+// WORK: float32, types, curve, logits; all of them by default; or the names of single types.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/logits.h"
 #include "kernels/pair_measures.h"
 #include "timing.h"
 #include "util/thread_pool.h"
@@ -194,11 +195,12 @@ double StatusMebibytes(const char* key) {
   return 0;
 }
 
-// How much memory one measurement takes beside the arrays.
-double ExtraMebibytes(const Bench& bench, const Pair& pair) {
+// How much memory `work` takes beside the arrays.
+template <typename Work>
+double ExtraMebibytes(Work work) {
   std::ofstream("/proc/self/clear_refs") << "5";  // resets the high-water mark
   const double before = StatusMebibytes("VmRSS:");
-  (void)MeasurePair(pair.a, pair.b, Everything(), &bench.pool);
+  work();
   return std::max(0.0, StatusMebibytes("VmHWM:") - before);
 }
 
@@ -212,11 +214,25 @@ void ReportCurve(const Bench& bench) {
     const int repeats = static_cast<int>(std::max<size_t>(1, (size_t{1} << 20) / count));
     Bench sized{count, bench.rounds * repeats, bench.pool};
     const std::string name = "curve_" + std::to_string(count);
-    std::printf("%s_memory %.1f MiB\n", name.c_str(), ExtraMebibytes(bench, pair));
+    std::printf("%s_memory %.1f MiB\n", name.c_str(), ExtraMebibytes([&] {
+                  (void)MeasurePair(pair.a, pair.b, Everything(), &bench.pool);
+                }));
     const auto n = static_cast<double>(count);
     Report(name, Measure(sized, pair.a, pair.b, Everything()), n);
     Report(name + "_verdict", Measure(sized, pair.a, pair.b, {.rule = {1e-4, 1e-4, false}}), n);
   }
+}
+
+// A prompt's logits over a vocabulary. Other counts than ELEMENTS: they are those of the goal.
+void ReportLogits(const Bench& bench) {
+  constexpr LogitRows kRows{512, 49152, 1};
+  const Pair pair =
+      MakePair(DType::kFloat32, static_cast<size_t>(kRows.count() * kRows.classes), 1e-3);
+  const auto measure = [&] { (void)MeasureLogits(pair.a, pair.b, kRows, 5, &bench.pool); };
+  std::printf("logits_memory %.3g MiB\n", ExtraMebibytes(measure));
+  std::printf("logits_three_rows %.3g MiB\n",
+              3 * 4 * static_cast<double>(kRows.classes) / (1 << 20));
+  Report("logits", BestSeconds(bench.rounds, measure), static_cast<double>(pair.a.count));
 }
 
 }  // namespace
@@ -238,5 +254,6 @@ int main(int argc, char** argv) {
     if (wanted("types") || named) vernier::ReportType(bench, dtype);
   }
   if (wanted("curve")) vernier::ReportCurve(bench);
+  if (wanted("logits")) vernier::ReportLogits(bench);
   return 0;
 }

@@ -39,6 +39,43 @@ for _ in range(rounds):
 print("\\nseconds", best, file=sys.stderr)
 """
 
+# What --compare logits says of 512 positions of 49,152 classes, in float64.
+NUMPY_LOGITS = """
+import sys, time
+import numpy as np
+
+rounds = int(sys.argv[1])
+rng = np.random.default_rng(0)
+first = rng.standard_normal((512, 49152), dtype=np.float32)
+second = first + np.float32(1e-3) * rng.standard_normal(first.shape, dtype=np.float32)
+
+def log_softmax(logits):
+    rest = logits - logits.max(axis=1, keepdims=True)
+    return rest - np.log(np.exp(rest).sum(axis=1, keepdims=True))
+
+def table(a, b):
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    log_p, log_q = log_softmax(a), log_softmax(b)
+    p = np.exp(log_p)
+    kl = (p * (log_p - log_q)).sum(axis=1)
+    rows = np.arange(len(a))
+    top_a, top_b = a.argmax(axis=1), b.argmax(axis=1)
+    change = np.exp(log_q[rows, top_a]) - p[rows, top_a]
+    sets = [np.sort(np.argpartition(side, -5, axis=1)[:, -5:]) for side in (a, b)]
+    margins = a[rows, top_a] - a[rows, top_b]
+    close = margins < np.abs(a - b).max(axis=1)
+    return (kl.mean(), kl.std(ddof=1), np.percentile(kl, [1, 5, 50, 95, 99, 99.9, 100]),
+            np.sqrt(np.mean(change ** 2)), (top_a == top_b).mean(),
+            (sets[0] == sets[1]).all(axis=1).mean(), close.mean())
+
+best = float("inf")
+for _ in range(rounds):
+    start = time.perf_counter()
+    table(first, second)
+    best = min(best, time.perf_counter() - start)
+print("\\nseconds", best, file=sys.stderr)
+"""
+
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__)
@@ -72,11 +109,10 @@ def measure(program, options, elements, rounds, work):
     return {name: float(value) for name, value, _ in map(str.split, lines)}
 
 
-def peer_seconds(options):
+def seconds_in_python(options, script, *numbers):
     python = options.peer / "bin/python"
-    done = subprocess.run([str(python), "-c", PEER, str(options.elements),
-                           str(options.rounds)],
-                          check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([str(python), "-c", script, *map(str, numbers)], check=True,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     return float(done.stderr.split("seconds")[-1])
 
 
@@ -143,6 +179,17 @@ def curve_table(values):
                f"| {values[verdict]:.4g} ms | {values[verdict + '_per_element']:.2f} ns |")
 
 
+def logits_table(values, numpy_seconds):
+    ratio = numpy_seconds * 1e3 / values["logits"]
+    rows = values["logits_three_rows"]
+    yield "512 positions of 49,152 classes in float32: everything that `--compare logits` says."
+    yield ""
+    yield "| NumPy, float64 | Time | Times NumPy | Goal | | Extra memory | 3 rows |"
+    yield "|---|---|---|---|---|---|---|"
+    yield (f"| {numpy_seconds:.3f} s | {values['logits']:.2f} ms | {ratio:.0f} | ≥ 50 × | "
+           f"{met(ratio, 50)} | {values['logits_memory']:.3g} MiB | {rows:.3g} MiB a thread |")
+
+
 def report(options, program):
     largest = options.largest or min(1_000_000_000, free_bytes() // 16)
     yield "# The comparison kernels alone"
@@ -155,7 +202,8 @@ def report(options, program):
     yield "## float32"
     yield ""
     values = measure(program, options, options.elements, options.rounds, ["float32"])
-    yield from float32_table(values, peer_seconds(options))
+    yield from float32_table(values,
+                             seconds_in_python(options, PEER, options.elements, options.rounds))
     yield ""
     yield "## Types"
     yield ""
@@ -166,6 +214,11 @@ def report(options, program):
     yield f"Both arrays in memory, {largest:,} elements each at most."
     yield ""
     yield from curve_table(measure(program, options, largest, 3, ["curve"]))
+    yield ""
+    yield "## Logits"
+    yield ""
+    yield from logits_table(measure(program, options, 1, options.rounds, ["logits"]),
+                            seconds_in_python(options, NUMPY_LOGITS, 3))
 
 
 def main():

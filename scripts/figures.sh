@@ -108,7 +108,7 @@ fuzz() {
   done
   while [[ -n $(jobs -rp) ]]; do wait -n || status=1; done
   {
-    echo "| Target | Executions | Hours | Edges reached | Mended earlier, kept as seeds | Crashes in this run |"
+    echo "| Target | Executions | Hours | Edges reached | Fixed earlier, kept as seeds | Crashes in this run |"
     echo "|---|---|---|---|---|---|"
     cat "$work/rows"/*
   } >"$work/fuzz.md"

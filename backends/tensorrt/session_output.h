@@ -1,7 +1,6 @@
 // An output of an engine: the memory that TensorRT writes it to, and the host's copy of it.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -11,10 +10,6 @@
 #include "trt_session.h"
 
 namespace vernier::trt {
-
-inline std::vector<int64_t> ShapeOf(const nvinfer1::Dims& dims) {
-  return {dims.d, dims.d + std::max(dims.nbDims, 0)};
-}
 
 // TensorRT asks for memory when it knows how much an output needs, and tells its shape. There are
 // two memories, which take turns where the last inference's output is still read.

@@ -75,7 +75,7 @@ Result<TrtSession::Flight> TrtSession::Launch(std::span<const vn_tensor* const> 
   Flight flight{marks_[0], {}};
   VERNIER_TRY(device.Record(flight.marks.begun, stream_));
   VERNIER_TRY(TakeInputs(inputs));
-  VERNIER_TRY(context_memory_.Prepare(*engine_, *context_));
+  VERNIER_TRY(context_memory_.Prepare(*opened_.engine, *context_));
   VERNIER_TRY(Enqueue());
   for (const auto& output : outputs_) {
     VERNIER_ASSIGN_OR_RETURN(sdk::OutputTensor tensor, Fetch(*output));

@@ -6,34 +6,25 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "context_memory.h"
 #include "cuda_device.h"
 #include "cuda_graph.h"
 #include "debug_tensors.h"
-#include "engine_report.h"
-#include "kept_builder.h"
-#include "network_edits.h"
+#include "engine_tensors.h"
+#include "opened_engine.h"
 #include "tensor_layout.h"
 #include "trt_library.h"
-#include "trt_logger.h"
 #include "vernier/backend_sdk.hpp"
 
 namespace vernier::trt {
 
-/// What a session shares with its backend.
-struct Shared {
-  const Library& library;
-  KeptBuilder& builder;
-  std::shared_ptr<CudaDevice> device;
-  Logger& logger;
-};
-
 class TrtSession final : public sdk::Session {
  public:
-  /// Builds an engine from an ONNX model, or deserializes an engine file, as `model` and the option
-  /// "model_type" say, and saves what the options ask for.
+  /// Opens the engine (see OpenEngine), makes it ready to run, and reports on it. Errors as
+  /// OpenEngine and ReadTensors; kInvalidArgument for an optimization profile that it lacks.
   static Result<std::unique_ptr<sdk::Session>> Open(const Shared& shared, const vn_model& model,
                                                     const sdk::Options& options);
   ~TrtSession() override;
@@ -41,7 +32,7 @@ class TrtSession final : public sdk::Session {
   std::span<const sdk::TensorSpec> inputs() const override { return input_specs_; }
   std::span<const sdk::TensorSpec> outputs() const override { return output_specs_; }
   sdk::SessionInfo info() const override { return {precision_, shared_.device->name()}; }
-  std::span<const sdk::NotExposed> not_exposed() const override { return not_exposed_; }
+  std::span<const sdk::NotExposed> not_exposed() const override { return opened_.not_exposed; }
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
 
  private:
@@ -55,9 +46,8 @@ class TrtSession final : public sdk::Session {
   };
   struct Input {
     std::string name;
-    int32_t type = 0;
-    bool host = false;    ///< read by shape inference: TensorRT wants it in host memory
-    bool narrow = false;  ///< int64 in the model, int32 in the engine
+    bool host = false;    ///< see EngineTensor
+    bool narrow = false;  ///< the same
     Layout layout;
     Place now, next;
     std::vector<std::byte> host_bytes;
@@ -87,14 +77,23 @@ class TrtSession final : public sdk::Session {
     void End(const CudaDevice& device);
   };
   class Output;
+  struct StreamEnd {
+    const CudaDevice* device = nullptr;
+    void operator()(cuda::Stream stream) const { device->DestroyStream(stream); }
+  };
+  // What the engine runs in. Ends in the device's context.
+  struct ActiveContext {
+    ContextMemory memory;
+    Owned<nvinfer1::IExecutionContext> context;
+    std::unique_ptr<std::remove_pointer_t<cuda::Stream>, StreamEnd> stream;
+  };
 
-  explicit TrtSession(const Shared& shared);
-  Status Deserialize(const void* plan, size_t size, bool trusted, const sdk::Options& options);
-  Status ReadSignature(const vn_model& model);
-  Status AddTensor(const char* name, const vn_model& model);
-  Status Activate(const sdk::Options& options);
-  void ReportPrecisions(const sdk::Options& options, const LayerPrecisions& layers);
-  Result<Layout> LayoutOfTensor(const char* name) const;
+  TrtSession(const Shared& shared, OpenedEngine opened, ActiveContext active,
+             std::vector<EngineTensor> tensors);
+  static Result<ActiveContext> Activate(nvinfer1::ICudaEngine& engine, const Shared& shared,
+                                        const sdk::Options& options);
+  Status Connect(const sdk::Options& options);
+  void Report(const sdk::Options& options);
   Status SetInput(Input& input, const vn_tensor& tensor);
   Status SetShape(Input& input, const vn_tensor& tensor);
   Status SetAddress(Input& input);
@@ -113,27 +112,22 @@ class TrtSession final : public sdk::Session {
   Status CopyOutput(Output& output, sdk::OutputTensor& tensor);
 
   Shared shared_;
-  Owned<nvinfer1::IRuntime> full_runtime_;  ///< that loaded runtime_, with --load-runtime
-  Owned<nvinfer1::IRuntime> runtime_;
-  Owned<nvinfer1::ICudaEngine> engine_;
+  OpenedEngine opened_;
   Owned<nvinfer1::IExecutionContext> context_;
   ContextMemory context_memory_;
   std::unique_ptr<DebugTensors> debug_;
   bool has_debug_tensors_ = false;    ///< one has come
   std::unique_ptr<CudaGraph> graph_;  ///< with --cuda-graphs, until one cannot be recorded
   std::string last_key_;
-  cuda::Stream stream_ = nullptr;
+  cuda::Stream stream_;
   std::array<Marks, 2> marks_;  ///< the first are those of the last inference
   NextInputs next_;
   std::optional<Flight> ahead_;            ///< the next inference, behind the present one
   std::optional<bool> outputs_are_fixed_;  ///< for the shapes that TensorRT was told last
-  std::vector<AskedPrecision> asked_;
-  BuildFacts build_;
   std::vector<Input> inputs_;
   std::vector<std::unique_ptr<Output>> outputs_;
   std::vector<sdk::TensorSpec> input_specs_;
   std::vector<sdk::TensorSpec> output_specs_;
-  std::vector<sdk::NotExposed> not_exposed_;
   std::string precision_;
 };
 

@@ -43,6 +43,7 @@ enum class ToleranceRule : uint8_t {
 enum class CompareFunction : uint8_t {
   kSimple,
   kIndices,
+  kLogits,
   // The metrics: functions that reduce an output to one number. Their rows, in this order, are in
   // src/compare/metric_table.cc.
   kL2,
@@ -90,6 +91,8 @@ std::string_view CompareFunctionLabel(CompareFunction function);
 inline constexpr double kDefaultTolerance = 1e-5;
 inline constexpr double kDefaultErrorQuantile = 0.99;
 inline constexpr double kDefaultMismatchExcess = 10;
+inline constexpr double kDefaultLogitsKl = 1e-3;
+inline constexpr double kDefaultLogitsTop1 = 1;
 
 struct CompareOptions {
   /// Applied in this order to every pair of outputs; all must pass.
@@ -118,6 +121,18 @@ struct CompareOptions {
 
   /// `indices`: by how many positions an equal value may have moved; >= 0.
   PerOutput<int64_t> index_tolerance;
+
+  /// `logits`: the axis of the classes (negative counts from the last) of the outputs that it is
+  /// for. With entries alone it is for those; otherwise for every floating output with two classes
+  /// or more along that axis, the last where no fallback says another.
+  PerOutput<int64_t> logits_axis;
+  /// The largest mean KL divergence over the positions that passes, in nats; >= 0.
+  PerOutput<double> logits_kl_threshold;
+  /// The least share of positions with an equal top-1 that passes, within [0, 1]. Close flips count
+  /// as equal.
+  PerOutput<double> logits_top1_threshold;
+  /// How many classes are in the sets that are compared; >= 1.
+  int64_t logits_top_k = 5;
 
   /// Of the metrics, each in its unit (PSNR and SNR in decibels, ULP in representable numbers, the
   /// KL divergence in nats): the least value that passes of those where more is better, the largest
@@ -149,6 +164,10 @@ struct CompareOptions {
     field("max_mismatch_share", compare.max_mismatch_share);
     field("max_mismatch_excess", compare.max_mismatch_excess);
     field("index_tolerance", compare.index_tolerance);
+    field("logits_axis", compare.logits_axis);
+    field("logits_kl_threshold", compare.logits_kl_threshold);
+    field("logits_top1_threshold", compare.logits_top1_threshold);
+    field("logits_top_k", compare.logits_top_k);
     field.Thresholds(compare.thresholds);
     field("worst_elements", compare.worst_elements);
     field("no_shape_check", compare.no_shape_check);
@@ -175,7 +194,7 @@ struct TopK {
 };
 
 /// kInvalidArgument if check_average is combined with something that has no average: fail_fast,
-/// `indices`, a mismatch share, or `simple` with the elemwise statistic.
+/// `indices`, `logits`, a mismatch share, or `simple` with the elemwise statistic.
 Status CheckAverageOptions(const CompareOptions& options);
 
 }  // namespace vernier

@@ -16,11 +16,11 @@ struct LayerTime {
   double seconds = 0;  ///< mean of an inference; 0 where names are asked for
 };
 
-/// A file that cannot be written is left out: times are no reason for a session to fail, and the
-/// host says that there are none.
-inline void WriteLayerTimes(const std::string& path, std::span<const LayerTime> layers) {
+/// A file that cannot be written is left out or empty, never half: times are no reason for a
+/// session to fail, and the host says that there are none. Whether it was written.
+inline bool WriteLayerTimes(const std::string& path, std::span<const LayerTime> layers) {
   std::FILE* file = std::fopen(path.c_str(), "wbe");
-  if (file == nullptr) return;
+  if (file == nullptr) return false;
   const auto clean = [](std::string text) {
     for (char& c : text) {
       if (c == '\t' || c == '\n' || c == '\r') c = ' ';
@@ -31,7 +31,11 @@ inline void WriteLayerTimes(const std::string& path, std::span<const LayerTime> 
     std::fprintf(file, "%.9g\t%s\t%s\n", layer.seconds, clean(layer.type).c_str(),
                  clean(layer.name).c_str());
   }
-  std::fclose(file);
+  const bool written = std::ferror(file) == 0;
+  if (std::fclose(file) == 0 && written) return true;
+  file = std::fopen(path.c_str(), "wbe");
+  if (file != nullptr) std::fclose(file);
+  return false;
 }
 
 }  // namespace vernier::sdk

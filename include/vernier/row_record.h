@@ -27,7 +27,8 @@ struct OutputRow {
   std::optional<int64_t> mismatches;  ///< elements out of tolerance
   std::optional<int64_t> not_finite;  ///< NaN and infinite values on either side
   PerMetric<std::optional<double>> metrics;
-  std::optional<BoundRecord> bound;  ///< of --tolerance auto
+  std::optional<BoundRecord> bound;    ///< of --tolerance auto
+  std::optional<LogitsRecord> logits;  ///< of --compare logits
 };
 
 /// One pair of sides in one iteration.

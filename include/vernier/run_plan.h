@@ -371,8 +371,9 @@ struct RunPlan {
 std::string ToJson(const RunPlan& plan);
 
 /// A plan from what ToJson() made of it, or from a file that somebody wrote: what is absent keeps
-/// its default. `what` names the text in messages. kMalformed, naming the setting, for a setting
-/// that there is not, a value of another type, or a file of a later version.
+/// its default. `what` names the text in messages. kInvalidArgument, naming the setting, for one
+/// that there is not or that is given twice, and for a value of another type; and, naming the line,
+/// for what is not JSON. kMalformed for a text that is no plan, or one of a later version.
 Result<RunPlan> ReadPlan(const std::string& text, const std::string& what);
 
 }  // namespace vernier

@@ -154,6 +154,39 @@ struct TimeRecord {
   bool fed_back = false;  ///< it is a state, and was not compared at every step unless asked for
 };
 
+/// The distributions over classes that an output stands for, in the iteration that --compare logits
+/// found worst. P is the softmax of the first side's row, Q that of the second's; a row is a
+/// position. Numbers of which there are none are NaN.
+struct LogitsRecord {
+  bool passed = false;
+  int64_t axis = 0;  ///< of the classes, from 0
+  int64_t classes = 0;
+  int64_t positions = 0;
+  int64_t compared = 0;  ///< positions
+  int64_t masked = 0;    ///< positions without a class on either side
+  int64_t nan = 0;       ///< positions with NaN
+  int64_t infinite = 0;  ///< positions with +inf
+  int64_t torn = 0;      ///< positions where -inf is on one side alone: infinite divergence
+  double kl_mean = 0;    ///< sum of p ln(p / q), in nats, over the positions
+  double kl_error = 0;   ///< the standard error of the mean
+  double kl_median = 0;
+  double kl_p1 = 0, kl_p5 = 0, kl_p95 = 0, kl_p99 = 0, kl_p99_9 = 0;  ///< percentiles
+  double kl_max = 0;
+  std::vector<int64_t> kl_max_position;  ///< coordinates without the axis of the classes
+  double kl_threshold = 0;
+  double top_probability_rms = 0;  ///< of q - p of the class that P has first
+  double top1_share = 0;           ///< of positions where P and Q have one class first
+  double top1_judged = 0;          ///< the same where close flips count as equal
+  double top1_threshold = 0;
+  int64_t flips = 0;            ///< positions where they have not
+  int64_t close_flips = 0;      ///< those whose margin is below the position's largest difference
+  double flip_margin_mean = 0;  ///< of the first side's logits of the two classes
+  double flip_margin_max = 0;
+  std::vector<int64_t> flip_max_position;
+  int64_t top_k = 0;       ///< classes in a set
+  double top_k_share = 0;  ///< of positions where the sets are equal
+};
+
 /// One output over all iterations of a pair.
 struct OutputRecord {
   std::string name;        ///< of the first runner
@@ -182,8 +215,9 @@ struct OutputRecord {
   double allowed_excess = 0;  ///< and how many times over, where there is such a share
   bool tolerances_checked = false;   ///< `mismatches` counts what is out of tolerance, not all
   std::optional<BoundRecord> bound;  ///< absent with fixed tolerances
-  std::string vacuous;               ///< why the agreement shows nothing; empty: it does
-  std::optional<TimeRecord> time = {};
+  std::optional<LogitsRecord> logits = {};  ///< of --compare logits
+  std::optional<TimeRecord> time = {};      ///< where feeds are sequences of steps
+  std::string vacuous;                      ///< why the agreement shows nothing; empty: it does
   OutputFigures figures;
 
   /// It was compared, and passed in every iteration.
@@ -205,6 +239,7 @@ struct PairRecord {
   std::vector<std::string> without_verdict = {};  ///< a comparison script said nothing of them
   std::vector<std::string> dropped = {};          ///< by a post-processing script
   std::vector<std::string> left_out = {};         ///< by --map-outputs
+  std::vector<std::string> not_logits = {};       ///< --compare logits alone, which is not for them
   bool by_layer = false;    ///< what `blame` compared; made of `RunRecord::blame`, not saved
   bool itself = false;      ///< both sides are one file: that they agree shows nothing
   bool retyped = false;     ///< by --same-type or --strict: the types of some outputs differ

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/option_use.h"
 #include "gil.h"
 #include "model/onnx/model_type.h"
 
@@ -59,6 +60,11 @@ Caller Caller::From(const nb::dict& said) {
   return caller;
 }
 
+Status Caller::CheckOptions(const ParsedArgs& args, std::string_view called) const {
+  if (!comparison.given() || args.Has("lenient")) return {};
+  return CheckIdleBeside(args, "--compare-func-script", called);
+}
+
 void Caller::JoinPlan(const ModelPlan& model, RunPlan& plan) const {
   const ModelPlan resolved = Resolved(model);
   for (const CallerRunner& runner : runners) {
@@ -78,6 +84,7 @@ CallerObjects Caller::Objects(bool keeps_outputs) const {
   if (connect.is_valid()) objects.connect = [this] { return Connect(connect); };
   objects.serves_scripts = feeds.given() || comparison.given() || postprocessing.given();
   objects.keeps_outputs = keeps_outputs;
+  objects.needs_every_runner = true;  // its absence is an exception, whatever the others find
   return objects;
 }
 

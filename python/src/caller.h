@@ -5,8 +5,10 @@
 #include <nanobind/nanobind.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "cli/arg_parser.h"
 #include "named_tensors.h"
 #include "run/live/caller_objects.h"
 #include "vernier/run_plan.h"
@@ -33,6 +35,10 @@ struct Caller {
   /// From the package's dictionary: "connect", "runners" (a list of four), "feeds", "comparison"
   /// and "postprocessing" (pairs of path and function).
   static Caller From(const nanobind::dict& said);
+
+  /// kInvalidArgument, naming the option and the function by which the package calls `comparison`,
+  /// for what has no effect beside it. A lenient call has it ignored.
+  Status CheckOptions(const ParsedArgs& args, std::string_view called) const;
 
   /// Has them take part in the plan. `model` is the run's, for runners that want to know it.
   void JoinPlan(const ModelPlan& model, RunPlan& plan) const;

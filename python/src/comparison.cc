@@ -6,7 +6,6 @@
 #include "cli/bind_run.h"
 #include "cli/command_table.h"
 #include "cli/commands/origin.h"
-#include "compare/postprocess.h"
 #include "comparison_report.h"
 #include "comparison_scripts.h"
 #include "option_words.h"
@@ -30,6 +29,7 @@ class Comparison {
       : logger_(std::move(log), threshold), caller_(Caller::From(said)), names_(std::move(names)) {
     options.insert(options.begin(), nb::str("arrays"));  // the command wants a file
     words_ = Check(ReadOptions("compare", options));
+    Check(caller_.CheckOptions(words_.args, "func"));
     plan_ = Check(BindRun(words_.args, words_.invocation, logger_));
     Check(CheckAverageOptions(plan_.compare));
     plan_.load_outputs.clear();
@@ -39,9 +39,8 @@ class Comparison {
     bounds_.emplace(plan_.compare);
     objects_ = caller_.Objects(false);
     scripts_.emplace(plan_, thread_, logger_, objects_);
-    run_.emplace(Check(ComparisonRun::Create(plan_, names_, false, reporter_->observer())));
-    if (bounds_->wanted()) run_->UseBounds(*bounds_);
-    run_->KeepNothing();  // arrays of Python are let go where the GIL is held
+    pairs_ = Check(ComparedPairs::Find(plan_, names_, false));
+    MakeRun({});
   }
 
   // False when nothing more is to be compared.
@@ -105,7 +104,18 @@ class Comparison {
       for (const NamedTensor& output : side->outputs) known.push_back(output.name);
     }
     if (!plan_.lenient) VERNIER_TRY(CheckOutputNames(plan_, known));
-    return scripts_->Open(plan_, *run_);
+    VERNIER_ASSIGN_OR_RETURN(const ComparisonParts::Scripts scripts, scripts_->Open(plan_));
+    MakeRun(scripts);  // nothing was compared yet
+    return {};
+  }
+
+  void MakeRun(const ComparisonParts::Scripts& scripts) {
+    ComparisonParts parts;
+    parts.scripts = scripts;
+    parts.bounds = bounds_->wanted() ? &*bounds_ : nullptr;
+    parts.interrupted = &thread_.interrupted();
+    parts.may_keep = false;  // arrays of Python are let go where the GIL is held
+    run_.emplace(plan_, pairs_, parts, reporter_->observer());
   }
 
   PythonLogger logger_;
@@ -118,19 +128,10 @@ class Comparison {
   std::optional<ComparisonReport> reporter_;
   std::optional<PairErrorBounds> bounds_;
   std::optional<ComparisonScripts> scripts_;
+  ComparedPairs pairs_;
   std::optional<ComparisonRun> run_;
   int64_t iteration_ = 0;
 };
-
-// The outputs of one iteration as --postprocess makes them.
-NamedTensors Postprocess(const CallOptions& options, NamedTensors outputs) {
-  PythonLogger logger(nb::none(), static_cast<int>(Severity::kCritical) + 1);
-  const Words words = Check(ReadOptions("run", options));
-  const RunPlan plan = Check(BindRun(words.args, words.invocation, logger));
-  TensorMap map = ToMap(std::move(outputs));
-  Check(PostprocessTopK(map, plan.postprocess));
-  return FromMap(map);
-}
 
 }  // namespace
 
@@ -142,7 +143,6 @@ void BindComparison(nb::module_& module) {
       .def("add", &Comparison::Add)
       .def("finish", &Comparison::Finish, nb::arg("lengths"), nb::arg("notes"))
       .def("close", &Comparison::Close);
-  module.def("postprocess", &Postprocess, nb::arg("options"), nb::arg("outputs"));
 }
 
 }  // namespace vernier::python

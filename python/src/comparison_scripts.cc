@@ -25,12 +25,11 @@ ComparisonScripts::ComparisonScripts(const RunPlan& plan, const OwnThread& threa
 
 ComparisonScripts::~ComparisonScripts() = default;
 
-Status ComparisonScripts::Open(const RunPlan& plan, ComparisonRun& run) {
+Result<ComparisonParts::Scripts> ComparisonScripts::Open(const RunPlan& plan) {
   VERNIER_TRY(state_->Open(plan.compare_script, ScriptRole::kComparison, state_->comparison));
   VERNIER_TRY(
       state_->Open(plan.postprocess_script, ScriptRole::kPostprocessing, state_->postprocessing));
-  run.Use({state_->comparison.get(), state_->postprocessing.get()});
-  return {};
+  return ComparisonParts::Scripts{state_->comparison.get(), state_->postprocessing.get()};
 }
 
 }  // namespace vernier::python

@@ -19,8 +19,8 @@ class ComparisonScripts {
                     const CallerObjects& objects);
   ~ComparisonScripts();
 
-  /// Opens what the plan names, and has the run use it.
-  Status Open(const RunPlan& plan, ComparisonRun& run);
+  /// Opens what the plan names. What is returned must not outlive this.
+  Result<ComparisonParts::Scripts> Open(const RunPlan& plan);
 
  private:
   struct State;

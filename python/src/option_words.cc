@@ -105,9 +105,8 @@ Result<Words> ReadOptions(const std::string& command, const CallOptions& options
     AddWords(option, words);
     VERNIER_TRY(AddOption(std::move(option), result.args));
   }
-  if (!result.args.Has("lenient")) {
-    VERNIER_TRY(CheckOptionUse(table, result.args, RunnersGiven::kElsewhereToo));
-  }
+  const UseOf whose = result.args.Has("lenient") ? UseOf::kOwnOptions : UseOf::kAllOptions;
+  VERNIER_TRY(CheckOptionUse(table, result.args, whose, RunnersGiven::kElsewhereToo));
   result.invocation.now = std::time(nullptr);
   result.invocation.command = "vernier." + command;
   result.invocation.words = {"vernier", command};

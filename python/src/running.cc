@@ -66,6 +66,7 @@ RunAnswer Run(const CallOptions& options, const nb::dict& said_caller, const nb:
   const Caller caller = Caller::From(said_caller);
   const RunSettings settings = SettingsFrom(said);
   const Words words = Check(ReadOptions("run", options));
+  Check(caller.CheckOptions(words.args, "compare_func"));
   RunPlan plan = Check(BindRun(words.args, words.invocation, logger));
   Check(CheckRun(plan));
   AddBefore(settings.environment, plan.execution.environment);

@@ -1,6 +1,8 @@
 """Arrays against arrays."""
 
 import logging
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -267,3 +269,34 @@ def test_array_of_a_device_that_cannot_be_copied():
     with pytest.raises(vernier.InvalidArgument,
                        match=r"a\['y'\]: its __dlpack__ .* no way to the host"):
         vernier.compare({"y": Stuck(np.zeros(1))}, {"y": np.zeros(1)})
+
+
+def test_interrupt_ends_within_an_iteration(tmp_path):
+    """After the output at hand: the iteration has twenty, and one is measured in a fraction."""
+    script = f"""
+import os, signal, threading, time
+import numpy as np
+import vernier
+
+values = np.arange(250_000, dtype=np.float32)
+first = {{f"y{{i}}": values for i in range(20)}}
+second = {{f"y{{i}}": values + 1 for i in range(20)}}
+
+def spent(wait):
+    start = time.monotonic()
+    if wait:
+        threading.Timer(wait, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        vernier.compare(first, second, save_record={str(tmp_path / 'record.json')!r})
+        assert not wait
+    except KeyboardInterrupt:
+        assert wait
+    return time.monotonic() - start
+
+whole = min(spent(None), spent(None))
+cut = spent(whole / 4)
+print("early" if cut < 0.8 * whole else f"{{cut}} of {{whole}} s")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                          timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, "early\n"), done.stderr

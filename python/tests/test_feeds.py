@@ -97,6 +97,13 @@ def test_other_sources_beside_feeds_are_refused(model, option):
         vernier.run(model, ["onnxrt"], {"x": X}, **option)
 
 
+@pytest.mark.parametrize("call", [vernier.run, vernier.blame, vernier.profile])
+@pytest.mark.parametrize("feeds", [{"x": X}, [{"x": [[1.0, 2.0, 3.0]]}]])
+def test_feeds_in_place_of_a_file_are_named(model, call, feeds):
+    with pytest.raises(vernier.InvalidArgument, match="^load_inputs: expected a file, got a dict"):
+        call(model, ["onnxrt", "onnxrt"], load_inputs=feeds)
+
+
 @pytest.mark.parametrize("words, text", [
     ({"inputs": {"x": X.astype(np.float64)}}, "pass lenient=True to cast"),
     ({"rtol": "abc"}, "^rtol: expected a number >= 0, got 'abc'"),

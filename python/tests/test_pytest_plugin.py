@@ -34,6 +34,19 @@ def test_check_passes_and_fails(pytester):
                                  ">*vernier.compare({*np.zeros(3)})", ">*vernier.run(None*"])
 
 
+def test_failure_says_which_shapes_differ(pytester):
+    """In the text of the failure: the log may be shown to nobody."""
+    pytester.makepyfile("""
+        import numpy as np
+
+        def test_shapes(vernier):
+            vernier.compare({"y": np.ones((2, 3))}, {"y": np.ones((3, 4))})
+    """)
+    result = pytester.runpytest_subprocess("--show-capture=no")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["E *the shapes are (2, 3) and (3, 4)*"])
+
+
 def test_what_was_not_compared_is_no_mismatch(pytester):
     pytester.makepyfile("""
         import numpy as np

@@ -143,6 +143,9 @@ def test_saved_outputs_as_a_runner(model, tmp_path):
     assert not vernier.run(model, ["onnxrt", path], seed=4).passed
     labelled = vernier.run(model, {"new": "onnxrt", "golden": path}, seed=3)
     assert labelled.passed and labelled.pairs[0]["second"] == "golden"
+    for inputs in ([{"x": [[1.0, 2.0, 3.0]]}], {"x": 1}, "feeds.npz"):
+        with pytest.raises(vernier.InvalidArgument, match="^inputs: all runners are files"):
+            vernier.run(None, [str(path)], inputs)
 
 
 def test_callable_that_raises_keeps_its_traceback(model):

@@ -132,6 +132,8 @@ def test_records_speak_python():
     (lambda m: vernier.run(m, ["onnxrt"], pairs=["a"]), r"pairs: .* got \['a'\]"),
     (lambda m: vernier.run(m, ["onnxrt"], progress=5), "progress: expected a function, got an int"),
     (lambda m: vernier.run(m, ["onnxrt"], compare_func=5), "compare_func: expected a function"),
+    (lambda m: vernier.run(m, ["onnxrt"] * 2, compare_func=lambda a, b: {}, rtol=1e-3),
+     "rtol has no effect beside compare_func"),
     (lambda m: vernier.compare({}, {}, func=5), "func: expected a function, got an int"),
     (lambda m: vernier.compare({}, {}, postprocess_func=[]), "postprocess_func: .* got a list"),
     (lambda m: vernier.compare({}, 5), "b: expected a mapping .* got an int"),
@@ -148,6 +150,8 @@ def test_records_speak_python():
     (lambda m: vernier.run(m, ["onnxrt"], trt=True), r"no option 'trt': .* runners=\[\"trt\"\]"),
     (lambda m: vernier.run(m, ["onnxrt"], model_runner="s.py"), r"runners=\[\"script.py\"\]"),
     (lambda m: vernier.run(m, ["onnxrt"], run_file="f.json"), "run_file: .*python -m vernier run"),
+    (lambda m: vernier.compare({}, {}, run_file="f.json"), "run_file: .*python -m vernier run"),
+    (lambda m: vernier.blame(m, ["onnxrt"], save_run_file="f"), "^save_run_file: .*-m vernier"),
 ])
 def test_arguments_of_no_use_are_named(model, call, expected):
     with pytest.raises(vernier.InvalidArgument, match=expected):

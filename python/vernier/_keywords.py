@@ -12,13 +12,17 @@ STORE, APPEND, COUNT, RUNNER, HELP = range(5)  # OptionAction
 _LOG = "the log is Python's logger 'vernier': set its level and handlers"
 _PROGRAM = "only the program does that: `python -m vernier`"
 _BLAME = "vernier.blame does that"
-ELSEWHERE = {
-    **dict.fromkeys(("verbose", "quiet", "verbosity", "silent", "log_format", "log_file"), _LOG),
-    **dict.fromkeys(("resume_run", "gen_script"), _PROGRAM),
+# Run files, which all functions refuse in the same words.
+RUN_FILES = {
     "run_file": "only the program carries run files out: `python -m vernier run --run-file FILE`; "
                 "vernier.load_record reads the record that the file's run saves",
     "save_run_file": "only the program writes run files: `python -m vernier run ... "
                      "--save-run-file FILE`; here a function that calls vernier.run is one",
+}
+ELSEWHERE = {
+    **dict.fromkeys(("verbose", "quiet", "verbosity", "silent", "log_format", "log_file"), _LOG),
+    **dict.fromkeys(("resume_run", "gen_script"), _PROGRAM),
+    **RUN_FILES,
 }
 # After a run; of vernier.blame they are options.
 OF_BLAME = frozenset(("blame", "save_blame", "bundle", "max_host_mem", "max_gpu_mem"))

@@ -57,7 +57,11 @@ def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_f
         progress = _with_total(progress, len(inputs))
     with contextlib.ExitStack() as stack:
         line = model_words(model, stack)
-        line += runner_words(runners, callables)
+        named = runner_words(runners, callables)
+        if inputs is not None and not callables.runners and named[:1] == ["--load-outputs"]:
+            raise InvalidArgument("inputs: all runners are files of saved outputs, which take "
+                                  "none; leave inputs= out, or add a runner")
+        line += named
         options = _inputs(inputs, options, callables)
         if compare_func is not None:
             callables.add_function("comparison", compare_func, "compare_func")
@@ -198,7 +202,12 @@ def file_words(inputs, options):
 def drawn_or_read(options):
     """The options, where `iterations` is said only of inputs that are drawn."""
     for name in ("load_inputs", "load_input_data", "load_inputs_paths", "data_loader_script"):
-        if options.get(name) and options.get("iterations") is not None:
+        given = options.get(name) or None
+        for value in given if isinstance(given, (list, tuple)) else [given]:
+            if value is not None and not isinstance(value, (str, bytes, os.PathLike)):
+                raise InvalidArgument(f"{name}: expected a file, got {kind_of(value)}; feeds are "
+                                      "given as inputs=")
+        if given and options.get("iterations") is not None:
             raise InvalidArgument(f"iterations={options['iterations']!r}: there are as many "
                                   f"iterations as {name}= has feeds; leave one of the two out")
     return options

@@ -6,7 +6,8 @@ import os
 import re
 
 from ._errors import InvalidArgument
-from ._keywords import APPEND, COUNT, NONE, ONE, OPTIONAL, PLUS, STAR, keywords, runner_switches
+from ._keywords import (APPEND, COUNT, NONE, ONE, OPTIONAL, PLUS, RUN_FILES, STAR, keywords,
+                        runner_switches)
 
 _NEGATIVE = re.compile(r"-\d+|-\d*\.\d+|-")  # words that the parser takes for values
 
@@ -49,6 +50,8 @@ def _options(command, options):
     known = keywords(command)
     for keyword, value in options.items():
         row = known.get(keyword)
+        if row is None and keyword in RUN_FILES:
+            raise InvalidArgument(f"{keyword}: {RUN_FILES[keyword]}")
         if row is None:
             raise InvalidArgument(f"there is no option '{keyword}'{_meant(command, keyword)}")
         if value is None or value is False:

@@ -118,7 +118,10 @@ class Batch {
     const size_t index = next_++;
     results_[index].started = true;
     const fs::file_time_type before = TimeOf(records_[index]);
-    VERNIER_ASSIGN_OR_RETURN(ChildRun child, ChildRun::Start(commands_[index], LogOf(index)));
+    // The record that only the batch wants.
+    const size_t own_words = plan_.runs[index].record.empty() ? 1 : 0;
+    VERNIER_ASSIGN_OR_RETURN(ChildRun child,
+                             ChildRun::Start(commands_[index], own_words, LogOf(index)));
     running_.push_back({index, std::move(child), Clock::now(), before});
     return {};
   }

@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <utility>
 
+#include "report/text/text_table.h"
 #include "util/counted.h"
 #include "util/first_line.h"
 #include "util/number_text.h"
@@ -31,11 +33,6 @@ const CodeMeaning* MeaningOf(int code) {
   const auto* found = std::find_if(std::begin(kMeanings), std::end(kMeanings),
                                    [&](const CodeMeaning& m) { return m.code == code; });
   return found == std::end(kMeanings) ? nullptr : found;
-}
-
-std::string Pad(std::string text, size_t width) {
-  if (text.size() < width) text.append(width - text.size(), ' ');
-  return text;
 }
 
 std::string Listed(std::span<const std::string> words) {
@@ -75,8 +72,10 @@ std::string Coverage(std::span<const BatchResult> results) {
     without += result.digest.outputs == 0 ? 1 : 0;
   }
   if (ran > 0 && all.outputs == 0) {
-    return "nothing was to be compared: no model had two sides; saved " +
-           (saved == 0 ? "nothing" : Counted(saved, "file")) + "\n";
+    // Records count tensors only: engines, models and reports may have been saved all the same.
+    return "nothing was to be compared: no model had two sides; " +
+           (saved == 0 ? "no inputs or outputs were saved" : "saved " + Counted(saved, "file")) +
+           "\n";
   }
   std::string text =
       "compared " + Counted(all.outputs, "output") + ", " + Counted(all.elements, "element");
@@ -123,20 +122,7 @@ RunFaults FaultsOf(std::span<const BatchResult> results) {
 }
 
 std::string FormatBatch(std::span<const BatchResult> results) {
-  size_t model_width = 5, verdict_width = 7;
-  for (const BatchResult& result : results) {
-    model_width = std::max(model_width, result.model.size());
-    verdict_width = std::max(verdict_width, BatchVerdict(result).size());
-  }
-  const auto row = [&](std::string model, std::string verdict, std::string outputs,
-                       std::string seconds, const std::string& detail) {
-    std::string line = Pad(std::move(model), model_width) + "  " +
-                       Pad(std::move(verdict), verdict_width) + "  " + Pad(std::move(outputs), 9) +
-                       "  " + Pad(std::move(seconds), 7) + "  " + detail;
-    line.erase(line.find_last_not_of(' ') + 1);
-    return line + "\n";
-  };
-  std::string text = row("model", "verdict", "outputs", "seconds", "finding");
+  std::vector<TextRow> rows = {{"model", "verdict", "outputs", "seconds", "finding"}};
   std::map<std::string, int> sums;
   for (const BatchResult& result : results) {
     const RecordDigest& digest = result.digest;
@@ -144,12 +130,13 @@ std::string FormatBatch(std::span<const BatchResult> results) {
                                     ? "-"
                                     : std::to_string(digest.outputs - digest.failed) + " of " +
                                           std::to_string(digest.outputs);
-    text += row(result.model, BatchVerdict(result), outputs,
-                result.started ? Seconds(result.seconds) : "-", Detail(result));
+    rows.push_back({result.model, BatchVerdict(result), outputs,
+                    result.started ? Seconds(result.seconds) : "-", Detail(result)});
     ++sums[BatchVerdict(result)];
   }
   // Runs of one side, as those that make golden outputs, have nothing to pass.
   const std::string well = sums["passed"] == 0 && sums["ran"] > 0 ? "ran" : "passed";
+  std::string text = FormatTable(std::move(rows), {.indent = 0});
   text += std::to_string(sums[well]) + " of " + std::to_string(results.size()) + " " + well;
   for (const auto& [verdict, count] : sums) {
     if (verdict == well || count == 0) continue;

@@ -93,145 +93,134 @@ std::vector<MeetingRows> MeetingIn(const ModelPlan& plan, std::span<const std::s
   return model.ok() ? FindMeetingRows(*model, inputs, outputs) : std::vector<MeetingRows>();
 }
 
+// A runner under examination.
+struct Examined {
+  const RunnerPlan& plan;
+  const ModelSource& model;
+  std::unique_ptr<Probe>& probe;
+};
+
+// Its first inference, with sizes that it takes where there are some.
+struct FirstRun {
+  RunPlan plan;    // with the sizes that were found
+  TensorMap feed;  // in the runner's own names and types
+  Result<TensorMap> outputs;
+  int64_t tried_sizes = 0;       // beside those of the plan
+  std::string sizes_found = {};  // a sentence; empty: none were
+};
+
+// What everything is tried with.
+struct Samples {
+  std::vector<Sample> all;  // the default, then perhaps a larger one
+  std::string sizes;        // what is to be said of them; may be empty
+};
+
 class RunnerCheck {
  public:
-  RunnerCheck(const RunPlan& plan, const ConsistencyOptions& options, const Probe::Shared& shared,
+  RunnerCheck(const ConsistencyOptions& options, const Probe::Shared& shared,
               const PropertyObserver& observer)
-      : plan_(plan),
-        options_(options),
+      : options_(options),
         shared_(shared),
         errors_only_(shared.logger),
         again_{shared.execution, shared.interrupted, errors_only_, shared.caller},
-        drawer_(plan_, shared),
         observer_(observer) {}
 
-  Result<ConsistencyRunner> Check(const RunnerPlan& runner) {
-    record_ = {.name = runner.name, .backend = runner.backend};
+  Result<ConsistencyRunner> Check(const RunPlan& plan, const RunnerPlan& runner) {
+    ConsistencyRunner record{.name = runner.name, .backend = runner.backend};
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
                              ModelSource::Prepare(runner.model, shared_.logger));
     Result<std::unique_ptr<Probe>> probe = Probe::Open(shared_, runner, *model);
-    if (!probe.ok()) return GiveUp(probe.status());
-    record_.framework_version = (*probe)->runner().backend().framework_version;
-    record_.precision = (*probe)->runner().session().precision;
-    VERNIER_ASSIGN_OR_RETURN(TensorMap feed, drawer_.Default(**probe, shared_.logger));
-    Result<TensorMap> outputs = (*probe)->Infer(feed);
-    VERNIER_ASSIGN_OR_RETURN(const int64_t tried, TryOtherSizes(**probe, feed, outputs));
-    if (!outputs.ok()) {
-      const auto& taken = (*probe)->runner().session().inputs;
-      return GiveUp(Explained(outputs.status(), runner, *model, feed,
-                              NoteOfFreeSizes(plan_.inputs, taken, tried)));
+    if (!probe.ok()) return GiveUp(std::move(record), probe.status());
+    const LiveRunner& live = (*probe)->runner();
+    record.framework_version = live.backend().framework_version;
+    record.precision = live.session().precision;
+    const Examined examined{runner, *model, *probe};
+    VERNIER_ASSIGN_OR_RETURN(const FirstRun first, RunFirst(plan, examined));
+    record.sizes_found = first.sizes_found;
+    if (!first.outputs.ok()) return GiveUp(std::move(record), Explained(first, examined));
+    VERNIER_TRY(CheckNames(first.plan, live, *first.outputs));
+    record.coverage = CoverageOf(live, *first.outputs);
+    if (first.outputs->empty()) {
+      record.nothing_to_compare = true;
+      return GiveUp(std::move(record), NothingToCompare(live));
     }
-    VERNIER_TRY(CheckNames(plan_, (*probe)->runner(), *outputs));
-    record_.coverage = CoverageOf((*probe)->runner(), *outputs);
-    samples_ = {{feed, *outputs, ""}};
-    if (outputs->empty()) {
-      record_.nothing_to_compare = true;
-      return GiveUp(NothingToCompare((*probe)->runner()));
-    }
-    AddLarger(runner, *model, **probe);
-    if (samples_.size() > 1) {
-      record_.coverage = CoverageOf((*probe)->runner(), samples_.back().outputs);
-    }
-    PairErrorBounds bounds(plan_.compare);
-    if (bounds.wanted()) {
-      bounds.AddRunner(0, (*probe)->runner());
-      bounds.AddRunner(1, (*probe)->runner());
-      bounds.SetFeed(feed);
-    }
-    const ErrorBounds& of_outputs = bounds.wanted() ? bounds.For(0, 1, *outputs) : no_bounds_;
-    Subject subject{.shared = again_,
-                    .plan = runner,
-                    .model = *model,
-                    .probe = *probe,
-                    .samples = samples_,
-                    .sizes = sizes_,
-                    .refuses_sizes = !plan_.inputs.found_dims.empty(),
-                    .compare = plan_.compare,
-                    .bounds = of_outputs,
-                    .repeats = options_.repeats,
-                    .row_plan = {},
-                    .draw = {},
-                    .draw_given = {}};
-    subject.draw = [&](const FreeSizes& sizes) {
-      return drawer_.WithSizes(*subject.probe, feed, sizes, errors_only_);
-    };
-    subject.draw_given = [&] { return drawer_.OfGivenShapes(*subject.probe, errors_only_); };
-    std::optional<RowPlan> rows;
-    subject.row_plan = [&]() -> const RowPlan& {
-      if (!rows) {
-        rows = ScoutRows(
-            {.probe = *subject.probe,
-             .feed = feed,
-             .rows = options_.rows,
-             .draw = subject.draw,
-             .open = [&] { return Probe::Open(again_, runner, *model); },
-             .meeting = [&](auto inputs,
-                            auto outputs) { return MeetingIn(runner.model, inputs, outputs); }});
-      }
-      return *rows;
-    };
-    return TryAll(subject);
+    const Samples samples = DrawSamples(first, examined);
+    if (samples.all.size() > 1) record.coverage = CoverageOf(live, samples.all.back().outputs);
+    return TryAll(std::move(record), first, samples, examined);
   }
 
  private:
-  // Inputs of some size are mapped read-only: to write there is death.
-  Status Explained(Status why, const RunnerPlan& runner, const ModelSource& model,
-                   const TensorMap& feed, const std::string& note) const {
-    if (why.code() != StatusCode::kBackend) return why;
-    const std::string cause = ExplainDeath(again_, runner, model, feed);
-    return BackendError(why.message() + (cause.empty() ? note : ": " + cause));
-  }
-
-  Result<ConsistencyRunner> GiveUp(const Status& why) {
+  static Result<ConsistencyRunner> GiveUp(ConsistencyRunner record, const Status& why) {
     if (why.code() == StatusCode::kCancelled) return why;
-    record_.failure = why.message();
-    record_.unavailable = why.code() == StatusCode::kUnavailable;
-    return record_;
+    record.failure = why.message();
+    record.unavailable = why.code() == StatusCode::kUnavailable;
+    return record;
   }
 
-  // Before sizes that nobody gave make a failure of it. How many were tried.
-  Result<int64_t> TryOtherSizes(Probe& probe, TensorMap& feed, Result<TensorMap>& outputs) {
-    plan_.inputs.found_dims.clear();  // of the runner before
-    if (!WhyNotSizeOne(AllHaveElements(outputs))) return 0;
-    VERNIER_ASSIGN_OR_RETURN(FoundSizes found,
-                             FindProbeSizes(plan_, shared_, AllHaveElements(outputs), probe));
-    if (!found.unsteady.ok()) outputs = found.unsteady;
-    if (found.dims.empty()) return found.tried;
-    plan_.inputs.found_dims = std::move(found.dims);
-    record_.sizes_found = found.note;
-    shared_.logger.Warning(record_.name + " | " + found.note);
-    VERNIER_ASSIGN_OR_RETURN(feed, probe.Coerce(found.feed, errors_only_));
-    outputs = probe.Infer(feed);
-    return found.tried;
+  Result<FirstRun> RunFirst(const RunPlan& plan, const Examined& examined) {
+    Probe& probe = *examined.probe;
+    VERNIER_ASSIGN_OR_RETURN(TensorMap feed,
+                             SampleDrawer(plan, shared_).Default(probe, shared_.logger));
+    Result<TensorMap> outputs = probe.Infer(feed);
+    FirstRun first{plan, std::move(feed), std::move(outputs)};
+    first.plan.inputs.found_dims.clear();
+    // Before sizes that nobody gave make a failure of it.
+    const Result<bool> full = AllHaveElements(first.outputs);
+    if (!WhyNotSizeOne(full)) return first;
+    VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindProbeSizes(first.plan, shared_, full, probe));
+    first.tried_sizes = found.tried;
+    if (!found.unsteady.ok()) first.outputs = found.unsteady;
+    if (found.dims.empty()) return first;
+    first.plan.inputs.found_dims = std::move(found.dims);
+    first.sizes_found = found.note;
+    shared_.logger.Warning(examined.plan.name + " | " + found.note);
+    VERNIER_ASSIGN_OR_RETURN(first.feed, probe.Coerce(found.feed, errors_only_));
+    first.outputs = probe.Infer(first.feed);
+    return first;
+  }
+
+  // Why the first inference failed. Inputs of some size are mapped read-only: to write there is
+  // death.
+  Status Explained(const FirstRun& first, const Examined& examined) const {
+    const Status& why = first.outputs.status();
+    if (why.code() != StatusCode::kBackend) return why;
+    const std::string cause = ExplainDeath(again_, examined.plan, examined.model, first.feed);
+    if (!cause.empty()) return BackendError(why.message() + ": " + cause);
+    return BackendError(why.message() + NoteOfFreeSizes(first.plan.inputs,
+                                                        examined.probe->runner().session().inputs,
+                                                        first.tried_sizes));
   }
 
   // What is more than 1 and runs, beside what is 1: an element or a row of one has little in it
   // that could go wrong. In a process of its own, as the subject's first repeated run is to be its
   // second.
-  void AddLarger(const RunnerPlan& runner, const ModelSource& model, const Probe& probe) {
-    const TensorMap& base = samples_.front().feed;
+  Samples DrawSamples(const FirstRun& first, const Examined& examined) {
+    Samples samples{{{first.feed, *first.outputs, ""}}, ""};
     Result<TensorMap> larger =
-        drawer_.WithSizes(probe, base, {.others = kLargerSize}, errors_only_);
-    if (!larger.ok() || SameShapes(base, *larger)) return;
+        SampleDrawer(first.plan, shared_)
+            .WithSizes(*examined.probe, first.feed, {.others = kLargerSize}, errors_only_);
+    if (!larger.ok() || SameShapes(first.feed, *larger)) return samples;
     const std::string size = std::to_string(kLargerSize);
-    const std::string small =
-        plan_.inputs.found_dims.empty() ? "free dimensions of size 1" : "free dimensions as found";
-    const Result<std::vector<TensorMap>> outputs = InferBoth(runner, model, base, *larger);
-    if (outputs.status().code() == StatusCode::kCancelled) return;
+    const std::string small = first.plan.inputs.found_dims.empty() ? "free dimensions of size 1"
+                                                                   : "free dimensions as found";
+    const Result<std::vector<TensorMap>> outputs = InferBoth(examined, first.feed, *larger);
+    if (outputs.status().code() == StatusCode::kCancelled) return samples;
     if (!outputs.ok()) {
-      sizes_ = small + ", as it does not run with " + size;
-      shared_.logger.Info(runner.name + " | does not run with free dimensions of size " + size +
-                          ": " + FirstLine(outputs.status().message()));
-      return;
+      samples.sizes = small + ", as it does not run with " + size;
+      shared_.logger.Info(examined.plan.name + " | does not run with free dimensions of size " +
+                          size + ": " + FirstLine(outputs.status().message()));
+      return samples;
     }
-    sizes_ = small + ", then " + size;
-    samples_.push_back({*std::move(larger), outputs->back(), ", free dimensions of size " + size});
+    samples.sizes = small + ", then " + size;
+    samples.all.push_back(
+        {*std::move(larger), outputs->back(), ", free dimensions of size " + size});
+    return samples;
   }
 
-  Result<std::vector<TensorMap>> InferBoth(const RunnerPlan& runner, const ModelSource& model,
-                                           const TensorMap& first, const TensorMap& second) {
+  Result<std::vector<TensorMap>> InferBoth(const Examined& examined, const TensorMap& first,
+                                           const TensorMap& second) const {
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe,
-                             Probe::Open(again_, runner, model));
+                             Probe::Open(again_, examined.plan, examined.model));
     std::vector<TensorMap> outputs;
     for (const TensorMap* feed : {&first, &second}) {
       VERNIER_ASSIGN_OR_RETURN(TensorMap some, probe->Infer(*feed));
@@ -240,7 +229,53 @@ class RunnerCheck {
     return outputs;
   }
 
-  Result<ConsistencyRunner> TryAll(Subject& subject) {
+  Result<ConsistencyRunner> TryAll(ConsistencyRunner record, const FirstRun& first,
+                                   const Samples& samples, const Examined& examined) {
+    PairErrorBounds bounds(first.plan.compare);
+    if (bounds.wanted()) {
+      bounds.AddRunner(0, examined.probe->runner());
+      bounds.AddRunner(1, examined.probe->runner());
+      bounds.SetFeed(first.feed);
+    }
+    const ErrorBounds none;
+    const SampleDrawer drawer(first.plan, shared_);
+    Subject subject{.shared = again_,
+                    .plan = examined.plan,
+                    .model = examined.model,
+                    .probe = examined.probe,
+                    .samples = samples.all,
+                    .sizes = samples.sizes,
+                    .refuses_sizes = !first.plan.inputs.found_dims.empty(),
+                    .compare = first.plan.compare,
+                    .bounds = bounds.wanted() ? bounds.For(0, 1, *first.outputs) : none,
+                    .repeats = options_.repeats,
+                    .row_plan = {},
+                    .draw = {},
+                    .draw_given = {}};
+    subject.draw = [&](const FreeSizes& sizes) {
+      return drawer.WithSizes(*subject.probe, first.feed, sizes, errors_only_);
+    };
+    subject.draw_given = [&] { return drawer.OfGivenShapes(*subject.probe, errors_only_); };
+    std::optional<RowPlan> rows;
+    subject.row_plan = [&]() -> const RowPlan& {
+      if (!rows) rows = PlanRows(subject);
+      return *rows;
+    };
+    return TryProperties(std::move(record), subject);
+  }
+
+  RowPlan PlanRows(const Subject& subject) const {
+    return ScoutRows(
+        {.probe = *subject.probe,
+         .feed = subject.feed(),
+         .rows = options_.rows,
+         .draw = subject.draw,
+         .open = [&] { return Probe::Open(again_, subject.plan, subject.model); },
+         .meeting = [&](auto inputs,
+                        auto outputs) { return MeetingIn(subject.plan.model, inputs, outputs); }});
+  }
+
+  Result<ConsistencyRunner> TryProperties(ConsistencyRunner done, Subject& subject) const {
     for (const Property& property : Properties()) {
       if (!Wanted(options_, property.name)) continue;
       if (shared_.interrupted.load() != 0) return Cancelled("interrupted");
@@ -248,10 +283,10 @@ class RunnerCheck {
       if (shared_.interrupted.load() != 0) return Cancelled("interrupted");
       record.name = property.name;
       record.meaning = property.meaning;
-      if (!record.left_out.empty()) record_.coverage.no_rows = record.left_out;
-      observer_(record_, record);
+      if (!record.left_out.empty()) done.coverage.no_rows = record.left_out;
+      observer_(done, record);
       const bool broken = record.verdict == PropertyVerdict::kBroken;
-      record_.properties.push_back(std::move(record));
+      done.properties.push_back(std::move(record));
       if (!broken) continue;
       // What broke it may have killed the process, or left its mark on it.
       Result<std::unique_ptr<Probe>> fresh =
@@ -260,20 +295,14 @@ class RunnerCheck {
     }
     // A framework that dies at its end has delivered everything.
     (void)subject.probe->Close();
-    return record_;
+    return done;
   }
 
-  RunPlan plan_;  // with the sizes that are found
   const ConsistencyOptions& options_;
   const Probe::Shared& shared_;
   ErrorsOnly errors_only_;
   const Probe::Shared again_;  // for everything after the first run
-  const SampleDrawer drawer_;
   const PropertyObserver& observer_;
-  const ErrorBounds no_bounds_;
-  std::vector<Sample> samples_;
-  std::string sizes_;
-  ConsistencyRunner record_;
 };
 
 }  // namespace
@@ -300,9 +329,9 @@ Result<ConsistencyRecord> CheckConsistency(const RunPlan& plan, const Consistenc
                                            const PropertyObserver& observer) {
   VERNIER_TRY(CheckPropertyNames(options));
   ConsistencyRecord record;
+  RunnerCheck check(options, shared, observer);
   for (const RunnerPlan& runner : plan.runners) {
-    RunnerCheck check(plan, options, shared, observer);
-    VERNIER_ASSIGN_OR_RETURN(ConsistencyRunner done, check.Check(runner));
+    VERNIER_ASSIGN_OR_RETURN(ConsistencyRunner done, check.Check(plan, runner));
     record.runners.push_back(std::move(done));
   }
   return record;

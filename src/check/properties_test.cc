@@ -196,6 +196,32 @@ TEST_F(ConsistencyTest, ARunnerThatFailsLeavesTheOthersGoing) {
   EXPECT_EQ(runners[1].properties.size(), 1u);
 }
 
+TEST_F(ConsistencyTest, SizesThatNobodyGaveAreFoundForEachRunner) {
+  FakeModel picky;
+  picky.inputs = {{"x", DType::kFloat32, std::vector<Dim>{{1, {}}, {-1, "W"}}}};
+  picky.outputs = {{"y", DType::kFloat32, std::vector<Dim>{{1, {}}, {-1, "W"}}}};
+  picky.infer = [](const TensorMap& feed, int64_t) {
+    const Tensor& x = feed.front().tensor;
+    if (x.dims()[1] % 4 != 0) return Refuses("W is no multiple of 4");
+    return FakeAnswer{FakeAnswer::Kind::kOutputs, TensorMap{{"y", x}}};
+  };
+  const auto runners = Check({{"a", picky}, {"b", Adds(1)}}, {"repeated-runs"});
+  ASSERT_EQ(runners.size(), 2u);
+  EXPECT_EQ(runners[0].failure, "");
+  EXPECT_THAT(runners[0].sizes_found, HasSubstr("'W' = 4"));
+  EXPECT_EQ(runners[0].properties.at(0).verdict, PropertyVerdict::kHolds);
+  EXPECT_EQ(runners[1].sizes_found, "");
+}
+
+TEST_F(ConsistencyTest, ARunnerWithoutOutputsShowsNothing) {
+  FakeModel silent = Adds(1);
+  silent.infer = [](const TensorMap&, int64_t) { return FakeAnswer(); };
+  const auto runners = Check({{"a", silent}}, {"repeated-runs"});
+  EXPECT_TRUE(runners.at(0).nothing_to_compare);
+  EXPECT_THAT(runners[0].failure, HasSubstr("no outputs that could be compared"));
+  EXPECT_TRUE(runners[0].properties.empty());
+}
+
 TEST_F(ConsistencyTest, ThePropertiesOfRowsFindTheBatchThemselves) {
   const auto runners = Check({{"a", ByRows(kByPlace)}, {"b", ByRows(kDouble)}}, {"identical-rows"});
   ASSERT_EQ(runners.size(), 2u);

@@ -40,7 +40,8 @@ Status CheckType(const OptionRow& row, const std::string& value) {
 // What the command line says in place of the error, where that has choices of ours: `own_error`.
 Status CheckChoice(const OptionRow& row, const std::string& value, std::string& own_error) {
   if (row.choices.empty() ||
-      std::find(row.choices.begin(), row.choices.end(), value) != row.choices.end()) {
+      std::find(row.choices.begin(), row.choices.end(), value) != row.choices.end() ||
+      (row.accepts != nullptr && row.accepts(value))) {
     return {};
   }
   const auto list = [](std::span<const std::string_view> choices) {

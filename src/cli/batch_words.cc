@@ -6,6 +6,7 @@
 #include "cli/arg_parser.h"
 #include "cli/bind_run.h"
 #include "cli/bind_runners.h"
+#include "cli/flag_suggestion.h"
 #include "cli/option_table.h"
 #include "cli/option_use.h"
 #include "run/runner/runner_kinds.h"
@@ -95,10 +96,13 @@ Result<RunWords> RunWordsFor(const BatchModel& model, std::span<const std::strin
   }
   if (parsed.end == ParseEnd::kHelp) return InvalidArgument("--help goes before --");
   if (parsed.args.Has("model_file")) {
-    return InvalidArgument("'" + std::string(*parsed.args.Value("model_file")) +
-                           "' is no option: models are named before --");
+    const std::string word(*parsed.args.Value("model_file"));
+    const std::string why = word.ends_with(".onnx") ? "" : ExplainSurplus(table, options, word);
+    return InvalidArgument("'" + word + "' is no option: models are named before --" +
+                           (why.empty() ? "" : "; " + why));
   }
-  if (!parsed.args.Has("lenient")) VERNIER_TRY(CheckOptionUse(table, parsed.args));
+  const UseOf whose = parsed.args.Has("lenient") ? UseOf::kOwnOptions : UseOf::kAllOptions;
+  VERNIER_TRY(CheckOptionUse(table, parsed.args, whose));
   VERNIER_TRY(CheckBackends(parsed.args));
   std::vector<std::string> words(options.begin(), options.end());
   for (const GivenOption& given : parsed.args.given()) {

@@ -51,7 +51,10 @@ std::vector<FunctionFlags> FlagsOfFunctions() {
        {"simple"},
        {"check_error_stat", "tolerance", "noise_floor", "rtol", "atol", "error_quantile",
         "infinities_compare_equal", "max_mismatch_share", "max_mismatch_excess"}},
-      {CompareFunction::kIndices, {"indices"}, {"index_tolerance"}}};
+      {CompareFunction::kIndices, {"indices"}, {"index_tolerance"}},
+      {CompareFunction::kLogits,
+       {"logits"},
+       {"logits_kl_threshold", "logits_top1_threshold", "logits_top_k"}}};
   for (const MetricRow* metric : MetricsByOrigin()) {
     FunctionFlags& row = all.emplace_back(
         FunctionFlags{metric->function, {std::string(metric->name)}, {metric->threshold}});

@@ -45,7 +45,8 @@ Result<RunPlan> ReadRunWords(const std::vector<std::string>& words, std::time_t 
   if (!parsed.unknown.empty()) {
     return InvalidArgument("Unrecognized Options: " + FormatPythonList(parsed.unknown));
   }
-  if (!parsed.args.Has("lenient")) VERNIER_TRY(CheckOptionUse(options, parsed.args));
+  const UseOf whose = parsed.args.Has("lenient") ? UseOf::kOwnOptions : UseOf::kAllOptions;
+  VERNIER_TRY(CheckOptionUse(options, parsed.args, whose));
   for (const std::string_view dest : {"gen_script", "blame", "log_file"}) {
     if (!parsed.args.Has(dest)) continue;
     return Unimplemented(std::string(parsed.args.Flag(dest)) +

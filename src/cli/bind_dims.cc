@@ -23,7 +23,7 @@ Status BindDims(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   const bool drawn = plan.inputs.load_paths.empty() && !plan.inputs.script.given();
   if (!words.empty() && !drawn) {
     logger.Warning(
-        "--dim is not used: inputs that are loaded or made by a script have their own shapes");
+        "--dim has no effect: inputs that are loaded or made by a script have their own shapes");
   }
   return {};
 }

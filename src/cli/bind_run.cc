@@ -72,7 +72,7 @@ Status BindShapes(const ParsedArgs& args, const RunPlan& plan, InputPlan& inputs
                     [](const RunnerPlan& runner) { return runner.backend == "tensorrt"; });
     if (!for_engine) {
       logger.Warning(std::string(args.Flag("input_shapes")) +
-                     " is not used: inputs that are loaded or made by a script have their own "
+                     " has no effect: inputs that are loaded or made by a script have their own "
                      "shapes");
     }
     return {};

@@ -35,7 +35,7 @@ Status CheckTensorFlowUse(const ParsedArgs& args, const RunPlan& plan, Logger& l
   for (const auto& [dest, model] : kUses) {
     if (!args.Has(dest) || (dest == "opset" ? converted : tensorflow)) continue;
     const std::string text =
-        std::string(args.Flag(dest)) + " has an effect only with " + std::string(model);
+        std::string(args.Flag(dest)) + " has no effect without " + std::string(model);
     if (dest == "tf_signature") return InvalidArgument(text + ": leave it out");
     logger.Warning(text);
   }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "batch/find_models.h"
 #include "blame/bundle/bundle_folder.h"
 #include "cli/bind_run.h"
 #include "cli/saved_sides.h"
@@ -119,6 +121,17 @@ Status Overwritten(const NamedFile& written, const NamedFile& read) {
                          " and would be overwritten: name another file");
 }
 
+// What --output-dir has written where no option names another place.
+void AddWrittenByDefault(const ParsedArgs& args, Files& written) {
+  if (args.Value("output_dir").value_or("").empty()) return;
+  constexpr std::pair<std::string_view, const char*> kDefaults[] = {
+      {"save_record", "record.json"}, {"reports", "report.html"}, {"log_file", "run.log"}};
+  for (const auto& [dest, name] : kDefaults) {
+    if (args.Has(dest)) continue;
+    written.AddPath("output_dir", std::string(args.Flag("output_dir")), InOutputFolder(args, name));
+  }
+}
+
 void AddWritten(const ParsedArgs& args, Files& written) {
   std::vector<std::string_view> dests;
   for (const GivenOption& given : args.given()) {
@@ -127,6 +140,16 @@ void AddWritten(const ParsedArgs& args, Files& written) {
   }
   dests.insert(dests.end(), std::begin(kWritten), std::end(kWritten));
   for (const std::string_view dest : dests) written.Add(dest, dest != kInPlace);
+  AddWrittenByDefault(args, written);
+}
+
+// A pattern that the shell has left alone names files too.
+void AddModelsOfBatch(const ParsedArgs& args, Files& read) {
+  const Result<std::vector<BatchModel>> models = FindBatchModels(args.List("models"));
+  if (!models.ok()) return;
+  for (const BatchModel& model : *models) {
+    read.AddPath("models", std::string(args.Flag("models")), model.path);
+  }
 }
 
 void AddRead(const ParsedArgs& args, Files& read) {
@@ -138,6 +161,7 @@ void AddRead(const ParsedArgs& args, Files& read) {
       }
     }
   }
+  if (args.Has("models")) AddModelsOfBatch(args, read);
   for (const RunnerChoice& runner : args.Runners()) {
     const Result<std::vector<std::string>> words = SplitWords(runner.value);
     if (!words.ok()) continue;

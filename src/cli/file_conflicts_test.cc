@@ -53,6 +53,13 @@ TEST_F(FileConflicts, NothingIsSavedOverWhatIsRead) {
   }
 }
 
+TEST_F(FileConflicts, TheLogIsNoFileThatIsSavedByDefault) {
+  const Status status =
+      Check({"@m.onnx", "--onnxrt", "--output-dir", "@od", "--log-file", "@od/record.json"});
+  EXPECT_THAT(status.message(), HasSubstr("--log-file and --output-dir would both write '"));
+  EXPECT_TRUE(Check({"@m.onnx", "--onnxrt", "--output-dir", "@od", "--log-file", "@l"}).ok());
+}
+
 TEST_F(FileConflicts, ABundleReplacesNothingThatIsReadOrSaved) {
   const std::vector<std::string> run = {"@m.onnx", "--onnxrt", "--blame", "--bundle"};
   const auto check = [&](std::vector<std::string> more) {

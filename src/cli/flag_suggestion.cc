@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "util/close_matches.h"
+#include "util/number_text.h"
 #include "util/shell_words.h"
 
 namespace vernier {
@@ -25,13 +26,14 @@ constexpr RemovedFlag kRemoved[] = {
     {"--trt-network-func-name", "--trt-network-postprocess-script"},
 };
 
-// Frameworks under names that people know them by.
+// Frameworks and options under names that people know them by.
 constexpr RemovedFlag kAlsoKnownAs[] = {
     {"--ort", "--onnxrt"},          {"--onnxruntime", "--onnxrt"},
     {"--onnx-runtime", "--onnxrt"}, {"--ov", "--openvino"},
     {"--pytorch", "--torch"},       {"--torchscript", "--torch"},
     {"--tensorflow", "--tf"},       {"--keras", "--tf"},
     {"--tensorrt", "--trt"},        {"--reference-evaluator", "--onnxref"},
+    {"--metric", "--compare"},      {"--metrics", "--compare"},
 };
 
 // "--onnxrt" for "--ort"; any other word stays as it is.
@@ -92,10 +94,31 @@ std::string ExplainElsewhere(const CommandSpec& command, std::string_view word) 
   return "vernier " + std::string(at->name) + " has " + std::string(word) + ".";
 }
 
+namespace {
+
+// A second value of an option that takes one is the model, where none was named before.
+std::string ExplainFirstModel(const OptionTable& table, std::span<const std::string> words,
+                              const std::string& model) {
+  for (size_t i = 0; i + 2 < words.size() && words[i + 2] != model; ++i) {
+    const std::string& second = words[i + 2];
+    const FlagEntry* entry = words[i].starts_with("--") ? table.Find(words[i]) : nullptr;
+    const bool takes_one = entry != nullptr && entry->row->arity == Arity::kOne;
+    const bool plain = !words[i + 1].starts_with('-') && !second.starts_with('-');
+    if (!takes_one || !plain || second.ends_with(".onnx")) continue;
+    return std::string(entry->flag) + " takes one value: " + QuotePython(second) +
+           " behind it was taken for the model.";
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string ExplainSurplus(const OptionTable& table, std::span<const std::string> words,
                            const std::string& word) {
   if (word.starts_with('-')) return "";
   if (word.ends_with(".onnx") && table.FindDest("runners") != nullptr) {
+    std::string first = ExplainFirstModel(table, words, word);
+    if (!first.empty()) return first;
     return "There is one model for all runners. For one each: --runner a='onnxrt FILE' --runner "
            "b=" +
            QuoteForShell("onnxrt " + word) + ".";

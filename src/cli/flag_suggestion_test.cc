@@ -53,6 +53,12 @@ TEST(ExplainSurplus, ASecondModelNeedsARunner) {
             "b='onnxrt my b.onnx'.");
 }
 
+TEST(ExplainSurplus, ASecondValueIsNoModel) {
+  const std::vector<std::string> words = {"--report", "a.html", "b.html", "--onnxrt", "m.onnx"};
+  EXPECT_EQ(ExplainSurplus(RunOptionTable(), words, "m.onnx"),
+            "--report takes one value: 'b.html' behind it was taken for the model.");
+}
+
 TEST(ExplainSurplus, NamesTheFlagThatTakesNoMore) {
   const OptionTable table = RunOptionTable();
   const std::vector<std::string> words = {"m.onnx",   "--report", "a.html", "b.md", "--blame",

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -168,9 +169,12 @@ int EndOutput(int code, const Invocation& invocation) {
   return WithUnsaved(code, invocation.as_peer);
 }
 
-int Main(std::span<char* const> argv) {
-  const Invocation invocation{Join(argv), CalledAsPeer(argv[0]), std::time(nullptr),
-                              std::vector<std::string>(argv.begin(), argv.end())};
+// The last `own_words` are a batch's: they are obeyed and not shown.
+int Main(std::span<char* const> argv, size_t own_words) {
+  const std::span<char* const> shown =
+      argv.first(argv.size() - std::min(own_words, argv.size() - 1));
+  const Invocation invocation{Join(shown), CalledAsPeer(argv[0]), std::time(nullptr),
+                              std::vector<std::string>(shown.begin(), shown.end())};
   return EndOutput(RunWords({argv.begin() + 1, argv.end()}, invocation), invocation);
 }
 
@@ -184,6 +188,6 @@ int main(int argc, char** argv) {
   }
   // A file that reaches a limit is an error of that write, not the end of the program.
   std::signal(SIGXFSZ, SIG_IGN);
-  vernier::EndWithBatch();
-  return vernier::Main(std::span(argv, static_cast<size_t>(argc)));
+  const size_t own_words = vernier::EndWithBatch();
+  return vernier::Main(std::span(argv, static_cast<size_t>(argc)), own_words);
 }

@@ -59,7 +59,9 @@ struct OptionRow {
   OptionAction action = OptionAction::kStore;
   ValueType type = ValueType::kString;
   std::span<const std::string_view> choices = {};
-  size_t own_choices = 0;          ///< so many of the last ones Polygraphy does not have
+  size_t own_choices = 0;  ///< so many of the last ones Polygraphy does not have
+  /// Is a word that is no choice a value, too? Null: none is.
+  bool (*accepts)(std::string_view word) = nullptr;
   std::string_view constant = {};  ///< value of a bare kOptional; the kind of a kRunner
   bool turns_off = false;          ///< a switch whose presence means "no"
   bool required = false;           ///< must be given; positionals of kOne and kPlus always must
@@ -74,6 +76,7 @@ struct OptionRow {
   /// Without one of these the row has no effect: a flag, "--flag VALUE", kAnyRunner or
   /// kTwoSides. What the command does not have does not count. See option_use.h.
   std::string_view needs[3] = {};
+  std::string_view idle_beside = {};  ///< a flag beside which the row has no effect
 
   std::vector<std::string_view> AllFlags() const;
   bool IsPositional() const { return flags[0].empty(); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -61,11 +62,41 @@ std::string MissingFor(const OptionTable& table, const ParsedArgs& args, const O
   return missing;
 }
 
+// Where another flag puts it out of force: "--compare-func-script" of --tolerance.
+std::string_view IdleBeside(const OptionTable& table, const ParsedArgs& args,
+                            const OptionRow& row) {
+  const FlagEntry* other = row.idle_beside.empty() ? nullptr : table.Find(row.idle_beside);
+  return other != nullptr && args.Has(other->row->dest) ? row.idle_beside : "";
+}
+
+Status NoEffectBeside(const GivenOption& given, std::string_view other) {
+  return InvalidArgument(std::string(given.flag) + " has no effect beside " + std::string(other) +
+                         ": leave one of the two out");
+}
+
 // What is for one runner, where there are others alone. Without any, files may stand for them.
 std::string MissingRunner(const OptionTable& table, const ParsedArgs& args, const OptionRow& row) {
   const std::string_view runner = table.RunnerOf(row);
   if (runner.empty() || args.Runners().empty()) return "";
   return IsMet(table, args, runner) ? "" : std::string(runner);
+}
+
+// A sentence for each flag that puts others out of force.
+std::vector<std::string> WarningsBeside(const OptionTable& table, const ParsedArgs& args) {
+  std::map<std::string_view, std::vector<std::string>> idle;
+  for (const GivenOption& given : args.given()) {
+    const std::string_view other = IdleBeside(table, args, *given.row);
+    if (other.empty()) continue;
+    std::vector<std::string>& flags = idle[other];
+    const std::string flag(given.flag);
+    if (std::ranges::find(flags, flag) == flags.end()) flags.push_back(flag);
+  }
+  std::vector<std::string> warnings;
+  for (const auto& [other, flags] : idle) {
+    warnings.push_back(JoinWords(flags, " and ") + (flags.size() == 1 ? " has" : " have") +
+                       " no effect beside " + std::string(other));
+  }
+  return warnings;
 }
 
 bool SavesSomething(const OptionRow& row) {
@@ -95,10 +126,18 @@ std::string_view RunnerFlagOf(const OptionTable& table, const OptionRow& row) {
   return table.RunnerOf(row);
 }
 
-Status CheckNeeds(const OptionTable& table, const ParsedArgs& args, RunnersGiven runners) {
+bool IsLeftOut(const OptionRow& row, UseOf whose) {
+  return whose == UseOf::kOwnOptions && row.origin == Origin::kPeer;
+}
+
+Status CheckNeeds(const OptionTable& table, const ParsedArgs& args, UseOf whose,
+                  RunnersGiven runners) {
   for (const GivenOption& given : args.given()) {
     const OptionRow& row = *given.row;
     if (row.origin == Origin::kPeer && !SavesSomething(row)) continue;
+    if (IsLeftOut(row, whose)) continue;
+    const std::string_view beside = IdleBeside(table, args, row);
+    if (!beside.empty()) return NoEffectBeside(given, beside);
     std::string missing = MissingFor(table, args, row);
     if (missing.empty() && SavesSomething(row)) missing = MissingRunner(table, args, row);
     const bool known = runners == RunnersGiven::kAllInWords || missing.empty() ||
@@ -106,13 +145,24 @@ Status CheckNeeds(const OptionTable& table, const ParsedArgs& args, RunnersGiven
                                                                    : table.NeedsOf(row).front());
     if (missing.empty() || !known) continue;
     const std::string flag(given.flag);
-    return InvalidArgument(flag + " has an effect only with " + missing + ": add that, or leave " +
+    return InvalidArgument(flag + " has no effect without " + missing + ": add that, or leave " +
                            flag + " out");
   }
   return {};
 }
 
-// Lists of [NAME:]NUMBER, and single numbers, whose text is a number that double has no room for.
+// What is the matter with a number whose text double has no room for; else empty. 0e-400 is 0.
+std::string_view OutOfRange(std::string_view token) {
+  const std::optional<double> number = ParseDouble(token);
+  if (!number || std::ranges::none_of(token, IsDigit)) return "";
+  if (std::isinf(*number)) return "beyond the largest number that there is, about 1.8e308";
+  const std::string_view digits = token.substr(0, token.find_first_of("eE"));
+  const bool is_zero = std::ranges::none_of(digits, [](char c) { return IsDigit(c) && c != '0'; });
+  if (*number != 0 || is_zero) return "";
+  return "below the smallest number that there is, about 4.9e-324; 0 is written as such";
+}
+
+// Lists of [NAME:]NUMBER, and single numbers.
 Status CheckRange(const GivenOption& given) {
   const bool list = given.row->sets.one_each;
   if (!list && given.row->type != ValueType::kFloat) return {};
@@ -123,11 +173,11 @@ Status CheckRange(const GivenOption& given) {
       const size_t end = std::min(rest.find_first_of("[],"), rest.size());
       const std::string_view token = Trim(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
-      const std::optional<double> number = ParseDouble(token);
-      if (!number || !std::isinf(*number) || std::ranges::none_of(token, IsDigit)) continue;
-      return InvalidArgument(std::string(given.flag) + ": '" + std::string(token) +
-                             "' is beyond the largest number that there is, about 1.8e308" +
-                             (list ? "; inf is written as such" : ""));
+      const std::string_view why = OutOfRange(token);
+      if (why.empty()) continue;
+      return InvalidArgument(std::string(given.flag) + ": '" + std::string(token) + "' is " +
+                             std::string(why) +
+                             (list && why.starts_with("beyond") ? "; inf is written as such" : ""));
     }
   }
   return {};
@@ -135,21 +185,30 @@ Status CheckRange(const GivenOption& given) {
 
 }  // namespace
 
-Status CheckOptionUse(const OptionTable& table, const ParsedArgs& args, RunnersGiven runners) {
-  VERNIER_TRY(CheckRepeatedWords(args));
+Status CheckOptionUse(const OptionTable& table, const ParsedArgs& args, UseOf whose,
+                      RunnersGiven runners) {
+  if (whose == UseOf::kAllOptions) VERNIER_TRY(CheckRepeatedWords(args));
   for (const GivenOption& given : args.given()) {
+    if (IsLeftOut(*given.row, whose)) continue;
     VERNIER_TRY(CheckRange(given));
     VERNIER_TRY(CheckPlace(given));
   }
-  return CheckNeeds(table, args, runners);
+  return CheckNeeds(table, args, whose, runners);
+}
+
+Status CheckIdleBeside(const ParsedArgs& args, std::string_view flag, std::string_view called) {
+  for (const GivenOption& given : args.given()) {
+    if (given.row->idle_beside == flag) return NoEffectBeside(given, called);
+  }
+  return {};
 }
 
 Status CheckRunnerOptions(const OptionTable& table, const ParsedArgs& own, std::string_view kind) {
   for (const GivenOption& given : own.given()) {
     const std::string_view flag = RunnerFlagOf(table, *given.row);
     if (flag.empty() || table.Find(flag)->row->constant == kind) continue;
-    return InvalidArgument(std::string(given.flag) + " has an effect only with " +
-                           std::string(flag) + ", not with '" + std::string(kind) + "'");
+    return InvalidArgument(std::string(given.flag) + " has no effect on '" + std::string(kind) +
+                           "': it is an option of " + std::string(flag));
   }
   return {};
 }
@@ -189,9 +248,10 @@ std::vector<std::string> IdleOptionWarnings(const OptionTable& table, const Pars
     for (size_t i = 0; i < flags.size(); ++i) {
       text += (i == 0 ? "" : i + 1 == flags.size() ? " and " : ", ") + flags[i];
     }
-    warnings.push_back(text + (flags.size() == 1 ? " has" : " have") + " an effect only with " +
+    warnings.push_back(text + (flags.size() == 1 ? " has" : " have") + " no effect without " +
                        missing);
   }
+  for (std::string& warning : WarningsBeside(table, args)) warnings.push_back(std::move(warning));
   return warnings;
 }
 

@@ -72,9 +72,29 @@ Status ReadNumbers(const OptionInput& input, std::optional<T> (*convert)(const C
   return {};
 }
 
+// `[OUTPUT:]logits[:axis=N]`.
+struct LogitsWord {
+  std::string_view output;  // empty: all
+  std::string_view axis;
+};
+
+std::optional<LogitsWord> SplitLogitsWord(std::string_view word) {
+  constexpr std::string_view kName = "logits";
+  constexpr std::string_view kAxis = ":axis=";
+  const size_t axis = word.rfind(kAxis);
+  const bool whole = axis == std::string_view::npos;
+  std::string_view head = word.substr(0, axis);
+  if (!head.ends_with(kName)) return std::nullopt;
+  head.remove_suffix(kName.size());
+  if (head == ":" || (!head.empty() && !head.ends_with(':'))) return std::nullopt;
+  if (!head.empty()) head.remove_suffix(1);
+  return LogitsWord{head, whole ? "-1" : word.substr(axis + kAxis.size())};
+}
+
 // What a word of --compare stands for: a function, or the metrics of a group; empty: it is neither.
 std::vector<CompareFunction> FunctionsNamed(std::string_view word) {
   if (const auto function = CompareFunctionFromName(word)) return {*function};
+  if (IsLogitsWord(word)) return {CompareFunction::kLogits};
   std::vector<CompareFunction> functions;
   for (const MetricRow& metric : MetricTable()) {
     if (!metric.group.empty() && metric.group == word) functions.push_back(metric.function);
@@ -244,6 +264,27 @@ Status ReadValue(const OptionInput& input, std::vector<CompareFunction>& out) {
     for (const CompareFunction function : named) {
       if (std::find(out.begin(), out.end(), function) == out.end()) out.push_back(function);
     }
+  }
+  return {};
+}
+
+bool IsLogitsWord(std::string_view word) { return SplitLogitsWord(word).has_value(); }
+
+Status ReadLogitsAxes(const OptionInput& input, PerOutput<int64_t>& out) {
+  out = {};
+  for (const std::string& word : input.given.values) {
+    const std::optional<LogitsWord> logits = SplitLogitsWord(word);
+    if (!logits) continue;
+    const std::optional<int64_t> axis = ParseInt(logits->axis);
+    if (!axis)
+      return Refuse(input, "[OUTPUT:]logits[:axis=N] with a whole number", "'" + word + "'");
+    const bool again = logits->output.empty()
+                           ? out.fallback.has_value()
+                           : std::ranges::any_of(out.entries, [&](const auto& entry) {
+                               return entry.first == logits->output;
+                             });
+    if (again) return Refuse(input, "one axis for an output's logits", "another in '" + word + "'");
+    Assign(std::string(logits->output), *axis, out);
   }
   return {};
 }

@@ -41,8 +41,12 @@ Status ReadValue(const OptionInput& input, PerOutput<int64_t>& out);
 Status ReadValue(const OptionInput& input, PerOutput<ToleranceRule>& out);
 Status ReadValue(const OptionInput& input, PerOutput<std::vector<ErrorStat>>& out);
 Status ReadValue(const OptionInput& input, PerOutput<TopK>& out);
-/// The choices of --compare.
+/// The words of --compare: its choices, and those that IsLogitsWord knows.
 Status ReadValue(const OptionInput& input, std::vector<CompareFunction>& out);
+/// Of the words of --compare those for `logits`: its axis, -1 where a word has none.
+Status ReadLogitsAxes(const OptionInput& input, PerOutput<int64_t>& out);
+/// `[OUTPUT:]logits[:axis=N]`, whatever N is.
+bool IsLogitsWord(std::string_view word);
 /// `FILE[:FUNCTION]`; the row's key is the function where none is named.
 Status ReadValue(const OptionInput& input, ScriptFunction& out);
 /// A file, whose format its name tells. Added to the others.

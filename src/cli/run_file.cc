@@ -4,9 +4,14 @@
 #include <memory>
 #include <string>
 
+#include "backend/python_program.h"
 #include "cli/options/groups.h"
+#include "model/onnx/model_type.h"
+#include "run/runner/runner_kinds.h"
+#include "run/runner/script_runner.h"
 #include "session/plan_files.h"
 #include "util/atomic_file.h"
+#include "util/close_matches.h"
 #include "util/mapped_file.h"
 
 namespace vernier {
@@ -20,6 +25,33 @@ bool IsBesideTheRun(const OptionRow& row) {
   return row.dest == "run_file" || row.dest == "save_run_file" ||
          std::any_of(logging.rows.begin(), logging.rows.end(),
                      [&](const OptionRow& other) { return other.dest == row.dest; });
+}
+
+// Before anything starts: a type that nobody knows would be passed over, and the name of a backend
+// be looked for only when its turn comes.
+Status CheckRunFileNames(const RunPlan& plan) {
+  for (size_t i = 0; i < plan.runners.size(); ++i) {
+    const RunnerPlan& runner = plan.runners[i];
+    const std::string place = "'runners[" + std::to_string(i) + "].";
+    const bool is_python = IsPythonBackend(runner.backend) || IsPythonScript(runner.backend) ||
+                           IsProgramPath(runner.backend);
+    if (!runner.backend.empty() && !is_python) {
+      VERNIER_TRY(CheckBackendName(runner.backend, plan.execution.backend_dirs)
+                      .Annotate(place + "backend'"));
+    }
+    const std::string& type = runner.model.type;
+    if (type.empty() || ModelTypeFromName(type)) continue;
+    const std::span<const std::string_view> names = ModelTypeNames();
+    const std::string near = NearestName(type, names);
+    std::string list;
+    for (const std::string_view name : names) {
+      list += (list.empty() ? "" : ", ") + std::string(name);
+    }
+    return InvalidArgument(place + "model.type': there is no model type '" + type + "'" +
+                           (near.empty() ? "" : "; did you mean '" + near + "'?") +
+                           " (choose from " + list + ")");
+  }
+  return {};
 }
 
 }  // namespace
@@ -42,8 +74,9 @@ Result<RunPlan> LoadRunFile(const ParsedArgs& args) {
       ReadPlan(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path);
   VERNIER_TRY(file->CheckIntact());
   if (!plan.ok()) return plan;
+  VERNIER_TRY(CheckRunFileNames(*plan).Annotate("'" + path + "'"));
   const FileRead itself[] = {{path, "--run-file"}};
-  VERNIER_TRY(CheckPlanFiles(*plan, itself));
+  VERNIER_TRY(CheckPlanFiles(*plan, itself, std::string(args.Value("log_file").value_or(""))));
   return plan;
 }
 

@@ -8,7 +8,8 @@
 namespace vernier {
 
 /// The plan of --run-file. kInvalidArgument, naming the flag, where anything is given beside it
-/// that the file decides: only what the log looks like is not. kMalformed as ReadPlan().
+/// that the file decides: only what the log looks like is not, and --log-file, which may be none of
+/// the plan's files. Else as ReadPlan().
 Result<RunPlan> LoadRunFile(const ParsedArgs& args);
 
 /// Writes what --save-run-file asks for; nothing without it. kIo.

@@ -290,7 +290,7 @@ Result<Reevaluation> Reevaluate(AccuracyResults saved, const CompareOptions& opt
   Reevaluation out;
   std::vector<bool> used(saved.functions.size(), false);
   for (const CompareFunction function : options.functions) {
-    if (function == CompareFunction::kIndices) {
+    if (function == CompareFunction::kIndices || function == CompareFunction::kLogits) {
       out.skipped.push_back(function);
       continue;
     }

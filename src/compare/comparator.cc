@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compare/indices.h"
+#include "compare/logits.h"
 #include "compare/measurement.h"
 #include "compare/metrics.h"
 #include "compare/simple.h"
@@ -24,6 +25,8 @@ FunctionResult RunAligned(CompareFunction function, PairMeasurement& pair) {
     result.why = pair.refusal();
   } else if (function == CompareFunction::kSimple) {
     result = JudgeSimple(pair);
+  } else if (function == CompareFunction::kLogits) {
+    result = JudgeLogits(pair);
   } else {
     result = JudgeMetric(function, pair);
   }
@@ -51,6 +54,13 @@ class PairInProgress {
 
   void set_how(PairedBy how) { comparison_.how = how; }
   bool untouched() const { return comparison_.functions.empty(); }
+  const std::string& name() const { return comparison_.a_name; }
+
+  /// Why the function is not for this output; empty: it is.
+  std::string WhyNotFor(CompareFunction function) const {
+    if (function != CompareFunction::kLogits) return "";
+    return WhyNotLogits(comparison_.a_name, comparison_.a, measurement_.options());
+  }
 
   bool Run(CompareFunction function) {
     FunctionResult result =
@@ -203,10 +213,15 @@ IterationComparison CompareIteration(const IterationResult& a, const IterationRe
   }
   for (const CompareFunction function : options.functions) {
     for (PairInProgress& pair : pairs) {
-      if (!pair.Run(function) && options.fail_fast) break;
+      if (std::string why = pair.WhyNotFor(function); !why.empty()) {
+        out.not_logits.emplace_back(pair.name(), std::move(why));
+        continue;
+      }
+      if (detail.Interrupted() || (!pair.Run(function) && options.fail_fast)) break;
     }
   }
   for (PairInProgress& pair : pairs) {
+    if (detail.Interrupted()) return out;
     if (!pair.untouched()) out.outputs.push_back(pair.Finish());
   }
   if (detail.output_statistics) AddOutputStatistics(out, b, options, detail);
@@ -216,6 +231,7 @@ IterationComparison CompareIteration(const IterationResult& a, const IterationRe
 void AddOutputStatistics(IterationComparison& out, const IterationResult& b,
                          const CompareOptions& options, const ComparisonDetail& detail) {
   for (const OutputComparison& output : out.outputs) {
+    if (detail.Interrupted()) return;
     // Only what the first function looked at.
     if (output.functions.front().function != options.functions.front()) continue;
     const NamedTensor* partner = StatisticsPartner(output, b, options);

@@ -5,14 +5,15 @@
 
 namespace vernier {
 
-/// One pair of outputs under all functions of the options. Never fails as a call; what cannot be
-/// compared has verdict kFailed.
+/// One pair of outputs under all functions of the options, `logits` too if it is not for it. Never
+/// fails as a call; what cannot be compared has verdict kFailed.
 OutputComparison CompareOutputs(const NamedTensor& a, const NamedTensor& b,
                                 const CompareOptions& options, const ComparisonDetail& detail = {});
 
 /// One iteration of a pair of runners. With fail_fast each function stops at its first failing
-/// output; outputs that no function has seen are absent. `rule` must be kLenient exactly when the
-/// options are lenient.
+/// output; outputs that no function has seen are absent, as
+/// are those that only `logits` could see, and that it is not for. `rule` must be kLenient exactly
+/// when the options are lenient.
 IterationComparison CompareIteration(const IterationResult& a, const IterationResult& b,
                                      const CompareOptions& options, const ComparisonDetail& detail,
                                      PairingRule rule = PairingRule::kOneToOne);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <limits>
 
 #include "compare/simple.h"
@@ -53,6 +54,15 @@ TEST(CompareOutputs, TransposesWhenShapesNeedNotMatch) {
   EXPECT_EQ(VerdictOf(a, Floats({3, 2}, {1, 2, 3, 4, 5, 6}), options), Verdict::kMismatched);
   EXPECT_EQ(VerdictOf(a, Floats({6}, {1, 2, 3, 4, 5, 6}), options), Verdict::kMatched);
   EXPECT_EQ(VerdictOf(a, Floats({5}, {1, 2, 3, 4, 5}), options), Verdict::kFailed);
+}
+
+TEST(CompareIteration, LooksAtNothingOnceItIsInterrupted) {
+  const IterationResult a{"a", std::nullopt, {{"y", Floats({1, 2})}}};
+  const std::atomic<int> interrupted = 2;
+  ComparisonDetail detail;
+  EXPECT_EQ(CompareIteration(a, a, {}, detail).outputs.size(), 1);
+  detail.interrupted = &interrupted;
+  EXPECT_TRUE(CompareIteration(a, a, {}, detail).outputs.empty());
 }
 
 TEST(Simple, ElementsMayUseEitherTolerance) {

@@ -18,6 +18,7 @@ struct OtherFunction {
 };
 constexpr OtherFunction kOtherFunctions[] = {{CompareFunction::kSimple, "simple"},
                                              {CompareFunction::kIndices, "indices"},
+                                             {CompareFunction::kLogits, "logits"},
                                              {CompareFunction::kScript, "script"}};
 
 bool HasElemwise(const std::vector<ErrorStat>& stats) {
@@ -74,7 +75,7 @@ Status CheckAverageOptions(const CompareOptions& options) {
         "combined with check_average (--check-average).");
   }
   for (const CompareFunction function : options.functions) {
-    if (function == CompareFunction::kIndices) {
+    if (function == CompareFunction::kIndices || function == CompareFunction::kLogits) {
       return InvalidArgument(
           "The selected compare_func does not produce averageable metrics and cannot be used with "
           "check_average=True.");

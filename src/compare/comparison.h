@@ -1,8 +1,10 @@
 // What a comparison found: plain data, printed by report/ and recorded by record/.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "compare/error_bound.h"
 #include "compare/pairing.h"
 #include "core/shape_match.h"
+#include "kernels/logits.h"
 #include "kernels/pair_measures.h"
 #include "vernier/compare_options.h"
 #include "vernier/tensor.h"
@@ -86,6 +89,20 @@ struct MetricResult {
   double threshold = 0;
 };
 
+struct LogitsResult {
+  int64_t axis = 0;  ///< of the classes, from 0
+  int64_t classes = 0;
+  Dims position_dims;      ///< the other axes; LogitMeasures counts rows through them in order
+  LogitMeasures measures;  ///< A is the reference
+  double kl_threshold = 0;
+  double top1_threshold = 0;
+
+  /// Close flips count as equal; NaN where no position was compared.
+  double judged_top1() const;
+  bool kl_passed() const { return measures.divergence_mean <= kl_threshold; }
+  bool top1_passed() const { return judged_top1() >= top1_threshold; }
+};
+
 /// A script's verdict, as Polygraphy would save it.
 struct ScriptResult {
   std::string json;
@@ -94,10 +111,13 @@ struct ScriptResult {
 struct FunctionResult {
   CompareFunction function = CompareFunction::kSimple;
   Verdict verdict = Verdict::kMatched;
-  std::string why;             ///< for kVacuous, kSkipped, kFailed and kNotVerified
+  /// For kVacuous, kSkipped, kFailed and kNotVerified, and for logits that do not match.
+  std::string why;
   bool shapes_differ = false;  ///< and so nothing was computed
   std::vector<ShapeStep> shape_steps;
-  std::variant<std::monostate, SimpleResult, IndicesResult, MetricResult, ScriptResult> data;
+  std::variant<std::monostate, SimpleResult, IndicesResult, MetricResult, ScriptResult,
+               LogitsResult>
+      data;
 
   bool passed() const { return verdict == Verdict::kMatched || verdict == Verdict::kVacuous; }
   /// Does the result hold numbers that can be averaged?
@@ -174,6 +194,8 @@ struct IterationComparison {
   std::vector<std::string> a_outputs;
   std::vector<std::string> b_outputs;
   std::vector<std::string> without_verdict;  ///< outputs of which a script said nothing
+  /// Outputs that `logits` is not for, and why. Without another function they are not in `outputs`.
+  std::vector<std::pair<std::string, std::string>> not_logits;
 
   /// Both sides have no outputs, or something was compared.
   bool compared_something() const {
@@ -213,6 +235,10 @@ struct ComparisonDetail {
   /// Where outputs are whose bytes are not here; null: there are none.
   DeviceMeasure* device = nullptr;
   const ErrorBounds* bounds = nullptr;  ///< for --tolerance auto; may be null
+  /// Once it is set, no further output is looked at, and the comparison is of no use; may be null.
+  const std::atomic<int>* interrupted = nullptr;
+
+  bool Interrupted() const { return interrupted != nullptr && interrupted->load() != 0; }
 };
 
 inline ElementSpan Elements(const Tensor& tensor) {

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
+#include "util/cast_grammar.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -45,14 +48,65 @@ class StringRows {
   const Tensor& tensor_;
 };
 
+/// A number that float64 may have no room for: its nearest float64, and what an integer has beyond
+/// that. Equal numbers have equal parts; NaN equals nothing.
+struct ExactNumber {
+  double nearest = 0;
+  int64_t rest = 0;  // at most 1024 either way
+  bool operator==(const ExactNumber& other) const = default;
+};
+
+struct ExactNumberHash {
+  size_t operator()(const ExactNumber& number) const { return std::hash<double>()(number.nearest); }
+};
+
+/// The elements of a row where the two sides have no type in common that holds both exactly.
+class MixedRows {
+ public:
+  using Key = ExactNumber;
+  explicit MixedRows(const Tensor& tensor) : tensor_(tensor) {}
+
+  void Load(int64_t start, int64_t n, std::vector<ExactNumber>& out) const {
+    switch (NaturalArithmetic(tensor_.dtype())) {
+      case Arithmetic::kInt64:
+        return LoadAs<int64_t>(start, n, out);
+      case Arithmetic::kUint64:
+        return LoadAs<uint64_t>(start, n, out);
+      default:
+        return LoadAs<double>(start, n, out);
+    }
+  }
+
+ private:
+  template <typename T>
+  void LoadAs(int64_t start, int64_t n, std::vector<ExactNumber>& out) const {
+    std::vector<T> values;
+    NumberRows<T>(tensor_).Load(start, n, values);
+    out.clear();
+    for (const T value : values) {
+      ExactNumber number{static_cast<double>(value), 0};
+      if constexpr (!std::is_same_v<T, double>) {
+        number.rest = static_cast<int64_t>(static_cast<WideInt>(value) -
+                                           static_cast<WideInt>(number.nearest));
+      }
+      out.push_back(number);
+    }
+  }
+
+  const Tensor& tensor_;
+};
+
 std::string Spell(int64_t value, DType dtype) {
   if (dtype == DType::kBool) return value != 0 ? "True" : "False";
   return std::to_string(value);
 }
 std::string Spell(uint64_t value, DType) { return std::to_string(value); }
-std::string Spell(double value, DType dtype) {
-  if (Kind(dtype) == DTypeKind::kFloat) return FormatFloatRepr(value);
-  return Spell(static_cast<int64_t>(value), dtype);
+std::string Spell(double value, DType) { return FormatFloatRepr(value); }
+std::string Spell(const ExactNumber& number, DType dtype) {
+  if (Kind(dtype) == DTypeKind::kFloat) return FormatFloatRepr(number.nearest);
+  const WideInt value = static_cast<WideInt>(number.nearest) + number.rest;
+  return dtype == DType::kUint64 ? Spell(static_cast<uint64_t>(value), dtype)
+                                 : Spell(static_cast<int64_t>(value), dtype);
 }
 std::string Spell(std::string_view value, DType) { return std::string(value); }
 
@@ -77,7 +131,9 @@ class PlaceTable {
  private:
   const std::vector<Key>& row_;
   bool built_ = false;
-  std::unordered_map<Key, int64_t> places_;
+  using Hash =
+      std::conditional_t<std::is_same_v<Key, ExactNumber>, ExactNumberHash, std::hash<Key>>;
+  std::unordered_map<Key, int64_t, Hash> places_;
 };
 
 template <typename Rows>
@@ -143,6 +199,8 @@ FunctionResult CompareIndices(std::string_view name, const Tensor& a, const Tens
     indices = CompareRows<NumberRows<int64_t>>(a, b, tolerance, options.fail_fast);
   } else if (IsUnsigned64(a) && IsUnsigned64(b)) {
     indices = CompareRows<NumberRows<uint64_t>>(a, b, tolerance, options.fail_fast);
+  } else if (IsUnsigned64(a) || IsUnsigned64(b) || IsSigned64(a) || IsSigned64(b)) {
+    indices = CompareRows<MixedRows>(a, b, tolerance, options.fail_fast);
   } else {
     indices = CompareRows<NumberRows<double>>(a, b, tolerance, options.fail_fast);
   }

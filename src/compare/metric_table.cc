@@ -176,7 +176,8 @@ constexpr MetricRow kMetricTable[] = {
      .threshold = "psnr_threshold",
      .builtin = "30",
      .metavar = "[OUTPUT:]DB",
-     .help = "Smallest peak signal-to-noise ratio, in decibels.",
+     .help = "Smallest peak signal-to-noise ratio, in decibels. The peak is the largest value of"
+             " the earlier runner's output, or 1 if none is positive.",
      .polygraphy = "Psnr",
      .polygraphy_threshold = "PsnrThreshold"},
     {.function = CompareFunction::kSnr,

@@ -22,6 +22,8 @@ inline constexpr NumberRule kShare = {.expected = "a number from 0 to 1", .least
 /// Polygraphy takes a count below 0 for none.
 inline constexpr NumberRule kCount = {.expected = "a number >= 0", .least = 0, .or_lenient = true};
 inline constexpr NumberRule kPositions = {.expected = "a whole number >= 0", .least = 0};
+inline constexpr NumberRule kClasses = {
+    .expected = "a whole number from 1 to 1000", .least = 1, .most = 1000};
 /// How many elements are shown: more would fill the screen, not explain more.
 inline constexpr NumberRule kElementsShown = {
     .expected = "a whole number from 0 to 10000", .least = 0, .most = 10000};

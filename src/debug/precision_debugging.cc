@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <optional>
 #include <tuple>
 
 #include "debug/layer_fusion.h"
 #include "debug/precision_evidence.h"
+#include "debug/precision_trials.h"
 #include "debug/reference_run.h"
 #include "surgeon/mixed_precision.h"
 #include "surgeon/precision_search.h"
@@ -25,6 +27,12 @@ bool IsWorse(const PrecisionEvidence& a, const PrecisionEvidence& b) {
   return rank(a) < rank(b);
 }
 
+// What is known of each of the nodes before the search.
+struct NodeFindings {
+  std::vector<PrecisionEvidence> evidence;
+  NodeSet pinned;  // kept whatever the check says, in order
+};
+
 class PrecisionDebugging {
  public:
   PrecisionDebugging(const PrecisionDebugPlan& plan, const EditableModel& model,
@@ -33,27 +41,26 @@ class PrecisionDebugging {
         model_(model),
         session_(session),
         log_(log),
-        nodes_(FindLowerable(model.now())),
-        trials_({plan.model, plan.higher, plan.save, plan.engine, model, nodes_, session, log}) {}
+        nodes_(FindLowerable(model.now())) {}
 
   Status Run() {
     if (nodes_.empty()) {
       return NotFound("the model has no node that computes with float32 and could with float16");
     }
-    VERNIER_TRY(trials_.Begin());
+    const PrecisionTrials::Setting setting{plan_.model, plan_.higher, plan_.save, plan_.engine,
+                                           model_,      nodes_,       session_,   log_};
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<PrecisionTrials> begun,
+                             PrecisionTrials::Begin(setting));
+    PrecisionTrials& trials = *begun;
     VERNIER_ASSIGN_OR_RETURN(const ReferenceRun reference,
                              ReferenceRun::Make(plan_.model, session_.check(), [&](RunPlan& plan) {
-                               return trials_.PrepareReference(plan);
+                               return trials.PrepareReference(plan);
                              }));
-    VERNIER_TRY(Gather());
-    VERNIER_TRY(trials_.Await());
-    Pin();
-    const PrecisionPlan search = MakePlan();
-    log_.Start("Looking for the nodes that need float32, among " + Counted(nodes_.size(), "node") +
-               " of " + Counted(CountOperators(), "operator"));
-    VERNIER_ASSIGN_OR_RETURN(
-        const std::optional<KeptNodes> kept,
-        FindKeptNodes(search, [&](std::span<const NodeSet> sets) { return FirstPassing(sets); }));
+    VERNIER_ASSIGN_OR_RETURN(std::vector<PrecisionEvidence> evidence, Gather());
+    VERNIER_TRY(trials.Await());
+    const NodeSet pinned = trials.HidesOverflow() ? Pin(evidence) : NodeSet();
+    const NodeFindings findings{std::move(evidence), pinned};
+    VERNIER_ASSIGN_OR_RETURN(const std::optional<KeptNodes> kept, Search(findings, trials));
     session_.Finish();
     if (!kept) {
       return NotFound(
@@ -61,39 +68,52 @@ class PrecisionDebugging {
           "fails even where every node that could be float16 stays float32; hold it against the "
           "unchanged model first");
     }
-    return Report({WithPinned(kept->nodes), kept->minimal});
+    return Report({WithPinned(pinned, kept->nodes), kept->minimal}, findings.evidence, trials);
   }
 
  private:
+  Result<std::optional<KeptNodes>> Search(const NodeFindings& findings, PrecisionTrials& trials) {
+    const PrecisionPlan search = MakePlan(findings, trials.HoldsLayers());
+    log_.Start("Looking for the nodes that need float32, among " + Counted(nodes_.size(), "node") +
+               " of " + Counted(CountOperators(), "operator"));
+    return FindKeptNodes(search, [&](std::span<const NodeSet> sets) {
+      std::vector<DebugTrial> tried;
+      for (const NodeSet& set : sets) {
+        tried.push_back(trials.For(WithPinned(findings.pinned, set)));
+      }
+      return session_.FirstThat(tried, true);
+    });
+  }
+
   // ONNX Runtime computes float16 in float32 on a CPU, and leaves out casts between two nodes: what
   // overflows in float16 need not do so there. Such a check says nothing against the values.
-  void Pin() {
-    if (!trials_.HidesOverflow()) return;
+  NodeSet Pin(const std::vector<PrecisionEvidence>& evidence) const {
+    NodeSet pinned;
     for (uint32_t node = 0; node < nodes_.size(); ++node) {
-      if (evidence_[node].overflows) pinned_.push_back(node);
+      if (evidence[node].overflows) pinned.push_back(node);
     }
-    if (pinned_.empty()) return;
+    if (pinned.empty()) return pinned;
     log_.Warning(
         "ONNX Runtime computes parts of a float16 model in float32, and cannot tell what "
         "overflows: " +
-        Counted(pinned_.size(), "node") +
+        Counted(pinned.size(), "node") +
         " with values that float16 does not have are kept whatever it says");
+    return pinned;
   }
 
-  NodeSet WithPinned(const NodeSet& nodes) const {
-    NodeSet all = pinned_;
+  static NodeSet WithPinned(const NodeSet& pinned, const NodeSet& nodes) {
+    NodeSet all = pinned;
     all.insert(all.end(), nodes.begin(), nodes.end());
     return all;
   }
 
   // A check that passes all the same may not compute in float16 either. TensorRT does; where it
   // makes one layer of several nodes, not each of them has to be kept.
-  void TellValues(const NodeSet& kept) {
-    if (trials_.BuildsEngines()) return;
+  void TellValues(const NodeSet& kept, const std::vector<PrecisionEvidence>& evidence) const {
     size_t left = 0;
     std::string first;
     for (uint32_t node = 0; node < nodes_.size(); ++node) {
-      if (!evidence_[node].overflows || std::find(kept.begin(), kept.end(), node) != kept.end())
+      if (!evidence[node].overflows || std::find(kept.begin(), kept.end(), node) != kept.end())
         continue;
       if (left++ == 0) first = std::string(nodes_[node].node->op_type) + " " + NameOf(node);
     }
@@ -104,7 +124,7 @@ class PrecisionDebugging {
                  "computes in float16. ONNX Runtime on a CPU does not");
   }
 
-  Status Gather() {
+  Result<std::vector<PrecisionEvidence>> Gather() const {
     VERNIER_ASSIGN_OR_RETURN(const ScratchFolder folder, ScratchFolder::Create());
     const std::string half = folder.path() + "/float16.onnx";
     std::vector<std::string> untyped;
@@ -116,27 +136,28 @@ class PrecisionDebugging {
     }
     VERNIER_ASSIGN_OR_RETURN(const RunPlan inference, plan_.inference());
     const EvidenceSetting setting{nodes_, session_.check().interrupted(), log_};
-    VERNIER_ASSIGN_OR_RETURN(evidence_, GatherEvidence(inference, model_, half, setting));
-    return {};
+    return GatherEvidence(inference, model_, half, setting);
   }
 
   // Nodes of equal evidence in the order of the graph, or against it.
-  PrecisionPlan MakePlan() const {
+  PrecisionPlan MakePlan(const NodeFindings& findings, bool holds_layers) const {
+    const auto& [evidence, pinned] = findings;
     PrecisionPlan plan;
     plan.width = session_.jobs();
     plan.most_checks = plan_.most_checks + session_.known();
     for (uint32_t node = 0; node < nodes_.size(); ++node) {
-      if (!std::binary_search(pinned_.begin(), pinned_.end(), node)) plan.ranked.push_back(node);
+      if (!std::binary_search(pinned.begin(), pinned.end(), node)) plan.ranked.push_back(node);
     }
     if (plan_.reverse) {
       std::reverse(plan.ranked.begin(), plan.ranked.end());
     }
-    std::stable_sort(plan.ranked.begin(), plan.ranked.end(),
-                     [&](uint32_t a, uint32_t b) { return IsWorse(evidence_[a], evidence_[b]); });
-    plan.likely = LikelyNodes(evidence_, nodes_, plan.ranked);
-    if (trials_.HoldsLayers()) plan.fewer = WithoutFused(plan.likely, nodes_);
+    std::stable_sort(plan.ranked.begin(), plan.ranked.end(), [&](uint32_t a, uint32_t b) {
+      return IsWorse(findings.evidence[a], findings.evidence[b]);
+    });
+    plan.likely = LikelyNodes(evidence, nodes_, plan.ranked);
+    if (holds_layers) plan.fewer = WithoutFused(plan.likely, nodes_);
     plan.certain = std::any_of(plan.likely.begin(), plan.likely.end(),
-                               [&](uint32_t node) { return evidence_[node].overflows; });
+                               [&](uint32_t node) { return findings.evidence[node].overflows; });
     if (plan_.linear) return plan;
     // Operators by their worst node.
     std::map<std::string_view, size_t> places;
@@ -154,12 +175,6 @@ class PrecisionDebugging {
     return operators.size();
   }
 
-  Result<std::optional<size_t>> FirstPassing(std::span<const NodeSet> sets) {
-    std::vector<DebugTrial> trials;
-    for (const NodeSet& set : sets) trials.push_back(trials_.For(WithPinned(set)));
-    return session_.FirstThat(trials, true);
-  }
-
   std::string NameOf(uint32_t index) const {
     const OnnxNode& node = *nodes_[index].node;
     const auto outputs = nodes_[index].graph->Outputs(node);
@@ -167,10 +182,10 @@ class PrecisionDebugging {
     return outputs.empty() ? std::string("without a name") : "of " + QuotePython(outputs[0]);
   }
 
-  std::string Describe(uint32_t index) const {
-    const double error = evidence_[index].error;
+  std::string Describe(uint32_t index, const PrecisionEvidence& evidence) const {
+    const double error = evidence.error;
     std::string why;
-    if (evidence_[index].beyond) why = " | has values that float16 does not have";
+    if (evidence.beyond) why = " | has values that float16 does not have";
     if (std::isinf(error)) why = " | not finite in float16";
     if (why.empty() && error > 0) {
       why = " | adds a relative error of " + FormatFloatRepr(error) + " in float16";
@@ -178,7 +193,7 @@ class PrecisionDebugging {
     return "    " + std::string(nodes_[index].node->op_type) + " " + NameOf(index) + why;
   }
 
-  void TellNodes(const KeptNodes& kept) {
+  void TellNodes(const KeptNodes& kept, const std::vector<PrecisionEvidence>& evidence) const {
     const std::string& higher = plan_.higher;
     std::string text =
         kept.nodes.empty()
@@ -186,7 +201,7 @@ class PrecisionDebugging {
             : "To achieve acceptable accuracy, keep " +
                   std::string(kept.nodes.size() == 1 ? "this " : "these ") +
                   CountedOf(kept.nodes.size(), nodes_.size(), "node") + " in " + higher + ":";
-    for (const uint32_t node : kept.nodes) text += "\n" + Describe(node);
+    for (const uint32_t node : kept.nodes) text += "\n" + Describe(node, evidence[node]);
     log_.Finish(text);
     if (kept.minimal) return;
     log_.Warning("The search ended after " + Counted(session_.iterations(), "check") +
@@ -195,17 +210,18 @@ class PrecisionDebugging {
                  "checks, or --load-debug-replay to go on from here, make it smaller");
   }
 
-  Status Report(const KeptNodes& kept) {
-    TellNodes(kept);
-    TellValues(kept.nodes);
+  Status Report(const KeptNodes& kept, const std::vector<PrecisionEvidence>& evidence,
+                PrecisionTrials& trials) const {
+    TellNodes(kept, evidence);
+    if (!trials.BuildsEngines()) TellValues(kept.nodes, evidence);
     const std::string& output = plan_.output;
     if (output.empty()) {
       log_.Info("--output FILE writes that model");
     } else {
       log_.Info("Saving ONNX model to: " + output);
-      VERNIER_TRY(trials_.Save(kept.nodes, output, Durability::kSynced));
+      VERNIER_TRY(trials.Save(kept.nodes, output, Durability::kSynced));
     }
-    trials_.TellEngine(kept.nodes, output);
+    trials.TellEngine(kept.nodes, output);
     return {};
   }
 
@@ -214,9 +230,6 @@ class PrecisionDebugging {
   DebugSession& session_;
   Logger& log_;
   const std::vector<LowerableNode> nodes_;
-  PrecisionTrials trials_;
-  std::vector<PrecisionEvidence> evidence_;
-  NodeSet pinned_;  // in order
 };
 
 }  // namespace

@@ -46,8 +46,14 @@ Result<BackendInfo> LoadTensorRt(const ExecutionPlan& execution, const RunnerPla
 
 }  // namespace
 
-Status PrecisionTrials::Begin() {
-  VERNIER_ASSIGN_OR_RETURN(folder_, ScratchFolder::Create());
+Result<std::unique_ptr<PrecisionTrials>> PrecisionTrials::Begin(const Setting& setting) {
+  std::unique_ptr<PrecisionTrials> trials(new PrecisionTrials(setting));
+  VERNIER_ASSIGN_OR_RETURN(trials->folder_, ScratchFolder::Create());
+  VERNIER_TRY(trials->FindTarget());
+  return trials;
+}
+
+Status PrecisionTrials::FindTarget() {
   std::optional<RunPlan> plan;
   if (IsEngineFile(s_.session.artifact())) {
     target_ = Target::kEngine;
@@ -59,15 +65,17 @@ Status PrecisionTrials::Begin() {
   hides_overflow_ = target_ == Target::kModel && plan &&
                     std::any_of(plan->runners.begin(), plan->runners.end(),
                                 [](const RunnerPlan& r) { return r.backend == "onnxruntime"; });
-  const auto builds = [&] {
-    return std::find_if(plan->runners.begin(), plan->runners.end(), IsTensorRt);
-  };
-  if (!plan || builds() == plan->runners.end()) {
-    TellUnused();
-    return CheckPrecisions();
+  if (plan) {
+    const auto builds = std::ranges::find_if(plan->runners, IsTensorRt);
+    if (builds != plan->runners.end()) return StartTensorRt(*plan, *builds);
   }
+  TellUnused();
+  return CheckPrecisions();
+}
+
+Status PrecisionTrials::StartTensorRt(const RunPlan& plan, const RunnerPlan& builds) {
   if (target_ == Target::kModel) target_ = Target::kRunners;
-  engine_runner_ = *builds();
+  engine_runner_ = builds;
   KeepBuilder(*engine_runner_);
   if (s_.session.jobs() > 1) {
     s_.log.Warning("--jobs has no effect: engines are built one after another on a GPU");
@@ -79,7 +87,7 @@ Status PrecisionTrials::Begin() {
     live_ = own_.get();
   }
   live_->OnEnd([this](const RunRecord& record) { Remember(record.runners); });
-  execution_ = plan->execution;
+  execution_ = plan.execution;
   WorkerPool pool(execution_, interrupted(), live_->log(), &live_->workers());
   (void)pool.Get(*engine_runner_);  // it loads meanwhile; what cannot be loaded is told later
   return {};

@@ -52,11 +52,10 @@ class PrecisionTrials {
     DebugSession& session;
     Logger& log;
   };
-  explicit PrecisionTrials(const Setting& setting)
-      : s_(setting), fingerprints_(setting.model.now()) {}
 
-  /// Finds out who takes part, and starts TensorRT if it does.
-  Status Begin();
+  /// Finds out who takes part, and starts TensorRT if it does. kInvalidArgument, kUnimplemented, as
+  /// Await(), where it does not.
+  static Result<std::unique_ptr<PrecisionTrials>> Begin(const Setting& setting);
 
   /// Makes of the plan of a run what the unchanged model is run with.
   Status PrepareReference(RunPlan& plan);
@@ -86,12 +85,17 @@ class PrecisionTrials {
   void TellEngine(const NodeSet& kept, const std::string& model);
 
  private:
+  explicit PrecisionTrials(const Setting& setting)
+      : s_(setting), fingerprints_(setting.model.now()) {}
+
   enum class Target : uint8_t { kModel, kRunners, kEngine };
   // What is known of the engine with which a set was checked.
   struct Built {
     std::vector<std::string> asked, disobeyed;
   };
 
+  Status FindTarget();
+  Status StartTensorRt(const RunPlan& plan, const RunnerPlan& builds);
   void TellUnused() const;
   Result<RunPlan> PlanOfCheck();
   Status GiveOptions(RunnerPlan& runner) const;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "util/scratch_folder.h"
+
 namespace vernier {
 namespace {
 
@@ -20,6 +22,12 @@ TEST(KnownParts, AManagedInterpreterGetsAnEnvironment) {
   EXPECT_EQ(PipCommand({}, "numpy"),
             "python3 -m venv .venv && . .venv/bin/activate && pip install numpy");
   EXPECT_EQ(PipCommand({"/e/bin/python", false}, ""), "");
+}
+
+TEST(TemporarySpace, IsSaidBelowAUsefulAmount) {
+  EXPECT_EQ(TemporarySpaceFault(kLeastTemporarySpace), "");
+  EXPECT_NE(TemporarySpaceFault(0).find("only 0 B are free in '"), std::string::npos);
+  EXPECT_NE(TemporarySpaceFault(kLeastTemporarySpace - 1).find("TMPDIR"), std::string::npos);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ DoctorPart PartOfTemporarySpace() {
   const std::string path = fs::temp_directory_path(error).string();
   DoctorPart part = PartOfFolder("temporary-space", path);
   part.enables =
-      "outputs that wait (--sequential-runners), calibration, bundles; TMPDIR names"
+      "outputs that wait (--sequential-runners), names of fused layers, bundles; TMPDIR names"
       " another folder";
   if (error) {
     const char* variable = std::getenv("TMPDIR");
@@ -93,6 +93,9 @@ DoctorPart PartOfTemporarySpace() {
   } else if (!folder.ok()) {
     part.state = PartState::kUnusable;
     part.why = folder.status().message();
+  } else if (std::string fault = TemporarySpaceFault(); !fault.empty()) {
+    part.state = PartState::kUnusable;
+    part.why = std::move(fault);
   }
   return part;
 }

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -14,6 +15,7 @@
 #include "record/plan_schema.h"
 #include "record/record_json.h"
 #include "util/close_matches.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -234,6 +236,79 @@ class PlanReader {
   std::vector<std::string_view> known_;
 };
 
+// Looks at what a tree of values no longer shows: where the text breaks JSON's rules, and keys that
+// stand twice in one object, of which parsers keep the last.
+class TextCheck {
+ public:
+  explicit TextCheck(const std::string& text) : text_(text) {}
+
+  // Empty where nothing is wrong.
+  const std::string& error() const { return error_; }
+
+  bool null() { return Value(); }
+  bool boolean(bool) { return Value(); }
+  bool number_integer(PlanJson::number_integer_t) { return Value(); }
+  bool number_unsigned(PlanJson::number_unsigned_t) { return Value(); }
+  bool number_float(PlanJson::number_float_t, const std::string&) { return Value(); }
+  bool string(std::string&) { return Value(); }
+  bool binary(PlanJson::binary_t&) { return Value(); }
+  bool start_object(size_t) { return Open(false); }
+  bool start_array(size_t) { return Open(true); }
+  bool end_object() { return Close(); }
+  bool end_array() { return Close(); }
+  bool key(const std::string& name) {
+    Level& level = levels_.back();
+    level.place = name;
+    if (level.keys.insert(name).second) return true;
+    error_ = "'" + Place() + "' is given twice: leave one of them out";
+    return false;
+  }
+  bool parse_error(size_t position, const std::string& token, const nlohmann::detail::exception&) {
+    const std::string_view before = std::string_view(text_).substr(0, position);
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const std::string place = Place();
+    error_ = "line " + std::to_string(line) + (place.empty() ? "" : ", at '" + place + "'") +
+             ": not valid JSON near '" + token + "'";
+    return false;
+  }
+
+ private:
+  struct Level {
+    bool is_list = false;
+    size_t items = 0;
+    std::string place;  // of the value that is being read: its key
+    std::set<std::string> keys = {};
+  };
+
+  bool Value() {
+    if (!levels_.empty()) ++levels_.back().items;
+    return true;
+  }
+  bool Open(bool is_list) {
+    levels_.push_back({.is_list = is_list, .place = {}});
+    return true;
+  }
+  bool Close() {
+    levels_.pop_back();
+    return Value();
+  }
+  std::string Place() const {
+    std::string place;
+    for (const Level& level : levels_) {
+      if (level.is_list) {
+        place += "[" + std::to_string(level.items) + "]";
+      } else {
+        place += (place.empty() || level.place.empty() ? "" : ".") + level.place;
+      }
+    }
+    return place;
+  }
+
+  const std::string& text_;
+  std::string error_;
+  std::vector<Level> levels_;
+};
+
 }  // namespace
 
 std::string ToJson(const RunPlan& plan) {
@@ -244,6 +319,11 @@ std::string ToJson(const RunPlan& plan) {
 }
 
 Result<RunPlan> ReadPlan(const std::string& text, const std::string& what) {
+  TextCheck check(text);
+  const bool is_object = Trim(text).starts_with('{');
+  if (is_object && !PlanJson::sax_parse(text, &check)) {
+    return InvalidArgument("'" + what + "': " + check.error());
+  }
   const PlanJson json = PlanJson::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains(kVersionKey)) {
     return Malformed("'" + what + "' is not the file of a run: it is what --save-run-file writes");
@@ -258,7 +338,7 @@ Result<RunPlan> ReadPlan(const std::string& text, const std::string& what) {
   PlanReader reader(json, "", error);
   RunPlan::EachField(plan, reader);
   reader.CheckNames();
-  if (!error.empty()) return Malformed("'" + what + "': " + error);
+  if (!error.empty()) return InvalidArgument("'" + what + "': " + error);
   return plan;
 }
 

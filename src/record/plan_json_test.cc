@@ -32,6 +32,9 @@ RunPlan Unusual() {
   plan.inputs.map_words = {"jit:x=input[:,64:]"};
   plan.output_map_words = {"jit:state="};
   plan.inputs.script = {"loader.py", "load_data"};
+  plan.steps.steps = 20;
+  plan.steps.feed_back = {"auto", "new:present.*:past.*"};
+  plan.steps.state = StateSource::kReference;
   plan.save.reports = {{"r.xml", ReportFormat::kJunit}};
   plan.execution.timeout_s = 0.1;
   plan.pairs = {PairRule::kNamed, {{"new", "old"}}};
@@ -42,6 +45,9 @@ RunPlan Unusual() {
   plan.compare.thresholds[CompareFunction::kUlp].entries = {{"out", 7}};
   plan.compare.check_error_stat.entries = {{"out", {ErrorStat::kMax, ErrorStat::kMean}}};
   plan.compare.tolerance.fallback = ToleranceRule::kAuto;
+  plan.compare.logits_axis.entries = {{"out", 1}};
+  plan.compare.logits_kl_threshold.fallback = 0.5;
+  plan.compare.logits_top_k = 3;
   plan.postprocess.entries = {{"scores", {5, 1}}};
   plan.blame.emplace().max_host_bytes = std::numeric_limits<uint64_t>::max();
   return plan;
@@ -58,6 +64,10 @@ TEST(PlanJson, WhatIsWrittenComesBack) {
   EXPECT_EQ(ToJson(*plan), text);
   EXPECT_EQ(plan->inputs.iterations, 0);
   EXPECT_EQ(plan->inputs.seed, std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(plan->steps.steps, 20);
+  EXPECT_EQ(plan->steps.feed_back.back(), "new:present.*:past.*");
+  EXPECT_EQ(plan->steps.state, StateSource::kReference);
+  EXPECT_THAT(text, HasSubstr("\"state\": \"reference\""));
   EXPECT_EQ(plan->runners[0].model.path, "m \"ü\".onnx");
   EXPECT_EQ(plan->runners[0].session_options[1].second, "cuda");
   EXPECT_EQ(plan->runners[0].model.save_external_data, "");
@@ -69,6 +79,8 @@ TEST(PlanJson, WhatIsWrittenComesBack) {
   EXPECT_EQ(plan->compare.thresholds[CompareFunction::kKlDivergence].fallback, 0.25);
   EXPECT_EQ(plan->compare.thresholds[CompareFunction::kUlp].Lookup("out", 0), 7);
   EXPECT_EQ(plan->compare.check_error_stat.Lookup("out", {}).size(), 2U);
+  EXPECT_EQ(plan->compare.logits_axis.Lookup("out", -1), 1);
+  EXPECT_EQ(plan->compare.logits_top_k, 3);
   EXPECT_EQ(plan->blame->max_host_bytes, std::numeric_limits<uint64_t>::max());
 }
 
@@ -106,6 +118,18 @@ TEST(PlanJson, WhatIsWrongIsNamed) {
               HasSubstr("'pairs.named[0]': expected a list of two texts"));
   EXPECT_THAT(WhyNot(R"({"vernier_run": 1, "blame": {"max_host_bytes": -1}})"),
               HasSubstr("'blame.max_host_bytes': expected a whole number >= 0"));
+}
+
+TEST(PlanJson, WhatATreeOfValuesDoesNotShowIsNamedToo) {
+  EXPECT_THAT(
+      WhyNot(R"({"vernier_run": 1, "runners": [{}, {"model": {"path": "a", "path": "b"}}]})"),
+      HasSubstr("'run.json': 'runners[1].model.path' is given twice"));
+  EXPECT_THAT(WhyNot(R"({"vernier_run": 1, "inputs": {}, "inputs": {}})"),
+              HasSubstr("'inputs' is given twice"));
+  EXPECT_THAT(WhyNot("{\"vernier_run\": 1,\n\"inputs\": {\"seed\": 3.}}"),
+              HasSubstr("'run.json': line 2, at 'inputs.seed': not valid JSON near '"));
+  EXPECT_EQ(ReadPlan(R"({"vernier_run": 1, "runer": 2})", "run.json").status().code(),
+            StatusCode::kInvalidArgument);
 }
 
 }  // namespace

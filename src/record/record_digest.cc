@@ -42,7 +42,7 @@ RecordDigest DigestOf(const RunRecord& record) {
     digest.one_sided +=
         static_cast<int64_t>(pair.only_in_first.size() + pair.only_in_second.size());
     digest.left_out += static_cast<int64_t>(pair.without_verdict.size() + pair.dropped.size() +
-                                            pair.left_out.size());
+                                            pair.left_out.size() + pair.not_logits.size());
     for (const OutputRecord& output : pair.outputs) AddToDigest(output, digest);
   }
   digest.error = ErrorOf(record);

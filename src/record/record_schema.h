@@ -205,6 +205,7 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field.Given("time", output.time);
   field("worst_iteration", output.figures);
   field("auto_tolerance", output.bound);
+  field.Later("logits", output.logits);
 }
 
 template <typename Fields>
@@ -241,6 +242,7 @@ void ListFields(Fields& field, Some<PairRecord> auto& pair) {
   field("without_verdict", pair.without_verdict);
   field("dropped", pair.dropped);
   field.Later("left_out", pair.left_out);
+  field.Later("not_logits", pair.not_logits);
 }
 
 template <typename Fields>

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "record/logits_schema.h"
 #include "record/record_fields.h"
 #include "record/record_json.h"
 #include "record/record_schema.h"

@@ -26,6 +26,10 @@ void ListFields(Fields& field, Some<OutputRow> auto& row) {
   for (const MetricRow& metric : MetricTable()) {
     field.Given(std::string(metric.name).c_str(), row.metrics[metric.function]);
   }
+  if (row.logits) {
+    field("kl", row.logits->kl_mean);
+    field("top1", row.logits->top1_share);
+  }
   if (!row.bound) return;
   field("rms_error", row.bound->rms);
   field("error_bound", row.bound->bound);

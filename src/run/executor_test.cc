@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/results/results_reader.h"
 #include "model/onnx/model_type.h"
 #include "run/live/fake_workers.h"
 #include "util/no_log.h"
@@ -70,6 +71,7 @@ class ExecutorTest : public testing::Test {
       RunnerPlan runner;
       runner.name = name;
       runner.backend = "fake";
+      runner.backend_options = backend_options_;
       runner.model.path = name;
       runner.model.type = ModelTypeName(ModelType::kEngine);
       plan_.runners.push_back(runner);
@@ -81,12 +83,15 @@ class ExecutorTest : public testing::Test {
     FakeWorkers workers(models, interrupted_, log_, plan.execution.timeout_s);
     CallerObjects caller;
     caller.workers = &workers;
+    caller.needs_every_runner = needs_every_runner_;
     RunOutcome outcome = ExecuteRun(plan, log_, observer_, interrupted_, &caller);
     started_ = workers.started();
     return outcome;
   }
 
   RunPlan plan_;
+  OptionList backend_options_;
+  bool needs_every_runner_ = false;
   std::atomic<int> interrupted_{0};
   NoLog log_;
   CountingObserver observer_;
@@ -164,8 +169,9 @@ TEST_F(ExecutorTest, ADyingRunnerLeavesTheOthersGoing) {
   EXPECT_EQ(ran.record.runners[1].failure, "closed its connection while running iteration 1");
   EXPECT_EQ(ran.record.runners[2].failure, "");
   // What it was compared in stays, and what is missing is named; the others' pair has it all.
-  EXPECT_THAT(ran.record.faults, ElementsAre("a vs. b: only 1 of 3 iterations could be compared",
-                                             "b vs. c: only 1 of 3 iterations could be compared"));
+  const std::string rest =
+      ": only 1 of 3 iterations could be compared: b has no iterations 1 and 2";
+  EXPECT_THAT(ran.record.faults, ElementsAre("a vs. b" + rest, "b vs. c" + rest));
 }
 
 TEST_F(ExecutorTest, ThoseWhoSharedItsWorkerGoOnInAnother) {
@@ -204,7 +210,8 @@ TEST_F(ExecutorTest, WhatAFrameworkRefusesIsItsFailure) {
   EXPECT_EQ(ran.record.runners[1].failure, "no room");
   EXPECT_EQ(ran.record.pairs[0].compared_iterations, 0);
   EXPECT_TRUE(ran.record.pairs[0].incomplete);
-  EXPECT_THAT(ran.record.faults, ElementsAre("a vs. b: 0 of 3 iterations could be compared"));
+  EXPECT_THAT(ran.record.faults,
+              ElementsAre("a vs. b: 0 of 3 iterations could be compared: b has none"));
 }
 
 TEST_F(ExecutorTest, AModelThatCannotBeOpenedLeavesTheOthersGoing) {
@@ -239,6 +246,21 @@ TEST_F(ExecutorTest, ABackendThatIsNotThereIsNoCrash) {
   EXPECT_THAT(IterationsOf(ran), ElementsAre(0, 3));
 }
 
+TEST_F(ExecutorTest, ABackendThatIsNeededEndsTheRunBeforeAnythingIsFed) {
+  needs_every_runner_ = true;
+  RunnerPlan missing;
+  missing.name = "missing";
+  missing.backend = "another";
+  missing.model.type = ModelTypeName(ModelType::kEngine);
+  plan_.runners.push_back(missing);
+  const RunOutcome ran = Run({{"z", Adds(1)}});
+  EXPECT_TRUE(ran.faults.unavailable);
+  EXPECT_EQ(observer_.feeds, 0);
+  EXPECT_THAT(IterationsOf(ran), ElementsAre(0, 0));
+  EXPECT_EQ(ran.record.runners[0].failure, "there is no backend 'another'");
+  EXPECT_EQ(ran.record.runners[1].failure, "");
+}
+
 TEST_F(ExecutorTest, OtherShapesAreADifference) {
   const RunOutcome ran = Run({{"a", Adds(1)}, {"b", Gives({{"y", Floats({2, 2}, {1, 2, 3, 4})}})}});
   EXPECT_TRUE(ran.faults.mismatch);
@@ -266,8 +288,9 @@ TEST_F(ExecutorTest, OneAfterTheOtherTheyAreComparedAtTheEnd) {
   // b did not get as far as the difference between the others.
   EXPECT_FALSE(ran.faults.mismatch);
   EXPECT_THAT(IterationsOf(ran), ElementsAre(3, 1, 3));
-  EXPECT_THAT(ran.record.faults, ElementsAre("a vs. b: only 1 of 3 iterations could be compared",
-                                             "b vs. c: only 1 of 3 iterations could be compared"));
+  const std::string rest =
+      ": only 1 of 3 iterations could be compared: b has no iterations 1 and 2";
+  EXPECT_THAT(ran.record.faults, ElementsAre("a vs. b" + rest, "b vs. c" + rest));
 }
 
 TEST_F(ExecutorTest, WarmUpsAreNeitherCountedNorCompared) {
@@ -315,6 +338,17 @@ TEST_F(ExecutorTest, OfARunnerThatDiesWhatItHadDoneIsSaved) {
   EXPECT_THAT(ran.record.faults, ElementsAre(HasSubstr("only 2 of 3 iterations")));
 }
 
+TEST_F(ExecutorTest, OfAModelWithoutOutputsNothingIsSaved) {
+  const Result<ScratchFolder> folder = ScratchFolder::Create();
+  ASSERT_TRUE(folder.ok());
+  plan_.save.outputs = folder->path() + "/a.npz";
+  const RunOutcome ran = Run({{"a", Gives({})}});
+  EXPECT_TRUE(ran.faults.backend);
+  EXPECT_THAT(ran.record.error, HasSubstr("no runner returned an output"));
+  EXPECT_THAT(ran.record.saved, IsEmpty());
+  EXPECT_FALSE(ResultsReader::Open(plan_.save.outputs).ok());
+}
+
 TEST_F(ExecutorTest, ValidationFindsNanOnALoneRunner) {
   plan_.validate = true;
   const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -344,6 +378,22 @@ TEST_F(ExecutorTest, SizesThatNobodyGaveAreFound) {
   EXPECT_THAT(IterationsOf(ran), ElementsAre(3, 3));
   ASSERT_EQ(ran.record.notes.size(), 1u);
   EXPECT_THAT(ran.record.notes[0], HasSubstr("'W' = 4"));
+}
+
+TEST_F(ExecutorTest, AnObjectOfTheCallerThatRaisesIsCalledOnce) {
+  std::atomic<int> calls = 0;
+  FakeModel raises;
+  raises.inputs = {{"x", DType::kFloat32, std::vector<Dim>{{-1, "N"}}}};
+  raises.outputs = raises.inputs;
+  raises.infer = [&calls](const TensorMap&, int64_t) {
+    ++calls;
+    return Refuses("broken");
+  };
+  backend_options_ = {{std::string(kServedByCaller), "1"}};
+  const RunOutcome ran = Run({{"a", raises}});
+  EXPECT_TRUE(ran.faults.backend);
+  EXPECT_THAT(ran.record.runners[0].failure, HasSubstr("broken"));
+  EXPECT_EQ(calls, 1);
 }
 
 }  // namespace

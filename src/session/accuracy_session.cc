@@ -87,7 +87,7 @@ class AccuracyCheck {
   void SayWhatWasNotChecked(const Reevaluation& judged, bool dropped_simple) {
     if (!judged.results.checked_something()) {
       log_.Error(
-          "nothing was checked: name thresholds for measures that the file holds, such as"
+          "nothing was checked: name thresholds for metrics that the file holds, such as"
           " --check-error-stat max --atol 1e-3 or --compare l2 --l2-threshold 0.1");
       faults_.incomplete = true;
       return;
@@ -110,12 +110,12 @@ class AccuracyCheck {
   // What the verdict rests on. How many elements the outputs had was not saved.
   void TellCoverage(const Reevaluation& judged) {
     std::set<std::string> outputs;
-    size_t measures = 0, pairs = 0, bare = 0;
+    size_t metrics = 0, pairs = 0, bare = 0;
     for (const SavedFunction& function : judged.results.functions) {
       pairs = std::max(pairs, function.pairs.size());
       for (const SavedPair& pair : function.pairs) {
         for (const SavedIteration& iteration : pair.iterations) {
-          measures += iteration.size();
+          metrics += iteration.size();
           for (const SavedOutput& output : iteration) {
             outputs.insert(output.name);
             bare += std::holds_alternative<bool>(output.result) ? 1 : 0;
@@ -123,13 +123,13 @@ class AccuracyCheck {
         }
       }
     }
-    std::string text = "checked " + Counted(measures, "saved measure") + " of " +
+    std::string text = "checked " + Counted(metrics, "saved metric") + " of " +
                        Counted(outputs.size(), "output") + " in " + Counted(pairs, "pair") +
                        " of runners";
-    if (bare > 0) text += "; bare verdicts, without a measure: " + std::to_string(bare);
+    if (bare > 0) text += "; bare verdicts, without a metric: " + std::to_string(bare);
     if (!judged.ignored.empty()) {
       text += "; not checked: " + Counted(judged.ignored.size(), "kind") +
-              " of measures without a threshold";
+              " of metrics without a threshold";
     }
     log_.Info(text);
   }

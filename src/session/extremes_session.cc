@@ -97,6 +97,38 @@ void TellNotTried(const ExtremesRecord& record, bool sets_named, Logger& log) {
   }
 }
 
+void JudgeDifferences(const ExtremesRecord& record, bool strict, RunFaults& faults, Logger& log) {
+  std::set<std::string> disagree, other_kinds, flush, failed, others, exact, wrong;
+  for (const ExtremeAnswer& answer : record.answers) {
+    // The limits of integers are as good as any others: what is computed from them is no matter of
+    // rounding.
+    const bool limits = answer.set.starts_with("limits");
+    if (answer.disagrees()) disagree.insert(answer.set);
+    if (answer.other_kind > 0) other_kinds.insert(answer.set);
+    if (answer.other_exact > 0) (limits ? wrong : exact).insert(answer.set);
+    if (answer.flushed + answer.kept > 0) flush.insert(answer.set);
+    if (!answer.failure.empty()) failed.insert(answer.set);
+    if (answer.other_value > 0) others.insert(answer.set);
+  }
+  const std::string_view no_floats = "runners give other integers, booleans or strings with: ";
+  if (!disagree.empty()) log.Error("runners differ in what is finite with: " + Joined(disagree));
+  if (!wrong.empty()) log.Error(std::string(no_floats) + Joined(wrong));
+  if (!failed.empty()) log.Error("runners fail with: " + Joined(failed));
+  faults.mismatch = !record.agree() || !wrong.empty();
+  const std::pair<std::string_view, const std::set<std::string>&> weaker[] = {
+      {"runners differ in what is NaN, Inf or -Inf with: ", other_kinds},
+      {"runners differ in flushing denormals with: ", flush},
+      {"runners give other finite values (more than 1 % apart) with: ", others},
+      {no_floats, exact}};
+  for (const auto& [what, sets] : weaker) {
+    if (sets.empty()) continue;
+    log.Warning(std::string(what) + Joined(sets) +
+                (strict ? "" : " (a failure with --strict only)"));
+    faults.mismatch |= strict;
+  }
+  faults.backend |= !failed.empty();
+}
+
 RunFaults JudgeAnswers(const ExtremesRecord& record, const ExtremesPlan& plan, Logger& log) {
   RunFaults faults = JudgeRunners(record, log);
   if (record.answers.empty()) {
@@ -114,14 +146,8 @@ RunFaults JudgeAnswers(const ExtremesRecord& record, const ExtremesPlan& plan, L
   }
   log.Info("What came out\n" + FormatAnswers(record));
   TellCoverage(record, log);
-  std::set<std::string> disagree, other_kinds, flush, failed, others, exact, not_compared;
+  std::set<std::string> not_compared;
   for (const ExtremeAnswer& answer : record.answers) {
-    if (answer.disagrees()) disagree.insert(answer.set);
-    if (answer.other_kind > 0) other_kinds.insert(answer.set);
-    if (answer.other_exact > 0) exact.insert(answer.set);
-    if (answer.flushed + answer.kept > 0) flush.insert(answer.set);
-    if (!answer.failure.empty()) failed.insert(answer.set);
-    if (answer.other_value > 0) others.insert(answer.set);
     not_compared.insert(answer.not_compared.begin(), answer.not_compared.end());
   }
   if (!not_compared.empty()) {
@@ -139,20 +165,7 @@ RunFaults JudgeAnswers(const ExtremesRecord& record, const ExtremesPlan& plan, L
         "nothing was compared: no output of the same name and shape has elements on both sides");
     faults.incomplete = true;
   }
-  if (!disagree.empty()) log.Error("runners differ in what is finite with: " + Joined(disagree));
-  if (!failed.empty()) log.Error("runners fail with: " + Joined(failed));
-  // Each of these is a mismatch with --strict alone.
-  const std::pair<std::string_view, const std::set<std::string>&> weaker[] = {
-      {"runners differ in what is NaN, Inf or -Inf with: ", other_kinds},
-      {"runners differ in flushing denormals with: ", flush},
-      {"runners give other finite values (more than 1 % apart) with: ", others},
-      {"runners give other integers, booleans or strings with: ", exact}};
-  faults.mismatch = !record.agree();
-  for (const auto& [what, sets] : weaker) {
-    if (!sets.empty()) log.Warning(std::string(what) + Joined(sets));
-    faults.mismatch |= plan.strict && !sets.empty();
-  }
-  faults.backend |= !failed.empty();
+  JudgeDifferences(record, plan.strict, faults, log);
   return faults;
 }
 

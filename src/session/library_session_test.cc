@@ -43,6 +43,23 @@ TEST(Profile, WantsARunnerAndASetOfShapes) {
   EXPECT_THAT(Profile(PlanOf("onnxrt", "m.onnx"), none).status().message(), HasSubstr("shapes"));
 }
 
+TEST(ValidatePlan, RefusesToSaveJsonUnderTheNameOfAnotherFormat) {
+  RunPlan plan;
+  for (const char* name : {"x.npy", "x.PB"}) {
+    plan.save.outputs = name;
+    const Status status = ValidatePlan(plan);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(status.message(), HasSubstr("--save-outputs: '" + plan.save.outputs + "'"));
+    plan.lenient = true;  // Polygraphy writes it
+    EXPECT_TRUE(ValidatePlan(plan).ok());
+    plan.lenient = false;
+  }
+  for (const char* name : {"x.json", "x.npz", "x.foo", "x"}) {
+    plan.save.outputs = name;
+    EXPECT_TRUE(ValidatePlan(plan).ok()) << ValidatePlan(plan).message();
+  }
+}
+
 TEST(Checks, RefuseNamesThatDoNotExist) {
   const RunPlan plan = PlanOf("onnxrt", "m.onnx");
   ExtremesOptions extremes;

@@ -110,8 +110,10 @@ bool WouldReplaceData(const std::string& written, const std::string& read) {
          LiesWithin(place, other);
 }
 
-Status CheckPlanFiles(const RunPlan& plan, std::span<const FileRead> read_besides) {
-  const std::vector<SavedThing> saved = ThingsSaved(plan);
+Status CheckPlanFiles(const RunPlan& plan, std::span<const FileRead> read_besides,
+                      const std::string& log_file) {
+  std::vector<SavedThing> saved = ThingsSaved(plan);
+  if (!log_file.empty()) saved.push_back({log_file, "--log-file"});
   VERNIER_TRY(CheckSavedApart(saved));
   std::vector<FileRead> read;
   for (const SavedThing& thing : saved) {

@@ -19,9 +19,10 @@ struct FileRead {
 /// kInvalidArgument, in one sentence, where a file that the plan saves is there already and is one
 /// that it reads, or that is read besides: models with their external weights, saved data with the
 /// files of their folders, scripts, what runners are given; or where two things would be saved to
-/// one file. Inputs, outputs and blobs among each other are ValidatePlan()'s. Models are opened
-/// only where a file that is saved exists.
-Status CheckPlanFiles(const RunPlan& plan, std::span<const FileRead> read_besides = {});
+/// one file, `log_file` included where it is not empty. Inputs, outputs and blobs among each other
+/// are ValidatePlan()'s. Models are opened only where a file that is saved exists.
+Status CheckPlanFiles(const RunPlan& plan, std::span<const FileRead> read_besides = {},
+                      const std::string& log_file = {});
 
 /// Whether writing the file `written` would replace one that a reader of the folder or file `read`
 /// reads: the same file, or JSON and ONNX test data within the folder.

@@ -39,6 +39,12 @@ Status CheckPlanNumbers(const RunPlan& plan) {
   VERNIER_TRY(
       CheckPlanNumbersOf("compare.max_mismatch_excess", compare.max_mismatch_excess, kAtLeast1));
   VERNIER_TRY(CheckPlanNumbersOf("compare.index_tolerance", compare.index_tolerance, kPositions));
+  VERNIER_TRY(
+      CheckPlanNumbersOf("compare.logits_kl_threshold", compare.logits_kl_threshold, kAtLeast0));
+  VERNIER_TRY(
+      CheckPlanNumbersOf("compare.logits_top1_threshold", compare.logits_top1_threshold, kShare));
+  VERNIER_TRY(
+      CheckPlanNumber("compare.logits_top_k", static_cast<double>(compare.logits_top_k), kClasses));
   for (const MetricRow& metric : MetricTable()) {
     if (metric.higher_is_better) continue;
     VERNIER_TRY(CheckPlanNumbersOf("compare." + std::string(metric.threshold),

@@ -7,7 +7,8 @@
 #include <system_error>
 #include <vector>
 
-#include "blame/probe/sides.h"
+#include "blame/probe/reference_choice.h"
+#include "io/results/file_kind.h"
 #include "model/onnx/model_type.h"
 #include "run/comparison/name_maps.h"
 #include "run/saved/row_writer.h"
@@ -50,6 +51,18 @@ Status CheckPaths(const RunPlan& plan) {
     }
   }
   return {};
+}
+
+// Of an unknown extension the file is JSON, as in Polygraphy, and is read as such.
+Status CheckSavedFormats(const RunPlan& plan) {
+  const auto check = [](std::string_view flag, const std::string& path) -> Status {
+    if (!IsReadAsAnotherKind(path)) return {};
+    return InvalidArgument(std::string(flag) + ": '" + path + "' cannot be saved as '" +
+                           fs::path(path).extension().string() +
+                           "': name a .json, .npz or .safetensors file, or a folder");
+  };
+  VERNIER_TRY(check("--save-inputs", plan.save.inputs));
+  return check("--save-outputs", plan.save.outputs);
 }
 
 Status CheckResume(const RunPlan& plan) {
@@ -105,9 +118,18 @@ Status CheckMaps(const RunPlan& plan) {
   return ParseNameMaps("--map-outputs", plan.output_map_words, labels, 2).status();
 }
 
-// What a state's options are worth without a state.
-Status CheckStateOptions(const StepPlan& steps) {
-  if (!steps.feed_back.empty()) return {};
+// What a state's options are worth without a state, or without anyone to compare it with.
+Status CheckStateOptions(const RunPlan& plan) {
+  const StepPlan& steps = plan.steps;
+  if (!steps.feed_back.empty()) {
+    if (steps.state == StateSource::kReference && plan.runners.size() == 1) {
+      return InvalidArgument("--state reference: a lone runner is fed with its own state anyway");
+    }
+    if (steps.compare_state && plan.runners.size() + plan.load_outputs.size() < 2) {
+      return InvalidArgument("--compare-state: there is only one side to compare");
+    }
+    return {};
+  }
   const std::string_view flag = !steps.initial_state.empty()             ? "--initial-state"
                                 : steps.compare_state                    ? "--compare-state"
                                 : steps.state == StateSource::kReference ? "--state reference"
@@ -119,9 +141,32 @@ Status CheckStateOptions(const StepPlan& steps) {
       "next step");
 }
 
+Status CheckStepCount(const StepPlan& steps) {
+  if (steps.steps && *steps.steps < 1) {
+    return InvalidArgument("--steps: expected a number >= 1, got " + std::to_string(*steps.steps));
+  }
+  if (!steps.slices.empty() && !steps.steps) return {};
+  if (!steps.steps) {
+    return InvalidArgument(
+        "--feed-back, --advance: how many steps? Give --steps N, or --step-slice for inputs that "
+        "hold whole sequences");
+  }
+  const bool goes_on = !steps.feed_back.empty() || !steps.advances.empty();
+  if (*steps.steps == 1 && goes_on) {
+    return InvalidArgument(
+        "--steps 1: there is no next step that --feed-back or --advance could be for");
+  }
+  if (!goes_on && steps.slices.empty()) {
+    return InvalidArgument(
+        "--steps: all steps would be the same: say with --feed-back, --step-slice or --advance "
+        "what changes from step to step");
+  }
+  return {};
+}
+
 Status CheckSteps(const RunPlan& plan) {
   const StepPlan& steps = plan.steps;
-  VERNIER_TRY(CheckStateOptions(steps));
+  VERNIER_TRY(CheckStateOptions(plan));
   if (!steps.wanted()) return {};
   if (plan.runners.empty()) {
     return InvalidArgument("--steps: saved outputs cannot be made again; it needs a runner");
@@ -129,20 +174,7 @@ Status CheckSteps(const RunPlan& plan) {
   std::vector<std::string> labels;
   for (const RunnerPlan& runner : plan.runners) labels.push_back(runner.name);
   VERNIER_TRY(ParseStepWords(steps, labels).status());
-  if (steps.steps && *steps.steps < 1) {
-    return InvalidArgument("--steps: expected a number >= 1, got " + std::to_string(*steps.steps));
-  }
-  if (!steps.steps && steps.slices.empty()) {
-    return InvalidArgument(
-        "--feed-back, --advance: how many steps? Give --steps N, or --step-slice for inputs that "
-        "hold whole sequences");
-  }
-  if (steps.feed_back.empty() && steps.slices.empty() && steps.advances.empty() &&
-      *steps.steps > 1) {
-    return InvalidArgument(
-        "--steps: all steps would be the same: say with --feed-back, --step-slice or --advance "
-        "what changes from step to step");
-  }
+  VERNIER_TRY(CheckStepCount(steps));
   if (steps.state == StateSource::kReference && plan.execution.sequential) {
     return InvalidArgument(
         "--state reference: the reference must be there at every step, and with "
@@ -180,6 +212,7 @@ Status ValidatePlan(const RunPlan& plan) {
         "one of them");
   }
   if (!plan.lenient) VERNIER_TRY(CheckRunnerNames(plan));
+  if (!plan.lenient) VERNIER_TRY(CheckSavedFormats(plan));
   VERNIER_TRY(CheckPlanNumbers(plan));
   VERNIER_TRY(CheckResume(plan));
   VERNIER_TRY(CheckPaths(plan));

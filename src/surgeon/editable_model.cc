@@ -5,6 +5,7 @@
 
 #include "io/test_data/tensor_proto.h"
 #include "model/edit/detached_weights.h"
+#include "model/onnx/embedded_values.h"
 #include "model/onnx/wire_patch.h"
 #include "surgeon/graph_parts.h"
 #include "util/number_text.h"
@@ -25,6 +26,7 @@ Result<EditableModel> EditableModel::Open(const std::string& path,
                                           const ExternalDataOptions& external,
                                           bool ignore_weights) {
   VERNIER_ASSIGN_OR_RETURN(OnnxModel file, OnnxModel::Open(path));
+  VERNIER_TRY(CheckEmbeddedValues(file));
   std::optional<ExternalDataReport> report;
   if (!ignore_weights) {
     VERNIER_ASSIGN_OR_RETURN(report, CheckExternalData(file, external));

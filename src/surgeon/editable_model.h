@@ -17,7 +17,8 @@ namespace vernier {
 
 class EditableModel {
  public:
-  /// Reads the file; external weights are checked, unless `ignore_weights`. kMalformed.
+  /// Reads the file and checks the values that it holds (CheckEmbeddedValues); external ones too,
+  /// unless `ignore_weights`. kMalformed.
   static Result<EditableModel> Open(const std::string& path, const ExternalDataOptions& external,
                                     bool ignore_weights);
 

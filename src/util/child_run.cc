@@ -35,24 +35,26 @@ struct Spawning {
   posix_spawnattr_t attributes;
 };
 
-// The batch's process, for EndWithBatch.
+// The batch's process and the number of its own words, for EndWithBatch: "4711 1".
 constexpr const char* kParentVariable = "VERNIER_BATCH_PROCESS";
-constexpr const char* kOurselves = "/proc/self/exe";
 
 }  // namespace
 
-void EndWithBatch() {
+size_t EndWithBatch() {
   const char* const parent = std::getenv(kParentVariable);
-  if (parent == nullptr) return;
-  const std::string of_batch = parent;
+  if (parent == nullptr) return 0;
+  char* end = nullptr;
+  const long of_batch = std::strtol(parent, &end, 10);
+  const size_t own_words = std::strtoul(end, nullptr, 10);
   ::unsetenv(kParentVariable);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   // It may have died before the line above.
-  if (std::to_string(::getppid()) != of_batch) ::raise(SIGTERM);
+  if (::getppid() != of_batch) ::raise(SIGTERM);
+  return own_words;
 }
 
 Result<ChildRun> ChildRun::Spawn(const std::string& program, const std::vector<std::string>& words,
-                                 const std::string& out, const std::string& err) {
+                                 std::string note, const std::string& out, const std::string& err) {
   constexpr int kWrite = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND;
   Spawning spawn;
   ::posix_spawn_file_actions_addopen(&spawn.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -67,10 +69,8 @@ Result<ChildRun> ChildRun::Spawn(const std::string& program, const std::vector<s
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  std::string parent = std::string(kParentVariable) + "=" + std::to_string(::getpid());
   std::vector<char*> variables;
-  // What somebody's check starts is not started by us.
-  if (program == kOurselves) variables.push_back(parent.data());
+  if (!note.empty()) variables.push_back(note.data());
   for (char** variable = environ; *variable != nullptr; ++variable) variables.push_back(*variable);
   variables.push_back(nullptr);
   ChildRun run;
@@ -84,8 +84,11 @@ Result<ChildRun> ChildRun::Spawn(const std::string& program, const std::vector<s
   return run;
 }
 
-Result<ChildRun> ChildRun::Start(const std::vector<std::string>& words, const std::string& log) {
-  Result<ChildRun> run = Spawn(kOurselves, words, log, log);
+Result<ChildRun> ChildRun::Start(const std::vector<std::string>& words, size_t own_words,
+                                 const std::string& log) {
+  const std::string batch = std::to_string(::getpid()) + " " + std::to_string(own_words);
+  Result<ChildRun> run =
+      Spawn("/proc/self/exe", words, std::string(kParentVariable) + "=" + batch, log, log);
   if (run.ok()) return run;
   return Internal("a run cannot be started, with its output in '" + log +
                   "': " + run.status().message());
@@ -93,7 +96,7 @@ Result<ChildRun> ChildRun::Start(const std::vector<std::string>& words, const st
 
 Result<ChildRun> ChildRun::StartProgram(const std::vector<std::string>& words,
                                         const std::string& out, const std::string& err) {
-  Result<ChildRun> run = Spawn(words.at(0), words, out, err);
+  Result<ChildRun> run = Spawn(words.at(0), words, "", out, err);
   if (run.ok()) return run;
   return InvalidArgument("'" + words[0] + "' cannot be started: " + run.status().message());
 }

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,15 +13,17 @@
 namespace vernier {
 
 /// In a process that ChildRun started: has it asked to end (SIGTERM) as soon as the batch is gone,
-/// however that ended. Elsewhere nothing.
-void EndWithBatch();
+/// however that ended, and returns how many words at the end of its command line are the batch's
+/// own: nobody should repeat those. Elsewhere nothing, and 0.
+size_t EndWithBatch();
 
 class ChildRun {
  public:
-  /// Starts `words` (the program's name first) with stdout and stderr going to the file `log`, in a
-  /// process group of its own: Ctrl-C reaches it through Stop. It is for the thread that lives as
-  /// long as the batch. kInternal.
-  static Result<ChildRun> Start(const std::vector<std::string>& words, const std::string& log);
+  /// Starts `words` (the program's name first, the last `own_words` of them for EndWithBatch) with
+  /// stdout and stderr going to the file `log`, in a process group of its own: Ctrl-C reaches it
+  /// through Stop. It is for the thread that lives as long as the batch. kInternal.
+  static Result<ChildRun> Start(const std::vector<std::string>& words, size_t own_words,
+                                const std::string& log);
 
   /// The same of any program on PATH, with stdout and stderr going to files of their own.
   /// kInvalidArgument for a program that cannot be started.
@@ -42,8 +45,9 @@ class ChildRun {
 
  private:
   ChildRun() = default;
+  // `note`: one more variable of its environment; empty: none.
   static Result<ChildRun> Spawn(const std::string& program, const std::vector<std::string>& words,
-                                const std::string& out, const std::string& err);
+                                std::string note, const std::string& out, const std::string& err);
 
   pid_t pid_ = -1;
   UniqueFd process_;

@@ -11,9 +11,9 @@ std::string Counted(std::integral auto count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-/// "0 of 1 outputs", "1 of 3 outputs".
+/// "0 of 1 output", "1 of 3 outputs".
 std::string CountedOf(std::integral auto some, std::integral auto all, std::string_view noun) {
-  return std::to_string(some) + " of " + std::to_string(all) + " " + std::string(noun) + "s";
+  return std::to_string(some) + " of " + Counted(all, noun);
 }
 
 }  // namespace vernier

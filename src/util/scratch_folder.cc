@@ -1,5 +1,7 @@
 #include "util/scratch_folder.h"
 
+#include <sys/statvfs.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -7,9 +9,32 @@
 #include <system_error>
 #include <utility>
 
+#include "util/number_text.h"
+
 namespace vernier {
 
 namespace fs = std::filesystem;
+
+std::optional<uint64_t> FreeTemporaryBytes() {
+  std::error_code error;
+  const std::string folder = fs::temp_directory_path(error).string();
+  struct statvfs space = {};
+  if (error || ::statvfs(folder.c_str(), &space) != 0) return std::nullopt;
+  return uint64_t{space.f_bavail} * space.f_frsize;
+}
+
+std::string TemporarySpaceFault(uint64_t free_bytes) {
+  if (free_bytes >= kLeastTemporarySpace) return std::string();
+  std::error_code ignored;
+  return "only " + FormatBytes(free_bytes) + " are free in '" +
+         fs::temp_directory_path(ignored).string() +
+         "', the folder for temporary files: make room, or name another one with TMPDIR";
+}
+
+std::string TemporarySpaceFault() {
+  const std::optional<uint64_t> free_bytes = FreeTemporaryBytes();
+  return free_bytes ? TemporarySpaceFault(*free_bytes) : std::string();
+}
 
 Result<ScratchFolder> ScratchFolder::Create() {
   std::error_code error;

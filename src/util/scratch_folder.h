@@ -1,11 +1,25 @@
 // A folder that is gone when the object is.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "vernier/status.h"
 
 namespace vernier {
+
+/// What a folder for temporary files needs to be of use.
+inline constexpr uint64_t kLeastTemporarySpace = uint64_t{64} << 20;
+
+/// Free bytes of $TMPDIR, for whoever may write there; nullopt where they are not known.
+std::optional<uint64_t> FreeTemporaryBytes();
+
+/// "only 3 KiB are free in '/tmp', ...: make room, or name another one with TMPDIR"; empty from
+/// kLeastTemporarySpace on.
+std::string TemporarySpaceFault(uint64_t free_bytes);
+/// The same of $TMPDIR as it is now; empty also where nothing is known of it.
+std::string TemporarySpaceFault();
 
 class ScratchFolder {
  public:

@@ -43,6 +43,10 @@ class Bundles(Case):
         part = onnx.load("bundle/model.onnx")
         onnx.checker.check_model(part, full_check=True)
         self.assertEqual([node.name for node in part.graph.node], [network.culprits[0]])
+        script = Path("bundle/repro.sh").read_text().splitlines()
+        comments = [line.startswith("#") for line in script]
+        self.assertEqual(comments, sorted(comments, reverse=True), script)  # all at the head
+        self.assertNotRegex("\n".join(script), r"-N\d+-\d\d/")
         again = subprocess.run(["bundle/repro.sh"], capture_output=True, text=True,
                                env={**os.environ, "VERNIER": VERNIER})
         self.assertEqual(again.returncode, 1, again.stdout + again.stderr)

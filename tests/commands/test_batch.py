@@ -66,6 +66,18 @@ class Batch(Case):
             else:
                 self.assertIn("--model-runner: a quote ' is not closed", ended.out + ended.err)
 
+    def test_an_option_that_is_wrong_for_all_is_named_once(self):
+        for words, said in ((["--rtol", "abc"], "--rtol: expected a number >= 0, got 'abc'"),
+                            (["--dim", "N=x"], "--dim: expected NAME=SIZE")):
+            ended = self.batch("models/*.onnx", "--", "--onnxrt", *words)
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertEqual((ended.out + ended.err).count(said), 1, ended.out + ended.err)
+            self.assertNotIn("usage error", ended.out)
+        ended = self.batch("models/*.onnx", "--", "--onnxrt", "--report", "a.html", "b.html")
+        self.assertEqual(ended.code, 2)
+        self.assertIn("'b.html' is no option: models are named before --; --report takes one value",
+                      ended.err)
+
     def test_a_type_that_differs_is_reported(self):
         self.save_feeds("in.json", [{"x": np.ones((2, 3), np.float32)}])
         self.save_runs("gold.json", [("r", [{"y": np.ones((2, 3), np.float64)}])])
@@ -104,7 +116,7 @@ class Batch(Case):
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.assertEqual(set(self.rows(ended).values()), {"ran"})
         self.assertIn("3 of 3 ran\n", ended.out)
-        self.assertIn("no model had two sides; saved nothing\n", ended.out)
+        self.assertIn("no model had two sides; no inputs or outputs were saved\n", ended.out)
         self.assertNotIn("passed", ended.out)
 
     def test_the_step_that_makes_golden_outputs_says_what_it_saved(self):
@@ -113,6 +125,14 @@ class Batch(Case):
         self.assertRegex(ended.out, r"models/a.onnx +ran +- .* saved a-gold.json\n")
         self.assertIn("3 of 3 ran\nnothing was to be compared: no model had two sides; saved 3 "
                       "files\n", ended.out)
+
+    def test_logs_name_no_file_that_is_gone(self):
+        ended = self.batch("models/*.onnx", "--log-dir", "logs", "-v", "--", "--onnxrt", "--onnxrt",
+                           "--save-onnx", "o.onnx")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        log = self.path("logs/a.log").read_text()
+        self.assertRegex(log, r"repro: cd .* run models/a.onnx .* --save-onnx a-o.onnx\n")
+        self.assertNotIn("--save-record=", log + ended.out)
 
     def test_one_junit_report_for_all_models(self):
         self.path("models/b.onnx").write_bytes(b"no model")
@@ -169,7 +189,7 @@ class Batch(Case):
                             (["models/*.onnx", "--", "x.onnx", "--onnxrt"], "named before --"),
                             (["models/*.onnx", "--jobs", "-1", "--", "--onnxrt"], "--jobs"),
                             (["models/*.onnx", "--", "--onnxrt", "--save-blame", "b.json"],
-                             "--save-blame has an effect only with --blame")):
+                             "--save-blame has no effect without --blame")):
             ended = self.batch(*words)
             self.assertIn(ended.code, (2, 3), words)
             self.assertIn(text, ended.err)

@@ -143,7 +143,15 @@ class NotAPass(Case):
 
     def test_fewer_iterations(self):
         self.save_runs("b.json", [("B", ramp(1))])
-        self.assertIn("only 1 of 2 iterations", self.ends(4, "a.json", "b.json"))
+        self.assertIn("only 1 of 2 iterations could be compared: B has no iteration 1\n",
+                      self.ends(4, "a.json", "b.json"))
+        # Two that are called alike, by the second in which they ran.
+        self.save_runs("c.json", [("onnxrt-runner-N0-11/23/26-05:00:13", ramp(2))])
+        self.save_runs("d.json", [("onnxrt-runner-N0-11/23/26-05:00:13", ramp(1))])
+        self.assertIn("not done: c.json vs. d.json: only 1 of 2 iterations could be compared: "
+                      "d.json has no iteration 1\n", self.ends(4, "c.json", "d.json"))
+        self.save_runs("a.json", [("A", ramp(4))])
+        self.assertIn("compared: B has no iterations 1 to 3\n", self.ends(4, "a.json", "b.json"))
 
     def test_no_counterpart(self):
         self.save_runs("b.json", [("B", [{"other": np.zeros((2, 2))}] * 2)])
@@ -162,7 +170,7 @@ class NotAPass(Case):
             self.save_runs(f"{name}.json", [(name.upper(), [{"y": np.ones((2, 2))}, {}, {}])])
         ended = self.ends(4, "a.json", "b.json")
         self.assertIn("neither side has an output to compare in 2 of 3 iterations", ended)
-        self.assertIn("INCOMPLETE, compared 1 output in 1 of 3 iterations, 4 elements\n", ended)
+        self.assertIn("INCOMPLETE, compared 1 output in 1 of 3 iterations, 4 elements", ended)
         self.assertEqual(self.vernier("compare", "a.json", "b.json", "--lenient").code, 0)
 
     def test_iterations_with_other_outputs(self):

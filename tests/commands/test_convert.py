@@ -125,6 +125,14 @@ class Convert(Case):
         self.assertIn("[W] --fp16 has no effect on an ONNX file: --fp-to-fp16 converts its tensors",
                       ended.out)
 
+    def test_idle_options_of_inputs_and_tensorflow_are_named(self):
+        ended = self.converts("m.onnx", "-o", "o.onnx", "--seed", "1", "--input-shapes", "x:[1]",
+                              "--opset", "13")
+        for said in ("--seed has no effect on an ONNX file",
+                     "--input-shapes has no effect on an ONNX file",
+                     "--opset has no effect on a model that is not TensorFlow's"):
+            self.assertIn(f"[W] {said}", ended.out)
+
     def test_sizes_for_an_onnx_file_are_refused(self):
         ended = self.vernier("convert", "m.onnx", "-o", "c.onnx", "--dim", "nosuch=4")
         self.assertEqual(ended.code, 2, ended.out + ended.err)
@@ -136,6 +144,41 @@ class Convert(Case):
         self.assertEqual(ended.code, 5, ended.err)
         self.assertEqual(ended.err.count("[!]"), 1, ended.err)
         self.assertFalse(self.path("o.engine").exists())
+
+    def test_weights_that_do_not_fit_their_shape(self):
+        def damaged(dims, **values):
+            tensor = TensorProto(name="damaged", data_type=TensorProto.FLOAT, dims=dims)
+            for field, data in values.items():
+                if field == "raw_data":
+                    tensor.raw_data = data
+                else:
+                    getattr(tensor, field).extend(data)
+            return tensor
+
+        for tensor, said in (
+                (damaged([3], raw_data=bytes(5)),
+                 "its values are 5 bytes, but float32 (3,) needs 12"),
+                (damaged([3], float_data=[1, 2]), "needs 12 bytes, but has 8"),
+                (damaged([-3], raw_data=bytes(12)), "its shape (-3,) is impossible"),
+                (damaged([2**40, 2**40], raw_data=bytes(12)), "is impossible")):
+            made = chain()
+            made.graph.initializer.append(tensor)
+            inner = chain()
+            inner.graph.node.insert(0, helper.make_node("Constant", [], ["k"], "k", value=tensor))
+            for broken in (made, inner):
+                onnx.save(broken, str(self.path("m.onnx")))
+                for words in (["surgeon", "sanitize"], ["surgeon", "extract"],
+                              ["surgeon", "insert", "--inputs", "h", "--outputs",
+                               "y", "--op", "Neg"],
+                              ["convert", "--fp-to-fp16"],
+                              ["debug", "precision", "--check", "true"]):
+                    split = 2 if words[0] != "convert" else 1
+                    ended = self.vernier(*words[:split], "m.onnx", *words[split:], "-o", "o.onnx")
+                    with self.subTest(words=words, said=said):
+                        self.assertEqual(ended.code, 3, ended.out + ended.err)
+                        self.assertIn("'damaged'", ended.err)
+                        self.assertIn(said, ended.err)
+                        self.assertFalse(self.path("o.onnx").exists())
 
 
 if __name__ == "__main__":

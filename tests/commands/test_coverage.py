@@ -72,9 +72,26 @@ class Coverage(Case):
         ended = self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt")
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("output 'listed' was not compared", ended.out + ended.err)
-        self.assertIn("compared 1 output", ended.out)
+        self.assertIn("INCOMPLETE, compared 1 output", ended.out)
         self.assertEqual(self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", "--lenient").code, 0)
         self.assertEqual(self.vernier("run", "m.onnx", "--onnxrt").code, 0)
+        for words, code, what in ((["--validate"], 4, "validated"),
+                                  (["--save-outputs", "o.json"], 7, "saved")):
+            ended = self.vernier("run", "m.onnx", "--onnxrt", *words)
+            self.assertEqual(ended.code, code, ended.out + ended.err)
+            self.assertIn(f"not done: output 'listed' was not {what}: it is a sequence", ended.out)
+
+    def test_a_gap_in_saved_iterations_is_named(self):
+        for side, kept in (("whole", (0, 1, 2)), ("gap", (0, 2)), ("same", (0, 2))):
+            self.path(side).mkdir()
+            for i in kept:
+                self.save_runs(f"{side}/{i:010}.json", [(side, [{"y": np.ones(2, "f4")}])])
+        ended = self.vernier("compare", "whole", "gap")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("'gap' lacks iteration 1: 'gap/0000000001.json' is not there",
+                      ended.out + ended.err)
+        self.assertEqual(self.vernier("compare", "gap", "same").code, 0)
+        self.assertEqual(self.vernier("compare", "whole", "gap", "--lenient").code, 0)
 
     def test_an_optional_that_holds_a_tensor_is_compared(self):
         self.save_list_maker("Optional")
@@ -82,6 +99,43 @@ class Coverage(Case):
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.assertIn("compared 2 outputs", ended.out)
         self.assertNotIn("not compared", ended.out + ended.err)
+
+    def alone(self, left, right, *words, code):
+        """The output of a comparison of one output `y`."""
+        ended, _ = self.compare([{"y": left}], [{"y": right}], *words)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return ended.out
+
+    def test_indices_are_compared_exactly_across_types(self):
+        words, small = ["--compare", "indices"], np.array([1, 2, 3])
+        for left, right in (("i8", "u8"), ("u8", "i8"), ("i8", "u4"), ("i4", "f4")):
+            self.alone(small.astype(left), small.astype(right), *words, code=0)
+        for left, right in ((np.array([2**62]), np.array([2**62 + 1], "u8")),
+                            (np.array([2**53 + 1]), np.array([2.0**53])),
+                            (np.array([-1]), np.array([2**64 - 1], "u8"))):
+            self.alone(left, right, *words, code=1)
+            self.alone(right, left, *words, code=1)
+
+    def test_the_largest_values_are_not_all_there_is(self):
+        """A NaN is none of them, and they may agree without it."""
+        left, right = np.array([[5, x, 1, 2, 0] for x in (np.nan, 0)], "f4")
+        words = ["--postprocess", "top-2"]
+        said = self.alone(left, right, *words, code=4)
+        self.assertIn("a vs. b: INCOMPLETE, compared 1 output", said)
+        self.assertIn("not done: a vs. b: output 'y' of a holds NaN, which --postprocess left out",
+                      said)
+        self.alone(right, right, *words, code=0)
+        self.alone(left, right, *words, "--lenient", code=0)
+        self.assertIn("validation failed: output 'y' of a holds NaN",
+                      self.alone(left, right, *words, "--validate", code=1))
+
+    def test_psnr_says_what_its_peak_is(self):
+        words = ["--compare", "psnr", "--psnr-threshold", "5"]
+        values = np.array([-3, -2, -1], "f4")
+        self.assertIn("note: output 'y' of a has no positive value, and PSNR takes 1 as its peak",
+                      self.alone(values, values - np.float32(0.1), *words, code=0))
+        for left, right in ((values, values), (values + 9, values + np.float32(9.1))):
+            self.assertNotIn("peak", self.alone(left, right, *words, code=0))
 
 
 if __name__ == "__main__":

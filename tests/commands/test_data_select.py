@@ -26,6 +26,21 @@ class Select(DataCase):
             same_tensors(self, dict(runs[name][0].items()),
                          {key: ARRAYS[key] for key in ("f32", "flag")})
 
+    def test_the_short_names_of_summaries_where_they_are_unique(self):
+        timed = "{}-runner-N{}-11/23/26-12:00:00"
+        self.save_runs("a.json", [(timed.format("onnxrt", 0), ramp(1)),
+                                  (timed.format("openvino", 0), ramp(1, 1)),
+                                  (timed.format("trt", 0), ramp(1)),
+                                  (timed.format("trt", 1), ramp(1))])
+        self.does("select", "a.json", "--runners", "openvino", "-o", "some.json")
+        self.assertEqual(list(load_runs(self.path("some.json")).keys()),
+                         [timed.format("openvino", 0)])
+        self.does("convert", "a.json", "--runner", "openvino", "-o", "other.json")
+        self.assertEqual(list(load_runs(self.path("other.json")).keys()),
+                         [timed.format("openvino", 0)])
+        self.refuses(2, "has no runner 'trt'; there are ['onnxrt', 'openvino', 'trt-runner-N0",
+                     "select", "a.json", "-o", "x.json", "--runners", "trt")
+
     def test_what_is_not_there_is_an_error_and_leaves_no_file(self):
         self.save_feeds("a.json", ramp(3))
         self.save_runs("b.json", [("A", ramp(3)), ("B", ramp(2))])

@@ -115,8 +115,8 @@ class Extremes(Case):
                   for a in record["answers"] if a["beside"]}
         self.assertEqual(others, {"nan": (67, 5), "zeros": (67, 3)})
         self.assertIn("5 not equal where there are no floats", ended.out)
-        self.assertIn("runners give other integers, booleans or strings with: nan, zeros",
-                      ended.out + ended.err)
+        self.assertIn("runners give other integers, booleans or strings with: nan, zeros (a "
+                      "failure with --strict only)", ended.out + ended.err)
         self.assertEqual(self.check(*words, "--sets", "nan", "--strict")[0].code, 1)
 
     def test_outputs_without_floats_are_compared_too(self):

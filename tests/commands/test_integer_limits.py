@@ -1,6 +1,7 @@
 """check extremes: the limits of integers are tried where that is asked for, else it says so."""
 
 import json
+import sys
 import unittest
 
 import onnx
@@ -47,6 +48,18 @@ class IntegerLimits(Case):
         self.assertEqual([(a["set"], a["compared"]) for a in answers],
                          [("limits", 0), ("limits", 4)])
         self.assertEqual(answers[1]["other_exact"], 0)
+
+    def test_other_integers_at_the_limits_are_a_failure(self):
+        onnx.save(model([helper.make_node("Identity", ["i"], ["y"])], [value("i", [4], INT64)],
+                        output=INT64), str(self.path("m.onnx")))
+        self.path("narrow.py").write_text(
+            "import numpy as np\ndef infer(feed):\n"
+            "    return {'y': np.clip(feed['i'], -2**31, 2**31 - 1)}\n")
+        ended = self.vernier("check", "extremes", "m.onnx", "--onnxrt", "--runner", "b=narrow.py",
+                             "--python", sys.executable, "--sets", "limits")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertIn("[E] runners give other integers, booleans or strings with: limits",
+                      ended.out + ended.err)
 
     def test_one_element_gets_both_limits(self):
         limits = [helper.make_tensor("top", INT64, [], [2**63 - 1])]

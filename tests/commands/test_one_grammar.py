@@ -84,7 +84,7 @@ class InputShapes(Case):
         ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "inputs.json",
                              "--input-shapes", "x:[4,3]")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
-        self.assertIn("--input-shapes is not used", ended.out)
+        self.assertIn("--input-shapes has no effect", ended.out)
 
 
 class Repeated(Case):

@@ -1,8 +1,10 @@
 """Nothing that was asked for is passed over in silence: options that need others, words that would
 not be used, backends that are not there; and names that stay from run to run."""
 
+import sys
 import unittest
 
+import numpy as np
 
 from program import Case
 
@@ -48,7 +50,38 @@ class OptionUse(Case):
             flag = [word for word in words if word.startswith("--") and word not in RUNNERS
                     and word != "--load-outputs"][0]
             said = self.refused("run", "m.onnx", *words)
-            self.assertIn(f"[!] {flag} has an effect only with {missing}", said)
+            self.assertIn(f"[!] {flag} has no effect without {missing}", said)
+
+    def test_lenient_runs_refuse_our_own_options_alike(self):
+        for words in (["--save-blame", "b.json"], ["--bundle", "folder"], ["--max-host-mem", "1G"]):
+            said = self.refused("run", "m.onnx", *RUNNERS, "--lenient", *words)
+            self.assertRegex(said, rf"\[!\] {words[0]} has .* --blame: add that, or leave")
+            self.assertEqual(self.lenient("run", "m.onnx", *RUNNERS, *words).code, 1)
+
+    def test_beside_a_script_that_compares(self):
+        self.path("agree.py").write_text("def compare_outputs(a, b):\n    return {'y': True}\n")
+        script = [*RUNNERS, "--compare-func-script", "agree.py", "--python", sys.executable]
+        for words in (["--worst", "3"], ["--tolerance", "auto"], ["--noise-floor"],
+                      ["--max-mismatch-share", "0.1"], ["--rmse-threshold", "1"]):
+            self.assertIn(f"[!] {words[0]} has no effect beside --compare-func-script: leave one "
+                          "of the two out", self.refused("run", "m.onnx", *script, *words))
+        words = ["--compare", "simple", "--no-shape-check", "--atol", "1"]
+        ended = self.vernier("run", "m.onnx", *script, *words)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("[W] --compare, --no-shape-check and --atol have no effect beside "
+                      "--compare-func-script", ended.out)
+        self.assertNotIn("no effect", self.lenient("run", "m.onnx", *script, *words).out)
+
+    def test_strict_holds_beside_a_script_that_compares(self):
+        self.path("agree.py").write_text("def compare_outputs(a, b):\n    return {'y': True}\n")
+        for name in "ab":
+            self.save_runs(f"{name}.json", [(name, [{"y": np.zeros(4, np.float32)}])])
+        words = ["compare", "a.json", "b.json", "--compare-func-script", "agree.py", "--python",
+                 sys.executable]
+        self.assertEqual(self.vernier(*words).code, 0)
+        ended = self.vernier(*words, "--strict")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertIn("shows nothing: y (all elements are zero)", ended.out)
 
     def test_an_option_of_run_is_no_beginning_of_another(self):
         ended = self.vernier("blame", "m.onnx", *RUNNERS, "--strict")
@@ -57,11 +90,11 @@ class OptionUse(Case):
                       ended.out)
 
     def test_in_other_commands_too(self):
-        self.assertIn("--allow-pickle has an effect only with --torch",
+        self.assertIn("--allow-pickle has no effect without --torch",
                       self.refused("profile", "m.onnx", "--onnxrt", "--allow-pickle"))
-        self.assertIn("--save-engine has an effect only with --trt",
+        self.assertIn("--save-engine has no effect without --trt",
                       self.refused("blame", "m.onnx", *RUNNERS, "--save-engine", "e"))
-        self.assertIn("--save-engine has an effect only with --trt",
+        self.assertIn("--save-engine has no effect without --trt",
                       self.refused("check", "consistency", "m.onnx", "--onnxrt", "--save-engine",
                                    "e"))
 
@@ -73,25 +106,25 @@ class OptionUse(Case):
                       ["--runner", "a=identity", "--identity-device", "cpu"]):
             ended = self.vernier("run", "m.onnx", *words)
             self.assertEqual(ended.code, 0, (words, ended.out, ended.err))
-            self.assertNotIn("an effect only with", ended.out)
+            self.assertNotIn("no effect without", ended.out)
 
     def test_settings_of_polygraphy_are_told_of(self):
         for words, said in (
                 (["--fp16", "--pool-limit", "workspace:1G"],
-                 "[W] --fp16 and --pool-limit have an effect only with --trt"),
+                 "[W] --fp16 and --pool-limit have no effect without --trt"),
                 (["--error-quantile", "0.5"],
-                 "[W] --error-quantile has an effect only with --check-error-stat quantile"),
+                 "[W] --error-quantile has no effect without --check-error-stat quantile"),
                 (["--openvino-precision", "bf16"],
-                 "[W] --openvino-precision has an effect only with --openvino"),
+                 "[W] --openvino-precision has no effect without --openvino"),
                 (["--xla", "--allow-growth", "--gpu-memory-fraction", "0.5", "--freeze-graph"],
-                 "[W] --xla, --allow-growth, --gpu-memory-fraction and --freeze-graph have an "
-                 "effect only with --tf"),
-                (["--opset", "13"], "[W] --opset has an effect only with a TensorFlow model that "
+                 "[W] --xla, --allow-growth, --gpu-memory-fraction and --freeze-graph have no "
+                 "effect without --tf"),
+                (["--opset", "13"], "[W] --opset has no effect without a TensorFlow model that "
                                     "is converted to ONNX"),
-                (["--tf-outputs", "y"], "[W] --tf-outputs has an effect only with a TensorFlow "
+                (["--tf-outputs", "y"], "[W] --tf-outputs has no effect without a TensorFlow "
                                         "model"),
                 (["--no-onnxruntime-shape-inference"],
-                 "[W] --no-onnxruntime-shape-inference has an effect only with --shape-inference")):
+                 "[W] --no-onnxruntime-shape-inference has no effect without --shape-inference")):
             ended = self.vernier("run", "m.onnx", *RUNNERS, *words)
             self.assertEqual(ended.code, 0, ended.out + ended.err)
             self.assertIn(said, ended.out)
@@ -107,7 +140,7 @@ class OptionUse(Case):
                     continue
                 ended = self.vernier(*command, "--onnxrt", *words)
                 self.assertEqual(ended.code, 2, (command, words, ended.out, ended.err))
-                self.assertIn(f"{words[0]} has an effect only with two sides to compare: add that, "
+                self.assertIn(f"{words[0]} has no effect without two sides to compare: add that, "
                               f"or leave {words[0]} out", ended.out + ended.err)
             ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-outputs", "gold.json", *words,
                                  "--compare", "simple", "ulp")
@@ -115,8 +148,8 @@ class OptionUse(Case):
         ended = self.vernier("run", "m.onnx", "--onnxrt", "--compare", "l2", "--rtol", "1e-3",
                              "--check-average", "--l2-threshold", "1")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
-        self.assertIn("[W] --compare, --rtol, --check-average and --l2-threshold have an effect "
-                      "only with two sides to compare", ended.out)
+        self.assertIn("[W] --compare, --rtol, --check-average and --l2-threshold have no effect "
+                      "without two sides to compare", ended.out)
         for words in (["--strict"], ["--same-type"], ["--pairs", "all"], ["--tolerance", "auto"]):
             ended = self.vernier("run", "--load-outputs", "gold.json", *words)
             self.assertEqual(ended.code, 4, ended.out + ended.err)
@@ -135,17 +168,17 @@ class OptionUse(Case):
 
     def test_options_of_one_runner_that_another_would_have(self):
         for own, said in (
-                ("onnxrt --fp16", "--fp16 has an effect only with --trt, not with 'onnxrt'"),
-                ("onnxruntime --xla", "--xla has an effect only with --tf, not with 'onnxrt'"),
+                ("onnxrt --fp16", "--fp16 has no effect on 'onnxrt': it is an option of --trt"),
+                ("onnxruntime --xla", "--xla has no effect on 'onnxrt': it is an option of --tf"),
                 ("identity --providers cpu",
-                 "--providers has an effect only with --onnxrt, not with 'identity'"),
+                 "--providers has no effect on 'identity': it is an option of --onnxrt"),
                 ("onnxrt --torch-in plugin",
-                 "--torch-in has an effect only with --torch, not with 'onnxrt'")):
+                 "--torch-in has no effect on 'onnxrt': it is an option of --torch")):
             self.assertIn(f"[!] --runner x: {said}",
                           self.refused("run", "m.onnx", "--runner", f"x={own}"))
         ended = self.vernier("run", "m.onnx", "--runner", "x=onnxrt --fp16", "--lenient")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
-        self.assertIn("--tf-signature has an effect only with a TensorFlow model: leave it out",
+        self.assertIn("--tf-signature has no effect without a TensorFlow model: leave it out",
                       self.refused("run", "m.onnx", *RUNNERS, "--tf-signature", "s"))
 
     def test_values_of_onnx_runtimes_options(self):
@@ -190,7 +223,7 @@ class OptionUse(Case):
                       ["--error-quantile", "0.5"], ["--atol", "1e400"]):
             ended = self.lenient("run", "m.onnx", *RUNNERS, *words)
             self.assertEqual(ended.code, 0, (words, ended.out, ended.err))
-            self.assertNotIn("an effect only with", ended.out)
+            self.assertNotIn("no effect without", ended.out)
 
     def test_words_that_do_nothing(self):
         self.assertIn("--noise-floor measures error bounds for --tolerance auto",
@@ -236,6 +269,13 @@ class OptionUse(Case):
             self.assertIn("is beyond the largest number that there is",
                           self.refused("run", "m.onnx", *RUNNERS, *words))
         self.assertEqual(self.vernier("run", "m.onnx", *RUNNERS, "--atol", "inf").code, 0)
+
+    def test_numbers_below_all_numbers(self):
+        for words in (["--atol", "1e-400"], ["--rtol", "y:0.1e-999"], ["--timeout", "1e-400"]):
+            self.assertIn(f"{words[0]}: '{words[1].split(':')[-1]}' is below the smallest number "
+                          "that there is", self.refused("run", "m.onnx", *RUNNERS, *words))
+        for word in ("0e-400", "1e-310"):
+            self.assertEqual(self.vernier("run", "m.onnx", *RUNNERS, "--atol", word).code, 0)
 
     def test_ranges_end_at_numbers(self):
         for bounds in ("x:[nan,1]", "[inf,inf]", "[-inf,0]"):

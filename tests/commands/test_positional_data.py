@@ -42,14 +42,14 @@ class PositionalData(Case):
             with self.subTest(names):
                 self.data("input", *zip(names, (self.a, self.b)))
                 self.data("output", *zip(names, (self.a - self.b, self.a * self.b)))
-                self.assertNotIn("told by position", self.run_it())
+                self.assertNotIn("matched by position", self.run_it())
 
     def test_names_in_another_order_are_warned_of(self):
         self.data("input", ("b", self.a), ("a", self.b))
         self.data("output", ("e", self.a - self.b), ("d", self.a * self.b))
         said = self.run_it()
         for flag, own, inside in (("--load-inputs", "a", "b"), ("--load-outputs", "d", "e")):
-            self.assertIn(f"[W] {flag}: ONNX test data are told by position: file 0 is '{own}', "
+            self.assertIn(f"[W] {flag}: ONNX test data are matched by position: file 0 is '{own}', "
                           f"though it is called '{inside}' inside", said)
 
     def test_a_wrong_output_is_still_one(self):

@@ -13,7 +13,7 @@ import unittest
 import numpy as np
 from polygraphy.comparator import RunResults
 
-from program import VERNIER, Case, ramp
+from program import VERNIER, Case
 
 PATIENCE_S = 60
 
@@ -42,11 +42,14 @@ class Recover(Case):
         return ended.out + ended.err
 
     def fill_the_disk(self, name="out.json"):
-        """Leaves the parts of a hundred iterations that did not all fit."""
-        self.save_runs("a.json", [("A", ramp(100))])
-        ended = subprocess.run([VERNIER, "data", "concat", "a.json", "-o", name], cwd=self.folder,
-                               capture_output=True, text=True, preexec_fn=small_files_only,
-                               timeout=PATIENCE_S, check=False)
+        """Leaves the parts of a hundred iterations that did not all fit; a.json has them all."""
+        self.save_model("model.onnx", "Identity", [20, 20])
+        run = [VERNIER, "run", "model.onnx", "--runner", "A=identity", "--iterations", "100",
+               "-qqq", "--save-outputs"]
+        subprocess.run([*run, "a.json"], cwd=self.folder, timeout=PATIENCE_S, check=True,
+                       stdout=subprocess.DEVNULL)
+        ended = subprocess.run([*run, name], cwd=self.folder, capture_output=True, text=True,
+                               preexec_fn=small_files_only, timeout=PATIENCE_S, check=False)
         self.assertEqual(ended.returncode, 7, ended.stderr)
         self.assertTrue(self.path(name + ".partial").is_dir())
         self.assertFalse(self.path(name).exists())
@@ -129,14 +132,21 @@ class Recover(Case):
         self.recovers("out.json")
         iterations = load(self.path("out.json"))["A"]
         self.assertTrue(0 < len(iterations) < 100, len(iterations))
-        for ours, expected in zip(iterations, ramp(100)):
-            np.testing.assert_array_equal(ours["y"], expected["y"])
+        for ours, expected in zip(iterations, load(self.path("a.json"))["A"]):
+            np.testing.assert_array_equal(ours["x"], expected["x"])
 
     def test_into_another_format(self):
         self.fill_the_disk()
         self.recovers("out.json.partial", "-o", "rescued.npz")
         ended = self.vernier("compare", "rescued.npz", "a.json", "--lenient", "-qqq")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def test_into_no_format(self):
+        self.fill_the_disk()
+        said = self.recovers("out.json.partial", "-o", "out.xyz", code=2)
+        self.assertIn("-o: 'out.xyz' has no extension of a format that can be written", said)
+        self.assertFalse(self.path("out.xyz").exists())
+        self.assertTrue(self.path("out.json.partial").is_dir())
 
     def test_an_older_file_is_not_lost(self):
         self.fill_the_disk()

@@ -73,15 +73,26 @@ class RunFile(Case):
                           ended.err)
 
     def test_a_file_that_is_wrong_is_a_sentence(self):
-        for text, said in (("", "is not the file of a run"),
-                           ('{"vernier_run": 1, "runer": []}', "there is no setting 'runer'; did "
-                            "you mean 'runners'?"),
-                           ('{"vernier_run": 1, "inputs": {"seed": 1.5}}',
-                            "'inputs.seed': expected a whole number"),
-                           ('{"vernier_run": 99}', "this vernier reads up to 1")):
+        model = '"path": "m.onnx", "type": "onnx"'
+        for text, code, said in (
+                ("", 3, "is not the file of a run"),
+                ('{"vernier_run": 99}', 3, "this vernier reads up to 1"),
+                ('{"vernier_run": 1, "runer": []}', 2,
+                 "there is no setting 'runer'; did you mean 'runners'?"),
+                ('{"vernier_run": 1, "inputs": {"seed": 1.5}}', 2,
+                 "'inputs.seed': expected a whole number"),
+                ('{"vernier_run": 1,\n"inputs": {"seed": 1.}}', 2,
+                 "line 2, at 'inputs.seed': not valid JSON"),
+                ('{"vernier_run": 1, "inputs": {"seed": 1, "seed": 2}}', 2,
+                 "'inputs.seed' is given twice"),
+                ('{"vernier_run": 1, "runners": [{"name": "a", "backend": "onxrt", "model": {%s}}]}'
+                 % model, 2, "'runners[0].backend': there is no backend 'onxrt'; did you mean"),
+                ('{"vernier_run": 1, "runners": [{"name": "a", "backend": "onnxrt", "model": '
+                 '{"path": "m.onnx", "type": "onxx"}}]}', 2,
+                 "'runners[0].model.type': there is no model type 'onxx'; did you mean 'onnx'?")):
             (self.folder / "run.json").write_text(text, encoding="utf-8")
             ended = self.vernier("run", "--run-file", "run.json")
-            self.assertEqual(ended.code, 3, (text, ended.out, ended.err))
+            self.assertEqual(ended.code, code, (text, ended.out, ended.err))
             self.assertIn(said, ended.err)
         self.assertEqual(self.vernier("run", "--run-file", "nosuch.json").code, 3)
 
@@ -123,6 +134,19 @@ class RunFile(Case):
             self.assertEqual(ended.code, 2, (save, ended.out, ended.err))
             self.assertIn("name ", ended.err)
             self.assertEqual({path: path.read_bytes() for path in before}, before, save)
+
+    def test_the_log_is_none_of_its_files(self):
+        self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "o.json", "--save-run-file",
+                     "run.json")
+        model = self.path("m.onnx").read_bytes()
+        for name, said in (("o.json", "would both write 'o.json'"), ("m.onnx", "overwritten")):
+            ended = self.vernier("run", "--run-file", "run.json", "--log-file", name)
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn(said, ended.err)
+        self.assertEqual(self.path("m.onnx").read_bytes(), model)
+        ended = self.vernier("batch", "m.on*x", "--log-file", "m.onnx", "--", "--onnxrt")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertEqual(self.path("m.onnx").read_bytes(), model)
 
     def test_files_that_no_word_names_are_kept(self):
         """External weights, and the files of folders."""

@@ -100,6 +100,12 @@ class Steps(Case):
         self.recurrent("m.onnx")
         for words, what in (
                 (("--steps", "3"), "all steps would be the same"),
+                (("--steps", "1"), "all steps would be the same"),
+                (("--feed-back", "hn:h", "--steps", "1"), "--steps 1: there is no next step"),
+                (("--feed-back", "hn:h", "--steps", "2", "--state", "reference"),
+                 "--state reference: a lone runner is fed with its own state anyway"),
+                (("--feed-back", "hn:h", "--steps", "2", "--compare-state"),
+                 "--compare-state: there is only one side to compare"),
                 (("--feed-back", "hn:h"), "how many steps?"),
                 (("--feed-back", "hn", "--steps", "2"), "--feed-back hn: expected OUTPUT:INPUT"),
                 (("--feed-back", "y:h", "--steps", "2"), "axis 1 differs"),

@@ -27,6 +27,14 @@ class Suggestions(Case):
             ended = self.vernier("run", "m.onnx", given)
             self.assertIn(f"Did you mean {meant}?", ended.out)
 
+    def test_the_value_of_a_misnamed_option_goes_with_it(self):
+        for words, meant in (
+                (["--metric", "l2"], "--compare l2"), (["--metric=l2"], "--compare l2"),
+                (["--metrics"], "--compare"), (["--atoll", "1e-3"], "--atol 1e-3")):
+            ended = self.vernier("run", "m.onnx", *RUNNERS, *words)
+            self.assertEqual(ended.code, 2, ended.err)
+            self.assertIn(f"Did you mean {meant}?", ended.out)
+
     def test_an_option_of_another_command(self):
         self.assertIn("vernier run has --save-outputs.",
                       self.vernier("profile", "m.onnx", "--onnxrt", "--save-outputs", "o").out)
@@ -57,8 +65,8 @@ class Suggestions(Case):
     def test_choices_are_one_list(self):
         ended = self.vernier("run", "m.onnx", *RUNNERS, "--compare", "l3")
         self.assertEqual(ended.code, 2)
-        self.assertIn("'perceptual_metrics', 'rmse', 'relative_l2', 'ulp', 'kl_divergence')",
-                      ended.err)
+        self.assertIn("'perceptual_metrics', 'rmse', 'relative_l2', 'ulp', 'kl_divergence', "
+                      "'logits')", ended.err)
         self.assertNotIn(") or ", ended.err)
 
 

@@ -75,7 +75,7 @@ class LargeIntegers(Verdicts):
         self.assertEqual(again.code, 0, again.err)
         self.assertIn("9007199254740992 against 9007199254740993", self.path("r.xml").read_text())
         self.vernier("report", "r.json", "--report", "r.html")
-        self.assertIn('"second":"9007199254740993"', self.path("r.html").read_text())
+        self.assertIn('"9007199254740993"', self.path("r.html").read_text())
 
     def test_differences_beyond_64_bits_are_kept(self):
         record = self.compare({"y": np.array([2**64 - 1], np.uint64)},
@@ -84,7 +84,7 @@ class LargeIntegers(Verdicts):
         (worst,) = record["pairs"][0]["outputs"][0]["worst_iteration"]["worst_elements"]
         self.assertEqual(worst["absolute_error_digits"], str(2**64 - 1 + 2**63))
         self.vernier("report", "r.json", "--report", "r.html")
-        self.assertIn('"absolute_error_digits":"27670116110564327423"',
+        self.assertIn('"27670116110564327423"',
                       self.path("r.html").read_text())
 
     def test_the_worst_element_of_a_metric_across_types(self):

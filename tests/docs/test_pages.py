@@ -15,8 +15,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 import pages  # noqa: E402
 
 ROOT = pages.ROOT
-# Markdown that is no page of the documentation.
+# Markdown that is no page of the documentation; what src/ has says what lies in a folder.
 ELSEWHERE = ("tests/reports/expected.md", "tests/data/models/README.md")
+FOLDERS = ("build/", ".", "src/")
 
 
 def markdown_files():
@@ -27,7 +28,7 @@ def markdown_files():
         names = listing.stdout.split()
     else:
         names = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*.md")]
-    return sorted(name for name in names if not name.startswith(("build/", ".")) and
+    return sorted(name for name in names if not name.startswith(FOLDERS) and
                   name not in ELSEWHERE and (ROOT / name).exists())
 
 

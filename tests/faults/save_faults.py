@@ -202,7 +202,16 @@ class Scene:
             time.sleep(0.01)
         process.kill()
         process.communicate(timeout=PATIENCE_S)
-        journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:8]))
+        lines = journal.read_text().splitlines(keepends=True)[:8]
+        journal.write_text("".join(lines))
+        # Parts that go on behind their journal are damage, and kept.
+        ends = {}
+        for entry in filter(lambda entry: "end" in entry, map(json.loads, lines)):
+            part = parts / f"{entry['runner']}.json"
+            part = part if part.exists() else parts / "tensors.part"
+            ends[part] = max(ends.get(part, 0), entry["end"])
+        for part, size in ends.items():
+            os.truncate(part, size)
         kept = self.root / "kept"
         shutil.move(parts, kept)
         failed, number, calls = 0, 0, [""]

@@ -203,7 +203,7 @@ class Resume(FaultTest):
             with self.subTest(name=name):
                 # The first of both iterations is done, so it is the last as well.
                 self.kill_after(name, 2)
-                self.assert_refused(name, "was not saved by this command", "--seed", "7")
+                self.assert_refused(name, "its seed is 1, this run's is 7", "--seed", "7")
                 self.assert_refused(name, "is of the runners 'good', 'bad'", "--runner",
                                     "third=identity")
                 self.start_anew()

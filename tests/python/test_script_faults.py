@@ -337,7 +337,7 @@ class WrongAnswers(ScriptCase):
         done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "gone.py")
         self.assert_fails(done, 3, "gone.py", "no such file")
         done = self.vernier("m.onnx", "--onnxrt", "--data-loader-func-name", "f")
-        self.assert_fails(done, 2, "has an effect only with --data-loader-script")
+        self.assert_fails(done, 2, "has no effect without --data-loader-script")
         done = self.vernier("m.onnx", "--onnxrt", "--data-loader-script", "script.py",
                             python="/no/such/python")
         self.assert_fails(done, 5, "--python: there is no program '/no/such/python'")

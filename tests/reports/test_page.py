@@ -298,7 +298,7 @@ class Written(PageCase):
 
     def test_a_run(self):
         title = self.write("run", DIGITS, *self.RUNNERS, code=1)
-        self.assertEqual(title, "All 2 outputs do not match.")
+        self.assertEqual(title, "None of the 2 outputs matches.")
         self.assertEqual(self.browser.ask(NAMES), ["logits", "probabilities"])
         self.assertEqual(self.count("#layers circle.failed"), 2)
         self.assertEqual(self.count("#panel figure svg"), 4)
@@ -327,9 +327,9 @@ class Written(PageCase):
             self.addCleanup(self.browser.call, "Emulation.clearDeviceMetricsOverride")
             broken = self.browser.ask("""(() => {
               const broken = [];
-              for (const head of document.querySelectorAll('#panel thead th')) {
+              for (const head of document.querySelectorAll('#panel thead :is(th, .both span)')) {
                 const node = head.firstChild;
-                if (!node) continue;
+                if (!node || node.nodeType !== 3) continue;
                 for (const word of node.textContent.matchAll(/[A-Za-z]+/g)) {
                   const range = document.createRange();
                   range.setStart(node, word.index);
@@ -344,15 +344,18 @@ class Written(PageCase):
 
     def test_integers_are_integers(self):
         large = 2**62
-        save_integers(self.path("a.npz"), y=[large, 123456], z=[0, 1234567])
-        save_integers(self.path("b.npz"), y=[large + 98, 123456], z=[1234567, 0])
+        save_integers(self.path("a.npz"), y=[large, 123456], z=[0, 1234567], zz=[large])
+        save_integers(self.path("b.npz"), y=[large + 98, 123456], z=[1234567, 0], zz=[1 - large])
         self.write("compare", "a.npz", "b.npz", "--atol", "1", "--rtol", "0", code=1)
-        text = self.browser.ask("document.body.innerText")
-        self.assertIn(str(large + 98), text)
+        self.assertIn(str(large + 98), self.browser.ask("document.body.innerText"))
         self.browser.click("#outputs tbody tr:nth-child(2) button")
         self.assertRegex(self.browser.ask("document.getElementById('panel').innerText"),
                          r"\[0\]\s+0\s+1234567\s+1234567\s")
         self.assertIn("1234567", self.browser.ask(ROWS + "[1].innerText"))
+        self.assertIn(str(2 * large - 1), self.browser.ask(ROWS + "[2].innerText"))
+        self.vernier("compare", "a.npz", "b.npz", "--report", "out.md", "--report", "out.xml")
+        self.assertIn(f"| {2 * large - 1} |", self.path("out.md").read_text())
+        self.assertIn(f"largest absolute error {2 * large - 1}", self.path("out.xml").read_text())
 
     def test_a_pair_is_listed_one_way(self):
         self.save_wrong_model()

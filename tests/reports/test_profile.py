@@ -7,6 +7,7 @@ import json
 import pathlib
 import unittest
 
+from page_file import data_of
 from program import Case
 
 DIGITS = pathlib.Path(__file__).parents[2] / "examples" / "digits.onnx"
@@ -106,7 +107,7 @@ class Profile(Case):
         self.assertIn('testsuite name="profile"', self.path("o.xml").read_text())
         kinds = [json.loads(line)["kind"] for line in self.path("o.jsonl").read_text().splitlines()]
         self.assertEqual(kinds.count("profile"), 1)
-        self.assertIn('"profile":{', self.path("o.html").read_text())
+        self.assertIn("profile", data_of(self.path("o.html").read_text())["record"])
 
 
 if __name__ == "__main__":

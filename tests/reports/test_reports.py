@@ -96,7 +96,8 @@ class Files(Case):
         self.assertEqual(list(well), list(short))
         self.assertEqual(well["run", "completeness"], [])
         (error,) = short["run", "completeness"]
-        self.assertEqual(error.get("message"), "A vs. B: only 1 of 2 iterations could be compared")
+        self.assertEqual(error.get("message"), "A vs. B: only 1 of 2 iterations could be compared: "
+                         "B has no iteration 1")
 
     def test_line_ends_in_names_survive_in_junit(self):
         for name in "ab":

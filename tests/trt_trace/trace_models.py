@@ -35,6 +35,11 @@ def write_all(folder):
           node("Relu", ["a"], ["b"], name="relu"),
           node("GlobalAveragePool", ["b"], ["y"], name="pool")],
          [("x", FLOAT, [1, 16, 8, 8])], [("y", FLOAT, [1, 32, 1, 1])], [weights("w", 32, 16, 3, 3)])
+    save(folder / "folds.onnx",
+         [node("Reshape", ["x", "rows"], ["a"]), node("Reshape", ["a", "row"], ["y"])],
+         [("x", FLOAT, [1, "width"])], [("y", FLOAT, [1, "other"])],
+         [helper.make_tensor(name, INT64, [2], values)
+          for name, values in (("rows", [-1, 4]), ("row", [1, -1]))])
     save(folder / "matmul.onnx",
          [node("MatMul", ["x", "w"], ["a"], name="first"), node("Tanh", ["a"], ["b"], name="tanh"),
           node("MatMul", ["b", "v"], ["y"], name="second")],

@@ -344,43 +344,56 @@ std::vector<LayerIsland> FindFusedIslands(const BlameGraph& graph, std::span<con
   return found;
 }
 
+namespace {
+
+// Where there is room, a runtime that says nothing has fused nothing.
+Result<NameSet> NoFusionAnswer() {
+  std::string fault = TemporarySpaceFault();
+  if (fault.empty()) return NameSet();
+  return IoError(std::move(fault));
+}
+
+}  // namespace
+
 struct FusionQuestion::Way {
   OptionRole role;
   uint64_t largest_model;
-  NameSet (*read)(const std::string& path, const BlameGraph& graph);
+  Result<NameSet> (*read)(const std::string& path, const BlameGraph& graph);
 };
 
-std::optional<FusionQuestion> FusionQuestion::Make(const BackendInfo& backend,
-                                                   const OnnxModel& model) {
+Result<std::optional<FusionQuestion>> FusionQuestion::Make(const BackendInfo& backend,
+                                                           const OnnxModel& model) {
   static constexpr Way kWays[] = {
       {OptionRole::kOptimizedModel, kLargestSaved,
-       [](const std::string& path, const BlameGraph& graph) {
+       [](const std::string& path, const BlameGraph& graph) -> Result<NameSet> {
          const Result<OnnxModel> optimised = OnnxModel::Open(path);
-         return optimised.ok() ? FusedAwayIn(*optimised, graph) : NameSet();
+         return optimised.ok() ? FusedAwayIn(*optimised, graph) : NoFusionAnswer();
        }},
       {OptionRole::kLayerNames, UINT64_MAX,
-       [](const std::string& path, const BlameGraph& graph) {
-         return FusedAwayByKernels(ReadLayerTimes(path), graph);
+       [](const std::string& path, const BlameGraph& graph) -> Result<NameSet> {
+         const std::vector<LayerTime> kernels = ReadLayerTimes(path);
+         return kernels.empty() ? NoFusionAnswer() : FusedAwayByKernels(kernels, graph);
        }},
       {OptionRole::kLayerNodes, UINT64_MAX,
-       [](const std::string& path, const BlameGraph& graph) {
-         return FusedAwayByLists(ReadLayerTimes(path), graph);
+       [](const std::string& path, const BlameGraph& graph) -> Result<NameSet> {
+         const std::vector<LayerTime> kernels = ReadLayerTimes(path);
+         return kernels.empty() ? NoFusionAnswer() : FusedAwayByLists(kernels, graph);
        }},
   };
   for (const Way& way : kWays) {
     const BackendOption* const option = backend.OptionFor(way.role);
     if (option == nullptr || BytesOf(model) > way.largest_model) continue;
-    Result<ScratchFolder> folder = ScratchFolder::Create();
-    if (folder.ok()) return FusionQuestion(way, option->name, *std::move(folder));
+    VERNIER_ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Create());
+    return std::optional(FusionQuestion(way, option->name, std::move(folder)));
   }
-  return std::nullopt;
+  return std::optional<FusionQuestion>();
 }
 
 std::string FusionQuestion::path() const { return folder_.path() + "/fusions"; }
 
 OptionList FusionQuestion::options() const { return {{option_, path()}}; }
 
-NameSet FusionQuestion::FusedAway(const BlameGraph& graph) const {
+Result<NameSet> FusionQuestion::FusedAway(const BlameGraph& graph) const {
   return way_->read(path(), graph);
 }
 

@@ -38,14 +38,16 @@ std::vector<LayerIsland> FindFusedIslands(const BlameGraph& graph, std::span<con
 class FusionQuestion {
  public:
   /// nullopt: the backend has no option that answers it (VN_ROLE_LAYER_NAMES and the two below it
-  /// in backend_abi.h), the model is too large for that, or there is no folder for the answer.
-  static std::optional<FusionQuestion> Make(const BackendInfo& backend, const OnnxModel& model);
+  /// in backend_abi.h), or the model is too large for that. kIo: there is no folder for the answer.
+  static Result<std::optional<FusionQuestion>> Make(const BackendInfo& backend,
+                                                    const OnnxModel& model);
 
   /// For the session.
   OptionList options() const;
 
-  /// Once the session is closed. Empty: nothing is fused, or nothing was told.
-  NameSet FusedAway(const BlameGraph& graph) const;
+  /// Once the session is closed. Empty: nothing is fused, or nothing was told. kIo where there is
+  /// no answer because there is no room for it.
+  Result<NameSet> FusedAway(const BlameGraph& graph) const;
 
  private:
   struct Way;

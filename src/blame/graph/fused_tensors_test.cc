@@ -155,14 +155,15 @@ TEST(FusionQuestion, OnlyForRuntimesThatTell) {
   const BlameGraph graph = Network();
   BackendInfo backend;
   backend.options = {{"layer_times", "path", "", "", {}, {}, OptionRole::kLayerTimes}};
-  EXPECT_FALSE(FusionQuestion::Make(backend, graph.model()));
+  EXPECT_FALSE(*FusionQuestion::Make(backend, graph.model()));
   backend.options.push_back({"nodes", "path", "", "", {}, {}, OptionRole::kLayerNodes});
-  const auto question = FusionQuestion::Make(backend, graph.model());
-  ASSERT_TRUE(question);
-  ASSERT_EQ(question->options().size(), 1U);
-  EXPECT_EQ(question->options()[0].first, "nodes");
+  const auto made = FusionQuestion::Make(backend, graph.model());
+  ASSERT_TRUE(made.ok() && made->has_value());
+  const FusionQuestion& question = **made;
+  ASSERT_EQ(question.options().size(), 1U);
+  EXPECT_EQ(question.options()[0].first, "nodes");
   // Nothing was written: nothing is known.
-  EXPECT_THAT(question->FusedAway(graph), IsEmpty());
+  EXPECT_THAT(*question.FusedAway(graph), IsEmpty());
 }
 
 }  // namespace

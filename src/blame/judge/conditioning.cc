@@ -26,11 +26,11 @@ class NudgedInputs {
  public:
   explicit NudgedInputs(uint64_t draw) : draw_(draw) {}
 
-  Status Add(std::string_view name, const TensorSource& source, const TensorLookup& as_fed) {
-    const Tensor* given = source(name);
+  Status Add(std::string_view name, const IslandFeed& feed) {
+    const Tensor* given = feed.values(name);
     if (given == nullptr || nudged_.contains(std::string(name))) return {};
     Tensor fed = *given;
-    const DType wanted = as_fed(name).dtype;
+    const DType wanted = feed.declared(name).dtype;
     if (CanNudge(wanted) && CanCast(fed.dtype(), wanted) && fed.dtype() != wanted) {
       VERNIER_ASSIGN_OR_RETURN(fed, CastTensor(fed, wanted));
     }
@@ -75,8 +75,8 @@ std::vector<std::vector<Tensor>> Copies(const std::vector<IslandResult>& results
 
 // Takes away what moves on the same inputs, too: that is randomness and no amplified rounding.
 Status DropRandom(IslandBench& bench, std::span<const SuspectIsland> suspects,
-                  const TensorSource& source, std::vector<std::vector<Tensor>>& before) {
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results, bench.Run(source));
+                  const IslandFeed& feed, std::vector<std::vector<Tensor>>& before) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results, bench.Run(feed));
   for (size_t i = 0; i < suspects.size(); ++i) {
     const size_t island = suspects[i].island;
     const std::vector<const Tensor*>& again = results[island].outputs;
@@ -101,12 +101,23 @@ bool AllExplained(std::span<const SuspectIsland> suspects, const Conditions& con
   return true;
 }
 
-// Raises `conditions` to what one draw shows. `before`: what the suspects make of the inputs as
-// they are, without type where that tells nothing.
-Status MeasureDraw(IslandBench& bench, std::span<const SuspectIsland> suspects,
-                   const TensorSource& source, const NudgedInputs& nudged,
-                   const std::vector<std::vector<Tensor>>& before, Conditions& conditions) {
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results, bench.Run(nudged.Over(source)));
+// The inputs of all suspects.
+Result<NudgedInputs> Nudge(const IslandBench& bench, std::span<const SuspectIsland> suspects,
+                           const IslandFeed& feed, uint64_t draw) {
+  NudgedInputs nudged(draw);
+  for (const SuspectIsland& suspect : suspects) {
+    for (const std::string_view name : bench.InputsOf(suspect.island)) {
+      VERNIER_TRY(nudged.Add(name, feed));
+    }
+  }
+  return nudged;
+}
+
+// Raises `conditions` to what one draw shows, of which these are the results. `before`: what the
+// suspects make of the inputs as they are, without type where that tells nothing.
+void RaiseConditions(const IslandBench& bench, std::span<const SuspectIsland> suspects,
+                     const std::vector<IslandResult>& results, const NudgedInputs& nudged,
+                     const std::vector<std::vector<Tensor>>& before, Conditions& conditions) {
   for (size_t i = 0; i < suspects.size(); ++i) {
     const size_t island = suspects[i].island;
     const double roundoff = nudged.RoundoffOf(bench.InputsOf(island));
@@ -120,31 +131,28 @@ Status MeasureDraw(IslandBench& bench, std::span<const SuspectIsland> suspects,
       conditions[i][k] = std::max(conditions[i][k], steps);
     }
   }
-  return {};
 }
 
 }  // namespace
 
 Result<Conditions> MeasureConditions(IslandBench& bench, std::span<const SuspectIsland> suspects,
-                                     const TensorSource& source, const TensorLookup& as_fed) {
+                                     const IslandFeed& feed) {
   Conditions conditions;
   for (const SuspectIsland& suspect : suspects) {
     conditions.emplace_back(suspect.errors.size(), 1.0);
   }
   std::vector<std::vector<Tensor>> before;
   {
-    VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results, bench.Run(source));
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results, bench.Run(feed));
     before = Copies(results, suspects);
   }
-  VERNIER_TRY(DropRandom(bench, suspects, source, before));
+  VERNIER_TRY(DropRandom(bench, suspects, feed, before));
   for (uint64_t draw = 0; draw < kConditionDraws && !AllExplained(suspects, conditions); ++draw) {
-    NudgedInputs nudged(draw);
-    for (const SuspectIsland& suspect : suspects) {
-      for (const std::string_view name : bench.InputsOf(suspect.island)) {
-        VERNIER_TRY(nudged.Add(name, source, as_fed));
-      }
-    }
-    VERNIER_TRY(MeasureDraw(bench, suspects, source, nudged, before, conditions));
+    VERNIER_ASSIGN_OR_RETURN(const NudgedInputs nudged, Nudge(bench, suspects, feed, draw));
+    const TensorSource values = nudged.Over(feed.values);
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results,
+                             bench.Run({values, feed.declared}));
+    RaiseConditions(bench, suspects, results, nudged, before, conditions);
   }
   bench.DropResults();
   return conditions;

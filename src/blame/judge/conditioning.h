@@ -17,18 +17,16 @@ struct SuspectIsland {
   std::vector<double> errors;  ///< of all its outputs, in order, in multiples of their bounds
 };
 
-/// The condition numbers of the outputs of these islands on the tensors of `source`: by how many
+/// The condition numbers of the outputs of these islands on `feed`: by how many
 /// roundoffs of the inputs' type an output moves, relative to its scale, when each float of the
 /// inputs moves by one step (Higham, Accuracy and Stability of Numerical Algorithms, section 1.6).
 /// An output's number is its own: others of its island may have others. The largest of three draws
 /// counts, since few elements may stay where they are by chance; it ends with the first draw that
 /// explains all errors that are finite. 1 where that is no more than a few roundoffs, where an
 /// island has no float input, where an output moves on the same inputs, too, and where it cannot be
-/// measured. `as_fed` tells the types that the
-/// islands are fed with. kCancelled.
+/// measured. kCancelled.
 Result<std::vector<std::vector<double>>> MeasureConditions(IslandBench& bench,
                                                            std::span<const SuspectIsland> suspects,
-                                                           const TensorSource& source,
-                                                           const TensorLookup& as_fed);
+                                                           const IslandFeed& feed);
 
 }  // namespace vernier

@@ -30,24 +30,24 @@ bool IsRandomNode(const OnnxGraph& graph, const OnnxNode& node) {
 
 // Which outputs do not repeat themselves. Twice: a session that has just been opened may begin with
 // the same random numbers as the one before it.
-Status RepeatOutputs(const ConditionScene& scene, LiveRunner& session, BlameRecord& record) {
-  if (scene.plain->feeds().empty()) return {};
-  const TensorMap& feed = scene.plain->feeds().front();
+Status RepeatOutputs(const SearchSubject& subject, LiveRunner& session, BlameRecord& record) {
+  if (subject.unprobed.feeds.empty()) return {};
+  const TensorMap& feed = subject.unprobed.feeds.front();
   const double limit = kFewMovements * std::max(CoarsestRoundoff(feed), kFloat32Step);
   bool all = true;
   for (int i = 0; i < 2; ++i) {
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap made, scene.candidate->Infer(session, feed));
-    const std::map<std::string, double> movements = scene.plain->outputs().Movements(0, made);
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap made, subject.sides.candidate.Infer(session, feed));
+    const std::map<std::string, double> movements = subject.unprobed.outputs.Movements(0, made);
     for (BlameOutputCondition& output : record.output_conditions) {
       const auto moved = movements.find(output.name);
       if (moved != movements.end() && moved->second > limit) output.repeats = false;
       all &= output.repeats;
     }
   }
-  const OnnxGraph& graph = scene.graph->graph();
-  for (const uint32_t index : scene.graph->order()) {
+  const OnnxGraph& graph = subject.graph().graph();
+  for (const uint32_t index : subject.graph().order()) {
     if (all || !IsRandomNode(graph, graph.nodes[index])) continue;
-    record.random_nodes.push_back(scene.graph->NodeName(index));
+    record.random_nodes.push_back(subject.graph().NodeName(index));
   }
   return {};
 }
@@ -61,40 +61,41 @@ bool MakesError(const BlameLayerRecord& layer) {
 
 // The outputs that are over their bounds, with probes or without; none where a layer makes an
 // error.
-std::vector<BlameOutputCondition> UnexplainedOutputs(const ConditionScene& scene,
+std::vector<BlameOutputCondition> UnexplainedOutputs(const SearchSubject& subject,
+                                                     const AmplifiedTensors& amplified,
                                                      const BlameRecord& record) {
   if (std::any_of(record.layers.begin(), record.layers.end(), MakesError)) return {};
-  std::map<std::string, double> errors = scene.plain->outputs().Errors();
+  std::map<std::string, double> errors = subject.unprobed.outputs.Errors();
   for (const BlameLayerRecord& layer : record.layers) {
     for (const BlameTensorRecord& tensor : layer.outputs) {
       const std::string& name = tensor.name_in_candidate();
-      if (!scene.graph->IsOutput(name)) continue;
+      if (!subject.graph().IsOutput(name)) continue;
       errors[name] = std::max(errors[name], tensor.total_error);
     }
   }
   std::vector<BlameOutputCondition> outputs;
   for (const auto& [name, error] : errors) {
-    if (error <= 1 || IsStored(scene.graph->graph(), name)) continue;
-    const auto found = scene.amplified->find(name);
-    outputs.push_back({name, error, found == scene.amplified->end() ? 0 : found->second});
+    if (error <= 1 || IsStored(subject.graph().graph(), name)) continue;
+    const auto found = amplified.find(name);
+    outputs.push_back({name, error, found == amplified.end() ? 0 : found->second});
   }
   return outputs;
 }
 
 // How far the outputs move when each input moves by one rounding step.
-Status NudgeInputs(const ConditionScene& scene, LiveRunner& session, uint64_t draw,
+Status NudgeInputs(const SearchSubject& subject, LiveRunner& session, uint64_t draw,
                    std::vector<BlameOutputCondition>& outputs) {
-  const std::vector<TensorMap>& feeds = scene.plain->feeds();
+  const std::vector<TensorMap>& feeds = subject.unprobed.feeds;
   for (size_t i = 0; i < std::min(feeds.size(), kMostNudged); ++i) {
-    if (scene.interrupted->load() != 0) return Cancelled("interrupted");
+    VERNIER_TRY(subject.context.CheckInterrupted());
     TensorMap nudged = feeds[i];
     for (NamedTensor& input : nudged) {
       VERNIER_ASSIGN_OR_RETURN(input.tensor, NudgeFloats(input.tensor, draw));
     }
     const double roundoff = CoarsestRoundoff(nudged);
     if (roundoff == 0) continue;
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap made, scene.candidate->Infer(session, nudged));
-    const std::map<std::string, double> movements = scene.plain->outputs().Movements(i, made);
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap made, subject.sides.candidate.Infer(session, nudged));
+    const std::map<std::string, double> movements = subject.unprobed.outputs.Movements(i, made);
     for (BlameOutputCondition& output : outputs) {
       const auto moved = movements.find(output.name);
       const bool told = moved != movements.end() && std::isfinite(moved->second);
@@ -105,11 +106,12 @@ Status NudgeInputs(const ConditionScene& scene, LiveRunner& session, uint64_t dr
   return {};
 }
 
-Status MeasureOutputs(const ConditionScene& scene, BlameRecord& record) {
-  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session, scene.candidate->OpenPlain());
-  VERNIER_TRY(RepeatOutputs(scene, *session, record));
+Status MeasureOutputs(const SearchSubject& subject, BlameRecord& record) {
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session,
+                           subject.sides.candidate.OpenPlain());
+  VERNIER_TRY(RepeatOutputs(subject, *session, record));
   for (uint64_t draw = 0; draw < kOutputDraws && !ExplainedByRounding(record); ++draw) {
-    VERNIER_TRY(NudgeInputs(scene, *session, draw, record.output_conditions));
+    VERNIER_TRY(NudgeInputs(subject, *session, draw, record.output_conditions));
   }
   ProbeSide::Close(session);
   return {};
@@ -117,15 +119,16 @@ Status MeasureOutputs(const ConditionScene& scene, BlameRecord& record) {
 
 }  // namespace
 
-Status ExplainOutputs(const ConditionScene& scene, BlameRecord& record) {
-  std::vector<BlameOutputCondition> outputs = UnexplainedOutputs(scene, record);
+Status ExplainOutputs(const SearchSubject& subject, const AmplifiedTensors& amplified,
+                      BlameRecord& record) {
+  std::vector<BlameOutputCondition> outputs = UnexplainedOutputs(subject, amplified, record);
   const bool finite = std::all_of(outputs.begin(), outputs.end(),
                                   [](const auto& output) { return std::isfinite(output.error); });
   if (outputs.empty() || !finite) return {};
   record.output_conditions = std::move(outputs);
   // Flipped steps look like amplified rounding, and have their place in the bounds.
-  const bool measurable = !HasQuantisers(scene.graph->model());
-  if (measurable && !ExplainedByRounding(record)) VERNIER_TRY(MeasureOutputs(scene, record));
+  const bool measurable = !HasQuantisers(subject.graph().model());
+  if (measurable && !ExplainedByRounding(record)) VERNIER_TRY(MeasureOutputs(subject, record));
   for (const BlameOutputCondition& output : record.output_conditions) {
     record.condition = std::max(record.condition, output.condition);
   }

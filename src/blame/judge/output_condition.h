@@ -1,33 +1,23 @@
 // Whether rounding explains what the model's outputs differ by.
 #pragma once
 
-#include <atomic>
 #include <string>
 
-#include "blame/graph/blame_graph.h"
-#include "blame/judge/error_easing.h"
-#include "blame/probe/plain_run.h"
-#include "blame/probe/probe_side.h"
+#include "blame/judge/amplified_rounding.h"
+#include "blame/probe/search_subject.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {
 
-/// The objects outlive the call.
-struct ConditionScene {
-  const BlameGraph* graph = nullptr;
-  ProbeSide* candidate = nullptr;
-  PlainRun* plain = nullptr;  ///< that has run
-  const AmplifiedTensors* amplified = nullptr;
-  const std::atomic<int>* interrupted = nullptr;
-};
-
-/// Where outputs are over their bounds though no layer makes an error, fills
+/// After the layers of `record`, of which these are the amplified tensors: where outputs are over
+/// their bounds though no layer makes an error, fills
 /// `record.output_conditions` and `record.condition`: for each of these outputs from the layers, or
 /// from how far the candidate moves it at most when each input moves by one rounding step, in three
 /// draws for up to eight iterations; it ends with the draw that explains all. An output that moves
 /// on the same inputs, too, has no condition: `record.random_nodes` are then the random nodes.
 /// Errors of running; kCancelled.
-Status ExplainOutputs(const ConditionScene& scene, BlameRecord& record);
+Status ExplainOutputs(const SearchSubject& subject, const AmplifiedTensors& amplified,
+                      BlameRecord& record);
 
 /// A sentence where `record.output_conditions` explain what the outputs differ by; else empty.
 std::string DescribeCondition(const BlameRecord& record);

@@ -45,14 +45,13 @@ bool IsStored(const OnnxGraph& graph, std::string_view name) {
   return HolderOf(graph, name).has_value();
 }
 
-void BlameConstants(const OutputScene& scene, BlameRecord& record) {
-  for (const auto& [name, error] : scene.outputs->Errors()) {
+void BlameConstants(const SearchModels& models, UnprobedOutputs& outputs, BlameRecord& record) {
+  for (const auto& [name, error] : outputs.Errors()) {
     if (error <= 1) continue;
-    const std::optional<StoredBy> holder = HolderOf(scene.graph->graph(), name);
+    const std::optional<StoredBy> holder = HolderOf(models.candidate.graph(), name);
     if (!holder) continue;
-    const bool two_models = scene.reference != nullptr && scene.reference != &scene.graph->model();
     const bool in_both =
-        two_models && IsStored(scene.reference->graph(), scene.outputs->partners().at(name));
+        models.AreTwo() && IsStored(models.reference->graph(), outputs.partners().at(name));
     const std::string why =
         "output '" + name + "' is a constant of the " +
         (in_both ? "model, and differs between the models"
@@ -62,8 +61,8 @@ void BlameConstants(const OutputScene& scene, BlameRecord& record) {
   }
 }
 
-void NoteRetypedOutputs(const OutputScene& scene, BlameRecord& record) {
-  for (const RetypedOutput& output : scene.outputs->Retyped()) {
+void NoteRetypedOutputs(const UnprobedOutputs& outputs, BlameRecord& record) {
+  for (const RetypedOutput& output : outputs.Retyped()) {
     if (IsLookedAt(record, output.name, NamedBy::kCandidate)) continue;
     record.notes.push_back("types differ: output '" + output.name + "' is " +
                            std::string(DTypeName(output.candidate)) + ", and " +
@@ -71,15 +70,16 @@ void NoteRetypedOutputs(const OutputScene& scene, BlameRecord& record) {
   }
 }
 
-std::string WhyNotAllOutputs(const OutputScene& scene, const BlameRecord& record) {
-  for (const auto& [name, error] : scene.outputs->Errors()) {
+std::string WhyNotAllOutputs(const SearchModels& models, UnprobedOutputs& outputs, bool lenient,
+                             const BlameRecord& record) {
+  for (const auto& [name, error] : outputs.Errors()) {
     const bool looked_at = IsLookedAt(record, name, NamedBy::kCandidate);
     if (error <= 1 || looked_at || ExplainedByRounding(record)) continue;
     return "output '" + name + "' differs by " + FormatG(error, 3) +
            " times its error bound, and the layer that makes it could not be looked at";
   }
-  if (scene.reference == nullptr || scene.lenient) return {};
-  const Pairing& pairing = scene.outputs->first_pairing();
+  if (models.reference == nullptr || lenient) return {};
+  const Pairing& pairing = outputs.first_pairing();
   for (const std::string& name : pairing.left_only) {
     if (IsLookedAt(record, name, NamedBy::kReference)) continue;
     return "output '" + name + "' was not looked at: only the reference has it";
@@ -91,7 +91,7 @@ std::string WhyNotAllOutputs(const OutputScene& scene, const BlameRecord& record
   return {};
 }
 
-bool OutputsExceedBounds(PlainOutputs& outputs, const BlameRecord& record) {
+bool OutputsExceedBounds(UnprobedOutputs& outputs, const BlameRecord& record) {
   if (ExplainedByRounding(record)) return false;
   const std::map<std::string, double> errors = outputs.Errors();
   return std::any_of(errors.begin(), errors.end(), [](const auto& one) { return one.second > 1; });

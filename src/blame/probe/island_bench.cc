@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "inputs/cast_tensor.h"
 #include "run/comparison/pair_error_bounds.h"
@@ -14,11 +15,35 @@ constexpr int64_t kMostFailures = 64;
 
 bool IsFloat(DType dtype) { return Kind(dtype) == DTypeKind::kFloat; }
 
+// Values that the candidate's type cannot hold would be an error of their own.
+Result<Tensor> FitTo(DType wanted, std::string_view name, const Tensor& tensor) {
+  if (wanted == DType::kUndefined || wanted == tensor.dtype()) return tensor;
+  const std::string what = "'" + std::string(name) + "' is " +
+                           std::string(DTypeName(tensor.dtype())) + " in the reference and " +
+                           std::string(DTypeName(wanted)) + " in the candidate";
+  const bool possible = CanCast(tensor.dtype(), wanted) && wanted != DType::kBool &&
+                        IsFloat(wanted) == IsFloat(tensor.dtype());
+  if (!possible) return InvalidArgument(what);
+  if (AnyOutOfRange(tensor, wanted))
+    return InvalidArgument(what + ", which cannot hold its values");
+  return CastTensor(tensor, wanted);
+}
+
+Result<TensorMap> FeedOf(std::span<const std::string> inputs, const IslandFeed& feed) {
+  TensorMap tensors;
+  for (const std::string& name : inputs) {
+    const Tensor* tensor = feed.values(name);
+    if (tensor == nullptr) return Internal("an input of an island is not known");
+    VERNIER_ASSIGN_OR_RETURN(Tensor fitted, FitTo(feed.declared(name).dtype, name, *tensor));
+    tensors.push_back({name, std::move(fitted)});
+  }
+  return tensors;
+}
+
 }  // namespace
 
-void IslandBench::Take(std::vector<Island> islands, TensorLookup as_fed) {
+void IslandBench::Take(std::vector<Island> islands) {
   islands_ = std::move(islands);
-  as_fed_ = std::move(as_fed);
   hopeless_.assign(islands_.size(), "");
   CloseSessions();
   groups_.clear();
@@ -32,10 +57,10 @@ void IslandBench::CloseSessions() {
   for (Group& group : groups_) ProbeSide::Close(group.session);
 }
 
-Status IslandBench::Open(Group& group) {
+Status IslandBench::Open(Group& group, const TensorLookup& as_fed) {
   std::vector<Island> islands;
   for (const size_t index : group.islands) islands.push_back(islands_[index]);
-  const TensorLookup declared = group.free_sizes ? WithFreeSizes(as_fed_) : as_fed_;
+  const TensorLookup declared = group.free_sizes ? WithFreeSizes(as_fed) : as_fed;
   VERNIER_ASSIGN_OR_RETURN(IslandsModel model, BuildIslands(graph_.model(), islands, declared));
   std::vector<TensorInfo> infos;
   std::vector<InputDims> dims;
@@ -43,7 +68,7 @@ Status IslandBench::Open(Group& group) {
     infos.push_back(declared(name));
     infos.back().name = name;
     InputDims& input = dims.emplace_back(InputDims{name, {}});
-    const TensorInfo fed = as_fed_(name);
+    const TensorInfo fed = as_fed(name);
     if (!fed.shape) continue;
     for (const Dim& dim : *fed.shape) input.dims.push_back(dim.value);
   }
@@ -62,48 +87,22 @@ Status IslandBench::Open(Group& group) {
   return {};
 }
 
-// Values that the candidate's type cannot hold would be an error of their own.
-Result<Tensor> IslandBench::Fit(std::string_view name, const Tensor& tensor) const {
-  const DType wanted = as_fed_(name).dtype;
-  if (wanted == DType::kUndefined || wanted == tensor.dtype()) return tensor;
-  const std::string what = "'" + std::string(name) + "' is " +
-                           std::string(DTypeName(tensor.dtype())) + " in the reference and " +
-                           std::string(DTypeName(wanted)) + " in the candidate";
-  const bool possible = CanCast(tensor.dtype(), wanted) && wanted != DType::kBool &&
-                        IsFloat(wanted) == IsFloat(tensor.dtype());
-  if (!possible) return InvalidArgument(what);
-  if (AnyOutOfRange(tensor, wanted))
-    return InvalidArgument(what + ", which cannot hold its values");
-  return CastTensor(tensor, wanted);
-}
-
-std::string IslandBench::WhyNot(size_t island, const TensorSource& source) {
+std::string IslandBench::WhyNot(size_t island, const IslandFeed& feed) const {
   if (!hopeless_[island].empty()) return hopeless_[island];
   for (const std::string_view name : graph_.InputsOf(islands_[island])) {
-    const Tensor* tensor = source(name);
+    const Tensor* tensor = feed.values(name);
     if (tensor == nullptr) return "its input '" + std::string(name) + "' is not known";
-    const Result<Tensor> fits = Fit(name, *tensor);
+    const Result<Tensor> fits = FitTo(feed.declared(name).dtype, name, *tensor);
     if (!fits.ok()) return "its input " + fits.status().message();
   }
   return {};
 }
 
-Status IslandBench::Feed(Group& group, const TensorSource& source, TensorMap& feed) {
-  for (const std::string& name : group.inputs) {
-    const Tensor* tensor = source(name);
-    if (tensor == nullptr) return Internal("an input of an island is not known");
-    VERNIER_ASSIGN_OR_RETURN(Tensor fitted, Fit(name, *tensor));
-    feed.push_back({name, std::move(fitted)});
-  }
-  return {};
-}
-
-Status IslandBench::RunGroup(Group& group, const TensorSource& source,
+Status IslandBench::RunGroup(Group& group, const IslandFeed& feed,
                              std::vector<IslandResult>& results) {
-  if (group.session == nullptr) VERNIER_TRY(Open(group));
-  TensorMap feed;
-  VERNIER_TRY(Feed(group, source, feed));
-  VERNIER_ASSIGN_OR_RETURN(TensorMap outputs, side_.InferAsIs(*group.session, feed));
+  if (group.session == nullptr) VERNIER_TRY(Open(group, feed.declared));
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap tensors, FeedOf(group.inputs, feed));
+  VERNIER_ASSIGN_OR_RETURN(TensorMap outputs, side_.InferAsIs(*group.session, tensors));
   kept_.push_back(std::move(outputs));
   std::unordered_map<std::string_view, const Tensor*> by_name;
   for (const NamedTensor& output : kept_.back()) by_name[output.name] = &output.tensor;
@@ -171,15 +170,15 @@ void IslandBench::Regroup(const std::vector<IslandResult>& results) {
   if (!returned.islands.empty()) groups_.push_back(std::move(returned));
 }
 
-Result<std::vector<IslandResult>> IslandBench::Run(const TensorSource& source) {
+Result<std::vector<IslandResult>> IslandBench::Run(const IslandFeed& feed) {
   kept_.clear();
   // The results point into it.
   kept_.reserve(islands_.size());
   std::vector<IslandResult> results(islands_.size());
-  for (size_t i = 0; i < islands_.size(); ++i) results[i].missing = WhyNot(i, source);
+  for (size_t i = 0; i < islands_.size(); ++i) results[i].missing = WhyNot(i, feed);
   Regroup(results);
   for (size_t i = 0; i < groups_.size();) {
-    const Status status = RunGroup(groups_[i], source, results);
+    const Status status = RunGroup(groups_[i], feed, results);
     if (status.ok()) {
       ++i;
       continue;

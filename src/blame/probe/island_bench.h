@@ -23,6 +23,12 @@ struct BenchArithmetic {
 /// A tensor of the candidate's graph, or nullptr.
 using TensorSource = std::function<const Tensor*(std::string_view name)>;
 
+/// What islands are fed with, and how their models declare it: dtype and shape.
+struct IslandFeed {
+  const TensorSource& values;
+  const TensorLookup& declared;
+};
+
 struct IslandResult {
   std::vector<const Tensor*> outputs;  ///< in the island's order; null: not handed out
   std::string missing;                 ///< why there are none; empty: there are
@@ -36,13 +42,13 @@ class IslandBench {
   IslandBench(const IslandBench&) = delete;
   IslandBench& operator=(const IslandBench&) = delete;
 
-  /// The islands of a batch. `as_fed` tells dtype and shape of the tensors that they will be fed.
-  void Take(std::vector<Island> islands, TensorLookup as_fed);
+  /// The islands of a batch.
+  void Take(std::vector<Island> islands);
 
-  /// Runs all islands on the tensors of `source`, cast to the types that they are declared with.
+  /// Runs all islands on `feed`, cast to the types that it is declared with.
   /// An island that lacks an input, whose input does not fit its type, or with which no session can
   /// be opened or run, says so. kCancelled.
-  Result<std::vector<IslandResult>> Run(const TensorSource& source);
+  Result<std::vector<IslandResult>> Run(const IslandFeed& feed);
 
   /// Gives the results' memory back.
   void DropResults() { kept_.clear(); }
@@ -68,19 +74,16 @@ class IslandBench {
     ErrorPredictions predictions;
     bool free_sizes = false;  // of what is fed
   };
-  Status Open(Group& group);
-  Status Feed(Group& group, const TensorSource& source, TensorMap& feed);
-  Status RunGroup(Group& group, const TensorSource& source, std::vector<IslandResult>& results);
+  Status Open(Group& group, const TensorLookup& as_fed);
+  Status RunGroup(Group& group, const IslandFeed& feed, std::vector<IslandResult>& results);
   void Regroup(const std::vector<IslandResult>& results);
   void Split(size_t index, const Status& why);
   bool MayTryFreeSizes(const Group& group) const;
-  std::string WhyNot(size_t island, const TensorSource& source);
-  Result<Tensor> Fit(std::string_view name, const Tensor& tensor) const;
+  std::string WhyNot(size_t island, const IslandFeed& feed) const;
 
   const BlameGraph& graph_;
   ProbeSide& side_;
   BenchArithmetic arithmetic_;
-  TensorLookup as_fed_;
   std::vector<Island> islands_;
   std::vector<std::string> hopeless_;  // why an island is never run; empty: it is
   std::vector<Group> groups_;

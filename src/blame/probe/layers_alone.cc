@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "blame/judge/amplified_rounding.h"
 #include "blame/judge/conditioning.h"
-#include "blame/judge/error_easing.h"
 #include "blame/judge/tensor_judge.h"
 
 namespace vernier {
@@ -23,14 +23,14 @@ bool IsRightAlone(const BlameTensorRecord& tensor) {
 
 }  // namespace
 
-void LayersAlone::Take(std::vector<LayerIsland> islands, const TensorLookup& as_fed) {
+void LayersAlone::Take(std::vector<LayerIsland> islands) {
   layers_.clear();
   std::vector<Island> alone;
   for (LayerIsland& island : islands) {
     layers_.push_back(island.layer);
     alone.push_back(std::move(island.island));
   }
-  bench_.Take(std::move(alone), as_fed);
+  bench_.Take(std::move(alone));
 }
 
 void LayersAlone::Note(Place place, const TensorJudgement& judged, const ErrorBound& bound,
@@ -47,7 +47,7 @@ void LayersAlone::Note(Place place, const TensorJudgement& judged, const ErrorBo
   Raise(judged.times, layer.own_error);
 }
 
-Status LayersAlone::Measure(const TensorSource& reference, std::span<BlameLayerRecord> layers) {
+Status LayersAlone::Measure(const IslandFeed& reference, std::span<BlameLayerRecord> layers) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results, bench_.Run(reference));
   std::vector<JudgedPair> pairs;
   std::vector<Place> places;
@@ -57,7 +57,7 @@ Status LayersAlone::Measure(const TensorSource& reference, std::span<BlameLayerR
     for (size_t k = 0; k < results[i].outputs.size(); ++k) {
       const Tensor* alone = results[i].outputs[k];
       if (alone != nullptr) {
-        const Tensor* ours = reference(bench_.islands()[i].outputs[k]);
+        const Tensor* ours = reference.values(bench_.islands()[i].outputs[k]);
         pairs.push_back({ours, alone, bench_.BoundOf(i, k, *alone)});
         places.push_back({i, k});
       } else if (!fused_) {
@@ -97,10 +97,12 @@ bool LayersAlone::IsOfOneSession(size_t island, const SideSources& sources) cons
 }
 
 // Whether nodes do the same alone as within the model: as they are fused there, if they are.
-Status LayersAlone::MeasureInPlace(const SideSources& sources, std::span<BlameLayerRecord> layers) {
+Status LayersAlone::MeasureInPlace(const SideSources& sources, const TensorLookup& declared,
+                                   std::span<BlameLayerRecord> layers) {
   const auto wanted = [this](const BlameLayerRecord& layer) { return IsWantedInPlace(layer); };
   if (std::none_of(layers.begin(), layers.end(), wanted)) return {};
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results, bench_.Run(sources.candidate));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results,
+                           bench_.Run({sources.candidate, declared}));
   for (size_t i = 0; i < results.size(); ++i) {
     BlameLayerRecord& layer = layers[layers_[i]];
     if (!wanted(layer) || !IsOfOneSession(i, sources)) continue;
@@ -126,7 +128,7 @@ bool LayersAlone::Quantises(const Island& island) const {
 
 // Where the inputs cancel, rounding moves the outputs as far as it moves these, and is no fault of
 // the node: the bounds are those of well-conditioned nodes.
-Status LayersAlone::AllowForConditions(const TensorSource& reference, const TensorLookup& as_fed,
+Status LayersAlone::AllowForConditions(const IslandFeed& reference,
                                        std::span<BlameLayerRecord> layers) {
   std::vector<SuspectIsland> suspects;
   for (size_t i = 0; i < layers_.size(); ++i) {
@@ -138,19 +140,20 @@ Status LayersAlone::AllowForConditions(const TensorSource& reference, const Tens
   }
   if (suspects.empty()) return {};
   VERNIER_ASSIGN_OR_RETURN(const std::vector<std::vector<double>> conditions,
-                           MeasureConditions(bench_, suspects, reference, as_fed));
+                           MeasureConditions(bench_, suspects, reference));
   for (size_t i = 0; i < suspects.size(); ++i) {
     EaseMadeErrors(conditions[i], fused_, layers[layers_[suspects[i].island]]);
   }
   return {};
 }
 
-Status LayersAlone::Run(const SideSources& sources, const TensorLookup& as_fed, AfterUse after_use,
-                        std::span<BlameLayerRecord> layers) {
+Status LayersAlone::Run(const SideSources& sources, const TensorLookup& declared,
+                        AfterUse after_use, std::span<BlameLayerRecord> layers) {
   if (layers_.empty()) return {};
-  VERNIER_TRY(Measure(sources.reference, layers));
-  VERNIER_TRY(MeasureInPlace(sources, layers));
-  VERNIER_TRY(AllowForConditions(sources.reference, as_fed, layers));
+  const IslandFeed reference{sources.reference, declared};
+  VERNIER_TRY(Measure(reference, layers));
+  VERNIER_TRY(MeasureInPlace(sources, declared, layers));
+  VERNIER_TRY(AllowForConditions(reference, layers));
   if (after_use == AfterUse::kKeepOpen) return {};
   bench_.CloseSessions();
   side_.GiveMemoryBack();

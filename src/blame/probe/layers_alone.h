@@ -28,15 +28,16 @@ class LayersAlone {
         threads_(threads) {}
 
   /// The islands of the next runs. Sessions are opened anew.
-  void Take(std::vector<LayerIsland> islands, const TensorLookup& as_fed);
+  void Take(std::vector<LayerIsland> islands);
 
   size_t size() const { return layers_.size(); }
 
   /// Adds to `layers` the errors that their islands make on the reference's tensors, and where
   /// these explain nothing, how far they are within the model from what they do alone, if their
   /// tensors are of one session. Eased where the inputs cancel. Those of single nodes are to be had
-  /// before those of fused ones. kCancelled.
-  Status Run(const SideSources& sources, const TensorLookup& as_fed, AfterUse after_use,
+  /// before those of fused ones. `declared` is how the islands' models declare what they are fed.
+  /// kCancelled.
+  Status Run(const SideSources& sources, const TensorLookup& declared, AfterUse after_use,
              std::span<BlameLayerRecord> layers);
 
  private:
@@ -44,14 +45,14 @@ class LayersAlone {
     size_t island;
     size_t output;
   };
-  Status Measure(const TensorSource& reference, std::span<BlameLayerRecord> layers);
+  Status Measure(const IslandFeed& reference, std::span<BlameLayerRecord> layers);
   void Note(Place place, const TensorJudgement& judged, const ErrorBound& bound,
             BlameLayerRecord& layer) const;
   bool IsWantedInPlace(const BlameLayerRecord& layer) const;
   bool IsOfOneSession(size_t island, const SideSources& sources) const;
-  Status MeasureInPlace(const SideSources& sources, std::span<BlameLayerRecord> layers);
-  Status AllowForConditions(const TensorSource& reference, const TensorLookup& as_fed,
-                            std::span<BlameLayerRecord> layers);
+  Status MeasureInPlace(const SideSources& sources, const TensorLookup& declared,
+                        std::span<BlameLayerRecord> layers);
+  Status AllowForConditions(const IslandFeed& reference, std::span<BlameLayerRecord> layers);
   bool Quantises(const Island& island) const;
 
   const bool fused_;

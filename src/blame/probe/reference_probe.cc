@@ -5,7 +5,7 @@ namespace vernier {
 std::vector<std::string> ReferenceProbe::OwnNames(
     const std::vector<std::string_view>& names) const {
   std::vector<std::string> own;
-  for (const std::string_view name : names) own.push_back(*source_.pairs->Find(name));
+  for (const std::string_view name : names) own.push_back(*source_.pairs.Find(name));
   return own;
 }
 
@@ -24,13 +24,13 @@ Status ReferenceProbe::Fetch(const std::vector<std::string_view>& names, const T
     VERNIER_ASSIGN_OR_RETURN(outputs, sessions_->Run(feed, wanted));
   } else {
     VERNIER_ASSIGN_OR_RETURN(IterationResult saved,
-                             source_.saved->Read(source_.saved_run, iteration, *source_.logger));
+                             source_.saved.Read(source_.saved_run, iteration, source_.logger));
     outputs = std::move(saved.outputs);
   }
   std::unordered_map<std::string_view, const Tensor*> by_name;
   for (const NamedTensor& output : outputs) by_name[output.name] = &output.tensor;
   for (const std::string_view name : names) {
-    const auto found = by_name.find(*source_.pairs->Find(name));
+    const auto found = by_name.find(*source_.pairs.Find(name));
     if (found != by_name.end()) into[name] = *found->second;
   }
   return {};

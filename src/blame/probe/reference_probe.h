@@ -15,13 +15,13 @@ namespace vernier {
 /// Tensors by the names of the candidate's graph.
 using TensorsByName = std::unordered_map<std::string_view, Tensor>;
 
-/// Where the reference's tensors come from. What it points to outlives it.
+/// Where the reference's tensors come from. All of it outlives it.
 struct ReferenceSource {
-  const TensorPairs* pairs = nullptr;
-  ProbeSide* live = nullptr;  ///< null: saved
-  LoadedRuns* saved = nullptr;
-  size_t saved_run = 0;
-  Logger* logger = nullptr;
+  const TensorPairs& pairs;
+  ProbeSide* live;  ///< null: it is saved
+  LoadedRuns& saved;
+  size_t saved_run;  ///< of `saved`; 0 where it is live
+  Logger& logger;
 };
 
 class ReferenceProbe {

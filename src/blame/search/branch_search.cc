@@ -7,9 +7,9 @@
 #include <optional>
 #include <unordered_set>
 
-#include "blame/graph/outer_tensors.h"
 #include "blame/judge/within_bounds.h"
-#include "blame/search/body_rounds.h"
+#include "blame/search/body_feeds.h"
+#include "blame/search/outer_tensors.h"
 #include "model/edit/onnx_branch.h"
 #include "model/onnx/onnx_order.h"
 #include "util/atomic_file.h"
@@ -31,210 +31,232 @@ constexpr size_t kMostBodiesWithinBounds = 4;
 // How the inputs of a body that is cut out are declared.
 enum class BodySizes { kAsFed, kFree };
 
-class Search {
- public:
-  /// `node` is one of the candidate's.
-  Search(const BranchScene& scene, int64_t iteration, uint32_t node)
-      : scene_(scene), outer_(scene, iteration), theirs_(node) {}
-
-  Result<std::vector<BlameCulprit>> Run() {
-    VERNIER_ASSIGN_OR_RETURN(ours_, FindOurs());
-    VERNIER_ASSIGN_OR_RETURN(branch_, BodyOf(theirs_));
-    VERNIER_TRY(FetchCaptures(*scene_.reference, ours_));
-    VERNIER_TRY(FetchCaptures(*scene_.candidate, theirs_));
-    if (branch_ == kBody) VERNIER_TRY(StartRounds());
-    Result<std::vector<BlameCulprit>> found = SearchBody(BodySizes::kAsFed);
-    if (found.ok() || found.status().code() == StatusCode::kCancelled) return found;
-    // Bodies within may not fit sizes that are known: see IslandBench.
-    Result<std::vector<BlameCulprit>> again = SearchBody(BodySizes::kFree);
-    return again.ok() ? again : found;
-  }
-
-  /// After Run: "in the body of 'loop' ...", the layer there that errs most; empty: none errs.
-  const std::string& largest() const { return largest_; }
-
- private:
-  Result<std::vector<BlameCulprit>> SearchBody(BodySizes sizes) {
-    VERNIER_ASSIGN_OR_RETURN(const ScratchFolder folder, ScratchFolder::Create());
-    BlamePlan plan;
-    plan.run = scene_.plan->run;
-    plan.run.load_outputs.clear();
-    plan.failed = scene_.plan->failed;
-    plan.max_host_bytes = scene_.plan->max_host_bytes;
-    plan.max_gpu_bytes = scene_.plan->max_gpu_bytes;
-    RunnerPlan& reference = plan.run.runners[scene_.reference_runner];
-    ModelPlan& candidate = plan.run.runners[scene_.candidate_runner].model;
-    plan.reference = reference.name;
-    const TensorLookup lookup = LookupOf(sizes);
-    VERNIER_TRY(
-        Cut({*scene_.reference, ours_}, lookup, folder.path() + "/a.onnx", reference.model));
-    VERNIER_TRY(Cut({*scene_.candidate, theirs_}, lookup, folder.path() + "/b.onnx", candidate));
-    plan.feeds = {inputs_};
-    if (rounds_) VERNIER_TRY(AddRounds(reference, plan.feeds));
-    for (TensorMap& feed : plan.feeds) feed = Read(std::move(feed));
-    const BlameRecord found = scene_.investigate(plan);
-    // What was not looked at is not innocent.
-    if (!found.error.empty()) return NotFound(found.error);
-    const std::string where =
-        "in the " + branch_ + " of '" + scene_.candidate->NodeName(theirs_) + "'";
-    largest_ = LargestOwnError(found.layers);
-    if (!largest_.empty()) largest_ = where + " it is " + largest_;
-    std::vector<BlameCulprit> culprits = found.culprits;
-    for (BlameCulprit& culprit : culprits) {
-      const bool deeper = culprit.why.starts_with("in the ");
-      culprit.why = where + (deeper ? ", and there " : ": ") + culprit.why;
-    }
-    return culprits;
-  }
-
-  // The reference's node that makes what the candidate's makes.
-  Result<uint32_t> FindOurs() const {
-    const OnnxGraph& candidate = scene_.candidate->graph();
-    const OnnxGraph& reference = scene_.reference->graph();
-    const std::string_view op = candidate.nodes[theirs_].op_type;
-    for (const std::string_view made : candidate.Outputs(candidate.nodes[theirs_])) {
-      const std::string* paired = scene_.source.pairs->Find(made);
-      const std::string_view name = paired == nullptr ? made : std::string_view(*paired);
-      for (const uint32_t node : scene_.reference->order()) {
-        const auto outputs = reference.Outputs(reference.nodes[node]);
-        const bool makes = std::find(outputs.begin(), outputs.end(), name) != outputs.end();
-        if (!name.empty() && makes && reference.nodes[node].op_type == op) return node;
-      }
-    }
-    return NotFound("the reference has no " + std::string(op) + " that makes the same");
-  }
-
-  // The attribute that holds the body that was run.
-  Result<std::string> BodyOf(uint32_t node) {
-    const OnnxGraph& graph = scene_.candidate->graph();
-    if (graph.nodes[node].op_type != "If") return std::string(kBody);
-    VERNIER_ASSIGN_OR_RETURN(const Tensor value, outer_.Fetch(graph.Inputs(graph.nodes[node])[0]));
-    return Branch(value);
-  }
-
-  static Result<std::string> Branch(const Tensor& condition) {
-    if (condition.dtype() != DType::kBool || condition.element_count() != 1) {
-      return NotFound("no condition");
-    }
-    return std::string(condition.bytes()[0] != std::byte{0} ? "then_branch" : "else_branch");
-  }
-
-  TensorLookup LookupOf(BodySizes sizes) const {
-    TensorLookup as_fed = [this](std::string_view wanted) {
-      TensorInfo info;
-      if (const Tensor* tensor = Find(inputs_, wanted)) {
-        info.dtype = tensor->dtype();
-        info.shape.emplace();
-        for (const int64_t dim : tensor->dims()) info.shape->push_back({dim, {}});
-      }
-      return info;
-    };
-    return sizes == BodySizes::kFree ? WithFreeSizes(std::move(as_fed)) : as_fed;
-  }
-
-  struct NodeIn {
-    const BlameGraph& graph;
-    uint32_t node;
-  };
-
-  // What the body reads of the graph around it.
-  static std::vector<std::string_view> Captures(const NodeIn& at, std::string_view branch) {
-    const OnnxModel& model = at.graph.model();
-    std::vector<std::string_view> names;
-    for (const OnnxSubgraph& link : model.graph().Subgraphs(model.graph().nodes[at.node])) {
-      if (link.attribute != branch) continue;
-      const OnnxGraph& body = model.Subgraph(link);
-      for (const OnnxNode& node : body.nodes) {
-        for (const std::string_view name : ValuesReadBy(model, body, node)) {
-          if (at.graph.IsMade(name) || at.graph.IsInput(name)) names.push_back(name);
-        }
-      }
-    }
-    return names;
-  }
-
-  // Writes the body to `path` and has `model` name it.
-  Status Cut(const NodeIn& at, const TensorLookup& lookup, const std::string& path,
-             ModelPlan& model) {
-    const BlameGraph& graph = at.graph;
-    const std::vector<uint32_t> constants = graph.MakersOfConstants(Captures(at, branch_));
-    VERNIER_ASSIGN_OR_RETURN(const BranchModel branch,
-                             CutBranch(graph.model(), at.node, branch_, constants, lookup));
-    read_.insert(branch.inputs.begin(), branch.inputs.end());
-    VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
-    VERNIER_TRY(WritePieces(branch.bytes, nullptr, file));
-    VERNIER_TRY(file.Commit());
-    const bool external = !graph.model().external_tensors().empty();
-    if (external && model.external_data_dir.empty()) {
-      model.external_data_dir = fs::absolute(fs::path(model.path)).parent_path().string();
-    }
-    model.path = path;
-    return {};
-  }
-
-  // The other side's body may read more. What is constant comes along with the body.
-  Status FetchCaptures(const BlameGraph& graph, uint32_t node) {
-    for (const std::string_view name : Captures({graph, node}, branch_)) {
-      if (graph.IsConstant(name) || Find(inputs_, name) != nullptr) continue;
-      VERNIER_ASSIGN_OR_RETURN(Tensor tensor, outer_.Fetch(name));
-      inputs_.push_back({std::string(name), std::move(tensor)});
-    }
-    return {};
-  }
-
-  // A Loop's or a Scan's body has inputs of its own, as they are in the first round.
-  Status StartRounds() {
-    const OnnxModel& model = scene_.reference->model();
-    const OnnxNode& node = model.graph().nodes[ours_];
-    for (const OnnxSubgraph& link : model.graph().Subgraphs(node)) {
-      if (link.attribute != kBody) continue;
-      captured_ = inputs_;
-      rounds_.emplace(model, node, model.Subgraph(link));
-      VERNIER_ASSIGN_OR_RETURN(TensorMap own, rounds_->First([this](std::string_view name) {
-        return outer_.Fetch(name);
-      }));
-      std::move(own.begin(), own.end(), std::back_inserter(inputs_));
-      return {};
-    }
-    return NotFound("no body");
-  }
-
-  // Without what no body reads, such as a counter that nobody looks at.
-  TensorMap Read(TensorMap feed) const {
-    std::erase_if(feed, [&](const NamedTensor& input) { return !read_.contains(input.name); });
-    return feed;
-  }
-
-  // Later rounds, from what the reference makes of the rounds before.
-  Status AddRounds(const RunnerPlan& reference, std::vector<TensorMap>& feeds) const {
-    BodyRounds rounds = *rounds_;
-    while (feeds.size() < kMostRounds) {
-      VERNIER_ASSIGN_OR_RETURN(const TensorMap made,
-                               scene_.infer(reference, {}, Read(feeds.back())));
-      Result<TensorMap> next = rounds.Next(feeds.back(), made);
-      if (!next.ok()) return {};
-      feeds.push_back(captured_);
-      std::move(next->begin(), next->end(), std::back_inserter(feeds.back()));
-    }
-    return {};
-  }
-
-  const BranchScene& scene_;
-  const OuterTensors outer_;
-  const uint32_t theirs_;  // the node in either graph
-  uint32_t ours_ = 0;
-  std::string branch_;
-  std::optional<BodyRounds> rounds_;  // before the first
-  TensorMap inputs_;                  // of the first round
-  TensorMap captured_;                // those of them that stay the same
-  std::unordered_set<std::string> read_;
-  std::string largest_;
+struct NodeIn {
+  const BlameGraph& graph;
+  uint32_t node;
 };
 
+// A body on both sides, and what it is fed with in the first round.
+struct FedBody {
+  NodeIn reference, candidate;      // the nodes that hold it
+  std::string branch;               // the attribute that it is
+  TensorMap captured;               // of the graph around it: the same in all rounds
+  TensorMap first;                  // these, and a Loop's or a Scan's own inputs
+  std::optional<BodyFeeds> rounds;  // after the first; none: it is an If's
+};
+
+// What was found within a body.
+struct BodyFindings {
+  std::vector<BlameCulprit> culprits;
+  std::string largest;  // "in the body of 'loop' ...", the layer that errs most; empty: none errs
+};
+
+// The reference's node that makes what the candidate's makes.
+Result<uint32_t> FindPartner(const BodySearchInput& input, uint32_t theirs) {
+  const OnnxGraph& candidate = input.subject.graph().graph();
+  const OnnxGraph& reference = input.reference.graph();
+  const std::string_view op = candidate.nodes[theirs].op_type;
+  for (const std::string_view made : candidate.Outputs(candidate.nodes[theirs])) {
+    const std::string* paired = input.source.pairs.Find(made);
+    const std::string_view name = paired == nullptr ? made : std::string_view(*paired);
+    for (const uint32_t node : input.reference.order()) {
+      const auto outputs = reference.Outputs(reference.nodes[node]);
+      const bool makes = std::find(outputs.begin(), outputs.end(), name) != outputs.end();
+      if (!name.empty() && makes && reference.nodes[node].op_type == op) return node;
+    }
+  }
+  return NotFound("the reference has no " + std::string(op) + " that makes the same");
+}
+
+Result<std::string> BranchOf(const Tensor& condition) {
+  if (condition.dtype() != DType::kBool || condition.element_count() != 1) {
+    return NotFound("no condition");
+  }
+  return std::string(condition.bytes()[0] != std::byte{0} ? "then_branch" : "else_branch");
+}
+
+// The attribute that holds the body that was run.
+Result<std::string> BodyOf(const NodeIn& at, const OuterTensors& outer) {
+  const OnnxGraph& graph = at.graph.graph();
+  if (graph.nodes[at.node].op_type != "If") return std::string(kBody);
+  VERNIER_ASSIGN_OR_RETURN(const Tensor value, outer.Fetch(graph.Inputs(graph.nodes[at.node])[0]));
+  return BranchOf(value);
+}
+
+// What the body reads of the graph around it.
+std::vector<std::string_view> Captures(const NodeIn& at, std::string_view branch) {
+  const OnnxModel& model = at.graph.model();
+  std::vector<std::string_view> names;
+  for (const OnnxSubgraph& link : model.graph().Subgraphs(model.graph().nodes[at.node])) {
+    if (link.attribute != branch) continue;
+    const OnnxGraph& body = model.Subgraph(link);
+    for (const OnnxNode& node : body.nodes) {
+      for (const std::string_view name : ValuesReadBy(model, body, node)) {
+        if (at.graph.IsMade(name) || at.graph.IsInput(name)) names.push_back(name);
+      }
+    }
+  }
+  return names;
+}
+
+// The other side's body may read more. What is constant comes along with the body.
+Status AddCaptures(const NodeIn& at, std::string_view branch, const OuterTensors& outer,
+                   TensorMap& captured) {
+  for (const std::string_view name : Captures(at, branch)) {
+    if (at.graph.IsConstant(name) || Find(captured, name) != nullptr) continue;
+    VERNIER_ASSIGN_OR_RETURN(Tensor tensor, outer.Fetch(name));
+    captured.push_back({std::string(name), std::move(tensor)});
+  }
+  return {};
+}
+
+// A Loop's or a Scan's body has inputs of its own, as they are in the first round.
+Status StartRounds(const OuterTensors& outer, FedBody& body) {
+  const OnnxModel& model = body.reference.graph.model();
+  const OnnxNode& node = model.graph().nodes[body.reference.node];
+  for (const OnnxSubgraph& link : model.graph().Subgraphs(node)) {
+    if (link.attribute != kBody) continue;
+    const auto fetch = [&](std::string_view name) { return outer.Fetch(name); };
+    VERNIER_ASSIGN_OR_RETURN(BodyFeeds rounds,
+                             BodyFeeds::Start(model, node, model.Subgraph(link), fetch));
+    body.first.insert(body.first.end(), rounds.first().begin(), rounds.first().end());
+    body.rounds.emplace(std::move(rounds));
+    return {};
+  }
+  return NotFound("no body");
+}
+
+// The body that the candidate's node ran in this iteration.
+Result<FedBody> FeedBody(const BodySearchInput& input, int64_t iteration, uint32_t node) {
+  const OuterTensors outer(input, iteration);
+  const NodeIn theirs{input.subject.graph(), node};
+  VERNIER_ASSIGN_OR_RETURN(const uint32_t partner, FindPartner(input, node));
+  const NodeIn ours{input.reference, partner};
+  VERNIER_ASSIGN_OR_RETURN(const std::string branch, BodyOf(theirs, outer));
+  TensorMap captured;
+  VERNIER_TRY(AddCaptures(ours, branch, outer, captured));
+  VERNIER_TRY(AddCaptures(theirs, branch, outer, captured));
+  FedBody body{ours, theirs, branch, captured, captured, std::nullopt};
+  if (branch == kBody) VERNIER_TRY(StartRounds(outer, body));
+  return body;
+}
+
+TensorLookup LookupOf(const TensorMap& feed, BodySizes sizes) {
+  TensorLookup as_fed = [&feed](std::string_view wanted) {
+    TensorInfo info;
+    if (const Tensor* tensor = Find(feed, wanted)) {
+      info.dtype = tensor->dtype();
+      info.shape.emplace();
+      for (const int64_t dim : tensor->dims()) info.shape->push_back({dim, {}});
+    }
+    return info;
+  };
+  return sizes == BodySizes::kFree ? WithFreeSizes(std::move(as_fed)) : as_fed;
+}
+
+// Writes the body to `path` and has `model` name it. Returns its inputs.
+Result<std::vector<std::string>> Cut(const NodeIn& at, const std::string& branch,
+                                     const TensorLookup& lookup, const std::string& path,
+                                     ModelPlan& model) {
+  const BlameGraph& graph = at.graph;
+  const std::vector<uint32_t> constants = graph.MakersOfConstants(Captures(at, branch));
+  VERNIER_ASSIGN_OR_RETURN(const BranchModel cut,
+                           CutBranch(graph.model(), at.node, branch, constants, lookup));
+  VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  VERNIER_TRY(WritePieces(cut.bytes, nullptr, file));
+  VERNIER_TRY(file.Commit());
+  const bool external = !graph.model().external_tensors().empty();
+  if (external && model.external_data_dir.empty()) {
+    model.external_data_dir = fs::absolute(fs::path(model.path)).parent_path().string();
+  }
+  model.path = path;
+  return std::vector<std::string>(cut.inputs.begin(), cut.inputs.end());
+}
+
+// What the body is fed with round by round: later ones from what the reference makes of the rounds
+// before. Without what no body reads, such as a counter that nobody looks at.
+Result<std::vector<TensorMap>> RoundFeeds(const FedBody& body, const RunnerPlan& reference,
+                                          const InferOnce& infer,
+                                          const std::unordered_set<std::string>& read) {
+  const auto only_read = [&](TensorMap feed) {
+    std::erase_if(feed, [&](const NamedTensor& one) { return !read.contains(one.name); });
+    return feed;
+  };
+  std::vector<TensorMap> feeds = {body.first};
+  std::optional<BodyFeeds> rounds = body.rounds;
+  while (rounds && feeds.size() < kMostRounds) {
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap made, infer(reference, {}, only_read(feeds.back())));
+    Result<TensorMap> next = rounds->Next(feeds.back(), made);
+    if (!next.ok()) break;
+    feeds.push_back(body.captured);
+    std::move(next->begin(), next->end(), std::back_inserter(feeds.back()));
+  }
+  for (TensorMap& feed : feeds) feed = only_read(std::move(feed));
+  return feeds;
+}
+
+// How bodies are investigated: as the model around them is.
+BlamePlan PlanWithin(const BlamePlan& around, const std::string& reference) {
+  BlamePlan plan;
+  plan.run = around.run;
+  plan.run.load_outputs.clear();
+  plan.failed = around.failed;
+  plan.max_host_bytes = around.max_host_bytes;
+  plan.max_gpu_bytes = around.max_gpu_bytes;
+  plan.reference = reference;
+  return plan;
+}
+
+BodyFindings FindingsOf(const BlameRecord& found, const std::string& where) {
+  BodyFindings findings{found.culprits, LargestOwnError(found.layers)};
+  if (!findings.largest.empty()) findings.largest = where + " it is " + findings.largest;
+  for (BlameCulprit& culprit : findings.culprits) {
+    const bool deeper = culprit.why.starts_with("in the ");
+    culprit.why = where + (deeper ? ", and there " : ": ") + culprit.why;
+  }
+  return findings;
+}
+
+Result<BodyFindings> SearchBody(const BodySearchInput& input, const FedBody& body,
+                                BodySizes sizes) {
+  VERNIER_ASSIGN_OR_RETURN(const ScratchFolder folder, ScratchFolder::Create());
+  const BlamePlan& around = input.subject.plan;
+  const Sides& places = input.subject.sides.places;
+  BlamePlan plan = PlanWithin(around, around.run.runners[*places.reference].name);
+  RunnerPlan& reference = plan.run.runners[*places.reference];
+  ModelPlan& candidate = plan.run.runners[places.candidate].model;
+  const TensorLookup lookup = LookupOf(body.first, sizes);
+  std::unordered_set<std::string> read;
+  const auto cut = [&](const NodeIn& at, const char* name, ModelPlan& model) -> Status {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> inputs,
+                             Cut(at, body.branch, lookup, folder.path() + name, model));
+    read.insert(inputs.begin(), inputs.end());
+    return {};
+  };
+  VERNIER_TRY(cut(body.reference, "/a.onnx", reference.model));
+  VERNIER_TRY(cut(body.candidate, "/b.onnx", candidate));
+  VERNIER_ASSIGN_OR_RETURN(plan.feeds, RoundFeeds(body, reference, input.infer, read));
+  const BlameRecord found = input.investigate(plan);
+  // What was not looked at is not innocent.
+  if (!found.error.empty()) return NotFound(found.error);
+  const NodeIn& at = body.candidate;
+  return FindingsOf(found, "in the " + body.branch + " of '" + at.graph.NodeName(at.node) + "'");
+}
+
+// Within the body of the candidate's `node`.
+Result<BodyFindings> SearchWithin(const BodySearchInput& input, int64_t iteration, uint32_t node) {
+  VERNIER_ASSIGN_OR_RETURN(const FedBody body, FeedBody(input, iteration, node));
+  Result<BodyFindings> found = SearchBody(input, body, BodySizes::kAsFed);
+  if (found.ok() || found.status().code() == StatusCode::kCancelled) return found;
+  // Bodies within may not fit sizes that are known: see IslandBench.
+  Result<BodyFindings> again = SearchBody(input, body, BodySizes::kFree);
+  return again.ok() ? again : found;
+}
+
 // Empty: something within is to blame.
-std::string WhyNotWithin(const Result<std::vector<BlameCulprit>>& inner, std::string_view op) {
+std::string WhyNotWithin(const Result<BodyFindings>& inner, std::string_view op) {
   if (!inner.ok()) return "; its body was not searched: " + inner.status().message();
-  if (!inner->empty()) return {};
+  if (!inner->culprits.empty()) return {};
   const std::string rounds = " in the first " + std::to_string(kMostRounds) + " rounds";
   return "; within its body nothing is to blame" + (op == "If" ? std::string() : rounds);
 }
@@ -276,20 +298,22 @@ bool ErrsByItself(const BlameLayerRecord& layer) {
 
 bool HasBody(std::string_view op) { return op == "If" || op == "Loop" || op == "Scan"; }
 
-void SearchBranches(const BranchScene& scene, BlameRecord& record) {
+void SearchBranches(const BodySearchInput& input, BlameRecord& record) {
   std::vector<BlameCulprit> all;
-  std::map<uint32_t, Result<std::vector<BlameCulprit>>> searched;
+  std::map<uint32_t, Result<BodyFindings>> searched;
   for (BlameCulprit& culprit : record.culprits) {
     const auto layer = std::find_if(record.layers.begin(), record.layers.end(),
                                     [&](const auto& one) { return one.node == culprit.node; });
     if (layer != record.layers.end()) {
-      for (const uint32_t node : NodesWithBodies(*scene.candidate, *layer)) {
+      for (const uint32_t node : NodesWithBodies(input.subject.graph(), *layer)) {
         // Several layers may be computed as one with it.
         const bool first = !searched.contains(node);
-        if (first) searched.emplace(node, Search(scene, layer->iteration, node).Run());
-        const Result<std::vector<BlameCulprit>>& inner = searched.at(node);
-        culprit.why += WhyNotWithin(inner, scene.candidate->graph().nodes[node].op_type);
-        if (first && inner.ok()) all.insert(all.end(), inner->begin(), inner->end());
+        if (first) searched.emplace(node, SearchWithin(input, layer->iteration, node));
+        const Result<BodyFindings>& inner = searched.at(node);
+        culprit.why += WhyNotWithin(inner, input.subject.graph().graph().nodes[node].op_type);
+        if (first && inner.ok()) {
+          all.insert(all.end(), inner->culprits.begin(), inner->culprits.end());
+        }
       }
     }
     all.push_back(std::move(culprit));
@@ -297,24 +321,24 @@ void SearchBranches(const BranchScene& scene, BlameRecord& record) {
   record.culprits = std::move(all);
 }
 
-std::string SearchBodiesWithinBounds(const BranchScene& scene, BlameRecord& record) {
+std::string SearchBodiesWithinBounds(const BodySearchInput& input, BlameRecord& record) {
   std::string told;
   size_t searched = 0;
   for (const BlameLayerRecord& layer : record.layers) {
     if (!ErrsByItself(layer)) continue;
-    for (const uint32_t node : NodesWithBodies(*scene.candidate, layer)) {
-      const std::string name = "'" + scene.candidate->NodeName(node) + "'";
+    for (const uint32_t node : NodesWithBodies(input.subject.graph(), layer)) {
+      const std::string name = "'" + input.subject.graph().NodeName(node) + "'";
       if (searched++ == kMostBodiesWithinBounds) {
         return told + "; bodies from " + name + " on were not searched";
       }
-      Search search(scene, layer.iteration, node);
-      const Result<std::vector<BlameCulprit>> inner = search.Run();
+      const Result<BodyFindings> inner = SearchWithin(input, layer.iteration, node);
       if (!inner.ok()) {
         told += "; the body of " + name + " was not searched: " + inner.status().message();
-      } else if (inner->empty()) {
-        if (!search.largest().empty()) told += "; " + search.largest();
+      } else if (inner->culprits.empty()) {
+        if (!inner->largest.empty()) told += "; " + inner->largest;
       } else {
-        record.culprits.insert(record.culprits.end(), inner->begin(), inner->end());
+        record.culprits.insert(record.culprits.end(), inner->culprits.begin(),
+                               inner->culprits.end());
         record.culprits.push_back(Around(layer));
       }
     }

@@ -3,14 +3,13 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "blame/graph/blame_graph.h"
 #include "blame/probe/reference_probe.h"
+#include "blame/probe/search_subject.h"
 #include "blame/search/blame_plan.h"
-#include "util/log.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {
@@ -23,14 +22,11 @@ using Investigate = std::function<BlameRecord(const BlamePlan& plan)>;
 using InferOnce = std::function<Result<TensorMap>(
     const RunnerPlan& runner, const std::vector<std::string>& outputs, const TensorMap& feed)>;
 
-struct BranchScene {
-  const BlamePlan* plan = nullptr;
-  const BlameGraph* candidate = nullptr;
-  const BlameGraph* reference = nullptr;  ///< of the reference's own model
-  ReferenceSource source;
-  size_t reference_runner = 0;  ///< places in the plan
-  size_t candidate_runner = 0;
-  const std::vector<TensorMap>* feeds = nullptr;
+/// What a search within bodies works with. All of it outlives the search.
+struct BodySearchInput {
+  const SearchSubject& subject;
+  const BlameGraph& reference;  ///< of the reference's own model
+  const ReferenceSource& source;
   Investigate investigate;
   InferOnce infer;
 };
@@ -41,14 +37,14 @@ bool HasBody(std::string_view op);
 /// Both sides' bodies as models, fed with what the reference feeds them, of a Loop or a Scan in its
 /// first rounds: culprits within are put before the node itself, their `why` says where they are.
 /// Where nothing was found there, or a body cannot be followed, the node's own `why` says so.
-void SearchBranches(const BranchScene& scene, BlameRecord& record);
+void SearchBranches(const BodySearchInput& input, BlameRecord& record);
 
 /// Where no layer exceeds its error bound: the bound of a node with bodies is wide, and may hide
 /// what a single node within does. The bodies of the first few such nodes that err by themselves
 /// are searched; culprits within, and the node around them, become those of `record`. Returns what
 /// else was found of them, for a sentence: "; in the body of 'loop' ..."; empty: no body was
 /// searched, or one holds a culprit.
-std::string SearchBodiesWithinBounds(const BranchScene& scene, BlameRecord& record);
+std::string SearchBodiesWithinBounds(const BodySearchInput& input, BlameRecord& record);
 
 /// Against saved outputs: the `why` of culprits with bodies says so. Returns it for a sentence as
 /// above, where a layer has a body.

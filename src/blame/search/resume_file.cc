@@ -48,20 +48,21 @@ std::string StampOf(const RunnerPlan& runner, const OnnxModel* model) {
 
 }  // namespace
 
-std::string ResumeKey(const ResumeScene& scene) {
-  const RunPlan& run = scene.plan.run;
-  std::string key = "candidate " + StampOf(run.runners[scene.sides.candidate], scene.candidate);
+std::string ResumeKey(const SearchSubject& subject, std::span<const RunnerRecord> runners) {
+  const RunPlan& run = subject.plan.run;
+  const Sides& places = subject.sides.places;
+  std::string key = "candidate " + StampOf(run.runners[places.candidate], &subject.graph().model());
   key += "; reference ";
-  if (scene.sides.reference) {
-    key += StampOf(run.runners[*scene.sides.reference], scene.reference);
+  if (places.reference) {
+    key += StampOf(run.runners[*places.reference], subject.models.reference.get());
   }
   for (const std::string& path : run.load_outputs) key += StampOf(path);
   key += "; frameworks";
-  for (const RunnerRecord& runner : scene.runners) {
+  for (const RunnerRecord& runner : runners) {
     key += " " + runner.framework_version + " " + runner.device;
   }
   key += "; inputs";
-  for (const TensorMap& feed : scene.feeds) key += " " + ChecksumText(HashFeed(feed));
+  for (const TensorMap& feed : subject.unprobed.feeds) key += " " + ChecksumText(HashFeed(feed));
   return key;
 }
 

@@ -7,6 +7,7 @@
 #include "batch/batch.h"
 #include "batch/find_models.h"
 #include "cli/batch_words.h"
+#include "cli/bind_run.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
@@ -15,6 +16,7 @@
 #include "report/files/junit.h"
 #include "report/files/report_files.h"
 #include "util/atomic_file.h"
+#include "util/no_log.h"
 
 namespace vernier {
 namespace {
@@ -63,6 +65,25 @@ Result<BatchPlan> BindBatch(const ParsedArgs& args, std::span<const std::string>
   return plan;
 }
 
+// What every model would be refused for alike is wrong with the options, and is said once.
+Status CheckOptionsOfAll(const BatchPlan& plan, const Invocation& invocation) {
+  if (plan.runs.size() < 2) return {};
+  const OptionTable table = RunOptionTable();
+  Status alike;
+  NoLog silence;
+  for (const BatchRun& run : plan.runs) {
+    Invocation again = invocation;
+    again.words = run.words;
+    const auto words = std::span(run.words).subspan(2);
+    const ParseResult parsed = ParseCommandLine(table, words);
+    const Status bound = BindRun(parsed.args, again, silence).status();
+    const bool differs = !alike.ok() && alike.message() != bound.message();
+    if (bound.code() != StatusCode::kInvalidArgument || differs) return {};
+    alike = bound;
+  }
+  return alike;
+}
+
 int BatchCommand(std::span<const std::string> words, const Invocation& invocation) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const std::vector<std::string> own(words.begin(), end);
@@ -73,6 +94,9 @@ int BatchCommand(std::span<const std::string> words, const Invocation& invocatio
   ConsoleLog& log = *start.log;
   Result<BatchPlan> plan = BindBatch(start.args, options, invocation);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
+  if (Status alike = CheckOptionsOfAll(*plan, invocation); !alike.ok()) {
+    return EndCommand(alike, invocation, log);
+  }
   const Result<std::optional<ReportFile>> report = ReportOf(start.args);
   if (!report.ok()) return EndCommand(report.status(), invocation, log);
   plan->keep_records = report->has_value();

@@ -52,8 +52,9 @@ constexpr CommandSpec kCheckExtremesCommand = {
     .about =
         "Put sets of extreme values into the float inputs, run every runner on each set, and show"
         " the results in a table: NaN, infinities, denormals, zeros, and where one runner is finite"
-        " and the first is not. A difference in which elements are finite gives exit code 1;"
-        " flushing denormals to zero, or other finite values, is only reported.",
+        " and the first is not. A difference in which elements are finite gives exit code 1, as do"
+        " other integers with --sets limits; flushing denormals to zero, or other finite values,"
+        " is only reported.",
     .options =
         [] {
           return OptionTable({RunnerAndInputOptions(), ExtremesCheckGroup(), AnyWorkerOptions(),

@@ -1,5 +1,6 @@
 #include "cli/commands/command_start.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -8,8 +9,10 @@
 #include "cli/flag_suggestion.h"
 #include "cli/option_use.h"
 #include "cli/repeated_words.h"
+#include "cli/run_file.h"
 #include "run/exit_code.h"
 #include "util/number_text.h"
+#include "util/shell_words.h"
 
 namespace vernier {
 namespace {
@@ -25,6 +28,21 @@ CommandStart UsageError(const CommandSpec& command, const std::string& message) 
   return End(2);
 }
 
+// "--compare l2" of --metric l2, "--atol" of --atl: the flag, with the value that the unknown one
+// was given.
+std::string WithItsValue(const OptionTable& table, const std::string& flag,
+                         std::span<const std::string> words, const std::string& unknown) {
+  const FlagEntry* entry = table.Find(flag);
+  const auto at = std::ranges::find(words, unknown);
+  const bool takes_one = entry != nullptr && entry->row->arity != Arity::kNone;
+  if (!takes_one || at == words.end()) return flag;
+  const size_t equals = unknown.find('=');
+  if (equals != std::string::npos) return flag + " " + QuoteForShell(unknown.substr(equals + 1));
+  const auto value = at + 1;
+  return value == words.end() || value->starts_with('-') ? flag
+                                                         : flag + " " + QuoteForShell(*value);
+}
+
 CommandStart UnknownOptions(const CommandSpec& command, std::span<const std::string> words,
                             const std::vector<std::string>& unknown, const Invocation& invocation) {
   const OptionTable table = command.options();
@@ -32,7 +50,8 @@ CommandStart UnknownOptions(const CommandSpec& command, std::span<const std::str
   if (const std::string where = ExplainElsewhere(command, unknown.front()); !where.empty()) {
     std::fprintf(stdout, "    %s\n", where.c_str());
   } else if (const std::optional<std::string> suggestion = SuggestFlag(table, unknown.front())) {
-    std::fprintf(stdout, "    Did you mean %s?\n", suggestion->c_str());
+    std::fprintf(stdout, "    Did you mean %s?\n",
+                 WithItsValue(table, *suggestion, words, unknown.front()).c_str());
   }
   if (const std::string why = ExplainSurplus(table, words, unknown.front()); !why.empty()) {
     std::fprintf(stdout, "    %s\n", why.c_str());
@@ -52,6 +71,14 @@ std::string MistakenFlag(const OptionTable& table, std::span<const std::string> 
     if (FindCommand("run")->options().Find(written) != nullptr) return written;
   }
   return "";
+}
+
+// The files of such a run are named within the file. What cannot be read is reported when it is
+// used.
+Status CheckLogBesideRunFile(const ParsedArgs& args) {
+  if (!args.Has("run_file") || !args.Has("log_file")) return {};
+  const Status status = LoadRunFile(args).status();
+  return status.code() == StatusCode::kInvalidArgument ? status : Status();
 }
 
 void TakeOperands(std::vector<std::string>& unknown, std::vector<std::string>& operands) {
@@ -84,14 +111,19 @@ CommandStart StartCommand(const CommandSpec& command, std::span<const std::strin
     std::fprintf(stderr, "[!] %s\n", status.message().c_str());
     return End(invocation.as_peer ? 1 : 2);
   }
+  if (const Status status = CheckLogBesideRunFile(parsed.args); !status.ok()) {
+    std::fprintf(stderr, "[!] %s\n", status.message().c_str());
+    return End(2);
+  }
   const bool lenient = invocation.as_peer || parsed.args.Has("lenient");
   if (const std::string mistaken = MistakenFlag(table, words, parsed.args);
       !lenient && !mistaken.empty()) {
     return UnknownOptions(command, words, {mistaken}, invocation);
   }
-  if (const Status status = CheckOptionUse(table, parsed.args); !lenient && !status.ok()) {
+  const UseOf whose = lenient ? UseOf::kOwnOptions : UseOf::kAllOptions;
+  if (const Status status = CheckOptionUse(table, parsed.args, whose); !status.ok()) {
     std::fprintf(stderr, "[!] %s\n", status.message().c_str());
-    return End(2);
+    return End(invocation.as_peer ? 1 : 2);
   }
   const Result<ConsoleLogOptions> options = BindLog(parsed.args);
   if (!options.ok()) {

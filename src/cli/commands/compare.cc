@@ -46,9 +46,9 @@ constexpr CommandSpec kCompareCommand = {
                                    {"no_shape_check", "validate", "fail_fast", "check_average",
                                     "compare", "compare_func_script", "save_accuracy_results_path",
                                     "lenient", "strict", "same_type", "worst"}),
-                              CompareSimpleGroup(), CompareIndicesGroup(), CompareMetricsGroup(),
-                              Only(MapGroup(), {"map_outputs"}), PythonWorkerOptions(),
-                              ReportGroup()});
+                              CompareSimpleGroup(), CompareIndicesGroup(), CompareLogitsGroup(),
+                              CompareMetricsGroup(), Only(MapGroup(), {"map_outputs"}),
+                              PythonWorkerOptions(), ReportGroup()});
         },
     .run = CompareCommand,
 };

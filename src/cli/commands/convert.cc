@@ -1,4 +1,5 @@
 // One model to another file. Each target has a function of its own.
+#include <algorithm>
 
 #include "cli/bind_model.h"
 #include "cli/bind_run.h"
@@ -10,6 +11,7 @@
 #include "cli/commands/python_tools.h"
 #include "cli/file_conflicts.h"
 #include "cli/option_sets.h"
+#include "cli/options/groups.h"
 #include "model/onnx/model_type.h"
 #include "report/text/waiting_line.h"
 #include "run/engine/engine_build.h"
@@ -73,13 +75,31 @@ Result<ModelPlan> FindModel(const ParsedArgs& args, Target target, Logger& log) 
   return model;
 }
 
-// --fp16 beside an ONNX file is as a rule a mistake for --fp-to-fp16.
+bool Holds(const OptionGroup& group, const OptionRow& row) {
+  return std::ranges::any_of(group.rows,
+                             [&](const OptionRow& other) { return other.dest == row.dest; });
+}
+
+// --fp16 beside an ONNX file is as a rule a mistake for --fp-to-fp16. Sizes and inputs are for an
+// engine's profiles and its calibration.
 void WarnOfEngineOptions(const Conversion& conversion) {
   for (const GivenOption& given : conversion.args.given()) {
-    if (!IsForTensorRt(*given.row)) continue;
-    const bool half = given.row->dest == "fp16";
+    const OptionRow& row = *given.row;
+    const bool shapes = row.dest == "input_shapes";
+    if (!IsForTensorRt(row) && !shapes && !Holds(DataLoaderGroup(), row)) continue;
+    const bool half = row.dest == "fp16";
     conversion.log.Warning(std::string(given.flag) + " has no effect on an ONNX file" +
                            (half ? ": --fp-to-fp16 converts its tensors" : ""));
+  }
+}
+
+// Options of TensorFlow's models, where the model is none.
+void WarnOfTensorFlowOptions(const Conversion& conversion) {
+  for (const GivenOption& given : conversion.args.given()) {
+    const auto has = [&](const OptionGroup& group) { return Holds(group, *given.row); };
+    if (std::ranges::none_of(TensorFlowGroup(), has)) continue;
+    conversion.log.Warning(std::string(given.flag) +
+                           " has no effect on a model that is not TensorFlow's");
   }
 }
 
@@ -94,7 +114,10 @@ Status CheckDims(const ParsedArgs& args, Target target) {
 // TensorFlow's formats become ONNX first, in a file that lives as long as `conversions`.
 Status LeaveTensorFlow(Conversion& conversion, ModelConversions& conversions) {
   const std::optional<ModelType> type = ModelTypeFromName(conversion.model.type);
-  if (!type || !IsTensorFlowModel(*type)) return {};
+  if (!type || !IsTensorFlowModel(*type)) {
+    WarnOfTensorFlowOptions(conversion);
+    return {};
+  }
   RunnerPlan reader;
   reader.model = conversion.model;
   VERNIER_TRY(BindOptions(conversion.args, {}, {reader}));

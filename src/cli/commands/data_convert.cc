@@ -39,28 +39,27 @@ OtherFormat OtherFormatOf(const FileConversion& conversion) {
   return npy ? OtherFormat::kNpy : OtherFormat::kNone;
 }
 
-std::string ListRunners(const std::vector<SavedRun>& runs) {
-  std::vector<std::string> names;
-  for (const SavedRun& run : runs) names.push_back(run.name);
-  return FormatPythonList(names);
-}
-
 // The runs that are written, and what is written of them.
 Status ChooseRuns(FileConversion& conversion, SavedKind found) {
   const std::vector<SavedRun>& runs = conversion.source->runs();
   const bool select = conversion.runner && found == SavedKind::kOutputs;
+  const std::vector<std::string> short_names = ShortRunnerNames(runs);
+  const std::string list = FormatPythonList(short_names);
   for (size_t i = 0; i < runs.size(); ++i) {
     // Test data name no runner, and take the name.
     const bool nameless = runs[i].name.empty();
-    if (!select || nameless || runs[i].name == *conversion.runner) conversion.runs.push_back(i);
+    if (!select || nameless || runs[i].name == *conversion.runner ||
+        short_names[i] == *conversion.runner) {
+      conversion.runs.push_back(i);
+    }
   }
   const std::string where = "'" + conversion.path + "'";
   if (select && conversion.runs.empty()) {
     return InvalidArgument("--runner: " + where + " has no runner '" + *conversion.runner +
-                           "'; there are " + ListRunners(runs));
+                           "'; there are " + list);
   }
   if (conversion.kind == SavedKind::kInputs && conversion.runs.size() > 1) {
-    return InvalidArgument(where + " holds several runners, " + ListRunners(runs) +
+    return InvalidArgument(where + " holds several runners, " + list +
                            ": name the one whose outputs become inputs with --runner");
   }
   return {};

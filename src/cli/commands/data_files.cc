@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "record/side_names.h"
 #include "util/number_text.h"
 #include "util/paths.h"
 
@@ -64,6 +65,12 @@ Status PublishOrDiscard(const Status& appended, size_t max_iterations, ResultsWr
 
 std::string RunnerNameOf(const SavedRun& run) {
   return run.name.empty() ? "custom_runner" : run.name;
+}
+
+std::vector<std::string> ShortRunnerNames(const std::vector<SavedRun>& runs) {
+  std::vector<std::string> names;
+  for (const SavedRun& run : runs) names.push_back(RunnerNameOf(run));
+  return ShortNames(names);
 }
 
 std::string FormatTensorNames(const TensorMap& tensors) {

@@ -49,6 +49,10 @@ Status PublishOrDiscard(const Status& appended, FeedWriter& writer);
 /// The runner's name; for runs without one, Polygraphy's default.
 std::string RunnerNameOf(const SavedRun& run);
 
+/// The short names of the runners as summaries have them ("openvino"), which options take beside
+/// RunnerNameOf(); where several would be called so, their names.
+std::vector<std::string> ShortRunnerNames(const std::vector<SavedRun>& runs);
+
 /// "['x', 'y']": the names of an iteration's tensors as Python prints them.
 std::string FormatTensorNames(const TensorMap& tensors);
 

@@ -2,6 +2,7 @@
 
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/data_files.h"
 #include "cli/option_sets.h"
 #include "io/bytes/directory_listing.h"
 #include "io/recovery/partial_folder.h"
@@ -75,6 +76,10 @@ Status Recover(const ParsedArgs& args, Logger& log) {
   }
   const std::string output(args.Value("output").value_or(NameOf(named)));
   if (output.empty()) return InvalidArgument("say where to save with -o");
+  // What the run was to write may have any name.
+  if (output != NameOf(named)) {
+    VERNIER_TRY(CheckExtension(output, {".json", ".npz", ".safetensors"}));
+  }
   VERNIER_ASSIGN_OR_RETURN(const PartsToRecover parts, ChooseParts(named, NameOf(named)));
   const std::string& folder = parts.folder;
   if (!args.Has("overwrite")) VERNIER_TRY(CheckFree(folder, output));

@@ -45,7 +45,8 @@ constexpr OptionRow kSelectRows[] = {
      .dest = "runner_names",
      .arity = Arity::kPlus,
      .metavar = "NAME",
-     .help = "Keep the outputs of these runners. Patterns (* ? [ ]) are allowed.",
+     .help = "Keep the outputs of these runners, by their names or by the short ones of summaries."
+             " Patterns (* ? [ ]) are allowed.",
      .origin = Origin::kOurs},
 };
 
@@ -92,16 +93,19 @@ Status KeepRunners(FileSelection& selection, std::span<const std::string> patter
     return InvalidArgument("--runners: '" + selection.path +
                            "' holds inputs, which have no runner");
   }
-  std::vector<std::string> names;
+  const std::vector<std::string> short_names = ShortRunnerNames(runs);
+  const auto fits = [&](size_t run, std::span<const std::string> wanted) {
+    return MatchesAny(RunnerNameOf(runs[run]), wanted) || MatchesAny(short_names[run], wanted);
+  };
   for (size_t i = 0; i < runs.size(); ++i) {
-    names.push_back(RunnerNameOf(runs[i]));
-    if (patterns.empty() || MatchesAny(names[i], patterns)) selection.runs.push_back(i);
+    if (patterns.empty() || fits(i, patterns)) selection.runs.push_back(i);
   }
   for (const std::string& pattern : patterns) {
-    const auto fits = [&](const std::string& name) { return MatchesAny(name, {&pattern, 1}); };
-    if (std::any_of(names.begin(), names.end(), fits)) continue;
+    bool found = false;
+    for (const size_t run : selection.runs) found |= fits(run, {&pattern, 1});
+    if (found) continue;
     return InvalidArgument("--runners: '" + selection.path + "' has no runner '" + pattern +
-                           "'; there are " + FormatPythonList(names));
+                           "'; there are " + FormatPythonList(short_names));
   }
   return {};
 }

@@ -105,7 +105,7 @@ constexpr CommandSpec kProfileCommand = {
                Only(CompareSimpleGroup(),
                     {"rtol", "atol", "tolerance", "check_error_stat", "infinities_compare_equal",
                      "error_quantile", "max_mismatch_share", "max_mismatch_excess"}),
-               CompareIndicesGroup(), CompareMetricsGroup(), WorkerGroup(),
+               CompareIndicesGroup(), CompareLogitsGroup(), CompareMetricsGroup(), WorkerGroup(),
                Only(ReportGroup(), {"reports"})});
         },
     .run = ProfileCommand,

@@ -9,6 +9,8 @@
 namespace vernier {
 namespace {
 
+// Beside a script that judges by itself most options here have no effect.
+constexpr std::string_view kOwnJudge = "--compare-func-script";
 constexpr std::string_view kPictures =
     "No matplotlib is needed; equal elements and large tensors can be drawn: see pictures.md.";
 
@@ -22,14 +24,16 @@ std::vector<std::string_view> CompareChoices() {
     const bool last = i + 1 == metrics.size() || metrics[i + 1]->group != group;
     if (!group.empty() && last) choices.push_back(group);
   }
+  choices.emplace_back("logits");
   return choices;
 }
 
-std::vector<std::string> OwnMetrics() {
+std::vector<std::string> OwnChoices() {
   std::vector<std::string> names;
   for (const MetricRow* metric : MetricsByOrigin()) {
     if (metric->is_ours()) names.emplace_back(metric->name);
   }
+  names.emplace_back("logits");
   return names;
 }
 
@@ -43,27 +47,36 @@ std::string DescribeChoice(std::string_view choice) {
   return members.empty() ? text : text + " (" + JoinWords(members, " and ") + ")";
 }
 
+Status SetFunctions(const OptionInput& input, CompareOptions& options) {
+  VERNIER_TRY(ReadValue(input, options.functions));
+  return ReadLogitsAxes(input, options.logits_axis);
+}
+
 OptionRow CompareRow() {
   static const std::vector<std::string_view> choices = CompareChoices();
-  static const std::vector<std::string> own = OwnMetrics();
+  static const std::vector<std::string> own = OwnChoices();
   std::vector<std::string> described;
   for (const std::string_view choice : choices) described.push_back(DescribeChoice(choice));
   static const std::string help =
-      "How to compare: " + JoinWords(described, " or ") + ". All that are named must pass.";
+      "How to compare: " + JoinWords(described, " or ") +
+      ". All that are named must pass. [OUTPUT:]logits[:axis=N] says whose rows of logits are"
+      " compared, and which axis has the classes (the last).";
   static const std::string note =
       JoinWords(own, " and ") + " are ours. A metric that cannot be computed has not passed.";
   return {.flags = {"--compare", "--compare-func"},
           .dest = "compare",
-          .sets = Sets<&CompareOptions::functions>(),
+          .sets = SetBy<&SetFunctions>(),
           .arity = Arity::kPlus,
           .choices = choices,
           .own_choices = own.size(),
+          .accepts = &IsLogitsWord,
           .fallback = "simple",
           .metavar = "FUNCTION",
           .help = help,
           .standing = Standing::kBetter,
           .note = note,
-          .needs = {kTwoSides}};
+          .needs = {kTwoSides},
+          .idle_beside = kOwnJudge};
 }
 
 constexpr OptionRow kConduct[] = {
@@ -71,7 +84,8 @@ constexpr OptionRow kConduct[] = {
      .dest = "no_shape_check",
      .sets = Sets<&CompareOptions::no_shape_check>(),
      .help = "Reshape or transpose outputs whose shapes differ instead of failing.",
-     .needs = {kTwoSides}},
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
     {.flags = {"--validate"},
      .dest = "validate",
      .sets = Sets<&RunPlan::validate>(),
@@ -163,7 +177,8 @@ constexpr OptionRow kSidesAndScope[] = {
      .metavar = "K",
      .help = "Show the K worst elements of each output that does not match, with both values.",
      .origin = Origin::kOurs,
-     .needs = {kTwoSides}},
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
 };
 
 constexpr OptionRow kSimple[] = {
@@ -174,7 +189,8 @@ constexpr OptionRow kSimple[] = {
      .fallback = "1e-5",
      .metavar = "[OUTPUT:]X",
      .help = "Relative tolerance, relative to the later runner of a pair.",
-     .needs = {kTwoSides}},
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
     {.flags = {"--atol", "--abs-tol"},
      .dest = "atol",
      .sets = Sets<&CompareOptions::atol>(kAtLeast0),
@@ -182,7 +198,8 @@ constexpr OptionRow kSimple[] = {
      .fallback = "1e-5",
      .metavar = "[OUTPUT:]X",
      .help = "Absolute tolerance.",
-     .needs = {kTwoSides}},
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
     {.flags = {"--tolerance"},
      .dest = "tolerance",
      .sets = Sets<&CompareOptions::tolerance>(),
@@ -193,14 +210,16 @@ constexpr OptionRow kSimple[] = {
              " faultless runners, derived from the graph, the length of its sums and the precisions"
              " that were really used. Outputs named in --atol or --rtol keep those tolerances.",
      .origin = Origin::kOurs,
-     .needs = {kTwoSides}},
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
     {.flags = {"--noise-floor"},
      .dest = "noise_floor",
      .sets = Sets<&RunPlan::noise_floor>(),
      .help = "Implies --tolerance auto and measures the error bound: the first runner is compared"
              " with itself, using one thread and no graph optimizations.",
      .origin = Origin::kOurs,
-     .needs = {kTwoSides}},
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
     {.flags = {"--check-error-stat"},
      .dest = "check_error_stat",
      .sets = Sets<&CompareOptions::check_error_stat>(),
@@ -211,12 +230,14 @@ constexpr OptionRow kSimple[] = {
              " several are named for one output, each must be.",
      .standing = Standing::kBetter,
      .note = "All statistics named are checked; Polygraphy keeps only the last.",
-     .needs = {kTwoSides}},
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
     {.flags = {"--infinities-compare-equal"},
      .dest = "infinities_compare_equal",
      .sets = Sets<&CompareOptions::infinities_compare_equal>(),
      .help = "Infinities of the same sign match.",
-     .needs = {kTwoSides}},
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
     {.flags = {"--save-heatmaps"},
      .dest = "save_heatmaps",
      .sets = SavesFolder<&PicturePlan::heatmaps>(),
@@ -255,7 +276,8 @@ constexpr OptionRow kSimple[] = {
      .help = "Quantile for --check-error-stat quantile, 0 to 1.",
      .standing = Standing::kBetter,
      .note = "A value outside 0 to 1 is refused before anything runs.",
-     .needs = {"--check-error-stat quantile"}},
+     .needs = {"--check-error-stat quantile"},
+     .idle_beside = kOwnJudge},
     {.flags = {"--max-mismatch-share"},
      .dest = "max_mismatch_share",
      .sets = Sets<&CompareOptions::max_mismatch_share>(kShare),
@@ -266,7 +288,8 @@ constexpr OptionRow kSimple[] = {
          "Allow this fraction (0 to 1) of an output's elements to exceed the tolerance; NaNs,"
          " infinite errors, and errors over --max-mismatch-excess times the tolerance, still fail.",
      .origin = Origin::kOurs,
-     .needs = {kTwoSides}},
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
     {.flags = {"--max-mismatch-excess"},
      .dest = "max_mismatch_excess",
      .sets = Sets<&CompareOptions::max_mismatch_excess>(kAtLeast1),
@@ -276,7 +299,8 @@ constexpr OptionRow kSimple[] = {
      .help = "Largest error that --max-mismatch-share allows, as a multiple of an element's"
              " tolerance; inf sets no limit to finite errors.",
      .origin = Origin::kOurs,
-     .needs = {"--max-mismatch-share"}},
+     .needs = {"--max-mismatch-share"},
+     .idle_beside = kOwnJudge},
 };
 
 constexpr OptionRow kIndices[] = {
@@ -287,7 +311,8 @@ constexpr OptionRow kIndices[] = {
      .fallback = "0",
      .metavar = "[OUTPUT:]N",
      .help = "How many positions an index may have moved.",
-     .needs = {kTwoSides}},
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
 };
 
 std::span<const OptionRow> ComparisonRows() {
@@ -319,7 +344,8 @@ std::span<const OptionRow> ThresholdRows() {
                       .metavar = metric->metavar,
                       .help = metric->help,
                       .origin = metric->is_ours() ? Origin::kOurs : Origin::kPeer,
-                      .needs = {kTwoSides}});
+                      .needs = {kTwoSides},
+                      .idle_beside = kOwnJudge});
     }
     return rows;
   }();
@@ -346,7 +372,8 @@ OptionGroup CompareMetricsGroup() {
 }
 
 std::vector<OptionGroup> CompareGroup() {
-  return {ComparisonGroup(), CompareSimpleGroup(), CompareIndicesGroup(), CompareMetricsGroup()};
+  return {ComparisonGroup(), CompareSimpleGroup(), CompareIndicesGroup(), CompareLogitsGroup(),
+          CompareMetricsGroup()};
 }
 
 }  // namespace vernier

@@ -33,8 +33,9 @@ OptionGroup PostprocessGroup();
 OptionGroup ComparisonGroup();
 OptionGroup CompareSimpleGroup();
 OptionGroup CompareIndicesGroup();
+OptionGroup CompareLogitsGroup();
 OptionGroup CompareMetricsGroup();
-std::vector<OptionGroup> CompareGroup();  // the four above
+std::vector<OptionGroup> CompareGroup();  // the five above
 OptionGroup MapGroup();
 OptionGroup WorkerGroup();
 OptionGroup ProfileOptionRows();

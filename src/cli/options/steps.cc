@@ -81,7 +81,8 @@ constexpr OptionRow kStepRows[] = {
      .help = "Compare what is fed back at every step, not only at the first, the last and the first"
              " bad one of a sequence.",
      .origin = Origin::kOurs,
-     .needs = {"--feed-back"}},
+     .needs = {"--feed-back"},
+     .idle_beside = "--compare-func-script"},
 };
 
 }  // namespace

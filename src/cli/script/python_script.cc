@@ -79,7 +79,8 @@ Status CheckRunners(const RunPlan& plan, const ParsedArgs& args) {
 Status CheckMeasures(const CompareOptions& options) {
   for (const CompareFunction function : options.functions) {
     const MetricRow* const metric = FindMetric(function);
-    if (metric == nullptr || !metric->is_ours()) continue;
+    const bool ours = metric == nullptr ? function == CompareFunction::kLogits : metric->is_ours();
+    if (!ours) continue;
     return RefuseScript("Polygraphy's Python API has nothing like --compare " +
                         std::string(CompareFunctionName(function)));
   }

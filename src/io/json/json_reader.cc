@@ -133,7 +133,22 @@ Result<JsonToken> JsonReader::Next() {
   return token;
 }
 
+// Editors put a mark before UTF-8 that means nothing. Other encodings begin with one of their own,
+// or have zeros in every ASCII character.
+Status JsonReader::SkipByteOrderMark() {
+  const std::string_view start = View(position_, 4).substr(0, 4);
+  if (start.starts_with("\xef\xbb\xbf")) position_ += 3;
+  const bool marked = start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff");
+  const auto is_zero = [&](size_t i) { return i < start.size() && start[i] == '\0'; };
+  const bool little = !is_zero(0) && (marked || is_zero(1)) && is_zero(2) && is_zero(3);
+  const bool big = start.size() == 4 && is_zero(0) && is_zero(1) && !(is_zero(2) && is_zero(3));
+  if (!marked && !big && is_zero(0) == is_zero(1)) return {};
+  return Malformed(std::string("byte 0: the text is ") + (little || big ? "UTF-32" : "UTF-16") +
+                   ", and JSON is UTF-8: save it as that");
+}
+
 Result<JsonToken> JsonReader::NextToken() {
+  if (position_ == 0) VERNIER_TRY(SkipByteOrderMark());
   SkipBlanks();
   const char c = At(position_);
   switch (expect_) {

@@ -74,6 +74,7 @@ class JsonReader {
   std::string_view View(uint64_t position, size_t wanted);
   std::string Describe(uint64_t position);
   Status Error(uint64_t position, std::string_view what);
+  Status SkipByteOrderMark();
   Result<JsonToken> NextToken();
   void SkipBlanks();
   uint64_t SkipDigits(uint64_t position);

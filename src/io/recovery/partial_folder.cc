@@ -36,6 +36,10 @@ Status WriteManifest(PartFile& file, const PartialManifest& manifest) {
     writer.Key("inputs");
     writer.Bool(true);
   }
+  if (manifest.seed) {
+    writer.Key("seed");
+    writer.Integer(*manifest.seed);
+  }
   writer.EndObject();
   return writer.Finish();
 }

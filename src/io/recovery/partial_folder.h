@@ -33,6 +33,7 @@ struct PartialManifest {
   ResultsFormat format = ResultsFormat::kJson;
   std::vector<std::string> runner_names;
   bool inputs = false;  ///< feeds are saved, not outputs; there is one runner, called "inputs"
+  std::optional<int64_t> seed = std::nullopt;  ///< of the inputs that outputs are made from
 };
 
 /// Holds manifest.json (what is saved there), the parts, and journal.jsonl with one line for

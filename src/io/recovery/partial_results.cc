@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <span>
 #include <system_error>
@@ -11,16 +10,18 @@
 
 #include "io/archive/npy.h"
 #include "io/archive/zip_content.h"
-#include "io/archive/zip_format.h"
 #include "io/bytes/checksum.h"
 #include "io/bytes/raw_tensor.h"
 #include "io/json/peer_document.h"
 #include "io/recovery/journal.h"
+#include "io/recovery/local_member.h"
 #include "io/recovery/partial_folder.h"
 #include "io/recovery/partial_places.h"
+#include "io/recovery/unnamed_iterations.h"
 #include "io/results/iteration_directory.h"
 #include "io/results/results_encoder.h"
 #include "io/results/results_json.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -53,31 +54,6 @@ Result<TensorMap> ReadRaw(const FilePtr& file, const JournalIteration& entry,
   }
   if (entry.checksum != checksum.value()) return Malformed("its checksum differs");
   return tensors;
-}
-
-// The member whose local header begins at `position`, in the form that our writer gives it.
-Result<ZipMember> ReadLocalMember(const InputFile& file, uint64_t position, uint64_t end) {
-  std::byte fixed[zip::kLocalSize];
-  if (end - position < sizeof(fixed)) return Malformed("a member's header is cut short");
-  VERNIER_TRY(file.ReadAt(position, fixed));
-  const auto load = [](const std::byte* data, auto value) {
-    std::memcpy(&value, data, sizeof(value));
-    return value;
-  };
-  if (load(fixed, uint32_t{0}) != zip::kLocalSignature) return Malformed("a member has no header");
-  const uint64_t rest = uint64_t{load(fixed + 26, uint16_t{0})} + load(fixed + 28, uint16_t{0});
-  ZipMember member;
-  member.name = "in the part";
-  member.crc = load(fixed + 14, uint32_t{0});
-  member.data_offset = position + sizeof(fixed) + rest;
-  std::byte sizes[16];
-  if (rest < sizeof(sizes) || member.data_offset > end) {
-    return Malformed("a member's header is damaged");
-  }
-  VERNIER_TRY(file.ReadAt(member.data_offset - sizeof(sizes), sizes));
-  member.size = member.packed_size = load(sizes, uint64_t{0});
-  if (member.size > end - member.data_offset) return Malformed("a member ends behind its part");
-  return member;
 }
 
 Result<TensorMap> ReadMembers(const FilePtr& file, const JournalIteration& entry,
@@ -115,13 +91,14 @@ Status CheckText(const InputFile& file, const JournalIteration& entry) {
 
 class PartialResults final : public ResultsReader::Source {
  public:
-  /// A part that is missing is null.
+  /// A part that is missing is null. `beyond`: PartBeyondJournal().
   PartialResults(std::string folder, PartialManifest manifest, Journal journal,
-                 std::vector<FilePtr> parts)
+                 std::vector<FilePtr> parts, std::string beyond)
       : folder_(std::move(folder)),
         manifest_(std::move(manifest)),
         journal_(std::move(journal)),
-        parts_(std::move(parts)) {
+        parts_(std::move(parts)),
+        beyond_(std::move(beyond)) {
     for (size_t i = 0; i < journal_.runs.size(); ++i) {
       runs_.push_back({manifest_.runner_names[i], journal_.runs[i].size()});
     }
@@ -141,7 +118,10 @@ class PartialResults final : public ResultsReader::Source {
   }
 
   std::string Damage() const override {
-    const std::string damage = DescribeDamage(journal_);
+    std::string damage = DescribeDamage(journal_);
+    if (damage.empty() && !beyond_.empty()) {
+      damage = "ends too early: '" + beyond_ + "' goes on with iterations that it does not name";
+    }
     return damage.empty() ? "" : "'" + folder_ + "/" + kJournalName + "' " + damage;
   }
 
@@ -218,6 +198,7 @@ class PartialResults final : public ResultsReader::Source {
   PartialManifest manifest_;
   Journal journal_;
   std::vector<FilePtr> parts_;
+  std::string beyond_;
   std::vector<SavedRun> runs_;
   std::shared_ptr<TensorPool> pool_ = TensorPool::Create();
 };
@@ -256,6 +237,12 @@ std::string TargetBeside(const std::string& folder, const std::string& typed) {
   return beside ? target : typed;
 }
 
+// Older versions do not say it.
+std::optional<int64_t> SeedIn(JsonValue manifest) {
+  const auto seed = manifest.Find("seed");
+  return seed && seed->is(JsonKind::kNumber) ? ParseInt(seed->raw()) : std::nullopt;
+}
+
 }  // namespace
 
 Result<PartialManifest> ReadPartialManifest(const std::string& folder) {
@@ -280,7 +267,8 @@ Result<PartialManifest> ReadPartialManifest(const std::string& folder) {
   PartialManifest manifest{.target = TargetBeside(folder, target->Text()),
                            .format = *known,
                            .runner_names = {},
-                           .inputs = tape->root().Find("inputs").has_value()};
+                           .inputs = tape->root().Find("inputs").has_value(),
+                           .seed = SeedIn(tape->root())};
   for (const JsonValue name : runners->Elements()) manifest.runner_names.push_back(name.Text());
   return manifest;
 }
@@ -357,8 +345,9 @@ Result<std::unique_ptr<ResultsReader::Source>> OpenPartialResults(const std::str
     }
     parts.push_back(std::move(part));
   }
+  VERNIER_ASSIGN_OR_RETURN(std::string beyond, PartBeyondJournal(manifest, journal, parts));
   return std::unique_ptr<ResultsReader::Source>(std::make_unique<PartialResults>(
-      folder, std::move(manifest), std::move(journal), std::move(parts)));
+      folder, std::move(manifest), std::move(journal), std::move(parts), std::move(beyond)));
 }
 
 }  // namespace vernier

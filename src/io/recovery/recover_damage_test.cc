@@ -47,6 +47,35 @@ TEST_P(DamagedParts, ADamagedLastLineIsSaid) {
   ExpectFile(folder_ / "x.json", {3, 2});
 }
 
+// Lines that are gone as a whole leave no mark in the journal, but the part goes on.
+TEST_P(DamagedParts, AJournalThatWasCutBetweenTwoLinesIsNoKill) {
+  Leave(5, 5);
+  std::string journal = ReadText(Partial() + "/journal.jsonl");
+  const size_t at = journal.find("{\"runner\":0,\"iteration\":2,");
+  ASSERT_NE(at, std::string::npos);
+  WriteText(Partial() + "/journal.jsonl", journal.substr(0, at));
+  const auto recovered = RecoverResults(Partial(), folder_ / "x.json");
+  ASSERT_TRUE(recovered.ok()) << recovered.status().message();
+  EXPECT_NE((*recovered).damage.find("journal.jsonl' ends too early: '"), std::string::npos)
+      << (*recovered).damage;
+  EXPECT_EQ((*recovered).kept_parts, Partial());
+  EXPECT_TRUE(fs::exists(Partial()));
+  ExpectFile(folder_ / "x.json", {2, 2});
+}
+
+// What a kill leaves: the iteration is in the part, its line is not.
+TEST_P(DamagedParts, OneIterationWithoutItsLineIsAKill) {
+  Leave(3, 2);
+  std::string journal = ReadText(Partial() + "/journal.jsonl");
+  const size_t at = journal.find("{\"runner\":0,\"iteration\":2,");
+  ASSERT_NE(at, std::string::npos);
+  WriteText(Partial() + "/journal.jsonl", journal.substr(0, at));
+  const auto recovered = RecoverResults(Partial(), folder_ / "x.json");
+  ASSERT_TRUE(recovered.ok()) << recovered.status().message();
+  EXPECT_EQ((*recovered).damage, "");
+  ExpectFile(folder_ / "x.json", {2, 2});
+}
+
 // A part that is shorter than the journal says loses the end, and says so.
 TEST_P(DamagedParts, WhatThePartDoesNotReachIsSaid) {
   Leave(4, 4);

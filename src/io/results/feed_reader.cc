@@ -73,7 +73,7 @@ std::string NameByPosition(std::span<const std::string> names, TensorMap& tensor
   });
   for (size_t i = 0; i < names.size(); ++i) {
     if (same_names && remark.empty() && tensors[i].name != names[i]) {
-      remark = "ONNX test data are told by position: file " + std::to_string(i) + " is '" +
+      remark = "ONNX test data are matched by position: file " + std::to_string(i) + " is '" +
                names[i] + "', though it is called '" + tensors[i].name + "' inside";
     }
     tensors[i].name = names[i];

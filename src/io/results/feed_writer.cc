@@ -206,10 +206,12 @@ Result<std::unique_ptr<FeedWriter>> FeedWriter::Create(const std::string& path,
   }
   // Whether a file can be made there is to be known now, not after the run.
   VERNIER_TRY(AtomicFile::Create(path).status());
-  VERNIER_ASSIGN_OR_RETURN(
-      writer->folder_,
-      PartialFolder::Create(
-          {.target = path, .format = format, .runner_names = {"inputs"}, .inputs = true}, earlier));
+  VERNIER_ASSIGN_OR_RETURN(writer->folder_, PartialFolder::Create({.target = path,
+                                                                   .format = format,
+                                                                   .runner_names = {"inputs"},
+                                                                   .inputs = true,
+                                                                   .seed = {}},
+                                                                  earlier));
   Result<EncoderPtr> encoder = MakeEncoder(path, format, *writer->folder_);
   if (!encoder.ok()) {
     writer->folder_->Remove();

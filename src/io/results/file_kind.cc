@@ -50,6 +50,10 @@ FileKind FileKindForWriting(const std::string& path) {
   return kind == FileKind::kNpz || kind == FileKind::kSafetensors ? *kind : FileKind::kJson;
 }
 
+bool IsReadAsAnotherKind(const std::string& path) {
+  return KindOfExtension(path).value_or(FileKind::kJson) != FileKindForWriting(path);
+}
+
 bool NamesSingleFile(const std::string& path) {
   // Python's splitext: leading dots of the name do not begin an extension.
   const size_t slash = path.rfind('/');

@@ -17,6 +17,10 @@ Result<FileKind> DetectFileKind(const std::string& path);
 /// By the extension alone, for files that will be written: anything unknown is JSON.
 FileKind FileKindForWriting(const std::string& path);
 
+/// Whether what is written there as JSON would later be read as something else, by the extension
+/// (.npy, .pb).
+bool IsReadAsAnotherKind(const std::string& path);
+
 /// Whether Polygraphy takes the path for a file: it has an extension. Others are directories of one
 /// file per iteration.
 bool NamesSingleFile(const std::string& path);

@@ -1,12 +1,13 @@
 #include "io/results/iteration_directory.h"
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
-#include <vector>
 
 #include "io/archive/archive_names.h"
 #include "io/bytes/directory_listing.h"
 #include "util/atomic_file.h"
+#include "util/number_text.h"
 
 namespace vernier {
 
@@ -53,6 +54,20 @@ Result<uint64_t> CountIterations(const std::string& path, std::string_view what)
 
 std::string IterationFilePath(const std::string& path, uint64_t iteration) {
   return (fs::path(path) / (IterationText(iteration) + ".json")).string();
+}
+
+std::vector<int64_t> SavedIterations(const std::string& path) {
+  const Result<std::vector<std::string>> files = ListJsonFiles(path);
+  std::vector<int64_t> numbers;
+  if (!files.ok()) return numbers;
+  for (const std::string& file : *files) {
+    const std::optional<int64_t> number = ParseInt(fs::path(file).stem().string());
+    if (!number || *number < 0 || file != IterationFilePath(path, static_cast<uint64_t>(*number))) {
+      return {};
+    }
+    numbers.push_back(*number);
+  }
+  return numbers;
 }
 
 }  // namespace vernier

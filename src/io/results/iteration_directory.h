@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "vernier/status.h"
 
@@ -23,5 +24,9 @@ Result<uint64_t> CountIterations(const std::string& path, std::string_view what)
 
 /// "path/0000000012.json".
 std::string IterationFilePath(const std::string& path, uint64_t iteration);
+
+/// The numbers of the directory's per-iteration files, ascending. Empty where other "*.json" files
+/// lie there too, whose order is that of their names, and where it cannot be read.
+std::vector<int64_t> SavedIterations(const std::string& path);
 
 }  // namespace vernier

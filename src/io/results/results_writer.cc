@@ -35,19 +35,21 @@ ResultsWriter::ResultsWriter(std::string path, std::vector<std::string> runner_n
       finished_(runner_names_.size(), 0),
       folder_(std::move(folder)) {}
 
-Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(
-    std::string path, std::vector<std::string> runner_names) {
+Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(std::string path,
+                                                             std::vector<std::string> runner_names,
+                                                             std::optional<int64_t> seed) {
   const ResultsFormat format = ResultsFormatFor(path);
-  return Create(std::move(path), std::move(runner_names), format);
+  return Create(std::move(path), std::move(runner_names), format, PartialFolder::Earlier::kRenamed,
+                seed);
 }
 
 Result<std::unique_ptr<ResultsWriter>> ResultsWriter::CreateBeside(
-    std::string path, std::vector<std::string> runner_names) {
+    std::string path, std::vector<std::string> runner_names, std::optional<int64_t> seed) {
   const ResultsFormat format = ResultsFormatFor(path);
   const bool folder = format == ResultsFormat::kJsonDirectory;
   VERNIER_ASSIGN_OR_RETURN(
       auto writer, Create(folder ? FreePlace(path + kResumedSuffix) : path, std::move(runner_names),
-                          format, PartialFolder::Earlier::kUntouched));
+                          format, PartialFolder::Earlier::kUntouched, seed));
   if (folder) writer->replaced_ = std::move(path);
   return writer;
 }
@@ -55,15 +57,18 @@ Result<std::unique_ptr<ResultsWriter>> ResultsWriter::CreateBeside(
 Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(std::string path,
                                                              std::vector<std::string> runner_names,
                                                              ResultsFormat format,
-                                                             PartialFolder::Earlier earlier) {
+                                                             PartialFolder::Earlier earlier,
+                                                             std::optional<int64_t> seed) {
   if (format != ResultsFormat::kJsonDirectory && IsDirectory(path)) {
     return IoError("'" + path + "' is a directory");
   }
-  VERNIER_ASSIGN_OR_RETURN(
-      PartialFolder folder,
-      PartialFolder::Create(
-          {.target = path, .format = format, .runner_names = runner_names, .inputs = false},
-          earlier));
+  VERNIER_ASSIGN_OR_RETURN(PartialFolder folder,
+                           PartialFolder::Create({.target = path,
+                                                  .format = format,
+                                                  .runner_names = runner_names,
+                                                  .inputs = false,
+                                                  .seed = seed},
+                                                 earlier));
   std::unique_ptr<ResultsWriter> writer(
       new ResultsWriter(std::move(path), std::move(runner_names), std::move(folder)));
   VERNIER_ASSIGN_OR_RETURN(writer->encoder_,

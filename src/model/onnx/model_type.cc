@@ -1,6 +1,8 @@
 #include "model/onnx/model_type.h"
 
+#include <array>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -67,6 +69,15 @@ std::optional<ModelType> ModelTypeFromName(std::string_view name) {
     if (candidate == name) return type;
   }
   return std::nullopt;
+}
+
+std::span<const std::string_view> ModelTypeNames() {
+  static constexpr auto kAll = [] {
+    std::array<std::string_view, std::size(kNames)> names;
+    for (size_t i = 0; i < names.size(); ++i) names[i] = kNames[i].second;
+    return names;
+  }();
+  return kAll;
 }
 
 bool IsTensorFlowModel(ModelType type) {

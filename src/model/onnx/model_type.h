@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,8 @@ enum class ModelType : uint8_t {
 /// "caffe"; ours: "saved-model".
 std::string_view ModelTypeName(ModelType type);
 std::optional<ModelType> ModelTypeFromName(std::string_view name);
+/// All names.
+std::span<const std::string_view> ModelTypeNames();
 
 /// Is this one of TensorFlow's formats?
 bool IsTensorFlowModel(ModelType type);

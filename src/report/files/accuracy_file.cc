@@ -132,7 +132,7 @@ void WriteIterations(JsonWriter& json, const SavedPair& pair, ResultWriter write
   json.EndArray();
 }
 
-void WriteOurMeasures(JsonWriter& json, const SavedFunction& saved, CompareFunction function) {
+void WriteOurMetrics(JsonWriter& json, const SavedFunction& saved, CompareFunction function) {
   json.Key(kOurMeasures);
   json.BeginObject();
   json.Key("function");
@@ -162,7 +162,7 @@ void WriteFunction(JsonWriter& json, const SavedFunction& function) {
   json.String(function.averaged ? "average" : "per_sample");
   const std::optional<CompareFunction> measured = function.function();
   const MetricRow* const metric = measured ? FindMetric(*measured) : nullptr;
-  if (metric != nullptr && metric->is_ours()) WriteOurMeasures(json, function, *measured);
+  if (metric != nullptr && metric->is_ours()) WriteOurMetrics(json, function, *measured);
   WriteClass(json, "AccuracyResult");
   json.EndObject();
 }
@@ -261,11 +261,11 @@ Result<SavedPair> ReadPair(const JsonValue& value) {
   return pair;
 }
 
-// Puts the values of our own measures in the place of their bare verdicts.
-Status ReadOurMeasures(const JsonValue& value, SavedFunction& function) {
+// Puts the values of our own metrics in the place of their bare verdicts.
+Status ReadOurMetrics(const JsonValue& value, SavedFunction& function) {
   VERNIER_ASSIGN_OR_RETURN(const JsonValue name, Member(value, "function"));
   const std::optional<CompareFunction> measure = CompareFunctionFromName(name.Text());
-  if (!measure || FindMetric(*measure) == nullptr) return Bad(name, "the name of a measure");
+  if (!measure || FindMetric(*measure) == nullptr) return Bad(name, "the name of a metric");
   VERNIER_ASSIGN_OR_RETURN(const std::vector<JsonValue> pairs, Array(value, "lst"));
   if (pairs.size() != function.pairs.size())
     return Bad(value, "as many pairs as there are results");
@@ -299,7 +299,7 @@ Result<SavedFunction> ReadFunction(const JsonValue& value) {
     function.pairs.push_back(std::move(pair));
   }
   const std::optional<JsonValue> ours = value.Find(kOurMeasures);
-  if (ours) VERNIER_TRY(ReadOurMeasures(*ours, function));
+  if (ours) VERNIER_TRY(ReadOurMetrics(*ours, function));
   return function;
 }
 

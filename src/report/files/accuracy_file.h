@@ -1,4 +1,4 @@
-// Polygraphy's file of measures and verdicts (AccuracyResults, as JSON), which
+// Polygraphy's file of metrics and verdicts (AccuracyResults, as JSON), which
 // --save-accuracy-results writes and `check accuracy` reads.
 //
 // Metrics that Polygraphy does not have are bare verdicts to it; their values stand in a sibling

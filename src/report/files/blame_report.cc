@@ -91,14 +91,21 @@ void SwapSides(OutputRecord& output) {
   output.figures.charts->points = MirrorPoints(output.figures.charts->points);
 }
 
-// The sides stand as they do in the comparison of the outputs, where there is one: the reader sees
-// one pair.
+// The sides stand as they do in the comparison of the outputs, where there is one, and are of the
+// same files: the reader sees one pair.
 void StandAsOutputsDo(const RunRecord& record, PairRecord& layers) {
-  const bool other_way =
-      std::any_of(record.pairs.begin(), record.pairs.end(), [&](const PairRecord& pair) {
-        return pair.first == layers.second && pair.second == layers.first;
-      });
-  if (!other_way) return;
+  const auto pair_of = [&](const std::string& first, const std::string& second) {
+    return std::ranges::find_if(record.pairs, [&](const PairRecord& pair) {
+      return pair.first == first && pair.second == second;
+    });
+  };
+  const auto same_way = pair_of(layers.first, layers.second);
+  const auto other_way = pair_of(layers.second, layers.first);
+  const auto outputs = same_way != record.pairs.end() ? same_way : other_way;
+  if (outputs == record.pairs.end()) return;
+  layers.first_file = outputs->first_file;
+  layers.second_file = outputs->second_file;
+  if (outputs == same_way) return;
   std::swap(layers.first, layers.second);
   for (OutputRecord& output : layers.outputs) SwapSides(output);
 }

@@ -61,10 +61,11 @@ TEST(WithLayers, SidesStandAsInTheComparisonOfOutputs) {
   blame.layers[0].outputs[0].reference.max = 1;
   blame.layers[0].outputs[0].candidate.max = 2;
   RunRecord record = RecordOf(std::move(blame));
-  record.pairs.push_back({"cand", "ref", {}, {}, 1, 1, 1, {}, false, {}, {}});
+  record.pairs.push_back({"cand", "ref", {}, "gold.npz", 1, 1, 1, {}, false, {}, {}});
   record = WithLayers(std::move(record));
   const PairRecord& layers = record.pairs.at(1);
   EXPECT_EQ(layers.first + " vs. " + layers.second, "cand vs. ref");
+  EXPECT_EQ(layers.second_file, "gold.npz");
   EXPECT_EQ(layers.outputs.at(0).figures.first->max, 2);
   EXPECT_EQ(layers.outputs[0].figures.second->max, 1);
 }

@@ -123,7 +123,8 @@ TestSuite PairSuite(const PairRecord& pair, const std::string& error) {
         std::pair(&pair.only_in_second, "only in " + pair.second),
         std::pair(&pair.without_verdict, std::string("no verdict")),
         std::pair(&pair.dropped, std::string("dropped by post-processing")),
-        std::pair(&pair.left_out, std::string("left out by --map-outputs"))}) {
+        std::pair(&pair.left_out, std::string("left out by --map-outputs")),
+        std::pair(&pair.not_logits, std::string("left out by --compare logits"))}) {
     for (const std::string& name : *names) {
       suite.cases.push_back({name, CaseResult::kSkipped, why, "", 0});
     }

@@ -216,9 +216,8 @@ std::string FormatMarkdown(const RunRecord& record) {
   std::string text = "### " + std::string(Mark(verdict)) +
                      "vernier: " + EscapeMarkdown(Short(verdict.sentence)) + "\n\n";
   for (const PairRecord& pair : record.pairs) {
-    text +=
-        EscapeMarkdown(Short(pair.first + " vs. " + pair.second + ": " + FormatCoverage(pair))) +
-        "\n\n";
+    const std::string sides = pair.first + " vs. " + pair.second;
+    text += EscapeMarkdown(Short(sides + ": " + FormatPair(pair, record.averaged))) + "\n\n";
   }
   constexpr size_t kShownSentences = 10;
   for (const auto& [title, sentences] :

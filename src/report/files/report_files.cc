@@ -31,7 +31,7 @@ constexpr Extension kExtensions[] = {
 std::string Format(const RunRecord& record, ReportFormat format) {
   switch (format) {
     case ReportFormat::kHtml:
-      return FormatPage(record);
+      return FormatPage(WithSideNames(record, NameStyle::kShort));
     case ReportFormat::kJunit:
       return FormatJunit(record);
     case ReportFormat::kJsonLines:

@@ -8,7 +8,7 @@ function blameSection() {
       make('h2', {id: 'blame-title'}, culprits.length ? 'To blame'
           : blame.within_bounds ? 'No layer exceeds its error bound' : 'Nothing is to blame'));
   if (blame.within_bounds) section.append(make('p', {}, blame.within_bounds));
-  section.append(make('p', {class: 'hint'}, `${shortName(blame.candidate)} against ${shortName(blame.reference)}; errors ` +
+  section.append(make('p', {class: 'hint'}, `${blame.candidate} against ${blame.reference}; errors ` +
       'are multiples of the error bound. The own error is that of a node on the reference\u2019s tensors; ' +
       'the total error includes what it inherited.'));
   if (culprits.length) section.append(culpritTable(culprits));
@@ -38,7 +38,7 @@ function culpritTable(culprits) {
   const rows = culprits.map((c) => {
     const index = outputsOf(pair).findIndex((output) => (c.outputs || []).includes(output.name));
     const name = index < 0 ? c.node : make('button', {type: 'button', class: 'link',
-      onclick: () => showOutput(pair, index)}, c.node);
+      onclick: () => showOutput(pair, index)}, ...breakable(c.node || ''));
     return [name, c.op_type || '', c.own_error === undefined ? '\u2013' : show(c.own_error),
       show(number(c.total_error)), c.why || ''];
   });

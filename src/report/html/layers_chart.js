@@ -21,17 +21,18 @@ function layersSection() {
 
   function draw() {
     const metric = chartMetrics[choice.value];
-    const data = inGraphOrder(state.pair)
-        .map((entry) => ({...entry, value: metric.of(entry.output)}))
+    const all = inGraphOrder(state.pair);
+    const data = all.map((entry) => ({...entry, value: metric.of(entry.output)}))
         .filter((entry) => entry.value !== undefined);
     figure.replaceChildren();
     if (!data.length) {
       figure.append(make('p', {class: 'hint'}, 'This was not measured.'));
       return;
     }
-    const failed = data.filter((d) => verdictOf(d.output) === 'failed');
-    const summary = `${data.length} outputs in the graph's order, ${failed.length} of them differ` +
-        (failed.length ? '; the first is ' + failed[0].output.name : '') +
+    const failed = all.filter((entry) => verdictOf(entry.output) === 'failed');
+    const summary = `${some(all.length, 'output')} in the graph's order, ` +
+        (data.length < all.length ? `${count(data.length)} of them measured, ` : '') +
+        (failed.length ? `${count(failed.length)} failed; the first is ${failed[0].output.name}` : 'none failed') +
         (record.blame ? '. Dots are total errors, rings are own errors.' : '.');
     figure.append(drawLayers(data, metric, summary), make('figcaption', {}, summary));
     mark();

@@ -4,7 +4,7 @@
 function coverage() {
   const box = document.getElementById('coverage');
   const lines = pairs.map((pair, i) => make('p', {}, make('strong', {}, pair.title),
-      ': ' + texts.pairs[i].coverage));
+      ': ' + texts.pairs[i].summary));
   if (record.error) lines.push(make('p', {class: 'wrong'}, 'The run was given up: ' + record.error));
   for (const runner of record.runners || []) {
     if (runner.failure) {

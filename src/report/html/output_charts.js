@@ -34,7 +34,8 @@ function valuesChart(charts, first, second) {
 function equalText(equal, all) {
   if (all === 1) return equal ? 'The only element does not differ' : 'The only element differs';
   if (equal === all) return `None of ${count(all)} elements differs`;
-  return equal ? `${count(equal)} of ${count(all)} elements do not differ` : `All ${count(all)} elements differ`;
+  if (!equal) return `All ${count(all)} elements differ`;
+  return `${count(equal)} of ${count(all)} elements ${equal === 1 ? 'does' : 'do'} not differ`;
 }
 
 function differencesChart(differences) {
@@ -136,9 +137,9 @@ function outputCharts(output, pair) {
   if (!hasCharts) return [];
   const pictures = [];
   const spread = charts.first && charts.first.length > 0;
-  if (spread) pictures.push(valuesChart(charts, pair.a, pair.b));
+  if (spread) pictures.push(valuesChart(charts, pair.first, pair.second));
   pictures.push(differencesChart(charts.differences || {}),
       heatChart(charts.heat || {}, figuresOf(output).shape || []));
-  if (spread && charts.points) pictures.push(scatterChart(charts, pair.a, pair.b));
+  if (spread && charts.points) pictures.push(scatterChart(charts, pair.first, pair.second));
   return pictures;
 }

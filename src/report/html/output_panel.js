@@ -28,7 +28,7 @@ function titleOf(output) {
   const node = nodeOf(output);
   const made = node === undefined ? [] : [record.graph.nodes[node].op_type, record.graph.nodes[node].name];
   const verdict = verdictOf(output);
-  const parts = [make('h2', {class: 'name'}, output.name)];
+  const parts = [make('h2', {class: 'name'}, ...breakable(output.name))];
   const kind = [made.filter(Boolean).join(' '), typesText(output),
     shapeText(figuresOf(output).shape)];
   parts.push(make('p', {class: 'hint'}, kind.filter(Boolean).join(', ')));
@@ -77,12 +77,14 @@ function worstOf(output, pair) {
   const elements = figuresOf(output).worst_elements;
   if (!elements) return [];
   const whole = holdsIntegers(output);
-  const rows = elements.map((e) => [place(e.index), showWhole(e.first, whole, 9),
-    showWhole(e.second, whole, 9), e.absolute_error_digits || showWhole(e.absolute_error, whole, 4),
+  // One below the other, so that long numbers have room and their digits can be compared.
+  const both = (first, second) => make('span', {class: 'both'}, make('span', {}, first), make('span', {}, second));
+  const rows = elements.map((e) => [place(e.index),
+    both(e.first_digits || showWhole(e.first, whole, 9), e.second_digits || showWhole(e.second, whole, 9)),
+    e.absolute_error_digits || showWhole(e.absolute_error, whole, 4),
     show(e.relative_error || 0), show(e.times_over_tolerance || 0, 3)]);
-  const columns = [{title: 'element'}, {title: pair.a, number: true},
-    {title: pair.b, number: true}, {title: 'absolute', number: true},
-    {title: 'relative', number: true}, {title: 'times over', number: true}];
+  const columns = [{title: 'element'}, {title: both(pair.first, pair.second), number: true},
+    {title: 'absolute', number: true}, {title: 'relative', number: true}, {title: 'times over', number: true}];
   return [make('h3', {}, 'Worst elements'), plainTable(columns, rows, 'Worst elements')];
 }
 
@@ -101,7 +103,7 @@ function sidesOf(output, pair) {
     if (!sides.some((s) => s[key])) continue;
     rows.push([title, ...sides.map((s) => count(s[key] || 0) + at(s, key))]);
   }
-  const columns = [{title: ''}, {title: pair.a, number: true}, {title: pair.b, number: true}];
+  const columns = [{title: ''}, {title: pair.first, number: true}, {title: pair.second, number: true}];
   return [make('h3', {}, 'Both sides'), plainTable(columns, rows, 'Statistics of both sides')];
 }
 
@@ -120,8 +122,8 @@ function distancesOf(output) {
   const d = figuresOf(output).distances;
   const bound = output.auto_tolerance;
   const need = output.required_absolute_tolerance === undefined || verdictOf(output) !== 'failed' ? undefined
-      : `absolute ${show(output.required_absolute_tolerance)} or relative ` +
-        show(output.required_relative_tolerance);
+      : `absolute ${showAtLeast(output.required_absolute_tolerance, holdsIntegers(output))} or relative ` +
+        showAtLeast(output.required_relative_tolerance);
   const entries = [
     ['mean absolute error', output.mean_absolute_error === undefined ? undefined
         : show(output.mean_absolute_error)],

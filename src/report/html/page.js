@@ -14,6 +14,12 @@ function make(tag, attributes, ...children) {
   return element;
 }
 
+// A name that may go on in a new line behind its separators and between its words, not within them.
+function breakable(name) {
+  return name.split(/(?<=[/._:-])(?=[A-Za-z])|(?<=[a-z0-9])(?=[A-Z])/)
+      .flatMap((part, i) => i ? [make('wbr', {}), part] : [part]);
+}
+
 function show(value, digits = 4) {
   if (value === undefined || value === null) return '\u2013';
   if (typeof value === 'string' && !['nan', 'inf', '-inf'].includes(value)) return value;
@@ -30,6 +36,14 @@ function show(value, digits = 4) {
 // Integers have all their digits.
 function showWhole(value, whole, digits) {
   return whole && Number.isSafeInteger(value) ? String(value) : show(value === undefined ? 0 : value, digits);
+}
+
+// A tolerance that is shown in fewer digits still does.
+function showAtLeast(value, whole) {
+  const x = number(value);
+  if (whole || !Number.isFinite(x) || x <= 0) return showWhole(x, whole, 4);
+  const unit = 10 ** (Math.floor(Math.log10(x)) - 3);
+  return show(Math.ceil(x / unit * (1 - 1e-12)) * unit);
 }
 
 function count(n) {

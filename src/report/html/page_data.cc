@@ -70,6 +70,9 @@ void AddOutput(JsonWriter& json, const OutputRecord& output, const OwnErrors& ow
   if (HoldsIntegers(output)) {
     json.Key("whole");
     json.Bool(true);
+    if (output.max_absolute_error) {
+      AddText(json, "max_abs", FormatError(*output.max_absolute_error, output));
+    }
   }
   auto found = own.find(output.name);
   if (found == own.end()) found = own.find(output.other_name);
@@ -77,9 +80,9 @@ void AddOutput(JsonWriter& json, const OutputRecord& output, const OwnErrors& ow
   json.EndObject();
 }
 
-void AddPair(JsonWriter& json, const PairRecord& pair, const OwnErrors& own) {
+void AddPair(JsonWriter& json, const PairRecord& pair, bool averaged, const OwnErrors& own) {
   json.BeginObject();
-  AddText(json, "coverage", FormatCoverage(pair));
+  AddText(json, "summary", FormatPair(pair, averaged));
   json.Key("outputs");
   json.BeginArray();
   for (const OutputRecord& output : pair.outputs) {
@@ -102,7 +105,7 @@ std::string MakeTexts(const RunRecord& record) {
   const OwnErrors own = OwnErrorsOf(record);
   json.Key("pairs");
   json.BeginArray();
-  for (const PairRecord& pair : record.pairs) AddPair(json, pair, own);
+  for (const PairRecord& pair : record.pairs) AddPair(json, pair, record.averaged, own);
   json.EndArray();
   json.EndObject();
   (void)json.Finish();  // a string takes everything

@@ -21,10 +21,10 @@ function pointsTable(profile) {
     ...['median', 'mean', 'std dev', 'min', 'p90', 'p95', 'p99', 'max', 'noise', 'per second',
       'first', 'memory'].map((title) => ({title, number: true})), {title: 'accuracy', words: true}];
   const rows = profile.points.map((p) => {
-    if (p.failure) return [p.shapes || '', shortName(p.runner), ...Array(12).fill('\u2013'), p.failure];
+    if (p.failure) return [p.shapes || '', p.runner, ...Array(12).fill('\u2013'), p.failure];
     const l = p.latency_seconds;
     const noise = '\u00b1 ' + show(number(l.median_noise) * 100, 2) + ' %';
-    return [p.shapes || '', shortName(p.runner), seconds(l.median), seconds(l.mean), seconds(l.std_dev),
+    return [p.shapes || '', p.runner, seconds(l.median), seconds(l.mean), seconds(l.std_dev),
       seconds(l.min), seconds(l.p90), seconds(l.p95), seconds(l.p99), seconds(l.max), noise,
       show(p.per_second || 0), seconds(p.first_seconds), p.peak_memory_bytes ? bytes(p.peak_memory_bytes) : '\u2013', accuracyOf(p)];
   });
@@ -41,13 +41,14 @@ function accuracyOf(point) {
 function latencyChart(profile) {
   const points = profile.points.filter((p) => !p.failure && number(p.latency_seconds.median) > 0);
   const shapes = [...new Set(profile.points.map((p) => p.shapes || ''))];
-  const runners = (profile.runners || []).map((r) => r.name);
+  const runners = (profile.runners || []).map((r) => r.name || '');
   const width = 760, height = 240, left = 64, right = width - 130, top = 12, bottom = height - 40;
   const x = d3.scalePoint().domain(shapes).range([left + 24, right - 24]);
   const all = points.flatMap((p) => [number(p.latency_seconds.min), number(p.latency_seconds.p99)]).filter((v) => v > 0);
-  if (!all.length) return make('p', {class: 'hint'}, 'The runners tell no times of their inferences.');
+  if (!all.length) return make('p', {class: 'hint'}, 'The runners reported no times of their inferences.');
   const y = d3.scaleLog().domain([Math.min(...all) / 1.2, Math.max(...all) * 1.2]).range([bottom, top]);
-  const summary = 'Median latency of ' + runners.map(shortName).join(', ') + '; lines from the fastest to the 99th percentile.';
+  const summary = 'Median latency of ' + runners.join(', ') +
+      '; lines from the fastest to the 99th percentile.';
   const svg = newSvg(width, height, summary);
   const leading = (v) => Number(v.toExponential(0)[0]);
   const round = y.ticks().filter((v) => [1, 2, 5].includes(leading(v)));
@@ -67,12 +68,12 @@ function latencyChart(profile) {
         .attr('cx', at).attr('cy', (p) => y(number(p.latency_seconds.median))).attr('r', 4)
         .each(function(p) {
           this.addEventListener('pointermove', (event) => showTip(event,
-              `${shortName(runner)}, ${p.shapes}: ${seconds(p.latency_seconds.median)}`));
+              `${runner}, ${p.shapes}: ${seconds(p.latency_seconds.median)}`));
           this.addEventListener('pointerleave', hideTip);
         });
     const last = mine[mine.length - 1];
     svg.append('text').attr('x', at(last) + 10).attr('y', y(number(last.latency_seconds.median))).attr('dy', '0.32em')
-        .text(shortName(runner).slice(0, 24));
+        .text(runner.slice(0, 24));
   });
   const every = Math.ceil(shapes.length / 6);
   shapes.forEach((shape, i) => {
@@ -86,7 +87,7 @@ function latencyChart(profile) {
 
 function layersTable(point) {
   if (point.failure || (!point.layers && !point.layers_missing)) return null;
-  const title = `Layers of ${shortName(point.runner)}${point.shapes ? ', ' + point.shapes : ''}`;
+  const title = `Layers of ${point.runner}${point.shapes ? ', ' + point.shapes : ''}`;
   if (!point.layers) return make('p', {class: 'hint'}, `${title}: ${point.layers_missing}.`);
   const all = sum(point.layers.map((layer) => number(layer.seconds)));
   const most = 40;

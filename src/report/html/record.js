@@ -20,18 +20,10 @@ pairs.forEach((pair, i) => (pair.outputs || []).forEach((output, j) => {
   Object.assign(output, texts.pairs[i].outputs[j]);
 }));
 
-// Polygraphy's names of runners end with the time of the run, which is the same for all of them.
-const sides = new Set(pairs.flatMap((pair) => [pair.first, pair.second])
-    .concat(((record.profile || {}).runners || []).map((runner) => runner.name)));
-function shortName(name) {
-  const short = (name || '').replace(/-\d+\/\d+\/\d+-\d+:\d+:\d+$/, '');
-  const same = [...sides].filter((other) => (other || '').startsWith(short + '-'));
-  return same.length > 1 ? name : short;
-}
 for (const pair of pairs) {
-  pair.a = shortName(pair.first);
-  pair.b = shortName(pair.second);
-  pair.title = `${pair.a} vs. ${pair.b}` + (pair.by_layer ? ', layer by layer' : '');
+  pair.first = pair.first || '';
+  pair.second = pair.second || '';
+  pair.title = `${pair.first} vs. ${pair.second}` + (pair.by_layer ? ', layer by layer' : '');
 }
 
 // What the reader has chosen. `listeners` are called with the name of what changed.

@@ -84,12 +84,14 @@ function outputsSection() {
     const cells = columns.map((column) => {
       const value = column.of(entry);
       if (column.key === 'name') {
-        return make('td', {class: 'words'}, make('button', {type: 'button', class: 'link'}, value));
+        return make('td', {class: 'words'}, make('button', {type: 'button', class: 'link'},
+            ...breakable(value)));
       }
-      const whole = column.key === 'abs' && holdsIntegers(entry.output) && Number.isSafeInteger(value);
-      const text = column.number && column.key !== 'place' && column.key !== 'out' && !whole
-          ? show(value) : value === undefined ? '\u2013' : String(value);
-      return make('td', {class: column.number ? 'number' : column.key}, text);
+      const whole = column.key === 'abs' && entry.output.max_abs;  // with all digits
+      const text = whole || (column.number && column.key !== 'place' && column.key !== 'out'
+          ? show(value) : value === undefined ? '\u2013' : String(value));
+      return make('td', {class: column.number ? 'number' : column.key},
+          ...(column.key === 'op' ? breakable(text) : [text]));
     });
     return make('tr', {class: 'choice', 'data-output': entry.index,
       'data-verdict': verdictOf(entry.output), 'aria-selected': entry.index === state.output,

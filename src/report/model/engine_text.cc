@@ -5,6 +5,7 @@
 #include <span>
 
 #include "compare/comparison.h"
+#include "io/bytes/text_encoding.h"
 #include "kernels/statistics.h"
 
 namespace vernier {
@@ -74,13 +75,16 @@ std::string Profiles(const EngineRecord& engine) {
   std::string out = "---- " + std::to_string(engine.profiles.size()) + " Profile(s) (" +
                     std::to_string(engine.tensors.size()) + " Tensor(s) Each) ----\n";
   size_t width = 0;
-  for (const EngineTensor& tensor : engine.tensors) width = std::max(width, tensor.name.size());
+  for (const EngineTensor& tensor : engine.tensors) {
+    width = std::max(width, CountCodePoints(tensor.name));
+  }
   for (size_t p = 0; p < engine.profiles.size(); ++p) {
     out += "- Profile: " + std::to_string(p) + "\n";
     const std::vector<EngineShapes>& shapes = engine.profiles[p].shapes;
     for (size_t i = 0; i < engine.tensors.size(); ++i) {
       const EngineTensor& tensor = engine.tensors[i];
-      out += "    Tensor: " + tensor.name + std::string(width + 8 - tensor.name.size(), ' ') +
+      out += "    Tensor: " + tensor.name +
+             std::string(width + 8 - CountCodePoints(tensor.name), ' ') +
              (tensor.input ? "  (Input)" : " (Output)") + ", Index: " + std::to_string(i);
       const EngineShapes none;
       const EngineShapes& own = i < shapes.size() ? shapes[i] : none;

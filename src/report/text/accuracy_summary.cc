@@ -26,7 +26,7 @@ void LogAverages(const SavedPair& pair, const std::string& prefix, Logger& logge
   LogIndent indent(logger);
   for (const SavedOutput& output : *averages) {
     const auto* metric = std::get_if<SavedMetric>(&output.result);
-    if (metric == nullptr) continue;  // `simple` has no one measure
+    if (metric == nullptr) continue;  // `simple` is no single metric
     const double value = metric->value.value_or(std::numeric_limits<double>::quiet_NaN());
     logger.Log(SeverityOf(Passed(output.result)),
                output.name + " | " + FormatMetricLine(metric->function, value, metric->threshold));

@@ -7,7 +7,7 @@
 namespace vernier {
 
 /// "Accuracy Summary | A vs. B | Passed: ..." for every function and pair; under averages also each
-/// output's measure. Averages must be possible (Reevaluate has checked that).
+/// output's metric. Averages must be possible (Reevaluate has checked that).
 void LogAccuracySummary(const AccuracyResults& results, Logger& logger);
 
 }  // namespace vernier

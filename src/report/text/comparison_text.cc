@@ -8,8 +8,10 @@
 
 #include "compare/metric_table.h"
 #include "report/text/array_text.h"
+#include "report/text/logits_text.h"
 #include "report/text/numpy_text.h"
 #include "report/text/verdict_lines.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -79,7 +81,7 @@ void ComparisonReporter::Iteration(const IterationComparison& iteration) {
   LogIndent indent(logger_);
   for (const CompareFunction function : options_.functions) {
     Function(function, iteration);
-    if (iteration.compared_something()) continue;
+    if (iteration.compared_something() || !iteration.not_logits.empty()) continue;
     logger_.Critical("All outputs were skipped, no common outputs found! Note:\n" +
                      iteration.a_runner + " outputs: " + FormatPythonList(iteration.a_outputs) +
                      "\n" + iteration.b_runner +
@@ -138,6 +140,10 @@ void ComparisonReporter::UnknownNames(CompareFunction function,
     check(options_.atol, "atol");
     check(options_.check_error_stat, "check_error_stat");
     check(options_.error_quantile, "quantile");
+  } else if (function == CompareFunction::kLogits) {
+    check(options_.logits_axis, "logits");
+    check(options_.logits_kl_threshold, "logits_kl_threshold");
+    check(options_.logits_top1_threshold, "logits_top1_threshold");
   }
 }
 
@@ -192,6 +198,10 @@ void ComparisonReporter::Function(CompareFunction function, const IterationCompa
     ++output;
   }
   const std::string label(CompareFunctionLabel(function));
+  if (function == CompareFunction::kLogits && !iteration.not_logits.empty()) {
+    logger_.Info(label + " | Left out: " + FormatNotLogits(iteration.not_logits));
+    if (compared.empty()) return;
+  }
   if (!not_verified.empty()) {
     logger_.Error("NOT VERIFIED | " + label + " | Outputs: " + FormatPythonList(not_verified));
   }
@@ -218,6 +228,8 @@ bool ComparisonReporter::Output(const OutputComparison& output, const FunctionRe
     Simple(output, result, iteration);
   } else if (result.function == CompareFunction::kIndices) {
     Indices(result);
+  } else if (result.function == CompareFunction::kLogits) {
+    Logits(output, result);
   } else {
     logger_.Log(Severity::kExtraVerbose,
                 "Note: Comparing " + iteration.a_runner + " vs. " + iteration.b_runner);
@@ -279,6 +291,15 @@ void ComparisonReporter::Indices(const FunctionResult& result) {
   if (indices->mismatches.empty()) logger_.Finish("PASSED | Difference is within " + tolerance);
 }
 
+void ComparisonReporter::Logits(const OutputComparison& output, const FunctionResult& result) {
+  ShapeSteps(output, result);
+  const auto* logits = std::get_if<LogitsResult>(&result.data);
+  if (logits == nullptr) return;
+  for (const LogitsLine& line : FormatLogits(*logits)) {
+    logger_.Log(line.passed ? VerdictSeverity(*line.passed) : Severity::kInfo, line.text);
+  }
+}
+
 bool ComparisonReporter::Summary(std::string_view a_runner, std::string_view b_runner,
                                  const ComparisonTally& tally) {
   const std::string prefix =
@@ -329,9 +350,9 @@ void ComparisonReporter::Vacuous(std::string_view a_runner, std::string_view b_r
   for (const OutputTally& output : tally.outputs()) {
     if (output.vacuous == 0) continue;
     logger_.Warning("Output '" + output.name + "' of " + std::string(a_runner) + " and " +
-                    std::string(b_runner) + " matched in " + std::to_string(output.vacuous) +
-                    " of " + std::to_string(output.iterations) +
-                    " iterations without showing anything: " + output.vacuous_why);
+                    std::string(b_runner) + " matched in " +
+                    CountedOf(output.vacuous, output.iterations, "iteration") +
+                    " without showing anything: " + output.vacuous_why);
   }
 }
 

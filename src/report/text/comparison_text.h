@@ -52,6 +52,7 @@ class ComparisonReporter {
   void MismatchedValues(const OutputComparison& output, const SimpleResult& simple,
                         const IterationComparison& iteration);
   void Indices(const FunctionResult& result);
+  void Logits(const OutputComparison& output, const FunctionResult& result);
   bool AverageSummary(const std::string& prefix, const ComparisonTally& tally);
   void UnknownNames(CompareFunction function, const IterationComparison& iteration);
 

@@ -91,7 +91,7 @@ TEST(ComparisonReporter, NamesEveryStatisticThatIsChecked) {
 TEST(ComparisonReporter, SaysThatNothingWasCompared) {
   const std::string log = LogOf(
       {"A", std::nullopt, {{"p", Floats({1, 2})}, {"q", Floats({1})}}},
-      {"B", std::nullopt, {{"r", Floats({1})}, {"s", Floats({1, 2})}, {"t", Floats({1})}}}, {});
+      {"B", std::nullopt, {{"r", Floats({1})}, {"s", Floats({1, 2, 3})}, {"t", Floats({1})}}}, {});
   EXPECT_NE(log.find("!   All outputs were skipped, no common outputs found! Note:"),
             std::string::npos)
       << log;
@@ -100,7 +100,7 @@ TEST(ComparisonReporter, SaysThatNothingWasCompared) {
 TEST(ComparisonReporter, WarnsOfMatchesThatShowNothing) {
   const std::string log = LogOf({"A", std::nullopt, {{"y", Floats({0, 0})}}},
                                 {"B", std::nullopt, {{"y", Floats({0, 0})}}}, {});
-  EXPECT_NE(log.find("W Output 'y' of A and B matched in 1 of 1 iterations without showing "
+  EXPECT_NE(log.find("W Output 'y' of A and B matched in 1 of 1 iteration without showing "
                      "anything: all elements are zero\n"),
             std::string::npos);
 }

@@ -6,6 +6,7 @@
 #include "compare/metric_table.h"
 #include "record/coverage.h"
 #include "report/text/run_summary.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 #include "util/visible_text.h"
 #include "vernier/dtype.h"
@@ -33,8 +34,8 @@ std::string ToleranceLine(const OutputRecord& output) {
   if (!output.tolerances_checked || output.mismatches == 0) return "";
   const double share =
       static_cast<double>(output.mismatches) / static_cast<double>(output.elements);
-  std::string line = std::to_string(output.mismatches) + " of " + std::to_string(output.elements) +
-                     " elements (" + Percent(share) + ") out of tolerance, the worst " +
+  std::string line = CountedOf(output.mismatches, output.elements, "element") + " (" +
+                     Percent(share) + ") out of tolerance, the worst " +
                      (std::isinf(output.worst_times_tolerance)
                           ? std::string("infinitely far")
                           : FormatG(output.worst_times_tolerance, 3) + " times over");
@@ -45,17 +46,17 @@ std::string ToleranceLine(const OutputRecord& output) {
   return line;
 }
 
-// By which of its measures an output is over its error bound: the numbers of elements need not show
-// it.
+// By which of its quantities an output is over its error bound: the numbers of elements need not
+// show it.
 std::string BoundLine(const OutputRecord& output) {
   if (!output.bound || !(output.bound->times_over > 1)) return "";
   const BoundRecord& bound = *output.bound;
   if (std::isinf(bound.times_over)) return "infinitely far over its error bound";
-  const auto decides = [&](double value, double bound) {
-    return bound > 0 && std::fabs(value) / bound >= 0.99 * bound.times_over;
+  const auto decides = [&](double value, double limit) {
+    return limit > 0 && std::fabs(value) / limit >= 0.99 * bound.times_over;
   };
-  const auto numbers = [](double value, double bound) {
-    return FormatG(std::fabs(value), 3) + " against " + FormatG(bound, 3);
+  const auto numbers = [](double value, double limit) {
+    return FormatG(std::fabs(value), 3) + " against " + FormatG(limit, 3);
   };
   return FormatG(bound.times_over, 3) + " times over its error bound, by " +
          (decides(bound.rms, bound.bound)
@@ -154,9 +155,18 @@ std::string NotFiniteLine(const std::string& runner, const std::optional<SideRec
          infinities;
 }
 
+std::string LogitsFinding(const OutputRecord& output) {
+  for (const GateRecord& gate : output.figures.gates) {
+    const bool failed = gate.function == "logits" && gate.verdict == "failed";
+    if (failed && output.logits) return "logits: " + gate.why;
+  }
+  return "";
+}
+
 std::string FormatBlock(const PairRecord& pair, const OutputRecord& output, bool several_pairs) {
   const OutputFigures& figures = output.figures;
-  std::vector<std::string> lines = {figures.suggestion, ToleranceLine(output), BoundLine(output)};
+  std::vector<std::string> lines = {figures.suggestion, ToleranceLine(output), BoundLine(output),
+                                    LogitsFinding(output)};
   for (std::string& line : WorstLines(output)) lines.push_back(std::move(line));
   if (figures.distances && output.elements > 0) lines.push_back(DistanceLine(*figures.distances));
   // Why a metric of nothing is no number.
@@ -190,7 +200,7 @@ std::string FormatFindings(const RunRecord& record, bool all_outputs) {
   size_t left_out = 0;
   for (const PairRecord& pair : record.pairs) {
     for (const OutputRecord& output : pair.outputs) {
-      // Elements that were let out of tolerance are told of, too.
+      // Elements that were allowed to exceed the tolerance are reported, too.
       const bool excused = output.allowed_share > 0 && output.mismatches > 0;
       if (!all_outputs && Passed(output) && !excused) continue;
       const std::string block = FormatBlock(pair, output, record.pairs.size() > 1);

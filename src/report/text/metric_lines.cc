@@ -18,7 +18,7 @@ std::string Against(double value, double bound) {
   return "";
 }
 
-// By which of the measures an output is over its bound.
+// By which of its quantities an output is over its bound.
 std::string WhatBroke(const BoundVerdict& verdict) {
   switch (verdict.worst) {
     case BoundMeasure::kError:

@@ -230,8 +230,7 @@ std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
   if (!widened.empty()) text += "; ill-conditioned: " + ListSome(widened);
   if (!vacuous.empty()) {
     text += "; shows nothing: " + ListSome(vacuous) + " [" +
-            std::to_string(count.vacuous_elements) + " of " + std::to_string(count.elements) +
-            " elements]";
+            CountedOf(count.vacuous_elements, count.elements, "element") + "]";
   }
   return text;
 }
@@ -242,7 +241,7 @@ std::string FormatCoverage(const PairRecord& pair) {
   const CoverageCount count = CountCoverage(pair);
   const int64_t total = count.outputs + count.without_numbers + count.one_sided +
                         static_cast<int64_t>(LeftOutByScripts(pair).size()) +
-                        static_cast<int64_t>(pair.left_out.size());
+                        static_cast<int64_t>(pair.left_out.size() + pair.not_logits.size());
   std::string text = "compared " + SomeOf(count.outputs, total, "output") + " in " +
                      SomeOf(pair.compared_iterations, pair.expected_iterations, "iteration");
   if (count.elements > 0) {
@@ -261,6 +260,9 @@ std::string FormatCoverage(const PairRecord& pair) {
   if (!pair.without_verdict.empty()) text += "; no verdict on: " + ListSome(pair.without_verdict);
   if (!pair.dropped.empty()) text += "; dropped by post-processing: " + ListSome(pair.dropped);
   if (!pair.left_out.empty()) text += "; left out by --map-outputs: " + ListSome(pair.left_out);
+  if (!pair.not_logits.empty()) {
+    text += "; left out by --compare logits: " + ListSome(pair.not_logits);
+  }
   return text + ListOddOutputs(pair, count);
 }
 
@@ -297,8 +299,8 @@ bool HasFailedOutput(const PairRecord& pair) {
 std::string PrecisionReason(const RunnerRecord* first, const RunnerRecord* second) {
   if (first == nullptr || second == nullptr) return "";
   // Scripts need not say what they compute in.
-  const bool told = !first->precision.empty() && !second->precision.empty();
-  if (!told || first->precision == second->precision) return "";
+  const bool known = !first->precision.empty() && !second->precision.empty();
+  if (!known || first->precision == second->precision) return "";
   return Line("reason: " + first->name + " computes in " + first->precision + ", " + second->name +
               " in " + second->precision);
 }
@@ -362,24 +364,20 @@ std::string FormatAdvice(const RunRecord& record) {
   return reason + (next.empty() ? "" : Line("next: " + next));
 }
 
-namespace {
-
-// Older records do not say how the average was.
-std::string VerdictOf(const PairRecord& pair, bool averaged) {
-  return averaged && !pair.average_passed ? "" : VerdictWord(pair) + ", ";
+std::string FormatPair(const PairRecord& pair, bool averaged) {
+  // Older records do not say how the average was.
+  const bool known = !averaged || pair.average_passed;
+  return (known ? VerdictWord(pair) + ", " : "") + FormatCoverage(pair);
 }
-
-}  // namespace
 
 std::string FormatRunSummary(const RunRecord& given, const SummaryOptions& options) {
   const RunRecord record = WithSideNames(given, NameStyle::kShort);
   std::string text = RunnerTable(record, options.interleaved) + WorstOutputs(record) +
                      FormatFindings(record, options.all_outputs);
   for (const PairRecord& pair : record.pairs) {
-    text += Line(pair.first + " vs. " + pair.second + ": " + VerdictOf(pair, record.averaged) +
-                 FormatCoverage(pair));
-    const std::string steps = FormatSteps(pair);
-    if (!steps.empty()) text += Line(pair.first + " vs. " + pair.second + ": " + steps);
+    const std::string sides = pair.first + " vs. " + pair.second + ": ";
+    text += Line(sides + FormatPair(pair, record.averaged));
+    if (const std::string steps = FormatSteps(pair); !steps.empty()) text += Line(sides + steps);
   }
   for (const std::string& note : record.notes) text += "note: " + note + "\n";
   for (const std::string& why : record.rejections) text += "failed: " + why + "\n";

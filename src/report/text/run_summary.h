@@ -10,8 +10,8 @@ namespace vernier {
 
 struct SummaryOptions {
   bool interleaved = false;  ///< more than one runner was open: latencies are labelled so
-  bool all_outputs = false;  ///< tell of the distances of outputs that match, too
-  std::string repro = {};    ///< the command that does the same again; empty: not told
+  bool all_outputs = false;  ///< report the distances of outputs that match, too
+  std::string repro = {};    ///< the command that does the same again; empty: not printed
 };
 
 /// Several lines of text.
@@ -23,8 +23,12 @@ bool HasFailed(const OutputRecord& output);
 /// What of a pair was compared and what was not: "compared 2 of 3 outputs in 1 iteration; ...".
 std::string FormatCoverage(const PairRecord& pair);
 
-/// After a mismatch, its likely reason and the next command, as lines; empty where the record tells
-/// nothing.
+/// The same behind the verdict on the pair: "FAILED, compared 2 of 3 outputs ...". No verdict where
+/// outputs were averaged and an old record does not say how the average was.
+std::string FormatPair(const PairRecord& pair, bool averaged);
+
+/// After a mismatch, its likely reason and the next command, as lines; empty where the record has
+/// neither.
 std::string FormatAdvice(const RunRecord& record);
 
 }  // namespace vernier

@@ -41,33 +41,33 @@ std::string FormatSavedTensor(const NamedTensor& named, const SavedTextOptions& 
   return Indent(line, level) + text;
 }
 
-using Measures = std::vector<std::pair<std::string, std::optional<double>>>;
+using Metrics = std::vector<std::pair<std::string, std::optional<double>>>;
 
-Measures MeasuresOf(const SavedResult& result) {
-  Measures measures;
+Metrics MetricsOf(const SavedResult& result) {
+  Metrics metrics;
   if (const auto* metric = std::get_if<SavedMetric>(&result)) {
     const MetricRow* traits = FindMetric(metric->function);
-    measures.emplace_back(traits == nullptr ? "value" : std::string(traits->field), metric->value);
+    metrics.emplace_back(traits == nullptr ? "value" : std::string(traits->field), metric->value);
   }
   if (const auto* simple = std::get_if<SavedSimple>(&result)) {
     for (const ErrorStat stat :
          {ErrorStat::kMax, ErrorStat::kMean, ErrorStat::kMedian, ErrorStat::kQuantile}) {
       const std::string name(ErrorStatName(stat));
       const auto& sides = simple->statistics[static_cast<size_t>(stat)];
-      measures.emplace_back(name + "_absdiff", sides[0]);
-      measures.emplace_back(name + "_reldiff", sides[1]);
+      metrics.emplace_back(name + "_absdiff", sides[0]);
+      metrics.emplace_back(name + "_reldiff", sides[1]);
     }
   }
-  return measures;
+  return metrics;
 }
 
 std::string FormatSavedOutput(const SavedOutput& output) {
-  std::string measures;
-  for (const auto& [name, value] : MeasuresOf(output.result)) {
+  std::string metrics;
+  for (const auto& [name, value] : MetricsOf(output.result)) {
     if (!value) continue;
-    measures += (measures.empty() ? " | " : ", ") + name + "=" + FormatG(*value, 5);
+    metrics += (metrics.empty() ? " | " : ", ") + name + "=" + FormatG(*value, 5);
   }
-  return "\n" + output.name + " | " + (Passed(output.result) ? "PASSED" : "FAILED") + measures;
+  return "\n" + output.name + " | " + (Passed(output.result) ? "PASSED" : "FAILED") + metrics;
 }
 
 std::string FormatSavedPair(const SavedPair& pair, bool all_iterations) {

@@ -27,7 +27,7 @@ std::string FormatSavedTensors(const TensorMap& tensors, const SavedTextOptions&
 /// "\n-- Iteration: 3".
 std::string FormatIterationTitle(size_t iteration);
 
-/// All functions, pairs and outputs with their measures: of the first iterations, or of all.
+/// All functions, pairs and outputs with their metrics: of the first iterations, or of all.
 std::string FormatSavedAccuracy(const AccuracyResults& results, bool all_iterations);
 
 }  // namespace vernier

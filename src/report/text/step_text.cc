@@ -22,8 +22,7 @@ auto RankOfTime(const OutputRecord& output) {
 std::string GrowthInWords(const TimeRecord& time) {
   if (!time.growth_per_step) {
     return "says nothing of growth (fewer than 8 steps have one that is more than rounding and "
-           "less "
-           "than another value)";
+           "less than another value)";
   }
   const double slope = *time.growth_per_step, error = time.growth_error.value_or(0);
   const std::string from = " (from " + Counted(time.fitted_steps, "step") + ", standard error " +
@@ -45,7 +44,8 @@ std::string FormatSteps(const PairRecord& pair) {
   }
   if (told == nullptr) return "";
   const TimeRecord& time = *told->time;
-  const bool no_error = time.largest_rms == 0.0;
+  // A NaN is no error of 0.
+  const bool no_error = time.largest_rms == 0.0 && !time.first_bad_step;
   std::string text = std::string(time.own ? "each step's own error" : "the error") +
                      " of output '" + told->name + "' " +
                      (no_error ? "is 0 at every step" : GrowthInWords(time)) + "; ";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "io/bytes/text_encoding.h"
 #include "util/visible_text.h"
 
 namespace vernier {
@@ -13,13 +14,15 @@ std::string FormatTable(std::vector<TextRow> rows, const TextTable& table) {
   std::vector<size_t> widths;
   for (const TextRow& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], CountCodePoints(row[i]));
+    }
   }
   std::string text;
   for (const TextRow& row : rows) {
     std::string line(table.indent, ' ');
     for (size_t i = 0; i < row.size(); ++i) {
-      const std::string pad(widths[i] - row[i].size(), ' ');
+      const std::string pad(widths[i] - CountCodePoints(row[i]), ' ');
       const bool number = i >= table.first_number && i < table.end_number;
       line += (number ? pad + row[i] : row[i] + pad) + std::string(table.gap, ' ');
     }

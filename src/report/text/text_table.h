@@ -17,8 +17,8 @@ struct TextTable {
   size_t end_number = 0;
 };
 
-/// Columns as wide as their widest cell, in bytes; no blanks at the ends of lines. Rows may be
-/// shorter than others. A row is one line, whatever is in its cells: they are made visible.
+/// Columns as wide as their widest cell, in code points; no blanks at the ends of lines. Rows may
+/// be shorter than others. A row is one line, whatever is in its cells: they are made visible.
 std::string FormatTable(std::vector<TextRow> rows, const TextTable& table = {});
 
 }  // namespace vernier

@@ -13,6 +13,13 @@ TEST(FormatTable, NumbersStandToTheRightAndLinesEndWithoutBlanks) {
             " long name\n");
 }
 
+TEST(FormatTable, WidthsAreThoseOfCharacters) {
+  EXPECT_EQ(FormatTable({{"größe", "1"}, {"y", "2"}, {"κ = 2.5", "3"}}),
+            "  größe    1\n"
+            "  y        2\n"
+            "  κ = 2.5  3\n");
+}
+
 TEST(FormatTable, NoRowsAreNoText) { EXPECT_EQ(FormatTable({}), ""); }
 
 }  // namespace

@@ -41,10 +41,10 @@ bool NeedsAbsolute(const OutputRecord& output) {
   return HoldsIntegers(output) || *output.required_absolute <= *output.required_relative;
 }
 
-void AddNeeded(const OutputRecord& output, std::vector<NeededTolerance>& all) {
+void AddNeeded(const OutputRecord& output, double value, std::vector<NeededTolerance>& all) {
   auto at = std::ranges::find(all, output.name, &NeededTolerance::name);
   if (at == all.end()) at = all.insert(at, {output.name, 0, true});
-  at->value = std::max(at->value, *RequiredOf(output));
+  at->value = std::max(at->value, value);
   at->integer &= HoldsIntegers(output);
 }
 
@@ -111,6 +111,7 @@ std::string FlagText(std::string_view flag, const std::vector<NeededTolerance>& 
 
 std::string AdviceToAccept(const RunRecord& record) {
   std::vector<NeededTolerance> absolute, relative;  // an output may be in several pairs
+  std::vector<NeededTolerance> alone;               // if there were no relative tolerance
   bool automatic = false;
   bool integers = false;
   bool floats = false;
@@ -123,20 +124,20 @@ std::string AdviceToAccept(const RunRecord& record) {
       automatic |= output.bound.has_value();
       // One tolerance by itself would leave the other one to the bound.
       const bool both = output.bound && !HoldsIntegers(output);
-      if (both || NeedsAbsolute(output)) AddNeeded(output, absolute);
-      if (both || !NeedsAbsolute(output)) AddNeeded(output, relative);
+      const double needed = *RequiredOf(output);
+      if (both || NeedsAbsolute(output)) AddNeeded(output, needed, absolute);
+      if (both || !NeedsAbsolute(output)) AddNeeded(output, needed, relative);
+      AddNeeded(output, *output.required_absolute, alone);
     }
   }
   const bool by_name = automatic || (integers && floats);
-  const std::vector<NeededTolerance>& longer =
-      absolute.size() >= relative.size() ? absolute : relative;
-  if (by_name && longer.size() > kMostNamed) {
+  if (by_name && alone.size() > kMostNamed) {
     const std::optional<double> all = AbsoluteForAll(record);
     if (!all) return "";
     return " --atol " + RoundedToPass(*all, false) + (automatic ? " --tolerance fixed" : "") +
-           ThresholdAdvice(record) + " for all " + std::to_string(longer.size()) +
-           " outputs (by name: --" + (&longer == &absolute ? "atol" : "rtol") + LargestOf(longer) +
-           " and " + std::to_string(longer.size() - kMostNamed) + " more)";
+           ThresholdAdvice(record) + " for all " + std::to_string(alone.size()) +
+           " outputs (by name: --atol" + LargestOf(alone) + " and " +
+           std::to_string(alone.size() - kMostNamed) + " more)";
   }
   return FlagText("--atol", absolute, by_name) + FlagText("--rtol", relative, by_name) +
          ThresholdAdvice(record);

@@ -5,6 +5,7 @@
 
 #include "record/coverage.h"
 #include "report/text/run_summary.h"
+#include "util/counted.h"
 #include "util/first_line.h"
 #include "util/number_text.h"
 #include "vernier/blame_record.h"
@@ -87,6 +88,9 @@ VerdictText OutputsVerdict(const RunRecord& record, const VerdictCounts& counts)
         (old && record.exit_code == 1)) {
       return {Outcome::kMismatched, "On average over the iterations, not all outputs match."};
     }
+  } else if (counts.failed > 1 && counts.failed == counts.outputs) {
+    return {Outcome::kMismatched,
+            "None of the " + std::to_string(counts.outputs) + " outputs matches."};
   } else if (counts.failed > 0) {
     const bool one = counts.failed == 1;
     return {Outcome::kMismatched,
@@ -108,23 +112,30 @@ VerdictText OutputsVerdict(const RunRecord& record, const VerdictCounts& counts)
   return {Outcome::kMatched, sentence + ".", counts.vacuous == counts.outputs};
 }
 
+// "X, but why"; of a sentence that has its "but": "X, but Y, and why". Its full stop is missing.
+void AddReservation(std::string& text, const std::string& why) {
+  const size_t last = text.rfind(". ");
+  const bool has = text.find(", but ", last == std::string::npos ? 0 : last) != std::string::npos;
+  text += (has ? ", and " : ", but ") + why;
+}
+
 VerdictText BlameVerdict(const BlameRecord& blame) {
   const BlameCoverage coverage = CoverageOf(blame);
   const bool empty = !blame.layers.empty() && coverage.elements == 0;
   if (blame.compared == 0 || empty) return {Outcome::kIncomplete, "Nothing was compared."};
   if (blame.culprits.empty() && !blame.error.empty()) {
     return {Outcome::kIncomplete,
-            "Nobody is accused, but the search is not finished: " + FirstLine(blame.error) + "."};
+            "No layer is blamed, but the search is not finished: " + FirstLine(blame.error) + "."};
   }
   if (blame.culprits.empty() && !blame.within_bounds.empty()) {
     return {Outcome::kMismatched, "No layer by itself exceeds its error bound."};
   }
   if (blame.culprits.empty()) {
     std::string sentence = "Nothing is to blame";
-    if (coverage.shows_nothing()) sentence += ", but that shows nothing";
+    if (coverage.shows_nothing()) AddReservation(sentence, "that shows nothing");
     if (coverage.retyped > 0) {
-      sentence += ", but the types of " +
-                  Number(static_cast<size_t>(coverage.retyped), "tensor", "tensors") + " differ";
+      const auto retyped = static_cast<size_t>(coverage.retyped);
+      AddReservation(sentence, "the types of " + Number(retyped, "tensor", "tensors") + " differ");
     }
     return {Outcome::kMatched, sentence + ".", coverage.shows_nothing()};
   }
@@ -209,8 +220,13 @@ VerdictText DecideVerdict(const RunRecord& record) {
     verdict.outcome = record.exit_code == 1 ? Outcome::kMismatched : Outcome::kIncomplete;
     const std::string why = WhatElseWentWrong(record);
     const bool said = why.starts_with("--strict") && verdict.sentence.ends_with(" nothing.");
-    verdict.sentence.back() = ',';
-    verdict.sentence += said ? " which --strict takes as a failure." : " but " + why + ".";
+    verdict.sentence.pop_back();
+    if (said) {
+      verdict.sentence += ", which --strict takes as a failure";
+    } else {
+      AddReservation(verdict.sentence, why);
+    }
+    verdict.sentence += '.';
   }
   return verdict;
 }
@@ -243,8 +259,13 @@ bool HoldsIntegers(const OutputRecord& output) {
 }
 
 std::string FormatError(double error, const OutputRecord& output, int digits) {
-  const bool whole = HoldsIntegers(output) && std::fabs(error) <= 0x1p53;
-  return whole ? std::to_string(static_cast<int64_t>(error)) : FormatG(error, digits);
+  if (!HoldsIntegers(output)) return FormatG(error, digits);
+  if (std::fabs(error) <= 0x1p53) return std::to_string(static_cast<int64_t>(error));
+  // A double has rounded it; the element that it is of has its digits.
+  const std::vector<ElementRecord>& worst = output.figures.worst;
+  const auto element = std::ranges::find(worst, error, &ElementRecord::absolute_error);
+  const bool known = element != worst.end() && !element->absolute_digits.empty();
+  return known ? element->absolute_digits : FormatG(error, digits);
 }
 
 std::string FormatRelativeError(const OutputRecord& output, int digits) {
@@ -258,8 +279,8 @@ std::string DescribeFailure(const OutputRecord& output) {
   if (OutputVerdict(output) == "passed") return "";
   std::vector<std::string> parts;
   if (output.tolerances_checked && output.mismatches > 0) {
-    parts.push_back(std::to_string(output.mismatches) + " of " + std::to_string(output.elements) +
-                    " elements out of tolerance, the worst " +
+    parts.push_back(CountedOf(output.mismatches, output.elements, "element") +
+                    " out of tolerance, the worst " +
                     (std::isinf(output.worst_times_tolerance)
                          ? std::string("infinitely far")
                          : FormatG(output.worst_times_tolerance, 3) + " times over"));

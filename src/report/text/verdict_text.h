@@ -40,7 +40,7 @@ std::string FormatError(double error, const OutputRecord& output, int digits = 5
 /// that have no relative difference then. "-" where it is not known.
 std::string FormatRelativeError(const OutputRecord& output, int digits = 5);
 
-/// Why an output did not pass, in one line: elements out of tolerance and the worst, the measures
+/// Why an output did not pass, in one line: elements out of tolerance and the worst, the metrics
 /// that failed, or why nothing could be said. Empty for one that passed.
 std::string DescribeFailure(const OutputRecord& output);
 

@@ -36,6 +36,22 @@ TEST(DecideVerdict, AnOutputThatWasNeverComparedIsNoMatch) {
   EXPECT_THAT(FormatRunSummary(record, {}), Not(HasSubstr("PASSED")));
 }
 
+TEST(DecideVerdict, OneSentenceHasOneBut) {
+  OutputRecord output;
+  output.name = "y";
+  output.compared = output.passed = 1;
+  output.vacuous = "all elements are zero";
+  RunRecord record = OnePair(output);
+  record.pairs[0].incomplete = true;
+  record.exit_code = 4;
+  EXPECT_EQ(DecideVerdict(record).sentence,
+            "The output matches, but that shows nothing, and less could be compared than was asked "
+            "for.");
+  record.pairs[0].outputs[0].vacuous.clear();
+  EXPECT_EQ(DecideVerdict(record).sentence,
+            "The output matches, but less could be compared than was asked for.");
+}
+
 TEST(DecideVerdict, BlameThatComparedNothingFindsNobodyInnocent) {
   RunRecord record;
   auto blame = std::make_shared<BlameRecord>();

@@ -7,7 +7,6 @@
 
 #include "compare/comparator.h"
 #include "compare/postprocess.h"
-#include "record/runner_name.h"
 #include "run/comparison/script_comparison.h"
 
 namespace vernier {
@@ -23,18 +22,6 @@ void AddDropped(const TensorMap& before, const TensorMap& after,
   }
 }
 
-Result<size_t> IndexOf(const std::vector<std::string>& names, const std::string& name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<size_t>(found - names.begin());
-  const auto called = [&](const std::string& other) { return IsCalled(other, name); };
-  if (std::ranges::count_if(names, called) == 1) {
-    return static_cast<size_t>(std::ranges::find_if(names, called) - names.begin());
-  }
-  std::string known;
-  for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
-  return InvalidArgument("--pairs: there is no runner '" + name + "'; there are: " + known);
-}
-
 // Gives the output's bound what was heard of the runner; false: that is nothing.
 bool TakeHeard(const std::string& runner, const std::string& output, const HeardOutput& heard,
                ErrorBounds& bounds) {
@@ -48,67 +35,30 @@ bool TakeHeard(const std::string& runner, const std::string& output, const Heard
 
 }  // namespace
 
-Result<ComparisonRun> ComparisonRun::Create(const RunPlan& plan, std::vector<std::string> names,
-                                            bool marked, RunObserver& observer) {
-  ComparisonRun run(plan, observer);
-  run.pool_ = std::make_unique<ThreadPool>();
-  run.detail_ = observer.DetailWanted();
-  run.detail_.pool = run.pool_.get();
-  run.rule_ = plan.lenient ? PairingRule::kLenient
-              : marked     ? PairingRule::kOneToOneMarked
-                           : PairingRule::kOneToOne;
-  run.marked_ = marked;
-  VERNIER_TRY(run.MakePairs(names));
-  run.names_ = std::move(names);
-  run.dropped_.resize(run.names_.size());
-  return run;
-}
-
-Status ComparisonRun::MakePairs(const std::vector<std::string>& names) {
-  const Charts charts = plan_->save.WantsCharts() ? Charts::kWanted : Charts::kNone;
-  const auto add = [&](size_t a, size_t b) {
-    pairs_.push_back({a, b, PairRecorder(names[a], names[b], charts), {}});
-  };
-  switch (plan_->pairs.rule) {
-    case PairRule::kNeighbours:
-      for (size_t i = 0; i + 1 < names.size(); ++i) add(i, i + 1);
-      break;
-    case PairRule::kFirst:
-      for (size_t i = 1; i < names.size(); ++i) add(0, i);
-      break;
-    case PairRule::kAll:
-      for (size_t i = 0; i < names.size(); ++i) {
-        for (size_t j = i + 1; j < names.size(); ++j) add(i, j);
-      }
-      break;
-    case PairRule::kNamed:
-      for (const auto& [first, second] : plan_->pairs.named) {
-        VERNIER_ASSIGN_OR_RETURN(const size_t a, IndexOf(names, first));
-        VERNIER_ASSIGN_OR_RETURN(const size_t b, IndexOf(names, second));
-        add(a, b);
-      }
-      break;
+ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const ComparisonParts& parts,
+                             RunObserver& observer)
+    : plan_(&plan),
+      observer_(&observer),
+      pool_(std::make_unique<ThreadPool>()),
+      scripts_(parts.scripts),
+      bounds_(parts.bounds),
+      detail_(observer.DetailWanted()),
+      rows_(parts.rows),
+      steps_(parts.steps),
+      names_(std::move(pairs.names)),
+      marked_(pairs.marked),
+      pairs_(std::move(pairs.pairs)),
+      dropped_(names_.size()),
+      may_keep_(parts.may_keep) {
+  detail_.pool = pool_.get();
+  detail_.perceptual = parts.perceptual;
+  detail_.device = parts.device;
+  detail_.interrupted = parts.interrupted;
+  if (steps_ != nullptr) detail_.distances = true;
+  // Runners that take turns are gone when their outputs are compared.
+  if (bounds_ != nullptr && parts.live != nullptr && !plan.execution.sequential) {
+    hearing_.emplace(*parts.live, *bounds_);
   }
-  for (Pair& pair : pairs_) {
-    VERNIER_ASSIGN_OR_RETURN(pair.matching,
-                             PairMatching::Create(plan_->output_map_words, names,
-                                                  {names[pair.first], names[pair.second]}, rule_));
-  }
-  return {};
-}
-
-std::vector<std::pair<size_t, size_t>> ComparisonRun::pairs() const {
-  std::vector<std::pair<size_t, size_t>> pairs;
-  for (const Pair& pair : pairs_) pairs.emplace_back(pair.first, pair.second);
-  return pairs;
-}
-
-// Runners that take turns are gone when their outputs are compared.
-void ComparisonRun::UseBounds(PairErrorBounds& bounds, LiveRuns& live) {
-  UseBounds(bounds);
-  if (plan_->execution.sequential) return;
-  hearing_.emplace(live, bounds);
-  live.KeepInStep();
 }
 
 Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) {
@@ -116,6 +66,7 @@ Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) 
     std::optional<IterationResult>& side = outputs[i];
     if (!side) continue;
     if (scripts_.postprocessing == nullptr) {
+      KeepHiddenNans(i, side->outputs);
       VERNIER_TRY(PostprocessTopK(side->outputs, plan_->postprocess));
     } else {
       VERNIER_ASSIGN_OR_RETURN(TensorMap changed,
@@ -130,7 +81,10 @@ Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) 
 Result<IterationComparison> ComparisonRun::ComparePair(const MatchedSides& sides,
                                                        int64_t iteration) {
   if (scripts_.comparison == nullptr) {
-    return CompareIteration(sides.a(), sides.b(), plan_->compare, detail_, sides.pairing);
+    IterationComparison comparison =
+        CompareIteration(sides.a(), sides.b(), plan_->compare, detail_, sides.pairing);
+    if (detail_.Interrupted()) return Cancelled("interrupted");
+    return comparison;
   }
   VERNIER_ASSIGN_OR_RETURN(
       IterationComparison comparison,
@@ -180,12 +134,9 @@ Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t i
 }
 
 Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs) {
+  if (ValidatesFirst() && !Validate(iteration, outputs)) return false;
   VERNIER_TRY(Postprocess(iteration, outputs));
-  if (plan_->validate && !plan_->execution.sequential && !Validate(iteration, outputs)) {
-    invalid_ = true;
-    stopped_ = true;
-    return false;
-  }
+  if (!ValidatesFirst() && !Validate(iteration, outputs)) return false;
   VERNIER_ASSIGN_OR_RETURN(const bool settled, LookAt(outputs));
   if (!settled && may_keep_) {
     kept_.push_back({iteration, outputs, bounds_ == nullptr ? TensorMap() : bounds_->last_feed()});
@@ -305,7 +256,7 @@ Status ComparisonRun::AddRows(Pair& pair, int64_t iteration,
     pair.times.Add(position, comparison, rows);
     step = position.step;
   }
-  return rows_ == nullptr ? Status() : rows_->Add(iteration, step, pair.label, std::move(rows));
+  return rows_ == nullptr ? Status() : rows_->Add(iteration, step, pair.label(), std::move(rows));
 }
 
 Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs& outputs) {
@@ -340,8 +291,25 @@ std::string ValidationSentence(const std::string& name, const std::string& outpu
 
 }  // namespace
 
-bool ComparisonRun::ValidateAll(const IterationOutputs& outputs,
-                                std::vector<std::string>& sentences) {
+// Top-K makes indices of all values. Polygraphy does not look at them.
+void ComparisonRun::KeepHiddenNans(size_t stream, const TensorMap& outputs) {
+  if (plan_->lenient) return;
+  for (const NamedTensor& output : outputs) {
+    const std::pair hidden(stream, output.name);
+    const bool known = std::ranges::find(nans_hidden_, hidden) != nans_hidden_.end();
+    if (known || plan_->postprocess.Lookup(output.name, {}).k == 0) continue;
+    if (ValidateTensor(output.tensor).nan_count > 0) nans_hidden_.push_back(hidden);
+  }
+}
+
+// No script has a say then, and indices hold neither NaN nor infinity. Polygraphy's are looked at.
+bool ComparisonRun::ValidatesFirst() const {
+  return !plan_->lenient && scripts_.postprocessing == nullptr;
+}
+
+Result<bool> ComparisonRun::ValidateAll(int64_t iteration, IterationOutputs& outputs,
+                                        std::vector<std::string>& sentences) {
+  if (!ValidatesFirst()) VERNIER_TRY(Postprocess(iteration, outputs));
   bool valid = true;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i]) continue;
@@ -358,6 +326,7 @@ bool ComparisonRun::ValidateAll(const IterationOutputs& outputs,
 
 // Stops at the first invalid output, as Polygraphy does where it compares while running.
 bool ComparisonRun::Validate(int64_t iteration, const IterationOutputs& outputs) {
+  if (!plan_->validate || plan_->execution.sequential) return true;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i]) continue;
     for (const NamedTensor& output : outputs[i]->outputs) {
@@ -365,6 +334,7 @@ bool ComparisonRun::Validate(int64_t iteration, const IterationOutputs& outputs)
       observer_->OutputValidated(names_[i], iteration, output, validation);
       if (validation.valid(true, true)) continue;
       invalid_output_ = ValidationSentence(names_[i], output.name, validation);
+      invalid_ = stopped_ = true;
       return false;
     }
   }

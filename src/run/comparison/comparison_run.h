@@ -1,6 +1,7 @@
 // The comparisons of a run: pairs of streams of iterations, one iteration at a time.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,9 +10,8 @@
 #include <vector>
 
 #include "backend/script_client.h"
+#include "run/comparison/compared_pairs.h"
 #include "run/comparison/pair_error_bounds.h"
-#include "run/comparison/pair_matching.h"
-#include "run/comparison/pair_recorder.h"
 #include "run/comparison/second_hearing.h"
 #include "run/exit_code.h"
 #include "run/run_observer.h"
@@ -31,49 +31,41 @@ using IterationOutputs = std::vector<std::optional<IterationResult>>;
 /// Whether comparing less than was asked for is a fault of its own, or follows from another.
 enum class Coverage : uint8_t { kJudged, kIgnored };
 
-class ComparisonRun {
- public:
-  /// `names` are the streams' in order: live runners, then loaded runs. `marked`: the command line
-  /// marks tensors as outputs. kInvalidArgument when --pairs names an unknown runner.
-  static Result<ComparisonRun> Create(const RunPlan& plan, std::vector<std::string> names,
-                                      bool marked, RunObserver& observer);
-
-  /// Opened scripts that take part; null where there is none. They must outlive the run.
+/// What takes part in the comparisons of a run beside the outputs; null: it does not. All must
+/// outlive them.
+struct ComparisonParts {
   struct Scripts {
     ScriptClient* comparison = nullptr;
     ScriptClient* postprocessing = nullptr;
   };
-  void Use(Scripts scripts) { scripts_ = scripts; }
+  Scripts scripts;                          ///< opened
+  PerceptualMeasure* perceptual = nullptr;  ///< for --compare perceptual_metrics
+  DeviceMeasure* device = nullptr;          ///< where outputs are whose bytes stayed on a device
+  /// The bounds of --tolerance auto, asked while comparing.
+  PairErrorBounds* bounds = nullptr;
+  /// Runners that can infer once more: the condition of outputs that are over their bounds is
+  /// measured with them. Without, those bounds stay as they are.
+  LiveRuns* live = nullptr;
+  RowWriter* rows = nullptr;  ///< keeps the rows of all pairs under their labels
+  /// Iterations are steps of sequences: outputs that are fed back are compared at the first, the
+  /// last and the first bad step of each, unless the plan wants them all, or there are no others.
+  const StepStates* steps = nullptr;
+  /// Compare() returns kCancelled once it is set: after the output at hand, not after the
+  /// iteration.
+  const std::atomic<int>* interrupted = nullptr;
+  /// An iteration that does not show yet which outputs belong together waits for the next ones.
+  /// Else each is compared as far as it and those before it show the pairs.
+  bool may_keep = true;
+};
 
-  /// Where --compare perceptual_metrics gets its distances; it must outlive the run.
-  void Use(PerceptualMeasure& measure) { detail_.perceptual = &measure; }
-
-  /// Where outputs are whose bytes stayed on a device. It must outlive this.
-  void Use(DeviceMeasure& device) { detail_.device = &device; }
+class ComparisonRun {
+ public:
+  /// `plan` and `observer` must outlive it.
+  ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const ComparisonParts& parts,
+                RunObserver& observer);
 
   /// Top-K, or what the script makes of each side's outputs.
   Status Postprocess(int64_t iteration, IterationOutputs& outputs);
-
-  /// Where the bounds of --tolerance auto come from; asked while comparing. `live` measures the
-  /// condition of outputs that are over them. Both must outlive the run.
-  void UseBounds(PairErrorBounds& bounds, LiveRuns& live);
-  /// The same for outputs whose runners cannot be asked again: their bounds stay as they are.
-  void UseBounds(PairErrorBounds& bounds) { bounds_ = &bounds; }
-
-  /// Keeps the rows of all pairs, which are called `labels`, in their order. They must outlive the
-  /// run.
-  void Use(RowWriter& rows, std::vector<std::string> labels) {
-    rows_ = &rows;
-    for (size_t i = 0; i < pairs_.size(); ++i) pairs_[i].label = std::move(labels[i]);
-  }
-
-  /// Iterations are steps of sequences: what is fed back is compared at the first, the last and the
-  /// first bad step of each, unless the plan wants it at all, or there is nothing else. Null:
-  /// they are not. Only before the first iteration; it must outlive the run.
-  void Use(const StepStates* steps) {
-    steps_ = steps;
-    if (steps != nullptr) detail_.distances = true;
-  }
 
   /// Post-processes and compares one iteration. False when --fail-fast ends the run. An iteration
   /// that does not show yet which outputs belong together is kept, with three more at most, and
@@ -84,21 +76,16 @@ class ComparisonRun {
   /// Compares what was kept. To be called after the last iteration.
   Result<bool> CompareKept();
 
-  /// Nothing is kept: each iteration is compared as far as it and those before it show the pairs.
-  void KeepNothing() { may_keep_ = false; }
-
   /// --validate on all outputs of an iteration, after everything was compared. Each that is invalid
-  /// adds a sentence.
+  /// adds a sentence. Post-processes them, as far as that cannot hide what they hold.
   void ValidationStarted() { observer_->ValidationStarted(names_); }
-  bool ValidateAll(const IterationOutputs& outputs, std::vector<std::string>& sentences);
+  Result<bool> ValidateAll(int64_t iteration, IterationOutputs& outputs,
+                           std::vector<std::string>& sentences);
 
   /// --fail-fast or an invalid output has ended the comparisons.
   bool stopped() const { return stopped_; }
 
   bool has_pairs() const { return !pairs_.empty(); }
-
-  /// The streams of each pair, by their indices in `names`.
-  std::vector<std::pair<size_t, size_t>> pairs() const;
 
   /// Drops what was found where a stream from `first` on took part: there is no verdict on it.
   void Disbelieve(size_t first);
@@ -109,15 +96,7 @@ class ComparisonRun {
               RunRecord& record);
 
  private:
-  struct Pair {
-    size_t first = 0;
-    size_t second = 0;
-    PairRecorder recorder;
-    PairMatching matching;
-    bool believed = true;
-    std::string label = {};  ///< in rows
-    PairTimes times = {};
-  };
+  using Pair = ComparedPair;
 
   // An iteration that waits for its pairs, with what it was made from.
   struct Kept {
@@ -126,8 +105,6 @@ class ComparisonRun {
     TensorMap feed;
   };
 
-  ComparisonRun(const RunPlan& plan, RunObserver& observer) : plan_(&plan), observer_(&observer) {}
-  Status MakePairs(const std::vector<std::string>& names);
   bool Validate(int64_t iteration, const IterationOutputs& outputs);
   Result<bool> LookAt(const IterationOutputs& outputs);
   Status CheckMapsUsed() const;
@@ -146,38 +123,44 @@ class ComparisonRun {
                                         IterationComparison comparison);
   bool JudgePair(const Pair& pair) const;
   void AddTimes(const Pair& pair, PairRecord& record) const;
-  static void RejectIllConditioned(const PairRecord& record, RunFaults& faults,
-                                   std::vector<std::string>& sentences);
+  static void RejectIllConditioned(const PairRecord& record, const std::string& who,
+                                   RunFaults& faults, std::vector<std::string>& sentences);
   static void RejectRetyped(PairRecord& record, RunFaults& faults);
   void AddUnverified(const Pair& pair, RunFaults& faults,
                      std::vector<std::string>& sentences) const;
   void AddLeftOut(const PairRecord& record, const std::string& who, RunFaults& faults,
                   std::vector<std::string>& sentences) const;
-  void AddCoverageFaults(const Pair& pair, const PairRecord& record, RunFaults& faults,
+  void AddCoverageFaults(const Pair& pair, const PairRecord& record,
+                         const std::vector<int64_t>& lengths, RunFaults& faults,
                          std::vector<std::string>& sentences) const;
   std::string WhyNothingMeets(const Pair& pair, const PairRecord& record) const;
+  bool ValidatesFirst() const;
+  void KeepHiddenNans(size_t stream, const TensorMap& outputs);
+  void AddHiddenNans(const Pair& pair, RunFaults& faults,
+                     std::vector<std::string>& sentences) const;
 
   const RunPlan* plan_;
   RunObserver* observer_;
   std::unique_ptr<ThreadPool> pool_;  ///< its threads start with the first large output
-  Scripts scripts_;
-  PairErrorBounds* bounds_ = nullptr;
+  ComparisonParts::Scripts scripts_;
+  PairErrorBounds* bounds_;
   std::optional<SecondHearing> hearing_;
   ComparisonDetail detail_;
-  RowWriter* rows_ = nullptr;
-  const StepStates* steps_ = nullptr;
-  PairingRule rule_ = PairingRule::kOneToOne;
-  bool marked_ = false;
+  RowWriter* rows_;
+  const StepStates* steps_;
   std::vector<std::string> names_;
-  std::vector<std::vector<std::string>> dropped_;  ///< by post-processing, stream by stream
+  bool marked_;
   std::vector<Pair> pairs_;
+  std::vector<std::vector<std::string>> dropped_;  ///< by post-processing, stream by stream
   std::vector<Kept> kept_;
-  bool may_keep_ = true;
+  bool may_keep_;
   bool looked_ = false;  ///< at all pairs, and every map is about one of them
   bool started_ = false;
   bool stopped_ = false;
   bool invalid_ = false;
   std::string invalid_output_;  ///< why --validate ended the comparisons; empty: it did not
+  /// Streams with outputs that held NaN before top-K made indices of them.
+  std::vector<std::pair<size_t, std::string>> nans_hidden_;
 };
 
 }  // namespace vernier

@@ -1,5 +1,7 @@
 // What the comparisons of a run add up to.
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "run/comparison/comparison_run.h"
@@ -9,12 +11,39 @@
 namespace vernier {
 namespace {
 
+// Its decibels depend on the scale of the output then.
+void NotePeaks(const PairRecord& record, std::vector<std::string>& notes) {
+  for (const OutputRecord& output : record.outputs) {
+    const std::optional<SideRecord>& first = output.figures.first;
+    const bool asked = std::ranges::any_of(output.figures.gates, [](const GateRecord& gate) {
+      return gate.function == "psnr" && gate.value && std::isfinite(*gate.value);
+    });
+    if (!asked || !first || !(first->max <= 0)) continue;
+    notes.push_back("output '" + output.name + "' of " + record.first +
+                    " has no positive value, and PSNR takes 1 as its peak, as Polygraphy does: snr "
+                    "and relative_l2 depend on no scale");
+  }
+}
+
 std::vector<std::string> Union(std::vector<std::string> names,
                                const std::vector<std::string>& more) {
   for (const std::string& name : more) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;
+}
+
+// Of the side that has fewer iterations: ": b has no iteration 10", ": b has no iterations 3 to
+// 10".
+std::string WhichAreMissing(const std::pair<std::string, std::string>& sides, int64_t first,
+                            int64_t second) {
+  if (first == second) return "";
+  const int64_t from = std::min(first, second), last = std::max(first, second) - 1;
+  const std::string who = ": " + (first < second ? sides.first : sides.second);
+  if (from == 0) return who + " has none";
+  return who + (from == last ? " has no iteration " : " has no iterations ") +
+         std::to_string(from) +
+         (from == last ? "" : (from + 1 == last ? " and " : " to ") + std::to_string(last));
 }
 
 }  // namespace
@@ -51,6 +80,7 @@ void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverag
     if (steps_ != nullptr) AddTimes(pair, records.back());
     if (!pair.believed) continue;
     if (!pair.matching.swap().empty()) run.notes.push_back(pair.matching.swap());
+    NotePeaks(records.back(), run.notes);
     const bool abandoned = plan_->lenient && coverage == Coverage::kIgnored;
     if (!stopped_ && started_ && !abandoned) {
       observer_->PairFinished({names_[pair.first], names_[pair.second]}, pair.recorder.tally());
@@ -60,11 +90,12 @@ void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverag
     if (plan_->compare.check_average) records.back().average_passed = passed;
     const bool before = std::exchange(faults.incomplete, false);
     AddUnverified(pair, faults, run.faults);
+    AddHiddenNans(pair, faults, run.faults);
     if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
-    if (plan_->strict) RejectIllConditioned(records.back(), faults, run.rejections);
+    if (plan_->strict) RejectIllConditioned(records.back(), pair.label(), faults, run.rejections);
     if (plan_->strict || plan_->same_type) RejectRetyped(records.back(), faults);
     if (!stopped_ && coverage == Coverage::kJudged) {
-      AddCoverageFaults(pair, records.back(), faults, run.faults);
+      AddCoverageFaults(pair, records.back(), lengths, faults, run.faults);
     }
     records.back().incomplete = faults.incomplete;
     faults.incomplete |= before;
@@ -90,21 +121,32 @@ void ComparisonRun::AddUnverified(const Pair& pair, RunFaults& faults,
         plan_->compare.check_average ? output.any_not_verified() : output.not_verified > 0;
     if (!any) continue;
     faults.incomplete = true;
-    sentences.push_back(names_[pair.first] + " vs. " + names_[pair.second] + ": output '" +
-                        output.name +
+    sentences.push_back(pair.label() + ": output '" + output.name +
                         "' was not verified, and has not passed: " + output.failed_why);
   }
 }
 
 // An output that passes only with a wider bound has not been shown to be right.
-void ComparisonRun::RejectIllConditioned(const PairRecord& record, RunFaults& faults,
-                                         std::vector<std::string>& sentences) {
+void ComparisonRun::RejectIllConditioned(const PairRecord& record, const std::string& who,
+                                         RunFaults& faults, std::vector<std::string>& sentences) {
   for (const OutputRecord& output : record.outputs) {
     if (!output.bound || output.bound->condition <= 1 || output.bound->times_over > 1) continue;
     faults.mismatch = true;
     sentences.push_back(
-        record.first + " vs. " + record.second + ": --strict: output '" + output.name +
+        who + ": --strict: output '" + output.name +
         "' passes only because it is ill-conditioned: κ = " + FormatG(output.bound->condition, 3));
+  }
+}
+
+// The largest values of the rest may agree whatever the NaN stands for.
+void ComparisonRun::AddHiddenNans(const Pair& pair, RunFaults& faults,
+                                  std::vector<std::string>& sentences) const {
+  for (const auto& [stream, output] : nans_hidden_) {
+    if (stream != pair.first && stream != pair.second) continue;
+    faults.incomplete = true;
+    sentences.push_back(names_[pair.first] + " vs. " + names_[pair.second] + ": output '" + output +
+                        "' of " + names_[stream] +
+                        " holds NaN, which --postprocess left out (--lenient accepts that)");
   }
 }
 
@@ -130,6 +172,7 @@ void ComparisonRun::AddLeftOut(const PairRecord& record, const std::string& who,
   if (scripts_.comparison != nullptr) {
     add(record.without_verdict, "'" + scripts_.comparison->name() + "' gave no verdict on outputs");
   }
+  add(record.not_logits, "--compare logits left out outputs");
   if (scripts_.postprocessing != nullptr) {
     add(record.dropped, "'" + scripts_.postprocessing->name() + "' dropped outputs");
   }
@@ -139,14 +182,20 @@ std::string ComparisonRun::WhyNothingMeets(const Pair& pair, const PairRecord& r
   const bool left_out =
       !record.left_out.empty() && record.only_in_first.empty() && record.only_in_second.empty();
   if (left_out) return "--map-outputs leaves out every output";
+  if (!record.not_logits.empty()) {
+    return "--compare logits is for none of the outputs: it takes floating ones with two classes "
+           "or "
+           "more; --compare simple takes all";
+  }
   return std::string("no output of one side has a counterpart on the other") +
          (marked_ ? "; mark tensors that both have" : "; --lenient pairs by position") +
          pair.matching.Advice(record);
 }
 
-void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record, RunFaults& faults,
+void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record,
+                                      const std::vector<int64_t>& lengths, RunFaults& faults,
                                       std::vector<std::string>& sentences) const {
-  const std::string who = record.first + " vs. " + record.second;
+  const std::string who = pair.label();
   if (plan_->lenient) {
     if (pair.recorder.compared_nothing()) faults.mismatch = true;
     return;
@@ -163,7 +212,8 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
   if (record.compared_iterations + empty < record.expected_iterations) {
     add((record.compared_iterations > 0 ? "only " : "") +
         CountedOf(record.compared_iterations, record.expected_iterations, "iteration") +
-        " could be compared");
+        " could be compared" +
+        WhichAreMissing(pair.shown, lengths[pair.first], lengths[pair.second]));
   } else if (record.compared_iterations + empty == 0) {
     add("no iteration was compared");
   }

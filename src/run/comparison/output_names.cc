@@ -26,6 +26,9 @@ Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& out
   AddNames("--check-error-stat", compare.check_error_stat, named);
   AddNames("--error-quantile", compare.error_quantile, named);
   AddNames("--index-tolerance", compare.index_tolerance, named);
+  AddNames("--compare logits", compare.logits_axis, named);
+  AddNames("--logits-kl-threshold", compare.logits_kl_threshold, named);
+  AddNames("--logits-top1-threshold", compare.logits_top1_threshold, named);
   AddNames("--max-mismatch-share", compare.max_mismatch_share, named);
   AddNames("--max-mismatch-excess", compare.max_mismatch_excess, named);
   for (const MetricRow* metric : MetricsByOrigin()) {

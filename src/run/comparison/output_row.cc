@@ -5,6 +5,8 @@
 #include <complex>
 #include <utility>
 
+#include "run/comparison/logits_figures.h"
+
 namespace vernier {
 namespace {
 
@@ -37,6 +39,14 @@ void KeepWorseBound(BoundRecord bound, std::optional<BoundRecord>& worst) {
   const bool worse = !worst || rank(bound) > rank(*worst) ||
                      (rank(bound) == rank(*worst) && bound.times_over > worst->times_over);
   if (worse) worst = std::move(bound);
+}
+
+// A NaN is the worst.
+void KeepWorseLogits(const LogitsRecord& logits, std::optional<LogitsRecord>& worst) {
+  const bool worse = !worst || (worst->passed && !logits.passed) ||
+                     (worst->passed == logits.passed && worst->kl_mean == worst->kl_mean &&
+                      !(logits.kl_mean <= worst->kl_mean));
+  if (worse) worst = logits;
 }
 
 // Elements with NaN or infinity on a side.
@@ -132,6 +142,8 @@ OutputRow MakeOutputRow(const OutputComparison& output) {
   for (const FunctionResult& function : output.functions) {
     const auto* metric = std::get_if<MetricResult>(&function.data);
     if (metric != nullptr) row.metrics[function.function] = metric->value;
+    const auto* logits = std::get_if<LogitsResult>(&function.data);
+    if (logits != nullptr) row.logits = MakeLogitsRecord(*logits, function.passed());
   }
   return row;
 }
@@ -151,6 +163,7 @@ void FoldRow(const OutputRow& row, OutputRecord& record) {
   record.mismatches = std::max(record.mismatches, row.mismatches.value_or(0));
   record.not_finite = std::max(record.not_finite, row.not_finite.value_or(0));
   if (row.bound) KeepWorseBound(*row.bound, record.bound);
+  if (row.logits) KeepWorseLogits(*row.logits, record.logits);
 }
 
 }  // namespace vernier

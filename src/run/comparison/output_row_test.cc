@@ -75,5 +75,21 @@ TEST(OutputRow, NanIsTheWorstAndStays) {
   EXPECT_EQ(record.not_finite, 1);
 }
 
+TEST(FoldRow, KeepsTheWorstLogits) {
+  CompareOptions options;
+  options.functions = {CompareFunction::kLogits};
+  const OutputRow near = RowOf({1, 2, 5}, {1, 2, 5.001f}, options);
+  const OutputRow far = RowOf({1, 2, 5}, {1, 5, 2}, options);
+  EXPECT_TRUE(near.logits->passed);
+  EXPECT_EQ(near.logits->top1_share, 1);
+  EXPECT_EQ(near.logits->classes, 3);
+  EXPECT_TRUE(near.logits->kl_max_position.empty());  // no axis but that of the classes
+  OutputRecord record;
+  for (const OutputRow* row : {&near, &far, &near}) FoldRow(*row, record);
+  EXPECT_FALSE(record.logits->passed);
+  EXPECT_EQ(record.logits->kl_mean, far.logits->kl_mean);
+  EXPECT_EQ(record.passed, 2);
+}
+
 }  // namespace
 }  // namespace vernier

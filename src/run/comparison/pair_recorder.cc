@@ -34,6 +34,17 @@ void AddNew(const std::vector<std::string>& names, std::vector<std::string>& lis
   }
 }
 
+// Outputs that no other function looked at.
+std::vector<std::string> OnlyForLogits(const IterationComparison& comparison) {
+  std::vector<std::string> names;
+  for (const auto& [name, why] : comparison.not_logits) {
+    const bool compared = std::any_of(comparison.outputs.begin(), comparison.outputs.end(),
+                                      [&](const auto& output) { return output.a_name == name; });
+    if (!compared) names.push_back(name);
+  }
+  return names;
+}
+
 // What --tolerance and its kind ask for is the same in every iteration.
 void AddRules(const OutputComparison& output, OutputRecord& record) {
   const FunctionResult* simple = output.Find(CompareFunction::kSimple);
@@ -79,6 +90,7 @@ std::vector<OutputRow> PairRecorder::Add(const IterationComparison& comparison) 
   AddNew(comparison.pairing.left_only, record_.only_in_first);
   AddNew(comparison.pairing.right_only, record_.only_in_second);
   AddNew(comparison.without_verdict, record_.without_verdict);
+  AddNew(OnlyForLogits(comparison), record_.not_logits);
   compared_nothing_ |= !comparison.compared_something();
   empty_iterations_ += comparison.a_outputs.empty() && comparison.b_outputs.empty() ? 1 : 0;
   std::vector<OutputRow> rows;

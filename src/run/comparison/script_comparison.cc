@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compare/comparator.h"
+#include "compare/vacuous.h"
 
 namespace vernier {
 namespace {
@@ -18,16 +19,19 @@ OutputComparison FromVerdict(const ScriptVerdict& verdict, const IterationResult
   OutputComparison output;
   output.a_name = verdict.output;
   output.b_name = verdict.other;
-  if (const Tensor* tensor = Find(a.outputs, verdict.output)) {
-    output.a = *tensor;
-    output.a_dtype = tensor->dtype();
-    output.a_dims = tensor->dims();
+  const Tensor* first = Find(a.outputs, verdict.output);
+  const Tensor* second = Find(b.outputs, verdict.other);
+  if (first != nullptr) {
+    output.a = *first;
+    output.a_dtype = first->dtype();
+    output.a_dims = first->dims();
   }
-  if (const Tensor* tensor = Find(b.outputs, verdict.other)) {
-    output.b = output.aligned_b = *tensor;
-    output.b_dtype = tensor->dtype();
-    output.b_dims = tensor->dims();
+  if (second != nullptr) {
+    output.b = output.aligned_b = *second;
+    output.b_dtype = second->dtype();
+    output.b_dims = second->dims();
   }
+  if (first != nullptr && second != nullptr) output.vacuous = VacuousBecause(*first, *second);
   FunctionResult result;
   result.function = CompareFunction::kScript;
   result.verdict = verdict.passed ? Verdict::kMatched : Verdict::kMismatched;

@@ -23,7 +23,7 @@ Result<EngineRecord> EngineReportFile::Read() const {
   if (!folder_) return Unavailable("the plug-in tells nothing of its engine");
   std::ifstream in(folder_->path() + "/engine.json", std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (text.empty()) return Unavailable("the plug-in told nothing of its engine");
+  if (text.empty()) return Unavailable("the plug-in reported nothing about its engine");
   // Names of layers are bytes of the model, whatever they are.
   return EngineFromReport(ReplaceInvalidUtf8(text));
 }

@@ -24,6 +24,10 @@ struct CallerObjects {
   bool serves_scripts = false;
   /// The observer keeps outputs: none may stay on a device.
   bool keeps_outputs = false;
+  /// A runner that is not to be had (kUnavailable) ends the run before anything is fed; otherwise
+  /// the others run without it. Runs with `sequential` open one runner after the other: there it
+  /// changes nothing.
+  bool needs_every_runner = false;
   /// Workers stay here, with the framework that they loaded, for runs to come. Their log is that of
   /// the run that started them, which has to outlive them. May be null.
   KeptWorkers* kept_workers = nullptr;

@@ -60,7 +60,7 @@ Status LiveInference::TakeResult(size_t index, const TensorMap& feed, int64_t it
   if (StepStates* const steps = live_.steps()) {
     VERNIER_TRY(steps->Remember(index, result->outputs));
   }
-  VERNIER_TRY(savers_->AddResult(index, *result));
+  VERNIER_TRY(savers_.AddResult(index, *result));
   if (!noise_ || index != 0) return {};
   if (noise_->lost_worker()) VERNIER_TRY(live_.OpenTwin(*noise_));
   return noise_->Measure(feed, iteration, *result, bounds_);
@@ -72,7 +72,7 @@ Status LiveInference::OpenNoise() {
   return live_.OpenTwin(*noise_);
 }
 
-void LiveInference::End() {
+LiveInference::~LiveInference() {
   if (noise_) (void)noise_->Close();  // everything it was for is there
 }
 

@@ -20,22 +20,32 @@ namespace vernier {
 
 class LiveInference {
  public:
-  /// All must outlive it.
-  LiveInference(const RunPlan& plan, LiveRuns& live, PairErrorBounds& bounds, RunObserver& observer,
-                Logger& logger)
-      : plan_(plan), live_(live), bounds_(bounds), observer_(observer), logger_(logger) {}
+  /// Where feeds and results go.
+  struct Uses {
+    PairErrorBounds& bounds;
+    OutputSavers& savers;
+    RunObserver& observer;
+  };
 
-  /// Where results go; to be called before the first inference. It must outlive this.
-  void SaveTo(OutputSavers& savers) { savers_ = &savers; }
+  /// All must outlive it.
+  LiveInference(const RunPlan& plan, LiveRuns& live, const Uses& uses, Logger& logger)
+      : plan_(plan),
+        live_(live),
+        bounds_(uses.bounds),
+        savers_(uses.savers),
+        observer_(uses.observer),
+        logger_(logger) {}
+
+  /// Ends what noise was measured with.
+  ~LiveInference();
+
+  const LiveRunner& runner(size_t index) const { return live_[index]; }
 
   /// The results of all runners, told, saved and measured for the bounds; absent where one has
   /// failed. Errors as LiveRuns::Infer and OutputSavers::AddResult.
   Result<IterationOutputs> InferAll(const TensorMap& feed, int64_t iteration);
   Result<std::optional<IterationResult>> InferOne(size_t index, const TensorMap& feed,
                                                   int64_t iteration);
-
-  /// Nothing will be inferred any more.
-  void End();
 
  private:
   Status PrepareBounds(size_t index, const TensorMap& feed, int64_t iteration);
@@ -46,9 +56,9 @@ class LiveInference {
   const RunPlan& plan_;
   LiveRuns& live_;
   PairErrorBounds& bounds_;
+  OutputSavers& savers_;
   RunObserver& observer_;
   Logger& logger_;
-  OutputSavers* savers_ = nullptr;
   std::unique_ptr<NoiseFloor> noise_;
 };
 

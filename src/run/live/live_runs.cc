@@ -29,6 +29,12 @@ std::optional<LatencyRecord> SummariseLatencies(std::vector<double> seconds) {
   return latency;
 }
 
+std::vector<std::string> RunnerNames(const std::vector<RunnerPlan>& runners) {
+  std::vector<std::string> names;
+  for (const RunnerPlan& runner : runners) names.push_back(runner.name);
+  return names;
+}
+
 // Does nothing in the plan need the bytes of outputs, as long as they match?
 bool OutputsAreOnlyCompared(const RunPlan& plan) {
   const PicturePlan& pictures = plan.pictures;
@@ -71,7 +77,7 @@ std::string PadName(const std::string& name) {
 }
 
 LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
-                   const CallerObjects* caller)
+                   const CallerObjects* caller, const LiveRunner::Waiting& waiting)
     : plan_(plan),
       logger_(logger),
       interrupted_(interrupted),
@@ -79,9 +85,14 @@ LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Log
             plan.lenient ? FrameworkWords::kPassedOn : FrameworkWords::kLogged),
       devices_(logger),
       may_stay_on_device_(OutputsAreOnlyCompared(plan) &&
-                          (caller == nullptr || !caller->keeps_outputs)) {
+                          (caller == nullptr || !caller->keeps_outputs)),
+      needs_every_runner_(caller != nullptr && caller->needs_every_runner),
+      may_be_asked_between_(plan.noise_floor || plan.steps.wanted() ||
+                            PairErrorBounds(plan.compare).wanted()),
+      maps_(InputMaps::Create(plan.inputs.map_words, RunnerNames(plan.runners))),
+      steps_(MakeSteps(plan_.steps, RunnerNames(plan.runners), logger)) {
   for (const RunnerPlan& runner : plan.runners) {
-    runners_.emplace_back(runner);
+    runners_.emplace_back(runner).WaitWith(waiting);
     marked_ |= runner.model.edited();
   }
 }
@@ -91,11 +102,13 @@ bool LiveRuns::any_alive() const {
                      [](const LiveRunner& runner) { return runner.alive(); });
 }
 
-std::vector<std::string> LiveRuns::names() const {
-  std::vector<std::string> names;
-  for (const LiveRunner& runner : runners_) names.push_back(runner.name());
-  return names;
+bool LiveRuns::lacks_needed() const {
+  return needs_every_runner_ && std::ranges::any_of(runners_, [](const LiveRunner& runner) {
+           return runner.failure().code() == StatusCode::kUnavailable;
+         });
 }
+
+std::vector<std::string> LiveRuns::names() const { return RunnerNames(plan_.runners); }
 
 size_t LiveRuns::CommonIterations() const {
   int64_t common = std::numeric_limits<int64_t>::max();
@@ -145,7 +158,8 @@ void LiveRuns::Fail(LiveRunner& runner, const Status& why) {
 Status LiveRuns::Open(size_t index) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return {};
-  VERNIER_TRY(ReadMaps());
+  VERNIER_TRY(maps_.status());
+  VERNIER_TRY(steps_.status());
   logger_.Start(PadName(runner.name()) + " | Activating and starting inference");
   const Result<ModelPlan> plan = conversions_.ModelOf(runner.plan());
   if (!plan.ok()) {

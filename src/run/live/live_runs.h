@@ -12,13 +12,14 @@
 #include <string>
 #include <vector>
 
-#include "backend/lent_memory.h"
 #include "inputs/coerce_feed.h"
 #include "run/comparison/name_maps.h"
 #include "run/comparison/noise_floor.h"
 #include "run/feeds/feed_stream.h"
 #include "run/feeds/script_feeds.h"
+#include "run/live/feed_blocks.h"
 #include "run/live/live_runner.h"
+#include "run/live/received_bytes.h"
 #include "run/live/worker_pool.h"
 #include "run/runner/model_conversion.h"
 #include "run/saved/saved_progress.h"
@@ -34,34 +35,33 @@ namespace vernier {
 
 class LiveRuns {
  public:
-  /// All must outlive it; `caller` may be null.
+  /// All must outlive it; `caller` may be null. `waiting` is what runners are opened with
+  /// (LiveRunner::WaitWith).
   LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
-           const CallerObjects* caller = nullptr);
+           const CallerObjects* caller = nullptr, const LiveRunner::Waiting& waiting = {});
+
+  /// What is carried out, with the sizes that ChangeSizes() was given.
+  const RunPlan& plan() const { return plan_; }
 
   size_t size() const { return runners_.size(); }
   LiveRunner& operator[](size_t index) { return runners_[index]; }
   const LiveRunner& operator[](size_t index) const { return runners_[index]; }
   bool any_alive() const;
+  /// Is one not to be had (kUnavailable) that the calling program cannot do without?
+  bool lacks_needed() const;
   bool any_marked() const { return marked_; }
   std::vector<std::string> names() const;
 
   /// What all runners that are still there have finished; all there is where none is.
   size_t CommonIterations() const;
 
-  /// What runners are opened with (LiveRunner::WaitWith).
-  void WaitWith(const LiveRunner::Waiting& waiting) {
-    for (LiveRunner& runner : runners_) runner.WaitWith(waiting);
-  }
-
-  /// What runners are fed with beside what they are given, where the plan has steps; else null. To
-  /// be called before they are opened. Errors as StepStates::Create.
-  Result<const StepStates*> MakeSteps();
-  /// Null before MakeSteps(), and without steps.
-  StepStates* steps() { return steps_ ? &*steps_ : nullptr; }
+  /// What runners are fed with beside what they are given; null where the plan has no steps.
+  StepStates* steps() { return steps_.ok() && *steps_ ? &**steps_ : nullptr; }
+  const StepStates* steps() const { return steps_.ok() && *steps_ ? &**steps_ : nullptr; }
 
   /// kInvalidArgument where a map without a label names no input of any runner, or a word of
-  /// --feed-back nothing of any. All must have been
-  /// opened; where one has failed or does not say what it takes, nothing is known.
+  /// --feed-back is about none of them. All must have been opened; where one has failed or does not
+  /// say what it takes, nothing is known.
   Status CheckMaps() const;
 
   /// A feed as the runner is given it: with its names, mapped and fitted. Errors as Infer().
@@ -101,8 +101,9 @@ class LiveRuns {
   /// outputs is empty. kUnavailable where the worker is gone; kCancelled.
   Result<bool> Try(size_t index, const TensorMap& feed);
 
-  /// Feeds will have these sizes, which no runner was opened for: what was inferred beforehand is
-  /// dropped, and those whose sessions take certain sizes alone are opened anew.
+  /// Feeds will have these sizes, which no runner was opened for: the plan has them from now on,
+  /// what was inferred beforehand is dropped, and those whose sessions take certain sizes alone are
+  /// opened anew.
   Status ChangeSizes(std::span<const DimSize> found);
 
   /// After Try(): how many other sizes were tried, for the message of a runner that fails at once,
@@ -123,9 +124,6 @@ class LiveRuns {
   /// runner out of the run, as a process that has died serves nobody.
   Result<TensorMap> InferAside(size_t index, const TensorMap& feed, int64_t iteration);
 
-  /// No runner is sent a feed before its turn: between its inferences there may be others.
-  void KeepInStep() { in_step_ = true; }
-
   /// What is done once, on this thread, while a runner computes the next result.
   struct Work {
     /// Gives the feed of the iteration after that, where there will be one and it is known already,
@@ -138,7 +136,7 @@ class LiveRuns {
 
   /// The last feed is not asked for again: what was kept of it for further runners goes. All of
   /// them must have answered. One that was sent ahead stays.
-  void ForgetFeed();
+  void ForgetFeed() { blocks_.Forget(); }
 
   /// The same of all runners, side by side; nullopt for those that have failed before, and for
   /// results that are there already. Each must have a worker of its own. Settle() must follow for
@@ -185,6 +183,9 @@ class LiveRuns {
   Result<std::shared_ptr<Worker>> WorkerFor(const LiveRunner& runner, RunnerPlace place);
   const LiveRunner* WhoEndedWorkerOf(const LiveRunner& runner) const;
   Status BringBack(size_t index);
+  static Result<std::optional<StepStates>> MakeSteps(const StepPlan& plan,
+                                                     std::vector<std::string> runners,
+                                                     Logger& logger);
   Status PairStates(size_t index);
   size_t IndexOf(const LiveRunner& runner) const;
   Status OpenModel(size_t index, const ModelPlan& plan, Logger& logger);
@@ -197,35 +198,29 @@ class LiveRuns {
   // `mapped` (may be null) is given what --map-inputs did.
   Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed, Logger& logger,
                              MappedFeed* mapped = nullptr) const;
-  Status ReadMaps();
   std::span<const TensorInfo> MadeFor(const LiveRunner& runner) const;
   void NoteOnce(const std::string& text);
-  Result<const TensorBlock*> Encode(const TensorMap& feed, int64_t iteration);
   bool MayInferAhead(size_t index, int64_t iteration) const;
   bool InferAhead(size_t index, const TensorMap& feed, int64_t iteration);
   bool MayLendFeeds() const;
 
-  const RunPlan& plan_;
+  RunPlan plan_;
   Logger& logger_;
   const std::atomic<int>& interrupted_;
   WorkerPool pool_;
   ModelConversions conversions_{pool_, logger_};
   DeviceOutputs devices_;
-  bool may_stay_on_device_ = false;
-  bool in_step_ = false;
+  const bool may_stay_on_device_;
+  const bool needs_every_runner_;
+  const bool may_be_asked_between_;  // more inferences than one of a feed
   std::deque<LiveRunner> runners_;
   bool marked_ = false;
   PythonFeeds python_feeds_;
   SavedProgress* progress_ = nullptr;
-  std::optional<StepStates> steps_;
   std::vector<std::string> notes_;
-  InputMaps maps_;
+  const Result<InputMaps> maps_;              // an error is Open()'s
+  Result<std::optional<StepStates>> steps_;   // likewise
   std::map<std::string, MappedFeed> mapped_;  // by the runner's name, without the tensors
-
-  // What the first runner of an iteration received of the shared block.
-  int64_t received_iteration_ = -1;
-  InputHashes received_first_;
-  std::string received_by_;
 
   struct HeldResult {
     size_t index;
@@ -238,14 +233,8 @@ class LiveRuns {
   std::optional<Work> meanwhile_;
   bool last_was_light_ = false;  // the last inference: short, and its outputs small
 
-  // The block of a feed: runners with the same inputs share it.
-  struct FeedBlock {
-    int64_t iteration;
-    TensorBlock block;
-  };
-  LentMemory lent_;
-  std::optional<FeedBlock> block_;       // of the last feed
-  std::optional<FeedBlock> next_block_;  // of one that was sent ahead
+  FeedBlocks blocks_;       // that runners with the same inputs share
+  ReceivedBytes received_;  // of them
 };
 
 /// "{x [dtype=float32, shape=(2, 3)],\n y [...]}": Polygraphy's table of tensors.

@@ -58,25 +58,11 @@ bool LiveRuns::MayLendFeeds() const {
   });
 }
 
-void LiveRuns::ForgetFeed() {
-  if (block_ && block_->block.lent != 0) lent_.TakeBack(block_->block.lent);
-  block_ = std::exchange(next_block_, std::nullopt);
-}
-
-Result<const TensorBlock*> LiveRuns::Encode(const TensorMap& feed, int64_t iteration) {
-  ForgetFeed();
-  VERNIER_ASSIGN_OR_RETURN(TensorBlock block,
-                           EncodeTensors(feed, MayLendFeeds() ? &lent_ : nullptr));
-  block_ = FeedBlock{iteration, std::move(block)};
-  return &block_->block;
-}
-
 // Alone: two that infer at once would disturb each other. In a plug-in: a script may do more than
 // compute, and be seen to do it once more. In a process of its own: a crash that nobody wants must
 // not take this one along.
 bool LiveRuns::MayInferAhead(size_t index, int64_t iteration) const {
-  if (runners_.size() != 1 || plan_.noise_floor || in_step_ || plan_.execution.in_process)
-    return false;
+  if (runners_.size() != 1 || may_be_asked_between_ || plan_.execution.in_process) return false;
   const LiveRunner& runner = runners_[index];
   return runner.in_plugin() && !SavesFiles(runner.plan()) && last_was_light_ &&
          !IsSaved(index, iteration);
@@ -88,27 +74,23 @@ bool LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration
   NoLog unheard;
   const Result<CoercedFeed> coerced = Coerce(runners_[index], feed, unheard);
   if (!coerced.ok() || !SameTensors(coerced->tensors, feed)) return false;
-  Result<TensorBlock> block = EncodeTensors(feed, &lent_);
-  if (!block.ok()) return false;
-  next_block_ = FeedBlock{iteration, *std::move(block)};
-  return runners_[index].InferAhead(next_block_->block);
-}
-
-Status LiveRuns::ReadMaps() {
-  VERNIER_ASSIGN_OR_RETURN(maps_, InputMaps::Create(plan_.inputs.map_words, names()));
-  return {};
+  const TensorBlock* const block = blocks_.EncodeAhead(feed, iteration);
+  return block != nullptr && runners_[index].InferAhead(*block);
 }
 
 Status LiveRuns::CheckMaps() const {
-  if (steps_ && std::ranges::all_of(runners_, &LiveRunner::opened))
-    VERNIER_TRY(steps_->CheckUsed());
+  if (runners_.empty()) return {};
+  const bool all_opened = std::ranges::all_of(runners_, &LiveRunner::opened);
+  if (const StepStates* const states = steps(); states != nullptr && all_opened) {
+    VERNIER_TRY(states->CheckUsed());
+  }
   std::vector<TensorInfo> all;
   for (const LiveRunner& runner : runners_) {
     if (!runner.opened() || runner.session().inputs.empty()) return {};
     const std::vector<TensorInfo>& inputs = runner.session().inputs;
     all.insert(all.end(), inputs.begin(), inputs.end());
   }
-  return maps_.CheckNames(all);
+  return maps_->CheckNames(all);
 }
 
 // The inputs of the runner that feeds are made for, if that is another one.
@@ -124,16 +106,17 @@ Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& 
                                      Logger& logger, MappedFeed* mapped) const {
   const TensorMap* given = &feed;
   TensorMap sliced, fed;
-  if (steps_) given = &(sliced = steps_->WithSlices(IndexOf(runner), *given));
+  const StepStates* const states = steps();
+  if (states != nullptr) given = &(sliced = states->WithSlices(IndexOf(runner), *given));
   MappedFeed own;
-  if (!maps_.empty()) {
-    VERNIER_ASSIGN_OR_RETURN(own, maps_.Apply(runner.name(), runner.session().inputs, *given));
+  if (!maps_->empty()) {
+    VERNIER_ASSIGN_OR_RETURN(own, maps_->Apply(runner.name(), runner.session().inputs, *given));
     if (mapped != nullptr) *mapped = own;
     given = &own.tensors;
   }
-  if (steps_) {
-    VERNIER_TRY(steps_->CheckMapped(IndexOf(runner), own.mapped));
-    given = &(fed = steps_->WithState(IndexOf(runner), *given));
+  if (states != nullptr) {
+    VERNIER_TRY(states->CheckMapped(IndexOf(runner), own.mapped));
+    given = &(fed = states->WithState(IndexOf(runner), *given));
   }
   if (runner.inputs_unknown()) return CoercedFeed{*given, {}};
   CoerceOptions options;
@@ -171,7 +154,7 @@ Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorM
     NoteOnce(runner.name() + ": '" + name + "' is left out (--map-inputs)");
   }
   for (const std::string& note : coerced.notes) NoteOnce(runner.name() + ": " + note);
-  if (!maps_.empty()) {
+  if (!maps_->empty()) {
     mapped.tensors.clear();
     mapped_.insert_or_assign(runner.name(), std::move(mapped));
   }
@@ -181,9 +164,9 @@ Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorM
     own.own = std::move(encoded);
     return own;
   }
-  own.shared = block_ && block_->iteration == iteration ? &block_->block : nullptr;
+  own.shared = blocks_.Find(iteration);
   if (own.shared != nullptr) return own;
-  VERNIER_ASSIGN_OR_RETURN(own.shared, Encode(feed, iteration));
+  VERNIER_ASSIGN_OR_RETURN(own.shared, blocks_.Encode(feed, iteration, MayLendFeeds()));
   return own;
 }
 
@@ -199,21 +182,9 @@ void LiveRuns::TellReceived(const LiveRunner& runner) {
 
 // Runners that were sent the same memory must have read the same bytes.
 void LiveRuns::CheckReceived(const LiveRunner& runner, int64_t iteration) {
-  const InputHashes& received = runner.received();
-  if (received.empty()) return;
-  if (received_iteration_ != iteration || received_first_.empty()) {
-    received_iteration_ = iteration;
-    received_first_ = received;
-    received_by_ = runner.name();
-    return;
-  }
-  for (size_t i = 0; i < received.size() && i < received_first_.size(); ++i) {
-    if (received[i] == received_first_[i]) continue;
-    const std::string note = runner.name() + " received other bytes for input '" +
-                             received[i].first + "' than " + received_by_ + " in iteration " +
-                             std::to_string(iteration) + ", though both were sent the same";
+  for (std::string& note : received_.Compare(runner.name(), iteration, runner.received())) {
     logger_.Error(note);
-    notes_.push_back(note);
+    notes_.push_back(std::move(note));
   }
 }
 

@@ -74,6 +74,7 @@ Result<bool> LiveRuns::Try(size_t index, const TensorMap& feed) {
 }
 
 Status LiveRuns::ChangeSizes(std::span<const DimSize> found) {
+  plan_.inputs.found_dims.assign(found.begin(), found.end());
   for (const HeldResult& held : held_) runners_[held.index].ForgetInferences();
   held_.clear();
   ForgetFeed();
@@ -82,7 +83,6 @@ Status LiveRuns::ChangeSizes(std::span<const DimSize> found) {
     LiveRunner& runner = runners_[i];
     const bool of_sizes = runner.plan().backend.starts_with("tensorrt");
     if (!of_sizes || !runner.alive() || !runner.opened()) continue;
-    runner.SizeWith(found);
     (void)runner.Close();
     VERNIER_ASSIGN_OR_RETURN(ModelPlan plan, conversions_.ModelOf(runner.plan()));
     plan.save_path.clear();

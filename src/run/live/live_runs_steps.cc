@@ -6,13 +6,12 @@
 
 namespace vernier {
 
-Result<const StepStates*> LiveRuns::MakeSteps() {
-  if (!plan_.steps.wanted()) return nullptr;
-  VERNIER_ASSIGN_OR_RETURN(StepStates steps, StepStates::Create(plan_.steps, names(), logger_));
-  steps_.emplace(std::move(steps));
-  // The next feed is not known before the answer.
-  KeepInStep();
-  return &*steps_;
+Result<std::optional<StepStates>> LiveRuns::MakeSteps(const StepPlan& plan,
+                                                      std::vector<std::string> runners,
+                                                      Logger& logger) {
+  if (!plan.wanted()) return std::optional<StepStates>();
+  VERNIER_ASSIGN_OR_RETURN(StepStates steps, StepStates::Create(plan, std::move(runners), logger));
+  return std::optional<StepStates>(std::move(steps));
 }
 
 size_t LiveRuns::IndexOf(const LiveRunner& runner) const {
@@ -23,11 +22,12 @@ size_t LiveRuns::IndexOf(const LiveRunner& runner) const {
 
 Status LiveRuns::PairStates(size_t index) {
   const LiveRunner& runner = runners_[index];
-  if (!steps_ || !runner.opened()) return {};
+  StepStates* const states = steps();
+  if (states == nullptr || !runner.opened()) return {};
   RunnerSides sides{runner.name(), {}, {}};
   if (!runner.inputs_unknown()) sides.inputs = runner.session().inputs;
   sides.outputs = runner.session().outputs;
-  return steps_->Pair(index, sides);
+  return states->Pair(index, sides);
 }
 
 }  // namespace vernier

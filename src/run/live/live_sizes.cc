@@ -15,6 +15,18 @@ std::vector<size_t> WhoTryAnySizes(const LiveRuns& live) {
   return indices;
 }
 
+// What an object of the calling program raises is its answer, and calls have effects: by itself it
+// is not called with other sizes.
+bool OnlyCallersFailed(const LiveRuns& live, std::span<const size_t> who, const SizeTrial& trial) {
+  bool any = false;
+  for (size_t i = 0; i < who.size(); ++i) {
+    if (trial.runners[i].at_one.ok()) continue;
+    if (!ServedByCaller(live[who[i]].plan())) return false;
+    any = true;
+  }
+  return any;
+}
+
 }  // namespace
 
 Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> inputs,
@@ -33,6 +45,7 @@ Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> 
     if (full.status().code() == StatusCode::kCancelled) return full.status();
     if (!full.ok() && !WhyNotSizeOne(full)) return FoundSizes();
   }
+  if (OnlyCallersFailed(live, askable, trial)) return FoundSizes();
   VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan, inputs, trial));
   live.NoteSizes(found.tried, found.note);
   if (found.some_refused || !found.unsteady.ok()) {

@@ -24,7 +24,8 @@ struct SizeSettling {
 /// Where the plan guesses sizes, has the first inference of each runner made beforehand; where one
 /// fails, or makes an empty output, looks for sizes that all of them take, and has the runners
 /// changed to those; that is logged, and a note of the runs. Nothing is found where there is no
-/// need. Engines are built for certain sizes: runners of TensorRT are not asked.
+/// need, nor where only objects of the calling program fail (ServedByCaller): those are called
+/// once. Engines are built for certain sizes: runners of TensorRT are not asked.
 Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> inputs,
                                const SizeSettling& settling);
 

@@ -63,10 +63,10 @@ double BytesOfFeed(const RunPlan& sized, std::span<const TensorInfo> inputs) {
 // Frameworks name a node, or what does not fit.
 bool SpeaksOfShapes(const std::string& message) {
   constexpr std::string_view kWords[] = {
-      "shape", "size",   "dim",   "axis",  "axes",    "index",     "indices",
-      "bound", "range",  "rank",  "node",  "element", "broadcast", "length",
-      "pad",   "kernel", "slice", "batch", "short",   "small",     "large",
-      "long",  "expect", "match", "input", "tensor",  "frame",     "window"};
+      "shape", "size",   "dim",   "axis",    "axes",      "index",    "indices", "bound",
+      "range", "rank",   "node",  "element", "broadcast", "length",   "pad",     "kernel",
+      "slice", "batch",  "short", "small",   "large",     "long",     "expect",  "match",
+      "input", "tensor", "frame", "window",  "multiple",  "divisible"};
   // A traceback quotes code.
   const std::string text = ToLower(message.substr(0, message.find("Traceback")));
   return std::ranges::any_of(

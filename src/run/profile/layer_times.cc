@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "util/number_text.h"
+#include "util/scratch_folder.h"
 
 namespace vernier {
 namespace {
@@ -45,6 +46,11 @@ std::vector<LayerTime> ReadLayerTimes(const std::string& path) {
   std::stable_sort(layers.begin(), layers.end(),
                    [](const LayerTime& a, const LayerTime& b) { return a.seconds > b.seconds; });
   return layers;
+}
+
+std::string WhyNoLayers(const std::string& backend) {
+  const std::string fault = TemporarySpaceFault();
+  return fault.empty() ? backend + " reported none" : fault;
 }
 
 }  // namespace vernier

@@ -14,6 +14,9 @@ namespace vernier {
 /// out.
 std::vector<LayerTime> ReadLayerTimes(const std::string& path);
 
+/// Why a runner of the backend has none: it told of none, or there was no room for them.
+std::string WhyNoLayers(const std::string& backend);
+
 /// A file in a temporary folder, which is removed with the object.
 class LayerTimesFile {
  public:

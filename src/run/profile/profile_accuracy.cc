@@ -45,7 +45,10 @@ ProfileAccuracy AccuracyOf(const IterationComparison& comparison, bool may_be_al
   const bool lacking = accuracy.outputs == 0 || (!alone.empty() && !may_be_alone);
   accuracy.compared = accuracy.failed > 0 || !lacking;
   accuracy.passed = accuracy.compared && accuracy.failed == 0;
-  if (!accuracy.compared) accuracy.why = "no counterpart of " + FormatPythonList(alone);
+  if (accuracy.compared) return accuracy;
+  accuracy.why = alone.empty() && !comparison.not_logits.empty()
+                     ? "--compare logits is for none of the outputs"
+                     : "no counterpart of " + FormatPythonList(alone);
   return accuracy;
 }
 

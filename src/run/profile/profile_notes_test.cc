@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "run/profile/layer_times.h"
+#include "vernier/layer_times.hpp"
+
 namespace vernier {
 namespace {
 
@@ -40,6 +43,15 @@ TEST(NotesOnTimes, OfFewInferencesNothingElseIsSaid) {
                                    "--runs)"));
   profile.points.erase(profile.points.begin());
   EXPECT_TRUE(NotesOnTimes(profile).empty());
+}
+
+TEST(LayerTimes, OfAFullDiskAreNoneAndNotHalf) {
+  const std::vector<sdk::LayerTime> layers(1000, {"conv", "Conv", 0.5});
+  EXPECT_FALSE(sdk::WriteLayerTimes("/dev/full", layers));
+  const Result<LayerTimesFile> file = LayerTimesFile::Create();
+  ASSERT_TRUE(file.ok());
+  EXPECT_TRUE(sdk::WriteLayerTimes(file->path(), layers));
+  EXPECT_EQ(file->Read().size(), 1000u);
 }
 
 }  // namespace

@@ -86,14 +86,13 @@ class Profiling {
 
   Status RunAll() {
     for (size_t i = 0; i < plan_.runners.size();) {
-      VERNIER_TRY(MeasureRunner(i));
-      i = std::exchange(other_sizes_, false) ? 0 : i + 1;
-      if (i == 0) ForgetMeasurements();
+      VERNIER_ASSIGN_OR_RETURN(const bool measured, MeasureRunner(i));
+      if (!measured) ForgetMeasurements();
+      i = measured ? i + 1 : 0;
     }
     return {};
   }
 
-  // A later runner needs other sizes than those that the runners before it were measured with.
   void ForgetMeasurements() {
     for (ShapeSet& set : sets_) {
       set.reference.reset();
@@ -107,7 +106,8 @@ class Profiling {
     outcome_.faults.backend = failed;
   }
 
-  Status MeasureRunner(size_t index) {
+  // False: sizes were found that all runners have to be measured with anew.
+  Result<bool> MeasureRunner(size_t index) {
     const RunnerPlan& runner = plan_.runners[index];
     std::unique_ptr<OpenRunner> open;
     bool has_layers = false;
@@ -121,18 +121,18 @@ class Profiling {
         if (set == 0) Describe(runner, *open->live);
         has_layers |= (*open->live)[0].backend().OptionFor(OptionRole::kLayerTimes) != nullptr;
       }
-      VERNIER_TRY(MeasurePoint(index, set, *open->live, point));
-      if (other_sizes_) {
+      VERNIER_ASSIGN_OR_RETURN(const bool measured, MeasurePoint(index, set, *open->live, point));
+      if (!measured) {
         Close(open);
-        return {};
+        return false;
       }
-      const bool alive = (*open->live)[0].alive();
-      if (!alive) Close(open);
+      if (!(*open->live)[0].alive()) Close(open);
       profile().points.push_back(std::move(point));
       if (options_.keep) options_.keep(outcome_.record);
     }
     if (open != nullptr) Close(open);
-    return options_.layers ? MeasureLayers(runner, has_layers) : Status();
+    if (options_.layers) VERNIER_TRY(MeasureLayers(runner, has_layers));
+    return true;
   }
 
   Result<std::unique_ptr<OpenRunner>> Open(const RunnerPlan& runner) {
@@ -151,8 +151,7 @@ class Profiling {
 
   void Close(std::unique_ptr<OpenRunner>& open) {
     open->live->Close(0);
-    const std::vector<std::string>& notes = open->live->notes();
-    for (const std::string& note : notes) AddNote(note);
+    for (const std::string& note : open->live->notes()) AddNote(note);
     outcome_.faults.Add((*open->live)[0].failure());
     open.reset();
   }
@@ -178,8 +177,10 @@ class Profiling {
   }
 
   // Before a runner is said to fail with sizes that nobody gave.
-  Result<TensorMap> SettleFeed(size_t index, size_t set, LiveRuns& live) {
+  // nullopt: a later runner needs other sizes than those before it were measured with.
+  Result<std::optional<TensorMap>> SettleFeed(size_t index, size_t set, LiveRuns& live) {
     ShapeSet& own = sets_[set];
+    bool anew = false;
     if (own.found.empty()) {
       const RunPlan shaped = PlanOf(set);
       VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
@@ -190,9 +191,12 @@ class Profiling {
           const FoundSizes found,
           SettleSizes(shaped, inputs, {live, logger_, static_cast<int64_t>(set), draw}));
       own.found = found.dims;
-      other_sizes_ = index > 0 && !found.dims.empty();
+      anew = index > 0 && !found.dims.empty();
     }
-    return MakeFeed(PlanOf(set), live, logger_);
+    Result<TensorMap> feed = MakeFeed(PlanOf(set), live, logger_);
+    if (anew && feed.status().code() != StatusCode::kCancelled) return std::optional<TensorMap>();
+    if (!feed.ok()) return feed.status();
+    return std::optional<TensorMap>(*std::move(feed));
   }
 
   Result<TensorMap> MakeFeed(const RunPlan& shaped, const LiveRuns& live, Logger& logger) const {
@@ -205,26 +209,26 @@ class Profiling {
     return *std::move(feed);
   }
 
-  // Also where the runner fails: the point then says why.
-  Status MeasurePoint(size_t index, size_t set, LiveRuns& live, ProfilePoint& point) {
+  // Also where the runner fails: the point then says why. False: as MeasureRunner().
+  Result<bool> MeasurePoint(size_t index, size_t set, LiveRuns& live, ProfilePoint& point) {
     LiveRunner& runner = live[0];
     if (!runner.alive()) {
       point.failure = FirstLine(runner.failure().message());
-      return {};
+      return true;
     }
     runner.ForgetLatencies();
     (void)runner.TakePeakMemory();
-    const Result<TensorMap> made = SettleFeed(index, set, live);
-    if (made.status().code() == StatusCode::kCancelled) return made.status();
-    if (other_sizes_) return {};
-    if (!made.ok()) {
+    const Result<std::optional<TensorMap>> settled = SettleFeed(index, set, live);
+    if (settled.status().code() == StatusCode::kCancelled) return settled.status();
+    if (!settled.ok()) {
       // Shapes that the model does not take: the next ones may fit.
-      logger_.Critical(made.status().message());
-      point.failure = FirstLine(made.status().message());
-      outcome_.faults.Add(made.status());
-      return {};
+      logger_.Critical(settled.status().message());
+      point.failure = FirstLine(settled.status().message());
+      outcome_.faults.Add(settled.status());
+      return true;
     }
-    const TensorMap& feed = *made;
+    if (!*settled) return false;
+    const TensorMap& feed = **settled;
     point.shapes = ShapesOf(feed);
     point.batch = BatchOf(feed);
     logger_.Start(PadName(runner.name()) + " | Measuring with " + point.shapes);
@@ -236,11 +240,11 @@ class Profiling {
     if (first) VERNIER_TRY(Measure(set, feed, live));
     if (!runner.alive()) {
       point.failure = FirstLine(runner.failure().message());
-      return {};
+      return true;
     }
     Summarise(runner, point);
     Judge(index, set, *std::move(first), point);
-    return {};
+    return true;
   }
 
   // The outputs of the first inference; nothing when the runner failed.
@@ -364,7 +368,7 @@ class Profiling {
       return {};
     }
     point.layers = file.Read();
-    if (point.layers.empty()) point.layers_missing = runner.backend + " told of none";
+    if (point.layers.empty()) point.layers_missing = WhyNoLayers(runner.backend);
     logger_.Finish(PadName(runner.name) + " | Layers measured in " +
                    Counted(static_cast<size_t>(inferences), "inference") + ", " +
                    FormatG(Since(start), 2) + " s; --no-layer-times leaves them out");
@@ -384,7 +388,6 @@ class Profiling {
   ThreadPool pool_;
   std::deque<ShapeSet> sets_;
   bool marked_ = false;
-  bool other_sizes_ = false;  // were found after a runner had been measured
 };
 
 }  // namespace

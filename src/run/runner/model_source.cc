@@ -12,6 +12,7 @@
 #include "model/edit/onnx_outputs.h"
 #include "model/edit/onnx_save.h"
 #include "model/float16/float16_edit.h"
+#include "model/onnx/embedded_values.h"
 #include "model/onnx/external_data.h"
 #include "model/onnx/model_type.h"
 #include "model/onnx/onnx_model.h"
@@ -201,6 +202,8 @@ Status ModelSource::Describe(const ModelPlan& plan, const PythonWorker& python,
   Edit edit;
   edit.file = &file;
   edit.external_options = ExternalOptions(plan);
+  // Runtimes look at what they are given; what is written or converted here, nobody else does.
+  if (!plan.save_path.empty() || plan.fp_to_fp16) VERNIER_TRY(CheckEmbeddedValues(file));
   VERNIER_ASSIGN_OR_RETURN(edit.external, CheckWeights(plan, file, logger));
   if (plan.print_summary) logger.Once(Severity::kInfo, SummariseOnnx(file), LogColor::kDefault);
   precision_ = plan.fp_to_fp16 ? "float16" : PrecisionOf(file);

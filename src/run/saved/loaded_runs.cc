@@ -5,6 +5,7 @@
 
 #include "io/bytes/directory_listing.h"
 #include "io/results/file_kind.h"
+#include "io/results/iteration_directory.h"
 #include "io/results/saved_tensors.h"
 
 namespace vernier {
@@ -34,7 +35,43 @@ Result<SavedTensors> OpenPath(const std::string& path, LoadRule rule) {
   return OpenSavedTensors(path, SavedKind::kOutputs, kAccess);
 }
 
+std::vector<int64_t> NumbersOf(const std::string& path) {
+  return IsDirectory(path) ? SavedIterations(path) : std::vector<int64_t>();
+}
+
+// Whether runners infer iterations of other numbers: those of their inputs, or 0, 1, 2.
+bool InferOthers(const RunPlan& plan, const std::vector<int64_t>& numbers) {
+  const std::vector<std::string>& inputs = plan.inputs.load_paths;
+  return !plan.runners.empty() && (inputs.size() != 1 || NumbersOf(inputs.front()) != numbers);
+}
+
+// Iterations are compared by their place: behind a gap they would meet those of other feeds.
+Status CheckGaps(const RunPlan& plan) {
+  const std::vector<std::string>& paths = plan.load_outputs;
+  if (paths.empty()) return {};
+  const std::vector<int64_t> first = NumbersOf(paths.front());
+  bool alike = !InferOthers(plan, first);
+  std::string gap;
+  for (const std::string& path : paths) {
+    const std::vector<int64_t> numbers = NumbersOf(path);
+    alike &= numbers == first;
+    for (size_t n = 0; n < numbers.size() && gap.empty(); ++n) {
+      if (numbers[n] == static_cast<int64_t>(n)) continue;
+      gap = "'" + path + "' lacks iteration " + std::to_string(n) + ": '" +
+            IterationFilePath(path, n) +
+            "' is not there, and those after it would be compared with others; add it, or rename "
+            "the files (--lenient takes them in order)";
+    }
+  }
+  return gap.empty() || alike ? Status() : Malformed(gap);
+}
+
 }  // namespace
+
+Result<LoadedRuns> LoadedRuns::Open(const RunPlan& plan, LoadRule rule) {
+  if (!plan.lenient) VERNIER_TRY(CheckGaps(plan));
+  return Open(plan.load_outputs, rule, plan.load_labels);
+}
 
 Result<LoadedRuns> LoadedRuns::Open(const std::vector<std::string>& paths, LoadRule rule,
                                     const std::vector<std::string>& labels) {

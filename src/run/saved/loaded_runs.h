@@ -26,9 +26,10 @@ class LoadedRuns {
   /// "LABEL: NAME".
   static Result<LoadedRuns> Open(const std::vector<std::string>& paths, LoadRule rule,
                                  const std::vector<std::string>& labels = {});
-  static Result<LoadedRuns> Open(const RunPlan& plan, LoadRule rule) {
-    return Open(plan.load_outputs, rule, plan.load_labels);
-  }
+  /// The same of a plan. kMalformed where the iterations of a folder have a gap, so that what is
+  /// compared would be of different feeds: unless folders with the same gaps are all there is, the
+  /// folder of the runners' inputs among them, or the plan is lenient.
+  static Result<LoadedRuns> Open(const RunPlan& plan, LoadRule rule);
 
   struct Run {
     std::string name;

@@ -73,7 +73,7 @@ std::string LoadedSide::FileOf(size_t side) const {
   return (ambiguous ? run.path : name) + (in_file > 1 ? ": " + WithoutTime(run.name) : "");
 }
 
-std::vector<std::string> LoadedSide::PairLabels(
+std::vector<std::pair<std::string, std::string>> LoadedSide::PairNames(
     const std::vector<std::pair<size_t, size_t>>& pairs) const {
   const auto name_of = [&](size_t side) {
     return side < live_.size() ? live_[side] : runs_.runs()[side - live_.size()].name;
@@ -86,11 +86,11 @@ std::vector<std::string> LoadedSide::PairLabels(
     pair.second = name_of(second);
   }
   NameFiles(pairs, sides.pairs);
-  std::vector<std::string> labels;
+  std::vector<std::pair<std::string, std::string>> shown;
   for (const PairRecord& pair : WithSideNames(std::move(sides), NameStyle::kShort).pairs) {
-    labels.push_back(pair.first + " vs. " + pair.second);
+    shown.emplace_back(pair.first, pair.second);
   }
-  return labels;
+  return shown;
 }
 
 void LoadedSide::NameFiles(const std::vector<std::pair<size_t, size_t>>& pairs,

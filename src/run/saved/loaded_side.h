@@ -43,8 +43,9 @@ class LoadedSide {
   void NameFiles(const std::vector<std::pair<size_t, size_t>>& pairs,
                  std::vector<PairRecord>& records) const;
 
-  /// How people call `pairs`, places among all sides: "onnxrt vs. golden.npz".
-  std::vector<std::string> PairLabels(const std::vector<std::pair<size_t, size_t>>& pairs) const;
+  /// How people call the sides of `pairs`, places among all sides: "onnxrt" and "golden.npz".
+  std::vector<std::pair<std::string, std::string>> PairNames(
+      const std::vector<std::pair<size_t, size_t>>& pairs) const;
 
   /// Which of `pairs`, places among all sides, are the same iterations of one file: places in
   /// `pairs`, and the file's path.

@@ -45,15 +45,18 @@ std::string IterationName(int64_t index) {
 
 }  // namespace
 
-Result<OutputSavers> OutputSavers::Create(const SavePlan& plan,
+Result<OutputSavers> OutputSavers::Create(const RunPlan& plan,
                                           std::vector<std::string> runner_names,
                                           SavedProgress* progress, Logger& logger) {
-  OutputSavers savers(plan, progress, logger);
-  if (!plan.inputs.empty()) VERNIER_TRY(savers.CreateInputs());
-  if (!plan.outputs.empty()) VERNIER_TRY(savers.CreateOutputs(std::move(runner_names)));
-  if (!plan.input_blobs.empty()) {
-    logger.Info("Saving raw inference input tensors to: " + plan.input_blobs);
-    VERNIER_TRY(CreateDirectories(plan.input_blobs));
+  const SavePlan& save = plan.save;
+  OutputSavers savers(save, progress, logger);
+  if (!save.inputs.empty()) VERNIER_TRY(savers.CreateInputs());
+  if (!save.outputs.empty()) {
+    VERNIER_TRY(savers.CreateOutputs(std::move(runner_names), SeedOfInputs(plan)));
+  }
+  if (!save.input_blobs.empty()) {
+    logger.Info("Saving raw inference input tensors to: " + save.input_blobs);
+    VERNIER_TRY(CreateDirectories(save.input_blobs));
   }
   return savers;
 }
@@ -115,16 +118,17 @@ Status OutputSavers::Refuse(const std::string& why) {
   return progress_ == nullptr ? Malformed("--resume: " + why) : progress_->Refuse(why);
 }
 
-Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names) {
+Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names,
+                                   std::optional<int64_t> seed) {
   logger_->Info(Announcement("inference results", plan_->outputs));
   runners_ = runner_names.size();
   if (progress_ != nullptr) {
     VERNIER_ASSIGN_OR_RETURN(
-        outputs_, ResultsWriter::CreateBeside(progress_->target(), std::move(runner_names)));
+        outputs_, ResultsWriter::CreateBeside(progress_->target(), std::move(runner_names), seed));
     return {};
   }
   VERNIER_ASSIGN_OR_RETURN(outputs_,
-                           ResultsWriter::Create(plan_->outputs, std::move(runner_names)));
+                           ResultsWriter::Create(plan_->outputs, std::move(runner_names), seed));
   const std::string& stale = outputs_->stale_partial();
   if (!stale.empty()) WarnOfParts(plan_->outputs, stale);
   return {};
@@ -217,6 +221,7 @@ Status OutputSavers::AddResult(size_t runner, const IterationResult& result) {
   if (outputs_ == nullptr) return {};
   VERNIER_TRY(Settle());
   ++results_;
+  any_output_ |= !result.outputs.empty();
   size_t bytes = 0;
   for (const NamedTensor& output : result.outputs) bytes += output.tensor.bytes().size();
   const uint64_t feed = FeedHash();
@@ -296,7 +301,17 @@ Status OutputSavers::Publish(size_t iterations, bool run_failed) {
   if (inputs_ != nullptr && !(run_failed && feeds_ == 0)) {
     finish(kInputsInWords, "inputs", plan_->inputs, [&] { return inputs_->Finish(); });
   }
-  if (outputs_ != nullptr && !(run_failed && (results_ == 0 || iterations == 0))) {
+  if (outputs_ != nullptr && results_ > 0 && !any_output_) {
+    outputs_->Discard();
+    outputs_ = nullptr;
+    const std::string why = "--save-outputs: no runner returned an output, '" + plan_->outputs +
+                            "' is not saved; does the model declare outputs?";
+    if (run_failed) {
+      logger_->Warning(why);
+    } else if (first.ok()) {
+      first = BackendError(why);
+    }
+  } else if (outputs_ != nullptr && !(run_failed && (results_ == 0 || iterations == 0))) {
     finish("inference results", "outputs", plan_->outputs,
            [&] { return outputs_->Publish(iterations); });
   }

@@ -25,7 +25,7 @@ class OutputSavers {
  public:
   /// Creates what the plan asks for. kIo and kInvalidArgument before anything has run. `progress`
   /// is what --resume goes on from; null, or it must outlive the object.
-  static Result<OutputSavers> Create(const SavePlan& plan, std::vector<std::string> runner_names,
+  static Result<OutputSavers> Create(const RunPlan& plan, std::vector<std::string> runner_names,
                                      SavedProgress* progress, Logger& logger);
 
   /// Whether anything is saved at all.
@@ -46,9 +46,10 @@ class OutputSavers {
 
   /// Publishes the files: of every runner's results, at most the first `iterations`. Parts that
   /// could not be published are kept beside them. Of a run that failed before anything was
-  /// finished nothing is published: an older file is worth more than an empty one. Not to be called
-  /// after an error of the functions above, nor before Settle: then the old files stay, and so do
-  /// the parts.
+  /// finished nothing is published: an older file is worth more than an empty one. Results without
+  /// any output are not published either: kBackend, where the run did not fail anyway. Not to be
+  /// called after an error of the functions above, nor before Settle: then the old files stay, and
+  /// so do the parts.
   ///
   /// With --resume, what was saved earlier stays as it is unless the new files have all of it, see
   /// SavedProgress::DecideEnd.
@@ -65,7 +66,7 @@ class OutputSavers {
   OutputSavers(const SavePlan& plan, SavedProgress* progress, Logger& logger)
       : plan_(&plan), progress_(progress), logger_(&logger) {}
   Status CreateInputs();
-  Status CreateOutputs(std::vector<std::string> runner_names);
+  Status CreateOutputs(std::vector<std::string> runner_names, std::optional<int64_t> seed);
   Result<uint64_t> FindEarlierInputs();
   Status CompareWithEarlier(const TensorMap& feed);
   void WarnOfParts(const std::string& path, const std::string& stale);
@@ -88,6 +89,7 @@ class OutputSavers {
   size_t runners_ = 0;
   int64_t feeds_ = 0;
   int64_t results_ = 0;
+  bool any_output_ = false;
   uint64_t feed_hash_ = 0;         // of the last feed
   std::future<uint64_t> hashing_;  // or what will be it
   std::future<Status> pending_;    // after what it writes with

@@ -143,11 +143,16 @@ void SavedProgress::WarnOfParts(const Source& source) const {
                        : "; nothing in '" + source.path + "' can be read, and it is kept"));
 }
 
-Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const SavePlan& plan,
+std::optional<int64_t> SeedOfInputs(const RunPlan& plan) {
+  const bool drawn = plan.inputs.load_paths.empty() && !plan.inputs.script.given();
+  return drawn ? std::optional(plan.inputs.seed) : std::nullopt;
+}
+
+Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const RunPlan& plan,
                                                            const std::vector<std::string>& runners,
                                                            Logger& logger) {
   std::unique_ptr<SavedProgress> progress(new SavedProgress(logger));
-  progress->target_ = WithoutTrailingSlashes(plan.outputs);
+  progress->target_ = WithoutTrailingSlashes(plan.save.outputs);
   progress->runners_ = runners;
   progress->taken_.resize(runners.size());
   progress->again_.resize(runners.size());
@@ -155,12 +160,13 @@ Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const SavePlan& plan,
   VERNIER_TRY(progress->Collect());
   if (progress->sources_.empty()) {
     progress->Remove();
-    logger.Info("--resume: nothing was saved at '" + plan.outputs +
+    logger.Info("--resume: nothing was saved at '" + plan.save.outputs +
                 "' yet; starting with the first iteration");
     return std::unique_ptr<SavedProgress>();
   }
   VERNIER_TRY(progress->CheckRunners());
   progress->Choose();
+  VERNIER_TRY(progress->CheckSeed(SeedOfInputs(plan)));
   std::string counts;
   for (size_t i = 0; i < runners.size(); ++i) {
     counts +=
@@ -169,6 +175,20 @@ Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const SavePlan& plan,
   logger.Info("--resume: going on from '" + progress->place() + "'; iterations that are there: " +
               counts + ". The first and the last are made again, to see that they are the same.");
   return progress;
+}
+
+// Before anything is moved or made again. Files that were saved whole do not say their seed.
+Status SavedProgress::CheckSeed(std::optional<int64_t> seed) {
+  for (const Source& source : sources_) {
+    if (!seed || !IsParts(source)) continue;
+    const Result<PartialManifest> manifest = ReadPartialManifest(source.path);
+    if (!manifest.ok() || manifest->seed.value_or(*seed) == *seed) continue;
+    return Refuse("'" + source.path + "' was not saved by this command: its seed is " +
+                  std::to_string(*manifest->seed) + ", this run's is " + std::to_string(*seed) +
+                  ". Give --seed " + std::to_string(*manifest->seed) +
+                  ", or move it away to start anew");
+  }
+  return {};
 }
 
 Status SavedProgress::CheckRunners() const {

@@ -19,6 +19,9 @@
 
 namespace vernier {
 
+/// What the run draws its inputs from; nullopt where they are loaded, or made by a script.
+std::optional<int64_t> SeedOfInputs(const RunPlan& plan);
+
 /// Of every runner the first iterations: they need not be made again. The first and the last of
 /// them are, and must come out the same, and every feed must be what it was where that was saved:
 /// so another model, seed or input is noticed. What parts promise and cannot be read (the machine
@@ -29,8 +32,8 @@ class SavedProgress {
   /// Looks at the place itself, which a run that was interrupted or failed has published, and at
   /// the parts beside it, which runs that were killed have left; takes of each runner what holds
   /// most iterations. Null when nothing was saved. kMalformed when what stands there is in use,
-  /// cannot be read, or is of other runners.
-  static Result<std::unique_ptr<SavedProgress>> Find(const SavePlan& plan,
+  /// cannot be read, or is of other runners or another seed (if inputs are drawn from one).
+  static Result<std::unique_ptr<SavedProgress>> Find(const RunPlan& plan,
                                                      const std::vector<std::string>& runners,
                                                      Logger& logger);
 
@@ -101,6 +104,7 @@ class SavedProgress {
   bool IsParts(const Source& source) const { return source.path != target_; }
   void MakeAgain(size_t runner, const Source& source, const Status& why);
   Status CheckRunners() const;
+  Status CheckSeed(std::optional<int64_t> seed);
   void Choose();
   Source& SourceOf(size_t runner) { return sources_[from_[runner]]; }
   Status Damaged(const Source& source, const Status& status);

@@ -1,6 +1,7 @@
 #include "run/steps/pair_times.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/rounding/unit_roundoff.h"
 
@@ -31,7 +32,9 @@ void PairTimes::Add(const StepPosition& position, const IterationComparison& com
     const auto& rms = row.metrics[CompareFunction::kRmse];
     const auto& relative = row.metrics[CompareFunction::kRelativeL2];
     if (!rms || !relative) continue;
-    times.time.largest_rms = std::max(times.time.largest_rms.value_or(0), *rms);
+    if (!std::isnan(*rms)) {
+      times.time.largest_rms = std::max(times.time.largest_rms.value_or(0), *rms);
+    }
     const double roundoff = std::max(UnitRoundoff(output.a_dtype), UnitRoundoff(output.b_dtype));
     times.growth.Add(position.sequence, position.step, *rms, *relative, roundoff);
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -187,6 +188,25 @@ TEST_F(StepRunsTest, WithTheReferencesStateErrorsAreEachStepsOwn) {
   EXPECT_EQ(Output(ran, "y").time->first_bad_step, 2);
   EXPECT_TRUE(Output(ran, "y").time->own);
   EXPECT_EQ(ran.record.steps->state, "reference");
+}
+
+TEST_F(StepRunsTest, ANanIsABadStepAndNoErrorOfZero) {
+  const auto breaks = [](int64_t run) {
+    return run == 5 ? std::numeric_limits<float>::quiet_NaN() : 0.0F;
+  };
+  const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", Recurs(1, breaks)}});
+  EXPECT_TRUE(ran.faults.mismatch);
+  EXPECT_EQ(Output(ran, "y").time->first_bad_step, 1);
+  EXPECT_EQ(Output(ran, "y").time->first_bad_sequence, 1);
+  EXPECT_EQ(Output(ran, "y").time->largest_rms, 0.0);  // of the five steps before
+  EXPECT_EQ(Output(ran, "state_n").time->first_bad_step, 1);
+}
+
+TEST_F(StepRunsTest, WithoutANumberThereIsNoLargestError) {
+  const auto never = [](int64_t) { return std::numeric_limits<float>::quiet_NaN(); };
+  const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", Recurs(1, never)}});
+  EXPECT_EQ(Output(ran, "y").time->first_bad_step, 0);
+  EXPECT_FALSE(Output(ran, "y").time->largest_rms);
 }
 
 TEST_F(StepRunsTest, AnErrorThatTheRecurrenceAmplifiesGrowsByItsFactor) {

@@ -1,0 +1,71 @@
+#include "blame/probe/reference_choice.h"
+
+#include <algorithm>
+
+#include "record/runner_name.h"
+
+namespace vernier {
+namespace {
+
+// The runner that is closer to the definition of operators, of two.
+size_t FirstByRank(const RunPlan& plan, const RanksOfRunners& ranks) {
+  if (plan.runners[0].backend == plan.runners[1].backend) return 0;
+  const std::vector<uint32_t> found = ranks();
+  // 0, which is unknown, becomes the last of all.
+  return found[1] - 1 < found[0] - 1 ? 1 : 0;
+}
+
+Status CheckCount(size_t runners, size_t loaded) {
+  if (runners == 0) {
+    return InvalidArgument("blame needs a runner to accuse, for example --onnxrt --openvino");
+  }
+  if (runners + loaded == 2) return {};
+  if (runners + loaded == 1) {
+    return InvalidArgument(
+        "blame needs a second side: another runner, or saved outputs (--load-outputs) together "
+        "with the inputs they were made from (--load-inputs)");
+  }
+  return InvalidArgument("blame holds one candidate against one reference, but there are " +
+                         std::to_string(runners + loaded) + " sides");
+}
+
+}  // namespace
+
+Result<Sides> ChooseSides(const RunPlan& plan, const std::vector<std::string>& loaded,
+                          const std::string& reference, const RanksOfRunners& ranks) {
+  VERNIER_TRY(CheckCount(plan.runners.size(), loaded.size()));
+  if (!loaded.empty()) {
+    if (!reference.empty() && reference != loaded.front()) {
+      return InvalidArgument(
+          "--reference: saved outputs cannot be run layer by layer, so they are "
+          "the reference; '" +
+          reference + "' cannot be");
+    }
+    return Sides{std::nullopt, 0, 0};
+  }
+  if (reference.empty()) {
+    const size_t first = FirstByRank(plan, ranks);
+    return Sides{first, 0, 1 - first};
+  }
+  const auto named = std::find_if(plan.runners.begin(), plan.runners.end(),
+                                  [&](const auto& r) { return IsCalled(r.name, reference); });
+  if (named == plan.runners.end()) {
+    return InvalidArgument("--reference: there is no runner '" + reference + "'; there are '" +
+                           plan.runners[0].name + "' and '" + plan.runners[1].name + "'");
+  }
+  const auto first = static_cast<size_t>(named - plan.runners.begin());
+  return Sides{first, 0, 1 - first};
+}
+
+Status CheckSides(const RunPlan& plan, const std::string& reference) {
+  if (plan.load_outputs.empty()) {
+    // Which of the two it would be is not known yet, and does not matter.
+    return ChooseSides(plan, {}, reference, [] { return std::vector<uint32_t>(2); }).status();
+  }
+  VERNIER_TRY(CheckCount(plan.runners.size(), plan.load_outputs.size()));
+  if (!plan.inputs.load_paths.empty() || plan.inputs.script.given()) return {};
+  return InvalidArgument(
+      "blame against saved outputs needs the inputs that they were made from: --load-inputs");
+}
+
+}  // namespace vernier

@@ -1,0 +1,64 @@
+// The two sides of a search: which runners they are, what they run, and what runs them.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "blame/graph/blame_graph.h"
+#include "blame/probe/probe_side.h"
+#include "blame/probe/reference_choice.h"
+#include "blame/probe/runtime_clock.h"
+#include "blame/search/blame_plan.h"
+#include "model/onnx/onnx_model.h"
+#include "run/live/worker_pool.h"
+#include "run/saved/loaded_runs.h"
+#include "util/log.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// What every step of a search works with. All of it outlives the search.
+struct SearchContext {
+  Logger& logger;
+  Logger& quiet;                        ///< for what is noise within a search; for any thread
+  const std::atomic<int>& interrupted;  ///< the number of a signal; 0: none came
+  WorkerPool& pool;
+  RuntimeClock& clock;
+
+  /// kCancelled after a signal.
+  Status CheckInterrupted() const;
+};
+
+/// Sessions of these keep references to them: they stay where they are once a session is open.
+struct SearchSides {
+  Sides places;  ///< in the plan
+  LoadedRuns saved;
+  std::optional<ProbeSide> reference;  ///< nullopt: it is saved
+  ProbeSide candidate;
+  ProbeSide alone;  ///< the candidate once more, for islands
+
+  const std::string& ReferenceName() const;
+
+  /// Starts all workers, which load their frameworks in the meantime; lets them go.
+  void Start();
+  void End();
+};
+
+/// Reads which runs were saved, and asks the runners' backends for their ranks where that decides.
+/// Errors of CheckSides, LoadedRuns::Open and ChooseSides.
+Result<SearchSides> OpenSides(const BlamePlan& plan, const SearchContext& context);
+
+struct SearchModels {
+  BlameGraph candidate;
+  /// Null: the reference is saved. The candidate's where both sides run one file.
+  std::shared_ptr<const OnnxModel> reference;
+
+  bool AreTwo() const { return reference != nullptr && reference.get() != &candidate.model(); }
+};
+
+/// Errors of ProbeSide::ReadModel and BlameGraph::Make.
+Result<SearchModels> ReadModels(const SearchSides& sides);
+
+}  // namespace vernier

@@ -1,0 +1,93 @@
+#include "blame/search/conclusion.h"
+
+#include <utility>
+#include <vector>
+
+#include "blame/judge/output_condition.h"
+#include "blame/judge/unseen_outputs.h"
+#include "blame/judge/verdicts.h"
+#include "blame/judge/within_bounds.h"
+#include "blame/search/branch_search.h"
+
+namespace vernier {
+namespace {
+
+// The run before failed its tolerance, and no layer is to blame for it.
+bool IsUnexplained(const BlamePlan& plan, const BlameRecord& record) {
+  return !plan.failed.empty() && record.culprits.empty() && record.error.empty();
+}
+
+// Returns what is known of the bodies of layers within their bounds, for a sentence.
+std::string SearchBodies(const SearchSubject& subject, const ReferenceSource& source,
+                         BlameRecord& record) {
+  const SearchContext& context = subject.context;
+  Result<BlameGraph> reference = BlameGraph::Make(subject.models.reference);
+  if (!reference.ok() || context.interrupted.load() != 0) return {};
+  // Bodies are searched with workers of their own.
+  subject.sides.End();
+  const Investigate investigate = [&](const BlamePlan& plan) {
+    return ExecuteBlame(plan, context.quiet, context.interrupted).record;
+  };
+  const InferOnce infer = [&](const RunnerPlan& plan, const std::vector<std::string>& outputs,
+                              const TensorMap& feed) {
+    return ProbeSide(plan, "a body", context.pool, context.quiet, context.clock)
+        .RunOnce(outputs, feed);
+  };
+  const BodySearchInput input{subject, *reference, source, investigate, infer};
+  SearchBranches(input, record);
+  return IsUnexplained(subject.plan, record) ? SearchBodiesWithinBounds(input, record)
+                                             : std::string();
+}
+
+// What the layers do not show of the outputs. Silence must not read as a pass.
+void JudgeOutputs(const SearchSubject& subject, BlameOutcome& outcome) {
+  BlameRecord& record = outcome.record;
+  if (!record.error.empty()) return;
+  UnprobedOutputs& outputs = subject.unprobed.outputs;
+  NoteRetypedOutputs(outputs, record);
+  BlameConstants(subject.models, outputs, record);
+  if (!record.culprits.empty()) return;
+  std::string why = WhyNotAllOutputs(subject.models, outputs, subject.plan.run.lenient, record);
+  if (!why.empty()) GiveUp(std::move(why), subject.context.logger, outcome);
+}
+
+}  // namespace
+
+void GiveUp(std::string why, Logger& logger, BlameOutcome& outcome) {
+  outcome.faults.incomplete = true;
+  logger.Error(why);
+  outcome.record.error = std::move(why);
+}
+
+void Conclude(const SearchSubject& subject, const ReferenceSource& source, BlameOutcome& outcome) {
+  BlameRecord& record = outcome.record;
+  const BlameGraph& graph = subject.graph();
+  record.fused_away = graph.InOrder(subject.unprobed.fused_away);
+  for (const BlameLayerRecord& layer : record.layers) {
+    record.compared += static_cast<int64_t>(layer.outputs.size());
+  }
+  if (CoverageOf(record).elements == 0 && record.error.empty()) {
+    GiveUp(WhyNoVerdict(record), subject.context.logger, outcome);
+  }
+  Accuse(graph.OutputNames(), record);
+  std::string bodies;
+  if (subject.sides.reference) {
+    bodies = SearchBodies(subject, source, record);
+  } else {
+    DoubtInputs([&](std::string_view name) { return graph.IsInput(name); }, record);
+    bodies = SayThatBodiesAreNotSearched(record);
+  }
+  JudgeOutputs(subject, outcome);
+  if (record.culprits.empty()) {
+    std::string note = DescribeCondition(record);
+    if (!note.empty()) record.notes.push_back(std::move(note));
+  }
+  if (IsUnexplained(subject.plan, record)) {
+    const bool by_bounds = subject.plan.run.compare.tolerance.fallback == ToleranceRule::kAuto ||
+                           OutputsExceedBounds(subject.unprobed.outputs, record);
+    record.within_bounds = DescribeWithinBounds(subject.plan.failed, bodies, by_bounds, record);
+  }
+  if (!record.culprits.empty()) outcome.faults.mismatch = true;
+}
+
+}  // namespace vernier

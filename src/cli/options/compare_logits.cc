@@ -1,0 +1,46 @@
+#include "cli/option_values.h"
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr OptionRow kLogits[] = {
+    {.flags = {"--logits-kl-threshold"},
+     .dest = "logits_kl_threshold",
+     .sets = Sets<&CompareOptions::logits_kl_threshold>(kAtLeast0),
+     .arity = Arity::kPlus,
+     .fallback = "1e-3",
+     .metavar = "[OUTPUT:]X",
+     .help = "Largest mean Kullback-Leibler divergence of the positions, of the earlier runner from"
+             " the later one, in nats.",
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides}},
+    {.flags = {"--logits-top1-threshold"},
+     .dest = "logits_top1_threshold",
+     .sets = Sets<&CompareOptions::logits_top1_threshold>(kShare),
+     .arity = Arity::kPlus,
+     .fallback = "1",
+     .metavar = "[OUTPUT:]X",
+     .help = "Smallest share of positions where both runners have the same class first; flips"
+             " whose margin is below the largest difference of the position count as equal.",
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides}},
+    {.flags = {"--logits-top-k"},
+     .dest = "logits_top_k",
+     .sets = Sets<&CompareOptions::logits_top_k>(kClasses),
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "5",
+     .metavar = "K",
+     .help = "Also report how often the K largest logits are of the same classes.",
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides}},
+};
+
+}  // namespace
+
+OptionGroup CompareLogitsGroup() {
+  return {"Comparison: logits", "comparing distributions over classes", kLogits};
+}
+
+}  // namespace vernier

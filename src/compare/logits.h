@@ -1,0 +1,22 @@
+// `logits`: the distributions over classes that two outputs stand for.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "compare/comparison.h"
+#include "compare/measurement.h"
+
+namespace vernier {
+
+/// Why `logits` leaves the output `a` out, as what it is: "int64", "a scalar", "not named". Empty:
+/// it is for it, as it is for every output that the options name.
+std::string WhyNotLogits(std::string_view name, const Tensor& a, const CompareOptions& options);
+
+/// Judges a pair whose shapes are aligned, A as the reference: by the mean KL divergence and the
+/// share of equal top-1, each against its threshold. NaN, +inf, and -inf on one side alone never
+/// pass. kNotVerified with the reason where the outputs hold no logits: other types, no axis of two
+/// classes or more, results of a softmax, everything masked.
+FunctionResult JudgeLogits(PairMeasurement& pair);
+
+}  // namespace vernier

@@ -1,0 +1,78 @@
+// Logits: rows of unnormalised logarithms of probabilities, one a class. How far the distributions
+// of two arrays of them are apart, row by row.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "kernels/element_blocks.h"
+
+namespace vernier {
+
+class ThreadPool;
+
+/// Where the rows ("positions") lie: class c of row (o, i) is element (o * classes + c) * inner +
+/// i.
+struct LogitRows {
+  int64_t outer = 0;
+  int64_t classes = 0;  ///< at least 1
+  int64_t inner = 1;
+
+  int64_t count() const { return outer * inner; }
+};
+
+/// The quantiles of LogitMeasures::divergence_quantiles.
+inline constexpr std::array<double, 6> kLogitQuantiles = {0.01, 0.05, 0.5, 0.95, 0.99, 0.999};
+
+/// P is the softmax of a row of A, Q that of B's row. The class with the largest logit is a row's
+/// top-1, of equal ones the first.
+struct LogitMeasures {
+  int64_t positions = 0;
+  // Rows that are in no statistic.
+  int64_t masked = 0;    ///< all of both sides is -inf
+  int64_t nan = 0;       ///< a side holds NaN
+  int64_t infinite = 0;  ///< a side holds +inf, none NaN
+  /// Rows with a class that is -inf on one side alone: infinitely far apart, and in no other
+  /// statistic.
+  int64_t torn = 0;
+  int64_t compared = 0;  ///< the other rows; classes that both sides mask count as equal
+
+  /// The divergence of Kullback and Leibler, sum of p ln(p / q) in nats, of compared and torn rows.
+  /// All NaN where there are none.
+  double divergence_mean = std::numeric_limits<double>::quiet_NaN();
+  /// The sample's deviation over the root of its size; none of less than two rows, or infinite.
+  std::optional<double> divergence_error;
+  std::array<double, kLogitQuantiles.size()> divergence_quantiles = {};  ///< NumPy's "linear"
+  double divergence_most = std::numeric_limits<double>::quiet_NaN();
+  int64_t worst_row = -1;  ///< the first with the largest divergence
+
+  /// Root of the mean square of q - p at A's top-1; NaN where no row was compared.
+  double top_probability_rms = std::numeric_limits<double>::quiet_NaN();
+  int64_t top_k = 0;       ///< classes in a set: as asked for, at most all of them
+  int64_t equal_top1 = 0;  ///< rows with one top-1
+  /// Rows with one set of `top_k` classes; of equal logits the first are in.
+  int64_t equal_sets = 0;
+  /// Rows whose top-1 differ. The margin is by how much A's logit of its own top-1 exceeds that of
+  /// B's. A flip is close where the margin is below the largest difference of two logits of the
+  /// row.
+  int64_t flips = 0;
+  int64_t close_flips = 0;
+  double flip_margin_mean = std::numeric_limits<double>::quiet_NaN();  ///< NaN without flips
+  double flip_margin_most = std::numeric_limits<double>::quiet_NaN();
+  int64_t flip_row = -1;  ///< the first with the largest margin
+
+  /// No row is below 0 anywhere, and all sum to 1: a softmax was applied already.
+  bool a_is_softmax = false;
+  bool b_is_softmax = false;
+};
+
+/// One pass over memory, with two rows a thread beside it where the rows are scattered (inner > 1),
+/// and a float64 for each row, of which the quantiles are taken. The types are float16, bfloat16,
+/// float32 and float64, mixed as may be; both sides have the elements of `rows`; top_k >= 1. The
+/// same bits for any number of threads. `pool` may be null.
+LogitMeasures MeasureLogits(const ElementSpan& a, const ElementSpan& b, const LogitRows& rows,
+                            int64_t top_k, ThreadPool* pool);
+
+}  // namespace vernier

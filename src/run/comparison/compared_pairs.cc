@@ -1,0 +1,82 @@
+#include "run/comparison/compared_pairs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "record/runner_name.h"
+
+namespace vernier {
+namespace {
+
+using Places = std::vector<std::pair<size_t, size_t>>;
+
+Result<size_t> IndexOf(const std::vector<std::string>& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  const auto called = [&](const std::string& other) { return IsCalled(other, name); };
+  if (std::ranges::count_if(names, called) == 1) {
+    return static_cast<size_t>(std::ranges::find_if(names, called) - names.begin());
+  }
+  std::string known;
+  for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
+  return InvalidArgument("--pairs: there is no runner '" + name + "'; there are: " + known);
+}
+
+Result<Places> PlacesOf(const PairPlan& plan, const std::vector<std::string>& names) {
+  Places places;
+  switch (plan.rule) {
+    case PairRule::kNeighbours:
+      for (size_t i = 0; i + 1 < names.size(); ++i) places.emplace_back(i, i + 1);
+      break;
+    case PairRule::kFirst:
+      for (size_t i = 1; i < names.size(); ++i) places.emplace_back(0, i);
+      break;
+    case PairRule::kAll:
+      for (size_t i = 0; i < names.size(); ++i) {
+        for (size_t j = i + 1; j < names.size(); ++j) places.emplace_back(i, j);
+      }
+      break;
+    case PairRule::kNamed:
+      for (const auto& [first, second] : plan.named) {
+        VERNIER_ASSIGN_OR_RETURN(const size_t a, IndexOf(names, first));
+        VERNIER_ASSIGN_OR_RETURN(const size_t b, IndexOf(names, second));
+        places.emplace_back(a, b);
+      }
+      break;
+  }
+  return places;
+}
+
+}  // namespace
+
+Result<ComparedPairs> ComparedPairs::Find(const RunPlan& plan, std::vector<std::string> names,
+                                          bool marked) {
+  const Charts charts = plan.save.WantsCharts() ? Charts::kWanted : Charts::kNone;
+  const PairingRule rule = plan.lenient ? PairingRule::kLenient
+                           : marked     ? PairingRule::kOneToOneMarked
+                                        : PairingRule::kOneToOne;
+  ComparedPairs compared{std::move(names), marked, {}};
+  VERNIER_ASSIGN_OR_RETURN(const Places places, PlacesOf(plan.pairs, compared.names));
+  for (const auto& [first, second] : places) {
+    const std::string& a = compared.names[first];
+    const std::string& b = compared.names[second];
+    VERNIER_ASSIGN_OR_RETURN(
+        PairMatching matching,
+        PairMatching::Create(plan.output_map_words, compared.names, {a, b}, rule));
+    compared.pairs.push_back(
+        {first, second, PairRecorder(a, b, charts), std::move(matching), true, {a, b}});
+  }
+  return compared;
+}
+
+void ComparedPairs::NamePairs(std::vector<std::pair<std::string, std::string>> shown) {
+  for (size_t i = 0; i < pairs.size(); ++i) pairs[i].shown = std::move(shown[i]);
+}
+
+std::vector<std::pair<size_t, size_t>> ComparedPairs::places() const {
+  Places places;
+  for (const ComparedPair& pair : pairs) places.emplace_back(pair.first, pair.second);
+  return places;
+}
+
+}  // namespace vernier

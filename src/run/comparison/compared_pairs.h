@@ -1,0 +1,49 @@
+// Which streams of a run are compared with which: found before anything is opened or inferred.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/comparison/pair_matching.h"
+#include "run/comparison/pair_recorder.h"
+#include "run/steps/pair_times.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Two streams, how their outputs meet, and what was found of them.
+struct ComparedPair {
+  size_t first = 0;  ///< its place among the streams
+  size_t second = 0;
+  PairRecorder recorder;
+  PairMatching matching;
+  bool believed = true;
+  std::pair<std::string, std::string> shown = {};  ///< names of the sides, for people
+  PairTimes times = {};                            ///< where iterations are steps of sequences
+
+  std::string label() const { return shown.first + " vs. " + shown.second; }
+};
+
+struct ComparedPairs {
+  std::vector<std::string> names;  ///< of all streams: live runners, then loaded runs
+  bool marked = false;             ///< the command line marks tensors as outputs
+  std::vector<ComparedPair> pairs;
+
+  /// The pairs that `plan.pairs` asks for, in its order; none where there is only one stream.
+  /// kInvalidArgument where --pairs names an unknown runner, and for --map-outputs that are no
+  /// maps.
+  static Result<ComparedPairs> Find(const RunPlan& plan, std::vector<std::string> names,
+                                    bool marked);
+
+  /// How people call the sides of all pairs, in the pairs' order: in rows and in sentences. By
+  /// default by the names of the streams.
+  void NamePairs(std::vector<std::pair<std::string, std::string>> shown);
+
+  /// The streams of each pair, by their places in `names`.
+  std::vector<std::pair<size_t, size_t>> places() const;
+};
+
+}  // namespace vernier

@@ -1,0 +1,63 @@
+#include "run/comparison/compared_pairs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace vernier {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+
+using StreamPairs = std::vector<std::pair<size_t, size_t>>;
+
+StreamPairs PairsOf(PairRule rule, const std::vector<std::string>& names) {
+  RunPlan plan;
+  plan.pairs.rule = rule;
+  const Result<ComparedPairs> pairs = ComparedPairs::Find(plan, names, false);
+  EXPECT_TRUE(pairs.ok());
+  return pairs.ok() ? pairs->places() : StreamPairs();
+}
+
+TEST(ComparedPairs, RulesChooseThem) {
+  const std::vector<std::string> names = {"a", "b", "c"};
+  EXPECT_THAT(PairsOf(PairRule::kNeighbours, names), ElementsAre(Pair(0, 1), Pair(1, 2)));
+  EXPECT_THAT(PairsOf(PairRule::kFirst, names), ElementsAre(Pair(0, 1), Pair(0, 2)));
+  EXPECT_THAT(PairsOf(PairRule::kAll, names), ElementsAre(Pair(0, 1), Pair(0, 2), Pair(1, 2)));
+}
+
+TEST(ComparedPairs, OneStreamAloneHasNone) {
+  for (const PairRule rule : {PairRule::kNeighbours, PairRule::kFirst, PairRule::kAll}) {
+    EXPECT_THAT(PairsOf(rule, {"a"}), IsEmpty());
+    EXPECT_THAT(PairsOf(rule, {}), IsEmpty());
+  }
+}
+
+TEST(ComparedPairs, NamedOnesKeepTheirOrder) {
+  RunPlan plan;
+  plan.pairs.rule = PairRule::kNamed;
+  plan.pairs.named = {{"c", "a"}, {"a", "b"}};
+  const Result<ComparedPairs> pairs = ComparedPairs::Find(plan, {"a", "b", "c"}, true);
+  ASSERT_TRUE(pairs.ok());
+  EXPECT_THAT(pairs->places(), ElementsAre(Pair(2, 0), Pair(0, 1)));
+  EXPECT_THAT(pairs->names, ElementsAre("a", "b", "c"));
+  EXPECT_TRUE(pairs->marked);
+}
+
+TEST(ComparedPairs, AnUnknownNameIsAnError) {
+  RunPlan plan;
+  plan.pairs.rule = PairRule::kNamed;
+  plan.pairs.named = {{"a", "d"}};
+  const Status status = ComparedPairs::Find(plan, {"a", "b"}, false).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("no runner 'd'; there are: a, b"));
+}
+
+}  // namespace
+}  // namespace vernier

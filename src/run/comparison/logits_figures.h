@@ -1,0 +1,11 @@
+// What --compare logits measured of one output, as the record keeps it.
+#pragma once
+
+#include "compare/comparison.h"
+#include "vernier/run_record.h"
+
+namespace vernier {
+
+LogitsRecord MakeLogitsRecord(const LogitsResult& logits, bool passed);
+
+}  // namespace vernier

@@ -1,0 +1,37 @@
+#include "run/live/lost_outputs.h"
+
+#include <set>
+#include <string>
+
+namespace vernier {
+namespace {
+
+// What was asked for and cannot be done to them; empty: nothing.
+std::string NotDone(const RunPlan& plan, const RunOutcome& outcome) {
+  if (!outcome.record.pairs.empty()) return "compared";
+  if (plan.validate) return "validated";
+  return plan.save.outputs.empty() ? "" : "saved";
+}
+
+}  // namespace
+
+// No side hands them out, and that the rest agrees says nothing of them.
+void NoteLostOutputs(const RunPlan& plan, const LiveRuns& live, RunOutcome& outcome) {
+  const std::string what = NotDone(plan, outcome);
+  if (live.any_marked() || what.empty()) return;
+  std::set<std::string> known;
+  for (size_t i = 0; i < live.size(); ++i) {
+    if (live[i].lost().empty()) continue;
+    for (PairRecord& pair : outcome.record.pairs) {
+      pair.incomplete |= pair.first == live[i].name() || pair.second == live[i].name();
+    }
+    (what == "saved" ? outcome.faults.unsaved : outcome.faults.incomplete) = true;
+    for (const SkippedOutput& output : live[i].lost()) {
+      if (!known.insert(output.name).second) continue;
+      outcome.record.faults.push_back("output '" + output.name + "' was not " + what + ": it is " +
+                                      output.why + " (--lenient accepts that)");
+    }
+  }
+}
+
+}  // namespace vernier

@@ -1,0 +1,118 @@
+#include "run/phases/ending.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/live/lost_outputs.h"
+#include "run/saved/self_comparisons.h"
+
+namespace vernier {
+namespace {
+
+// That what was run agreed says nothing of what was not.
+void NoteWhatWasLeftOut(const LiveResults& made, RunEnding& ending) {
+  const bool interrupted = ending.outcome.faults.signal != 0;
+  if ((!ending.aborted && !interrupted) || made.feeds == nullptr) return;
+  const std::optional<int64_t> asked = made.feeds->expected();
+  if (!asked || made.iterations >= *asked) return;
+  ending.outcome.record.faults.push_back(
+      std::string(interrupted ? "the run was interrupted" : "the run ended") + " in iteration " +
+      std::to_string(made.iterations) + " of " + std::to_string(*asked));
+}
+
+void CloseRunners(const RunContext& run, LiveRuns& live, RunFaults& faults) {
+  for (size_t i = 0; i < live.size(); ++i) {
+    live.Close(i);
+    faults.Add(live[i].failure());
+  }
+  if (run.interrupted.load() != 0) faults.signal = run.interrupted.load();
+}
+
+void PublishFiles(const RunContext& run, const LiveRuns& live, LiveResults& made, RowWriter* rows,
+                  RunEnding& ending) {
+  const auto report = [&](const Status& done) {
+    if (!done.ok()) ReportFailure(run, done, made, ending);
+  };
+  auto& saved = ending.outcome.record.saved;
+  if (made.savers) report(made.savers->Settle());
+  if (made.savers && !ending.unsaved) {
+    const bool failed = ending.aborted || ending.outcome.faults.any();
+    report(made.savers->Finish(live.CommonIterations(), failed));
+    saved = made.savers->saved();
+  }
+  if (rows != nullptr && !ending.unsaved) report(rows->Publish(saved));
+}
+
+void DescribeRunners(const LiveRuns& live, const LiveResults& made, RunRecord& record) {
+  record.runners = live.Records();
+  record.notes = live.notes();
+  if (made.progress == nullptr) return;
+  for (std::string& note : made.progress->Notes()) record.notes.push_back(std::move(note));
+}
+
+}  // namespace
+
+void ReportFailure(const RunContext& run, const Status& status, const LiveResults& made,
+                   RunEnding& ending) {
+  RunOutcome& outcome = ending.outcome;
+  if (status.code() == StatusCode::kCancelled) {
+    outcome.faults.signal = run.interrupted.load();
+    run.logger.Error(status.message());
+  } else {
+    const bool unsaved = status.code() == StatusCode::kIo;
+    ending.unsaved |= unsaved;
+    const std::string stays = unsaved && made.savers ? made.savers->WhatStays() : "";
+    run.logger.Critical(status.message() + stays);
+    outcome.faults.Add(status);
+  }
+  outcome.record.error = status.message();
+}
+
+void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RowWriter* rows,
+                RunEnding& ending) {
+  RunOutcome& outcome = ending.outcome;
+  if (!made.refused_sizes.empty()) {
+    outcome.faults.backend = true;
+    outcome.record.faults.push_back("a runner failed (--strict): " + made.refused_sizes);
+  }
+  CloseRunners(run, live, outcome.faults);
+  PublishFiles(run, live, made, rows, ending);
+  DescribeRunners(live, made, outcome.record);
+  NoteWhatWasLeftOut(made, ending);
+  outcome.record.averaged = run.plan.compare.check_average;
+}
+
+void FinishPairs(const LiveRuns& live, const Comparing& comparing,
+                 const std::vector<std::pair<size_t, size_t>>& pairs, RunEnding& ending) {
+  const RunPlan& plan = live.plan();
+  const auto& [loaded, comparisons, rows] = comparing;
+  RunOutcome& outcome = ending.outcome;
+  std::vector<int64_t> lengths;
+  for (size_t i = 0; i < live.size(); ++i) lengths.push_back(live[i].iterations());
+  for (const LoadedRuns::Run& run : loaded.runs()) lengths.push_back(run.iterations);
+  comparisons.Finish(lengths, ending.aborted ? Coverage::kIgnored : Coverage::kJudged,
+                     outcome.faults, outcome.record);
+  loaded.NameFiles(pairs, outcome.record.pairs);
+  NoteSelfComparisons(loaded, pairs, plan.strict, outcome);
+  if (!plan.lenient) NoteLostOutputs(plan, live, outcome);
+  if (plan.strict) RejectVacuous(outcome.record.pairs);
+}
+
+Status ValidateSpilled(const RunContext& run, const Comparing& comparing, const LiveResults& made,
+                       RunOutcome& outcome) {
+  ComparisonRun& comparisons = comparing.comparisons;
+  comparisons.ValidationStarted();
+  bool valid = true;
+  for (int64_t i = 0; i < made.iterations; ++i) {
+    VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, made.spill->Read(i));
+    VERNIER_ASSIGN_OR_RETURN(const bool all,
+                             comparisons.ValidateAll(i, outputs, outcome.record.rejections));
+    valid &= all;
+  }
+  run.observer.ValidationFinished(valid);
+  if (!valid) outcome.faults.mismatch = true;
+  return {};
+}
+
+}  // namespace vernier

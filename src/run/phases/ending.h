@@ -1,0 +1,45 @@
+// The end of a run: what failed is logged, runners are closed, files are published, and the record
+// says what everything came to.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "run/executor.h"
+#include "run/live/live_runs.h"
+#include "run/phases/live_results.h"
+#include "run/phases/run_context.h"
+#include "run/phases/sides.h"
+#include "run/saved/row_writer.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+struct RunEnding {
+  RunOutcome outcome;
+  bool aborted = false;  ///< a phase has failed: less was done than was asked for
+  bool unsaved = false;  ///< a file could not be written: nothing is published any more
+};
+
+/// What cannot be worked around: a critical line, the record's error and a fault. kCancelled is an
+/// error line, and the fault is the signal. What was finished is still published.
+void ReportFailure(const RunContext& run, const Status& status, const LiveResults& made,
+                   RunEnding& ending);
+
+/// Closes all runners, publishes what `made` has saved and `rows` (null: none), and describes the
+/// runners: the record's runners, notes and saved files, and the faults that are not a pair's.
+void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RowWriter* rows,
+                RunEnding& ending);
+
+/// The record's pairs: what the comparisons came to, and what was not compared. After FinishLive();
+/// `pairs` are as ComparedPairs::places().
+void FinishPairs(const LiveRuns& live, const Comparing& comparing,
+                 const std::vector<std::pair<size_t, size_t>>& pairs, RunEnding& ending);
+
+/// --validate on what runners that took turns have made, all of it, as in Polygraphy. Errors as
+/// OutputSpill::Read and ComparisonRun::Postprocess.
+Status ValidateSpilled(const RunContext& run, const Comparing& comparing, const LiveResults& made,
+                       RunOutcome& outcome);
+
+}  // namespace vernier

@@ -1,0 +1,166 @@
+#include "run/phases/inferring.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "run/live/live_inference.h"
+#include "run/live/output_room.h"
+#include "run/live/tensor_release.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+std::string FormatFeed(const TensorMap& feed) {
+  return "\n---- Inference Input(s) ----\n" + FormatTensorTable(feed);
+}
+
+// Of `steps` (may be null) it is the feed of one.
+Status SaveFeed(const RunContext& run, int64_t iteration, const TensorMap& feed,
+                const StepSequence* steps, OutputSavers& savers) {
+  VERNIER_TRY(savers.AddFeed(iteration, feed, steps));
+  run.observer.FeedMade(iteration, feed);
+  return {};
+}
+
+void ReleaseOutputs(const LiveRuns& live, IterationOutputs& outputs, TensorRelease& released) {
+  // What a worker holds on a device is let go of where workers are asked: on this thread.
+  if (live.outputs_may_stay_on_device()) return;
+  for (std::optional<IterationResult>& side : outputs) {
+    if (side) released.Add(std::move(side->outputs));
+  }
+}
+
+// To the last feed, or until nothing more is to be compared or saved.
+Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing& comparing,
+                   LiveResults& made) {
+  LiveRuns& live = side.runs;
+  FeedStream& feeds = *made.feeds;
+  OutputSavers& savers = *made.savers;
+  LiveInference inference(run.plan, live, {side.bounds, savers, run.observer}, run.logger);
+  TensorRelease released;
+  bool compares = true;
+  // Where loaded outputs run out, what is to be saved is still made.
+  for (int64_t i = 0; compares || (savers.saves() && !comparing.comparisons.stopped()); ++i) {
+    VERNIER_TRY(run.CheckInterrupted());
+    released.Wait();
+    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds.Next());
+    if (!feed || !live.any_alive()) break;
+    // Not Once: it would keep the text of every iteration.
+    run.logger.Info("Streaming iteration " + std::to_string(i) + FormatFeed(*feed));
+    VERNIER_TRY(SaveFeed(run, i, *feed, feeds.steps(), savers));
+    VERNIER_TRY(CheckOutputRoom(live, *feed));
+    live.Meanwhile({[&feeds] { return feeds.Prepare(); }, [&feeds] { feeds.PrepareOneMore(); }});
+    VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, inference.InferAll(*feed, i));
+    ++made.iterations;
+    live.ForgetFeed();
+    released.Add(*std::move(feed));
+    if (compares) {
+      comparing.NoteFeed(i, savers);
+      VERNIER_ASSIGN_OR_RETURN(compares, comparing.Compare(i, outputs));
+    }
+    ReleaseOutputs(live, outputs, released);
+    VERNIER_TRY(savers.Settle());
+    run.observer.Progress(i + 1, feeds.expected().value_or(0));
+  }
+  return {};
+}
+
+Status Stream(const RunContext& run, const LiveSide& side, const Comparing& comparing,
+              LiveResults& made) {
+  LiveRuns& live = side.runs;
+  for (size_t i = 0; i < live.size(); ++i) VERNIER_TRY(live.Open(i));
+  VERNIER_TRY(CheckNames(run.plan, live, comparing.loaded));
+  if (!live.any_alive() || live.lacks_needed()) return {};
+  VERNIER_TRY(BeginFeeds(run, side, made));
+  for (size_t i = 0; i < live.size(); ++i) VERNIER_TRY(WarmUp(run, side, i, made));
+  return StreamFeeds(run, side, comparing, made);
+}
+
+void LogTimes(const LiveRunner& runner, Logger& logger) {
+  const double total_ms = runner.total_seconds() * 1e3;
+  const auto count = static_cast<double>(runner.iterations());
+  logger.Finish(PadName(runner.name()) + " | Completed " + std::to_string(runner.iterations()) +
+                " iteration(s) in " + FormatG(total_ms, 4) + " ms | Average inference time: " +
+                FormatG(count > 0 ? total_ms / count : 0, 4) + " ms.");
+}
+
+// All feeds through one runner, until it fails.
+Status InferToTheEnd(const RunContext& run, size_t index, LiveInference& inference,
+                     const Comparing& comparing, LiveResults& made) {
+  const LiveRunner& runner = inference.runner(index);
+  OutputSavers& savers = *made.savers;
+  for (int64_t i = 0;; ++i) {
+    VERNIER_TRY(run.CheckInterrupted());
+    VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, made.feeds->Next());
+    if (!feed) break;
+    run.logger.Once(Severity::kInfo, PadName(runner.name()) + FormatFeed(*feed));
+    VERNIER_TRY(SaveFeed(run, i, *feed, made.feeds->steps(), savers));
+    comparing.NoteFeed(i, savers);
+    VERNIER_ASSIGN_OR_RETURN(const std::optional<IterationResult> result,
+                             inference.InferOne(index, *feed, i));
+    if (!result) return {};
+    VERNIER_TRY(made.spill->Append(index, *result));
+    VERNIER_TRY(savers.Settle());
+    made.iterations = std::max(made.iterations, i + 1);
+  }
+  LogTimes(runner, run.logger);
+  return {};
+}
+
+// Starts, feeds and closes one runner after the other.
+Status TakeTurns(const RunContext& run, const LiveSide& side, const Comparing& comparing,
+                 LiveResults& made) {
+  LiveRuns& live = side.runs;
+  std::optional<LiveInference> inference;
+  for (size_t i = 0; i < live.size(); ++i) {
+    live.StartOne(i);
+    VERNIER_TRY(live.Open(i));
+    if (live[i].alive()) {
+      VERNIER_TRY(BeginFeeds(run, side, made));
+      const LiveInference::Uses uses{side.bounds, *made.savers, run.observer};
+      if (!inference) inference.emplace(run.plan, live, uses, run.logger);
+      VERNIER_TRY(WarmUp(run, side, i, made));
+    }
+    if (live[i].alive()) VERNIER_TRY(InferToTheEnd(run, i, *inference, comparing, made));
+    live.Close(i);
+  }
+  return {};
+}
+
+Status CompareSpilled(const RunContext& run, const Comparing& comparing, const LiveResults& made) {
+  for (int64_t i = 0; i < made.iterations; ++i) {
+    VERNIER_TRY(run.CheckInterrupted());
+    VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, made.spill->Read(i));
+    VERNIER_ASSIGN_OR_RETURN(const bool go_on, comparing.Compare(i, outputs));
+    if (!go_on) break;
+  }
+  return {};
+}
+
+Status InferThenCompare(const RunContext& run, const LiveSide& side, const Comparing& comparing,
+                        LiveResults& made) {
+  VERNIER_ASSIGN_OR_RETURN(made.spill, OutputSpill::Create(side.runs.size()));
+  VERNIER_TRY(TakeTurns(run, side, comparing, made));
+  VERNIER_TRY(CheckNames(run.plan, side.runs, comparing.loaded));
+  return CompareSpilled(run, comparing, made);
+}
+
+}  // namespace
+
+LiveResults InferStreaming(const RunContext& run, const LiveSide& side,
+                           const Comparing& comparing) {
+  LiveResults made;
+  made.status = Stream(run, side, comparing, made);
+  return made;
+}
+
+LiveResults InferInTurn(const RunContext& run, const LiveSide& side, const Comparing& comparing) {
+  LiveResults made;
+  made.status = InferThenCompare(run, side, comparing, made);
+  return made;
+}
+
+}  // namespace vernier

@@ -1,0 +1,252 @@
+// The phases of a run, one at a time, with workers that do as each test says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/onnx/model_type.h"
+#include "run/live/fake_workers.h"
+#include "run/phases/ending.h"
+#include "run/phases/feeding.h"
+#include "run/phases/inferring.h"
+#include "run/phases/sides.h"
+#include "util/no_log.h"
+#include "util/scratch_folder.h"
+
+namespace vernier {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing_workers::Adds;
+using testing_workers::Dies;
+using testing_workers::FakeModel;
+using testing_workers::FakeWorkers;
+using testing_workers::InRun;
+
+class SilentObserver final : public RunObserver {
+ public:
+  ComparisonDetail DetailWanted() override { return {}; }
+  void ComparisonsStarted(std::span<const RunnerPair>) override {}
+  void IterationStarted(int64_t) override {}
+  void PairCompared(const IterationComparison&) override { ++compared; }
+  void PairFinished(const RunnerPair&, const ComparisonTally&) override {}
+  void OutputValidated(const std::string&, int64_t, const NamedTensor&,
+                       const Validation&) override {}
+  void ValidationStarted(const std::vector<std::string>&) override {}
+  void ValidationFinished(bool) override {}
+  void Progress(int64_t, int64_t) override {
+    if (when_done) when_done();
+  }
+
+  std::function<void()> when_done;
+  int compared = 0;
+};
+
+// Models named "a", "b", ..., one runner each, of the same backend, and what they are compared by.
+class PhasesTest : public testing::Test {
+ protected:
+  PhasesTest() { plan_.inputs.iterations = 3; }
+
+  void Prepare(const std::map<std::string, FakeModel>& models) {
+    for (const auto& [name, model] : models) {
+      RunnerPlan runner;
+      runner.name = name;
+      runner.backend = "fake";
+      runner.model.path = name;
+      runner.model.type = ModelTypeName(ModelType::kEngine);
+      plan_.runners.push_back(runner);
+    }
+    workers_ = std::make_unique<FakeWorkers>(models, interrupted_, log_);
+    caller_.workers = workers_.get();
+    live_ = std::make_unique<LiveRuns>(plan_, interrupted_, log_, &caller_);
+    Result<RunSides> sides = OpenSides(plan_, *live_, log_);
+    ASSERT_TRUE(sides.ok()) << sides.status().message();
+    sides_ = std::make_unique<RunSides>(*std::move(sides));
+    comparisons_ =
+        std::make_unique<ComparisonRun>(plan_, sides_->pairs, ComparisonParts{}, observer_);
+  }
+
+  void Open(const std::map<std::string, FakeModel>& models) {
+    Prepare(models);
+    live_->Start();
+    for (size_t i = 0; i < live_->size(); ++i) EXPECT_TRUE(live_->Open(i).ok());
+  }
+
+  LiveSide Live() { return {*live_, {}, bounds_}; }
+  Comparing ToCompare() { return {sides_->loaded, *comparisons_, nullptr}; }
+
+  std::vector<float> NextFeed(LiveResults& made) {
+    const Result<std::optional<TensorMap>> feed = made.feeds->Next();
+    EXPECT_TRUE(feed.ok() && *feed);
+    const auto values = (*feed)->front().tensor.As<float>();
+    return {values.begin(), values.end()};
+  }
+
+  RunPlan plan_;
+  std::atomic<int> interrupted_{0};
+  NoLog log_;
+  SilentObserver observer_;
+  RunContext run_{plan_, log_, observer_, interrupted_};
+  PairErrorBounds bounds_{plan_.compare};
+  std::unique_ptr<FakeWorkers> workers_;
+  CallerObjects caller_;
+  std::unique_ptr<LiveRuns> live_;
+  std::unique_ptr<RunSides> sides_;
+  std::unique_ptr<ComparisonRun> comparisons_;
+};
+
+TEST_F(PhasesTest, RowsNeedAPair) {
+  plan_.save.rows = "rows.jsonl";
+  EXPECT_EQ(OpenRows(plan_, {}, log_).status().code(), StatusCode::kInvalidArgument);
+  plan_.save.rows.clear();
+  const Result<std::unique_ptr<RowWriter>> none = OpenRows(plan_, {}, log_);
+  ASSERT_TRUE(none.ok());
+  EXPECT_EQ(*none, nullptr);
+}
+
+TEST_F(PhasesTest, PairsAreNamedForPeople) {
+  Prepare({{"a", Adds(1)}, {"b", Adds(1)}});
+  ASSERT_EQ(sides_->pairs.pairs.size(), 1u);
+  EXPECT_EQ(sides_->pairs.pairs[0].label(), "a vs. b");
+}
+
+TEST_F(PhasesTest, ANameThatNoOutputHasIsAnErrorOnceAllAreKnown) {
+  plan_.compare.atol.entries = {{"z", 1.0}};
+  Open({{"a", Adds(1)}});
+  EXPECT_EQ(CheckNames(plan_, *live_, sides_->loaded).code(), StatusCode::kNotFound);
+  plan_.compare.atol.entries = {{"y", 1.0}};
+  EXPECT_TRUE(CheckNames(plan_, *live_, sides_->loaded).ok());
+}
+
+TEST_F(PhasesTest, FeedsBeginAgain) {
+  Open({{"a", Adds(1)}});
+  LiveResults made;
+  ASSERT_TRUE(BeginFeeds(run_, Live(), made).ok());
+  const std::vector<float> first = NextFeed(made);
+  EXPECT_NE(NextFeed(made), first);
+  ASSERT_TRUE(BeginFeeds(run_, Live(), made).ok());
+  EXPECT_EQ(NextFeed(made), first);
+}
+
+TEST_F(PhasesTest, AWarmUpUsesNoFeedUpAndCountsNothing) {
+  plan_.execution.warm_up = 2;
+  Open({{"a", Adds(1)}});
+  LiveResults made;
+  ASSERT_TRUE(BeginFeeds(run_, Live(), made).ok());
+  const std::vector<float> first = NextFeed(made);
+  ASSERT_TRUE(BeginFeeds(run_, Live(), made).ok());
+  ASSERT_TRUE(WarmUp(run_, Live(), 0, made).ok());
+  EXPECT_EQ(NextFeed(made), first);
+  EXPECT_EQ((*live_)[0].iterations(), 0);
+}
+
+TEST_F(PhasesTest, AWarmUpThatKillsItsRunnerUsesNoFeedUp) {
+  plan_.execution.warm_up = 2;
+  plan_.execution.use_subprocess = true;
+  Open({{"a", Adds(1, InRun(0, Dies()))}, {"b", Adds(1)}});
+  LiveResults made;
+  ASSERT_TRUE(BeginFeeds(run_, Live(), made).ok());
+  const std::vector<float> first = NextFeed(made);
+  ASSERT_TRUE(BeginFeeds(run_, Live(), made).ok());
+  ASSERT_TRUE(WarmUp(run_, Live(), 0, made).ok());
+  EXPECT_FALSE((*live_)[0].alive());
+  EXPECT_EQ(NextFeed(made), first);
+}
+
+TEST_F(PhasesTest, RunnersThatTakeTurnsAreComparedFromTheirFiles) {
+  plan_.execution.sequential = true;
+  Prepare({{"a", Adds(1)}, {"b", Adds(1)}});
+  const LiveResults made = InferInTurn(run_, Live(), ToCompare());
+  EXPECT_TRUE(made.status.ok()) << made.status.message();
+  EXPECT_EQ(made.iterations, 3);
+  ASSERT_NE(made.spill, nullptr);
+  const Result<IterationOutputs> last = made.spill->Read(2);
+  ASSERT_TRUE(last.ok());
+  EXPECT_EQ(last->size(), 2u);
+  EXPECT_TRUE(comparisons_->CompareKept().ok());
+  EXPECT_EQ(observer_.compared, 3);
+}
+
+TEST_F(PhasesTest, WhatWasMadeBeforeASignalStays) {
+  observer_.when_done = [this] { interrupted_ = 2; };
+  Prepare({{"a", Adds(1)}, {"b", Adds(1)}});
+  live_->Start();
+  LiveResults made = InferStreaming(run_, Live(), ToCompare());
+  EXPECT_EQ(made.status.code(), StatusCode::kCancelled);
+  EXPECT_EQ(made.iterations, 1);
+  RunEnding ending;
+  ending.aborted = true;
+  ReportFailure(run_, made.status, made, ending);
+  FinishLive(run_, *live_, made, nullptr, ending);
+  EXPECT_EQ(ending.outcome.faults.signal, 2);
+  EXPECT_THAT(ending.outcome.record.faults,
+              ElementsAre("the run was interrupted in iteration 1 of 3"));
+  ASSERT_EQ(ending.outcome.record.runners.size(), 2u);
+  EXPECT_EQ(ending.outcome.record.runners[0].iterations, 1);
+}
+
+TEST_F(PhasesTest, WithoutARunnerNothingIsFed) {
+  FakeModel broken = Adds(1);
+  broken.open = BackendError("operator Foo is unknown");
+  Prepare({{"a", broken}});
+  live_->Start();
+  const LiveResults made = InferStreaming(run_, Live(), ToCompare());
+  EXPECT_TRUE(made.status.ok());
+  EXPECT_EQ(made.feeds, nullptr);
+  EXPECT_FALSE(made.savers);
+}
+
+TEST_F(PhasesTest, SavedOutputsAloneAreComparedToTheEndOfTheShortest) {
+  const Result<ScratchFolder> folder = ScratchFolder::Create();
+  ASSERT_TRUE(folder.ok());
+  std::vector<std::string> files;
+  for (const int64_t iterations : {3, 2}) {
+    plan_.inputs.iterations = iterations;
+    plan_.save.outputs = folder->path() + "/" + std::to_string(iterations) + ".npz";
+    plan_.runners.clear();
+    Prepare({{"a", Adds(1)}});
+    live_->Start();
+    LiveResults made = InferStreaming(run_, Live(), ToCompare());
+    RunEnding ending;
+    FinishLive(run_, *live_, made, nullptr, ending);
+    EXPECT_EQ(ending.outcome.record.saved.size(), 1u);
+    files.push_back(plan_.save.outputs);
+  }
+  plan_.load_outputs = files;
+  plan_.runners.clear();
+  plan_.save.outputs.clear();
+  Prepare({});
+  EXPECT_TRUE(CompareLoaded(run_, ToCompare()).ok());
+  EXPECT_TRUE(comparisons_->CompareKept().ok());
+  EXPECT_EQ(observer_.compared, 2);
+}
+
+TEST_F(PhasesTest, WhatCannotBeSavedIsAFaultOfItsOwn) {
+  RunEnding ending;
+  ReportFailure(run_, IoError("the disk is full"), {}, ending);
+  EXPECT_TRUE(ending.unsaved);
+  EXPECT_TRUE(ending.outcome.faults.unsaved);
+  EXPECT_EQ(ending.outcome.record.error, "the disk is full");
+}
+
+TEST_F(PhasesTest, SizesThatSomeRefuseAreAFaultOfTheRun) {
+  Prepare({});
+  LiveResults made;
+  made.refused_sizes = "b takes no size of 1";
+  RunEnding ending;
+  FinishLive(run_, *live_, made, nullptr, ending);
+  EXPECT_TRUE(ending.outcome.faults.backend);
+  EXPECT_THAT(ending.outcome.record.faults, ElementsAre(HasSubstr("b takes no size of 1")));
+}
+
+}  // namespace
+}  // namespace vernier

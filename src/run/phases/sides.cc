@@ -1,0 +1,73 @@
+#include "run/phases/sides.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/comparison/output_names.h"
+
+namespace vernier {
+
+Result<RunSides> OpenSides(const RunPlan& plan, const LiveRuns& live, Logger& logger) {
+  std::vector<std::string> names = live.names();
+  VERNIER_ASSIGN_OR_RETURN(LoadedSide loaded, LoadedSide::Open(plan, names, logger));
+  for (const LoadedRuns::Run& run : loaded.runs()) names.push_back(run.name);
+  VERNIER_ASSIGN_OR_RETURN(ComparedPairs pairs,
+                           ComparedPairs::Find(plan, std::move(names), live.any_marked()));
+  pairs.NamePairs(loaded.PairNames(pairs.places()));
+  return RunSides{std::move(loaded), std::move(pairs)};
+}
+
+Result<std::unique_ptr<RowWriter>> OpenRows(const RunPlan& plan, const ComparedPairs& pairs,
+                                            Logger& logger) {
+  if (plan.save.rows.empty()) return std::unique_ptr<RowWriter>();
+  if (pairs.pairs.empty()) {
+    return InvalidArgument("--save-rows: rows are of pairs, and there is only one side to compare");
+  }
+  return RowWriter::Create(plan.save.rows, logger);
+}
+
+Status CheckNames(const RunPlan& plan, const LiveRuns& live, LoadedSide& loaded) {
+  VERNIER_TRY(live.CheckMaps());
+  // The comparison warns of unknown names, as Polygraphy does.
+  if (plan.lenient) return {};
+  std::vector<std::string> outputs;
+  for (size_t i = 0; i < live.size(); ++i) {
+    // Its outputs are not known.
+    if (!live[i].alive() || live[i].session().outputs.empty()) return {};
+    for (const TensorInfo& output : live[i].session().outputs) outputs.push_back(output.name);
+  }
+  for (size_t i = 0; i < loaded.runs().size(); ++i) {
+    if (loaded.runs()[i].iterations == 0) continue;
+    VERNIER_ASSIGN_OR_RETURN(const IterationResult first, loaded.Peek(i));
+    for (const NamedTensor& output : first.outputs) outputs.push_back(output.name);
+  }
+  return CheckOutputNames(plan, outputs);
+}
+
+Result<bool> Comparing::Compare(int64_t iteration, IterationOutputs& outputs) const {
+  VERNIER_ASSIGN_OR_RETURN(const bool complete, loaded.Append(iteration, outputs));
+  if (!complete) return false;
+  return comparisons.Compare(iteration, outputs);
+}
+
+void Comparing::NoteFeed(int64_t iteration, OutputSavers& savers) const {
+  if (rows != nullptr) rows->NoteFeed(iteration, savers.FeedHash());
+}
+
+void Comparing::Disbelieve(size_t first) {
+  comparisons.Disbelieve(first);
+  if (rows != nullptr) std::exchange(rows, nullptr)->Discard();
+}
+
+Status CompareLoaded(const RunContext& run, const Comparing& comparing) {
+  for (int64_t i = 0;; ++i) {
+    VERNIER_TRY(run.CheckInterrupted());
+    if (comparing.rows != nullptr) comparing.rows->NoteFeed(i, comparing.loaded.FeedOf(i));
+    IterationOutputs outputs;
+    VERNIER_ASSIGN_OR_RETURN(const bool go_on, comparing.Compare(i, outputs));
+    if (!go_on) return {};
+  }
+}
+
+}  // namespace vernier

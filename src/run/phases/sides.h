@@ -1,0 +1,61 @@
+// The sides of a run: live runners and saved outputs, which of them are compared, and what becomes
+// of an iteration's outputs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "run/comparison/compared_pairs.h"
+#include "run/comparison/comparison_run.h"
+#include "run/live/live_runs.h"
+#include "run/phases/run_context.h"
+#include "run/saved/loaded_side.h"
+#include "run/saved/output_savers.h"
+#include "run/saved/row_writer.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+struct RunSides {
+  LoadedSide loaded;
+  ComparedPairs pairs;
+};
+
+/// Opens the saved outputs, finds the pairs and names them for people. Errors as LoadedSide::Open
+/// and ComparedPairs::Find.
+Result<RunSides> OpenSides(const RunPlan& plan, const LiveRuns& live, Logger& logger);
+
+/// The file of --save-rows; null without. kInvalidArgument where there are no pairs; errors as
+/// RowWriter::Create.
+Result<std::unique_ptr<RowWriter>> OpenRows(const RunPlan& plan, const ComparedPairs& pairs,
+                                            Logger& logger);
+
+/// Names in the plan's options against those that inputs and outputs have. Nothing is known, and
+/// nothing is wrong, where a runner has failed or does not say what its outputs are. Errors as
+/// LiveRuns::CheckMaps and, unless the plan is lenient, CheckOutputNames.
+Status CheckNames(const RunPlan& plan, const LiveRuns& live, LoadedSide& loaded);
+
+/// What becomes of an iteration's outputs. All must outlive it.
+struct Comparing {
+  LoadedSide& loaded;
+  ComparisonRun& comparisons;
+  RowWriter* rows;  ///< null: no rows are saved, or those that were are not believed
+
+  /// Puts the outputs of saved runs beside those of live runners, and compares. False: nothing more
+  /// is to be compared. Errors as LoadedSide::Append and ComparisonRun::Compare.
+  Result<bool> Compare(int64_t iteration, IterationOutputs& outputs) const;
+
+  /// Before Compare(), for rows: what live runners are fed.
+  void NoteFeed(int64_t iteration, OutputSavers& savers) const;
+
+  /// What was found with a saved file that has changed since is dropped, and so are the rows. Saved
+  /// sides are those from the place `first` on.
+  void Disbelieve(size_t first);
+};
+
+/// Compares saved outputs alone, to the end of the shortest run.
+Status CompareLoaded(const RunContext& run, const Comparing& comparing);
+
+}  // namespace vernier

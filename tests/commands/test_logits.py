@@ -1,0 +1,226 @@
+"""--compare logits: what it is for, its gates, what it refuses, and what is left of it in files."""
+
+import json
+import unittest
+
+import numpy as np
+
+from program import Case
+
+
+def some_logits(seed=0, shape=(2, 6, 40)):
+    return (np.random.default_rng(seed).standard_normal(shape) * 3).astype(np.float32)
+
+
+class Logits(Case):
+    def compare(self, left, right, *words, code, functions=("logits",)):
+        """The record of two runs of one iteration each."""
+        self.save_runs("a.json", [("a", [left])])
+        self.save_runs("b.json", [("b", [right])])
+        self.ended = self.vernier("compare", "a.json", "b.json", "--compare", *functions,
+                                  "--save-record", "r.json", *words)
+        self.assertEqual(self.ended.code, code, self.ended.out + self.ended.err)
+        path = self.path("r.json")
+        return json.loads(path.read_text())["pairs"][0] if path.exists() else None
+
+    def says(self, *sentences):
+        for sentence in sentences:
+            self.assertIn(sentence, self.ended.out + self.ended.err)
+
+
+class Gates(Logits):
+    A = some_logits()
+
+    def test_near_logits_pass(self):
+        near = self.A + np.float32(1e-3) * some_logits(1)
+        pair = self.compare({"y": self.A}, {"y": near}, "--save-rows", "rows.jsonl", code=0)
+        self.says("12 positions of 40 logits, along axis 2", "KL divergence: mean ",
+                  "Top-1 equal: 12 of 12 (100 %), top-5 sets equal: ",
+                  "(tolerance: 0.001) | PASSED", "(min required: 1) | PASSED",
+                  "a vs. b: PASSED, compared 1 output in 1 iteration")
+        logits = pair["outputs"][0]["logits"]
+        self.assertTrue(logits["passed"])
+        self.assertEqual((logits["positions"], logits["classes"], logits["top_k"]), (12, 40, 5))
+        self.assertEqual(len(logits["kl_max_position"]), 2)
+        (row,) = map(json.loads, self.path("rows.jsonl").read_text().splitlines())
+        self.assertEqual(row["y/kl"], logits["kl_mean"])
+        self.assertEqual(row["y/top1"], 1)
+
+    def test_the_mean_divergence_fails(self):
+        far = self.A + some_logits(1)
+        words = ["--logits-top1-threshold", "0"]
+        pair = self.compare({"y": self.A}, {"y": far}, *words, code=1)
+        self.says("(tolerance: 0.001) | FAILED", "(min required: 0) | PASSED",
+                  "logits: mean KL divergence ")
+        output = pair["outputs"][0]
+        self.assertFalse(output["logits"]["passed"])
+        (gate,) = output["worst_iteration"]["gates"]
+        self.assertEqual((gate["function"], gate["verdict"]), ("logits", "failed"))
+        kl = output["logits"]["kl_mean"]
+        self.compare({"y": self.A}, {"y": far}, *words, "--logits-kl-threshold", f"y:{kl!r}",
+                     code=0)
+        self.says(f"(tolerance: {kl:.5g}) | PASSED")
+
+    def test_a_close_flip_is_counted_apart(self):
+        a = np.array([[1.01, 1, 0], [5, 1, 0]], np.float32)
+        words = ["--logits-kl-threshold", "inf"]
+        close = np.array([[1, 1.01, 0.5], [5, 1, 0]], np.float32)
+        logits = self.compare({"y": a}, {"y": close}, *words, code=0)["outputs"][0]["logits"]
+        self.assertEqual((logits["flips"], logits["close_flips"]), (1, 1))
+        self.assertEqual((logits["top1_share"], logits["top1_judged"]), (0.5, 1))
+        self.says("1 flip of the top-1, 1 of them close; margin of the reference: mean 0.01")
+        real = np.array([[1.01, 1, 0], [1.9, 2, 0]], np.float32)
+        self.compare({"y": a}, {"y": real}, *words, code=1)
+        self.says("share of equal top-1 0.5, the threshold is 1")
+        self.compare({"y": a}, {"y": real}, *words, "--logits-top1-threshold", "0.5", code=0)
+
+    def test_any_axis(self):
+        near = self.A + np.float32(1e-3) * some_logits(1)
+        last = self.compare({"y": self.A}, {"y": near}, code=0)["outputs"][0]["logits"]
+        a, b = (np.ascontiguousarray(np.moveaxis(side, 2, 1)) for side in (self.A, near))
+        other = self.compare({"y": a}, {"y": b}, functions=["logits:axis=1"], code=0)
+        named = self.compare({"y": a}, {"y": b}, functions=["y:logits:axis=-2"], code=0)
+        for found in (other["outputs"][0]["logits"], named["outputs"][0]["logits"]):
+            self.assertEqual(found, {**last, "axis": 1})
+
+    def test_several_iterations_keep_the_worst(self):
+        self.save_runs("a.json", [("a", [{"y": self.A}] * 3)])
+        self.save_runs("b.json", [("b", [{"y": self.A}, {"y": self.A + some_logits(1)},
+                                         {"y": self.A + np.float32(0.1) * some_logits(1)}])])
+        ended = self.vernier("compare", "a.json", "b.json", "--compare", "logits", "--save-rows",
+                             "rows.jsonl", "--save-record", "r.json")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        rows = [json.loads(line) for line in self.path("rows.jsonl").read_text().splitlines()]
+        (output,) = json.loads(self.path("r.json").read_text())["pairs"][0]["outputs"]
+        self.assertEqual(output["logits"]["kl_mean"], max(row["y/kl"] for row in rows))
+        self.assertEqual(rows[0]["y/kl"], 0)
+
+    def test_reports_have_them(self):
+        self.compare({"y": self.A}, {"y": self.A + some_logits(1)}, "--report", "r.xml",
+                     "--report", "r.html", code=1)
+        self.assertIn("logits: mean KL divergence", self.path("r.xml").read_text())
+        self.vernier("report", "r.json", "-o", "again.xml")
+        self.assertIn("logits: mean KL divergence", self.path("again.xml").read_text())
+
+
+class NotFinite(Logits):
+    def test_masks_of_both_sides_are_equal(self):
+        a = some_logits()
+        a[..., :7] = -np.inf
+        b = a.copy()
+        b[..., 7] += np.float32(1e-3)
+        self.compare({"y": a}, {"y": b}, code=0)
+        b[0, 0, 0] = 1
+        pair = self.compare({"y": a}, {"y": b}, code=1)
+        self.says("-inf on one side alone at 1 of 12 positions", "mean KL divergence inf")
+        self.assertEqual(pair["outputs"][0]["logits"]["kl_mean"], "inf")
+
+    def test_nan_and_infinity_fail(self):
+        for value, said in ((np.nan, "NaN at 1 of 12 positions"),
+                            (np.inf, "+inf at 1 of 12 positions")):
+            a = some_logits()
+            a[1, 2, 3] = value
+            self.compare({"y": a}, {"y": a.copy()}, code=1)
+            self.says(said)
+
+    def test_nothing_is_no_pass(self):
+        masked = np.full((2, 3), -np.inf, np.float32)
+        masked_too = masked.copy()
+        self.compare({"y": masked}, {"y": masked_too}, code=4)
+        self.says("every class of every position is -inf on both sides")
+
+
+class Outputs(Logits):
+    A = some_logits()
+
+    def test_what_is_left_out_is_said(self):
+        outputs = {"y": self.A, "ids": np.arange(3), "loss": np.array(2, np.float32)}
+        pair = self.compare(outputs, outputs, code=0)
+        self.says("logits | Left out: 'ids' (int64), 'loss' (a scalar)",
+                  "compared 1 of 3 outputs in 1 iteration",
+                  "left out by --compare logits: ids, loss")
+        self.assertEqual(pair["not_logits"], ["ids", "loss"])
+        near = {**outputs, "y": self.A + np.float32(1e-3)}
+        self.compare(outputs, near, "--strict", code=4)
+        self.says("--strict: --compare logits left out outputs: 'ids' and 1 more")
+        # Others may look at them.
+        pair = self.compare(outputs, {**outputs, "ids": np.arange(3) + 1},
+                            functions=["logits", "simple"], code=1)
+        self.assertEqual(len(pair["outputs"]), 3)
+        self.assertEqual(pair["not_logits"], [])
+
+    def test_of_named_outputs_alone(self):
+        outputs = {"y": self.A, "z": some_logits(1)}
+        pair = self.compare(outputs, {**outputs, "z": some_logits(2)}, functions=["y:logits"],
+                            code=0)
+        self.says("Left out: 'z' (not named)")
+        self.assertEqual([output["name"] for output in pair["outputs"]], ["y"])
+        self.compare(outputs, outputs, functions=["yy:logits"], code=1)
+        self.says("--compare logits: there is no output 'yy'", "did you mean 'y'?")
+
+    def test_without_any(self):
+        ids = {"ids": np.arange(3)}
+        self.compare(ids, ids, code=4)
+        self.says("--compare logits is for none of the outputs")
+        self.compare(ids, ids, functions=["ids:logits"], code=4)
+        self.says("NOT VERIFIED | Output: 'ids' | logits are float16, bfloat16, float32 or float64 "
+                  "with two classes or more, not int64")
+        self.compare({"y": self.A}, {"y": self.A}, functions=["y:logits:axis=3"], code=4)
+        self.says("shape (2, 6, 40) has no axis 3")
+
+    def test_probabilities_are_for_kl_divergence(self):
+        for kind in (np.float16, np.float64):
+            softmax = np.exp(self.A.astype(np.float64))
+            softmax = (softmax / softmax.sum(axis=-1, keepdims=True)).astype(kind)
+            self.compare({"y": softmax}, {"y": softmax}, code=4)
+            self.says("these are probabilities, no logits", "--compare kl_divergence")
+
+    def test_another_vocabulary_fails_with_both_sizes(self):
+        self.compare({"y": self.A}, {"y": self.A[..., :39]}, code=1)
+        self.says("(2, 6, 40)", "(2, 6, 39)")
+
+
+class Words(Logits):
+    A = some_logits()
+
+    def refused(self, *words, said, functions=("logits",)):
+        self.path("r.json").unlink(missing_ok=True)
+        self.assertIsNone(self.compare({"y": self.A}, {"y": self.A}, *words, functions=functions,
+                                       code=2))
+        self.says(said)
+
+    def test_are_refused_before_anything_runs(self):
+        self.refused(functions=["logits:axis=x"],
+                     said="--compare: expected [OUTPUT:]logits[:axis=N] with a whole number, got "
+                          "'logits:axis=x'")
+        self.refused(functions=["logits", "logits:axis=1"], said="one axis for an output's logits")
+        self.refused(functions=["logit"], said="did you mean 'logits'?")
+        self.refused("--logits-kl-threshold=-1",
+                     said="--logits-kl-threshold: expected a number >= 0")
+        self.refused("--logits-top1-threshold", "2",
+                     said="--logits-top1-threshold: expected a number from 0 to 1")
+        self.refused("--logits-top-k", "0",
+                     said="--logits-top-k: expected a whole number from 1 to 1000")
+        self.refused("--check-average", said="does not produce averageable metrics")
+
+    def test_a_threshold_that_is_not_used_is_warned_of(self):
+        self.compare({"y": self.A}, {"y": self.A.copy()}, "--logits-top-k", "2",
+                     functions=["simple"], code=0)
+        self.says("--logits-top-k is only valid for comparison function(s): ['logits']")
+
+    def test_the_file_of_a_run_has_them(self):
+        self.compare({"y": self.A}, {"y": self.A.copy()}, code=0)
+        words = ["--compare", "y:logits:axis=0", "--logits-top-k", "2"]
+        first = self.vernier("run", "--load-outputs", "a.json", "b.json", *words,
+                             "--save-run-file", "run.json")
+        self.assertEqual(first.code, 0, first.out + first.err)
+        plan = json.loads(self.path("run.json").read_text())["compare"]
+        self.assertEqual(plan["functions"], ["logits"])
+        self.assertEqual((plan["logits_axis"], plan["logits_top_k"]), ({"y": 0}, 2))
+        again = self.vernier("run", "--run-file", "run.json")
+        self.assertEqual(again.code, 0, again.out + again.err)
+        self.assertIn("240 positions of 2 logits, along axis 0", again.out)
+
+
+if __name__ == "__main__":
+    unittest.main()
