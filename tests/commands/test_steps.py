@@ -112,8 +112,10 @@ class Steps(Case):
                 (("--feed-back", "q:h", "--steps", "2"), "no runner has such an output and input"),
                 (("--step-slice", "x:axis=1,size=0"), "size is a whole number >= 1"),
                 (("--advance", "x:next", "--steps", "2"), "--advance x:next: expected"),
-                (("--feed-back", "hn:h", "--steps", "2", "--state", "reference",
-                  "--sequential-runners"), "--state reference: the reference must be there")):
+                (("--onnxrt", "--feed-back", "hn:h", "--steps", "2", "--state", "reference",
+                  "--sequential-runners"), "--state reference: the reference must be there"),
+                (("--onnxrt", "--steps", "2", "--advance", "x:+1", "--compare-state"),
+                 "--compare-state has no effect without --feed-back")):
             ended = self.vernier("run", "m.onnx", "--onnxrt", *words)
             self.assertNotEqual(ended.code, 0, words)
             self.assertIn(what, ended.out + ended.err)

@@ -49,6 +49,9 @@ std::string FormatSteps(const PairRecord& pair) {
   std::string text = std::string(time.own ? "each step's own error" : "the error") +
                      " of output '" + told->name + "' " +
                      (no_error ? "is 0 at every step" : GrowthInWords(time)) + "; ";
+  if (!time.first_bad_step && told->not_verified > 0) {
+    return text + Counted(told->not_verified, "step") + " could not be judged";
+  }
   if (!time.first_bad_step) return text + "no step is out of tolerance";
   return text + "first out of tolerance at step " + std::to_string(*time.first_bad_step) +
          " of sequence " + std::to_string(time.first_bad_sequence.value_or(0));
