@@ -41,7 +41,6 @@ namespace vernier::ov {
   X(ov_infer_request_get_output_tensor_by_index) \
   X(ov_tensor_create)                            \
   X(ov_tensor_create_from_host_ptr)              \
-  X(ov_tensor_set_string_data)                   \
   X(ov_tensor_get_byte_size)                     \
   X(ov_tensor_get_element_type)                  \
   X(ov_tensor_get_shape)                         \

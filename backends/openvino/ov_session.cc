@@ -78,26 +78,24 @@ Result<const char*> PrecisionProperty(std::string_view option) {
                          std::string(option) + "'");
 }
 
-// The strings of an Arrow buffer as OpenVINO wants them.
-struct StringPointers {
-  std::vector<std::string> values;
-  std::vector<const char*> pointers;
+size_t CountElements(const vn_tensor& t) {
+  size_t count = 1;
+  for (uint32_t i = 0; i < t.rank; ++i) count *= static_cast<size_t>(t.shape[i]);
+  return count;
+}
 
-  explicit StringPointers(const vn_tensor& t) {
-    size_t count = 1;
-    for (uint32_t i = 0; i < t.rank; ++i) count *= static_cast<size_t>(t.shape[i]);
-    const auto* offsets = static_cast<const int64_t*>(t.data);
-    const char* text = reinterpret_cast<const char*>(offsets + count + 1);
-    values.reserve(count);
-    for (size_t i = 0; i < count; ++i) {
-      values.emplace_back(text + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i]));
-      pointers.push_back(values.back().c_str());
-    }
+// The data of an OpenVINO string tensor is an array of std::string. The C interface passes strings
+// that end at their first NUL, and does not say how to read any; the library and this plug-in share
+// the platform's C++ ABI.
+void StringsFromArrow(const vn_tensor& t, size_t count, void* data) {
+  const auto* offsets = static_cast<const int64_t*>(t.data);
+  const char* text = reinterpret_cast<const char*>(offsets + count + 1);
+  auto* strings = static_cast<std::string*>(data);
+  for (size_t i = 0; i < count; ++i) {
+    strings[i].assign(text + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i]));
   }
-};
+}
 
-// The data of an OpenVINO string tensor is an array of std::string, which the C interface does not
-// say how to read; the library and this plug-in share the platform's C++ ABI.
 std::shared_ptr<std::vector<char>> ArrowFromStrings(const void* data, size_t count) {
   const auto* strings = static_cast<const std::string*>(data);
   auto arrow = std::make_shared<std::vector<char>>((count + 1) * sizeof(int64_t));
@@ -292,13 +290,11 @@ Status OvModelSession::SetInput(size_t index, const vn_tensor& tensor) {
   ov_tensor_t* raw = nullptr;
   Status status;
   if (*dtype == DType::kString) {
-    StringPointers strings(tensor);
     status = Check(api_, api_.ov_tensor_create(STRING, shape, &raw), "making an input");
-    if (status.ok()) {
-      status = Check(
-          api_,
-          api_.ov_tensor_set_string_data(raw, strings.pointers.data(), strings.pointers.size()),
-          "filling an input");
+    void* strings = nullptr;
+    if (const size_t count = CountElements(tensor); status.ok() && count > 0) {
+      status = Check(api_, api_.ov_tensor_data(raw, &strings), "filling an input");
+      if (status.ok()) StringsFromArrow(tensor, count, strings);
     }
   } else {
     static char nothing;  // an empty tensor may have a null pointer, which OpenVINO refuses

@@ -36,6 +36,7 @@ struct ModelPlan {
   /// Then weights beyond 10000 become 10000, as in Polygraphy, instead of those beyond 65504
   /// keeping their nodes in float32.
   bool fp16_clamps = false;
+  bool skips_unknown_types = false;  ///< of outputs_by_type, as Polygraphy does, with a word
 
   bool edited() const {
     return !outputs.empty() || !exclude_outputs.empty() || !outputs_by_type.empty();
@@ -62,6 +63,7 @@ struct ModelPlan {
     field("symbolic_inference", model.symbolic_inference);
     field("fp_to_fp16", model.fp_to_fp16);
     field("fp16_clamps", model.fp16_clamps);
+    field("skips_unknown_types", model.skips_unknown_types);
   }
 };
 

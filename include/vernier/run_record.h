@@ -231,7 +231,7 @@ struct PairRecord {
   std::string second_file = {};
   int64_t compared_iterations = 0;
   int64_t passed_iterations = 0;
-  int64_t expected_iterations = 0;    ///< as many as the longer side has
+  int64_t expected_iterations = 0;    ///< as many as were asked for, or the longer side has
   std::vector<OutputRecord> outputs;  ///< in the first runner's order
   bool rejected = false;              ///< by --strict: some of what agrees shows nothing
   std::vector<std::string> only_in_first;

@@ -28,7 +28,7 @@ class Comparison {
              nb::object log, int threshold)
       : logger_(std::move(log), threshold), caller_(Caller::From(said)), names_(std::move(names)) {
     options.insert(options.begin(), nb::str("arrays"));  // the command wants a file
-    words_ = Check(ReadOptions("compare", options));
+    words_ = Check(ReadOptions("compare", options, logger_));
     Check(caller_.CheckOptions(words_.args, "func"));
     plan_ = Check(BindRun(words_.args, words_.invocation, logger_));
     Check(CheckAverageOptions(plan_.compare));

@@ -152,7 +152,7 @@ std::tuple<std::string, std::string, std::string, int> CarryOut(const std::strin
   const Settings settings{nb::cast<std::vector<std::string>>(said["environment"]),
                           nb::cast<std::string>(said["python"]),
                           nb::cast<bool>(said["default_runner"])};
-  const Words words = Check(ReadOptions(command, options));
+  const Words words = Check(ReadOptions(command, options, logger));
   OwnThread thread;
   for (const InvestigationRow& row : kInvestigations) {
     if (row.command != command) continue;

@@ -81,9 +81,19 @@ Result<ParsedArgs> ParseWords(const std::string& command, const OptionTable& tab
                          (suggestion ? "; did you mean " + *suggestion + "?" : ""));
 }
 
+Status CheckUse(const OptionTable& table, const ParsedArgs& args, size_t objects, Logger& logger) {
+  const bool lenient = args.Has("lenient");
+  const UseOf whose = lenient ? UseOf::kOwnOptions : UseOf::kAllOptions;
+  VERNIER_TRY(CheckOptionUse(table, args, whose, objects));
+  if (lenient) return {};
+  for (const std::string& text : IdleOptionWarnings(table, args, objects)) logger.Warning(text);
+  return {};
+}
+
 }  // namespace
 
-Result<Words> ReadOptions(const std::string& command, const CallOptions& options) {
+Result<Words> ReadOptions(const std::string& command, const CallOptions& options, Logger& logger,
+                          size_t objects) {
   const CommandSpec* entry = FindCommand(command);
   if (entry == nullptr || entry->options == nullptr) {
     return InvalidArgument("there is no command '" + command + "' with options");
@@ -105,8 +115,7 @@ Result<Words> ReadOptions(const std::string& command, const CallOptions& options
     AddWords(option, words);
     VERNIER_TRY(AddOption(std::move(option), result.args));
   }
-  const UseOf whose = result.args.Has("lenient") ? UseOf::kOwnOptions : UseOf::kAllOptions;
-  VERNIER_TRY(CheckOptionUse(table, result.args, whose, RunnersGiven::kElsewhereToo));
+  VERNIER_TRY(CheckUse(table, result.args, objects, logger));
   result.invocation.now = std::time(nullptr);
   result.invocation.command = "vernier." + command;
   result.invocation.words = {"vernier", command};

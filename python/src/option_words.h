@@ -3,11 +3,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "cli/arg_parser.h"
 #include "cli/bind_run.h"
+#include "util/log.h"
 #include "vernier/status.h"
 
 namespace vernier::python {
@@ -23,8 +25,10 @@ struct Words {
 /// value, and its text. Numbers are taken as they are, everything else by its text.
 using CallOptions = std::vector<nanobind::object>;
 
-/// kInvalidArgument, in argparse's words, for what cannot be used.
-Result<Words> ReadOptions(const std::string& command, const CallOptions& options);
+/// kInvalidArgument, in argparse's words, for what cannot be used; what has no effect and does no
+/// harm is a warning. `objects`: how many runners are objects of Python.
+Result<Words> ReadOptions(const std::string& command, const CallOptions& options, Logger& logger,
+                          size_t objects = 0);
 
 /// Puts the package's own settings of variables before those of the options, which count.
 inline void AddBefore(const std::vector<std::string>& own, std::vector<std::string>& given) {

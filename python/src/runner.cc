@@ -40,7 +40,7 @@ class OpenRunner {
   OpenRunner(const CallOptions& options, const std::vector<std::string>& environment,
              const std::string& python, nb::object log, int threshold)
       : logger_(std::move(log), threshold) {
-    words_ = Check(ReadOptions("run", options));
+    words_ = Check(ReadOptions("run", options, logger_));
     plan_ = Check(BindRun(words_.args, words_.invocation, logger_));
     Check(CheckRun(plan_));
     if (plan_.runners.size() != 1) throw StatusError{InvalidArgument("expected one runner")};

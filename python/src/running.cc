@@ -65,7 +65,8 @@ RunAnswer Run(const CallOptions& options, const nb::dict& said_caller, const nb:
   PythonLogger logger(std::move(log), threshold);
   const Caller caller = Caller::From(said_caller);
   const RunSettings settings = SettingsFrom(said);
-  const Words words = Check(ReadOptions("run", options));
+  Words words = Check(ReadOptions("run", options, logger, caller.runners.size()));
+  words.invocation.feeds_given = caller.feeds.given();
   Check(caller.CheckOptions(words.args, "compare_func"));
   RunPlan plan = Check(BindRun(words.args, words.invocation, logger));
   Check(CheckRun(plan));

@@ -190,10 +190,14 @@ def test_percentage_is_of_iterations(a, b, share):
     assert (results[0].percentage(), bool(results)) == (share, share == 1)
 
 
-def test_a_single_runner_is_compared_with_nothing():
+def test_a_single_runner_is_compared_with_nothing(caplog):
     from vernier.polygraphy_compat import Comparator
-    with pytest.raises(vernier.InvalidArgument, match="nothing to compare.* of 1 runner$"):
-        Comparator.compare_accuracy(results_of(a=[1]))
+    with caplog.at_level("WARNING", logger="vernier"):
+        results = Comparator.compare_accuracy(results_of(a=[1]))
+    assert results and list(results[0]) == []
+    assert "nothing to compare: the results are of 1 runner" in caplog.text
+    with pytest.raises(vernier.InvalidArgument, match="nothing to compare.* of 0 runners$"):
+        Comparator.compare_accuracy(iter([results_of()]))
 
 
 def test_a_function_without_verdicts_is_told():

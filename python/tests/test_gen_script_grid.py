@@ -29,6 +29,8 @@ OPTIONS = [
     "--compare-func-script scripts.py:agree",
     "--postprocess-func-script scripts.py:halve",
     "--onnx-outputs h",
+    "--onnx-outputs-by-type relu MatMul",
+    "--save-onnx made/so.onnx",
     "--onnx-outputs mark all --onnx-exclude-outputs y",
     "--validate --fail-fast",
     "--warm-up 2 --sequential-runners",

@@ -108,6 +108,15 @@ def test_profile_finds_what_is_fast_and_wrong(models, tmp_path):
     assert vernier.load_record(tmp_path / "p.json").data["profile"]["points"]
 
 
+def test_profile_rejects_what_run_rejects(models):
+    right, _ = models
+    pair, feed = {"a": "onnxrt", "b": "onnxrt"}, {"x": -np.ones((2, 3), np.float32)}
+    assert vernier.profile(right, pair, feed, runs=10)
+    record = vernier.profile(right, pair, feed, runs=10, strict=True)
+    assert record.exit_code == 1 and not record
+    assert "shows nothing: all elements are the same" in record.point("b").accuracy.why
+
+
 def test_consistency(models):
     right, _ = models
     record = vernier.check_consistency(right, ["onnxrt"], only=["repeated-runs", "permuted-rows"])

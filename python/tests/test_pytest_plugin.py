@@ -61,6 +61,23 @@ def test_what_was_not_compared_is_no_mismatch(pytester):
     assert "do not match" not in result.stdout.str()
 
 
+def test_what_matches_and_is_refused_is_no_mismatch(pytester):
+    pytester.makepyfile("""
+        import numpy as np
+
+        def test_types(vernier):
+            vernier.compare({"y": np.arange(3)}, {"y": np.arange(3.0)}, same_type=True)
+
+        def test_strict(vernier):
+            vernier.compare({"y": np.zeros(3)}, {"y": np.zeros(3)}, strict=True)
+    """)
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*the types of outputs differ*"])
+    result.stdout.fnmatch_lines(["*outputs match, but that shows nothing, which strict takes*"])
+    assert "outputs do not match" not in result.stdout.str()
+
+
 def test_nothing_compared_is_no_pass(pytester):
     pytester.makepyfile("""
         import numpy as np

@@ -98,14 +98,15 @@ def test_feeds_that_do_not_fit_are_named(model, name):
     count = 2 if name == "run" else 1
     for value, text in ((X.astype(np.float64), "float32 of .* found float64 of shape"),
                         (X[:, :2], r"\('n', 3\), found float32 of shape \(1, 2\); convert")):
-        with pytest.raises(vernier.Error, match=rf"{place}\['x'\]: expected .*{text}") as caught:
+        kind = vernier.BackendError if name == "check_extremes" else vernier.InvalidArgument
+        with pytest.raises(kind, match=rf"{place}\['x'\]: expected .*{text}") as caught:
             call_of(name)(model, ([{"x": X}] * count + [{"x": value}])[-count:])
         assert ("lenient=True to cast" in str(caught.value)) == (name in ("run", "profile"))
 
 
 def test_a_feed_without_the_input_is_named(model):
-    with pytest.raises(vernier.Malformed, match=r"^inputs\[0\]: expected an array called 'x', "
-                                                r"found \['q'\]; rename it"):
+    with pytest.raises(vernier.InvalidArgument, match=r"^inputs\[0\]: expected an array called 'x',"
+                                                      r" found \['q'\]; rename it"):
         vernier.run(model, ["onnxrt"], [{"q": X}])
 
 
@@ -133,7 +134,7 @@ def test_records_speak_python():
     (lambda m: vernier.run(m, ["onnxrt"], progress=5), "progress: expected a function, got an int"),
     (lambda m: vernier.run(m, ["onnxrt"], compare_func=5), "compare_func: expected a function"),
     (lambda m: vernier.run(m, ["onnxrt"] * 2, compare_func=lambda a, b: {}, rtol=1e-3),
-     "rtol has no effect beside compare_func"),
+     "rtol=? has no effect beside compare_func"),
     (lambda m: vernier.compare({}, {}, func=5), "func: expected a function, got an int"),
     (lambda m: vernier.compare({}, {}, postprocess_func=[]), "postprocess_func: .* got a list"),
     (lambda m: vernier.compare({}, 5), "b: expected a mapping .* got an int"),

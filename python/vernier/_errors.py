@@ -1,5 +1,7 @@
 """What went wrong, with the sentences of the program and its exit codes (docs/exit-codes.md)."""
 
+import re
+
 
 class Error(Exception):
     """Base class. `exit_code` is what the program would have ended with.
@@ -64,6 +66,8 @@ _CLASSES = {1: InvalidArgument, 2: NotFound, 3: Malformed, 4: Unavailable, 5: Un
 # By the exit codes of a run.
 _OF_EXIT = {1: NotFound, 2: InvalidArgument, 3: Malformed, 5: Unavailable, 6: BackendError, 7: SaveError}
 _CANCELLED = 8
+# A sentence about arrays that the calling program gave, which are no file.
+_OF_FEEDS = re.compile(r"(?:[^\n]*: )?(?:inputs\[\d+\]|feed)(?:\[['\"]|: )")
 
 
 def _in_python(message):
@@ -75,7 +79,7 @@ def make(code, message):
     """The exception of a code of the libraries."""
     if code == _CANCELLED:
         return KeyboardInterrupt(message)
-    return _CLASSES.get(code, InternalError)(_in_python(message))
+    return _exception(_CLASSES.get(code, InternalError), message)
 
 
 def of_failure(failure):
@@ -85,4 +89,9 @@ def of_failure(failure):
 
 def of_exit(code, message):
     """The exception of an exit code."""
-    return _OF_EXIT.get(code, InternalError)(_in_python(message))
+    return _exception(_OF_EXIT.get(code, InternalError), message)
+
+
+def _exception(kind, message):
+    text = _in_python(message)
+    return (InvalidArgument if kind is Malformed and _OF_FEEDS.match(text) else kind)(text)

@@ -25,7 +25,8 @@ ELSEWHERE = {
     **RUN_FILES,
 }
 # After a run; of vernier.blame they are options.
-OF_BLAME = frozenset(("blame", "save_blame", "bundle", "max_host_mem", "max_gpu_mem"))
+OF_BLAME = frozenset(("blame", "save_blame", "bundle", "max_host_mem", "max_gpu_mem",
+                      "reference"))
 
 # Commands that functions of the package stand for.
 COMMANDS = ("run", "compare", "blame", "profile", "check consistency", "check extremes",

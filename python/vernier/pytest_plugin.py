@@ -25,8 +25,19 @@ def _headline(record):
     """As the exit code has it: what was not compared has not been found to differ."""
     if not any(record.outputs()):
         return "nothing was compared; check=False accepts that"
+    if record.exit_code == 1 and not record.mismatched():
+        return _refusal(record)
     return {1: "outputs do not match",
             4: "outputs were not all compared"}.get(record.exit_code, "the comparison failed")
+
+
+def _refusal(record):
+    """Of outputs that all match: what else was asked of them."""
+    if any(pair.get("rejected_for_types") for pair in record.pairs):
+        return "the types of outputs differ"
+    if any(pair.get("rejected_by_strict") for pair in record.pairs):
+        return "outputs match, but that shows nothing, which strict takes as a failure"
+    return "outputs match, but the comparison failed"
 
 
 class VernierFixture:

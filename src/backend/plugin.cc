@@ -208,10 +208,10 @@ Result<SessionDescription> PluginSession::Describe() {
       TensorInfo info = FromAbiSignature(t);
       if (is_output) outputs_.push_back({info.name, info.dtype});
       // Without a note it is a tensor whose type only a run tells.
-      if (t.dtype_code == VN_DTYPE_SKIPPED && t.note.size > 0) {
-        description.not_exposed.push_back({std::move(info.name), std::string(View(t.note))});
-      } else {
+      if (t.dtype_code != VN_DTYPE_SKIPPED || t.note.size == 0) {
         list.push_back(std::move(info));
+      } else if (is_output) {  // nothing is fed to an input that is no tensor
+        description.not_exposed.push_back({std::move(info.name), std::string(View(t.note))});
       }
     }
   }

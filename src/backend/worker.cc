@@ -58,12 +58,22 @@ Status Worker::Post(MessageType type, const MessageWriter& body, int fd, const R
   return death_;
 }
 
+// Without a terminal nothing else shows that it goes on.
+void Worker::TellOfLongWait(const Request& request) {
+  if (request.seconds() < options_.patience_s || told_of_ == request.start || holds_log_) return;
+  told_of_ = request.start;
+  const std::string who = loaded_ && loaded_->ok() ? (*loaded_)->name + " is still " : "Still ";
+  logger_.Info(who + std::string(request.stage) + ", after " + FormatG(options_.patience_s, 4) +
+               " s");
+}
+
 Status Worker::WaitForChannel(short events, const Request& request) {
   while (true) {
     if (options_.interrupted->load() != 0) {
       return EndBy(Cancelled("interrupted while " + std::string(request.stage)));
     }
     if (while_waiting_) while_waiting_(request.seconds());
+    TellOfLongWait(request);
     const double limit = request.limit_s;
     if (limit > 0 && request.seconds() >= limit) {
       const std::string& option = options_.timeout_option;

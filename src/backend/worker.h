@@ -40,6 +40,7 @@ struct WorkerOptions {
   UniqueFd served;
   bool in_process = false;  ///< serve in a thread of this process: a crash takes everything along
   double timeout_s = 0;     ///< for one request; 0 waits for ever
+  double patience_s = 30;   ///< after which a line says once what a request is still busy with
   /// What sets timeout_s, for the message of one that took longer; empty where users cannot.
   std::string timeout_option = "--timeout";
   /// Set by a signal handler: the number of a signal that should end the run. Not null.
@@ -184,6 +185,7 @@ class Worker {
   Result<Frame> Await(const Request& request);
   Result<Frame> Call(MessageType type, const MessageWriter& body, int fd, std::string_view stage);
   Status WaitForChannel(short events, const Request& request);
+  void TellOfLongWait(const Request& request);
   bool HasEnded() const;
   void ForwardLog(const Frame& frame);
   Status GiveBack(std::string_view stage);
@@ -216,6 +218,7 @@ class Worker {
   std::vector<uint64_t> released_;
   std::shared_ptr<Loans> loans_ = std::make_shared<Loans>();
   std::function<void(double)> while_waiting_;
+  std::optional<std::chrono::steady_clock::time_point> told_of_;  // the start of a long request
   std::function<void()> meanwhile_;
   std::optional<Ahead> ahead_;
   bool ended_unwanted_ = false;  // by what nobody had asked for

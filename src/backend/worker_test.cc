@@ -7,7 +7,9 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "util/no_log.h"
 
@@ -47,6 +49,32 @@ TEST_F(SilentWorker, RunsOutOfTime) {
 TEST_F(SilentWorker, NamesNoOptionWhereThereIsNone) {
   EXPECT_EQ(Start("")->AwaitLoad().status().message(),
             "hung while loading the framework: no answer within 0.02 s");
+}
+
+// Keeps what it is told.
+class KeptLog final : public Logger {
+ public:
+  bool Enabled(Severity) const override { return true; }
+  void Write(Severity, std::string_view text, LogColor, bool) override { lines.emplace_back(text); }
+  void Indent(int) override {}
+  std::vector<std::string> lines;
+};
+
+TEST(LongRequest, IsNamedOnce) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+  const UniqueFd theirs(ends[1]);
+  std::atomic<int> interrupted{0};
+  WorkerOptions options;
+  options.served.Reset(ends[0]);
+  options.timeout_s = 0.5;
+  options.patience_s = 0.02;
+  options.interrupted = &interrupted;
+  KeptLog log;
+  const auto worker = Worker::Start(std::move(options), log);
+  ASSERT_TRUE(worker.ok());
+  EXPECT_FALSE((*worker)->AwaitLoad().ok());
+  EXPECT_EQ(log.lines, std::vector<std::string>{"Still loading the framework, after 0.02 s"});
 }
 
 TEST_F(SilentWorker, ThatHasEndedDidNotRunOutOfTime) {

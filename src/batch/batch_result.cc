@@ -126,10 +126,10 @@ std::string FormatBatch(std::span<const BatchResult> results) {
   std::map<std::string, int> sums;
   for (const BatchResult& result : results) {
     const RecordDigest& digest = result.digest;
-    const std::string outputs = digest.outputs == 0
-                                    ? "-"
-                                    : std::to_string(digest.outputs - digest.failed) + " of " +
-                                          std::to_string(digest.outputs);
+    const std::string outputs =
+        digest.outputs == 0 ? "-"
+                            : std::to_string(digest.outputs - digest.failed - digest.partial) +
+                                  " of " + std::to_string(digest.outputs);
     rows.push_back({result.model, BatchVerdict(result), outputs,
                     result.started ? Seconds(result.seconds) : "-", Detail(result)});
     ++sums[BatchVerdict(result)];

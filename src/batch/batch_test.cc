@@ -24,8 +24,30 @@ TEST(FindBatchModelsTest, ExpandsPatternsOnceAndTellsStemsApart) {
   ASSERT_TRUE(models.ok());
   Words stems;
   for (const BatchModel& model : *models) stems.push_back(model.stem);
-  EXPECT_EQ(stems, (Words{"m", "m-2", "n", "m-2-2"}));
+  EXPECT_EQ(stems, (Words{"a__m", "b__m", "n", "m-2"}));
   EXPECT_EQ(FindBatchModels(Words{root / "*.pb"}).status().code(), StatusCode::kMalformed);
+}
+
+TEST(FindBatchModelsTest, NamesTellFoldersAndExtensionsApart) {
+  const fs::path root = fs::path(testing::TempDir()) / "batch_names";
+  fs::remove_all(root);
+  for (const char* name : {"u/x/m.onnx", "v/x/m.onnx", "w/m.onnx", "one/k.onnx", "one/k.pb"}) {
+    fs::create_directories((root / name).parent_path());
+    std::ofstream(root / name) << "x";
+  }
+  const auto stems_of = [&](const Words& names) {
+    Words words, stems;
+    for (const std::string& name : names) words.push_back(root / name);
+    const auto models = FindBatchModels(words);
+    EXPECT_TRUE(models.ok());
+    for (const BatchModel& model : *models) stems.push_back(model.stem);
+    return stems;
+  };
+  EXPECT_EQ(stems_of({"u/x/m.onnx", "v/x/m.onnx", "w/m.onnx"}),
+            (Words{"u__x__m", "v__x__m", "w__m"}));
+  EXPECT_EQ(stems_of({"w/m.onnx", "v/x/m.onnx"}), (Words{"w__m", "x__m"}));
+  EXPECT_EQ(stems_of({"one/k.onnx", "one/k.pb", "one/../one/k.pb"}), (Words{"k.onnx", "k.pb"}));
+  EXPECT_EQ(stems_of({"w/m.onnx"}), (Words{"m"}));
 }
 
 TEST(FaultsOfTest, TheWorstRunDecides) {

@@ -13,6 +13,7 @@
 #include "run/comparison/output_names.h"
 #include "run/comparison/pair_error_bounds.h"
 #include "run/feeds/described_inputs.h"
+#include "run/live/held_log.h"
 #include "util/first_line.h"
 
 namespace vernier {
@@ -158,9 +159,16 @@ class RunnerCheck {
   }
 
   Result<FirstRun> RunFirst(const RunPlan& plan, const Examined& examined) {
+    HeldLog drawing;
+    Result<FirstRun> first = RunFirst(plan, examined, drawing);
+    // That sizes are taken as 1 is not said of a feed that others took the place of.
+    if (!first.ok() || first->plan.inputs.found_dims.empty()) drawing.WriteTo(shared_.logger);
+    return first;
+  }
+
+  Result<FirstRun> RunFirst(const RunPlan& plan, const Examined& examined, Logger& drawing) {
     Probe& probe = *examined.probe;
-    VERNIER_ASSIGN_OR_RETURN(TensorMap feed,
-                             SampleDrawer(plan, shared_).Default(probe, shared_.logger));
+    VERNIER_ASSIGN_OR_RETURN(TensorMap feed, SampleDrawer(plan, shared_).Default(probe, drawing));
     Result<TensorMap> outputs = probe.Infer(feed);
     FirstRun first{plan, std::move(feed), std::move(outputs)};
     first.plan.inputs.found_dims.clear();
@@ -168,7 +176,7 @@ class RunnerCheck {
     const Result<bool> full = AllHaveElements(first.outputs);
     if (!WhyNotSizeOne(full)) return first;
     VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindProbeSizes(first.plan, shared_, full, probe));
-    first.tried_sizes = found.tried;
+    first.tried_sizes = found.tried_for_note();
     if (!found.unsteady.ok()) first.outputs = found.unsteady;
     if (found.dims.empty()) return first;
     first.plan.inputs.found_dims = std::move(found.dims);

@@ -126,12 +126,12 @@ class ExtremesCheck {
     VERNIER_TRY(found.unsteady);
     if (!found.dims.empty()) {
       shared_.logger.Warning(found.note);
-      return BaseFeed{std::move(found.feed), std::move(found.note), found.tried};
+      return BaseFeed{std::move(found.feed), std::move(found.note), found.tried_for_note()};
     }
     for (ExtremeSide& side : sides) {
       if (side.probe != nullptr && side.probe->runner().lost_worker()) side.probe.reset();
     }
-    return BaseFeed{std::move(feed), "", found.tried};
+    return BaseFeed{std::move(feed), "", found.tried_for_note()};
   }
 
   // Whoever has only floats in mind is to know.

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "check/probe.h"
-#include "model/onnx/model_type.h"
 #include "run/live/fake_workers.h"
 #include "util/no_log.h"
 #include "vernier/run_plan.h"
@@ -20,14 +19,7 @@ namespace vernier::testing_workers {
 class FakeRunners : public testing::Test {
  protected:
   void Make(const std::map<std::string, FakeModel>& models) {
-    for (const auto& [name, model] : models) {
-      RunnerPlan runner;
-      runner.name = name;
-      runner.backend = "fake";
-      runner.model.path = name;
-      runner.model.type = ModelTypeName(ModelType::kEngine);
-      plan_.runners.push_back(runner);
-    }
+    plan_.runners = RunnersOf(models);
     workers_ = std::make_unique<FakeWorkers>(models, interrupted_, log_);
     caller_.workers = workers_.get();
   }

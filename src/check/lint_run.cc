@@ -83,7 +83,7 @@ class NodeBench {
     if (!drawn.ok()) {
       // A fault of the model may be why: it is told already.
       const bool given = plan_.inputs.script.given() || !plan_.inputs.load_paths.empty();
-      if (given || (linted_.faultless && !HasOpenInputs())) return drawn.status();
+      if (given || (linted_.faultless && !HasInputsToLoad())) return drawn.status();
       result_.limits = "nodes were not run: " + drawn.status().message();
       return result_;
     }
@@ -176,11 +176,12 @@ class NodeBench {
     return std::move(coerced.tensors);
   }
 
-  // Inputs that the model itself does not tell enough of; rules have told of them.
-  bool HasOpenInputs() const {
+  // Inputs that cannot be drawn: strings, and those that the model itself does not tell enough of,
+  // which rules have told of.
+  bool HasInputsToLoad() const {
     const std::vector<TensorInfo> inputs = model_.RequiredInputs();
     return std::any_of(inputs.begin(), inputs.end(),
-                       [](const TensorInfo& input) { return !input.shape; });
+                       [](const TensorInfo& i) { return !i.shape || i.dtype == DType::kString; });
   }
 
   // A feed with other sizes for what is free. kNotFound where the runner takes none that is tried.

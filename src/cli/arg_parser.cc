@@ -252,24 +252,33 @@ class CommandLineParser {
   }
 
   /// How many of the words from `start` on an option takes: as many as its arity allows.
-  Result<size_t> MatchValues(const OptionRow& row, size_t start) const {
+  Result<size_t> MatchValues(const OptionRow& row, size_t start) {
     size_t available = 0;
     while (start + available < kinds_.size() && kinds_[start + available].kind == 'A') ++available;
     switch (row.arity) {
       case Arity::kNone:
         return size_t{0};
       case Arity::kOne:
-        if (available == 0) return ArgumentError(row, "expected one argument");
+        if (available == 0) return WithoutValue(row, start, "expected one argument");
         return size_t{1};
       case Arity::kOptional:
         return std::min<size_t>(available, 1);
       case Arity::kStar:
         return available;
       case Arity::kPlus:
-        if (available == 0) return ArgumentError(row, "expected at least one argument");
+        if (available == 0) return WithoutValue(row, start, "expected at least one argument");
         return available;
     }
     return Internal("unknown arity");
+  }
+
+  /// argparse takes numbers such as -1e5 and -inf for options.
+  Status WithoutValue(const OptionRow& row, size_t start, const std::string& why) {
+    if (start < words_.size() && ParseDouble(words_[start])) {
+      const std::string written = words_[start - 1] + "=" + words_[start];
+      result_.own_error = ArgumentError(row, why + "; write " + written).message();
+    }
+    return ArgumentError(row, why);
   }
 
   /// Gives the words from `start` on to as many of the remaining positionals as can be matched,

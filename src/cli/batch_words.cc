@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "cli/arg_parser.h"
 #include "cli/bind_run.h"
@@ -92,7 +93,9 @@ Result<RunWords> RunWordsFor(const BatchModel& model, std::span<const std::strin
   const ParseResult parsed = ParseCommandLine(table, options);
   if (parsed.end == ParseEnd::kUsageError) return InvalidArgument(parsed.error);
   if (!parsed.unknown.empty()) {
-    return InvalidArgument("'" + parsed.unknown.front() + "' is not an option of run");
+    const std::optional<std::string> near = SuggestFlag(table, parsed.unknown.front());
+    return InvalidArgument("'" + parsed.unknown.front() + "' is not an option of run" +
+                           (near ? "; did you mean " + *near + "?" : ""));
   }
   if (parsed.end == ParseEnd::kHelp) return InvalidArgument("--help goes before --");
   if (parsed.args.Has("model_file")) {

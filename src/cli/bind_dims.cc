@@ -7,7 +7,7 @@
 
 namespace vernier {
 
-Status BindDims(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
+Status BindDims(const ParsedArgs& args, FeedsFrom from, RunPlan& plan, Logger& logger) {
   const std::span<const std::string> given = args.List("dims");
   std::vector<std::string> words(given.begin(), given.end());
   for (const RunnerPlan& runner : plan.runners) {
@@ -20,8 +20,7 @@ Status BindDims(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
     runner.dims = plan.inputs.dims;
     runner.equal_names = !plan.lenient;
   }
-  const bool drawn = plan.inputs.load_paths.empty() && !plan.inputs.script.given();
-  if (!words.empty() && !drawn) {
+  if (!words.empty() && from == FeedsFrom::kElsewhere) {
     logger.Warning(
         "--dim has no effect: inputs that are loaded or made by a script have their own shapes");
   }

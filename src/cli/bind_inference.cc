@@ -2,6 +2,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/bind_model.h"
 #include "cli/commands/interruption.h"
@@ -10,6 +11,7 @@
 #include "inference/model_shapes.h"
 #include "inputs/shape_grid.h"
 #include "run/runner/changed_model.h"
+#include "util/no_log.h"
 
 namespace vernier {
 namespace {
@@ -74,9 +76,21 @@ Status CompleteCutAsAsked(const ParsedArgs& args, const Invocation& invocation,
   completion.outputs_given = args.Has("output_meta");
   VERNIER_ASSIGN_OR_RETURN(completion.model, BindModel(args));
   VERNIER_TRY(BindWorkers(args, completion.execution));
-  completion.inference = [&] { return BindInference(args, invocation, log); };
+  bool fed = false;
+  completion.inference = [&] {
+    fed = true;
+    return BindInference(args, invocation, log);
+  };
   if (args.Has("iterations")) log.Warning(kOneFeed);
-  return CompleteCut(completion, model, plan, log);
+  NoLog unheard;
+  if (!invocation.as_peer && args.Has("val_range")) {
+    VERNIER_TRY(BindInference(args, invocation, unheard).status());
+  }
+  VERNIER_TRY(CompleteCut(completion, model, plan, log));
+  std::vector<std::string> flags = FeedFlags(args);
+  if (args.Has("iterations")) std::erase(flags, args.Flag("iterations"));
+  if (!invocation.as_peer && !fed) WarnOfUnusedFeed(flags, log);
+  return {};
 }
 
 }  // namespace vernier

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "cli/bind_blame.h"
 #include "cli/bind_compare.h"
@@ -33,6 +35,25 @@ constexpr PeerVariable kPeerVariables[] = {
     {"POLYGRAPHY_INTERNAL_CORRECTNESS_CHECKS", "the tests do that"},
 };
 
+bool IsThere(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+Status CheckBackendDirs(const ExecutionPlan& execution) {
+  for (const std::string& folder : execution.backend_dirs) {
+    if (IsThere(folder)) continue;
+    return InvalidArgument("--backend-dir: there is no folder '" + folder + "'");
+  }
+  return {};
+}
+
+// What needs no Python goes on without it.
+void WarnOfMissingPython(const std::string& path, Logger& logger) {
+  if (path.find('/') == std::string::npos || IsThere(path)) return;
+  logger.Warning("--python: there is no file '" + path + "', so nothing that is in Python can run");
+}
+
 // A flag that does nothing here must not pass in silence.
 void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
   std::vector<std::string_view> warned;
@@ -57,7 +78,8 @@ void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
 
 // Words that make no sense end the run here, before any framework loads. Each set of shapes gets an
 // iteration. Polygraphy takes the last shape of an input.
-Status BindShapes(const ParsedArgs& args, const RunPlan& plan, InputPlan& inputs, Logger& logger) {
+Status BindShapes(const ParsedArgs& args, const RunPlan& plan, FeedsFrom from, InputPlan& inputs,
+                  Logger& logger) {
   const std::vector<std::string> words = ListOf(args, "input_shapes");
   if (plan.lenient) {
     inputs.shape_words = words;
@@ -66,7 +88,7 @@ Status BindShapes(const ParsedArgs& args, const RunPlan& plan, InputPlan& inputs
   VERNIER_ASSIGN_OR_RETURN(inputs.shape_words, ShapesInTurn(words));
   VERNIER_ASSIGN_OR_RETURN(const int64_t sets, CountShapeSets(inputs.shape_words));
   if (words.empty()) return {};
-  if (!inputs.load_paths.empty() || inputs.script.given()) {
+  if (from == FeedsFrom::kElsewhere) {
     const bool for_engine =
         std::any_of(plan.runners.begin(), plan.runners.end(),
                     [](const RunnerPlan& runner) { return runner.backend == "tensorrt"; });
@@ -86,7 +108,7 @@ Status BindShapes(const ParsedArgs& args, const RunPlan& plan, InputPlan& inputs
 }
 
 // The options of the inputs together, once each of them is bound.
-Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
+Status BindInputs(const ParsedArgs& args, bool feeds_given, RunPlan& plan, Logger& logger) {
   InputPlan& inputs = plan.inputs;
   if (!inputs.like.empty() && inputs.torch_numbers) {
     return InvalidArgument("--like draws by itself: leave --data-loader-backend-module torch out");
@@ -94,9 +116,11 @@ Status BindInputs(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   if (args.Has("data_loader_func_name") && inputs.script.given()) {
     inputs.script.function = TextOf(args, "data_loader_func_name");
   }
-  VERNIER_TRY(BindShapes(args, plan, inputs, logger));
-  VERNIER_TRY(BindDims(args, plan, logger));
-  if (inputs.load_paths.empty() && !inputs.script.given()) {
+  const bool drawn = inputs.load_paths.empty() && !inputs.script.given() && !feeds_given;
+  const FeedsFrom from = drawn ? FeedsFrom::kDrawn : FeedsFrom::kElsewhere;
+  VERNIER_TRY(BindShapes(args, plan, from, inputs, logger));
+  VERNIER_TRY(BindDims(args, from, plan, logger));
+  if (drawn) {
     if (inputs.iterations == 0 && !plan.lenient) {
       logger.Warning(std::string(args.Flag("iterations")) +
                      " 0: nothing is run, so nothing is compared and no output is saved");
@@ -147,7 +171,8 @@ std::string InOutputFolder(const ParsedArgs& args, const std::string& path) {
 }
 
 Status BindWorkers(const ParsedArgs& args, ExecutionPlan& execution) {
-  return BindOptions(args, {}, {execution});
+  VERNIER_TRY(BindOptions(args, {}, {execution}));
+  return CheckBackendDirs(execution);
 }
 
 Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Logger& logger) {
@@ -155,9 +180,13 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   plan.command = invocation.command;
   plan.lenient = invocation.as_peer || args.Has("lenient");
   VERNIER_TRY(BindRunners(args, invocation.now, plan, logger));
-  for (RunnerPlan& runner : plan.runners) runner.model.fp16_clamps = plan.lenient;
+  for (RunnerPlan& runner : plan.runners) {
+    runner.model.fp16_clamps = runner.model.skips_unknown_types = plan.lenient;
+  }
   VERNIER_TRY(BindSingly(args, plan, logger));
-  VERNIER_TRY(BindInputs(args, plan, logger));
+  VERNIER_TRY(CheckBackendDirs(plan.execution));
+  WarnOfMissingPython(plan.execution.python, logger);
+  VERNIER_TRY(BindInputs(args, invocation.feeds_given, plan, logger));
   VERNIER_TRY(BindCompare(args, plan, logger));
   for (const std::string_view dest : {"load_outputs_paths", "compare_outputs"}) {
     for (const std::string& word : args.List(dest)) AddSavedSide(word, plan);
@@ -191,7 +220,7 @@ Result<RunPlan> BindEngineBuild(const ParsedArgs& args, const ModelPlan& model,
   runner.session_options.emplace_back("save_engine", output);
   plan.runners.push_back(std::move(runner));
   VERNIER_TRY(BindOptions(args, {.log = &logger}, {plan.inputs, plan.execution}));
-  VERNIER_TRY(BindInputs(args, plan, logger));
+  VERNIER_TRY(BindInputs(args, false, plan, logger));
   return plan;
 }
 

@@ -19,6 +19,7 @@ struct Invocation {
   bool as_peer = false;  ///< under Polygraphy's name: its warnings instead of our errors
   std::time_t now = 0;
   std::vector<std::string> words = {};  ///< the same, one by one
+  bool feeds_given = false;             ///< the calling program makes them
 };
 
 /// Where a file of results goes: into --output-dir, unless that is not given or `path` names a

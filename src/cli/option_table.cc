@@ -134,8 +134,10 @@ std::vector<std::string_view> OptionTable::NeedsOf(const OptionRow& row) const {
   for (const std::string_view need : row.needs) {
     if (need.empty()) continue;
     // What is compared with itself, as in check consistency, has no sides.
-    const bool sides = FindDest("runners") != nullptr && FindDest("compare") != nullptr;
-    const bool known = need == kAnyRunner  ? FindDest("runners") != nullptr
+    const bool runners = FindDest("runners") != nullptr;
+    const bool sides = runners && FindDest("compare") != nullptr;
+    // Some commands have a runner that nobody names; of others, saved outputs may stand for it.
+    const bool known = need == kAnyRunner  ? runners && FindDest("load_outputs_paths") != nullptr
                        : need == kTwoSides ? sides
                                            : Find(need.substr(0, need.find(' '))) != nullptr;
     if (known) needs.push_back(need);

@@ -34,29 +34,41 @@ bool HasValue(const ParsedArgs& args, std::string_view dest, std::string_view va
   });
 }
 
-// A file may hold several sides, a script may be completed, and a run file has its own runners.
-bool HasTwoSides(const ParsedArgs& args) {
-  const size_t runners = args.Runners().size();
+// What the options of a call stand beside.
+struct Surroundings {
+  const OptionTable& table;
+  const ParsedArgs& args;
+  size_t objects = 0;  // runners that no word names
+
+  size_t Runners() const { return args.Runners().size() + objects; }
+};
+
+// A script may be completed, and a run file has its own runners.
+bool IsKnownLater(const ParsedArgs& args) { return args.Has("gen_script") || args.Has("run_file"); }
+
+// A file may hold several sides.
+bool HasTwoSides(const Surroundings& around) {
+  const ParsedArgs& args = around.args;
+  const size_t runners = around.Runners();
   const size_t files = args.List("load_outputs_paths").size() + args.List("compare_outputs").size();
-  const bool known_later = args.Has("gen_script") || args.Has("run_file");
-  return known_later || runners + files >= 2 || (runners == 0 && files == 1);
+  return IsKnownLater(args) || runners + files >= 2 || (runners == 0 && files == 1);
 }
 
-bool IsMet(const OptionTable& table, const ParsedArgs& args, std::string_view need) {
-  if (need == kAnyRunner) return !args.Runners().empty();
-  if (need == kTwoSides) return HasTwoSides(args);
+bool IsMet(const Surroundings& around, std::string_view need) {
+  if (need == kAnyRunner) return around.Runners() > 0 || IsKnownLater(around.args);
+  if (need == kTwoSides) return HasTwoSides(around);
   const size_t blank = need.find(' ');
-  const OptionRow& row = *table.Find(need.substr(0, blank))->row;
-  if (row.action == OptionAction::kRunner) return HasRunner(args, row.constant);
-  if (blank != std::string_view::npos) return HasValue(args, row.dest, need.substr(blank + 1));
-  return args.Has(row.dest);
+  const OptionRow& row = *around.table.Find(need.substr(0, blank))->row;
+  if (row.action == OptionAction::kRunner) return HasRunner(around.args, row.constant);
+  if (blank == std::string_view::npos) return around.args.Has(row.dest);
+  return HasValue(around.args, row.dest, need.substr(blank + 1));
 }
 
 // Empty where all is well: "--save-onnx" of --save-external-data.
-std::string MissingFor(const OptionTable& table, const ParsedArgs& args, const OptionRow& row) {
+std::string MissingFor(const Surroundings& around, const OptionRow& row) {
   std::string missing;
-  for (const std::string_view need : table.NeedsOf(row)) {
-    if (IsMet(table, args, need)) return "";
+  for (const std::string_view need : around.table.NeedsOf(row)) {
+    if (IsMet(around, need)) return "";
     missing += (missing.empty() ? "" : " or ") + std::string(need);
   }
   return missing;
@@ -75,10 +87,10 @@ Status NoEffectBeside(const GivenOption& given, std::string_view other) {
 }
 
 // What is for one runner, where there are others alone. Without any, files may stand for them.
-std::string MissingRunner(const OptionTable& table, const ParsedArgs& args, const OptionRow& row) {
-  const std::string_view runner = table.RunnerOf(row);
-  if (runner.empty() || args.Runners().empty()) return "";
-  return IsMet(table, args, runner) ? "" : std::string(runner);
+std::string MissingRunner(const Surroundings& around, const OptionRow& row) {
+  const std::string_view runner = around.table.RunnerOf(row);
+  if (runner.empty() || around.Runners() == 0) return "";
+  return IsMet(around, runner) ? "" : std::string(runner);
 }
 
 // A sentence for each flag that puts others out of force.
@@ -105,23 +117,18 @@ bool SavesSomething(const OptionRow& row) {
 
 // Whatever was computed would be gone.
 Status CheckPlace(const GivenOption& given) {
-  const bool saves = given.row->dest.starts_with("save_");  // a bare external file has a default
+  const std::string_view dest = given.row->dest;  // a bare external file has a default
+  const bool saves = dest.starts_with("save_") || dest == "output" || dest == "output_dir";
   if (!saves || given.values.empty() || !given.values.front().empty()) return {};
   const std::string_view what = given.row->metavar == "DIR" ? "a folder" : "a place to save at";
   return InvalidArgument(std::string(given.flag) + ": expected " + std::string(what) + ", got ''");
 }
 
-bool IsRunner(const OptionTable& table, std::string_view need) {
-  const FlagEntry* entry = table.Find(need.substr(0, need.find(' ')));
-  return need == kAnyRunner || need == kTwoSides ||
-         (entry != nullptr && entry->row->action == OptionAction::kRunner);
-}
-
 // The flag of the one kind of runner that the option is for, by its group or by what it needs.
 std::string_view RunnerFlagOf(const OptionTable& table, const OptionRow& row) {
   for (const std::string_view need : table.NeedsOf(row)) {
-    const bool any = need == kAnyRunner || need == kTwoSides;
-    if (!any && IsRunner(table, need)) return need;
+    const FlagEntry* const entry = table.Find(need);
+    if (entry != nullptr && entry->row->action == OptionAction::kRunner) return need;
   }
   return table.RunnerOf(row);
 }
@@ -130,20 +137,16 @@ bool IsLeftOut(const OptionRow& row, UseOf whose) {
   return whose == UseOf::kOwnOptions && row.origin == Origin::kPeer;
 }
 
-Status CheckNeeds(const OptionTable& table, const ParsedArgs& args, UseOf whose,
-                  RunnersGiven runners) {
-  for (const GivenOption& given : args.given()) {
+Status CheckNeeds(const Surroundings& around, UseOf whose) {
+  for (const GivenOption& given : around.args.given()) {
     const OptionRow& row = *given.row;
     if (row.origin == Origin::kPeer && !SavesSomething(row)) continue;
     if (IsLeftOut(row, whose)) continue;
-    const std::string_view beside = IdleBeside(table, args, row);
+    const std::string_view beside = IdleBeside(around.table, around.args, row);
     if (!beside.empty()) return NoEffectBeside(given, beside);
-    std::string missing = MissingFor(table, args, row);
-    if (missing.empty() && SavesSomething(row)) missing = MissingRunner(table, args, row);
-    const bool known = runners == RunnersGiven::kAllInWords || missing.empty() ||
-                       !IsRunner(table, table.NeedsOf(row).empty() ? table.RunnerOf(row)
-                                                                   : table.NeedsOf(row).front());
-    if (missing.empty() || !known) continue;
+    std::string missing = MissingFor(around, row);
+    if (missing.empty() && SavesSomething(row)) missing = MissingRunner(around, row);
+    if (missing.empty()) continue;
     const std::string flag(given.flag);
     return InvalidArgument(flag + " has no effect without " + missing + ": add that, or leave " +
                            flag + " out");
@@ -166,6 +169,7 @@ std::string_view OutOfRange(std::string_view token) {
 Status CheckRange(const GivenOption& given) {
   const bool list = given.row->sets.one_each;
   if (!list && given.row->type != ValueType::kFloat) return {};
+  const bool takes_inf = list && given.row->dest != "val_range";
   for (const std::string& word : given.values) {
     std::string_view rest = word;
     if (list) rest.remove_prefix(word.rfind(':') == std::string::npos ? 0 : word.rfind(':') + 1);
@@ -175,9 +179,9 @@ Status CheckRange(const GivenOption& given) {
       rest.remove_prefix(std::min(end + 1, rest.size()));
       const std::string_view why = OutOfRange(token);
       if (why.empty()) continue;
-      return InvalidArgument(std::string(given.flag) + ": '" + std::string(token) + "' is " +
-                             std::string(why) +
-                             (list && why.starts_with("beyond") ? "; inf is written as such" : ""));
+      return InvalidArgument(
+          std::string(given.flag) + ": '" + std::string(token) + "' is " + std::string(why) +
+          (takes_inf && why.starts_with("beyond") ? "; inf is written as such" : ""));
     }
   }
   return {};
@@ -186,14 +190,14 @@ Status CheckRange(const GivenOption& given) {
 }  // namespace
 
 Status CheckOptionUse(const OptionTable& table, const ParsedArgs& args, UseOf whose,
-                      RunnersGiven runners) {
+                      size_t objects) {
   if (whose == UseOf::kAllOptions) VERNIER_TRY(CheckRepeatedWords(args));
   for (const GivenOption& given : args.given()) {
     if (IsLeftOut(*given.row, whose)) continue;
     VERNIER_TRY(CheckRange(given));
     VERNIER_TRY(CheckPlace(given));
   }
-  return CheckNeeds(table, args, whose, runners);
+  return CheckNeeds({table, args, objects}, whose);
 }
 
 Status CheckIdleBeside(const ParsedArgs& args, std::string_view flag, std::string_view called) {
@@ -230,12 +234,14 @@ std::vector<std::string> WithoutComparison(const OptionTable& table,
   return kept;
 }
 
-std::vector<std::string> IdleOptionWarnings(const OptionTable& table, const ParsedArgs& args) {
+std::vector<std::string> IdleOptionWarnings(const OptionTable& table, const ParsedArgs& args,
+                                            size_t objects) {
+  const Surroundings around{table, args, objects};
   // What is missing, and the flags without effect, in the order in which they were given.
   std::vector<std::pair<std::string, std::vector<std::string>>> idle;
   for (const GivenOption& given : args.given()) {
-    std::string missing = MissingFor(table, args, *given.row);
-    if (missing.empty()) missing = MissingRunner(table, args, *given.row);
+    std::string missing = MissingFor(around, *given.row);
+    if (missing.empty()) missing = MissingRunner(around, *given.row);
     if (missing.empty() || given.flag.empty()) continue;
     auto at = std::ranges::find(idle, missing, [](const auto& entry) { return entry.first; });
     if (at == idle.end()) at = idle.insert(at, {missing, {}});

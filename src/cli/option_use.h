@@ -1,6 +1,7 @@
 // Options that were given and that nothing would use.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,9 +13,6 @@
 
 namespace vernier {
 
-/// Whether the words hold all runners; from Python some of them are objects.
-enum class RunnersGiven : uint8_t { kAllInWords, kElsewhereToo };
-
 /// Whose options are checked. Polygraphy takes its own without a word, and so does a lenient run.
 enum class UseOf : uint8_t { kAllOptions, kOwnOptions };
 
@@ -22,9 +20,10 @@ enum class UseOf : uint8_t { kAllOptions, kOwnOptions };
 /// without the one that it needs (OptionRow::needs), or beside one that puts it out of force
 /// (OptionRow::idle_beside), where it is one of ours or saves something, a word that another one
 /// puts out of force (CheckRepeatedWords), a number that double has no room for, and an empty name
-/// for what is to be saved.
+/// for what is to be saved. `objects`: how many runners there are that are objects of Python, and
+/// so of no kind that an option needs.
 Status CheckOptionUse(const OptionTable& table, const ParsedArgs& args, UseOf whose,
-                      RunnersGiven runners = RunnersGiven::kAllInWords);
+                      size_t objects = 0);
 
 /// kInvalidArgument, naming the first option that has no effect beside `flag`, which was given by
 /// other means, and how (`called`: "compare_func").
@@ -36,8 +35,9 @@ Status CheckRunnerOptions(const OptionTable& table, const ParsedArgs& own, std::
 
 /// Of Polygraphy's options that save nothing, and of those for a runner that the command line does
 /// not have, which ones have no effect: a sentence for each option or runner that is missing, or
-/// that puts them out of force.
-std::vector<std::string> IdleOptionWarnings(const OptionTable& table, const ParsedArgs& args);
+/// that puts them out of force. `objects` as above.
+std::vector<std::string> IdleOptionWarnings(const OptionTable& table, const ParsedArgs& args,
+                                            size_t objects = 0);
 
 /// `words` without the options that need two sides, for the run of one of them alone. As they are
 /// where they cannot be parsed.

@@ -197,10 +197,10 @@ struct IterationComparison {
   /// Outputs that `logits` is not for, and why. Without another function they are not in `outputs`.
   std::vector<std::pair<std::string, std::string>> not_logits;
 
+  /// Neither side has an output: that shows nothing, and Polygraphy goes on all the same.
+  bool empty() const { return outputs.empty() && a_outputs.empty() && b_outputs.empty(); }
   /// Both sides have no outputs, or something was compared.
-  bool compared_something() const {
-    return !outputs.empty() || (a_outputs.empty() && b_outputs.empty());
-  }
+  bool compared_something() const { return !outputs.empty() || empty(); }
   bool passed() const {
     for (const OutputComparison& output : outputs) {
       if (!output.passed()) return false;

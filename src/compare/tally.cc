@@ -109,7 +109,7 @@ OutputTally& ComparisonTally::Find(const std::string& name) {
 
 void ComparisonTally::Add(const IterationComparison& iteration) {
   ++iterations_;
-  passed_ += iteration.passed() ? 1 : 0;
+  passed_ += iteration.passed() && !iteration.empty() ? 1 : 0;
   for (const OutputComparison& output : iteration.outputs) {
     OutputTally& tally = Find(output.a_name);
     if (tally.iterations == 0) {

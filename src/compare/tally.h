@@ -78,6 +78,7 @@ class ComparisonTally {
   void Add(const IterationComparison& iteration);
 
   int64_t iterations() const { return iterations_; }
+  /// Without those in which neither side has an output.
   int64_t passed_iterations() const { return passed_; }
   const std::vector<OutputTally>& outputs() const { return outputs_; }
 

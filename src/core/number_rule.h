@@ -21,7 +21,10 @@ inline constexpr NumberRule kAtLeast1 = {.expected = "a number >= 1", .least = 1
 inline constexpr NumberRule kShare = {.expected = "a number from 0 to 1", .least = 0, .most = 1};
 /// Polygraphy takes a count below 0 for none.
 inline constexpr NumberRule kCount = {.expected = "a number >= 0", .least = 0, .or_lenient = true};
-inline constexpr NumberRule kPositions = {.expected = "a whole number >= 0", .least = 0};
+inline constexpr NumberRule kPositions = {
+    .expected = "a whole number from 0 to 9223372036854775807", .least = 0};
+/// Of a cosine; Polygraphy takes every number.
+inline constexpr NumberRule kAtMost1 = {.expected = "a number <= 1", .most = 1, .or_lenient = true};
 inline constexpr NumberRule kClasses = {
     .expected = "a whole number from 1 to 1000", .least = 1, .most = 1000};
 /// How many elements are shown: more would fill the screen, not explain more.

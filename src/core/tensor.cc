@@ -36,8 +36,8 @@ Status CheckSize(DType dtype, std::span<const int64_t> dims, std::span<const std
   if (dtype == DType::kString) return CheckStrings(bytes, *count);
   const std::optional<uint64_t> expected = ByteSize(dtype, static_cast<uint64_t>(*count));
   if (!expected || *expected != bytes.size()) {
-    return Malformed("a " + std::string(DTypeName(dtype)) + " tensor of shape " + FormatDims(dims) +
-                     " needs " +
+    return Malformed("a tensor of type " + std::string(DTypeName(dtype)) + " and shape " +
+                     FormatDims(dims) + " needs " +
                      (expected ? std::to_string(*expected) : std::string("no fixed number of")) +
                      " bytes, but has " + std::to_string(bytes.size()));
   }
@@ -152,8 +152,8 @@ Result<TensorBuffer> TensorBuffer::Allocate(DType dtype, Dims dims) {
   const std::optional<uint64_t> size =
       count ? ByteSize(dtype, static_cast<uint64_t>(*count)) : std::nullopt;
   if (!size) {
-    return Malformed("a " + std::string(DTypeName(dtype)) + " tensor of shape " + FormatDims(dims) +
-                     " has no representable size");
+    return Malformed("a tensor of type " + std::string(DTypeName(dtype)) + " and shape " +
+                     FormatDims(dims) + " has no representable size");
   }
   TensorBuffer buffer;
   buffer.data_ = AllocateAligned(*size);

@@ -1,30 +1,15 @@
 #include "debug/live_run.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "backend/worker.h"
+#include "run/comparison/no_reports.h"
 #include "run/executor.h"
 #include "util/interruption.h"
 
 namespace vernier {
 namespace {
-
-// The record has all that is wanted.
-class NoReports final : public RunObserver {
- public:
-  ComparisonDetail DetailWanted() override { return {}; }
-  void ComparisonsStarted(std::span<const RunnerPair>) override {}
-  void IterationStarted(int64_t) override {}
-  void PairCompared(const IterationComparison&) override {}
-  void PairFinished(const RunnerPair&, const ComparisonTally&) override {}
-  void OutputValidated(const std::string&, int64_t, const NamedTensor&,
-                       const Validation&) override {}
-  void ValidationStarted(const std::vector<std::string>&) override {}
-  void ValidationFinished(bool) override {}
-  void Progress(int64_t, int64_t) override {}
-};
 
 constexpr const char* kWhatToDo =
     "save all tensors of the reference with --onnx-outputs mark all, or name runners for both "

@@ -58,9 +58,9 @@ const KnownPart* FindPart(std::span<const KnownPart> parts, std::string_view nam
   return at == parts.end() ? nullptr : &*at;
 }
 
-std::string PipCommand(const PythonPlace& python, std::string_view package) {
+std::string PipCommand(const PythonPlace& python, std::string_view package, Wanted wanted) {
   if (package.empty()) return "";
-  const std::string name(package);
+  const std::string name = (wanted == Wanted::kNewest ? "--upgrade " : "") + std::string(package);
   const std::string program = python.path.empty() ? "python3" : QuoteForShell(python.path);
   if (python.path.empty() || python.managed) {
     return program + " -m venv .venv && . .venv/bin/activate && pip install " + name;

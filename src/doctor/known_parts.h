@@ -1,6 +1,7 @@
 // What vernier can use, what for, and which package has it.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,7 +29,11 @@ struct PythonPlace {
   bool managed = false;  ///< by the distribution: pip refuses to install into it
 };
 
+/// Which version of a package: pip keeps one that is there unless the newest is asked for.
+enum class Wanted : uint8_t { kAny, kNewest };
+
 /// One command line that installs a package where it is looked for.
-std::string PipCommand(const PythonPlace& python, std::string_view package);
+std::string PipCommand(const PythonPlace& python, std::string_view package,
+                       Wanted wanted = Wanted::kAny);
 
 }  // namespace vernier

@@ -22,6 +22,8 @@ TEST(KnownParts, AManagedInterpreterGetsAnEnvironment) {
   EXPECT_EQ(PipCommand({}, "numpy"),
             "python3 -m venv .venv && . .venv/bin/activate && pip install numpy");
   EXPECT_EQ(PipCommand({"/e/bin/python", false}, ""), "");
+  EXPECT_EQ(PipCommand({"/e/bin/python", false}, "onnxruntime", Wanted::kNewest),
+            "/e/bin/python -m pip install --upgrade onnxruntime");
 }
 
 TEST(TemporarySpace, IsSaidBelowAUsefulAmount) {

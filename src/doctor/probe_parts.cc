@@ -41,7 +41,10 @@ DoctorPart PartOfPlugin(const BackendFile& file, const Result<BackendInfo>& info
   }
   part.path = file.path;
   part.state = IsMissing(info.status(), part.why) ? PartState::kMissing : PartState::kUnusable;
-  if (known != nullptr) part.command = PipCommand(python, known->package);
+  if (known == nullptr) return part;
+  // One that is there and cannot be used is as a rule an old one, which pip would leave as it is.
+  const auto wanted = part.state == PartState::kMissing ? Wanted::kAny : Wanted::kNewest;
+  part.command = PipCommand(python, known->package, wanted);
   return part;
 }
 

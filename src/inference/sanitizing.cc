@@ -92,9 +92,10 @@ class Sanitizer {
     };
     VERNIER_ASSIGN_OR_RETURN(
         const std::vector<std::string_view> names,
-        SelectOnnxOutputs(
-            now(), {given(plan.outputs), given(plan.outputs_by_type), given(plan.exclude_outputs)},
-            log_));
+        SelectOnnxOutputs(now(),
+                          {given(plan.outputs), given(plan.outputs_by_type),
+                           given(plan.exclude_outputs), plan.skips_unknown_types},
+                          log_));
     VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces,
                              ApplyPatches(now().bytes(), EditOutputs(now(), names).patches));
     VERNIER_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ToBytes(pieces));

@@ -227,6 +227,28 @@ Result<Tensor> DrawTensor(DType dtype, Dims dims, const ValueRange& range, Numpy
   return place != nullptr ? MoveTo(*place, tensor) : Result<Tensor>(std::move(tensor));
 }
 
+Status CheckFloatRange(DType dtype, const ValueRange& range) {
+  const bool is_complex = Kind(dtype) == DTypeKind::kComplex;
+  if (!is_complex && Kind(dtype) != DTypeKind::kFloat) return {};
+  const bool single = dtype == DType::kFloat32 || dtype == DType::kComplex64;
+  const double largest = LargestFinite(!is_complex ? dtype
+                                       : single    ? DType::kFloat32
+                                                   : DType::kFloat64);
+  // 3.4028235e38 is float32's largest value as NumPy writes it, and a little more.
+  const auto as_stored = [single](double end) {
+    return single ? static_cast<double>(static_cast<float>(end)) : end;
+  };
+  const double low = BoundAsDouble(range.low), high = BoundAsDouble(range.high);
+  const std::string why = "the range " + FormatRange(range) + " cannot be used for " +
+                          std::string(DTypeName(dtype)) + ": ";
+  if (std::fabs(as_stored(low)) > largest || std::fabs(as_stored(high)) > largest) {
+    const std::string limit = FormatFloatRepr(largest);
+    return Malformed(why + "expected both ends within [-" + limit + ", " + limit + "]");
+  }
+  if (std::isfinite(high - low)) return {};
+  return Malformed(why + "its width is beyond the largest number that there is");
+}
+
 Result<Tensor> MoveTo(const TensorPlace& place, const Tensor& tensor) {
   VERNIER_TRY(place.memory->Write(place.bytes, tensor.bytes()));
   return Tensor::WrapShared(tensor.dtype(), tensor.dims(), place.bytes, place.memory);

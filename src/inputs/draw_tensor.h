@@ -35,6 +35,10 @@ struct TensorPlace {
 Result<Tensor> DrawTensor(DType dtype, Dims dims, const ValueRange& range, NumpyRandom& random,
                           const TensorPlace* place = nullptr);
 
+/// kMalformed where values of a float or complex type that are drawn from the range would overflow:
+/// the type cannot hold an end of it, or float64 its width. Such values are infinite in Polygraphy.
+Status CheckFloatRange(DType dtype, const ValueRange& range);
+
 /// The same tensor at a place of as many bytes.
 Result<Tensor> MoveTo(const TensorPlace& place, const Tensor& tensor);
 

@@ -62,12 +62,16 @@ TEST(ValueRanges, RefuseWhatIsNoPairOfNumbers) {
 
 TEST(ValueRanges, OnlyFiniteBoundsCanBeDrawnBetween) {
   const auto said = [](const std::string& word) {
-    return CheckFiniteRanges(*ParseValueRanges(std::vector<std::string>{"[0,1]", word})).message();
+    return CheckValueRanges(std::vector<std::string>{"[0,1]", word}).message();
   };
   EXPECT_EQ(said("x:[nan,1]"), "--val-range: expected two finite numbers, got 'x:[nan, 1]'");
   EXPECT_EQ(said("x:[0,-inf]"), "--val-range: expected two finite numbers, got 'x:[0, -inf]'");
   EXPECT_EQ(said("[inf,inf]"), "--val-range: expected two finite numbers, got '[inf, inf]'");
-  EXPECT_EQ(said("x:[1,0]"), "");
+  EXPECT_EQ(said("x:[1,0]"),
+            "--val-range: expected two finite numbers, the smaller first, got 'x:[1, 0]'");
+  EXPECT_EQ(said("x:[0,1"),
+            "--val-range: expected [NAME:][MIN,MAX], got 'x:[0,1', whose brackets do not close");
+  EXPECT_EQ(said("a[0]:[1,1]"), "");
   EXPECT_EQ(said("x:[0,18446744073709551615]"), "");
 }
 

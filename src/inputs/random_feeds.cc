@@ -60,13 +60,17 @@ Status UnknownName(const std::string& flag, const std::string& name,
                    FormatPythonList(inputs));
 }
 
-Status CheckRoomFor(std::span<const std::optional<uint64_t>> sizes) {
+bool HasFixedShape(const TensorInfo& input) {
+  return input.shape && std::ranges::none_of(*input.shape, &Dim::dynamic);
+}
+
+Status CheckRoomFor(std::span<const std::optional<uint64_t>> sizes, bool fixed) {
   uint64_t total = 0;
   for (const std::optional<uint64_t>& size : sizes) {
     const uint64_t left = std::numeric_limits<uint64_t>::max() - total;
     total += std::min(size.value_or(0), left);
   }
-  return CheckMemoryRoom(total, "the inputs");
+  return CheckMemoryRoom(total, "the inputs", fixed);
 }
 
 /// The inputs of a large feed, side by side in memory that other processes can map.
@@ -181,7 +185,9 @@ Result<TensorMap> RandomFeeds::Make(int64_t iteration, Logger& logger) const {
   int64_t seed = 0;
   const bool overflow = __builtin_add_overflow(options_.seed, iteration, &seed);
   const std::vector<std::optional<uint64_t>> sizes = SizesOf(iteration);
-  VERNIER_TRY(CheckRoomFor(sizes));
+  const bool fixed =
+      std::ranges::all_of(inputs_, [](const Input& input) { return HasFixedShape(input.info); });
+  VERNIER_TRY(CheckRoomFor(sizes, fixed));
   if (!overflow && options_.drawer != nullptr) return MakeElsewhere(seed, iteration, logger);
   if (overflow || seed < 0 || seed > std::numeric_limits<uint32_t>::max()) {
     return InvalidArgument("--seed: expected seed + iteration between 0 and 2**32 - 1, got " +
@@ -237,7 +243,9 @@ Result<TensorMap> RandomFeeds::MakeElsewhere(int64_t seed, int64_t iteration,
       continue;
     }
     places.push_back(feed.size() - 1);
-    requests.push_back({input.info.name, input.info.dtype, shape.dims, Announce(input, logger)});
+    Result<ValueRange> range = Announce(input, logger);
+    if (!range.ok()) return std::move(range).Annotate("input '" + input.info.name + "'").status();
+    requests.push_back({input.info.name, input.info.dtype, shape.dims, *range});
   }
   VERNIER_ASSIGN_OR_RETURN(TensorMap drawn, options_.drawer->Draw(seed, requests));
   for (size_t i = 0; i < places.size(); ++i) {
@@ -248,8 +256,11 @@ Result<TensorMap> RandomFeeds::MakeElsewhere(int64_t seed, int64_t iteration,
 }
 
 // The range that an input is drawn from, which is told once.
-ValueRange RandomFeeds::Announce(const Input& input, Logger& logger) const {
+Result<ValueRange> RandomFeeds::Announce(const Input& input, Logger& logger) const {
   const ValueRange range = RangeFor(options_.ranges, input.info.name);
+  if (options_.strictness == Strictness::kStrict) {
+    VERNIER_TRY(CheckFloatRange(input.info.dtype, range));
+  }
   logger.Once(Severity::kVerbose, "Input tensor: " + input.info.name +
                                       " | Generating input data in range: " +
                                       FormatDrawnRange(input.info.dtype, range));
@@ -271,7 +282,7 @@ Result<Tensor> RandomFeeds::MakeInput(const Input& input, int64_t iteration, Num
     VERNIER_ASSIGN_OR_RETURN(Tensor drawn, sample->values.Draw(dtype, shape.dims, random));
     return place != nullptr ? MoveTo(*place, drawn) : Result<Tensor>(std::move(drawn));
   }
-  const ValueRange range = Announce(input, logger);
+  VERNIER_ASSIGN_OR_RETURN(const ValueRange range, Announce(input, logger));
   Result<Tensor> tensor = DrawTensor(dtype, shape.dims, range, random, place);
   if (tensor.ok() || tensor.status().code() != StatusCode::kInternal) return tensor;
   return Malformed("shape " + FormatDims(shape.dims) + " does not fit into memory (" +

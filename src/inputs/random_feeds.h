@@ -49,9 +49,9 @@ class RandomFeeds {
 
   /// Feed number `iteration`, with Polygraphy's log lines. A large one lies in memory that is ready
   /// to be sent to other processes. kInvalidArgument when seed + iteration is outside 0..2^32-1;
-  /// kMalformed for integer ranges that the type cannot hold, for strings (see DrawTensor) and for
-  /// more than the memory that is free; kInternal when memory cannot be had. Errors of the drawer
-  /// are passed on.
+  /// kMalformed for ranges that the type cannot hold (of floats unless kPeer), for strings (see
+  /// DrawTensor) and for more than the memory that is free; kInternal when memory cannot be had.
+  /// Errors of the drawer are passed on.
   Result<TensorMap> Make(int64_t iteration, Logger& logger) const;
 
  private:
@@ -68,7 +68,7 @@ class RandomFeeds {
   Result<Tensor> MakeInput(const Input& input, int64_t iteration, NumpyRandom& random,
                            Logger& logger, const TensorPlace* place) const;
   Result<TensorMap> MakeElsewhere(int64_t seed, int64_t iteration, Logger& logger) const;
-  ValueRange Announce(const Input& input, Logger& logger) const;
+  Result<ValueRange> Announce(const Input& input, Logger& logger) const;
 
   RandomFeedOptions options_;
   std::vector<Input> inputs_;

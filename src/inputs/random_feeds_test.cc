@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "core/memory_limit.h"
+#include "inputs/memory_room.h"
 #include "inputs/recording_logger.h"
 #include "util/shared_memory.h"
 
@@ -57,9 +59,13 @@ TEST(RandomFeeds, MoreThanIsFreeIsRefusedBeforeItIsMade) {
   ASSERT_TRUE(feeds.ok());
   const Status status = feeds->Make(0, logger).status();
   EXPECT_EQ(status.code(), StatusCode::kMalformed);
-  EXPECT_NE(status.message().find("of memory are free; give smaller sizes with --dim"),
+  EXPECT_NE(status.message().find("of memory are free; the model fixes their sizes"),
             std::string::npos)
       << status.message();
+  EXPECT_NE(CheckMemoryRoom(std::numeric_limits<uint64_t>::max(), "the inputs")
+                .message()
+                .find("of memory are free; give smaller sizes with --dim"),
+            std::string::npos);
 }
 
 // Beyond a megabyte, inputs are drawn part by part into memory that other processes can map.
@@ -243,6 +249,24 @@ INSTANTIATE_TEST_SUITE_P(
                     "both within [0, 255]",
                     ""}),
     [](const auto& info) { return info.param.name; });
+
+TEST(RandomFeeds, FloatRangesBeyondTheTypeAreRefusedAndInfiniteInThePeer) {
+  RecordingLogger logger;
+  const auto refusal = [&](DType dtype, const char* range, Strictness strictness) {
+    const auto feeds = Make({InputNamed("x", dtype, kBatchOf3)}, {}, {range}, strictness);
+    return feeds->Make(0, logger).status().message();
+  };
+  constexpr Strictness kStrict = Strictness::kStrict;
+  EXPECT_EQ(refusal(DType::kFloat16, "[0,1e5]", kStrict),
+            "input 'x': the range [0, 100000.0] cannot be used for float16: expected both ends "
+            "within [-65504.0, 65504.0]");
+  EXPECT_NE(refusal(DType::kFloat32, "[-1e308,0]", kStrict), "");
+  EXPECT_NE(refusal(DType::kComplex64, "[0,1e39]", kStrict), "");
+  EXPECT_NE(refusal(DType::kFloat64, "[-1e308,1e308]", kStrict), "");
+  EXPECT_EQ(refusal(DType::kFloat64, "[0,1e308]", kStrict), "");
+  EXPECT_EQ(refusal(DType::kFloat32, "[-3.4028235e38,3.4028235e38]", kStrict), "");
+  EXPECT_EQ(refusal(DType::kFloat32, "[-1e308,1e308]", Strictness::kPeer), "");
+}
 
 TEST(RandomFeeds, CannotMakeStrings) {
   RecordingLogger logger;

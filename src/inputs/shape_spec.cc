@@ -53,6 +53,9 @@ Result<ShapeSpec> ToSpec(const std::string& word, Strictness strictness) {
     return spec;
   }
   const KeyedWord split = SplitAtLast(word);
+  if (strictness == Strictness::kStrict && HasOpenBracket(split.value)) {
+    return Refuse(word, ", whose brackets do not close");
+  }
   const CastValue value = ParseCastValue(split.value);
   std::vector<CastValue> elements;
   if (const auto* text = std::get_if<std::string>(&value.data)) {

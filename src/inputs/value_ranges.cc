@@ -55,14 +55,21 @@ Result<std::vector<NamedRange>> ParseValueRanges(std::span<const std::string> wo
   return ranges;
 }
 
-Status CheckFiniteRanges(std::span<const NamedRange> ranges) {
+Status CheckValueRanges(std::span<const std::string> words) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<NamedRange> ranges, ParseValueRanges(words));
+  for (const std::string& word : words) {
+    if (!HasOpenBracket(SplitAtLast(word).value)) continue;
+    return InvalidArgument("--val-range: expected [NAME:][MIN,MAX], got '" + word +
+                           "', whose brackets do not close");
+  }
   for (const NamedRange& entry : ranges) {
-    const bool finite = std::isfinite(BoundAsDouble(entry.range.low)) &&
-                        std::isfinite(BoundAsDouble(entry.range.high));
-    if (finite) continue;
+    const double low = BoundAsDouble(entry.range.low), high = BoundAsDouble(entry.range.high);
+    const bool finite = std::isfinite(low) && std::isfinite(high);
+    if (finite && low <= high) continue;
     const std::string colon = entry.name.empty() ? "" : ":";
-    return InvalidArgument("--val-range: expected two finite numbers, got '" + entry.name + colon +
-                           FormatRange(entry.range) + "'");
+    return InvalidArgument("--val-range: expected two finite numbers" +
+                           std::string(finite ? ", the smaller first" : "") + ", got '" +
+                           entry.name + colon + FormatRange(entry.range) + "'");
   }
   return {};
 }

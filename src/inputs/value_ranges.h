@@ -31,9 +31,10 @@ struct NamedRange {
 /// kInvalidArgument when a word is not two numbers in brackets.
 Result<std::vector<NamedRange>> ParseValueRanges(std::span<const std::string> words);
 
-/// kInvalidArgument for a bound that is infinite or NaN: nothing is drawn up to those. Polygraphy
-/// takes them, and feeds what NumPy makes of them.
-Status CheckFiniteRanges(std::span<const NamedRange> ranges);
+/// Errors of ParseValueRanges(), and kInvalidArgument for what Polygraphy takes, and feeds what
+/// NumPy makes of it: a bound that is infinite or NaN, one that is above the other, brackets that
+/// do not close.
+Status CheckValueRanges(std::span<const std::string> words);
 
 /// The range for `name`: its own, else the one of the empty name, else [0.0, 1.0].
 ValueRange RangeFor(std::span<const NamedRange> ranges, std::string_view name);

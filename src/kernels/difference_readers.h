@@ -247,11 +247,26 @@ class ComplexDifferences {
       const double magnitude = std::hypot(b[i].real(), b[i].imag());
       zeros += magnitude == 0 ? 1 : 0;
       relative[i] = absolute[i] / (magnitude == 0 ? kZeroReplacement : magnitude);
+      const bool overflows = std::isinf(absolute[i]) || std::isinf(magnitude);
+      if (overflows && magnitude != 0 && IsFinite(a[i]) && IsFinite(b[i])) {
+        relative[i] = DivideQuarters(a[i], b[i]);
+      }
     }
     return zeros;
   }
 
  private:
+  static bool IsFinite(const std::complex<double>& value) {
+    return std::isfinite(value.real()) && std::isfinite(value.imag());
+  }
+
+  // A quarter of a difference of finite numbers has a magnitude that float64 holds.
+  static double DivideQuarters(const std::complex<double>& a, const std::complex<double>& b) {
+    const std::complex<double> difference = a / 4.0 - b / 4.0;
+    return std::hypot(difference.real(), difference.imag()) /
+           std::hypot(b.real() / 4, b.imag() / 4);
+  }
+
   double Part(double a, double b) const {
     return infinities_equal_ && std::isinf(a) && a == b ? 0 : a - b;
   }

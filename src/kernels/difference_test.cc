@@ -118,6 +118,17 @@ TEST(SummariseDifferences, TakesTheMagnitudeOfComplexDifferences) {
   EXPECT_EQ(s->zeros_in_b, 1);
 }
 
+TEST(SummariseDifferences, DividesComplexDifferencesThatOverflow) {
+  const std::vector<double> a = {1e308, 1e308, 1.7e308, 1.7e308};
+  const std::vector<double> b = {-1e308, -1e308, 1.7e308, -1.7e308};
+  const ElementSpan a_span{DType::kComplex128, std::as_bytes(std::span(a)), 2};
+  const ElementSpan b_span{DType::kComplex128, std::as_bytes(std::span(b)), 2};
+  const auto s = SummariseDifferences(a_span, b_span, {}, {});
+  ASSERT_TRUE(s.ok());
+  EXPECT_EQ(s->relative.max, 2);
+  EXPECT_NEAR(s->relative.min, std::sqrt(2.0), 1e-15);
+}
+
 TEST(SummariseDifferences, ReadsSmallFloats) {
   const std::vector<uint16_t> a = {0x3f80}, b = {0x4000};  // 1 and 2 as bfloat16
   EXPECT_EQ(Differ(DType::kBFloat16, a, DType::kBFloat16, b).relative.max, 0.5);

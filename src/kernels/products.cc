@@ -102,15 +102,29 @@ ProductSums RunExact(Reader reader, const ElementSpan& a, const ElementSpan& b) 
   return Finish(sums, a.count);
 }
 
+double LargestPart(double value) { return std::fabs(value); }
+double LargestPart(const std::complex<double>& value) {
+  const double real = std::fabs(value.real()), imaginary = std::fabs(value.imag());
+  return std::isnan(imaginary) || imaginary > real ? imaginary : real;
+}
+
+double Divided(double value, int exponent) { return std::scalbn(value, -exponent); }
+std::complex<double> Divided(const std::complex<double>& value, int exponent) {
+  return {std::scalbn(value.real(), -exponent), std::scalbn(value.imag(), -exponent)};
+}
+
+// Of the elements; of complex ones, of their parts.
+template <typename T>
 double LargestMagnitude(const ElementSpan& elements) {
-  std::vector<double> block(kBlockSize);
+  std::vector<T> block(kBlockSize);
   double largest = 0;
   for (int64_t start = 0; start < elements.count; start += static_cast<int64_t>(kBlockSize)) {
     const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, elements.count - start));
-    const double* values = LoadBlock(elements, start, n, block.data());
+    const T* values = LoadBlock(elements, start, n, block.data());
     for (size_t i = 0; i < n; ++i) {
+      const double magnitude = LargestPart(values[i]);
       // A NaN is kept.
-      if (!(std::fabs(values[i]) <= largest)) largest = std::fabs(values[i]);
+      if (!(magnitude <= largest)) largest = magnitude;
       if (std::isnan(largest)) return largest;
     }
   }
@@ -118,22 +132,36 @@ double LargestMagnitude(const ElementSpan& elements) {
 }
 
 // Of finite numbers whose squares float64 cannot hold: all divided by one power of two.
+template <typename T>
 ProductSums RunScaled(const ElementSpan& a, const ElementSpan& b, int exponent) {
-  std::vector<double> a_block(kBlockSize), b_block(kBlockSize), x(kBlockSize), y(kBlockSize);
+  std::vector<T> a_block(kBlockSize), b_block(kBlockSize), x(kBlockSize), y(kBlockSize);
   Accumulator sums;
   for (int64_t start = 0; start < a.count; start += static_cast<int64_t>(kBlockSize)) {
     const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, a.count - start));
-    const double* a_values = LoadBlock(a, start, n, a_block.data());
-    const double* b_values = LoadBlock(b, start, n, b_block.data());
+    const T* a_values = LoadBlock(a, start, n, a_block.data());
+    const T* b_values = LoadBlock(b, start, n, b_block.data());
     for (size_t i = 0; i < n; ++i) {
-      x[i] = std::scalbn(a_values[i], -exponent);
-      y[i] = std::scalbn(b_values[i], -exponent);
+      x[i] = Divided(a_values[i], exponent);
+      y[i] = Divided(b_values[i], exponent);
     }
-    sums.Add<double>(x.data(), y.data(), n, [&](size_t i) { return x[i] - y[i]; });
+    sums.Add<T>(x.data(), y.data(), n, [&](size_t i) { return x[i] - y[i]; });
   }
   ProductSums out = Finish(sums, a.count);
   out.exponent = exponent;
   return out;
+}
+
+template <typename T>
+std::optional<ProductSums> ScaledSums(const ElementSpan& a, const ElementSpan& b) {
+  const double largest_a = LargestMagnitude<T>(a);
+  if (!std::isfinite(largest_a)) return std::nullopt;
+  const double largest = std::max(largest_a, LargestMagnitude<T>(b));
+  if (!std::isfinite(largest) || largest == 0) return std::nullopt;
+  return RunScaled<T>(a, b, std::ilogb(largest));
+}
+
+bool IsComplexPair(const ElementSpan& a, const ElementSpan& b) {
+  return Kind(a.dtype) == DTypeKind::kComplex || Kind(b.dtype) == DTypeKind::kComplex;
 }
 
 }  // namespace
@@ -144,16 +172,10 @@ bool AreFinite(const ProductSums& sums) {
 }
 
 std::optional<ProductSums> ScaledProductSums(const ElementSpan& a, const ElementSpan& b) {
+  if (IsComplexPair(a, b)) return ScaledSums<std::complex<double>>(a, b);
   const auto is_float = [](DType dtype) { return Kind(dtype) == DTypeKind::kFloat; };
   if (!is_float(a.dtype) && !is_float(b.dtype)) return std::nullopt;
-  if (Kind(a.dtype) == DTypeKind::kComplex || Kind(b.dtype) == DTypeKind::kComplex) {
-    return std::nullopt;
-  }
-  const double largest_a = LargestMagnitude(a);
-  if (!std::isfinite(largest_a)) return std::nullopt;
-  const double largest = std::max(largest_a, LargestMagnitude(b));
-  if (!std::isfinite(largest) || largest == 0) return std::nullopt;
-  return RunScaled(a, b, std::ilogb(largest));
+  return ScaledSums<double>(a, b);
 }
 
 Result<ProductSums> ComputeProductSums(const ElementSpan& a, const ElementSpan& b) {
@@ -162,8 +184,9 @@ Result<ProductSums> ComputeProductSums(const ElementSpan& a, const ElementSpan& 
                            std::string(DTypeName(a.dtype)) + " with " + std::to_string(b.count) +
                            " of type " + std::string(DTypeName(b.dtype)));
   }
-  if (Kind(a.dtype) == DTypeKind::kComplex || Kind(b.dtype) == DTypeKind::kComplex) {
-    return Run<std::complex<double>, std::complex<double>>(a, b);
+  if (IsComplexPair(a, b)) {
+    const ProductSums sums = Run<std::complex<double>, std::complex<double>>(a, b);
+    return AreFinite(sums) ? sums : ScaledProductSums(a, b).value_or(sums);
   }
   const bool narrow = IsSmallFloatOrBool(a.dtype) && IsSmallFloatOrBool(b.dtype);
   if (!narrow && IsInteger(a.dtype) && IsInteger(b.dtype)) {

@@ -23,8 +23,8 @@ struct ProductSums {
 
 bool AreFinite(const ProductSums& sums);
 
-/// The sums of real arrays that hold floats, with the exponent that keeps them finite. nullopt
-/// where an element is not finite, or all are 0.
+/// The sums of arrays that hold floats or complex numbers, with the exponent that keeps them
+/// finite. nullopt where an element is not finite, or all are 0.
 std::optional<ProductSums> ScaledProductSums(const ElementSpan& a, const ElementSpan& b);
 
 /// One pass. kInvalidArgument for strings, undefined types and different counts.

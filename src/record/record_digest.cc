@@ -3,8 +3,9 @@
 namespace vernier {
 namespace {
 
-void AddToDigest(const OutputRecord& output, RecordDigest& digest) {
+void AddToDigest(const OutputRecord& output, bool ended_early, RecordDigest& digest) {
   ++digest.outputs;
+  if (ended_early && output.agrees()) ++digest.partial;
   // What differs shows that it does.
   if (!output.agrees()) {
     ++digest.failed;
@@ -43,7 +44,10 @@ RecordDigest DigestOf(const RunRecord& record) {
         static_cast<int64_t>(pair.only_in_first.size() + pair.only_in_second.size());
     digest.left_out += static_cast<int64_t>(pair.without_verdict.size() + pair.dropped.size() +
                                             pair.left_out.size() + pair.not_logits.size());
-    for (const OutputRecord& output : pair.outputs) AddToDigest(output, digest);
+    // How many iterations there were to come is not known of every run that was given up.
+    const bool fewer = pair.compared_iterations < pair.expected_iterations;
+    const bool ended_early = pair.incomplete && (fewer || !record.error.empty());
+    for (const OutputRecord& output : pair.outputs) AddToDigest(output, ended_early, digest);
   }
   digest.error = ErrorOf(record);
   return digest;

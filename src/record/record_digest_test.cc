@@ -34,6 +34,17 @@ TEST(RecordDigestTest, SaysWhatTheRecordHolds) {
   EXPECT_EQ(digest.retyped_output, "bad (int32 against int64)");
 }
 
+TEST(RecordDigestTest, WhatAgreesInFewerIterationsThanAskedForIsCounted) {
+  RunRecord record;
+  PairRecord& pair = record.pairs.emplace_back();
+  pair.outputs.resize(1);
+  pair.outputs[0].compared = pair.outputs[0].passed = pair.compared_iterations = 2;
+  pair.expected_iterations = 5;
+  EXPECT_EQ(DigestOf(record).partial, 0);  // lenient: the other side has no more
+  pair.incomplete = true;
+  EXPECT_EQ(DigestOf(record).partial, 1);
+}
+
 // A run that was given up says so before what else went wrong.
 TEST(RecordDigestTest, TheErrorIsTheWeightiestOne) {
   RunRecord record;

@@ -189,7 +189,8 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field("iterations_without_numbers", output.without_numbers);
   field.Derived("passed", [&] { return output.agrees(); });
   field("elements", output.elements);
-  field("elements_differ", output.uneven);
+  field.Later("element_counts_vary", output.uneven);
+  field.Former("elements_differ", output.uneven);
   field("mismatches", output.mismatches);
   field("tolerances_checked", output.tolerances_checked);
   field.If(output.allowed_share > 0, "allowed_mismatch_share", output.allowed_share);

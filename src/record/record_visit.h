@@ -59,6 +59,9 @@ class FieldWriter {
   void Later(const char* key, const T& value) {
     (*this)(key, value);
   }
+  /// What older records call the field before it.
+  template <typename T>
+  void Former(const char*, const T&) {}
   /// What readers of the file want to have and we can tell from the rest, which `make` does.
   template <typename Make>
   void Derived(const char* key, Make make) {
@@ -204,6 +207,10 @@ class FieldReader {
   template <typename T>
   void Later(const char* key, T& value) {
     if (fields_.MayHave(key)) (*this)(key, value);
+  }
+  template <typename T>
+  void Former(const char* key, T& value) {
+    Later(key, value);
   }
   template <typename Make>
   void Derived(const char*, Make) {}

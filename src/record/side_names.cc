@@ -162,7 +162,10 @@ RunRecord WithSideNames(RunRecord record, NameStyle style) {
   }
   if (record.profile) {
     for (ProfileRunner& runner : record.profile->runners) runner.name = names.Of(runner.name, "");
-    for (ProfilePoint& point : record.profile->points) point.runner = names.Of(point.runner, "");
+    for (ProfilePoint& point : record.profile->points) {
+      point.runner = names.Of(point.runner, "");
+      point.accuracy.why = names.In(std::move(point.accuracy.why));
+    }
   }
   for (std::vector<std::string>* lines : {&record.notes, &record.faults, &record.rejections}) {
     for (std::string& line : *lines) line = names.In(std::move(line));

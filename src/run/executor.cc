@@ -96,7 +96,7 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
 
   JudgeEnd(run, live.size(), made, comparing, ending);
   FinishLive(run, live, made, comparing.rows, ending);
-  FinishPairs(live, comparing, pairs, ending);
+  FinishPairs(live, made, comparing, pairs, ending);
   if (!plan.validate || made.spill == nullptr || ending.aborted) return;
   const Status validated = ValidateSpilled(run, comparing, made, ending.outcome);
   if (!validated.ok()) ReportFailure(run, validated, made, ending);

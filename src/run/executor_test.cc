@@ -33,6 +33,7 @@ using testing_workers::FromRun;
 using testing_workers::Hangs;
 using testing_workers::InRun;
 using testing_workers::Refuses;
+using testing_workers::RunnersOf;
 
 // Counts what it is told of.
 class CountingObserver final : public RunObserver {
@@ -67,14 +68,9 @@ class ExecutorTest : public testing::Test {
   }
 
   RunOutcome Run(const std::map<std::string, FakeModel>& models) {
-    for (const auto& [name, model] : models) {
-      RunnerPlan runner;
-      runner.name = name;
-      runner.backend = "fake";
+    for (RunnerPlan& runner : RunnersOf(models)) {
       runner.backend_options = backend_options_;
-      runner.model.path = name;
-      runner.model.type = ModelTypeName(ModelType::kEngine);
-      plan_.runners.push_back(runner);
+      plan_.runners.push_back(std::move(runner));
     }
     return Run(plan_, models);
   }
@@ -307,7 +303,7 @@ TEST_F(ExecutorTest, ASignalEndsTheRunAndKeepsWhatWasFinished) {
   const RunOutcome ran = Run({{"a", Adds(1)}, {"b", Adds(1, InRun(1, Hangs()))}});
   EXPECT_EQ(ran.faults.signal, 2);
   EXPECT_FALSE(ran.faults.backend);
-  EXPECT_EQ(ran.record.pairs[0].passed_iterations, 1);
+  EXPECT_TRUE(ran.record.pairs[0].incomplete && ran.record.pairs[0].passed_iterations == 1);
   EXPECT_THAT(ran.record.faults, ElementsAre("the run was interrupted in iteration 1 of 3"));
 }
 
@@ -343,7 +339,7 @@ TEST_F(ExecutorTest, OfAModelWithoutOutputsNothingIsSaved) {
   ASSERT_TRUE(folder.ok());
   plan_.save.outputs = folder->path() + "/a.npz";
   const RunOutcome ran = Run({{"a", Gives({})}});
-  EXPECT_TRUE(ran.faults.backend);
+  EXPECT_TRUE(ran.faults.unsaved && !ran.faults.backend);
   EXPECT_THAT(ran.record.error, HasSubstr("no runner returned an output"));
   EXPECT_THAT(ran.record.saved, IsEmpty());
   EXPECT_FALSE(ResultsReader::Open(plan_.save.outputs).ok());

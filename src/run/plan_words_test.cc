@@ -59,6 +59,7 @@ TEST(NoteOfFreeSizes, NamesThemUnlessTheUserGaveSizes) {
   InputPlan plan;
   EXPECT_THAT(NoteOfFreeSizes(plan, inputs), HasSubstr("taken as 1: x [N, 3, ?]. "));
   EXPECT_THAT(NoteOfFreeSizes(plan, inputs, 2), HasSubstr("none of 2 other sizes worked"));
+  EXPECT_EQ(NoteOfFreeSizes(plan, inputs, -1), "");
   EXPECT_EQ(NoteOfFreeSizes(plan, {}), "");
   plan.shape_words = {"x:[2,3,4]"};
   EXPECT_EQ(NoteOfFreeSizes(plan, inputs), "");

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "blame/probe/reference_choice.h"
@@ -26,19 +27,25 @@ namespace fs = std::filesystem;
 fs::path Absolute(const std::string& path) { return fs::absolute(path).lexically_normal(); }
 
 Status CheckPaths(const RunPlan& plan) {
+  const std::pair<std::string_view, const std::string&> kinds[] = {
+      {"--save-inputs", plan.save.inputs},
+      {"--save-outputs", plan.save.outputs},
+      {"--save-input-blob", plan.save.input_blobs}};
   std::vector<std::string> saved;
-  for (const std::string* path : {&plan.save.inputs, &plan.save.outputs, &plan.save.input_blobs}) {
-    if (path->empty()) continue;
-    for (const std::string& other : saved) {
+  for (size_t i = 0; i < std::size(kinds); ++i) {
+    const auto& [flag, path] = kinds[i];
+    if (path.empty()) continue;
+    for (size_t j = 0; j < i; ++j) {
+      const auto& [other_flag, other] = kinds[j];
       std::error_code ignored;
-      if (fs::weakly_canonical(*path, ignored) == fs::weakly_canonical(other, ignored)) {
-        return InvalidArgument(
-            "Two of save_inputs_path, save_outputs_path, and "
-            "save_input_blob_path resolve to the same path ('" +
-            *path + "'). Use distinct paths.");
+      if (other.empty() ||
+          fs::weakly_canonical(path, ignored) != fs::weakly_canonical(other, ignored)) {
+        continue;
       }
+      return InvalidArgument(std::string(other_flag) + " and " + std::string(flag) +
+                             " name the same path '" + path + "'; give each its own");
     }
-    saved.push_back(*path);
+    saved.push_back(path);
   }
   std::vector<std::string> loaded = plan.inputs.load_paths;
   loaded.insert(loaded.end(), plan.load_outputs.begin(), plan.load_outputs.end());

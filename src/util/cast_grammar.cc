@@ -60,6 +60,11 @@ CastValue ParseAtDepth(std::string_view word, int depth) {
 
 CastValue ParseCastValue(std::string_view word) { return ParseAtDepth(word, 0); }
 
+bool HasOpenBracket(std::string_view word) {
+  if (!std::holds_alternative<std::vector<CastValue>>(ParseCastValue(word).data)) return false;
+  return std::count(word.begin(), word.end(), '[') != std::count(word.begin(), word.end(), ']');
+}
+
 std::optional<double> AsDouble(const CastValue& value) {
   if (const auto* integer = std::get_if<WideInt>(&value.data)) return static_cast<double>(*integer);
   if (const auto* number = std::get_if<double>(&value.data)) return *number;

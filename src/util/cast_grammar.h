@@ -33,6 +33,10 @@ struct CastValue {
 /// Lists nested more than 64 deep end in a string.
 CastValue ParseCastValue(std::string_view word);
 
+/// Is the word a list that has a bracket at one end only, or more at one end? ParseCastValue()
+/// takes it, as Polygraphy does.
+bool HasOpenBracket(std::string_view word);
+
 /// The value as a number. nullopt for strings and lists.
 std::optional<double> AsDouble(const CastValue& value);
 

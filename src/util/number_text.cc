@@ -111,6 +111,13 @@ std::string FormatG(double value, int digits) {
   return {buffer, static_cast<size_t>(length)};
 }
 
+std::string FormatPercent(double share) {
+  const double percent = share * 100;
+  // Beyond, not all whole numbers are told apart.
+  const bool whole = std::fabs(percent) >= 99.5 && std::fabs(percent) < 0x1p53;
+  return (whole ? std::to_string(std::llround(percent)) : FormatG(percent, 2)) + " %";
+}
+
 std::string QuotePython(std::string_view text) {
   const bool use_double =
       text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos;

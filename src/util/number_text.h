@@ -28,6 +28,10 @@ std::string FormatFloatRepr(double value);
 /// C's "%.<digits>g", with NaN always "nan".
 std::string FormatG(double value, int digits);
 
+/// A share for people, with two digits or more and without an exponent from 100 % on: 0.0571 is
+/// "5.7 %", 7.61 "761 %".
+std::string FormatPercent(double share);
+
 /// Python's repr(str): single quotes unless the text holds some and no double quote.
 std::string QuotePython(std::string_view text);
 

@@ -23,6 +23,13 @@ class Blame(Case):
             self.assertIn(ended.returncode, (3, 6), ended.stderr)
             self.assertIn(f"[!] '{'one' if first == 'bad' else 'two'}': ", ended.stderr)
 
+    def test_runners_that_both_fail_count_as_in_run(self):
+        Path("bad.onnx").write_bytes(chain(1).SerializeToString().replace(b"MatMul", b"NoSuch"))
+        ended, _ = blame(self.folder.name, "bad.onnx", "--onnxrt", "--openvino")
+        self.assertEqual(ended.returncode, 6, ended.stderr)
+        self.assertIn("onnxrt", ended.stderr)
+        self.assertIn("openvino", ended.stderr)
+
     def test_a_search_that_compared_nothing_is_no_pass(self):
         for rows, code, says in ((0, 4, "nothing was compared: no tensor has an element"),
                                  (2, 0, "Nothing is to blame, but that shows nothing: every tensor "

@@ -264,6 +264,24 @@ class Bodies(Case):
         self.assertEqual((ended.returncode, found["within_bounds"]), (0, None), ended.stderr)
         self.assertIn("Nothing is to blame", ended.stdout)
 
+    def test_a_node_around_a_body_is_listed_once(self):
+        """What the graph around makes of constants comes along with the body that reads it."""
+        for path, factor in (("good.onnx", 1), ("bad.onnx", 1.5)):
+            body = helper.make_graph(
+                [helper.make_node("MatMul", ["t", "turned"], ["m"], name="inner_turned"),
+                 helper.make_node("MatMul", ["m", "w"], ["n"], name="inner_matmul")],
+                "body", [], [value("n", [ROWS, WIDTH])])
+            save(path, [helper.make_node("Transpose", ["w"], ["turned"], name="turn"),
+                        helper.make_node("If", ["yes"], ["taken"], name="the_if",
+                                         then_branch=body, else_branch=body)], "taken",
+                 {"w": weights()["w"] * np.float32(factor), "yes": np.array(True)})
+        _, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                         "new=onnxrt bad.onnx", "--reference", "gold")
+        nodes = [culprit["node"] for culprit in found["culprits"]]
+        self.assertEqual(nodes.count("turn"), 1, found["culprits"])
+        (turn,) = [culprit for culprit in found["culprits"] if culprit["node"] == "turn"]
+        self.assertNotIn("_branch of", turn["why"])
+
     def test_no_fault(self):
         for make in (loop, scan):
             for candidate in ("onnxrt", "openvino"):

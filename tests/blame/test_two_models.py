@@ -129,6 +129,47 @@ class TwoModels(Case):
                     ended, found = self.compared(model(kind, 2, alone), model(kind, 2, alone))
                     self.assertEqual((ended.returncode, found["culprits"]), (0, []), ended.stdout)
 
+    def test_a_constant_that_is_the_only_output(self):
+        def model(last):
+            k = helper.make_tensor_value_info("k", TensorProto.FLOAT, [2])
+            x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])
+            values = numpy_helper.from_array(np.array([1, last], np.float32), "k")
+            return helper.make_model(helper.make_graph([], "g", [x], [k], [values]), ir_version=8,
+                                     opset_imports=[helper.make_opsetid("", 17)])
+        ended, found = self.compared(model(2), model(3))
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertEqual([(c["node"], c["op_type"]) for c in found["culprits"]],
+                         [("k", "Initializer")])
+        self.assertNotIn("no layer computes", ended.stdout)
+        self.assertEqual(self.compared(model(2), model(2))[0].returncode, 4)
+
+    def test_shapes_that_differ_are_named(self):
+        def model(shape):
+            nodes = [helper.make_node("Relu", ["x"], ["r"], name="re")]
+            nodes += [helper.make_node("Reshape", ["r", "s"], ["y"], name="sh")]
+            x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, s)
+                    for n, s in (("x", [2, 4]), ("y", shape)))
+            sizes = numpy_helper.from_array(np.array(shape), "s")
+            return helper.make_model(helper.make_graph(nodes, "g", [x], [y], [sizes]),
+                                     ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
+        ended, found = self.compared(model([2, 4]), model([4, 2]))
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertEqual([c["node"] for c in found["culprits"]], ["sh"])
+        self.assertIn("the shapes of 'y' differ: (4, 2), and (2, 4) in the reference",
+                      found["culprits"][0]["why"])
+
+    def test_an_output_that_is_no_tensor_is_no_pass(self):
+        y = helper.make_tensor_sequence_value_info("y", TensorProto.FLOAT, None)
+        x, z = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [2]) for n in "xz")
+        nodes = [helper.make_node("SequenceConstruct", ["x", "x"], ["y"]),
+                 helper.make_node("Relu", ["x"], ["z"])]
+        model = helper.make_model(helper.make_graph(nodes, "g", [x], [y, z]), ir_version=8,
+                                  opset_imports=[helper.make_opsetid("", 17)])
+        ended, found = self.compared(model, model)
+        self.assertEqual((ended.returncode, found["culprits"]), (4, []), ended.stdout)
+        self.assertIn("output 'y' was not looked at: it is a sequence", ended.stdout)
+        self.assertNotIn("Nothing is to blame", ended.stdout)
+
     def test_float32_against_float16(self):
         """One feed for both; own errors know of the shorter type."""
         good, half = chain(), onnx.ModelProto()

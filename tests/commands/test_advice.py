@@ -30,7 +30,13 @@ class Advice(Case):
                 ({"y": np.array([7, 5]), "z": np.array([1.5])},
                  {"y": np.array([9, 5]), "z": np.array([1.25])}, []),
                 ({"y": np.array([1.0, 2])}, {"y": np.array([1.0, 2.3])},
-                 ["--compare", "simple", "l2"])):
+                 ["--compare", "simple", "l2"]),
+                ({"y": np.array([False, True, True, True])},
+                 {"y": np.array([False, False, True, False])}, []),
+                ({"y": np.array([1.2e-38, 0, -3.4028235e38], "f4")},
+                 {"y": np.array([5, 0, 0], "u4")}, []),
+                ({"y": np.array([1, 2], "f4")}, {"y": np.array([1e15, 2], "f4")},
+                 ["--compare", "snr"])):
             advice = self.advised(first, second, *words)
             self.assertTrue(advice)
             ended = self.vernier("compare", "a.json", "b.json", *words, *advice, "--lenient")
@@ -48,6 +54,19 @@ class Advice(Case):
     def test_what_no_option_lets_pass_gets_none(self):
         self.assertEqual(self.advised({"y": np.ones(3), "z": np.ones(3)},
                                       {"y": np.ones(3) * 2, "z": np.ones(4)}), [])
+
+    def test_no_tolerance_changes_a_type(self):
+        for words in (["--strict"], ["--same-type"]):
+            self.assertEqual(self.advised({"y": np.array([1, 2], "f4")},
+                                          {"y": np.array([1, 3], "f8")}, *words), [])
+
+    def test_a_value_that_begins_with_a_dash(self):
+        self.advised({"y": np.array([1.0])}, {"y": np.array([2.0])})
+        words = ["compare", "a.json", "b.json", "--compare", "snr", "--snr-threshold", "-2.9e+02"]
+        ended = self.vernier(*words)
+        self.assertEqual(ended.code, 2, ended.out)
+        self.assertIn("expected at least one argument; write --snr-threshold=-2.9e+02\n", ended.err)
+        self.assertNotIn("; write", self.lenient(*words).err)
 
     def test_markdown_has_the_columns_that_say_something(self):
         self.advised({"y": np.ones(3)}, {"y": np.ones(3) * 2}, "--compare", "l2", "--report",

@@ -182,10 +182,25 @@ class Batch(Case):
         self.batch("models/*.onnx", "--", "--onnxrt", "--save-outputs", "{stem}/o.npz")
         self.assertTrue(self.path("b/o.npz").is_file())
 
+    def test_models_of_one_stem_keep_their_own_goldens(self):
+        for folder in ("x", "y"):
+            self.path(folder).mkdir()
+        self.save_model("x/model.onnx", op="Relu", shape=(2, 3))
+        self.save_model("y/model.onnx", op="Neg", shape=(2, 3))
+        saved = self.batch("*/model.onnx", "--", "--onnxrt", "--save-outputs", "g/{stem}.json")
+        self.assertEqual(saved.code, 0, saved.out + saved.err)
+        self.assertEqual(sorted(path.name for path in self.path("g").iterdir()),
+                         ["x__model.json", "y__model.json"])
+        again = ["--", "--onnxrt", "--load-outputs", "g/{stem}.json"]
+        turned = self.batch("y/model.onnx", "x/model.onnx", *again)
+        self.assertEqual(turned.code, 0, turned.out + turned.err)
+        self.assertEqual(self.batch("y/model.onnx", *again).code, 3)
+
     def test_refused_before_anything_runs(self):
         for words, text in ((["models/*.pb", "--", "--onnxrt"], "no file matches 'models/*.pb'"),
                             (["models/*.onnx"], "goes behind --"),
                             (["models/*.onnx", "--", "--onnxrt", "--nosuch"], "'--nosuch' is not"),
+                            (["models/*.onnx", "--", "--ort"], "did you mean --onnxrt?"),
                             (["models/*.onnx", "--", "x.onnx", "--onnxrt"], "named before --"),
                             (["models/*.onnx", "--jobs", "-1", "--", "--onnxrt"], "--jobs"),
                             (["models/*.onnx", "--", "--onnxrt", "--save-blame", "b.json"],

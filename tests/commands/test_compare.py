@@ -122,6 +122,7 @@ class NotAPass(Case):
 
     def test_a_file_with_itself_is_named(self):
         self.assertIn("'a.json' was compared with itself", self.ends(0, "a.json", "a.json"))
+        self.assertIn("A (a.json) vs. A (a.json (2)): PASSED", self.ends(0, "a.json", "a.json"))
         self.path("link.json").symlink_to("a.json")
         self.assertIn("compared with itself", self.ends(0, "a.json", "link.json"))
         self.ends(1, "a.json", "a.json", "--strict")
@@ -157,13 +158,29 @@ class NotAPass(Case):
         self.save_runs("b.json", [("B", [{"other": np.zeros((2, 2))}] * 2)])
         self.ends(4, "a.json", "b.json")
 
+    def test_complex_numbers_that_overflow(self):
+        for name, sign in (("a.npz", 1), ("b.npz", -1)):
+            np.savez(self.path(name), y=np.array([sign * (1e308 + 1e308j), 1]))
+        words = ["compare", "a.npz", "b.npz", "--save-record", "r.json"]
+        ended = self.vernier(*words)
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertIn("absolute error too large for its type, relative error 2\n", ended.out)
+        self.assertIn("cosine similarity -1,", ended.out)
+        self.assertNotIn("nan", ended.out.split("output 'y':")[1].split("repro:")[0])
+        self.assertEqual(self.vernier(*words, "--rtol", "2").code, 0)
+
     def test_no_outputs_on_either_side(self):
         for name in "ab":
             self.save_runs(f"{name}.json", [(name.upper(), [{}])])
         ended = self.vernier("compare", "a.json", "b.json")
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("neither side has an output", ended.out + ended.err)
-        self.assertEqual(self.vernier("compare", "a.json", "b.json", "--lenient").code, 0)
+        for words in ([], ["--lenient"], ["--strict"], ["--check-average"]):
+            ended = self.vernier("compare", "a.json", "b.json", *words)
+            self.assertEqual(ended.code, 4, ended.out + ended.err)
+            self.assertIn("NOTHING COMPARED", ended.out)
+            self.assertNotIn("PASSED", ended.out)
+            self.assertNotIn("Passed: 1", ended.out)
 
     def test_iterations_without_an_output_on_either_side(self):
         for name in "ab":

@@ -61,6 +61,19 @@ class Convert(Case):
             for name, value in run(self.path("theirs.onnx"), self.feed).items():
                 np.testing.assert_array_equal(run(self.path("ours.onnx"), self.feed)[name], value)
 
+    def test_operators_that_are_not_there(self):
+        said = "No ONNX nodes of op type 'Nosuch' were found in the model."
+        for words in (["convert", "m.onnx", "-o", "o.onnx"], ["run", "m.onnx", "--onnxrt"]):
+            words += ["--onnx-outputs-by-type", "MatMul", "Nosuch"]
+            ended = self.vernier(*words)
+            self.assertNotEqual(ended.code, 0)
+            self.assertIn(said, ended.out + ended.err)
+            self.assertFalse(self.path("o.onnx").exists())
+            for done in (self.vernier(*words, "--lenient"), self.lenient(*words)):
+                self.assertEqual(done.code, 0, done.out + done.err)
+                self.assertIn("[E] " + said, done.out + done.err)
+            self.path("o.onnx").unlink(missing_ok=True)
+
     def test_weights_in_another_file(self):
         theirs, ours = self.both("--save-external-data", "weights.bin")
         self.assertEqual(numpy_helper.to_array(ours.graph.initializer[0]).tobytes(),

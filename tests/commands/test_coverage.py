@@ -35,6 +35,44 @@ class Coverage(Case):
                       ended.out)
         self.assertEqual(said["outputs_on_one_side"], 1)
 
+    def test_counts_the_iterations_that_were_asked_for(self):
+        self.save_model("m.onnx")
+        run = ["run", "m.onnx", "--onnxrt"]
+        self.assertEqual(self.vernier(*run, "--iterations", "4", "--save-inputs", "in.npz",
+                                      "--save-outputs", "out.npz").code, 0)
+        ended = self.vernier(*run, "--load-outputs", "out.npz", "--iterations", "7")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn(": INCOMPLETE, compared 1 output in 4 of 7 iterations", ended.out)
+        self.assertIn("out.npz has no iterations 4 to 6\n", ended.out)
+        with np.load(self.path("in.npz")) as inputs:
+            values = inputs[sorted(inputs.files)[2]].tobytes()
+        whole = self.path("in.npz").read_bytes()
+        self.assertEqual(whole.count(values), 1)
+        self.path("in.npz").write_bytes(whole.replace(values, values[::-1]))
+        ended = self.vernier(*run, "--onnxrt", "--load-inputs", "in.npz")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn(": INCOMPLETE, compared 1 output in 2 of 4 iterations", ended.out)
+        self.assertNotIn(": PASSED,", ended.out)
+        ended = self.vernier("batch", "m.onnx", "--", "--onnxrt", "--onnxrt", "--load-inputs",
+                             "in.npz")
+        self.assertRegex(ended.out, r"m.onnx +unreadable +0 of 1 ")
+
+    def test_outputs_that_are_no_tensors_never_pass(self):
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, (2,))
+        y = helper.make_tensor_sequence_value_info("y", TensorProto.FLOAT, (2,))
+        graph = helper.make_graph([helper.make_node("SequenceConstruct", ["x"], ["y"])], "g", [x],
+                                  [y])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+        for call, code, words in ((self.vernier, 4, ["--lenient"]), (self.vernier, 4, ["--strict"]),
+                                  (self.lenient, 1, [])):
+            ended = call("run", "m.onnx", "--onnxrt", "--onnxrt", *words)
+            self.assertEqual(ended.code, code, ended.out + ended.err)
+            self.assertNotIn("PASSED", ended.out)
+        ended = self.vernier("batch", "m.onnx", "--", "--onnxrt", "--onnxrt", "--lenient")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertEqual(self.peer("run", "m.onnx", "--onnxrt", "--onnxrt").code, 1)
+
     def test_counts_elements_that_show_nothing(self):
         outputs = {"x": np.arange(6, dtype="f4"), "zeros": np.zeros(3, "f4"),
                    "nothing": np.zeros((0, 5), "f4")}
@@ -80,6 +118,39 @@ class Coverage(Case):
             ended = self.vernier("run", "m.onnx", "--onnxrt", *words)
             self.assertEqual(ended.code, code, ended.out + ended.err)
             self.assertIn(f"not done: output 'listed' was not {what}: it is a sequence", ended.out)
+
+    def save_node(self, node, x, y):
+        graph = helper.make_graph([node], "g", [x], [y])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), self.path("m.onnx"))
+
+    def test_a_lone_output_that_is_no_tensor_is_not_saved(self):
+        self.save_node(
+            helper.make_node("SequenceConstruct", ["x"], ["s"]),
+            helper.make_tensor_value_info("x", TensorProto.FLOAT, [4]),
+            helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, None))
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "o.json")
+        self.assertEqual(ended.code, 7, ended.out + ended.err)
+
+    def test_an_input_that_is_no_tensor_is_no_output(self):
+        self.save_node(
+            helper.make_node("ConcatFromSequence", ["s"], ["y"], axis=0),
+            helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, None),
+            helper.make_tensor_value_info("y", TensorProto.FLOAT, [None]))
+        ended = self.vernier("run", "m.onnx", "--onnxrt")
+        self.assertEqual(ended.code, 6, ended.out + ended.err)
+        self.assertNotIn("output 's'", ended.out + ended.err)
+        self.assertIn("input 's' is of the kind sequence: it is not fed", ended.out + ended.err)
+
+    def test_nodes_with_strings_are_linted_by_rules_alone(self):
+        self.save_node(helper.make_node("Identity", ["x"], ["y"]),
+                                 *(helper.make_tensor_value_info(n, TensorProto.STRING, [2])
+                                   for n in "xy"))
+        ended = self.vernier("check", "lint", "m.onnx")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertRegex(ended.out, r"; 0 ran in [^,]+, 1 not run\n")
+        self.assertIn("nodes were not run: input 'x': values of type string cannot be generated; "
+                      "load them with --load-inputs", ended.out)
 
     def test_a_gap_in_saved_iterations_is_named(self):
         for side, kept in (("whole", (0, 1, 2)), ("gap", (0, 2)), ("same", (0, 2))):

@@ -93,6 +93,17 @@ class Doctor(Case):
         self.assertIn("libvernier_backend_mine.so", parts["backends/mine"]["why"])
         self.assertEqual(ended.code, 0)
 
+    def test_a_wheel_without_a_library_is_to_be_upgraded(self):
+        place = self.path("old/lib/python3.11/site-packages/onnxruntime")
+        (place / "capi").mkdir(parents=True)
+        (place / "__init__.py").write_text('__version__ = "1.15.1"\n')
+        parts, _ = self.parts(VIRTUAL_ENV=str(self.path("old")), ONNXRUNTIME_ROOT="")
+        found = parts["backends/onnxruntime"]
+        if found["state"] == "usable":
+            self.skipTest("another ONNX Runtime is found")
+        self.assertIn("found onnxruntime 1.15.1 at '", found["why"])
+        self.assertIn("pip install --upgrade onnxruntime", found["command"])
+
     def test_a_temporary_folder_that_is_not_there(self):
         ended = self.doctor(TMPDIR=str(self.path("nowhere")))
         self.assertEqual(ended.code, 5)

@@ -110,12 +110,21 @@ class Names(Case):
                 (("--map-inputs", "b:p=z"), "b:p=z: the feed has no 'z', but 'x', 'y'"),
                 (("--map-inputs", "b:z=x"), "b:z=x: b has no input 'z', but 'p', 'q'"),
                 (("--map-inputs", "b:p=x[9]"), "index 9 is out of range for axis 0"),
-                (("--map-inputs", "c:p=x"), "no runner has an input 'c:p'"),
+                (("--map-inputs", "c:p=x"),
+                 "no runner has an input 'c:p'; there are 'x', 'y', 'p', 'q'\n"),
+                (("--map-inputs", "zzz="), "zzz=: the feed has no 'zzz', but 'x', 'y'"),
                 (("--map-outputs", "sum=z"), "no two runners that are compared"),
                 (("--map-outputs", "a:b:sum=z"), "the other side has no 'z', but 's', 't', 'u'")):
             with self.subTest(words):
                 self.assertIn(sentence, self.run_both(*words, code=2))
         self.assertIn("gone.txt", self.run_both("--map-inputs", "@gone.txt", code=3))
+        ended = self.vernier("run", "a.onnx", "--onnxrt", "--map-inputs", "x=")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("x=: every runner has an input 'x', so none can go without it",
+                      ended.out + ended.err)
+        ended = self.vernier("run", "a.onnx", "--onnxrt", "--map-outputs", "sum=z")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("--map-outputs has no effect without two sides to compare", ended.err)
 
     def test_blame_follows_other_names(self):
         self.net("a.onnx", {"x": (2, 3), "y": (5,)}, ("sum", "product", "negated"))
@@ -187,6 +196,37 @@ class SavedOutputs(Case):
         one, two, _ = self.arrays(5)
         said = self.compare([{"p": one, "q": two}], [{"x": two, "y": one}], "--lenient", code=1)
         self.assertNotIn("by value", said)
+
+
+class NamesOfFiles(Case):
+    """Names that would be one in a file."""
+
+    def save(self, nodes, inputs, outputs):
+        """A model `m.onnx`; inputs and outputs are pairs of name and size."""
+        infos = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, [size])
+                  for name, size in side] for side in (inputs, outputs)]
+        graph = helper.make_graph([helper.make_node(*node) for node in nodes], "g", *infos)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+
+    def test_an_output_that_is_listed_twice_is_saved_once(self):
+        self.save([("Relu", ["x"], ["y"])], [("x", 3)], [("y", 3), ("y", 3)])
+        for name in ("g.npz", "g.safetensors", "g.json"):
+            saved = self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", name)
+            self.assertEqual(saved.code, 0, saved.out + saved.err)
+            again = self.vernier("run", "m.onnx", "--onnxrt", "--load-outputs", name)
+            self.assertEqual(again.code, 0, again.out + again.err)
+            self.assertIn("compared 1 output in 1 iteration", again.out)
+
+    def test_input_blobs_that_would_be_one_file_are_refused(self):
+        names = ["a", "./a", "q/../a"]
+        self.save([("Sigmoid", [name], [f"o{i}"]) for i, name in enumerate(names)],
+                  [(name, i + 1) for i, name in enumerate(names)],
+                  [(f"o{i}", i + 1) for i in range(3)])
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--save-input-blob", "blobs")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("--save-input-blob: inputs 'a' and './a' would both be saved as "
+                      "'blobs/0000000000/a.bin'", ended.out + ended.err)
 
 
 if __name__ == "__main__":

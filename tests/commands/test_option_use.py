@@ -181,6 +181,12 @@ class OptionUse(Case):
         self.assertIn("--tf-signature has no effect without a TensorFlow model: leave it out",
                       self.refused("run", "m.onnx", *RUNNERS, "--tf-signature", "s"))
 
+    def test_a_precision_that_openvino_lacks(self):
+        for words in (["--openvino"], ["--runner", "a=openvino"]):
+            said = self.refused("run", "m.onnx", "--onnxrt", *words, "--openvino-precision", "foo")
+            self.assertIn("--openvino-precision", said)
+            self.assertIn("'foo'", said)
+
     def test_values_of_onnx_runtimes_options(self):
         for words in (["--onnxrt"], ["--runner", "a=onnxrt"]):
             said = self.refused("run", "m.onnx", "--identity", *words,
@@ -204,7 +210,8 @@ class OptionUse(Case):
                  "--runner x: there is no backend 'ort'; did you mean 'onnxrt'?"),
                 ([*RUNNERS, "--max-host-mem", "1X"], "--max-host-mem: expected a size > 0"),
                 ([*RUNNERS, "--reference", "nosuch"],
-                 "--reference: there is no runner 'nosuch'; there are 'onnxrt-runner-N0-"),
+                 "--reference: there is no runner 'nosuch'; there are 'onnxrt-runner-N0' and "
+                 "'onnxrt-runner-N1'"),
                 (["--onnxrt"], "blame needs a second side: another runner, or saved outputs"),
                 ([*RUNNERS, "--onnxrt"], "but there are 3 sides"),
                 (["--onnxrt", "--load-outputs", "gold.json"],
@@ -246,7 +253,56 @@ class OptionUse(Case):
                           "list "
                           "of objects, one for each iteration", ended.err)
 
+    def test_what_saved_outputs_do_not_need(self):
+        self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "gold.json")
+        ended = self.vernier("run", "--load-outputs", "gold.json", "gold.json", "--iterations", "2",
+                             "--seed", "3", "--val-range", "[0,2]")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("[W] --iterations, --seed and --val-range have no effect without a runner",
+                      ended.out)
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--postprocess", "top-1",
+                             "--external-data-size-threshold", "5")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("--postprocess has no effect without two sides to compare", ended.out)
+        self.assertIn("--external-data-size-threshold has no effect without --save-external-data",
+                      ended.out)
+        self.assertIn("--save-accuracy-results has no effect without two sides to compare",
+                      self.refused("run", "m.onnx", "--onnxrt", "--save-accuracy-results",
+                                   "a.json"))
+
+    def test_files_that_are_not_there(self):
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--backend-dir", "/nosuch")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("--backend-dir: there is no folder '/nosuch'", ended.out + ended.err)
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--python", "/nosuch")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("[W] --python: there is no file '/nosuch'", ended.out)
+
+    def test_what_tools_for_models_do_not_use(self):
+        part = ["surgeon", "extract", "m.onnx", "-o", "o.onnx", "--inputs", "x:auto:auto"]
+        ended = self.vernier(*part, "--load-inputs", "/nosuch")
+        self.assertIn("[W] --load-inputs has no effect", ended.out + ended.err)
+        ended = self.vernier(*part, "--val-range", "garbage")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        for flag in ("--save-timing-cache", "--save-tactics"):
+            ended = self.vernier("convert", "m.onnx", "-o", "c.onnx", flag, "t")
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn(f"{flag} has no effect on an ONNX file", ended.out + ended.err)
+            self.assertFalse(self.path("c.onnx").exists())
+        ended = self.vernier("inspect", "model", "m.onnx", "--trt-lib", "/nosuch")
+        self.assertIn("[W] --trt-lib has no effect: nothing needs TensorRT", ended.out)
+        sanitize = ["surgeon", "sanitize", "m.onnx", "-o", "o.onnx"]
+        ended = self.vernier(*sanitize, "--outputs-by-type", "Nosuch")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertIn("No ONNX nodes of op type 'Nosuch'", ended.out + ended.err)
+        ended = self.vernier(*sanitize, "--onnxrt-lib", "/no")
+        self.assertIn("[W] --onnxrt-lib has no effect without --fold-constants", ended.out)
+
     def test_places_without_a_name(self):
+        self.assertIn("--output-dir: expected a folder, got ''",
+                      self.refused("run", "m.onnx", "--onnxrt", "--output-dir", ""))
+        self.assertIn("--output: expected a place to save at, got ''",
+                      self.refused("check", "lint", "m.onnx", "--output", ""))
         for flag in ("--save-outputs", "--save-inputs", "--save-record", "--save-onnx"):
             self.assertIn(f"{flag}: expected a place to save at, got ''",
                           self.refused("run", "m.onnx", "--onnxrt", flag, ""))
@@ -277,14 +333,39 @@ class OptionUse(Case):
         for word in ("0e-400", "1e-310"):
             self.assertEqual(self.vernier("run", "m.onnx", *RUNNERS, "--atol", word).code, 0)
 
+    def test_ranges_end_at_numbers_of_the_type(self):
+        self.assertNotIn("as such", self.refused("run", "m.onnx", *RUNNERS, "--val-range",
+                                                 "[0,1e400]"))
+        words = ("run", "m.onnx", *RUNNERS, "--val-range", "[-1e308,1e308]")
+        ended = self.vernier(*words)
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("input 'x': the range [-1e+308, 1e+308] cannot be used for float32: expected "
+                      "both ends within [-3.4028234663852886e+38, 3.4028234663852886e+38]",
+                      ended.err)
+        self.assertNotIn("cannot be used", self.lenient(*words).err)
+
     def test_ranges_end_at_numbers(self):
         for bounds in ("x:[nan,1]", "[inf,inf]", "[-inf,0]"):
             words = ("run", "m.onnx", *RUNNERS, "--val-range", bounds)
             self.assertIn("--val-range: expected two finite numbers", self.refused(*words))
             for ended in (self.lenient(*words), self.vernier(*words, "--lenient")):
                 self.assertNotIn("finite numbers", ended.out + ended.err)
-        ended = self.vernier("run", "m.onnx", *RUNNERS, "--val-range", "[1,0]")
-        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        for word, said in (("[1,0]", "the smaller first"), ("[0,1", "brackets do not close")):
+            words = ("run", "m.onnx", *RUNNERS, "--val-range", word)
+            self.assertIn(said, self.refused(*words))
+            self.assertEqual(self.vernier(*words, "--lenient").code, 0)
+        self.assertIn("got 'x:[2,3', whose brackets do not close",
+                      self.refused("run", "m.onnx", *RUNNERS, "--input-shapes", "x:[2,3"))
+
+    def test_thresholds_that_nothing_reaches(self):
+        words = ("run", "m.onnx", *RUNNERS, "--compare", "distance_metrics")
+        self.assertIn("--cosine-similarity-threshold: expected a number <= 1, got 2",
+                      self.refused(*words, "--cosine-similarity-threshold", "2"))
+
+    def test_positions_beyond_all_integers(self):
+        self.assertIn("--index-tolerance: expected a whole number from 0 to 9223372036854775807",
+                      self.refused("run", "m.onnx", *RUNNERS, "--compare", "indices",
+                                   "--index-tolerance", "9223372036854775808"))
 
     def test_one_value_for_one_output(self):
         self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "gold.json")

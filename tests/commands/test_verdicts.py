@@ -130,6 +130,15 @@ class Types(Verdicts):
             self.assertTrue(record["pairs"][0]["rejected_for_types"])
             self.compare(self.A, self.A, word, code=0)
 
+    def test_post_processing_does_not_hide_a_change(self):
+        for word in ("--same-type", "--strict"):
+            record = self.compare(self.A, self.B, "--postprocess", "top-1", word, code=1)
+            self.says("a vs. b: FAILED, as types differ", "failed: a vs. b: output 'y' is of type "
+                      "int64 in a, and float64 in b, before post-processing\n")
+            self.assertEqual(len(record["rejections"]), 1)
+            self.compare(self.A, self.A, "--postprocess", "top-1", word, code=0)
+        self.compare(self.A, self.B, "--postprocess", "top-1", code=0)
+
     def test_a_page_says_it_too(self):
         self.compare(self.A, self.B, "--same-type", "--report", "r.md", code=1)
         text = self.path("r.md").read_text()
@@ -187,13 +196,26 @@ class Overflow(Verdicts):
 
     def test_infinities_are_still_counted(self):
         self.compare({"y": np.array([np.inf, 1e308, 3])}, {"y": np.array([1, -1e308, 3])}, code=1)
-        self.says("holds 1 NaN or infinite value\n")
+        self.says("differs in 1 NaN or infinite value\n")
+
+    def test_infinities_that_compare_equal_are_no_difference(self):
+        record = self.compare({"y": np.array([np.inf, -np.inf, 3])},
+                              {"y": np.array([np.inf, np.inf, 3])}, "--infinities-compare-equal",
+                              code=1)
+        self.says("a holds 2 infinities", "b holds 2 infinities",
+                  "differs in 1 NaN or infinite value\n")
+        self.assertFalse(record["pairs"][0]["outputs"][0]["element_counts_vary"])
+
+    def test_what_fails_shows_something(self):
+        self.compare({"y": np.full(3, np.nan)}, {"y": np.full(3, np.nan)}, code=1)
+        self.says("FAILED, compared 1 output in 1 iteration, 3 elements; all elements are NaN: y\n")
+        self.assertNotIn("shows nothing", self.ended.out)
 
     def test_infinities_are_counted_beside_finite_numbers_that_overflow(self):
         for kind, large in ((np.float64, 1e308), (np.float32, 3e38)):
             left, right = ({"y": np.array([np.inf, sign * large], kind)} for sign in (1, -1))
             self.compare(left, right, code=1)
-            self.says("holds 1 NaN or infinite value\n")
+            self.says("differs in 1 NaN or infinite value\n")
 
     def test_relative_errors_are_finite_under_any_metric(self):
         for kind, large in ((np.float64, 1e308), (np.float32, 3e38)):
@@ -376,6 +398,20 @@ class Words(Verdicts):
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("'y' is a constant", ended.out + ended.err)
         self.assertNotIn("have to agree", ended.out + ended.err)
+
+    def test_strings_reach_runners_whole(self):
+        x = helper.make_tensor_value_info("x", TensorProto.STRING, [2])
+        y = helper.make_tensor_value_info("y", TensorProto.STRING, [4])
+        nodes = [helper.make_node("Concat", ["x", "x"], ["y"], axis=0)]
+        model = helper.make_model(helper.make_graph(nodes, "g", [x], [y]), ir_version=8,
+                                  opset_imports=[helper.make_opsetid("", 17)])
+        onnx.save(model, str(self.path("m.onnx")))
+        np.savez(self.path("in.npz"), x=np.array(["a\0b", "üñ " + 40 * "x"]))
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--openvino", "--load-inputs", "in.npz",
+                             "--tolerance", "auto")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("strings, exact", ended.out)
+        self.assertNotIn("integers, exact", ended.out)
 
 
 if __name__ == "__main__":

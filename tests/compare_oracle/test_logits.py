@@ -3,24 +3,16 @@ digits that they show.
 
     VERNIER=build/.../bin/vernier python -m unittest test_logits
 
-Needs NumPy. VERNIER_ORACLE_CASES (default 60 here) is the number of random outputs, compared in one
-run, VERNIER_ORACLE_SEED the first seed.
+Needs NumPy. random_outputs.py has what may be set.
 """
 
-import json
 import math
-import os
-import pathlib
 import re
-import subprocess
-import tempfile
 import unittest
 
 import numpy as np
 
-VERNIER = os.environ.get("VERNIER", "vernier")
-CASES = int(os.environ.get("VERNIER_ORACLE_CASES", "60"))
-SEED = int(os.environ.get("VERNIER_ORACLE_SEED", "0"))
+from random_outputs import CASES, SEED, compare, draw
 
 SHAPES = [(7, 5), (1, 9, 2), (3, 1, 1000), (40, 31), (2, 3, 2500), (17,)]
 FLOATS = [np.float16, np.float32, np.float64]
@@ -103,24 +95,12 @@ def expected(a, b):
 class LogitsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        rng = np.random.default_rng(SEED)
-        cls.pairs = {f"y{i:03}": random_pair(rng) for i in range(CASES)}
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            np.savez(folder / "a.npz", **{k: a for k, (a, _) in cls.pairs.items()})
-            np.savez(folder / "b.npz", **{k: b for k, (_, b) in cls.pairs.items()})
-            result = subprocess.run(
-                [VERNIER, "compare", "a.npz", "b.npz", "--compare", "logits", "--logits-top-k",
-                 str(TOP_K), "--logits-kl-threshold", str(KL_THRESHOLD),
-                 "--logits-top1-threshold", str(TOP1_THRESHOLD), "--save-record", "record.json"],
-                cwd=folder, capture_output=True, text=True, check=False,
-                env={**os.environ, "NO_COLOR": "1"})
-            if result.returncode != 1:
-                raise AssertionError(result.stdout + result.stderr)
-            record = json.loads((folder / "record.json").read_text())
-        cls.outputs = {output["name"]: output for output in record["pairs"][0]["outputs"]}
+        cls.pairs = draw(random_pair)
+        cls.outputs, printed = compare(
+            cls.pairs, "--compare", "logits", "--logits-top-k", TOP_K, "--logits-kl-threshold",
+            KL_THRESHOLD, "--logits-top1-threshold", TOP1_THRESHOLD)
         cls.lines = {}
-        for line in result.stdout.splitlines():
+        for line in printed.splitlines():
             if "Comparing Output: " in line:
                 name = line.split("Comparing Output: '")[1].split("'")[0]
             elif "KL divergence: mean" in line:

@@ -2,23 +2,15 @@
 
     VERNIER=build/.../bin/vernier python -m unittest test_measures
 
-Needs NumPy. VERNIER_ORACLE_CASES (default 60 here) is the number of random outputs, compared in one
-run, VERNIER_ORACLE_SEED the first seed.
+Needs NumPy. random_outputs.py has what may be set.
 """
 
-import json
 import math
-import os
-import pathlib
-import subprocess
-import tempfile
 import unittest
 
 import numpy as np
 
-VERNIER = os.environ.get("VERNIER", "vernier")
-CASES = int(os.environ.get("VERNIER_ORACLE_CASES", "60"))
-SEED = int(os.environ.get("VERNIER_ORACLE_SEED", "0"))
+from random_outputs import SEED, compare, draw
 
 ATOL, RTOL, WORST = 1e-3, 1e-3, 4
 SHAPES = [(7,), (3, 5), (2, 3, 4), (1,), (40, 31), (2, 1, 700)]
@@ -82,20 +74,8 @@ def number(value):
 class MeasuresTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        rng = np.random.default_rng(SEED)
-        cls.pairs = {f"y{i:03}": random_pair(rng) for i in range(CASES)}
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            np.savez(folder / "a.npz", **{k: a for k, (a, _) in cls.pairs.items()})
-            np.savez(folder / "b.npz", **{k: b for k, (_, b) in cls.pairs.items()})
-            result = subprocess.run(
-                [VERNIER, "compare", "a.npz", "b.npz", "-q", "--atol", str(ATOL), "--rtol",
-                 str(RTOL), "--worst", str(WORST), "--save-record", "record.json"],
-                cwd=folder, capture_output=True, text=True, check=False)
-            if result.returncode != 1:
-                raise AssertionError(result.stdout + result.stderr)
-            record = json.loads((folder / "record.json").read_text())
-        cls.outputs = {output["name"]: output for output in record["pairs"][0]["outputs"]}
+        cls.pairs = draw(random_pair)
+        cls.outputs, _ = compare(cls.pairs, "-q", "--atol", ATOL, "--rtol", RTOL, "--worst", WORST)
 
     def each(self):
         self.assertEqual(set(self.outputs), set(self.pairs))

@@ -24,8 +24,9 @@ class FullDisk(FaultTest):
         # Small enough to travel without shared memory, which the limit would hit, too.
         self.model = self.write_model("model.onnx", ["x"], [50, 50])
 
-    def save(self, name, flag="--save-outputs", iterations=100, **options):
-        return self.run_pair("--iterations", str(iterations), flag, self.folder / name, **options)
+    def save(self, name, flag="--save-outputs", iterations=100, more=(), **options):
+        return self.run_pair("--iterations", str(iterations), flag, self.folder / name, *more,
+                             **options)
 
     def test_old_results_stay_and_the_run_says_so(self):
         for name in ("saved.json", "saved.npz", "saved.safetensors"):
@@ -61,6 +62,30 @@ class FullDisk(FaultTest):
         ended = self.save("first.json", preexec_fn=lambda: small_files_only(5_000))
         self.assertEqual(ended.code, 7, ended)
         self.assertNotIn("data recover", ended.err)
+
+    def test_rows_are_saved_although_outputs_are_not(self):
+        rows = self.folder / "rows.jsonl"
+        ended = self.save("saved.npz", preexec_fn=small_files_only, more=["--save-rows", rows])
+        self.assertEqual(ended.code, 7, ended)
+        count = len(rows.read_text().splitlines())
+        self.assertGreater(count, 2)
+        self.assertIn(f": INCOMPLETE, compared 1 output in {count} of 100 iterations", ended.out)
+        self.assertFalse((self.folder / "rows.jsonl.partial").exists())
+
+    def test_rows_that_a_resumed_run_makes_again_are_removed(self):
+        path, rows = self.folder / "saved.npz", self.folder / "rows.jsonl"
+        parts = [self.folder / f"rows.jsonl.partial{number}" for number in ("", ".1")]
+        self.assertEqual(self.save(path.name, iterations=4, more=["--save-rows", rows]).code, 0)
+        lines = rows.read_text().splitlines(keepends=True)
+        for more in ([], ["--resume"]):
+            path.unlink()
+            parts[0].write_text("".join(lines[:2]) + lines[2][:20])
+            parts[1].write_text(lines[1])  # of another run
+            ended = self.save(path.name, iterations=4, more=["--save-rows", rows, *more])
+            self.assertEqual(ended.code, 0, ended)
+            self.assertEqual(rows.read_text(), "".join(lines))
+            self.assertEqual(parts[0].exists(), not more)
+            self.assertTrue(parts[1].exists())
 
     def test_large_outputs_that_are_written_while_the_run_goes_on(self):
         # 6 MB each: there is room for the first runner's, and for each in shared memory.

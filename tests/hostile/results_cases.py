@@ -92,7 +92,7 @@ def syntax(corpus):
     spoil("number_long", "0.25", "1" * 100000, {OK, MALFORMED})
     case("duplicate_keys", good_text.replace('"runtime": 0.25', '"runtime": 7, "runtime": 0.25'),
          OK)
-    case("bom", b"\xef\xbb\xbf" + good_text.encode())
+    case("bom", b"\xef\xbb\xbf" + good_text.encode(), OK)
     case("utf16", good_text.encode("utf-16"))
     case("utf16_le", good_text.encode("utf-16-le"))
     case("utf32", good_text.encode("utf-32"))

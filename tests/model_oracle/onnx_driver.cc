@@ -155,7 +155,8 @@ Json Edit(const OnnxModel& model, const Json& request) {
   RecordingLogger logger;
   const OnnxOutputOptions options{.outputs = List(request, "outputs"),
                                   .by_type = List(request, "by_type"),
-                                  .exclude = List(request, "exclude")};
+                                  .exclude = List(request, "exclude"),
+                                  .skips_unknown_types = true};
   const auto names = SelectOnnxOutputs(model, options, logger);
   Json answer = names.ok() ? Json{{"names", Strings(*names)}} : ErrorOf(names.status());
   answer["log"] = logger.lines;

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import shutil
+import textwrap
 import time
 import unittest
 
@@ -52,6 +53,18 @@ class Programs(ScriptCase):
         self.assertEqual(done.code, 0, str(done))
         self.assertRegex(done.out, r"prog-N0-\S+ +\n    ---- Inference Output\(s\) ----\n"
                          r"    \{y \[dtype=float32, shape=\(1, 3\)\]")
+
+    def test_a_program_that_never_stops_is_stopped(self):
+        for runner in ("yes x", "sh -c 'cat > /dev/null; while :; do echo; echo x; done'"):
+            done = self.vernier("m.onnx", "--onnxrt", "--model-runner", runner,
+                                "--input-shapes", "x:[2,3]")
+            self.assertEqual(done.code, 6, str(done))
+            self.assertRegex(done.out + done.err, r"was stopped after \d+ bytes without a JSON")
+
+    def test_a_program_that_says_much_before_its_answer(self):
+        self.write("loud.py", "import sys\nsys.stderr.write('word\\n' * 20000)\n"
+                   + textwrap.dedent(TWIN))
+        self.agrees("loud.py")
 
     def test_polygraphys_encoding_there_and_back(self):
         self.write("poly.py", """

@@ -220,8 +220,11 @@ class WrongAnswers(ScriptCase):
         self.expect(flag, "def load_data(): return [[1]]", 3,
                     "feed 0 of .*script.py:load_data is a list; expected a mapping of input names")
         self.expect(flag, "def load_data(): return [{1: 2}]", 3, "is a dict; expected a mapping")
-        self.expect(flag, "def load_data(): return [{'x': [1.0]}]", 6,
-                    "input 'x' is a list; expected a NumPy array")
+        self.expect(flag, "def load_data(): return [{'x': [1.0]}]", 3, "'x'.*float64")
+        self.expect(flag, "def load_data(): return [{'x': [[1.0], [2.0, 3.0]]}]", 6,
+                    "input 'x' is no array: ")
+        self.expect(flag, "def load_data(): return [{'x': None}]", 6,
+                    "input 'x' is .*None.*; expected a NumPy array")
         self.expect(flag, "import numpy as np\ndef load_data():\n"
                     "    return [{'x': np.zeros((2, 3), 'M8[s]')}]", 6, "datetime64.*astype")
         self.expect(flag, "import numpy as np\ndef load_data():\n"

@@ -21,7 +21,8 @@ class Layout(PageCase):
             figures["first"] = figures["second"] = {**figures["first"], "dtype": "int64"}
             for element in figures["worst_elements"]:
                 element.update(first=-4611686018427387905, second=-4611686018427387906,
-                               index=[0, 127, 63, 63])
+                               index=[0, 127, 63, 63], relative_error=2.12503626e-17,
+                               times_over_tolerance=9800000.0)
         self.report(record, "out.html")
         browser = Browser((1200, 1000))
         self.addCleanup(browser.close)
@@ -33,6 +34,28 @@ class Layout(PageCase):
         self.assertEqual(cut, [])
         self.assertIn("-4611686018427387905",
                       browser.ask("document.querySelector('#panel').textContent"))
+
+    def captions_of(self, **charts):
+        record = records.network(1, first_bad=0)
+        record["pairs"][0]["outputs"][0]["worst_iteration"]["charts"].update(charts)
+        self.show(record)
+        return self.browser.ask("[...document.querySelectorAll('figcaption')]"
+                                ".map((caption) => caption.textContent).join(' ')")
+
+    def test_captions_say_what_is_drawn(self):
+        differences = {"first_decade": 1, "counts": [2], "equal": 7, "not_finite": 0}
+        heat = {"rows": 1, "columns": 3, "matrix_rows": 1, "matrix_columns": 3, "row_axes": -1,
+                "least": 98.0, "most": 98.0, "cells": "9AA"}
+        said = self.captions_of(differences=differences, heat=heat)
+        self.assertIn("the largest difference is 98.", said)
+        self.assertIn("Largest absolute difference in each cell: 98 where there is one;", said)
+        said = self.captions_of(
+            differences={"first_decade": 0, "counts": [], "equal": 2, "not_finite": 1},
+            heat={**heat, "least": 0.0, "most": 0.0, "cells": "A-A"})
+        self.assertIn("2 of 3 elements do not differ; 1 is NaN or infinite.", said)
+        self.assertIn("in each cell: NaN or infinite in the colour of text;", said)
+        self.assertRegex(said, r"\d+ finite elements?; what agrees")
+        self.assertNotIn("the worst among them", said)
 
     def test_pairs_have_verdicts_and_runners_short_names(self):
         record = records.network(3, first_bad=3)

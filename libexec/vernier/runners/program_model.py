@@ -4,6 +4,7 @@ The feed goes to its standard input, or to a file where its arguments say {input
 from its standard output, or from a file where they say {output}; {model} is the model's path.
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -12,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 import numpy as np
 
@@ -19,6 +21,11 @@ from vernier_worker import wire
 from vernier_worker.json_tensors import decode, encode
 
 LAST_LINES = 20  # of what a program that failed wrote to standard error
+CHUNK = 1 << 16
+# The most that a program may write, in bytes: an answer, a quarter of the memory; what cannot
+# become one, or goes to standard error, of which the end is kept.
+MOST_ANSWER = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
+MOST_OTHER = 1 << 20
 PR_SET_PDEATHSIG = 1
 
 
@@ -33,6 +40,15 @@ def _how_it_ended(code):
         return f"was ended by {signal.Signals(-code).name}"
     except ValueError:
         return f"was ended by signal {-code}"
+
+
+def _beginning(answer):
+    return bytes(answer[:60]).decode(errors="replace")
+
+
+def _most_of(answer):
+    """How long a text that begins so may become, in bytes."""
+    return MOST_ANSWER if bytes(answer[:CHUNK]).lstrip()[:1] in (b"{", b"[") else MOST_OTHER
 
 
 class Program:
@@ -64,19 +80,50 @@ class Program:
         for key, path in places.items():
             words = [word.replace("{%s}" % key, path) for word in words]
         try:
-            done = subprocess.run(words, input=text, capture_output=True, text=True,
-                                  errors="replace", check=False, preexec_fn=_die_with_parent)
+            process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, preexec_fn=_die_with_parent)
         except OSError as error:
             raise wire.Failure(wire.BACKEND, f"the program '{words[0]}' cannot be started: "
                                f"{error.strerror} (a script needs its #! line)") from None
-        lines = done.stderr.strip().splitlines()
-        if done.returncode != 0:
+        answer, said = self._converse(process, text.encode())
+        lines = said.decode(errors="replace").strip().splitlines()
+        if process.returncode != 0:
             raise wire.Failure(wire.BACKEND, "\n".join(
-                [f"the program '{self.name}' {_how_it_ended(done.returncode)}"
+                [f"the program '{self.name}' {_how_it_ended(process.returncode)}"
                  + (f": {lines[-1]}" if lines else "")] + lines[-LAST_LINES:]))
         for line in lines:
             print(line)
-        return done.stdout
+        return answer.decode(errors="replace")
+
+    def _converse(self, process, text):
+        """What it writes to its standard output, and to its standard error, until it ends."""
+        said = bytearray()
+
+        def feed():
+            with contextlib.suppress(BrokenPipeError), process.stdin:
+                process.stdin.write(text)
+
+        def listen():
+            for chunk in iter(lambda: process.stderr.read1(CHUNK), b""):
+                said.extend(chunk)
+                del said[:-MOST_OTHER]
+
+        threads = [threading.Thread(target=work, daemon=True) for work in (feed, listen)]
+        for thread in threads:
+            thread.start()
+        answer = bytearray()
+        for chunk in iter(lambda: process.stdout.read1(CHUNK), b""):
+            answer += chunk
+            if len(answer) > _most_of(answer):
+                process.kill()
+                process.wait()
+                raise wire.Failure(wire.BACKEND, f"the program '{self.name}' was stopped after "
+                                   f"{len(answer)} bytes without a JSON result; they begin "
+                                   f"{_beginning(answer)!r}")
+        process.wait()
+        for thread in threads:
+            thread.join()
+        return answer, said
 
     def _read(self, path):
         try:

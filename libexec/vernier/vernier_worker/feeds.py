@@ -41,7 +41,8 @@ class FeedSource:
             except StopIteration:
                 return None
             self.count += 1
-            return tensors.encode(self._items(feed), f"feed {self.count - 1} of {self.where}: input")
+            what = f"feed {self.count - 1} of {self.where}: input"
+            return tensors.encode(self._items(feed), what, takes_plain=True)
 
     def _items(self, feed):
         try:

@@ -61,12 +61,12 @@ def code_of(dtype, who):
     return code
 
 
-# Numbers and lists are arrays, too, where a program serves its own objects (the Python package); of
-# a script they are more often a mistake.
+# Numbers and lists are arrays, too, in feeds, and where a program serves its own objects (the
+# Python package); among a script's outputs they are more often a mistake.
 takes_plain_values = False
 
 
-def to_numpy(value, who):
+def to_numpy(value, who, takes_plain=False):
     """An array of what frameworks hand out."""
     if isinstance(value, (np.ndarray, np.generic)):
         return np.asarray(value)
@@ -81,7 +81,8 @@ def to_numpy(value, who):
         return np.asarray(value)
     if hasattr(value, "__dlpack__"):
         return _from_dlpack(value, who)
-    if takes_plain_values and isinstance(value, (int, float, bool, complex, list, tuple)):
+    is_plain = isinstance(value, (int, float, bool, complex, list, tuple))
+    if is_plain and (takes_plain or takes_plain_values):
         try:
             return np.asarray(value)
         except ValueError as error:  # rows of several lengths
@@ -194,13 +195,13 @@ def _pass_on(named, codes):
     return out.finish(), os.dup(block.descriptor)
 
 
-def encode(items, what, pool=None):
+def encode(items, what, pool=None, takes_plain=False):
     """Encodes (name, value) pairs; `what` says of what they are: "output".
 
     Returns the description and the descriptor of their memory, which may be None. A pool lends its
     memory where they are many bytes.
     """
-    named = [(name, to_numpy(value, f"{what} '{name}'")) for name, value in items]
+    named = [(name, to_numpy(value, f"{what} '{name}'", takes_plain)) for name, value in items]
     codes = [code_of(array.dtype, f"{what} '{name}'") for name, array in named]
     passed_on = _pass_on(named, codes)
     if passed_on is not None:

@@ -263,9 +263,12 @@ def _only(name, iterations):
 
 
 def _begin(names, comparisons, results):
-    if not comparisons:
+    if not comparisons and len(names) != 1:
         raise InvalidArgument("compare_accuracy: there is nothing to compare: the results are of "
-                              f"{len(names)} runner{'' if len(names) == 1 else 's'}")
+                              f"{len(names)} runners")
+    if not comparisons:  # a script of one runner ends well, as in Polygraphy
+        G_LOGGER.warning("compare_accuracy: there is nothing to compare: the results are of "
+                         "1 runner")
     pairs = [(names[first], names[second]) for first, second in comparisons]
     for pair in pairs:
         for result in results:

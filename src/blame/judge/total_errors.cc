@@ -33,6 +33,14 @@ BlameTensorRecord DescribeTensor(const NamedTensor& reference, std::string_view 
   return tensor;
 }
 
+// Why its error is infinite; of the first output that has another shape.
+void NoteShapes(const NamedTensor& reference, const Tensor& candidate, BlameLayerRecord& layer) {
+  if (reference.tensor.dims() == candidate.dims() || !layer.evidence.empty()) return;
+  layer.evidence = "the shapes of '" + reference.name +
+                   "' differ: " + FormatDims(candidate.dims()) + ", and " +
+                   FormatDims(reference.tensor.dims()) + " in the reference";
+}
+
 }  // namespace
 
 MetTensors MeetTensors(std::span<const Island> islands, const TensorPairs& pairs,
@@ -75,6 +83,7 @@ std::vector<BlameLayerRecord> JudgeTotals(const BlameGraph& graph, std::span<con
       tensor.bound_why = pairs[next].bound.why;
       tensor.reference = magnitudes[2 * next];
       tensor.candidate = magnitudes[2 * next + 1];
+      NoteShapes(met.reference[next], met.candidate[next], layer);
       layer.total_error = std::max(layer.total_error, judged[next].times);
       layer.outputs.push_back(std::move(tensor));
     }

@@ -1,6 +1,7 @@
 #include "blame/judge/unseen_outputs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "blame/judge/verdicts.h"
 #include "model/onnx/initializer_names.h"
+#include "run/live/live_runner.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -29,6 +31,11 @@ std::optional<StoredBy> HolderOf(const OnnxGraph& graph, std::string_view name) 
   return StoredBy{std::string(name), "Initializer"};
 }
 
+std::string HowFar(double error) {
+  return std::isinf(error) ? "infinitely far over its error bound"
+                           : FormatG(error, 3) + " times its error bound";
+}
+
 enum class NamedBy : uint8_t { kReference, kCandidate };
 
 bool IsLookedAt(const BlameRecord& record, const std::string& name, NamedBy side) {
@@ -45,7 +52,8 @@ bool IsStored(const OnnxGraph& graph, std::string_view name) {
   return HolderOf(graph, name).has_value();
 }
 
-void BlameConstants(const SearchModels& models, UnprobedOutputs& outputs, BlameRecord& record) {
+std::vector<BlameCulprit> DifferingConstants(const SearchModels& models, UnprobedOutputs& outputs) {
+  std::vector<BlameCulprit> culprits;
   for (const auto& [name, error] : outputs.Errors()) {
     if (error <= 1) continue;
     const std::optional<StoredBy> holder = HolderOf(models.candidate.graph(), name);
@@ -56,9 +64,10 @@ void BlameConstants(const SearchModels& models, UnprobedOutputs& outputs, BlameR
         "output '" + name + "' is a constant of the " +
         (in_both ? "model, and differs between the models"
                  : "candidate's model, and differs from what the reference hands out") +
-        ": " + FormatG(error, 3) + " times its error bound";
-    record.culprits.push_back({holder->name, holder->what, {name}, error, {}, why});
+        ": " + HowFar(error);
+    culprits.push_back({holder->name, holder->what, {name}, error, {}, why});
   }
+  return culprits;
 }
 
 void NoteRetypedOutputs(const UnprobedOutputs& outputs, BlameRecord& record) {
@@ -75,8 +84,8 @@ std::string WhyNotAllOutputs(const SearchModels& models, UnprobedOutputs& output
   for (const auto& [name, error] : outputs.Errors()) {
     const bool looked_at = IsLookedAt(record, name, NamedBy::kCandidate);
     if (error <= 1 || looked_at || ExplainedByRounding(record)) continue;
-    return "output '" + name + "' differs by " + FormatG(error, 3) +
-           " times its error bound, and the layer that makes it could not be looked at";
+    return "output '" + name + "' differs: " + HowFar(error) +
+           ", and the layer that makes it could not be looked at";
   }
   if (models.reference == nullptr || lenient) return {};
   const Pairing& pairing = outputs.first_pairing();
@@ -95,6 +104,18 @@ bool OutputsExceedBounds(UnprobedOutputs& outputs, const BlameRecord& record) {
   if (ExplainedByRounding(record)) return false;
   const std::map<std::string, double> errors = outputs.Errors();
   return std::any_of(errors.begin(), errors.end(), [](const auto& one) { return one.second > 1; });
+}
+
+std::string WhyNotOnlyTensors(const RunPlan& plan, const UnprobedRun& unprobed) {
+  const bool marked = std::ranges::any_of(
+      plan.runners, [](const RunnerPlan& runner) { return runner.model.edited(); });
+  if (plan.lenient || marked) return {};
+  for (const LiveRunner* runner : {unprobed.reference.get(), unprobed.candidate.get()}) {
+    if (runner == nullptr || runner->lost().empty()) continue;
+    const SkippedOutput& output = runner->lost().front();
+    return "output '" + output.name + "' was not looked at: it is " + output.why;
+  }
+  return {};
 }
 
 std::string WhyNoVerdict(const BlameRecord& record) {

@@ -3,11 +3,14 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "blame/graph/blame_graph.h"
 #include "blame/probe/search_sides.h"
 #include "blame/probe/unprobed_outputs.h"
+#include "blame/probe/unprobed_run.h"
 #include "vernier/blame_record.h"
+#include "vernier/run_plan.h"
 
 namespace vernier {
 
@@ -15,9 +18,9 @@ namespace vernier {
 /// such an output.
 bool IsStored(const OnnxGraph& graph, std::string_view name);
 
-/// Accuses the constants that the candidate hands out as outputs and that differ from the
-/// reference's by more than their error bound.
-void BlameConstants(const SearchModels& models, UnprobedOutputs& outputs, BlameRecord& record);
+/// The constants that the candidate hands out as outputs and that differ from the reference's by
+/// more than their error bound: they are to blame themselves.
+std::vector<BlameCulprit> DifferingConstants(const SearchModels& models, UnprobedOutputs& outputs);
 
 /// Adds a note for each output whose type differs between the sides and that no layer was looked at
 /// for: a constant, say.
@@ -32,6 +35,10 @@ std::string WhyNotAllOutputs(const SearchModels& models, UnprobedOutputs& output
 /// Is an output over its error bound, and rounding does not explain it? --tolerance auto would not
 /// accept it then.
 bool OutputsExceedBounds(UnprobedOutputs& outputs, const BlameRecord& record);
+
+/// That an output of either side is no tensor, and was looked at by nobody, one sentence; empty:
+/// there is none, or tensors were marked as outputs, or the run is lenient.
+std::string WhyNotOnlyTensors(const RunPlan& plan, const UnprobedRun& unprobed);
 
 /// Why there is nothing to say at all; of a record without compared elements.
 std::string WhyNoVerdict(const BlameRecord& record);

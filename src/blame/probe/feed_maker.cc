@@ -51,8 +51,8 @@ FeedMaker::FeedMaker(const BlamePlan& plan, const SearchModels& models,
       candidate_(candidate),
       inputs_(InputsToFeed(models, reference != nullptr ? *reference : candidate)) {}
 
-Result<std::vector<TensorMap>> FeedMaker::Make() const {
-  if (plan_.feeds.empty()) return Collect(plan_.run);
+Result<std::vector<TensorMap>> FeedMaker::Make(Logger& drawing) const {
+  if (plan_.feeds.empty()) return Collect(plan_.run, drawing);
   std::vector<TensorMap> feeds = plan_.feeds;
   VERNIER_TRY(NameForBoth(feeds));
   return feeds;
@@ -61,7 +61,7 @@ Result<std::vector<TensorMap>> FeedMaker::Make() const {
 Result<std::vector<TensorMap>> FeedMaker::MakeSized(const std::vector<DimSize>& sizes) const {
   RunPlan sized = plan_.run;
   sized.inputs.found_dims = sizes;
-  return Collect(sized);
+  return Collect(sized, context_.logger);
 }
 
 Result<TensorMap> FeedMaker::DrawFirst(const RunPlan& sized) const {
@@ -85,9 +85,9 @@ bool FeedMaker::IsGiven() const {
   return !plan_.run.inputs.load_paths.empty() || plan_.run.inputs.script.given();
 }
 
-Result<std::vector<TensorMap>> FeedMaker::Collect(const RunPlan& plan) const {
+Result<std::vector<TensorMap>> FeedMaker::Collect(const RunPlan& plan, Logger& drawing) const {
   VERNIER_ASSIGN_OR_RETURN(std::vector<TensorMap> feeds,
-                           CollectFeeds(plan, inputs_, context_.pool, context_.logger));
+                           CollectFeeds(plan, inputs_, context_.pool, drawing));
   VERNIER_TRY(NameForBoth(feeds));
   return feeds;
 }
@@ -99,10 +99,8 @@ Status FeedMaker::NameForBoth(std::span<TensorMap> feeds) const {
   VERNIER_ASSIGN_OR_RETURN(const InputMaps maps,
                            InputMaps::Create(plan_.run.inputs.map_words, names));
   const bool given = IsGiven() || !plan_.feeds.empty();
-  std::vector<TensorInfo> all = inputs_;
-  const std::vector<TensorInfo>& theirs = candidate_.session().inputs;
-  all.insert(all.end(), theirs.begin(), theirs.end());
-  VERNIER_TRY(maps.CheckNames(all));
+  const std::vector<std::vector<TensorInfo>> both = {inputs_, candidate_.session().inputs};
+  VERNIER_TRY(maps.CheckNames(both));
   for (const LiveRunner* runner : {reference_, &candidate_}) {
     if (runner == nullptr) continue;
     for (TensorMap& feed : feeds) {
@@ -114,8 +112,8 @@ Status FeedMaker::NameForBoth(std::span<TensorMap> feeds) const {
   return {};
 }
 
-Result<SearchFeeds> MakeSearchFeeds(const FeedMaker& maker, SearchSides& sides) {
-  VERNIER_ASSIGN_OR_RETURN(std::vector<TensorMap> feeds, maker.Make());
+Result<SearchFeeds> MakeSearchFeeds(const FeedMaker& maker, SearchSides& sides, Logger& drawing) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<TensorMap> feeds, maker.Make(drawing));
   VERNIER_TRY(maker.CheckGiven(feeds));
   if (sides.reference || !maker.plan().feeds.empty()) return SearchFeeds{std::move(feeds), {}, {}};
   VERNIER_ASSIGN_OR_RETURN(SavedIterations saved, LookAtSaved(sides));

@@ -27,8 +27,8 @@ class FeedMaker {
   /// Those of the first side: what feeds are drawn for.
   const std::vector<TensorInfo>& inputs() const { return inputs_; }
 
-  /// What the plan gives, or asks for; at least one.
-  Result<std::vector<TensorMap>> Make() const;
+  /// What the plan gives, or asks for; at least one. `drawing` hears what is said of sizes.
+  Result<std::vector<TensorMap>> Make(Logger& drawing) const;
 
   /// The same with these sizes for free dimensions.
   Result<std::vector<TensorMap>> MakeSized(const std::vector<DimSize>& sizes) const;
@@ -42,7 +42,7 @@ class FeedMaker {
 
  private:
   bool IsGiven() const;
-  Result<std::vector<TensorMap>> Collect(const RunPlan& plan) const;
+  Result<std::vector<TensorMap>> Collect(const RunPlan& plan, Logger& drawing) const;
   Status NameForBoth(std::span<TensorMap> feeds) const;
 
   const BlamePlan& plan_;
@@ -58,8 +58,8 @@ struct SearchFeeds {
   std::string shortened;  ///< why there are fewer than were given; empty: there are not
 };
 
-/// As many as a saved reference has iterations. Errors of FeedMaker and of reading what was saved;
-/// kInvalidArgument where that holds no iteration.
-Result<SearchFeeds> MakeSearchFeeds(const FeedMaker& maker, SearchSides& sides);
+/// As many as a saved reference has iterations; `drawing` as of Make(). Errors of FeedMaker and of
+/// reading what was saved; kInvalidArgument where that holds no iteration.
+Result<SearchFeeds> MakeSearchFeeds(const FeedMaker& maker, SearchSides& sides, Logger& drawing);
 
 }  // namespace vernier

@@ -164,7 +164,7 @@ Result<BatchFindings> LayerBatch::Run(const TensorMap& feed, int64_t iteration) 
   VERNIER_TRY(RunAlone(sources, DeclaredAs(sources, graph.graph()), layers));
   if (subject.unprobed.quantises_alone) {
     for (size_t i = 0; i < islands.alone.size(); ++i) {
-      if (layers[i].own_error.value_or(0) <= 1) continue;
+      if (layers[i].own_error.value_or(0) <= 1 || !layers[i].evidence.empty()) continue;
       layers[i].evidence = DescribeMisfits(graph, islands.alone[i], sources.reference);
     }
   }

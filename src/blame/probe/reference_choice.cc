@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "record/runner_name.h"
+#include "record/side_names.h"
 
 namespace vernier {
 namespace {
@@ -50,8 +51,10 @@ Result<Sides> ChooseSides(const RunPlan& plan, const std::vector<std::string>& l
   const auto named = std::find_if(plan.runners.begin(), plan.runners.end(),
                                   [&](const auto& r) { return IsCalled(r.name, reference); });
   if (named == plan.runners.end()) {
+    const std::vector<std::string> known =
+        ShortNames(std::vector{plan.runners[0].name, plan.runners[1].name});
     return InvalidArgument("--reference: there is no runner '" + reference + "'; there are '" +
-                           plan.runners[0].name + "' and '" + plan.runners[1].name + "'");
+                           known[0] + "' and '" + known[1] + "'");
   }
   const auto first = static_cast<size_t>(named - plan.runners.begin());
   return Sides{first, 0, 1 - first};

@@ -29,20 +29,13 @@ class SearchForTest : public testing::Test {
   Result<UnprobedRun> Run(const testing_workers::FakeModel& reference,
                           const testing_workers::FakeModel& candidate,
                           const std::vector<float>& feeds = {1}) {
-    for (const std::string name : {"a", "b"}) {
-      RunnerPlan runner;
-      runner.name = name;
-      runner.backend = "fake";
-      runner.model.path = name;
-      runner.model.type = ModelTypeName(ModelType::kEngine);
-      plan_.run.runners.push_back(runner);
-    }
+    const std::map<std::string, testing_workers::FakeModel> models = {{"a", reference},
+                                                                      {"b", candidate}};
+    plan_.run.runners = testing_workers::RunnersOf(models);
     for (const float value : feeds) {
       plan_.feeds.push_back({{"x", testing_workers::Floats({4}, {value, value, value, value})}});
     }
     plan_.run.execution.use_subprocess = true;
-    const std::map<std::string, testing_workers::FakeModel> models = {{"a", reference},
-                                                                      {"b", candidate}};
     workers_ = std::make_unique<testing_workers::FakeWorkers>(models, interrupted_, log_);
     caller_.workers = workers_.get();
     pool_ = std::make_unique<WorkerPool>(plan_.run.execution, interrupted_, log_, &caller_);

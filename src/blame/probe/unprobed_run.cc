@@ -9,6 +9,7 @@
 #include "blame/probe/tensor_pairs.h"
 #include "run/comparison/pair_matching.h"
 #include "run/feeds/described_inputs.h"
+#include "run/live/held_log.h"
 #include "run/live/size_search.h"
 #include "util/scratch_folder.h"
 
@@ -72,6 +73,16 @@ struct OpenSessions {
   CandidateSession candidate;
 };
 
+// Of a reference that cannot be opened, and of a candidate that was opened meanwhile. As in `run`,
+// a framework that fails counts more than a model that another one calls malformed.
+Status BothFailures(const Status& reference,
+                    const std::optional<Result<CandidateSession>>& candidate) {
+  const Status other = candidate ? candidate->status() : Status();
+  const bool counts_more = other.code() == StatusCode::kBackend;
+  if (reference.code() != StatusCode::kMalformed || !counts_more) return reference;
+  return BackendError(reference.message() + "; " + other.message());
+}
+
 Result<OpenSessions> OpenBoth(SearchSides& sides, const OnnxModel& model, bool overlap,
                               Logger& logger) {
   const auto open_candidate = [&] {
@@ -86,10 +97,11 @@ Result<OpenSessions> OpenBoth(SearchSides& sides, const OnnxModel& model, bool o
                            reference.OpenPlainAhead().Annotate(NameOf(reference)));
   std::optional<Result<CandidateSession>> candidate;
   if (overlap) candidate.emplace(open_candidate());
-  VERNIER_ASSIGN_OR_RETURN(SessionAhead::Ready ready, ahead.Take().Annotate(NameOf(reference)));
+  Result<SessionAhead::Ready> ready = ahead.Take().Annotate(NameOf(reference));
+  if (!ready.ok()) return BothFailures(ready.status(), candidate);
   if (!overlap) candidate.emplace(open_candidate());
   if (!candidate->ok()) return candidate->status();
-  return OpenSessions{std::move(ready.session), **std::move(candidate)};
+  return OpenSessions{std::move(ready->session), **std::move(candidate)};
 }
 
 // Where a side fails with sizes of 1 that nobody gave, or has nothing to compare, others are tried
@@ -117,6 +129,27 @@ Result<FoundSizes> SettleSizes(const FeedMaker& maker, SearchSides& sides, OpenS
   return found;
 }
 
+// What both sides are fed, and the sizes that were found for that. That sizes are taken as 1 is not
+// said of feeds that others took the place of.
+Result<FoundSizes> MakeSizedFeeds(const FeedMaker& maker, SearchSides& sides,
+                                  OpenSessions& sessions, const SearchContext& context,
+                                  SearchFeeds& given) {
+  HeldLog drawing;
+  const auto settle = [&]() -> Result<FoundSizes> {
+    VERNIER_ASSIGN_OR_RETURN(given, MakeSearchFeeds(maker, sides, drawing));
+    VERNIER_TRY(context.CheckInterrupted());
+    return SettleSizes(maker, sides, sessions, given.feeds.front());
+  };
+  Result<FoundSizes> found = settle();
+  if (!found.ok() || found->dims.empty()) {
+    drawing.WriteTo(context.logger);
+    return found;
+  }
+  context.logger.Info(found->note);
+  VERNIER_ASSIGN_OR_RETURN(given.feeds, maker.MakeSized(found->dims));
+  return found;
+}
+
 Result<PairMatching> MatchOutputs(const RunPlan& plan, const SearchSides& sides) {
   // Saved outputs may be those of a run that marked tensors.
   const PairingRule rule = plan.lenient       ? PairingRule::kLenient
@@ -129,7 +162,7 @@ Result<PairMatching> MatchOutputs(const RunPlan& plan, const SearchSides& sides)
 // Runs both sides on one feed after the other.
 class BothSides {
  public:
-  /// `tried` is how many sizes were tried for free dimensions.
+  /// `tried` is how many sizes were tried for free dimensions, as of NoteOfFreeSizes.
   BothSides(const BlamePlan& plan, const SearchModels& models, SearchSides& sides,
             OpenSessions& sessions, int64_t tried)
       : inputs_(plan.run.inputs),
@@ -218,18 +251,13 @@ Result<UnprobedRun> RunUnprobed(const BlamePlan& plan, const SearchModels& model
       OpenBoth(sides, models.candidate.model(), MayOverlap(plan, sides), context.logger));
   const FeedMaker maker(plan, models, context, sessions.reference.get(),
                         *sessions.candidate.runner);
-  VERNIER_ASSIGN_OR_RETURN(SearchFeeds given, MakeSearchFeeds(maker, sides));
+  SearchFeeds given;
+  VERNIER_ASSIGN_OR_RETURN(const FoundSizes found,
+                           MakeSizedFeeds(maker, sides, sessions, context, given));
   const bool alone = QuantisesAlone(models.reference.get(), given.saved_names, models.candidate);
   VERNIER_ASSIGN_OR_RETURN(PairMatching matching, MatchOutputs(plan.run, sides));
-  VERNIER_TRY(context.CheckInterrupted());
-  VERNIER_ASSIGN_OR_RETURN(const FoundSizes found,
-                           SettleSizes(maker, sides, sessions, given.feeds.front()));
-  if (!found.dims.empty()) {
-    context.logger.Info(found.note);
-    VERNIER_ASSIGN_OR_RETURN(given.feeds, maker.MakeSized(found.dims));
-  }
   UnprobedOutputs outputs({sessions.reference.get(), sessions.candidate.runner.get(), alone});
-  const BothSides both(plan, models, sides, sessions, found.tried);
+  const BothSides both(plan, models, sides, sessions, found.tried_for_note());
   for (size_t i = 0; i < given.feeds.size(); ++i) {
     VERNIER_TRY(context.CheckInterrupted());
     const TensorMap& feed = given.feeds[i];

@@ -8,6 +8,7 @@
 #include "blame/bundle/bundle.h"
 #include "blame/bundle/bundle_folder.h"
 #include "blame/judge/output_condition.h"
+#include "blame/judge/unseen_outputs.h"
 #include "blame/probe/quiet_logger.h"
 #include "blame/probe/search_subject.h"
 #include "blame/probe/tensor_pairs.h"
@@ -139,7 +140,10 @@ void FindCulprits(const SearchSubject& subject, BlameOutcome& outcome) {
   const ReferenceSource source{pairs, sides.reference ? &*sides.reference : nullptr, sides.saved,
                                sides.places.saved, subject.context.quiet};
   if (pairs.reference.empty()) {
-    GiveUp(WhyNothingPairs(reference, saved, subject.graph()), subject.context.logger, outcome);
+    // Constants that differ are to blame without a layer.
+    if (DifferingConstants(subject.models, subject.unprobed.outputs).empty()) {
+      GiveUp(WhyNothingPairs(reference, saved, subject.graph()), subject.context.logger, outcome);
+    }
     return EndSearch(subject, source, Status(), 0, outcome);
   }
   TensorFindings findings;

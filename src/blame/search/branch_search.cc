@@ -48,6 +48,7 @@ struct FedBody {
 // What was found within a body.
 struct BodyFindings {
   std::vector<BlameCulprit> culprits;
+  std::vector<BlameCulprit> around;  // nodes of the graph around it, whose constants came along
   std::string largest;  // "in the body of 'loop' ...", the layer that errs most; empty: none errs
 };
 
@@ -154,10 +155,16 @@ TensorLookup LookupOf(const TensorMap& feed, BodySizes sizes) {
   return sizes == BodySizes::kFree ? WithFreeSizes(std::move(as_fed)) : as_fed;
 }
 
-// Writes the body to `path` and has `model` name it. Returns its inputs.
-Result<std::vector<std::string>> Cut(const NodeIn& at, const std::string& branch,
-                                     const TensorLookup& lookup, const std::string& path,
-                                     ModelPlan& model) {
+// Names of what a body that is cut out is fed with, and of what the nodes of the graph around it
+// make that came along.
+struct CutNames {
+  std::unordered_set<std::string> inputs;
+  std::unordered_set<std::string> around;
+};
+
+// Writes the body to `path` and has `model` name it.
+Result<CutNames> Cut(const NodeIn& at, const std::string& branch, const TensorLookup& lookup,
+                     const std::string& path, ModelPlan& model) {
   const BlameGraph& graph = at.graph;
   const std::vector<uint32_t> constants = graph.MakersOfConstants(Captures(at, branch));
   VERNIER_ASSIGN_OR_RETURN(const BranchModel cut,
@@ -170,7 +177,14 @@ Result<std::vector<std::string>> Cut(const NodeIn& at, const std::string& branch
     model.external_data_dir = fs::absolute(fs::path(model.path)).parent_path().string();
   }
   model.path = path;
-  return std::vector<std::string>(cut.inputs.begin(), cut.inputs.end());
+  CutNames names;
+  for (const auto& name : cut.inputs) names.inputs.emplace(name);
+  for (const uint32_t node : constants) {
+    for (const std::string_view made : graph.graph().Outputs(graph.graph().nodes[node])) {
+      names.around.emplace(made);
+    }
+  }
+  return names;
 }
 
 // What the body is fed with round by round: later ones from what the reference makes of the rounds
@@ -207,12 +221,21 @@ BlamePlan PlanWithin(const BlamePlan& around, const std::string& reference) {
   return plan;
 }
 
-BodyFindings FindingsOf(const BlameRecord& found, const std::string& where) {
-  BodyFindings findings{found.culprits, LargestOwnError(found.layers)};
+BodyFindings FindingsOf(const BlameRecord& found, const std::string& where, const CutNames& names) {
+  BodyFindings findings{{}, {}, LargestOwnError(found.layers)};
   if (!findings.largest.empty()) findings.largest = where + " it is " + findings.largest;
-  for (BlameCulprit& culprit : findings.culprits) {
+  for (BlameCulprit culprit : found.culprits) {
+    const bool around =
+        !culprit.outputs.empty() && std::ranges::all_of(culprit.outputs, [&](const auto& name) {
+          return names.around.contains(name);
+        });
+    if (around) {
+      findings.around.push_back(std::move(culprit));
+      continue;
+    }
     const bool deeper = culprit.why.starts_with("in the ");
     culprit.why = where + (deeper ? ", and there " : ": ") + culprit.why;
+    findings.culprits.push_back(std::move(culprit));
   }
   return findings;
 }
@@ -226,21 +249,23 @@ Result<BodyFindings> SearchBody(const BodySearchInput& input, const FedBody& bod
   RunnerPlan& reference = plan.run.runners[*places.reference];
   ModelPlan& candidate = plan.run.runners[places.candidate].model;
   const TensorLookup lookup = LookupOf(body.first, sizes);
-  std::unordered_set<std::string> read;
+  CutNames names;
   const auto cut = [&](const NodeIn& at, const char* name, ModelPlan& model) -> Status {
-    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> inputs,
+    VERNIER_ASSIGN_OR_RETURN(CutNames own,
                              Cut(at, body.branch, lookup, folder.path() + name, model));
-    read.insert(inputs.begin(), inputs.end());
+    names.inputs.merge(own.inputs);
+    names.around.merge(own.around);
     return {};
   };
   VERNIER_TRY(cut(body.reference, "/a.onnx", reference.model));
   VERNIER_TRY(cut(body.candidate, "/b.onnx", candidate));
-  VERNIER_ASSIGN_OR_RETURN(plan.feeds, RoundFeeds(body, reference, input.infer, read));
+  VERNIER_ASSIGN_OR_RETURN(plan.feeds, RoundFeeds(body, reference, input.infer, names.inputs));
   const BlameRecord found = input.investigate(plan);
   // What was not looked at is not innocent.
   if (!found.error.empty()) return NotFound(found.error);
   const NodeIn& at = body.candidate;
-  return FindingsOf(found, "in the " + body.branch + " of '" + at.graph.NodeName(at.node) + "'");
+  return FindingsOf(found, "in the " + body.branch + " of '" + at.graph.NodeName(at.node) + "'",
+                    names);
 }
 
 // Within the body of the candidate's `node`.
@@ -256,7 +281,7 @@ Result<BodyFindings> SearchWithin(const BodySearchInput& input, int64_t iteratio
 // Empty: something within is to blame.
 std::string WhyNotWithin(const Result<BodyFindings>& inner, std::string_view op) {
   if (!inner.ok()) return "; its body was not searched: " + inner.status().message();
-  if (!inner->culprits.empty()) return {};
+  if (!inner->culprits.empty() || !inner->around.empty()) return {};
   const std::string rounds = " in the first " + std::to_string(kMostRounds) + " rounds";
   return "; within its body nothing is to blame" + (op == "If" ? std::string() : rounds);
 }
@@ -289,6 +314,16 @@ BlameCulprit Around(const BlameLayerRecord& layer) {
   return culprit;
 }
 
+// The search around a body has looked at these nodes, too: each is listed once.
+void AddAround(const std::vector<BlameCulprit>& around, const std::vector<BlameCulprit>& known,
+               std::vector<BlameCulprit>& all) {
+  for (const BlameCulprit& culprit : around) {
+    const auto same = [&](const BlameCulprit& other) { return other.node == culprit.node; };
+    if (std::ranges::any_of(known, same) || std::ranges::any_of(all, same)) continue;
+    all.push_back(culprit);
+  }
+}
+
 // Makes an error from the reference's tensors, or one whose maker is not known.
 bool ErrsByItself(const BlameLayerRecord& layer) {
   return layer.own_error.value_or(layer.total_error) > 0;
@@ -311,9 +346,9 @@ void SearchBranches(const BodySearchInput& input, BlameRecord& record) {
         if (first) searched.emplace(node, SearchWithin(input, layer->iteration, node));
         const Result<BodyFindings>& inner = searched.at(node);
         culprit.why += WhyNotWithin(inner, input.subject.graph().graph().nodes[node].op_type);
-        if (first && inner.ok()) {
-          all.insert(all.end(), inner->culprits.begin(), inner->culprits.end());
-        }
+        if (!first || !inner.ok()) continue;
+        all.insert(all.end(), inner->culprits.begin(), inner->culprits.end());
+        AddAround(inner->around, record.culprits, all);
       }
     }
     all.push_back(std::move(culprit));
@@ -334,7 +369,10 @@ std::string SearchBodiesWithinBounds(const BodySearchInput& input, BlameRecord& 
       const Result<BodyFindings> inner = SearchWithin(input, layer.iteration, node);
       if (!inner.ok()) {
         told += "; the body of " + name + " was not searched: " + inner.status().message();
-      } else if (inner->culprits.empty()) {
+        continue;
+      }
+      AddAround(inner->around, {}, record.culprits);
+      if (inner->culprits.empty()) {
         if (!inner->largest.empty()) told += "; " + inner->largest;
       } else {
         record.culprits.insert(record.culprits.end(), inner->culprits.begin(),

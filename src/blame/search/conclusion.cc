@@ -1,5 +1,6 @@
 #include "blame/search/conclusion.h"
 
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -40,14 +41,19 @@ std::string SearchBodies(const SearchSubject& subject, const ReferenceSource& so
 }
 
 // What the layers do not show of the outputs. Silence must not read as a pass.
-void JudgeOutputs(const SearchSubject& subject, BlameOutcome& outcome) {
+void JudgeOutputs(const SearchSubject& subject, std::vector<BlameCulprit> constants,
+                  BlameOutcome& outcome) {
   BlameRecord& record = outcome.record;
   if (!record.error.empty()) return;
   UnprobedOutputs& outputs = subject.unprobed.outputs;
   NoteRetypedOutputs(outputs, record);
-  BlameConstants(subject.models, outputs, record);
+  std::move(constants.begin(), constants.end(), std::back_inserter(record.culprits));
   if (!record.culprits.empty()) return;
   std::string why = WhyNotAllOutputs(subject.models, outputs, subject.plan.run.lenient, record);
+  // A run that failed has said it.
+  if (why.empty() && subject.plan.failed.empty()) {
+    why = WhyNotOnlyTensors(subject.plan.run, subject.unprobed);
+  }
   if (!why.empty()) GiveUp(std::move(why), subject.context.logger, outcome);
 }
 
@@ -66,7 +72,9 @@ void Conclude(const SearchSubject& subject, const ReferenceSource& source, Blame
   for (const BlameLayerRecord& layer : record.layers) {
     record.compared += static_cast<int64_t>(layer.outputs.size());
   }
-  if (CoverageOf(record).elements == 0 && record.error.empty()) {
+  std::vector<BlameCulprit> constants =
+      DifferingConstants(subject.models, subject.unprobed.outputs);
+  if (CoverageOf(record).elements == 0 && record.error.empty() && constants.empty()) {
     GiveUp(WhyNoVerdict(record), subject.context.logger, outcome);
   }
   Accuse(graph.OutputNames(), record);
@@ -77,7 +85,7 @@ void Conclude(const SearchSubject& subject, const ReferenceSource& source, Blame
     DoubtInputs([&](std::string_view name) { return graph.IsInput(name); }, record);
     bodies = SayThatBodiesAreNotSearched(record);
   }
-  JudgeOutputs(subject, outcome);
+  JudgeOutputs(subject, std::move(constants), outcome);
   if (record.culprits.empty()) {
     std::string note = DescribeCondition(record);
     if (!note.empty()) record.notes.push_back(std::move(note));

@@ -39,6 +39,7 @@ struct Conversion {
   ModelPlan model;
   std::string output;
   Logger& log;
+  bool lenient = false;
 };
 
 Result<Target> TargetOf(const ParsedArgs& args, const std::string& output) {
@@ -81,16 +82,22 @@ bool Holds(const OptionGroup& group, const OptionRow& row) {
 }
 
 // --fp16 beside an ONNX file is as a rule a mistake for --fp-to-fp16. Sizes and inputs are for an
-// engine's profiles and its calibration.
-void WarnOfEngineOptions(const Conversion& conversion) {
+// engine's profiles and its calibration. A file that would not be written is an error.
+Status CheckForOnnxFile(const Conversion& conversion) {
   for (const GivenOption& given : conversion.args.given()) {
     const OptionRow& row = *given.row;
     const bool shapes = row.dest == "input_shapes";
     if (!IsForTensorRt(row) && !shapes && !Holds(DataLoaderGroup(), row)) continue;
+    if (row.dest.starts_with("save_") && !conversion.lenient) {
+      return InvalidArgument(std::string(given.flag) +
+                             " has no effect on an ONNX file: leave it out, or convert to an "
+                             "engine");
+    }
     const bool half = row.dest == "fp16";
     conversion.log.Warning(std::string(given.flag) + " has no effect on an ONNX file" +
                            (half ? ": --fp-to-fp16 converts its tensors" : ""));
   }
+  return {};
 }
 
 // Options of TensorFlow's models, where the model is none.
@@ -127,7 +134,7 @@ Status LeaveTensorFlow(Conversion& conversion, ModelConversions& conversions) {
 }
 
 Status WriteOnnx(Conversion& conversion, WorkerPool& pool) {
-  WarnOfEngineOptions(conversion);
+  VERNIER_TRY(CheckForOnnxFile(conversion));
   conversion.model.save_path = conversion.output;
   return ModelSource::Save(conversion.model, conversion.log, [&] { return pool.GetForScripts(); });
 }
@@ -158,8 +165,9 @@ Status Convert(const ParsedArgs& args, bool as_peer, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(const Target target, TargetOf(args, output));
   VERNIER_TRY(CheckDims(args, target));
   VERNIER_ASSIGN_OR_RETURN(ModelPlan model, FindModel(args, target, log));
-  model.fp16_clamps = as_peer || args.Has("lenient");
-  Conversion conversion{args, std::move(model), output, log};
+  const bool lenient = as_peer || args.Has("lenient");
+  model.fp16_clamps = model.skips_unknown_types = lenient;
+  Conversion conversion{args, std::move(model), output, log, lenient};
   if (target == Target::kOnnxLike) return WriteNetwork(conversion, log);
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));

@@ -18,7 +18,8 @@ Result<RepeatUntil> BindUntil(const ParsedArgs& args) {
   if (word == "good" || word == "bad") return RepeatUntil{std::nullopt, word == "good"};
   const std::optional<int64_t> count = ParseInt(word);
   if (!count || *count < 1) {
-    return InvalidArgument("--until value must be an integer, 'good', or 'bad', but was: " + word);
+    return InvalidArgument("--until: expected a whole number >= 1, 'good' or 'bad', got '" + word +
+                           "'");
   }
   return RepeatUntil{count, false};
 }

@@ -129,6 +129,11 @@ Status CheckKind(const ParsedArgs& args, bool network, bool engine, Logger& log)
     if (engine || !args.Has(dest)) continue;
     return InvalidArgument(std::string(args.Flag(dest)) + ": only for a TensorRT engine");
   }
+  const bool trt = network || engine || !args.Runners().empty();
+  for (const std::string_view dest : {"trt_lib", "plugins", "allow_engine_code"}) {
+    if (trt || !args.Has(dest)) continue;
+    log.Warning(std::string(args.Flag(dest)) + " has no effect: nothing needs TensorRT");
+  }
   for (const std::string_view dest : {"save_timing_cache", "ckpt", "freeze_graph"}) {
     if (!args.Has(dest)) continue;
     log.Warning(std::string(args.Flag(dest)) + " has no effect: " +

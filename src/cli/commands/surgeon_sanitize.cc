@@ -46,6 +46,11 @@ void WarnOfIdleOptions(const ParsedArgs& args, Logger& log) {
                 "' will be ignored since constant folding is not enabled.\nThis argument is only "
                 "valid when the `--fold-constants` option is provided.");
   }
+  const bool computes = args.Has("fold_constants") || args.Has("force_fallback_shape_inference");
+  if (!computes && args.Has("onnxrt_lib")) {
+    log.Warning(
+        "--onnxrt-lib has no effect without --fold-constants or --force-fallback-shape-inference");
+  }
   if (!args.Has("force_fallback_shape_inference")) WarnOfUnusedFeed(FeedFlags(args), log);
 }
 
@@ -72,6 +77,7 @@ Result<SanitizePlan> BindSanitize(const ParsedArgs& args, const Invocation& invo
   WarnOfIdleOptions(args, log);
   VERNIER_TRY(BindWorkers(args, plan.execution));
   VERNIER_ASSIGN_OR_RETURN(plan.model, BindModel(args));
+  plan.model.skips_unknown_types = invocation.as_peer;
   plan.infer_shapes = !args.Has("do_shape_inference");
   plan.tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
   VERNIER_ASSIGN_OR_RETURN(plan.bounds, BindBounds(args));

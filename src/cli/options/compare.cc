@@ -135,7 +135,8 @@ constexpr OptionRow kSidesAndScope[] = {
      .sets = Saves<&SavePlan::accuracy>(),
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Save metrics and verdicts as JSON, without the tensors."},
+     .help = "Save metrics and verdicts as JSON, without the tensors.",
+     .needs = {kTwoSides}},
     {.flags = {"--compare-outputs"},
      .dest = "compare_outputs",
      .sets = Sets<&RunPlan::comparison_asked>(),
@@ -335,7 +336,9 @@ std::span<const OptionRow> ThresholdRows() {
   static const std::vector<OptionRow> all = [] {
     std::vector<OptionRow> rows;
     for (const MetricRow* metric : MetricsByOrigin()) {
-      const NumberRule rule = metric->higher_is_better ? NumberRule{} : kAtLeast0;
+      const bool cosine = metric->function == CompareFunction::kCosineSimilarity;
+      const NumberRule most = cosine ? kAtMost1 : NumberRule{};
+      const NumberRule rule = metric->higher_is_better ? most : kAtLeast0;
       rows.push_back({.flags = {metric->flag, metric->alias},
                       .dest = metric->threshold,
                       .sets = SetBy<&SetThreshold>(rule).OneEach(),

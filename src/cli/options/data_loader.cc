@@ -10,9 +10,8 @@ constexpr std::string_view kModules[] = {"numpy", "torch"};
 // Words that make no sense end the run here, before any framework loads.
 Status SetRanges(const OptionInput& input, InputPlan& inputs) {
   VERNIER_TRY(ReadValue(input, inputs.range_words));
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<NamedRange> ranges,
-                           ParseValueRanges(inputs.range_words));
-  return input.context.lenient ? Status() : CheckFiniteRanges(ranges);
+  return input.context.lenient ? ParseValueRanges(inputs.range_words).status()
+                               : CheckValueRanges(inputs.range_words);
 }
 
 Status SetNumbersModule(const OptionInput& input, InputPlan& inputs) {
@@ -28,7 +27,8 @@ constexpr OptionRow kInputs[] = {
      .type = ValueType::kInt,
      .fallback = "1",
      .metavar = "SEED",
-     .help = "Seed of generated inputs; iteration i uses SEED + i."},
+     .help = "Seed of generated inputs; iteration i uses SEED + i.",
+     .needs = {kAnyRunner}},
     {.flags = {"--val-range"},
      .dest = "val_range",
      .sets = SetBy<&SetRanges>().OneEach(),
@@ -37,7 +37,9 @@ constexpr OptionRow kInputs[] = {
      .metavar = "[NAME:][MIN,MAX]",
      .help = "Range of generated values, for all inputs or one, for example [0,1] ids:[0,999].",
      .standing = Standing::kBetter,
-     .note = "A range for an input that the model lacks is an error unless --lenient is given."},
+     .note = "A range for an input that the model lacks, or beyond the input's type, is an error"
+             " unless --lenient is given.",
+      .needs = {kAnyRunner}},
     {.flags = {"--iterations", "--iters"},
      .dest = "iterations",
      .sets = Sets<&InputPlan::iterations>(kCount),
@@ -45,7 +47,8 @@ constexpr OptionRow kInputs[] = {
      .type = ValueType::kInt,
      .fallback = "1",
      .metavar = "NUM",
-     .help = "How many sets of inputs to generate."},
+     .help = "How many sets of inputs to generate.",
+     .needs = {kAnyRunner}},
     {.flags = {"--data-loader-backend-module"},
      .dest = "data_loader_backend_module",
      .sets = SetBy<&SetNumbersModule>(),

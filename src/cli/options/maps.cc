@@ -65,7 +65,8 @@ constexpr OptionRow kMaps[] = {
      .help = "Compare the output NAME of A with the output SOURCE of B, which may be sliced and"
              " permuted as in --map-inputs. A:NAME= leaves out an output that A lacks. @FILE reads"
              " such words from a file, one a line.",
-     .origin = Origin::kOurs},
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides}},
 };
 
 }  // namespace

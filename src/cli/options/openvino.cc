@@ -4,11 +4,14 @@
 namespace vernier {
 namespace {
 
+constexpr std::string_view kPrecisions[] = {"f32", "f16", "bf16", "default"};
+
 constexpr OptionRow kOpenVino[] = {
     {.flags = {"--openvino-precision"},
      .dest = "openvino_precision",
      .sets = SessionOption("openvino", "precision"),
      .arity = Arity::kOne,
+     .choices = kPrecisions,
      .fallback = "f32",
      .metavar = "TYPE",
      .help = "Inference precision: f32, f16, bf16, or default for OpenVINO's own choice. With f32,"

@@ -167,6 +167,7 @@ constexpr OptionRow kRunners[] = {
     {.flags = {"--reference"},
      .dest = "reference",
      .sets = Sets<&BlameOptions::reference>(),
+     .in_package = InPackage::kNot,
      .arity = Arity::kOne,
      .metavar = "LABEL",
      .help = "The runner that counts as the reference, which blame never accuses. Does not affect"

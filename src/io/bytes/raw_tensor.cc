@@ -13,8 +13,9 @@ Result<Tensor> ReadRawTensor(ByteSource& source, TensorPool* pool, DType dtype, 
   const auto count = ElementCount(dims);
   const auto size = fixed && count ? ByteSize(dtype, static_cast<uint64_t>(*count)) : present;
   if (size != present) {
-    return Malformed("a " + std::string(DTypeName(dtype)) + " tensor of shape " + FormatDims(dims) +
-                     " has " + std::to_string(present) + " bytes, which do not fit");
+    return Malformed("a tensor of type " + std::string(DTypeName(dtype)) + " and shape " +
+                     FormatDims(dims) + " has " + std::to_string(present) +
+                     " bytes, which do not fit");
   }
   if (fixed) return MakeTensor(pool, dtype, dims, read);
   const Dims flat = {static_cast<int64_t>(present)};

@@ -55,6 +55,12 @@ bool FeedReader::HasMore() const {
   return file_ < files_.size() || (source_ != nullptr && next_ < source_->size());
 }
 
+std::optional<int64_t> FeedReader::Total() const {
+  if (file_ < files_.size()) return std::nullopt;
+  const size_t left = source_ == nullptr ? 0 : source_->size() - next_;
+  return static_cast<int64_t>(given_ + left);
+}
+
 Result<std::optional<TensorMap>> FeedReader::Next() {
   while (source_ == nullptr || next_ == source_->size()) {
     if (file_ == files_.size()) return std::optional<TensorMap>();
@@ -62,6 +68,7 @@ Result<std::optional<TensorMap>> FeedReader::Next() {
   }
   VERNIER_ASSIGN_OR_RETURN(TensorMap feed, source_->Read(next_));
   ++next_;
+  ++given_;
   return std::optional<TensorMap>(std::move(feed));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -46,6 +47,10 @@ class FeedReader {
   /// Whether feeds are left, or files that were not opened yet. Reads nothing.
   bool HasMore() const;
 
+  /// How many feeds all files hold, a damaged one included; nullopt while files wait that were not
+  /// opened yet. Reads nothing.
+  std::optional<int64_t> Total() const;
+
   /// The file that Next() read last, or will read first.
   const std::string& current_path() const { return current_path_; }
 
@@ -57,6 +62,7 @@ class FeedReader {
   size_t file_ = 0;  // the one after the open one
   std::unique_ptr<Source> source_;
   size_t next_ = 0;
+  size_t given_ = 0;  // by all files
   std::string current_path_;
 };
 

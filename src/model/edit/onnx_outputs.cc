@@ -83,7 +83,7 @@ class Selector {
   }
 
   Status MarkAll() { return MarkNames(markable_); }
-  Status MarkByType(const std::vector<std::string>& types);
+  Status MarkByType(const std::vector<std::string>& types, bool skips_unknown);
   Status Exclude(const std::vector<std::string>& unwanted);
 
   void KeepOutputs() {
@@ -97,7 +97,6 @@ class Selector {
   }
   UniqueNames Expand(const std::vector<std::string>& items) const;
   Status CheckKnown(const UniqueNames& names) const;
-  void ReportUnknownType(const std::string& type, const NameList& all_types) const;
 
   const OnnxModel& model_;
   Logger& logger_;
@@ -138,17 +137,17 @@ Status Selector::CheckKnown(const UniqueNames& names) const {
                   ", but all outputs are: " + FormatSet(all));
 }
 
-void Selector::ReportUnknownType(const std::string& type, const NameList& all_types) const {
+std::string UnknownType(const std::string& type, const NameList& all_types) {
   const std::vector<std::string> similar = CloseMatches(type, all_types);
   std::vector<std::string> sorted(all_types.begin(), all_types.end());
   std::sort(sorted.begin(), sorted.end());
   const std::string hint = similar.empty()
                                ? " Available op types: " + FormatPythonList(sorted)
                                : " Did you mean one of: " + FormatPythonList(similar) + "?";
-  logger_.Error("No ONNX nodes of op type '" + type + "' were found in the model." + hint);
+  return "No ONNX nodes of op type '" + type + "' were found in the model." + hint;
 }
 
-Status Selector::MarkByType(const std::vector<std::string>& types) {
+Status Selector::MarkByType(const std::vector<std::string>& types, bool skips_unknown) {
   const OnnxGraph& graph = model_.graph();
   UniqueNames all_types;
   for (const OnnxNode& node : graph.nodes) all_types.Add(node.op_type);
@@ -159,7 +158,11 @@ Status Selector::MarkByType(const std::vector<std::string>& types) {
     for (const std::string_view name : all_types.names()) {
       if (ToLower(name) == wanted) canonical.push_back(name);
     }
-    if (canonical.empty()) ReportUnknownType(type, all_types.names());
+    if (canonical.empty()) {
+      const std::string unknown = UnknownType(type, all_types.names());
+      if (!skips_unknown) return NotFound(unknown);
+      logger_.Error(unknown);
+    }
     for (const OnnxNode& node : graph.nodes) {
       if (std::find(canonical.begin(), canonical.end(), node.op_type) == canonical.end()) continue;
       for (const std::string_view output : graph.Outputs(node)) {
@@ -208,7 +211,9 @@ Result<std::vector<std::string_view>> SelectOnnxOutputs(const OnnxModel& model,
   } else {
     VERNIER_TRY(selector.Mark(*options.outputs));
   }
-  if (options.by_type) VERNIER_TRY(selector.MarkByType(*options.by_type));
+  if (options.by_type) {
+    VERNIER_TRY(selector.MarkByType(*options.by_type, options.skips_unknown_types));
+  }
   if (options.exclude) VERNIER_TRY(selector.Exclude(*options.exclude));
   return selector.outputs();
 }

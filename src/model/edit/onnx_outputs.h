@@ -17,6 +17,7 @@ struct OnnxOutputOptions {
   std::optional<std::vector<std::string>> outputs;  ///< names and patterns; "*", or "mark" "all"
   std::optional<std::vector<std::string>> by_type;  ///< operator types, in any case
   std::optional<std::vector<std::string>> exclude;  ///< names and patterns
+  bool skips_unknown_types = false;                 ///< logged as errors, and no more than that
 
   bool empty() const { return !outputs && !by_type && !exclude; }
 };

@@ -34,9 +34,9 @@ class OnnxOutputsTest : public testing::Test {
 
   Result<std::vector<std::string_view>> Select(std::optional<Words> outputs,
                                                std::optional<Words> by_type = std::nullopt,
-                                               std::optional<Words> exclude = std::nullopt) {
-    return SelectOnnxOutputs(model_, {.outputs = outputs, .by_type = by_type, .exclude = exclude},
-                             logger_);
+                                               std::optional<Words> exclude = std::nullopt,
+                                               bool skips_unknown_types = false) {
+    return SelectOnnxOutputs(model_, {outputs, by_type, exclude, skips_unknown_types}, logger_);
   }
 
   OnnxModel model_;
@@ -91,11 +91,17 @@ TEST_F(OnnxOutputsTest, ExcludingEverythingIsAnError) {
   EXPECT_EQ(Select(std::nullopt, std::nullopt, Words{"*"}).status().code(), StatusCode::kNotFound);
 }
 
-TEST_F(OnnxOutputsTest, UnknownTypesSuggestAndGoOn) {
-  EXPECT_THAT(*Select(std::nullopt, Words{"Rely"}), ElementsAre("conv_2"));
+TEST_F(OnnxOutputsTest, UnknownTypesAreNotFound) {
+  const Status status = Select(std::nullopt, Words{"Conv", "Rely"}).status();
+  EXPECT_EQ(status.code(), StatusCode::kNotFound);
+  EXPECT_THAT(status.message(), HasSubstr("'Rely' were found in the model. Did you mean one of"));
+}
+
+TEST_F(OnnxOutputsTest, UnknownTypesSuggestAndGoOnAsInPolygraphy) {
+  EXPECT_THAT(*Select(std::nullopt, Words{"Rely"}, std::nullopt, true), ElementsAre("conv_2"));
   EXPECT_THAT(logger_.lines, ElementsAre(HasSubstr("Did you mean one of: ['Relu']?")));
   logger_.lines.clear();
-  EXPECT_TRUE(Select(std::nullopt, Words{"zzz"}).ok());
+  EXPECT_TRUE(Select(std::nullopt, Words{"zzz"}, std::nullopt, true).ok());
   EXPECT_THAT(logger_.lines,
               ElementsAre(HasSubstr("Available op types: ['Constant', 'Conv', 'Relu']")));
 }

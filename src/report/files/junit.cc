@@ -145,7 +145,8 @@ TestSuite ProfileSuite(const ProfileRecord& profile) {
     } else if (point.accuracy.compared && !point.accuracy.passed) {
       test.result = CaseResult::kFailure;
       test.message =
-          "outputs differ from those of " + ReferenceOf(profile) + ": " + point.accuracy.why;
+          (point.accuracy.failed > 0 ? "outputs differ from those of " : "outputs fail against ") +
+          ReferenceOf(profile) + ": " + point.accuracy.why;
     }
     suite.cases.push_back(std::move(test));
   }

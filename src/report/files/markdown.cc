@@ -157,7 +157,8 @@ std::string RunnerTable(const RunRecord& record) {
 
 std::string AccuracyWord(const ProfilePoint& point) {
   if (!point.accuracy.compared) return point.accuracy.why;
-  return point.accuracy.passed ? "matches" : "differs";
+  if (point.accuracy.passed) return "matches";
+  return (point.accuracy.failed > 0 ? "differs: " : "failed: ") + point.accuracy.why;
 }
 
 std::string ProfileTable(const RunRecord& record) {

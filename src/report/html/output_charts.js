@@ -38,7 +38,8 @@ function equalText(equal, all) {
   return `${count(equal)} of ${count(all)} elements ${equal === 1 ? 'does' : 'do'} not differ`;
 }
 
-function differencesChart(differences) {
+// `largest`: of the finite differences.
+function differencesChart(differences, largest) {
   const counts = differences.counts || [];
   const from = differences.first_decade || 0;
   const bars = counts.map((n, i) => ({n, label: powerText(10 ** (from + i)), wild: false}));
@@ -49,9 +50,10 @@ function differencesChart(differences) {
   const x = d3.scaleBand().domain(bars.map((bar, i) => i)).range([8, width - 8]).padding(0.12);
   const y = d3.scalePow().exponent(0.35).domain([0, Math.max(1, ...bars.map((b) => b.n))])
       .range([bottom, 6]);
+  const wild = differences.not_finite || 0;
   const caption = equalText(differences.equal || 0, all) +
-      (counts.length ? `; the largest differences are of ${powerText(10 ** (from + counts.length - 1))}` : '') +
-      (differences.not_finite ? `; ${count(differences.not_finite)} are NaN or infinite` : '') + '.';
+      (counts.length ? `; the largest ${wild ? 'finite ' : ''}difference is ${show(largest)}` : '') +
+      (wild ? `; ${count(wild)} ${wild === 1 ? 'is' : 'are'} NaN or infinite` : '') + '.';
   const svg = newSvg(width, height, 'Absolute differences by powers of ten: ' + caption);
   const bar = svg.selectAll('g').data(bars).enter().append('g');
   bar.append('rect').attr('class', 'count').classed('wild', (d) => d.wild)
@@ -85,12 +87,20 @@ function heatText(cell, heat) {
   return 'up to about ' + show(least * (most / least) ** share, 2);
 }
 
+// What its colours stand for.
+function heatKey(heat) {
+  const parts = [];
+  const least = show(heat.least), most = show(heat.most);
+  if (number(heat.most) > 0) parts.push(least === most ? `${most} where there is one` : `${least} to ${most} from pale to strong`);
+  if (/[_-]/.test(heat.cells || '')) parts.push('NaN or infinite in the colour of text');
+  return parts.join(', ') || 'none';
+}
+
 function heatChart(heat, shape) {
   const rows = heat.rows || 0, columns = heat.columns || 0;
   const width = 360, size = width / Math.max(columns, 12);
   const tall = Math.max(6, Math.min(size, 200 / Math.max(1, rows)));
-  const caption = `Largest absolute difference in each cell, ${show(heat.least)} to ` +
-      `${show(heat.most)} from pale to strong; ${axesText(heat, shape)}.`;
+  const caption = `Largest absolute difference in each cell: ${heatKey(heat)}; ${axesText(heat, shape)}.`;
   const svg = newSvg(width, rows * tall, 'Where the differences are. ' + caption);
   const mix = d3.interpolateRgb(color('calm-wash'), color('accent'));
   const fill = (cell) => {
@@ -109,7 +119,8 @@ function heatChart(heat, shape) {
   return figureOf('Where they are', svg.node(), caption);
 }
 
-function scatterChart(charts, first, second) {
+// `complete`: the worst elements can be drawn.
+function scatterChart(charts, first, second, complete) {
   const points = [];
   const part = (text) => digits64.indexOf(text[0]) * 64 + digits64.indexOf(text[1]);
   for (let i = 0; i + 3 < (charts.points || '').length; i += 4) {
@@ -126,8 +137,8 @@ function scatterChart(charts, first, second) {
   svg.append('text').attr('x', 60 + size).attr('y', size + edge).attr('text-anchor', 'end')
       .text(show(charts.high));
   return figureOf('One against the other', svg.node(),
-      `Across: ${first}, up: ${second}. ${some(points.length, 'element')}, the worst among them; what ` +
-      'agrees lies on the line.');
+      `Across: ${first}, up: ${second}. ${some(points.length, complete ? 'element' : 'finite element')}` +
+      (points.length > 1 && complete ? ', the worst among them' : '') + '; what agrees lies on the line.');
 }
 
 function outputCharts(output, pair) {
@@ -138,8 +149,10 @@ function outputCharts(output, pair) {
   const pictures = [];
   const spread = charts.first && charts.first.length > 0;
   if (spread) pictures.push(valuesChart(charts, pair.first, pair.second));
-  pictures.push(differencesChart(charts.differences || {}),
-      heatChart(charts.heat || {}, figuresOf(output).shape || []));
-  if (spread && charts.points) pictures.push(scatterChart(charts, pair.first, pair.second));
+  const differences = charts.differences || {}, heat = charts.heat || {};
+  pictures.push(differencesChart(differences, heat.most), heatChart(heat, figuresOf(output).shape || []));
+  if (spread && charts.points) {
+    pictures.push(scatterChart(charts, pair.first, pair.second, !differences.not_finite));
+  }
   return pictures;
 }

@@ -81,10 +81,10 @@ function worstOf(output, pair) {
   const both = (first, second) => make('span', {class: 'both'}, make('span', {}, first), make('span', {}, second));
   const rows = elements.map((e) => [place(e.index),
     both(e.first_digits || showWhole(e.first, whole, 9), e.second_digits || showWhole(e.second, whole, 9)),
-    e.absolute_error_digits || showWhole(e.absolute_error, whole, 4),
-    show(e.relative_error || 0), show(e.times_over_tolerance || 0, 3)]);
+    both(e.absolute_error_digits || showWhole(e.absolute_error, whole, 4), show(e.relative_error || 0)),
+    show(e.times_over_tolerance || 0, 3)]);
   const columns = [{title: 'element'}, {title: both(pair.first, pair.second), number: true},
-    {title: 'absolute', number: true}, {title: 'relative', number: true}, {title: 'times over', number: true}];
+    {title: both('absolute', 'relative'), number: true}, {title: 'times over', number: true}];
   return [make('h3', {}, 'Worst elements'), plainTable(columns, rows, 'Worst elements')];
 }
 

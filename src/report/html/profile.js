@@ -35,7 +35,7 @@ function accuracyOf(point) {
   const accuracy = point.accuracy || {};
   if (!accuracy.compared) return accuracy.why || 'not known';
   return accuracy.passed ? 'matches' : make('span', {class: 'failed'},
-      `differs: ${show(accuracy.times_over_tolerance)} times over tolerance`);
+      `${accuracy.failed ? 'differs' : 'failed'}: ${accuracy.why || ''}`);
 }
 
 function latencyChart(profile) {

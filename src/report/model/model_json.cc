@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "compare/comparator.h"
 #include "io/bytes/byte_sink.h"
@@ -14,6 +15,21 @@ void WriteNumber(double value, JsonWriter& writer) {
   if (std::isnan(value)) return writer.String("nan");
   if (std::isinf(value)) return writer.String(value > 0 ? "inf" : "-inf");
   writer.Double(value);
+}
+
+// An integer as it is: a double may round it. Else `value`, which is the element as a double.
+void WriteElement(const Tensor& tensor, int64_t place, double value, JsonWriter& writer) {
+  int64_t scratch;
+  uint64_t unsigned_scratch;
+  switch (NaturalArithmetic(tensor.dtype())) {
+    case Arithmetic::kInt64:
+      return writer.Integer(*LoadBlock(Elements(tensor), place, 1, &scratch));
+    case Arithmetic::kUint64:
+      return writer.Fail(writer.BeginRaw().WriteText(
+          std::to_string(*LoadBlock(Elements(tensor), place, 1, &unsigned_scratch))));
+    default:
+      return WriteNumber(value, writer);
+  }
 }
 
 void WriteModelText(std::string_view key, std::string_view text, JsonWriter& writer) {
@@ -234,11 +250,14 @@ void WriteTensorsJson(const TensorMap& tensors, JsonWriter& writer) {
       for (const Figure& figure :
            {Figure{"mean", values.mean}, Figure{"std_dev", values.std_dev},
             Figure{"variance", values.variance}, Figure{"median", values.median},
-            Figure{"min", values.min}, Figure{"max", values.max},
             Figure{"avg_magnitude", values.average_magnitude}}) {
         writer.Key(figure.name);
         WriteNumber(figure.value, writer);
       }
+      writer.Key("min");
+      WriteElement(named.tensor, values.argmin, values.min, writer);
+      writer.Key("max");
+      WriteElement(named.tensor, values.argmax, values.max, writer);
       writer.Key("nan_count");
       writer.Integer(values.nan_count);
       writer.Key("infinite_count");

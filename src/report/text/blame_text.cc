@@ -83,6 +83,7 @@ std::string OperatorOf(const BlameLayerRecord& layer) {
 }
 
 std::string Ranking(const BlameRecord& record, bool all_layers) {
+  if (record.layers.empty()) return "";
   std::vector<const BlameLayerRecord*> layers;
   for (const BlameLayerRecord& layer : record.layers) layers.push_back(&layer);
   const bool together = std::any_of(layers.begin(), layers.end(),

@@ -79,6 +79,10 @@ void ComparisonReporter::IterationStart(int64_t index) {
 
 void ComparisonReporter::Iteration(const IterationComparison& iteration) {
   LogIndent indent(logger_);
+  if (iteration.empty()) {
+    logger_.Error("NOTHING COMPARED | Neither side has an output to compare");
+    return;
+  }
   for (const CompareFunction function : options_.functions) {
     Function(function, iteration);
     if (iteration.compared_something() || !iteration.not_logits.empty()) continue;
@@ -326,7 +330,7 @@ bool ComparisonReporter::AverageSummary(const std::string& prefix, const Compari
   const auto passed = static_cast<size_t>(
       std::count_if(averages->begin(), averages->end(),
                     [](const OutputAverage& output) { return output.passed(); }));
-  const bool all = passed == averages->size();
+  const bool all = passed == averages->size() && !averages->empty();
   logger_.Log(VerdictSeverity(all), prefix + "Passed: " + std::to_string(passed) + "/" +
                                         std::to_string(averages->size()) + " outputs");
   LogIndent indent(logger_);

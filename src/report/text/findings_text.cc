@@ -6,6 +6,7 @@
 #include "compare/metric_table.h"
 #include "record/coverage.h"
 #include "report/text/run_summary.h"
+#include "report/text/verdict_text.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 #include "util/visible_text.h"
@@ -44,26 +45,6 @@ std::string ToleranceLine(const OutputRecord& output) {
             FormatG(output.allowed_excess, 3) + " times over";
   }
   return line;
-}
-
-// By which of its quantities an output is over its error bound: the numbers of elements need not
-// show it.
-std::string BoundLine(const OutputRecord& output) {
-  if (!output.bound || !(output.bound->times_over > 1)) return "";
-  const BoundRecord& bound = *output.bound;
-  if (std::isinf(bound.times_over)) return "infinitely far over its error bound";
-  const auto decides = [&](double value, double limit) {
-    return limit > 0 && std::fabs(value) / limit >= 0.99 * bound.times_over;
-  };
-  const auto numbers = [](double value, double limit) {
-    return FormatG(std::fabs(value), 3) + " against " + FormatG(limit, 3);
-  };
-  return FormatG(bound.times_over, 3) + " times over its error bound, by " +
-         (decides(bound.rms, bound.bound)
-              ? "the root mean square error: " + numbers(bound.rms, bound.bound)
-          : decides(bound.gain, bound.gain_bound)
-              ? "the gain: " + numbers(bound.gain, bound.gain_bound)
-              : std::string("single elements"));
 }
 
 // A string may be a page long; its beginning tells which it is.
@@ -165,8 +146,8 @@ std::string LogitsFinding(const OutputRecord& output) {
 
 std::string FormatBlock(const PairRecord& pair, const OutputRecord& output, bool several_pairs) {
   const OutputFigures& figures = output.figures;
-  std::vector<std::string> lines = {figures.suggestion, ToleranceLine(output), BoundLine(output),
-                                    LogitsFinding(output)};
+  std::vector<std::string> lines = {figures.suggestion, ToleranceLine(output),
+                                    DescribeBound(output), LogitsFinding(output)};
   for (std::string& line : WorstLines(output)) lines.push_back(std::move(line));
   if (figures.distances && output.elements > 0) lines.push_back(DistanceLine(*figures.distances));
   // Why a metric of nothing is no number.
@@ -178,7 +159,9 @@ std::string FormatBlock(const PairRecord& pair, const OutputRecord& output, bool
   if (IsRetyped(output)) {
     lines.push_back("the types are " + output.dtype + " and " + output.other_dtype);
   }
-  if (ShowsNothing(output)) lines.push_back("shows nothing: " + output.vacuous);
+  if (ShowsNothing(output)) {
+    lines.push_back((HasFailed(output) ? "" : "shows nothing: ") + output.vacuous);
+  }
   std::string text = "  output '" + output.name + "'";
   if (output.compared > 1) text += ", iteration " + std::to_string(figures.iteration);
   if (several_pairs) text += ", " + pair.first + " vs. " + pair.second;

@@ -6,6 +6,7 @@
 #include "record/side_names.h"
 #include "report/text/text_table.h"
 #include "report/text/verdict_text.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -25,11 +26,14 @@ std::string Time(double seconds) {
 std::string Accuracy(const ProfileAccuracy& accuracy) {
   if (!accuracy.compared) return accuracy.why;
   std::string covers =
-      std::to_string(accuracy.outputs) + (accuracy.outputs == 1 ? " output, " : " outputs, ") +
-      std::to_string(accuracy.elements) + (accuracy.elements == 1 ? " element" : " elements");
-  if (accuracy.vacuous > 0) covers += "; " + std::to_string(accuracy.vacuous) + " show nothing";
-  return (accuracy.passed ? std::string("matches") : "DIFFERS, " + accuracy.why) + " (" + covers +
-         ")";
+      Counted(accuracy.outputs, "output") + ", " + Counted(accuracy.elements, "element");
+  if (accuracy.vacuous > 0) {
+    covers += "; " + std::to_string(accuracy.vacuous) +
+              (accuracy.vacuous == 1 ? " shows nothing" : " show nothing");
+  }
+  // What agrees can fail by --strict and --same-type.
+  const std::string failed = accuracy.failed > 0 ? "DIFFERS, " : "FAILED, ";
+  return (accuracy.passed ? "matches" : failed + accuracy.why) + " (" + covers + ")";
 }
 
 TextRow PointRow(const ProfilePoint& point) {
@@ -38,7 +42,7 @@ TextRow PointRow(const ProfilePoint& point) {
   return {point.shapes,
           point.runner,
           Time(l.median),
-          "+-" + FormatG(l.median_noise * 100, 2) + " %",
+          "+-" + FormatPercent(l.median_noise),
           Time(l.mean),
           Time(l.std_dev),
           Time(l.min),

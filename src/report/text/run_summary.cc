@@ -197,7 +197,9 @@ namespace {
 // Which outputs were paired otherwise than by name, changed their type, or could not be judged.
 std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
   std::string text;
-  std::vector<std::string> folded, mapped, inexact, vacuous, widened, incomparable, retyped;
+  std::vector<std::string> folded, mapped, inexact, vacuous, all_nan, widened, incomparable,
+      retyped;
+  int64_t vacuous_elements = 0;
   for (const OutputRecord& output : pair.outputs) {
     const std::string both = output.name + " with " + output.other_name;
     if (output.paired_by == "folded") {
@@ -214,8 +216,11 @@ std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
       incomparable.push_back(output.name + WhyIncomparable(output));
       continue;
     }
-    if (ShowsNothing(output)) {
+    if (ShowsNothing(output) && HasFailed(output)) {
+      all_nan.push_back(output.name);
+    } else if (ShowsNothing(output)) {
       vacuous.push_back(output.name + " (" + output.vacuous + ")");
+      vacuous_elements += output.elements;
     }
     if (output.bound && output.bound->condition > 1 && output.bound->times_over <= 1) {
       widened.push_back(output.name + " (κ = " + FormatG(output.bound->condition, 3) + ")");
@@ -228,9 +233,10 @@ std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
   if (!retyped.empty()) text += "; types differ: " + ListSome(retyped);
   if (!count.not_verified.empty()) text += "; not verified: " + ListSome(count.not_verified);
   if (!widened.empty()) text += "; ill-conditioned: " + ListSome(widened);
+  if (!all_nan.empty()) text += "; all elements are NaN: " + ListSome(all_nan);
   if (!vacuous.empty()) {
     text += "; shows nothing: " + ListSome(vacuous) + " [" +
-            CountedOf(count.vacuous_elements, count.elements, "element") + "]";
+            CountedOf(vacuous_elements, count.elements, "element") + "]";
   }
   return text;
 }
@@ -295,12 +301,14 @@ bool HasFailedOutput(const PairRecord& pair) {
   return std::ranges::any_of(pair.outputs, HasFailed);
 }
 
-// "reason: a computes in float32, b in float16", where both say it and differ.
+// "reason: a computes in float32, b in float16", where both say it and differ. Frameworks name a
+// type for strings as well, which is no reason.
 std::string PrecisionReason(const RunnerRecord* first, const RunnerRecord* second) {
   if (first == nullptr || second == nullptr) return "";
   // Scripts need not say what they compute in.
   const bool known = !first->precision.empty() && !second->precision.empty();
   if (!known || first->precision == second->precision) return "";
+  if (first->precision == "strings" || second->precision == "strings") return "";
   return Line("reason: " + first->name + " computes in " + first->precision + ", " + second->name +
               " in " + second->precision);
 }
@@ -341,7 +349,7 @@ std::string FormatAdvice(const RunRecord& record) {
     for (const OutputRecord& output : pair.outputs) {
       if (!HasFailed(output) || output.not_finite == 0) continue;
       return Line(
-          "reason: output '" + output.name + "' holds " + std::to_string(output.not_finite) +
+          "reason: output '" + output.name + "' differs in " + std::to_string(output.not_finite) +
           (output.not_finite == 1 ? " NaN or infinite value" : " NaN or infinite values") +
           (record.runners.empty() ? ""
                                   : "; find where they start: add --onnx-outputs '*' --validate"));

@@ -92,6 +92,8 @@ TEST(RunSummary, PrecisionsAreTheReasonOnlyWhereBothAreKnown) {
   EXPECT_THAT(FormatRunSummary(record, {}), Not(HasSubstr("computes in")));
   record.runners[1].precision = "float16";
   EXPECT_THAT(FormatRunSummary(record, {}), HasSubstr("a computes in float32, b in float16"));
+  record.runners[1].precision = "strings";
+  EXPECT_THAT(FormatRunSummary(record, {}), Not(HasSubstr("computes in")));
 }
 
 TEST(RunSummary, AdviceBesideAutomaticTolerancesNamesEveryFailedOutput) {

@@ -35,7 +35,9 @@ std::string ThresholdAdvice(const RunRecord& record) {
   for (const MetricRow* metric : MetricsByOrigin()) {
     const std::optional<double> worst = WorstFailure(*metric, record);
     if (!worst) continue;
-    text += " " + std::string(metric->flag) + " " + RoundedToPass(*worst, metric->higher_is_better);
+    const std::string value = RoundedToPass(*worst, metric->higher_is_better);
+    // Behind a blank, -2.9e+02 would be an option.
+    text += " " + std::string(metric->flag) + (value.starts_with('-') ? "=" : " ") + value;
   }
   return text;
 }

@@ -8,8 +8,8 @@
 namespace vernier {
 
 /// " --l2-threshold 0.02 --psnr-threshold 17": the option for every function with a threshold that
-/// some output failed, with a blank before each; empty when there is none. Values are rounded to
-/// two digits, to the side that lets pass.
+/// some output failed, with a blank before each and "=" before a negative value; empty when there
+/// is none. Values are rounded to two digits, to the side that lets pass.
 std::string ThresholdAdvice(const RunRecord& record);
 
 /// Is there such an option for the function, with a value that can be written?

@@ -24,7 +24,7 @@ TEST(ThresholdAdviceTest, TakesTheWorstOutputAndRoundsToTheSafeSide) {
   EXPECT_EQ(ThresholdAdvice(RecordOf({{"psnr", "failed", "", 17.28, 30},
                                       {"psnr", "failed", "", 21, 30},
                                       {"cosine_similarity", "failed", "", -0.123, 0.9}})),
-            " --cosine-similarity-threshold -0.13 --psnr-threshold 17");
+            " --cosine-similarity-threshold=-0.13 --psnr-threshold 17");
 }
 
 TEST(ThresholdAdviceTest, IsSilentWhereNoThresholdHelps) {

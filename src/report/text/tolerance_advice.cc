@@ -28,17 +28,17 @@ std::string ToleranceText(const NeededTolerance& needed) {
                : RoundedToPass(needed.value, false);
 }
 
+// A relative error of 0/0 is NaN, and hides the others.
+bool NeedsAbsolute(const OutputRecord& output) {
+  return HoldsIntegers(output) || !(*output.required_relative < *output.required_absolute);
+}
+
 // What `simple` would have needed: either tolerance alone is enough. nullopt: none is.
 std::optional<double> RequiredOf(const OutputRecord& output) {
   if (!output.required_absolute || !output.required_relative) return std::nullopt;
-  const double required = HoldsIntegers(output)
-                              ? *output.required_absolute
-                              : std::min(*output.required_absolute, *output.required_relative);
+  const double required =
+      NeedsAbsolute(output) ? *output.required_absolute : *output.required_relative;
   return std::isfinite(required) && required > 0 ? std::optional(required) : std::nullopt;
-}
-
-bool NeedsAbsolute(const OutputRecord& output) {
-  return HoldsIntegers(output) || *output.required_absolute <= *output.required_relative;
 }
 
 void AddNeeded(const OutputRecord& output, double value, std::vector<NeededTolerance>& all) {
@@ -116,6 +116,7 @@ std::string AdviceToAccept(const RunRecord& record) {
   bool integers = false;
   bool floats = false;
   for (const PairRecord& pair : record.pairs) {
+    if (pair.retyped || pair.rejected) return "";
     for (const OutputRecord& output : pair.outputs) {
       if (!HasFailed(output)) continue;
       if (!HasOptions(output)) return "";

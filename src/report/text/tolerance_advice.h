@@ -13,7 +13,8 @@ namespace vernier {
 /// need their absolute tolerance, as an integer; values go by output where outputs are of both
 /// kinds, or have automatic tolerances. Of more than four by name, one absolute tolerance for all
 /// is given, with the largest four of them behind it. Empty where nothing failed, and where what
-/// failed has no such option: shapes that differ, texts, functions without a threshold, NaN.
+/// failed has no such option: shapes that differ, texts, functions without a threshold, NaN, and
+/// what --strict or --same-type rejects.
 std::string AdviceToAccept(const RunRecord& record);
 
 }  // namespace vernier

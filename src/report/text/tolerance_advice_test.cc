@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace vernier {
 namespace {
 
@@ -27,6 +29,18 @@ TEST(AdviceToAccept, IsEnoughAsItIsWritten) {
   EXPECT_EQ(AdviceToAccept(RecordWith({Failing("y", 2.0000000000000002e-19, 2)})),
             " --atol 2.1e-19");
   EXPECT_EQ(AdviceToAccept(RecordWith({Failing("y", 0.5, 0.25)})), " --rtol 0.25");
+}
+
+TEST(AdviceToAccept, ARelativeErrorOfZeroByZeroTakesTheAbsoluteOne) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(AdviceToAccept(RecordWith({Failing("y", 1, nan)})), " --atol 1");
+  EXPECT_EQ(AdviceToAccept(RecordWith({Failing("y", nan, nan)})), "");
+}
+
+TEST(AdviceToAccept, NoToleranceHelpsWhereATypeIsRejected) {
+  RunRecord record = RecordWith({Failing("y", 0.5, 0.25)});
+  record.pairs[0].retyped = true;
+  EXPECT_EQ(AdviceToAccept(record), "");
 }
 
 TEST(AdviceToAccept, TheNearerToleranceOfEachOutput) {

@@ -57,11 +57,15 @@ std::string FailedRunners(const RunRecord& record) {
 
 // The verdict on the profile of runners that were measured one by one.
 VerdictText ProfileVerdict(const ProfileRecord& profile) {
-  size_t failed = 0, wrong = 0, shapes = 0;
-  std::string last;
+  size_t failed = 0, wrong = 0, rejected = 0, shapes = 0;
+  std::string last, why;
   for (const ProfilePoint& point : profile.points) {
     failed += !point.failure.empty();
-    wrong += point.accuracy.compared && !point.accuracy.passed;
+    const bool passed = !point.accuracy.compared || point.accuracy.passed;
+    const bool agrees = point.accuracy.failed == 0 && !point.accuracy.why.empty();
+    wrong += !passed && !agrees;
+    rejected += !passed && agrees;
+    if (!passed && agrees && why.empty()) why = point.accuracy.why;
     shapes += point.shapes != last;
     last = point.shapes;
   }
@@ -71,6 +75,11 @@ VerdictText ProfileVerdict(const ProfileRecord& profile) {
     return {Outcome::kMismatched, what + "; the outputs of " +
                                       Number(wrong, "measurement differ", "measurements differ") +
                                       " from those of " + ReferenceOf(profile) + "."};
+  }
+  if (rejected > 0) {
+    return {Outcome::kMismatched,
+            what + "; " + Number(rejected, "measurement fails", "measurements fail") + " against " +
+                ReferenceOf(profile) + ": " + FirstLine(why) + "."};
   }
   if (failed > 0) {
     return {Outcome::kIncomplete,
@@ -122,7 +131,9 @@ void AddReservation(std::string& text, const std::string& why) {
 VerdictText BlameVerdict(const BlameRecord& blame) {
   const BlameCoverage coverage = CoverageOf(blame);
   const bool empty = !blame.layers.empty() && coverage.elements == 0;
-  if (blame.compared == 0 || empty) return {Outcome::kIncomplete, "Nothing was compared."};
+  if (blame.culprits.empty() && (blame.compared == 0 || empty)) {
+    return {Outcome::kIncomplete, "Nothing was compared."};
+  }
   if (blame.culprits.empty() && !blame.error.empty()) {
     return {Outcome::kIncomplete,
             "No layer is blamed, but the search is not finished: " + FirstLine(blame.error) + "."};
@@ -275,6 +286,24 @@ std::string FormatRelativeError(const OutputRecord& output, int digits) {
   return undefined ? "0/0" : FormatG(*output.max_relative_error, digits);
 }
 
+std::string DescribeBound(const OutputRecord& output) {
+  if (!output.bound || !(output.bound->times_over > 1)) return "";
+  const BoundRecord& bound = *output.bound;
+  if (std::isinf(bound.times_over)) return "infinitely far over its error bound";
+  const auto decides = [&](double value, double limit) {
+    return limit > 0 && std::fabs(value) / limit >= 0.99 * bound.times_over;
+  };
+  const auto numbers = [](double value, double limit) {
+    return FormatG(std::fabs(value), 3) + " against " + FormatG(limit, 3);
+  };
+  return FormatG(bound.times_over, 3) + " times over its error bound, by " +
+         (decides(bound.rms, bound.bound)
+              ? "the root mean square error: " + numbers(bound.rms, bound.bound)
+          : decides(bound.gain, bound.gain_bound)
+              ? "the gain: " + numbers(bound.gain, bound.gain_bound)
+              : std::string("single elements"));
+}
+
 std::string DescribeFailure(const OutputRecord& output) {
   if (OutputVerdict(output) == "passed") return "";
   std::vector<std::string> parts;
@@ -285,6 +314,7 @@ std::string DescribeFailure(const OutputRecord& output) {
                          ? std::string("infinitely far")
                          : FormatG(output.worst_times_tolerance, 3) + " times over"));
   }
+  if (const std::string bound = DescribeBound(output); !bound.empty()) parts.push_back(bound);
   if (output.max_absolute_error) {
     parts.push_back("largest absolute error " + FormatError(*output.max_absolute_error, output));
   }

@@ -40,8 +40,13 @@ std::string FormatError(double error, const OutputRecord& output, int digits = 5
 /// that have no relative difference then. "-" where it is not known.
 std::string FormatRelativeError(const OutputRecord& output, int digits = 5);
 
-/// Why an output did not pass, in one line: elements out of tolerance and the worst, the metrics
-/// that failed, or why nothing could be said. Empty for one that passed.
+/// By which of its quantities an output is over its error bound (--tolerance auto): the numbers of
+/// elements need not show it. Empty where it is not.
+std::string DescribeBound(const OutputRecord& output);
+
+/// Why an output did not pass, in one line: elements out of tolerance and the worst, what is over
+/// its error bound, the metrics that failed, or why nothing could be said. Empty for one that
+/// passed.
 std::string DescribeFailure(const OutputRecord& output);
 
 /// Who the accuracy of a profile is measured against.

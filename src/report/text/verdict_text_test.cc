@@ -86,6 +86,22 @@ TEST(DecideVerdict, BlameWithinErrorBoundsIsNoAcquittalOfARunThatFailed) {
             "The output does not match. No layer by itself exceeds its error bound.");
 }
 
+TEST(DescribeFailure, NamesWhatIsOverItsErrorBound) {
+  OutputRecord output;
+  output.name = "y";
+  output.compared = 1;
+  GateRecord& gate = output.figures.gates.emplace_back();
+  gate.function = "simple";
+  gate.verdict = "failed";
+  BoundRecord& bound = output.bound.emplace();
+  bound.bound = 0.00351;
+  bound.rms = 0.0507;
+  bound.times_over = 14.444;
+  EXPECT_THAT(DescribeFailure(output),
+              HasSubstr("14.4 times over its error bound, by the root mean square error: 0.0507 "
+                        "against 0.00351"));
+}
+
 // A saved record may hold anything.
 TEST(DecideVerdict, AProfileWithoutRunnersHasAVerdict) {
   RunRecord record;

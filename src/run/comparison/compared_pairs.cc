@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "record/runner_name.h"
+#include "record/side_names.h"
 
 namespace vernier {
 namespace {
@@ -18,7 +19,7 @@ Result<size_t> IndexOf(const std::vector<std::string>& names, const std::string&
     return static_cast<size_t>(std::ranges::find_if(names, called) - names.begin());
   }
   std::string known;
-  for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
+  for (const std::string& n : ShortNames(names)) known += (known.empty() ? "" : ", ") + n;
   return InvalidArgument("--pairs: there is no runner '" + name + "'; there are: " + known);
 }
 

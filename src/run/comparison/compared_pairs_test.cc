@@ -57,6 +57,10 @@ TEST(ComparedPairs, AnUnknownNameIsAnError) {
   const Status status = ComparedPairs::Find(plan, {"a", "b"}, false).status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("no runner 'd'; there are: a, b"));
+  const std::vector<std::string> timed = {"onnxrt-runner-N0-11/22/26-14:05:09",
+                                          "openvino-runner-N0-11/22/26-14:05:09"};
+  EXPECT_THAT(ComparedPairs::Find(plan, timed, false).status().message(),
+              HasSubstr("there is no runner 'a'; there are: onnxrt, openvino"));
 }
 
 }  // namespace

@@ -49,7 +49,8 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
       marked_(pairs.marked),
       pairs_(std::move(pairs.pairs)),
       dropped_(names_.size()),
-      may_keep_(parts.may_keep) {
+      may_keep_(parts.may_keep),
+      given_types_(names_.size()) {
   detail_.pool = pool_.get();
   detail_.perceptual = parts.perceptual;
   detail_.device = parts.device;
@@ -65,6 +66,7 @@ Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) 
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::optional<IterationResult>& side = outputs[i];
     if (!side) continue;
+    KeepTypes(i, side->outputs);
     if (scripts_.postprocessing == nullptr) {
       KeepHiddenNans(i, side->outputs);
       VERNIER_TRY(PostprocessTopK(side->outputs, plan_->postprocess));
@@ -299,6 +301,14 @@ void ComparisonRun::KeepHiddenNans(size_t stream, const TensorMap& outputs) {
     const bool known = std::ranges::find(nans_hidden_, hidden) != nans_hidden_.end();
     if (known || plan_->postprocess.Lookup(output.name, {}).k == 0) continue;
     if (ValidateTensor(output.tensor).nan_count > 0) nans_hidden_.push_back(hidden);
+  }
+}
+
+// Indices of the largest values have one type, whatever the values had.
+void ComparisonRun::KeepTypes(size_t stream, const TensorMap& outputs) {
+  if (!plan_->strict && !plan_->same_type) return;
+  for (const NamedTensor& output : outputs) {
+    given_types_[stream][output.name].insert(output.tensor.dtype());
   }
 }
 

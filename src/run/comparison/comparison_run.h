@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +29,12 @@ namespace vernier {
 
 /// One side's outputs of an iteration; absent where its runner has failed.
 using IterationOutputs = std::vector<std::optional<IterationResult>>;
+
+/// The iterations of a side.
+struct StreamLength {
+  int64_t made = 0;
+  std::optional<int64_t> asked;  ///< how many there should be; nullopt: not known
+};
 
 /// Whether comparing less than was asked for is a fault of its own, or follows from another.
 enum class Coverage : uint8_t { kJudged, kIgnored };
@@ -91,8 +99,8 @@ class ComparisonRun {
   void Disbelieve(size_t first);
 
   /// Summaries and what they mean for the exit code: fills the record's pairs and adds to its
-  /// faults and rejections. `lengths` are the streams' numbers of iterations.
-  void Finish(const std::vector<int64_t>& lengths, Coverage coverage, RunFaults& faults,
+  /// faults and rejections. `lengths` are those of the streams.
+  void Finish(const std::vector<StreamLength>& lengths, Coverage coverage, RunFaults& faults,
               RunRecord& record);
 
  private:
@@ -125,17 +133,19 @@ class ComparisonRun {
   void AddTimes(const Pair& pair, PairRecord& record) const;
   static void RejectIllConditioned(const PairRecord& record, const std::string& who,
                                    RunFaults& faults, std::vector<std::string>& sentences);
-  static void RejectRetyped(PairRecord& record, RunFaults& faults);
+  void RejectRetyped(const Pair& pair, PairRecord& record, RunFaults& faults,
+                     std::vector<std::string>& sentences) const;
   void AddUnverified(const Pair& pair, RunFaults& faults,
                      std::vector<std::string>& sentences) const;
   void AddLeftOut(const PairRecord& record, const std::string& who, RunFaults& faults,
                   std::vector<std::string>& sentences) const;
   void AddCoverageFaults(const Pair& pair, const PairRecord& record,
-                         const std::vector<int64_t>& lengths, RunFaults& faults,
+                         const std::vector<StreamLength>& lengths, RunFaults& faults,
                          std::vector<std::string>& sentences) const;
   std::string WhyNothingMeets(const Pair& pair, const PairRecord& record) const;
   bool ValidatesFirst() const;
   void KeepHiddenNans(size_t stream, const TensorMap& outputs);
+  void KeepTypes(size_t stream, const TensorMap& outputs);
   void AddHiddenNans(const Pair& pair, RunFaults& faults,
                      std::vector<std::string>& sentences) const;
 
@@ -161,6 +171,8 @@ class ComparisonRun {
   std::string invalid_output_;  ///< why --validate ended the comparisons; empty: it did not
   /// Streams with outputs that held NaN before top-K made indices of them.
   std::vector<std::pair<size_t, std::string>> nans_hidden_;
+  /// Stream by stream: the types that outputs had before post-processing, in any iteration.
+  std::vector<std::map<std::string, std::set<DType>>> given_types_;
 };
 
 }  // namespace vernier

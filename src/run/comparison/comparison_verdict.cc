@@ -7,6 +7,7 @@
 #include "run/comparison/comparison_run.h"
 #include "util/counted.h"
 #include "util/number_text.h"
+#include "vernier/dtype.h"
 
 namespace vernier {
 namespace {
@@ -33,12 +34,19 @@ std::vector<std::string> Union(std::vector<std::string> names,
   return names;
 }
 
+std::string TypesOf(const std::set<DType>& types) {
+  std::string text;
+  for (const DType type : types)
+    text += (text.empty() ? "" : " or ") + std::string(DTypeName(type));
+  return text;
+}
+
 // Of the side that has fewer iterations: ": b has no iteration 10", ": b has no iterations 3 to
 // 10".
 std::string WhichAreMissing(const std::pair<std::string, std::string>& sides, int64_t first,
-                            int64_t second) {
+                            int64_t second, int64_t expected) {
   if (first == second) return "";
-  const int64_t from = std::min(first, second), last = std::max(first, second) - 1;
+  const int64_t from = std::min(first, second), last = expected - 1;
   const std::string who = ": " + (first < second ? sides.first : sides.second);
   if (from == 0) return who + " has none";
   return who + (from == last ? " has no iteration " : " has no iterations ") +
@@ -61,7 +69,7 @@ bool ComparisonRun::JudgePair(const Pair& pair) const {
                                       [](const OutputAverage& o) { return !o.differs(); });
 }
 
-void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverage,
+void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage coverage,
                            RunFaults& faults, RunRecord& run) {
   std::vector<PairRecord>& records = run.pairs;
   if (steps_ != nullptr) run.steps = steps_->Record();
@@ -73,7 +81,9 @@ void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverag
                          "there is only one side to compare");
   }
   for (const Pair& pair : pairs_) {
-    const int64_t expected = std::max(lengths[pair.first], lengths[pair.second]);
+    const StreamLength &first = lengths[pair.first], &second = lengths[pair.second];
+    const int64_t asked = std::max(first.asked.value_or(0), second.asked.value_or(0));
+    const int64_t expected = std::max({first.made, second.made, asked});
     records.push_back(pair.recorder.Finish(expected));
     records.back().dropped = Union(dropped_[pair.first], dropped_[pair.second]);
     pair.matching.AddTo(records.back());
@@ -93,11 +103,15 @@ void ComparisonRun::Finish(const std::vector<int64_t>& lengths, Coverage coverag
     AddHiddenNans(pair, faults, run.faults);
     if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
     if (plan_->strict) RejectIllConditioned(records.back(), pair.label(), faults, run.rejections);
-    if (plan_->strict || plan_->same_type) RejectRetyped(records.back(), faults);
+    if (plan_->strict || plan_->same_type) {
+      RejectRetyped(pair, records.back(), faults, run.rejections);
+    }
     if (!stopped_ && coverage == Coverage::kJudged) {
       AddCoverageFaults(pair, records.back(), lengths, faults, run.faults);
     }
-    records.back().incomplete = faults.incomplete;
+    const bool ended_early = stopped_ || coverage == Coverage::kIgnored;
+    const bool all = first.asked && second.asked && records.back().compared_iterations == expected;
+    records.back().incomplete = faults.incomplete || (ended_early && !all);
     faults.incomplete |= before;
   }
   if (faults.mismatch && bounds_ != nullptr) bounds_->NoteProcessor(Processor(), run.faults);
@@ -150,12 +164,25 @@ void ComparisonRun::AddHiddenNans(const Pair& pair, RunFaults& faults,
   }
 }
 
-// Numbers that agree say nothing of whoever reads the output by its type.
-void ComparisonRun::RejectRetyped(PairRecord& record, RunFaults& faults) {
+// Numbers that agree say nothing of whoever reads the output by its type: neither the type that is
+// compared, nor, where post-processing has changed it, the one that the runner gave.
+void ComparisonRun::RejectRetyped(const Pair& pair, PairRecord& record, RunFaults& faults,
+                                  std::vector<std::string>& sentences) const {
   for (const OutputRecord& output : record.outputs) {
-    if (output.dtype == output.other_dtype) continue;
+    const auto first = given_types_[pair.first].find(output.name);
+    const auto second = given_types_[pair.second].find(output.other_name);
+    const bool known =
+        first != given_types_[pair.first].end() && second != given_types_[pair.second].end();
+    const bool before = known && first->second != second->second;
+    const bool after = output.dtype != output.other_dtype;
+    if (!before && !after) continue;
     faults.mismatch = true;
     record.retyped = true;
+    if (after) continue;  // the record has these types
+    sentences.push_back(pair.label() + ": output '" + output.name + "' is of type " +
+                        TypesOf(first->second) + " in " + pair.shown.first + ", and " +
+                        TypesOf(second->second) + " in " + pair.shown.second +
+                        ", before post-processing");
   }
 }
 
@@ -193,27 +220,27 @@ std::string ComparisonRun::WhyNothingMeets(const Pair& pair, const PairRecord& r
 }
 
 void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record,
-                                      const std::vector<int64_t>& lengths, RunFaults& faults,
+                                      const std::vector<StreamLength>& lengths, RunFaults& faults,
                                       std::vector<std::string>& sentences) const {
   const std::string who = pair.label();
-  if (plan_->lenient) {
-    if (pair.recorder.compared_nothing()) faults.mismatch = true;
-    return;
-  }
+  if (plan_->lenient && pair.recorder.compared_nothing()) faults.mismatch = true;
   const auto add = [&](const std::string& what) {
     faults.incomplete = true;
     sentences.push_back(who + ": " + what);
   };
   const int64_t empty = pair.recorder.empty_iterations();
-  if (empty > 0) {
+  // Polygraphy passes iterations without an output, but a whole run of them shows nothing.
+  if (empty > 0 && (!plan_->lenient || record.compared_iterations == 0)) {
     add("neither side has an output to compare in " +
         CountedOf(empty, record.expected_iterations, "iteration"));
   }
+  if (plan_->lenient) return;
   if (record.compared_iterations + empty < record.expected_iterations) {
     add((record.compared_iterations > 0 ? "only " : "") +
         CountedOf(record.compared_iterations, record.expected_iterations, "iteration") +
         " could be compared" +
-        WhichAreMissing(pair.shown, lengths[pair.first], lengths[pair.second]));
+        WhichAreMissing(pair.shown, lengths[pair.first].made, lengths[pair.second].made,
+                        record.expected_iterations));
   } else if (record.compared_iterations + empty == 0) {
     add("no iteration was compared");
   }

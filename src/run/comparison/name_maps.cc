@@ -65,6 +65,10 @@ std::string QuotedList(const std::vector<std::string>& names) {
   return text.empty() ? "none" : text;
 }
 
+bool IsListed(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 std::string QuotedNamesOf(const TensorMap& tensors) {
   std::vector<std::string> names;
   for (const NamedTensor& tensor : tensors) names.push_back(tensor.name);
@@ -73,17 +77,15 @@ std::string QuotedNamesOf(const TensorMap& tensors) {
 
 std::string QuotedNamesOf(std::span<const TensorInfo> inputs) {
   std::vector<std::string> names;
-  for (const TensorInfo& input : inputs) names.push_back(input.name);
+  for (const TensorInfo& input : inputs) {
+    if (!IsListed(names, input.name)) names.push_back(input.name);
+  }
   return QuotedList(names);
 }
 
 bool HasInput(std::span<const TensorInfo> inputs, const std::string& name) {
   return std::any_of(inputs.begin(), inputs.end(),
                      [&](const TensorInfo& input) { return input.name == name; });
-}
-
-bool IsListed(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 void Drop(TensorMap& tensors, const std::string& name) {
@@ -153,7 +155,7 @@ Result<MappedFeed> InputMaps::Apply(const std::string& runner, std::span<const T
     if (map.leaves_out()) {
       if (has && !named) continue;
       if (has) return BadMap(kInputFlag, map.word, "it is an input of " + runner);
-      if (Find(feed, map.name) == nullptr && named) {
+      if (Find(feed, map.name) == nullptr) {
         return BadMap(kInputFlag, map.word,
                       "the feed has no '" + map.name + "', but " + QuotedNamesOf(feed));
       }
@@ -180,11 +182,22 @@ Result<MappedFeed> InputMaps::Apply(const std::string& runner, std::span<const T
   return result;
 }
 
-Status InputMaps::CheckNames(std::span<const TensorInfo> inputs) const {
+Status InputMaps::CheckNames(std::span<const std::vector<TensorInfo>> runners) const {
   for (const NameMap& map : maps_) {
-    if (!map.label.empty() || map.leaves_out() || HasInput(inputs, map.name)) continue;
+    if (!map.label.empty()) continue;
+    const auto having = std::ranges::count_if(
+        runners, [&](const std::vector<TensorInfo>& inputs) { return HasInput(inputs, map.name); });
+    if (map.leaves_out() && std::cmp_equal(having, runners.size())) {
+      return BadMap(kInputFlag, map.word,
+                    "every runner has an input '" + map.name + "', so none can go without it");
+    }
+    if (map.leaves_out() || having > 0) continue;
+    std::vector<TensorInfo> all;
+    for (const std::vector<TensorInfo>& inputs : runners) {
+      all.insert(all.end(), inputs.begin(), inputs.end());
+    }
     return BadMap(kInputFlag, map.word,
-                  "no runner has an input '" + map.name + "'; there are " + QuotedNamesOf(inputs));
+                  "no runner has an input '" + map.name + "'; there are " + QuotedNamesOf(all));
   }
   return {};
 }

@@ -69,8 +69,9 @@ class InputMaps {
   Result<MappedFeed> Apply(const std::string& runner, std::span<const TensorInfo> inputs,
                            const TensorMap& feed) const;
 
-  /// kInvalidArgument where a map without a label names an input that none of `inputs` is.
-  Status CheckNames(std::span<const TensorInfo> inputs) const;
+  /// `runners`: the inputs of each runner of the run. kInvalidArgument for a map without a label
+  /// that fits none of them: it names an input that none has, or leaves one out that all have.
+  Status CheckNames(std::span<const std::vector<TensorInfo>> runners) const;
 
  private:
   std::vector<NameMap> maps_;

@@ -89,8 +89,20 @@ TEST(InputMaps, SayWhatDoesNotFit) {
   EXPECT_EQ(Fed({"jit:x=input[3]"}, "jit", inputs),
             "--map-inputs jit:x=input[3]: index 3 is out of range for axis 0 of shape (1, 3)");
   const Words unlabelled = {"jitt:x=input"};
-  EXPECT_EQ(InputMaps::Create(unlabelled, kRunners)->CheckNames(inputs).message(),
+  const std::vector<std::vector<TensorInfo>> both = {inputs, inputs};
+  EXPECT_EQ(InputMaps::Create(unlabelled, kRunners)->CheckNames(both).message(),
             "--map-inputs jitt:x=input: no runner has an input 'jitt:x'; there are 'x'");
+}
+
+TEST(InputMaps, LeaveOutWhatIsThereAndNotNeeded) {
+  const std::vector<TensorInfo> inputs = {{"x", DType::kUndefined, {}}};
+  EXPECT_EQ(Fed({"q="}, "jit", inputs),
+            "--map-inputs q=: the feed has no 'q', but 'input', 'state', 'sr'");
+  const Words needed = {"x="};
+  const auto maps = InputMaps::Create(needed, kRunners);
+  EXPECT_EQ(maps->CheckNames(std::vector{inputs, inputs}).message(),
+            "--map-inputs x=: every runner has an input 'x', so none can go without it");
+  EXPECT_TRUE(maps->CheckNames(std::vector{inputs, std::vector<TensorInfo>()}).ok());
 }
 
 // "a=b" for each pair, then the outputs of both sides.

@@ -98,11 +98,16 @@ std::string Count(int64_t count, std::string_view what) {
   return ", " + std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
 }
 
+// The bound of values that are no floats.
+std::string ExactValues(DType dtype) {
+  return dtype == DType::kString ? "strings, exact" : "integers, exact";
+}
+
 }  // namespace
 
 std::string DescribeBound(const ErrorPrediction& prediction, DType dtype, bool graph_known) {
   if (!HoldsFloats(dtype)) {
-    return prediction.steps ? "quantised integers, one step" : "integers, exact";
+    return prediction.steps ? "quantised integers, one step" : ExactValues(dtype);
   }
   const DType shown =
       prediction.coarsest != DType::kUndefined ? prediction.coarsest : PartOf(dtype);
@@ -273,7 +278,7 @@ ErrorPredictions PairErrorBounds::PredictionsOf(Pair pair, const Outputs& output
 ErrorBound PairErrorBounds::MakeMeasuredBound(Pair pair, DType dtype, double noise) const {
   ErrorBound bound;
   double floor = 0;
-  std::string floor_text = "integers, exact";
+  std::string floor_text = ExactValues(dtype);
   if (HoldsFloats(dtype)) {
     const DType coarsest =
         Coarser(Coarser(PartOf(dtype), GraphOf(pair.first).arithmetic.computes_in),

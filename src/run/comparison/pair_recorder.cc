@@ -92,7 +92,7 @@ std::vector<OutputRow> PairRecorder::Add(const IterationComparison& comparison) 
   AddNew(comparison.without_verdict, record_.without_verdict);
   AddNew(OnlyForLogits(comparison), record_.not_logits);
   compared_nothing_ |= !comparison.compared_something();
-  empty_iterations_ += comparison.a_outputs.empty() && comparison.b_outputs.empty() ? 1 : 0;
+  empty_iterations_ += comparison.empty() ? 1 : 0;
   std::vector<OutputRow> rows;
   for (const OutputComparison& output : comparison.outputs) {
     rows.push_back(MakeOutputRow(output));
@@ -127,7 +127,7 @@ PairRecord PairRecorder::Finish(int64_t expected_iterations) const {
   PairRecord record = record_;
   // Polygraphy passes what agrees because it is empty.
   record.compared_iterations = tally_.iterations() - empty_iterations_;
-  record.passed_iterations = tally_.passed_iterations() - empty_iterations_;
+  record.passed_iterations = tally_.passed_iterations();
   record.expected_iterations = expected_iterations;
   for (const OutputTally& tally : tally_.outputs()) {
     const auto output = std::find_if(record.outputs.begin(), record.outputs.end(),

@@ -22,8 +22,8 @@ class PairRecorder {
 
   const ComparisonTally& tally() const { return tally_; }
 
-  /// `expected_iterations`: of the longer side. Of those without an output on either side none
-  /// counts as compared.
+  /// `expected_iterations`: asked for, or of the longer side. Of those without an output on either
+  /// side none counts as compared.
   PairRecord Finish(int64_t expected_iterations) const;
 
   /// Outputs without a partner on either side, in any iteration.

@@ -57,7 +57,7 @@ Result<std::vector<TensorInfo>> DescribedInputs(std::span<const std::string> sha
 std::string NoteOfFreeSizes(const InputPlan& plan, std::span<const TensorInfo> taken,
                             int64_t tried) {
   const bool drawn = plan.load_paths.empty() && !plan.script.given();
-  if (!drawn || !plan.found_dims.empty()) return "";
+  if (!drawn || !plan.found_dims.empty() || tried < 0) return "";
   if (!plan.shape_words.empty() || !plan.dims.empty()) {
     return tried > 0 ? NoteOfTriedSizes(plan, taken, tried) : "";  // the user knows how
   }

@@ -20,7 +20,8 @@ Result<std::vector<TensorInfo>> DescribedInputs(std::span<const std::string> sha
 
 /// For the end of a message that inputs drawn for `taken` could not be computed with: which of them
 /// have free sizes, that were taken as 1, and that none of `tried` other sizes worked. Empty
-/// where there are none, where inputs were given, or where sizes were and none was tried.
+/// where there are none, where inputs were given, or where sizes were and none was tried; and where
+/// `tried` is negative: sizes are known not to be the cause.
 std::string NoteOfFreeSizes(const InputPlan& plan, std::span<const TensorInfo> taken,
                             int64_t tried = 0);
 

@@ -129,7 +129,9 @@ void FeedStream::PrepareOneMore() {
 }
 
 std::optional<int64_t> FeedStream::expected() const {
-  if (!random_) return std::nullopt;
+  if (!random_) {
+    return steps_ == nullptr && reader_ != nullptr ? reader_->Total() : std::nullopt;
+  }
   if (!steps_) return random_->count();
   const std::optional<int64_t> steps = steps_->steps();
   return steps ? std::optional(random_->count() * *steps) : std::nullopt;

@@ -58,7 +58,8 @@ class FeedStream {
   /// Whether files of feeds hold more than Next() gave, as far as that shows without reading them.
   bool HasMoreLoaded() const { return reader_ != nullptr && reader_->HasMore(); }
 
-  /// How many feeds were asked for; nullopt where a file decides, or the length of sequences.
+  /// How many feeds were asked for, or files of feeds hold; nullopt where a script or the length of
+  /// sequences decides, and as long as files were not opened yet.
   std::optional<int64_t> expected() const;
 
  private:

@@ -17,7 +17,9 @@
 
 #include "backend/channel.h"
 #include "backend/messages.h"
+#include "model/onnx/model_type.h"
 #include "run/live/worker_source.h"
+#include "vernier/run_plan.h"
 #include "vernier/tensor.h"
 
 namespace vernier::testing_workers {
@@ -46,6 +48,19 @@ struct FakeModel {
   std::function<FakeAnswer(const TensorMap& feed, int64_t run)> infer;
   Status open = {};  ///< an error: it cannot be opened
 };
+
+/// A runner for each model, with its name.
+inline std::vector<RunnerPlan> RunnersOf(const std::map<std::string, FakeModel>& models) {
+  std::vector<RunnerPlan> runners;
+  for (const auto& [name, model] : models) {
+    RunnerPlan& runner = runners.emplace_back();
+    runner.name = name;
+    runner.backend = "fake";
+    runner.model.path = name;
+    runner.model.type = ModelTypeName(ModelType::kEngine);
+  }
+  return runners;
+}
 
 inline Tensor Floats(Dims dims, const std::vector<float>& values) {
   return *Tensor::Copy(DType::kFloat32, std::move(dims), std::as_bytes(std::span(values)));

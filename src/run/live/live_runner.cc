@@ -1,9 +1,12 @@
 #include "run/live/live_runner.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "backend/python_program.h"
+#include "compare/same_bits.h"
 #include "model/onnx/model_type.h"
 #include "run/engine/engine_report.h"
 #include "run/profile/profile_sizes.h"
@@ -80,6 +83,27 @@ void AddOutputTypes(std::span<const TensorInfo> outputs, OptionList& options) {
     if (output.dtype == DType::kUndefined) continue;
     options.emplace_back("output_type", output.name + "=" + std::string(DTypeName(output.dtype)));
   }
+}
+
+// A model may list an output several times. Results are tensors by name, so each name stays once,
+// at its first place.
+Status KeepNamesOnce(TensorMap& outputs) {
+  if (outputs.size() < 2) return {};
+  std::unordered_map<std::string_view, const Tensor*> known;
+  TensorMap once;
+  once.reserve(outputs.size());  // names in `known` point into it
+  for (NamedTensor& output : outputs) {
+    const auto found = known.find(output.name);
+    if (found == known.end()) {
+      const NamedTensor& kept = once.emplace_back(std::move(output));
+      known.emplace(kept.name, &kept.tensor);
+    } else if (!SameBits(*found->second, output.tensor)) {
+      return BackendError("returned output '" + output.name +
+                          "' twice, with different values; outputs need names of their own");
+    }
+  }
+  outputs = std::move(once);
+  return {};
 }
 
 }  // namespace
@@ -161,7 +185,8 @@ Result<Worker::Outcome> LiveRunner::RunSession(const TensorBlock& feed, int64_t 
   return worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration), place);
 }
 
-IterationResult LiveRunner::ResultOf(Worker::Outcome& outcome) const {
+Result<IterationResult> LiveRunner::ResultOf(Worker::Outcome& outcome) const {
+  VERNIER_TRY(KeepNamesOnce(outcome.outputs.tensors));
   IterationResult result;
   result.runner_name = name();
   result.runtime_s = outcome.inference_seconds;
@@ -185,7 +210,7 @@ Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t itera
   if (hashes_ && iteration >= 0) Remember();
   TakeOver(outcome.inference_seconds);
   NoteSkipped(outcome.outputs.tensors, outcome.outputs.skipped);
-  IterationResult result = ResultOf(outcome);
+  VERNIER_ASSIGN_OR_RETURN(IterationResult result, ResultOf(outcome));
   for (KeptOutput& kept : outcome.outputs.kept) {
     if (devices == nullptr) return BackendError("the worker kept outputs that it was to send");
     VERNIER_ASSIGN_OR_RETURN(Tensor tensor, devices->Adopt(worker_, kept));

@@ -54,8 +54,8 @@ class LiveRunner {
   /// Sizes that feeds will have, for profiles of TensorRT: of sessions that are opened afterwards.
   void SizeWith(std::span<const DimSize> found) { found_dims_.assign(found.begin(), found.end()); }
 
-  /// One inference; outputs are in the signature's order. With `devices`, those on a device stay
-  /// there if another runner of the same worker may have its own there.
+  /// One inference; outputs are in the signature's order, each name once. With `devices`, those on
+  /// a device stay there if another runner of the same worker may have its own there.
   Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration,
                                 DeviceOutputs* devices = nullptr);
 
@@ -140,7 +140,7 @@ class LiveRunner {
  private:
   Status OpenSession(const ModelSource& model, const OptionList& more);
   Result<Worker::Outcome> RunSession(const TensorBlock& feed, int64_t iteration, OutputPlace place);
-  IterationResult ResultOf(Worker::Outcome& outcome) const;
+  Result<IterationResult> ResultOf(Worker::Outcome& outcome) const;
   void Remember();
   void NoteSkipped(const TensorMap& outputs, const std::vector<SkippedOutput>& skipped);
 

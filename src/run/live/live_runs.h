@@ -106,8 +106,8 @@ class LiveRuns {
   /// opened anew.
   Status ChangeSizes(std::span<const DimSize> found);
 
-  /// After Try(): how many other sizes were tried, for the message of a runner that fails at once,
-  /// and the first of notes(), unless it is empty.
+  /// After Try(): how many other sizes were tried (as of NoteOfFreeSizes), for the message of a
+  /// runner that fails at once, and the first of notes(), unless it is empty.
   void NoteSizes(int64_t tried, const std::string& note) {
     tried_sizes_ = tried;
     if (!note.empty()) notes_.insert(notes_.begin(), note);

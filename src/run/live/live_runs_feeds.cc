@@ -84,11 +84,10 @@ Status LiveRuns::CheckMaps() const {
   if (const StepStates* const states = steps(); states != nullptr && all_opened) {
     VERNIER_TRY(states->CheckUsed());
   }
-  std::vector<TensorInfo> all;
+  std::vector<std::vector<TensorInfo>> all;
   for (const LiveRunner& runner : runners_) {
     if (!runner.opened() || runner.session().inputs.empty()) return {};
-    const std::vector<TensorInfo>& inputs = runner.session().inputs;
-    all.insert(all.end(), inputs.begin(), inputs.end());
+    all.push_back(runner.session().inputs);
   }
   return maps_->CheckNames(all);
 }

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "model/onnx/model_type.h"
 #include "run/live/fake_workers.h"
 #include "util/no_log.h"
 
@@ -24,19 +23,13 @@ using testing_workers::FakeWorkers;
 using testing_workers::Floats;
 using testing_workers::InRun;
 using testing_workers::Refuses;
+using testing_workers::RunnersOf;
 
 class LiveRunsTest : public testing::Test {
  protected:
   // Opens models named "a", "b", ..., one runner each, that share a worker.
   LiveRuns& Open(const std::map<std::string, FakeModel>& models) {
-    for (const auto& [name, model] : models) {
-      RunnerPlan runner;
-      runner.name = name;
-      runner.backend = "fake";
-      runner.model.path = name;
-      runner.model.type = ModelTypeName(ModelType::kEngine);
-      plan_.runners.push_back(runner);
-    }
+    plan_.runners = RunnersOf(models);
     workers_ = std::make_unique<FakeWorkers>(models, interrupted_, log_);
     caller_.workers = workers_.get();
     live_ = std::make_unique<LiveRuns>(plan_, interrupted_, log_, &caller_);

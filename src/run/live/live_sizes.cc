@@ -47,7 +47,7 @@ Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> 
   }
   if (OnlyCallersFailed(live, askable, trial)) return FoundSizes();
   VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan, inputs, trial));
-  live.NoteSizes(found.tried, found.note);
+  live.NoteSizes(found.tried_for_note(), found.note);
   if (found.some_refused || !found.unsteady.ok()) {
     settling.logger.Warning(found.note);
   } else if (!found.note.empty()) {

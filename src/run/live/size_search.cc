@@ -4,9 +4,12 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
+#include "model/onnx/model_type.h"
+#include "model/onnx/onnx_model.h"
 #include "run/feeds/feed_plan.h"
 #include "util/first_line.h"
 #include "util/number_text.h"
@@ -25,6 +28,9 @@ constexpr std::chrono::seconds kMostTimeWhereOneRuns{5};
 constexpr std::chrono::seconds kQuietTime{2};  // of a search that may well find nothing
 constexpr double kMostBytes = 256.0 * (1 << 20);
 constexpr int kMostOfSameWords = 3;
+// Of sizes that weights have.
+constexpr size_t kMostOwnSizes = 16;
+constexpr int64_t kMostOwnSize = 4096;
 
 // Of larger sizes, where one runs but makes empty outputs.
 constexpr int kMostAfterEmpty = 6;
@@ -152,7 +158,7 @@ class SizeSearch {
     const auto start = std::chrono::steady_clock::now();
     const bool one_runs = why_ == SizeOne::kMakesEmpty;
     int left = kMostAfterEmpty;
-    for (std::vector<DimSize>& dims : SizeCandidates(open_)) {
+    for (std::vector<DimSize>& dims : SizeCandidates(open_, SizesOfWeights(plan_))) {
       const auto spent = std::chrono::steady_clock::now() - start;
       if (spent > MostTime()) break;
       if (spent > kQuietTime) Announce();
@@ -168,7 +174,10 @@ class SizeSearch {
       if (full.status().code() == StatusCode::kCancelled) return full.status();
       if (full.status().code() == StatusCode::kUnavailable) break;
       ++found_.tried;
-      if (!full.ok() && IsHopeless(full.status())) break;
+      if (!full.ok() && IsHopeless(full.status())) {
+        found_.failed_alike = FailedAlikeAtOne();
+        break;
+      }
       if (!full.ok() || (!*full && (one_runs || !found_.dims.empty()))) continue;
       found_.dims = std::move(dims);
       found_.feed = *std::move(feed);
@@ -191,6 +200,13 @@ class SizeSearch {
     same_words_ = line == words_ ? same_words_ + 1 : 1;
     words_ = line;
     return same_words_ >= kMostOfSameWords && !SpeaksOfShapes(status.message());
+  }
+
+  // With the words of the last failure.
+  bool FailedAlikeAtOne() const {
+    return std::ranges::any_of(refused_, [&](const SizeRunner* runner) {
+      return FirstLine(runner->at_one.status().message()) == words_;
+    });
   }
 
   std::string Sentence() const {
@@ -248,7 +264,27 @@ bool SizesAreGuessed(const RunPlan& plan, std::span<const TensorInfo> inputs) {
   return !OpenOf(plan, inputs).keys.empty();
 }
 
-std::vector<std::vector<DimSize>> SizeCandidates(const OpenDimensions& open) {
+std::vector<int64_t> SizesOfWeights(const RunPlan& plan) {
+  std::set<std::string_view> paths;
+  std::set<int64_t> sizes;
+  for (const RunnerPlan& runner : plan.runners) {
+    if (runner.model.type != ModelTypeName(ModelType::kOnnx)) continue;
+    if (!paths.insert(runner.model.path).second) continue;
+    const Result<OnnxModel> model = OnnxModel::Open(runner.model.path);
+    if (!model.ok()) continue;
+    for (const OnnxTensor& weight : model->graph().initializers) {
+      for (const int64_t size : weight.dims) {
+        if (size > 1 && size <= kMostOwnSize) sizes.insert(size);
+      }
+    }
+  }
+  std::vector<int64_t> smallest(sizes.begin(), sizes.end());
+  smallest.resize(std::min(smallest.size(), kMostOwnSizes));
+  return smallest;
+}
+
+std::vector<std::vector<DimSize>> SizeCandidates(const OpenDimensions& open,
+                                                 std::span<const int64_t> own) {
   std::vector<std::string> inner;
   for (const std::string& key : open.keys) {
     if (std::ranges::find(open.leading, key) == open.leading.end()) inner.push_back(key);
@@ -266,7 +302,9 @@ std::vector<std::vector<DimSize>> SizeCandidates(const OpenDimensions& open) {
   }
   add(open.keys);
   std::vector<std::vector<DimSize>> candidates;
-  for (const int64_t size : kTriedSizes) {
+  std::set<int64_t> sizes(std::begin(kTriedSizes), std::end(kTriedSizes));
+  sizes.insert(own.begin(), own.end());
+  for (const int64_t size : sizes) {
     for (const std::vector<std::string>& choice : choices) {
       std::vector<DimSize>& dims = candidates.emplace_back();
       for (const std::string& key : choice) dims.push_back({key, size});

@@ -22,8 +22,14 @@ namespace vernier {
 bool SizesAreGuessed(const RunPlan& plan, std::span<const TensorInfo> inputs);
 
 /// Sizes that are worth a trial, small ones first: all dimensions but the leading ones, which are
-/// batches as a rule, at one size; then one of them alone, the others 1; then all of them.
-std::vector<std::vector<DimSize>> SizeCandidates(const OpenDimensions& open);
+/// batches as a rule, at one size; then one of them alone, the others 1; then all of them. `own`
+/// are sizes that the model itself has, which are among them.
+std::vector<std::vector<DimSize>> SizeCandidates(const OpenDimensions& open,
+                                                 std::span<const int64_t> own = {});
+
+/// Sizes of dimensions of the weights of the plan's ONNX models, which a free dimension may have to
+/// meet: the smallest few of them. Empty where no file can be read.
+std::vector<int64_t> SizesOfWeights(const RunPlan& plan);
 
 /// A runner that takes part in a search.
 struct SizeRunner {
@@ -60,6 +66,11 @@ struct FoundSizes {
   TensorMap feed;             ///< the first one with them
   std::string note;           ///< one sentence for log and record; empty where none were found
   int64_t tried = 0;
+  /// Other sizes failed in the words of size 1, which are not about shapes: it is no matter of
+  /// sizes.
+  bool failed_alike = false;
+  /// `tried` for NoteOfFreeSizes().
+  int64_t tried_for_note() const { return failed_alike ? -1 : tried; }
   /// Some runners ran with sizes of 1, and those that the note names did not.
   bool some_refused = false;
   /// kBackend where a runner failed, and ran with the same feed once more: that is no matter of

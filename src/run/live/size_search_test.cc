@@ -55,6 +55,14 @@ TEST(SizeSearch, InnerDimensionsComeFirstThenEachThenAll) {
   EXPECT_THAT(candidates[3], ElementsAre(DimSize{"length", 3}));
 }
 
+TEST(SizeSearch, SizesOfWeightsAreTriedInTheirOrder) {
+  const std::vector<int64_t> own = {3, 7};
+  std::vector<int64_t> sizes;
+  for (const auto& dims : SizeCandidates({{"n"}, {}}, own)) sizes.push_back(dims.front().size);
+  sizes.resize(5);
+  EXPECT_THAT(sizes, ElementsAre(2, 3, 4, 7, 8));
+}
+
 TEST(SizeSearch, TheSmallestThatRunsIsTaken) {
   const auto runs = [](const TensorMap& feed) -> Result<bool> {
     if (feed[0].tensor.dims()[1] >= 40) return true;
@@ -158,6 +166,15 @@ TEST(SizeSearch, TheSameWordsThatAreNotOfShapesEndIt) {
   EXPECT_EQ(tried("license server not reachable"), 3);
   EXPECT_EQ(tried("no device\nTraceback (most recent call last):\n  f['x'].shape"), 3);
   EXPECT_GT(tried("Pad node: too short"), 10);
+  const auto alike = [](const std::string& at_one) {
+    return Search([&](const TensorMap& feed) {
+             const bool one = feed[0].tensor.element_count() == 1;
+             return BackendError(one ? at_one : "license server not reachable");
+           })
+        ->tried_for_note();
+  };
+  EXPECT_EQ(alike("license server not reachable"), -1);
+  EXPECT_EQ(alike("too short"), 3);
 }
 
 TEST(SizeSearch, FeedsOfManyBytesAreLeftOut) {

@@ -41,7 +41,8 @@ void PublishFiles(const RunContext& run, const LiveRuns& live, LiveResults& made
     report(made.savers->Finish(live.CommonIterations(), failed));
     saved = made.savers->saved();
   }
-  if (rows != nullptr && !ending.unsaved) report(rows->Publish(saved));
+  // They may lie on another disk than what could not be saved.
+  if (rows != nullptr) report(rows->Publish(saved));
 }
 
 void DescribeRunners(const LiveRuns& live, const LiveResults& made, RunRecord& record) {
@@ -83,14 +84,17 @@ void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RowWri
   outcome.record.averaged = run.plan.compare.check_average;
 }
 
-void FinishPairs(const LiveRuns& live, const Comparing& comparing,
+void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing& comparing,
                  const std::vector<std::pair<size_t, size_t>>& pairs, RunEnding& ending) {
   const RunPlan& plan = live.plan();
   const auto& [loaded, comparisons, rows] = comparing;
   RunOutcome& outcome = ending.outcome;
-  std::vector<int64_t> lengths;
-  for (size_t i = 0; i < live.size(); ++i) lengths.push_back(live[i].iterations());
-  for (const LoadedRuns::Run& run : loaded.runs()) lengths.push_back(run.iterations);
+  const auto asked = made.feeds == nullptr ? std::nullopt : made.feeds->expected();
+  std::vector<StreamLength> lengths;
+  for (size_t i = 0; i < live.size(); ++i) lengths.push_back({live[i].iterations(), asked});
+  for (const LoadedRuns::Run& run : loaded.runs()) {
+    lengths.push_back({run.iterations, run.iterations});
+  }
   comparisons.Finish(lengths, ending.aborted ? Coverage::kIgnored : Coverage::kJudged,
                      outcome.faults, outcome.record);
   loaded.NameFiles(pairs, outcome.record.pairs);

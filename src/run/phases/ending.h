@@ -33,8 +33,8 @@ void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RowWri
                 RunEnding& ending);
 
 /// The record's pairs: what the comparisons came to, and what was not compared. After FinishLive();
-/// `pairs` are as ComparedPairs::places().
-void FinishPairs(const LiveRuns& live, const Comparing& comparing,
+/// `made` is what live runners did, and `pairs` are as ComparedPairs::places().
+void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing& comparing,
                  const std::vector<std::pair<size_t, size_t>>& pairs, RunEnding& ending);
 
 /// --validate on what runners that took turns have made, all of it, as in Polygraphy. Errors as

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "model/onnx/model_type.h"
 #include "run/live/fake_workers.h"
 #include "run/phases/ending.h"
 #include "run/phases/feeding.h"
@@ -31,6 +30,7 @@ using testing_workers::Dies;
 using testing_workers::FakeModel;
 using testing_workers::FakeWorkers;
 using testing_workers::InRun;
+using testing_workers::RunnersOf;
 
 class SilentObserver final : public RunObserver {
  public:
@@ -57,14 +57,7 @@ class PhasesTest : public testing::Test {
   PhasesTest() { plan_.inputs.iterations = 3; }
 
   void Prepare(const std::map<std::string, FakeModel>& models) {
-    for (const auto& [name, model] : models) {
-      RunnerPlan runner;
-      runner.name = name;
-      runner.backend = "fake";
-      runner.model.path = name;
-      runner.model.type = ModelTypeName(ModelType::kEngine);
-      plan_.runners.push_back(runner);
-    }
+    plan_.runners = RunnersOf(models);
     workers_ = std::make_unique<FakeWorkers>(models, interrupted_, log_);
     caller_.workers = workers_.get();
     live_ = std::make_unique<LiveRuns>(plan_, interrupted_, log_, &caller_);

@@ -24,7 +24,9 @@ Result<std::unique_ptr<RowWriter>> OpenRows(const RunPlan& plan, const ComparedP
   if (pairs.pairs.empty()) {
     return InvalidArgument("--save-rows: rows are of pairs, and there is only one side to compare");
   }
-  return RowWriter::Create(plan.save.rows, logger);
+  const RowWriter::Earlier earlier =
+      plan.save.resume ? RowWriter::Earlier::kAreMadeAgain : RowWriter::Earlier::kStay;
+  return RowWriter::Create(plan.save.rows, earlier, logger);
 }
 
 Status CheckNames(const RunPlan& plan, const LiveRuns& live, LoadedSide& loaded) {

@@ -1,55 +1,155 @@
 #include "run/profile/profile_accuracy.h"
 
-#include <string>
-#include <vector>
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
 
+#include "record/coverage.h"
+#include "run/comparison/comparison_run.h"
+#include "run/comparison/no_reports.h"
+#include "run/executor.h"
+#include "run/live/lost_outputs.h"
 #include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
-void AddOutput(const OutputComparison& output, ProfileAccuracy& accuracy) {
-  ++accuracy.outputs;
-  accuracy.elements += output.a.element_count();
-  accuracy.vacuous += output.vacuous.empty() ? 0 : 1;
-  const FunctionResult* function = output.Find(CompareFunction::kSimple);
-  const auto* simple = function == nullptr ? nullptr : std::get_if<SimpleResult>(&function->data);
-  const bool failed = !output.passed();
-  const double over = simple == nullptr ? 0 : simple->times_over();
-  if (simple != nullptr) {
-    const double largest = simple->difference.absolute.max;
-    const bool worse = largest != largest || largest > accuracy.max_absolute_error;
-    if (worse) accuracy.max_absolute_error = largest;
+// The largest error is shown of outputs that pass, too.
+class LargestErrorsOnly final : public NoReports {
+ public:
+  ComparisonDetail DetailWanted() override { return {.differences = StatisticsLevel::kMoments}; }
+};
+
+// The two as a run of theirs that saves nothing.
+RunPlan PlanOfTwo(const RunPlan& plan, size_t place) {
+  RunPlan two = plan;
+  two.save = {};
+  two.pairs = {PairRule::kNamed, {{plan.runners[0].name, plan.runners[place].name}}};
+  return two;
+}
+
+bool DiffersFromReference(const OutputRecord& output) {
+  return output.passed + output.not_verified < output.compared;
+}
+
+std::string WhyGateFails(const GateRecord& gate, const OutputRecord& output) {
+  if (!gate.why.empty()) return gate.function + ": " + gate.why;
+  if (gate.value && gate.threshold) {
+    return gate.function + " is " + FormatG(*gate.value, 5) + ", the threshold is " +
+           FormatG(*gate.threshold, 5);
   }
+  if (gate.function != "simple") return gate.function + ": it does not match";
+  const double over = output.worst_times_tolerance;
+  return (std::isinf(over) ? std::string("infinitely far") : FormatG(over, 3) + " times") +
+         " over tolerance";
+}
+
+// "output 'y': ..."; of the first function with that verdict.
+std::string WhyOutput(const OutputRecord& output, std::string_view verdict) {
+  const auto& gates = output.figures.gates;
+  const auto gate = std::ranges::find(gates, verdict, &GateRecord::verdict);
+  const std::string name = "output '" + output.name + "': ";
+  if (gate == gates.end()) return name + std::string(verdict);
+  // It names the shapes where they differ.
+  if (!output.figures.suggestion.empty()) return name + output.figures.suggestion;
+  return name + WhyGateFails(*gate, output);
+}
+
+std::string WhyRetyped(const OutputRecord& output) {
+  return "output '" + output.name + "' is " + output.other_dtype + ", and " + output.dtype +
+         " in the reference";
+}
+
+// Of outputs that agree, and that --strict or --same-type fails.
+std::string WhyRejected(const PairRecord& pair, const RunRecord& judged) {
+  const auto retyped = std::ranges::find_if(pair.outputs, IsRetyped);
+  if (pair.retyped && retyped != pair.outputs.end()) return WhyRetyped(*retyped);
+  if (!judged.rejections.empty()) return judged.rejections.front();
+  const auto empty = std::ranges::find_if(
+      pair.outputs, [](const OutputRecord& output) { return !output.vacuous.empty(); });
+  if (empty == pair.outputs.end()) return "no output could be compared";
+  return "--strict: output '" + empty->name + "' shows nothing: " + empty->vacuous;
+}
+
+std::string WhyNotCompared(const PairRecord& pair, const RunRecord& judged) {
+  const auto unverified = std::ranges::find_if(
+      pair.outputs, [](const OutputRecord& output) { return output.not_verified > 0; });
+  if (unverified != pair.outputs.end()) {
+    return "NOT VERIFIED, " + WhyOutput(*unverified, "not verified");
+  }
+  std::vector<std::string> alone = pair.only_in_first;
+  alone.insert(alone.end(), pair.only_in_second.begin(), pair.only_in_second.end());
+  if (!alone.empty()) return "no counterpart of " + FormatPythonList(alone);
+  if (pair.outputs.empty() && !pair.not_logits.empty()) {
+    return "--compare logits is for none of the outputs";
+  }
+  return judged.faults.empty() ? "nothing was compared" : judged.faults.front();
+}
+
+void CountProfiledOutput(const OutputRecord& output, ProfileAccuracy& accuracy) {
+  ++accuracy.outputs;
+  accuracy.elements += output.elements;
+  accuracy.vacuous += output.vacuous.empty() ? 0 : 1;
+  if (const std::optional<double>& largest = output.max_absolute_error) {
+    const bool worse = *largest != *largest || *largest > accuracy.max_absolute_error;
+    if (worse) accuracy.max_absolute_error = *largest;
+  }
+  const bool failed = DiffersFromReference(output);
+  const double over = output.worst_times_tolerance;
   const bool worst = accuracy.outputs == 1 || over > accuracy.times_over_tolerance ||
                      (failed && accuracy.failed == 0);
-  accuracy.failed += failed;
+  accuracy.failed += failed ? 1 : 0;
   if (!worst) return;
   accuracy.times_over_tolerance = over;
-  accuracy.worst_output = output.a_name;
-  if (failed) {
-    accuracy.why = "output '" + output.a_name + "'" +
-                   (simple != nullptr ? ": " + FormatG(over, 3) + " times over tolerance"
-                                      : ": it cannot be compared");
+  accuracy.worst_output = output.name;
+  if (failed) accuracy.why = WhyOutput(output, "failed");
+}
+
+ProfileAccuracy SummariseAccuracy(const PairRecord& pair, const RunRecord& judged,
+                                  const RunFaults& faults) {
+  ProfileAccuracy accuracy;
+  for (const OutputRecord& output : pair.outputs) CountProfiledOutput(output, accuracy);
+  accuracy.compared = faults.mismatch || !faults.incomplete;
+  accuracy.passed = accuracy.compared && !faults.mismatch;
+  if (!accuracy.compared) {
+    accuracy.why = WhyNotCompared(pair, judged);
+  } else if (faults.mismatch && accuracy.failed == 0) {
+    accuracy.why = WhyRejected(pair, judged);
   }
+  return accuracy;
 }
 
 }  // namespace
 
-ProfileAccuracy AccuracyOf(const IterationComparison& comparison, bool may_be_alone) {
-  ProfileAccuracy accuracy;
-  for (const OutputComparison& output : comparison.outputs) AddOutput(output, accuracy);
-  std::vector<std::string> alone = comparison.pairing.left_only;
-  alone.insert(alone.end(), comparison.pairing.right_only.begin(),
-               comparison.pairing.right_only.end());
-  const bool lacking = accuracy.outputs == 0 || (!alone.empty() && !may_be_alone);
-  accuracy.compared = accuracy.failed > 0 || !lacking;
-  accuracy.passed = accuracy.compared && accuracy.failed == 0;
-  if (accuracy.compared) return accuracy;
-  accuracy.why = alone.empty() && !comparison.not_logits.empty()
-                     ? "--compare logits is for none of the outputs"
-                     : "no counterpart of " + FormatPythonList(alone);
-  return accuracy;
+Result<ProfiledVerdict> JudgeProfiled(const RunPlan& plan, const ProfiledRunner& runner,
+                                      const IterationResult& reference, IterationResult result) {
+  const RunPlan two = PlanOfTwo(plan, runner.place);
+  std::vector<std::string> names;
+  for (const RunnerPlan& one : plan.runners) names.push_back(one.name);
+  const size_t streams = names.size();
+  VERNIER_ASSIGN_OR_RETURN(ComparedPairs pairs,
+                           ComparedPairs::Find(two, std::move(names), runner.marked));
+  LargestErrorsOnly observer;
+  ComparisonParts parts;
+  parts.bounds = runner.bounds;
+  parts.may_keep = false;  // there is no later iteration
+  ComparisonRun comparisons(two, std::move(pairs), parts, observer);
+  IterationOutputs outputs(streams);
+  outputs[0] = reference;
+  outputs[runner.place] = std::move(result);
+  VERNIER_TRY(comparisons.Compare(0, outputs).status());
+  RunOutcome outcome;
+  RunRecord& judged = outcome.record;
+  comparisons.Finish(std::vector<int64_t>(streams, 1), Coverage::kJudged, outcome.faults, judged);
+  if (!two.lenient && !runner.marked) NoteLostOutputs(two, runner.live, outcome);
+  ProfiledVerdict verdict;
+  verdict.accuracy = SummariseAccuracy(judged.pairs.front(), judged, outcome.faults);
+  verdict.faults = outcome.faults;
+  verdict.notes = std::move(judged.notes);
+  verdict.incomplete = std::move(judged.faults);
+  verdict.rejections = std::move(judged.rejections);
+  return verdict;
 }
 
 }  // namespace vernier

@@ -1,13 +1,42 @@
 // What a comparison with the first runner says of a runner that is profiled.
 #pragma once
 
-#include "compare/comparison.h"
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "run/comparison/pair_error_bounds.h"
+#include "run/exit_code.h"
+#include "run/live/live_runs.h"
 #include "vernier/profile_record.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
 
 namespace vernier {
 
+/// A runner of the plan, whose outputs are compared with those of its first.
+struct ProfiledRunner {
+  size_t place = 0;                   ///< among the plan's runners, from 1
+  bool marked = false;                ///< the command line marks tensors as outputs
+  PairErrorBounds* bounds = nullptr;  ///< null: --tolerance auto is not asked for
+  const LiveRuns& live;               ///< in which it is alone
+};
+
+/// The verdict of `run` on one iteration of the two, in short.
+struct ProfiledVerdict {
+  ProfileAccuracy accuracy;
+  RunFaults faults;
+  std::vector<std::string> notes;
+  std::vector<std::string> incomplete;  ///< why less was compared than was asked for
+  std::vector<std::string> rejections;  ///< by --strict
+};
+
 /// Outputs that agree say nothing of those without a counterpart: unless these are expected, they
-/// leave the runner without a comparison that passed.
-ProfileAccuracy AccuracyOf(const IterationComparison& comparison, bool may_be_alone);
+/// leave the runner without a comparison that passed, and so do outputs that could not be verified
+/// or are no tensors.
+/// kInvalidArgument as ComparisonRun::Compare().
+Result<ProfiledVerdict> JudgeProfiled(const RunPlan& plan, const ProfiledRunner& runner,
+                                      const IterationResult& reference, IterationResult result);
 
 }  // namespace vernier

@@ -30,8 +30,6 @@ std::string NamesOf(const Points& points) {
   return text;
 }
 
-std::string Percent(double share) { return FormatG(std::fabs(share) * 100, 2) + " %"; }
-
 std::string NoteOnFew(const Points& points) {
   const auto fewest = *std::ranges::min_element(
       points, {}, [](const ProfilePoint* point) { return point->latency.count; });
@@ -47,7 +45,7 @@ std::string NoteOnNoise(const Points& points) {
   const bool one = points.size() == 1;
   return NamesOf(points) +
          (one ? ": the median is uncertain by " : ": medians are uncertain by up to ") +
-         Percent(worst->latency.median_noise) +
+         FormatPercent(worst->latency.median_noise) +
          ": the machine was not quiet, or --duration is too short";
 }
 
@@ -56,7 +54,7 @@ std::string NoteOnDrift(const Points& points) {
       points, {}, [](const ProfilePoint* point) { return std::fabs(point->latency.drift); });
   const char* way = worst->latency.drift > 0 ? " slower" : " faster";
   return NamesOf(points) + ": the second half was " + (points.size() > 1 ? "up to " : "") +
-         Percent(worst->latency.drift) + way + " than the first";
+         FormatPercent(std::fabs(worst->latency.drift)) + way + " than the first";
 }
 
 }  // namespace

@@ -34,6 +34,16 @@ TEST(NotesOnTimes, OneNoteForEachKindOfDoubt) {
                   "30 % faster than the first"));
 }
 
+TEST(NotesOnTimes, LargeSharesHaveNoExponent) {
+  ProfileRecord profile;
+  profile.points = {Point("a", 100, 7.612, 2)};
+  EXPECT_THAT(
+      NotesOnTimes(profile),
+      testing::ElementsAre("a with x:[1]: the median is uncertain by 761 %: the machine was "
+                           "not quiet, or --duration is too short",
+                           "a with x:[1]: the second half was 200 % slower than the first"));
+}
+
 TEST(NotesOnTimes, OfFewInferencesNothingElseIsSaid) {
   ProfileRecord profile;
   profile.points = {Point("a", 1, 0.5, 0.5), Point("b", 1000, 0, 0)};

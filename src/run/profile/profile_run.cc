@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 
-#include "compare/comparator.h"
 #include "run/comparison/pair_error_bounds.h"
 #include "run/feeds/feed_stream.h"
 #include "run/live/live_runs.h"
@@ -20,7 +19,6 @@
 #include "util/first_line.h"
 #include "util/no_log.h"
 #include "util/number_text.h"
-#include "util/thread_pool.h"
 
 namespace vernier {
 namespace {
@@ -101,6 +99,8 @@ class Profiling {
     profile().points.clear();
     profile().runners.clear();
     outcome_.record.runners.clear();
+    outcome_.record.faults.clear();
+    outcome_.record.rejections.clear();
     const bool failed = outcome_.faults.backend;  // that a runner did is not taken back
     outcome_.faults = {};
     outcome_.faults.backend = failed;
@@ -164,10 +164,12 @@ class Profiling {
     outcome_.record.runners.push_back(std::move(record));
   }
 
-  void AddNote(const std::string& note) {
-    std::vector<std::string>& notes = outcome_.record.notes;
-    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  static void AddSentence(std::string sentence, std::vector<std::string>& list) {
+    const bool known = std::find(list.begin(), list.end(), sentence) != list.end();
+    if (!known) list.push_back(std::move(sentence));
   }
+
+  void AddNote(const std::string& note) { AddSentence(note, outcome_.record.notes); }
 
   RunPlan PlanOf(size_t set) const {
     RunPlan shaped = plan_;
@@ -243,7 +245,7 @@ class Profiling {
       return true;
     }
     Summarise(runner, point);
-    Judge(index, set, *std::move(first), point);
+    VERNIER_TRY(Judge(index, set, live, *std::move(first), point));
     return true;
   }
 
@@ -290,33 +292,31 @@ class Profiling {
                    " ms in " + Counted(point.latency.count, "inference"));
   }
 
-  void Judge(size_t index, size_t set, IterationResult result, ProfilePoint& point) {
+  Status Judge(size_t index, size_t set, const LiveRuns& live, IterationResult result,
+               ProfilePoint& point) {
     ProfileAccuracy& accuracy = point.accuracy;
     if (index == 0) {
       accuracy.why = "the reference";
       sets_[set].reference = std::move(result);
-      return;
+      return {};
     }
     const std::optional<IterationResult>& reference = sets_[set].reference;
     if (!reference) {
       accuracy.why = "there is nothing to compare with: " + plan_.runners[0].name + " failed";
       outcome_.faults.incomplete = true;
-      return;
+      return {};
     }
-    ComparisonDetail detail;
-    detail.differences = StatisticsLevel::kMoments;
-    detail.pool = &pool_;
-    if (sets_[set].bounds->wanted()) {
-      detail.bounds = &sets_[set].bounds->For(0, index, reference->outputs, result.outputs);
-    }
-    const PairingRule rule = plan_.lenient ? PairingRule::kLenient
-                             : marked_     ? PairingRule::kOneToOneMarked
-                                           : PairingRule::kOneToOne;
-    const IterationComparison comparison =
-        CompareIteration(*reference, result, plan_.compare, detail, rule);
-    accuracy = AccuracyOf(comparison, plan_.lenient || marked_);
-    outcome_.faults.incomplete |= !accuracy.compared;
-    outcome_.faults.mismatch |= accuracy.failed > 0;
+    PairErrorBounds* const bounds = sets_[set].bounds->wanted() ? sets_[set].bounds.get() : nullptr;
+    VERNIER_ASSIGN_OR_RETURN(
+        ProfiledVerdict verdict,
+        JudgeProfiled(plan_, {index, marked_, bounds, live}, *reference, std::move(result)));
+    accuracy = std::move(verdict.accuracy);
+    outcome_.faults.Add(verdict.faults);
+    for (const std::string& note : verdict.notes) AddNote(note);
+    for (std::string& why : verdict.incomplete) AddSentence(std::move(why), outcome_.record.faults);
+    for (std::string& why : verdict.rejections)
+      AddSentence(std::move(why), outcome_.record.rejections);
+    return {};
   }
 
   // In sessions of their own: measuring layers makes inferences slower.
@@ -385,7 +385,6 @@ class Profiling {
   Logger& logger_;
   const std::atomic<int>& interrupted_;
   RunOutcome outcome_;
-  ThreadPool pool_;
   std::deque<ShapeSet> sets_;
   bool marked_ = false;
 };

@@ -34,6 +34,7 @@ ExternalDataOptions ExternalOptions(const ModelPlan& plan) {
 }
 
 // The floating types that the weights have: what a runtime that computes "as in the model" uses.
+// Without any, "strings" if it reads some, else "integers".
 std::string PrecisionOf(const OnnxModel& model) {
   std::set<std::string> types;
   const auto add = [&](DType dtype) {
@@ -55,15 +56,23 @@ std::string PrecisionOf(const OnnxModel& model) {
       });
   std::string text = quantized ? "int8" : "";
   for (const std::string& type : types) text += (text.empty() ? "" : "+") + type;
-  return text.empty() ? "integers" : text;
+  if (!text.empty()) return text;
+  const bool strings = std::ranges::any_of(
+      model.graph().inputs, [](const OnnxValue& v) { return v.dtype == DType::kString; });
+  return strings ? "strings" : "integers";
 }
 
 // More dimensions than any framework takes: a damaged file.
 constexpr size_t kLargestRank = 64;
 
-// Nothing can be fed to an input whose type has no meaning.
-Status CheckInputTypes(const std::string& path, const OnnxModel& model) {
+// Nothing can be fed to an input whose type has no meaning, or that is no tensor.
+Status CheckInputTypes(const std::string& path, const OnnxModel& model, Logger& logger) {
   for (const OnnxValue& input : model.graph().inputs) {
+    if (input.kind == OnnxValueKind::kSequence || input.kind == OnnxValueKind::kMap) {
+      logger.Once(Severity::kWarning, "input '" + std::string(input.name) + "' is of the kind " +
+                                          std::string(OnnxValueKindName(input.kind)) +
+                                          ": it is not fed, because only tensors can be");
+    }
     const bool tensor = input.kind == OnnxValueKind::kTensor;
     if (!tensor || input.dtype != DType::kUndefined) continue;
     return Malformed("'" + path + "': input '" + std::string(input.name) + "' has element type " +
@@ -210,7 +219,7 @@ Status ModelSource::Describe(const ModelPlan& plan, const PythonWorker& python,
   if (plan.shape_inference) VERNIER_TRY(InferShapesOf(plan, python, edit, logger));
   request_.inputs = edit.model().RequiredInputs();
   declared_outputs_ = edit.model().Outputs();
-  VERNIER_TRY(CheckInputTypes(plan.path, edit.model()));
+  VERNIER_TRY(CheckInputTypes(plan.path, edit.model(), logger));
   VERNIER_TRY(MarkOutputs(plan, edit, logger));
   if (plan.fp_to_fp16) VERNIER_TRY(MakeFloat16(plan, edit, logger));
   if (!plan.save_path.empty()) {
@@ -259,10 +268,10 @@ Status ModelSource::MarkOutputs(const ModelPlan& plan, Edit& edit, Logger& logge
   }
   if (MeansAllOutputs(plan.outputs)) logger.Verbose("Marking all ONNX tensors as outputs");
   VERNIER_ASSIGN_OR_RETURN(
-      edit.outputs,
-      SelectOnnxOutputs(
-          model, {Given(plan.outputs), Given(plan.outputs_by_type), Given(plan.exclude_outputs)},
-          logger));
+      edit.outputs, SelectOnnxOutputs(model,
+                                      {Given(plan.outputs), Given(plan.outputs_by_type),
+                                       Given(plan.exclude_outputs), plan.skips_unknown_types},
+                                      logger));
   request_.outputs.assign(edit.outputs.begin(), edit.outputs.end());
   edit.patches = EditOutputs(model, edit.outputs).patches;
   return {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "io/results/feed_reader.h"
 #include "record/runner_name.h"
@@ -63,14 +64,18 @@ std::string LoadedSide::FileOf(size_t side) const {
   const LoadedRuns::Run& run = runs()[side - live_.size()];
   const std::string name = NameOfFile(run.path);
   bool ambiguous = false;
-  size_t in_file = 0;
+  size_t copy = 1;  // a file may be loaded more than once
+  std::set<std::string> in_file;
   for (const LoadedRuns::Run& other : runs()) {
     ambiguous |= other.path != run.path && NameOfFile(other.path) == name;
-    in_file += other.path == run.path ? 1 : 0;
+    if (other.path != run.path) continue;
+    in_file.insert(other.name);
+    copy += &other < &run && other.name == run.name ? 1 : 0;
   }
   // A label stands before the names of several runners already.
-  if (run.labelled && in_file > 1) return "";
-  return (ambiguous ? run.path : name) + (in_file > 1 ? ": " + WithoutTime(run.name) : "");
+  if (run.labelled && in_file.size() > 1) return "";
+  return (ambiguous ? run.path : name) + (copy > 1 ? " (" + std::to_string(copy) + ")" : "") +
+         (in_file.size() > 1 ? ": " + WithoutTime(run.name) : "");
 }
 
 std::vector<std::pair<std::string, std::string>> LoadedSide::PairNames(

@@ -39,7 +39,8 @@ class LoadedSide {
   Result<bool> Append(int64_t iteration, IterationOutputs& outputs);
 
   /// Puts the files of loaded sides into the records of `pairs`, places among all sides: a file by
-  /// its name, or its path where two have that name; with the runner where it holds several.
+  /// its name, or its path where two have that name; with the runner where it holds several, and
+  /// with a number where it was loaded before: "out.json (2)".
   void NameFiles(const std::vector<std::pair<size_t, size_t>>& pairs,
                  std::vector<PairRecord>& records) const;
 

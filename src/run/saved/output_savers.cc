@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <string_view>
 
 #include "compare/same_bits.h"
 #include "io/bytes/checksum.h"
@@ -67,7 +69,8 @@ Status OutputSavers::CreateInputs() {
   if (plan_->resume) {
     VERNIER_ASSIGN_OR_RETURN(kept, FindEarlierInputs());
   }
-  VERNIER_ASSIGN_OR_RETURN(inputs_, FeedWriter::Create(plan_->inputs, kept));
+  VERNIER_ASSIGN_OR_RETURN(inputs_,
+                           FeedWriter::Create(plan_->inputs, kept).Annotate("--save-inputs"));
   if (progress_ == nullptr) {
     WarnOfInputs();
   } else {
@@ -128,7 +131,8 @@ Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names,
     return {};
   }
   VERNIER_ASSIGN_OR_RETURN(outputs_,
-                           ResultsWriter::Create(plan_->outputs, std::move(runner_names), seed));
+                           ResultsWriter::Create(plan_->outputs, std::move(runner_names), seed)
+                               .Annotate("--save-outputs"));
   const std::string& stale = outputs_->stale_partial();
   if (!stale.empty()) WarnOfParts(plan_->outputs, stale);
   return {};
@@ -197,12 +201,18 @@ Status OutputSavers::CompareWithEarlier(const TensorMap& feed) {
 Status OutputSavers::AddBlobs(const TensorMap& feed) {
   const fs::path folder = fs::path(plan_->input_blobs) / IterationName(feeds_);
   VERNIER_TRY(CreateDirectories(folder.string()));
+  std::map<fs::path, std::string_view> inputs;  // by the file that they are saved to
   for (const auto& [name, tensor] : feed) {
     const fs::path file = (folder / (name + ".bin")).lexically_normal();
     const fs::path relative = file.lexically_relative(folder.lexically_normal());
     if (relative.empty() || *relative.begin() == "..") {
       return InvalidArgument("Cannot save raw input tensor named '" + name +
                              "': the name resolves to a path outside of '" + folder.string() + "'");
+    }
+    if (const auto [other, free] = inputs.emplace(file, name); !free) {
+      return InvalidArgument("--save-input-blob: inputs '" + std::string(other->second) +
+                             "' and '" + name + "' would both be saved as '" + file.string() +
+                             "'; --save-inputs saves inputs of any names");
     }
     if (plan_->resume && IsThere(file.string())) {
       if (HoldsBytes(file.string(), tensor.bytes())) continue;
@@ -269,8 +279,8 @@ Status OutputSavers::Finish(size_t iterations, bool run_failed) {
 
 Status OutputSavers::Keep(SavedProgress::End end, bool run_failed) {
   if (inputs_ != nullptr) WarnOfInputs();
-  std::string sentence = "--resume: this run ended before it had everything that '" +
-                         progress_->place() + "' holds, which stays as it is";
+  std::string sentence =
+      "--resume: '" + progress_->place() + "' holds more than this run made, and stays as it is";
   if (end == SavedProgress::End::kKeptWithParts) {
     sentence += ". Where this run went further, that is in '" + outputs_->partial_path() +
                 "': --resume goes on from both";
@@ -309,7 +319,7 @@ Status OutputSavers::Publish(size_t iterations, bool run_failed) {
     if (run_failed) {
       logger_->Warning(why);
     } else if (first.ok()) {
-      first = BackendError(why);
+      first = IoError(why);
     }
   } else if (outputs_ != nullptr && !(run_failed && (results_ == 0 || iterations == 0))) {
     finish("inference results", "outputs", plan_->outputs,

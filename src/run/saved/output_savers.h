@@ -47,7 +47,7 @@ class OutputSavers {
   /// Publishes the files: of every runner's results, at most the first `iterations`. Parts that
   /// could not be published are kept beside them. Of a run that failed before anything was
   /// finished nothing is published: an older file is worth more than an empty one. Results without
-  /// any output are not published either: kBackend, where the run did not fail anyway. Not to be
+  /// any output are not published either: kIo, where the run did not fail anyway. Not to be
   /// called after an error of the functions above, nor before Settle: then the old files stay, and
   /// so do the parts.
   ///

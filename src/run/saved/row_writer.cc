@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <span>
 #include <type_traits>
@@ -13,6 +14,7 @@
 #include "record/row_lines.h"
 #include "run/live/live_runner.h"
 #include "util/atomic_file.h"
+#include "util/mapped_file.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
@@ -38,25 +40,44 @@ Result<Tensor> ColumnTensor(const RowColumn& column) {
       column.values);
 }
 
+std::string PlaceOfPart(const std::string& path) { return path + ".partial"; }
+
+// Whether a later run has made all lines of the part again, but for one that was cut off.
+bool HasLinesOf(const std::string& later, const std::string& part) {
+  const auto all = MappedFile::Open(later), some = MappedFile::Open(part);
+  if (!all.ok() || !some.ok()) return false;
+  std::span<const std::byte> lines = (*some)->bytes();
+  while (!lines.empty() && lines.back() != std::byte{'\n'}) lines = lines.first(lines.size() - 1);
+  const std::span<const std::byte> made = (*all)->bytes();
+  const bool same =
+      lines.size() <= made.size() && std::ranges::equal(lines, made.first(lines.size()));
+  return same && (*all)->CheckIntact().ok() && (*some)->CheckIntact().ok();
+}
+
+void WarnOfRows(const std::string& part, Logger& logger) {
+  logger.Warning("Rows of a run that did not come to its end are in '" + part +
+                 "': rename it to keep them as JSON lines, or remove it");
+}
+
 }  // namespace
 
 bool RowWriter::Takes(const std::string& path) {
   return IsArchive(path) || fs::path(path).extension() == ".jsonl";
 }
 
-Result<std::unique_ptr<RowWriter>> RowWriter::Create(const std::string& path, Logger& logger) {
+Result<std::unique_ptr<RowWriter>> RowWriter::Create(const std::string& path, Earlier earlier,
+                                                     Logger& logger) {
   const std::string parent = fs::path(path).parent_path().string();
   if (!parent.empty()) VERNIER_TRY(CreateDirectories(parent));
   if (!CanRenameOver(path)) return IoError("'" + path + "' cannot be written: it is no file");
-  const std::string usual = path + ".partial";
+  const std::string usual = PlaceOfPart(path);
   const std::string place = FreePlace(usual);
   VERNIER_ASSIGN_OR_RETURN(PartFile part, PartFile::Create(place));
   logger.Info("Saving rows to " + path);
-  if (place != usual) {
-    logger.Warning("Rows of a run that did not come to its end are in '" + usual +
-                   "': rename it to keep them as JSON lines, or remove it");
-  }
-  return std::unique_ptr<RowWriter>(new RowWriter(path, place, std::move(part)));
+  if (place != usual && earlier == Earlier::kStay) WarnOfRows(usual, logger);
+  std::unique_ptr<RowWriter> writer(new RowWriter(path, place, std::move(part)));
+  if (earlier == Earlier::kAreMadeAgain) writer->resuming_ = &logger;
+  return writer;
 }
 
 void RowWriter::NoteFeed(int64_t iteration, std::optional<uint64_t> hash) {
@@ -74,15 +95,37 @@ Status RowWriter::Add(int64_t iteration, int64_t step, const std::string& pair,
                             .pair = pair,
                             .input_hash = feed ? HexadecimalHash(*feed) : "",
                             .outputs = std::move(outputs)};
-  return part_.WriteText(RowLine(row) + "\n");
+  Status written = part_.WriteText(RowLine(row) + "\n");
+  failed_ |= !written.ok();
+  return written;
+}
+
+// FreePlace() has passed them all. Those with other rows stay.
+std::vector<std::string> RowWriter::FindMadeAgain() const {
+  std::vector<std::string> parts;
+  if (resuming_ == nullptr) return parts;
+  const std::string usual = PlaceOfPart(path_);
+  std::string part = usual;
+  for (int n = 1; part != place_ && IsThere(part); ++n) {
+    if (HasLinesOf(place_, part)) {
+      parts.push_back(part);
+    } else {
+      WarnOfRows(part, *resuming_);
+    }
+    part = usual + "." + std::to_string(n);
+  }
+  return parts;
 }
 
 Status RowWriter::Publish(std::vector<std::pair<std::string, std::string>>& saved) {
+  if (failed_) return {};
   if (part_.size() == 0) {
     Discard();
     return {};
   }
+  const std::vector<std::string> made_again = FindMadeAgain();
   VERNIER_TRY(IsArchive(path_) ? PublishArrays() : part_.PublishAs(path_));
+  for (const std::string& part : made_again) ::unlink(part.c_str());
   saved.emplace_back("rows", path_);
   return {};
 }

@@ -23,9 +23,17 @@ class RowWriter {
   /// Whether rows can be saved to `path`: it ends in ".jsonl" or ".npz".
   static bool Takes(const std::string& path);
 
-  /// kIo when nothing can be written there. What an earlier run left in PATH.partial stays: the
-  /// next free name is taken, and the log says so.
-  static Result<std::unique_ptr<RowWriter>> Create(const std::string& path, Logger& logger);
+  /// What becomes of the rows that earlier runs left in PATH.partial.
+  enum class Earlier : uint8_t {
+    kStay,
+    /// With --resume, this run makes them again: they are removed once it has published them all.
+    kAreMadeAgain,
+  };
+
+  /// kIo when nothing can be written there. If PATH.partial exists, the next free name is taken,
+  /// and the log names what stays: of kAreMadeAgain in Publish(). `logger` must outlive the object.
+  static Result<std::unique_ptr<RowWriter>> Create(const std::string& path, Earlier earlier,
+                                                   Logger& logger);
 
   /// HashFeed() of what an iteration was made from, before its rows. The first that is known stays.
   void NoteFeed(int64_t iteration, std::optional<uint64_t> hash);
@@ -35,7 +43,8 @@ class RowWriter {
              std::vector<OutputRow> outputs);
 
   /// Puts the file in its place and adds it to `saved`: what, where. kIo; what was there before is
-  /// then as it was, and the lines stay in the part. Nothing happens where no row was added.
+  /// then as it was, and the lines stay in the part. Nothing happens where no row was added, or
+  /// one could not be.
   Status Publish(std::vector<std::pair<std::string, std::string>>& saved);
 
   /// Removes the part: its rows are not to be believed.
@@ -45,10 +54,13 @@ class RowWriter {
   RowWriter(std::string path, std::string place, PartFile part)
       : path_(std::move(path)), place_(std::move(place)), part_(std::move(part)) {}
   Status PublishArrays();
+  std::vector<std::string> FindMadeAgain() const;
 
   std::string path_;
   std::string place_;  // of the part
   PartFile part_;
+  Logger* resuming_ = nullptr;  // null: what earlier runs left stays
+  bool failed_ = false;         // to add a row
   std::vector<std::optional<uint64_t>> feeds_;
 };
 

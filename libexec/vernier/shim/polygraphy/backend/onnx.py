@@ -3,8 +3,9 @@
 import os
 import tempfile
 
-from .. import errors, exception
+from .. import errors, exception, host
 from ..constants import MARK_ALL
+from ..logger import G_LOGGER
 from .common import at_once, call
 from .onnx_changes import (ConvertToFp16, ExtractSubgraph, FoldConstants, GsFromOnnx, InferShapes,
                            OnnxFromPath, SetUpperBound)
@@ -26,18 +27,17 @@ class OnnxFromBytes:
 
 
 class ModifyOutputs:
-    """A model with other outputs: names, or constants.MARK_ALL for every tensor.
+    """A model with other outputs: names, or constants.MARK_ALL for every tensor; or those of all
+    nodes with the operators of mark_types, in any case.
 
     Of a model that is known by its path, vernier's runners mark them themselves.
     """
 
     def __init__(self, model, outputs=None, exclude_outputs=None, copy=None, mark_types=None):
-        if mark_types is not None:
-            raise errors.Unimplemented("mark_types: vernier.run(onnx_outputs_by_type=...) has it")
         if isinstance(model, (str, os.PathLike)):
             model = OnnxFromPath(model)
         self.model, self.outputs, self.exclude_outputs = model, outputs, exclude_outputs
-        self.copy = copy
+        self.copy, self.mark_types = copy, mark_types
         if not hasattr(model, "path"):
             return
         self.path, self.options = model.path, dict(model.options)
@@ -46,6 +46,8 @@ class ModifyOutputs:
                 ["mark", "all"] if outputs == MARK_ALL else list(outputs))
         if exclude_outputs:
             self.options["onnx_exclude_outputs"] = list(exclude_outputs)
+        if mark_types:
+            self.options["onnx_outputs_by_type"] = list(mark_types)
 
     def __call__(self):
         import onnx
@@ -57,6 +59,7 @@ class ModifyOutputs:
         made = [name for node in graph.node for name in node.output if name]
         names = [info.name for info in graph.output] if self.outputs is None else (
             made if self.outputs == MARK_ALL else list(self.outputs))
+        names = _of_types(graph, self.mark_types or ()) or names
         for name in names:
             if name not in known and name not in made:
                 raise errors.NotFound(f"the model has no tensor '{name}'")
@@ -68,17 +71,58 @@ class ModifyOutputs:
         return model
 
 
+def _of_types(graph, types):
+    """The outputs of the nodes with these operators; an unknown one is logged."""
+    wanted = {kind.lower() for kind in types}
+    for kind in types:
+        if kind.lower() not in {node.op_type.lower() for node in graph.node}:
+            G_LOGGER.error(f"No ONNX nodes of op type '{kind}' were found in the model.")
+    return list(dict.fromkeys(name for node in graph.node if node.op_type.lower() in wanted
+                              for name in node.output if name))
+
+
 class SaveOnnx:
-    """Writes the model, by the package onnx, and gives it on."""
+    """Writes the model and gives it on: by the package onnx where it is called, by the program for
+    vernier's runners, which take a model's path."""
 
     def __init__(self, model, path, external_data_path=None, size_threshold=None,
                  all_tensors_to_one_file=None):
         self.model, self.file = model, path
-        self.words = {}
+        self.words, self._is_saved = {}, False
         if external_data_path is not None:
             self.words = {"save_as_external_data": True, "location": external_data_path or None,
                           "size_threshold": 1024 if size_threshold is None else size_threshold,
                           "all_tensors_to_one_file": all_tensors_to_one_file is not False}
+
+    @property
+    def options(self):
+        """Of vernier's runners, where the model is known by its path."""
+        return self.model.options
+
+    @property
+    def path(self):
+        """The model's own, which is saved by then."""
+        path = os.fspath(call(self.model.path))
+        if not self._is_saved:
+            file = os.path.abspath(self.file)
+            os.makedirs(os.path.dirname(file), exist_ok=True)
+            host.run(["convert", path, "-o", file, "--convert-to", "onnx", "--lenient",
+                      *self._words_of_program()])
+            self._is_saved = True
+        return path
+
+    def _words_of_program(self):
+        words = []
+        for name, value in self.options.items():
+            words.append("--" + name.replace("_", "-"))
+            words += [] if value is True else [value] if isinstance(value, str) else value
+        if self.words:
+            place = self.words["location"]
+            words.append("--save-external-data" + (f"={place}" if place else ""))
+            words += ["--external-data-size-threshold", str(self.words["size_threshold"])]
+            if not self.words["all_tensors_to_one_file"]:
+                words.append("--no-save-all-tensors-to-one-file")
+        return words
 
     def __call__(self):
         model = call(self.model)
@@ -129,10 +173,18 @@ def _move(made, file):
 
 
 class BytesFromOnnx:
+    """Runners take the path of a model that is known by one, and no bytes."""
+
     def __init__(self, model):
         self.model = model
-        if hasattr(model, "path"):  # runners take that, and no bytes
-            self.path, self.options = model.path, model.options
+
+    @property
+    def options(self):
+        return self.model.options
+
+    @property
+    def path(self):
+        return self.model.path
 
     def __call__(self):
         return call(self.model).SerializeToString()
