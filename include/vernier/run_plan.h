@@ -149,6 +149,39 @@ struct InputPlan {
   }
 };
 
+/// Whose outputs the next step of a runner is fed with.
+enum class StateSource : uint8_t {
+  kOwn,       ///< its own: errors add up, as they do in use
+  kReference  ///< those of the first runner: errors are each step's own
+};
+
+/// What makes a feed a sequence of steps, in which outputs of a step are inputs of the next.
+struct StepPlan {
+  std::optional<int64_t> steps;        ///< not given: as many as the sequence inputs hold
+  std::vector<std::string> feed_back;  ///< --feed-back: `[RUNNER:]OUTPUT:INPUT` or `[RUNNER:]auto`
+  std::string initial_state;           ///< a file of inputs; empty: what feeds hold, or zeros
+  std::vector<std::string> slices;     ///< --step-slice
+  std::vector<std::string> advances;   ///< --advance
+  StateSource state = StateSource::kOwn;
+  bool compare_state = false;  ///< what is fed back is compared at every step
+
+  /// Without any of these each feed is one inference.
+  bool wanted() const {
+    return steps || !feed_back.empty() || !slices.empty() || !advances.empty();
+  }
+
+  template <typename Plan, typename Fields>
+  static void EachField(Plan& steps, Fields& field) {
+    field("steps", steps.steps);
+    field("feed_back", steps.feed_back);
+    field("initial_state", steps.initial_state);
+    field("slices", steps.slices);
+    field("advances", steps.advances);
+    field("state", steps.state);
+    field("compare_state", steps.compare_state);
+  }
+};
+
 /// What a report is for: people, test machinery, programs, pull requests.
 enum class ReportFormat : uint8_t { kHtml, kJunit, kJsonLines, kMarkdown };
 
@@ -288,6 +321,7 @@ struct RunPlan {
   bool same_type = false;  ///< outputs of different types fail
   std::vector<RunnerPlan> runners;
   InputPlan inputs;
+  StepPlan steps;
   SavePlan save;
   PicturePlan pictures;
   ExecutionPlan execution;
@@ -314,6 +348,7 @@ struct RunPlan {
     field("same_type", plan.same_type);
     field("runners", plan.runners);
     field("inputs", plan.inputs);
+    field("steps", plan.steps);
     field("load_outputs", plan.load_outputs);
     field("load_labels", plan.load_labels);
     field("inputs_as_outputs", plan.inputs_as_outputs);

@@ -138,6 +138,22 @@ struct BoundRecord {
   std::string why;
 };
 
+/// An output over the steps of sequences, where feeds are such.
+struct TimeRecord {
+  int64_t steps = 0;  ///< that were compared, of all sequences
+  /// The first one that failed, and the sequence that it is in; none: none failed.
+  std::optional<int64_t> first_bad_step = {};
+  std::optional<int64_t> first_bad_sequence = {};
+  /// The slope of ln(RMS error), and its standard error; none: fewer than 8 steps have an error
+  /// that tells of growth (docs/steps.md).
+  std::optional<double> growth_per_step = {};
+  std::optional<double> growth_error = {};
+  int64_t fitted_steps = 0;
+  std::optional<double> largest_rms = {};  ///< of the steps where it is a number; none: of none
+  bool own = false;       ///< all were fed with the reference's state: errors are each step's own
+  bool fed_back = false;  ///< it is a state, and was not compared at every step unless asked for
+};
+
 /// The distributions over classes that an output stands for, in the iteration that --compare logits
 /// found worst. P is the softmax of the first side's row, Q that of the second's; a row is a
 /// position. Numbers of which there are none are NaN.
@@ -200,6 +216,7 @@ struct OutputRecord {
   bool tolerances_checked = false;   ///< `mismatches` counts what is out of tolerance, not all
   std::optional<BoundRecord> bound;  ///< absent with fixed tolerances
   std::optional<LogitsRecord> logits = {};  ///< of --compare logits
+  std::optional<TimeRecord> time = {};      ///< where feeds are sequences of steps
   std::string vacuous;                      ///< why the agreement shows nothing; empty: it does
   OutputFigures figures;
 
@@ -248,6 +265,20 @@ struct OriginRecord {
   std::vector<SettingRecord> settings;
 };
 
+/// An output of a runner that is one of its inputs in the next step.
+struct FeedBackRecord {
+  std::string runner;
+  std::string output;
+  std::string input;
+};
+
+/// Where each feed is a sequence of steps, and each step an iteration.
+struct StepsRecord {
+  std::vector<int64_t> lengths;  ///< in steps, sequence by sequence
+  std::string state;             ///< "own" or "reference": whose state runners are fed with
+  std::vector<FeedBackRecord> feed_back;
+};
+
 struct BlameRecord;
 
 struct RunRecord {
@@ -266,6 +297,7 @@ struct RunRecord {
   std::vector<std::pair<std::string, std::string>> saved;  ///< what, where
   int exit_code = 0;
   double seconds = 0;
+  std::optional<StepsRecord> steps = {};
   std::optional<GraphRecord> graph;  ///< of the first ONNX model
   std::optional<ProfileRecord> profile;
   std::shared_ptr<const BlameRecord> blame;  ///< of `blame`, and of `run --blame`

@@ -159,8 +159,9 @@ void BindScripts(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
 
 // The options that mean something by themselves.
 Status BindSingly(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
-  return BindOptions(args, {plan.lenient, TextOf(args, "output_dir"), &logger},
-                     {plan, plan.inputs, plan.save, plan.pictures, plan.execution, plan.compare});
+  return BindOptions(
+      args, {plan.lenient, TextOf(args, "output_dir"), &logger},
+      {plan, plan.inputs, plan.steps, plan.save, plan.pictures, plan.execution, plan.compare});
 }
 
 }  // namespace

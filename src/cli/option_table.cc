@@ -171,6 +171,7 @@ OptionTable RunOptionTable() {
                       TensorRtLoadGroup(),
                       TensorRtRunGroup(),
                       DataLoaderGroup(),
+                      StepGroup(),
                       ComparatorRunGroup(),
                       PostprocessGroup(),
                       CompareGroup(),

@@ -32,6 +32,9 @@ RunPlan Unusual() {
   plan.inputs.map_words = {"jit:x=input[:,64:]"};
   plan.output_map_words = {"jit:state="};
   plan.inputs.script = {"loader.py", "load_data"};
+  plan.steps.steps = 20;
+  plan.steps.feed_back = {"auto", "new:present.*:past.*"};
+  plan.steps.state = StateSource::kReference;
   plan.save.reports = {{"r.xml", ReportFormat::kJunit}};
   plan.execution.timeout_s = 0.1;
   plan.pairs = {PairRule::kNamed, {{"new", "old"}}};
@@ -61,6 +64,10 @@ TEST(PlanJson, WhatIsWrittenComesBack) {
   EXPECT_EQ(ToJson(*plan), text);
   EXPECT_EQ(plan->inputs.iterations, 0);
   EXPECT_EQ(plan->inputs.seed, std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(plan->steps.steps, 20);
+  EXPECT_EQ(plan->steps.feed_back.back(), "new:present.*:past.*");
+  EXPECT_EQ(plan->steps.state, StateSource::kReference);
+  EXPECT_THAT(text, HasSubstr("\"state\": \"reference\""));
   EXPECT_EQ(plan->runners[0].model.path, "m \"ü\".onnx");
   EXPECT_EQ(plan->runners[0].session_options[1].second, "cuda");
   EXPECT_EQ(plan->runners[0].model.save_external_data, "");

@@ -70,6 +70,7 @@ OutputRecord Output() {
   output.logits = LogitsRecord{true,  1,   9,   8,   7,   6,         5,   4,   3,    0.5, 0.25,
                                1.5,   2.5, 3.5, 4.5, 5.5, 6.5,       7.5, {2}, 8.5,  9.5, 0.75,
                                0.875, 0.9, 2,   1,   0.1, kInfinity, {0}, 5,   0.125};
+  output.time = TimeRecord{12, 3, 1, 0.25, 0.125, 11, 0.5, true, true};
   output.vacuous = "no elements";
   output.figures = Figures();
   return output;
@@ -125,6 +126,7 @@ RunRecord Everything() {
   record.saved = {{"outputs", "out.json"}};
   record.exit_code = 5;
   record.seconds = 6;
+  record.steps = StepsRecord{{4, 5}, "own", {{"a", "hn", "h"}}};
   record.graph = GraphRecord{"m.onnx", {"x"}, {"y"}, {{"n", "Relu", {"x"}, {"y"}}}};
   record.profile = Profile();
   return record;

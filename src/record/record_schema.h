@@ -12,13 +12,10 @@
 #include "compare/metric_table.h"
 #include "record/coverage.h"
 #include "record/record_json.h"
+#include "record/step_schema.h"
 #include "vernier/run_record.h"
 
 namespace vernier {
-
-/// A Record, or one that is only read from.
-template <typename T, typename Record>
-concept Some = std::same_as<std::remove_const_t<T>, Record>;
 
 template <typename Fields>
 void ListFields(Fields& field, Some<LatencyRecord> auto& latency) {
@@ -206,6 +203,7 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field("required_absolute_tolerance", output.required_absolute);
   field("required_relative_tolerance", output.required_relative);
   field.Text("vacuous", output.vacuous);
+  field.Given("time", output.time);
   field("worst_iteration", output.figures);
   field("auto_tolerance", output.bound);
   field.Later("logits", output.logits);
@@ -371,6 +369,7 @@ void ListFields(Fields& field, Some<RunRecord> auto& record) {
   field.Derived("inference_results", [&] { return InferenceResults(record); });
   field.Derived("comparison_results", [&] { return ComparisonResults(record); });
   field.Pairs("saved", record.saved, "what", "where");
+  field.Given("steps", record.steps);
   field("graph", record.graph);
   field("profile", record.profile);
 }

@@ -86,7 +86,8 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
                               .device = &live.devices(),
                               .bounds = bounds.wanted() ? &bounds : nullptr,
                               .live = &live,
-                              .rows = rows.ok() ? rows->get() : nullptr};
+                              .rows = rows.ok() ? rows->get() : nullptr,
+                              .steps = live.steps()};
   const std::vector<std::pair<size_t, size_t>> pairs = sides.pairs.places();
   ComparisonRun comparisons(plan, std::move(sides.pairs), parts, run.observer);
   Comparing comparing{sides.loaded, comparisons, parts.rows};

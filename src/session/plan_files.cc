@@ -67,6 +67,7 @@ std::vector<FileRead> FilesReadBy(const RunPlan& plan) {
   for (const std::string& path : plan.inputs.load_paths) read.push_back({path, "--load-inputs"});
   for (const std::string& path : plan.load_outputs) read.push_back({path, "--load-outputs"});
   read.push_back({plan.inputs.like, "--like"});
+  read.push_back({plan.steps.initial_state, "--initial-state"});
   read.push_back({plan.inputs.script.path, "--data-loader-script"});
   read.push_back({plan.compare_script.path, "--compare-func-script"});
   read.push_back({plan.postprocess_script.path, "--postprocess-func-script"});

@@ -13,6 +13,7 @@
 #include "model/onnx/model_type.h"
 #include "run/comparison/name_maps.h"
 #include "run/saved/row_writer.h"
+#include "run/steps/step_words.h"
 #include "session/plan_files.h"
 #include "session/plan_numbers.h"
 #include "util/paths.h"
@@ -124,6 +125,77 @@ Status CheckMaps(const RunPlan& plan) {
   return ParseNameMaps("--map-outputs", plan.output_map_words, labels, 2).status();
 }
 
+// What a state's options are worth without a state, or without anyone to compare it with.
+Status CheckStateOptions(const RunPlan& plan) {
+  const StepPlan& steps = plan.steps;
+  if (!steps.feed_back.empty()) {
+    if (steps.state == StateSource::kReference && plan.runners.size() == 1) {
+      return InvalidArgument("--state reference: a lone runner is fed with its own state anyway");
+    }
+    if (steps.compare_state && plan.runners.size() + plan.load_outputs.size() < 2) {
+      return InvalidArgument("--compare-state: there is only one side to compare");
+    }
+    return {};
+  }
+  const std::string_view flag = !steps.initial_state.empty()             ? "--initial-state"
+                                : steps.compare_state                    ? "--compare-state"
+                                : steps.state == StateSource::kReference ? "--state reference"
+                                                                         : "";
+  if (flag.empty()) return {};
+  return InvalidArgument(
+      std::string(flag) +
+      ": there is no state: say with --feed-back which outputs are inputs of the "
+      "next step");
+}
+
+Status CheckStepCount(const StepPlan& steps) {
+  if (steps.steps && *steps.steps < 1) {
+    return InvalidArgument("--steps: expected a number >= 1, got " + std::to_string(*steps.steps));
+  }
+  if (!steps.slices.empty() && !steps.steps) return {};
+  if (!steps.steps) {
+    return InvalidArgument(
+        "--feed-back, --advance: how many steps? Give --steps N, or --step-slice for inputs that "
+        "hold whole sequences");
+  }
+  const bool goes_on = !steps.feed_back.empty() || !steps.advances.empty();
+  if (*steps.steps == 1 && goes_on) {
+    return InvalidArgument(
+        "--steps 1: there is no next step that --feed-back or --advance could be for");
+  }
+  if (!goes_on && steps.slices.empty()) {
+    return InvalidArgument(
+        "--steps: all steps would be the same: say with --feed-back, --step-slice or --advance "
+        "what changes from step to step");
+  }
+  return {};
+}
+
+Status CheckSteps(const RunPlan& plan) {
+  const StepPlan& steps = plan.steps;
+  VERNIER_TRY(CheckStateOptions(plan));
+  if (!steps.wanted()) return {};
+  if (plan.runners.empty()) {
+    return InvalidArgument("--steps: saved outputs cannot be made again; it needs a runner");
+  }
+  std::vector<std::string> labels;
+  for (const RunnerPlan& runner : plan.runners) labels.push_back(runner.name);
+  VERNIER_TRY(ParseStepWords(steps, labels).status());
+  VERNIER_TRY(CheckStepCount(steps));
+  if (steps.state == StateSource::kReference && plan.execution.sequential) {
+    return InvalidArgument(
+        "--state reference: the reference must be there at every step, and with "
+        "--sequential-runners it is gone");
+  }
+  if (plan.noise_floor) {
+    return InvalidArgument("--noise-floor: it is of single inferences; leave out --steps");
+  }
+  if (plan.blame) {
+    return InvalidArgument("--blame: it looks at one inference; leave out --steps");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status ValidatePlan(const RunPlan& plan) {
@@ -155,6 +227,7 @@ Status ValidatePlan(const RunPlan& plan) {
   VERNIER_TRY(CheckRows(plan));
   VERNIER_TRY(CheckScripts(plan));
   VERNIER_TRY(CheckMaps(plan));
+  VERNIER_TRY(CheckSteps(plan));
   if (plan.blame) VERNIER_TRY(CheckSides(plan, plan.blame->reference));
   return CheckAverageOptions(plan.compare);
 }

@@ -27,6 +27,7 @@ OptionGroup TensorRtEngineGroup();
 std::vector<OptionGroup> TensorRtLoadGroup();  // the four above
 OptionGroup TensorRtRunGroup();
 OptionGroup DataLoaderGroup();
+OptionGroup StepGroup();
 OptionGroup ComparatorRunGroup();
 OptionGroup PostprocessGroup();
 OptionGroup ComparisonGroup();

@@ -9,6 +9,7 @@
 #include "record/coverage.h"
 #include "record/side_names.h"
 #include "report/text/findings_text.h"
+#include "report/text/step_text.h"
 #include "report/text/text_table.h"
 #include "report/text/tolerance_advice.h"
 #include "report/text/verdict_text.h"
@@ -382,7 +383,9 @@ std::string FormatRunSummary(const RunRecord& given, const SummaryOptions& optio
   std::string text = RunnerTable(record, options.interleaved) + WorstOutputs(record) +
                      FormatFindings(record, options.all_outputs);
   for (const PairRecord& pair : record.pairs) {
-    text += Line(pair.first + " vs. " + pair.second + ": " + FormatPair(pair, record.averaged));
+    const std::string sides = pair.first + " vs. " + pair.second + ": ";
+    text += Line(sides + FormatPair(pair, record.averaged));
+    if (const std::string steps = FormatSteps(pair); !steps.empty()) text += Line(sides + steps);
   }
   for (const std::string& note : record.notes) text += "note: " + note + "\n";
   for (const std::string& why : record.rejections) text += "failed: " + why + "\n";

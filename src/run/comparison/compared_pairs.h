@@ -8,6 +8,7 @@
 
 #include "run/comparison/pair_matching.h"
 #include "run/comparison/pair_recorder.h"
+#include "run/steps/pair_times.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 
@@ -21,6 +22,7 @@ struct ComparedPair {
   PairMatching matching;
   bool believed = true;
   std::pair<std::string, std::string> shown = {};  ///< names of the sides, for people
+  PairTimes times = {};                            ///< where iterations are steps of sequences
 
   std::string label() const { return shown.first + " vs. " + shown.second; }
 };

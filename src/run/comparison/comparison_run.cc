@@ -1,6 +1,7 @@
 #include "run/comparison/comparison_run.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -43,6 +44,7 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
       bounds_(parts.bounds),
       detail_(observer.DetailWanted()),
       rows_(parts.rows),
+      steps_(parts.steps),
       names_(std::move(pairs.names)),
       marked_(pairs.marked),
       pairs_(std::move(pairs.pairs)),
@@ -53,6 +55,7 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
   detail_.perceptual = parts.perceptual;
   detail_.device = parts.device;
   detail_.interrupted = parts.interrupted;
+  if (steps_ != nullptr) detail_.distances = true;
   // Runners that take turns are gone when their outputs are compared.
   if (bounds_ != nullptr && parts.live != nullptr && !plan.execution.sequential) {
     hearing_.emplace(*parts.live, *bounds_);
@@ -193,20 +196,69 @@ Status ComparisonRun::CheckMapsUsed() const {
 Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iteration,
                                                         const IterationOutputs& outputs) {
   VERNIER_ASSIGN_OR_RETURN(
-      const MatchedSides sides,
+      MatchedSides sides,
       pair.matching.Match(*outputs[pair.first], *outputs[pair.second], detail_.device));
   if (bounds_ != nullptr) {
     detail_.bounds = &bounds_->For(pair.first, pair.second, sides.a().outputs, sides.b().outputs,
                                    sides.RenamedPairs());
   }
-  VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison, ComparePair(sides, iteration));
-  // What a script has made of outputs is not what the runner repeats.
-  if (hearing_ && scripts_.postprocessing == nullptr) {
-    VERNIER_ASSIGN_OR_RETURN(comparison,
-                             HearAgain(pair, iteration, outputs, sides, std::move(comparison)));
+  const std::vector<OutputPair> states = TakeStates(pair, iteration, sides);
+  VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison,
+                           CompareMatched(pair, iteration, outputs, sides));
+  if (!states.empty() && !comparison.passed() &&
+      !pair.times.any_bad(steps_->timeline().Of(iteration).sequence)) {
+    sides.pairing.pairs = states;
+    VERNIER_ASSIGN_OR_RETURN(IterationComparison more,
+                             CompareMatched(pair, iteration, outputs, sides));
+    std::ranges::move(more.outputs, std::back_inserter(comparison.outputs));
+    std::ranges::move(more.statistics, std::back_inserter(comparison.statistics));
   }
   if (scripts_.comparison == nullptr) pair.matching.FindSwaps(comparison, detail_.device);
   return comparison;
+}
+
+// Leaves the pairs of states in the place of `sides` that are not compared at this step.
+std::vector<OutputPair> ComparisonRun::TakeStates(const Pair& pair, int64_t iteration,
+                                                  MatchedSides& sides) const {
+  std::vector<OutputPair> states;
+  if (steps_ == nullptr || steps_->plan().compare_state || scripts_.comparison != nullptr) {
+    return states;
+  }
+  const StepPosition position = steps_->timeline().Of(iteration);
+  if (position.step == 0 || position.last()) return states;
+  std::vector<OutputPair> others;
+  for (const OutputPair& outputs : sides.pairing.pairs) {
+    const bool state = steps_->IsState(pair.first, sides.a().outputs[outputs.a].name) ||
+                       steps_->IsState(pair.second, sides.b().outputs[outputs.b].name);
+    (state ? states : others).push_back(outputs);
+  }
+  if (others.empty()) return others;
+  sides.pairing.pairs = std::move(others);
+  return states;
+}
+
+Result<IterationComparison> ComparisonRun::CompareMatched(const Pair& pair, int64_t iteration,
+                                                          const IterationOutputs& outputs,
+                                                          const MatchedSides& sides) {
+  VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison, ComparePair(sides, iteration));
+  // What a script has made of outputs is not what the runner repeats, nor is a step whose state is
+  // gone.
+  const bool can_hear = hearing_ && scripts_.postprocessing == nullptr &&
+                        (steps_ == nullptr || steps_->AtHand(iteration));
+  if (!can_hear) return comparison;
+  return HearAgain(pair, iteration, outputs, sides, std::move(comparison));
+}
+
+Status ComparisonRun::AddRows(Pair& pair, int64_t iteration,
+                              const IterationComparison& comparison) {
+  std::vector<OutputRow> rows = pair.recorder.Add(comparison);
+  int64_t step = 0;
+  if (steps_ != nullptr) {
+    const StepPosition position = steps_->timeline().Of(iteration);
+    pair.times.Add(position, comparison, rows);
+    step = position.step;
+  }
+  return rows_ == nullptr ? Status() : rows_->Add(iteration, step, pair.label(), std::move(rows));
 }
 
 Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs& outputs) {
@@ -221,8 +273,7 @@ Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs
     if (!outputs[pair.first] || !outputs[pair.second]) continue;
     VERNIER_ASSIGN_OR_RETURN(const IterationComparison comparison,
                              CompareSides(pair, iteration, outputs));
-    std::vector<OutputRow> rows = pair.recorder.Add(comparison);
-    if (rows_ != nullptr) VERNIER_TRY(rows_->Add(iteration, pair.label(), std::move(rows)));
+    VERNIER_TRY(AddRows(pair, iteration, comparison));
     observer_->PairCompared(comparison);
     if (plan_->compare.fail_fast && !comparison.passed()) stopped_ = true;
     // Polygraphy gives up where nothing has a counterpart; we go on and say so at the end.

@@ -18,6 +18,8 @@
 #include "run/exit_code.h"
 #include "run/run_observer.h"
 #include "run/saved/row_writer.h"
+#include "run/steps/pair_times.h"
+#include "run/steps/step_states.h"
 #include "util/thread_pool.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -53,6 +55,9 @@ struct ComparisonParts {
   /// measured with them. Without, those bounds stay as they are.
   LiveRuns* live = nullptr;
   RowWriter* rows = nullptr;  ///< keeps the rows of all pairs under their labels
+  /// Iterations are steps of sequences: outputs that are fed back are compared at the first, the
+  /// last and the first bad step of each, unless the plan wants them all, or there are no others.
+  const StepStates* steps = nullptr;
   /// Compare() returns kCancelled once it is set: after the output at hand, not after the
   /// iteration.
   const std::atomic<int>* interrupted = nullptr;
@@ -114,11 +119,18 @@ class ComparisonRun {
   Result<bool> CompareNow(int64_t iteration, const IterationOutputs& outputs);
   Result<IterationComparison> CompareSides(Pair& pair, int64_t iteration,
                                            const IterationOutputs& outputs);
+  std::vector<OutputPair> TakeStates(const Pair& pair, int64_t iteration,
+                                     MatchedSides& sides) const;
+  Result<IterationComparison> CompareMatched(const Pair& pair, int64_t iteration,
+                                             const IterationOutputs& outputs,
+                                             const MatchedSides& sides);
+  Status AddRows(Pair& pair, int64_t iteration, const IterationComparison& comparison);
   Result<IterationComparison> ComparePair(const MatchedSides& sides, int64_t iteration);
   Result<IterationComparison> HearAgain(const Pair& pair, int64_t iteration,
                                         const IterationOutputs& outputs, const MatchedSides& sides,
                                         IterationComparison comparison);
   bool JudgePair(const Pair& pair) const;
+  void AddTimes(const Pair& pair, PairRecord& record) const;
   static void RejectIllConditioned(const PairRecord& record, const std::string& who,
                                    RunFaults& faults, std::vector<std::string>& sentences);
   void RejectRetyped(const Pair& pair, PairRecord& record, RunFaults& faults,
@@ -145,6 +157,7 @@ class ComparisonRun {
   std::optional<SecondHearing> hearing_;
   ComparisonDetail detail_;
   RowWriter* rows_;
+  const StepStates* steps_;
   std::vector<std::string> names_;
   bool marked_;
   std::vector<Pair> pairs_;

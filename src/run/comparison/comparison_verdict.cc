@@ -72,6 +72,7 @@ bool ComparisonRun::JudgePair(const Pair& pair) const {
 void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage coverage,
                            RunFaults& faults, RunRecord& run) {
   std::vector<PairRecord>& records = run.pairs;
+  if (steps_ != nullptr) run.steps = steps_->Record();
   if (invalid_) faults.mismatch = true;
   if (!invalid_output_.empty()) run.rejections.push_back(invalid_output_);
   if (plan_->comparison_asked && pairs_.empty()) {
@@ -86,6 +87,7 @@ void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage co
     records.push_back(pair.recorder.Finish(expected));
     records.back().dropped = Union(dropped_[pair.first], dropped_[pair.second]);
     pair.matching.AddTo(records.back());
+    if (steps_ != nullptr) AddTimes(pair, records.back());
     if (!pair.believed) continue;
     if (!pair.matching.swap().empty()) run.notes.push_back(pair.matching.swap());
     NotePeaks(records.back(), run.notes);
@@ -113,6 +115,15 @@ void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage co
     faults.incomplete |= before;
   }
   if (faults.mismatch && bounds_ != nullptr) bounds_->NoteProcessor(Processor(), run.faults);
+}
+
+void ComparisonRun::AddTimes(const Pair& pair, PairRecord& record) const {
+  pair.times.AddTo(record, steps_->plan().state == StateSource::kReference);
+  for (OutputRecord& output : record.outputs) {
+    if (!output.time) continue;
+    output.time->fed_back =
+        steps_->IsState(pair.first, output.name) || steps_->IsState(pair.second, output.other_name);
+  }
 }
 
 // What could not be measured has neither passed nor failed: the run is not what was asked for.

@@ -21,16 +21,6 @@ bool IsLabel(std::span<const std::string> labels, const std::string& word) {
                      [&](const std::string& label) { return IsCalled(label, word); });
 }
 
-// Takes "LABEL:" from the front of `text`, where there is one.
-std::string TakeLabel(std::span<const std::string> labels, std::string& text) {
-  const size_t colon = text.find(':');
-  if (colon == std::string::npos || colon + 1 == text.size()) return "";
-  std::string label = text.substr(0, colon);
-  if (!IsLabel(labels, label)) return "";
-  text.erase(0, colon + 1);
-  return label;
-}
-
 bool LooksLikeAxes(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789, ") == std::string_view::npos;
 }
@@ -103,6 +93,15 @@ void Drop(TensorMap& tensors, const std::string& name) {
 }
 
 }  // namespace
+
+std::string TakeLabel(std::span<const std::string> labels, std::string& text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string::npos || colon + 1 == text.size()) return "";
+  std::string label = text.substr(0, colon);
+  if (!IsLabel(labels, label)) return "";
+  text.erase(0, colon + 1);
+  return label;
+}
 
 Result<std::vector<NameMap>> ParseNameMaps(std::string_view flag,
                                            std::span<const std::string> words,

@@ -34,6 +34,10 @@ Result<std::vector<NameMap>> ParseNameMaps(std::string_view flag,
                                            std::span<const std::string> words,
                                            std::span<const std::string> labels, int most_labels);
 
+/// Takes "LABEL:" from the front of `text`, where it is one of `labels` (IsCalled) and something
+/// stands behind it; empty: there is none, and `text` is as it was.
+std::string TakeLabel(std::span<const std::string> labels, std::string& text);
+
 /// The source of a map among `tensors`: the tensor called like all of it, else that called `base`
 /// in the map's form. kInvalidArgument where there is none, with the names that there are, or
 /// where the form does not fit. `flag` begins the sentence, and `owner` says whose they are.

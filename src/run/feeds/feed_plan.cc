@@ -241,6 +241,7 @@ Status AddFeedSources(const RunPlan& plan, std::span<const TensorInfo> inputs,
 
 std::string ListedFeedShapes(const RunPlan& run, std::span<const TensorInfo> inputs) {
   const InputPlan& plan = run.inputs;
+  if (run.steps.wanted()) return "";  // the words are of sequences
   if (!plan.load_paths.empty() || !plan.script.path.empty()) return "";
   if (plan.shape_words.empty() && plan.dims.empty() && plan.found_dims.empty()) return "";
   Result<std::vector<ShapeSpec>> given = ParseShapeSpecs(plan.shape_words, Strictness::kPeer);

@@ -75,6 +75,10 @@ Result<std::optional<TensorMap>> FeedStream::Given() {
 }
 
 Result<std::optional<TensorMap>> FeedStream::Next() {
+  return steps_ ? steps_->Next([this] { return NextWhole(); }) : NextWhole();
+}
+
+Result<std::optional<TensorMap>> FeedStream::NextWhole() {
   const LogArea area(logger_, log_area::kDataLoader);
   if (script_ != nullptr || reader_ != nullptr) {
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, Given());
@@ -109,8 +113,8 @@ void FeedStream::Make(int64_t iteration) {
 
 const TensorMap* FeedStream::Prepare() {
   if (prepared_.empty()) {
-    const bool wanted = random_ && !drawn_elsewhere_ && next_ > 0 && next_ < random_->count() &&
-                        last_size_ <= kMostAhead;
+    const bool wanted = random_ && !steps_ && !drawn_elsewhere_ && next_ > 0 &&
+                        next_ < random_->count() && last_size_ <= kMostAhead;
     if (!wanted) return nullptr;
     Make(next_);
   }
@@ -125,8 +129,12 @@ void FeedStream::PrepareOneMore() {
 }
 
 std::optional<int64_t> FeedStream::expected() const {
-  if (random_) return random_->count();
-  return reader_ != nullptr ? reader_->Total() : std::nullopt;
+  if (!random_) {
+    return steps_ == nullptr && reader_ != nullptr ? reader_->Total() : std::nullopt;
+  }
+  if (!steps_) return random_->count();
+  const std::optional<int64_t> steps = steps_->steps();
+  return steps ? std::optional(random_->count() * *steps) : std::nullopt;
 }
 
 }  // namespace vernier

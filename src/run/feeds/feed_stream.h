@@ -13,6 +13,7 @@
 #include "io/results/feed_reader.h"
 #include "run/feeds/script_feeds.h"
 #include "run/live/held_log.h"
+#include "run/steps/step_sequence.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -36,8 +37,13 @@ class FeedStream {
   /// Polygraphy's line that announces given shapes, before any runner is activated.
   static void Announce(const RunPlan& plan, Logger& logger);
 
+  /// From now on each feed is a sequence, and Next() gives its steps one after another.
+  void GoInSteps(std::unique_ptr<StepSequence> steps) { steps_ = std::move(steps); }
+  /// Null without steps.
+  const StepSequence* steps() const { return steps_.get(); }
+
   /// The next feed; nullopt at the end. kMalformed where a script or a file has none at all, unless
-  /// the plan is lenient.
+  /// the plan is lenient. With steps also the errors of StepSequence::Next.
   Result<std::optional<TensorMap>> Next();
 
   /// Makes the next feed now, if it was not made yet, for Next() to return, where it is random,
@@ -52,8 +58,8 @@ class FeedStream {
   /// Whether files of feeds hold more than Next() gave, as far as that shows without reading them.
   bool HasMoreLoaded() const { return reader_ != nullptr && reader_->HasMore(); }
 
-  /// How many feeds were asked for, or files of feeds hold; nullopt where a script decides, and as
-  /// long as files were not opened yet.
+  /// How many feeds were asked for, or files of feeds hold; nullopt where a script or the length of
+  /// sequences decides, and as long as files were not opened yet.
   std::optional<int64_t> expected() const;
 
  private:
@@ -65,9 +71,11 @@ class FeedStream {
   };
 
   Result<std::optional<TensorMap>> Given();
+  Result<std::optional<TensorMap>> NextWhole();
   void Make(int64_t iteration);
 
   Logger& logger_;
+  std::unique_ptr<StepSequence> steps_;
   bool may_be_empty_ = false;
   std::unique_ptr<FeedReader> reader_;
   std::string announced_path_;

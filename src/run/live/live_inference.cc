@@ -57,6 +57,9 @@ Status LiveInference::TakeResult(size_t index, const TensorMap& feed, int64_t it
   logger_.Once(Severity::kInfo, PadName(live_[index].name()) + "\n---- Inference Output(s) ----\n" +
                                     FormatTensorTable(result->outputs));
   observer_.OutputsMade(iteration, *result);
+  if (StepStates* const steps = live_.steps()) {
+    VERNIER_TRY(steps->Remember(index, result->outputs));
+  }
   VERNIER_TRY(savers_.AddResult(index, *result));
   if (!noise_ || index != 0) return {};
   if (noise_->lost_worker()) VERNIER_TRY(live_.OpenTwin(*noise_));

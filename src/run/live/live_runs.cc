@@ -41,10 +41,11 @@ bool OutputsAreOnlyCompared(const RunPlan& plan) {
   const bool drawn = !pictures.heatmaps.empty() || !pictures.error_plots.empty() ||
                      pictures.show_heatmaps || pictures.show_error_plots;
   return plan.runners.size() > 1 && !plan.execution.sequential && !plan.lenient &&
-         plan.compare_script.path.empty() && plan.postprocess_script.path.empty() &&
-         plan.save.outputs.empty() && !plan.save.WantsPage() && plan.load_outputs.empty() &&
-         !plan.validate && !drawn && !plan.postprocess.fallback &&
-         plan.postprocess.entries.empty() && !plan.compare.no_shape_check && !plan.noise_floor;
+         !plan.steps.wanted() && plan.compare_script.path.empty() &&
+         plan.postprocess_script.path.empty() && plan.save.outputs.empty() &&
+         !plan.save.WantsPage() && plan.load_outputs.empty() && !plan.validate && !drawn &&
+         !plan.postprocess.fallback && plan.postprocess.entries.empty() &&
+         !plan.compare.no_shape_check && !plan.noise_floor;
 }
 
 // Whether it is worth while to have the next one begin before this one is looked at: what that
@@ -86,8 +87,10 @@ LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Log
       may_stay_on_device_(OutputsAreOnlyCompared(plan) &&
                           (caller == nullptr || !caller->keeps_outputs)),
       needs_every_runner_(caller != nullptr && caller->needs_every_runner),
-      may_be_asked_between_(plan.noise_floor || PairErrorBounds(plan.compare).wanted()),
-      maps_(InputMaps::Create(plan.inputs.map_words, RunnerNames(plan.runners))) {
+      may_be_asked_between_(plan.noise_floor || plan.steps.wanted() ||
+                            PairErrorBounds(plan.compare).wanted()),
+      maps_(InputMaps::Create(plan.inputs.map_words, RunnerNames(plan.runners))),
+      steps_(MakeSteps(plan_.steps, RunnerNames(plan.runners), logger)) {
   for (const RunnerPlan& runner : plan.runners) {
     runners_.emplace_back(runner).WaitWith(waiting);
     marked_ |= runner.model.edited();
@@ -156,6 +159,7 @@ Status LiveRuns::Open(size_t index) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return {};
   VERNIER_TRY(maps_.status());
+  VERNIER_TRY(steps_.status());
   logger_.Start(PadName(runner.name()) + " | Activating and starting inference");
   const Result<ModelPlan> plan = conversions_.ModelOf(runner.plan());
   if (!plan.ok()) {
@@ -166,7 +170,9 @@ Status LiveRuns::Open(size_t index) {
   }
   // One that was opened before it in the same worker may have ended that.
   if (WhoEndedWorkerOf(runner) != nullptr) StartOne(index);
-  return runner.alive() ? OpenModel(index, *plan, logger_) : Status();
+  if (!runner.alive()) return {};
+  VERNIER_TRY(OpenModel(index, *plan, logger_));
+  return PairStates(index);
 }
 
 Status LiveRuns::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) {

@@ -23,6 +23,7 @@
 #include "run/live/worker_pool.h"
 #include "run/runner/model_conversion.h"
 #include "run/saved/saved_progress.h"
+#include "run/steps/step_states.h"
 #include "util/log.h"
 #include "vernier/dim_size.h"
 #include "vernier/run_plan.h"
@@ -54,8 +55,13 @@ class LiveRuns {
   /// What all runners that are still there have finished; all there is where none is.
   size_t CommonIterations() const;
 
-  /// kInvalidArgument where a map without a label names no input of any runner. All must have been
-  /// opened; where one has failed or does not say what it takes, nothing is known.
+  /// What runners are fed with beside what they are given; null where the plan has no steps.
+  StepStates* steps() { return steps_.ok() && *steps_ ? &**steps_ : nullptr; }
+  const StepStates* steps() const { return steps_.ok() && *steps_ ? &**steps_ : nullptr; }
+
+  /// kInvalidArgument where a map without a label names no input of any runner, or a word of
+  /// --feed-back is about none of them. All must have been opened; where one has failed or does not
+  /// say what it takes, nothing is known.
   Status CheckMaps() const;
 
   /// A feed as the runner is given it: with its names, mapped and fitted. Errors as Infer().
@@ -177,6 +183,11 @@ class LiveRuns {
   Result<std::shared_ptr<Worker>> WorkerFor(const LiveRunner& runner, RunnerPlace place);
   const LiveRunner* WhoEndedWorkerOf(const LiveRunner& runner) const;
   Status BringBack(size_t index);
+  static Result<std::optional<StepStates>> MakeSteps(const StepPlan& plan,
+                                                     std::vector<std::string> runners,
+                                                     Logger& logger);
+  Status PairStates(size_t index);
+  size_t IndexOf(const LiveRunner& runner) const;
   Status OpenModel(size_t index, const ModelPlan& plan, Logger& logger);
   bool MayMoveToPython(const LiveRunner& runner) const;
   Status OpenInPython(size_t index, const ModelSource& model, const Status& why_not_plugin);
@@ -208,6 +219,7 @@ class LiveRuns {
   SavedProgress* progress_ = nullptr;
   std::vector<std::string> notes_;
   const Result<InputMaps> maps_;              // an error is Open()'s
+  Result<std::optional<StepStates>> steps_;   // likewise
   std::map<std::string, MappedFeed> mapped_;  // by the runner's name, without the tensors
 
   struct HeldResult {

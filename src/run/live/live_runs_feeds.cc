@@ -80,6 +80,10 @@ bool LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration
 
 Status LiveRuns::CheckMaps() const {
   if (runners_.empty()) return {};
+  const bool all_opened = std::ranges::all_of(runners_, &LiveRunner::opened);
+  if (const StepStates* const states = steps(); states != nullptr && all_opened) {
+    VERNIER_TRY(states->CheckUsed());
+  }
   std::vector<std::vector<TensorInfo>> all;
   for (const LiveRunner& runner : runners_) {
     if (!runner.opened() || runner.session().inputs.empty()) return {};
@@ -99,18 +103,26 @@ std::span<const TensorInfo> LiveRuns::MadeFor(const LiveRunner& runner) const {
 
 Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& feed,
                                      Logger& logger, MappedFeed* mapped) const {
+  const TensorMap* given = &feed;
+  TensorMap sliced, fed;
+  const StepStates* const states = steps();
+  if (states != nullptr) given = &(sliced = states->WithSlices(IndexOf(runner), *given));
   MappedFeed own;
   if (!maps_->empty()) {
-    VERNIER_ASSIGN_OR_RETURN(own, maps_->Apply(runner.name(), runner.session().inputs, feed));
+    VERNIER_ASSIGN_OR_RETURN(own, maps_->Apply(runner.name(), runner.session().inputs, *given));
     if (mapped != nullptr) *mapped = own;
+    given = &own.tensors;
   }
-  const TensorMap& given = maps_->empty() ? feed : own.tensors;
-  if (runner.inputs_unknown()) return CoercedFeed{given, {}};
+  if (states != nullptr) {
+    VERNIER_TRY(states->CheckMapped(IndexOf(runner), own.mapped));
+    given = &(fed = states->WithState(IndexOf(runner), *given));
+  }
+  if (runner.inputs_unknown()) return CoercedFeed{*given, {}};
   CoerceOptions options;
   options.strictness = plan_.lenient ? Strictness::kPeer : Strictness::kStrict;
   options.label = WithoutTime(runner.name());
   options.made_for = MadeFor(runner);
-  return CoerceFeed(given, runner.session().inputs, options, logger);
+  return CoerceFeed(*given, runner.session().inputs, options, logger);
 }
 
 Result<TensorMap> LiveRuns::FeedOf(size_t index, const TensorMap& feed) const {

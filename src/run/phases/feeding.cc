@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "run/live/live_sizes.h"
+#include "run/steps/step_feeds.h"
 #include "util/no_log.h"
 
 namespace vernier {
@@ -30,7 +31,7 @@ Result<FoundSizes> SettleFeedSizes(const LiveSide& side, std::span<const TensorI
   const auto draw = [&](const RunPlan& sized) -> Result<TensorMap> {
     NoLog unheard;
     VERNIER_ASSIGN_OR_RETURN(const auto feeds,
-                             FeedStream::Open(sized, inputs, side.python, unheard));
+                             OpenStepFeeds(sized, inputs, side.python, side.runs.steps(), unheard));
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds->Next());
     if (!feed) return Malformed("there is nothing to run");
     return *std::move(feed);
@@ -74,7 +75,7 @@ bool AnyOpened(const LiveRuns& live) {
 Status BeginFeeds(const RunContext& run, const LiveSide& side, LiveResults& made) {
   LiveRuns& live = side.runs;
   const auto open = [&](std::span<const TensorInfo> inputs) {
-    return FeedStream::Open(live.plan(), inputs, side.python, run.logger);
+    return OpenStepFeeds(live.plan(), inputs, side.python, live.steps(), run.logger);
   };
   made.feeds.reset();
   VERNIER_ASSIGN_OR_RETURN(

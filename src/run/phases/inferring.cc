@@ -17,9 +17,10 @@ std::string FormatFeed(const TensorMap& feed) {
   return "\n---- Inference Input(s) ----\n" + FormatTensorTable(feed);
 }
 
+// Of `steps` (may be null) it is the feed of one.
 Status SaveFeed(const RunContext& run, int64_t iteration, const TensorMap& feed,
-                OutputSavers& savers) {
-  VERNIER_TRY(savers.AddFeed(iteration, feed));
+                const StepSequence* steps, OutputSavers& savers) {
+  VERNIER_TRY(savers.AddFeed(iteration, feed, steps));
   run.observer.FeedMade(iteration, feed);
   return {};
 }
@@ -49,7 +50,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
     if (!feed || !live.any_alive()) break;
     // Not Once: it would keep the text of every iteration.
     run.logger.Info("Streaming iteration " + std::to_string(i) + FormatFeed(*feed));
-    VERNIER_TRY(SaveFeed(run, i, *feed, savers));
+    VERNIER_TRY(SaveFeed(run, i, *feed, feeds.steps(), savers));
     VERNIER_TRY(CheckOutputRoom(live, *feed));
     live.Meanwhile({[&feeds] { return feeds.Prepare(); }, [&feeds] { feeds.PrepareOneMore(); }});
     VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, inference.InferAll(*feed, i));
@@ -96,7 +97,7 @@ Status InferToTheEnd(const RunContext& run, size_t index, LiveInference& inferen
     VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, made.feeds->Next());
     if (!feed) break;
     run.logger.Once(Severity::kInfo, PadName(runner.name()) + FormatFeed(*feed));
-    VERNIER_TRY(SaveFeed(run, i, *feed, savers));
+    VERNIER_TRY(SaveFeed(run, i, *feed, made.feeds->steps(), savers));
     comparing.NoteFeed(i, savers);
     VERNIER_ASSIGN_OR_RETURN(const std::optional<IterationResult> result,
                              inference.InferOne(index, *feed, i));

@@ -158,10 +158,21 @@ uint64_t OutputSavers::FeedHash() {
   return feed_hash_;
 }
 
-Status OutputSavers::AddFeed(int64_t iteration, const TensorMap& feed) {
+Status OutputSavers::AddFeed(int64_t iteration, const TensorMap& feed, const StepSequence* steps) {
+  if (steps == nullptr) return AddNext(iteration, iteration, feed);
+  const StepPosition& position = steps->position();
+  return position.step > 0 ? CheckProgress(iteration)
+                           : AddNext(iteration, position.sequence, steps->whole());
+}
+
+Status OutputSavers::CheckProgress(int64_t iteration) {
+  return progress_ == nullptr ? Status() : progress_->CheckFeed(iteration, FeedHash());
+}
+
+Status OutputSavers::AddNext(int64_t iteration, int64_t number, const TensorMap& feed) {
   if (outputs_ != nullptr || !plan_->rows.empty()) Hash(feed);
-  if (progress_ != nullptr) VERNIER_TRY(progress_->CheckFeed(iteration, FeedHash()));
-  if (iteration < feeds_) return {};
+  VERNIER_TRY(CheckProgress(iteration));
+  if (number < feeds_) return {};
   if (earlier_inputs_ != nullptr) VERNIER_TRY(CompareWithEarlier(feed));
   if (inputs_ != nullptr) VERNIER_TRY(inputs_->Append(feed));
   if (stale_inputs_) stale_inputs_->Compare(feed);

@@ -13,6 +13,7 @@
 #include "io/results/results_writer.h"
 #include "run/saved/saved_progress.h"
 #include "run/saved/stale_inputs.h"
+#include "run/steps/step_sequence.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -34,7 +35,8 @@ class OutputSavers {
 
   /// The feed of an iteration, before its results; those that were added before are not saved
   /// again. kMalformed when it is not the one that what was saved earlier was made from.
-  Status AddFeed(int64_t iteration, const TensorMap& feed);
+  /// Of `steps` (may be null) the feed is one: then the sequence counts, which is saved once.
+  Status AddFeed(int64_t iteration, const TensorMap& feed, const StepSequence* steps);
   /// HashFeed() of the feed that was added last, where outputs or rows are saved.
   uint64_t FeedHash();
   /// Large outputs are written while the run goes on: what became of them is told by Settle.
@@ -70,6 +72,8 @@ class OutputSavers {
   void WarnOfParts(const std::string& path, const std::string& stale);
   void WarnOfInputs();
   void Hash(const TensorMap& feed);
+  Status CheckProgress(int64_t iteration);
+  Status AddNext(int64_t iteration, int64_t number, const TensorMap& feed);
   Status AddBlobs(const TensorMap& feed);
   Status Publish(size_t iterations, bool run_failed);
   Status Refuse(const std::string& why);

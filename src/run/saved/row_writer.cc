@@ -86,11 +86,12 @@ void RowWriter::NoteFeed(int64_t iteration, std::optional<uint64_t> hash) {
   if (!feeds_[index]) feeds_[index] = hash;
 }
 
-Status RowWriter::Add(int64_t iteration, const std::string& pair, std::vector<OutputRow> outputs) {
+Status RowWriter::Add(int64_t iteration, int64_t step, const std::string& pair,
+                      std::vector<OutputRow> outputs) {
   const auto index = static_cast<size_t>(iteration);
   const std::optional<uint64_t> feed = index < feeds_.size() ? feeds_[index] : std::nullopt;
   const IterationRow row = {.index = iteration,
-                            .step = 0,
+                            .step = step,
                             .pair = pair,
                             .input_hash = feed ? HexadecimalHash(*feed) : "",
                             .outputs = std::move(outputs)};

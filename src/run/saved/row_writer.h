@@ -38,8 +38,9 @@ class RowWriter {
   /// HashFeed() of what an iteration was made from, before its rows. The first that is known stays.
   void NoteFeed(int64_t iteration, std::optional<uint64_t> hash);
 
-  /// The row of one iteration of a pair. kIo.
-  Status Add(int64_t iteration, const std::string& pair, std::vector<OutputRow> outputs);
+  /// The row of one iteration of a pair; `step` is 0 without steps. kIo.
+  Status Add(int64_t iteration, int64_t step, const std::string& pair,
+             std::vector<OutputRow> outputs);
 
   /// Puts the file in its place and adds it to `saved`: what, where. kIo; what was there before is
   /// then as it was, and the lines stay in the part. Nothing happens where no row was added, or

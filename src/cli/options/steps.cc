@@ -1,0 +1,94 @@
+#include "cli/option_values.h"
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kStates[] = {"own", "reference"};
+
+Status SetStateSource(const OptionInput& input, StepPlan& steps) {
+  steps.state = TextOf(input) == "reference" ? StateSource::kReference : StateSource::kOwn;
+  return {};
+}
+
+constexpr OptionRow kStepRows[] = {
+    {.flags = {"--steps"},
+     .dest = "steps",
+     .sets = Sets<&StepPlan::steps>(kAtLeast1),
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .metavar = "NUM",
+     .help = "Make each set of inputs a sequence of NUM steps, each of which is an iteration."
+             " Without it, a sequence has as many as --step-slice finds in its inputs.",
+     .origin = Origin::kOurs,
+     .needs = {kAnyRunner}},
+    {.flags = {"--feed-back"},
+     .dest = "feed_back",
+     .sets = Sets<&StepPlan::feed_back>(),
+     .arity = Arity::kPlus,
+     .action = OptionAction::kAppend,
+     .metavar = "[RUNNER:]OUTPUT:INPUT",
+     .help = "Give a runner its OUTPUT of a step as INPUT of the next one: stateN:state"
+             " 'present.*:past_key_values.*', or auto for pairs whose types, shapes and names show"
+             " that they belong together, as those do.",
+     .origin = Origin::kOurs,
+     .needs = {kAnyRunner}},
+    {.flags = {"--initial-state"},
+     .dest = "initial_state",
+     .sets = Sets<&StepPlan::initial_state>(),
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "A file of inputs with the state of the first step of each sequence. Without it, what"
+             " --load-inputs or a data loader script gives, else zeros.",
+     .origin = Origin::kOurs,
+     .needs = {"--feed-back"}},
+    {.flags = {"--step-slice"},
+     .dest = "step_slice",
+     .sets = Sets<&StepPlan::slices>(),
+     .arity = Arity::kPlus,
+     .action = OptionAction::kAppend,
+     .metavar = "[RUNNER:]INPUT:axis=N,...",
+     .help = "Give each step its slice of an input that holds a whole sequence:"
+             " input:axis=1,size=576,hop=512,pad=64 takes 576 elements, 512 further in each step,"
+             " after 64 zeros before the first. Without size=, the size that the model declares;"
+             " without hop=, slices follow one another.",
+     .origin = Origin::kOurs,
+     .needs = {kAnyRunner}},
+    {.flags = {"--advance"},
+     .dest = "advance",
+     .sets = Sets<&StepPlan::advances>(),
+     .arity = Arity::kPlus,
+     .action = OptionAction::kAppend,
+     .metavar = "INPUT:+N",
+     .help = "Change an input from step to step: position_ids:+1 adds to it,"
+             " 'attention_mask:append 1' makes its last axis longer.",
+     .origin = Origin::kOurs,
+     .needs = {kAnyRunner}},
+    {.flags = {"--state"},
+     .dest = "state",
+     .sets = SetBy<&SetStateSource>(),
+     .arity = Arity::kOne,
+     .choices = kStates,
+     .fallback = "own",
+     .metavar = "WHOSE",
+     .help = "Whose state runners are fed with: each its own, so that errors add up as in use, or"
+             " all that of the first runner (reference), so that each step shows its own error.",
+     .origin = Origin::kOurs,
+     .needs = {"--feed-back"}},
+    {.flags = {"--compare-state"},
+     .dest = "compare_state",
+     .sets = Sets<&StepPlan::compare_state>(),
+     .help = "Compare what is fed back at every step, not only at the first, the last and the first"
+             " bad one of a sequence.",
+     .origin = Origin::kOurs,
+     .needs = {"--feed-back"},
+     .idle_beside = "--compare-func-script"},
+};
+
+}  // namespace
+
+OptionGroup StepGroup() {
+  return {"Steps", "networks that take what they gave in the step before", kStepRows};
+}
+
+}  // namespace vernier

@@ -1,0 +1,42 @@
+// The fields of what a record says of steps, for record_schema.h. Only for this folder.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "vernier/run_record.h"
+
+namespace vernier {
+
+/// A Record, or one that is only read from.
+template <typename T, typename Record>
+concept Some = std::same_as<std::remove_const_t<T>, Record>;
+
+template <typename Fields>
+void ListFields(Fields& field, Some<TimeRecord> auto& time) {
+  field("steps", time.steps);
+  field("first_bad_step", time.first_bad_step);
+  field("first_bad_sequence", time.first_bad_sequence);
+  field("growth_per_step", time.growth_per_step);
+  field("growth_error", time.growth_error);
+  field("fitted_steps", time.fitted_steps);
+  field("largest_rms_error", time.largest_rms);
+  field("own", time.own);
+  field("fed_back", time.fed_back);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<FeedBackRecord> auto& pair) {
+  field("runner", pair.runner);
+  field("output", pair.output);
+  field("input", pair.input);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<StepsRecord> auto& steps) {
+  field("lengths", steps.lengths);
+  field("state", steps.state);
+  field("feed_back", steps.feed_back);
+}
+
+}  // namespace vernier

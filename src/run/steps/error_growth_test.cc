@@ -1,0 +1,78 @@
+// The slope that is fitted to errors over steps.
+#include "run/steps/error_growth.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace vernier {
+namespace {
+
+constexpr double kRoundoff = 0x1p-24;  // of float32
+
+// Errors that grow by a factor from step to step.
+void AddGrowing(ErrorGrowth& growth, int64_t sequence, int64_t steps, double first, double factor) {
+  for (int64_t step = 0; step < steps; ++step) {
+    const double rms = first * std::pow(factor, static_cast<double>(step));
+    growth.Add(sequence, step, rms, rms, kRoundoff);
+  }
+}
+
+TEST(ErrorGrowth, AnErrorThatGrowsByAFactorHasItsLogarithm) {
+  ErrorGrowth growth;
+  AddGrowing(growth, 0, 50, 1e-5, 1.07);
+  const auto fit = growth.Get();
+  ASSERT_TRUE(fit);
+  EXPECT_NEAR(fit->slope, std::log(1.07), 1e-12);
+  EXPECT_NEAR(fit->error, 0, 1e-9);
+  EXPECT_EQ(fit->steps, 50);
+}
+
+TEST(ErrorGrowth, SequencesAtOtherHeightsHaveTheSameSlope) {
+  ErrorGrowth growth;
+  AddGrowing(growth, 0, 20, 1e-5, 0.9);
+  AddGrowing(growth, 1, 20, 1e-2, 0.9);
+  ASSERT_TRUE(growth.Get());
+  EXPECT_NEAR(growth.Get()->slope, std::log(0.9), 1e-12);
+}
+
+// Against the textbook's formulas, by hand: y = x / 2 with 1 and -1 in turns.
+TEST(ErrorGrowth, ScatterShowsInTheStandardError) {
+  ErrorGrowth growth;
+  for (int64_t step = 0; step < 8; ++step) {
+    const double log = 0.5 * static_cast<double>(step) + (step % 2 == 0 ? 1 : -1);
+    growth.Add(0, step, std::exp(log), 1e-3, kRoundoff);
+  }
+  const auto fit = growth.Get();
+  ASSERT_TRUE(fit);
+  EXPECT_NEAR(fit->slope, 0.5 - 4.0 / 42, 1e-12);
+  EXPECT_NEAR(fit->error, std::sqrt((8.0 - 16.0 / 42) / 6 / 42), 1e-12);
+}
+
+TEST(ErrorGrowth, WhatSaysNothingIsLeftOut) {
+  ErrorGrowth growth;
+  AddGrowing(growth, 0, 7, 1e-5, 1.1);
+  EXPECT_FALSE(growth.Get());
+  growth.Add(0, 7, 0, 0, kRoundoff);
+  growth.Add(0, 8, 1e-9, 1e-9, kRoundoff);  // below 8 roundings
+  growth.Add(0, 9, 0.5, 0.5, kRoundoff);    // another value altogether
+  EXPECT_FALSE(growth.Get());
+  growth.Add(0, 10, 1e-5 * std::pow(1.1, 10), 1e-5, kRoundoff);
+  ASSERT_TRUE(growth.Get());
+  EXPECT_NEAR(growth.Get()->slope, std::log(1.1), 1e-12);
+}
+
+TEST(ErrorGrowth, ANanEndsTheFitOfItsSequence) {
+  ErrorGrowth growth;
+  AddGrowing(growth, 0, 10, 1e-5, 1.1);
+  growth.Add(0, 10, std::numeric_limits<double>::quiet_NaN(), 1e-3, kRoundoff);
+  growth.Add(0, 11, 1e-2, 1e-2, kRoundoff);
+  EXPECT_EQ(growth.Get()->steps, 10);
+  AddGrowing(growth, 1, 10, 1e-5, 1.1);
+  EXPECT_EQ(growth.Get()->steps, 20);
+  EXPECT_NEAR(growth.Get()->slope, std::log(1.1), 1e-12);
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,58 @@
+#include "run/steps/pair_times.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/rounding/unit_roundoff.h"
+
+namespace vernier {
+
+PairTimes::OutputTimes& PairTimes::TimesOf(const std::string& output) {
+  const auto found = std::ranges::find_if(
+      outputs_, [&](const OutputTimes& times) { return times.name == output; });
+  if (found != outputs_.end()) return *found;
+  outputs_.push_back({output, {}, {}});
+  return outputs_.back();
+}
+
+void PairTimes::Add(const StepPosition& position, const IterationComparison& comparison,
+                    std::span<const OutputRow> rows) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const OutputRow& row = rows[i];
+    const OutputComparison& output = comparison.outputs[i];
+    OutputTimes& times = TimesOf(row.output);
+    ++times.time.steps;
+    if (row.verdict == "failed") {
+      bad_sequence_ = position.sequence;
+      if (!times.time.first_bad_step) {
+        times.time.first_bad_step = position.step;
+        times.time.first_bad_sequence = position.sequence;
+      }
+    }
+    const auto& rms = row.metrics[CompareFunction::kRmse];
+    const auto& relative = row.metrics[CompareFunction::kRelativeL2];
+    if (!rms || !relative) continue;
+    if (!std::isnan(*rms)) {
+      times.time.largest_rms = std::max(times.time.largest_rms.value_or(0), *rms);
+    }
+    const double roundoff = std::max(UnitRoundoff(output.a_dtype), UnitRoundoff(output.b_dtype));
+    times.growth.Add(position.sequence, position.step, *rms, *relative, roundoff);
+  }
+}
+
+void PairTimes::AddTo(PairRecord& record, bool own) const {
+  for (OutputRecord& output : record.outputs) {
+    const auto times = std::ranges::find_if(
+        outputs_, [&](const OutputTimes& of) { return of.name == output.name; });
+    if (times == outputs_.end()) continue;
+    output.time = times->time;
+    output.time->own = own;
+    if (const auto fit = times->growth.Get()) {
+      output.time->growth_per_step = fit->slope;
+      output.time->growth_error = fit->error;
+      output.time->fitted_steps = fit->steps;
+    }
+  }
+}
+
+}  // namespace vernier

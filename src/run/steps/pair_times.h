@@ -1,0 +1,43 @@
+// What the record says of the outputs of a pair over the steps of sequences.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "run/steps/error_growth.h"
+#include "run/steps/step_timeline.h"
+#include "vernier/row_record.h"
+#include "vernier/run_record.h"
+
+namespace vernier {
+
+class PairTimes {
+ public:
+  /// The next step, in order: `rows` are of the outputs of `comparison`, with their RMSE and
+  /// relative L2 norm where they have numbers.
+  void Add(const StepPosition& position, const IterationComparison& comparison,
+           std::span<const OutputRow> rows);
+
+  /// Has a step of this sequence failed?
+  bool any_bad(int64_t sequence) const { return bad_sequence_ == sequence; }
+
+  /// Completes the outputs that were added. `own`: see TimeRecord.
+  void AddTo(PairRecord& record, bool own) const;
+
+ private:
+  struct OutputTimes {
+    std::string name;
+    TimeRecord time;
+    ErrorGrowth growth;
+  };
+  OutputTimes& TimesOf(const std::string& output);
+
+  std::vector<OutputTimes> outputs_;
+  std::optional<int64_t> bad_sequence_;  // the last one with a step that failed
+};
+
+}  // namespace vernier

@@ -1,0 +1,116 @@
+// --feed-back auto.
+#include <algorithm>
+
+#include "run/steps/state_pairs.h"
+
+namespace vernier {
+namespace {
+
+// An output and an input whose names belong together.
+struct StateLink {
+  const TensorInfo* output;
+  const TensorInfo* input;
+  std::string why;  // they can never be equal; empty: they can
+};
+
+bool ShareStem(const TensorInfo& output, const TensorInfo& input) {
+  const std::vector<std::string> of_output = StateStems(output.name, true);
+  return std::ranges::any_of(StateStems(input.name, false), [&](const std::string& stem) {
+    return std::ranges::find(of_output, stem) != of_output.end();
+  });
+}
+
+class LikenessPairing {
+ public:
+  LikenessPairing(const RunnerSides& runner, std::span<const std::string> driven,
+                  const std::vector<StatePair>& given)
+      : runner_(runner) {
+    for (const TensorInfo& input : runner.inputs) {
+      const bool taken =
+          std::ranges::find(driven, input.name) != driven.end() ||
+          std::ranges::any_of(given, [&](const auto& pair) { return pair.input == input.name; });
+      if (!taken) inputs_.push_back(&input);
+    }
+    for (const TensorInfo& output : runner.outputs) {
+      const bool taken =
+          std::ranges::any_of(given, [&](const auto& pair) { return pair.output == output.name; });
+      if (!taken) outputs_.push_back(&output);
+    }
+  }
+
+  Result<std::vector<StatePair>> Find() {
+    for (const TensorInfo* output : outputs_) {
+      for (const TensorInfo* input : inputs_) {
+        if (!ShareStem(*output, *input)) continue;
+        links_.push_back({output, input, WhyNeverEqual(*output, *input)});
+      }
+    }
+    std::vector<StatePair> pairs;
+    for (const StateLink& link : links_) {
+      if (!link.why.empty()) {
+        if (Fitting(link.input) == 0) Doubt(link, link.why);
+      } else if (Fitting(link.output) > 1 || Fitting(link.input) > 1) {
+        Doubt(link, "more than one fits");
+      } else {
+        pairs.push_back({link.output->name, link.input->name});
+      }
+    }
+    for (const TensorInfo* input : inputs_) {
+      const bool linked =
+          std::ranges::any_of(links_, [&](const StateLink& link) { return link.input == input; });
+      if (linked || !IsStateName(input->name)) continue;
+      doubts_ += "\n    input '" + input->name + "', " + TypeAndShape(*input) +
+                 ": no output is called like it";
+    }
+    if (doubts_.empty()) return pairs;
+    return BadStepWord(kFeedBackFlag, "auto",
+                       "it is not clear what feeds the inputs of " + runner_.name +
+                           "; name them as OUTPUT:INPUT:" + doubts_);
+  }
+
+ private:
+  // Links that could be pairs.
+  int64_t Fitting(const TensorInfo* either) const {
+    return std::ranges::count_if(links_, [&](const StateLink& link) {
+      return link.why.empty() && (link.output == either || link.input == either);
+    });
+  }
+
+  void Doubt(const StateLink& link, const std::string& why) {
+    doubts_ += "\n    output '" + link.output->name + "', " + TypeAndShape(*link.output) +
+               ", and input '" + link.input->name + "', " + TypeAndShape(*link.input) + ": " + why;
+  }
+
+  const RunnerSides& runner_;
+  std::vector<const TensorInfo*> inputs_, outputs_;
+  std::vector<StateLink> links_;
+  std::string doubts_;
+};
+
+}  // namespace
+
+Status PairStateByLikeness(const RunnerSides& runner, std::span<const std::string> driven,
+                           std::vector<StatePair>& pairs) {
+  if (runner.inputs.empty() || runner.outputs.empty()) {
+    return BadStepWord(kFeedBackFlag, "auto",
+                       runner.name +
+                           " does not tell the names of its inputs and outputs; name them as "
+                           "OUTPUT:INPUT");
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<StatePair> found,
+                           LikenessPairing(runner, driven, pairs).Find());
+  pairs.insert(pairs.end(), found.begin(), found.end());
+  if (!pairs.empty()) return {};
+  std::string text = runner.name +
+                     " has no output that is called like one of its inputs; name them"
+                     " as OUTPUT:INPUT:";
+  for (const TensorInfo& output : runner.outputs) {
+    text += "\n    output '" + output.name + "', " + TypeAndShape(output);
+  }
+  for (const TensorInfo& input : runner.inputs) {
+    text += "\n    input '" + input.name + "', " + TypeAndShape(input);
+  }
+  return BadStepWord(kFeedBackFlag, "auto", text);
+}
+
+}  // namespace vernier

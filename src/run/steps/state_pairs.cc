@@ -1,0 +1,164 @@
+#include "run/steps/state_pairs.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "record/runner_name.h"
+
+namespace vernier {
+namespace {
+
+std::string QuotedInfoNames(std::span<const TensorInfo> infos) {
+  std::string text;
+  for (const TensorInfo& info : infos) text += (text.empty() ? "'" : ", '") + info.name + "'";
+  return text.empty() ? "none that it tells of" : text;
+}
+
+// What `*` stands for in `name`; nothing where the pattern does not fit. A pattern without `*` fits
+// itself.
+std::optional<std::string> MatchStar(const std::string& pattern, const std::string& name) {
+  const size_t star = pattern.find('*');
+  if (star == std::string::npos) return pattern == name ? std::optional("") : std::nullopt;
+  const std::string head = pattern.substr(0, star), tail = pattern.substr(star + 1);
+  const bool fits =
+      name.size() >= head.size() + tail.size() && name.starts_with(head) && name.ends_with(tail);
+  if (!fits) return std::nullopt;
+  return name.substr(head.size(), name.size() - head.size() - tail.size());
+}
+
+std::string FillStar(std::string pattern, const std::string& text) {
+  const size_t star = pattern.find('*');
+  if (star != std::string::npos) pattern.replace(star, 1, text);
+  return pattern;
+}
+
+// One word, with what it names in one runner.
+class WordPairs {
+ public:
+  WordPairs(const FeedBackWord& word, const RunnerSides& runner) : word_(word), runner_(runner) {}
+
+  Result<std::vector<StatePair>> Find() const {
+    for (const auto& [output, input] : word_.Splits()) {
+      VERNIER_ASSIGN_OR_RETURN(std::vector<StatePair> pairs, FindAs(output, input));
+      if (!pairs.empty()) return pairs;
+    }
+    if (word_.label.empty()) return std::vector<StatePair>();
+    return Bad(runner_.name + " has no such output and input; its outputs are " +
+               QuotedInfoNames(runner_.outputs) + ", its inputs " +
+               QuotedInfoNames(runner_.inputs));
+  }
+
+ private:
+  Status Bad(const std::string& why) const { return BadStepWord(kFeedBackFlag, word_.word, why); }
+
+  // Names that nobody can check are believed.
+  bool MayHave(std::span<const TensorInfo> infos, const std::string& name) const {
+    return infos.empty() || FindInfo(infos, name) != nullptr;
+  }
+
+  Result<std::vector<StatePair>> FindAs(const std::string& output, const std::string& input) const {
+    const bool pattern = output.find('*') != std::string::npos;
+    std::vector<StatePair> pairs;
+    if (!pattern) {
+      const bool fits = MayHave(runner_.outputs, output) && MayHave(runner_.inputs, input);
+      if (fits) pairs.push_back({output, input});
+      return pairs;
+    }
+    std::vector<StatePair> lost;
+    for (const TensorInfo& info : runner_.outputs) {
+      const std::optional<std::string> text = MatchStar(output, info.name);
+      if (!text) continue;
+      const std::string fed = FillStar(input, *text);
+      (MayHave(runner_.inputs, fed) ? pairs : lost).push_back({info.name, fed});
+    }
+    if (pairs.empty() || lost.empty()) return pairs;
+    return Bad("output '" + lost.front().output + "' of " + runner_.name + " would go to '" +
+               lost.front().input + "', which is no input");
+  }
+
+  const FeedBackWord& word_;
+  const RunnerSides& runner_;
+};
+
+Status CheckStatePair(const std::string& word, const RunnerSides& runner, const StatePair& pair,
+                      std::span<const std::string> driven) {
+  if (std::ranges::find(driven, pair.input) != driven.end()) {
+    return BadStepWord(kFeedBackFlag, word,
+                       "input '" + pair.input + "' is set by --step-slice or --advance already");
+  }
+  const TensorInfo* const output = FindInfo(runner.outputs, pair.output);
+  const TensorInfo* const input = FindInfo(runner.inputs, pair.input);
+  if (output == nullptr || input == nullptr) return {};
+  const std::string why = WhyNeverEqual(*output, *input);
+  if (why.empty()) return {};
+  return BadStepWord(kFeedBackFlag, word,
+                     "output '" + pair.output + "' of " + runner.name + " is " +
+                         TypeAndShape(*output) + ", but its input '" + pair.input + "' is " +
+                         TypeAndShape(*input) + ": " + why);
+}
+
+Status AddStatePair(const std::string& word, const RunnerSides& runner, StatePair pair,
+                    std::vector<StatePair>& pairs) {
+  for (const StatePair& other : pairs) {
+    if (other.input != pair.input) continue;
+    if (other.output == pair.output) return {};
+    return BadStepWord(kFeedBackFlag, word,
+                       "input '" + pair.input + "' of " + runner.name + " is fed by '" +
+                           other.output + "' already, and cannot be by '" + pair.output + "' too");
+  }
+  pairs.push_back(std::move(pair));
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<StatePair>> PairState(std::span<const FeedBackWord> words,
+                                         const RunnerSides& runner,
+                                         std::span<const std::string> driven,
+                                         std::vector<bool>& used) {
+  std::vector<StatePair> pairs;
+  bool automatic = false;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const FeedBackWord& word = words[i];
+    if (!word.label.empty() && !IsCalled(runner.name, word.label)) continue;
+    if (word.automatic()) {
+      automatic = used[i] = true;
+      continue;
+    }
+    VERNIER_ASSIGN_OR_RETURN(std::vector<StatePair> found, WordPairs(word, runner).Find());
+    for (StatePair& pair : found) {
+      used[i] = true;
+      VERNIER_TRY(CheckStatePair(word.word, runner, pair, driven));
+      VERNIER_TRY(AddStatePair(word.word, runner, std::move(pair), pairs));
+    }
+  }
+  if (automatic) VERNIER_TRY(PairStateByLikeness(runner, driven, pairs));
+  return pairs;
+}
+
+std::string WhyNeverEqual(const TensorInfo& output, const TensorInfo& input) {
+  const bool typed = output.dtype != DType::kUndefined && input.dtype != DType::kUndefined;
+  if (typed && output.dtype != input.dtype) return "the types differ";
+  if (!output.shape || !input.shape) return "";
+  if (output.shape->size() != input.shape->size()) return "the numbers of axes differ";
+  for (size_t i = 0; i < output.shape->size(); ++i) {
+    const Dim &from = (*output.shape)[i], &to = (*input.shape)[i];
+    if (from.dynamic() || to.dynamic() || from.value == to.value) continue;
+    return "axis " + std::to_string(i) + " differs";
+  }
+  return "";
+}
+
+std::string TypeAndShape(const TensorInfo& info) {
+  const std::string type =
+      info.dtype == DType::kUndefined ? "any type" : std::string(DTypeName(info.dtype));
+  return type + (info.shape ? " " + FormatShape(info.shape) : "");
+}
+
+const TensorInfo* FindInfo(std::span<const TensorInfo> infos, const std::string& name) {
+  const auto found =
+      std::ranges::find_if(infos, [&](const auto& info) { return info.name == name; });
+  return found == infos.end() ? nullptr : &*found;
+}
+
+}  // namespace vernier

@@ -1,0 +1,65 @@
+// Which outputs of a runner become which of its inputs in the next step.
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/steps/step_words.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+struct StatePair {
+  std::string output;
+  std::string input;
+
+  bool operator==(const StatePair&) const = default;
+};
+
+/// What a runner says of itself. Empty lists: it does not say.
+struct RunnerSides {
+  std::string name;
+  std::span<const TensorInfo> inputs;
+  std::span<const TensorInfo> outputs;
+};
+
+/// The pairs that `words` name of this runner, in their order; `auto` last, for what the others
+/// leave. `driven` are inputs that steps set otherwise. `used` (as many as words) is set for words
+/// that are about this runner. kInvalidArgument, naming flag and tensor: for a word with the
+/// runner's label that fits nothing, a pattern that fits in part, two outputs for one input, types
+/// or shapes that cannot meet, and what `auto` has doubts about, with a table of it.
+Result<std::vector<StatePair>> PairState(std::span<const FeedBackWord> words,
+                                         const RunnerSides& runner,
+                                         std::span<const std::string> driven,
+                                         std::vector<bool>& used);
+
+/// Adds to `pairs` what `auto` finds among the inputs and outputs that are in none of them: equal
+/// types, shapes that can meet, and names such as state and stateN, past_key_values.0.key and
+/// present.0.key, h and hn, x and new_x. kInvalidArgument, with a table, where names belong
+/// together and the rest does not fit or is not clear, and for an input with a state's name
+/// ("past") that no output feeds.
+Status PairStateByLikeness(const RunnerSides& runner, std::span<const std::string> driven,
+                           std::vector<StatePair>& pairs);
+
+/// Why an output of one step cannot be an input of the next: their types or shapes cannot be equal.
+/// Empty: they can, as far as is known.
+std::string WhyNeverEqual(const TensorInfo& output, const TensorInfo& input);
+
+/// "float32 (2, 'batch', 128)".
+std::string TypeAndShape(const TensorInfo& info);
+
+/// Null: there is none of this name.
+const TensorInfo* FindInfo(std::span<const TensorInfo> infos, const std::string& name);
+
+/// What a name is of, without what says whether it is the old or the new: "state" of state and
+/// stateN, "0.key" of present.0.key and past_key_values.0.key. Several where that is not clear;
+/// empty: the name says nothing else.
+std::vector<std::string> StateStems(std::string_view name, bool is_output);
+
+/// Whether an input of this name can only be a state: "past_key_values.0.key", "prev_x".
+bool IsStateName(std::string_view input);
+
+}  // namespace vernier

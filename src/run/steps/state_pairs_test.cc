@@ -1,0 +1,159 @@
+// Which outputs are fed back into which inputs: as named, and by likeness.
+#include "run/steps/state_pairs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace vernier {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TensorInfo Info(std::string name, const std::vector<int64_t>& dims, DType dtype = DType::kFloat32) {
+  TensorInfo info{std::move(name), dtype, std::vector<Dim>()};
+  for (const int64_t size : dims) info.shape->push_back({size, {}});
+  return info;
+}
+
+class StatePairsTest : public testing::Test {
+ protected:
+  Result<std::vector<StatePair>> Pair(const std::vector<std::string>& words) {
+    StepPlan plan;
+    plan.feed_back = words;
+    const std::vector<std::string> runners = {"ort"};
+    const Result<StepWords> parsed = ParseStepWords(plan, runners);
+    if (!parsed.ok()) return parsed.status();
+    used_.assign(words.size(), false);
+    return PairState(parsed->feed_back, {"ort", inputs_, outputs_}, driven_, used_);
+  }
+
+  std::string WhyNot(const std::vector<std::string>& words) {
+    return Pair(words).status().message();
+  }
+
+  std::vector<TensorInfo> inputs_ = {Info("x", {1, 8}), Info("state", {2, -1, 128}),
+                                     Info("sr", {}, DType::kInt64)};
+  std::vector<TensorInfo> outputs_ = {Info("y", {1, 1}), Info("stateN", {2, 1, 128})};
+  std::vector<std::string> driven_;
+  std::vector<bool> used_;
+};
+
+TEST_F(StatePairsTest, NamesArePairedAsTheyAreGiven) {
+  const auto pairs = Pair({"stateN:state"});
+  ASSERT_TRUE(pairs.ok()) << pairs.status().message();
+  EXPECT_THAT(*pairs, ElementsAre(StatePair{"stateN", "state"}));
+  EXPECT_THAT(used_, ElementsAre(true));
+}
+
+TEST_F(StatePairsTest, AWordAboutOtherRunnersPairsNothing) {
+  const auto pairs = Pair({"hn:h"});
+  ASSERT_TRUE(pairs.ok());
+  EXPECT_THAT(*pairs, IsEmpty());
+  EXPECT_THAT(used_, ElementsAre(false));
+  EXPECT_THAT(WhyNot({"ort:hn:h"}), HasSubstr("--feed-back ort:hn:h: ort has no such output"));
+}
+
+TEST_F(StatePairsTest, AStarStandsForTheSameTextOnBothSides) {
+  inputs_ = {Info("past.0.k", {1, -1, 4}), Info("past.1.k", {1, -1, 4})};
+  outputs_ = {Info("logits", {1, 9}), Info("present.0.k", {1, -1, 4}),
+              Info("present.1.k", {1, -1, 4})};
+  const auto pairs = Pair({"present.*:past.*"});
+  ASSERT_TRUE(pairs.ok()) << pairs.status().message();
+  EXPECT_THAT(*pairs, ElementsAre(StatePair{"present.0.k", "past.0.k"},
+                                  StatePair{"present.1.k", "past.1.k"}));
+  inputs_.pop_back();
+  EXPECT_THAT(WhyNot({"present.*:past.*"}),
+              HasSubstr("output 'present.1.k' of ort would go to 'past.1.k', which is no input"));
+}
+
+TEST_F(StatePairsTest, NamesMayHaveColons) {
+  inputs_ = {Info("a:0", {1})};
+  outputs_ = {Info("b:0", {1})};
+  const auto pairs = Pair({"b:0:a:0"});
+  ASSERT_TRUE(pairs.ok()) << pairs.status().message();
+  EXPECT_THAT(*pairs, ElementsAre(StatePair{"b:0", "a:0"}));
+}
+
+TEST_F(StatePairsTest, WhatCannotMeetIsRefused) {
+  EXPECT_THAT(WhyNot({"y:state"}), HasSubstr("the numbers of axes differ"));
+  outputs_[1].dtype = DType::kFloat16;
+  EXPECT_THAT(WhyNot({"stateN:state"}),
+              HasSubstr("output 'stateN' of ort is float16 (2, 1, 128), but its input 'state' is "
+                        "float32 (2, -1, 128): the types differ"));
+  EXPECT_THAT(WhyNot({"stateN"}), HasSubstr("expected OUTPUT:INPUT"));
+  EXPECT_THAT(WhyNot({"a*:b"}), HasSubstr("expected OUTPUT:INPUT"));
+  outputs_ = {Info("p", {1, 8}), Info("q", {1, 8})};
+  EXPECT_THAT(WhyNot({"p:x", "q:x"}), HasSubstr("'x' of ort is fed by 'p' already"));
+  driven_ = {"x"};
+  EXPECT_THAT(WhyNot({"p:x"}), HasSubstr("is set by --step-slice or --advance already"));
+}
+
+TEST_F(StatePairsTest, AutoFindsTheUsualNames) {
+  const std::pair<const char*, const char*> names[] = {{"stateN", "state"},
+                                                       {"staten", "state"},
+                                                       {"present.0.key", "past_key_values.0.key"},
+                                                       {"hn", "h"},
+                                                       {"h_n", "h_0"},
+                                                       {"new_x", "x_in"},
+                                                       {"state_out", "state"},
+                                                       {"present_key_3", "past_key_3"}};
+  for (const auto& [output, input] : names) {
+    inputs_ = {Info("other", {1, 3}), Info(input, {1, 8})};
+    outputs_ = {Info("logits", {1, 8}), Info(output, {1, 8})};
+    const auto pairs = Pair({"auto"});
+    ASSERT_TRUE(pairs.ok()) << pairs.status().message();
+    EXPECT_THAT(*pairs, ElementsAre(StatePair{output, input}));
+  }
+}
+
+TEST_F(StatePairsTest, AutoTellsLayersKeysAndValuesApart) {
+  inputs_.clear();
+  outputs_.clear();
+  std::vector<StatePair> expected;
+  for (const std::string part : {"0.key", "0.value", "1.key", "1.value", "10.key", "10.value"}) {
+    inputs_.push_back(Info("past_key_values." + part, {1, 2, -1, 4}));
+    outputs_.push_back(Info("present." + part, {1, 2, -1, 4}));
+    expected.push_back({"present." + part, "past_key_values." + part});
+  }
+  const auto pairs = Pair({"auto"});
+  ASSERT_TRUE(pairs.ok()) << pairs.status().message();
+  EXPECT_EQ(*pairs, expected);
+}
+
+TEST_F(StatePairsTest, AutoRefusesWhatIsDoubtful) {
+  outputs_[1].dtype = DType::kFloat16;
+  EXPECT_THAT(WhyNot({"auto"}), HasSubstr("\n    output 'stateN', float16 (2, 1, 128), and input "
+                                          "'state', float32 (2, -1, 128): the types differ"));
+  outputs_ = {Info("state_n", {2, 1, 128}), Info("new_state", {2, 1, 128})};
+  EXPECT_THAT(WhyNot({"auto"}), HasSubstr("more than one fits"));
+  outputs_ = {Info("y", {1, 1})};
+  EXPECT_THAT(WhyNot({"auto"}), HasSubstr("ort has no output that is called like one of its"));
+  inputs_.push_back(Info("past.0.key", {1}));
+  EXPECT_THAT(WhyNot({"auto"}), HasSubstr("input 'past.0.key', float32 (1,): no output is called"));
+}
+
+TEST_F(StatePairsTest, AutoLeavesWhatIsNamedAndWhatIsDrivenAlone) {
+  outputs_.push_back(Info("new_x", {1, 8}));
+  driven_ = {"x"};
+  const auto pairs = Pair({"auto"});
+  ASSERT_TRUE(pairs.ok()) << pairs.status().message();
+  EXPECT_THAT(*pairs, ElementsAre(StatePair{"stateN", "state"}));
+  driven_.clear();
+  const auto named = Pair({"auto", "new_x:x"});
+  ASSERT_TRUE(named.ok()) << named.status().message();
+  EXPECT_THAT(*named, ElementsAre(StatePair{"new_x", "x"}, StatePair{"stateN", "state"}));
+}
+
+TEST_F(StatePairsTest, ARunnerThatTellsNothingIsBelievedButNotGuessedAt) {
+  inputs_.clear();
+  outputs_.clear();
+  const auto pairs = Pair({"hn:h"});
+  ASSERT_TRUE(pairs.ok());
+  EXPECT_THAT(*pairs, ElementsAre(StatePair{"hn", "h"}));
+  EXPECT_THAT(WhyNot({"auto"}), HasSubstr("does not tell the names"));
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,68 @@
+#include "run/steps/step_feeds.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/steps/step_tensors.h"
+#include "util/no_log.h"
+
+namespace vernier {
+namespace {
+
+Result<TensorMap> ReadInitialState(const std::string& path) {
+  if (path.empty()) return TensorMap();
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedReader> reader, FeedReader::Open({path}));
+  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> state, reader->Next());
+  if (!state) return Malformed("--initial-state: '" + path + "' holds no tensors");
+  return *std::move(state);
+}
+
+// Zeros in the shapes that random inputs would have.
+Result<TensorMap> DrawZeros(const RunPlan& plan, std::span<const TensorInfo> inputs,
+                            const std::vector<std::string>& names) {
+  RunPlan random = plan;
+  random.inputs.load_paths.clear();
+  random.inputs.iterations = 1;
+  NoLog unheard;
+  VERNIER_ASSIGN_OR_RETURN(const auto stream, FeedStream::Open(random, inputs, {}, unheard));
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> drawn, stream->Next());
+  TensorMap zeros;
+  for (const NamedTensor& input : drawn.value_or(TensorMap())) {
+    if (std::ranges::find(names, input.name) == names.end()) continue;
+    VERNIER_ASSIGN_OR_RETURN(Tensor tensor, MakeZeros(input.tensor.dtype(), input.tensor.dims()));
+    zeros.push_back({input.name, std::move(tensor)});
+  }
+  return zeros;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FeedStream>> OpenStepFeeds(const RunPlan& plan,
+                                                  std::span<const TensorInfo> inputs,
+                                                  const PythonFeeds& python, StepStates* states,
+                                                  Logger& logger) {
+  if (states == nullptr) return FeedStream::Open(plan, inputs, python, logger);
+  const bool drawn = python.script == nullptr && plan.inputs.load_paths.empty();
+  StepSequence::Source source;
+  source.runner = states->fed_for();
+  source.inputs.assign(inputs.begin(), inputs.end());
+  source.state_is_drawn = drawn;
+  VERNIER_ASSIGN_OR_RETURN(source.initial, ReadInitialState(plan.steps.initial_state));
+  const std::vector<TensorInfo> whole = InputsOfSequences(*states, source.runner, inputs);
+  if (!drawn && !inputs.empty()) {
+    source.zeros = [plan, inputs = source.inputs, names = states->StateInputs()] {
+      return DrawZeros(plan, inputs, names);
+    };
+  }
+  VERNIER_ASSIGN_OR_RETURN(auto steps, StepSequence::Create(*states, std::move(source)));
+  VERNIER_ASSIGN_OR_RETURN(
+      auto stream,
+      FeedStream::Open(plan, drawn ? std::span<const TensorInfo>(whole) : inputs, python, logger));
+  stream->GoInSteps(std::move(steps));
+  return stream;
+}
+
+}  // namespace vernier

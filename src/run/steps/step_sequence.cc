@@ -1,0 +1,205 @@
+#include "run/steps/step_sequence.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "record/runner_name.h"
+#include "run/steps/step_tensors.h"
+
+namespace vernier {
+namespace {
+
+bool IsSliceOf(const SliceWord& slice, const std::string& runner) {
+  return slice.label.empty() || IsCalled(runner, slice.label);
+}
+
+// Size and hop where the words leave them to what the runner declares, if it does.
+void CompleteSlice(const std::string& runner, std::span<const TensorInfo> inputs,
+                   SliceWord& slice) {
+  const TensorInfo* const info = FindInfo(inputs, slice.input);
+  const bool has_axis = IsSliceOf(slice, runner) && info != nullptr && info->shape &&
+                        slice.axis < info->shape->size();
+  const bool declared = has_axis && !(*info->shape)[slice.axis].dynamic();
+  if (!slice.size && declared) slice.size = (*info->shape)[slice.axis].value;
+  if (!slice.hop && slice.size) slice.hop = *slice.size - slice.pad;
+}
+
+int64_t LengthFor(const SliceWord& slice, int64_t steps) {
+  return (steps - 1) * *slice.hop - slice.pad + *slice.size;
+}
+
+// Wraps, as adding step by step does.
+int64_t TimesSteps(int64_t amount, int64_t steps) {
+  return static_cast<int64_t>(static_cast<uint64_t>(amount) * static_cast<uint64_t>(steps));
+}
+
+Status NotInFeed(std::string_view flag, const std::string& word, const std::string& input,
+                 const TensorMap& feed) {
+  std::string names;
+  for (const NamedTensor& tensor : feed) names += (names.empty() ? "'" : ", '") + tensor.name + "'";
+  return Malformed(std::string(flag) + " " + word + ": the inputs have no '" + input + "', but " +
+                   (names.empty() ? "nothing" : names));
+}
+
+Status InStep(std::string_view flag, const std::string& word, const Status& why) {
+  return why.code() == StatusCode::kInvalidArgument ? BadStepWord(flag, word, why.message()) : why;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<StepSequence>> StepSequence::Create(StepStates& states, Source source) {
+  std::unique_ptr<StepSequence> sequence(new StepSequence(states, std::move(source)));
+  VERNIER_TRY(sequence->CheckNames());
+  VERNIER_TRY(sequence->CompleteSlices());
+  return sequence;
+}
+
+// Before anything runs, where the runner says what it takes.
+Status StepSequence::CheckNames() const {
+  for (const NamedTensor& tensor : source_.initial) {
+    const std::vector<std::string> known = states_.StateInputs();
+    if (std::ranges::find(known, tensor.name) != known.end()) continue;
+    return InvalidArgument("--initial-state: '" + tensor.name + "' is no input that is fed back");
+  }
+  return {};
+}
+
+Status StepSequence::CompleteSlices() {
+  slices_ = states_.words().slices;
+  for (SliceWord& slice : slices_) {
+    CompleteSlice(source_.runner, source_.inputs, slice);
+    if (!slice.size) {
+      return BadStepWord(kSliceFlag, slice.word,
+                         "the size of axis " + std::to_string(slice.axis) +
+                             " of a step is not declared; give size=");
+    }
+    if (*slice.hop < 1) return BadStepWord(kSliceFlag, slice.word, "pad is less than size");
+  }
+  return {};
+}
+
+Result<std::optional<TensorMap>> StepSequence::Next(const NextWhole& next_whole) {
+  if (position_.sequence < 0 || position_.last()) {
+    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> whole, next_whole());
+    if (!whole) return whole;
+    VERNIER_TRY(Begin(*std::move(whole)));
+  } else {
+    ++position_.step;
+  }
+  VERNIER_ASSIGN_OR_RETURN(TensorMap feed, FeedOfStep());
+  std::vector<TensorMap> own;
+  for (const std::string& runner : states_.runners()) {
+    VERNIER_ASSIGN_OR_RETURN(own.emplace_back(), SlicesFor(runner));
+  }
+  VERNIER_TRY(states_.Enter(position_, std::move(own), feed));
+  return std::optional<TensorMap>(std::move(feed));
+}
+
+Status StepSequence::Begin(TensorMap whole) {
+  whole_ = std::move(whole);
+  position_ = {position_.sequence + 1, 0, 1};
+  VERNIER_TRY(AddFirstState());
+  VERNIER_ASSIGN_OR_RETURN(position_.steps, CountSteps());
+  for (const AdvanceWord& advance : states_.words().advances) {
+    if (Find(whole_, advance.input) != nullptr) continue;
+    return NotInFeed(kAdvanceFlag, advance.word, advance.input, whole_);
+  }
+  states_.timeline().Add(position_.sequence, position_.steps);
+  return {};
+}
+
+Status StepSequence::AddFirstState() {
+  bool lacks = false;
+  for (const std::string& input : states_.StateInputs()) {
+    const Tensor* const given = Find(whole_, input);
+    const bool initial = Find(source_.initial, input) != nullptr;
+    lacks |= given == nullptr && !initial;
+    if (given == nullptr || !source_.state_is_drawn || initial) continue;
+    VERNIER_ASSIGN_OR_RETURN(Tensor zeros, MakeZeros(given->dtype(), given->dims()));
+    whole_ = Overlaid(std::move(whole_), {{input, std::move(zeros)}});
+  }
+  if (lacks && source_.zeros) {
+    VERNIER_ASSIGN_OR_RETURN(TensorMap zeros, source_.zeros());
+    std::erase_if(zeros,
+                  [&](const NamedTensor& tensor) { return Find(whole_, tensor.name) != nullptr; });
+    whole_ = Overlaid(std::move(whole_), zeros);
+  }
+  whole_ = Overlaid(std::move(whole_), source_.initial);
+  return {};
+}
+
+const Tensor* StepSequence::SlicedTensor(const SliceWord& slice) const {
+  return Find(whole_, slice.input);
+}
+
+// As many as all slices have room for, or as were asked for.
+Result<int64_t> StepSequence::CountSteps() const {
+  std::optional<int64_t> steps = states_.plan().steps;
+  for (const SliceWord& slice : slices_) {
+    const Tensor* const tensor = SlicedTensor(slice);
+    if (tensor == nullptr) return NotInFeed(kSliceFlag, slice.word, slice.input, whole_);
+    if (slice.axis >= tensor->dims().size()) {
+      return Malformed("--step-slice " + slice.word + ": '" + slice.input + "' has the shape " +
+                       FormatDims(tensor->dims()) + ", and no axis " + std::to_string(slice.axis));
+    }
+    const int64_t length = tensor->dims()[slice.axis];
+    const int64_t room = length + slice.pad - *slice.size;
+    const int64_t holds = room < 0 ? 0 : room / *slice.hop + 1;
+    if (!steps) steps = holds;
+    if (holds >= *steps && holds > 0) continue;
+    return Malformed("--step-slice " + slice.word + ": '" + slice.input + "' of sequence " +
+                     std::to_string(position_.sequence) + " has " + std::to_string(length) +
+                     " elements along axis " + std::to_string(slice.axis) + ", enough for " +
+                     std::to_string(holds) + " steps of " + std::to_string(*slice.size) +
+                     ", not for " + std::to_string(std::max<int64_t>(*steps, 1)) +
+                     " (--steps, or another slice)");
+  }
+  return steps.value_or(1);
+}
+
+// Those with the label of one runner.
+Result<TensorMap> StepSequence::SlicesFor(const std::string& runner) const {
+  TensorMap taken;
+  for (const SliceWord& slice : slices_) {
+    const bool own = runner.empty() ? slice.label.empty()
+                                    : !slice.label.empty() && IsCalled(runner, slice.label);
+    if (!own) continue;
+    const int64_t start = position_.step * *slice.hop - slice.pad;
+    Result<Tensor> window = TakeWindow(*SlicedTensor(slice), slice.axis, start, *slice.size);
+    if (!window.ok()) return InStep(kSliceFlag, slice.word, window.status());
+    taken.push_back({slice.input, *std::move(window)});
+  }
+  return taken;
+}
+
+Result<TensorMap> StepSequence::FeedOfStep() const {
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap slices, SlicesFor(""));
+  TensorMap feed = Overlaid(whole_, slices);
+  for (const AdvanceWord& advance : states_.words().advances) {
+    const Tensor& first = *Find(whole_, advance.input);
+    Result<Tensor> now = advance.appends
+                             ? AppendValues(first, advance.amount, position_.step)
+                             : AddToAll(first, TimesSteps(advance.amount, position_.step));
+    if (!now.ok()) return InStep(kAdvanceFlag, advance.word, now.status());
+    feed = Overlaid(std::move(feed), {{advance.input, *std::move(now)}});
+  }
+  return feed;
+}
+
+std::vector<TensorInfo> InputsOfSequences(const StepStates& states, const std::string& runner,
+                                          std::span<const TensorInfo> inputs) {
+  std::vector<TensorInfo> whole(inputs.begin(), inputs.end());
+  for (SliceWord slice : states.words().slices) {
+    CompleteSlice(runner, inputs, slice);
+    if (!IsSliceOf(slice, runner) || !states.plan().steps || !slice.size || *slice.hop < 1)
+      continue;
+    for (TensorInfo& info : whole) {
+      const bool is_it = info.name == slice.input && info.shape && slice.axis < info.shape->size();
+      if (is_it) (*info.shape)[slice.axis] = {LengthFor(slice, *states.plan().steps), {}};
+    }
+  }
+  return whole;
+}
+
+}  // namespace vernier

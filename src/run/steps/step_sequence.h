@@ -1,0 +1,68 @@
+// The feeds of the steps of sequences.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "run/steps/step_states.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+class StepSequence {
+ public:
+  /// What sequences are made of beside what is given for each.
+  struct Source {
+    std::string runner;              ///< that feeds are made for
+    std::vector<TensorInfo> inputs;  ///< of it
+    TensorMap initial = {};          ///< --initial-state; it wins over the sequence's own
+    bool state_is_drawn = false;     ///< at random: then it is zeros instead
+    /// Zeros for the state inputs, where a sequence has none. May be null.
+    std::function<Result<TensorMap>()> zeros = {};
+  };
+
+  /// `states` must outlive it, and is told of every step. kInvalidArgument for words about an input
+  /// that is none, and slices whose size nothing tells.
+  static Result<std::unique_ptr<StepSequence>> Create(StepStates& states, Source source);
+
+  /// The next feed; `next_whole` gives the next sequence. nullopt behind the last. kMalformed,
+  /// naming the flag and the tensor, for sequences that do not have the steps.
+  using NextWhole = std::function<Result<std::optional<TensorMap>>()>;
+  Result<std::optional<TensorMap>> Next(const NextWhole& next_whole);
+
+  /// The sequence that the last feed is a step of, with its first state.
+  const TensorMap& whole() const { return whole_; }
+  const StepPosition& position() const { return position_; }
+  /// Of each sequence; nullopt where its length decides.
+  std::optional<int64_t> steps() const { return states_.plan().steps; }
+
+ private:
+  StepSequence(StepStates& states, Source source) : states_(states), source_(std::move(source)) {}
+  Status CompleteSlices();
+  Status CheckNames() const;
+  Status Begin(TensorMap whole);
+  Status AddFirstState();
+  Result<int64_t> CountSteps() const;
+  Result<TensorMap> SlicesFor(const std::string& runner) const;
+  Result<TensorMap> FeedOfStep() const;
+  const Tensor* SlicedTensor(const SliceWord& slice) const;
+
+  StepStates& states_;
+  Source source_;
+  std::vector<SliceWord> slices_;  // with all sizes
+  TensorMap whole_;
+  StepPosition position_{-1, 0, 1};
+};
+
+/// `inputs` as sequences are drawn for them: with `steps` the axes that slices are taken along are
+/// as long as those need. `runner` is the one whose inputs they are.
+std::vector<TensorInfo> InputsOfSequences(const StepStates& states, const std::string& runner,
+                                          std::span<const TensorInfo> inputs);
+
+}  // namespace vernier

@@ -1,0 +1,155 @@
+// The feeds that steps make of a sequence.
+#include "run/steps/step_sequence.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "util/no_log.h"
+
+namespace vernier {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Tensor FloatRow(const std::vector<float>& values) {
+  return *Tensor::Copy(DType::kFloat32, {1, static_cast<int64_t>(values.size())},
+                       std::as_bytes(std::span(values)));
+}
+
+Tensor LongRow(const std::vector<int64_t>& values) {
+  return *Tensor::Copy(DType::kInt64, {1, static_cast<int64_t>(values.size())},
+                       std::as_bytes(std::span(values)));
+}
+
+std::vector<float> FloatsOf(const TensorMap& feed, const std::string& name) {
+  const auto values = Find(feed, name)->As<float>();
+  return {values.begin(), values.end()};
+}
+
+std::vector<int64_t> LongsOf(const TensorMap& feed, const std::string& name) {
+  const auto values = Find(feed, name)->As<int64_t>();
+  return {values.begin(), values.end()};
+}
+
+class StepSequenceTest : public testing::Test {
+ protected:
+  Status Open() {
+    auto states = StepStates::Create(plan_, {"a", "b"}, log_);
+    if (!states.ok()) return states.status();
+    states_.emplace(*std::move(states));
+    StepSequence::Source source;
+    source.runner = "a";
+    source.inputs = {{"x", DType::kFloat32, std::vector<Dim>{{1, {}}, {4, {}}}}};
+    auto sequence = StepSequence::Create(*states_, std::move(source));
+    if (!sequence.ok()) return sequence.status();
+    sequence_ = *std::move(sequence);
+    return {};
+  }
+
+  // Of the sequences that are left.
+  Result<std::optional<TensorMap>> Next() {
+    return sequence_->Next([this]() -> Result<std::optional<TensorMap>> {
+      if (left_-- == 0) return std::optional<TensorMap>();
+      return std::optional<TensorMap>(whole_);
+    });
+  }
+
+  std::string WhyNot() {
+    left_ = 1;
+    const Status opened = Open();
+    return opened.ok() ? Next().status().message() : opened.message();
+  }
+
+  StepPlan plan_;
+  NoLog log_;
+  TensorMap whole_ = {
+      {"x", FloatRow({1, 2, 3, 4, 5, 6, 7})}, {"mask", LongRow({1, 1})}, {"at", LongRow({5})}};
+  int left_ = 1;
+  std::optional<StepStates> states_;
+  std::unique_ptr<StepSequence> sequence_;
+};
+
+TEST_F(StepSequenceTest, EachStepTakesItsSlice) {
+  plan_.slices = {"x:axis=1,size=3,hop=2,pad=1"};
+  ASSERT_TRUE(Open().ok());
+  EXPECT_THAT(FloatsOf(**Next(), "x"), ElementsAre(0, 1, 2));
+  EXPECT_THAT(FloatsOf(**Next(), "x"), ElementsAre(2, 3, 4));
+  EXPECT_THAT(FloatsOf(**Next(), "x"), ElementsAre(4, 5, 6));
+  EXPECT_EQ(sequence_->position(), (StepPosition{0, 2, 3}));
+  EXPECT_FALSE(Next()->has_value());
+  EXPECT_THAT(states_->timeline().lengths(), ElementsAre(3));
+  EXPECT_EQ(FloatsOf(sequence_->whole(), "x").size(), 7u);
+}
+
+TEST_F(StepSequenceTest, ARunnerMayHaveSlicesOfItsOwn) {
+  plan_.slices = {"x:axis=1,size=3", "b:x:axis=1,size=2,hop=3"};
+  ASSERT_TRUE(Open().ok());
+  (void)Next();
+  const TensorMap feed = **Next();
+  EXPECT_THAT(FloatsOf(feed, "x"), ElementsAre(4, 5, 6));
+  EXPECT_THAT(FloatsOf(states_->WithSlices(0, feed), "x"), ElementsAre(4, 5, 6));
+  EXPECT_THAT(FloatsOf(states_->WithSlices(1, feed), "x"), ElementsAre(4, 5));
+}
+
+TEST_F(StepSequenceTest, SizesComeFromTheModelWhereTheWordsHaveNone) {
+  plan_.slices = {"x:axis=1,pad=2"};
+  ASSERT_TRUE(Open().ok());
+  EXPECT_THAT(FloatsOf(**Next(), "x"), ElementsAre(0, 0, 1, 2));
+  EXPECT_THAT(FloatsOf(**Next(), "x"), ElementsAre(1, 2, 3, 4));
+  plan_.slices = {"mask:axis=1"};
+  EXPECT_THAT(WhyNot(), HasSubstr("give size="));
+}
+
+TEST_F(StepSequenceTest, InputsAdvanceAndBeginAnewWithEachSequence) {
+  plan_.steps = 3;
+  plan_.advances = {"at:+2", "mask:append 1"};
+  left_ = 2;
+  ASSERT_TRUE(Open().ok());
+  for (int64_t sequence = 0; sequence < 2; ++sequence) {
+    for (int64_t step = 0; step < 3; ++step) {
+      const TensorMap feed = **Next();
+      EXPECT_THAT(LongsOf(feed, "at"), ElementsAre(5 + 2 * step));
+      EXPECT_EQ(LongsOf(feed, "mask"), std::vector<int64_t>(static_cast<size_t>(2 + step), 1));
+      EXPECT_EQ(states_->timeline().Of(3 * sequence + step), (StepPosition{sequence, step, 3}));
+    }
+  }
+  EXPECT_FALSE(Next()->has_value());
+}
+
+TEST_F(StepSequenceTest, WhatASequenceDoesNotHaveIsNamed) {
+  plan_.steps = 4;
+  plan_.slices = {"x:axis=1,size=3,hop=2,pad=1"};
+  EXPECT_THAT(WhyNot(), HasSubstr("'x' of sequence 0 has 7 elements along axis 1, enough for 3 "
+                                  "steps of 3, not for 4"));
+  plan_.slices = {"x:axis=2,size=3"};
+  EXPECT_THAT(WhyNot(), HasSubstr("'x' has the shape (1, 7), and no axis 2"));
+  plan_.slices = {"z:axis=1,size=3"};
+  EXPECT_THAT(WhyNot(), HasSubstr("the inputs have no 'z', but 'x', 'mask', 'at'"));
+  plan_.slices = {};
+  plan_.advances = {"z:+1"};
+  EXPECT_THAT(WhyNot(), HasSubstr("--advance z:+1: the inputs have no 'z'"));
+}
+
+TEST_F(StepSequenceTest, WordsThatAreNoneAreNamed) {
+  for (const char* word : {"x", "x:size=3", "x:axis=-1", "x:axis=1,size=0", "x:axis=1,step=2",
+                           "x:axis=1,size=3,pad=3"}) {
+    plan_.slices = {word};
+    EXPECT_THAT(WhyNot(), HasSubstr(std::string("--step-slice ") + word + ": ")) << word;
+  }
+  plan_.slices = {"x:axis=1", "x:axis=0"};
+  EXPECT_THAT(WhyNot(), HasSubstr("'x' is sliced twice"));
+  plan_.slices = {};
+  for (const char* word : {"at", "at:1", "at:+x", "mask:append"}) {
+    plan_.advances = {word};
+    EXPECT_THAT(WhyNot(), HasSubstr("expected NAME:+1 or 'NAME:append 1'")) << word;
+  }
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,183 @@
+#include "run/steps/step_states.h"
+
+#include <algorithm>
+
+namespace vernier {
+namespace {
+
+bool FeedsInput(std::span<const StatePair> pairs, const std::string& input) {
+  return std::ranges::any_of(pairs, [&](const StatePair& pair) { return pair.input == input; });
+}
+
+// Is the source of --map-inputs this tensor, or a form of it: "state[0:1]"?
+bool IsMadeOf(const std::string& source, const std::string& tensor) {
+  if (!source.starts_with(tensor)) return false;
+  return source.size() == tensor.size() || source[tensor.size()] == '[' ||
+         source[tensor.size()] == '@';
+}
+
+}  // namespace
+
+TensorMap Overlaid(TensorMap tensors, const TensorMap& others) {
+  for (const NamedTensor& other : others) {
+    const auto found = std::ranges::find_if(
+        tensors, [&](const NamedTensor& tensor) { return tensor.name == other.name; });
+    if (found == tensors.end()) {
+      tensors.push_back(other);
+    } else {
+      found->tensor = other.tensor;
+    }
+  }
+  return tensors;
+}
+
+Result<StepStates> StepStates::Create(const StepPlan& plan, std::vector<std::string> runners,
+                                      Logger& logger) {
+  StepStates states(plan, std::move(runners), logger);
+  VERNIER_ASSIGN_OR_RETURN(states.words_, ParseStepWords(plan, states.names_));
+  states.used_.assign(states.words_.feed_back.size(), false);
+  return states;
+}
+
+std::vector<std::string> StepStates::DrivenInputs() const {
+  std::vector<std::string> driven;
+  for (const SliceWord& slice : words_.slices) driven.push_back(slice.input);
+  for (const AdvanceWord& advance : words_.advances) driven.push_back(advance.input);
+  return driven;
+}
+
+Status StepStates::Pair(size_t runner, const RunnerSides& sides) {
+  VERNIER_ASSIGN_OR_RETURN(runners_[runner].pairs,
+                           PairState(words_.feed_back, sides, DrivenInputs(), used_));
+  if (fed_for_.empty() && !sides.inputs.empty()) fed_for_ = sides.name;
+  for (const std::string& input : StateInputs()) {
+    const bool has = sides.inputs.empty() || FindInfo(sides.inputs, input) != nullptr;
+    if (!has) runners_[runner].foreign.insert(input);
+  }
+  VERNIER_TRY(CheckAllFed(runner, sides));
+  SayPairs(runner);
+  return {};
+}
+
+// A state that stays as it was at first would look like a difference between the runners.
+Status StepStates::CheckAllFed(size_t runner, const RunnerSides& sides) const {
+  if (shares_state()) return {};
+  for (const std::string& input : StateInputs()) {
+    const bool has = FindInfo(sides.inputs, input) != nullptr;
+    if (!has || FeedsInput(runners_[runner].pairs, input)) continue;
+    return InvalidArgument("--feed-back: nothing feeds the input '" + input + "' of " + sides.name +
+                           " after the first step; say which output does: " + sides.name +
+                           ":OUTPUT:" + input);
+  }
+  return {};
+}
+
+void StepStates::SayPairs(size_t runner) const {
+  std::string text;
+  for (const StatePair& pair : runners_[runner].pairs) {
+    text += (text.empty() ? "" : ", ") + pair.output + " -> " + pair.input;
+  }
+  if (!text.empty()) logger_->Info(names_[runner] + " | Fed back from step to step: " + text);
+}
+
+Status StepStates::CheckUsed() const {
+  for (size_t i = 0; i < used_.size(); ++i) {
+    if (used_[i]) continue;
+    return BadStepWord(kFeedBackFlag, words_.feed_back[i].word,
+                       "no runner has such an output and input");
+  }
+  return {};
+}
+
+std::vector<std::string> StepStates::StateInputs() const {
+  std::vector<std::string> inputs;
+  for (const Runner& runner : runners_) {
+    for (const StatePair& pair : runner.pairs) inputs.push_back(pair.input);
+    if (!inputs.empty()) break;
+  }
+  return inputs;
+}
+
+Status StepStates::Enter(const StepPosition& position, std::vector<TensorMap> slices,
+                         TensorMap& feed) {
+  position_ = position;
+  slices.resize(runners_.size());
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    runners_[i].slices = std::move(slices[i]);
+    runners_[i].state = std::exchange(runners_[i].next, {});
+    if (position.step == 0) runners_[i].state.clear();
+  }
+  if (!shares_state() || position.step == 0 || runners_.empty()) return {};
+  const Runner& reference = runners_.front();
+  const size_t wanted = std::max<size_t>(reference.pairs.size(), StateInputs().empty() ? 0 : 1);
+  if (reference.state.size() < wanted) {
+    return Unavailable("step " + std::to_string(position.step) + " needs the state of " +
+                       names_.front() + ", which has failed or feeds nothing back");
+  }
+  feed = Overlaid(std::move(feed), reference.state);
+  for (Runner& runner : runners_) runner.state.clear();
+  return {};
+}
+
+Status StepStates::Remember(size_t runner, const TensorMap& outputs) {
+  Runner& here = runners_[runner];
+  here.next.clear();
+  for (const StatePair& pair : here.pairs) {
+    const Tensor* const output = Find(outputs, pair.output);
+    if (output == nullptr) {
+      return InvalidArgument("--feed-back: " + names_[runner] + " has no output '" + pair.output +
+                             "' that could be its input '" + pair.input + "'");
+    }
+    here.next.push_back({pair.input, *output});
+  }
+  return {};
+}
+
+TensorMap StepStates::WithSlices(size_t runner, const TensorMap& feed) const {
+  return Overlaid(feed, runners_[runner].slices);
+}
+
+TensorMap StepStates::WithState(size_t runner, const TensorMap& mapped) const {
+  const Runner& here = runners_[runner];
+  if (here.state.empty()) return mapped;
+  TensorMap fed = Overlaid(mapped, here.state);
+  // The first state of the sequence, under the names of another runner.
+  std::erase_if(fed, [&](const NamedTensor& tensor) { return here.foreign.contains(tensor.name); });
+  return fed;
+}
+
+Status StepStates::CheckMapped(size_t runner,
+                               std::span<const std::pair<std::string, std::string>> mapped) const {
+  if (shares_state()) return {};
+  for (const auto& [input, source] : mapped) {
+    const auto made_of = [&source = source](const std::string& name) {
+      return IsMadeOf(source, name);
+    };
+    const bool fed = FeedsInput(runners_[runner].pairs, input);
+    if (fed || !std::ranges::any_of(StateInputs(), made_of)) continue;
+    return InvalidArgument(
+        "--feed-back: nothing feeds the input '" + input + "' of " + names_[runner] +
+        " after the first step, which --map-inputs gives the state '" + source + "'");
+  }
+  return {};
+}
+
+bool StepStates::IsState(size_t stream, const std::string& output) const {
+  if (stream >= runners_.size()) return false;
+  return std::ranges::any_of(runners_[stream].pairs,
+                             [&](const StatePair& pair) { return pair.output == output; });
+}
+
+StepsRecord StepStates::Record() const {
+  StepsRecord record;
+  record.lengths = timeline_.lengths();
+  record.state = plan_->state == StateSource::kReference ? "reference" : "own";
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    for (const StatePair& pair : runners_[i].pairs) {
+      record.feed_back.push_back({names_[i], pair.output, pair.input});
+    }
+  }
+  return record;
+}
+
+}  // namespace vernier

@@ -1,0 +1,100 @@
+// What each runner of a run is fed with beside the feed of a step: its state, and slices of its
+// own.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/steps/state_pairs.h"
+#include "run/steps/step_timeline.h"
+#include "run/steps/step_words.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/run_record.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Tensors are kept, never copied or changed. Runners are told by their index.
+class StepStates {
+ public:
+  /// Both must outlive the object. Errors as ParseStepWords.
+  static Result<StepStates> Create(const StepPlan& plan, std::vector<std::string> runners,
+                                   Logger& logger);
+
+  const StepPlan& plan() const { return *plan_; }
+  const StepWords& words() const { return words_; }
+  const std::vector<std::string>& runners() const { return names_; }
+
+  /// Once a runner is open, in the order of runners: decides what is fed back and says so. Errors
+  /// as PairState; kInvalidArgument for a runner with an input that is a state of the first runner
+  /// and that nothing feeds.
+  Status Pair(size_t runner, const RunnerSides& sides);
+  /// kInvalidArgument for a word of --feed-back that is about no runner, once all were paired.
+  Status CheckUsed() const;
+
+  /// The first runner that said what it takes: feeds are made for it. Empty: none did.
+  const std::string& fed_for() const { return fed_for_; }
+  /// The inputs of the first runner that is fed back: the tensors of a feed with the first state.
+  std::vector<std::string> StateInputs() const;
+
+  /// The next step. Its feed is completed with the state that all runners share. `slices` are those
+  /// of runners of their own, runner by runner. kUnavailable where the reference has failed.
+  Status Enter(const StepPosition& position, std::vector<TensorMap> slices, TensorMap& feed);
+  /// What a runner made of this step.
+  Status Remember(size_t runner, const TensorMap& outputs);
+
+  /// The feed of this step as one runner is given it, before --map-inputs and after.
+  TensorMap WithSlices(size_t runner, const TensorMap& feed) const;
+  TensorMap WithState(size_t runner, const TensorMap& mapped) const;
+  /// kInvalidArgument where --map-inputs feeds an input with the first state, and nothing feeds it
+  /// in the steps that follow. `mapped`: inputs of the runner and their sources.
+  Status CheckMapped(size_t runner,
+                     std::span<const std::pair<std::string, std::string>> mapped) const;
+
+  StepTimeline& timeline() { return timeline_; }
+  const StepTimeline& timeline() const { return timeline_; }
+  /// Is the state of this iteration the one that is here?
+  bool AtHand(int64_t iteration) const { return timeline_.Of(iteration) == position_; }
+
+  bool IsState(size_t stream, const std::string& output) const;
+  StepsRecord Record() const;
+
+ private:
+  struct Runner {
+    std::vector<StatePair> pairs;
+    std::set<std::string> foreign;  // state inputs of the first runner that this one lacks
+    TensorMap slices;
+    TensorMap state;  // by its inputs
+    TensorMap next;
+  };
+
+  StepStates(const StepPlan& plan, std::vector<std::string> names, Logger& logger)
+      : plan_(&plan), logger_(&logger), names_(std::move(names)), runners_(names_.size()) {}
+  bool shares_state() const {
+    return plan_->state == StateSource::kReference || names_.size() == 1;
+  }
+  std::vector<std::string> DrivenInputs() const;
+  Status CheckAllFed(size_t runner, const RunnerSides& sides) const;
+  void SayPairs(size_t runner) const;
+
+  const StepPlan* plan_;
+  Logger* logger_;
+  std::vector<std::string> names_;
+  std::vector<Runner> runners_;
+  StepWords words_;
+  std::vector<bool> used_;
+  std::string fed_for_;
+  StepTimeline timeline_;
+  StepPosition position_;
+};
+
+/// `tensors`, those of `others` in the place of, or behind, what has their names.
+TensorMap Overlaid(TensorMap tensors, const TensorMap& others);
+
+}  // namespace vernier

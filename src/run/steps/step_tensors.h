@@ -1,0 +1,28 @@
+// What steps make of the tensors of a sequence.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Elements `start` to `start + size` along an axis, with zeros where that is below 0. The axis is
+/// one of the tensor's, and nothing lies behind its end. kInvalidArgument for strings and packed
+/// types; kInternal when memory cannot be had.
+Result<Tensor> TakeWindow(const Tensor& tensor, size_t axis, int64_t start, int64_t size);
+
+/// The last axis, longer by `count` elements of this value. kInvalidArgument for a scalar and for
+/// types that are no whole bytes or no numbers; kInternal when memory cannot be had.
+Result<Tensor> AppendValues(const Tensor& tensor, int64_t value, int64_t count);
+
+/// Every element and `amount`. kInvalidArgument for types that are no numbers; kInternal when
+/// memory cannot be had.
+Result<Tensor> AddToAll(const Tensor& tensor, int64_t amount);
+
+/// kInvalidArgument for types without zeros; kInternal when memory cannot be had.
+Result<Tensor> MakeZeros(DType dtype, Dims dims);
+
+}  // namespace vernier

@@ -1,0 +1,144 @@
+#include "run/steps/step_words.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "run/comparison/name_maps.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+int64_t StarsIn(std::string_view text) { return std::ranges::count(text, '*'); }
+
+Result<FeedBackWord> ParseFeedBack(const std::string& word, std::span<const std::string> runners) {
+  FeedBackWord parsed{word, "", word};
+  parsed.label = TakeLabel(runners, parsed.rest);
+  if (parsed.automatic() || !parsed.Splits().empty()) return parsed;
+  return BadStepWord(kFeedBackFlag, word,
+                     "expected OUTPUT:INPUT, both with one '*' or none, or 'auto'");
+}
+
+// The input's name, and what stands behind its last colon.
+Result<std::pair<std::string, std::string>> SplitAtLastColon(std::string_view flag,
+                                                             const std::string& word,
+                                                             const std::string& expected) {
+  const size_t colon = word.rfind(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == word.size()) {
+    return BadStepWord(flag, word, "expected " + expected);
+  }
+  return std::pair(word.substr(0, colon), word.substr(colon + 1));
+}
+
+Status SetSliceField(std::string_view entry, SliceWord& slice) {
+  const size_t equals = entry.find('=');
+  const std::string_view key = Trim(entry.substr(0, equals));
+  const std::optional<int64_t> value =
+      equals == std::string_view::npos ? std::nullopt : ParseInt(entry.substr(equals + 1));
+  const auto needs = [&](int64_t least) -> Status {
+    if (value && *value >= least) return {};
+    return BadStepWord(kSliceFlag, slice.word,
+                       std::string(key) + " is a whole number >= " + std::to_string(least));
+  };
+  if (key == "axis") {
+    VERNIER_TRY(needs(0));
+    slice.axis = static_cast<size_t>(*value);
+  } else if (key == "size" || key == "hop") {
+    VERNIER_TRY(needs(1));
+    (key == "size" ? slice.size : slice.hop) = value;
+  } else if (key == "pad") {
+    VERNIER_TRY(needs(0));
+    slice.pad = *value;
+  } else {
+    return BadStepWord(kSliceFlag, slice.word,
+                       "expected axis=, size=, hop= or pad=, got '" + std::string(entry) + "'");
+  }
+  return {};
+}
+
+Result<SliceWord> ParseStepSlice(const std::string& word, std::span<const std::string> runners) {
+  SliceWord slice;
+  slice.word = word;
+  VERNIER_ASSIGN_OR_RETURN(const auto parts,
+                           SplitAtLastColon(kSliceFlag, word, "INPUT:axis=N,size=N,hop=N,pad=N"));
+  slice.input = parts.first;
+  slice.label = TakeLabel(runners, slice.input);
+  std::string_view rest = parts.second;
+  bool has_axis = false;
+  while (!rest.empty()) {
+    const std::string_view entry = rest.substr(0, rest.find(','));
+    has_axis |= Trim(entry).starts_with("axis");
+    VERNIER_TRY(SetSliceField(entry, slice));
+    rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
+  }
+  if (!has_axis) return BadStepWord(kSliceFlag, word, "axis= is missing");
+  if (slice.size && slice.pad >= *slice.size) {
+    return BadStepWord(kSliceFlag, word, "pad is less than size");
+  }
+  return slice;
+}
+
+Result<AdvanceWord> ParseAdvance(const std::string& word) {
+  AdvanceWord advance;
+  advance.word = word;
+  VERNIER_ASSIGN_OR_RETURN(const auto parts,
+                           SplitAtLastColon(kAdvanceFlag, word, "NAME:+1 or 'NAME:append 1'"));
+  advance.input = parts.first;
+  std::string_view rest = Trim(parts.second);
+  constexpr std::string_view kAppend = "append";
+  advance.appends = rest.starts_with(kAppend);
+  if (advance.appends) rest.remove_prefix(kAppend.size());
+  const std::string_view number = Trim(rest);
+  const bool is_signed = number.starts_with('+') || number.starts_with('-');
+  const std::optional<int64_t> amount = ParseInt(number);
+  if (!amount || (!advance.appends && !is_signed)) {
+    return BadStepWord(kAdvanceFlag, word, "expected NAME:+1 or 'NAME:append 1'");
+  }
+  advance.amount = *amount;
+  return advance;
+}
+
+}  // namespace
+
+Status BadStepWord(std::string_view flag, std::string_view word, const std::string& why) {
+  return InvalidArgument(std::string(flag) + " " + std::string(word) + ": " + why);
+}
+
+std::vector<std::pair<std::string, std::string>> FeedBackWord::Splits() const {
+  std::vector<std::pair<std::string, std::string>> splits;
+  for (size_t colon = rest.find(':'); colon != std::string::npos;
+       colon = rest.find(':', colon + 1)) {
+    std::pair<std::string, std::string> split(rest.substr(0, colon), rest.substr(colon + 1));
+    const int64_t stars = StarsIn(split.first);
+    const bool named = !split.first.empty() && !split.second.empty();
+    if (named && stars <= 1 && stars == StarsIn(split.second)) splits.push_back(std::move(split));
+  }
+  return splits;
+}
+
+Result<StepWords> ParseStepWords(const StepPlan& plan, std::span<const std::string> runners) {
+  StepWords words;
+  for (const std::string& word : plan.feed_back) {
+    VERNIER_ASSIGN_OR_RETURN(FeedBackWord parsed, ParseFeedBack(word, runners));
+    words.feed_back.push_back(std::move(parsed));
+  }
+  for (const std::string& word : plan.slices) {
+    VERNIER_ASSIGN_OR_RETURN(SliceWord parsed, ParseStepSlice(word, runners));
+    const bool twice = std::ranges::any_of(words.slices, [&](const SliceWord& other) {
+      return other.input == parsed.input && other.label == parsed.label;
+    });
+    if (twice) return BadStepWord(kSliceFlag, word, "'" + parsed.input + "' is sliced twice");
+    words.slices.push_back(std::move(parsed));
+  }
+  for (const std::string& word : plan.advances) {
+    VERNIER_ASSIGN_OR_RETURN(AdvanceWord parsed, ParseAdvance(word));
+    const auto same = [&](const auto& other) { return other.input == parsed.input; };
+    if (std::ranges::any_of(words.advances, same) || std::ranges::any_of(words.slices, same)) {
+      return BadStepWord(kAdvanceFlag, word, "'" + parsed.input + "' is set twice for each step");
+    }
+    words.advances.push_back(std::move(parsed));
+  }
+  return words;
+}
+
+}  // namespace vernier

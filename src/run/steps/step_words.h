@@ -1,0 +1,65 @@
+// The words of --feed-back, --step-slice and --advance.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// `[RUNNER:]OUTPUT:INPUT`, either with one `*`, or `[RUNNER:]auto`.
+struct FeedBackWord {
+  std::string word;   ///< as it was given
+  std::string label;  ///< of a runner; empty: of all
+  std::string rest;   ///< behind the label
+
+  bool automatic() const { return rest == "auto"; }
+  /// OUTPUT and INPUT, for each colon that may be the one between them: names may have colons.
+  std::vector<std::pair<std::string, std::string>> Splits() const;
+};
+
+/// `[RUNNER:]INPUT:axis=1,size=576,hop=512,pad=64`: step t takes `size` elements along the axis,
+/// from t * hop - pad on; before the first there are zeros.
+struct SliceWord {
+  std::string word;
+  std::string label;  ///< of a runner; empty: of all that have no slice of their own
+  std::string input;
+  size_t axis = 0;
+  std::optional<int64_t> size;  ///< at least 1; not given: as the input is declared
+  std::optional<int64_t> hop;   ///< at least 1; not given: size - pad
+  int64_t pad = 0;              ///< at least 0, less than `size`
+};
+
+/// `NAME:+1`, or `NAME:append 1`, which makes the last axis longer.
+struct AdvanceWord {
+  std::string word;
+  std::string input;
+  bool appends = false;
+  int64_t amount = 0;  ///< to add, or the value to append
+};
+
+struct StepWords {
+  std::vector<FeedBackWord> feed_back;
+  std::vector<SliceWord> slices;
+  std::vector<AdvanceWord> advances;
+};
+
+/// `runners` are the names that labels may be of (IsCalled). kInvalidArgument, naming flag and
+/// word, for what is no such word, and for an input that is sliced (for one runner) or advanced
+/// twice.
+Result<StepWords> ParseStepWords(const StepPlan& plan, std::span<const std::string> runners);
+
+/// "--feed-back WORD: WHY", and the same of other flags.
+Status BadStepWord(std::string_view flag, std::string_view word, const std::string& why);
+
+inline constexpr std::string_view kFeedBackFlag = "--feed-back";
+inline constexpr std::string_view kSliceFlag = "--step-slice";
+inline constexpr std::string_view kAdvanceFlag = "--advance";
+
+}  // namespace vernier

@@ -1,0 +1,130 @@
+"""Sequences of steps: --steps, --feed-back, --step-slice, --advance, --state."""
+
+import json
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from polygraphy.comparator import RunResults
+
+from program import Case
+
+
+class Steps(Case):
+    def recurrent(self, name, gain=1.0):
+        """h_new = tanh(h W + x) * gain, y = sum of h_new."""
+        weights = np.random.default_rng(3).normal(0, 0.4, (4, 4)).astype("f4")
+        info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, s)
+                for n, s in (("x", [1, 4]), ("h", [1, 4]), ("y", [1, 1]), ("hn", [1, 4]))}
+        nodes = [helper.make_node("MatMul", ["h", "w"], ["hw"]),
+                 helper.make_node("Add", ["hw", "x"], ["sum"]),
+                 helper.make_node("Tanh", ["sum"], ["t"]),
+                 helper.make_node("Mul", ["t", "gain"], ["hn"]),
+                 helper.make_node("ReduceSum", ["hn", "axes"], ["y"], keepdims=1)]
+        graph = helper.make_graph(
+            nodes, "g", [info["x"], info["h"]], [info["y"], info["hn"]],
+            [numpy_helper.from_array(weights, "w"),
+             numpy_helper.from_array(np.float32(gain), "gain"),
+             numpy_helper.from_array(np.array([1], "i8"), "axes")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path(name)))
+        return weights
+
+    def record(self):
+        return json.loads(self.path("r.json").read_text(encoding="utf-8"))
+
+    def recordings(self, steps=5):
+        random = np.random.default_rng(5)
+        return [{"x": random.normal(size=(1, 4 * steps)).astype("f4")} for _ in range(2)]
+
+    def test_a_recording_is_fed_step_by_step_and_each_begins_with_zeros(self):
+        weights = self.recurrent("m.onnx")
+        feeds = self.recordings()
+        self.save_feeds("feeds.json", feeds)
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "feeds.json",
+                             "--feed-back", "auto", "--step-slice", "x:axis=1",
+                             "--save-outputs", "o.json", "--save-record", "r.json")
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, 0, said)
+        self.assertIn("Fed back from step to step: hn -> h", said)
+        steps = self.record()["steps"]
+        self.assertEqual((steps["lengths"], steps["state"]), ([5, 5], "own"))
+        ((_, iterations),) = RunResults.load(str(self.path("o.json")))
+        self.assertEqual(len(iterations), 10)
+        for i, iteration in enumerate(iterations):
+            if i % 5 == 0:
+                h = np.zeros((1, 4), "f4")
+            at = 4 * (i % 5)
+            h = np.tanh(h @ weights + feeds[i // 5]["x"][:, at:at + 4])
+            np.testing.assert_allclose(iteration["hn"], h, atol=1e-5)
+
+    def run_two(self, *words, gain=1.0, code=0):
+        self.recurrent("a.onnx")
+        self.recurrent("b.onnx", gain)
+        ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                             "--iterations", "2", "--feed-back", "hn:h", "--save-record", "r.json",
+                             *words)
+        said = ended.out + ended.err
+        if code is not None:
+            self.assertEqual(ended.code, code, said)
+        return said
+
+    def times(self):
+        return {o["name"]: o["time"] for o in self.record()["pairs"][0]["outputs"]}
+
+    def test_rows_and_record_tell_of_steps(self):
+        self.run_two("--steps", "6", "--save-rows", "rows.jsonl")
+        rows = [json.loads(line) for line in self.path("rows.jsonl").read_text().splitlines()]
+        self.assertEqual([row["step"] for row in rows], [*range(6)] * 2)
+        self.assertEqual([row["index"] for row in rows], [*range(12)])
+        times = self.times()
+        self.assertEqual((times["y"]["steps"], times["hn"]["steps"]), (12, 4))
+        self.assertEqual((times["y"]["first_bad_step"], times["hn"]["fed_back"]), (None, True))
+
+    def test_the_first_bad_step_is_told(self):
+        said = self.run_two("--steps", "20", gain=1.001, code=1)
+        self.assertRegex(said, r"a vs\. b: the error of output 'y' .*; "
+                               r"first out of tolerance at step 0 of sequence 0")
+        self.run_two("--steps", "20", "--state", "reference", gain=1.001, code=1)
+        self.assertTrue(self.times()["y"]["own"])
+
+    def test_a_state_that_is_given(self):
+        self.save_feeds("h.json", [{"h": np.full((1, 4), 9, "f4")}])
+        self.run_two("--steps", "2", "--initial-state", "h.json")
+        self.save_feeds("h.json", [{"z": np.zeros((1, 4), "f4")}])
+        self.assertIn("--initial-state: 'z' is no input that is fed back",
+                      self.run_two("--steps", "2", "--initial-state", "h.json", code=None))
+
+    def test_what_makes_no_sense_is_named(self):
+        self.recurrent("m.onnx")
+        for words, what in (
+                (("--steps", "3"), "all steps would be the same"),
+                (("--steps", "1"), "all steps would be the same"),
+                (("--feed-back", "hn:h", "--steps", "1"), "--steps 1: there is no next step"),
+                (("--feed-back", "hn:h", "--steps", "2", "--state", "reference"),
+                 "--state reference: a lone runner is fed with its own state anyway"),
+                (("--feed-back", "hn:h", "--steps", "2", "--compare-state"),
+                 "--compare-state: there is only one side to compare"),
+                (("--feed-back", "hn:h"), "how many steps?"),
+                (("--feed-back", "hn", "--steps", "2"), "--feed-back hn: expected OUTPUT:INPUT"),
+                (("--feed-back", "y:h", "--steps", "2"), "axis 1 differs"),
+                (("--feed-back", "q:h", "--steps", "2"), "no runner has such an output and input"),
+                (("--step-slice", "x:axis=1,size=0"), "size is a whole number >= 1"),
+                (("--advance", "x:next", "--steps", "2"), "--advance x:next: expected"),
+                (("--onnxrt", "--feed-back", "hn:h", "--steps", "2", "--state", "reference",
+                  "--sequential-runners"), "--state reference: the reference must be there"),
+                (("--onnxrt", "--steps", "2", "--advance", "x:+1", "--compare-state"),
+                 "--compare-state has no effect without --feed-back")):
+            ended = self.vernier("run", "m.onnx", "--onnxrt", *words)
+            self.assertNotEqual(ended.code, 0, words)
+            self.assertIn(what, ended.out + ended.err)
+        self.save_feeds("feeds.json", self.recordings())
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "feeds.json",
+                             "--feed-back", "hn:h", "--step-slice", "x:axis=1", "--steps", "6")
+        self.assertIn("'x' of sequence 0 has 20 elements along axis 1, enough for 5 steps of 4, "
+                      "not for 6", ended.out + ended.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
