@@ -64,7 +64,9 @@ class Comparison {
     record.notes = std::move(notes);
     RunFaults& faults = outcome.faults;
     record.averaged = plan_.compare.check_average;
-    run_->Finish(lengths, Coverage::kJudged, faults, record);
+    std::vector<StreamLength> streams;
+    for (const int64_t made : lengths) streams.push_back({made, made});
+    run_->Finish(streams, Coverage::kJudged, faults, record);
     if (plan_.strict) {
       for (PairRecord& pair : record.pairs) {
         for (const OutputRecord& output : pair.outputs) pair.rejected |= !output.vacuous.empty();
