@@ -39,7 +39,7 @@ constexpr OptionRow kInputs[] = {
      .standing = Standing::kBetter,
      .note = "A range for an input that the model lacks, or beyond the input's type, is an error"
              " unless --lenient is given.",
-      .needs = {kAnyRunner}},
+     .needs = {kAnyRunner}},
     {.flags = {"--iterations", "--iters"},
      .dest = "iterations",
      .sets = Sets<&InputPlan::iterations>(kCount),
