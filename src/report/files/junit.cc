@@ -6,7 +6,7 @@
 
 #include "record/coverage.h"
 #include "record/side_names.h"
-#include "report/text/run_summary.h"
+#include "report/text/next_step.h"
 #include "report/text/text_escape.h"
 #include "report/text/verdict_text.h"
 #include "util/counted.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "report/text/next_step.h"
 #include "report/text/run_summary.h"
 #include "report/text/text_escape.h"
 #include "report/text/verdict_text.h"

@@ -8,6 +8,7 @@
 #include "io/bytes/byte_sink.h"
 #include "io/json/json_writer.h"
 #include "record/page_json.h"
+#include "report/text/next_step.h"
 #include "report/text/run_summary.h"
 #include "report/text/verdict_text.h"
 #include "util/number_text.h"

@@ -27,8 +27,4 @@ std::string FormatCoverage(const PairRecord& pair);
 /// outputs were averaged and an old record does not say how the average was.
 std::string FormatPair(const PairRecord& pair, bool averaged);
 
-/// After a mismatch, its likely reason and the next command, as lines; empty where the record has
-/// neither.
-std::string FormatAdvice(const RunRecord& record);
-
 }  // namespace vernier

@@ -1,0 +1,116 @@
+#include "report/text/next_step.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "record/coverage.h"
+#include "report/text/run_summary.h"
+#include "report/text/tolerance_advice.h"
+#include "report/text/verdict_text.h"
+#include "util/visible_text.h"
+
+namespace vernier {
+namespace {
+
+// One line, whatever the names in it hold.
+std::string OneLine(std::string_view text) { return VisibleLine(text) + "\n"; }
+
+const RunnerRecord* FindRunner(const RunRecord& record, const std::string& name) {
+  for (const RunnerRecord& runner : record.runners) {
+    if (runner.name == name) return &runner;
+  }
+  return nullptr;
+}
+
+// Whether `blame` can probe it. Scripts may do with the model what they like.
+bool IsOnnx(const RunnerRecord* runner) {
+  return runner != nullptr && runner->model.ends_with(".onnx") && runner->backend != "python";
+}
+
+// Empty: nothing would name the layer.
+std::string LayerAdvice(const RunnerRecord* first, const RunnerRecord* second) {
+  if (IsOnnx(first) && IsOnnx(second)) {
+    return "to find the layer: add --blame";
+  }
+  const bool one_saved = (first == nullptr) != (second == nullptr);
+  if (!one_saved || !(IsOnnx(first) || IsOnnx(second))) return "";
+  return "to find the layer: `vernier blame` with outputs that were saved with --onnx-outputs '*' "
+         "and their inputs";
+}
+
+bool HasMismatch(const PairRecord& pair) { return std::ranges::any_of(pair.outputs, HasFailed); }
+
+// "reason: a computes in float32, b in float16", where both say it and differ. Frameworks name a
+// type for strings as well, which is no reason.
+std::string PrecisionReason(const RunnerRecord* first, const RunnerRecord* second) {
+  if (first == nullptr || second == nullptr) return "";
+  // Scripts need not say what they compute in.
+  const bool known = !first->precision.empty() && !second->precision.empty();
+  if (!known || first->precision == second->precision) return "";
+  if (first->precision == "strings" || second->precision == "strings") return "";
+  return OneLine("reason: " + first->name + " computes in " + first->precision + ", " +
+                 second->name + " in " + second->precision);
+}
+
+bool EndsAtInt32(const SideRecord& side) {
+  return side.min == std::numeric_limits<int32_t>::min() ||
+         side.max == std::numeric_limits<int32_t>::max();
+}
+
+bool ExceedsInt32(const SideRecord& side) {
+  return side.min < std::numeric_limits<int32_t>::min() ||
+         side.max > std::numeric_limits<int32_t>::max();
+}
+
+// Of integers that one side has within 32 bits only, where the other's are larger.
+std::string SaturationReason(const PairRecord& pair) {
+  for (const OutputRecord& output : pair.outputs) {
+    const std::optional<SideRecord>&first = output.figures.first, &second = output.figures.second;
+    if (!HasFailed(output) || !HoldsIntegers(output) || !first || !second) continue;
+    const bool by_first = EndsAtInt32(*first) && ExceedsInt32(*second);
+    const bool by_second = EndsAtInt32(*second) && ExceedsInt32(*first);
+    if (!by_first && !by_second) continue;
+    return OneLine("reason: " + (by_first ? pair.first : pair.second) +
+                   " ends at the limits of int32 in"
+                   " output '" +
+                   output.name + "', and " + (by_first ? pair.second : pair.first) +
+                   " has values beyond");
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string FormatAdvice(const RunRecord& record) {
+  // Where the outputs part is known then, and a bound is no tolerance that could be wider.
+  if (record.blame) return "";
+  for (const PairRecord& pair : record.pairs) {
+    for (const OutputRecord& output : pair.outputs) {
+      if (!HasFailed(output) || output.not_finite == 0) continue;
+      return OneLine(
+          "reason: output '" + output.name + "' differs in " + std::to_string(output.not_finite) +
+          (output.not_finite == 1 ? " NaN or infinite value" : " NaN or infinite values") +
+          (record.runners.empty() ? ""
+                                  : "; find where they start: add --onnx-outputs '*' --validate"));
+    }
+  }
+  const auto pair = std::ranges::find_if(record.pairs, HasMismatch);
+  if (pair == record.pairs.end()) return "";
+  const RunnerRecord* first = FindRunner(record, pair->first);
+  const RunnerRecord* second = FindRunner(record, pair->second);
+  std::string next = LayerAdvice(first, second);
+  if (const std::string options = AdviceToAccept(record); !options.empty()) {
+    next += (next.empty() ? "" : "; ") + ("to accept this difference: use" + options);
+    // Of a pair of tolerances, each is only known to be enough beside the other as it was.
+    const bool pair = options.find(" --atol ") != std::string::npos ||
+                      options.find(" --rtol ") != std::string::npos;
+    if (pair && !options.ends_with(')')) next += " (enough, but not the smallest pair)";
+  }
+  std::string reason = SaturationReason(*pair);
+  if (reason.empty()) reason = PrecisionReason(first, second);
+  return reason + (next.empty() ? "" : OneLine("next: " + next));
+}
+
+}  // namespace vernier

@@ -1,0 +1,14 @@
+// Why a run failed, as far as its record shows, and what to type next.
+#pragma once
+
+#include <string>
+
+#include "vernier/run_record.h"
+
+namespace vernier {
+
+/// After a mismatch, its likely reason and the next command, as lines; empty where the record has
+/// neither.
+std::string FormatAdvice(const RunRecord& record);
+
+}  // namespace vernier
