@@ -348,7 +348,7 @@ def test_nothing_to_compare_is_refused():
     one = RunResults()
     one.add([{"y": np.ones(1)}], runner_name="a")
     empty = RunResults([("a", [])])
-    for results in (one, iter([]), [iter([]), one], [one, empty], []):
+    for results in (iter([]), [iter([]), one], [one, empty], []):
         with pytest.raises(vernier.InvalidArgument):
             Comparator.compare_accuracy(results)
     for wrong in (3, {"a": 1}):
