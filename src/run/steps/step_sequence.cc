@@ -58,8 +58,7 @@ Result<std::unique_ptr<StepSequence>> StepSequence::Create(StepStates& states, S
 // Before anything runs, where the runner says what it takes.
 Status StepSequence::CheckNames() const {
   for (const NamedTensor& tensor : source_.initial) {
-    const std::vector<std::string> known = states_.StateInputs();
-    if (std::ranges::find(known, tensor.name) != known.end()) continue;
+    if (states_.MayBeginWith(tensor.name)) continue;
     return InvalidArgument("--initial-state: '" + tensor.name + "' is no input that is fed back");
   }
   return {};
