@@ -90,6 +90,18 @@ class Steps(Case):
         self.run_two("--steps", "20", "--state", "reference", gain=1.001, code=1)
         self.assertTrue(self.times()["y"]["own"])
 
+    def test_resume_does_not_go_on_with_other_steps(self):
+        self.recurrent("m.onnx")
+        words = ["run", "m.onnx", "--onnxrt", "--save-outputs", "o.npz", "--resume",
+                 "--iterations", "2", "--feed-back", "hn:h"]
+        for more, code in ((["--steps", "3"], 0), (["--steps", "3"], 0), (["--steps", "4"], 3),
+                           (["--steps", "3", "--advance", "x:+1"], 3)):
+            ended = self.vernier(*words, *more)
+            said = ended.out + ended.err
+            self.assertEqual(ended.code, code, said)
+            if code:
+                self.assertIn("was made from other inputs or by other steps", said)
+
     def first_steps(self, *words):
         """The state after step 0 for each runner: of x, and of what else is given."""
         ended = self.vernier("run", "--onnxrt", "--load-inputs", "feeds.json", "--steps", "2",
