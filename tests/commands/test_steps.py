@@ -188,6 +188,8 @@ class Steps(Case):
                 (("--feed-back", "hn", "--steps", "2"), "--feed-back hn: expected OUTPUT:INPUT"),
                 (("--feed-back", "y:h", "--steps", "2"), "axis 1 differs"),
                 (("--feed-back", "q:h", "--steps", "2"), "no runner has such an output and input"),
+                (("--step-slice", "x:axis=0,hop=4", "--steps", "9000000000000000000"),
+                 "--steps 9000000000000000000: that many steps"),
                 (("--step-slice", "x:axis=1,size=0"), "size is a whole number >= 1"),
                 (("--advance", "x:next", "--steps", "2"), "--advance x:next: expected"),
                 (("--onnxrt", "--feed-back", "hn:h", "--steps", "2", "--state", "reference",

@@ -67,7 +67,8 @@ Result<std::unique_ptr<FeedStream>> OpenStepFeeds(const RunPlan& plan,
   source.inputs.assign(inputs.begin(), inputs.end());
   source.state_is_drawn = drawn;
   VERNIER_ASSIGN_OR_RETURN(source.initial, ReadInitialState(plan.steps.initial_state));
-  const std::vector<TensorInfo> whole = InputsOfSequences(*states, source.runner, inputs);
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> whole,
+                           InputsOfSequences(*states, source.runner, inputs));
   if (!drawn && !inputs.empty()) {
     source.zeros = [plan, inputs = source.inputs, names = states->StateInputs()] {
       return DrawZeros(plan, inputs, names);
