@@ -83,6 +83,11 @@ class Steps(Case):
         self.assertEqual((times["y"]["steps"], times["hn"]["steps"]), (12, 4))
         self.assertEqual((times["y"]["first_bad_step"], times["hn"]["fed_back"]), (None, True))
 
+    def test_few_steps_do_not_tell_whether_an_error_grows(self):
+        said = self.run_two("--steps", "3", gain=1.01, code=1)
+        self.assertIn("is too small or too large to tell whether it grows: fewer than 8 steps have "
+                      "an error above rounding and below a tenth of the values", said)
+
     def test_the_first_bad_step_is_told(self):
         said = self.run_two("--steps", "20", gain=1.001, code=1)
         self.assertRegex(said, r"a vs\. b: the error of output 'y' .*; "
