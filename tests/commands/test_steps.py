@@ -64,8 +64,8 @@ class Steps(Case):
         self.recurrent("a.onnx")
         self.recurrent("b.onnx", gain)
         ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
-                             "--iterations", "2", "--feed-back", feed_back, "--save-record", "r.json",
-                             *words)
+                             "--iterations", "2", "--feed-back", feed_back, "--save-record",
+                             "r.json", *words)
         said = ended.out + ended.err
         if code is not None:
             self.assertEqual(ended.code, code, said)
