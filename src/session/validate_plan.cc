@@ -26,6 +26,12 @@ namespace fs = std::filesystem;
 
 fs::path Absolute(const std::string& path) { return fs::absolute(path).lexically_normal(); }
 
+std::string PolygraphysWords(const std::string& path) {
+  return "Two of save_inputs_path, save_outputs_path, and save_input_blob_path resolve to the same "
+         "path ('" +
+         path + "'). Use distinct paths.";
+}
+
 Status CheckPaths(const RunPlan& plan) {
   const std::pair<std::string_view, const std::string&> kinds[] = {
       {"--save-inputs", plan.save.inputs},
@@ -42,8 +48,10 @@ Status CheckPaths(const RunPlan& plan) {
           fs::weakly_canonical(path, ignored) != fs::weakly_canonical(other, ignored)) {
         continue;
       }
-      return InvalidArgument(std::string(other_flag) + " and " + std::string(flag) +
-                             " name the same path '" + path + "'; give each its own");
+      return InvalidArgument(plan.lenient
+                                 ? PolygraphysWords(path)
+                                 : std::string(other_flag) + " and " + std::string(flag) +
+                                       " name the same path '" + path + "'; give each its own");
     }
     saved.push_back(path);
   }

@@ -7,6 +7,7 @@
 #include "blame/probe/feed_names.h"
 #include "run/feeds/plan_feeds.h"
 #include "util/counted.h"
+#include "util/no_log.h"
 
 namespace vernier {
 namespace {
@@ -65,8 +66,8 @@ Result<std::vector<TensorMap>> FeedMaker::MakeSized(const std::vector<DimSize>& 
 }
 
 Result<TensorMap> FeedMaker::DrawFirst(const RunPlan& sized) const {
-  VERNIER_ASSIGN_OR_RETURN(TensorMap feed,
-                           OpenFirstFeed(sized, inputs_, context_.pool, context_.quiet));
+  NoLog unheard;
+  VERNIER_ASSIGN_OR_RETURN(TensorMap feed, OpenFirstFeed(sized, inputs_, context_.pool, unheard));
   VERNIER_TRY(NameForBoth({&feed, 1}));
   return feed;
 }
