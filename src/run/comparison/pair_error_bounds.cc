@@ -17,6 +17,8 @@ constexpr double kElementSteps = 4;
 constexpr double kSampleDeviations = 3;
 // Where flips may have reached a larger share of the elements, the others tell nothing.
 constexpr double kMostReached = 0.9;
+// Where the other errors are so large beside a step, their tails look like flips.
+constexpr double kMostClean = 0.25;
 // The noise of one setting is a sample of what settings do.
 constexpr double kNoiseTimes = 8;
 // Where two settings agree to the bit, a bound still allows for this many roundings: fewer of the
@@ -139,7 +141,8 @@ ErrorBound MakeBound(const ErrorPrediction& prediction, const Tensor& tensor, bo
     bound.rectified = prediction.rectified;
     bound.thinned = prediction.thinned;
     bound.allowed = std::min(prediction.reached + prediction.fresh, 1.0);
-    if (prediction.step > 0 && bound.allowed < kMostReached) {
+    const bool flips_show = prediction.clean <= kMostClean * prediction.step;
+    if (prediction.step > 0 && bound.allowed < kMostReached && flips_show) {
       bound.clean = std::max(prediction.clean, floor);
     }
   } else if (prediction.steps) {

@@ -116,6 +116,17 @@ TensorMap TwoOutputs(float error_of_h) {
   return {{"y", y}, {"h", Floats({32, 64}, values)}};
 }
 
+TEST(PairErrorBoundsTest, NoiseAsLargeAsAStepHidesFlips) {
+  const std::vector<float> values(100, 1.0F);
+  const Tensor tensor = *Tensor::Copy(DType::kFloat32, {100}, std::as_bytes(std::span(values)));
+  ErrorPrediction prediction;
+  prediction.step = 1e-3;
+  prediction.clean = 1e-5;
+  EXPECT_GT(MakeBound(prediction, tensor, true).clean, 0);
+  prediction.clean = 7e-4;
+  EXPECT_EQ(MakeBound(prediction, tensor, true).clean, 0) << "not looked at";
+}
+
 TEST(PairErrorBoundsTest, WhatIsFoundOnAnOutputTellsOfTheNext) {
   const auto model = std::make_shared<const OnnxModel>(*Parse(Model(NarrowGraph())));
   const CompareOptions options = Auto();
