@@ -5,7 +5,8 @@
 
 namespace vernier {
 
-Result<IterationOutputs> LiveInference::InferAll(const TensorMap& feed, int64_t iteration) {
+Result<IterationOutputs> LiveInference::InferAll(const TensorMap& feed, int64_t iteration,
+                                                 const LiveRuns::Work& meanwhile) {
   IterationOutputs outputs;
   if (plan_.execution.parallel) {
     for (size_t i = 0; i < live_.size(); ++i) VERNIER_TRY(PrepareBounds(i, feed, iteration));
@@ -23,7 +24,8 @@ Result<IterationOutputs> LiveInference::InferAll(const TensorMap& feed, int64_t 
     return outputs;
   }
   for (size_t i = 0; i < live_.size(); ++i) {
-    VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result, InferOne(i, feed, iteration));
+    VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
+                             InferOne(i, feed, iteration, meanwhile));
     outputs.push_back(std::move(result));
   }
   for (size_t i = 0; i < live_.size(); ++i) {
@@ -33,10 +35,11 @@ Result<IterationOutputs> LiveInference::InferAll(const TensorMap& feed, int64_t 
 }
 
 Result<std::optional<IterationResult>> LiveInference::InferOne(size_t index, const TensorMap& feed,
-                                                               int64_t iteration) {
+                                                               int64_t iteration,
+                                                               const LiveRuns::Work& meanwhile) {
   VERNIER_TRY(PrepareBounds(index, feed, iteration));
   VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
-                           live_.Infer(index, feed, iteration));
+                           live_.Infer(index, feed, iteration, meanwhile));
   VERNIER_TRY(TakeResult(index, feed, iteration, result));
   return result;
 }

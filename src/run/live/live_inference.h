@@ -41,11 +41,14 @@ class LiveInference {
 
   const LiveRunner& runner(size_t index) const { return live_[index]; }
 
-  /// The results of all runners, told, saved and measured for the bounds; absent where one has
-  /// failed. Errors as LiveRuns::Infer and OutputSavers::AddResult.
-  Result<IterationOutputs> InferAll(const TensorMap& feed, int64_t iteration);
+  /// The results of all runners, logged, saved and measured for the bounds; absent where one has
+  /// failed. `meanwhile` is done while each runner computes, unless all do side by side. Errors as
+  /// LiveRuns::Infer and OutputSavers::AddResult.
+  Result<IterationOutputs> InferAll(const TensorMap& feed, int64_t iteration,
+                                    const LiveRuns::Work& meanwhile = {});
   Result<std::optional<IterationResult>> InferOne(size_t index, const TensorMap& feed,
-                                                  int64_t iteration);
+                                                  int64_t iteration,
+                                                  const LiveRuns::Work& meanwhile = {});
 
  private:
   Status PrepareBounds(size_t index, const TensorMap& feed, int64_t iteration);

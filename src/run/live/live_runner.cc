@@ -115,22 +115,24 @@ std::string HexadecimalHash(uint64_t hash) {
   return text;
 }
 
-Status LiveRunner::Open(const ModelSource& model, const OptionList& more) {
-  if (!waiting_) return OpenSession(model, more);
+Status LiveRunner::Open(const ModelSource& model, const OptionList& more,
+                        std::span<const DimSize> found) {
+  if (!waiting_) return OpenSession(model, more, found);
   worker_->WhileWaiting([this](double seconds) { waiting_(seconds); });
-  Status opened = OpenSession(model, more);
+  Status opened = OpenSession(model, more, found);
   worker_->WhileWaiting(nullptr);
   waiting_(std::nullopt);
   return opened;
 }
 
-Status LiveRunner::OpenSession(const ModelSource& model, const OptionList& more) {
+Status LiveRunner::OpenSession(const ModelSource& model, const OptionList& more,
+                               std::span<const DimSize> found) {
   VERNIER_ASSIGN_OR_RETURN(backend_, worker_->AwaitLoad());
   VERNIER_TRY(CheckPluginOptions(plan_, backend_));
   OpenRequest request = model.request();
   request.session = session_id_;
   request.options = plan_.session_options;
-  CompleteProfiles(plan_, request.inputs, found_dims_, request.options);
+  CompleteProfiles(plan_, request.inputs, found, request.options);
   AddForRole(backend_, OptionRole::kAlone, plan_.alone ? "1" : "", request.options);
   AddForRole(backend_, OptionRole::kLayerTimes, plan_.layer_times, request.options);
   request.options.insert(request.options.end(), more.begin(), more.end());
@@ -181,8 +183,10 @@ bool LiveRunner::lost_worker() const {
 }
 
 Result<Worker::Outcome> LiveRunner::RunSession(const TensorBlock& feed, int64_t iteration,
-                                               OutputPlace place) {
-  return worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration), place);
+                                               OutputPlace place,
+                                               const std::function<void()>& meanwhile) {
+  return worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration), place,
+                      meanwhile);
 }
 
 Result<IterationResult> LiveRunner::ResultOf(Worker::Outcome& outcome) const {
@@ -201,11 +205,12 @@ Result<IterationResult> LiveRunner::InferAgain(const TensorBlock& feed, int64_t 
 }
 
 Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t iteration,
-                                          DeviceOutputs* devices) {
+                                          DeviceOutputs* devices,
+                                          const std::function<void()>& meanwhile) {
   const bool may_stay = devices != nullptr && worker_.use_count() > 1;
   VERNIER_ASSIGN_OR_RETURN(
       Worker::Outcome outcome,
-      RunSession(feed, iteration, may_stay ? OutputPlace::kDevice : OutputPlace::kHost));
+      RunSession(feed, iteration, may_stay ? OutputPlace::kDevice : OutputPlace::kHost, meanwhile));
   received_ = std::move(outcome.received);
   if (hashes_ && iteration >= 0) Remember();
   TakeOver(outcome.inference_seconds);

@@ -36,7 +36,7 @@ namespace vernier {
 class LiveRuns {
  public:
   /// All must outlive it; `caller` may be null. `waiting` is what runners are opened with
-  /// (LiveRunner::WaitWith).
+  /// (LiveRunner::Waiting).
   LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
            const CallerObjects* caller = nullptr, const LiveRunner::Waiting& waiting = {});
 
@@ -74,12 +74,10 @@ class LiveRuns {
   /// A Python worker for the run's own scripts, started if need be.
   Result<std::shared_ptr<Worker>> ScriptWorker() { return pool_.GetForScripts(); }
 
-  /// Where a data loader script's feeds come from, for runners that are calibrated; null without.
-  void CalibrateWith(PythonFeeds feeds) { python_feeds_ = feeds; }
-
-  /// Opens one runner. A failure puts it out of the run; a model or a name that is wrong is
-  /// returned, since it is not the backend's fault.
-  Status Open(size_t index);
+  /// Opens one runner. `python` is what feeds come from where a script makes or draws them, for
+  /// runners that are calibrated; it must outlive this. A failure puts the runner out of the run; a
+  /// model or a name that is wrong is returned, since it is not the backend's fault.
+  Status Open(size_t index, PythonFeeds python = {});
 
   /// Results that are there already are taken from here instead of being inferred.
   void GoOnFrom(SavedProgress& progress) { progress_ = &progress; }
@@ -87,10 +85,20 @@ class LiveRuns {
   /// Opens the twin of the first runner, which noise is measured with.
   Status OpenTwin(NoiseFloor& noise);
 
+  /// What is done on this thread while a runner computes a result.
+  struct Work {
+    /// Gives the feed of the iteration after that, where there will be one and it is known already,
+    /// else null: a lone runner may be sent that before it has answered. Whether the runner then
+    /// fails does not matter until Infer() is called for it.
+    std::function<const TensorMap*()> next_feed;
+    std::function<void()> when_sent;  ///< after that, where it was sent
+  };
+
   /// One inference with a feed that is coerced to the runner's inputs. nullopt when the runner has
-  /// failed; kMalformed when the feed does not fit; kCancelled.
+  /// failed; kMalformed when the feed does not fit; kCancelled. `meanwhile` (may be {}) is not
+  /// done where the result is there already.
   Result<std::optional<IterationResult>> Infer(size_t index, const TensorMap& feed,
-                                               int64_t iteration);
+                                               int64_t iteration, const Work& meanwhile = {});
 
   /// The inference that Infer() or InferSideBySide() will be asked for next, beforehand: what comes
   /// of it is kept for that, and its status given here already, with whether none of its outputs is
@@ -123,16 +131,6 @@ class LiveRuns {
   /// One more inference for the iteration, with other inputs; it is not told of. A failure puts the
   /// runner out of the run, as a process that has died serves nobody.
   Result<TensorMap> InferAside(size_t index, const TensorMap& feed, int64_t iteration);
-
-  /// What is done once, on this thread, while a runner computes the next result.
-  struct Work {
-    /// Gives the feed of the iteration after that, where there will be one and it is known already,
-    /// else null: a lone runner may be sent that before it has answered. What it makes of it is
-    /// nobody's concern until it is asked to Infer() it.
-    std::function<const TensorMap*()> next_feed;
-    std::function<void()> when_sent;  ///< after that, where it was sent
-  };
-  void Meanwhile(Work work) { meanwhile_ = std::move(work); }
 
   /// The last feed is not asked for again: what was kept of it for further runners goes. All of
   /// them must have answered. One that was sent ahead stays.
@@ -215,7 +213,7 @@ class LiveRuns {
   const bool may_be_asked_between_;  // more inferences than one of a feed
   std::deque<LiveRunner> runners_;
   bool marked_ = false;
-  PythonFeeds python_feeds_;
+  PythonFeeds python_feeds_;  // of Open(), for sessions that are opened anew
   SavedProgress* progress_ = nullptr;
   std::vector<std::string> notes_;
   const Result<InputMaps> maps_;              // an error is Open()'s
@@ -230,7 +228,6 @@ class LiveRuns {
   std::vector<HeldResult> held_;  // inferred beforehand, at most one of a runner
   int64_t tried_sizes_ = 0;
 
-  std::optional<Work> meanwhile_;
   bool last_was_light_ = false;  // the last inference: short, and its outputs small
 
   FeedBlocks blocks_;       // that runners with the same inputs share
