@@ -18,6 +18,8 @@
 
 namespace vernier {
 
+class SavedProgress;
+
 class LiveInference {
  public:
   /// Where feeds and results go.
@@ -25,6 +27,8 @@ class LiveInference {
     PairErrorBounds& bounds;
     OutputSavers& savers;
     RunObserver& observer;
+    /// Results that are there already are taken from here instead of being inferred; may be null.
+    SavedProgress* progress = nullptr;
   };
 
   /// All must outlive it.
@@ -34,6 +38,7 @@ class LiveInference {
         bounds_(uses.bounds),
         savers_(uses.savers),
         observer_(uses.observer),
+        progress_(uses.progress),
         logger_(logger) {}
 
   /// Ends what noise was measured with.
@@ -43,7 +48,7 @@ class LiveInference {
 
   /// The results of all runners, logged, saved and measured for the bounds; absent where one has
   /// failed. `meanwhile` is done while each runner computes, unless all do side by side. Errors as
-  /// LiveRuns::Infer and OutputSavers::AddResult.
+  /// LiveRuns::Infer, OutputSavers::AddResult, and SavedProgress::Take and Check.
   Result<IterationOutputs> InferAll(const TensorMap& feed, int64_t iteration,
                                     const LiveRuns::Work& meanwhile = {});
   Result<std::optional<IterationResult>> InferOne(size_t index, const TensorMap& feed,
@@ -51,6 +56,12 @@ class LiveInference {
                                                   const LiveRuns::Work& meanwhile = {});
 
  private:
+  Result<IterationOutputs> InferSideBySide(const TensorMap& feed, int64_t iteration);
+  bool IsSaved(size_t index, int64_t iteration) const;
+  Result<std::optional<IterationResult>> TakeSaved(size_t index, int64_t iteration);
+  LiveRuns::Work UnlessSaved(size_t index, int64_t next, const LiveRuns::Work& meanwhile) const;
+  Status CheckSample(size_t index, int64_t iteration,
+                     const std::optional<IterationResult>& result) const;
   Status PrepareBounds(size_t index, const TensorMap& feed, int64_t iteration);
   Status TakeResult(size_t index, const TensorMap& feed, int64_t iteration,
                     const std::optional<IterationResult>& result);
@@ -61,6 +72,7 @@ class LiveInference {
   PairErrorBounds& bounds_;
   OutputSavers& savers_;
   RunObserver& observer_;
+  SavedProgress* const progress_;
   Logger& logger_;
   std::unique_ptr<NoiseFloor> noise_;
 };

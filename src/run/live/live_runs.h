@@ -22,7 +22,6 @@
 #include "run/live/received_bytes.h"
 #include "run/live/worker_pool.h"
 #include "run/runner/model_conversion.h"
-#include "run/saved/saved_progress.h"
 #include "run/steps/step_states.h"
 #include "util/log.h"
 #include "vernier/dim_size.h"
@@ -79,9 +78,6 @@ class LiveRuns {
   /// model or a name that is wrong is returned, since it is not the backend's fault.
   Status Open(size_t index, PythonFeeds python = {});
 
-  /// Results that are there already are taken from here instead of being inferred.
-  void GoOnFrom(SavedProgress& progress) { progress_ = &progress; }
-
   /// Opens the twin of the first runner, which noise is measured with.
   Status OpenTwin(NoiseFloor& noise);
 
@@ -96,13 +92,13 @@ class LiveRuns {
 
   /// One inference with a feed that is coerced to the runner's inputs. nullopt when the runner has
   /// failed; kMalformed when the feed does not fit; kCancelled. `meanwhile` (may be {}) is not
-  /// done where the result is there already.
+  /// done where the inference was made beforehand.
   Result<std::optional<IterationResult>> Infer(size_t index, const TensorMap& feed,
                                                int64_t iteration, const Work& meanwhile = {});
 
   /// The inference that Infer() or InferSideBySide() will be asked for next, beforehand: what comes
   /// of it is kept for that, and its status given here already, with whether none of its outputs is
-  /// empty. Where the result is there already, Try(). True where the runner has failed.
+  /// empty. True where the runner has failed.
   Result<bool> InferBeforehand(size_t index, const TensorMap& feed, int64_t iteration);
 
   /// One inference of which nothing is kept or told, whatever comes of it. Whether none of its
@@ -136,11 +132,12 @@ class LiveRuns {
   /// them must have answered. One that was sent ahead stays.
   void ForgetFeed() { blocks_.Forget(); }
 
-  /// The same of all runners, side by side; nullopt for those that have failed before, and for
-  /// results that are there already. Each must have a worker of its own. Settle() must follow for
-  /// each runner, in order.
+  /// The same of the runners `who`, side by side; each must have a worker of its own. The answer
+  /// has an element for every runner: nullopt for the others, and for those that have failed
+  /// before. Settle() must follow for each of `who`, in order.
   using Settling = std::optional<Result<IterationResult>>;
-  Result<std::vector<Settling>> InferSideBySide(const TensorMap& feed, int64_t iteration);
+  Result<std::vector<Settling>> InferSideBySide(std::span<const size_t> who, const TensorMap& feed,
+                                                int64_t iteration);
 
   /// Tells what the framework said meanwhile. What comes of it is as for Infer().
   Result<std::optional<IterationResult>> Settle(size_t index, int64_t iteration, Settling made);
@@ -190,15 +187,12 @@ class LiveRuns {
   bool MayMoveToPython(const LiveRunner& runner) const;
   Status OpenInPython(size_t index, const ModelSource& model, const Status& why_not_plugin);
   std::optional<Result<IterationResult>> TakeHeld(size_t index, int64_t iteration);
-  bool IsSaved(size_t index, int64_t iteration) const;
-  bool IsSample(size_t index, int64_t iteration) const;
-  Result<IterationResult> TakeSaved(size_t index, int64_t iteration);
   // `mapped` (may be null) is given what --map-inputs did.
   Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed, Logger& logger,
                              MappedFeed* mapped = nullptr) const;
   std::span<const TensorInfo> MadeFor(const LiveRunner& runner) const;
   void NoteOnce(const std::string& text);
-  bool MayInferAhead(size_t index, int64_t iteration) const;
+  bool MayInferAhead(size_t index) const;
   bool InferAhead(size_t index, const TensorMap& feed, int64_t iteration);
   bool MayLendFeeds() const;
 
@@ -214,7 +208,6 @@ class LiveRuns {
   std::deque<LiveRunner> runners_;
   bool marked_ = false;
   PythonFeeds python_feeds_;  // of Open(), for sessions that are opened anew
-  SavedProgress* progress_ = nullptr;
   std::vector<std::string> notes_;
   const Result<InputMaps> maps_;              // an error is Open()'s
   Result<std::optional<StepStates>> steps_;   // likewise

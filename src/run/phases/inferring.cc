@@ -39,7 +39,8 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
   LiveRuns& live = side.runs;
   FeedStream& feeds = *made.feeds;
   OutputSavers& savers = *made.savers;
-  LiveInference inference(run.plan, live, {side.bounds, savers, run.observer}, run.logger);
+  const LiveInference::Uses uses{side.bounds, savers, run.observer, made.progress.get()};
+  LiveInference inference(run.plan, live, uses, run.logger);
   const LiveRuns::Work meanwhile{[&feeds] { return feeds.Prepare(); },
                                  [&feeds] { feeds.PrepareOneMore(); }};
   TensorRelease released;
@@ -121,7 +122,7 @@ Status TakeTurns(const RunContext& run, const LiveSide& side, const Comparing& c
     VERNIER_TRY(live.Open(i, side.python));
     if (live[i].alive()) {
       VERNIER_TRY(BeginFeeds(run, side, made));
-      const LiveInference::Uses uses{side.bounds, *made.savers, run.observer};
+      const LiveInference::Uses uses{side.bounds, *made.savers, run.observer, made.progress.get()};
       if (!inference) inference.emplace(run.plan, live, uses, run.logger);
       VERNIER_TRY(WarmUp(run, side, i, made));
     }

@@ -27,6 +27,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing_workers::Adds;
 using testing_workers::Dies;
+using testing_workers::FakeAnswer;
 using testing_workers::FakeModel;
 using testing_workers::FakeWorkers;
 using testing_workers::InRun;
@@ -221,6 +222,50 @@ TEST_F(PhasesTest, SavedOutputsAloneAreComparedToTheEndOfTheShortest) {
   EXPECT_TRUE(CompareLoaded(run_, ToCompare()).ok());
   EXPECT_TRUE(comparisons_->CompareKept().ok());
   EXPECT_EQ(observer_.compared, 2);
+}
+
+TEST_F(PhasesTest, OnlyTheEndsOfWhatWasSavedAreInferredAgain) {
+  const Result<ScratchFolder> folder = ScratchFolder::Create();
+  ASSERT_TRUE(folder.ok());
+  plan_.save.outputs = folder->path() + "/a.npz";
+  std::atomic<int> inferred = 0;
+  const auto count = [&](int64_t) -> std::optional<FakeAnswer> {
+    ++inferred;
+    return std::nullopt;
+  };
+  const auto run = [&](int64_t iterations) {
+    plan_.inputs.iterations = iterations;
+    Prepare({{"a", Adds(1, count)}});
+    live_->Start();
+    LiveResults made = InferStreaming(run_, Live(), ToCompare());
+    RunEnding ending;
+    FinishLive(run_, *live_, made, nullptr, ending);
+    EXPECT_TRUE(made.status.ok()) << made.status.message();
+    return made.iterations;
+  };
+  EXPECT_EQ(run(4), 4);
+  EXPECT_EQ(inferred.load(), 4);
+  plan_.save.resume = true;
+  EXPECT_EQ(run(5), 5);
+  EXPECT_EQ(inferred.load(), 4 + 3);  // the first, the last that was saved, and the new one
+}
+
+TEST_F(PhasesTest, WhatWasSavedByAnotherModelIsNotResumed) {
+  const Result<ScratchFolder> folder = ScratchFolder::Create();
+  ASSERT_TRUE(folder.ok());
+  plan_.save.outputs = folder->path() + "/a.npz";
+  const auto run = [&](float by) {
+    Prepare({{"a", Adds(by)}});
+    live_->Start();
+    LiveResults made = InferStreaming(run_, Live(), ToCompare());
+    RunEnding ending;
+    ending.aborted = !made.status.ok();
+    FinishLive(run_, *live_, made, nullptr, ending);
+    return made.status;
+  };
+  EXPECT_TRUE(run(1).ok());
+  plan_.save.resume = true;
+  EXPECT_EQ(run(2).code(), StatusCode::kMalformed);
 }
 
 TEST_F(PhasesTest, WhatCannotBeSavedIsAFaultOfItsOwn) {
