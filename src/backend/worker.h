@@ -20,11 +20,13 @@
 #include "backend/messages.h"
 #include "backend/stderr_relay.h"
 #include "backend/trial_messages.h"
-#include "kernels/pair_measures.h"
 #include "util/log.h"
 #include "vernier/status.h"
 
 namespace vernier {
+
+struct MeasureRequest;
+struct PairMeasures;
 
 struct WorkerOptions {
   LoadRequest load;

@@ -5,9 +5,9 @@
 #include <memory>
 #include <optional>
 
-#include "run/comparison/comparison_run.h"
 #include "run/comparison/noise_floor.h"
 #include "run/comparison/pair_error_bounds.h"
+#include "run/comparison/streams.h"
 #include "run/live/live_runs.h"
 #include "run/run_observer.h"
 #include "run/saved/output_savers.h"

@@ -14,8 +14,8 @@
 #include "run/live/device_outputs.h"
 #include "run/runner/model_source.h"
 #include "vernier/dim_size.h"
-#include "vernier/run_plan.h"
 #include "vernier/run_record.h"
+#include "vernier/runner_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

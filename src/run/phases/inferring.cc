@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "run/comparison/comparison_run.h"
 #include "run/live/live_inference.h"
 #include "run/live/output_room.h"
 #include "run/live/tensor_release.h"

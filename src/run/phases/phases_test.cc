@@ -12,6 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "compare/comparison.h"
+#include "compare/validate.h"
+#include "run/comparison/comparison_run.h"
 #include "run/live/fake_workers.h"
 #include "run/phases/ending.h"
 #include "run/phases/feeding.h"
