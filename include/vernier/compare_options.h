@@ -129,6 +129,9 @@ struct CompareOptions {
 /// or rtol has a value for it.
 bool HasAutoTolerance(const CompareOptions& options, std::string_view name);
 
+/// Whether `simple` would check each element of some output, which has no average.
+bool ChecksElements(const CompareOptions& options);
+
 /// One `--postprocess` entry: an output is replaced by the indices of its largest values.
 struct TopK {
   int64_t k = 0;      ///< 0 leaves the output as it is; negative gives no indices
