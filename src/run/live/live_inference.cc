@@ -24,7 +24,7 @@ LiveRuns::Work LiveInference::UnlessSaved(size_t index, int64_t next,
   if (progress_ == nullptr || !meanwhile.next_feed) return meanwhile;
   const auto unless_saved = [this, index, next, feed = meanwhile.next_feed] {
     const TensorMap* const made = feed();
-    return IsSaved(index, next) ? nullptr : made;
+    return made == nullptr || IsSaved(index, next) ? nullptr : made;
   };
   return {unless_saved, meanwhile.when_sent};
 }

@@ -101,6 +101,36 @@ class PhasesTest : public testing::Test {
   std::unique_ptr<ComparisonRun> comparisons_;
 };
 
+// Runs that save their outputs, of models that count their inferences.
+class ResumedRunTest : public PhasesTest {
+ protected:
+  ResumedRunTest() : folder_(ScratchFolder::Create()) {
+    EXPECT_TRUE(folder_.ok());
+    plan_.save.outputs = folder_->path() + "/outputs.npz";
+  }
+
+  FakeModel Model(float by) {
+    return Adds(by, [this](int64_t) -> std::optional<FakeAnswer> {
+      ++inferred_;
+      return std::nullopt;
+    });
+  }
+
+  Status Run(const std::map<std::string, FakeModel>& models, int64_t iterations) {
+    plan_.inputs.iterations = iterations;
+    Prepare(models);
+    live_->Start();
+    LiveResults made = InferStreaming(run_, Live(), ToCompare());
+    RunEnding ending;
+    ending.aborted = !made.status.ok();
+    FinishLive(run_, *live_, made, nullptr, ending);
+    return made.status;
+  }
+
+  Result<ScratchFolder> folder_;
+  std::atomic<int> inferred_{0};
+};
+
 TEST_F(PhasesTest, RowsNeedAPair) {
   plan_.save.rows = "rows.jsonl";
   EXPECT_EQ(OpenRows(plan_, {}, log_).status().code(), StatusCode::kInvalidArgument);
@@ -227,48 +257,29 @@ TEST_F(PhasesTest, SavedOutputsAloneAreComparedToTheEndOfTheShortest) {
   EXPECT_EQ(observer_.compared, 2);
 }
 
-TEST_F(PhasesTest, OnlyTheEndsOfWhatWasSavedAreInferredAgain) {
-  const Result<ScratchFolder> folder = ScratchFolder::Create();
-  ASSERT_TRUE(folder.ok());
-  plan_.save.outputs = folder->path() + "/a.npz";
-  std::atomic<int> inferred = 0;
-  const auto count = [&](int64_t) -> std::optional<FakeAnswer> {
-    ++inferred;
-    return std::nullopt;
-  };
-  const auto run = [&](int64_t iterations) {
-    plan_.inputs.iterations = iterations;
-    Prepare({{"a", Adds(1, count)}});
-    live_->Start();
-    LiveResults made = InferStreaming(run_, Live(), ToCompare());
-    RunEnding ending;
-    FinishLive(run_, *live_, made, nullptr, ending);
-    EXPECT_TRUE(made.status.ok()) << made.status.message();
-    return made.iterations;
-  };
-  EXPECT_EQ(run(4), 4);
-  EXPECT_EQ(inferred.load(), 4);
+// The first, the last that was saved, and the new one.
+TEST_F(ResumedRunTest, OnlyTheEndsOfWhatWasSavedAreInferredAgain) {
+  EXPECT_TRUE(Run({{"a", Model(1)}}, 4).ok());
+  EXPECT_EQ(inferred_.load(), 4);
   plan_.save.resume = true;
-  EXPECT_EQ(run(5), 5);
-  EXPECT_EQ(inferred.load(), 4 + 3);  // the first, the last that was saved, and the new one
+  EXPECT_TRUE(Run({{"a", Model(1)}}, 5).ok());
+  EXPECT_EQ(inferred_.load(), 4 + 3);
+  EXPECT_EQ((*live_)[0].iterations(), 5);
 }
 
-TEST_F(PhasesTest, WhatWasSavedByAnotherModelIsNotResumed) {
-  const Result<ScratchFolder> folder = ScratchFolder::Create();
-  ASSERT_TRUE(folder.ok());
-  plan_.save.outputs = folder->path() + "/a.npz";
-  const auto run = [&](float by) {
-    Prepare({{"a", Adds(by)}});
-    live_->Start();
-    LiveResults made = InferStreaming(run_, Live(), ToCompare());
-    RunEnding ending;
-    ending.aborted = !made.status.ok();
-    FinishLive(run_, *live_, made, nullptr, ending);
-    return made.status;
-  };
-  EXPECT_TRUE(run(1).ok());
+TEST_F(ResumedRunTest, SideBySideTooOnlyTheEndsAreInferredAgain) {
+  plan_.execution.parallel = true;
+  EXPECT_TRUE(Run({{"a", Model(1)}, {"b", Model(1)}}, 4).ok());
+  EXPECT_EQ(inferred_.load(), 2 * 4);
   plan_.save.resume = true;
-  EXPECT_EQ(run(2).code(), StatusCode::kMalformed);
+  EXPECT_TRUE(Run({{"a", Model(1)}, {"b", Model(1)}}, 5).ok());
+  EXPECT_EQ(inferred_.load(), 2 * (4 + 3));
+}
+
+TEST_F(ResumedRunTest, WhatWasSavedByAnotherModelIsNotResumed) {
+  EXPECT_TRUE(Run({{"a", Model(1)}}, 3).ok());
+  plan_.save.resume = true;
+  EXPECT_EQ(Run({{"a", Model(2)}}, 3).code(), StatusCode::kMalformed);
 }
 
 TEST_F(PhasesTest, WhatCannotBeSavedIsAFaultOfItsOwn) {
