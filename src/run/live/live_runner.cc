@@ -10,6 +10,7 @@
 #include "model/onnx/model_type.h"
 #include "run/engine/engine_report.h"
 #include "run/profile/profile_sizes.h"
+#include "util/joined.h"
 
 namespace vernier {
 namespace {
@@ -35,12 +36,6 @@ void AddSymbols(std::span<const TensorInfo> from_file, std::vector<TensorInfo>& 
   }
 }
 
-std::string Listed(std::span<const std::string> words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 Status CheckPluginOption(const RunnerPlan& plan, const std::string& name,
                          const BackendInfo& backend) {
   const std::string flag = "--" + plan.backend + "." + name;
@@ -52,13 +47,13 @@ Status CheckPluginOption(const RunnerPlan& plan, const std::string& name,
   }
   if (option == nullptr) {
     return InvalidArgument(flag + ": the backend has no such option; " +
-                           (known.empty() ? "it has none" : "it has: " + Listed(known)));
+                           (known.empty() ? "it has none" : "it has: " + Joined(known)));
   }
   const std::vector<std::string>& values = option->values;
   for (const auto& [key, value] : plan.session_options) {
     if (key != name || values.empty()) continue;
     if (std::find(values.begin(), values.end(), value) != values.end()) continue;
-    return InvalidArgument(flag + ": expected one of " + Listed(values) + ", got '" + value + "'");
+    return InvalidArgument(flag + ": expected one of " + Joined(values) + ", got '" + value + "'");
   }
   return {};
 }
