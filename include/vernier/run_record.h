@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "vernier/chart_record.h"
-#include "vernier/compare_options.h"
+#include "vernier/compare_function.h"
 #include "vernier/graph_record.h"
 #include "vernier/profile_record.h"
 #include "vernier/status.h"

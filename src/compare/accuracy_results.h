@@ -9,11 +9,13 @@
 #include <variant>
 #include <vector>
 
-#include "compare/comparison.h"
-#include "vernier/compare_options.h"
+#include "vernier/compare_function.h"
 #include "vernier/status.h"
 
 namespace vernier {
+
+struct CompareOptions;
+struct IterationComparison;
 
 /// `simple`. Only the verdict on elements cannot be made again from the statistics.
 struct SavedSimple {

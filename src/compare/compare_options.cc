@@ -21,11 +21,6 @@ constexpr OtherFunction kOtherFunctions[] = {{CompareFunction::kSimple, "simple"
                                              {CompareFunction::kLogits, "logits"},
                                              {CompareFunction::kScript, "script"}};
 
-bool HasElemwise(const std::vector<ErrorStat>& stats) {
-  return stats.empty() ||
-         std::find(stats.begin(), stats.end(), ErrorStat::kElemwise) != stats.end();
-}
-
 }  // namespace
 
 std::string_view ErrorStatName(ErrorStat stat) { return kStatNames[static_cast<size_t>(stat)]; }
@@ -81,16 +76,23 @@ Status CheckAverageOptions(const CompareOptions& options) {
           "check_average=True.");
     }
     if (function != CompareFunction::kSimple) continue;
-    bool elemwise = HasElemwise(options.check_error_stat.Lookup("", {}));
-    for (const auto& [name, stats] : options.check_error_stat.entries)
-      elemwise |= HasElemwise(stats);
-    if (elemwise) {
+    if (ChecksElements(options)) {
       return InvalidArgument(
           "check_average is not supported with check_error_stat='elemwise': it is a per-element "
           "check with no scalar statistic to average. Specify max, mean, median, or quantile.");
     }
   }
   return {};
+}
+
+bool ChecksElements(const CompareOptions& options) {
+  const auto has_elemwise = [](const std::vector<ErrorStat>& stats) {
+    return stats.empty() || std::ranges::find(stats, ErrorStat::kElemwise) != stats.end();
+  };
+  const PerOutput<std::vector<ErrorStat>>& checked = options.check_error_stat;
+  return has_elemwise(checked.Lookup("", {})) ||
+         std::ranges::any_of(checked.entries,
+                             [&](const auto& entry) { return has_elemwise(entry.second); });
 }
 
 bool HasAutoTolerance(const CompareOptions& options, std::string_view name) {

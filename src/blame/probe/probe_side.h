@@ -17,7 +17,7 @@
 #include "run/live/worker_pool.h"
 #include "util/log.h"
 #include "vernier/blame_record.h"
-#include "vernier/run_plan.h"
+#include "vernier/runner_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

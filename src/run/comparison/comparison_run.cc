@@ -7,6 +7,7 @@
 
 #include "compare/comparator.h"
 #include "compare/postprocess.h"
+#include "compare/validate.h"
 #include "run/comparison/script_comparison.h"
 
 namespace vernier {

@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "backend/script_client.h"
+#include "compare/comparison.h"
 #include "run/comparison/compared_pairs.h"
 #include "run/comparison/pair_error_bounds.h"
 #include "run/comparison/second_hearing.h"
+#include "run/comparison/streams.h"
 #include "run/exit_code.h"
 #include "run/run_observer.h"
 #include "run/saved/row_writer.h"
@@ -26,15 +28,6 @@
 #include "vernier/tensor.h"
 
 namespace vernier {
-
-/// One side's outputs of an iteration; absent where its runner has failed.
-using IterationOutputs = std::vector<std::optional<IterationResult>>;
-
-/// The iterations of a side.
-struct StreamLength {
-  int64_t made = 0;
-  std::optional<int64_t> asked;  ///< how many there should be; nullopt: not known
-};
 
 /// Whether comparing less than was asked for is a fault of its own, or follows from another.
 enum class Coverage : uint8_t { kJudged, kIgnored };

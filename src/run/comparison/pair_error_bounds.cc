@@ -7,6 +7,7 @@
 
 #include "model/rounding/error_growth.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

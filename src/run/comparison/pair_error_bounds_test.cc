@@ -6,6 +6,7 @@
 
 #include "compare/tensor_for_test.h"
 #include "model/onnx/onnx_test_model.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

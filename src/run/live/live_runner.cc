@@ -10,6 +10,7 @@
 #include "model/onnx/model_type.h"
 #include "run/engine/engine_report.h"
 #include "run/profile/profile_sizes.h"
+#include "util/joined.h"
 
 namespace vernier {
 namespace {
@@ -35,12 +36,6 @@ void AddSymbols(std::span<const TensorInfo> from_file, std::vector<TensorInfo>& 
   }
 }
 
-std::string Listed(std::span<const std::string> words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 Status CheckPluginOption(const RunnerPlan& plan, const std::string& name,
                          const BackendInfo& backend) {
   const std::string flag = "--" + plan.backend + "." + name;
@@ -52,13 +47,13 @@ Status CheckPluginOption(const RunnerPlan& plan, const std::string& name,
   }
   if (option == nullptr) {
     return InvalidArgument(flag + ": the backend has no such option; " +
-                           (known.empty() ? "it has none" : "it has: " + Listed(known)));
+                           (known.empty() ? "it has none" : "it has: " + Joined(known)));
   }
   const std::vector<std::string>& values = option->values;
   for (const auto& [key, value] : plan.session_options) {
     if (key != name || values.empty()) continue;
     if (std::find(values.begin(), values.end(), value) != values.end()) continue;
-    return InvalidArgument(flag + ": expected one of " + Listed(values) + ", got '" + value + "'");
+    return InvalidArgument(flag + ": expected one of " + Joined(values) + ", got '" + value + "'");
   }
   return {};
 }
@@ -115,22 +110,24 @@ std::string HexadecimalHash(uint64_t hash) {
   return text;
 }
 
-Status LiveRunner::Open(const ModelSource& model, const OptionList& more) {
-  if (!waiting_) return OpenSession(model, more);
+Status LiveRunner::Open(const ModelSource& model, const OptionList& more,
+                        std::span<const DimSize> found) {
+  if (!waiting_) return OpenSession(model, more, found);
   worker_->WhileWaiting([this](double seconds) { waiting_(seconds); });
-  Status opened = OpenSession(model, more);
+  Status opened = OpenSession(model, more, found);
   worker_->WhileWaiting(nullptr);
   waiting_(std::nullopt);
   return opened;
 }
 
-Status LiveRunner::OpenSession(const ModelSource& model, const OptionList& more) {
+Status LiveRunner::OpenSession(const ModelSource& model, const OptionList& more,
+                               std::span<const DimSize> found) {
   VERNIER_ASSIGN_OR_RETURN(backend_, worker_->AwaitLoad());
   VERNIER_TRY(CheckPluginOptions(plan_, backend_));
   OpenRequest request = model.request();
   request.session = session_id_;
   request.options = plan_.session_options;
-  CompleteProfiles(plan_, request.inputs, found_dims_, request.options);
+  CompleteProfiles(plan_, request.inputs, found, request.options);
   AddForRole(backend_, OptionRole::kAlone, plan_.alone ? "1" : "", request.options);
   AddForRole(backend_, OptionRole::kLayerTimes, plan_.layer_times, request.options);
   request.options.insert(request.options.end(), more.begin(), more.end());
@@ -181,8 +178,10 @@ bool LiveRunner::lost_worker() const {
 }
 
 Result<Worker::Outcome> LiveRunner::RunSession(const TensorBlock& feed, int64_t iteration,
-                                               OutputPlace place) {
-  return worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration), place);
+                                               OutputPlace place,
+                                               const std::function<void()>& meanwhile) {
+  return worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration), place,
+                      meanwhile);
 }
 
 Result<IterationResult> LiveRunner::ResultOf(Worker::Outcome& outcome) const {
@@ -201,11 +200,12 @@ Result<IterationResult> LiveRunner::InferAgain(const TensorBlock& feed, int64_t 
 }
 
 Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t iteration,
-                                          DeviceOutputs* devices) {
+                                          DeviceOutputs* devices,
+                                          const std::function<void()>& meanwhile) {
   const bool may_stay = devices != nullptr && worker_.use_count() > 1;
   VERNIER_ASSIGN_OR_RETURN(
       Worker::Outcome outcome,
-      RunSession(feed, iteration, may_stay ? OutputPlace::kDevice : OutputPlace::kHost));
+      RunSession(feed, iteration, may_stay ? OutputPlace::kDevice : OutputPlace::kHost, meanwhile));
   received_ = std::move(outcome.received);
   if (hashes_ && iteration >= 0) Remember();
   TakeOver(outcome.inference_seconds);

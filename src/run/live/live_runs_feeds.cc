@@ -61,15 +61,14 @@ bool LiveRuns::MayLendFeeds() const {
 // Alone: two that infer at once would disturb each other. In a plug-in: a script may do more than
 // compute, and be seen to do it once more. In a process of its own: a crash that nobody wants must
 // not take this one along.
-bool LiveRuns::MayInferAhead(size_t index, int64_t iteration) const {
+bool LiveRuns::MayInferAhead(size_t index) const {
   if (runners_.size() != 1 || may_be_asked_between_ || plan_.execution.in_process) return false;
   const LiveRunner& runner = runners_[index];
-  return runner.in_plugin() && !SavesFiles(runner.plan()) && last_was_light_ &&
-         !IsSaved(index, iteration);
+  return runner.in_plugin() && !SavesFiles(runner.plan()) && last_was_light_;
 }
 
 bool LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration) {
-  if (!MayInferAhead(index, iteration)) return false;
+  if (!MayInferAhead(index)) return false;
   // What there is to say of the feed is said when its turn comes.
   NoLog unheard;
   const Result<CoercedFeed> coerced = Coerce(runners_[index], feed, unheard);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "run/comparison/comparison_run.h"
 #include "run/comparison/output_names.h"
 
 namespace vernier {

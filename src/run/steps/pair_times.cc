@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compare/comparison.h"
 #include "model/rounding/unit_roundoff.h"
 
 namespace vernier {

@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "compare/comparison.h"
 #include "run/steps/error_growth.h"
 #include "run/steps/step_timeline.h"
 #include "vernier/row_record.h"
 #include "vernier/run_record.h"
 
 namespace vernier {
+
+struct IterationComparison;
 
 class PairTimes {
  public:

@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "compare/comparison.h"
+#include "compare/tally.h"
+#include "compare/validate.h"
 #include "model/onnx/model_type.h"
 #include "run/executor.h"
 #include "run/live/fake_workers.h"

@@ -13,7 +13,7 @@
 #include "run/steps/step_timeline.h"
 #include "run/steps/step_words.h"
 #include "util/log.h"
-#include "vernier/run_plan.h"
+#include "vernier/input_plan.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"

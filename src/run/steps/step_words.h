@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "vernier/run_plan.h"
+#include "vernier/input_plan.h"
 #include "vernier/status.h"
 
 namespace vernier {
