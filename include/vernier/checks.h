@@ -1,4 +1,4 @@
-// Checks that need no reference, as `vernier check` makes them, from a program of your own.
+// The checks of `vernier check`, from a program of your own.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 
 #include "vernier/consistency_record.h"
 #include "vernier/extremes_record.h"
+#include "vernier/lint_record.h"
 #include "vernier/run_plan.h"
 #include "vernier/session.h"
 #include "vernier/status.h"
@@ -23,6 +24,13 @@ struct ConsistencyOptions {
 struct ExtremesOptions {
   std::vector<std::string> sets;  ///< names: "denormals"; each must be tried. Empty: the usual ones
   bool strict = false;            ///< other differences than in what is finite fail too
+};
+
+struct LintOptions {
+  /// What is checked, and how it is read. Without a path: the model of the plan's first runner.
+  ModelPlan model;
+  std::vector<std::string> skip;  ///< names of rules that leave no finding: "unused-node"
+  bool strict = false;            ///< warnings give the exit code 1, too
 };
 
 /// What a check found, and the exit code of `vernier check`: 1 where something is broken, 0 where
@@ -46,5 +54,16 @@ Result<Checked<ConsistencyRecord>> CheckConsistency(const RunPlan& plan,
 Result<Checked<ExtremesRecord>> CheckExtremes(const RunPlan& plan,
                                               const ExtremesOptions& check = {},
                                               const SessionOptions& options = {});
+
+/// The faults of an ONNX model by itself: by rules, which need no framework and no program
+/// `vernier`, and by what the plan's runners, of the same model, make of it and of its nodes. Of
+/// the plan's inputs `shape_words` count for rules as well. A file that is no ONNX model, or is
+/// damaged, is a finding; so is whatever a runner refuses. A runner that is not there is
+/// LintRecord::failure, and the exit code 5. Saves to plan.save.record, in Polygraphy's format.
+/// Errors as Run(); kInvalidArgument without a model, for a rule that does not exist and for a
+/// runner of another model; kUnimplemented for a model that is not ONNX by its name or content;
+/// kMalformed for one that is not there; kCancelled.
+Result<Checked<LintRecord>> CheckLint(const RunPlan& plan, const LintOptions& check = {},
+                                      const SessionOptions& options = {});
 
 }  // namespace vernier

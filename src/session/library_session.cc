@@ -1,9 +1,10 @@
-// session.h: sessions of programs that are not ours.
+// session.h and checks.h: sessions of programs that are not ours.
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
+#include "model/onnx/companion_files.h"
 #include "report/text/blame_text.h"
 #include "report/text/profile_text.h"
 #include "report/text/run_summary.h"
@@ -13,6 +14,8 @@
 #include "run/runner/script_runner.h"
 #include "session/consistency_session.h"
 #include "session/extremes_session.h"
+#include "session/lint_session.h"
+#include "session/plan_files.h"
 #include "session/run_session.h"
 #include "util/no_log.h"
 #include "util/own_program.h"
@@ -84,6 +87,20 @@ Result<RunPlan> Prepare(RunPlan plan, const SessionOptions& options) {
   }
   VERNIER_TRY(ChooseProgram(options.program));
   return plan;
+}
+
+// The runners are of the model that is checked, and what is saved spares its files.
+Status CheckLintPlan(const RunPlan& run, const ModelPlan& model) {
+  for (const RunnerPlan& runner : run.runners) {
+    if (runner.model.path == model.path) continue;
+    return InvalidArgument("runner '" + runner.name + "' has the model '" + runner.model.path +
+                           "', but '" + model.path + "' is checked: give it the same");
+  }
+  std::vector<FileRead> read = {{model.path, "the model"}};
+  for (std::string& path : CompanionFiles(model.path, model.external_data_dir)) {
+    read.push_back({std::move(path), "weights of the model"});
+  }
+  return CheckPlanFiles(run, read);
 }
 
 }  // namespace
@@ -167,6 +184,26 @@ Result<Checked<ExtremesRecord>> CheckExtremes(const RunPlan& given, const Extrem
   VERNIER_ASSIGN_OR_RETURN(ExtremesOutcome outcome,
                            TryExtremes(plan, context.interrupted, context.logger));
   return Checked<ExtremesRecord>{std::move(outcome.record), ExitCode(outcome.faults, false)};
+}
+
+Result<Checked<LintRecord>> CheckLint(const RunPlan& given, const LintOptions& check,
+                                      const SessionOptions& options) {
+  LintPlan plan{given, check};
+  ModelPlan& model = plan.options.model;
+  if (model.path.empty() && !given.runners.empty()) model = given.runners.front().model;
+  VERNIER_TRY(CheckLintOptions(plan.options));
+  VERNIER_TRY(CheckLintPlan(given, model));
+  if (given.runners.empty()) {
+    VERNIER_TRY(ValidatePlan(given));
+  } else {
+    VERNIER_ASSIGN_OR_RETURN(plan.run, Prepare(given, options));
+  }
+  if (model.fp_to_fp16) VERNIER_TRY(ChooseProgram(options.program));
+  Defaults defaults;
+  const SessionContext context = defaults.ContextOf(options);
+  VERNIER_ASSIGN_OR_RETURN(LintOutcome outcome,
+                           LintAndTell(plan, context.interrupted, context.logger));
+  return Checked<LintRecord>{std::move(outcome.record), ExitCode(outcome.faults, false)};
 }
 
 std::string FormatSummary(const RunRecord& record) {
