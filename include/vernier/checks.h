@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "vernier/accuracy_record.h"
 #include "vernier/consistency_record.h"
 #include "vernier/extremes_record.h"
 #include "vernier/lint_record.h"
@@ -65,5 +66,17 @@ Result<Checked<ExtremesRecord>> CheckExtremes(const RunPlan& plan,
 /// kMalformed for one that is not there; kCancelled.
 Result<Checked<LintRecord>> CheckLint(const RunPlan& plan, const LintOptions& check = {},
                                       const SessionOptions& options = {});
+
+/// Judges the metrics that a run saved to the file `path` (SavePlan::accuracy) by the thresholds of
+/// plan.compare, and saves the new verdicts to plan.save.accuracy. Nothing is run: of the plan only
+/// `compare`, `lenient` and these count, and no program `vernier` is needed. `simple` needs another
+/// statistic than elements (CompareOptions::check_error_stat), which are not saved. The exit code
+/// is 1 where a threshold is exceeded, 4 where nothing, or less than was asked for, could be
+/// judged, and 7 where the verdicts could not be saved. Errors: kInvalidArgument without a path,
+/// for a function of which the file has no metrics, for `simple` without such a statistic, and
+/// where the file judged would be overwritten; kNotFound for thresholds of an output that the file
+/// does not have; kMalformed for a file that is missing or holds no such results.
+Result<Checked<AccuracyRecord>> CheckAccuracy(const RunPlan& plan, const std::string& path,
+                                              const SessionOptions& options = {});
 
 }  // namespace vernier

@@ -31,8 +31,8 @@ class AccuracyCheck {
  public:
   AccuracyCheck(const AccuracyPlan& plan, Logger& log) : asked_(plan), plan_(plan.run), log_(log) {}
 
-  RunFaults Run() {
-    const Status status = Judge();
+  AccuracyOutcome Run() {
+    Status status = Judge();
     if (!status.ok()) log_.Critical(status.message());
     // A threshold for which nothing was saved was asked for, and could not be held.
     if (status.code() == StatusCode::kInvalidArgument) {
@@ -40,7 +40,7 @@ class AccuracyCheck {
     } else {
       faults_.Add(status);
     }
-    return faults_;
+    return {std::move(record_), std::move(status), faults_};
   }
 
  private:
@@ -51,20 +51,20 @@ class AccuracyCheck {
     CompareOptions options = plan_.compare;
     if (!asked_.simple) std::erase(options.functions, CompareFunction::kSimple);
     const bool dropped = options.functions.size() < plan_.compare.functions.size();
-    VERNIER_ASSIGN_OR_RETURN(const Reevaluation judged, Reevaluate(std::move(saved), options));
-    for (const std::string& fields : judged.ignored) {
+    VERNIER_ASSIGN_OR_RETURN(record_, Reevaluate(std::move(saved), options));
+    for (const std::string& fields : record_.ignored) {
       log_.Info("Ignoring saved comparison with metric fields " + fields +
                 ": no matching threshold was requested.");
     }
-    LogAccuracySummary(judged.results, log_);
-    VERNIER_TRY(Save(judged.results));
-    if (!judged.results.passed()) {
+    LogAccuracySummary(record_.results, log_);
+    VERNIER_TRY(Save(record_.results));
+    if (!record_.results.passed()) {
       log_.Error("FAILED | Accuracy results did not pass the requested thresholds.");
       faults_.mismatch = true;
-    } else if (judged.results.checked_something()) {
+    } else if (record_.results.checked_something()) {
       log_.Finish("PASSED | Accuracy results passed the requested thresholds.");
     }
-    SayWhatWasNotChecked(judged, dropped);
+    SayWhatWasNotChecked(dropped);
     RefusePictures();
     return {};
   }
@@ -84,8 +84,8 @@ class AccuracyCheck {
   }
 
   // Where Polygraphy passes in silence.
-  void SayWhatWasNotChecked(const Reevaluation& judged, bool dropped_simple) {
-    if (!judged.results.checked_something()) {
+  void SayWhatWasNotChecked(bool dropped_simple) {
+    if (!record_.results.checked_something()) {
       log_.Error(
           "nothing was checked: name thresholds for metrics that the file holds, such as"
           " --check-error-stat max --atol 1e-3 or --compare l2 --l2-threshold 0.1");
@@ -93,14 +93,14 @@ class AccuracyCheck {
       return;
     }
     if (plan_.lenient) return;
-    TellCoverage(judged);
+    TellCoverage();
     if (dropped_simple) {
       log_.Error(
           "simple was not checked: say which statistic must be within which tolerance,"
           " such as --check-error-stat max --atol 1e-3");
       faults_.incomplete = true;
     }
-    for (const CompareFunction function : judged.skipped) {
+    for (const CompareFunction function : record_.skipped) {
       log_.Error(std::string(CompareFunctionName(function)) +
                  " was not checked: its verdicts cannot be made again from what was saved");
       faults_.incomplete = true;
@@ -108,10 +108,10 @@ class AccuracyCheck {
   }
 
   // What the verdict rests on. How many elements the outputs had was not saved.
-  void TellCoverage(const Reevaluation& judged) {
+  void TellCoverage() {
     std::set<std::string> outputs;
     size_t metrics = 0, pairs = 0, bare = 0;
-    for (const SavedFunction& function : judged.results.functions) {
+    for (const SavedFunction& function : record_.results.functions) {
       pairs = std::max(pairs, function.pairs.size());
       for (const SavedPair& pair : function.pairs) {
         for (const SavedIteration& iteration : pair.iterations) {
@@ -127,8 +127,8 @@ class AccuracyCheck {
                        Counted(outputs.size(), "output") + " in " + Counted(pairs, "pair") +
                        " of runners";
     if (bare > 0) text += "; bare verdicts, without a metric: " + std::to_string(bare);
-    if (!judged.ignored.empty()) {
-      text += "; not checked: " + Counted(judged.ignored.size(), "kind") +
+    if (!record_.ignored.empty()) {
+      text += "; not checked: " + Counted(record_.ignored.size(), "kind") +
               " of metrics without a threshold";
     }
     log_.Info(text);
@@ -137,12 +137,13 @@ class AccuracyCheck {
   const AccuracyPlan& asked_;
   const RunPlan& plan_;
   Logger& log_;
+  AccuracyRecord record_;
   RunFaults faults_;
 };
 
 }  // namespace
 
-RunFaults CheckAccuracy(const AccuracyPlan& plan, Logger& log) {
+AccuracyOutcome JudgeAccuracy(const AccuracyPlan& plan, Logger& log) {
   return AccuracyCheck(plan, log).Run();
 }
 

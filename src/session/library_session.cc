@@ -12,6 +12,7 @@
 #include "run/runner/resolve_runner.h"
 #include "run/runner/runner_kinds.h"
 #include "run/runner/script_runner.h"
+#include "session/accuracy_session.h"
 #include "session/consistency_session.h"
 #include "session/extremes_session.h"
 #include "session/lint_session.h"
@@ -204,6 +205,20 @@ Result<Checked<LintRecord>> CheckLint(const RunPlan& given, const LintOptions& c
   VERNIER_ASSIGN_OR_RETURN(LintOutcome outcome,
                            LintAndTell(plan, context.interrupted, context.logger));
   return Checked<LintRecord>{std::move(outcome.record), ExitCode(outcome.faults, false)};
+}
+
+Result<Checked<AccuracyRecord>> CheckAccuracy(const RunPlan& plan, const std::string& path,
+                                              const SessionOptions& options) {
+  if (path.empty()) return InvalidArgument("no file of accuracy results is named");
+  VERNIER_TRY(ValidatePlan(plan));
+  const FileRead saved{path, "the accuracy results"};
+  VERNIER_TRY(CheckPlanFiles(plan, {&saved, 1}));
+  Defaults defaults;
+  AccuracyOutcome outcome =
+      JudgeAccuracy({plan, path, true, {}}, defaults.ContextOf(options).logger);
+  // That verdicts could not be saved does not take them back.
+  if (!outcome.ended.ok() && outcome.ended.code() != StatusCode::kIo) return outcome.ended;
+  return Checked<AccuracyRecord>{std::move(outcome.record), ExitCode(outcome.faults, false)};
 }
 
 std::string FormatSummary(const RunRecord& record) {

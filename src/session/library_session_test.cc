@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "model/onnx/onnx_test_model.h"
+#include "report/files/accuracy_file.h"
 #include "vernier/checks.h"
 #include "vernier/session.h"
 
@@ -133,6 +134,44 @@ TEST(CheckLint, RefusesWhatItCannotCheck) {
               HasSubstr("runner 'one' has the model 'other.onnx'"));
   check.skip = {"nosuch"};
   EXPECT_THAT(CheckLint({}, check).status().message(), HasSubstr("there is no rule 'nosuch'"));
+}
+
+// A file with an RMSE of 0.5 and its threshold of 0.25.
+std::string SavedRmse(const std::string& name) {
+  const SavedOutput output{"y", SavedMetric{CompareFunction::kRmse, 0.5, 0.25}};
+  const SavedFunction function{false, {{"first", "second", {{output}}}}};
+  const std::string path = testing::TempDir() + name;
+  EXPECT_TRUE(WriteAccuracyResults({{function}}, path).ok());
+  return path;
+}
+
+TEST(CheckAccuracy, JudgesByThresholdsOfThePlan) {
+  const std::string path = SavedRmse("accuracy_judged.json");
+  RunPlan plan;
+  plan.compare.functions = {CompareFunction::kRmse};
+  plan.compare.thresholds[CompareFunction::kRmse].fallback = 0.4;
+  EXPECT_EQ(CheckAccuracy(plan, path)->exit_code, 1);
+  plan.compare.thresholds[CompareFunction::kRmse].fallback = 0.6;
+  plan.save.accuracy = testing::TempDir() + "accuracy_saved.json";
+  const Result<Checked<AccuracyRecord>> checked = CheckAccuracy(plan, path);
+  ASSERT_TRUE(checked.ok()) << checked.status().message();
+  EXPECT_EQ(checked->exit_code, 0);
+  EXPECT_TRUE(checked->record.results.passed());
+  EXPECT_TRUE(ReadAccuracyResults(plan.save.accuracy)->passed());
+}
+
+TEST(CheckAccuracy, PassesNothingThatItCannotJudge) {
+  const std::string path = SavedRmse("accuracy_refused.json");
+  EXPECT_THAT(CheckAccuracy({}, path).status().message(), HasSubstr("No saved comparison results"));
+  RunPlan plan;
+  plan.compare.functions = {CompareFunction::kIndices};
+  const Result<Checked<AccuracyRecord>> checked = CheckAccuracy(plan, path);
+  ASSERT_TRUE(checked.ok()) << checked.status().message();
+  EXPECT_EQ(checked->exit_code, 4);
+  EXPECT_THAT(checked->record.skipped, ElementsAre(CompareFunction::kIndices));
+  plan.save.accuracy = path;
+  EXPECT_EQ(CheckAccuracy(plan, path).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(CheckAccuracy({}, "absent.json").status().code(), StatusCode::kMalformed);
 }
 
 }  // namespace
