@@ -15,6 +15,7 @@
 #include "session/accuracy_session.h"
 #include "session/consistency_session.h"
 #include "session/extremes_session.h"
+#include "session/library_context.h"
 #include "session/lint_session.h"
 #include "session/plan_files.h"
 #include "session/run_session.h"
@@ -47,38 +48,6 @@ fs::path FromPath() {
   return {};
 }
 
-Status ChooseProgram(const std::string& named) {
-  if (!named.empty()) {
-    if (IsFile(named)) return UseProgram(named), Status();
-    return Unavailable("SessionOptions::program: there is no file '" + named + "'");
-  }
-  const char* variable = std::getenv("VERNIER_PROGRAM");
-  if (variable != nullptr && *variable != '\0') {
-    if (IsFile(variable)) return UseProgram(variable), Status();
-    return Unavailable("$VERNIER_PROGRAM: there is no file '" + std::string(variable) + "'");
-  }
-  for (const fs::path& path : {FromPath(), fs::path(VERNIER_INSTALLED_PROGRAM)}) {
-    if (IsFile(path)) return UseProgram(path), Status();
-  }
-  return Unavailable(
-      "the program 'vernier', in whose processes frameworks run, was not found: install it, or "
-      "name it by SessionOptions::program or $VERNIER_PROGRAM");
-}
-
-// What SessionOptions leaves open.
-struct Defaults {
-  NoLog silence;
-  std::atomic<int> interrupted{0};
-
-  SessionContext ContextOf(const SessionOptions& options) {
-    SessionContext context{options.logger == nullptr ? silence : *options.logger,
-                           options.interrupted == nullptr ? interrupted : *options.interrupted};
-    context.origin = DescribeMachine(std::time(nullptr));
-    context.events = options.events;
-    return context;
-  }
-};
-
 // The plan with everything that follows from it.
 Result<RunPlan> Prepare(RunPlan plan, const SessionOptions& options) {
   VERNIER_TRY(ResolveRunners(plan, options.logger));
@@ -106,6 +75,24 @@ Status CheckLintPlan(const RunPlan& run, const ModelPlan& model) {
 
 }  // namespace
 
+Status ChooseProgram(const std::string& named) {
+  if (!named.empty()) {
+    if (IsFile(named)) return UseProgram(named), Status();
+    return Unavailable("SessionOptions::program: there is no file '" + named + "'");
+  }
+  const char* variable = std::getenv("VERNIER_PROGRAM");
+  if (variable != nullptr && *variable != '\0') {
+    if (IsFile(variable)) return UseProgram(variable), Status();
+    return Unavailable("$VERNIER_PROGRAM: there is no file '" + std::string(variable) + "'");
+  }
+  for (const fs::path& path : {FromPath(), fs::path(VERNIER_INSTALLED_PROGRAM)}) {
+    if (IsFile(path)) return UseProgram(path), Status();
+  }
+  return Unavailable(
+      "the program 'vernier', in whose processes frameworks run, was not found: install it, or "
+      "name it by SessionOptions::program or $VERNIER_PROGRAM");
+}
+
 RunnerPlan MakeRunner(std::string name, std::string backend, std::string path) {
   RunnerPlan runner;
   runner.name = std::move(name);
@@ -131,7 +118,7 @@ Status ResolveRunners(RunPlan& plan, Logger* logger) {
 
 Result<RunRecord> Run(const RunPlan& given, const SessionOptions& options) {
   VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, Prepare(given, options));
-  Defaults defaults;
+  LibraryDefaults defaults;
   SessionContext context = defaults.ContextOf(options);
   CallerObjects caller;
   caller.keeps_outputs = static_cast<bool>(options.events.outputs_made);
@@ -141,7 +128,7 @@ Result<RunRecord> Run(const RunPlan& given, const SessionOptions& options) {
 
 Result<BlameRecord> Blame(const RunPlan& given, const SessionOptions& options) {
   VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, Prepare(given, options));
-  Defaults defaults;
+  LibraryDefaults defaults;
   BlamePlan search{plan.blame.value_or(BlameOptions()), plan, plan.save.WantsPage(), {}};
   return CarryOutBlame(search, defaults.ContextOf(options)).record;
 }
@@ -153,7 +140,7 @@ Result<RunRecord> Profile(const RunPlan& given, const ProfileOptions& profile,
     return InvalidArgument("ProfileOptions::shapes: expected at least one set, which may be empty");
   }
   VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, Prepare(given, options));
-  Defaults defaults;
+  LibraryDefaults defaults;
   return CarryOutProfile(plan, profile, defaults.ContextOf(options)).record;
 }
 
@@ -166,7 +153,7 @@ Result<Checked<ConsistencyRecord>> CheckConsistency(const RunPlan& given,
     return InvalidArgument("ConsistencyOptions: repeats and rows are expected to be from 2 on");
   }
   VERNIER_ASSIGN_OR_RETURN(RunPlan plan, Prepare(given, options));
-  Defaults defaults;
+  LibraryDefaults defaults;
   const SessionContext context = defaults.ContextOf(options);
   VERNIER_ASSIGN_OR_RETURN(
       ConsistencyOutcome outcome,
@@ -180,7 +167,7 @@ Result<Checked<ExtremesRecord>> CheckExtremes(const RunPlan& given, const Extrem
   ExtremesPlan plan{{}, {}, !check.sets.empty(), check.strict};
   VERNIER_ASSIGN_OR_RETURN(plan.sets, ChooseExtremeSets(check.sets));
   VERNIER_ASSIGN_OR_RETURN(plan.run, Prepare(given, options));
-  Defaults defaults;
+  LibraryDefaults defaults;
   const SessionContext context = defaults.ContextOf(options);
   VERNIER_ASSIGN_OR_RETURN(ExtremesOutcome outcome,
                            TryExtremes(plan, context.interrupted, context.logger));
@@ -200,7 +187,7 @@ Result<Checked<LintRecord>> CheckLint(const RunPlan& given, const LintOptions& c
     VERNIER_ASSIGN_OR_RETURN(plan.run, Prepare(given, options));
   }
   if (model.fp_to_fp16) VERNIER_TRY(ChooseProgram(options.program));
-  Defaults defaults;
+  LibraryDefaults defaults;
   const SessionContext context = defaults.ContextOf(options);
   VERNIER_ASSIGN_OR_RETURN(LintOutcome outcome,
                            LintAndTell(plan, context.interrupted, context.logger));
@@ -213,7 +200,7 @@ Result<Checked<AccuracyRecord>> CheckAccuracy(const RunPlan& plan, const std::st
   VERNIER_TRY(ValidatePlan(plan));
   const FileRead saved{path, "the accuracy results"};
   VERNIER_TRY(CheckPlanFiles(plan, {&saved, 1}));
-  Defaults defaults;
+  LibraryDefaults defaults;
   AccuracyOutcome outcome =
       JudgeAccuracy({plan, path, true, {}}, defaults.ContextOf(options).logger);
   // That verdicts could not be saved does not take them back.
