@@ -98,7 +98,7 @@ class Reducing {
 
   Status SaveAs(const std::string& path, const NodeSet& nodes, const std::string& heading) {
     VERNIER_TRY(Take(nodes));
-    log_.Info(heading + "\n" + FormatModel(model_.now(), {}) + "\n\n");
+    LogModel(heading, model_.now(), log_);
     if (path.empty()) return {};
     log_.Info("Saving ONNX model to: " + path);
     return Save(path, Durability::kSynced);
