@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 #include <utility>
-#include <variant>
-#include <vector>
 
 #include "report/files/accuracy_file.h"
 #include "report/text/accuracy_summary.h"
@@ -31,7 +28,7 @@ std::vector<std::string> SavedOutputNames(const AccuracyResults& results) {
 }
 
 // What the verdict rests on. How many elements the outputs had was not saved.
-void LogCoverage(const Reevaluation& judged, Logger& log) {
+void LogCoverage(const AccuracyRecord& judged, Logger& log) {
   std::set<std::string> outputs;
   size_t metrics = 0, pairs = 0, bare = 0;
   for (const SavedFunction& function : judged.results.functions) {
@@ -58,7 +55,7 @@ void LogCoverage(const Reevaluation& judged, Logger& log) {
 }
 
 // Was all checked that was asked for? Where Polygraphy passes in silence, it is logged.
-bool CheckedAll(const AccuracyPlan& plan, const Reevaluation& judged, Logger& log) {
+bool CheckedAll(const AccuracyPlan& plan, const AccuracyRecord& judged, Logger& log) {
   if (!judged.results.checked_something()) {
     log.Error(
         "nothing was checked: name thresholds for metrics that the file holds, such as"
@@ -83,7 +80,7 @@ bool CheckedAll(const AccuracyPlan& plan, const Reevaluation& judged, Logger& lo
 }
 
 // The saved results under the plan's thresholds.
-Result<Reevaluation> JudgeAgain(const AccuracyPlan& plan, Logger& log) {
+Result<AccuracyRecord> JudgeAgain(const AccuracyPlan& plan, Logger& log) {
   log.Info("Loading accuracy results from " + plan.path);
   VERNIER_ASSIGN_OR_RETURN(AccuracyResults saved, ReadAccuracyResults(plan.path));
   if (!plan.run.lenient) VERNIER_TRY(CheckOutputNames(plan.run, SavedOutputNames(saved)));
@@ -98,15 +95,17 @@ Status SaveResults(const AccuracyResults& results, const std::string& path, Logg
   return WriteAccuracyResults(results, path);
 }
 
-Result<RunFaults> Judge(const AccuracyPlan& plan, Logger& log) {
-  VERNIER_ASSIGN_OR_RETURN(const Reevaluation judged, JudgeAgain(plan, log));
+// What was judged is in the outcome even where it could not be saved.
+Status Judge(const AccuracyPlan& plan, Logger& log, AccuracyOutcome& outcome) {
+  AccuracyRecord& judged = outcome.record;
+  RunFaults& faults = outcome.faults;
+  VERNIER_ASSIGN_OR_RETURN(judged, JudgeAgain(plan, log));
   for (const std::string& fields : judged.ignored) {
     log.Info("Ignoring saved comparison with metric fields " + fields +
              ": no matching threshold was requested.");
   }
   LogAccuracySummary(judged.results, log);
   VERNIER_TRY(SaveResults(judged.results, plan.run.save.accuracy, log));
-  RunFaults faults;
   if (!judged.results.passed()) {
     log.Error("FAILED | Accuracy results did not pass the requested thresholds.");
     faults.mismatch = true;
@@ -114,28 +113,28 @@ Result<RunFaults> Judge(const AccuracyPlan& plan, Logger& log) {
     log.Finish("PASSED | Accuracy results passed the requested thresholds.");
   }
   faults.incomplete = !CheckedAll(plan, judged, log);
-  if (plan.run.lenient) return faults;
+  if (plan.run.lenient) return {};
   for (const std::string& flag : plan.picture_flags) {
     log.Error(flag + ": the file holds no tensors to draw");
     faults.unsaved = true;
   }
-  return faults;
+  return {};
 }
 
 }  // namespace
 
-RunFaults CheckAccuracy(const AccuracyPlan& plan, Logger& log) {
-  const Result<RunFaults> judged = Judge(plan, log);
-  if (judged.ok()) return *judged;
-  log.Critical(judged.status().message());
-  RunFaults faults;
+AccuracyOutcome JudgeAccuracy(const AccuracyPlan& plan, Logger& log) {
+  AccuracyOutcome outcome;
+  outcome.ended = Judge(plan, log, outcome);
+  if (outcome.ended.ok()) return outcome;
+  log.Critical(outcome.ended.message());
   // A threshold for which nothing was saved was asked for, and could not be held.
-  if (judged.status().code() == StatusCode::kInvalidArgument) {
-    faults.incomplete = true;
+  if (outcome.ended.code() == StatusCode::kInvalidArgument) {
+    outcome.faults.incomplete = true;
   } else {
-    faults.Add(judged.status());
+    outcome.faults.Add(outcome.ended);
   }
-  return faults;
+  return outcome;
 }
 
 }  // namespace vernier
