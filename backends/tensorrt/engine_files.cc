@@ -44,7 +44,6 @@ Status SaveTimings(const BuildConfig& build, const std::string& path, std::strin
   if (!known) VERNIER_TRY(MergeTimings(path, option, config, *cache, logger));
   const Owned<nvinfer1::IHostMemory> memory(cache->serialize());
   if (memory == nullptr) return BackendError("TensorRT could not serialize its timing cache");
-  logger.host().Info("Saving timing cache to " + path);
   VERNIER_TRY(SaveFile(path, {static_cast<const std::byte*>(memory->data()), memory->size()}));
   if (kept != nullptr) kept->saved[path] = FileState::Of(path);
   return {};
@@ -122,9 +121,13 @@ Status MergeTimings(const std::string& path, std::string_view option,
 
 Status SaveTimingCache(const BuildConfig& build, const sdk::Options& options, Logger& logger) {
   if (const auto path = ValueOf(options, "save_timing_cache")) {
+    logger.host().Info("Saving timing cache to " + *path);
     VERNIER_TRY(SaveTimings(build, *path, "--save-timing-cache", logger));
   }
   if (build.shared_timings.empty()) return {};
+  if (ValueOf(options, "timing_cache_dir")) {
+    logger.host().Info("Saving timing cache to " + build.shared_timings);
+  }
   return SaveTimings(build, build.shared_timings, kTimingCacheDir, logger);
 }
 
