@@ -3,6 +3,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "builder_flags.h"
 #include "engine_files.h"
@@ -281,8 +282,10 @@ Status SetTimingCache(BuildConfig& build, const Unbuilt& unbuilt, const sdk::Opt
     }
   }
   build.timing_cache.reset(build.config->createTimingCache(bytes.data(), bytes.size()));
+  std::optional<FileState> merged;
   if (build.timing_cache != nullptr && !build.shared_timings.empty()) {
     const FileLock lock(build.shared_timings);
+    merged = FileState::Of(build.shared_timings);
     VERNIER_TRY(MergeTimings(build.shared_timings, kTimingCacheDir, *build.config,
                              *build.timing_cache, logger));
   }
@@ -292,7 +295,9 @@ Status SetTimingCache(BuildConfig& build, const Unbuilt& unbuilt, const sdk::Opt
                      ValueOf(options, "load_timing_cache").value_or("") +
                      "', perhaps another release or device made it: " + logger.TakeError());
   }
-  if (kept != nullptr) *kept = {.cache = build.timing_cache, .saved = {}};
+  if (kept != nullptr) {
+    *kept = {.cache = build.timing_cache, .saved = {{build.shared_timings, merged}}};
+  }
   return {};
 }
 

@@ -13,8 +13,8 @@ namespace vernier::trt {
 
 struct KeptTimings {
   std::shared_ptr<nvinfer1::ITimingCache> cache;  ///< null before the first build
-  /// The files that they were saved to, as they were then: while one is the same, they have all
-  /// that it holds.
+  /// The files that they were merged with or saved to, as they were then: while one is the same,
+  /// they have all that it holds.
   std::map<std::string, std::optional<FileState>> saved;
 };
 

@@ -21,8 +21,9 @@ std::optional<ScratchFolder> ShareTimings(std::span<RunnerPlan> runners) {
   std::optional<ScratchFolder> folder;
   for (RunnerPlan& runner : runners) {
     if (!KeepsTimings(runner) || HasOption(runner, kCommandTimings)) continue;
-    if (!HasOption(runner, "keep_timings"))
+    if (!HasOption(runner, "keep_timings")) {
       runner.session_options.emplace_back("keep_timings", "1");
+    }
     if (HasOption(runner, "timing_cache_dir")) continue;
     if (!folder) {
       Result<ScratchFolder> made = ScratchFolder::Create();
