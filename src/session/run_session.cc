@@ -2,12 +2,14 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "core/version.h"
 #include "report/files/report_files.h"
 #include "report/text/run_reporter.h"
 #include "report/text/run_summary.h"
+#include "run/engine/shared_timings.h"
 #include "run/runner/model_graph.h"
 #include "util/atomic_file.h"
 #include "util/number_text.h"
@@ -130,7 +132,11 @@ void KeepAsMeasured(const std::string& path, const std::string& command, RunReco
 
 }  // namespace
 
-RunOutcome CarryOutRun(const RunPlan& plan, const SessionContext& context) {
+RunOutcome CarryOutRun(const RunPlan& given, const SessionContext& context) {
+  RunPlan plan = given;
+  // The search builds engines of the same model.
+  const std::optional<ScratchFolder> timings =
+      plan.blame ? ShareTimings(plan.runners) : std::nullopt;
   SessionObserver observer(plan, context);
   RunOutcome outcome =
       ExecuteRun(plan, context.logger, observer, context.interrupted, context.caller);

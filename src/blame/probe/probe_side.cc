@@ -40,6 +40,10 @@ ProbeSide::ProbeSide(const RunnerPlan& plan, const std::string& role, WorkerPool
   if (!role.empty()) plan_.name += ", " + role;
   plan_.model.save_path.clear();
   plan_.model.print_summary = false;
+  OptionList& options = plan_.backend_options;
+  const std::pair<std::string, std::string> one_builder("keep_builder", "1");
+  const bool there = std::find(options.begin(), options.end(), one_builder) != options.end();
+  if (BuildsEngines() && !there) options.push_back(one_builder);
 }
 
 Result<std::shared_ptr<const OnnxModel>> ProbeSide::ReadModel() const {

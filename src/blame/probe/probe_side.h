@@ -54,6 +54,9 @@ class ProbeSide {
   /// one fails.
   void Start();
 
+  /// Does each session build an engine, which takes long, and times kernels meanwhile?
+  bool BuildsEngines() const { return plan_.backend.starts_with("tensorrt"); }
+
   /// What its backend can do. Waits for the framework that Start() loads; empty where it does not
   /// load, which shows when a session is opened.
   BackendInfo Backend();

@@ -1,6 +1,7 @@
 #include "blame/search/blame_run.h"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,9 +14,11 @@
 #include "blame/probe/search_subject.h"
 #include "blame/probe/tensor_pairs.h"
 #include "blame/search/conclusion.h"
+#include "blame/search/engine_builds.h"
 #include "blame/search/layer_search.h"
 #include "blame/search/probe_effect.h"
 #include "core/version.h"
+#include "run/engine/shared_timings.h"
 #include "util/counted.h"
 
 namespace vernier {
@@ -150,6 +153,7 @@ void FindCulprits(const SearchSubject& subject, BlameOutcome& outcome) {
   findings.unexposed = pairs.one_sided;
   for (const auto& [name, ours] : pairs.reference) findings.visible.insert(name);
   const LayerPlan plan = PlanLayers(subject, findings.visible);
+  ForecastBuilds(subject, plan.batches.size());
   const Status searched = SearchTensors(subject, source, plan, std::move(findings), outcome.record);
   EndSearch(subject, source, searched, plan.layers(), outcome);
 }
@@ -161,6 +165,7 @@ Status OpenAndRun(const BlamePlan& plan, const SearchContext& context, BlameOutc
   const Result<SearchModels> models = ReadModels(sides);
   if (!models.ok()) return UnlessChanged(models.status(), sides);
   sides.Start();
+  AnnounceBuilds(sides, context.logger);
   context.logger.Start("Running without probes");
   Result<UnprobedRun> unprobed = RunUnprobed(plan, *models, sides, context);
   if (!unprobed.ok()) return UnlessChanged(unprobed.status(), sides);
@@ -174,6 +179,8 @@ Status OpenAndRun(const BlamePlan& plan, const SearchContext& context, BlameOutc
 BlameOutcome ExecuteBlame(const BlamePlan& plan, Logger& logger,
                           const std::atomic<int>& interrupted) {
   const auto start = BlameClock::now();
+  BlamePlan shared = plan;
+  const std::optional<ScratchFolder> timings = ShareTimings(shared.run.runners);
   QuietLogger quiet(logger);
   const ExecutionPlan execution = WithOwnWorkers(plan.run.execution);
   WorkerPool pool(execution, interrupted, quiet);
@@ -182,7 +189,7 @@ BlameOutcome ExecuteBlame(const BlamePlan& plan, Logger& logger,
   BlameOutcome outcome;
   outcome.record.command = plan.run.command;
   outcome.record.version = kVersion;
-  const Status ran = OpenAndRun(plan, context, outcome);
+  const Status ran = OpenAndRun(shared, context, outcome);
   if (!ran.ok()) {
     Fail(ran, context, outcome);
     outcome.record.timing.emplace_back("runtimes", clock.seconds());
