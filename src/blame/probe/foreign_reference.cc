@@ -22,7 +22,11 @@ bool IsForeign(const RunnerPlan& runner) {
 }
 
 Result<RunnerPlan> WithInnerTensors(RunnerPlan runner, ModelConversions& conversions) {
-  if (runner.backend != kTensorFlowBackend) return runner;
+  if (runner.backend != kTensorFlowBackend) {
+    // The plug-in, which runs TorchScript without Python, hands out no inner tensors.
+    if (runner.place == RunnerPlace::kAuto) runner.place = RunnerPlace::kPython;
+    return runner;
+  }
   // All of them are asked for where they are wanted.
   if (HasOption(runner, "outputs", "*")) Drop("outputs", runner);
   if (HasOption(runner, "outputs")) {

@@ -15,7 +15,8 @@ namespace vernier {
 bool IsForeign(const RunnerPlan& runner);
 
 /// The same runner with a model that hands out its inner tensors: a SavedModel is frozen, since its
-/// tensors are within functions. The file lasts as long as `conversions`. Others stay as they are.
+/// tensors are within functions, and PyTorch's run in Python, unless that was ruled out. The file
+/// lasts as long as `conversions`.
 /// Errors of ModelConversions::ModelOf; kInvalidArgument where outputs of it were chosen.
 Result<RunnerPlan> WithInnerTensors(RunnerPlan runner, ModelConversions& conversions);
 
