@@ -70,7 +70,13 @@ def _freeze(function, output_names):
         tf.import_graph_def(frozen.graph.as_graph_def(), name="")
         outputs = [tf.identity(graph.get_tensor_by_name(tensor.name), name=name).name
                    for name, tensor in zip(output_names, frozen.outputs)]
-    return graph.as_graph_def(), [tensor.name for tensor in frozen.inputs], outputs
+    return _needed(graph.as_graph_def(), [tensor.name for tensor in frozen.inputs], outputs)
+
+
+def _needed(graph_def, inputs, outputs):
+    """Without what functions leave behind: what nobody reads would look like an output."""
+    ends = [name.split(":")[0] for name in [*inputs, *outputs]]
+    return v1.graph_util.extract_sub_graph(graph_def, ends), inputs, outputs
 
 
 def _signature(signatures, wanted):
@@ -115,9 +121,7 @@ def _from_session(folder, wanted):
         tf.import_graph_def(_inlined(frozen, keep + ends), name="")
         outputs = [tf.identity(graph.get_tensor_by_name(signature.outputs[key].name), name=key).name
                    for key in sorted(signature.outputs)]
-    # What functions leave behind that nobody reads would look like further outputs.
-    needed = [name.split(":")[0] for name in outputs]
-    return v1.graph_util.extract_sub_graph(graph.as_graph_def(), needed), keep, outputs
+    return _needed(graph.as_graph_def(), keep, outputs)
 
 
 def _rename(graph_def, names):
