@@ -112,6 +112,14 @@ struct UnexposedTensor {
   std::string why;
 };
 
+/// A tensor of the candidate's graph and the one of a reference in another format that it was
+/// compared with.
+struct BlamePairRecord {
+  std::string candidate, reference;
+  std::string how;   ///< "output", "name", "value", "most values" or "shape"
+  double error = 0;  ///< RMS of the differences over the larger RMS; infinite: not comparable
+};
+
 /// How an output of the model without probes stands against the same with them.
 struct DisturbanceRecord {
   bool measured = false;
@@ -148,6 +156,8 @@ struct BlameRecord {
   std::optional<NonFiniteRecord> first_nonfinite;
   std::string first_divergence;  ///< the first node whose total error is above 1; empty: none
   std::vector<UnexposedTensor> unexposed;
+  /// Of a reference in another format than ONNX, in the order of the candidate's nodes; else empty.
+  std::vector<BlamePairRecord> tensor_pairs;
   /// Tensors that the candidate's runtime makes only when they are asked for; compared all the
   /// same.
   std::vector<std::string> fused_away;

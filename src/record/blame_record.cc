@@ -111,6 +111,14 @@ void ListFields(Fields& field, Some<UnexposedTensor> auto& tensor) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<BlamePairRecord> auto& pair) {
+  field("candidate", pair.candidate);
+  field("reference", pair.reference);
+  field("how", pair.how);
+  field("error", pair.error);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<DisturbanceRecord> auto& disturbance) {
   field("changed", disturbance.changed);
   field("plain_error", disturbance.plain_error);
@@ -130,6 +138,7 @@ void ListFields(Fields& field, Some<BlameRecord> auto& blame) {
   field("culprits", blame.culprits);
   field("first_nonfinite", blame.first_nonfinite);
   field("unexposed", blame.unexposed);
+  field.Later("tensor_pairs", blame.tensor_pairs);
   field.Later("fused_away", blame.fused_away);
   field.Derived("disturbed", [&] { return blame.disturbance.changed; });
   field.Known("disturbance", blame.disturbance, blame.disturbance.measured);

@@ -50,7 +50,8 @@ FeedMaker::FeedMaker(const BlamePlan& plan, const SearchModels& models,
       context_(context),
       reference_(reference),
       candidate_(candidate),
-      inputs_(InputsToFeed(models, reference != nullptr ? *reference : candidate)) {}
+      inputs_(InputsToFeed(
+          models, reference != nullptr && models.reference != nullptr ? *reference : candidate)) {}
 
 Result<std::vector<TensorMap>> FeedMaker::Make(Logger& drawing) const {
   if (plan_.feeds.empty()) return Collect(plan_.run, drawing);

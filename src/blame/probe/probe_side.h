@@ -65,7 +65,7 @@ class ProbeSide {
   Result<std::shared_ptr<const OnnxModel>> ReadModel() const;
 
   /// The model as it is, with `more` options of the session, or with these tensors as its only
-  /// outputs.
+  /// outputs; of a model that is not ONNX, beside its outputs (MarksOf).
   Result<std::unique_ptr<LiveRunner>> OpenPlain(const OptionList& more = {});
   Result<std::unique_ptr<LiveRunner>> OpenMarked(const std::vector<std::string>& outputs);
 
@@ -111,7 +111,8 @@ class ProbeSide {
   ModelPlan Marked(const std::vector<std::string>& outputs) const;
   Result<std::unique_ptr<LiveRunner>> NewSession();
   Result<std::unique_ptr<LiveRunner>> Open(const ModelSource& model, const OptionList& more = {});
-  Result<SessionAhead> Ahead(std::shared_ptr<const ModelSource> model, const TensorMap* feed);
+  Result<SessionAhead> Ahead(std::shared_ptr<const ModelSource> model, const OptionList& more,
+                             const TensorMap* feed);
 
   RunnerPlan plan_;
   WorkerPool& pool_;

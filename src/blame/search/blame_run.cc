@@ -15,6 +15,7 @@
 #include "blame/probe/tensor_pairs.h"
 #include "blame/search/conclusion.h"
 #include "blame/search/engine_builds.h"
+#include "blame/search/foreign_search.h"
 #include "blame/search/layer_search.h"
 #include "blame/search/probe_effect.h"
 #include "core/version.h"
@@ -133,21 +134,35 @@ void EndSearch(const SearchSubject& subject, const ReferenceSource& source, cons
   if (!subject.plan.bundle.empty() && record.error.empty()) SaveBundle(subject, source, outcome);
 }
 
-// Both sides have run: which tensors are apart, and who is to blame for it?
-void FindCulprits(const SearchSubject& subject, BlameOutcome& outcome) {
+Result<TensorPairs> PairSides(const SearchSubject& subject, BlameRecord& record) {
+  if (subject.sides.HasForeignReference()) return PairForeignSides(subject, record);
+  return PairTensors(subject.models.reference.get(), subject.unprobed.saved_names, subject.graph(),
+                     subject.unprobed.outputs.partners());
+}
+
+std::string WhyNoPairs(const SearchSubject& subject) {
+  if (subject.sides.HasForeignReference()) {
+    return "no tensor that the reference hands out is surely one of the candidate's graph: "
+           "--map-outputs says which outputs belong together";
+  }
+  return WhyNothingPairs(subject.models.reference.get(), subject.unprobed.saved_names,
+                         subject.graph());
+}
+
+// Both sides have run: which tensors are apart, and who is to blame for it? An error: the tensors
+// were not paired.
+Status FindCulprits(const SearchSubject& subject, BlameOutcome& outcome) {
   SearchSides& sides = subject.sides;
-  const OnnxModel* const reference = subject.models.reference.get();
-  const std::vector<std::string>& saved = subject.unprobed.saved_names;
-  const TensorPairs pairs =
-      PairTensors(reference, saved, subject.graph(), subject.unprobed.outputs.partners());
+  VERNIER_ASSIGN_OR_RETURN(const TensorPairs pairs, PairSides(subject, outcome.record));
   const ReferenceSource source{pairs, sides.reference ? &*sides.reference : nullptr, sides.saved,
                                sides.places.saved, subject.context.quiet};
   if (pairs.reference.empty()) {
     // Constants that differ are to blame without a layer.
     if (DifferingConstants(subject.models, subject.unprobed.outputs).empty()) {
-      GiveUp(WhyNothingPairs(reference, saved, subject.graph()), subject.context.logger, outcome);
+      GiveUp(WhyNoPairs(subject), subject.context.logger, outcome);
     }
-    return EndSearch(subject, source, Status(), 0, outcome);
+    EndSearch(subject, source, Status(), 0, outcome);
+    return {};
   }
   TensorFindings findings;
   findings.unexposed = pairs.one_sided;
@@ -156,6 +171,7 @@ void FindCulprits(const SearchSubject& subject, BlameOutcome& outcome) {
   ForecastBuilds(subject, plan.batches.size());
   const Status searched = SearchTensors(subject, source, plan, std::move(findings), outcome.record);
   EndSearch(subject, source, searched, plan.layers(), outcome);
+  return {};
 }
 
 // From who is compared to who is to blame. An error: it ended before a tensor was looked at.
@@ -170,8 +186,7 @@ Status OpenAndRun(const BlamePlan& plan, const SearchContext& context, BlameOutc
   Result<UnprobedRun> unprobed = RunUnprobed(plan, *models, sides, context);
   if (!unprobed.ok()) return UnlessChanged(unprobed.status(), sides);
   RecordUnprobed(*unprobed, plan, context.logger, outcome);
-  FindCulprits({plan, context, sides, *models, *unprobed}, outcome);
-  return {};
+  return UnlessChanged(FindCulprits({plan, context, sides, *models, *unprobed}, outcome), sides);
 }
 
 }  // namespace
