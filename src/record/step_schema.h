@@ -13,6 +13,13 @@ template <typename T, typename Record>
 concept Some = std::same_as<std::remove_const_t<T>, Record>;
 
 template <typename Fields>
+void ListFields(Fields& field, Some<StepPoint> auto& point) {
+  field("step", point.step);
+  field.Given("rms_error", point.rms);
+  field.Given("times_over_tolerance", point.times_over);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<TimeRecord> auto& time) {
   field("steps", time.steps);
   field("first_bad_step", time.first_bad_step);
@@ -23,6 +30,8 @@ void ListFields(Fields& field, Some<TimeRecord> auto& time) {
   field("largest_rms_error", time.largest_rms);
   field("own", time.own);
   field("fed_back", time.fed_back);
+  field.Later("curve", time.curve);
+  field.Later("steps_per_point", time.steps_per_point);
 }
 
 template <typename Fields>

@@ -9,6 +9,7 @@
 #include "io/json/json_writer.h"
 #include "record/page_json.h"
 #include "report/text/run_summary.h"
+#include "report/text/step_text.h"
 #include "report/text/verdict_text.h"
 #include "util/number_text.h"
 #include "util/shell_words.h"
@@ -83,6 +84,7 @@ void AddOutput(JsonWriter& json, const OutputRecord& output, const OwnErrors& ow
 void AddPair(JsonWriter& json, const PairRecord& pair, bool averaged, const OwnErrors& own) {
   json.BeginObject();
   AddText(json, "summary", FormatPair(pair, averaged));
+  AddText(json, "steps", FormatSteps(pair));
   json.Key("outputs");
   json.BeginArray();
   for (const OutputRecord& output : pair.outputs) {

@@ -11,7 +11,7 @@ PairTimes::OutputTimes& PairTimes::TimesOf(const std::string& output) {
   const auto found = std::ranges::find_if(
       outputs_, [&](const OutputTimes& times) { return times.name == output; });
   if (found != outputs_.end()) return *found;
-  outputs_.push_back({output, {}, {}});
+  outputs_.push_back({output, {}, {}, {}});
   return outputs_.back();
 }
 
@@ -31,6 +31,7 @@ void PairTimes::Add(const StepPosition& position, const IterationComparison& com
     }
     const auto& rms = row.metrics[CompareFunction::kRmse];
     const auto& relative = row.metrics[CompareFunction::kRelativeL2];
+    times.curve.Add(position.step, rms, row.times_over_tolerance);
     if (!rms || !relative) continue;
     if (!std::isnan(*rms)) {
       times.time.largest_rms = std::max(times.time.largest_rms.value_or(0), *rms);
@@ -47,6 +48,8 @@ void PairTimes::AddTo(PairRecord& record, bool own) const {
     if (times == outputs_.end()) continue;
     output.time = times->time;
     output.time->own = own;
+    output.time->curve = times->curve.Points();
+    output.time->steps_per_point = times->curve.steps_per_point();
     if (const auto fit = times->growth.Get()) {
       output.time->growth_per_step = fit->slope;
       output.time->growth_error = fit->error;

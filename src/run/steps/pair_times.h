@@ -9,6 +9,7 @@
 
 #include "compare/comparison.h"
 #include "run/steps/error_growth.h"
+#include "run/steps/step_curve.h"
 #include "run/steps/step_timeline.h"
 #include "vernier/row_record.h"
 #include "vernier/run_record.h"
@@ -33,6 +34,7 @@ class PairTimes {
     std::string name;
     TimeRecord time;
     ErrorGrowth growth;
+    StepCurve curve;
   };
   OutputTimes& TimesOf(const std::string& output);
 
