@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -151,9 +152,13 @@ struct InputPlan {
 
 /// Whose outputs the next step of a runner is fed with.
 enum class StateSource : uint8_t {
-  kOwn,       ///< its own: errors add up, as they do in use
-  kReference  ///< those of the first runner: errors are each step's own
+  kOwn,        ///< its own: errors add up, as they do in use
+  kReference,  ///< those of the first runner: errors are each step's own
+  kCross       ///< its own, and the first of a pair once more with those of the second
 };
+
+/// What options and records call them.
+inline constexpr std::array<std::string_view, 3> kStateSourceNames = {"own", "reference", "cross"};
 
 /// What makes a feed a sequence of steps, in which outputs of a step are inputs of the next.
 struct StepPlan {

@@ -145,6 +145,17 @@ struct StepPoint {
   std::optional<double> times_over = {};  ///< times over tolerance; none: not measured
 };
 
+/// Of --state cross: the second side's output against that of the first with the second's state.
+struct CrossedRecord {
+  int64_t steps = 0;  ///< that were compared so, of all sequences
+  /// The first one that failed, and the sequence that it is in; none: none failed.
+  std::optional<int64_t> first_bad_step = {};
+  std::optional<int64_t> first_bad_sequence = {};
+  std::optional<double> largest_rms = {};  ///< as of TimeRecord, like the rest
+  std::vector<StepPoint> curve = {};
+  int64_t steps_per_point = 1;
+};
+
 /// An output over the steps of sequences, where feeds are such.
 struct TimeRecord {
   int64_t steps = 0;  ///< that were compared, of all sequences
@@ -162,6 +173,7 @@ struct TimeRecord {
   /// The largest error of all sequences against the step, in at most 1,000 points.
   std::vector<StepPoint> curve = {};
   int64_t steps_per_point = 1;
+  std::optional<CrossedRecord> crossed = {};  ///< of --state cross
 };
 
 /// The distributions over classes that an output stands for, in the iteration that --compare logits

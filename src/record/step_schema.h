@@ -20,6 +20,16 @@ void ListFields(Fields& field, Some<StepPoint> auto& point) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<CrossedRecord> auto& crossed) {
+  field("steps", crossed.steps);
+  field("first_bad_step", crossed.first_bad_step);
+  field("first_bad_sequence", crossed.first_bad_sequence);
+  field("largest_rms_error", crossed.largest_rms);
+  field("curve", crossed.curve);
+  field("steps_per_point", crossed.steps_per_point);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<TimeRecord> auto& time) {
   field("steps", time.steps);
   field("first_bad_step", time.first_bad_step);
@@ -32,6 +42,7 @@ void ListFields(Fields& field, Some<TimeRecord> auto& time) {
   field("fed_back", time.fed_back);
   field.Later("curve", time.curve);
   field.Later("steps_per_point", time.steps_per_point);
+  field.Given("crossed", time.crossed);
 }
 
 template <typename Fields>

@@ -132,6 +132,9 @@ Status CheckStateOptions(const RunPlan& plan) {
     if (steps.state == StateSource::kReference && plan.runners.size() == 1) {
       return InvalidArgument("--state reference: a lone runner is fed with its own state anyway");
     }
+    if (steps.state == StateSource::kCross && plan.runners.size() == 1) {
+      return InvalidArgument("--state cross: there is no second runner with a state of its own");
+    }
     if (steps.compare_state && plan.runners.size() + plan.load_outputs.size() < 2) {
       return InvalidArgument("--compare-state: there is only one side to compare");
     }
@@ -140,6 +143,7 @@ Status CheckStateOptions(const RunPlan& plan) {
   const std::string_view flag = !steps.initial_state.empty()             ? "--initial-state"
                                 : steps.compare_state                    ? "--compare-state"
                                 : steps.state == StateSource::kReference ? "--state reference"
+                                : steps.state == StateSource::kCross     ? "--state cross"
                                                                          : "";
   if (flag.empty()) return {};
   return InvalidArgument(
@@ -182,10 +186,10 @@ Status CheckSteps(const RunPlan& plan) {
   for (const RunnerPlan& runner : plan.runners) labels.push_back(runner.name);
   VERNIER_TRY(ParseStepWords(steps, labels).status());
   VERNIER_TRY(CheckStepCount(steps));
-  if (steps.state == StateSource::kReference && plan.execution.sequential) {
+  if (steps.state != StateSource::kOwn && plan.execution.sequential) {
     return InvalidArgument(
-        "--state reference: the reference must be there at every step, and with "
-        "--sequential-runners it is gone");
+        "--state " + std::string(kStateSourceNames[static_cast<size_t>(steps.state)]) +
+        ": the reference must be there at every step, and with --sequential-runners it is gone");
   }
   if (plan.noise_floor) {
     return InvalidArgument("--noise-floor: it is of single inferences; leave out --steps");

@@ -89,6 +89,18 @@ class Steps(Case):
         self.run_two("--steps", "20", "--state", "reference", gain=1.001, code=1)
         self.assertTrue(self.times()["y"]["own"])
 
+    def test_crossed_states_say_whether_the_history_explains_it(self):
+        said = self.run_two("--steps", "20", "--state", "cross", gain=1.001, code=1)
+        self.assertIn("; fed with the state of b, a gives something else at step 0 of sequence 0: "
+                      "that step is wrong by itself", said)
+        said = self.run_two("--steps", "20", "--state", "cross", "--tolerance", "auto",
+                            "--report", "out.html")
+        self.assertNotIn("fed with the state of", said)
+        crossed = self.times()["y"]["crossed"]
+        self.assertEqual((crossed["steps"], crossed["first_bad_step"]), (40, None))
+        self.assertEqual([p["step"] for p in crossed["curve"]], [*range(20)])
+        self.assertEqual(self.record()["steps"]["state"], "cross")
+
     def test_a_state_that_is_given(self):
         self.save_feeds("h.json", [{"h": np.full((1, 4), 9, "f4")}])
         self.run_two("--steps", "2", "--initial-state", "h.json")
@@ -104,6 +116,8 @@ class Steps(Case):
                 (("--feed-back", "hn:h", "--steps", "1"), "--steps 1: there is no next step"),
                 (("--feed-back", "hn:h", "--steps", "2", "--state", "reference"),
                  "--state reference: a lone runner is fed with its own state anyway"),
+                (("--feed-back", "hn:h", "--steps", "2", "--state", "cross"),
+                 "--state cross: there is no second runner with a state of its own"),
                 (("--feed-back", "hn:h", "--steps", "2", "--compare-state"),
                  "--compare-state: there is only one side to compare"),
                 (("--feed-back", "hn:h"), "how many steps?"),

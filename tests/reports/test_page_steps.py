@@ -38,6 +38,21 @@ class Steps(PageCase):
         self.assertIn("state_n at each step, one sequence; dashed: the tolerance; "
                       "no step is out of tolerance.", self.browser.ask(CAPTION))
 
+    def test_crossed_states_are_a_second_curve(self):
+        record = records.over_steps(300, 1.05)
+        time = record["pairs"][0]["outputs"][0]["time"]
+        time["crossed"] = {"steps": 300, "first_bad_step": None, "first_bad_sequence": None,
+                           "largest_rms_error": 1e-7, "steps_per_point": 1, "curve": [
+                               {"step": step, "rms_error": 1e-7, "times_over_tolerance": 0.01}
+                               for step in range(300)]}
+        self.show(record)
+        self.assertEqual(self.browser.ask(DRAWN), 2)
+        self.assertIn("pale: against onnxrt with the state of openvino, each step\u2019s own error",
+                      self.browser.ask(CAPTION))
+        self.assertIn("; fed with the state of openvino, onnxrt gives the same at every step: the "
+                      "history explains it.",
+                      self.browser.ask("document.querySelector('#steps .hint').textContent"))
+
     def test_own_errors_nan_and_thinned_curves_are_named(self):
         record = records.over_steps(40, 1.0, own=True)
         time = record["pairs"][0]["outputs"][0]["time"]

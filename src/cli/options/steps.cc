@@ -1,13 +1,14 @@
+#include <algorithm>
+
 #include "cli/option_values.h"
 #include "cli/options/groups.h"
 
 namespace vernier {
 namespace {
 
-constexpr std::string_view kStates[] = {"own", "reference"};
-
 Status SetStateSource(const OptionInput& input, StepPlan& steps) {
-  steps.state = TextOf(input) == "reference" ? StateSource::kReference : StateSource::kOwn;
+  const auto* const name = std::ranges::find(kStateSourceNames, TextOf(input));
+  steps.state = static_cast<StateSource>(name - kStateSourceNames.begin());
   return {};
 }
 
@@ -68,11 +69,13 @@ constexpr OptionRow kStepRows[] = {
      .dest = "state",
      .sets = SetBy<&SetStateSource>(),
      .arity = Arity::kOne,
-     .choices = kStates,
+     .choices = kStateSourceNames,
      .fallback = "own",
      .metavar = "WHOSE",
      .help = "Whose state runners are fed with: each its own, so that errors add up as in use, or"
-             " all that of the first runner (reference), so that each step shows its own error.",
+             " all that of the first runner (reference), so that each step shows its own error."
+             " With cross, each has its own, and the reference infers each step once more with the"
+             " candidate's: the report says whether the history explains a difference.",
      .origin = Origin::kOurs,
      .needs = {"--feed-back"}},
     {.flags = {"--compare-state"},

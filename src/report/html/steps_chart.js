@@ -28,6 +28,7 @@ function stepsSection() {
     const time = (output || {}).time || {};
     const metric = stepMetrics[choice.value];
     const points = pointsOf(time, metric);
+    const own = pointsOf(time.crossed || {}, metric);
     const words = texts.pairs[state.pair].steps;
     sentence.textContent = words ? capital(words) + '.' : '';
     if (!points.length) {
@@ -35,7 +36,7 @@ function stepsSection() {
       return;
     }
     const summary = stepsSummary(output, metric);
-    figure.replaceChildren(drawSteps(output, points, metric, summary), make('figcaption', {}, summary));
+    figure.replaceChildren(drawSteps(time, {points, own}, metric, summary), make('figcaption', {}, summary));
   }
 
   draw();
@@ -55,7 +56,9 @@ function sequencesText() {
 
 function stepsSummary(output, metric) {
   const time = output.time;
+  const pair = pairs[state.pair];
   const parts = [`${capital(metric.label)} of ${output.name} at each step, ${sequencesText()}`];
+  if (time.crossed) parts.push(`pale: against ${pair.first} with the state of ${pair.second}, each step\u2019s own error`);
   if (time.own) parts.push('each step\u2019s own error, from the reference\u2019s state');
   if (time.steps_per_point > 1) parts.push(`a point is the worst of ${count(time.steps_per_point)} steps`);
   if (metric.threshold) parts.push('dashed: the tolerance');
@@ -80,10 +83,10 @@ function unbroken(points, width) {
   return runs;
 }
 
-function drawSteps(output, points, metric, summary) {
-  const time = output.time;
+// `points` are of total errors, or of all there are; `own` those with the candidate's state.
+function drawSteps(time, {points, own}, metric, summary) {
   const width = 760, height = 230, left = 48, right = width - 8, top = 20, bottom = height - 34;
-  const y = errorScale(points.map((p) => p.value), bottom, top, metric.threshold ? [metric.threshold] : []);
+  const y = errorScale(points.concat(own).map((p) => p.value), bottom, top, metric.threshold ? [metric.threshold] : []);
   const last = Math.max(1, points[points.length - 1].step, time.first_bad_step || 0);
   const x = d3.scaleLinear().domain([0, last]).range([left + 8, right]);
   const svg = newSvg(width, height, summary);
@@ -93,16 +96,23 @@ function drawSteps(output, points, metric, summary) {
         .attr('y1', y(metric.threshold)).attr('y2', y(metric.threshold));
   }
   drawStepAxis(svg, x, bottom, height);
+  if (own.length) drawCurve(svg, own, time.crossed.steps_per_point, x, y).attr('class', 'crossed');
+  drawCurve(svg, points, time.steps_per_point, x, y);
+  if (time.first_bad_step !== undefined) markBad(svg, x, time, top, bottom);
+  followPointer(svg, x, {points, own}, metric);
+  return svg.node();
+}
+
+function drawCurve(svg, points, stepsPerPoint, x, y) {
   const at = (p) => x(p.step), high = (p) => y(p.value);
-  const runs = unbroken(points, time.steps_per_point || 1);
-  svg.append('g').selectAll('path').data(runs.filter((run) => run.length > 1)).enter().append('path')
+  const runs = unbroken(points, stepsPerPoint || 1);
+  const curve = svg.append('g');
+  curve.selectAll('path').data(runs.filter((run) => run.length > 1)).enter().append('path')
       .attr('class', 'series').attr('d', d3.line().x(at).y(high));
   const dots = points.length <= 60 ? points : runs.filter((run) => run.length === 1).flat();
-  svg.append('g').selectAll('circle').data(dots).enter().append('circle').attr('class', 'dot')
+  curve.selectAll('circle').data(dots).enter().append('circle').attr('class', 'dot')
       .attr('cx', at).attr('cy', high).attr('r', 3);
-  if (time.first_bad_step !== undefined) markBad(svg, x, time, top, bottom);
-  followPointer(svg, x, points, metric);
-  return svg.node();
+  return curve;
 }
 
 function drawStepAxis(svg, x, bottom, height) {
@@ -124,7 +134,7 @@ function markBad(svg, x, time, top, bottom) {
 }
 
 // The tip is of the nearest step, wherever in the picture the pointer is.
-function followPointer(svg, x, points, metric) {
+function followPointer(svg, x, {points, own}, metric) {
   const node = svg.node();
   const behind = d3.bisector((p) => p.step).left;
   node.addEventListener('pointermove', (event) => {
@@ -132,7 +142,9 @@ function followPointer(svg, x, points, metric) {
     const step = x.invert((event.clientX - box.left) / box.width * node.viewBox.baseVal.width);
     const i = Math.min(points.length - 1, behind(points, step));
     const point = i && step - points[i - 1].step < points[i].step - step ? points[i - 1] : points[i];
-    showTip(event, `step ${count(point.step)}: ${show(point.value)} ${metric.label}`);
+    const crossed = own.find((p) => p.step === point.step);
+    showTip(event, `step ${count(point.step)}: ${show(point.value)} ${metric.label}` +
+        (crossed ? `, own error ${show(crossed.value)}` : ''));
   });
   node.addEventListener('pointerleave', hideTip);
 }

@@ -28,6 +28,8 @@ class PairTimes {
 
   /// Completes the outputs that were added. `own`: see TimeRecord.
   void AddTo(PairRecord& record, bool own) const;
+  /// The same where these are the steps of --state cross, into the times that are there.
+  void AddCrossedTo(PairRecord& record) const;
 
  private:
   struct OutputTimes {
@@ -37,6 +39,7 @@ class PairTimes {
     StepCurve curve;
   };
   OutputTimes& TimesOf(const std::string& output);
+  const OutputTimes* Find(const std::string& output) const;
 
   std::vector<OutputTimes> outputs_;
   std::optional<int64_t> bad_sequence_;  // the last one with a step that failed

@@ -62,6 +62,18 @@ class StepStates {
   /// Is the state of this iteration the one that is here?
   bool AtHand(int64_t iteration) const { return timeline_.Of(iteration) == position_; }
 
+  /// The feed of this step, where the plan crosses states; else empty.
+  const TensorMap& feed() const { return feed_; }
+  /// The state of this step of the runner `candidate` as `reference` takes it: `met` are the
+  /// outputs of the two that are compared. kInvalidArgument, naming a state of the reference that
+  /// is compared with none of the candidate's.
+  Result<TensorMap> StateFor(size_t reference, size_t candidate,
+                             std::span<const std::pair<std::string, std::string>> met) const;
+  /// Gives a runner another state for this step; the one that it had.
+  TensorMap ExchangeState(size_t runner, TensorMap state) {
+    return std::exchange(runners_[runner].state, std::move(state));
+  }
+
   bool IsState(size_t stream, const std::string& output) const;
   StepsRecord Record() const;
 
@@ -92,6 +104,7 @@ class StepStates {
   std::string fed_for_;
   StepTimeline timeline_;
   StepPosition position_;
+  TensorMap feed_;
 };
 
 /// `tensors`, those of `others` in the place of, or behind, what has their names.
