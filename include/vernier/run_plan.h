@@ -167,6 +167,7 @@ struct StepPlan {
   std::string initial_state;           ///< a file of inputs; empty: what feeds hold, or zeros
   std::vector<std::string> slices;     ///< --step-slice
   std::vector<std::string> advances;   ///< --advance
+  std::vector<std::string> axes;       ///< --steps-axis: `RUNNER:AXIS`
   StateSource state = StateSource::kOwn;
   bool compare_state = false;  ///< what is fed back is compared at every step
 
@@ -182,6 +183,7 @@ struct StepPlan {
     field("initial_state", steps.initial_state);
     field("slices", steps.slices);
     field("advances", steps.advances);
+    field("axes", steps.axes);
     field("state", steps.state);
     field("compare_state", steps.compare_state);
   }

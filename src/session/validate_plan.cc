@@ -175,9 +175,25 @@ Status CheckStepCount(const StepPlan& steps) {
   return {};
 }
 
+Status CheckStepAxes(const StepPlan& steps) {
+  if (steps.axes.empty()) return {};
+  if (steps.slices.empty() && steps.advances.empty()) {
+    return InvalidArgument(
+        "--steps-axis: no input holds the steps that are to be taken at once: say with "
+        "--step-slice or --advance which do");
+  }
+  if (steps.state != StateSource::kOwn) {
+    return InvalidArgument("--state " +
+                           std::string(kStateSourceNames[static_cast<size_t>(steps.state)]) +
+                           ": a runner of --steps-axis keeps its state to itself");
+  }
+  return {};
+}
+
 Status CheckSteps(const RunPlan& plan) {
   const StepPlan& steps = plan.steps;
   VERNIER_TRY(CheckStateOptions(plan));
+  VERNIER_TRY(CheckStepAxes(steps));
   if (!steps.wanted()) return {};
   if (plan.runners.empty()) {
     return InvalidArgument("--steps: saved outputs cannot be made again; it needs a runner");

@@ -257,6 +257,7 @@ Result<std::optional<IterationResult>> LiveRuns::Finish(size_t index, int64_t it
     return std::optional<IterationResult>();
   }
   TellReceived(runner);
+  VERNIER_ASSIGN_OR_RETURN(result, KeepSteps(index, iteration, *std::move(result)));
   if (IsSample(index, iteration)) VERNIER_TRY(progress_->Check(index, iteration, *result));
   return std::optional<IterationResult>(*std::move(result));
 }
@@ -282,6 +283,10 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   if (IsSaved(index, iteration)) {
     VERNIER_ASSIGN_OR_RETURN(IterationResult saved, TakeSaved(index, iteration));
     return std::optional<IterationResult>(std::move(saved));
+  }
+  if (HasStep(index, iteration)) {
+    VERNIER_ASSIGN_OR_RETURN(IterationResult part, TakeStep(index, iteration));
+    return std::optional<IterationResult>(std::move(part));
   }
   VERNIER_TRY(BringBack(index));
   if (!runner.alive()) return std::optional<IterationResult>();
@@ -322,7 +327,7 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(const TensorMa
                                                                   int64_t iteration) {
   std::vector<std::optional<RunnerFeed>> feeds(runners_.size());
   for (size_t i = 0; i < runners_.size(); ++i) {
-    if (!runners_[i].alive() || IsSaved(i, iteration)) continue;
+    if (!runners_[i].alive() || IsSaved(i, iteration) || HasStep(i, iteration)) continue;
     VERNIER_ASSIGN_OR_RETURN(feeds[i], FeedFor(runners_[i], feed, iteration));
   }
   std::vector<Settling> made(runners_.size());
@@ -351,9 +356,13 @@ Result<std::optional<IterationResult>> LiveRuns::Settle(size_t index, int64_t it
     runner.ReleaseLog();
     return Finish(index, iteration, *std::move(made));
   }
-  if (!runner.alive() || !IsSaved(index, iteration)) return std::optional<IterationResult>();
-  VERNIER_ASSIGN_OR_RETURN(IterationResult saved, TakeSaved(index, iteration));
-  return std::optional<IterationResult>(std::move(saved));
+  const bool saved = IsSaved(index, iteration);
+  if (!runner.alive() || (!saved && !HasStep(index, iteration))) {
+    return std::optional<IterationResult>();
+  }
+  VERNIER_ASSIGN_OR_RETURN(IterationResult there,
+                           saved ? TakeSaved(index, iteration) : TakeStep(index, iteration));
+  return std::optional<IterationResult>(std::move(there));
 }
 
 std::vector<RunnerRecord> LiveRuns::Records() const {

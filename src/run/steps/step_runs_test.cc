@@ -302,6 +302,61 @@ TEST_F(StepRunsTest, StatesAreCrossedUnderTheNamesOfTheReference) {
   EXPECT_FALSE(Output(ran, "y").time->crossed->first_bad_step);
 }
 
+// Recurs(1) over four steps of two elements in one inference.
+FakeModel TakesAll() {
+  FakeModel model;
+  model.inputs = {FloatInfo("x", {8}), FloatInfo("state", {2})};
+  model.outputs = {FloatInfo("y", {8}), FloatInfo("state_n", {2})};
+  model.infer = [](const TensorMap& feed, int64_t) {
+    const auto x = Find(feed, "x")->As<float>();
+    const auto first = Find(feed, "state")->As<float>();
+    std::vector<float> state(first.begin(), first.end()), y;
+    for (size_t i = 0; i < x.size(); ++i) y.push_back(state[i % 2] += x[i]);
+    return FakeAnswer{FakeAnswer::Kind::kOutputs,
+                      TensorMap{{"y", Floats({8}, y)}, {"state_n", Floats({2}, state)}}};
+  };
+  return model;
+}
+
+TEST_F(StepRunsTest, ARunnerThatTakesAllStepsAtOnceIsComparedStepByStep) {
+  plan_.steps.slices = {"x:axis=0"};
+  plan_.steps.axes = {"b:0"};
+  plan_.output_map_words = {"b:state_n="};
+  for (const std::string schedule : {"in turn", "side by side", "one after another"}) {
+    SCOPED_TRACE(schedule);
+    observer_ = {};
+    plan_.runners.clear();
+    plan_.execution.parallel = schedule == "side by side";
+    plan_.execution.sequential = schedule == "one after another";
+    plan_.execution.warm_up = schedule == "in turn" ? 1 : 0;
+    const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", TakesAll()}});
+    EXPECT_THAT(ran.record.error, IsEmpty());
+    EXPECT_FALSE(ran.faults.any());
+    ASSERT_EQ(observer_.made["b"].size(), 8u);
+    EXPECT_EQ(observer_.made["a"], observer_.made["b"]);
+    EXPECT_EQ(Output(ran, "y").compared, 8);
+    EXPECT_EQ(ran.record.pairs[0].passed_iterations, 8);
+    EXPECT_THAT(ran.record.notes, testing::Contains(HasSubstr("'state_n' is of no step")));
+  }
+}
+
+TEST_F(StepRunsTest, OutputsWithoutStepsAreNamed) {
+  plan_.steps.slices = {"x:axis=0"};
+  plan_.steps.axes = {"b:1"};
+  EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", TakesAll()}}).record.error,
+              HasSubstr("--steps-axis b:1, 'x': the shape (2,) has no axis 1"));
+  plan_.runners.clear();
+  plan_.steps.axes = {"b:0"};
+  FakeModel sums = TakesAll();
+  sums.infer = [](const TensorMap& feed, int64_t run) {
+    FakeAnswer answer = TakesAll().infer(feed, run);
+    answer.outputs->erase(answer.outputs->begin());
+    return answer;
+  };
+  EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", sums}}).record.error,
+              HasSubstr("no output of b has 4 steps along axis 0, but 'state_n' (2,)"));
+}
+
 TEST_F(StepRunsTest, AStateThatNothingFeedsIsNamed) {
   plan_.steps.feed_back = {"a:state_n:state"};
   EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", Recurs(1)}}).record.error,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "record/runner_name.h"
+
 namespace vernier {
 namespace {
 
@@ -36,6 +38,11 @@ Result<StepStates> StepStates::Create(const StepPlan& plan, std::vector<std::str
   StepStates states(plan, std::move(runners), logger);
   VERNIER_ASSIGN_OR_RETURN(states.words_, ParseStepWords(plan, states.names_));
   states.used_.assign(states.words_.feed_back.size(), false);
+  for (size_t i = 0; i < states.names_.size(); ++i) {
+    for (const AxisWord& word : states.words_.axes) {
+      if (IsCalled(states.names_[i], word.label)) states.runners_[i].axis = word.axis;
+    }
+  }
   return states;
 }
 
@@ -47,6 +54,7 @@ std::vector<std::string> StepStates::DrivenInputs() const {
 }
 
 Status StepStates::Pair(size_t runner, const RunnerSides& sides) {
+  if (axis(runner)) return {};
   VERNIER_ASSIGN_OR_RETURN(runners_[runner].pairs,
                            PairState(words_.feed_back, sides, DrivenInputs(), used_));
   if (fed_for_.empty() && !sides.inputs.empty()) fed_for_ = sides.name;
@@ -149,7 +157,7 @@ TensorMap StepStates::WithState(size_t runner, const TensorMap& mapped) const {
 
 Status StepStates::CheckMapped(size_t runner,
                                std::span<const std::pair<std::string, std::string>> mapped) const {
-  if (shares_state()) return {};
+  if (shares_state() || axis(runner)) return {};
   for (const auto& [input, source] : mapped) {
     const auto made_of = [&source = source](const std::string& name) {
       return IsMadeOf(source, name);
