@@ -80,4 +80,29 @@ std::string FormatSteps(const PairRecord& pair) {
          BadStepInWords(*told) + HistoryInWords(pair, *told);
 }
 
+std::string FormatBlameStep(const BlameStepRecord& step) {
+  const auto times = [](double error) { return FormatG(error, 3) + " times its error bound"; };
+  const auto place = [](int64_t at, int64_t sequence) {
+    return "step " + std::to_string(at) + " of sequence " + std::to_string(sequence);
+  };
+  std::string text = "The layers are those of " + place(step.step, step.sequence) +
+                     ": fed with one state, output '" + step.output + "' is at " +
+                     times(step.own_error) + ", and each with its own, the worst is at " +
+                     times(step.total_error) + "; ";
+  if (!step.wrong_by_itself && !step.first_total_step) {
+    return text + "no step is out of its bound";
+  }
+  if (!step.wrong_by_itself) return text + "the state came wrong, no step is wrong by itself";
+  text += "it is the first that is wrong by itself";
+  if (step.first_total_step) {
+    const int64_t sequence = step.first_total_sequence.value_or(0);
+    const bool before =
+        std::tuple(sequence, *step.first_total_step) < std::tuple(step.sequence, step.step);
+    if (before)
+      text += ", but its state came wrong: " + place(*step.first_total_step, sequence) +
+              " is out of its bound already";
+  }
+  return text;
+}
+
 }  // namespace vernier

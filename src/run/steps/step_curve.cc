@@ -7,7 +7,7 @@
 namespace vernier {
 namespace {
 
-void KeepWorst(std::optional<double>& worst, const std::optional<double>& value) {
+void RaiseTo(std::optional<double>& worst, const std::optional<double>& value) {
   if (value && (!worst || std::isnan(*value) || *value > *worst)) worst = value;
 }
 
@@ -19,8 +19,8 @@ void StepCurve::Add(int64_t step, std::optional<double> rms, std::optional<doubl
   while (bins_.size() <= place) {
     bins_.push_back({static_cast<int64_t>(bins_.size()) * width_, {}, {}});
   }
-  KeepWorst(bins_[place].rms, rms);
-  KeepWorst(bins_[place].times_over, times_over);
+  RaiseTo(bins_[place].rms, rms);
+  RaiseTo(bins_[place].times_over, times_over);
 }
 
 void StepCurve::Halve() {
@@ -29,8 +29,8 @@ void StepCurve::Halve() {
     if (i % 2 == 0) {
       into = bins_[i];
     } else {
-      KeepWorst(into.rms, bins_[i].rms);
-      KeepWorst(into.times_over, bins_[i].times_over);
+      RaiseTo(into.rms, bins_[i].rms);
+      RaiseTo(into.times_over, bins_[i].times_over);
     }
   }
   bins_.resize((bins_.size() + 1) / 2);
