@@ -70,6 +70,18 @@ class Steps(PageCase):
                                  ".map((tick) => tick.textContent)")
         self.assertLessEqual({"0", "\u221e"}, set(ticks))
 
+    def test_blame_names_its_step(self):
+        record = records.blame(6, guilty=2)
+        record["at_step"] = {"sequence": 0, "step": 12, "output": "y", "own_error": 41,
+                             "total_error": 80, "wrong_by_itself": True, "first_total_step": 7,
+                             "first_total_sequence": 0}
+        self.show(record)
+        self.assertIn("The layers are those of step 12 of sequence 0: fed with one state, output "
+                      "'y' is at 41 times its error bound, and each with its own, the worst is at "
+                      "80 times its error bound; it is the first that is wrong by itself, but its "
+                      "state came wrong: step 7 of sequence 0 is out of its bound already.",
+                      self.browser.ask("document.getElementById('blame').textContent"))
+
     def test_a_record_without_steps_has_no_such_chart(self):
         self.show(records.network(3, first_bad=3))
         self.assertEqual(self.browser.ask("document.querySelectorAll('#steps').length"), 0)

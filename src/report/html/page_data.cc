@@ -103,6 +103,9 @@ std::string MakeTexts(const RunRecord& record) {
   json.BeginObject();
   if (verdict.outcome == Outcome::kMismatched) AddText(json, "next", Trim(FormatAdvice(record)));
   AddText(json, "command", origin.words.empty() ? record.command : JoinForShell(origin.words));
+  if (record.blame != nullptr && record.blame->at_step) {
+    AddText(json, "at_step", FormatBlameStep(*record.blame->at_step));
+  }
   AddMetrics(json);
   const OwnErrors own = OwnErrorsOf(record);
   json.Key("pairs");
