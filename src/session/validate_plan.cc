@@ -211,7 +211,8 @@ Status CheckSteps(const RunPlan& plan) {
     return InvalidArgument("--noise-floor: it is of single inferences; leave out --steps");
   }
   if (plan.blame) {
-    return InvalidArgument("--blame: it looks at one inference; leave out --steps");
+    return InvalidArgument(
+        "--blame: it looks at one inference; the command `vernier blame` takes --steps");
   }
   return {};
 }
