@@ -145,6 +145,20 @@ struct BlameOutputCondition {
   bool repeats = true;   ///< false: the same inputs move it, too; not in files
 };
 
+/// The step of sequences that the layers are of; both sides were fed with the state of the first
+/// runner.
+struct BlameStepRecord {
+  int64_t sequence = 0;
+  int64_t step = 0;
+  std::string output;            ///< the one that is furthest out of its error bound
+  double own_error = 0;          ///< its error then
+  double total_error = 0;        ///< of the worst output, where each side has its own state
+  bool wrong_by_itself = false;  ///< it is out of its bound with the state of the first runner, too
+  /// The first step that is out of its bound when each side has its own state; none: none is.
+  std::optional<int64_t> first_total_step = {};
+  std::optional<int64_t> first_total_sequence = {};
+};
+
 struct BlameRecord {
   std::string command;
   std::string version;
@@ -179,8 +193,9 @@ struct BlameRecord {
   uint64_t planned_bytes = 0;  ///< the most that all processes were expected to hold
   /// Where the run before failed its tolerance and there are no culprits: one sentence on that.
   std::string within_bounds;
-  std::string error;       ///< why it was given up; empty: it was not
-  std::string resume_key;  ///< equal for commands that find the same
+  std::optional<BlameStepRecord> at_step;  ///< where feeds are sequences of steps
+  std::string error;                       ///< why it was given up; empty: it was not
+  std::string resume_key;                  ///< equal for commands that find the same
   std::vector<std::string> notes;
   std::vector<std::pair<std::string, double>> timing;  ///< what took how many seconds
   double seconds = 0;

@@ -1,9 +1,11 @@
 // The part of a run's plan that is about what runners are fed with.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vernier/dim_size.h"
@@ -58,9 +60,13 @@ struct InputPlan {
 
 /// Whose outputs the next step of a runner is fed with.
 enum class StateSource : uint8_t {
-  kOwn,       ///< its own: errors add up, as they do in use
-  kReference  ///< those of the first runner: errors are each step's own
+  kOwn,        ///< its own: errors add up, as they do in use
+  kReference,  ///< those of the first runner: errors are each step's own
+  kCross       ///< its own, and the first of a pair once more with those of the second
 };
+
+/// What options and records call them.
+inline constexpr std::array<std::string_view, 3> kStateSourceNames = {"own", "reference", "cross"};
 
 /// What makes a feed a sequence of steps, in which outputs of a step are inputs of the next.
 struct StepPlan {
@@ -69,6 +75,7 @@ struct StepPlan {
   std::string initial_state;           ///< a file of inputs; empty: what feeds hold, or zeros
   std::vector<std::string> slices;     ///< --step-slice
   std::vector<std::string> advances;   ///< --advance
+  std::vector<std::string> axes;       ///< --steps-axis: `RUNNER:AXIS`
   StateSource state = StateSource::kOwn;
   bool compare_state = false;  ///< what is fed back is compared at every step
 
@@ -84,6 +91,7 @@ struct StepPlan {
     field("initial_state", steps.initial_state);
     field("slices", steps.slices);
     field("advances", steps.advances);
+    field("axes", steps.axes);
     field("state", steps.state);
     field("compare_state", steps.compare_state);
   }

@@ -133,6 +133,18 @@ void ListFields(Fields& field, Some<DisturbanceRecord> auto& disturbance) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<BlameStepRecord> auto& step) {
+  field("sequence", step.sequence);
+  field("step", step.step);
+  field("output", step.output);
+  field("own_error", step.own_error);
+  field("total_error", step.total_error);
+  field("wrong_by_itself", step.wrong_by_itself);
+  field("first_total_step", step.first_total_step);
+  field("first_total_sequence", step.first_total_sequence);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<BlameRecord> auto& blame) {
   field.Derived("schema_version", [] { return kBlameSchema; });
   field("culprits", blame.culprits);
@@ -148,6 +160,7 @@ void ListFields(Fields& field, Some<BlameRecord> auto& blame) {
   field.Later("output_conditions", blame.output_conditions);
   field.Later("quantises_alone", blame.quantises_alone);
   field.Text("within_bounds", blame.within_bounds);
+  field.Later("at_step", blame.at_step);
   field("compared", blame.compared);
   field.Later("iterations", blame.iterations);
   field("command", blame.command);

@@ -21,6 +21,7 @@ BlameRecord Example() {
   record.disturbance.shown_by = {"p", "q"};
   record.resume_key = "key";
   record.within_bounds = "No layer by itself exceeds its error bound, but ...";
+  record.at_step = BlameStepRecord{1, 12, "y", 3.5, 40, true, 7, 1};
   NonFiniteRecord first;
   first.output = "y";
   first.operands.push_back({"x", {}});

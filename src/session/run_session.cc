@@ -11,6 +11,7 @@
 #include "report/text/run_summary.h"
 #include "run/engine/shared_timings.h"
 #include "run/runner/model_graph.h"
+#include "session/step_blame.h"
 #include "util/atomic_file.h"
 #include "util/number_text.h"
 
@@ -152,7 +153,8 @@ RunOutcome CarryOutRun(const RunPlan& given, const SessionContext& context) {
 }
 
 BlameOutcome CarryOutBlame(const BlamePlan& plan, const SessionContext& context) {
-  BlameOutcome outcome = ExecuteBlame(plan, context.logger, context.interrupted);
+  const auto execute = plan.run.steps.wanted() ? ExecuteStepBlame : ExecuteBlame;
+  BlameOutcome outcome = execute(plan, context.logger, context.interrupted);
   BlameRecord& record = outcome.record;
   record.exit_code = ExitCode(outcome.faults, context.as_polygraphy);
   if (!plan.save.empty()) {

@@ -257,6 +257,7 @@ Result<std::optional<IterationResult>> LiveRuns::Finish(size_t index, int64_t it
     return std::optional<IterationResult>();
   }
   TellReceived(runner);
+  VERNIER_ASSIGN_OR_RETURN(result, KeepSteps(index, iteration, *std::move(result)));
   return std::optional<IterationResult>(*std::move(result));
 }
 
@@ -264,6 +265,10 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
                                                        int64_t iteration, const Work& meanwhile) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return std::optional<IterationResult>();
+  if (HasStep(index, iteration)) {
+    VERNIER_ASSIGN_OR_RETURN(IterationResult part, TakeStep(index, iteration));
+    return std::optional<IterationResult>(std::move(part));
+  }
   VERNIER_TRY(BringBack(index));
   if (!runner.alive()) return std::optional<IterationResult>();
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
@@ -301,7 +306,7 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(std::span<cons
                                                                   int64_t iteration) {
   std::vector<std::optional<RunnerFeed>> feeds(runners_.size());
   for (const size_t i : who) {
-    if (!runners_[i].alive()) continue;
+    if (!runners_[i].alive() || HasStep(i, iteration)) continue;
     VERNIER_ASSIGN_OR_RETURN(feeds[i], FeedFor(runners_[i], feed, iteration));
   }
   std::vector<Settling> made(runners_.size());
@@ -324,10 +329,16 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(std::span<cons
 
 Result<std::optional<IterationResult>> LiveRuns::Settle(size_t index, int64_t iteration,
                                                         Settling made) {
-  if (!made) return std::optional<IterationResult>();
-  TellInputs(runners_[index]);
-  runners_[index].ReleaseLog();
-  return Finish(index, iteration, *std::move(made));
+  if (made) {
+    TellInputs(runners_[index]);
+    runners_[index].ReleaseLog();
+    return Finish(index, iteration, *std::move(made));
+  }
+  if (!runners_[index].alive() || !HasStep(index, iteration)) {
+    return std::optional<IterationResult>();
+  }
+  VERNIER_ASSIGN_OR_RETURN(IterationResult part, TakeStep(index, iteration));
+  return std::optional<IterationResult>(std::move(part));
 }
 
 std::vector<RunnerRecord> LiveRuns::Records() const {

@@ -23,6 +23,7 @@
 #include "run/live/worker_pool.h"
 #include "run/runner/model_conversion.h"
 #include "run/steps/step_states.h"
+#include "run/steps/whole_sequence.h"
 #include "util/log.h"
 #include "vernier/dim_size.h"
 #include "vernier/run_plan.h"
@@ -182,6 +183,10 @@ class LiveRuns {
                                                      std::vector<std::string> runners,
                                                      Logger& logger);
   Status PairStates(size_t index);
+  // Of a runner that takes all steps at once: is this one among what it has given already?
+  bool HasStep(size_t index, int64_t iteration) const;
+  Result<IterationResult> TakeStep(size_t index, int64_t iteration);
+  Result<IterationResult> KeepSteps(size_t index, int64_t iteration, IterationResult whole);
   size_t IndexOf(const LiveRunner& runner) const;
   Status OpenModel(size_t index, const ModelPlan& plan, Logger& logger);
   bool MayMoveToPython(const LiveRunner& runner) const;
@@ -211,6 +216,7 @@ class LiveRuns {
   std::vector<std::string> notes_;
   const Result<InputMaps> maps_;              // an error is Open()'s
   Result<std::optional<StepStates>> steps_;   // likewise
+  std::map<size_t, WholeSequence> whole_;     // of runners that take all steps at once
   std::map<std::string, MappedFeed> mapped_;  // by the runner's name, without the tensors
 
   struct HeldResult {
