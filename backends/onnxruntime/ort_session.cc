@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "layer_trace.h"
+#include "nested_value.h"
 #include "ort_value.h"
 #include "providers.h"
 
@@ -195,12 +196,15 @@ Result<sdk::TensorSpec> OrtModelSession::ReadSpec(bool is_output, size_t index,
   VERNIER_TRY(Take(api_, (is_output ? table.SessionGetOutputTypeInfo
                                     : table.SessionGetInputTypeInfo)(session_, index, &type)));
   const Handle<OrtTypeInfo> owned(type, table.ReleaseTypeInfo);
+  ONNXType kind{};
+  VERNIER_TRY(Take(api_, table.GetOnnxTypeFromTypeInfo(type, &kind)));
+  (is_output ? output_kinds_ : input_kinds_).push_back(kind);
+  spec.skipped = WordFor(kind);
+  if (!spec.skipped.empty()) return spec;
   const OrtTensorTypeAndShapeInfo* info = nullptr;
   VERNIER_TRY(Take(api_, table.CastTypeInfoToTensorInfo(type, &info)));
-  if (info == nullptr) {
-    spec.skipped = "a sequence, map or optional, not a tensor";
-    return spec;
-  }
+  if (info == nullptr)
+    return BackendError("'" + spec.name + "' is declared as a tensor without a type");
   ONNXTensorElementDataType element{};
   size_t rank = 0;
   VERNIER_TRY(Take(api_, table.GetTensorElementType(info, &element)));
@@ -314,7 +318,8 @@ Result<sdk::RunOutcome> OrtModelSession::Run(std::span<const vn_tensor* const> i
   VERNIER_TRY(std::move(status));
   for (size_t i = 0; i < outputs.size(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(sdk::OutputTensor output,
-                             ToOutput(api_, outputs_[i].name, std::move(outputs[i])));
+                             ToOutput(api_, outputs_[i].name, std::move(outputs[i]),
+                                      output_kinds_[i] == ONNX_TYPE_OPTIONAL));
     outcome.outputs.push_back(std::move(output));
   }
   return outcome;

@@ -50,6 +50,7 @@ class OrtModelSession final : public sdk::Session {
   std::string layer_times_path_;  ///< empty: layers are not measured
   std::vector<sdk::TensorSpec> inputs_;
   std::vector<sdk::TensorSpec> outputs_;
+  std::vector<ONNXType> input_kinds_, output_kinds_;
   /// Names of dimensions, empty where they have none. Of each input and output.
   std::vector<std::vector<std::string>> input_symbols_;
   std::vector<std::vector<std::string>> output_symbols_;
