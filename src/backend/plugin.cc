@@ -191,7 +191,9 @@ Result<SessionDescription> PluginSession::Describe() {
       // Without a note it is a tensor whose type only a run tells.
       if (t.dtype_code != VN_DTYPE_SKIPPED || t.note.size == 0) {
         list.push_back(std::move(info));
-      } else if (is_output && !VN_HAS(api_, vn_backend_api, part_at)) {
+      } else if (VN_HAS(api_, vn_backend_api, part_at)) {
+        (is_output ? description.nested_outputs : description.nested_inputs).push_back(info.name);
+      } else if (is_output) {  // nothing is fed to an input that is no tensor
         description.not_exposed.push_back({std::move(info.name), std::string(View(t.note))});
       }
     }
