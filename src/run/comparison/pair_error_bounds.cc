@@ -7,6 +7,7 @@
 
 #include "model/rounding/error_growth.h"
 #include "util/number_text.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -96,6 +97,15 @@ TensorMap WithNames(TensorMap outputs, const std::map<std::string, std::string>&
 
 std::string Count(int64_t count, std::string_view what) {
   return ", " + std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
+}
+
+// Of a part of a sequence, map or optional: that of the whole.
+ErrorPredictions::const_iterator PredictionOf(const std::string& output,
+                                              const ErrorPredictions& predictions) {
+  const auto found = predictions.find(output);
+  if (found != predictions.end()) return found;
+  return std::ranges::find_if(
+      predictions, [&](const auto& entry) { return IsPartOf(output, entry.first); });
 }
 
 // The bound of values that are no floats.
@@ -233,6 +243,11 @@ ErrorPredictions PairErrorBounds::Predict(const RunnerGraph& owner, Pair pair,
   if (owner.model == nullptr) return {};
   std::vector<std::string> names;
   for (const NamedTensor& output : outputs.a) names.push_back(output.name);
+  for (const OnnxValue& value : owner.model->graph().outputs) {
+    const bool in_parts = std::ranges::any_of(
+        outputs.a, [&](const NamedTensor& part) { return IsPartOf(part.name, value.name); });
+    if (value.kind != OnnxValueKind::kTensor && in_parts) names.emplace_back(value.name);
+  }
   std::unordered_map<std::string_view, const Tensor*> tensors;
   for (const NamedTensor& output : outputs.a) tensors[output.name] = &output.tensor;
   SeenOutputs seen;
@@ -319,7 +334,7 @@ void PairErrorBounds::SetBounds(Pair pair, const TensorMap& outputs,
       bounds.Set(output.name, MakeMeasuredBound(pair, dtype, noise->second));
       continue;
     }
-    const auto found = predictions.find(output.name);
+    const auto found = PredictionOf(output.name, predictions);
     const bool known = found != predictions.end();
     const RunnerArithmetic a_side = GraphOf(pair.first).arithmetic;
     const RunnerArithmetic b_side = GraphOf(pair.second).arithmetic;
