@@ -1,7 +1,10 @@
 #include "nested_value.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "vernier/part_names.h"
@@ -115,7 +118,182 @@ Status AddParts(const Api& api, const std::string& name, Value value,
   return {};
 }
 
+using Inputs = std::span<const vn_tensor* const>;
+
+const vn_tensor* FindInput(Inputs inputs, std::string_view name) {
+  for (const vn_tensor* input : inputs) {
+    if (sdk::View(input->name) == name) return input;
+  }
+  return nullptr;
+}
+
+bool HasPart(Inputs inputs, std::string_view whole) {
+  return std::any_of(inputs.begin(), inputs.end(), [&](const vn_tensor* input) {
+    const std::string_view name = sdk::View(input->name);
+    return name == whole || IsPartOf(name, whole);
+  });
+}
+
+// The scalar of a length or of whether something is there.
+template <typename T>
+Result<T> ReadScalar(const vn_tensor& t) {
+  if (t.rank != 0 || t.byte_size != sizeof(T)) {
+    return InvalidArgument("input '" + std::string(sdk::View(t.name)) + "' is no scalar of " +
+                           std::to_string(sizeof(T)) + " bytes");
+  }
+  T number;
+  std::memcpy(&number, t.data, sizeof(T));
+  return number;
+}
+
+Result<Value> Combine(const Api& api, std::span<const Value> values, ONNXType type) {
+  std::vector<const OrtValue*> pointers;
+  for (const Value& value : values) pointers.push_back(value.get());
+  Value combined(api);
+  VERNIER_TRY(
+      Take(api, api.table->CreateValue(pointers.data(), pointers.size(), type, combined.slot())));
+  return combined;
+}
+
+// A tensor of one dimension over the memory of `data`.
+Result<Value> ListOver(const Api& api, DType dtype, size_t count, std::span<char> data) {
+  sdk::TensorSpec spec;
+  spec.dtype = dtype;
+  spec.shape = {static_cast<int64_t>(count)};
+  return ValueOver(api, spec, data.data(), data.size());
+}
+
+Result<Value> TextList(const Api& api, std::span<const std::string> texts) {
+  const auto count = static_cast<int64_t>(texts.size());
+  Value value(api);
+  VERNIER_TRY(
+      Take(api, api.table->CreateTensorAsOrtValue(
+                    api.allocator, &count, 1, ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING, value.slot())));
+  std::vector<const char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  VERNIER_TRY(Take(api, api.table->FillStringTensor(value.get(), pointers.data(), texts.size())));
+  return value;
+}
+
+Result<Value> KeyList(const Api& api, const NestedInput& input, std::span<const std::string> keys,
+                      std::vector<int64_t>& numbers) {
+  if (input.has_text_keys) return TextList(api, keys);
+  for (const std::string& key : keys) {
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), number);
+    if (error != std::errc() || end != key.data() + key.size()) {
+      return InvalidArgument("input '" + input.name + "': its keys are integers, got '" + key +
+                             "'");
+    }
+    numbers.push_back(number);
+  }
+  return ListOver(api, DType::kInt64, numbers.size(),
+                  std::span(reinterpret_cast<char*>(numbers.data()), numbers.size() * 8));
+}
+
+// Of numbers; ONNX Runtime copies keys and values.
+Result<Value> AssembleMap(const Api& api, const NestedInput& input, const std::string& name,
+                          Inputs inputs) {
+  std::vector<std::string> keys;
+  std::vector<char> bytes;
+  std::optional<DType> dtype;
+  for (const vn_tensor* part : inputs) {
+    const std::string_view called = sdk::View(part->name);
+    if (!called.starts_with(name + "{") || !called.ends_with("}") || CountedBy(called) != 0) {
+      continue;
+    }
+    const std::optional<DType> type = vernier::FromAbi(part->dtype_code, part->dtype_bits);
+    const bool fits = type && *type != DType::kString && part->byte_size == ByteSize(*type, 1) &&
+                      (!dtype || *dtype == *type);
+    if (!fits) {
+      return InvalidArgument("input '" + std::string(called) +
+                             "': the values of a map are single numbers of one type");
+    }
+    dtype = type;
+    keys.emplace_back(called.substr(name.size() + 1, called.size() - name.size() - 2));
+    const char* const data = static_cast<const char*>(part->data);
+    bytes.insert(bytes.end(), data, data + part->byte_size);
+  }
+  if (keys.empty()) return InvalidArgument("input '" + name + "': ONNX Runtime takes no empty map");
+  std::vector<int64_t> numbers;
+  std::vector<Value> parts;
+  VERNIER_ASSIGN_OR_RETURN(Value key_list, KeyList(api, input, keys, numbers));
+  VERNIER_ASSIGN_OR_RETURN(Value value_list, ListOver(api, *dtype, keys.size(), bytes));
+  parts.push_back(std::move(key_list));
+  parts.push_back(std::move(value_list));
+  return Combine(api, parts, ONNX_TYPE_MAP);
+}
+
+Result<Value> AssembleValue(const Api& api, const NestedInput& input, const std::string& name,
+                            Inputs inputs) {
+  if (const vn_tensor* const tensor = FindInput(inputs, name)) return FromAbi(api, *tensor);
+  const bool is_map = std::any_of(inputs.begin(), inputs.end(), [&](const vn_tensor* part) {
+    return sdk::View(part->name).starts_with(name + "{");
+  });
+  if (is_map) return AssembleMap(api, input, name, inputs);
+  const vn_tensor* const length = FindInput(inputs, LengthName(name));
+  std::vector<Value> elements;
+  while (HasPart(inputs, ElementName(name, elements.size()))) {
+    VERNIER_ASSIGN_OR_RETURN(Value element,
+                             AssembleValue(api, input, ElementName(name, elements.size()), inputs));
+    elements.push_back(std::move(element));
+  }
+  auto said = static_cast<int64_t>(elements.size());
+  if (length != nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(said, ReadScalar<int64_t>(*length));
+  }
+  if (said != static_cast<int64_t>(elements.size())) {
+    return InvalidArgument("input '" + name + "' has " + std::to_string(elements.size()) +
+                           " elements, but its length '" + LengthName(name) + "' is " +
+                           std::to_string(said));
+  }
+  if (elements.empty()) {
+    return Unimplemented("input '" + name +
+                         "': ONNX Runtime's C interface takes no empty sequence");
+  }
+  return Combine(api, elements, ONNX_TYPE_SEQUENCE);
+}
+
 }  // namespace
+
+Result<NestedInput> ReadNestedInput(const Api& api, std::string name, const OrtTypeInfo* type) {
+  NestedInput input{std::move(name)};
+  const OrtApi& table = *api.table;
+  ONNXType kind{};
+  VERNIER_TRY(Take(api, table.GetOnnxTypeFromTypeInfo(type, &kind)));
+  if (kind == ONNX_TYPE_MAP) {
+    const OrtMapTypeInfo* map = nullptr;
+    ONNXTensorElementDataType key{};
+    VERNIER_TRY(Take(api, table.CastTypeInfoToMapTypeInfo(type, &map)));
+    VERNIER_TRY(Take(api, table.GetMapKeyType(map, &key)));
+    input.has_text_keys = key == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING;
+    return input;
+  }
+  OrtTypeInfo* inner = nullptr;
+  if (kind == ONNX_TYPE_SEQUENCE) {
+    const OrtSequenceTypeInfo* sequence = nullptr;
+    VERNIER_TRY(Take(api, table.CastTypeInfoToSequenceTypeInfo(type, &sequence)));
+    VERNIER_TRY(Take(api, table.GetSequenceElementType(sequence, &inner)));
+  } else if (kind == ONNX_TYPE_OPTIONAL) {
+    const OrtOptionalTypeInfo* optional = nullptr;
+    VERNIER_TRY(Take(api, table.CastTypeInfoToOptionalTypeInfo(type, &optional)));
+    VERNIER_TRY(Take(api, table.GetOptionalContainedTypeInfo(optional, &inner)));
+  }
+  if (inner == nullptr) return input;
+  const Handle<OrtTypeInfo> owned(inner, table.ReleaseTypeInfo);
+  return ReadNestedInput(api, std::move(input.name), inner);
+}
+
+Result<Value> Assemble(const Api& api, const NestedInput& input, Inputs inputs) {
+  const vn_tensor* const presence = FindInput(inputs, PresenceName(input.name));
+  if (presence == nullptr) return AssembleValue(api, input, input.name, inputs);
+  VERNIER_ASSIGN_OR_RETURN(const auto is_there, ReadScalar<uint8_t>(*presence));
+  if (is_there == 0) {
+    return Unimplemented("input '" + input.name +
+                         "': ONNX Runtime's C interface takes no absent optional");
+  }
+  return AssembleValue(api, input, input.name, inputs);
+}
 
 std::string WordFor(ONNXType type) {
   switch (type) {

@@ -13,6 +13,7 @@
 #include "nested_value.h"
 #include "ort_value.h"
 #include "providers.h"
+#include "vernier/part_names.h"
 
 namespace vernier::ort {
 namespace {
@@ -198,8 +199,12 @@ Result<sdk::TensorSpec> OrtModelSession::ReadSpec(bool is_output, size_t index,
   const Handle<OrtTypeInfo> owned(type, table.ReleaseTypeInfo);
   ONNXType kind{};
   VERNIER_TRY(Take(api_, table.GetOnnxTypeFromTypeInfo(type, &kind)));
-  (is_output ? output_kinds_ : input_kinds_).push_back(kind);
+  if (is_output) output_kinds_.push_back(kind);
   spec.skipped = WordFor(kind);
+  if (!spec.skipped.empty() && !is_output) {
+    VERNIER_ASSIGN_OR_RETURN(NestedInput nested, ReadNestedInput(api_, spec.name, type));
+    nested_inputs_.push_back(std::move(nested));
+  }
   if (!spec.skipped.empty()) return spec;
   const OrtTensorTypeAndShapeInfo* info = nullptr;
   VERNIER_TRY(Take(api_, table.CastTypeInfoToTensorInfo(type, &info)));
@@ -283,19 +288,33 @@ Status OrtModelSession::Infer(const Names& names, const Pointers& inputs,
   return status;
 }
 
+bool OrtModelSession::IsInParts(std::string_view input) const {
+  return std::ranges::any_of(nested_inputs_, [&](const NestedInput& nested) {
+    return input == nested.name || IsPartOf(input, nested.name);
+  });
+}
+
 Result<sdk::RunOutcome> OrtModelSession::Run(std::span<const vn_tensor* const> inputs) {
   std::vector<Value> values;
   Pointers pointers;
   std::vector<std::string> names;
   Names name_pointers;
-  values.reserve(inputs.size());
-  names.reserve(inputs.size());
-  for (const vn_tensor* input : inputs) {
-    VERNIER_ASSIGN_OR_RETURN(Value value, FromAbi(api_, *input));
+  values.reserve(inputs.size() + nested_inputs_.size());
+  names.reserve(inputs.size() + nested_inputs_.size());
+  const auto add = [&](Value value, std::string_view name) {
     values.push_back(std::move(value));
     pointers.push_back(values.back().get());
-    names.emplace_back(sdk::View(input->name));
+    names.emplace_back(name);
     name_pointers.push_back(names.back().c_str());
+  };
+  for (const vn_tensor* input : inputs) {
+    if (IsInParts(sdk::View(input->name))) continue;
+    VERNIER_ASSIGN_OR_RETURN(Value value, FromAbi(api_, *input));
+    add(std::move(value), sdk::View(input->name));
+  }
+  for (const NestedInput& input : nested_inputs_) {
+    VERNIER_ASSIGN_OR_RETURN(Value value, Assemble(api_, input, inputs));
+    add(std::move(value), input.name);
   }
   sdk::RunOutcome outcome;
   std::vector<Value> outputs = std::exchange(first_outputs_, {});

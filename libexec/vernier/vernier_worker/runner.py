@@ -119,7 +119,9 @@ class Runner:
             if callable(getattr(model, "activate", None)):  # written as one of Polygraphy's runners
                 model.activate()
             own = _metadata_of(model, self.where)
-        self.inputs = request.inputs if own is None else own
+        self.nested_inputs = list(getattr(model, "nested_inputs", ()))  # see parts.py
+        self.inputs = [info for info in (request.inputs if own is None else own)
+                       if info[0] not in self.nested_inputs]
 
     def _load(self, name, symbol, request):
         if name == "infer" or self.path in scripts.given:
@@ -145,6 +147,10 @@ class Runner:
         """SessionDescription in src/backend/messages.h. Outputs are known once there are some."""
         write_infos(self.inputs, out)
         out.u64(0)
+        out.u64(0)
+        out.u64(len(self.nested_inputs))
+        for name in self.nested_inputs:
+            out.text(name)
         out.u64(0)
         out.text(str(getattr(self.model, "precision", "") or ""))
         out.text(str(getattr(self.model, "device", "") or "CPU"))

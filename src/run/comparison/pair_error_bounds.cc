@@ -243,11 +243,6 @@ ErrorPredictions PairErrorBounds::Predict(const RunnerGraph& owner, Pair pair,
   if (owner.model == nullptr) return {};
   std::vector<std::string> names;
   for (const NamedTensor& output : outputs.a) names.push_back(output.name);
-  for (const OnnxValue& value : owner.model->graph().outputs) {
-    const bool in_parts = std::ranges::any_of(
-        outputs.a, [&](const NamedTensor& part) { return IsPartOf(part.name, value.name); });
-    if (value.kind != OnnxValueKind::kTensor && in_parts) names.emplace_back(value.name);
-  }
   std::unordered_map<std::string_view, const Tensor*> tensors;
   for (const NamedTensor& output : outputs.a) tensors[output.name] = &output.tensor;
   SeenOutputs seen;

@@ -10,6 +10,7 @@
 #include "model/onnx/model_type.h"
 #include "run/engine/engine_report.h"
 #include "run/profile/profile_sizes.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -176,6 +177,17 @@ void LiveRunner::NoteSkipped(const TensorMap& outputs, const std::vector<Skipped
   }
 }
 
+void LiveRunner::DropParts(DecodedBlock& outputs) const {
+  for (const std::string& whole : session_.nested_outputs) {
+    std::erase_if(outputs.tensors,
+                  [&](const NamedTensor& output) { return IsPartOf(output.name, whole); });
+    const bool is_skipped = std::ranges::any_of(
+        outputs.skipped, [&](const SkippedOutput& output) { return output.name == whole; });
+    if (is_skipped || Find(outputs.tensors, whole) != nullptr) continue;
+    outputs.skipped.push_back({whole, "a sequence, a map or an absent optional, not a tensor"});
+  }
+}
+
 bool LiveRunner::lost_worker() const {
   return worker_ != nullptr && !worker_->death().ok() && worker_->AwaitLoad().ok();
 }
@@ -209,6 +221,7 @@ Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t itera
   received_ = std::move(outcome.received);
   if (hashes_ && iteration >= 0) Remember();
   TakeOver(outcome.inference_seconds);
+  if (without_parts_) DropParts(outcome.outputs);
   NoteSkipped(outcome.outputs.tensors, outcome.outputs.skipped);
   VERNIER_ASSIGN_OR_RETURN(IterationResult result, ResultOf(outcome));
   for (KeptOutput& kept : outcome.outputs.kept) {

@@ -59,6 +59,10 @@ class LiveRunner {
   Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration,
                                 DeviceOutputs* devices = nullptr);
 
+  /// From now on Infer() leaves out sequences, maps and optionals, as outputs that are no tensors:
+  /// Polygraphy has no parts.
+  void LeaveOutParts() { without_parts_ = true; }
+
   /// Infer() once more, for outputs that were lost or for other inputs: on the host, and neither
   /// counted nor timed.
   Result<IterationResult> InferAgain(const TensorBlock& feed, int64_t iteration);
@@ -143,6 +147,7 @@ class LiveRunner {
   Result<IterationResult> ResultOf(Worker::Outcome& outcome) const;
   void Remember();
   void NoteSkipped(const TensorMap& outputs, const std::vector<SkippedOutput>& skipped);
+  void DropParts(DecodedBlock& outputs) const;
 
   const RunnerPlan& plan_;
   std::shared_ptr<Worker> worker_;
@@ -162,6 +167,7 @@ class LiveRunner {
   int64_t iterations_ = 0;
   double total_seconds_ = 0;
   bool hashes_ = false;
+  bool without_parts_ = false;
   InputHashes received_;
   Checksum all_received_;
   int64_t hashed_iterations_ = 0;

@@ -93,6 +93,7 @@ LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Log
       steps_(MakeSteps(plan_.steps, RunnerNames(plan.runners), logger)) {
   for (const RunnerPlan& runner : plan.runners) {
     runners_.emplace_back(runner).WaitWith(waiting);
+    if (plan.lenient) runners_.back().LeaveOutParts();
     marked_ |= runner.model.edited();
   }
 }
