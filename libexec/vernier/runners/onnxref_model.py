@@ -24,6 +24,7 @@ class OnnxReference:
         self.nested_inputs = list(kinds_of(
             value for value in model.graph.input if value.name not in weights))
         self.nested = kinds_of(model.graph.output)
+        self.nested_outputs = list(self.nested)
 
     def _assembled(self, feed):
         """The feed with lists, dicts and None for what came in parts."""

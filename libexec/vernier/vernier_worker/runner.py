@@ -148,10 +148,10 @@ class Runner:
         write_infos(self.inputs, out)
         out.u64(0)
         out.u64(0)
-        out.u64(len(self.nested_inputs))
-        for name in self.nested_inputs:
-            out.text(name)
-        out.u64(0)
+        for names in (self.nested_inputs, getattr(self.model, "nested_outputs", ())):
+            out.u64(len(names))
+            for name in names:
+                out.text(name)
         out.text(str(getattr(self.model, "precision", "") or ""))
         out.text(str(getattr(self.model, "device", "") or "CPU"))
         out.f64(seconds)

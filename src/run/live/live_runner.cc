@@ -1,6 +1,7 @@
 #include "run/live/live_runner.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -177,15 +178,16 @@ void LiveRunner::NoteSkipped(const TensorMap& outputs, const std::vector<Skipped
   }
 }
 
-void LiveRunner::DropParts(DecodedBlock& outputs) const {
+std::vector<SkippedOutput> LiveRunner::DropParts(TensorMap& outputs) const {
+  std::vector<SkippedOutput> dropped;
+  if (!without_parts_) return dropped;
   for (const std::string& whole : session_.nested_outputs) {
-    std::erase_if(outputs.tensors,
-                  [&](const NamedTensor& output) { return IsPartOf(output.name, whole); });
-    const bool is_skipped = std::ranges::any_of(
-        outputs.skipped, [&](const SkippedOutput& output) { return output.name == whole; });
-    if (is_skipped || Find(outputs.tensors, whole) != nullptr) continue;
-    outputs.skipped.push_back({whole, "a sequence, a map or an absent optional, not a tensor"});
+    const size_t parts = std::erase_if(
+        outputs, [&](const NamedTensor& output) { return IsPartOf(output.name, whole); });
+    if (parts == 0 || Find(outputs, whole) != nullptr) continue;
+    dropped.push_back({whole, "a sequence, a map or an absent optional, not a tensor"});
   }
+  return dropped;
 }
 
 bool LiveRunner::lost_worker() const {
@@ -194,7 +196,12 @@ bool LiveRunner::lost_worker() const {
 
 Result<Worker::Outcome> LiveRunner::RunSession(const TensorBlock& feed, int64_t iteration,
                                                OutputPlace place) {
-  return worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration), place);
+  VERNIER_ASSIGN_OR_RETURN(
+      Worker::Outcome outcome,
+      worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration), place));
+  std::ranges::move(DropParts(outcome.outputs.tensors),
+                    std::back_inserter(outcome.outputs.skipped));
+  return outcome;
 }
 
 Result<IterationResult> LiveRunner::ResultOf(Worker::Outcome& outcome) const {
@@ -221,7 +228,6 @@ Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t itera
   received_ = std::move(outcome.received);
   if (hashes_ && iteration >= 0) Remember();
   TakeOver(outcome.inference_seconds);
-  if (without_parts_) DropParts(outcome.outputs);
   NoteSkipped(outcome.outputs.tensors, outcome.outputs.skipped);
   VERNIER_ASSIGN_OR_RETURN(IterationResult result, ResultOf(outcome));
   for (KeptOutput& kept : outcome.outputs.kept) {
@@ -265,7 +271,10 @@ std::optional<ReceivedRecord> LiveRunner::AllReceived() const {
 
 Result<Worker::TrialOutcome> LiveRunner::TryInfer(const TensorBlock& feed, TrialRequest request) {
   request.session = session_id_;
-  return worker_->TryRun(request, feed, "running in unusual circumstances");
+  VERNIER_ASSIGN_OR_RETURN(Worker::TrialOutcome outcome,
+                           worker_->TryRun(request, feed, "running in unusual circumstances"));
+  (void)DropParts(outcome.outputs);
+  return outcome;
 }
 
 void LiveRunner::TakeOver(std::optional<double> seconds) {

@@ -59,8 +59,9 @@ class LiveRunner {
   Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration,
                                 DeviceOutputs* devices = nullptr);
 
-  /// From now on Infer() leaves out sequences, maps and optionals, as outputs that are no tensors:
-  /// Polygraphy has no parts.
+  /// From now on inferences leave out sequences, maps and optionals, as outputs that are no
+  /// tensors. For callers that judge outputs as the model declares them, and for Polygraphy's
+  /// behaviour.
   void LeaveOutParts() { without_parts_ = true; }
 
   /// Infer() once more, for outputs that were lost or for other inputs: on the host, and neither
@@ -147,7 +148,7 @@ class LiveRunner {
   Result<IterationResult> ResultOf(Worker::Outcome& outcome) const;
   void Remember();
   void NoteSkipped(const TensorMap& outputs, const std::vector<SkippedOutput>& skipped);
-  void DropParts(DecodedBlock& outputs) const;
+  std::vector<SkippedOutput> DropParts(TensorMap& outputs) const;
 
   const RunnerPlan& plan_;
   std::shared_ptr<Worker> worker_;

@@ -37,8 +37,7 @@ Status CheckNames(const RunPlan& plan, const LiveRuns& live, LoadedSide& loaded)
   for (size_t i = 0; i < live.size(); ++i) {
     const SessionDescription& session = live[i].session();
     // Its outputs are not known.
-    const bool unknown = session.outputs.empty() && session.nested_outputs.empty();
-    if (!live[i].alive() || unknown) return {};
+    if (!live[i].alive() || session.outputs.empty()) return {};
     for (const TensorInfo& output : session.outputs) outputs.push_back(output.name);
     wholes.insert(wholes.end(), session.nested_outputs.begin(), session.nested_outputs.end());
   }
