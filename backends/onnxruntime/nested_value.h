@@ -18,6 +18,7 @@ std::string WordFor(ONNXType type);
 struct NestedInput {
   std::string name;
   bool has_text_keys = false;  ///< of its maps: strings, not int64
+  bool holds_tensor = false;   ///< an optional tensor
 };
 
 /// How inputs of that type are made; `type` is that of a sequence, map or optional.

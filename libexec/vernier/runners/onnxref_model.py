@@ -23,6 +23,9 @@ class OnnxReference:
         weights = {weight.name for weight in model.graph.initializer}
         self.nested_inputs = list(kinds_of(
             value for value in model.graph.input if value.name not in weights))
+        self.optional_tensors = {
+            value.name for value in model.graph.input
+            if value.type.optional_type.elem_type.WhichOneof("value") == "tensor_type"}
         self.nested = kinds_of(model.graph.output)
         self.nested_outputs = list(self.nested)
 
@@ -32,7 +35,10 @@ class OnnxReference:
                  if not any(parts.belongs_to(name, nested) for nested in self.nested_inputs)}
         for name in self.nested_inputs:
             try:
-                whole[name] = parts.assemble(name, feed)
+                value = parts.assemble(name, feed)
+                # ONNX's test data do not tell an optional tensor from a sequence of one.
+                single = isinstance(value, list) and name in self.optional_tensors
+                whole[name] = value[0] if single else value
             except KeyError as error:
                 raise ValueError(f"the feed has no part {error} of input '{name}'") from None
         return whole
