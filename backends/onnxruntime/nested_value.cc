@@ -215,6 +215,13 @@ Result<Value> AssembleMap(const Api& api, const NestedInput& input, const std::s
     bytes.insert(bytes.end(), data, data + part->byte_size);
   }
   if (keys.empty()) return InvalidArgument("input '" + name + "': ONNX Runtime takes no empty map");
+  if (const vn_tensor* const count = FindInput(inputs, KeyCountName(name)); count != nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(const auto said, ReadScalar<int64_t>(*count));
+    if (said != static_cast<int64_t>(keys.size())) {
+      return InvalidArgument("input '" + name + "' has " + std::to_string(keys.size()) +
+                             " keys, but '" + KeyCountName(name) + "' is " + std::to_string(said));
+    }
+  }
   std::vector<int64_t> numbers;
   std::vector<Value> parts;
   VERNIER_ASSIGN_OR_RETURN(Value key_list, KeyList(api, input, keys, numbers));

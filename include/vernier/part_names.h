@@ -32,6 +32,13 @@ inline char CountedBy(std::string_view name) {
   return name.ends_with("?") ? '?' : '\0';
 }
 
+/// What a name of one of the three kinds counts; empty for others.
+inline std::string WholeOf(std::string_view name) {
+  const char kind = CountedBy(name);
+  if (kind == '\0') return "";
+  return std::string(name.substr(0, name.size() - (kind == '?' ? 1 : 2)));
+}
+
 /// Could a tensor of that name be a part of `whole`? The whole's own name is none.
 inline bool IsPartOf(std::string_view name, std::string_view whole) {
   if (name.size() < whole.size() + 1 || !name.starts_with(whole)) return false;

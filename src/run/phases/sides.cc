@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "run/comparison/output_names.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 
@@ -44,7 +45,10 @@ Status CheckNames(const RunPlan& plan, const LiveRuns& live, LoadedSide& loaded)
   for (size_t i = 0; i < loaded.runs().size(); ++i) {
     if (loaded.runs()[i].iterations == 0) continue;
     VERNIER_ASSIGN_OR_RETURN(const IterationResult first, loaded.Peek(i));
-    for (const NamedTensor& output : first.outputs) outputs.push_back(output.name);
+    for (const NamedTensor& output : first.outputs) {
+      outputs.push_back(output.name);
+      if (const std::string whole = WholeOf(output.name); !whole.empty()) wholes.push_back(whole);
+    }
   }
   return CheckOutputNames(plan, outputs, wholes);
 }
