@@ -129,8 +129,7 @@ const vn_tensor* FindInput(Inputs inputs, std::string_view name) {
 
 bool HasPart(Inputs inputs, std::string_view whole) {
   return std::any_of(inputs.begin(), inputs.end(), [&](const vn_tensor* input) {
-    const std::string_view name = sdk::View(input->name);
-    return name == whole || IsPartOf(name, whole);
+    return BelongsTo(sdk::View(input->name), whole);
   });
 }
 

@@ -289,9 +289,8 @@ Status OrtModelSession::Infer(const Names& names, const Pointers& inputs,
 }
 
 bool OrtModelSession::IsInParts(std::string_view input) const {
-  return std::ranges::any_of(nested_inputs_, [&](const NestedInput& nested) {
-    return input == nested.name || IsPartOf(input, nested.name);
-  });
+  return std::ranges::any_of(
+      nested_inputs_, [&](const NestedInput& nested) { return BelongsTo(input, nested.name); });
 }
 
 Result<sdk::RunOutcome> OrtModelSession::Run(std::span<const vn_tensor* const> inputs) {

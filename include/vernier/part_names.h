@@ -48,4 +48,9 @@ inline bool IsPartOf(std::string_view name, std::string_view whole) {
                              (rest.front() == '{' && rest.back() == '}'));
 }
 
+/// Is it the whole itself, or could it be a part of it?
+inline bool BelongsTo(std::string_view name, std::string_view whole) {
+  return name == whole || IsPartOf(name, whole);
+}
+
 }  // namespace vernier

@@ -184,13 +184,12 @@ Result<SessionDescription> PluginSession::Describe() {
   outputs_.clear();
   for (const bool is_output : {false, true}) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<vn_tensor> tensors, ReadSignature(is_output));
-    std::vector<TensorInfo>& list = is_output ? description.outputs : description.inputs;
     for (const vn_tensor& t : tensors) {
       TensorInfo info = FromAbiSignature(t);
       if (is_output) outputs_.push_back({info.name, info.dtype});
       // Without a note it is a tensor whose type only a run tells.
       if (t.dtype_code != VN_DTYPE_SKIPPED || t.note.size == 0) {
-        list.push_back(std::move(info));
+        (is_output ? description.outputs : description.inputs).push_back(std::move(info));
       } else if (VN_HAS(api_, vn_backend_api, part_at)) {
         (is_output ? description.nested_outputs : description.nested_inputs).push_back(info.name);
       } else if (is_output) {  // nothing is fed to an input that is no tensor
@@ -219,7 +218,6 @@ Result<size_t> PluginSession::IndexOf(std::string_view name, size_t guess) const
                       "' that its signature does not have");
 }
 
-// Whether there are parts, beside or in the place of the output of that name.
 Result<bool> PluginSession::AddParts(size_t output, const std::string& name,
                                      const Destination& to) const {
   if (!VN_HAS(api_, vn_backend_api, part_at)) return false;
@@ -228,9 +226,9 @@ Result<bool> PluginSession::AddParts(size_t output, const std::string& name,
     const Status status = Take(api_->part_at(session_, output, i, &part));
     if (status.code() == StatusCode::kNotFound) return i > 0;
     VERNIER_TRY(status);
-    const bool fits =
-        part != nullptr && (View(part->name) == name || IsPartOf(View(part->name), name));
-    if (!fits) return BackendError("the backend returned what is no part of '" + name + "'");
+    if (part == nullptr || !BelongsTo(View(part->name), name)) {
+      return BackendError("the backend returned what is no part of '" + name + "'");
+    }
     VERNIER_TRY(AddOutput(part, DType::kUndefined, to.devices, to.builder));
   }
   return BackendError("the backend's list of parts of '" + name + "' does not end");
@@ -246,9 +244,8 @@ Status PluginSession::AddOutputs(std::span<vn_tensor*> outputs, const Destinatio
     VERNIER_ASSIGN_OR_RETURN(const size_t index, IndexOf(View(t.name), i));
     if (seen[index]) return BadTensor(t, "was returned twice");
     seen[index] = true;
-    const bool is_tensor = t.dtype_code != VN_DTYPE_SKIPPED;
     VERNIER_ASSIGN_OR_RETURN(const bool in_parts, AddParts(i, outputs_[index].name, to));
-    if (in_parts && !is_tensor) continue;
+    if (in_parts && t.dtype_code == VN_DTYPE_SKIPPED) continue;
     VERNIER_TRY(AddOutput(outputs[i], outputs_[index].dtype, to.devices, to.builder));
   }
   const auto missing = std::find(seen.begin(), seen.end(), false);

@@ -59,6 +59,7 @@ class PluginSession {
     TensorBlockBuilder& builder;
   };
   Status AddOutputs(std::span<vn_tensor*> outputs, const Destination& to) const;
+  // Whether there are parts, beside or in the place of the output of that name.
   Result<bool> AddParts(size_t output, const std::string& name, const Destination& to) const;
   Result<size_t> IndexOf(std::string_view name, size_t guess) const;
 

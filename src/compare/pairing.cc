@@ -46,7 +46,7 @@ bool IsImplied(const TensorMap& map, const NamedTensor& output) {
   if (!tells) return false;
   const std::string_view whole = std::string_view(output.name).substr(0, output.name.size() - 1);
   return std::any_of(map.begin(), map.end(), [&](const NamedTensor& other) {
-    return &other != &output && (other.name == whole || IsPartOf(other.name, whole));
+    return &other != &output && BelongsTo(other.name, whole);
   });
 }
 

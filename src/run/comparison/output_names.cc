@@ -43,7 +43,7 @@ Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& out
       return output == name || IsPartOf(output, name);
     });
     const bool in_whole = std::any_of(wholes.begin(), wholes.end(), [&](const std::string& whole) {
-      return whole == name || IsPartOf(name, whole);
+      return BelongsTo(name, whole);
     });
     if (found || in_whole) continue;
     const std::vector<std::string> near = CloseMatches(name, known, 1);

@@ -42,9 +42,8 @@ Result<SplitFeed> SplitParts(const TensorMap& feed, std::span<const std::string>
   SplitFeed split;
   std::vector<bool> found(nested.size(), false);
   for (const NamedTensor& tensor : feed) {
-    const auto whole = std::ranges::find_if(nested, [&](const std::string& name) {
-      return tensor.name == name || IsPartOf(tensor.name, name);
-    });
+    const auto whole = std::ranges::find_if(
+        nested, [&](const std::string& name) { return BelongsTo(tensor.name, name); });
     if (whole != nested.end()) found[static_cast<size_t>(whole - nested.begin())] = true;
     (whole != nested.end() ? split.parts : split.tensors).push_back(tensor);
   }
