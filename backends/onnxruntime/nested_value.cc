@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "empty_value.h"
 #include "vernier/part_names.h"
 
 namespace vernier::ort {
@@ -253,17 +254,20 @@ Result<Value> AssembleValue(const Api& api, const NestedInput& input, const std:
                            " elements, but its length '" + LengthName(name) + "' is " +
                            std::to_string(said));
   }
-  if (elements.empty()) {
-    return Unimplemented("input '" + name +
-                         "': ONNX Runtime's C interface takes no empty sequence");
+  if (elements.empty() && length == nullptr) {
+    return InvalidArgument("input '" + name + "' has neither elements nor a length '" +
+                           LengthName(name) + "'");
   }
+  if (elements.empty())
+    return MakeEmpty(api, SequenceType(input.type)).Annotate("input '" + name + "'");
   return Combine(api, elements, ONNX_TYPE_SEQUENCE);
 }
 
 }  // namespace
 
 Result<NestedInput> ReadNestedInput(const Api& api, std::string name, const OrtTypeInfo* type) {
-  NestedInput input{std::move(name)};
+  NestedInput input;
+  input.name = std::move(name);
   const OrtApi& table = *api.table;
   ONNXType kind{};
   VERNIER_TRY(Take(api, table.GetOnnxTypeFromTypeInfo(type, &kind)));
@@ -302,10 +306,7 @@ Result<Value> Assemble(const Api& api, const NestedInput& input, Inputs inputs) 
   const vn_tensor* const presence = FindInput(inputs, PresenceName(input.name));
   if (presence == nullptr) return AssembleValue(api, input, input.name, inputs);
   VERNIER_ASSIGN_OR_RETURN(const auto is_there, ReadScalar<uint8_t>(*presence));
-  if (is_there == 0) {
-    return Unimplemented("input '" + input.name +
-                         "': ONNX Runtime's C interface takes no absent optional");
-  }
+  if (is_there == 0) return MakeEmpty(api, input.type).Annotate("input '" + input.name + "'");
   return AssembleValue(api, input, input.name, inputs);
 }
 

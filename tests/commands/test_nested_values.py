@@ -1,6 +1,7 @@
 """Sequences, maps and optionals: compared, saved, loaded and fed in parts."""
 
 import json
+import sys
 import unittest
 
 import numpy as np
@@ -101,6 +102,16 @@ class NestedValues(Case):
                       self.run_it("good.onnx", "--onnxrt", "--onnxrt", "--atol", "probability:1",
                                   code=1))
 
+    def test_the_reference_evaluator_has_the_same_parts(self):
+        said = self.run_it(self.save_split("m.onnx"), "--onnxref", "--onnxrt", "--python",
+                           sys.executable)
+        self.assertIn("PASSED, compared 6 outputs", said)
+        self.save_insert()
+        self.save_feeds("in.json", [{"s[0]": np.float32([1, 2]), "x": np.float32([6, 7])}])
+        said = self.run_it("insert.onnx", "--onnxref", "--onnxrt", "--python", sys.executable,
+                           "--load-inputs", "in.json")
+        self.assertIn("PASSED, compared 3 outputs", said)
+
     def test_keys_may_be_numbers(self):
         self.save_classifier("m.onnx", keys=[-1, 0, 7])
         names = self.compared_names("m.onnx")
@@ -172,6 +183,14 @@ class NestedValues(Case):
         self.assertIn("PASSED, compared 4 outputs", said)
         self.run_it("insert.onnx", "--onnxrt", "--load-inputs", "again.npz", "--load-outputs",
                     "out.json")
+
+    def test_empty_sequences_are_fed(self):
+        self.save_insert()
+        self.save_feeds("in.json", [{"s[]": np.asarray(0), "x": np.float32([6, 7])}])
+        self.save_runs("wanted.json", [("w", [{"out[]": np.asarray(1),
+                                              "out[0]": np.float32([6, 7])}])])
+        self.run_it("insert.onnx", "--onnxrt", "--load-inputs", "in.json", "--load-outputs",
+                    "wanted.json")
 
     def test_maps_are_fed_in_parts(self):
         maps = helper.make_map_type_proto(TensorProto.STRING,
