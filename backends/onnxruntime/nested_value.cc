@@ -258,8 +258,9 @@ Result<Value> AssembleValue(const Api& api, const NestedInput& input, const std:
     return InvalidArgument("input '" + name + "' has neither elements nor a length '" +
                            LengthName(name) + "'");
   }
-  if (elements.empty())
-    return MakeEmpty(api, SequenceType(input.type)).Annotate("input '" + name + "'");
+  if (elements.empty()) {
+    return MakeEmptySequence(api, input.element).Annotate("input '" + name + "'");
+  }
   return Combine(api, elements, ONNX_TYPE_SEQUENCE);
 }
 
@@ -295,6 +296,10 @@ Result<NestedInput> ReadNestedInput(const Api& api, std::string name, const OrtT
   VERNIER_TRY(Take(api, table.GetOnnxTypeFromTypeInfo(inner, &held)));
   if (held != ONNX_TYPE_TENSOR) return ReadNestedInput(api, std::move(input.name), inner);
   input.holds_tensor = kind == ONNX_TYPE_OPTIONAL;
+  if (input.holds_tensor) return input;
+  const OrtTensorTypeAndShapeInfo* tensor = nullptr;
+  VERNIER_TRY(Take(api, table.CastTypeInfoToTensorInfo(inner, &tensor)));
+  VERNIER_TRY(Take(api, table.GetTensorElementType(tensor, &input.element)));
   return input;
 }
 
@@ -306,7 +311,11 @@ Result<Value> Assemble(const Api& api, const NestedInput& input, Inputs inputs) 
   const vn_tensor* const presence = FindInput(inputs, PresenceName(input.name));
   if (presence == nullptr) return AssembleValue(api, input, input.name, inputs);
   VERNIER_ASSIGN_OR_RETURN(const auto is_there, ReadScalar<uint8_t>(*presence));
-  if (is_there == 0) return MakeEmpty(api, input.type).Annotate("input '" + input.name + "'");
+  // A value that a node Optional makes for this ends the process when it is fed.
+  if (is_there == 0) {
+    return Unimplemented("input '" + input.name +
+                         "': ONNX Runtime's C interface takes no absent optional");
+  }
   return AssembleValue(api, input, input.name, inputs);
 }
 

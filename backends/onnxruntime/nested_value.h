@@ -19,14 +19,15 @@ struct NestedInput {
   std::string name;
   bool has_text_keys = false;  ///< of its maps: strings, not int64
   bool holds_tensor = false;   ///< an optional tensor
-  std::string type;            ///< TypeBytes
+  /// Of the tensors of a sequence, itself or what an optional holds; else undefined.
+  ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
 };
 
 /// How inputs of that type are made; `type` is that of a sequence, map or optional.
 Result<NestedInput> ReadNestedInput(const Api& api, std::string name, const OrtTypeInfo* type);
 
 /// The value that `inputs` hold in parts, which must outlive it. kInvalidArgument for parts that
-/// are missing or do not go together.
+/// are missing or do not go together, kUnimplemented for an optional that is absent.
 Result<Value> Assemble(const Api& api, const NestedInput& input,
                        std::span<const vn_tensor* const> inputs);
 

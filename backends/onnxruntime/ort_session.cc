@@ -9,7 +9,6 @@
 #include <map>
 #include <string_view>
 
-#include "empty_value.h"
 #include "layer_trace.h"
 #include "nested_value.h"
 #include "ort_value.h"
@@ -204,7 +203,6 @@ Result<sdk::TensorSpec> OrtModelSession::ReadSpec(bool is_output, size_t index,
   spec.skipped = WordFor(kind);
   if (!spec.skipped.empty() && !is_output) {
     VERNIER_ASSIGN_OR_RETURN(NestedInput nested, ReadNestedInput(api_, spec.name, type));
-    VERNIER_ASSIGN_OR_RETURN(nested.type, TypeBytes(api_, type));
     nested_inputs_.push_back(std::move(nested));
   }
   if (!spec.skipped.empty()) return spec;
