@@ -230,8 +230,8 @@ typedef struct vn_backend_api {
    * place of `outputs`; if that is VN_DTYPE_SKIPPED, they are in its place, else beside it. Each
    * may be asked for once, before the next `run`, and the host releases it.
    * A backend with this function also takes inputs that its signature has as VN_DTYPE_SKIPPED with
-   * a note: their parts are then among the inputs of `run`, NAME[] and NAME{} optional. An input of
-   * which there are none is absent. Optional (may be NULL). Since 1.5. */
+   * a note: their parts are then among the inputs of `run`, in any order; NAME[] and NAME{} may be
+   * left out where there are elements. Optional (may be NULL). Since 1.5. */
   vn_status* (*part_at)(vn_session*, size_t output, size_t index, vn_tensor** out)VN_NOEXCEPT;
 } vn_backend_api;
 
