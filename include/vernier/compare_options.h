@@ -10,21 +10,26 @@
 #include <vector>
 
 #include "vernier/compare_function.h"
+#include "vernier/part_names.h"
 #include "vernier/status.h"
 
 namespace vernier {
 
-/// A value that may differ for each output: entries by exact name, a fallback for all other names.
+/// A value that may differ for each output: entries by name, a fallback for all other names.
 /// Empty entries and no fallback mean that nothing was given.
 template <typename T>
 struct PerOutput {
   std::optional<T> fallback;
   std::vector<std::pair<std::string, T>> entries;
 
-  /// The entry of that name (the last one wins), else the fallback, else `builtin`.
+  /// The entry of that name (the last one wins), else that of a sequence, map or optional which it
+  /// is a part of, else the fallback, else `builtin`.
   T Lookup(std::string_view name, T builtin) const {
     for (auto it = entries.rbegin(); it != entries.rend(); ++it) {
       if (it->first == name) return it->second;
+    }
+    for (auto it = entries.rbegin(); it != entries.rend(); ++it) {
+      if (!it->first.empty() && IsPartOf(name, it->first)) return it->second;
     }
     return fallback ? *fallback : std::move(builtin);
   }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "compare/metric_table.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -98,8 +99,9 @@ bool ChecksElements(const CompareOptions& options) {
 bool HasAutoTolerance(const CompareOptions& options, std::string_view name) {
   if (options.tolerance.Lookup(name, ToleranceRule::kFixed) != ToleranceRule::kAuto) return false;
   const auto has = [&](const PerOutput<double>& table) {
-    return table.fallback || std::any_of(table.entries.begin(), table.entries.end(),
-                                         [&](const auto& entry) { return entry.first == name; });
+    return table.fallback ||
+           std::any_of(table.entries.begin(), table.entries.end(),
+                       [&](const auto& entry) { return BelongsTo(name, entry.first); });
   };
   return !has(options.atol) && !has(options.rtol);
 }

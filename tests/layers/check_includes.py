@@ -18,7 +18,8 @@ DEPS = re.compile(r"vernier_library\((\w+)[^)]*?\bDEPS\s+([\w\s]*)[^)]*\)")
 KEYWORDS = {"SOURCES", "DEPS", "LINK", "OPTIONS"}
 
 PLUGIN_HEADER = re.compile(
-    r"vernier/(backend_\w+\.h(pp)?|framework_library\.hpp|layer_times\.hpp|status\.h|dtype\.h)")
+    r"vernier/(backend_\w+\.h(pp)?|framework_library\.hpp|layer_times\.hpp|part_names\.h|"
+    r"status\.h|dtype\.h)")
 # What a header's name starts with, and the folders that may include it.
 THIRD_PARTY = {
     "hwy/": "src/kernels src/io",

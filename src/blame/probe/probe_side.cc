@@ -101,6 +101,7 @@ Result<std::unique_ptr<LiveRunner>> ProbeSide::NewSession() {
   VERNIER_ASSIGN_OR_RETURN(worker_, pool_.Get(plan_));
   auto session = std::make_unique<LiveRunner>(plan_);
   session->Attach(worker_, next_session_++);
+  session->LeaveOutParts();  // no node makes one of them
   return session;
 }
 

@@ -8,6 +8,7 @@
 #include "model/rounding/error_growth.h"
 #include "util/number_text.h"
 #include "vernier/compare_options.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -99,6 +100,15 @@ TensorMap WithNames(TensorMap outputs, const std::map<std::string, std::string>&
 
 std::string Count(int64_t count, std::string_view what) {
   return ", " + std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
+}
+
+// Of a part of a sequence, map or optional: that of the whole.
+ErrorPredictions::const_iterator PredictionOf(const std::string& output,
+                                              const ErrorPredictions& predictions) {
+  const auto found = predictions.find(output);
+  if (found != predictions.end()) return found;
+  return std::ranges::find_if(
+      predictions, [&](const auto& entry) { return IsPartOf(output, entry.first); });
 }
 
 // The bound of values that are no floats.
@@ -323,7 +333,7 @@ void PairErrorBounds::SetBounds(Pair pair, const TensorMap& outputs,
       bounds.Set(output.name, MakeMeasuredBound(pair, dtype, noise->second));
       continue;
     }
-    const auto found = predictions.find(output.name);
+    const auto found = PredictionOf(output.name, predictions);
     const bool known = found != predictions.end();
     const RunnerArithmetic a_side = GraphOf(pair.first).arithmetic;
     const RunnerArithmetic b_side = GraphOf(pair.second).arithmetic;

@@ -1,6 +1,7 @@
 #include "run/live/live_runner.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "run/engine/engine_report.h"
 #include "run/profile/profile_sizes.h"
 #include "util/joined.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -173,6 +175,18 @@ void LiveRunner::NoteSkipped(const TensorMap& outputs, const std::vector<Skipped
   }
 }
 
+std::vector<SkippedOutput> LiveRunner::DropParts(TensorMap& outputs) const {
+  std::vector<SkippedOutput> dropped;
+  if (!without_parts_) return dropped;
+  for (const std::string& whole : session_.nested_outputs) {
+    const size_t parts = std::erase_if(
+        outputs, [&](const NamedTensor& output) { return IsPartOf(output.name, whole); });
+    if (parts == 0 || Find(outputs, whole) != nullptr) continue;
+    dropped.push_back({whole, "a sequence, a map or an absent optional, not a tensor"});
+  }
+  return dropped;
+}
+
 bool LiveRunner::lost_worker() const {
   return worker_ != nullptr && !worker_->death().ok() && worker_->AwaitLoad().ok();
 }
@@ -180,8 +194,13 @@ bool LiveRunner::lost_worker() const {
 Result<Worker::Outcome> LiveRunner::RunSession(const TensorBlock& feed, int64_t iteration,
                                                OutputPlace place,
                                                const std::function<void()>& meanwhile) {
-  return worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration), place,
-                      meanwhile);
+  VERNIER_ASSIGN_OR_RETURN(
+      Worker::Outcome outcome,
+      worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration), place,
+                   meanwhile));
+  std::ranges::move(DropParts(outcome.outputs.tensors),
+                    std::back_inserter(outcome.outputs.skipped));
+  return outcome;
 }
 
 Result<IterationResult> LiveRunner::ResultOf(Worker::Outcome& outcome) const {
@@ -252,7 +271,10 @@ std::optional<ReceivedRecord> LiveRunner::AllReceived() const {
 
 Result<Worker::TrialOutcome> LiveRunner::TryInfer(const TensorBlock& feed, TrialRequest request) {
   request.session = session_id_;
-  return worker_->TryRun(request, feed, "running in unusual circumstances");
+  VERNIER_ASSIGN_OR_RETURN(Worker::TrialOutcome outcome,
+                           worker_->TryRun(request, feed, "running in unusual circumstances"));
+  (void)DropParts(outcome.outputs);
+  return outcome;
 }
 
 void LiveRunner::TakeOver(std::optional<double> seconds) {

@@ -61,6 +61,11 @@ class LiveRunner {
                                 DeviceOutputs* devices = nullptr,
                                 const std::function<void()>& meanwhile = {});
 
+  /// From now on inferences leave out sequences, maps and optionals, as outputs that are no
+  /// tensors. For callers that judge outputs as the model declares them, and for Polygraphy's
+  /// behaviour.
+  void LeaveOutParts() { without_parts_ = true; }
+
   /// Infer() once more, for outputs that were lost or for other inputs: on the host, and neither
   /// counted nor timed.
   Result<IterationResult> InferAgain(const TensorBlock& feed, int64_t iteration);
@@ -146,6 +151,7 @@ class LiveRunner {
   Result<IterationResult> ResultOf(Worker::Outcome& outcome) const;
   void Remember();
   void NoteSkipped(const TensorMap& outputs, const std::vector<SkippedOutput>& skipped);
+  std::vector<SkippedOutput> DropParts(TensorMap& outputs) const;
 
   const RunnerPlan& plan_;
   const Waiting waiting_;
@@ -164,6 +170,7 @@ class LiveRunner {
   int64_t iterations_ = 0;
   double total_seconds_ = 0;
   bool hashes_ = false;
+  bool without_parts_ = false;
   InputHashes received_;
   Checksum all_received_;
   int64_t hashed_iterations_ = 0;

@@ -92,7 +92,8 @@ LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Log
       maps_(InputMaps::Create(plan.inputs.map_words, RunnerNames(plan.runners))),
       steps_(MakeSteps(plan_.steps, RunnerNames(plan.runners), logger)) {
   for (const RunnerPlan& runner : plan.runners) {
-    runners_.emplace_back(runner, waiting);
+    LiveRunner& added = runners_.emplace_back(runner, waiting);
+    if (plan.lenient) added.LeaveOutParts();
     marked_ |= runner.model.edited();
   }
 }
