@@ -9,6 +9,8 @@
 
 namespace vernier {
 
+struct CompareOptions;
+
 /// Why `logits` leaves an output out, as what `a` is: "int64", "a scalar", "not named". Empty: it
 /// is for it, as it is for every output that the options name, and where either side could be
 /// logits.

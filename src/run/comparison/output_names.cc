@@ -5,6 +5,7 @@
 
 #include "compare/metric_table.h"
 #include "util/close_matches.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -17,7 +18,8 @@ void AddNames(std::string_view flag, const PerOutput<T>& table,
 
 }  // namespace
 
-Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& outputs) {
+Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& outputs,
+                        std::span<const std::string> wholes) {
   const CompareOptions& compare = plan.compare;
   std::vector<std::pair<std::string_view, std::string_view>> named;
   AddNames("--atol", compare.atol, named);
@@ -37,7 +39,13 @@ Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& out
   AddNames("--postprocess", plan.postprocess, named);
   const std::vector<std::string_view> known(outputs.begin(), outputs.end());
   for (const auto& [flag, name] : named) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const bool found = std::any_of(known.begin(), known.end(), [&](std::string_view output) {
+      return output == name || IsPartOf(output, name);
+    });
+    const bool in_whole = std::any_of(wholes.begin(), wholes.end(), [&](const std::string& whole) {
+      return BelongsTo(name, whole);
+    });
+    if (found || in_whole) continue;
     const std::vector<std::string> near = CloseMatches(name, known, 1);
     return NotFound(std::string(flag) + ": there is no output '" + std::string(name) + "'" +
                     (near.empty() ? "" : "; did you mean '" + near.front() + "'?"));

@@ -1,6 +1,7 @@
 // Names in per-output options against the outputs that a run really has.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@ namespace vernier {
 
 /// kNotFound, naming the flag, the name and the nearest one, when a tolerance, statistic, threshold
 /// or post-processing entry is for an output that no side has: it would have no effect.
-Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& outputs);
+/// `wholes` are sequences, maps and optionals, whose parts are known once there are some.
+Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& outputs,
+                        std::span<const std::string> wholes = {});
 
 }  // namespace vernier
