@@ -104,11 +104,13 @@ double LogitsResult::judged_top1() const {
          static_cast<double>(measures.compared);
 }
 
-std::string WhyNotLogits(std::string_view name, const Tensor& a, const CompareOptions& options) {
+std::string WhyNotLogits(std::string_view name, const Tensor& a, const Tensor& b,
+                         const CompareOptions& options) {
   const PerOutput<int64_t>& axes = options.logits_axis;
   if (IsNamed(name, axes)) return "";
   if (!axes.entries.empty() && !axes.fallback) return "not named";
-  return WhyUnfit(a, axes.Lookup(name, kLastAxis));
+  const int64_t axis = axes.Lookup(name, kLastAxis);
+  return WhyUnfit(b, axis).empty() ? "" : WhyUnfit(a, axis);
 }
 
 FunctionResult JudgeLogits(PairMeasurement& pair) {

@@ -74,6 +74,16 @@ class Gates(Logits):
         self.says("share of equal top-1 0.5, the threshold is 1")
         self.compare({"y": a}, {"y": real}, *words, "--logits-top1-threshold", "0.5", code=0)
 
+    def test_an_error_in_one_class_does_not_excuse_its_own_flips(self):
+        a = np.zeros((100, 50), np.float32)
+        a[:, 0] = 1
+        b = a.copy()
+        b[:, 7] = 1.5
+        logits = self.compare({"y": a}, {"y": b}, "--logits-kl-threshold", "inf",
+                              code=1)["outputs"][0]["logits"]
+        self.assertEqual((logits["flips"], logits["close_flips"]), (100, 0))
+        self.says("share of equal top-1 0, the threshold is 1")
+
     def test_any_axis(self):
         near = self.A + np.float32(1e-3) * some_logits(1)
         last = self.compare({"y": self.A}, {"y": near}, code=0)["outputs"][0]["logits"]
@@ -148,6 +158,11 @@ class Outputs(Logits):
                             functions=["logits", "simple"], code=1)
         self.assertEqual(len(pair["outputs"]), 3)
         self.assertEqual(pair["not_logits"], [])
+
+    def test_logits_of_one_side_alone_are_not_left_out(self):
+        ids = np.arange(3, dtype=np.int64)
+        self.compare({"y": self.A, "z": ids}, {"y": self.A, "z": ids.astype(np.float32)}, code=4)
+        self.says("NOT VERIFIED | Output: 'z'", "not int64")
 
     def test_of_named_outputs_alone(self):
         outputs = {"y": self.A, "z": some_logits(1)}

@@ -21,8 +21,9 @@ constexpr OptionRow kLogits[] = {
      .arity = Arity::kPlus,
      .fallback = "1",
      .metavar = "[OUTPUT:]X",
-     .help = "Smallest share of positions where both runners have the same class first; flips"
-             " whose margin is below the largest difference of the position count as equal.",
+     .help = "Smallest share of positions where both runners have the same class first; a flip"
+             " counts as equal where its margin is 0, or below the RMS difference of the position's"
+             " other classes.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides}},
     {.flags = {"--logits-top-k"},

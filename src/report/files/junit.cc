@@ -147,6 +147,9 @@ TestSuite ProfileSuite(const ProfileRecord& profile) {
       test.message =
           (point.accuracy.failed > 0 ? "outputs differ from those of " : "outputs fail against ") +
           ReferenceOf(profile) + ": " + point.accuracy.why;
+    } else if (!point.accuracy.compared && point.runner != ReferenceOf(profile)) {
+      test.result = CaseResult::kError;
+      test.message = "not compared: " + point.accuracy.why;
     }
     suite.cases.push_back(std::move(test));
   }

@@ -23,6 +23,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing_workers::FakeAnswer;
 using testing_workers::FakeModel;
 using testing_workers::FakeWorkers;
@@ -373,6 +374,51 @@ TEST_F(StepRunsTest, AStateThatNothingFeedsIsNamed) {
   plan_.steps.feed_back = {"state_n:state", "gn:g"};
   EXPECT_THAT(Run({{"a", Recurs(1)}}).record.error,
               HasSubstr("--feed-back gn:g: no runner has such an output and input"));
+}
+
+TEST_F(StepRunsTest, ARunnerIsCheckedAgainstThoseBehindIt) {
+  plan_.steps.feed_back = {"b:state_n:state"};
+  EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", Recurs(1)}}).record.error,
+              HasSubstr("nothing feeds the input 'state' of a after the first step"));
+}
+
+TEST_F(StepRunsTest, ARunnerThatNoWordIsAboutIsNamed) {
+  plan_.steps.feed_back = {"state_n:state"};
+  EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", Renamed("h", "hn")}}).record.error,
+              HasSubstr("--feed-back: no word is about b, whose state would stay as it is: add "
+                        "b:OUTPUT:INPUT"));
+  plan_.runners.clear();
+  plan_.steps.feed_back = {"hn:h"};
+  EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", Renamed("h", "hn")}}).record.error,
+              HasSubstr("no word is about a"));
+  plan_.runners.clear();
+  plan_.steps.state = StateSource::kReference;
+  EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", Renamed("h", "hn")}}).record.error,
+              HasSubstr("--state reference: no --feed-back word is about the reference, a"));
+}
+
+TEST_F(StepRunsTest, ARunnerWithoutAWordIsNotGivenTheStateOfAnother) {
+  plan_.steps.feed_back = {"a:state_n:state"};
+  const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", Renamed("h", "hn")}});
+  EXPECT_TRUE(ran.faults.any());
+  EXPECT_THAT(observer_.made["b"], IsEmpty());
+}
+
+TEST_F(StepRunsTest, TheFirstStateIsPairedByLikenessAndThenEachRunnersOwn) {
+  plan_.steps.feed_back = {"state_n:state", "hn:h"};
+  plan_.output_map_words = {"a:state_n=hn"};
+  EXPECT_FALSE(Run({{"a", Recurs(1)}, {"b", Renamed("h", "hn")}}).faults.any());
+  ExpectSums("b");
+}
+
+TEST_F(StepRunsTest, ALoneRunnerThatFailsIsAllThatIsSaid) {
+  FakeModel dies = Recurs(1);
+  dies.infer = [](const TensorMap& feed, int64_t run) {
+    return run == 1 ? testing_workers::Dies() : Recurs(1).infer(feed, run);
+  };
+  const RunOutcome ran = Run({{"a", dies}});
+  EXPECT_TRUE(ran.faults.backend);
+  EXPECT_THAT(ran.record.error, Not(HasSubstr("needs the state")));
 }
 
 TEST_F(StepRunsTest, WithoutItsReferenceARunEnds) {
