@@ -9,6 +9,10 @@
 
 namespace vernier {
 
+/// FunctionResult::why of two outputs of a softmax.
+inline constexpr std::string_view kProbabilities =
+    "these are probabilities, no logits: every row sums to 1";
+
 /// Why `logits` leaves the output `a` out, as what it is: "int64", "a scalar", "not named". Empty:
 /// it is for it, as it is for every output that the options name.
 std::string WhyNotLogits(std::string_view name, const Tensor& a, const CompareOptions& options);
