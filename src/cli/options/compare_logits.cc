@@ -14,7 +14,8 @@ constexpr OptionRow kLogits[] = {
      .help = "Largest mean Kullback-Leibler divergence of the positions, of the earlier runner from"
              " the later one, in nats.",
      .origin = Origin::kOurs,
-     .needs = {kTwoSides}},
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
     {.flags = {"--logits-top1-threshold"},
      .dest = "logits_top1_threshold",
      .sets = Sets<&CompareOptions::logits_top1_threshold>(kShare),
@@ -24,7 +25,8 @@ constexpr OptionRow kLogits[] = {
      .help = "Smallest share of positions where both runners have the same class first; flips"
              " whose margin is below the largest difference of the position count as equal.",
      .origin = Origin::kOurs,
-     .needs = {kTwoSides}},
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
     {.flags = {"--logits-top-k"},
      .dest = "logits_top_k",
      .sets = Sets<&CompareOptions::logits_top_k>(kClasses),
@@ -34,7 +36,8 @@ constexpr OptionRow kLogits[] = {
      .metavar = "K",
      .help = "Also report how often the K largest logits are of the same classes.",
      .origin = Origin::kOurs,
-     .needs = {kTwoSides}},
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
 };
 
 }  // namespace
