@@ -9,10 +9,6 @@
 
 namespace vernier {
 
-/// FunctionResult::why of two outputs of a softmax.
-inline constexpr std::string_view kProbabilities =
-    "these are probabilities, no logits: every row sums to 1";
-
 /// Why `logits` leaves the output `a` out, as what it is: "int64", "a scalar", "not named". Empty:
 /// it is for it, as it is for every output that the options name.
 std::string WhyNotLogits(std::string_view name, const Tensor& a, const CompareOptions& options);
@@ -22,5 +18,9 @@ std::string WhyNotLogits(std::string_view name, const Tensor& a, const CompareOp
 /// pass. kNotVerified with the reason where the outputs hold no logits: other types, no axis of two
 /// classes or more, results of a softmax, everything masked.
 FunctionResult JudgeLogits(PairMeasurement& pair);
+
+/// FunctionResult::why of two outputs of a softmax.
+inline constexpr std::string_view kProbabilities =
+    "these are probabilities, no logits: every row sums to 1";
 
 }  // namespace vernier
