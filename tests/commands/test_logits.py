@@ -157,7 +157,7 @@ class Outputs(Logits):
                             code=0)
         self.says("Left out: 'z' (not named)")
         self.assertEqual([output["name"] for output in pair["outputs"]], ["y"])
-        self.compare(outputs, outputs, functions=["yy:logits"], code=1)
+        self.compare(outputs, outputs, functions=["yy:logits"], code=2)
         self.says("--compare logits: there is no output 'yy'", "did you mean 'y'?")
 
     def test_without_any(self):
