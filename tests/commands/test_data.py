@@ -282,10 +282,6 @@ class Convert(DataCase):
         self.save_feeds("a.json", ramp(1))
         self.refuses(3, "'nosuch'", "convert", "nosuch", "-o", "x.json")
         self.refuses(2, "name another file", "convert", "a.json", "-o", "a.json")
-        self.path("in.csv").write_text("1,2,3\n")
-        self.refuses(3, "'in.csv': not valid JSON: byte 1: ", "convert", "in.csv", "-o", "x.json")
-        self.refuses(3, "are read from .json, .npz, .npy, .safetensors or ONNX test data", "convert",
-                     "in.csv", "-o", "x.json")
         self.path("full").mkdir()
         self.path("full/0000000000.json").write_text("{}")
         self.refuses(7, "full", "convert", "a.json", "-o", "full")

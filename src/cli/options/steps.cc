@@ -29,7 +29,8 @@ constexpr OptionRow kStepRows[] = {
      .action = OptionAction::kAppend,
      .metavar = "[RUNNER:]OUTPUT:INPUT",
      .help = "Give a runner its OUTPUT of a step as INPUT of the next one, for example"
-             " stateN:state 'present.*:past_key_values.*', or auto for pairs whose types, shapes and names show"
+             " stateN:state 'present.*:past_key_values.*', or auto for pairs whose types, shapes "
+             "and names show"
              " that they belong together, as those do.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
