@@ -90,12 +90,22 @@ def run(vernier: str, words: list[str], folder: str) -> list[dict] | str:
                      if runner.get("failure")) or "nothing compared"
 
 
-def measure_trained(args: argparse.Namespace, network: trained.Network) -> Distribution:
-    found = Distribution(network.name, "proof" if network.name in PROOF else "calibration")
+def float16_copy(args: argparse.Namespace, path: pathlib.Path, folder: str) -> str:
+    copy = f"{folder}/float16.onnx"
+    subprocess.run([args.vernier, "convert", path, "--fp-to-fp16", "-o", copy, "-qq"], check=True,
+                   capture_output=True)
+    return copy
+
+
+def measure_trained(args: argparse.Namespace, network: trained.Network,
+                    dtype: str) -> Distribution:
+    found = Distribution(f"{network.name}, float16" if dtype == "float16" else network.name,
+                         "proof" if network.name in PROOF else "calibration")
     with tempfile.TemporaryDirectory() as folder:
+        model = float16_copy(args, network.path, folder) if dtype == "float16" else network.path
         for seed in range(args.first_seed, args.first_seed + args.seeds):
             for order in ORDERS:
-                words = [str(network.path), *order, "--onnx-outputs", "mark", "all", "--seed",
+                words = [str(model), *order, "--onnx-outputs", "mark", "all", "--seed",
                          str(seed), *network.words]
                 outputs = run(args.vernier, words, folder)
                 if isinstance(outputs, str):
@@ -146,6 +156,9 @@ def main() -> int:
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--made", type=int, default=24,
                         help="made networks, in all dtypes together")
+    parser.add_argument("--dtypes", nargs="+", choices=("float32", "float16"),
+                        default=("float32", "float16"),
+                        help="of the trained ones: as they are, and copies by `convert`")
     parser.add_argument("--networks", nargs="+", help="of the trained ones, by name; default: all")
     parser.add_argument("--table", type=pathlib.Path, help="the document that has the markers")
     args = parser.parse_args()
@@ -153,11 +166,12 @@ def main() -> int:
     for network in trained.NETWORKS:
         if args.networks and network.name not in args.networks:
             continue
-        rows.append(measure_trained(args, network))
-        print(rows[-1].row(), flush=True)
-        worst = rows[-1].worst
-        for name in sorted(rows[-1].over, key=worst.get, reverse=True)[:12]:
-            print(f"    over: {name} {worst[name]:.3g}", flush=True)
+        for dtype in args.dtypes:
+            rows.append(measure_trained(args, network, dtype))
+            print(rows[-1].row(), flush=True)
+            worst = rows[-1].worst
+            for name in sorted(rows[-1].over, key=worst.get, reverse=True)[:12]:
+                print(f"    over: {name} {worst[name]:.3g}", flush=True)
     over = any(found.over for found in rows)
     for dtype in made.DTYPES if args.made else ():
         rows.append(measure_made(args, dtype))

@@ -1,5 +1,7 @@
-# One CMake library a folder of src/, with private links, so that the build enforces the direction
-# of dependencies that docs/architecture.md draws.
+# One CMake library a folder of src/. A library names those below it in DEPS, which must have been
+# added before it; so the order in src/CMakeLists.txt is the direction that docs/architecture.md
+# draws. All folders share one include path: that #include lines keep to DEPS is checked by
+# tests/layers/check_includes.py, as a part of the build where tests are built.
 
 # Compiles the sources of a target together, a dozen at a time: headers are most of the work. Names
 # in anonymous namespaces are therefore unique within a folder. SEPARATE sources stay apart:
@@ -26,6 +28,11 @@ function(vernier_library name)
   target_compile_options(vernier_${name} PRIVATE ${VERNIER_WARNINGS}
     $<$<CONFIG:Release>:$<IF:$<BOOL:${ARG_COLD}>,-O1,-O2>> ${ARG_OPTIONS})
   list(TRANSFORM ARG_DEPS PREPEND vernier_)
+  foreach(dep ${ARG_DEPS})
+    if(NOT TARGET ${dep})
+      message(FATAL_ERROR "vernier_${name}: ${dep} is not below it (see src/CMakeLists.txt)")
+    endif()
+  endforeach()
   target_link_libraries(vernier_${name} PUBLIC ${ARG_DEPS} PRIVATE ${ARG_LINK})
 endfunction()
 

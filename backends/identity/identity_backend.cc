@@ -1,6 +1,7 @@
 // Returns every input as an output of the same name. It needs no framework, so it is the first
 // backend that the conformance suite runs, and the folder to copy when writing a new one. With the
 // option `device=cuda` its outputs lie on a GPU, as those of a real one may.
+#include <algorithm>
 #include <cstring>
 
 #include "vernier/backend_cuda.hpp"
@@ -100,7 +101,12 @@ class IdentityBackend {
   Result<std::unique_ptr<sdk::Session>> Open(const vn_model& model, sdk::Options options) {
     std::vector<sdk::TensorSpec> signature;
     for (const vn_tensor* input : std::span(model.inputs, model.input_count)) {
-      signature.push_back(sdk::SpecOf(*input));
+      sdk::TensorSpec spec = sdk::SpecOf(*input);
+      if (std::ranges::find(signature, spec.name, &sdk::TensorSpec::name) != signature.end()) {
+        return Malformed("'" + std::string(sdk::View(model.path)) + "' has the input '" +
+                         spec.name + "' twice");
+      }
+      signature.push_back(std::move(spec));
     }
     if (signature.empty()) {
       return Malformed("the identity backend needs a model with inputs, and '" +

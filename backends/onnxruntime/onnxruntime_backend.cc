@@ -88,6 +88,7 @@ class OnnxRuntimeBackend {
   static constexpr std::string_view kName = "onnxruntime";
   static constexpr std::string_view kVersion = "1";
   static constexpr uint32_t kReferenceRank = 20;
+  static constexpr bool kHasParts = true;
 
   static std::span<const vn_option_info> OptionTable() {
     static const vn_option_info kOptions[] = {

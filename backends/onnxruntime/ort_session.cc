@@ -10,8 +10,10 @@
 #include <string_view>
 
 #include "layer_trace.h"
+#include "nested_value.h"
 #include "ort_value.h"
 #include "providers.h"
+#include "vernier/part_names.h"
 
 namespace vernier::ort {
 namespace {
@@ -195,12 +197,19 @@ Result<sdk::TensorSpec> OrtModelSession::ReadSpec(bool is_output, size_t index,
   VERNIER_TRY(Take(api_, (is_output ? table.SessionGetOutputTypeInfo
                                     : table.SessionGetInputTypeInfo)(session_, index, &type)));
   const Handle<OrtTypeInfo> owned(type, table.ReleaseTypeInfo);
+  ONNXType kind{};
+  VERNIER_TRY(Take(api_, table.GetOnnxTypeFromTypeInfo(type, &kind)));
+  if (is_output) output_kinds_.push_back(kind);
+  spec.skipped = WordFor(kind);
+  if (!spec.skipped.empty() && !is_output) {
+    VERNIER_ASSIGN_OR_RETURN(NestedInput nested, ReadNestedInput(api_, spec.name, type));
+    nested_inputs_.push_back(std::move(nested));
+  }
+  if (!spec.skipped.empty()) return spec;
   const OrtTensorTypeAndShapeInfo* info = nullptr;
   VERNIER_TRY(Take(api_, table.CastTypeInfoToTensorInfo(type, &info)));
-  if (info == nullptr) {
-    spec.skipped = "a sequence, map or optional, not a tensor";
-    return spec;
-  }
+  if (info == nullptr)
+    return BackendError("'" + spec.name + "' is declared as a tensor without a type");
   ONNXTensorElementDataType element{};
   size_t rank = 0;
   VERNIER_TRY(Take(api_, table.GetTensorElementType(info, &element)));
@@ -279,19 +288,32 @@ Status OrtModelSession::Infer(const Names& names, const Pointers& inputs,
   return status;
 }
 
+bool OrtModelSession::IsInParts(std::string_view input) const {
+  return std::ranges::any_of(
+      nested_inputs_, [&](const NestedInput& nested) { return BelongsTo(input, nested.name); });
+}
+
 Result<sdk::RunOutcome> OrtModelSession::Run(std::span<const vn_tensor* const> inputs) {
   std::vector<Value> values;
   Pointers pointers;
   std::vector<std::string> names;
   Names name_pointers;
-  values.reserve(inputs.size());
-  names.reserve(inputs.size());
-  for (const vn_tensor* input : inputs) {
-    VERNIER_ASSIGN_OR_RETURN(Value value, FromAbi(api_, *input));
+  values.reserve(inputs.size() + nested_inputs_.size());
+  names.reserve(inputs.size() + nested_inputs_.size());
+  const auto add = [&](Value value, std::string_view name) {
     values.push_back(std::move(value));
     pointers.push_back(values.back().get());
-    names.emplace_back(sdk::View(input->name));
+    names.emplace_back(name);
     name_pointers.push_back(names.back().c_str());
+  };
+  for (const vn_tensor* input : inputs) {
+    if (IsInParts(sdk::View(input->name))) continue;
+    VERNIER_ASSIGN_OR_RETURN(Value value, FromAbi(api_, *input));
+    add(std::move(value), sdk::View(input->name));
+  }
+  for (const NestedInput& input : nested_inputs_) {
+    VERNIER_ASSIGN_OR_RETURN(Value value, Assemble(api_, input, inputs));
+    add(std::move(value), input.name);
   }
   sdk::RunOutcome outcome;
   std::vector<Value> outputs = std::exchange(first_outputs_, {});
@@ -314,7 +336,8 @@ Result<sdk::RunOutcome> OrtModelSession::Run(std::span<const vn_tensor* const> i
   VERNIER_TRY(std::move(status));
   for (size_t i = 0; i < outputs.size(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(sdk::OutputTensor output,
-                             ToOutput(api_, outputs_[i].name, std::move(outputs[i])));
+                             ToOutput(api_, outputs_[i].name, std::move(outputs[i]),
+                                      output_kinds_[i] == ONNX_TYPE_OPTIONAL));
     outcome.outputs.push_back(std::move(output));
   }
   return outcome;

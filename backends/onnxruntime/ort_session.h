@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "nested_value.h"
 #include "ort_api.h"
 #include "ort_value.h"
 #include "placement.h"
@@ -31,6 +33,7 @@ class OrtModelSession final : public sdk::Session {
   Result<sdk::TensorSpec> ReadSpec(bool is_output, size_t index, std::vector<std::string>& symbols);
   void SaveLayerTimes();
 
+  bool IsInParts(std::string_view input) const;
   using Names = std::vector<const char*>;
   using Pointers = std::vector<const OrtValue*>;
   void PlaceOutputs(std::span<const sdk::TensorSpec> specs, std::vector<Value>& values) const;
@@ -50,6 +53,8 @@ class OrtModelSession final : public sdk::Session {
   std::string layer_times_path_;  ///< empty: layers are not measured
   std::vector<sdk::TensorSpec> inputs_;
   std::vector<sdk::TensorSpec> outputs_;
+  std::vector<ONNXType> output_kinds_;
+  std::vector<NestedInput> nested_inputs_;  ///< those that are no tensors
   /// Names of dimensions, empty where they have none. Of each input and output.
   std::vector<std::vector<std::string>> input_symbols_;
   std::vector<std::vector<std::string>> output_symbols_;

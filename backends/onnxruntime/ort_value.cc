@@ -90,18 +90,9 @@ Result<Value> ValueOver(const Api& api, const sdk::TensorSpec& spec, void* data,
   return NumbersOver(api, spec.dtype, spec.shape, std::span(static_cast<char*>(data), byte_size));
 }
 
-Result<sdk::OutputTensor> ToOutput(const Api& api, const std::string& name, Value value) {
+Result<sdk::OutputTensor> ToTensor(const Api& api, const std::string& name, Value value) {
   sdk::OutputTensor output;
   output.name = name;
-  int is_tensor = 0;
-  if (value.get() != nullptr) {
-    VERNIER_TRY(Take(api, api.table->IsTensor(value.get(), &is_tensor)));
-  }
-  if (is_tensor == 0) {
-    output.skipped = value.get() == nullptr ? "an optional output that is absent"
-                                            : "a sequence or map, not a tensor";
-    return output;
-  }
   OrtTensorTypeAndShapeInfo* info = nullptr;
   VERNIER_TRY(Take(api, api.table->GetTensorTypeAndShape(value.get(), &info)));
   const Handle<OrtTensorTypeAndShapeInfo> owned(info, api.table->ReleaseTensorTypeAndShapeInfo);

@@ -32,8 +32,8 @@ Result<Value> FromAbi(const Api& api, const vn_tensor& t);
 /// strings and dynamic shapes.
 Result<Value> ValueOver(const Api& api, const sdk::TensorSpec& spec, void* data, size_t byte_size);
 
-/// An output without a copy of its numbers; `value` moves into it.
-Result<sdk::OutputTensor> ToOutput(const Api& api, const std::string& name, Value value);
+/// A tensor, not null, as an output without a copy of its numbers; `value` moves into it.
+Result<sdk::OutputTensor> ToTensor(const Api& api, const std::string& name, Value value);
 
 /// The element type, kUndefined for what is no tensor or has an unknown type.
 DType FromOrt(ONNXTensorElementDataType type);

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "builder_flags.h"
 #include "engine_files.h"
@@ -259,9 +260,11 @@ Status UseDla(nvinfer1::IBuilder& builder, IBuilderConfig& config, const sdk::Op
 }
 
 // An empty cache is always set: it is what --save-timing-cache saves.
-Status SetTimingCache(BuildConfig& build, KeptTimings* kept, const sdk::Options& options,
+Status SetTimingCache(BuildConfig& build, const Unbuilt& unbuilt, const sdk::Options& options,
                       Logger& logger) {
+  KeptTimings* const kept = unbuilt.timings;
   build.kept_timings = kept;
+  build.shared_timings = unbuilt.shared_timings;
   if (kept != nullptr && kept->cache != nullptr &&
       build.config->setTimingCache(*kept->cache, /*ignoreMismatch=*/false)) {
     build.timing_cache = kept->cache;
@@ -279,13 +282,22 @@ Status SetTimingCache(BuildConfig& build, KeptTimings* kept, const sdk::Options&
     }
   }
   build.timing_cache.reset(build.config->createTimingCache(bytes.data(), bytes.size()));
+  std::optional<FileState> merged;
+  if (build.timing_cache != nullptr && !build.shared_timings.empty()) {
+    const FileLock lock(build.shared_timings);
+    merged = FileState::Of(build.shared_timings);
+    VERNIER_TRY(MergeTimings(build.shared_timings, kTimingCacheDir, *build.config,
+                             *build.timing_cache, logger));
+  }
   if (build.timing_cache == nullptr ||
       !build.config->setTimingCache(*build.timing_cache, /*ignoreMismatch=*/false)) {
     return Malformed("--load-timing-cache: TensorRT cannot use '" +
                      ValueOf(options, "load_timing_cache").value_or("") +
                      "', perhaps another release or device made it: " + logger.TakeError());
   }
-  if (kept != nullptr) *kept = {.cache = build.timing_cache, .saved = std::nullopt};
+  if (kept != nullptr) {
+    *kept = {.cache = build.timing_cache, .saved = {{build.shared_timings, merged}}};
+  }
   return {};
 }
 
@@ -303,7 +315,8 @@ bool IsQuantized(const nvinfer1::INetworkDefinition& network) {
 
 Result<BuildConfig> MakeConfig(const Unbuilt& unbuilt, const CudaDevice& device,
                                const sdk::Options& options, Logger& logger) {
-  auto& [builder, network, timings] = unbuilt;
+  nvinfer1::IBuilder& builder = unbuilt.builder;
+  nvinfer1::INetworkDefinition& network = unbuilt.network;
   BuildConfig build;
   build.config.reset(builder.createBuilderConfig());
   if (build.config == nullptr) {
@@ -316,7 +329,7 @@ Result<BuildConfig> MakeConfig(const Unbuilt& unbuilt, const CudaDevice& device,
   VERNIER_TRY(SetVerbosity(config, options));
   VERNIER_TRY(SetPools(config, options));
   VERNIER_TRY(SetTacticSources(config, options, logger));
-  VERNIER_TRY(SetTimingCache(build, timings, options, logger));
+  VERNIER_TRY(SetTimingCache(build, unbuilt, options, logger));
   VERNIER_TRY(SetCapability(config, options));
   VERNIER_TRY(SetNumbers(config, options));
   VERNIER_TRY(SetLevels(config, options));

@@ -22,6 +22,8 @@ struct Unbuilt {
   /// Timings that go on from build to build instead of those of --load-timing-cache, once there are
   /// any. nullptr: they are not kept.
   KeptTimings* timings = nullptr;
+  /// The file of timings that builds share, as SharedTimings() has it.
+  std::string shared_timings = {};
 };
 
 /// Everything that TensorRT needs for one build.
@@ -31,6 +33,7 @@ struct BuildConfig {
   std::unique_ptr<TacticReplay> tactics;
   std::shared_ptr<nvinfer1::ITimingCache> timing_cache;
   KeptTimings* kept_timings = nullptr;  ///< where those are kept; nullptr: nowhere
+  std::string shared_timings;           ///< the file that builds share; empty: none
   Owned<nvinfer1::IBuilderConfig> config;
 };
 

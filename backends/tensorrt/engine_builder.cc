@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "build_progress.h"
 #include "builder_config.h"
@@ -23,6 +24,7 @@ namespace {
 struct ParsedNetwork {
   std::shared_ptr<nvinfer1::IBuilder> builder;
   KeptTimings* timings = nullptr;  // of all builds that keep them
+  std::string shared_timings;      // the file of SharedTimings()
   Owned<nvinfer1::INetworkDefinition> network;
   Owned<nvonnxparser::IParser> parser;  // owns the weights until the build is over
   std::shared_ptr<void> legacy_parser;  // as well
@@ -166,7 +168,8 @@ Result<BuiltEngine> BuildOnce(ParsedNetwork& parsed, const CudaDevice& device,
                               const sdk::Options& options, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(
       const BuildConfig build,
-      MakeConfig({*parsed.builder, *parsed.network, parsed.timings}, device, options, logger));
+      MakeConfig({*parsed.builder, *parsed.network, parsed.timings, parsed.shared_timings}, device,
+                 options, logger));
   BuiltEngine engine;
   engine.config = ReadConfig(*build.config);
   logger.host().Start("Building engine with configuration:\n" + FormatConfig(engine.config));
@@ -189,6 +192,9 @@ Result<BuiltEngine> BuildOnce(ParsedNetwork& parsed, const CudaDevice& device,
     asked += (asked.empty() ? "" : "\n") + row.layer + ":" + row.precision;
   }
   if (!asked.empty()) engine.config.emplace_back("Layer precisions", asked);
+  if (ValueOf(options, "timing_cache_dir")) {
+    engine.config.emplace_back("Timing cache", build.shared_timings);
+  }
   VERNIER_TRY(SaveTimingCache(build, options, logger));
   return engine;
 }
@@ -219,32 +225,38 @@ struct BuildSetting {
 Result<BuiltEngine> BuildWithout(ParsedNetwork& parsed, const vn_model& model,
                                  const BuildSetting& setting, Status first) {
   const auto& [device, options, logger] = setting;
-  std::vector<std::vector<nvinfer1::ITensor*>> suspects = {MarkedOutputs(*parsed.network, model)};
-  if (suspects.front().empty()) return first;
+  using Tensors = std::vector<nvinfer1::ITensor*>;
+  const Tensors all = MarkedOutputs(*parsed.network, model);
+  if (all.empty()) return first;
   logger.host().Warning("The build failed with the marked outputs; trying without some of them");
-  for (nvinfer1::ITensor* tensor : suspects.front()) parsed.network->unmarkOutput(*tensor);
+  std::vector<Tensors> suspects;
   std::vector<sdk::NotExposed> refused;
-  std::string why = first.message();
-  while (!suspects.empty()) {
-    const std::vector<nvinfer1::ITensor*> group = std::move(suspects.back());
-    suspects.pop_back();
-    for (nvinfer1::ITensor* tensor : group) parsed.network->markOutput(*tensor);
-    const Result<BuiltEngine> tried = BuildOnce(parsed, device, options, logger);
-    if (tried.ok()) continue;
-    why = tried.status().message();
+  const auto take_away = [&](const Tensors& group, const std::string& why) {
     for (nvinfer1::ITensor* tensor : group) parsed.network->unmarkOutput(*tensor);
-    if (group.size() == 1) {
-      refused.push_back({group.front()->getName(), why});
-      continue;
-    }
+    if (group.size() == 1) return refused.push_back({group.front()->getName(), why});
     const auto middle = group.begin() + static_cast<std::ptrdiff_t>(group.size() / 2);
     suspects.emplace_back(middle, group.end());
     suspects.emplace_back(group.begin(), middle);
+  };
+  take_away(all, first.message());
+  std::optional<BuiltEngine> built;  // with all that is marked
+  while (!suspects.empty()) {
+    const Tensors group = std::move(suspects.back());
+    suspects.pop_back();
+    for (nvinfer1::ITensor* tensor : group) parsed.network->markOutput(*tensor);
+    Result<BuiltEngine> tried = BuildOnce(parsed, device, options, logger);
+    if (tried.ok()) {
+      built = *std::move(tried);
+    } else {
+      take_away(group, tried.status().message());
+    }
   }
   if (parsed.network->getNbOutputs() == 0) return first;
-  VERNIER_ASSIGN_OR_RETURN(BuiltEngine engine, BuildOnce(parsed, device, options, logger));
-  engine.not_exposed = std::move(refused);
-  return engine;
+  if (!built) {
+    VERNIER_ASSIGN_OR_RETURN(built, BuildOnce(parsed, device, options, logger));
+  }
+  built->not_exposed = std::move(refused);
+  return *std::move(built);
 }
 
 }  // namespace
@@ -253,6 +265,8 @@ Result<BuiltEngine> BuildEngine(KeptBuilder& builder, const CudaDevice& device,
                                 const vn_model& model, const sdk::Options& options,
                                 Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(ParsedNetwork parsed, Parse(builder, model, options, logger));
+  parsed.shared_timings =
+      SharedTimings(options, VersionText(builder.library().version()), device.name());
   Result<BuiltEngine> engine = BuildOnce(parsed, device, options, logger);
   if (engine.ok() || engine.status().code() != StatusCode::kBackend) return engine;
   return BuildWithout(parsed, model, {device, options, logger}, std::move(engine).status());

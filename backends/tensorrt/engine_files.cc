@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -25,6 +26,27 @@ Status WriteAll(int file, std::span<const std::byte> bytes) {
     bytes = bytes.subspan(static_cast<size_t>(written));
   }
   return ::fsync(file) == 0 ? Status() : IoError(std::strerror(errno));
+}
+
+// Merges what the file holds into the build's timings, and writes all of them.
+Status SaveTimings(const BuildConfig& build, const std::string& path, std::string_view option,
+                   Logger& logger) {
+  nvinfer1::IBuilderConfig& config = *build.config;
+  auto* const cache = const_cast<nvinfer1::ITimingCache*>(config.getTimingCache());
+  if (cache == nullptr) return BackendError(std::string(option) + ": TensorRT kept no timings");
+  std::error_code error;
+  const fs::path folder = fs::path(path).parent_path();
+  if (!folder.empty()) fs::create_directories(folder, error);
+  const FileLock lock(path);
+  KeptTimings* const kept = build.kept_timings;
+  const bool known =
+      kept != nullptr && kept->saved.contains(path) && kept->saved[path] == FileState::Of(path);
+  if (!known) VERNIER_TRY(MergeTimings(path, option, config, *cache, logger));
+  const Owned<nvinfer1::IHostMemory> memory(cache->serialize());
+  if (memory == nullptr) return BackendError("TensorRT could not serialize its timing cache");
+  VERNIER_TRY(SaveFile(path, {static_cast<const std::byte*>(memory->data()), memory->size()}));
+  if (kept != nullptr) kept->saved[path] = FileState::Of(path);
+  return {};
 }
 
 }  // namespace
@@ -70,31 +92,43 @@ Status SaveEngine(const nvinfer1::IHostMemory& plan, const sdk::Options& options
   return SaveFile(*path, {static_cast<const std::byte*>(plan.data()), plan.size()});
 }
 
-Status SaveTimingCache(const BuildConfig& build, const sdk::Options& options, Logger& logger) {
-  const auto path = ValueOf(options, "save_timing_cache");
-  if (!path) return {};
-  nvinfer1::IBuilderConfig& config = *build.config;
-  auto* const cache = const_cast<nvinfer1::ITimingCache*>(config.getTimingCache());
-  if (cache == nullptr) return BackendError("--save-timing-cache: TensorRT kept no timings");
-  const FileLock lock(*path);
-  std::error_code error;
-  KeptTimings* const kept = build.kept_timings;
-  const bool known = kept != nullptr && kept->saved && kept->saved == FileState::Of(*path);
-  if (!known && fs::exists(*path, error) && fs::file_size(*path, error) > 0) {
-    VERNIER_ASSIGN_OR_RETURN(const std::string old, ReadWhole(*path));
-    const Owned<nvinfer1::ITimingCache> previous(config.createTimingCache(old.data(), old.size()));
-    if (previous == nullptr || !cache->combine(*previous, /*ignoreMismatch=*/true)) {
-      logger.host().Warning(
-          "--save-timing-cache: '" + *path +
-          "' holds timings that cannot be merged, and is replaced: " + logger.TakeError());
-    }
+std::string SharedTimings(const sdk::Options& options, std::string_view version,
+                          std::string_view device) {
+  const auto folder = ValueOf(options, "timing_cache_dir");
+  if (!folder) return ValueOf(options, "command_timings").value_or("");
+  std::string name = "tensorrt-" + std::string(version) + "-" + std::string(device) + ".timings";
+  for (char& c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-';
+    if (!plain) c = '_';
   }
-  const Owned<nvinfer1::IHostMemory> memory(cache->serialize());
-  if (memory == nullptr) return BackendError("TensorRT could not serialize its timing cache");
-  logger.host().Info("Saving timing cache to " + *path);
-  VERNIER_TRY(SaveFile(*path, {static_cast<const std::byte*>(memory->data()), memory->size()}));
-  if (kept != nullptr) kept->saved = FileState::Of(*path);
+  return (fs::path(*folder) / name).string();
+}
+
+Status MergeTimings(const std::string& path, std::string_view option,
+                    const nvinfer1::IBuilderConfig& config, nvinfer1::ITimingCache& cache,
+                    Logger& logger) {
+  std::error_code error;
+  if (!fs::exists(path, error) || fs::file_size(path, error) == 0) return {};
+  VERNIER_ASSIGN_OR_RETURN(const std::string old, ReadWhole(path));
+  const Owned<nvinfer1::ITimingCache> previous(config.createTimingCache(old.data(), old.size()));
+  if (previous == nullptr || !cache.combine(*previous, /*ignoreMismatch=*/true)) {
+    logger.host().Warning(
+        std::string(option) + ": '" + path +
+        "' holds timings that cannot be merged, and is replaced: " + logger.TakeError());
+  }
   return {};
+}
+
+Status SaveTimingCache(const BuildConfig& build, const sdk::Options& options, Logger& logger) {
+  if (const auto path = ValueOf(options, "save_timing_cache")) {
+    logger.host().Info("Saving timing cache to " + *path);
+    VERNIER_TRY(SaveTimings(build, *path, "--save-timing-cache", logger));
+  }
+  if (build.shared_timings.empty()) return {};
+  if (ValueOf(options, "timing_cache_dir")) {
+    logger.host().Info("Saving timing cache to " + build.shared_timings);
+  }
+  return SaveTimings(build, build.shared_timings, kTimingCacheDir, logger);
 }
 
 }  // namespace vernier::trt

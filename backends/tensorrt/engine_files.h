@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "builder_config.h"
 #include "trt_library.h"
@@ -33,9 +34,23 @@ class FileLock {
 /// --save-engine.
 Status SaveEngine(const nvinfer1::IHostMemory& plan, const sdk::Options& options, Logger& logger);
 
-/// --save-timing-cache: what the file holds is merged into the build's cache, under its lock, and
-/// the whole is written. Timings that go on from an earlier build hold that already, unless someone
-/// else has written the file since.
+/// The file that --timing-cache-dir has for this release of TensorRT and this device, or that the
+/// builds of one command share; empty: neither.
+std::string SharedTimings(const sdk::Options& options, std::string_view version,
+                          std::string_view device);
+
+inline constexpr std::string_view kTimingCacheDir = "--timing-cache-dir";
+
+/// Adds the timings that a file holds to a cache, where there is such a file. A warning where they
+/// cannot be merged; kMalformed where it cannot be read. The caller has its lock. `option`: who
+/// names the file.
+Status MergeTimings(const std::string& path, std::string_view option,
+                    const nvinfer1::IBuilderConfig& config, nvinfer1::ITimingCache& cache,
+                    Logger& logger);
+
+/// The files of --save-timing-cache and of SharedTimings(): what each holds is merged into the
+/// build's cache, under its lock, and the whole is written. Timings that go on from an earlier
+/// build hold that already, unless someone else has written the file since.
 Status SaveTimingCache(const BuildConfig& build, const sdk::Options& options, Logger& logger);
 
 }  // namespace vernier::trt

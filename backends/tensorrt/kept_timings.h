@@ -1,8 +1,10 @@
 // What TensorRT measured of kernels, where it goes on from build to build.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "file_state.h"
 #include "trt_library.h"
@@ -11,8 +13,9 @@ namespace vernier::trt {
 
 struct KeptTimings {
   std::shared_ptr<nvinfer1::ITimingCache> cache;  ///< null before the first build
-  /// The file that they were saved to last: while it is the same, they have all that it holds.
-  std::optional<FileState> saved;
+  /// The files that they were merged with or saved to, as they were then: while one is the same,
+  /// they have all that it holds.
+  std::map<std::string, std::optional<FileState>> saved;
 };
 
 }  // namespace vernier::trt

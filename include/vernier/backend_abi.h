@@ -29,8 +29,8 @@ extern "C" {
 #define VN_ABI_MAJOR 1u
 /* 1.1: the host takes outputs on a CUDA device. 1.2: it has memory for outputs. 1.3: it offers
    the next inputs. 1.4: backends describe what they can do: roles and values of options, neutral
-   settings, and their rank as a reference. */
-#define VN_ABI_MINOR 4u
+   settings, and their rank as a reference. 1.5: sequences, maps and optionals in parts. */
+#define VN_ABI_MINOR 5u
 
 typedef struct vn_status vn_status;   /* NULL is success */
 typedef struct vn_backend vn_backend; /* plug-in owned */
@@ -72,8 +72,8 @@ enum {
   VN_DTYPE_FLOAT8_E5M2FNUZ = 13,
   VN_DTYPE_FLOAT4_E2M1FN = 17,
   VN_DTYPE_STRING = 200, /* Arrow's layout: count + 1 int64 offsets, then the bytes */
-  /* Not a tensor (a sequence, a map): `note` says what it is. In a signature and without a note: a
-   * tensor whose type only a run tells. */
+  /* Not a tensor (a sequence, a map): `note` says what it is, and part_at has its parts. In a
+   * signature and without a note: a tensor whose type only a run tells. */
   VN_DTYPE_SKIPPED = 201
 };
 
@@ -221,6 +221,18 @@ typedef struct vn_backend_api {
    * vn_option_info.neutral: each item is one setting, "NAME=value" or several of them separated by
    * spaces. Optional (may be NULL). Since 1.4. */
   vn_status* (*neutral_environment_at)(vn_backend*, size_t index, vn_str* out)VN_NOEXCEPT;
+
+  /* The parts of a sequence, map or optional, which are tensors with names of their own:
+   *   NAME[]     the length of a sequence, an int64 scalar; NAME[0], NAME[1] ... its elements
+   *   NAME{}     the number of keys of a map, an int64 scalar; NAME{KEY} the value of a key
+   *   NAME?      whether an optional is there, a bool scalar; what it holds is called NAME
+   * and so on within them: NAME[0]{KEY}. After `run`, part_at lists the parts of the output at this
+   * place of `outputs`; if that is VN_DTYPE_SKIPPED, they are in its place, else beside it. Each
+   * may be asked for once, before the next `run`, and the host releases it.
+   * A backend with this function also takes inputs that its signature has as VN_DTYPE_SKIPPED with
+   * a note: their parts are then among the inputs of `run`, in any order; NAME[] and NAME{} may be
+   * left out where there are elements. Optional (may be NULL). Since 1.5. */
+  vn_status* (*part_at)(vn_session*, size_t output, size_t index, vn_tensor** out)VN_NOEXCEPT;
 } vn_backend_api;
 
 #define VN_QUERY_SYMBOL "vn_backend_query"

@@ -10,6 +10,7 @@
 // and may have, where it has something to declare (see vn_backend_api):
 //   static constexpr uint32_t kReferenceRank;
 //   static std::span<const std::string_view> NeutralEnvironments();
+//   static constexpr bool kHasParts = true;
 #pragma once
 
 #include <algorithm>
@@ -101,6 +102,8 @@ struct OutputTensor {
   int32_t device_type = VN_DEVICE_CPU;
   int32_t device_id = 0;
   void* sync = nullptr;  ///< on CUDA: a CUevent to wait for; nullptr: the data is there
+  /// Of a sequence, map or optional, see vn_backend_api::part_at: for backends with kHasParts.
+  std::vector<OutputTensor> parts;
 };
 
 struct RunOutcome {
@@ -142,6 +145,7 @@ struct SessionHandle {
   std::unique_ptr<Host> host;
   std::unique_ptr<Session> session;
   SessionInfo info;
+  std::vector<std::vector<OutputTensor>> parts;  ///< of the last run's outputs
 };
 
 struct OwnedTensor {
@@ -223,6 +227,9 @@ const vn_backend_api* AnswerQuery(const vn_host* host) {
     api.run = &Slots::Run;
     api.reference_rank = &Slots::ReferenceRank;
     api.neutral_environment_at = &Slots::NeutralEnvironmentAt;
+    if constexpr (requires { &Slots::PartAt; }) {
+      if (Slots::kHasParts) api.part_at = &Slots::PartAt;
+    }
     return api;
   }();
   return &kApi;
@@ -233,6 +240,7 @@ template <typename Backend>
 struct Exporter {
   static constexpr std::string_view kName = Backend::kName;
   static constexpr std::string_view kVersion = Backend::kVersion;
+  static constexpr bool kHasParts = requires { Backend::kHasParts; };
 
   static BackendHandle& Of(vn_backend* b) { return *reinterpret_cast<BackendHandle*>(b); }
   static SessionHandle& Of(vn_session* s) { return *reinterpret_cast<SessionHandle*>(s); }
@@ -346,8 +354,19 @@ struct Exporter {
       }
       stats->inference_seconds = outcome.inference_seconds;
       *out_count = outcome.outputs.size();
+      Of(s).parts.clear();
+      for (OutputTensor& output : outcome.outputs) Of(s).parts.push_back(std::move(output.parts));
       std::transform(outcome.outputs.begin(), outcome.outputs.end(), outputs,
                      [](OutputTensor& output) { return Export(std::move(output)); });
+      return {};
+    });
+  }
+
+  static vn_status* PartAt(vn_session* s, size_t output, size_t index, vn_tensor** out) noexcept {
+    return Guard(*Of(s).host, [&]() -> Status {
+      std::vector<std::vector<OutputTensor>>& parts = Of(s).parts;
+      if (output >= parts.size() || index >= parts[output].size()) return NotFound("no more parts");
+      *out = Export(std::move(parts[output][index]));
       return {};
     });
   }

@@ -112,6 +112,14 @@ struct UnexposedTensor {
   std::string why;
 };
 
+/// A tensor of the candidate's graph and the one of a reference in another format that it was
+/// compared with.
+struct BlamePairRecord {
+  std::string candidate, reference;
+  std::string how;   ///< "output", "name", "value", "most values" or "shape"
+  double error = 0;  ///< RMS of the differences over the larger RMS; infinite: not comparable
+};
+
 /// How an output of the model without probes stands against the same with them.
 struct DisturbanceRecord {
   bool measured = false;
@@ -137,6 +145,20 @@ struct BlameOutputCondition {
   bool repeats = true;   ///< false: the same inputs move it, too; not in files
 };
 
+/// The step of sequences that the layers are of; both sides were fed with the state of the first
+/// runner.
+struct BlameStepRecord {
+  int64_t sequence = 0;
+  int64_t step = 0;
+  std::string output;            ///< the one that is furthest out of its error bound
+  double own_error = 0;          ///< its error then
+  double total_error = 0;        ///< of the worst output, where each side has its own state
+  bool wrong_by_itself = false;  ///< it is out of its bound with the state of the first runner, too
+  /// The first step that is out of its bound when each side has its own state; none: none is.
+  std::optional<int64_t> first_total_step = {};
+  std::optional<int64_t> first_total_sequence = {};
+};
+
 struct BlameRecord {
   std::string command;
   std::string version;
@@ -148,6 +170,8 @@ struct BlameRecord {
   std::optional<NonFiniteRecord> first_nonfinite;
   std::string first_divergence;  ///< the first node whose total error is above 1; empty: none
   std::vector<UnexposedTensor> unexposed;
+  /// Of a reference in another format than ONNX, in the order of the candidate's nodes; else empty.
+  std::vector<BlamePairRecord> tensor_pairs;
   /// Tensors that the candidate's runtime makes only when they are asked for; compared all the
   /// same.
   std::vector<std::string> fused_away;
@@ -169,8 +193,9 @@ struct BlameRecord {
   uint64_t planned_bytes = 0;  ///< the most that all processes were expected to hold
   /// Where the run before failed its tolerance and there are no culprits: one sentence on that.
   std::string within_bounds;
-  std::string error;       ///< why it was given up; empty: it was not
-  std::string resume_key;  ///< equal for commands that find the same
+  std::optional<BlameStepRecord> at_step;  ///< where feeds are sequences of steps
+  std::string error;                       ///< why it was given up; empty: it was not
+  std::string resume_key;                  ///< equal for commands that find the same
   std::vector<std::string> notes;
   std::vector<std::pair<std::string, double>> timing;  ///< what took how many seconds
   double seconds = 0;

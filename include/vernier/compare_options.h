@@ -2,8 +2,6 @@
 // library users fill the same struct. A value equal to its threshold passes; NaN never does.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,82 +9,37 @@
 #include <utility>
 #include <vector>
 
+#include "vernier/compare_function.h"
+#include "vernier/part_names.h"
 #include "vernier/status.h"
 
 namespace vernier {
 
-/// A value that may differ for each output: entries by exact name, a fallback for all other names.
+/// A value that may differ for each output: entries by name, a fallback for all other names.
 /// Empty entries and no fallback mean that nothing was given.
 template <typename T>
 struct PerOutput {
   std::optional<T> fallback;
   std::vector<std::pair<std::string, T>> entries;
 
-  /// The entry of that name (the last one wins), else the fallback, else `builtin`.
+  /// The entry of that name (the last one wins), else that of a sequence, map or optional which it
+  /// is a part of, else the fallback, else `builtin`.
   T Lookup(std::string_view name, T builtin) const {
     for (auto it = entries.rbegin(); it != entries.rend(); ++it) {
       if (it->first == name) return it->second;
     }
+    for (auto it = entries.rbegin(); it != entries.rend(); ++it) {
+      if (!it->first.empty() && IsPartOf(name, it->first)) return it->second;
+    }
     return fallback ? *fallback : std::move(builtin);
   }
 };
-
-/// The statistic of the differences that `simple` compares with the tolerances.
-enum class ErrorStat : uint8_t { kElemwise, kMax, kMean, kMedian, kQuantile };
 
 /// Where the tolerances of `simple` come from.
 enum class ToleranceRule : uint8_t {
   kFixed,  ///< atol and rtol
   kAuto,   ///< error bounds derived from the arithmetic; see docs/tolerance.md
 };
-
-enum class CompareFunction : uint8_t {
-  kSimple,
-  kIndices,
-  kLogits,
-  // The metrics: functions that reduce an output to one number. Their rows, in this order, are in
-  // src/compare/metric_table.cc.
-  kL2,
-  kRmse,
-  kRelativeL2,
-  kCosineSimilarity,
-  kPsnr,
-  kSnr,
-  kPerceptual,
-  kUlp,
-  kKlDivergence,
-  kScript,  ///< --compare-func-script: alone, and not by CompareIteration
-};
-
-/// The place of a metric among the metrics; at least kMetricCount for what is none.
-constexpr size_t MetricIndex(CompareFunction function) {
-  return static_cast<size_t>(function) - static_cast<size_t>(CompareFunction::kL2);
-}
-inline constexpr size_t kMetricCount = MetricIndex(CompareFunction::kScript);
-
-/// One T for each metric.
-template <typename T>
-class PerMetric {
- public:
-  /// `metric` must be one.
-  T& operator[](CompareFunction metric) { return values_[MetricIndex(metric)]; }
-  const T& operator[](CompareFunction metric) const { return values_[MetricIndex(metric)]; }
-
- private:
-  std::array<T, kMetricCount> values_{};
-};
-
-/// "elemwise", "max", ...: the spelling of --check-error-stat. The inverse gives nullopt for an
-/// unknown name.
-std::string_view ErrorStatName(ErrorStat stat);
-std::optional<ErrorStat> ErrorStatFromName(std::string_view name);
-
-/// "simple", "indices", "l2", "perceptual_metrics", ...: the spelling of --compare.
-std::string_view CompareFunctionName(CompareFunction function);
-std::optional<CompareFunction> CompareFunctionFromName(std::string_view name);
-
-/// "simple", "L2 Norm", "PSNR", ...: the function's name in log lines.
-std::string_view CompareFunctionLabel(CompareFunction function);
 
 inline constexpr double kDefaultTolerance = 1e-5;
 inline constexpr double kDefaultErrorQuantile = 0.99;
@@ -180,6 +133,9 @@ struct CompareOptions {
 /// Whether the error bounds of ToleranceRule::kAuto apply to the output of that name: not if atol
 /// or rtol has a value for it.
 bool HasAutoTolerance(const CompareOptions& options, std::string_view name);
+
+/// Whether `simple` would check each element of some output, which has no average.
+bool ChecksElements(const CompareOptions& options);
 
 /// One `--postprocess` entry: an output is replaced by the indices of its largest values.
 struct TopK {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "vernier/compare_options.h"
+#include "vernier/compare_function.h"
 #include "vernier/run_record.h"
 
 namespace vernier {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "vernier/chart_record.h"
-#include "vernier/compare_options.h"
+#include "vernier/compare_function.h"
 #include "vernier/graph_record.h"
 #include "vernier/profile_record.h"
 #include "vernier/status.h"
@@ -138,6 +138,24 @@ struct BoundRecord {
   std::string why;
 };
 
+/// An output's error at a step, or the worst of the steps that a point of a curve stands for.
+struct StepPoint {
+  int64_t step = 0;                       ///< the first of them, from 0
+  std::optional<double> rms = {};         ///< of the differences; none: not measured
+  std::optional<double> times_over = {};  ///< times over tolerance; none: not measured
+};
+
+/// Of --state cross: the second side's output against that of the first with the second's state.
+struct CrossedRecord {
+  int64_t steps = 0;  ///< that were compared so, of all sequences
+  /// The first one that failed, and the sequence that it is in; none: none failed.
+  std::optional<int64_t> first_bad_step = {};
+  std::optional<int64_t> first_bad_sequence = {};
+  std::optional<double> largest_rms = {};  ///< as of TimeRecord, like the rest
+  std::vector<StepPoint> curve = {};
+  int64_t steps_per_point = 1;
+};
+
 /// An output over the steps of sequences, where feeds are such.
 struct TimeRecord {
   int64_t steps = 0;  ///< that were compared, of all sequences
@@ -152,6 +170,10 @@ struct TimeRecord {
   std::optional<double> largest_rms = {};  ///< of the steps where it is a number; none: of none
   bool own = false;       ///< all were fed with the reference's state: errors are each step's own
   bool fed_back = false;  ///< it is a state, and was not compared at every step unless asked for
+  /// The largest error of all sequences against the step, in at most 1,000 points.
+  std::vector<StepPoint> curve = {};
+  int64_t steps_per_point = 1;
+  std::optional<CrossedRecord> crossed = {};  ///< of --state cross
 };
 
 /// The distributions over classes that an output stands for, in the iteration that --compare logits

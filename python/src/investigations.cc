@@ -126,8 +126,8 @@ Answer DoLint(const Words& words, const Settings& settings, PythonLogger& logger
   plan.default_runner = settings.default_runner;
   Result<LintOutcome> outcome = Internal("not done");
   thread.Do([&] { outcome = LintAndTell(plan, thread.interrupted(), logger); });
-  const LintOutcome linted = Check(std::move(outcome));
-  return {ToJson(linted.report), "", linted.asked.message(), ExitCode(linted.faults, false)};
+  const auto [record, faults] = Check(std::move(outcome));
+  return {ToJson(record), "", record.failure, ExitCode(faults, false)};
 }
 
 using Investigation = Answer (*)(const Words&, const Settings&, PythonLogger&, OwnThread&);

@@ -153,6 +153,10 @@ void SessionDescription::Encode(MessageWriter& out) const {
     out.Text(output.name);
     out.Text(output.why);
   }
+  for (const auto* names : {&nested_inputs, &nested_outputs}) {
+    out.Number<uint64_t>(names->size());
+    for (const std::string& name : *names) out.Text(name);
+  }
   out.Text(precision);
   out.Text(device);
   out.Number(load_seconds);
@@ -166,6 +170,10 @@ SessionDescription SessionDescription::Decode(MessageReader& in) {
   for (SkippedOutput& output : session.not_exposed) {
     output.name = in.Text();
     output.why = in.Text();
+  }
+  for (auto* names : {&session.nested_inputs, &session.nested_outputs}) {
+    names->resize(in.Count(sizeof(uint64_t)));
+    for (std::string& name : *names) name = in.Text();
   }
   session.precision = in.Text();
   session.device = in.Text();

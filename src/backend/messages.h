@@ -109,6 +109,8 @@ struct SessionDescription {
   std::vector<TensorInfo> inputs;
   std::vector<TensorInfo> outputs;
   std::vector<SkippedOutput> not_exposed;
+  /// Sequences, maps and optionals, which are fed and handed out in parts (part_names.h).
+  std::vector<std::string> nested_inputs, nested_outputs;
   std::string precision;
   std::string device;
   double load_seconds = 0;

@@ -31,6 +31,8 @@ SessionDescription SomeDescription() {
   session.inputs = SomeOpen().inputs;
   session.outputs = {{"y", DType::kUndefined, std::vector<Dim>{{2, ""}}}};
   session.not_exposed = {{"hidden", "fused away"}};
+  session.nested_inputs = {"list"};
+  session.nested_outputs = {"map", "maybe"};
   session.precision = "float32";
   session.device = "CPU";
   session.load_seconds = 0.25;
@@ -117,6 +119,8 @@ TEST(Messages, SessionDescriptionComesBack) {
   ASSERT_EQ(session.not_exposed.size(), 1u);
   EXPECT_EQ(session.not_exposed[0].name, "hidden");
   EXPECT_EQ(session.not_exposed[0].why, "fused away");
+  EXPECT_EQ(session.nested_inputs, SomeDescription().nested_inputs);
+  EXPECT_EQ(session.nested_outputs, SomeDescription().nested_outputs);
   EXPECT_EQ(session.precision, "float32");
   EXPECT_EQ(session.device, "CPU");
   EXPECT_EQ(session.load_seconds, 0.25);

@@ -11,6 +11,7 @@
 #include "backend/abi_tensors.h"
 #include "util/framework_words.h"
 #include "vernier/backend_dtype.h"
+#include "vernier/part_names.h"
 
 // The status that the host makes for a plug-in. Complete only here: a plug-in sees a pointer.
 struct vn_status {
@@ -82,26 +83,6 @@ TensorInfo FromAbiSignature(const vn_tensor& t) {
   for (uint32_t i = 0; i < t.rank; ++i) info.shape->push_back({t.shape[i], {}});
   return info;
 }
-
-// Outputs of one run; whatever happens, each is released once.
-class OutputSet {
- public:
-  explicit OutputSet(size_t capacity) : pointers_(capacity, nullptr) {}
-  ~OutputSet() {
-    for (vn_tensor* t : pointers_) {
-      if (t != nullptr && t->release != nullptr) t->release(t);
-    }
-  }
-  OutputSet(const OutputSet&) = delete;
-  OutputSet& operator=(const OutputSet&) = delete;
-
-  vn_tensor** data() { return pointers_.data(); }
-  /// A tensor that is taken from here, by writing nullptr, is released by the taker.
-  std::span<vn_tensor*> tensors() { return pointers_; }
-
- private:
-  std::vector<vn_tensor*> pointers_;
-};
 
 // Everything that can be known without reading the data, so that a wrong answer is a sentence and
 // not a crash of this process. Offsets of strings are checked by the reader of the block.
@@ -203,13 +184,14 @@ Result<SessionDescription> PluginSession::Describe() {
   outputs_.clear();
   for (const bool is_output : {false, true}) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<vn_tensor> tensors, ReadSignature(is_output));
-    std::vector<TensorInfo>& list = is_output ? description.outputs : description.inputs;
     for (const vn_tensor& t : tensors) {
       TensorInfo info = FromAbiSignature(t);
       if (is_output) outputs_.push_back({info.name, info.dtype});
       // Without a note it is a tensor whose type only a run tells.
       if (t.dtype_code != VN_DTYPE_SKIPPED || t.note.size == 0) {
-        list.push_back(std::move(info));
+        (is_output ? description.outputs : description.inputs).push_back(std::move(info));
+      } else if (VN_HAS(api_, vn_backend_api, part_at)) {
+        (is_output ? description.nested_outputs : description.nested_inputs).push_back(info.name);
       } else if (is_output) {  // nothing is fed to an input that is no tensor
         description.not_exposed.push_back({std::move(info.name), std::string(View(t.note))});
       }
@@ -236,8 +218,23 @@ Result<size_t> PluginSession::IndexOf(std::string_view name, size_t guess) const
                       "' that its signature does not have");
 }
 
-Status PluginSession::AddOutputs(std::span<vn_tensor*> outputs, const Devices& devices,
-                                 TensorBlockBuilder& builder) const {
+Result<bool> PluginSession::AddParts(size_t output, const std::string& name,
+                                     const Destination& to) const {
+  if (!VN_HAS(api_, vn_backend_api, part_at)) return false;
+  for (size_t i = 0; i < kMaxListed; ++i) {
+    vn_tensor*& part = to.parts.Add(nullptr);
+    const Status status = Take(api_->part_at(session_, output, i, &part));
+    if (status.code() == StatusCode::kNotFound) return i > 0;
+    VERNIER_TRY(status);
+    if (part == nullptr || !BelongsTo(View(part->name), name)) {
+      return BackendError("the backend returned what is no part of '" + name + "'");
+    }
+    VERNIER_TRY(AddOutput(part, DType::kUndefined, to.devices, to.builder));
+  }
+  return BackendError("the backend's list of parts of '" + name + "' does not end");
+}
+
+Status PluginSession::AddOutputs(std::span<vn_tensor*> outputs, const Destination& to) const {
   std::vector<bool> seen(outputs_.size(), false);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i] == nullptr) {
@@ -247,7 +244,9 @@ Status PluginSession::AddOutputs(std::span<vn_tensor*> outputs, const Devices& d
     VERNIER_ASSIGN_OR_RETURN(const size_t index, IndexOf(View(t.name), i));
     if (seen[index]) return BadTensor(t, "was returned twice");
     seen[index] = true;
-    VERNIER_TRY(AddOutput(outputs[i], outputs_[index].dtype, devices, builder));
+    VERNIER_ASSIGN_OR_RETURN(const bool in_parts, AddParts(i, outputs_[index].name, to));
+    if (in_parts && t.dtype_code == VN_DTYPE_SKIPPED) continue;
+    VERNIER_TRY(AddOutput(outputs[i], outputs_[index].dtype, to.devices, to.builder));
   }
   const auto missing = std::find(seen.begin(), seen.end(), false);
   if (missing == seen.end()) return {};
@@ -276,12 +275,13 @@ Result<PluginSession::Outcome> PluginSession::Run(const TensorMap& inputs, const
     return BackendError("the backend returned " + std::to_string(count) +
                         " outputs where its signature has " + std::to_string(outputs_.size()));
   }
+  OutputSet parts(0);
   TensorBlockBuilder builder;
   builder.Use(std::move(memory));
   builder.Borrow(&host_.lent);
   Devices places = devices;
   places.lent = &host_.lent;
-  VERNIER_TRY(AddOutputs(outputs.tensors().first(count), places, builder));
+  VERNIER_TRY(AddOutputs(outputs.tensors().first(count), {parts, places, builder}));
   Outcome outcome;
   outcome.inference_seconds = stats.inference_seconds;
   VERNIER_ASSIGN_OR_RETURN(outcome.outputs, builder.Finish());

@@ -11,6 +11,7 @@
 
 #include "backend/device_tensors.h"
 #include "backend/messages.h"
+#include "backend/output_set.h"
 #include "backend/plugin_host.h"
 #include "vernier/backend_abi.h"
 #include "vernier/status.h"
@@ -52,8 +53,14 @@ class PluginSession {
 
   Result<std::vector<vn_tensor>> ReadSignature(bool is_output);
   Status DescribeNotExposed(SessionDescription& description);
-  Status AddOutputs(std::span<vn_tensor*> outputs, const Devices& devices,
-                    TensorBlockBuilder& builder) const;
+  struct Destination {
+    OutputSet& parts;  ///< keeps them
+    const Devices& devices;
+    TensorBlockBuilder& builder;
+  };
+  Status AddOutputs(std::span<vn_tensor*> outputs, const Destination& to) const;
+  // Whether there are parts, beside or in the place of the output of that name.
+  Result<bool> AddParts(size_t output, const std::string& name, const Destination& to) const;
   Result<size_t> IndexOf(std::string_view name, size_t guess) const;
 
   const vn_backend_api* api_;

@@ -228,7 +228,7 @@ bool Worker::RunAhead(uint64_t session, const TensorBlock& feed) {
 
 // With what is done meanwhile.
 Result<Frame> Worker::CallRun(uint64_t session, const TensorBlock& feed, std::string_view stage,
-                              OutputPlace place) {
+                              OutputPlace place, const std::function<void()>& meanwhile) {
   std::optional<Frame> answer;
   if (ahead_ && ahead_->session == session) {
     answer.swap(ahead_->answer);
@@ -239,7 +239,7 @@ Result<Frame> Worker::CallRun(uint64_t session, const TensorBlock& feed, std::st
   }
   // For one that was sent ahead, too, time counts from here: only now is it waited for.
   const Request request = MakeRequest(stage);
-  if (const auto work = std::exchange(meanwhile_, nullptr)) work();
+  if (meanwhile) meanwhile();
   if (answer) return *std::move(answer);
   return Await(request);
 }
@@ -261,8 +261,9 @@ Status Worker::PostRun(uint64_t session, const TensorBlock& feed, std::string_vi
 }
 
 Result<Worker::Outcome> Worker::Run(uint64_t session, const TensorBlock& feed,
-                                    std::string_view stage, OutputPlace place) {
-  VERNIER_ASSIGN_OR_RETURN(Frame frame, CallRun(session, feed, stage, place));
+                                    std::string_view stage, OutputPlace place,
+                                    const std::function<void()>& meanwhile) {
+  VERNIER_ASSIGN_OR_RETURN(Frame frame, CallRun(session, feed, stage, place, meanwhile));
   MessageReader in(frame.body);
   VERNIER_TRY(DecodeStatus(in));
   Outcome outcome;

@@ -20,11 +20,13 @@
 #include "backend/messages.h"
 #include "backend/stderr_relay.h"
 #include "backend/trial_messages.h"
-#include "kernels/pair_measures.h"
 #include "util/log.h"
 #include "vernier/status.h"
 
 namespace vernier {
+
+struct MeasureRequest;
+struct PairMeasures;
 
 struct WorkerOptions {
   LoadRequest load;
@@ -74,23 +76,22 @@ class Worker {
     DecodedBlock outputs;
   };
   /// `stage` says what is being done, for the message when the worker dies: "iteration 3". With
-  /// kDevice, outputs that lie on a device stay in the worker until Release.
+  /// kDevice, outputs that lie on a device stay in the worker until Release. `meanwhile` (may be
+  /// empty) is called once, here, after the request was sent and before its answer is waited for.
   Result<Outcome> Run(uint64_t session, const TensorBlock& feed, std::string_view stage,
-                      OutputPlace place = OutputPlace::kHost);
+                      OutputPlace place = OutputPlace::kHost,
+                      const std::function<void()>& meanwhile = {});
 
   /// What is done several times a second while an answer is waited for, until it is null. It is
   /// told since how many seconds.
   void WhileWaiting(std::function<void(double)> tell) { while_waiting_ = std::move(tell); }
 
-  /// What is done once, here, while the next Run waits for its answer.
-  void Meanwhile(std::function<void()> work) { meanwhile_ = std::move(work); }
-
   /// Sends what the next Run of this session would send, so that the worker finds it when it has
-  /// done with the one before. To be called within Meanwhile; `feed` must stay as it is until that
-  /// next Run, which must be one with this feed and kHost, has its answer. False, and nothing was
-  /// sent: one is on its way already, or it might have to wait for room, while the worker waits for
-  /// us to read. An answer that no Run asks for is dropped by Close, and if the worker dies or
-  /// hangs meanwhile, that is no failure of anything.
+  /// done with the one before. To be called by `meanwhile` of a Run; `feed` must stay as it is
+  /// until that next Run, which must be one with this feed and kHost, has its answer. False, and
+  /// nothing was sent: one is on its way already, or it might have to wait for room, while the
+  /// worker waits for us to read. An answer that no Run asks for is dropped by Close, and if the
+  /// worker dies or hangs meanwhile, that is no failure of anything.
   bool RunAhead(uint64_t session, const TensorBlock& feed);
 
   /// Does it serve a plug-in, in a process or a thread of this program's own? Such a worker keeps
@@ -195,7 +196,7 @@ class Worker {
   Status PostRun(uint64_t session, const TensorBlock& feed, std::string_view stage,
                  OutputPlace place);
   Result<Frame> CallRun(uint64_t session, const TensorBlock& feed, std::string_view stage,
-                        OutputPlace place);
+                        OutputPlace place, const std::function<void()>& meanwhile);
   Status Bury(std::string_view stage);
   Status EndBy(Status why);
   Status EndLate(std::string what);
@@ -219,7 +220,6 @@ class Worker {
   std::shared_ptr<Loans> loans_ = std::make_shared<Loans>();
   std::function<void(double)> while_waiting_;
   std::optional<std::chrono::steady_clock::time_point> told_of_;  // the start of a long request
-  std::function<void()> meanwhile_;
   std::optional<Ahead> ahead_;
   bool ended_unwanted_ = false;  // by what nobody had asked for
   Status death_;

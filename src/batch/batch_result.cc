@@ -9,6 +9,7 @@
 #include "report/text/text_table.h"
 #include "util/counted.h"
 #include "util/first_line.h"
+#include "util/joined.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -35,16 +36,10 @@ const CodeMeaning* MeaningOf(int code) {
   return found == std::end(kMeanings) ? nullptr : found;
 }
 
-std::string Listed(std::span<const std::string> words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 std::string Detail(const BatchResult& result) {
   const RecordDigest& digest = result.digest;
   if (BatchVerdict(result) == "ran" && !digest.saved.empty())
-    return "saved " + Listed(digest.saved);
+    return "saved " + Joined(digest.saved);
   const std::string retyped = digest.retyped == 0 ? "" : "types differ: " + digest.retyped_output;
   const bool told = digest.worst_times_tolerance > 0 && digest.error.empty();
   if (told) {

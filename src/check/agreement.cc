@@ -11,6 +11,7 @@
 #include "compare/shared_nans.h"
 #include "core/coordinates.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

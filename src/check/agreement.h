@@ -4,10 +4,11 @@
 #include <string>
 
 #include "compare/error_bound.h"
-#include "vernier/compare_options.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
+
+struct CompareOptions;
 
 /// How far one result is from another, from closest to farthest.
 enum class Closeness : uint8_t {

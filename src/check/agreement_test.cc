@@ -1,4 +1,5 @@
 #include "check/agreement.h"
+#include "vernier/compare_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

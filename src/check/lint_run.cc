@@ -128,6 +128,7 @@ class NodeBench {
     }
     auto live = std::make_unique<LiveRunner>(runner_);
     live->Attach(worker_, ++sessions_);
+    live->LeaveOutParts();
     VERNIER_TRY(live->Open(source));
     return live;
   }

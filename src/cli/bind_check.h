@@ -16,7 +16,7 @@ Result<ConsistencyPlan> BindConsistency(const ParsedArgs& args, const Invocation
 Result<ExtremesPlan> BindExtremes(const ParsedArgs& args, const Invocation& invocation,
                                   Logger& log);
 
-/// kInvalidArgument, naming the flag; kMalformed where the model is missing; as BindRun.
+/// kInvalidArgument, naming the flag; as CheckLintOptions and BindRun.
 Result<LintPlan> BindLint(const ParsedArgs& args, const Invocation& invocation, Logger& log);
 
 }  // namespace vernier

@@ -84,11 +84,6 @@ void WarnOfUnusedThresholds(const ParsedArgs& args, const CompareOptions& option
   }
 }
 
-bool HasElemwise(std::span<const ErrorStat> stats) {
-  return stats.empty() ||
-         std::find(stats.begin(), stats.end(), ErrorStat::kElemwise) != stats.end();
-}
-
 }  // namespace
 
 Status CheckAverageFlags(const CompareOptions& options) {
@@ -102,9 +97,7 @@ Status CheckAverageFlags(const CompareOptions& options) {
         "The provided compare_func does not support average comparison. Use a compare_func that "
         "produces averageable metrics (--compare) with check_average=True.");
   }
-  bool elemwise = HasElemwise(options.check_error_stat.Lookup("", {}));
-  for (const auto& [name, stats] : options.check_error_stat.entries) elemwise |= HasElemwise(stats);
-  if (elemwise &&
+  if (ChecksElements(options) &&
       std::find(functions.begin(), functions.end(), CompareFunction::kSimple) != functions.end()) {
     return InvalidArgument(
         "--check-average is not supported with check_error_stat='elemwise' (the default). Specify "

@@ -5,7 +5,7 @@
 
 #include "cli/arg_parser.h"
 #include "util/log.h"
-#include "vernier/run_plan.h"
+#include "vernier/runner_plan.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -59,6 +59,12 @@ TEST(BindTensorRt, ShortFormsAreHandedOnToo) {
               ElementsAre(Pair("load_timing_cache", "t"), Pair("save_timing_cache", "t")));
 }
 
+TEST(BindTensorRt, AFolderOfTimingsIsWhole) {
+  EXPECT_THAT(Bind({"--timing-cache-dir", "/kept/./here"}).options,
+              ElementsAre(Pair("timing_cache_dir", "/kept/here")));
+  EXPECT_FALSE(Bind({"--timing-cache-dir", ""}).status.ok());
+}
+
 TEST(BindTensorRt, OneProfileComesFromInputShapes) {
   EXPECT_THAT(Bind({"--input-shapes", "x:[1,3]"}).options,
               ElementsAre(Pair("profile", "0\tmin\tx\t1,3"), Pair("profile", "0\topt\tx\t1,3"),

@@ -5,27 +5,17 @@
 #include <vector>
 
 #include "cli/help_text.h"
+#include "util/joined.h"
 
 namespace vernier {
 namespace {
 
-std::string Join(const std::vector<std::string_view>& words, std::string_view between) {
-  std::string text;
-  for (const std::string_view word : words) {
-    if (!text.empty()) text += between;
-    text += word;
-  }
-  return text;
-}
-
-std::string JoinChoices(const OptionRow& row) {
-  return Join({row.choices.begin(), row.choices.end()}, " ");
-}
+std::string JoinChoices(const OptionRow& row) { return Joined(row.choices, " "); }
 
 std::string JoinFlags(const OptionTable& table) {
   std::vector<std::string_view> names;
   for (const FlagEntry& entry : table.flags()) names.push_back(entry.flag);
-  return Join(names, " ");
+  return Joined(names, " ");
 }
 
 /// The first words of all commands, each once.
@@ -92,7 +82,7 @@ std::string BashChoices(const OptionTable& table, std::string_view indent) {
   std::string text;
   for (const OptionRow* row : table.rows()) {
     if (row->choices.empty()) continue;
-    text += std::string(indent) + Join(row->AllFlags(), "|") + ") COMPREPLY=($(compgen -W \"" +
+    text += std::string(indent) + Joined(row->AllFlags(), "|") + ") COMPREPLY=($(compgen -W \"" +
             JoinChoices(*row) + "\" -- \"$word\")); return ;;\n";
   }
   return text;
@@ -107,7 +97,7 @@ std::string BashGroups(std::span<const CommandSpec> commands) {
     if (names.empty()) continue;
     text += "    " + std::string(word) +
             ")\n      if [ \"$COMP_CWORD\" -eq 2 ]; then COMPREPLY=($(compgen -W \"" +
-            Join(names, " ") +
+            Joined(names, " ") +
             "\" -- \"$word\")); return; fi\n      command=\"$command ${COMP_WORDS[2]}\" ;;\n";
   }
   return text.empty() ? "" : "  case $command in\n" + text + "  esac\n";
@@ -121,7 +111,7 @@ std::string FormatBash(std::string_view program, std::span<const CommandSpec> co
                      "  local command=${COMP_WORDS[1]} flags=\n"
                      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
                      "    COMPREPLY=($(compgen -W \"" +
-                     Join(FirstWords(commands), " ") +
+                     Joined(FirstWords(commands), " ") +
                      "\" -- \"$word\"))\n"
                      "    return\n"
                      "  fi\n" +

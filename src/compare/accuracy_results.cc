@@ -286,8 +286,8 @@ Status CannotAverage(std::string_view output) {
       "check_average=True. Re-run without check_average to see the per-iteration results.");
 }
 
-Result<Reevaluation> Reevaluate(AccuracyResults saved, const CompareOptions& options) {
-  Reevaluation out;
+Result<AccuracyRecord> Reevaluate(AccuracyResults saved, const CompareOptions& options) {
+  AccuracyRecord out;
   std::vector<bool> used(saved.functions.size(), false);
   for (const CompareFunction function : options.functions) {
     if (function == CompareFunction::kIndices || function == CompareFunction::kLogits) {

@@ -50,6 +50,7 @@ class PairInProgress {
     comparison_.b = b.tensor;
     comparison_.aligned_b = measurement_.b();
     if (!measurement_.on_device()) comparison_.vacuous = VacuousBecause(a.tensor, b.tensor);
+    if (comparison_.vacuous.empty()) comparison_.vacuous = VacuousBecauseNothing(a, b);
   }
 
   void set_how(PairedBy how) { comparison_.how = how; }

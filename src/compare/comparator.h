@@ -5,6 +5,8 @@
 
 namespace vernier {
 
+struct CompareOptions;
+
 /// One pair of outputs under all functions of the options, `logits` too if it is not for it. Never
 /// fails as a call; what cannot be compared has verdict kFailed.
 OutputComparison CompareOutputs(const NamedTensor& a, const NamedTensor& b,

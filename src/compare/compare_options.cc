@@ -4,6 +4,7 @@
 #include <array>
 
 #include "compare/metric_table.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -20,11 +21,6 @@ constexpr OtherFunction kOtherFunctions[] = {{CompareFunction::kSimple, "simple"
                                              {CompareFunction::kIndices, "indices"},
                                              {CompareFunction::kLogits, "logits"},
                                              {CompareFunction::kScript, "script"}};
-
-bool HasElemwise(const std::vector<ErrorStat>& stats) {
-  return stats.empty() ||
-         std::find(stats.begin(), stats.end(), ErrorStat::kElemwise) != stats.end();
-}
 
 }  // namespace
 
@@ -81,10 +77,7 @@ Status CheckAverageOptions(const CompareOptions& options) {
           "check_average=True.");
     }
     if (function != CompareFunction::kSimple) continue;
-    bool elemwise = HasElemwise(options.check_error_stat.Lookup("", {}));
-    for (const auto& [name, stats] : options.check_error_stat.entries)
-      elemwise |= HasElemwise(stats);
-    if (elemwise) {
+    if (ChecksElements(options)) {
       return InvalidArgument(
           "check_average is not supported with check_error_stat='elemwise': it is a per-element "
           "check with no scalar statistic to average. Specify max, mean, median, or quantile.");
@@ -93,11 +86,22 @@ Status CheckAverageOptions(const CompareOptions& options) {
   return {};
 }
 
+bool ChecksElements(const CompareOptions& options) {
+  const auto has_elemwise = [](const std::vector<ErrorStat>& stats) {
+    return stats.empty() || std::ranges::find(stats, ErrorStat::kElemwise) != stats.end();
+  };
+  const PerOutput<std::vector<ErrorStat>>& checked = options.check_error_stat;
+  return has_elemwise(checked.Lookup("", {})) ||
+         std::ranges::any_of(checked.entries,
+                             [&](const auto& entry) { return has_elemwise(entry.second); });
+}
+
 bool HasAutoTolerance(const CompareOptions& options, std::string_view name) {
   if (options.tolerance.Lookup(name, ToleranceRule::kFixed) != ToleranceRule::kAuto) return false;
   const auto has = [&](const PerOutput<double>& table) {
-    return table.fallback || std::any_of(table.entries.begin(), table.entries.end(),
-                                         [&](const auto& entry) { return entry.first == name; });
+    return table.fallback ||
+           std::any_of(table.entries.begin(), table.entries.end(),
+                       [&](const auto& entry) { return BelongsTo(name, entry.first); });
   };
   return !has(options.atol) && !has(options.rtol);
 }

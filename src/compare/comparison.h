@@ -14,7 +14,7 @@
 #include "core/shape_match.h"
 #include "kernels/logits.h"
 #include "kernels/pair_measures.h"
-#include "vernier/compare_options.h"
+#include "vernier/compare_function.h"
 #include "vernier/tensor.h"
 
 namespace vernier {

@@ -2,11 +2,13 @@
 // type and shape, but their bytes must not be read before Fetch.
 #pragma once
 
-#include "kernels/pair_measures.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
+
+struct MeasureRequest;
+struct PairMeasures;
 
 class DeviceMeasure {
  public:

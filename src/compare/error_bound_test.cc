@@ -9,6 +9,7 @@
 
 #include "compare/comparator.h"
 #include "compare/tensor_for_test.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

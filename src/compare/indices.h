@@ -7,6 +7,8 @@
 
 namespace vernier {
 
+struct CompareOptions;
+
 /// Each row along the last axis on its own: every value of A's row must be in B's row at most
 /// `tolerance` places away (the first such place counts). The last `tolerance` values of A's row
 /// need not be found. Numbers are compared exactly, whatever their types; NaN is never found.

@@ -9,6 +9,8 @@
 
 namespace vernier {
 
+struct CompareOptions;
+
 /// Why `logits` leaves the output `a` out, as what it is: "int64", "a scalar", "not named". Empty:
 /// it is for it, as it is for every output that the options name.
 std::string WhyNotLogits(std::string_view name, const Tensor& a, const CompareOptions& options);

@@ -11,6 +11,7 @@
 #include "compare/comparison.h"
 #include "compare/metric_table.h"
 #include "kernels/pair_measures.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 

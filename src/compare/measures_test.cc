@@ -8,6 +8,7 @@
 #include "compare/tally.h"
 #include "compare/tensor_for_test.h"
 #include "core/test_values.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "compare/comparison.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

@@ -7,13 +7,14 @@
 #include <span>
 #include <string_view>
 
-#include "vernier/compare_options.h"
+#include "vernier/compare_function.h"
 #include "vernier/status.h"
 
 namespace vernier {
 
 class PerceptualMeasure;
 class Tensor;
+struct CompareOptions;
 struct PairMeasures;
 
 /// What a metric is computed from.

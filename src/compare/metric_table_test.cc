@@ -7,6 +7,7 @@
 #include <string>
 
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

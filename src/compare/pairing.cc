@@ -4,9 +4,11 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "util/number_text.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -31,8 +33,21 @@ std::string Fold(std::string_view name) {
   return folded;
 }
 
-bool Agree(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && a.dims() == b.dims();
+bool Agree(const NamedTensor& a, const NamedTensor& b) {
+  return a.tensor.dtype() == b.tensor.dtype() && a.tensor.dims() == b.tensor.dims() &&
+         CountedBy(a.name) == CountedBy(b.name);
+}
+
+// That an optional is there shows by what it holds, which is all that runners without optionals
+// have.
+bool IsImplied(const TensorMap& map, const NamedTensor& output) {
+  const bool tells = CountedBy(output.name) == '?' && output.tensor.dtype() == DType::kBool &&
+                     output.tensor.dims().empty();
+  if (!tells) return false;
+  const std::string_view whole = std::string_view(output.name).substr(0, output.name.size() - 1);
+  return std::any_of(map.begin(), map.end(), [&](const NamedTensor& other) {
+    return &other != &output && BelongsTo(other.name, whole);
+  });
 }
 
 /// The one-to-one algorithm. Each step only looks at what the steps before have left.
@@ -82,7 +97,7 @@ class OneToOne {
     for (size_t i = 0; i < free_a.size(); ++i) {
       const size_t j = OnlyOverlap(names_a[i], names_b);
       if (j == kNone || OnlyOverlap(names_b[j], names_a) != i) continue;
-      if (Agree(a_[free_a[i]].tensor, b_[free_b[j]].tensor)) {
+      if (Agree(a_[free_a[i]], b_[free_b[j]])) {
         Take(free_a[i], free_b[j], PairedBy::kSubstring);
       }
     }
@@ -92,16 +107,19 @@ class OneToOne {
     const std::vector<size_t> free_a = FreeA();
     const std::vector<size_t> free_b = FreeB();
     if (free_a.size() != 1 || free_b.size() != 1) return;
-    if (Agree(a_[free_a[0]].tensor, b_[free_b[0]].tensor)) {
+    if (Agree(a_[free_a[0]], b_[free_b[0]])) {
       Take(free_a[0], free_b[0], PairedBy::kPosition);
     }
   }
 
   void MatchShape() {
-    using Kind = std::pair<DType, Dims>;
+    using Kind = std::tuple<DType, Dims, char>;
+    const auto kind_of = [](const NamedTensor& output) -> Kind {
+      return {output.tensor.dtype(), output.tensor.dims(), CountedBy(output.name)};
+    };
     std::map<Kind, std::vector<size_t>> left, right;
-    for (const size_t i : FreeA()) left[{a_[i].tensor.dtype(), a_[i].tensor.dims()}].push_back(i);
-    for (const size_t j : FreeB()) right[{b_[j].tensor.dtype(), b_[j].tensor.dims()}].push_back(j);
+    for (const size_t i : FreeA()) left[kind_of(a_[i])].push_back(i);
+    for (const size_t j : FreeB()) right[kind_of(b_[j])].push_back(j);
     for (const auto& [kind, indices] : left) {
       const auto it = right.find(kind);
       if (it == right.end() || indices.size() != 1 || it->second.size() != 1) continue;
@@ -114,11 +132,13 @@ class OneToOne {
     for (size_t i = 0; i < a_.size(); ++i) {
       if (partner_of_a_[i]) {
         pairing.pairs.push_back(*partner_of_a_[i]);
-      } else {
+      } else if (!IsImplied(a_, a_[i])) {
         pairing.left_only.push_back(a_[i].name);
       }
     }
-    for (const size_t j : FreeB()) pairing.right_only.push_back(b_[j].name);
+    for (const size_t j : FreeB()) {
+      if (!IsImplied(b_, b_[j])) pairing.right_only.push_back(b_[j].name);
+    }
     return pairing;
   }
 

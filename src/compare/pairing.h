@@ -49,7 +49,8 @@ struct KnownPair {
 enum class PairingRule : uint8_t {
   /// One to one: exact names; then equal after case folding and without a trailing ":0"; then one
   /// name within the other if that is unique on both sides and dtype and shape agree; then by dtype
-  /// and shape, where each side has exactly one output left that has them.
+  /// and shape, where each side has exactly one output left that has them. Lengths and the like
+  /// (part_names.h) meet their own kind, and that an optional is there needs no partner.
   kOneToOne,
   /// kOneToOne by names alone, for runs that mark tensors as outputs.
   kOneToOneMarked,

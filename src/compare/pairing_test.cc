@@ -112,6 +112,22 @@ TEST(PairOutputs, TakesWhatIsKnownFirst) {
   EXPECT_EQ(Describe(names, names, PairOutputs(a, b, PairingRule::kOneToOne, known)), "x!y y#x");
 }
 
+TEST(PairOutputs, CountsOfPartsMeetTheirOwnKindAlone) {
+  const Names left = {"s[]", "count"}, right = {"t{}", "number"};
+  const TensorMap a = {{left[0], Ints({}, {2})}, {left[1], Ints({}, {2})}};
+  const TensorMap b = {{right[0], Ints({}, {2})}, {right[1], Ints({}, {2})}};
+  EXPECT_EQ(Describe(left, right, PairOutputs(a, b, PairingRule::kOneToOne)),
+            "count%number -s[] +t{}");
+}
+
+TEST(PairOutputs, ThatAnOptionalIsThereNeedsNoPartner) {
+  const Tensor truth = TensorForTest(DType::kBool, {}, std::vector<uint8_t>{1});
+  const TensorMap there = {{"o?", truth}, {"o", Floats({1, 2})}};
+  const TensorMap plain = {{"o", Floats({1, 2})}}, absent = {{"o?", truth}};
+  EXPECT_EQ(Describe({"o?", "o"}, {"o"}, PairOutputs(there, plain, PairingRule::kOneToOne)), "o=o");
+  EXPECT_EQ(Describe({"o"}, {"o?"}, PairOutputs(plain, absent, PairingRule::kOneToOne)), "-o +o?");
+}
+
 TEST(PairOutputs, LenientNamesTheTakenCandidate) {
   const Pairing pairing =
       PairOutputs(Outputs({"out", "out_2"}), Outputs({"out_2"}), PairingRule::kLenient);

@@ -8,6 +8,7 @@
 
 #include "kernels/element_blocks.h"
 #include "util/number_text.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -131,7 +132,8 @@ Result<Tensor> ApplyTopK(const Tensor& tensor, const TopK& top) {
 Status PostprocessTopK(TensorMap& outputs, const PerOutput<TopK>& tops) {
   for (NamedTensor& output : outputs) {
     const TopK top = tops.Lookup(output.name, {});
-    if (top.k == 0) continue;
+    const bool is_count = output.tensor.dims().empty() && CountedBy(output.name) != '\0';
+    if (top.k == 0 || is_count) continue;
     Result<Tensor> indices = ApplyTopK(output.tensor, top);
     if (!indices.ok()) {
       return std::move(indices).status().Annotate("post-processing output '" + output.name + "'");

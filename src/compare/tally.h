@@ -7,9 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "compare/comparison.h"
+#include "compare/pairing.h"
+#include "vernier/compare_function.h"
+#include "vernier/status.h"
 
 namespace vernier {
+
+struct IterationComparison;
 
 /// The sum of a metric over iterations.
 struct MetricSum {

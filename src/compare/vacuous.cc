@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "vernier/part_names.h"
+
 namespace vernier {
 namespace {
 
@@ -85,6 +87,17 @@ std::string VacuousBecause(const Tensor& a, const Tensor& b) {
   }
   if (!IsConstant(a) || !IsConstant(b)) return "";
   return IsZero(a) ? "all elements are zero" : "all elements are the same";
+}
+
+std::string VacuousBecauseNothing(const NamedTensor& a, const NamedTensor& b) {
+  const char kind = CountedBy(a.name);
+  if (kind == '\0' || CountedBy(b.name) != kind) return "";
+  const DType counts = kind == '?' ? DType::kBool : DType::kInt64;
+  for (const Tensor* side : {&a.tensor, &b.tensor}) {
+    const bool counted = side->dtype() == counts && side->dims().empty() && !side->bytes().empty();
+    if (!counted || !IsZero(*side)) return "";
+  }
+  return kind == '?' ? "absent on both sides" : "no elements";
 }
 
 std::string VacuousBecause(const FunctionResult& result) {

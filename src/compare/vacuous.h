@@ -14,6 +14,10 @@ namespace vernier {
 /// differs from the one before; a single element is not called constant.
 std::string VacuousBecause(const Tensor& a, const Tensor& b);
 
+/// The same for counts of parts (part_names.h): an empty sequence or map on both sides, or an
+/// optional that neither has. Empty for all other outputs.
+std::string VacuousBecauseNothing(const NamedTensor& a, const NamedTensor& b);
+
 /// The same of two sides that do not match and whose statistics are known: both are all NaN.
 std::string VacuousBecause(const PairMeasures& measures);
 

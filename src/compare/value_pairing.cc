@@ -25,8 +25,9 @@ struct SquareSums {
   double a = 0, b = 0, difference = 0;
 };
 
-// Complex numbers serve for all types; NaN and infinity stay in the sums.
-SquareSums SumSquares(const Tensor& a, const Tensor& b) {
+// Complex numbers serve for all types; NaN and infinity stay in the sums, which end where that of
+// the differences is above `most`.
+SquareSums SumSquares(const Tensor& a, const Tensor& b, double most = HUGE_VAL) {
   std::vector<ComplexNumber> a_block(kBlockSize), b_block(kBlockSize);
   SquareSums sums;
   const ElementSpan left = SpanOf(a), right = SpanOf(b);
@@ -39,13 +40,16 @@ SquareSums SumSquares(const Tensor& a, const Tensor& b) {
       sums.b += std::norm(y[i]);
       sums.difference += std::norm(x[i] - y[i]);
     }
+    if (sums.difference > most) break;
   }
   return sums;
 }
 
-// nullopt: a value is not finite, or their squares are not.
-std::optional<double> ErrorBetween(const Tensor& a, const Tensor& b) {
-  const SquareSums sums = SumSquares(a, b);
+// nullopt: a value is not finite, or their squares are not, or the sum of the squared differences
+// is above `most`.
+std::optional<double> ErrorBetween(const Tensor& a, const Tensor& b, double most = HUGE_VAL) {
+  const SquareSums sums = SumSquares(a, b, most);
+  if (sums.difference > most) return std::nullopt;
   const double larger = std::max(sums.a, sums.b);
   if (!std::isfinite(sums.a) || !std::isfinite(sums.b)) return std::nullopt;
   return larger > 0 ? std::sqrt(sums.difference / larger) : 0;
@@ -121,6 +125,19 @@ std::vector<bool> WhoDecides(const TensorMap& outputs, std::span<const size_t> c
 
 using Distances = std::vector<std::vector<std::optional<ValueDistance>>>;
 
+double ShareWithin(const Tensor& a, const Tensor& b, double tolerance) {
+  std::vector<ComplexNumber> a_block(kBlockSize), b_block(kBlockSize);
+  const ElementSpan left = SpanOf(a), right = SpanOf(b);
+  int64_t equal = 0;
+  for (int64_t start = 0; start < left.count; start += static_cast<int64_t>(kBlockSize)) {
+    const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, left.count - start));
+    const ComplexNumber* x = LoadBlock(left, start, n, a_block.data());
+    const ComplexNumber* y = LoadBlock(right, start, n, b_block.data());
+    for (size_t i = 0; i < n; ++i) equal += std::abs(x[i] - y[i]) <= tolerance ? 1 : 0;
+  }
+  return static_cast<double>(equal) / static_cast<double>(left.count);
+}
+
 // The only one that is near in a row or a column; nullopt where there is none.
 template <typename At>
 std::optional<size_t> NearestOf(size_t count, const At& at) {
@@ -148,21 +165,74 @@ std::string PaddedTo(std::string text, size_t width) {
   return text;
 }
 
-}  // namespace
-
-std::optional<ValueDistance> DistanceOfValues(const Tensor& a, const Tensor& b) {
+// `most` as of ErrorBetween.
+std::optional<ValueDistance> LeastDistance(const Tensor& a, const Tensor& b, double most) {
   if (!IsComparable(a, b)) return std::nullopt;
   const AxisOrders orders(a.dims(), b.dims());
   if (a.dims() == b.dims() || orders.found().empty()) {
-    const std::optional<double> error = ErrorBetween(a, b);
+    const std::optional<double> error = ErrorBetween(a, b, most);
     return error ? std::optional(ValueDistance{*error, {}}) : std::nullopt;
   }
   std::optional<ValueDistance> best;
   for (const std::vector<size_t>& order : orders.found()) {
     const Result<Tensor> permuted = Transpose(b, order);
     const std::optional<double> error =
-        permuted.ok() ? ErrorBetween(a, *permuted) : std::optional<double>();
+        permuted.ok() ? ErrorBetween(a, *permuted, most) : std::optional<double>();
     if (error && (!best || *error < best->error)) best = ValueDistance{*error, order};
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<ValueDistance> DistanceOfValues(const Tensor& a, const Tensor& b) {
+  return LeastDistance(a, b, HUGE_VAL);
+}
+
+std::optional<ValueDistance> DistanceWithin(const Tensor& a, const ValueSummary& a_values,
+                                            const Tensor& b, const ValueSummary& b_values) {
+  if (LeastErrorBetween(a_values, b_values) > kMostPairError) return std::nullopt;
+  const double larger = kMostPairError * std::max(a_values.rms, b_values.rms);
+  return LeastDistance(a, b, larger * larger * static_cast<double>(a.element_count()));
+}
+
+ValueSummary SummariseValues(const Tensor& tensor) {
+  if (!IsComparable(tensor, tensor)) return {};
+  const ElementSpan span = SpanOf(tensor);
+  std::vector<ComplexNumber> block(kBlockSize);
+  double sum = 0, squares = 0;
+  for (int64_t start = 0; start < span.count; start += static_cast<int64_t>(kBlockSize)) {
+    const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, span.count - start));
+    const ComplexNumber* x = LoadBlock(span, start, n, block.data());
+    for (size_t i = 0; i < n; ++i) {
+      sum += x[i].real();
+      squares += std::norm(x[i]);
+    }
+  }
+  const auto count = static_cast<double>(span.count);
+  return {sum / count, std::sqrt(squares / count), HasFiniteVariety(tensor)};
+}
+
+double LeastErrorBetween(const ValueSummary& a, const ValueSummary& b) {
+  const double larger = std::max(a.rms, b.rms);
+  if (!(larger > 0)) return 0;
+  return std::max(std::abs(a.rms - b.rms), std::abs(a.mean - b.mean)) / larger;
+}
+
+std::optional<ValueShare> ShareOfEqualValues(const Tensor& a, const Tensor& b) {
+  if (!IsComparable(a, b)) return std::nullopt;
+  const double rms = SummariseValues(b).rms;
+  if (!std::isfinite(rms)) return std::nullopt;
+  const double tolerance = kEqualElements * rms;
+  const AxisOrders orders(a.dims(), b.dims());
+  if (a.dims() == b.dims() || orders.found().empty())
+    return ValueShare{ShareWithin(a, b, tolerance), {}};
+  std::optional<ValueShare> best;
+  for (const std::vector<size_t>& order : orders.found()) {
+    const Result<Tensor> permuted = Transpose(b, order);
+    if (!permuted.ok()) continue;
+    const double equal = ShareWithin(a, *permuted, tolerance);
+    if (!best || equal > best->equal) best = ValueShare{equal, order};
   }
   return best;
 }

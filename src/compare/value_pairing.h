@@ -28,6 +28,35 @@ struct ValueDistance {
 /// Two that are all zero are 0 apart. The bytes of both must be here.
 std::optional<ValueDistance> DistanceOfValues(const Tensor& a, const Tensor& b);
 
+/// What is known of a tensor's values whatever order they are in.
+struct ValueSummary {
+  double mean = 0, rms = 0;
+  bool decides = false;  ///< it has two values that differ, and none that is not finite
+};
+
+/// All zero for what holds no numbers. The bytes must be here.
+ValueSummary SummariseValues(const Tensor& tensor);
+
+/// No error between two tensors of these values is below this, in whatever order B's axes are.
+double LeastErrorBetween(const ValueSummary& a, const ValueSummary& b);
+
+/// DistanceOfValues where that is at most kMostPairError; what is farther is found early. The
+/// summaries are those of the tensors.
+std::optional<ValueDistance> DistanceWithin(const Tensor& a, const ValueSummary& a_values,
+                                            const Tensor& b, const ValueSummary& b_values);
+
+/// Two elements that differ by at most this share of B's RMS are equal.
+inline constexpr double kEqualElements = 1e-3;
+
+/// How many of the elements are equal, which a fault in a few channels leaves high.
+struct ValueShare {
+  double equal = 0;          ///< 0 to 1
+  std::vector<size_t> axes;  ///< as of ValueDistance
+};
+
+/// nullopt as for DistanceOfValues; of several orders of axes the one with the largest share.
+std::optional<ValueShare> ShareOfEqualValues(const Tensor& a, const Tensor& b);
+
 struct ValuePair {
   size_t a = 0;  ///< index into A's outputs
   size_t b = 0;

@@ -130,6 +130,7 @@ Result<CheckCommand> CheckCommand::Make(CheckPlan plan, const std::string& artif
     VERNIER_ASSIGN_OR_RETURN(std::regex pattern, Pattern(word));
     check.patterns_.push_back(std::move(pattern));
   }
+  check.judge_ = std::move(plan.judge);
   check.reader_ = std::move(plan.reader);
   check.fail_codes_ = std::move(plan.fail_codes);
   check.ignored_codes_ = std::move(plan.ignored_codes);
@@ -196,6 +197,12 @@ Result<CheckCommand::Running> CheckCommand::RunHere(std::vector<std::string> wor
 Result<CheckCommand::Running> CheckCommand::Start(const std::string& own,
                                                   const std::string& artifact, const Change& change,
                                                   Logger& log) const {
+  if (judge_) {
+    Running asked;
+    VERNIER_ASSIGN_OR_RETURN(asked.answer, judge_(artifact));
+    VERNIER_TRY(CheckInterrupted(*interrupted_));
+    return asked;
+  }
   if (words_.empty()) {
     Running asked;
     VERNIER_ASSIGN_OR_RETURN(asked.answer, Ask(artifact, *interrupted_));

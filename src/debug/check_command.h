@@ -1,5 +1,5 @@
-// What says whether an iteration of a debugging session is good: a command, our own `run`, or who
-// sits before the terminal.
+// What says whether an iteration of a debugging session is good: a command, our own `run`, the
+// program that calls the library, or who sits before the terminal.
 #pragma once
 
 #include <atomic>
@@ -16,6 +16,7 @@
 #include "util/child_run.h"
 #include "util/log.h"
 #include "util/scratch_folder.h"
+#include "vernier/debug.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -23,6 +24,7 @@ namespace vernier {
 struct CheckPlan {
   std::vector<std::string> command;      ///< a program and its arguments
   std::vector<std::string> run_options;  ///< else: of our own `run`; both empty: somebody is asked
+  ModelCheck judge = {};                 ///< is asked instead of all these, where it is given
   std::vector<int64_t> fail_codes;       ///< exit codes that alone fail; empty: all but 0
   std::vector<int64_t> ignored_codes;    ///< exit codes that pass
   std::vector<std::string> fail_patterns;  ///< regular expressions for what a failing check prints
@@ -47,7 +49,7 @@ class CheckCommand {
     std::optional<ChildRun> run;
     std::optional<ScratchFolder> said;  ///< has its stdout and stderr
     LiveRun::Outcome ended;             ///< where nothing was started
-    std::optional<bool> answer;         ///< where somebody was asked
+    std::optional<bool> answer;         ///< where somebody, or the caller, was asked
   };
 
   /// What a check does to the plan of our own `run` before it is carried out.
@@ -101,6 +103,7 @@ class CheckCommand {
 
   const std::atomic<int>* interrupted_;
   RunReader reader_;
+  ModelCheck judge_;
   std::vector<std::string> words_;
   std::vector<int64_t> fail_codes_, ignored_codes_;
   std::vector<std::regex> patterns_;

@@ -71,7 +71,7 @@ void ShareBuilder(RunnerPlan& runner, const std::string& timings) {
   KeepBuilder(runner);
   if (given("save_tactics") || given("load_tactics")) return;
   runner.session_options.emplace_back("keep_timings", "1");
-  if (given("load_timing_cache")) return;
+  if (given("load_timing_cache") || given("timing_cache_dir")) return;
   const std::string& file = saved.empty() ? timings : saved;
   // That there is no such file yet would be told.
   std::error_code error;

@@ -36,8 +36,8 @@ void ObeyPrecisions(RunnerPlan& runner, std::span<const std::string> tensors,
 void KeepBuilder(RunnerPlan& runner);
 
 /// Builds that follow each other need not begin from nothing: the builder is kept, and so are the
-/// timings of kernels, also in this file or in that which the runner saves them to; not where the
-/// runner has files of tactics.
+/// timings of kernels, also in this file or in that which the runner saves them to, if it has no
+/// folder for them; not where the runner has files of tactics.
 void ShareBuilder(RunnerPlan& runner, const std::string& timings);
 
 /// The file that the timings of the runner's builds are saved to; empty where they are not.

@@ -140,10 +140,9 @@ class Evidence {
       : graph_(model.now().graph()),
         masks_(model.now()),
         log_(log),
+        interrupted_(interrupted),
         exact_plan_(std::move(exact)),
-        half_plan_(std::move(half)),
-        exact_(exact_plan_, interrupted, log),
-        half_(half_plan_, interrupted, log) {
+        half_plan_(std::move(half)) {
     for (const OnnxNode& node : graph_.nodes) {
       if (node.op_type != "Softmax" || graph_.Inputs(node).empty()) continue;
       int64_t axis = -1;
@@ -163,12 +162,16 @@ class Evidence {
         if (!name.empty()) names.emplace_back(name);
       }
     }
-    VERNIER_TRY(SettleSizes());
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<TensorRun> exact_run,
+                             TensorRun::Open(exact_plan_, interrupted_, log_));
+    VERNIER_TRY(SettleSizes(*exact_run));
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<TensorRun> half_run,
+                             TensorRun::Open(half_plan_, interrupted_, log_));
     const uint64_t bytes = std::min(kMostBatchBytes, HalfOfFreeMemory() / kBatchCopies);
-    VERNIER_ASSIGN_OR_RETURN(const auto batches, exact_.Split(names, bytes));
+    VERNIER_ASSIGN_OR_RETURN(const auto batches, exact_run->Split(names, bytes));
     for (const std::vector<std::string>& batch : batches) {
-      VERNIER_ASSIGN_OR_RETURN(const TensorMap exact, exact_.Run(batch));
-      VERNIER_ASSIGN_OR_RETURN(const TensorMap half, half_.Run(batch));
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap exact, exact_run->Run(batch));
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap half, half_run->Run(batch));
       Note(exact, half);
     }
     return {};
@@ -212,8 +215,8 @@ class Evidence {
 
  private:
   // Sizes that the model runs with are as good for the other one.
-  Status SettleSizes() {
-    VERNIER_ASSIGN_OR_RETURN(const FoundSizes found, exact_.SettleSizes());
+  Status SettleSizes(TensorRun& exact) {
+    VERNIER_ASSIGN_OR_RETURN(const FoundSizes found, exact.SettleSizes());
     if (found.dims.empty()) return {};
     log_.Info(found.note);
     exact_plan_.inputs.found_dims = half_plan_.inputs.found_dims = found.dims;
@@ -282,8 +285,8 @@ class Evidence {
   const OnnxGraph& graph_;
   MaskFlow masks_;
   Logger& log_;
+  const std::atomic<int>& interrupted_;
   RunPlan exact_plan_, half_plan_;
-  TensorRun exact_, half_;
   ThreadPool threads_;
   std::unordered_map<std::string, double> errors_;
   std::unordered_map<std::string, double> largest_, highest_;  // of the exact values

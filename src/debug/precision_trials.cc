@@ -267,7 +267,7 @@ void PrecisionTrials::TellCommand(const RunnerPlan& runner, const std::vector<st
   if (timings == folder_->path() + "/timings") timings.clear();
   s_.log.Info((by_layers_ ? "To build this engine: " : "To build an engine of it: ") +
               s_.engine.build_command(runner, layers, timings, engine));
-  if (by_layers_ && timings.empty()) {
+  if (by_layers_ && timings.empty() && !HasOption(runner, "timing_cache_dir")) {
     s_.log.Info(
         "TensorRT may choose other kernels there than were checked: --save-timing-cache FILE keeps "
         "the timings that it chose these by");

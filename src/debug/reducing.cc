@@ -25,7 +25,7 @@ class Reducing {
         whole_(model.now()),
         fingerprints_(whole_) {}
 
-  Status Run() {
+  Result<ReduceRecord> Run() {
     if (LiveRun* live = session_.check().live()) live->RunsPartsOf(NamesOfOutputs());
     VERNIER_ASSIGN_OR_RETURN(const bool passes, session_.Passes({[&](const std::string& path) {
                                                                    model_.Become(whole_);
@@ -36,7 +36,8 @@ class Reducing {
     if (passes && plan_.keep_good) {
       log_.Warning("The check passes for the whole model: there is nothing to reduce");
       session_.Finish();
-      return SaveWhole();
+      VERNIER_TRY(SaveWhole());
+      return RecordOf(AllNodes());
     }
     if (passes) {
       return NotFound(
@@ -53,7 +54,8 @@ class Reducing {
                                return FirstFailing(parts);
                              }));
     session_.Finish();
-    return Report(reduction);
+    VERNIER_TRY(Report(reduction));
+    return RecordOf(reduction.bad);
   }
 
  private:
@@ -96,17 +98,30 @@ class Reducing {
 
   Status SaveAs(const std::string& path, const NodeSet& nodes, const std::string& heading) {
     VERNIER_TRY(Take(nodes));
-    log_.Info(heading + "\n" + FormatModel(model_.now(), {}) + "\n\n");
+    LogModel(heading, model_.now(), log_);
     if (path.empty()) return {};
     log_.Info("Saving ONNX model to: " + path);
     return Save(path, Durability::kSynced);
   }
 
-  // Polygraphy takes the whole model for the smallest that fails.
-  Status SaveWhole() {
+  NodeSet AllNodes() const {
     NodeSet all(whole_.graph().nodes.size());
     std::iota(all.begin(), all.end(), 0);
-    return SaveAs(plan_.output, all, "Minimum Bad Model:");
+    return all;
+  }
+
+  // Polygraphy takes the whole model for the smallest that fails.
+  Status SaveWhole() { return SaveAs(plan_.output, AllNodes(), "Minimum Bad Model:"); }
+
+  ReduceRecord RecordOf(const NodeSet& failing) const {
+    const std::vector<OnnxNode>& nodes = whole_.graph().nodes;
+    ReduceRecord record;
+    for (const uint32_t index : failing) {
+      record.failing.push_back({std::string(nodes[index].op_type), std::string(nodes[index].name)});
+    }
+    record.nodes = static_cast<int64_t>(nodes.size());
+    record.checks = session_.iterations();
+    return record;
   }
 
   Status Report(const Reduction& reduction) {
@@ -140,8 +155,8 @@ class Reducing {
 
 }  // namespace
 
-Status DebugReduce(const ReduceDebugPlan& plan, EditableModel& model, DebugSession& session,
-                   Logger& log) {
+Result<ReduceRecord> DebugReduce(const ReduceDebugPlan& plan, EditableModel& model,
+                                 DebugSession& session, Logger& log) {
   return Reducing(plan, model, session, log).Run();
 }
 

@@ -7,6 +7,7 @@
 #include "model/edit/onnx_save.h"
 #include "surgeon/editable_model.h"
 #include "util/log.h"
+#include "vernier/debug.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -22,9 +23,10 @@ struct ReduceDebugPlan {
   std::string min_good;  ///< a model that passes and is close to it; empty: not written
 };
 
-/// Checks ever smaller parts of `model`, which is one of them afterwards, and logs what remains.
-/// kNotFound where the check passes for the whole model; errors of the session and of saving.
-Status DebugReduce(const ReduceDebugPlan& plan, EditableModel& model, DebugSession& session,
-                   Logger& log);
+/// Checks ever smaller parts of `model`, which is one of them afterwards, and logs what remains. A
+/// model that keep_good keeps is in the record as one that fails. kNotFound where the check passes
+/// for the whole model; errors of the session and of saving.
+Result<ReduceRecord> DebugReduce(const ReduceDebugPlan& plan, EditableModel& model,
+                                 DebugSession& session, Logger& log);
 
 }  // namespace vernier

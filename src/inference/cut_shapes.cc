@@ -12,6 +12,7 @@
 #include "run/feeds/feed_plan.h"
 #include "run/runner/changed_model.h"
 #include "util/first_line.h"
+#include "util/joined.h"
 #include "util/no_log.h"
 
 namespace vernier {
@@ -155,12 +156,6 @@ class CutEnds {
   bool sizes_known_ = false;
   std::vector<End> ends_;
 };
-
-std::string Joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
 
 // The names of dimensions: by rules, else what onnx infers. It is no fault that there is no onnx.
 Status InferNames(const CutCompletion& completion, std::span<const InputDims> fed, CutEnds& ends,

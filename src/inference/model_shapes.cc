@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "inference/constant_worker.h"
+#include "model/edit/onnx_cut.h"
 #include "surgeon/input_shapes.h"
 #include "util/number_text.h"
 
@@ -49,7 +50,27 @@ void TellMissing(std::span<const std::string> wanted, const TensorMap& values, L
       text);
 }
 
+bool KnowsAllShapes(const OnnxModel& model) {
+  std::vector<std::string> names;
+  for (const OnnxNode& node : model.graph().nodes) {
+    for (const std::string_view name : model.graph().Outputs(node)) {
+      if (!name.empty()) names.emplace_back(name);
+    }
+  }
+  const std::vector<TensorInfo> infos = DescribeTensors(model, names);
+  return std::all_of(infos.begin(), infos.end(), [](const TensorInfo& info) {
+    return info.shape && info.dtype != DType::kUndefined;
+  });
+}
+
 }  // namespace
+
+Result<bool> TakeShapesThatFollow(EditableModel& model) {
+  VERNIER_ASSIGN_OR_RETURN(OnnxModel followed, WithShapesThatFollow(model.now(), -1));
+  const bool known = KnowsAllShapes(followed);
+  if (known) model.Become(std::move(followed));
+  return known;
+}
 
 void WarnOfUnusedFeed(std::span<const std::string> flags, Logger& log) {
   for (const std::string& flag : flags) {

@@ -27,6 +27,10 @@ struct FeedSource {
 /// Warns of options of a feed that was not needed.
 void WarnOfUnusedFeed(std::span<const std::string> flags, Logger& log);
 
+/// Whether rules know the shapes and types of all tensors of the main graph; the model gets them
+/// then. No worker is asked. Errors of WithShapesThatFollow.
+Result<bool> TakeShapesThatFollow(EditableModel& model);
+
 /// The model gets the shapes that onnx infers, or rules of our own where Python has none.
 Status InferShapes(EditableModel& model, const ExecutionPlan& execution, ShapeTool tool,
                    const std::atomic<int>& interrupted, Logger& log);

@@ -64,8 +64,8 @@ void WriteFinding(JsonWriter& json, const LintFinding& finding) {
 
 }  // namespace
 
-Status CheckRuleNames(const LintOptions& options) {
-  for (const std::string& name : options.skip) {
+Status CheckRuleNames(std::span<const std::string> names) {
+  for (const std::string& name : names) {
     const auto rules = lint_rule::All();
     const bool known = std::any_of(rules.begin(), rules.end(),
                                    [&](const LintRule* rule) { return rule->name == name; });
@@ -77,9 +77,9 @@ Status CheckRuleNames(const LintOptions& options) {
   return {};
 }
 
-void LintModel(const OnnxModel& model, const LintOptions& options, Findings& findings) {
+void LintModel(const OnnxModel& model, const LintContext& context, Findings& findings) {
   const OperatorTable table;
-  const LintSubject subject{model, table, findings, options.inputs, options.external_data_dir};
+  const LintSubject subject{model, table, findings, context.inputs, context.external_data_dir};
   CheckModel(subject);
   CheckNames(subject);
   CheckOperators(subject);
@@ -89,15 +89,15 @@ void LintModel(const OnnxModel& model, const LintOptions& options, Findings& fin
   CheckUsage(subject);
 }
 
-size_t LintReport::Count(LintLevel level) const {
+size_t LintRecord::Count(LintLevel level) const {
   return static_cast<size_t>(
       std::count_if(findings.begin(), findings.end(),
                     [&](const LintFinding& finding) { return finding.level == level; }));
 }
 
-LintReport MakeLintReport(const OnnxModel& model, Findings findings,
+LintRecord MakeLintRecord(const OnnxModel& model, Findings findings,
                           const std::vector<LintRun>& runs) {
-  LintReport report;
+  LintRecord record;
   const std::vector<bool> behind = BehindFailing(model, findings);
   const std::vector<bool> needed = NodesOutputsDependOn(model);
   // Of a faulty model that was to be run, only what ran is known to be good.
@@ -108,45 +108,45 @@ LintReport MakeLintReport(const OnnxModel& model, Findings findings,
   };
   const auto count = static_cast<uint32_t>(model.graph().nodes.size());
   for (uint32_t i = 0; i < count; ++i) {
-    if (findings.Failed(i)) list(i, report.failing);
+    if (findings.Failed(i)) list(i, record.failing);
   }
   for (uint32_t i = 0; i < count; ++i) {
     const bool ran = !runs.empty() && runs[i] == LintRun::kPassed;
-    if (!ran) report.not_run.push_back(findings.NameOf(i));
+    if (!ran) record.not_run.push_back(findings.NameOf(i));
     const bool by_rules = !only_ran && !behind[i] && needed[i];
-    if (ran || by_rules) list(i, report.passing);
+    if (ran || by_rules) list(i, record.passing);
   }
-  report.findings = std::move(findings).Take();
-  return report;
+  record.findings = std::move(findings).Take();
+  return record;
 }
 
-LintReport UnreadableReport(const Status& why) {
-  LintReport report;
+LintRecord UnreadableRecord(const Status& why) {
+  LintRecord record;
   const LintRule& rule = lint_rule::kUnreadable;
-  report.findings.push_back(
-      {rule.level, std::string(rule.source), rule.name, why.message(), {}, {}});
-  return report;
+  record.findings.push_back(
+      {rule.level, std::string(rule.source), std::string(rule.name), why.message(), {}, {}});
+  return record;
 }
 
-std::string ToJson(const LintReport& report) {
+std::string ToJson(const LintRecord& record) {
   StringSink sink;
   JsonWriter json(sink);
   json.BeginObject();
   json.Key("summary");
   json.BeginObject();
-  WriteNames(json, "passing", report.passing);
-  WriteNames(json, "failing", report.failing);
+  WriteNames(json, "passing", record.passing);
+  WriteNames(json, "failing", record.failing);
   json.EndObject();
   json.Key("lint_entries");
   json.BeginArray();
-  for (const LintFinding& finding : report.findings) WriteFinding(json, finding);
+  for (const LintFinding& finding : record.findings) WriteFinding(json, finding);
   json.EndArray();
   json.Key("vernier");
   json.BeginObject();
   json.Key("schema_version");
   json.Integer(1);
-  WriteNames(json, "runners", report.runners);
-  WriteNames(json, "not_run", report.not_run);
+  WriteNames(json, "runners", record.runners);
+  WriteNames(json, "not_run", record.not_run);
   json.EndObject();
   json.EndObject();
   // A string takes everything.

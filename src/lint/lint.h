@@ -1,6 +1,7 @@
 // The faults of an ONNX model by itself, found without a framework.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,17 +12,17 @@
 
 namespace vernier {
 
-struct LintOptions {
-  std::vector<std::string> skip;  ///< names of rules that leave no finding
+/// What is known of a model beside its file.
+struct LintContext {
   std::vector<InputDims> inputs;  ///< sizes of inputs, instead of those that the model declares
   std::string external_data_dir;  ///< empty: the model's folder
 };
 
-/// kInvalidArgument for a name in `skip` that no rule has.
-Status CheckRuleNames(const LintOptions& options);
+/// kInvalidArgument, with all names, for one that no rule has.
+Status CheckRuleNames(std::span<const std::string> names);
 
 /// Every rule but those of runners. External weights are read, others looked at where they lie.
-void LintModel(const OnnxModel& model, const LintOptions& options, Findings& findings);
+void LintModel(const OnnxModel& model, const LintContext& context, Findings& findings);
 
 /// For each node of the main graph: does an output of the model depend on it?
 std::vector<bool> NodesOutputsDependOn(const OnnxModel& model);
@@ -33,29 +34,12 @@ enum class LintRun : uint8_t {
   kFailed
 };
 
-/// A report in Polygraphy's schema, with additions.
-struct LintReport {
-  std::vector<LintFinding> findings;
-  std::vector<std::string> passing, failing;  ///< nodes, in the file's order
-  std::vector<std::string> not_run;           ///< nodes that no runner computed
-  std::vector<std::string> runners;           ///< who ran them: "onnxruntime 1.31.1"
-
-  size_t Count(LintLevel level) const;
-  bool valid() const { return Count(LintLevel::kException) == 0; }
-};
-
-/// Sums up. Failing: nodes with an exception. Passing: the others, without those that no output
-/// depends on and those that wait for a failing one; where something was run and there is an
-/// exception, those that ran. `runs` has an entry for each node of the main
-/// graph, or none where nothing was run.
-LintReport MakeLintReport(const OnnxModel& model, Findings findings,
+/// Sums up; the runners' names are left to the caller. `runs` has an entry for each node of the
+/// main graph, or none where nothing was run.
+LintRecord MakeLintRecord(const OnnxModel& model, Findings findings,
                           const std::vector<LintRun>& runs);
 
-/// A report of a file that cannot be read.
-LintReport UnreadableReport(const Status& why);
-
-/// {"summary": {"passing", "failing"}, "lint_entries": [...]} as Polygraphy writes it; each entry
-/// has its "rule" besides, and "vernier" says what was run.
-std::string ToJson(const LintReport& report);
+/// Of a file that cannot be read.
+LintRecord UnreadableRecord(const Status& why);
 
 }  // namespace vernier

@@ -196,11 +196,10 @@ TEST(LintRules, ThatAreSkippedLeaveNoFinding) {
 }
 
 TEST(LintRules, ThatDoNotExistCannotBeSkipped) {
-  LintOptions options;
-  options.skip = {"float16-overflow"};
-  EXPECT_TRUE(CheckRuleNames(options).ok());
-  options.skip.emplace_back("overflow");
-  const Status status = CheckRuleNames(options);
+  std::vector<std::string> names = {"float16-overflow"};
+  EXPECT_TRUE(CheckRuleNames(names).ok());
+  names.emplace_back("overflow");
+  const Status status = CheckRuleNames(names);
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("'overflow'"));
   EXPECT_THAT(status.message(), HasSubstr("dangling-input"));
@@ -218,28 +217,28 @@ TEST(LintReport, NodesThatWaitForAFailingOneHaveNotPassed) {
   const OnnxModel model = PartlyBroken();
   Findings findings(model, {});
   LintModel(model, {}, findings);
-  const LintReport report = MakeLintReport(model, std::move(findings), {});
-  EXPECT_FALSE(report.valid());
-  EXPECT_THAT(report.failing, ElementsAre("bad"));
-  EXPECT_THAT(report.passing, ElementsAre("good"));
-  EXPECT_THAT(report.not_run, ElementsAre("good", "bad", "behind", "idle"));
+  const LintRecord record = MakeLintRecord(model, std::move(findings), {});
+  EXPECT_FALSE(record.valid());
+  EXPECT_THAT(record.failing, ElementsAre("bad"));
+  EXPECT_THAT(record.passing, ElementsAre("good"));
+  EXPECT_THAT(record.not_run, ElementsAre("good", "bad", "behind", "idle"));
 }
 
 TEST(LintReport, OfAFaultyModelOnlyWhatRanHasPassed) {
   const OnnxModel model = PartlyBroken();
   Findings findings(model, {});
   LintModel(model, {}, findings);
-  const LintReport report =
-      MakeLintReport(model, std::move(findings),
+  const LintRecord record =
+      MakeLintRecord(model, std::move(findings),
                      {LintRun::kNotRun, LintRun::kNotRun, LintRun::kNotRun, LintRun::kPassed});
-  EXPECT_THAT(report.passing, ElementsAre("idle"));
-  EXPECT_THAT(report.not_run, Not(Contains("idle")));
+  EXPECT_THAT(record.passing, ElementsAre("idle"));
+  EXPECT_THAT(record.not_run, Not(Contains("idle")));
 }
 
 TEST(LintReport, SaysInPolygraphysWordsWhyAFileCannotBeRead) {
-  const LintReport report = UnreadableReport(Malformed("'m.onnx' ends too early"));
-  EXPECT_FALSE(report.valid());
-  const std::string json = ToJson(report);
+  const LintRecord record = UnreadableRecord(Malformed("'m.onnx' ends too early"));
+  EXPECT_FALSE(record.valid());
+  const std::string json = ToJson(record);
   EXPECT_THAT(json, HasSubstr("\"lint_entries\""));
   EXPECT_THAT(json, HasSubstr("'m.onnx' ends too early"));
   EXPECT_THAT(json, HasSubstr("\"unreadable\""));

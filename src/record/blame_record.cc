@@ -111,6 +111,14 @@ void ListFields(Fields& field, Some<UnexposedTensor> auto& tensor) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<BlamePairRecord> auto& pair) {
+  field("candidate", pair.candidate);
+  field("reference", pair.reference);
+  field("how", pair.how);
+  field("error", pair.error);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<DisturbanceRecord> auto& disturbance) {
   field("changed", disturbance.changed);
   field("plain_error", disturbance.plain_error);
@@ -125,11 +133,24 @@ void ListFields(Fields& field, Some<DisturbanceRecord> auto& disturbance) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<BlameStepRecord> auto& step) {
+  field("sequence", step.sequence);
+  field("step", step.step);
+  field("output", step.output);
+  field("own_error", step.own_error);
+  field("total_error", step.total_error);
+  field("wrong_by_itself", step.wrong_by_itself);
+  field("first_total_step", step.first_total_step);
+  field("first_total_sequence", step.first_total_sequence);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<BlameRecord> auto& blame) {
   field.Derived("schema_version", [] { return kBlameSchema; });
   field("culprits", blame.culprits);
   field("first_nonfinite", blame.first_nonfinite);
   field("unexposed", blame.unexposed);
+  field.Later("tensor_pairs", blame.tensor_pairs);
   field.Later("fused_away", blame.fused_away);
   field.Derived("disturbed", [&] { return blame.disturbance.changed; });
   field.Known("disturbance", blame.disturbance, blame.disturbance.measured);
@@ -139,6 +160,7 @@ void ListFields(Fields& field, Some<BlameRecord> auto& blame) {
   field.Later("output_conditions", blame.output_conditions);
   field.Later("quantises_alone", blame.quantises_alone);
   field.Text("within_bounds", blame.within_bounds);
+  field.Later("at_step", blame.at_step);
   field("compared", blame.compared);
   field.Later("iterations", blame.iterations);
   field("command", blame.command);

@@ -21,6 +21,7 @@ BlameRecord Example() {
   record.disturbance.shown_by = {"p", "q"};
   record.resume_key = "key";
   record.within_bounds = "No layer by itself exceeds its error bound, but ...";
+  record.at_step = BlameStepRecord{1, 12, "y", 3.5, 40, true, 7, 1};
   NonFiniteRecord first;
   first.output = "y";
   first.operands.push_back({"x", {}});
@@ -69,6 +70,21 @@ TEST(BlameRecord, WhatShowedADisturbanceComesBack) {
   const auto read = BlameFromJson(earlier.dump());
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_FALSE(read->disturbance.shown_at);
+}
+
+TEST(BlameRecord, PairsOfTwoFormatsComeBack) {
+  BlameRecord two = Example();
+  two.tensor_pairs.push_back({"conv1_out", "conv1/BiasAdd:0", "name", 3e-7});
+  two.tensor_pairs.push_back({"y", "scores", "output", kInfinity});
+  const auto record = BlameFromJson(ToJson(two));
+  ASSERT_TRUE(record.ok()) << record.status().message();
+  ASSERT_EQ(record->tensor_pairs.size(), 2U);
+  EXPECT_EQ(record->tensor_pairs[0].reference, "conv1/BiasAdd:0");
+  EXPECT_EQ(record->tensor_pairs[0].how, "name");
+  EXPECT_EQ(record->tensor_pairs[1].error, kInfinity);
+  auto earlier = nlohmann::json::parse(ToJson(two));
+  earlier.erase("tensor_pairs");
+  ASSERT_TRUE(BlameFromJson(earlier.dump()).ok());
 }
 
 TEST(BlameRecord, LayersComeBackAsTheyWere) {

@@ -13,7 +13,7 @@ namespace vernier {
 constexpr std::array<std::string_view, 3> NamesOf(RunnerPlace) {
   return {"auto", "plugin", "python"};
 }
-constexpr std::array<std::string_view, 2> NamesOf(StateSource) { return {"own", "reference"}; }
+constexpr std::array<std::string_view, 3> NamesOf(StateSource) { return kStateSourceNames; }
 constexpr std::array<std::string_view, 4> NamesOf(ReportFormat) {
   return {"html", "junit", "jsonl", "markdown"};
 }

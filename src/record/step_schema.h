@@ -13,6 +13,23 @@ template <typename T, typename Record>
 concept Some = std::same_as<std::remove_const_t<T>, Record>;
 
 template <typename Fields>
+void ListFields(Fields& field, Some<StepPoint> auto& point) {
+  field("step", point.step);
+  field.Given("rms_error", point.rms);
+  field.Given("times_over_tolerance", point.times_over);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<CrossedRecord> auto& crossed) {
+  field("steps", crossed.steps);
+  field("first_bad_step", crossed.first_bad_step);
+  field("first_bad_sequence", crossed.first_bad_sequence);
+  field("largest_rms_error", crossed.largest_rms);
+  field("curve", crossed.curve);
+  field("steps_per_point", crossed.steps_per_point);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<TimeRecord> auto& time) {
   field("steps", time.steps);
   field("first_bad_step", time.first_bad_step);
@@ -23,6 +40,9 @@ void ListFields(Fields& field, Some<TimeRecord> auto& time) {
   field("largest_rms_error", time.largest_rms);
   field("own", time.own);
   field("fed_back", time.fed_back);
+  field.Later("curve", time.curve);
+  field.Later("steps_per_point", time.steps_per_point);
+  field.Given("crossed", time.crossed);
 }
 
 template <typename Fields>

@@ -77,8 +77,6 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
   const RunScripts none;
   const RunScripts& scripts = ready.ok() ? *ready : none;
   const PythonFeeds python{scripts.feeds(), scripts.draws()};
-  live.CalibrateWith(python);
-
   PairErrorBounds bounds(plan.compare);
   LpipsMeasure lpips([&live] { return live.ScriptWorker(); });
   const ComparisonParts parts{.scripts = {scripts.comparison(), scripts.postprocessing()},

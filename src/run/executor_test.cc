@@ -1,5 +1,8 @@
 // Whole runs with workers that answer, fail, hang and die as each test says.
 #include "run/executor.h"
+#include "compare/comparison.h"
+#include "compare/tally.h"
+#include "compare/validate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

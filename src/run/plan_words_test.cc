@@ -31,6 +31,15 @@ TEST(CheckOutputNames, NamesTheOptionAndTheNearestOutput) {
   EXPECT_EQ(status.message(), "--rtol: there is no output 'prob'; did you mean 'probs'?");
 }
 
+TEST(CheckOutputNames, TakesASequenceForItsParts) {
+  RunPlan plan;
+  plan.compare.atol.entries = {{"out", 1e-3}, {"out[7]", 1e-3}};
+  const std::vector<std::string> wholes = {"out"};
+  EXPECT_TRUE(CheckOutputNames(plan, {"y"}, wholes).ok());
+  EXPECT_TRUE(CheckOutputNames(plan, {"out[]", "out[7]"}).ok());
+  EXPECT_EQ(CheckOutputNames(plan, {"out"}).code(), StatusCode::kNotFound);
+}
+
 TEST(CheckOutputNames, LooksAtThresholdsOfMetrics) {
   RunPlan plan;
   plan.compare.thresholds[CompareFunction::kL2].entries.emplace_back("zzz", 1);

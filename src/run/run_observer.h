@@ -8,12 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "compare/comparison.h"
-#include "compare/tally.h"
-#include "compare/validate.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
+
+class ComparisonTally;
+struct ComparisonDetail;
+struct IterationComparison;
+struct Validation;
 
 using RunnerPair = std::pair<std::string, std::string>;
 

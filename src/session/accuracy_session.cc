@@ -27,123 +27,114 @@ std::vector<std::string> SavedOutputNames(const AccuracyResults& results) {
   return names;
 }
 
-class AccuracyCheck {
- public:
-  AccuracyCheck(const AccuracyPlan& plan, Logger& log) : asked_(plan), plan_(plan.run), log_(log) {}
-
-  RunFaults Run() {
-    const Status status = Judge();
-    if (!status.ok()) log_.Critical(status.message());
-    // A threshold for which nothing was saved was asked for, and could not be held.
-    if (status.code() == StatusCode::kInvalidArgument) {
-      faults_.incomplete = true;
-    } else {
-      faults_.Add(status);
-    }
-    return faults_;
-  }
-
- private:
-  Status Judge() {
-    log_.Info("Loading accuracy results from " + asked_.path);
-    VERNIER_ASSIGN_OR_RETURN(AccuracyResults saved, ReadAccuracyResults(asked_.path));
-    if (!plan_.lenient) VERNIER_TRY(CheckOutputNames(plan_, SavedOutputNames(saved)));
-    CompareOptions options = plan_.compare;
-    if (!asked_.simple) std::erase(options.functions, CompareFunction::kSimple);
-    const bool dropped = options.functions.size() < plan_.compare.functions.size();
-    VERNIER_ASSIGN_OR_RETURN(const Reevaluation judged, Reevaluate(std::move(saved), options));
-    for (const std::string& fields : judged.ignored) {
-      log_.Info("Ignoring saved comparison with metric fields " + fields +
-                ": no matching threshold was requested.");
-    }
-    LogAccuracySummary(judged.results, log_);
-    VERNIER_TRY(Save(judged.results));
-    if (!judged.results.passed()) {
-      log_.Error("FAILED | Accuracy results did not pass the requested thresholds.");
-      faults_.mismatch = true;
-    } else if (judged.results.checked_something()) {
-      log_.Finish("PASSED | Accuracy results passed the requested thresholds.");
-    }
-    SayWhatWasNotChecked(judged, dropped);
-    RefusePictures();
-    return {};
-  }
-
-  void RefusePictures() {
-    if (plan_.lenient) return;
-    for (const std::string& flag : asked_.picture_flags) {
-      log_.Error(flag + ": the file holds no tensors to draw");
-      faults_.unsaved = true;
-    }
-  }
-
-  Status Save(const AccuracyResults& results) {
-    if (plan_.save.accuracy.empty()) return {};
-    log_.Info("Saving accuracy results to " + plan_.save.accuracy);
-    return WriteAccuracyResults(results, plan_.save.accuracy);
-  }
-
-  // Where Polygraphy passes in silence.
-  void SayWhatWasNotChecked(const Reevaluation& judged, bool dropped_simple) {
-    if (!judged.results.checked_something()) {
-      log_.Error(
-          "nothing was checked: name thresholds for metrics that the file holds, such as"
-          " --check-error-stat max --atol 1e-3 or --compare l2 --l2-threshold 0.1");
-      faults_.incomplete = true;
-      return;
-    }
-    if (plan_.lenient) return;
-    TellCoverage(judged);
-    if (dropped_simple) {
-      log_.Error(
-          "simple was not checked: say which statistic must be within which tolerance,"
-          " such as --check-error-stat max --atol 1e-3");
-      faults_.incomplete = true;
-    }
-    for (const CompareFunction function : judged.skipped) {
-      log_.Error(std::string(CompareFunctionName(function)) +
-                 " was not checked: its verdicts cannot be made again from what was saved");
-      faults_.incomplete = true;
-    }
-  }
-
-  // What the verdict rests on. How many elements the outputs had was not saved.
-  void TellCoverage(const Reevaluation& judged) {
-    std::set<std::string> outputs;
-    size_t metrics = 0, pairs = 0, bare = 0;
-    for (const SavedFunction& function : judged.results.functions) {
-      pairs = std::max(pairs, function.pairs.size());
-      for (const SavedPair& pair : function.pairs) {
-        for (const SavedIteration& iteration : pair.iterations) {
-          metrics += iteration.size();
-          for (const SavedOutput& output : iteration) {
-            outputs.insert(output.name);
-            bare += std::holds_alternative<bool>(output.result) ? 1 : 0;
-          }
+// What the verdict rests on. How many elements the outputs had was not saved.
+void LogCoverage(const AccuracyRecord& judged, Logger& log) {
+  std::set<std::string> outputs;
+  size_t metrics = 0, pairs = 0, bare = 0;
+  for (const SavedFunction& function : judged.results.functions) {
+    pairs = std::max(pairs, function.pairs.size());
+    for (const SavedPair& pair : function.pairs) {
+      for (const SavedIteration& iteration : pair.iterations) {
+        metrics += iteration.size();
+        for (const SavedOutput& output : iteration) {
+          outputs.insert(output.name);
+          bare += std::holds_alternative<bool>(output.result) ? 1 : 0;
         }
       }
     }
-    std::string text = "checked " + Counted(metrics, "saved metric") + " of " +
-                       Counted(outputs.size(), "output") + " in " + Counted(pairs, "pair") +
-                       " of runners";
-    if (bare > 0) text += "; bare verdicts, without a metric: " + std::to_string(bare);
-    if (!judged.ignored.empty()) {
-      text += "; not checked: " + Counted(judged.ignored.size(), "kind") +
-              " of metrics without a threshold";
-    }
-    log_.Info(text);
   }
+  std::string text = "checked " + Counted(metrics, "saved metric") + " of " +
+                     Counted(outputs.size(), "output") + " in " + Counted(pairs, "pair") +
+                     " of runners";
+  if (bare > 0) text += "; bare verdicts, without a metric: " + std::to_string(bare);
+  if (!judged.ignored.empty()) {
+    text += "; not checked: " + Counted(judged.ignored.size(), "kind") +
+            " of metrics without a threshold";
+  }
+  log.Info(text);
+}
 
-  const AccuracyPlan& asked_;
-  const RunPlan& plan_;
-  Logger& log_;
-  RunFaults faults_;
-};
+// Was all checked that was asked for? Where Polygraphy passes in silence, it is logged.
+bool CheckedAll(const AccuracyPlan& plan, const AccuracyRecord& judged, Logger& log) {
+  if (!judged.results.checked_something()) {
+    log.Error(
+        "nothing was checked: name thresholds for metrics that the file holds, such as"
+        " --check-error-stat max --atol 1e-3 or --compare l2 --l2-threshold 0.1");
+    return false;
+  }
+  if (plan.run.lenient) return true;
+  LogCoverage(judged, log);
+  const std::vector<CompareFunction>& asked = plan.run.compare.functions;
+  const bool dropped_simple =
+      !plan.simple && std::ranges::find(asked, CompareFunction::kSimple) != asked.end();
+  if (dropped_simple) {
+    log.Error(
+        "simple was not checked: say which statistic must be within which tolerance,"
+        " such as --check-error-stat max --atol 1e-3");
+  }
+  for (const CompareFunction function : judged.skipped) {
+    log.Error(std::string(CompareFunctionName(function)) +
+              " was not checked: its verdicts cannot be made again from what was saved");
+  }
+  return !dropped_simple && judged.skipped.empty();
+}
+
+// The saved results under the plan's thresholds.
+Result<AccuracyRecord> JudgeAgain(const AccuracyPlan& plan, Logger& log) {
+  log.Info("Loading accuracy results from " + plan.path);
+  VERNIER_ASSIGN_OR_RETURN(AccuracyResults saved, ReadAccuracyResults(plan.path));
+  if (!plan.run.lenient) VERNIER_TRY(CheckOutputNames(plan.run, SavedOutputNames(saved)));
+  CompareOptions options = plan.run.compare;
+  if (!plan.simple) std::erase(options.functions, CompareFunction::kSimple);
+  return Reevaluate(std::move(saved), options);
+}
+
+Status SaveResults(const AccuracyResults& results, const std::string& path, Logger& log) {
+  if (path.empty()) return {};
+  log.Info("Saving accuracy results to " + path);
+  return WriteAccuracyResults(results, path);
+}
+
+// What was judged is in the outcome even where it could not be saved.
+Status Judge(const AccuracyPlan& plan, Logger& log, AccuracyOutcome& outcome) {
+  AccuracyRecord& judged = outcome.record;
+  RunFaults& faults = outcome.faults;
+  VERNIER_ASSIGN_OR_RETURN(judged, JudgeAgain(plan, log));
+  for (const std::string& fields : judged.ignored) {
+    log.Info("Ignoring saved comparison with metric fields " + fields +
+             ": no matching threshold was requested.");
+  }
+  LogAccuracySummary(judged.results, log);
+  VERNIER_TRY(SaveResults(judged.results, plan.run.save.accuracy, log));
+  if (!judged.results.passed()) {
+    log.Error("FAILED | Accuracy results did not pass the requested thresholds.");
+    faults.mismatch = true;
+  } else if (judged.results.checked_something()) {
+    log.Finish("PASSED | Accuracy results passed the requested thresholds.");
+  }
+  faults.incomplete = !CheckedAll(plan, judged, log);
+  if (plan.run.lenient) return {};
+  for (const std::string& flag : plan.picture_flags) {
+    log.Error(flag + ": the file holds no tensors to draw");
+    faults.unsaved = true;
+  }
+  return {};
+}
 
 }  // namespace
 
-RunFaults CheckAccuracy(const AccuracyPlan& plan, Logger& log) {
-  return AccuracyCheck(plan, log).Run();
+AccuracyOutcome JudgeAccuracy(const AccuracyPlan& plan, Logger& log) {
+  AccuracyOutcome outcome;
+  outcome.ended = Judge(plan, log, outcome);
+  if (outcome.ended.ok()) return outcome;
+  log.Critical(outcome.ended.message());
+  // A threshold for which nothing was saved was asked for, and could not be held.
+  if (outcome.ended.code() == StatusCode::kInvalidArgument) {
+    outcome.faults.incomplete = true;
+  } else {
+    outcome.faults.Add(outcome.ended);
+  }
+  return outcome;
 }
 
 }  // namespace vernier

@@ -6,7 +6,9 @@
 
 #include "run/exit_code.h"
 #include "util/log.h"
+#include "vernier/accuracy_record.h"
 #include "vernier/run_plan.h"
+#include "vernier/status.h"
 
 namespace vernier {
 
@@ -18,8 +20,15 @@ struct AccuracyPlan {
   std::vector<std::string> picture_flags;  ///< that ask for what the file has no tensors for
 };
 
-/// Judges, logs what came out and what could not be checked, and saves. Mismatch: a threshold is
-/// exceeded; incomplete: something asked for was not checked; errors of reading and saving.
-RunFaults CheckAccuracy(const AccuracyPlan& plan, Logger& log);
+struct AccuracyOutcome {
+  AccuracyRecord record;
+  Status ended = {};  ///< why it could not be judged or saved: counted in `faults`, and logged
+  /// Mismatch: a threshold is exceeded; incomplete: something asked for was not checked; errors of
+  /// reading and saving.
+  RunFaults faults = {};
+};
+
+/// Judges, logs what came out and what could not be checked, and saves.
+AccuracyOutcome JudgeAccuracy(const AccuracyPlan& plan, Logger& log);
 
 }  // namespace vernier

@@ -11,6 +11,7 @@
 #include "util/atomic_file.h"
 #include "util/counted.h"
 #include "util/first_line.h"
+#include "util/joined.h"
 
 namespace vernier {
 namespace {
@@ -60,13 +61,6 @@ RunFaults JudgeRunners(const ExtremesRecord& record, Logger& log) {
     (runner.unavailable ? faults.unavailable : faults.backend) = true;
   }
   return faults;
-}
-
-template <typename Names>
-std::string Joined(const Names& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 // What the verdict rests on, over all sets and runners.

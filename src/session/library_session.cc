@@ -1,9 +1,10 @@
-// session.h: sessions of programs that are not ours.
+// session.h and checks.h: sessions of programs that are not ours.
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
+#include "model/onnx/companion_files.h"
 #include "report/text/blame_text.h"
 #include "report/text/profile_text.h"
 #include "report/text/run_summary.h"
@@ -11,8 +12,12 @@
 #include "run/runner/resolve_runner.h"
 #include "run/runner/runner_kinds.h"
 #include "run/runner/script_runner.h"
+#include "session/accuracy_session.h"
 #include "session/consistency_session.h"
 #include "session/extremes_session.h"
+#include "session/library_context.h"
+#include "session/lint_session.h"
+#include "session/plan_files.h"
 #include "session/run_session.h"
 #include "util/no_log.h"
 #include "util/own_program.h"
@@ -43,6 +48,33 @@ fs::path FromPath() {
   return {};
 }
 
+// The plan with everything that follows from it.
+Result<RunPlan> Prepare(RunPlan plan, const SessionOptions& options) {
+  VERNIER_TRY(ResolveRunners(plan, options.logger));
+  VERNIER_TRY(ValidatePlan(plan));
+  if (plan.runners.empty() && plan.load_outputs.empty()) {
+    return InvalidArgument("the plan has neither runners nor saved outputs to compare");
+  }
+  VERNIER_TRY(ChooseProgram(options.program));
+  return plan;
+}
+
+// The runners are of the model that is checked, and what is saved spares its files.
+Status CheckLintPlan(const RunPlan& run, const ModelPlan& model) {
+  for (const RunnerPlan& runner : run.runners) {
+    if (runner.model.path == model.path) continue;
+    return InvalidArgument("runner '" + runner.name + "' has the model '" + runner.model.path +
+                           "', but '" + model.path + "' is checked: give it the same");
+  }
+  std::vector<FileRead> read = {{model.path, "the model"}};
+  for (std::string& path : CompanionFiles(model.path, model.external_data_dir)) {
+    read.push_back({std::move(path), "weights of the model"});
+  }
+  return CheckPlanFiles(run, read);
+}
+
+}  // namespace
+
 Status ChooseProgram(const std::string& named) {
   if (!named.empty()) {
     if (IsFile(named)) return UseProgram(named), Status();
@@ -60,33 +92,6 @@ Status ChooseProgram(const std::string& named) {
       "the program 'vernier', in whose processes frameworks run, was not found: install it, or "
       "name it by SessionOptions::program or $VERNIER_PROGRAM");
 }
-
-// What SessionOptions leaves open.
-struct Defaults {
-  NoLog silence;
-  std::atomic<int> interrupted{0};
-
-  SessionContext ContextOf(const SessionOptions& options) {
-    SessionContext context{options.logger == nullptr ? silence : *options.logger,
-                           options.interrupted == nullptr ? interrupted : *options.interrupted};
-    context.origin = DescribeMachine(std::time(nullptr));
-    context.events = options.events;
-    return context;
-  }
-};
-
-// The plan with everything that follows from it.
-Result<RunPlan> Prepare(RunPlan plan, const SessionOptions& options) {
-  VERNIER_TRY(ResolveRunners(plan, options.logger));
-  VERNIER_TRY(ValidatePlan(plan));
-  if (plan.runners.empty() && plan.load_outputs.empty()) {
-    return InvalidArgument("the plan has neither runners nor saved outputs to compare");
-  }
-  VERNIER_TRY(ChooseProgram(options.program));
-  return plan;
-}
-
-}  // namespace
 
 RunnerPlan MakeRunner(std::string name, std::string backend, std::string path) {
   RunnerPlan runner;
@@ -113,7 +118,7 @@ Status ResolveRunners(RunPlan& plan, Logger* logger) {
 
 Result<RunRecord> Run(const RunPlan& given, const SessionOptions& options) {
   VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, Prepare(given, options));
-  Defaults defaults;
+  LibraryDefaults defaults;
   SessionContext context = defaults.ContextOf(options);
   CallerObjects caller;
   caller.keeps_outputs = static_cast<bool>(options.events.outputs_made);
@@ -123,7 +128,7 @@ Result<RunRecord> Run(const RunPlan& given, const SessionOptions& options) {
 
 Result<BlameRecord> Blame(const RunPlan& given, const SessionOptions& options) {
   VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, Prepare(given, options));
-  Defaults defaults;
+  LibraryDefaults defaults;
   BlamePlan search{plan.blame.value_or(BlameOptions()), plan, plan.save.WantsPage(), {}};
   return CarryOutBlame(search, defaults.ContextOf(options)).record;
 }
@@ -135,7 +140,7 @@ Result<RunRecord> Profile(const RunPlan& given, const ProfileOptions& profile,
     return InvalidArgument("ProfileOptions::shapes: expected at least one set, which may be empty");
   }
   VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, Prepare(given, options));
-  Defaults defaults;
+  LibraryDefaults defaults;
   return CarryOutProfile(plan, profile, defaults.ContextOf(options)).record;
 }
 
@@ -148,7 +153,7 @@ Result<Checked<ConsistencyRecord>> CheckConsistency(const RunPlan& given,
     return InvalidArgument("ConsistencyOptions: repeats and rows are expected to be from 2 on");
   }
   VERNIER_ASSIGN_OR_RETURN(RunPlan plan, Prepare(given, options));
-  Defaults defaults;
+  LibraryDefaults defaults;
   const SessionContext context = defaults.ContextOf(options);
   VERNIER_ASSIGN_OR_RETURN(
       ConsistencyOutcome outcome,
@@ -162,11 +167,45 @@ Result<Checked<ExtremesRecord>> CheckExtremes(const RunPlan& given, const Extrem
   ExtremesPlan plan{{}, {}, !check.sets.empty(), check.strict};
   VERNIER_ASSIGN_OR_RETURN(plan.sets, ChooseExtremeSets(check.sets));
   VERNIER_ASSIGN_OR_RETURN(plan.run, Prepare(given, options));
-  Defaults defaults;
+  LibraryDefaults defaults;
   const SessionContext context = defaults.ContextOf(options);
   VERNIER_ASSIGN_OR_RETURN(ExtremesOutcome outcome,
                            TryExtremes(plan, context.interrupted, context.logger));
   return Checked<ExtremesRecord>{std::move(outcome.record), ExitCode(outcome.faults, false)};
+}
+
+Result<Checked<LintRecord>> CheckLint(const RunPlan& given, const LintOptions& check,
+                                      const SessionOptions& options) {
+  LintPlan plan{given, check};
+  ModelPlan& model = plan.options.model;
+  if (model.path.empty() && !given.runners.empty()) model = given.runners.front().model;
+  VERNIER_TRY(CheckLintOptions(plan.options));
+  VERNIER_TRY(CheckLintPlan(given, model));
+  if (given.runners.empty()) {
+    VERNIER_TRY(ValidatePlan(given));
+  } else {
+    VERNIER_ASSIGN_OR_RETURN(plan.run, Prepare(given, options));
+  }
+  if (model.fp_to_fp16) VERNIER_TRY(ChooseProgram(options.program));
+  LibraryDefaults defaults;
+  const SessionContext context = defaults.ContextOf(options);
+  VERNIER_ASSIGN_OR_RETURN(LintOutcome outcome,
+                           LintAndTell(plan, context.interrupted, context.logger));
+  return Checked<LintRecord>{std::move(outcome.record), ExitCode(outcome.faults, false)};
+}
+
+Result<Checked<AccuracyRecord>> CheckAccuracy(const RunPlan& plan, const std::string& path,
+                                              const SessionOptions& options) {
+  if (path.empty()) return InvalidArgument("no file of accuracy results is named");
+  VERNIER_TRY(ValidatePlan(plan));
+  const FileRead saved{path, "the accuracy results"};
+  VERNIER_TRY(CheckPlanFiles(plan, {&saved, 1}));
+  LibraryDefaults defaults;
+  AccuracyOutcome outcome =
+      JudgeAccuracy({plan, path, true, {}}, defaults.ContextOf(options).logger);
+  // That verdicts could not be saved does not take them back.
+  if (!outcome.ended.ok() && outcome.ended.code() != StatusCode::kIo) return outcome.ended;
+  return Checked<AccuracyRecord>{std::move(outcome.record), ExitCode(outcome.faults, false)};
 }
 
 std::string FormatSummary(const RunRecord& record) {

@@ -1,14 +1,24 @@
-// What session.h and checks.h refuse before anything is opened, and how they complete a plan.
+// What session.h and checks.h refuse before anything is opened, how they complete a plan, and what
+// they do without a framework.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
+#include "model/onnx/onnx_test_model.h"
+#include "report/files/accuracy_file.h"
 #include "vernier/checks.h"
 #include "vernier/session.h"
 
 namespace vernier {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing_model::Field;
+using testing_model::Node;
+using testing_model::Value;
 
 RunPlan PlanOf(const std::string& backend, const std::string& path) {
   RunPlan plan;
@@ -69,6 +79,99 @@ TEST(Checks, RefuseNamesThatDoNotExist) {
   consistency.only = {"nosuch"};
   EXPECT_EQ(CheckConsistency(plan, consistency).status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(CheckConsistency({}).status().code(), StatusCode::kInvalidArgument);
+}
+
+std::string TextOfFile(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// A file whose node "bad" reads what nothing makes.
+std::string BrokenModel(const std::string& name) {
+  const std::string path = testing::TempDir() + name;
+  const std::string node = Node("Add", {"x", "lost"}, {"y"}, Field(3, "bad"));
+  std::ofstream(path) << testing_model::Model(Field(2, "graph") + Field(1, node) +
+                                              Field(11, Value("x")) + Field(12, Value("y")));
+  return path;
+}
+
+TEST(CheckLint, GoesByRulesWithoutARunner) {
+  LintOptions check;
+  check.model.path = BrokenModel("lint_by_rules.onnx");
+  RunPlan plan;
+  plan.save.record = testing::TempDir() + "lint_by_rules.json";
+  const Result<Checked<LintRecord>> checked = CheckLint(plan, check);
+  ASSERT_TRUE(checked.ok()) << checked.status().message();
+  EXPECT_EQ(checked->exit_code, 1);
+  EXPECT_FALSE(checked->record.valid());
+  ASSERT_EQ(checked->record.findings.size(), 1);
+  EXPECT_EQ(checked->record.findings[0].rule, "dangling-input");
+  EXPECT_THAT(checked->record.failing, ElementsAre("bad"));
+  EXPECT_THAT(checked->record.runners, testing::IsEmpty());
+  EXPECT_EQ(TextOfFile(plan.save.record), ToJson(checked->record));
+  check.skip = {"dangling-input"};
+  EXPECT_EQ(CheckLint({}, check)->exit_code, 0);
+}
+
+TEST(CheckLint, SavesOverNothingThatItReads) {
+  LintOptions check;
+  check.model.path = BrokenModel("lint_kept.onnx");
+  RunPlan plan;
+  plan.save.record = check.model.path;
+  const Status status = CheckLint(plan, check).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("lint_kept.onnx' is read by this run (the model)"));
+}
+
+TEST(CheckLint, RefusesWhatItCannotCheck) {
+  EXPECT_EQ(CheckLint({}).status().code(), StatusCode::kInvalidArgument);
+  LintOptions check;
+  check.model.path = "absent.onnx";
+  EXPECT_EQ(CheckLint({}, check).status().code(), StatusCode::kMalformed);
+  check.model.path = BrokenModel("lint_refused.onnx");
+  EXPECT_THAT(CheckLint(PlanOf("onnxrt", "other.onnx"), check).status().message(),
+              HasSubstr("runner 'one' has the model 'other.onnx'"));
+  check.skip = {"nosuch"};
+  EXPECT_THAT(CheckLint({}, check).status().message(), HasSubstr("there is no rule 'nosuch'"));
+}
+
+// A file with an RMSE of 0.5 and its threshold of 0.25.
+std::string SavedRmse(const std::string& name) {
+  const SavedOutput output{"y", SavedMetric{CompareFunction::kRmse, 0.5, 0.25}};
+  const SavedFunction function{false, {{"first", "second", {{output}}}}};
+  const std::string path = testing::TempDir() + name;
+  EXPECT_TRUE(WriteAccuracyResults({{function}}, path).ok());
+  return path;
+}
+
+TEST(CheckAccuracy, JudgesByThresholdsOfThePlan) {
+  const std::string path = SavedRmse("accuracy_judged.json");
+  RunPlan plan;
+  plan.compare.functions = {CompareFunction::kRmse};
+  plan.compare.thresholds[CompareFunction::kRmse].fallback = 0.4;
+  EXPECT_EQ(CheckAccuracy(plan, path)->exit_code, 1);
+  plan.compare.thresholds[CompareFunction::kRmse].fallback = 0.6;
+  plan.save.accuracy = testing::TempDir() + "accuracy_saved.json";
+  const Result<Checked<AccuracyRecord>> checked = CheckAccuracy(plan, path);
+  ASSERT_TRUE(checked.ok()) << checked.status().message();
+  EXPECT_EQ(checked->exit_code, 0);
+  EXPECT_TRUE(checked->record.results.passed());
+  EXPECT_TRUE(ReadAccuracyResults(plan.save.accuracy)->passed());
+}
+
+TEST(CheckAccuracy, PassesNothingThatItCannotJudge) {
+  const std::string path = SavedRmse("accuracy_refused.json");
+  EXPECT_THAT(CheckAccuracy({}, path).status().message(), HasSubstr("No saved comparison results"));
+  RunPlan plan;
+  plan.compare.functions = {CompareFunction::kIndices};
+  const Result<Checked<AccuracyRecord>> checked = CheckAccuracy(plan, path);
+  ASSERT_TRUE(checked.ok()) << checked.status().message();
+  EXPECT_EQ(checked->exit_code, 4);
+  EXPECT_THAT(checked->record.skipped, ElementsAre(CompareFunction::kIndices));
+  plan.save.accuracy = path;
+  EXPECT_EQ(CheckAccuracy(plan, path).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(CheckAccuracy({}, "absent.json").status().code(), StatusCode::kMalformed);
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 #include "session/lint_session.h"
 
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "check/lint_run.h"
 #include "inputs/shape_grid.h"
-#include "lint/rules.h"
+#include "lint/lint.h"
+#include "model/onnx/model_type.h"
 #include "run/feeds/feed_plan.h"
 #include "run/runner/changed_model.h"
 #include "util/atomic_file.h"
@@ -21,8 +23,7 @@ void TellFinding(const LintFinding& finding, Logger& log) {
   if (finding.nodes.size() == 1) {
     scope = "Name: " + finding.nodes.front() + ", Op: " + finding.op + " | ";
   }
-  const std::string line =
-      "LINT | " + scope + finding.message + " [" + std::string(finding.rule) + "]";
+  const std::string line = "LINT | " + scope + finding.message + " [" + finding.rule + "]";
   switch (finding.level) {
     case LintLevel::kException:
       return log.Error(line);
@@ -33,26 +34,32 @@ void TellFinding(const LintFinding& finding, Logger& log) {
   }
 }
 
-void Summarise(const LintReport& report, size_t nodes, Logger& log) {
-  std::string line = Counted(report.Count(LintLevel::kException), "exception") + ", " +
-                     Counted(report.Count(LintLevel::kWarning), "warning") + ", " +
-                     Counted(report.Count(LintLevel::kInfo), "remark") + " | of " +
-                     Counted(nodes, "node") + " " + std::to_string(report.passing.size()) +
-                     " passed and " + std::to_string(report.failing.size()) + " failed";
+void Summarise(const LintRecord& record, size_t nodes, Logger& log) {
+  std::string line = Counted(record.Count(LintLevel::kException), "exception") + ", " +
+                     Counted(record.Count(LintLevel::kWarning), "warning") + ", " +
+                     Counted(record.Count(LintLevel::kInfo), "remark") + " | of " +
+                     Counted(nodes, "node") + " " + std::to_string(record.passing.size()) +
+                     " passed and " + std::to_string(record.failing.size()) + " failed";
   std::string who;
-  for (const std::string& runner : report.runners) who += (who.empty() ? "" : ", ") + runner;
+  for (const std::string& runner : record.runners) who += (who.empty() ? "" : ", ") + runner;
   if (who.empty()) {
     line += " by rules; none was run";
   } else {
-    line += "; " + std::to_string(nodes - report.not_run.size()) + " ran in " + who;
-    if (!report.not_run.empty()) line += ", " + std::to_string(report.not_run.size()) + " not run";
+    line += "; " + std::to_string(nodes - record.not_run.size()) + " ran in " + who;
+    if (!record.not_run.empty()) line += ", " + std::to_string(record.not_run.size()) + " not run";
   }
   log.Info(line);
 }
 
+void AddFault(const Status& status, RunFaults& faults, Logger& log) {
+  if (status.ok()) return;
+  log.Critical(status.message());
+  faults.Add(status);
+}
+
 // Polygraphy adds up what its parts say; here a runner that is not there is told of.
 Status AskRunners(const LintPlan& plan, const OnnxModel& model, const Probe::Shared& shared,
-                  Findings& findings, LintReport& told, std::vector<LintRun>& runs) {
+                  Findings& findings, LintRecord& told, std::vector<LintRun>& runs) {
   Logger& log = shared.logger;
   LintedModel linted{model, !findings.AnyException(), {}};
   for (uint32_t i = 0; i < model.graph().nodes.size(); ++i) {
@@ -79,8 +86,8 @@ Status AskRunners(const LintPlan& plan, const OnnxModel& model, const Probe::Sha
 }
 
 // Polygraphy only warns of sizes that cannot be used.
-Result<LintOptions> WithSizes(const LintPlan& plan, const OnnxModel& model, Logger& log) {
-  LintOptions options = plan.options;
+Result<LintContext> WithSizes(const LintPlan& plan, const OnnxModel& model, Logger& log) {
+  LintContext context{{}, plan.options.model.external_data_dir};
   if (!plan.run.lenient) {
     VERNIER_TRY(RefuseSeveralShapes("--input-shapes", plan.run.inputs.shape_words, "check lint"));
   }
@@ -88,58 +95,74 @@ Result<LintOptions> WithSizes(const LintPlan& plan, const OnnxModel& model, Logg
                                                     model.RequiredInputs(), KnownSizesOf(plan.run));
   if (!sizes.ok() && !plan.run.lenient) return sizes.status();
   if (sizes.ok()) {
-    options.inputs = *std::move(sizes);
+    context.inputs = *std::move(sizes);
   } else {
     log.Warning(sizes.status().message());
   }
-  return options;
+  return context;
 }
 
 Result<LintOutcome> Lint(const LintPlan& plan, const std::atomic<int>& interrupted, Logger& log) {
-  log.Info("Loading model: " + AbsolutePath(plan.path));
-  Result<OnnxModel> model = OnnxModel::Open(plan.path);
+  const ModelPlan& asked_model = plan.options.model;
+  log.Info("Loading model: " + AbsolutePath(asked_model.path));
+  Result<OnnxModel> model = OnnxModel::Open(asked_model.path);
   if (!model.ok()) {
-    LintOutcome linted{UnreadableReport(model.status())};
-    TellFinding(linted.report.findings.front(), log);
+    LintOutcome linted{UnreadableRecord(model.status())};
+    TellFinding(linted.record.findings.front(), log);
     return linted;
   }
-  if (plan.model.fp_to_fp16) {
+  if (asked_model.fp_to_fp16) {
     WorkerPool pool(plan.run.execution, interrupted, log);
-    VERNIER_ASSIGN_OR_RETURN(model, LoadChanged(plan.model, pool, log));
+    VERNIER_ASSIGN_OR_RETURN(model, LoadChanged(asked_model, pool, log));
   }
-  VERNIER_ASSIGN_OR_RETURN(const LintOptions options, WithSizes(plan, *model, log));
-  Findings findings(*model, options.skip);
-  LintModel(*model, options, findings);
-  LintReport told;
+  VERNIER_ASSIGN_OR_RETURN(const LintContext context, WithSizes(plan, *model, log));
+  std::vector<std::string> skip = plan.options.skip;
+  if (asked_model.ignore_external_data) skip.emplace_back("external-data");
+  Findings findings(*model, skip);
+  LintModel(*model, context, findings);
+  LintRecord told;
   std::vector<LintRun> runs;
   const Probe::Shared shared{plan.run.execution, interrupted, log};
   Status asked = AskRunners(plan, *model, shared, findings, told, runs);
   for (const LintFinding& finding : findings.list()) TellFinding(finding, log);
   if (asked.code() == StatusCode::kCancelled) return asked;
   VERNIER_TRY(model->CheckIntact());
-  LintOutcome linted{MakeLintReport(*model, std::move(findings), runs), std::move(asked)};
-  linted.report.runners = std::move(told.runners);
-  Summarise(linted.report, model->graph().nodes.size(), log);
+  LintOutcome linted{MakeLintRecord(*model, std::move(findings), runs)};
+  linted.record.runners = std::move(told.runners);
+  Summarise(linted.record, model->graph().nodes.size(), log);
+  linted.record.failure = asked.message();
+  AddFault(asked, linted.faults, log);
   return linted;
 }
 
 }  // namespace
 
+Status CheckLintOptions(const LintOptions& options) {
+  const ModelPlan& model = options.model;
+  if (model.path.empty()) return InvalidArgument("no model is named");
+  VERNIER_TRY(CheckRuleNames(options.skip));
+  ModelTypeHints hints;
+  if (!model.type.empty()) hints.given = ModelTypeFromName(model.type);
+  VERNIER_ASSIGN_OR_RETURN(const ModelType type, InferModelType(model.path, hints));
+  if (type != ModelType::kOnnx) {
+    return Unimplemented("check lint checks ONNX models, and '" + model.path + "' is of type " +
+                         std::string(ModelTypeName(type)));
+  }
+  if (!std::filesystem::exists(model.path)) {
+    return Malformed("cannot open '" + model.path + "': No such file or directory");
+  }
+  return {};
+}
+
 Result<LintOutcome> LintAndTell(const LintPlan& plan, const std::atomic<int>& interrupted,
                                 Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(LintOutcome outcome, Lint(plan, interrupted, log));
-  const auto add = [&](const Status& status) {
-    if (status.ok()) return;
-    log.Critical(status.message());
-    outcome.faults.Add(status);
-  };
-  add(outcome.asked);
-  const LintReport& report = outcome.report;
+  const LintRecord& record = outcome.record;
   outcome.faults.mismatch =
-      !report.valid() || (plan.strict && report.Count(LintLevel::kWarning) > 0);
-  if (!plan.output.empty()) {
-    log.Info("Saving linting report to " + plan.output);
-    add(WriteFileAtomically(plan.output, ToJson(report)));
+      !record.valid() || (plan.options.strict && record.Count(LintLevel::kWarning) > 0);
+  if (const std::string& path = plan.run.save.record; !path.empty()) {
+    log.Info("Saving linting report to " + path);
+    AddFault(WriteFileAtomically(path, ToJson(record)), outcome.faults, log);
   }
   return outcome;
 }

@@ -2,34 +2,32 @@
 #pragma once
 
 #include <atomic>
-#include <string>
 
-#include "lint/lint.h"
 #include "run/exit_code.h"
 #include "util/log.h"
+#include "vernier/checks.h"
+#include "vernier/lint_record.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {
 
 struct LintPlan {
-  std::string path;
-  std::string output;
-  bool strict = false;
-  bool default_runner = false;  ///< none was named: that there is none is no fault
-  LintOptions options;
-  ModelPlan model;  ///< as the options change it
   RunPlan run;
+  LintOptions options;
+  bool default_runner = false;  ///< none was named: that there is none is no fault
 };
 
 struct LintOutcome {
-  LintReport report;
-  Status asked =
-      {};  ///< why a runner could not be asked; what the rules say is reported all the same
+  LintRecord record;
   RunFaults faults = {};  ///< mismatch: an exception, or under --strict a warning
 };
 
-/// Checks the model, logs each finding, and writes the report to `output`, if that is named.
-/// kCancelled where it was interrupted.
+/// What can be known before the model is opened. kInvalidArgument without a model, or for a rule
+/// that does not exist; kUnimplemented where the model is not ONNX; kMalformed where it is missing.
+Status CheckLintOptions(const LintOptions& options);
+
+/// Checks the model, logs each finding, and saves the record where the plan says so. What the rules
+/// found is in it, too, where a runner could not be asked. kCancelled where it was interrupted.
 Result<LintOutcome> LintAndTell(const LintPlan& plan, const std::atomic<int>& interrupted,
                                 Logger& log);
 

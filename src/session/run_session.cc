@@ -2,13 +2,16 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "core/version.h"
 #include "report/files/report_files.h"
 #include "report/text/run_reporter.h"
 #include "report/text/run_summary.h"
+#include "run/engine/shared_timings.h"
 #include "run/runner/model_graph.h"
+#include "session/step_blame.h"
 #include "util/atomic_file.h"
 #include "util/number_text.h"
 
@@ -130,7 +133,11 @@ void KeepAsMeasured(const std::string& path, const std::string& command, RunReco
 
 }  // namespace
 
-RunOutcome CarryOutRun(const RunPlan& plan, const SessionContext& context) {
+RunOutcome CarryOutRun(const RunPlan& given, const SessionContext& context) {
+  RunPlan plan = given;
+  // The search builds engines of the same model.
+  const std::optional<ScratchFolder> timings =
+      plan.blame ? ShareTimings(plan.runners) : std::nullopt;
   SessionObserver observer(plan, context);
   RunOutcome outcome =
       ExecuteRun(plan, context.logger, observer, context.interrupted, context.caller);
@@ -146,7 +153,8 @@ RunOutcome CarryOutRun(const RunPlan& plan, const SessionContext& context) {
 }
 
 BlameOutcome CarryOutBlame(const BlamePlan& plan, const SessionContext& context) {
-  BlameOutcome outcome = ExecuteBlame(plan, context.logger, context.interrupted);
+  const auto execute = plan.run.steps.wanted() ? ExecuteStepBlame : ExecuteBlame;
+  BlameOutcome outcome = execute(plan, context.logger, context.interrupted);
   BlameRecord& record = outcome.record;
   record.exit_code = ExitCode(outcome.faults, context.as_polygraphy);
   if (!plan.save.empty()) {

@@ -26,6 +26,12 @@ namespace fs = std::filesystem;
 
 fs::path Absolute(const std::string& path) { return fs::absolute(path).lexically_normal(); }
 
+std::string PolygraphysWords(const std::string& path) {
+  return "Two of save_inputs_path, save_outputs_path, and save_input_blob_path resolve to the same "
+         "path ('" +
+         path + "'). Use distinct paths.";
+}
+
 Status CheckPaths(const RunPlan& plan) {
   const std::pair<std::string_view, const std::string&> kinds[] = {
       {"--save-inputs", plan.save.inputs},
@@ -42,8 +48,10 @@ Status CheckPaths(const RunPlan& plan) {
           fs::weakly_canonical(path, ignored) != fs::weakly_canonical(other, ignored)) {
         continue;
       }
-      return InvalidArgument(std::string(other_flag) + " and " + std::string(flag) +
-                             " name the same path '" + path + "'; give each its own");
+      return InvalidArgument(plan.lenient
+                                 ? PolygraphysWords(path)
+                                 : std::string(other_flag) + " and " + std::string(flag) +
+                                       " name the same path '" + path + "'; give each its own");
     }
     saved.push_back(path);
   }
@@ -132,6 +140,9 @@ Status CheckStateOptions(const RunPlan& plan) {
     if (steps.state == StateSource::kReference && plan.runners.size() == 1) {
       return InvalidArgument("--state reference: a lone runner is fed with its own state anyway");
     }
+    if (steps.state == StateSource::kCross && plan.runners.size() == 1) {
+      return InvalidArgument("--state cross: there is no second runner with a state of its own");
+    }
     if (steps.compare_state && plan.runners.size() + plan.load_outputs.size() < 2) {
       return InvalidArgument("--compare-state: there is only one side to compare");
     }
@@ -140,6 +151,7 @@ Status CheckStateOptions(const RunPlan& plan) {
   const std::string_view flag = !steps.initial_state.empty()             ? "--initial-state"
                                 : steps.compare_state                    ? "--compare-state"
                                 : steps.state == StateSource::kReference ? "--state reference"
+                                : steps.state == StateSource::kCross     ? "--state cross"
                                                                          : "";
   if (flag.empty()) return {};
   return InvalidArgument(
@@ -171,9 +183,25 @@ Status CheckStepCount(const StepPlan& steps) {
   return {};
 }
 
+Status CheckStepAxes(const StepPlan& steps) {
+  if (steps.axes.empty()) return {};
+  if (steps.slices.empty() && steps.advances.empty()) {
+    return InvalidArgument(
+        "--steps-axis: no input holds the steps that are to be taken at once: say with "
+        "--step-slice or --advance which do");
+  }
+  if (steps.state != StateSource::kOwn) {
+    return InvalidArgument("--state " +
+                           std::string(kStateSourceNames[static_cast<size_t>(steps.state)]) +
+                           ": a runner of --steps-axis keeps its state to itself");
+  }
+  return {};
+}
+
 Status CheckSteps(const RunPlan& plan) {
   const StepPlan& steps = plan.steps;
   VERNIER_TRY(CheckStateOptions(plan));
+  VERNIER_TRY(CheckStepAxes(steps));
   if (!steps.wanted()) return {};
   if (plan.runners.empty()) {
     return InvalidArgument("--steps: saved outputs cannot be made again; it needs a runner");
@@ -182,16 +210,17 @@ Status CheckSteps(const RunPlan& plan) {
   for (const RunnerPlan& runner : plan.runners) labels.push_back(runner.name);
   VERNIER_TRY(ParseStepWords(steps, labels).status());
   VERNIER_TRY(CheckStepCount(steps));
-  if (steps.state == StateSource::kReference && plan.execution.sequential) {
+  if (steps.state != StateSource::kOwn && plan.execution.sequential) {
     return InvalidArgument(
-        "--state reference: the reference must be there at every step, and with "
-        "--sequential-runners it is gone");
+        "--state " + std::string(kStateSourceNames[static_cast<size_t>(steps.state)]) +
+        ": the reference must be there at every step, and with --sequential-runners it is gone");
   }
   if (plan.noise_floor) {
     return InvalidArgument("--noise-floor: it is of single inferences; leave out --steps");
   }
   if (plan.blame) {
-    return InvalidArgument("--blame: it looks at one inference; leave out --steps");
+    return InvalidArgument(
+        "--blame: it looks at one inference; the command `vernier blame` takes --steps");
   }
   return {};
 }

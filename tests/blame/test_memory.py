@@ -104,6 +104,31 @@ class Memory(Case):
         # The tensors alone are 80 MiB a side.
         self.assertGreater(planned[1], planned[0] - 60 * MIB)
 
+    def test_a_table_does_not_make_small_tensors_large(self):
+        """Sizes of the chain follow from nothing that the graph declares; the table's do."""
+        nodes = [helper.make_node("Cast", ["table8"], ["table"], to=TensorProto.FLOAT),
+                 helper.make_node("Gather", ["table", "ids"], ["rows"]),
+                 helper.make_node("Shape", ["rows"], ["shape"]),
+                 helper.make_node("Slice", ["shape", "first", "end"], ["sizes"]),
+                 helper.make_node("Reshape", ["rows", "sizes"], ["t0"])]
+        nodes += [helper.make_node("Tanh", [f"t{i}"], [f"t{i + 1}"], name=f"n{i}")
+                  for i in range(60)]
+        graph = helper.make_graph(
+            nodes, "rows", [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n"])],
+            [helper.make_tensor_value_info("t60", TensorProto.FLOAT, None)],
+            [numpy_helper.from_array(np.tile(np.arange(-64, 64, dtype=np.int8), (8192, 4)),
+                                     "table8"),
+             numpy_helper.from_array(np.array([0]), "first"),
+             numpy_helper.from_array(np.array([2]), "end")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), "rows.onnx")
+        ended = subprocess.run([VERNIER, "blame", "rows.onnx", "--onnxrt", "--openvino",
+                                "--input-shapes", "ids:[16]", "--val-range", "ids:[0,8191]",
+                                "--max-host-mem", "2G", "--save-blame", "b.json"],
+                               capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        self.assertEqual(json.loads(Path("b.json").read_text())["batches"], 1)
+
     def test_a_single_layer_that_is_too_large_is_said(self):
         """Not that runners and the model are, which have room here."""
         shape = [8 * MIB]  # 32 MiB a tensor

@@ -175,7 +175,8 @@ class NotAPass(Case):
         ended = self.vernier("compare", "a.json", "b.json")
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("neither side has an output", ended.out + ended.err)
-        for words in ([], ["--lenient"], ["--strict"], ["--check-average"]):
+        average = ["--check-average", "--check-error-stat", "mean"]
+        for words in ([], ["--lenient"], ["--strict"], average):
             ended = self.vernier("compare", "a.json", "b.json", *words)
             self.assertEqual(ended.code, 4, ended.out + ended.err)
             self.assertIn("NOTHING COMPARED", ended.out)

@@ -93,6 +93,71 @@ class Steps(Case):
         self.run_two("--steps", "20", "--state", "reference", gain=1.001, code=1)
         self.assertTrue(self.times()["y"]["own"])
 
+    def whole(self, name, steps):
+        """The same network over all steps at once: x is (steps, 4)."""
+        weights = np.random.default_rng(3).normal(0, 0.4, (4, 4)).astype("f4")
+        nodes, rows = [], []
+        state = "h"
+        for t in range(steps):
+            nodes += [helper.make_node("Gather", ["x", f"i{t}"], [f"x{t}"], axis=0),
+                      helper.make_node("MatMul", [state, "w"], [f"hw{t}"]),
+                      helper.make_node("Add", [f"hw{t}", f"x{t}"], [f"sum{t}"]),
+                      helper.make_node("Tanh", [f"sum{t}"], [f"t{t}"]),
+                      helper.make_node("ReduceSum", [f"t{t}", "axes"], [f"y{t}"], keepdims=1)]
+            state = f"t{t}"
+            rows.append(f"y{t}")
+        nodes += [helper.make_node("Concat", rows, ["y"], axis=0),
+                  helper.make_node("Identity", [state], ["hn"])]
+        info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in
+                (("x", [steps, 4]), ("h", [1, 4]), ("y", [steps, 1]), ("hn", [1, 4]))}
+        graph = helper.make_graph(
+            nodes, "g", [info["x"], info["h"]], [info["y"], info["hn"]],
+            [numpy_helper.from_array(weights, "w"),
+             numpy_helper.from_array(np.array([1], "i8"), "axes"),
+             *(numpy_helper.from_array(np.array([t], "i8"), f"i{t}") for t in range(steps))])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path(name)))
+
+    def test_a_runner_that_takes_all_steps_at_once(self):
+        self.recurrent("a.onnx")
+        self.whole("all.onnx", 5)
+        self.save_feeds("feeds.json", self.recordings())
+        words = ("run", "--runner", "a=onnxrt a.onnx", "--runner", "all=onnxrt all.onnx",
+                 "--load-inputs", "feeds.json", "--feed-back", "auto", "--step-slice", "x:axis=1",
+                 "--steps-axis", "all:0", "--save-record", "r.json", "--atol", "1e-5",
+                 "--save-outputs", "o.json")
+        ended = self.vernier(*words, "--map-outputs", "all:hn=")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertEqual(self.times()["y"]["steps"], 10)
+        self.assertIsNone(self.times()["y"]["first_bad_step"])
+        sides = RunResults.load(str(self.path("o.json")))
+        self.assertEqual([len(iterations) for _, iterations in sides], [10, 10])
+        for a, b in zip(sides[0][1], sides[1][1], strict=True):
+            np.testing.assert_allclose(a["y"], b["y"], atol=1e-5)
+        # What is not compared is not passed over in silence.
+        ended = self.vernier(*words)
+        self.assertNotEqual(ended.code, 0)
+        self.assertIn("all: output 'hn' is of no step (--steps-axis)", ended.out + ended.err)
+        for wrong, what in (("a:0", "the first runner goes step by step"),
+                            ("b:0", "expected RUNNER:AXIS"), ("all:x", "expected RUNNER:AXIS"),
+                            ("all:7", "has no axis 7")):
+            ended = self.vernier(*[wrong if word == "all:0" else word for word in words])
+            self.assertIn(what, ended.out + ended.err)
+        self.assertIn("--state reference: a runner of --steps-axis keeps its state to itself",
+                      self.vernier(*words, "--state", "reference").err)
+
+    def test_crossed_states_say_whether_the_history_explains_it(self):
+        said = self.run_two("--steps", "20", "--state", "cross", gain=1.001, code=1)
+        self.assertIn("; fed with the state of b, a gives something else at step 0 of sequence 0: "
+                      "that step is wrong by itself", said)
+        said = self.run_two("--steps", "20", "--state", "cross", "--tolerance", "auto",
+                            "--report", "out.html")
+        self.assertNotIn("fed with the state of", said)
+        crossed = self.times()["y"]["crossed"]
+        self.assertEqual((crossed["steps"], crossed["first_bad_step"]), (40, None))
+        self.assertEqual([p["step"] for p in crossed["curve"]], [*range(20)])
+        self.assertEqual(self.record()["steps"]["state"], "cross")
+
     def test_a_state_that_is_given(self):
         self.save_feeds("h.json", [{"h": np.full((1, 4), 9, "f4")}])
         self.run_two("--steps", "2", "--initial-state", "h.json")
@@ -108,6 +173,10 @@ class Steps(Case):
                 (("--feed-back", "hn:h", "--steps", "1"), "--steps 1: there is no next step"),
                 (("--feed-back", "hn:h", "--steps", "2", "--state", "reference"),
                  "--state reference: a lone runner is fed with its own state anyway"),
+                (("--feed-back", "hn:h", "--steps", "2", "--state", "cross"),
+                 "--state cross: there is no second runner with a state of its own"),
+                (("--feed-back", "hn:h", "--steps", "2", "--steps-axis", "onnxrt:0"),
+                 "--steps-axis: no input holds the steps that are to be taken at once"),
                 (("--feed-back", "hn:h", "--steps", "2", "--compare-state"),
                  "--compare-state: there is only one side to compare"),
                 (("--feed-back", "hn:h"), "how many steps?"),

@@ -6,6 +6,8 @@
 #include <cstdlib>
 
 #include "backend/worker.h"
+#include "kernels/difference.h"
+#include "kernels/pair_measures.h"
 
 namespace vernier {
 namespace {

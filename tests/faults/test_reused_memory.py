@@ -93,7 +93,7 @@ class ReusedMemory(FaultTest):
                            behaviour="lie=nan iteration=3").end()
         self.assertEqual(ended.code, 1, ended)
         self.assertEqual(len(self.payloads(outputs)), 8)
-        self.assertIn("in 4 iterations", ended.out)
+        self.assertIn("in 4 of 12 iterations", ended.out)
 
 
 if __name__ == "__main__":

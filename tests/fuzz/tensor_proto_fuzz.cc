@@ -2,10 +2,12 @@
 #include <algorithm>
 
 #include "fuzz_target.h"
+#include "io/test_data/nested_proto.h"
 #include "io/test_data/tensor_proto.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace vernier;
+  (void)ParseTestData(fuzz::Bytes(data, size), "x").ok();
   const auto tensor = ParseTensorProto(fuzz::Bytes(data, size));
   if (!tensor.ok()) return 0;
   StringSink sink;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Checks the direction of #include lines, as docs/architecture.md draws it.
 
-Usage: check_includes.py [ROOT]
+Usage: check_includes.py [--quiet] [ROOT]
 
 A folder of src/ may include itself, the folders that the DEPS of its CMakeLists.txt reach, and
 include/vernier. A backend may include itself, the plug-in headers and its framework. include/vernier
 includes nothing but itself. Other people's headers appear only where THIRD_PARTY allows them.
-Prints FILE:LINE of every violation and exits 1 if there is one.
+Prints FILE:LINE of every violation and exits 1 if there is one. --quiet prints nothing else.
 """
 
 import re
@@ -18,7 +18,8 @@ DEPS = re.compile(r"vernier_library\((\w+)[^)]*?\bDEPS\s+([\w\s]*)[^)]*\)")
 KEYWORDS = {"SOURCES", "DEPS", "LINK", "OPTIONS"}
 
 PLUGIN_HEADER = re.compile(
-    r"vernier/(backend_\w+\.h(pp)?|framework_library\.hpp|layer_times\.hpp|status\.h|dtype\.h)")
+    r"vernier/(backend_\w+\.h(pp)?|framework_library\.hpp|layer_times\.hpp|part_names\.h|"
+    r"status\.h|dtype\.h)")
 # What a header's name starts with, and the folders that may include it.
 THIRD_PARTY = {
     "hwy/": "src/kernels src/io",
@@ -75,7 +76,8 @@ def refusal(area, folder, quote, name, reachable):
 
 
 def main():
-    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2])
+    arguments = [word for word in sys.argv[1:] if word != "--quiet"]
+    root = Path(arguments[0] if arguments else Path(__file__).parents[2])
     reachable = dependencies(root / "src")
     files = violations = 0
     for path in sorted(root.glob("src/**/*")) + sorted(root.glob("backends/**/*")) + sorted(
@@ -92,7 +94,8 @@ def main():
                 violations += 1
                 line = text.count("\n", 0, match.start(2)) + 1
                 print(f"{path.relative_to(root)}:{line}: includes {name}: {why}")
-    print(f"{files} files, {violations} violations")
+    if violations or "--quiet" not in sys.argv:
+        print(f"{files} files, {violations} violations")
     return 1 if violations or not files else 0
 
 

@@ -78,6 +78,32 @@ class InstalledLibrary(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("measured", done.stdout)
 
+    def lint(self, *words, **environment):
+        own = dict(os.environ, VERNIER_PROGRAM=str(self.prefix / "bin/vernier"),
+                   VIRTUAL_ENV=str(ROOT / ".deps/runtimes"))
+        return carry_out(self.work / "build/lint_one", *words, env={**own, **environment})
+
+    def test_a_model_is_linted_by_rules_without_the_program(self):
+        done = self.lint(DIGITS, VERNIER_PROGRAM="/nosuch/vernier")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"\d+ nodes passed, 0 failed, [1-9]\d* were not run")
+        broken = self.work / "broken.onnx"
+        broken.write_bytes(DIGITS.read_bytes()[:200])
+        done = self.lint(broken)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("[unreadable]", done.stdout)
+
+    def test_a_model_is_linted_by_a_runner(self):
+        done = self.lint(DIGITS, "onnxrt")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"0 failed, 0 were not run")
+
+    def test_linting_without_the_runner_says_so_and_keeps_what_rules_found(self):
+        done = self.lint(DIGITS, "nosuch")
+        self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
+        self.assertIn("nosuch", done.stderr)
+        self.assertIn("nodes passed", done.stdout)
+
     def test_without_the_program_it_says_how_to_name_it(self):
         done = self.compare(DIGITS, "onnxruntime", "openvino", VERNIER_PROGRAM="/nosuch/vernier")
         self.assertEqual(done.returncode, 2)

@@ -148,3 +148,27 @@ def blame(layers, guilty):
             "batches": 1, "planned_bytes": 1 << 20, "error": None, "resume_key": "", "notes": [],
             "seconds": 1.5, "timing_seconds": {"runtimes": 1.0}, "exit_code": 1,
             "layers": [layer(i) for i in range(layers)]}
+
+
+def over_steps(steps, factor, sequences=1, own=False):
+    """A record of sequences: an output whose error grows by a factor at each step, and the state,
+    which was compared at the first, the last and the first bad step."""
+    record = network(2, first_bad=2, names=["probability", "state_n"])
+    errors = [1e-7 * factor ** step for step in range(steps)]
+    curve = [{"step": step, "rms_error": rms, "times_over_tolerance": rms / 1e-5}
+             for step, rms in enumerate(errors)]
+    bad = next((p["step"] for p in curve if p["times_over_tolerance"] > 1), None)
+    time = {"steps": steps * sequences, "first_bad_step": bad,
+            "first_bad_sequence": None if bad is None else sequences - 1,
+            "growth_per_step": math.log(factor), "growth_error": 1e-4, "fitted_steps": steps,
+            "largest_rms_error": errors[-1], "own": own, "fed_back": False, "curve": curve,
+            "steps_per_point": 1}
+    looked = sorted({0, steps - 1} | ({bad} if bad else set()))
+    record["pairs"][0]["outputs"] = [
+        output("probability", errors[-1] / 1e-5, time=time),
+        output("state_n", 0.5, time={**time, "steps": len(looked), "fed_back": True,
+                                     "first_bad_step": None, "first_bad_sequence": None,
+                                     "curve": [curve[step] for step in looked]})]
+    record["steps"] = {"lengths": [steps] * sequences, "state": "reference" if own else "own",
+                       "feed_back": [{"runner": "onnxrt", "output": "state_n", "input": "state"}]}
+    return record

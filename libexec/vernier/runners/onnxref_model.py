@@ -4,6 +4,14 @@ import os
 
 import onnx
 from onnx import reference
+from vernier_worker import parts
+
+
+def kinds_of(values):
+    """Kinds of what is no tensor: {name: "sequence_type"}."""
+    kinds = {value.name: value.type.WhichOneof("value") for value in values}
+    return {name: kind for name, kind in kinds.items()
+            if kind in ("sequence_type", "map_type", "optional_type")}
 
 
 class OnnxReference:
@@ -12,10 +20,34 @@ class OnnxReference:
     def __init__(self, model):
         self.evaluator = reference.ReferenceEvaluator(model)
         self.precision = "as in the model"
+        weights = {weight.name for weight in model.graph.initializer}
+        self.nested_inputs = list(kinds_of(
+            value for value in model.graph.input if value.name not in weights))
+        self.optional_tensors = {
+            value.name for value in model.graph.input
+            if value.type.optional_type.elem_type.WhichOneof("value") == "tensor_type"}
+        self.nested = kinds_of(model.graph.output)
+        self.nested_outputs = list(self.nested)
+
+    def _assembled(self, feed):
+        """The feed with lists, dicts and None for what came in parts."""
+        whole = {name: value for name, value in feed.items()
+                 if not any(parts.belongs_to(name, nested) for nested in self.nested_inputs)}
+        for name in self.nested_inputs:
+            try:
+                value = parts.assemble(name, feed)
+                # ONNX's test data do not tell an optional tensor from a sequence of one.
+                single = isinstance(value, list) and name in self.optional_tensors
+                whole[name] = value[0] if single else value
+            except KeyError as error:
+                raise ValueError(f"the feed has no part {error} of input '{name}'") from None
+        return whole
 
     def infer(self, feed):
-        outputs = self.evaluator.run(None, feed)
-        return dict(zip(self.evaluator.output_names, outputs))
+        outputs = self.evaluator.run(None, self._assembled(feed))
+        return dict(part for name, value in zip(self.evaluator.output_names, outputs)
+                    for part in (parts.flatten(name, value, self.nested[name] == "optional_type")
+                                 if name in self.nested else [(name, value)]))
 
 
 def load(model_path, model_bytes=None, options=None):

@@ -70,22 +70,87 @@ def _freeze(function, output_names):
         tf.import_graph_def(frozen.graph.as_graph_def(), name="")
         outputs = [tf.identity(graph.get_tensor_by_name(tensor.name), name=name).name
                    for name, tensor in zip(output_names, frozen.outputs)]
-    return graph.as_graph_def(), [tensor.name for tensor in frozen.inputs], outputs
+    return _needed(graph.as_graph_def(), [tensor.name for tensor in frozen.inputs], outputs)
+
+
+def _needed(graph_def, inputs, outputs):
+    """Without what functions leave behind: what nobody reads would look like an output."""
+    ends = [name.split(":")[0] for name in [*inputs, *outputs]]
+    return v1.graph_util.extract_sub_graph(graph_def, ends), inputs, outputs
+
+
+def _signature(signatures, wanted):
+    """The one that --tf-signature names, else 'serving_default', else the only one."""
+    found = signatures.get(wanted or "serving_default")
+    if found is None and wanted:
+        raise wire.Failure(wire.NOT_FOUND, f"--tf-signature: the SavedModel has no signature "
+                           f"'{wanted}', only {str(sorted(signatures))[1:-1]}")
+    if found is None and len(signatures) == 1:
+        found = next(iter(signatures.values()))
+    if found is None:
+        raise ValueError(f"the SavedModel has no signature 'serving_default', only "
+                         f"{str(sorted(signatures))[1:-1]}; --tf-signature chooses one")
+    return found
 
 
 def _from_saved_model(folder, wanted):
-    model = tf.saved_model.load(folder)
-    signatures = dict(model.signatures)
-    function = signatures.get(wanted or "serving_default")
-    if function is None and wanted:
-        raise wire.Failure(wire.NOT_FOUND, f"--tf-signature: the SavedModel has no signature "
-                           f"'{wanted}', only {str(sorted(signatures))[1:-1]}")
-    if function is None and len(signatures) == 1:
-        function = next(iter(signatures.values()))
-    if function is None:
-        raise ValueError(f"the SavedModel has no signature 'serving_default', only "
-                         f"{str(sorted(signatures))[1:-1]}; --tf-signature chooses one")
+    try:
+        model = tf.saved_model.load(folder)
+    except (AttributeError, NotImplementedError):
+        # An optimiser or a layer of another Keras; the signatures' graph needs neither.
+        return _from_session(folder, wanted)
+    function = _signature(dict(model.signatures), wanted)
     return _freeze(function, sorted(function.structured_outputs))
+
+
+def _from_session(folder, wanted):
+    """The same through TensorFlow 1's loader, which makes no objects of the model."""
+    from tensorflow.python.framework import convert_to_constants
+    with tf.Graph().as_default() as graph, v1.Session(graph=graph) as session:
+        meta = v1.saved_model.loader.load(session, ["serve"], folder)
+        signatures = {key: value for key, value in meta.signature_def.items()
+                      if key != "__saved_model_init_op"}
+        signature = _signature(signatures, wanted)
+        ends = [tensor.name for tensor in signature.outputs.values()]
+        frozen = convert_to_constants.convert_variables_to_constants_from_session_graph(
+            session, graph.as_graph_def(), sorted({name.split(":")[0] for name in ends}))
+    inputs = {tensor.name: key for key, tensor in signature.inputs.items()}
+    _rename(frozen, {name.split(":")[0]: key for name, key in inputs.items()})
+    keep = [key + ":0" for key in inputs.values()]
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(_inlined(frozen, keep + ends), name="")
+        outputs = [tf.identity(graph.get_tensor_by_name(signature.outputs[key].name), name=key).name
+                   for key in sorted(signature.outputs)]
+    return _needed(graph.as_graph_def(), keep, outputs)
+
+
+def _rename(graph_def, names):
+    """Operations get other names, where these are free."""
+    taken = {node.name for node in graph_def.node}
+    names = {old: new for old, new in names.items() if new not in taken}
+    for node in graph_def.node:
+        node.name = names.get(node.name, node.name)
+        for i, read in enumerate(node.input):
+            operation, colon, number = read.partition(":")
+            node.input[i] = names.get(operation, operation) + colon + number
+
+
+def _inlined(graph_def, keep):
+    """The graph without calls of functions, by TensorFlow's own optimiser."""
+    from tensorflow.core.protobuf import config_pb2, meta_graph_pb2
+    from tensorflow.python.grappler import tf_optimizer
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(graph_def, name="")
+        meta = v1.train.export_meta_graph(graph_def=graph.as_graph_def(add_shapes=True),
+                                          graph=graph)
+    ends = meta_graph_pb2.CollectionDef()
+    ends.node_list.value.extend(keep)
+    meta.collection_def["train_op"].CopyFrom(ends)
+    config = config_pb2.ConfigProto()
+    rewrites = config.graph_options.rewrite_options
+    rewrites.min_graph_nodes = -1  # however small it is
+    rewrites.optimizers.append("function")
+    return tf_optimizer.OptimizeGraph(config, meta)
 
 
 def _from_keras(path, wanted):

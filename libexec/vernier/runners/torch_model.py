@@ -142,7 +142,7 @@ class Model:
         return {f"output_{i}": value for i, value in enumerate(results)}
 
 
-def _load_script(torch, path, _options):
+def _load_script(torch, path, options):
     try:
         module = torch.jit.load(path, map_location="cpu").eval()
     except RuntimeError as error:
@@ -153,7 +153,59 @@ def _load_script(torch, path, _options):
     model = Model(torch, module, {name: (None, None) for name in names})
     model.precision = _precision(module.parameters())
     module.to(model.place)
+    if options.get("mark"):
+        model.call = _marking_script(torch, module, model, options["mark"])
     return model
+
+
+def _marking_script(torch, module, model, patterns):
+    """The module's graph with all calls taken apart, which also returns what patterns mark."""
+    graph = module.inlined_graph.copy()
+    none = graph.create("prim::Constant")
+    graph.prependNode(none)
+    none.output().setType(torch._C.NoneType.get())
+    inner = dict(_script_tensors(torch, graph, none.output()))
+    marked = _matching(list(inner), patterns)
+    values = [next(graph.outputs()), *(inner[name] for name in marked)]
+    together = graph.create("prim::TupleConstruct", values)
+    graph.appendNode(together)
+    together.output().setType(torch._C.TupleType([value.type() for value in values]))
+    graph.eraseOutput(0)
+    graph.registerOutput(together.output())
+    function = torch._C._create_function_from_graph("forward", graph)
+
+    def call(*inputs):
+        try:
+            results, *kept = function(module._c, *inputs)
+        except RuntimeError as error:
+            raise cause_first(error) from None
+        # Of the branches of an If, one ran.
+        model.marked.update((n, value) for n, value in zip(marked, kept) if value is not None)
+        return results
+    return call
+
+
+def _script_tensors(torch, block, none):
+    """Names and values of the tensors that a block's nodes make, and the branches of its Ifs, which
+    hand them out or `none`. Those within loops have a value for each round, and stay inside."""
+    tensor = torch._C.TensorType.get()
+    for node in list(block.nodes()):
+        made = list(node.outputs())
+        if node.kind() == "prim::If":
+            branches = list(node.blocks())
+            for branch in branches:
+                for name, value in list(_script_tensors(torch, branch, none)):
+                    for other in branches:
+                        other.registerOutput(value if other is branch else none)
+                    node.addOutput().setType(torch._C.OptionalType(tensor))
+                    yield name, list(node.outputs())[-1]
+        if node.kind() in ("prim::GetAttr", "prim::Constant", "prim::Uninitialized"):
+            continue
+        for value in made:
+            if value.type().isSubtypeOf(tensor):
+                name = value.debugName()  # a number, unless the source has a word for it
+                kind = node.kind().rpartition("::")[2]
+                yield f"{kind}_{name}" if name.isdigit() else name, value
 
 
 def _dims(value):
@@ -251,7 +303,7 @@ def from_module(torch, module, mark=()):
 
 LOADERS = {"script": _load_script, "export": _load_export, "aoti": _load_compiled,
            "pickle": _load_pickle}
-MARKABLE = ("export", "pickle")
+MARKABLE = ("script", "export", "pickle")
 
 
 def load(model_path, lists):

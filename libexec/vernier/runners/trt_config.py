@@ -23,7 +23,8 @@ SOURCE_LIBRARIES = [("CUBLAS", "libcublas.so.11", "libcublas.so.12", "cublasCrea
                     ("CUBLAS_LT", "libcublasLt.so.11", "libcublasLt.so.12", "cublasLtCreate"),
                     ("CUDNN", "libcudnn.so.8", "libcudnn.so.8", "cudnnCreate")]
 # What the plug-in alone does.
-PLUGIN_ONLY = ["save_tactics", "load_tactics", "use_dla", "weight_streaming_budget", "cuda_graphs"]
+PLUGIN_ONLY = ["save_tactics", "load_tactics", "use_dla", "weight_streaming_budget", "cuda_graphs",
+               "timing_cache_dir"]
 
 
 def bytes_of(text, option):

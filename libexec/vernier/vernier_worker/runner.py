@@ -119,7 +119,9 @@ class Runner:
             if callable(getattr(model, "activate", None)):  # written as one of Polygraphy's runners
                 model.activate()
             own = _metadata_of(model, self.where)
-        self.inputs = request.inputs if own is None else own
+        self.nested_inputs = list(getattr(model, "nested_inputs", ()))  # see parts.py
+        self.inputs = [info for info in (request.inputs if own is None else own)
+                       if info[0] not in self.nested_inputs]
 
     def _load(self, name, symbol, request):
         if name == "infer" or self.path in scripts.given:
@@ -146,6 +148,10 @@ class Runner:
         write_infos(self.inputs, out)
         out.u64(0)
         out.u64(0)
+        for names in (self.nested_inputs, getattr(self.model, "nested_outputs", ())):
+            out.u64(len(names))
+            for name in names:
+                out.text(name)
         out.text(str(getattr(self.model, "precision", "") or ""))
         out.text(str(getattr(self.model, "device", "") or "CPU"))
         out.f64(seconds)

@@ -26,8 +26,8 @@ struct ProbeBatch {
 /// Neighbouring nodes share a batch as long as their tensors, inputs included, stay within the
 /// limits on all sides: as a framework's own, on their way to us, and as what islands are fed. What
 /// the node with the largest tensors needs, batches may always take. Tensors of unknown size count
-/// as the largest known one. What nodes that are computed as one read counts too: `fused_away` are
-/// the tensors between them.
+/// as TensorSizes says. What nodes that are computed as one read counts too: `fused_away` are the
+/// tensors between them.
 std::vector<ProbeBatch> PlanBatches(const BlameGraph& graph, const NameSet& visible,
                                     std::span<const InputDims> feed, ProbeLimits limits,
                                     const NameSet& fused_away = {});

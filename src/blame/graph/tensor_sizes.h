@@ -13,10 +13,12 @@ namespace vernier {
 
 class TensorSizes {
  public:
-  /// With inputs of these sizes. `graph` must outlive it.
+  /// With inputs of these sizes. Where no rule says what a node makes of them, its declaration does
+  /// if it names dimensions of the inputs. `graph` must outlive it.
   TensorSizes(const BlameGraph& graph, std::span<const InputDims> feed);
 
-  /// Of a tensor whose shape does not follow from the inputs: as the largest one that does.
+  /// Of a tensor whose shape does not follow from the inputs: as the largest one that does and that
+  /// is computed from them, not from constants alone.
   uint64_t Of(std::string_view name) const;
 
  private:

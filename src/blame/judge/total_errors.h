@@ -10,9 +10,10 @@
 #include "compare/error_bound.h"
 #include "util/thread_pool.h"
 #include "vernier/blame_record.h"
-#include "vernier/compare_options.h"
 
 namespace vernier {
+
+struct CompareOptions;
 
 /// The outputs of a batch's islands, layer by layer, on both sides. Places are the same in all.
 struct MetTensors {

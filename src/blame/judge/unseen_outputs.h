@@ -28,9 +28,8 @@ void NoteRetypedOutputs(const UnprobedOutputs& outputs, BlameRecord& record);
 
 /// Why it must not be said that nothing is to blame: an output that differs, or that only one side
 /// has, and that no layer was looked at for. Empty: there is none. Outputs that have no partner do
-/// not count where the reference is saved, nor where the run is `lenient`.
-std::string WhyNotAllOutputs(const SearchModels& models, UnprobedOutputs& outputs, bool lenient,
-                             const BlameRecord& record);
+/// not count where the reference is saved, nor where the run is lenient: then not `all`.
+std::string WhyNotAllOutputs(UnprobedOutputs& outputs, bool all, const BlameRecord& record);
 
 /// Is an output over its error bound, and rounding does not explain it? --tolerance auto would not
 /// accept it then.

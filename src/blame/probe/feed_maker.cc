@@ -7,6 +7,7 @@
 #include "blame/probe/feed_names.h"
 #include "run/feeds/plan_feeds.h"
 #include "util/counted.h"
+#include "util/no_log.h"
 
 namespace vernier {
 namespace {
@@ -49,7 +50,8 @@ FeedMaker::FeedMaker(const BlamePlan& plan, const SearchModels& models,
       context_(context),
       reference_(reference),
       candidate_(candidate),
-      inputs_(InputsToFeed(models, reference != nullptr ? *reference : candidate)) {}
+      inputs_(InputsToFeed(
+          models, reference != nullptr && models.reference != nullptr ? *reference : candidate)) {}
 
 Result<std::vector<TensorMap>> FeedMaker::Make(Logger& drawing) const {
   if (plan_.feeds.empty()) return Collect(plan_.run, drawing);
@@ -65,8 +67,8 @@ Result<std::vector<TensorMap>> FeedMaker::MakeSized(const std::vector<DimSize>& 
 }
 
 Result<TensorMap> FeedMaker::DrawFirst(const RunPlan& sized) const {
-  VERNIER_ASSIGN_OR_RETURN(TensorMap feed,
-                           OpenFirstFeed(sized, inputs_, context_.pool, context_.quiet));
+  NoLog unheard;
+  VERNIER_ASSIGN_OR_RETURN(TensorMap feed, OpenFirstFeed(sized, inputs_, context_.pool, unheard));
   VERNIER_TRY(NameForBoth({&feed, 1}));
   return feed;
 }

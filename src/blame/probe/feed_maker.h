@@ -24,7 +24,7 @@ class FeedMaker {
   const BlamePlan& plan() const { return plan_; }
   Logger& logger() const { return context_.logger; }
 
-  /// Those of the first side: what feeds are drawn for.
+  /// Those of the first side that runs an ONNX model: what feeds are drawn for.
   const std::vector<TensorInfo>& inputs() const { return inputs_; }
 
   /// What the plan gives, or asks for; at least one. `drawing` hears what is said of sizes.

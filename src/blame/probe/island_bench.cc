@@ -42,11 +42,13 @@ Result<TensorMap> FeedOf(std::span<const std::string> inputs, const IslandFeed& 
 
 }  // namespace
 
-void IslandBench::Take(std::vector<Island> islands) {
-  islands_ = std::move(islands);
-  hopeless_.assign(islands_.size(), "");
-  CloseSessions();
-  groups_.clear();
+IslandBench::IslandBench(const BlameGraph& graph, ProbeSide& side, BenchArithmetic arithmetic,
+                         std::vector<Island> islands)
+    : graph_(graph),
+      side_(side),
+      arithmetic_(arithmetic),
+      islands_(std::move(islands)),
+      hopeless_(islands_.size()) {
   Group all;
   all.islands.resize(islands_.size());
   std::iota(all.islands.begin(), all.islands.end(), size_t{0});

@@ -36,14 +36,12 @@ struct IslandResult {
 
 class IslandBench {
  public:
-  IslandBench(const BlameGraph& graph, ProbeSide& side, BenchArithmetic arithmetic)
-      : graph_(graph), side_(side), arithmetic_(arithmetic) {}
+  /// Of these islands. `graph` and `side` must outlive it.
+  IslandBench(const BlameGraph& graph, ProbeSide& side, BenchArithmetic arithmetic,
+              std::vector<Island> islands);
   ~IslandBench() { CloseSessions(); }
   IslandBench(const IslandBench&) = delete;
   IslandBench& operator=(const IslandBench&) = delete;
-
-  /// The islands of a batch.
-  void Take(std::vector<Island> islands);
 
   /// Runs all islands on `feed`, cast to the types that it is declared with.
   /// An island that lacks an input, whose input does not fit its type, or with which no session can
@@ -83,8 +81,8 @@ class IslandBench {
 
   const BlameGraph& graph_;
   ProbeSide& side_;
-  BenchArithmetic arithmetic_;
-  std::vector<Island> islands_;
+  const BenchArithmetic arithmetic_;
+  const std::vector<Island> islands_;
   std::vector<std::string> hopeless_;  // why an island is never run; empty: it is
   std::vector<Group> groups_;
   std::vector<TensorMap> kept_;  // what the results point into

@@ -101,11 +101,7 @@ LayerBatch::LayerBatch(const BatchSetup& setup, std::vector<uint32_t> targets,
     : setup_(setup),
       findings_(findings),
       bounds_(MakeSideBounds(compare_, setup.subject.unprobed.runners())),
-      probe_(setup, std::move(targets), findings),
-      alone_(AloneAs::kNodes, setup.subject.graph(), setup.subject.sides.alone,
-             ArithmeticOf(bounds_), setup.threads),
-      fused_(AloneAs::kFused, setup.subject.graph(), setup.subject.sides.alone,
-             ArithmeticOf(bounds_), setup.threads) {}
+      probe_(setup, std::move(targets), findings) {}
 
 std::vector<BlameLayerRecord> LayerBatch::Judge(const ProbedTensors& probed,
                                                 const TensorMap& feed) {
@@ -132,21 +128,23 @@ void LayerBatch::TakeIslands(const LayerIslands& islands, const TensorsByName& r
   for (const auto& [name, tensor] : reference) {
     signature += std::string(name) + FormatDims(tensor.dims());
   }
-  const bool same = signature == signature_ && alone_.size() == islands.alone.size() &&
-                    fused_.size() == islands.fused.size();
+  const bool same = alone_ && signature == signature_ && alone_->size() == islands.alone.size() &&
+                    fused_->size() == islands.fused.size();
   if (same) return;
+  const AlonePlace place{setup_.subject.graph(), setup_.subject.sides.alone, ArithmeticOf(bounds_),
+                         setup_.threads};
   std::vector<LayerIsland> alone;
   for (size_t i = 0; i < islands.alone.size(); ++i) alone.push_back({i, islands.alone[i]});
-  alone_.Take(std::move(alone));
-  fused_.Take(islands.fused);
+  alone_.emplace(AloneAs::kNodes, place, std::move(alone));
+  fused_.emplace(AloneAs::kFused, place, islands.fused);
   signature_ = signature;
 }
 
 // One set of sessions after the other: each holds the model's weights.
 Status LayerBatch::RunAlone(const SideSources& sources, const TensorLookup& declared,
                             std::vector<BlameLayerRecord>& layers) {
-  VERNIER_TRY(alone_.Run(sources, declared, setup_.memory.after_use, layers));
-  return fused_.Run(sources, declared, setup_.memory.after_use, layers);
+  VERNIER_TRY(alone_->Run(sources, declared, setup_.memory.after_use, layers));
+  return fused_->Run(sources, declared, setup_.memory.after_use, layers);
 }
 
 Result<BatchFindings> LayerBatch::Run(const TensorMap& feed, int64_t iteration) {

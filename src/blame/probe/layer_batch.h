@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ class LayerBatch {
 
  private:
   std::vector<BlameLayerRecord> Judge(const ProbedTensors& probed, const TensorMap& feed);
+  // Sessions of the batch before are closed where its islands or their inputs are others.
   void TakeIslands(const LayerIslands& islands, const TensorsByName& reference);
   Status RunAlone(const SideSources& sources, const TensorLookup& declared,
                   std::vector<BlameLayerRecord>& layers);
@@ -43,8 +45,8 @@ class LayerBatch {
   TensorFindings& findings_;
   PairErrorBounds bounds_;
   LayerProbe probe_;
-  LayersAlone alone_, fused_;
-  std::string signature_;  // of the tensors that these were taken for
+  std::optional<LayersAlone> alone_, fused_;  // of the last feed's islands
+  std::string signature_;                     // of the tensors that these were made for
 };
 
 }  // namespace vernier

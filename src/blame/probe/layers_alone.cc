@@ -21,17 +21,27 @@ bool IsRightAlone(const BlameTensorRecord& tensor) {
   return tensor.own_error.value_or(kInfinity) <= 1 && tensor.fused_error.value_or(0) <= 1;
 }
 
+std::vector<size_t> LayersOf(const std::vector<LayerIsland>& islands) {
+  std::vector<size_t> layers;
+  for (const LayerIsland& island : islands) layers.push_back(island.layer);
+  return layers;
+}
+
+std::vector<Island> IslandsOf(std::vector<LayerIsland> islands) {
+  std::vector<Island> alone;
+  for (LayerIsland& island : islands) alone.push_back(std::move(island.island));
+  return alone;
+}
+
 }  // namespace
 
-void LayersAlone::Take(std::vector<LayerIsland> islands) {
-  layers_.clear();
-  std::vector<Island> alone;
-  for (LayerIsland& island : islands) {
-    layers_.push_back(island.layer);
-    alone.push_back(std::move(island.island));
-  }
-  bench_.Take(std::move(alone));
-}
+LayersAlone::LayersAlone(AloneAs as, const AlonePlace& place, std::vector<LayerIsland> islands)
+    : fused_(as == AloneAs::kFused),
+      layers_(LayersOf(islands)),
+      graph_(place.graph),
+      side_(place.side),
+      bench_(place.graph, place.side, place.arithmetic, IslandsOf(std::move(islands))),
+      threads_(place.threads) {}
 
 void LayersAlone::Note(Place place, const TensorJudgement& judged, const ErrorBound& bound,
                        BlameLayerRecord& layer) const {

@@ -17,18 +17,17 @@ namespace vernier {
 /// A node by itself, or with those that the candidate computes together with it.
 enum class AloneAs { kNodes, kFused };
 
+/// Where layers run alone. All must outlive what is made with it.
+struct AlonePlace {
+  const BlameGraph& graph;
+  ProbeSide& side;
+  BenchArithmetic arithmetic;
+  ThreadPool& threads;
+};
+
 class LayersAlone {
  public:
-  LayersAlone(AloneAs as, const BlameGraph& graph, ProbeSide& side, BenchArithmetic arithmetic,
-              ThreadPool& threads)
-      : fused_(as == AloneAs::kFused),
-        graph_(graph),
-        side_(side),
-        bench_(graph, side, arithmetic),
-        threads_(threads) {}
-
-  /// The islands of the next runs. Sessions are opened anew.
-  void Take(std::vector<LayerIsland> islands);
+  LayersAlone(AloneAs as, const AlonePlace& place, std::vector<LayerIsland> islands);
 
   size_t size() const { return layers_.size(); }
 
@@ -56,11 +55,11 @@ class LayersAlone {
   bool Quantises(const Island& island) const;
 
   const bool fused_;
+  const std::vector<size_t> layers_;  // of the islands
   const BlameGraph& graph_;
   ProbeSide& side_;
   IslandBench bench_;
   ThreadPool& threads_;
-  std::vector<size_t> layers_;  // of the islands
 };
 
 }  // namespace vernier

@@ -4,8 +4,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include "blame/probe/foreign_reference.h"
 #include "inputs/cast_tensor.h"
 #include "inputs/coerce_feed.h"
+#include "model/onnx/model_type.h"
 #include "run/runner/model_source.h"
 #include "util/first_line.h"
 #include "util/no_log.h"
@@ -32,6 +34,13 @@ Result<TensorMap> CastFloats(TensorMap feed, std::span<const TensorInfo> inputs)
   return feed;
 }
 
+// What to do about a model that is not ONNX.
+std::string WayOutOf(const RunnerPlan& plan) {
+  if (IsForeign(plan)) return "; beside an ONNX model it can only be the reference";
+  if (plan.model.type != ModelTypeName(ModelType::kKeras)) return "";
+  return "; save it as a SavedModel, which can be the reference beside an ONNX model";
+}
+
 }  // namespace
 
 ProbeSide::ProbeSide(const RunnerPlan& plan, const std::string& role, WorkerPool& pool,
@@ -40,12 +49,18 @@ ProbeSide::ProbeSide(const RunnerPlan& plan, const std::string& role, WorkerPool
   if (!role.empty()) plan_.name += ", " + role;
   plan_.model.save_path.clear();
   plan_.model.print_summary = false;
+  OptionList& options = plan_.backend_options;
+  const std::pair<std::string, std::string> one_builder("keep_builder", "1");
+  const bool there = std::find(options.begin(), options.end(), one_builder) != options.end();
+  if (BuildsEngines() && !there) options.push_back(one_builder);
 }
 
 Result<std::shared_ptr<const OnnxModel>> ProbeSide::ReadModel() const {
   if (plan_.model.type != "onnx") {
     return InvalidArgument("blame follows the graph of an ONNX model, but '" + plan_.name +
-                           "' runs '" + plan_.model.path + "', of type " + plan_.model.type);
+                           "' runs '" + plan_.model.path + "', of type " +
+                           (plan_.model.type.empty() ? "PyTorch" : plan_.model.type) +
+                           WayOutOf(plan_));
   }
   VERNIER_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::Open(plan_.model.path));
   return std::make_shared<const OnnxModel>(std::move(model));
@@ -86,6 +101,7 @@ Result<std::unique_ptr<LiveRunner>> ProbeSide::NewSession() {
   VERNIER_ASSIGN_OR_RETURN(worker_, pool_.Get(plan_));
   auto session = std::make_unique<LiveRunner>(plan_);
   session->Attach(worker_, next_session_++);
+  session->LeaveOutParts();  // no node makes one of them
   return session;
 }
 
@@ -108,21 +124,21 @@ Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenPlain(const OptionList& more)
 Result<std::unique_ptr<LiveRunner>> ProbeSide::OpenMarked(const std::vector<std::string>& outputs) {
   VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
                            Prepare(Marked(outputs)));
-  return Open(*model);
+  return Open(*model, MarksOf(plan_, outputs));
 }
 
 // Only what this side's worker does is done on the other thread: a worker that is started there
 // would end with it, and that of the scripts serves all sides.
 Result<SessionAhead> ProbeSide::Ahead(std::shared_ptr<const ModelSource> model,
-                                      const TensorMap* feed) {
+                                      const OptionList& more, const TensorMap* feed) {
   SessionAhead ahead;
   VERNIER_ASSIGN_OR_RETURN(ahead.session_, NewSession());
   ahead.session_->HoldLog();
   LiveRunner& session = *ahead.session_;
   // Where no thread can be had, it is opened when it is waited for.
-  ahead.outputs_ = std::async([this, &session, model, feed]() -> Result<TensorMap> {
+  ahead.outputs_ = std::async([this, &session, model, more, feed]() -> Result<TensorMap> {
     const RuntimeClock::Running running(clock_);
-    if (Status opened = session.Open(*model); !opened.ok()) {
+    if (Status opened = session.Open(*model, more); !opened.ok()) {
       worker_.reset();
       return opened;
     }
@@ -133,13 +149,13 @@ Result<SessionAhead> ProbeSide::Ahead(std::shared_ptr<const ModelSource> model,
 
 Result<SessionAhead> ProbeSide::OpenPlainAhead() {
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const ModelSource> model, Prepare(plan_.model));
-  return Ahead(std::move(model), nullptr);
+  return Ahead(std::move(model), {}, nullptr);
 }
 
 Result<SessionAhead> ProbeSide::OpenMarkedAhead(const std::vector<std::string>& outputs,
                                                 const TensorMap& feed) {
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const ModelSource> model, Prepare(Marked(outputs)));
-  return Ahead(std::move(model), &feed);
+  return Ahead(std::move(model), MarksOf(plan_, outputs), &feed);
 }
 
 Result<SessionAhead::Ready> SessionAhead::Take() {

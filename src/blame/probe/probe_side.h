@@ -17,7 +17,7 @@
 #include "run/live/worker_pool.h"
 #include "util/log.h"
 #include "vernier/blame_record.h"
-#include "vernier/run_plan.h"
+#include "vernier/runner_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -54,6 +54,9 @@ class ProbeSide {
   /// one fails.
   void Start();
 
+  /// Does each session build an engine, which takes long, and times kernels meanwhile?
+  bool BuildsEngines() const { return plan_.backend.starts_with("tensorrt"); }
+
   /// What its backend can do. Waits for the framework that Start() loads; empty where it does not
   /// load, which shows when a session is opened.
   BackendInfo Backend();
@@ -62,7 +65,7 @@ class ProbeSide {
   Result<std::shared_ptr<const OnnxModel>> ReadModel() const;
 
   /// The model as it is, with `more` options of the session, or with these tensors as its only
-  /// outputs.
+  /// outputs; of a model that is not ONNX, beside its outputs (MarksOf).
   Result<std::unique_ptr<LiveRunner>> OpenPlain(const OptionList& more = {});
   Result<std::unique_ptr<LiveRunner>> OpenMarked(const std::vector<std::string>& outputs);
 
@@ -108,7 +111,8 @@ class ProbeSide {
   ModelPlan Marked(const std::vector<std::string>& outputs) const;
   Result<std::unique_ptr<LiveRunner>> NewSession();
   Result<std::unique_ptr<LiveRunner>> Open(const ModelSource& model, const OptionList& more = {});
-  Result<SessionAhead> Ahead(std::shared_ptr<const ModelSource> model, const TensorMap* feed);
+  Result<SessionAhead> Ahead(std::shared_ptr<const ModelSource> model, const OptionList& more,
+                             const TensorMap* feed);
 
   RunnerPlan plan_;
   WorkerPool& pool_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "blame/probe/foreign_reference.h"
 #include "record/runner_name.h"
 #include "record/side_names.h"
 
@@ -14,6 +15,13 @@ size_t FirstByRank(const RunPlan& plan, const RanksOfRunners& ranks) {
   const std::vector<uint32_t> found = ranks();
   // 0, which is unknown, becomes the last of all.
   return found[1] - 1 < found[0] - 1 ? 1 : 0;
+}
+
+// Of two runners the only one whose model has no graph to follow.
+std::optional<size_t> TheForeignOne(const RunPlan& plan) {
+  const bool first = IsForeign(plan.runners[0]), second = IsForeign(plan.runners[1]);
+  if (first == second) return std::nullopt;
+  return first ? 0 : 1;
 }
 
 Status CheckCount(size_t runners, size_t loaded) {
@@ -45,7 +53,8 @@ Result<Sides> ChooseSides(const RunPlan& plan, const std::vector<std::string>& l
     return Sides{std::nullopt, 0, 0};
   }
   if (reference.empty()) {
-    const size_t first = FirstByRank(plan, ranks);
+    const std::optional<size_t> foreign = TheForeignOne(plan);
+    const size_t first = foreign ? *foreign : FirstByRank(plan, ranks);
     return Sides{first, 0, 1 - first};
   }
   const auto named = std::find_if(plan.runners.begin(), plan.runners.end(),

@@ -25,7 +25,8 @@ using RanksOfRunners = std::function<std::vector<uint32_t>()>;
 
 /// `reference` is a label (--reference) or another word for a runner (IsCalled), of which the first
 /// is meant; or empty: then it is saved outputs, or the runner whose backend has the lower rank; 0
-/// comes last, and ties go to the first given. `ranks` is asked where that decides.
+/// comes last, and ties go to the first given. `ranks` is asked where that decides. Beside an ONNX
+/// model, a model in another format is the reference (IsForeign): blame follows the ONNX graph.
 /// kInvalidArgument when there are not exactly two sides, when no runner has this label, or when
 /// the candidate would be saved.
 Result<Sides> ChooseSides(const RunPlan& plan, const std::vector<std::string>& loaded,

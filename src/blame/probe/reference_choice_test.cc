@@ -50,6 +50,16 @@ TEST(ChooseSides, OfEqualsTheFirstGivenIsTheReference) {
   EXPECT_EQ(ChooseSides(PlanOf({"a", "b"}), {}, "", Ranks(0, 0))->candidate, 1U);
 }
 
+TEST(ChooseSides, AModelInAnotherFormatIsTheReference) {
+  EXPECT_EQ(ChooseSides(PlanOf({"onnxruntime", "tensorflow"}), {}, "", Unasked)->candidate, 0U);
+  EXPECT_EQ(ChooseSides(PlanOf({"torch", "onnxruntime"}), {}, "", Unasked)->candidate, 1U);
+  // Of two of them neither has a graph to follow.
+  EXPECT_EQ(ChooseSides(PlanOf({"tensorflow", "torch"}), {}, "", Ranks(50, 40))->candidate, 0U);
+  RunPlan plan = PlanOf({"torch", "onnxruntime"});
+  plan.runners[0].model.type = "onnx";
+  EXPECT_EQ(ChooseSides(plan, {}, "", Ranks(50, 20))->candidate, 0U);
+}
+
 TEST(ChooseSides, ALabelWins) {
   const auto sides = ChooseSides(PlanOf({"onnxruntime", "openvino"}), {}, "openvino1", Unasked);
   ASSERT_TRUE(sides.ok());

@@ -28,7 +28,7 @@ class ReferenceProbe {
  public:
   ReferenceProbe(const ReferenceSource& source, std::vector<UnexposedTensor>& unexposed,
                  AfterUse after_use = AfterUse::kClose)
-      : source_(source) {
+      : source_(source), unexposed_(unexposed) {
     if (source.live != nullptr) {
       sessions_ = std::make_unique<ProbeSessions>(*source.live, unexposed, after_use);
     }
@@ -46,6 +46,7 @@ class ReferenceProbe {
   std::vector<std::string> OwnNames(const std::vector<std::string_view>& names) const;
 
   const ReferenceSource source_;
+  std::vector<UnexposedTensor>& unexposed_;
   std::unique_ptr<ProbeSessions> sessions_;
 };
 

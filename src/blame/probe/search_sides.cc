@@ -38,18 +38,32 @@ Result<SearchSides> OpenSides(const BlamePlan& plan, const SearchContext& contex
   VERNIER_ASSIGN_OR_RETURN(const Sides places, ChooseSides(plan.run, names, plan.reference, [&] {
                              return ReferenceRanks(runners);
                            }));
+  auto conversions = std::make_shared<ModelConversions>(context.pool, context.logger);
   std::optional<ProbeSide> reference;
-  if (places.reference) reference.emplace(std::move(runners[*places.reference]));
-  return SearchSides{places, std::move(saved), std::move(reference),
+  if (places.reference && IsForeign(plan.run.runners[*places.reference])) {
+    const RunnerPlan& given = plan.run.runners[*places.reference];
+    VERNIER_ASSIGN_OR_RETURN(
+        const RunnerPlan opened,
+        WithInnerTensors(given, *conversions).Annotate("'" + given.name + "'"));
+    reference.emplace(opened, "", context.pool, context.quiet, context.clock);
+  } else if (places.reference) {
+    reference.emplace(std::move(runners[*places.reference]));
+  }
+  return SearchSides{places,
+                     std::move(saved),
+                     std::move(reference),
                      std::move(runners[places.candidate]),
                      ProbeSide(plan.run.runners[places.candidate], "layers alone", context.pool,
-                               context.quiet, context.clock)};
+                               context.quiet, context.clock),
+                     std::move(conversions)};
 }
 
 Result<SearchModels> ReadModels(const SearchSides& sides) {
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const OnnxModel> model, sides.candidate.ReadModel());
   VERNIER_ASSIGN_OR_RETURN(BlameGraph graph, BlameGraph::Make(model));
-  if (!sides.reference) return SearchModels{std::move(graph), nullptr};
+  if (!sides.reference || sides.HasForeignReference()) {
+    return SearchModels{std::move(graph), nullptr};
+  }
   const bool same = sides.reference->plan().model.path == sides.candidate.plan().model.path;
   if (!same) {
     VERNIER_ASSIGN_OR_RETURN(model, sides.reference->ReadModel());

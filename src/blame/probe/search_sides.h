@@ -7,12 +7,14 @@
 #include <string>
 
 #include "blame/graph/blame_graph.h"
+#include "blame/probe/foreign_reference.h"
 #include "blame/probe/probe_side.h"
 #include "blame/probe/reference_choice.h"
 #include "blame/probe/runtime_clock.h"
 #include "blame/search/blame_plan.h"
 #include "model/onnx/onnx_model.h"
 #include "run/live/worker_pool.h"
+#include "run/runner/model_conversion.h"
 #include "run/saved/loaded_runs.h"
 #include "util/log.h"
 #include "vernier/status.h"
@@ -37,9 +39,13 @@ struct SearchSides {
   LoadedRuns saved;
   std::optional<ProbeSide> reference;  ///< nullopt: it is saved
   ProbeSide candidate;
-  ProbeSide alone;  ///< the candidate once more, for islands
+  ProbeSide alone;                                     ///< the candidate once more, for islands
+  std::shared_ptr<ModelConversions> conversions = {};  ///< holds the reference's model, if any
 
   const std::string& ReferenceName() const;
+
+  /// The reference runs a model in another format than ONNX.
+  bool HasForeignReference() const { return reference && IsForeign(reference->plan()); }
 
   /// Starts all workers, which load their frameworks in the meantime; lets them go.
   void Start();
@@ -47,12 +53,13 @@ struct SearchSides {
 };
 
 /// Reads which runs were saved, and asks the runners' backends for their ranks where that decides.
-/// Errors of CheckSides, LoadedRuns::Open and ChooseSides.
+/// Errors of CheckSides, LoadedRuns::Open, ChooseSides and WithInnerTensors.
 Result<SearchSides> OpenSides(const BlamePlan& plan, const SearchContext& context);
 
 struct SearchModels {
   BlameGraph candidate;
-  /// Null: the reference is saved. The candidate's where both sides run one file.
+  /// Null: the reference is saved, or in another format. The candidate's where both sides run one
+  /// file.
   std::shared_ptr<const OnnxModel> reference;
 
   bool AreTwo() const { return reference != nullptr && reference.get() != &candidate.model(); }

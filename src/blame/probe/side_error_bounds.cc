@@ -1,5 +1,7 @@
 #include "blame/probe/side_error_bounds.h"
 
+#include "vernier/compare_options.h"
+
 namespace vernier {
 
 PairErrorBounds MakeSideBounds(const CompareOptions& options, const SideRunners& runners) {

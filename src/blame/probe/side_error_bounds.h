@@ -8,6 +8,8 @@
 
 namespace vernier {
 
+struct CompareOptions;
+
 /// Streams of the bounds.
 inline constexpr size_t kReferenceStream = 0;
 inline constexpr size_t kCandidateStream = 1;

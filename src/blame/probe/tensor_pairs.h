@@ -10,13 +10,18 @@
 #include <vector>
 
 #include "blame/graph/blame_graph.h"
+#include "blame/probe/foreign_pairs.h"
 #include "vernier/blame_record.h"
 
 namespace vernier {
 
 struct TensorPairs {
-  /// The reference's names by the candidate's, which are views into its graph.
+  /// The reference's names by the candidate's, which are views into its graph. Tensors of a
+  /// reference in another format are renamed when they are fetched: there, both are the
+  /// candidate's.
   std::unordered_map<std::string_view, std::string> reference;
+  /// What to fetch of a reference in another format, by the candidate's names; else empty.
+  std::unordered_map<std::string_view, ForeignPair> foreign;
   std::vector<UnexposedTensor> one_sided;  ///< tensors that only one side has
 
   const std::string* Find(std::string_view candidate) const {

@@ -16,17 +16,18 @@ TensorRun::TensorRun(const RunPlan& plan, const std::atomic<int>& interrupted, L
       pool_(plan.execution, interrupted, quiet_),
       side_(plan.runners.front(), "", pool_, quiet_, clock_) {}
 
-Status TensorRun::Prepare() {
-  if (graph_) return {};
-  side_.Start();
-  VERNIER_ASSIGN_OR_RETURN(model_, side_.ReadModel());
-  VERNIER_ASSIGN_OR_RETURN(BlameGraph graph, BlameGraph::Make(model_));
-  graph_.emplace(std::move(graph));
-  return {};
+Result<std::unique_ptr<TensorRun>> TensorRun::Open(const RunPlan& plan,
+                                                   const std::atomic<int>& interrupted,
+                                                   Logger& logger) {
+  std::unique_ptr<TensorRun> run(new TensorRun(plan, interrupted, logger));
+  run->side_.Start();
+  VERNIER_ASSIGN_OR_RETURN(run->model_, run->side_.ReadModel());
+  VERNIER_ASSIGN_OR_RETURN(BlameGraph graph, BlameGraph::Make(run->model_));
+  run->graph_.emplace(std::move(graph));
+  return run;
 }
 
 Result<FoundSizes> TensorRun::SettleSizes() {
-  VERNIER_TRY(Prepare());
   const std::vector<TensorInfo> inputs = model_->RequiredInputs();
   if (!SizesAreGuessed(plan_, inputs)) return FoundSizes();
   NoLog unheard;
@@ -55,7 +56,6 @@ Status TensorRun::MakeFeed(const std::vector<TensorInfo>& inputs) {
 }
 
 Result<TensorMap> TensorRun::Run(const std::vector<std::string>& names) {
-  VERNIER_TRY(Prepare());
   std::vector<std::string> made;
   for (const std::string& name : names) {
     const bool there = std::find(made.begin(), made.end(), name) != made.end();
@@ -80,7 +80,6 @@ Result<TensorMap> TensorRun::Run(const std::vector<std::string>& names) {
 
 Result<std::vector<std::vector<std::string>>> TensorRun::Split(
     const std::vector<std::string>& names, uint64_t bytes) {
-  VERNIER_TRY(Prepare());
   VERNIER_TRY(MakeFeed(model_->RequiredInputs()));
   const TensorSizes sizes(*graph_, DimsOfLargest({*feed_}));
   std::vector<std::vector<std::string>> parts;
@@ -99,7 +98,9 @@ Result<std::vector<std::vector<std::string>>> TensorRun::Split(
 
 Result<TensorMap> RunForTensors(const RunPlan& plan, const std::vector<std::string>& names,
                                 const std::atomic<int>& interrupted, Logger& logger) {
-  return TensorRun(plan, interrupted, logger).Run(names);
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<TensorRun> run,
+                           TensorRun::Open(plan, interrupted, logger));
+  return run->Run(names);
 }
 
 }  // namespace vernier

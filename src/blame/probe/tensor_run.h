@@ -23,27 +23,29 @@ namespace vernier {
 /// The plan's first runner, asked again and again: its worker, the graph and the feed stay.
 class TensorRun {
  public:
-  /// All of them outlive it; `interrupted` is set by a signal handler.
-  TensorRun(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger);
+  /// Starts the worker and reads the model. All of them outlive it; `interrupted` is set by a
+  /// signal handler. Errors are those of ProbeSide::ReadModel and BlameGraph::Make.
+  static Result<std::unique_ptr<TensorRun>> Open(const RunPlan& plan,
+                                                 const std::atomic<int>& interrupted,
+                                                 Logger& logger);
 
   /// What it computes, from the plan's first feed, for these tensors of its ONNX model's main
   /// graph; inputs of the graph are as fed. A tensor that cannot be had is missing. Errors are
-  /// those of opening the model, of making the feed and of running; kCancelled after a signal.
+  /// those of opening the session, of making the feed and of running; kCancelled after a signal.
   Result<TensorMap> Run(const std::vector<std::string>& names);
 
   /// The names in their order, in as few parts as have at most `bytes` each, as far as sizes follow
-  /// from the feed; one whose tensor is larger is a part by itself. Errors of reading the model and
-  /// of making the feed.
+  /// from the feed; one whose tensor is larger is a part by itself. Errors of making the feed.
   Result<std::vector<std::vector<std::string>>> Split(const std::vector<std::string>& names,
                                                       uint64_t bytes);
 
   /// Sizes that it runs with, where the plan guesses them and it does not run with those of 1; none
   /// are found where there is no need. Before a feed is made: the plan may then be given them.
-  /// kCancelled, and errors of reading and opening the model.
+  /// kCancelled, and errors of opening the session.
   Result<FoundSizes> SettleSizes();
 
  private:
-  Status Prepare();
+  TensorRun(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger);
   Status MakeFeed(const std::vector<TensorInfo>& inputs);
 
   const RunPlan& plan_;
@@ -54,7 +56,7 @@ class TensorRun {
   ProbeSide side_;
   std::shared_ptr<const OnnxModel> model_;
   std::optional<BlameGraph> graph_;
-  std::optional<TensorMap> feed_;
+  std::optional<TensorMap> feed_;  // made for the first that needs it: a session may say of what
 };
 
 /// TensorRun::Run, once.

@@ -54,8 +54,12 @@ std::vector<RetypedOutput> UnprobedOutputs::Retyped() const {
 UnprobedOutputs::Judgements UnprobedOutputs::Between(size_t iteration, Names names,
                                                      const TensorMap& ours,
                                                      const TensorMap& theirs) {
-  const ErrorBounds& bounds =
-      bounds_.For(kReferenceStream, kCandidateStream, iterations_[iteration].reference);
+  std::vector<std::pair<std::string, std::string>> renamed;
+  for (const auto& [name, partner] : partners_) {
+    if (name != partner) renamed.emplace_back(partner, name);
+  }
+  const ErrorBounds& bounds = bounds_.For(kReferenceStream, kCandidateStream,
+                                          iterations_[iteration].reference, {}, renamed);
   Judgements judged;
   for (const auto& [name, partner] : partners_) {
     const Tensor* one = Find(ours, names == Names::kReference ? partner : name);

@@ -10,6 +10,7 @@
 #include "blame/probe/side_error_bounds.h"
 #include "run/comparison/pair_matching.h"
 #include "vernier/blame_record.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 

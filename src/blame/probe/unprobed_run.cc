@@ -26,8 +26,6 @@ void KeepDeclared(const OnnxModel& model, TensorMap& outputs) {
   });
 }
 
-bool TimesKernels(const ProbeSide& side) { return side.plan().backend.starts_with("tensorrt"); }
-
 // A session, and what it answers once it is closed.
 struct CandidateSession {
   std::unique_ptr<LiveRunner> runner;
@@ -111,7 +109,7 @@ Result<FoundSizes> SettleSizes(const FeedMaker& maker, SearchSides& sides, OpenS
   const BlamePlan& plan = maker.plan();
   const std::vector<TensorInfo>& inputs = maker.inputs();
   const bool drawn = plan.feeds.empty() && sides.reference;
-  if (!drawn || TimesKernels(*sides.reference) || !SizesAreGuessed(plan.run, inputs)) {
+  if (!drawn || sides.reference->BuildsEngines() || !SizesAreGuessed(plan.run, inputs)) {
     return FoundSizes();
   }
   SizeTrial trial{[&](const RunPlan& sized) { return maker.DrawFirst(sized); }, {}, maker.logger()};
@@ -123,7 +121,7 @@ Result<FoundSizes> SettleSizes(const FeedMaker& maker, SearchSides& sides, OpenS
     trial.runners.push_back({side.plan().name, infer, infer(first)});
   };
   add(*sides.reference, *sessions.reference);
-  if (!TimesKernels(sides.candidate)) add(sides.candidate, *sessions.candidate.runner);
+  if (!sides.candidate.BuildsEngines()) add(sides.candidate, *sessions.candidate.runner);
   VERNIER_ASSIGN_OR_RETURN(FoundSizes found, FindSizes(plan.run, inputs, trial));
   VERNIER_TRY(found.unsteady);
   return found;
@@ -233,7 +231,7 @@ HeldMemory CloseBoth(SearchSides& sides, OpenSessions& sessions, const SearchMod
 
 bool MayOverlap(const BlamePlan& plan, const SearchSides& sides) {
   return sides.reference && plan.max_gpu_bytes == 0 &&
-         !(TimesKernels(*sides.reference) && TimesKernels(sides.candidate));
+         !(sides.reference->BuildsEngines() && sides.candidate.BuildsEngines());
 }
 
 std::vector<RunnerRecord> UnprobedRun::Describe() const {

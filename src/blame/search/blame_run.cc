@@ -1,6 +1,7 @@
 #include "blame/search/blame_run.h"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,9 +14,12 @@
 #include "blame/probe/search_subject.h"
 #include "blame/probe/tensor_pairs.h"
 #include "blame/search/conclusion.h"
+#include "blame/search/engine_builds.h"
+#include "blame/search/foreign_search.h"
 #include "blame/search/layer_search.h"
 #include "blame/search/probe_effect.h"
 #include "core/version.h"
+#include "run/engine/shared_timings.h"
 #include "util/counted.h"
 
 namespace vernier {
@@ -130,28 +134,44 @@ void EndSearch(const SearchSubject& subject, const ReferenceSource& source, cons
   if (!subject.plan.bundle.empty() && record.error.empty()) SaveBundle(subject, source, outcome);
 }
 
-// Both sides have run: which tensors are apart, and who is to blame for it?
-void FindCulprits(const SearchSubject& subject, BlameOutcome& outcome) {
+Result<TensorPairs> PairSides(const SearchSubject& subject, BlameRecord& record) {
+  if (subject.sides.HasForeignReference()) return PairForeignSides(subject, record);
+  return PairTensors(subject.models.reference.get(), subject.unprobed.saved_names, subject.graph(),
+                     subject.unprobed.outputs.partners());
+}
+
+std::string WhyNoPairs(const SearchSubject& subject) {
+  if (subject.sides.HasForeignReference()) {
+    return "no tensor that the reference hands out is surely one of the candidate's graph: "
+           "--map-outputs says which outputs belong together";
+  }
+  return WhyNothingPairs(subject.models.reference.get(), subject.unprobed.saved_names,
+                         subject.graph());
+}
+
+// Both sides have run: which tensors are apart, and who is to blame for it? An error: the tensors
+// were not paired.
+Status FindCulprits(const SearchSubject& subject, BlameOutcome& outcome) {
   SearchSides& sides = subject.sides;
-  const OnnxModel* const reference = subject.models.reference.get();
-  const std::vector<std::string>& saved = subject.unprobed.saved_names;
-  const TensorPairs pairs =
-      PairTensors(reference, saved, subject.graph(), subject.unprobed.outputs.partners());
+  VERNIER_ASSIGN_OR_RETURN(const TensorPairs pairs, PairSides(subject, outcome.record));
   const ReferenceSource source{pairs, sides.reference ? &*sides.reference : nullptr, sides.saved,
                                sides.places.saved, subject.context.quiet};
   if (pairs.reference.empty()) {
     // Constants that differ are to blame without a layer.
     if (DifferingConstants(subject.models, subject.unprobed.outputs).empty()) {
-      GiveUp(WhyNothingPairs(reference, saved, subject.graph()), subject.context.logger, outcome);
+      GiveUp(WhyNoPairs(subject), subject.context.logger, outcome);
     }
-    return EndSearch(subject, source, Status(), 0, outcome);
+    EndSearch(subject, source, Status(), 0, outcome);
+    return {};
   }
   TensorFindings findings;
   findings.unexposed = pairs.one_sided;
   for (const auto& [name, ours] : pairs.reference) findings.visible.insert(name);
   const LayerPlan plan = PlanLayers(subject, findings.visible);
+  ForecastBuilds(subject, plan.batches.size());
   const Status searched = SearchTensors(subject, source, plan, std::move(findings), outcome.record);
   EndSearch(subject, source, searched, plan.layers(), outcome);
+  return {};
 }
 
 // From who is compared to who is to blame. An error: it ended before a tensor was looked at.
@@ -161,12 +181,12 @@ Status OpenAndRun(const BlamePlan& plan, const SearchContext& context, BlameOutc
   const Result<SearchModels> models = ReadModels(sides);
   if (!models.ok()) return UnlessChanged(models.status(), sides);
   sides.Start();
+  AnnounceBuilds(sides, context.logger);
   context.logger.Start("Running without probes");
   Result<UnprobedRun> unprobed = RunUnprobed(plan, *models, sides, context);
   if (!unprobed.ok()) return UnlessChanged(unprobed.status(), sides);
   RecordUnprobed(*unprobed, plan, context.logger, outcome);
-  FindCulprits({plan, context, sides, *models, *unprobed}, outcome);
-  return {};
+  return UnlessChanged(FindCulprits({plan, context, sides, *models, *unprobed}, outcome), sides);
 }
 
 }  // namespace
@@ -174,6 +194,8 @@ Status OpenAndRun(const BlamePlan& plan, const SearchContext& context, BlameOutc
 BlameOutcome ExecuteBlame(const BlamePlan& plan, Logger& logger,
                           const std::atomic<int>& interrupted) {
   const auto start = BlameClock::now();
+  BlamePlan shared = plan;
+  const std::optional<ScratchFolder> timings = ShareTimings(shared.run.runners);
   QuietLogger quiet(logger);
   const ExecutionPlan execution = WithOwnWorkers(plan.run.execution);
   WorkerPool pool(execution, interrupted, quiet);
@@ -182,7 +204,7 @@ BlameOutcome ExecuteBlame(const BlamePlan& plan, Logger& logger,
   BlameOutcome outcome;
   outcome.record.command = plan.run.command;
   outcome.record.version = kVersion;
-  const Status ran = OpenAndRun(plan, context, outcome);
+  const Status ran = OpenAndRun(shared, context, outcome);
   if (!ran.ok()) {
     Fail(ran, context, outcome);
     outcome.record.timing.emplace_back("runtimes", clock.seconds());

@@ -384,15 +384,15 @@ std::string SearchBodiesWithinBounds(const BodySearchInput& input, BlameRecord& 
   return record.culprits.empty() ? told : std::string();
 }
 
-std::string SayThatBodiesAreNotSearched(BlameRecord& record) {
+std::string SayThatBodiesAreNotSearched(const std::string& against, BlameRecord& record) {
   for (BlameCulprit& culprit : record.culprits) {
     if (HasBody(culprit.op_type)) {
-      culprit.why += "; its body is not searched against saved outputs";
+      culprit.why += "; its body is not searched against " + against;
     }
   }
   const bool any = std::any_of(record.layers.begin(), record.layers.end(),
                                [](const auto& layer) { return HasBody(layer.op_type); });
-  return any ? "; bodies are not searched against saved outputs" : "";
+  return any ? "; bodies are not searched against " + against : "";
 }
 
 }  // namespace vernier

@@ -46,8 +46,8 @@ void SearchBranches(const BodySearchInput& input, BlameRecord& record);
 /// searched, or one holds a culprit.
 std::string SearchBodiesWithinBounds(const BodySearchInput& input, BlameRecord& record);
 
-/// Against saved outputs: the `why` of culprits with bodies says so. Returns it for a sentence as
-/// above, where a layer has a body.
-std::string SayThatBodiesAreNotSearched(BlameRecord& record);
+/// Against a reference without a graph, which `against` calls by name ("saved outputs"): the `why`
+/// of culprits with bodies says so. Returns it for a sentence as above, where a layer has a body.
+std::string SayThatBodiesAreNotSearched(const std::string& against, BlameRecord& record);
 
 }  // namespace vernier

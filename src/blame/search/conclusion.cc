@@ -9,6 +9,7 @@
 #include "blame/judge/verdicts.h"
 #include "blame/judge/within_bounds.h"
 #include "blame/search/branch_search.h"
+#include "blame/search/foreign_search.h"
 
 namespace vernier {
 namespace {
@@ -49,7 +50,8 @@ void JudgeOutputs(const SearchSubject& subject, std::vector<BlameCulprit> consta
   NoteRetypedOutputs(outputs, record);
   std::move(constants.begin(), constants.end(), std::back_inserter(record.culprits));
   if (!record.culprits.empty()) return;
-  std::string why = WhyNotAllOutputs(subject.models, outputs, subject.plan.run.lenient, record);
+  const bool all = subject.sides.reference && !subject.plan.run.lenient;
+  std::string why = WhyNotAllOutputs(outputs, all, record);
   // A run that failed has said it.
   if (why.empty() && subject.plan.failed.empty()) {
     why = WhyNotOnlyTensors(subject.plan.run, subject.unprobed);
@@ -79,11 +81,14 @@ void Conclude(const SearchSubject& subject, const ReferenceSource& source, Blame
   }
   Accuse(graph.OutputNames(), record);
   std::string bodies;
-  if (subject.sides.reference) {
+  if (subject.models.reference != nullptr) {
     bodies = SearchBodies(subject, source, record);
+  } else if (subject.sides.reference) {
+    NameForeignTensors(record);
+    bodies = SayThatBodiesAreNotSearched("a reference in another format", record);
   } else {
     DoubtInputs([&](std::string_view name) { return graph.IsInput(name); }, record);
-    bodies = SayThatBodiesAreNotSearched(record);
+    bodies = SayThatBodiesAreNotSearched("saved outputs", record);
   }
   JudgeOutputs(subject, std::move(constants), outcome);
   if (record.culprits.empty()) {

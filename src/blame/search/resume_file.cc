@@ -35,7 +35,10 @@ std::string StampOf(const RunnerPlan& runner, const OnnxModel* model) {
   std::string text = runner.backend + " " + StampOf(runner.model.path);
   if (model != nullptr) text += StampOfWeights(runner.model, *model);
   for (const auto* options : {&runner.backend_options, &runner.session_options}) {
-    for (const auto& [key, value] : *options) text += " " + key + "=" + value;
+    for (const auto& [key, value] : *options) {
+      // A file of this command alone.
+      if (key != "command_timings") text += " " + key + "=" + value;
+    }
   }
   const ModelPlan& plan = runner.model;
   for (const auto* names : {&plan.outputs, &plan.exclude_outputs, &plan.outputs_by_type}) {

@@ -56,8 +56,9 @@ constexpr CommandSpec kBlameCommand = {
     .about =
         "Run a model with two runners, or with one against saved outputs, and compare every"
         " intermediate tensor. The candidate also runs each layer alone on the reference's tensors,"
-        " which separates errors that a layer introduces from errors that it inherits. Exit code 0"
-        " means that no layer is to blame.",
+        " which separates errors that a layer introduces from errors that it inherits. Beside an"
+        " ONNX model, a TensorFlow or PyTorch model can be the reference. Exit code 0 means that no"
+        " layer is to blame.",
     .options =
         [] {
           return OptionTable(
@@ -67,6 +68,7 @@ constexpr CommandSpec kBlameCommand = {
                ModelGroup(), OnnxLoadGroup(), OnnxRuntimeGroup(), OpenVinoGroup(),
                TensorRtConfigGroup(), TensorRtShortFormGroup(), TensorRtLoadGroup(),
                TensorRtRunGroup(), DataLoaderGroup(),
+               Only(StepGroup(), {"steps", "feed_back", "initial_state", "step_slice", "advance"}),
                Only(ComparisonGroup(), {"load_outputs_paths"}), MapGroup(), WorkerGroup(),
                BlameGroup(), BlameAloneGroup(), Only(ReportGroup(), {"reports"})});
         },

@@ -50,7 +50,7 @@ int CheckAccuracyCommand(std::span<const std::string> words, const Invocation& i
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
   const auto begin = std::chrono::steady_clock::now();
   log.Start("RUNNING | Command: " + invocation.command);
-  const RunFaults faults = CheckAccuracy(*plan, log);
+  const RunFaults faults = JudgeAccuracy(*plan, log).faults;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   return EndWithBanner(log, elapsed.count(), faults, invocation);
 }

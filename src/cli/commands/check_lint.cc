@@ -1,7 +1,6 @@
 // The faults of an ONNX model by itself: by rules, and by what runners say.
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 
 #include "cli/bind_check.h"
 #include "cli/bind_model.h"
@@ -12,9 +11,7 @@
 #include "cli/commands/interruption.h"
 #include "cli/file_conflicts.h"
 #include "cli/option_sets.h"
-#include "lint/lint.h"
 #include "lint/rules.h"
-#include "model/onnx/model_type.h"
 
 namespace vernier {
 namespace {
@@ -53,29 +50,14 @@ int CarryOutLint(const LintPlan& plan, const Invocation& invocation, ConsoleLog&
 }  // namespace
 
 Result<LintPlan> BindLint(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
-  LintPlan plan;
-  plan.path = std::string(args.Value("model_file").value_or(""));
-  if (plan.path.empty()) return InvalidArgument("no model is named");
   VERNIER_TRY(CheckFileConflicts(args, "output"));
-  plan.output = std::string(args.Value("output").value_or(""));
-  plan.strict = args.Has("strict");
-  const auto skip = args.List("skip");
-  plan.options.skip.assign(skip.begin(), skip.end());
-  VERNIER_TRY(CheckRuleNames(plan.options));
-  plan.options.external_data_dir = std::string(args.Value("external_data_dir").value_or(""));
-  if (args.Has("ignore_external_data")) plan.options.skip.emplace_back("external-data");
-  ModelTypeHints hints;
-  if (const auto type = args.Value("model_type")) hints.given = ModelTypeFromName(*type);
-  VERNIER_ASSIGN_OR_RETURN(const ModelType type, InferModelType(plan.path, hints));
-  if (type != ModelType::kOnnx) {
-    return Unimplemented("check lint checks ONNX models, and '" + plan.path + "' is of type " +
-                         std::string(ModelTypeName(type)));
-  }
-  if (!std::filesystem::exists(plan.path)) {
-    return Malformed("cannot open '" + plan.path + "': No such file or directory");
-  }
-  VERNIER_ASSIGN_OR_RETURN(plan.model, BindModel(args));
+  LintPlan plan;
+  VERNIER_ASSIGN_OR_RETURN(plan.options.model, BindModel(args));
+  plan.options.skip = ListOf(args, "skip");
+  plan.options.strict = args.Has("strict");
+  VERNIER_TRY(CheckLintOptions(plan.options));
   VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
+  plan.run.save.record = TextOf(args, "output");
   if (args.Has("iterations")) log.Warning("--iterations has no effect: the model runs on one feed");
   return plan;
 }

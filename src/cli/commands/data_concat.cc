@@ -1,141 +1,20 @@
-#include <algorithm>
-#include <map>
-#include <memory>
-
+// Files of saved tensors behind each other.
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/data_files.h"
 #include "cli/commands/interruption.h"
 #include "cli/option_sets.h"
-#include "io/results/feed_writer.h"
-#include "io/results/results_writer.h"
+#include "data/joining.h"
 
 namespace vernier {
 namespace {
 
-class Concatenation {
- public:
-  Concatenation(std::vector<DataSource> sources, Logger& log)
-      : sources_(std::move(sources)), log_(log) {}
-
-  Status WriteTo(const std::string& output) {
-    const bool outputs = sources_.front().tensors.kind == SavedKind::kOutputs;
-    for (const DataSource& source : sources_) {
-      if ((source.tensors.kind == SavedKind::kOutputs) == outputs) continue;
-      return InvalidArgument(
-          "Cannot concatenate input data with output data. Please provide files of the same type.\n"
-          "Note: '" +
-          sources_.front().path + "' holds " + (outputs ? "outputs" : "inputs") + ", '" +
-          source.path + "' " + (outputs ? "inputs" : "outputs") + ".");
-    }
-    return outputs ? WriteOutputs(output) : WriteInputs(output);
-  }
-
- private:
-  Status WriteInputs(const std::string& output) {
-    size_t total = 0;
-    for (const DataSource& source : sources_) total += source.tensors.reader->runs()[0].iterations;
-    VERNIER_ASSIGN_OR_RETURN(const auto writer,
-                             FeedWriter::Create(output, SingleFileFormat(output)));
-    const Status status = AppendFeeds(*writer);
-    if (status.ok()) {
-      log_.Info("Saving input file containing " + std::to_string(total) + " iteration(s) to " +
-                output);
-    }
-    return PublishOrDiscard(status, *writer);
-  }
-
-  Status AppendFeeds(FeedWriter& writer) {
-    for (const DataSource& source : sources_) {
-      for (size_t i = 0; i < source.tensors.reader->runs()[0].iterations; ++i) {
-        VERNIER_TRY(CheckInterrupted());
-        VERNIER_ASSIGN_OR_RETURN(const IterationResult feed, source.tensors.reader->Read(0, i));
-        WatchNames("", feed.outputs, source.path, i);
-        VERNIER_TRY(writer.Append(feed.outputs));
-      }
-    }
-    return {};
-  }
-
-  Status WriteOutputs(const std::string& output) {
-    VERNIER_ASSIGN_OR_RETURN(
-        const auto writer, ResultsWriter::Create(output, RunnerNames(), SingleFileFormat(output)));
-    const Status status = AppendAll(*writer);
-    if (status.ok()) {
-      log_.Info("Saving output file containing concatenated iteration(s) to " + output);
-    }
-    size_t longest = 0;
-    for (size_t i = 0; i < names_.size(); ++i) longest = std::max(longest, writer->finished(i));
-    return PublishOrDiscard(status, longest, *writer);
-  }
-
-  Status AppendAll(ResultsWriter& writer) {
-    for (const DataSource& source : sources_) {
-      for (size_t run = 0; run < source.tensors.reader->runs().size(); ++run) {
-        VERNIER_TRY(AppendRun(source, run, writer));
-      }
-    }
-    return {};
-  }
-
-  // Runners are joined by name, also those of one file.
-  std::vector<std::string> RunnerNames() {
-    for (const DataSource& source : sources_) {
-      for (const SavedRun& run : source.tensors.reader->runs()) {
-        const std::string name = RunnerNameOf(run);
-        if (IndexOf(name) == names_.size()) names_.push_back(name);
-      }
-    }
-    return names_;
-  }
-
-  size_t IndexOf(const std::string& name) const {
-    return static_cast<size_t>(std::find(names_.begin(), names_.end(), name) - names_.begin());
-  }
-
-  Status AppendRun(const DataSource& source, size_t run, ResultsWriter& writer) {
-    const SavedRun& saved = source.tensors.reader->runs()[run];
-    const std::string name = RunnerNameOf(saved);
-    for (size_t i = 0; i < saved.iterations; ++i) {
-      VERNIER_TRY(CheckInterrupted());
-      VERNIER_ASSIGN_OR_RETURN(IterationResult result, source.tensors.reader->Read(run, i));
-      if (result.runner_name.empty()) result.runner_name = name;
-      WatchNames(name, result.outputs, source.path, i);
-      VERNIER_TRY(writer.Append(IndexOf(name), result));
-    }
-    return {};
-  }
-
-  // Polygraphy's warning where an iteration has other names than the first of its stream.
-  void WatchNames(const std::string& stream, const TensorMap& tensors, const std::string& path,
-                  size_t iteration) {
-    const std::string names = FormatTensorNames(tensors);
-    const auto [first, is_new] = first_names_.emplace(stream, names);
-    if (is_new || first->second == names) return;
-    log_.Warning(
-        "Iteration " + std::to_string(iteration) + " from " + path +
-        " contains different tensor names than earlier iterations.\nNote: Expected names: " +
-        first->second + ", but got: " + names + ".");
-  }
-
-  std::vector<DataSource> sources_;
-  Logger& log_;
-  std::vector<std::string> names_;
-  std::map<std::string, std::string> first_names_;
-};
-
-Status Concatenate(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
-  const std::string output(*args.Value("output"));
-  VERNIER_TRY(CheckNotRead(output, args.List("paths"), invocation));
-  VERNIER_ASSIGN_OR_RETURN(std::vector<DataSource> sources, OpenDataSources(args.List("paths")));
-  return Concatenation(std::move(sources), log).WriteTo(output);
-}
-
 int DataConcatCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kDataConcatCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
-  WatchSignals();
-  return EndCommand(Concatenate(start.args, invocation, *start.log), invocation, *start.log);
+  const DataJoinPlan plan{ListOf(start.args, "paths"), TextOf(start.args, "output"),
+                          invocation.as_peer};
+  const Status done = ConcatenateData(plan, WatchSignals(), *start.log);
+  return EndCommand(done, invocation, *start.log);
 }
 
 }  // namespace

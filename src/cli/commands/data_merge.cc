@@ -1,106 +1,20 @@
-#include <algorithm>
-#include <memory>
-
+// Files of saved tensors side by side.
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/data_files.h"
 #include "cli/commands/interruption.h"
 #include "cli/option_sets.h"
-#include "io/results/feed_writer.h"
+#include "data/joining.h"
 
 namespace vernier {
 namespace {
 
-// One stream of iterations: a file of inputs, or one runner of outputs.
-struct Stream {
-  const DataSource* source;
-  size_t run;
-  size_t iterations;
-};
-
-std::vector<Stream> StreamsOf(const std::vector<DataSource>& sources) {
-  std::vector<Stream> streams;
-  for (const DataSource& source : sources) {
-    const std::vector<SavedRun>& runs = source.tensors.reader->runs();
-    for (size_t run = 0; run < runs.size(); ++run) {
-      streams.push_back({&source, run, runs[run].iterations});
-    }
-  }
-  return streams;
-}
-
-// The longest stream's iterations. Shorter ones leave the last iterations incomplete.
-size_t CountIterations(const std::vector<Stream>& streams, Logger& log) {
-  size_t longest = 0;
-  for (const Stream& stream : streams) {
-    if (longest != 0 && longest != stream.iterations) {
-      log.Warning(
-          "The provided files have different numbers of iterations.\nNote: Inputs currently"
-          " contains " +
-          std::to_string(longest) + " iterations, but the data in " + stream.source->path +
-          " contains " + std::to_string(stream.iterations) +
-          " iterations. Some iterations will contain incomplete data. ");
-    }
-    longest = std::max(longest, stream.iterations);
-  }
-  return longest;
-}
-
-// A name that is there keeps its place and takes the new value, as in a Python dictionary.
-void Update(TensorMap& feed, TensorMap tensors, const std::string& path, Logger& log) {
-  for (NamedTensor& tensor : tensors) {
-    const auto known = std::find_if(feed.begin(), feed.end(), [&](const NamedTensor& other) {
-      return other.name == tensor.name;
-    });
-    if (known == feed.end()) {
-      feed.push_back(std::move(tensor));
-      continue;
-    }
-    log.Once(Severity::kWarning,
-             "Overwriting input '" + tensor.name + "' while merging data from " + path +
-                 ". If you intended to concatenate iterations, consider using `data concat` "
-                 "instead.");
-    known->tensor = std::move(tensor.tensor);
-  }
-}
-
-Status AppendAll(const std::vector<Stream>& streams, size_t iterations, FeedWriter& writer,
-                 Logger& log) {
-  for (size_t i = 0; i < iterations; ++i) {
-    VERNIER_TRY(CheckInterrupted());
-    TensorMap feed;
-    for (const Stream& stream : streams) {
-      if (i >= stream.iterations) continue;
-      VERNIER_ASSIGN_OR_RETURN(IterationResult result,
-                               stream.source->tensors.reader->Read(stream.run, i));
-      Update(feed, std::move(result.outputs), stream.source->path, log);
-    }
-    VERNIER_TRY(writer.Append(feed));
-  }
-  return {};
-}
-
-Status Merge(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
-  const std::string output(*args.Value("output"));
-  VERNIER_TRY(CheckNotRead(output, args.List("paths"), invocation));
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<DataSource> sources,
-                           OpenDataSources(args.List("paths")));
-  const std::vector<Stream> streams = StreamsOf(sources);
-  const size_t iterations = CountIterations(streams, log);
-  VERNIER_ASSIGN_OR_RETURN(const auto writer, FeedWriter::Create(output, SingleFileFormat(output)));
-  const Status status = AppendAll(streams, iterations, *writer, log);
-  if (status.ok()) {
-    log.Info("Saving input file containing " + std::to_string(iterations) + " iteration(s) to " +
-             output);
-  }
-  return PublishOrDiscard(status, *writer);
-}
-
 int DataMergeCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kDataMergeCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
-  WatchSignals();
-  return EndCommand(Merge(start.args, invocation, *start.log), invocation, *start.log);
+  const DataJoinPlan plan{ListOf(start.args, "paths"), TextOf(start.args, "output"),
+                          invocation.as_peer};
+  const Status done = MergeData(plan, WatchSignals(), *start.log);
+  return EndCommand(done, invocation, *start.log);
 }
 
 }  // namespace

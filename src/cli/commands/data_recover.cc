@@ -1,102 +1,20 @@
-#include <filesystem>
+// What an interrupted run had saved.
+#include <string>
 
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/data_files.h"
 #include "cli/option_sets.h"
-#include "io/bytes/directory_listing.h"
-#include "io/recovery/partial_folder.h"
-#include "io/recovery/partial_results.h"
-#include "io/recovery/recover.h"
-#include "run/saved/parts_to_recover.h"
-#include "util/counted.h"
-#include "util/number_text.h"
+#include "data/recovery.h"
 
 namespace vernier {
 namespace {
 
-// NAME.partial for NAME, where that is meant.
-std::string FolderOf(std::string path) {
-  path = WithoutTrailingSlashes(std::move(path));
-  const std::string folder = path + kPartialSuffix;
-  const bool is_name = !IsPartialFolder(path) && !LacksJournal(path);
-  return is_name && (IsPartialFolder(folder) || LacksJournal(folder)) ? folder : path;
-}
-
-// NAME of NAME.partial and NAME.partial.3: beside the folder, wherever it was moved to.
-std::string NameOf(const std::string& folder) {
-  const size_t end = folder.rfind(kPartialSuffix);
-  return end == std::string::npos || end == 0 ? "" : folder.substr(0, end);
-}
-
-// A directory of iterations that was being written is completed; anything else would be replaced.
-Status CheckFree(const std::string& folder, const std::string& output) {
-  std::error_code error;
-  if (!std::filesystem::exists(output, error)) return {};
-  VERNIER_ASSIGN_OR_RETURN(const PartialManifest manifest, ReadPartialManifest(folder));
-  if (manifest.format == ResultsFormat::kJsonDirectory && IsDirectory(output)) return {};
-  return InvalidArgument("'" + output +
-                         "' exists: name another file with -o, or replace it with --overwrite");
-}
-
-// iteration(s) 5, 7-9 of runner 'a', 5 of runner 'b'
-std::string DescribeLost(const RecoveredResults& recovered) {
-  std::string text;
-  for (size_t run = 0; run < recovered.lost.size(); ++run) {
-    if (recovered.lost[run].empty()) continue;
-    text += (text.empty() ? "iteration(s) " : ", ") + NumberRanges(recovered.lost[run]) + " of " +
-            (recovered.inputs ? "inputs" : "runner '" + recovered.runs[run].name + "'");
-  }
-  return text;
-}
-
-// Ok where everything that was promised is in the new file.
-Status DescribeLoss(const RecoveredResults& recovered) {
-  if (recovered.whole()) return {};
-  const std::string stay = "; the parts stay in '" + recovered.kept_parts + "'";
-  if (recovered.lost_count() == 0) {
-    return IoError(recovered.damage + "; all that its other lines describe was recovered" + stay);
-  }
-  const std::string damage = recovered.damage.empty() ? "" : "; " + recovered.damage;
-  return IoError("left out: " + DescribeLost(recovered) + " (" + recovered.why_lost + ")" +
-                 (recovered.moved_up        ? ", later ones have moved up"
-                  : recovered.keeps_numbers ? ", the folder has no whole file of them"
-                                            : "") +
-                 damage + stay);
-}
-
-Status Recover(const ParsedArgs& args, Logger& log) {
-  const std::string named = FolderOf(std::string(*args.Value("path")));
-  if (LacksJournal(named)) {
-    return Malformed("'" + named + "' has lost its " + kJournalName +
-                     ", without which its parts cannot be read");
-  }
-  if (!IsPartialFolder(named)) {
-    return Malformed("'" + named + "' is no folder of parts: expected the NAME.partial of a run");
-  }
-  const std::string output(args.Value("output").value_or(NameOf(named)));
-  if (output.empty()) return InvalidArgument("say where to save with -o");
-  // What the run was to write may have any name.
-  if (output != NameOf(named)) {
-    VERNIER_TRY(CheckExtension(output, {".json", ".npz", ".safetensors"}));
-  }
-  VERNIER_ASSIGN_OR_RETURN(const PartsToRecover parts, ChooseParts(named, NameOf(named)));
-  const std::string& folder = parts.folder;
-  if (!args.Has("overwrite")) VERNIER_TRY(CheckFree(folder, output));
-  for (const std::string& note : parts.notes) log.Warning(note);
-  log.Info("Saving what '" + folder + "' holds to " + output);
-  VERNIER_ASSIGN_OR_RETURN(const RecoveredResults recovered, RecoverResults(folder, output));
-  for (const SavedRun& run : recovered.runs) {
-    log.Info("Recovered " + Counted(run.iterations, "iteration") + " of " +
-             (recovered.inputs ? "inputs" : "runner '" + run.name + "'"));
-  }
-  return DescribeLoss(recovered);
-}
-
 int DataRecoverCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kDataRecoverCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
-  return EndCommand(Recover(start.args, *start.log), invocation, *start.log);
+  DataRecoveryPlan plan{TextOf(start.args, "path"), {}, start.args.Has("overwrite")};
+  if (const auto output = start.args.Value("output")) plan.output = std::string(*output);
+  return EndCommand(RecoverData(plan, *start.log), invocation, *start.log);
 }
 
 }  // namespace

@@ -1,15 +1,13 @@
 // Part of a file of saved tensors: some iterations, runners or tensors.
-#include <algorithm>
-#include <functional>
-#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/data_files.h"
 #include "cli/commands/interruption.h"
 #include "cli/option_sets.h"
-#include "util/fnmatch.h"
+#include "data/selection.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -50,21 +48,6 @@ constexpr OptionRow kSelectRows[] = {
      .origin = Origin::kOurs},
 };
 
-struct IterationRange {
-  size_t first = 0;
-  size_t last = 0;  // included
-};
-
-// What is read, and what of it is kept; an empty list keeps everything.
-struct FileSelection {
-  std::string path;
-  std::string output;
-  std::vector<IterationRange> iterations;
-  std::vector<std::string> tensors;
-  SavedTensors source;
-  std::vector<size_t> runs;  // of the source
-};
-
 Result<std::vector<IterationRange>> ParseRanges(std::span<const std::string> words) {
   std::vector<IterationRange> ranges;
   for (const std::string& word : words) {
@@ -80,151 +63,29 @@ Result<std::vector<IterationRange>> ParseRanges(std::span<const std::string> wor
   return ranges;
 }
 
-bool MatchesAny(const std::string& name, std::span<const std::string> patterns) {
-  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-    return name == pattern || MatchesPattern(name, pattern);
-  });
-}
-
-// The runs that are kept: each pattern has to match one.
-Status KeepRunners(FileSelection& selection, std::span<const std::string> patterns) {
-  const std::vector<SavedRun>& runs = selection.source.reader->runs();
-  if (!patterns.empty() && selection.source.kind == SavedKind::kInputs) {
-    return InvalidArgument("--runners: '" + selection.path +
-                           "' holds inputs, which have no runner");
-  }
-  const std::vector<std::string> short_names = ShortRunnerNames(runs);
-  const auto fits = [&](size_t run, std::span<const std::string> wanted) {
-    return MatchesAny(RunnerNameOf(runs[run]), wanted) || MatchesAny(short_names[run], wanted);
-  };
-  for (size_t i = 0; i < runs.size(); ++i) {
-    if (patterns.empty() || fits(i, patterns)) selection.runs.push_back(i);
-  }
-  for (const std::string& pattern : patterns) {
-    bool found = false;
-    for (const size_t run : selection.runs) found |= fits(run, {&pattern, 1});
-    if (found) continue;
-    return InvalidArgument("--runners: '" + selection.path + "' has no runner '" + pattern +
-                           "'; there are " + FormatPythonList(short_names));
-  }
-  return {};
-}
-
-// Every range lies within every run that is kept.
-Status CheckIterationRanges(const FileSelection& selection) {
-  for (const size_t run : selection.runs) {
-    const size_t count = selection.source.reader->runs()[run].iterations;
-    for (const IterationRange& range : selection.iterations) {
-      if (range.last < count) continue;
-      return InvalidArgument("--iterations: '" + selection.path + "' has no iteration " +
-                             std::to_string(range.last) + "; it has " + std::to_string(count) +
-                             ", counted from 0");
-    }
-  }
-  return {};
-}
-
-Result<FileSelection> BindSelection(const ParsedArgs& args, const Invocation& invocation) {
+Result<DataSelectionPlan> BindDataSelection(const ParsedArgs& args, const Invocation& invocation) {
   if (!args.Has("iteration_ranges") && !args.Has("tensor_names") && !args.Has("runner_names")) {
     return InvalidArgument(
         "nothing is selected: add --iterations, --tensors or --runners, or use data convert for a"
         " copy of everything");
   }
-  FileSelection selection;
-  selection.path = std::string(*args.Value("path"));
-  selection.output = std::string(*args.Value("output"));
-  VERNIER_TRY(CheckNotRead(selection.output, std::span(&selection.path, 1), invocation));
-  VERNIER_TRY(CheckExtension(selection.output, {".json", ".npz", ".safetensors"}));
-  VERNIER_ASSIGN_OR_RETURN(selection.iterations, ParseRanges(args.List("iteration_ranges")));
-  const std::span<const std::string> tensors = args.List("tensor_names");
-  selection.tensors.assign(tensors.begin(), tensors.end());
-  VERNIER_ASSIGN_OR_RETURN(selection.source, OpenSavedTensors(selection.path, SavedKind::kInputs));
-  VERNIER_TRY(KeepRunners(selection, args.List("runner_names")));
-  VERNIER_TRY(CheckIterationRanges(selection));
-  return selection;
-}
-
-bool Keeps(const std::vector<IterationRange>& ranges, size_t iteration) {
-  const auto holds = [&](const IterationRange& range) {
-    return range.first <= iteration && iteration <= range.last;
-  };
-  return ranges.empty() || std::any_of(ranges.begin(), ranges.end(), holds);
-}
-
-// Leaves the selected tensors, of which every iteration has to have each.
-Status KeepTensors(const FileSelection& selection, size_t iteration, TensorMap& tensors) {
-  if (selection.tensors.empty()) return {};
-  for (const std::string& pattern : selection.tensors) {
-    const auto fits = [&](const NamedTensor& tensor) {
-      return MatchesAny(tensor.name, {&pattern, 1});
-    };
-    if (std::any_of(tensors.begin(), tensors.end(), fits)) continue;
-    return InvalidArgument("--tensors: iteration " + std::to_string(iteration) + " of '" +
-                           selection.path + "' has no tensor '" + pattern + "'; it has " +
-                           FormatTensorNames(tensors));
-  }
-  std::erase_if(tensors, [&](const NamedTensor& tensor) {
-    return !MatchesAny(tensor.name, selection.tensors);
-  });
-  return {};
-}
-
-// Every selected iteration of every selected run, with the selected tensors. One is in memory.
-using SelectedSink = std::function<Status(size_t position, const IterationResult& result)>;
-Status ForEachSelected(const FileSelection& selection, const SelectedSink& sink) {
-  ResultsReader& reader = *selection.source.reader;
-  for (size_t position = 0; position < selection.runs.size(); ++position) {
-    const size_t run = selection.runs[position];
-    for (size_t i = 0; i < reader.runs()[run].iterations; ++i) {
-      if (!Keeps(selection.iterations, i)) continue;
-      VERNIER_TRY(CheckInterrupted());
-      VERNIER_ASSIGN_OR_RETURN(IterationResult result, reader.Read(run, i));
-      VERNIER_TRY(KeepTensors(selection, i, result.outputs));
-      VERNIER_TRY(sink(position, result));
-    }
-  }
-  return {};
-}
-
-Status WriteSelectedInputs(const FileSelection& selection) {
-  VERNIER_ASSIGN_OR_RETURN(
-      const auto writer, FeedWriter::Create(selection.output, SingleFileFormat(selection.output)));
-  const Status status = ForEachSelected(selection, [&](size_t, const IterationResult& result) {
-    return writer->Append(result.outputs);
-  });
-  return PublishOrDiscard(status, *writer);
-}
-
-Status WriteSelectedOutputs(const FileSelection& selection) {
-  std::vector<std::string> names;
-  for (const size_t run : selection.runs) {
-    names.push_back(RunnerNameOf(selection.source.reader->runs()[run]));
-  }
-  VERNIER_ASSIGN_OR_RETURN(
-      const auto writer,
-      ResultsWriter::Create(selection.output, names, SingleFileFormat(selection.output)));
-  const Status status = ForEachSelected(selection, [&](size_t position, IterationResult result) {
-    if (result.runner_name.empty()) result.runner_name = names[position];
-    return writer->Append(position, result);
-  });
-  size_t longest = 0;
-  for (size_t i = 0; i < names.size(); ++i) longest = std::max(longest, writer->finished(i));
-  return PublishOrDiscard(status, longest, *writer);
-}
-
-Status Select(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
-  VERNIER_ASSIGN_OR_RETURN(const FileSelection selection, BindSelection(args, invocation));
-  const bool outputs = selection.source.kind == SavedKind::kOutputs;
-  log.Info(std::string("Saving the selected ") + (outputs ? "outputs" : "inputs") + " to " +
-           selection.output);
-  return outputs ? WriteSelectedOutputs(selection) : WriteSelectedInputs(selection);
+  DataSelectionPlan plan;
+  plan.path = TextOf(args, "path");
+  plan.output = TextOf(args, "output");
+  VERNIER_ASSIGN_OR_RETURN(plan.iterations, ParseRanges(args.List("iteration_ranges")));
+  plan.tensors = ListOf(args, "tensor_names");
+  plan.runners = ListOf(args, "runner_names");
+  plan.may_replace = invocation.as_peer;
+  return plan;
 }
 
 int DataSelectCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kDataSelectCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
-  WatchSignals();
-  return EndCommand(Select(start.args, invocation, *start.log), invocation, *start.log);
+  const Result<DataSelectionPlan> plan = BindDataSelection(start.args, invocation);
+  if (!plan.ok()) return EndCommand(plan.status(), invocation, *start.log);
+  const Status done = SelectData(*plan, WatchSignals(), *start.log);
+  return EndCommand(done, invocation, *start.log);
 }
 
 }  // namespace

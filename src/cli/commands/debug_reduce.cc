@@ -1,6 +1,4 @@
 // The fewest nodes of a model that still fail a check.
-#include <algorithm>
-
 #include "cli/bind_debug.h"
 #include "cli/bind_inference.h"
 #include "cli/bind_onnx_save.h"
@@ -17,19 +15,6 @@
 namespace vernier {
 namespace {
 
-bool KnowsAllShapes(const OnnxModel& model) {
-  std::vector<std::string> names;
-  for (const OnnxNode& node : model.graph().nodes) {
-    for (const std::string_view name : model.graph().Outputs(node)) {
-      if (!name.empty()) names.emplace_back(name);
-    }
-  }
-  const std::vector<TensorInfo> infos = DescribeTensors(model, names);
-  return std::all_of(infos.begin(), infos.end(), [](const TensorInfo& info) {
-    return info.shape && info.dtype != DType::kUndefined;
-  });
-}
-
 Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, Surgery& surgery,
                     Logger& log) {
   EditableModel& model = surgery.model();
@@ -45,9 +30,7 @@ Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, Surger
     VERNIER_TRY(ForceShapes(model, BindFeedSource(args, invocation, log), WatchSignals(), log));
   } else if (!args.Has("do_shape_inference")) {
     // Where rules know all sizes nobody else has to be asked.
-    VERNIER_ASSIGN_OR_RETURN(OnnxModel followed, WithShapesThatFollow(model.now(), -1));
-    const bool known = KnowsAllShapes(followed);
-    if (known) model.Become(std::move(followed));
+    VERNIER_ASSIGN_OR_RETURN(const bool known, TakeShapesThatFollow(model));
     if (!known) VERNIER_TRY(InferShapesAsAsked(args, model, log));
   }
   bool open = false;
@@ -96,7 +79,7 @@ int DebugReduceCommand(std::span<const std::string> words, const Invocation& inv
     if (!args.Has("force_fallback_shape_inference")) WarnOfUnusedFeed(FeedFlags(args), log);
     VERNIER_TRY(PrepareModel(args, invocation, surgery, log));
     VERNIER_ASSIGN_OR_RETURN(const ReduceDebugPlan plan, BindReduce(args, invocation.as_peer, log));
-    return DebugReduce(plan, surgery.model(), session, log);
+    return DebugReduce(plan, surgery.model(), session, log).status();
   };
   return RunModelTool(kDebugReduceCommand, work, true, own, invocation);
 }

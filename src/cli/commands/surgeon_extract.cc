@@ -7,15 +7,12 @@
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
 #include "cli/option_sets.h"
+#include "inference/extraction.h"
 #include "inputs/shape_spec.h"
 #include "model/edit/onnx_cut.h"
-#include "model/edit/onnx_save.h"
 #include "model/onnx/onnx_model.h"
-#include "surgeon/editable_model.h"
-#include "surgeon/graph_parts.h"
 #include "util/cast_grammar.h"
 #include "util/number_text.h"
-#include "util/unique_fd.h"
 
 namespace vernier {
 namespace {
@@ -69,61 +66,27 @@ Result<CutPlan> BindCut(const ParsedArgs& args, const OnnxModel& model) {
   return plan;
 }
 
-// The part as a model whose external data is still that of the original.
-Result<OnnxModel> Reopen(const BytePieces& pieces, const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(const int memory, ToMemfd(pieces));
-  const UniqueFd owned(memory);
-  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file,
-                           MappedFile::Open("/proc/self/fd/" + std::to_string(memory)));
-  const std::span<const std::byte> bytes = file->bytes();
-  return OnnxModel::FromBytes(bytes, std::move(file), path);
-}
-
 std::vector<std::string> NamesOf(std::span<const TensorInfo> infos) {
   std::vector<std::string> names;
   for (const TensorInfo& info : infos) names.push_back(info.name);
   return names;
 }
 
-Status ExtractFromFile(const OnnxModel& model, const CutPlan& plan, const std::string& output,
-                       const SaveOnnxOptions& options, Logger& log) {
-  VERNIER_ASSIGN_OR_RETURN(EditableModel editable, EditableModel::Open(model.path(), options.source,
-                                                                       options.ignore_weights));
-  VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, CutModel(editable.now(), plan));
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ToBytes(pieces));
-  VERNIER_ASSIGN_OR_RETURN(
-      OnnxModel part,
-      OwnModel({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, model.path()));
-  TellModel("Original Model:", model, log);
-  TellModel("New Model:", part, log);
-  editable.Become(std::move(part));
-  log.Info("Saving ONNX model to: " + output);
-  return editable.Save(output, options);
-}
-
 Status Extract(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
-  const std::string path(*args.Value("model_file"));
-  const std::string output(*args.Value("output"));
-  log.Info("Loading model: " + AbsolutePath(path));
+  ExtractionPlan plan;
+  plan.path = TextOf(args, "model_file");
+  plan.output = TextOf(args, "output");
+  log.Info("Loading model: " + AbsolutePath(plan.path));
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));
   WorkerPool pool(execution, WatchSignals(), log);
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, LoadAsAsked(args, pool, log));
-  VERNIER_ASSIGN_OR_RETURN(CutPlan plan, BindCut(args, model));
-  VERNIER_ASSIGN_OR_RETURN(const SaveOnnxOptions options, BindOnnxSave(args, log));
-  VERNIER_TRY(NodesBetween(model, NamesOf(plan.inputs), NamesOf(plan.outputs)).status());
-  VERNIER_TRY(CompleteCutAsAsked(args, invocation, model, plan, log));
-  // As it is in the file: its weights go from there to the new file, and are never in memory.
-  if (!args.Has("do_shape_inference") && !args.Has("fp_to_fp16")) {
-    return ExtractFromFile(model, plan, output, options, log);
-  }
-  VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, CutModel(model, plan));
-  VERNIER_ASSIGN_OR_RETURN(const OnnxModel part, Reopen(pieces, path));
-  TellModel("Original Model:", model, log);
-  TellModel("New Model:", part, log);
-  VERNIER_TRY(model.CheckIntact());
-  log.Info("Saving ONNX model to: " + output);
-  return SaveOnnx(part, {}, output, options);
+  VERNIER_ASSIGN_OR_RETURN(plan.cut, BindCut(args, model));
+  VERNIER_ASSIGN_OR_RETURN(plan.save, BindOnnxSave(args, log));
+  VERNIER_TRY(NodesBetween(model, NamesOf(plan.cut.inputs), NamesOf(plan.cut.outputs)).status());
+  VERNIER_TRY(CompleteCutAsAsked(args, invocation, model, plan.cut, log));
+  plan.as_in_file = !args.Has("do_shape_inference") && !args.Has("fp_to_fp16");
+  return ExtractPart(model, plan, log);
 }
 
 int SurgeonExtractCommand(std::span<const std::string> words, const Invocation& invocation) {

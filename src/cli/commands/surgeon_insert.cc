@@ -3,7 +3,7 @@
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
 #include "cli/option_sets.h"
-#include "inference/constant_worker.h"
+#include "inference/model_shapes.h"
 #include "surgeon/node_insertion.h"
 
 namespace vernier {
@@ -33,10 +33,8 @@ Status Insert(const ParsedArgs& args, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(OnnxModel inserted, WithNode(surgery.model().now(), node));
   surgery.model().Become(std::move(inserted));
   if (args.Has("do_shape_inference")) {
-    ConstantWorker worker(surgery.model(), execution, "", WatchSignals(), log);
     const ShapeTool tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
-    VERNIER_ASSIGN_OR_RETURN(OnnxModel inferred, worker.InferShapesOf(surgery.model().now(), tool));
-    surgery.model().Become(std::move(inferred));
+    VERNIER_TRY(InferShapes(surgery.model(), execution, tool, WatchSignals(), log));
   }
   return surgery.Save(args, log);
 }

@@ -60,12 +60,8 @@ Result<Surgery> Surgery::Open(const ParsedArgs& args, Logger& log) {
   return surgery;
 }
 
-void TellModel(std::string_view heading, const OnnxModel& model, Logger& log) {
-  log.Info(std::string(heading) + "\n" + FormatModel(model, {}) + "\n\n");
-}
-
 void Surgery::Tell(std::string_view heading, Logger& log) const {
-  TellModel(heading, model_->now(), log);
+  LogModel(heading, model_->now(), log);
 }
 
 Status Surgery::Save(const ParsedArgs& args, Logger& log,

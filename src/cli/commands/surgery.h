@@ -41,9 +41,6 @@ class Surgery {
   std::optional<EditableModel> model_;
 };
 
-/// Polygraphy's description of a model, without its nodes, under a heading.
-void TellModel(std::string_view heading, const OnnxModel& model, Logger& log);
-
 /// The shapes for inputs that the command line gives; without one for NAME:auto. kInvalidArgument.
 Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args);
 

@@ -1,13 +1,14 @@
+#include <algorithm>
+
 #include "cli/option_values.h"
 #include "cli/options/groups.h"
 
 namespace vernier {
 namespace {
 
-constexpr std::string_view kStates[] = {"own", "reference"};
-
 Status SetStateSource(const OptionInput& input, StepPlan& steps) {
-  steps.state = TextOf(input) == "reference" ? StateSource::kReference : StateSource::kOwn;
+  const auto* const name = std::ranges::find(kStateSourceNames, TextOf(input));
+  steps.state = static_cast<StateSource>(name - kStateSourceNames.begin());
   return {};
 }
 
@@ -65,15 +66,27 @@ constexpr OptionRow kStepRows[] = {
              " 'attention_mask:append 1' makes its last axis longer.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
+    {.flags = {"--steps-axis"},
+     .dest = "steps_axis",
+     .sets = Sets<&StepPlan::axes>(),
+     .arity = Arity::kPlus,
+     .action = OptionAction::kAppend,
+     .metavar = "RUNNER:AXIS",
+     .help = "Give this runner all steps of a sequence in one inference, joined along AXIS, and"
+             " compare the parts of its outputs along AXIS with the steps of the others.",
+     .origin = Origin::kOurs,
+     .needs = {kAnyRunner}},
     {.flags = {"--state"},
      .dest = "state",
      .sets = SetBy<&SetStateSource>(),
      .arity = Arity::kOne,
-     .choices = kStates,
+     .choices = kStateSourceNames,
      .fallback = "own",
      .metavar = "WHOSE",
      .help = "Whose state runners are fed with: each its own, so that errors add up as in use, or"
-             " all that of the first runner (reference), so that each step shows its own error.",
+             " all that of the first runner (reference), so that each step shows its own error."
+             " With cross, each has its own, and the reference infers each step once more with the"
+             " candidate's: the report says whether the history explains a difference.",
      .origin = Origin::kOurs,
      .needs = {"--feed-back"}},
     {.flags = {"--compare-state"},

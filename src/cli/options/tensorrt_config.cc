@@ -1,5 +1,9 @@
+#include <cstdlib>
+#include <string>
+
 #include "cli/options/groups.h"
 #include "cli/options/tensorrt_rows.h"
+#include "util/paths.h"
 
 namespace vernier {
 namespace {
@@ -10,6 +14,27 @@ Status SetTimingCache(const OptionInput& input, RunnerPlan& runner) {
   for (const std::string_view key : {"load_timing_cache", "save_timing_cache"}) {
     runner.session_options.emplace_back(key, TextOf(input));
   }
+  return {};
+}
+
+// "auto": where the user's programs keep what they can make anew.
+Status SetTimingCacheDir(const OptionInput& input, RunnerPlan& runner) {
+  std::string folder = TextOf(input);
+  if (folder == "auto") {
+    const char* const caches = std::getenv("XDG_CACHE_HOME");
+    const char* const home = std::getenv("HOME");
+    if (caches != nullptr && *caches == '/') {
+      folder = std::string(caches) + "/vernier";
+    } else if (home != nullptr && *home == '/') {
+      folder = std::string(home) + "/.cache/vernier";
+    } else {
+      return InvalidArgument(
+          "--timing-cache-dir auto: neither XDG_CACHE_HOME nor HOME names a folder; give the "
+          "folder itself");
+    }
+  }
+  if (folder.empty()) return InvalidArgument("--timing-cache-dir: expected a folder, got ''");
+  runner.session_options.emplace_back("timing_cache_dir", AbsolutePath(folder));
   return {};
 }
 
@@ -104,7 +129,7 @@ constexpr OptionRow kConfig[] = {
     {.flags = {"--error-on-timing-cache-miss"},
      .dest = "error_on_timing_cache_miss",
      .help = "Fail when a tactic's timing is not in the cache.",
-     .needs = {"--load-timing-cache", "--timing-cache"}},
+     .needs = {"--load-timing-cache", "--timing-cache", "--timing-cache-dir"}},
     {.flags = {"--disable-compilation-cache"},
      .dest = "disable_compilation_cache",
      .help = "Do not cache just-in-time compiled code."},
@@ -217,6 +242,15 @@ constexpr OptionRow kConfig[] = {
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Load the timing cache FILE if it exists, and save to it after building.",
+     .origin = Origin::kOurs},
+    {.flags = {"--timing-cache-dir"},
+     .dest = "timing_cache_dir",
+     .sets = SetBy<&SetTimingCacheDir>().For(kEngines),
+     .arity = Arity::kOne,
+     .metavar = "DIR",
+     .help =
+         "Keep the tactic timings of builds in DIR from command to command, in a file for each"
+         " release of TensorRT and each device. auto: vernier's folder among the user's caches.",
      .origin = Origin::kOurs},
 };
 

@@ -7,6 +7,7 @@
 
 #include "io/bytes/directory_listing.h"
 #include "io/results/feed_sources.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -73,7 +74,9 @@ Result<std::optional<TensorMap>> FeedReader::Next() {
 }
 
 std::string NameByPosition(std::span<const std::string> names, TensorMap& tensors) {
-  if (names.size() != tensors.size()) return "";
+  const bool in_parts = std::ranges::any_of(
+      tensors, [](const NamedTensor& tensor) { return CountedBy(tensor.name) != 0; });
+  if (in_parts || names.size() != tensors.size()) return "";
   std::string remark;
   const bool same_names = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
     return Find(tensors, name) != nullptr;

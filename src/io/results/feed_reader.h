@@ -67,8 +67,9 @@ class FeedReader {
 };
 
 /// `input_0.pb` of ONNX test data is the first input, whatever name is inside: gives tensors these
-/// names, in order. Where there are not as many, they keep their own. The remark, if any, is for a
-/// warning: the tensors had the same names in another order.
+/// names, in order. Where there are not as many, or some are parts of sequences or optionals
+/// (part_names.h), they keep their own. The remark, if any, is for a warning: the tensors had the
+/// same names in another order.
 std::string NameByPosition(std::span<const std::string> names, TensorMap& tensors);
 
 }  // namespace vernier

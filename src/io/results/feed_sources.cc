@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -13,7 +14,7 @@
 #include "io/json/peer_document.h"
 #include "io/json/peer_type.h"
 #include "io/results/file_kind.h"
-#include "io/test_data/tensor_proto.h"
+#include "io/test_data/nested_proto.h"
 #include "util/input_file.h"
 
 namespace vernier {
@@ -90,7 +91,7 @@ class ArchiveFeeds final : public FeedReader::Source {
 // Small files that are read when they are asked for.
 class OneFeed final : public FeedReader::Source {
  public:
-  using Loader = Result<NamedTensor> (*)(const std::string& path);
+  using Loader = Result<TensorMap> (*)(const std::string& path);
   OneFeed(std::vector<std::string> paths, Loader load, bool positional = false)
       : paths_(std::move(paths)), load_(load), positional_(positional) {}
   size_t size() const override { return 1; }
@@ -98,9 +99,9 @@ class OneFeed final : public FeedReader::Source {
   Result<TensorMap> Read(size_t) override {
     TensorMap feed;
     for (const std::string& path : paths_) {
-      Result<NamedTensor> tensor = load_(path);
-      if (!tensor.ok()) return std::move(tensor).Annotate("'" + path + "'").status();
-      feed.push_back(*std::move(tensor));
+      Result<TensorMap> tensors = load_(path);
+      if (!tensors.ok()) return std::move(tensors).Annotate("'" + path + "'").status();
+      std::ranges::move(*tensors, std::back_inserter(feed));
     }
     return feed;
   }
@@ -113,21 +114,19 @@ class OneFeed final : public FeedReader::Source {
 
 std::string StemOf(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 
-Result<NamedTensor> LoadNpy(const std::string& path) {
+Result<TensorMap> LoadNpy(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const auto file, InputFile::Open(path));
   FileSource source(file, 0, file->size());
   VERNIER_ASSIGN_OR_RETURN(Tensor tensor, ReadNpy(source, nullptr));
-  return NamedTensor{StemOf(path), std::move(tensor)};
+  return TensorMap{{StemOf(path), std::move(tensor)}};
 }
 
-Result<NamedTensor> LoadProtobuf(const std::string& path) {
+Result<TensorMap> LoadProtobuf(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const auto file, InputFile::Open(path));
   FileSource source(file, 0, file->size());
   VERNIER_ASSIGN_OR_RETURN(const Tensor bytes, ReadRawTensor(source, nullptr, DType::kUint8,
                                                              {static_cast<int64_t>(file->size())}));
-  VERNIER_ASSIGN_OR_RETURN(NamedTensor tensor, ParseTensorProto(bytes.bytes()));
-  if (tensor.name.empty()) tensor.name = StemOf(path);
-  return tensor;
+  return ParseTestData(bytes.bytes(), StemOf(path));
 }
 
 // The n of `input_<n>.pb`.

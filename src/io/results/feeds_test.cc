@@ -3,6 +3,7 @@
 #include "io/results/feed_reader.h"
 #include "io/results/feed_writer.h"
 #include "io/results/io_test_data.h"
+#include "io/test_data/nested_proto.h"
 #include "io/test_data/tensor_proto.h"
 
 namespace vernier {
@@ -120,6 +121,33 @@ TEST(FeedReader, MissingPathsAreFoundAtOnce) {
   fs::create_directory(folder / "empty");
   EXPECT_NE(FeedReader::Open({folder / "empty"}).status().message().find("No per-iteration"),
             std::string::npos);
+}
+
+std::string Described(const Result<TensorMap>& tensors) {
+  if (!tensors.ok()) return tensors.status().message();
+  std::string text;
+  for (const NamedTensor& tensor : *tensors) {
+    text += tensor.name + FormatDims(tensor.tensor.dims()) + " ";
+  }
+  return text;
+}
+
+TEST(ParseTestData, ReadsSequencesAndOptionalsInParts) {
+  const std::string tensor = std::string("\x1a\x0e\x08\x02\x10\x01\x4a\x08", 8) + "12345678";
+  const std::string one = "\x0a\x01s\x10\x01" + tensor;
+  const std::string inner = "\x10\x01" + tensor;
+  const std::string optional =
+      "\x0a\x01o\x10\x03\x2a" + std::string(1, static_cast<char>(inner.size())) + inner;
+  const std::string absent("\x0a\x01o\x10\x00", 5);
+  EXPECT_EQ(Described(ParseTestData(BytesOf(one + tensor), "f")), "s[]() s[0](2,) s[1](2,) ");
+  EXPECT_EQ(Described(ParseTestData(BytesOf(inner), "f")), "f[]() f[0](2,) ");
+  EXPECT_EQ(Described(ParseTestData(BytesOf(optional), "f")), "o?() o[]() o[0](2,) ");
+  EXPECT_EQ(Described(ParseTestData(BytesOf(absent), "f")), "o?() ");
+  EXPECT_EQ(Described(ParseTestData(BytesOf(std::string("\x0a\x01s\x10\x01", 5)), "f")), "s[]() ");
+  EXPECT_FALSE(ParseTestData(BytesOf(std::string("\x0a\x01m\x10\x04\x32\x00", 7)), "f").ok());
+  for (size_t size = 0; size < optional.size(); ++size) {
+    (void)ParseTestData(BytesOf(optional).first(size), "f").ok();
+  }
 }
 
 TEST(TensorProto, DamageNeverCrashes) {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "io/test_data/proto_cursor.h"
+
 namespace vernier {
 namespace {
 
@@ -24,76 +26,13 @@ enum Field : uint64_t {
   kDataLocation = 14,
 };
 
-enum WireType : uint64_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
-
-using ProtoBytes = std::span<const std::byte>;
-
-// One field: a number or a range of bytes.
-struct WireField {
-  uint64_t number = 0;
-  uint64_t type = 0;
-  uint64_t value = 0;
-  ProtoBytes bytes;
-};
-
-class WireCursor {
- public:
-  explicit WireCursor(ProtoBytes bytes) : bytes_(bytes) {}
-  bool done() const { return position_ == bytes_.size(); }
-
-  Result<uint64_t> Varint() {
-    uint64_t value = 0;
-    for (int shift = 0; shift < 64 && !done(); shift += 7) {
-      const auto byte = std::to_integer<uint64_t>(bytes_[position_++]);
-      if (shift == 63 && byte > 1) break;
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-    }
-    return Error();
-  }
-
-  Result<ProtoBytes> Take(uint64_t size) {
-    if (size > bytes_.size() - position_) return Error();
-    const ProtoBytes taken = bytes_.subspan(position_, static_cast<size_t>(size));
-    position_ += static_cast<size_t>(size);
-    return taken;
-  }
-
-  Result<WireField> Next() {
-    WireField field;
-    VERNIER_ASSIGN_OR_RETURN(const uint64_t key, Varint());
-    field.number = key >> 3;
-    field.type = key & 7;
-    if (field.type == kVarint) {
-      VERNIER_ASSIGN_OR_RETURN(field.value, Varint());
-      return field;
-    }
-    uint64_t size = field.type == kFixed64 ? 8 : 4;
-    if (field.type == kBytes) {
-      VERNIER_ASSIGN_OR_RETURN(size, Varint());
-    } else if (field.type != kFixed64 && field.type != kFixed32) {
-      return Error();
-    }
-    VERNIER_ASSIGN_OR_RETURN(field.bytes, Take(size));
-    return field;
-  }
-
- private:
-  Status Error() const {
-    return Malformed("byte " + std::to_string(position_) + ": this is no ONNX tensor");
-  }
-
-  ProtoBytes bytes_;
-  size_t position_ = 0;
-};
-
 // Numbers that are varints, alone or packed.
-Status AppendVarints(const WireField& field, std::vector<int64_t>& out) {
-  if (field.type == kVarint) {
+Status AppendVarints(const ProtoField& field, std::vector<int64_t>& out) {
+  if (field.type == wire::kVarint) {
     out.push_back(static_cast<int64_t>(field.value));
     return {};
   }
-  WireCursor cursor(field.bytes);
+  ProtoCursor cursor(field.bytes);
   while (!cursor.done()) {
     VERNIER_ASSIGN_OR_RETURN(const uint64_t value, cursor.Varint());
     out.push_back(static_cast<int64_t>(value));
@@ -117,7 +56,7 @@ std::string TextOf(ProtoBytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-Status ReadField(const WireField& field, ProtoParts& parts) {
+Status ReadField(const ProtoField& field, ProtoParts& parts) {
   switch (field.number) {
     case kDims:
       return AppendVarints(field, parts.dims);
@@ -191,10 +130,10 @@ Result<Tensor> Assemble(const ProtoParts& parts) {
 }  // namespace
 
 Result<NamedTensor> ParseTensorProto(std::span<const std::byte> bytes) {
-  WireCursor cursor(bytes);
+  ProtoCursor cursor(bytes);
   ProtoParts parts;
   while (!cursor.done()) {
-    VERNIER_ASSIGN_OR_RETURN(const WireField field, cursor.Next());
+    VERNIER_ASSIGN_OR_RETURN(const ProtoField field, cursor.Next());
     VERNIER_TRY(ReadField(field, parts));
   }
   VERNIER_ASSIGN_OR_RETURN(Tensor tensor, Assemble(parts));

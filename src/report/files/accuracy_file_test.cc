@@ -1,4 +1,5 @@
 #include "report/files/accuracy_file.h"
+#include "vernier/compare_options.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

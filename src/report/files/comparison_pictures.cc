@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "compare/comparison.h"
 #include "picture/error_plot.h"
 #include "picture/heatmap.h"
 #include "picture/picture_file.h"

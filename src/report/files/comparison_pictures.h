@@ -7,13 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "compare/comparison.h"
 #include "picture/slices.h"
 #include "picture/subject.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {
+
+struct IterationComparison;
+struct OutputComparison;
+struct SimpleResult;
 
 /// Draws heat maps and error plots of `simple`'s comparisons, with Polygraphy's log lines and file
 /// names. Polygraphy overwrites an output's pictures in each iteration; here those of its worst

@@ -94,7 +94,8 @@ function build() {
   coverage();
   const main = document.getElementById('main');
   const left = make('div', {});
-  for (const part of [blameSection(), pairChoice(), layersSection(), graphSection(), outputsSection()]) {
+  for (const part of [blameSection(), pairChoice(), stepsSection(), layersSection(), graphSection(),
+    outputsSection()]) {
     if (part) left.append(part);
   }
   const panel = outputPanel();

@@ -10,6 +10,7 @@
 #include "record/page_json.h"
 #include "report/text/next_step.h"
 #include "report/text/run_summary.h"
+#include "report/text/step_text.h"
 #include "report/text/verdict_text.h"
 #include "util/number_text.h"
 #include "util/shell_words.h"
@@ -84,6 +85,7 @@ void AddOutput(JsonWriter& json, const OutputRecord& output, const OwnErrors& ow
 void AddPair(JsonWriter& json, const PairRecord& pair, bool averaged, const OwnErrors& own) {
   json.BeginObject();
   AddText(json, "summary", FormatPair(pair, averaged));
+  AddText(json, "steps", FormatSteps(pair));
   json.Key("outputs");
   json.BeginArray();
   for (const OutputRecord& output : pair.outputs) {
@@ -102,6 +104,9 @@ std::string MakeTexts(const RunRecord& record) {
   json.BeginObject();
   if (verdict.outcome == Outcome::kMismatched) AddText(json, "next", Trim(FormatAdvice(record)));
   AddText(json, "command", origin.words.empty() ? record.command : JoinForShell(origin.words));
+  if (record.blame != nullptr && record.blame->at_step) {
+    AddText(json, "at_step", FormatBlameStep(*record.blame->at_step));
+  }
   AddMetrics(json);
   const OwnErrors own = OwnErrorsOf(record);
   json.Key("pairs");

@@ -5,8 +5,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "compare/comparison.h"
 #include "kernels/magnitudes.h"
-#include "kernels/pair_measures.h"
 #include "model/onnx/external_data.h"
 #include "model/onnx/mapped_weight.h"
 #include "model/onnx/onnx_order.h"

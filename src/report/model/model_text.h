@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/onnx/onnx_model.h"
+#include "util/log.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -23,6 +25,11 @@ struct ModelTextOptions {
 /// The text behind "==== ONNX Model ====". Weights are read only where they are shown; one that
 /// cannot be read says so in its place.
 std::string FormatModel(const OnnxModel& model, const ModelTextOptions& options);
+
+/// Polygraphy's description of a model, without its nodes, under a heading.
+inline void LogModel(std::string_view heading, const OnnxModel& model, Logger& log) {
+  log.Info(std::string(heading) + "\n" + FormatModel(model, {}) + "\n\n");
+}
 
 /// One node, which has this name or makes a tensor of it, of the graph or of a body, with its
 /// attributes and the statistics of the weights that it reads. kNotFound.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "compare/comparison.h"
 #include "core/coordinates.h"
 #include "report/text/numpy_text.h"
 #include "util/number_text.h"

@@ -4,8 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "compare/comparison.h"
+#include "kernels/histogram.h"
+#include "kernels/statistics.h"
 #include "util/log.h"
+#include "vernier/tensor.h"
 
 namespace vernier {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "record/side_names.h"
+#include "report/text/step_text.h"
 #include "report/text/text_table.h"
 #include "util/counted.h"
 #include "util/number_text.h"
@@ -197,6 +198,7 @@ std::string FormatBlame(const BlameRecord& given, bool all_layers) {
       " compared" + Covered(record) +
       (record.iterations > 1 ? ", the worst of " + Counted(record.iterations, "iteration") : "") +
       "\n";
+  if (record.at_step) text += VisibleLine(FormatBlameStep(*record.at_step)) + "\n";
   text += Culprits(record);
   text += Ranking(record, all_layers);
   if (!record.first_divergence.empty()) {

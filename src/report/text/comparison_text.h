@@ -11,6 +11,8 @@
 
 namespace vernier {
 
+struct CompareOptions;
+
 /// Prints the comparison of runners, pair by pair and iteration by iteration. Lines start at the
 /// logger's current indentation.
 class ComparisonReporter {

@@ -21,10 +21,8 @@ namespace {
 std::string OneLine(std::string_view text) { return VisibleLine(text) + "\n"; }
 
 const RunnerRecord* FindRunner(const RunRecord& record, const std::string& name) {
-  for (const RunnerRecord& runner : record.runners) {
-    if (runner.name == name) return &runner;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(record.runners, name, &RunnerRecord::name);
+  return found == record.runners.end() ? nullptr : &*found;
 }
 
 // Whether `blame` can probe it. Scripts may do with the model what they like.
@@ -33,10 +31,12 @@ bool IsOnnx(const RunnerRecord* runner) {
 }
 
 // Empty: nothing would name the layer.
-std::string LayerAdvice(const RunnerRecord* first, const RunnerRecord* second) {
-  if (IsOnnx(first) && IsOnnx(second)) {
-    return "to find the layer: add --blame";
+std::string LayerAdvice(const RunnerRecord* first, const RunnerRecord* second, bool steps) {
+  const bool both = IsOnnx(first) && IsOnnx(second);
+  if (both && steps) {
+    return "to find the step and its layer: `vernier blame` with these runners and steps";
   }
+  if (both) return "to find the layer: add --blame";
   const bool one_saved = (first == nullptr) != (second == nullptr);
   if (!one_saved || !(IsOnnx(first) || IsOnnx(second))) return "";
   return "to find the layer: `vernier blame` with outputs that were saved with --onnx-outputs '*' "
@@ -130,7 +130,7 @@ std::string FormatAdvice(const RunRecord& record) {
   if (pair == record.pairs.end()) return LogitsAdvice(record);
   const RunnerRecord* first = FindRunner(record, pair->first);
   const RunnerRecord* second = FindRunner(record, pair->second);
-  std::string next = LayerAdvice(first, second);
+  std::string next = LayerAdvice(first, second, record.steps.has_value());
   if (const std::string options = AdviceToAccept(record); !options.empty()) {
     next += (next.empty() ? "" : "; ") + ("to accept this difference: use" + options);
     // Of a pair of tolerances, each is only known to be enough beside the other as it was.

@@ -67,6 +67,10 @@ TEST(RunSummary, AdviceNamesBlameWhereItCanProbe) {
   record.runners[1].model = "b.onnx";
   EXPECT_THAT(FormatRunSummary(record, {}),
               HasSubstr("next: to find the layer: add --blame; to accept this difference: use"));
+  record.steps = StepsRecord{};
+  EXPECT_THAT(FormatRunSummary(record, {}),
+              HasSubstr("next: to find the step and its layer: `vernier blame` with these runners "
+                        "and steps; to accept"));
   // Against a file: probes of the one side need those of the other.
   record.runners.resize(1);
   EXPECT_THAT(FormatRunSummary(record, {}),

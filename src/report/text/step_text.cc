@@ -34,6 +34,35 @@ std::string GrowthInWords(const TimeRecord& time) {
          from;
 }
 
+// Of --state cross.
+std::string HistoryInWords(const PairRecord& pair, const OutputRecord& output) {
+  const TimeRecord& time = *output.time;
+  if (!time.crossed || output.not_verified > 0) return "";
+  const CrossedRecord& crossed = *time.crossed;
+  const std::string fed = "; fed with the state of " + pair.second + ", " + pair.first;
+  if (crossed.first_bad_step) {
+    return fed + " gives something else at step " + std::to_string(*crossed.first_bad_step) +
+           " of sequence " + std::to_string(crossed.first_bad_sequence.value_or(0)) +
+           ": that step is wrong by itself";
+  }
+  if (!time.first_bad_step) return "";
+  if (crossed.steps < time.steps) {
+    return fed + " was asked at " + std::to_string(crossed.steps) + " of " +
+           Counted(time.steps, "step") + " only, and gives the same there";
+  }
+  return fed + " gives the same at every step: the history explains it";
+}
+
+std::string BadStepInWords(const OutputRecord& output) {
+  const TimeRecord& time = *output.time;
+  if (time.first_bad_step) {
+    return "first out of tolerance at step " + std::to_string(*time.first_bad_step) +
+           " of sequence " + std::to_string(time.first_bad_sequence.value_or(0));
+  }
+  if (output.not_verified > 0) return Counted(output.not_verified, "step") + " could not be judged";
+  return "no step is out of tolerance";
+}
+
 }  // namespace
 
 std::string FormatSteps(const PairRecord& pair) {
@@ -46,15 +75,34 @@ std::string FormatSteps(const PairRecord& pair) {
   const TimeRecord& time = *told->time;
   // A NaN is no error of 0.
   const bool no_error = time.largest_rms == 0.0 && !time.first_bad_step;
-  std::string text = std::string(time.own ? "each step's own error" : "the error") +
-                     " of output '" + told->name + "' " +
-                     (no_error ? "is 0 at every step" : GrowthInWords(time)) + "; ";
-  if (!time.first_bad_step && told->not_verified > 0) {
-    return text + Counted(told->not_verified, "step") + " could not be judged";
+  return std::string(time.own ? "each step's own error" : "the error") + " of output '" +
+         told->name + "' " + (no_error ? "is 0 at every step" : GrowthInWords(time)) + "; " +
+         BadStepInWords(*told) + HistoryInWords(pair, *told);
+}
+
+std::string FormatBlameStep(const BlameStepRecord& step) {
+  const auto times = [](double error) { return FormatG(error, 3) + " times its error bound"; };
+  const auto place = [](int64_t at, int64_t sequence) {
+    return "step " + std::to_string(at) + " of sequence " + std::to_string(sequence);
+  };
+  std::string text = "The layers are those of " + place(step.step, step.sequence) +
+                     ": fed with one state, output '" + step.output + "' is at " +
+                     times(step.own_error) + ", and each with its own, the worst is at " +
+                     times(step.total_error) + "; ";
+  if (!step.wrong_by_itself && !step.first_total_step) {
+    return text + "no step is out of its bound";
   }
-  if (!time.first_bad_step) return text + "no step is out of tolerance";
-  return text + "first out of tolerance at step " + std::to_string(*time.first_bad_step) +
-         " of sequence " + std::to_string(time.first_bad_sequence.value_or(0));
+  if (!step.wrong_by_itself) return text + "the state came wrong, no step is wrong by itself";
+  text += "it is the first that is wrong by itself";
+  if (step.first_total_step) {
+    const int64_t sequence = step.first_total_sequence.value_or(0);
+    const bool before =
+        std::tuple(sequence, *step.first_total_step) < std::tuple(step.sequence, step.step);
+    if (before)
+      text += ", but its state came wrong: " + place(*step.first_total_step, sequence) +
+              " is out of its bound already";
+  }
+  return text;
 }
 
 }  // namespace vernier

@@ -12,6 +12,7 @@
 #include "report/text/threshold_advice.h"
 #include "report/text/verdict_text.h"
 #include "util/shell_words.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -59,6 +60,9 @@ bool FailedSimple(const OutputRecord& output) {
 // Whether there is an option for everything that the output failed.
 bool HasOptions(const OutputRecord& output) {
   if (output.without_numbers > 0) return false;
+  // No tolerance makes a sequence longer.
+  const bool counts = output.dtype == "int64" || output.dtype == "bool";
+  if (counts && CountedBy(output.name) != '\0') return false;
   if (FailedSimple(output) && !RequiredOf(output)) return false;
   return std::ranges::all_of(output.figures.gates, [](const GateRecord& gate) {
     return gate.verdict != "failed" || gate.function == "simple" || HasThreshold(gate);

@@ -37,6 +37,12 @@ TEST(AdviceToAccept, ARelativeErrorOfZeroByZeroTakesTheAbsoluteOne) {
   EXPECT_EQ(AdviceToAccept(RecordWith({Failing("y", nan, nan)})), "");
 }
 
+TEST(AdviceToAccept, NoToleranceHelpsWhereLengthsDiffer) {
+  OutputRecord length = Failing("out[]", 1, 0.5);
+  length.dtype = length.other_dtype = "int64";
+  EXPECT_EQ(AdviceToAccept(RecordWith({length})), "");
+}
+
 TEST(AdviceToAccept, NoToleranceHelpsWhereATypeIsRejected) {
   RunRecord record = RecordWith({Failing("y", 0.5, 0.25)});
   record.pairs[0].retyped = true;

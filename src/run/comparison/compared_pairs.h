@@ -23,6 +23,7 @@ struct ComparedPair {
   bool believed = true;
   std::pair<std::string, std::string> shown = {};  ///< names of the sides, for people
   PairTimes times = {};                            ///< where iterations are steps of sequences
+  PairTimes crossed = {};                          ///< of --state cross
 
   std::string label() const { return shown.first + " vs. " + shown.second; }
 };

@@ -7,6 +7,7 @@
 
 #include "compare/comparator.h"
 #include "compare/postprocess.h"
+#include "compare/validate.h"
 #include "run/comparison/script_comparison.h"
 
 namespace vernier {
@@ -60,6 +61,8 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
   if (bounds_ != nullptr && parts.live != nullptr && !plan.execution.sequential) {
     hearing_.emplace(*parts.live, *bounds_);
   }
+  const bool crosses = steps_ != nullptr && steps_->plan().state == StateSource::kCross;
+  if (crosses && parts.live != nullptr) crossing_.emplace(*parts.live);
 }
 
 Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) {
@@ -67,16 +70,17 @@ Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) 
     std::optional<IterationResult>& side = outputs[i];
     if (!side) continue;
     KeepTypes(i, side->outputs);
-    if (scripts_.postprocessing == nullptr) {
-      KeepHiddenNans(i, side->outputs);
-      VERNIER_TRY(PostprocessTopK(side->outputs, plan_->postprocess));
-    } else {
-      VERNIER_ASSIGN_OR_RETURN(TensorMap changed,
-                               scripts_.postprocessing->Postprocess(*side, iteration));
-      AddDropped(side->outputs, changed, dropped_[i]);
-      side->outputs = std::move(changed);
-    }
+    if (scripts_.postprocessing == nullptr) KeepHiddenNans(i, side->outputs);
+    const TensorMap before = side->outputs;
+    VERNIER_TRY(PostprocessOne(iteration, *side));
+    AddDropped(before, side->outputs, dropped_[i]);
   }
+  return {};
+}
+
+Status ComparisonRun::PostprocessOne(int64_t iteration, IterationResult& side) {
+  if (scripts_.postprocessing == nullptr) return PostprocessTopK(side.outputs, plan_->postprocess);
+  VERNIER_ASSIGN_OR_RETURN(side.outputs, scripts_.postprocessing->Postprocess(side, iteration));
   return {};
 }
 
@@ -274,6 +278,7 @@ Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs
     VERNIER_ASSIGN_OR_RETURN(const IterationComparison comparison,
                              CompareSides(pair, iteration, outputs));
     VERNIER_TRY(AddRows(pair, iteration, comparison));
+    if (crossing_) VERNIER_TRY(AddCrossed(pair, iteration, outputs, comparison));
     observer_->PairCompared(comparison);
     if (plan_->compare.fail_fast && !comparison.passed()) stopped_ = true;
     // Polygraphy gives up where nothing has a counterpart; we go on and say so at the end.

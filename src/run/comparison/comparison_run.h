@@ -12,9 +12,12 @@
 #include <vector>
 
 #include "backend/script_client.h"
+#include "compare/comparison.h"
 #include "run/comparison/compared_pairs.h"
 #include "run/comparison/pair_error_bounds.h"
 #include "run/comparison/second_hearing.h"
+#include "run/comparison/state_crossing.h"
+#include "run/comparison/streams.h"
 #include "run/exit_code.h"
 #include "run/run_observer.h"
 #include "run/saved/row_writer.h"
@@ -26,15 +29,6 @@
 #include "vernier/tensor.h"
 
 namespace vernier {
-
-/// One side's outputs of an iteration; absent where its runner has failed.
-using IterationOutputs = std::vector<std::optional<IterationResult>>;
-
-/// The iterations of a side.
-struct StreamLength {
-  int64_t made = 0;
-  std::optional<int64_t> asked;  ///< how many there should be; nullopt: not known
-};
 
 /// Whether comparing less than was asked for is a fault of its own, or follows from another.
 enum class Coverage : uint8_t { kJudged, kIgnored };
@@ -52,7 +46,8 @@ struct ComparisonParts {
   /// The bounds of --tolerance auto, asked while comparing.
   PairErrorBounds* bounds = nullptr;
   /// Runners that can infer once more: the condition of outputs that are over their bounds is
-  /// measured with them. Without, those bounds stay as they are.
+  /// measured with them, and what the reference gives with the candidate's state. Without, those
+  /// bounds stay as they are.
   LiveRuns* live = nullptr;
   RowWriter* rows = nullptr;  ///< keeps the rows of all pairs under their labels
   /// Iterations are steps of sequences: outputs that are fed back are compared at the first, the
@@ -125,6 +120,9 @@ class ComparisonRun {
                                              const IterationOutputs& outputs,
                                              const MatchedSides& sides);
   Status AddRows(Pair& pair, int64_t iteration, const IterationComparison& comparison);
+  Status AddCrossed(Pair& pair, int64_t iteration, const IterationOutputs& outputs,
+                    const IterationComparison& comparison);
+  Status PostprocessOne(int64_t iteration, IterationResult& side);
   Result<IterationComparison> ComparePair(const MatchedSides& sides, int64_t iteration);
   Result<IterationComparison> HearAgain(const Pair& pair, int64_t iteration,
                                         const IterationOutputs& outputs, const MatchedSides& sides,
@@ -155,6 +153,7 @@ class ComparisonRun {
   ComparisonParts::Scripts scripts_;
   PairErrorBounds* bounds_;
   std::optional<SecondHearing> hearing_;
+  std::optional<StateCrossing> crossing_;
   ComparisonDetail detail_;
   RowWriter* rows_;
   const StepStates* steps_;

@@ -119,6 +119,7 @@ void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage co
 
 void ComparisonRun::AddTimes(const Pair& pair, PairRecord& record) const {
   pair.times.AddTo(record, steps_->plan().state == StateSource::kReference);
+  if (crossing_) pair.crossed.AddCrossedTo(record);
   for (OutputRecord& output : record.outputs) {
     if (!output.time) continue;
     output.time->fed_back =

@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "compare/comparison.h"
+#include "compare/tally.h"
+#include "compare/validate.h"
 #include "run/run_observer.h"
 
 namespace vernier {

@@ -8,7 +8,7 @@
 #include "run/live/live_runner.h"
 #include "run/live/worker_pool.h"
 #include "util/log.h"
-#include "vernier/run_plan.h"
+#include "vernier/runner_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

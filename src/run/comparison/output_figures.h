@@ -3,10 +3,11 @@
 
 #include <cstdint>
 
-#include "compare/comparison.h"
 #include "vernier/run_record.h"
 
 namespace vernier {
+
+struct OutputComparison;
 
 /// Whether to read the elements again for the record's charts.
 enum class Charts : uint8_t { kNone, kWanted };

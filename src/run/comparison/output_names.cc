@@ -9,6 +9,7 @@
 
 #include "compare/metric_table.h"
 #include "util/close_matches.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -45,10 +46,17 @@ NamedOutputs NamedByUs(const CompareOptions& compare) {
 }
 
 // Empty: all of them are there.
-std::string WhatIsMissing(const NamedOutputs& named, std::span<const std::string> outputs) {
+std::string WhatIsMissing(const NamedOutputs& named, std::span<const std::string> outputs,
+                          std::span<const std::string> wholes) {
   const std::vector<std::string_view> known(outputs.begin(), outputs.end());
   for (const auto& [flag, name] : named) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const bool found = std::any_of(known.begin(), known.end(), [&](std::string_view output) {
+      return output == name || IsPartOf(output, name);
+    });
+    const bool in_whole = std::any_of(wholes.begin(), wholes.end(), [&](const std::string& whole) {
+      return BelongsTo(name, whole);
+    });
+    if (found || in_whole) continue;
     const std::vector<std::string> near = CloseMatches(name, known, 1);
     return std::string(flag) + ": there is no output '" + std::string(name) + "'" +
            (near.empty() ? "" : "; did you mean '" + near.front() + "'?");
@@ -58,16 +66,17 @@ std::string WhatIsMissing(const NamedOutputs& named, std::span<const std::string
 
 }  // namespace
 
-Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& outputs) {
+Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& outputs,
+                        std::span<const std::string> wholes) {
   NamedOutputs theirs = NamedByPolygraphy(plan), ours = NamedByUs(plan.compare);
   for (const MetricRow* metric : MetricsByOrigin()) {
     AddNames(metric->flag, plan.compare.thresholds[metric->function],
              metric->is_ours() ? ours : theirs);
   }
-  if (std::string missing = WhatIsMissing(ours, outputs); !missing.empty()) {
+  if (std::string missing = WhatIsMissing(ours, outputs, wholes); !missing.empty()) {
     return InvalidArgument(std::move(missing));
   }
-  if (std::string missing = WhatIsMissing(theirs, outputs); !missing.empty()) {
+  if (std::string missing = WhatIsMissing(theirs, outputs, wholes); !missing.empty()) {
     return NotFound(std::move(missing));
   }
   return {};

@@ -7,6 +7,8 @@
 
 #include "model/rounding/error_growth.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -17,6 +19,8 @@ constexpr double kElementSteps = 4;
 constexpr double kSampleDeviations = 3;
 // Where flips may have reached a larger share of the elements, the others tell nothing.
 constexpr double kMostReached = 0.9;
+// Where the other errors are so large beside a step, their tails look like flips.
+constexpr double kMostClean = 0.25;
 // The noise of one setting is a sample of what settings do.
 constexpr double kNoiseTimes = 8;
 // Where two settings agree to the bit, a bound still allows for this many roundings: fewer of the
@@ -98,6 +102,15 @@ std::string Count(int64_t count, std::string_view what) {
   return ", " + std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
 }
 
+// Of a part of a sequence, map or optional: that of the whole.
+ErrorPredictions::const_iterator PredictionOf(const std::string& output,
+                                              const ErrorPredictions& predictions) {
+  const auto found = predictions.find(output);
+  if (found != predictions.end()) return found;
+  return std::ranges::find_if(predictions,
+                              [&](const auto& entry) { return IsPartOf(output, entry.first); });
+}
+
 // The bound of values that are no floats.
 std::string ExactValues(DType dtype) {
   return dtype == DType::kString ? "strings, exact" : "integers, exact";
@@ -139,7 +152,8 @@ ErrorBound MakeBound(const ErrorPrediction& prediction, const Tensor& tensor, bo
     bound.rectified = prediction.rectified;
     bound.thinned = prediction.thinned;
     bound.allowed = std::min(prediction.reached + prediction.fresh, 1.0);
-    if (prediction.step > 0 && bound.allowed < kMostReached) {
+    const bool flips_show = prediction.clean <= kMostClean * prediction.step;
+    if (prediction.step > 0 && bound.allowed < kMostReached && flips_show) {
       bound.clean = std::max(prediction.clean, floor);
     }
   } else if (prediction.steps) {
@@ -319,7 +333,7 @@ void PairErrorBounds::SetBounds(Pair pair, const TensorMap& outputs,
       bounds.Set(output.name, MakeMeasuredBound(pair, dtype, noise->second));
       continue;
     }
-    const auto found = predictions.find(output.name);
+    const auto found = PredictionOf(output.name, predictions);
     const bool known = found != predictions.end();
     const RunnerArithmetic a_side = GraphOf(pair.first).arithmetic;
     const RunnerArithmetic b_side = GraphOf(pair.second).arithmetic;

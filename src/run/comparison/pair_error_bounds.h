@@ -16,10 +16,11 @@
 #include "model/rounding/error_model.h"
 #include "run/live/live_runner.h"
 #include "util/processor.h"
-#include "vernier/compare_options.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
+
+struct CompareOptions;
 
 /// A runner's graph (null: not known) and how it computes.
 struct RunnerGraph {

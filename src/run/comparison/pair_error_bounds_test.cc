@@ -6,6 +6,7 @@
 
 #include "compare/tensor_for_test.h"
 #include "model/onnx/onnx_test_model.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -114,6 +115,17 @@ TensorMap TwoOutputs(float error_of_h) {
   const Tensor y = Floats({32, 64}, values);
   for (size_t i = 0; i < values.size(); ++i) values[i] *= i % 2 ? 1 + error_of_h : 1 - error_of_h;
   return {{"y", y}, {"h", Floats({32, 64}, values)}};
+}
+
+TEST(PairErrorBoundsTest, NoiseAsLargeAsAStepHidesFlips) {
+  const std::vector<float> values(100, 1.0F);
+  const Tensor tensor = *Tensor::Copy(DType::kFloat32, {100}, std::as_bytes(std::span(values)));
+  ErrorPrediction prediction;
+  prediction.step = 1e-3;
+  prediction.clean = 1e-5;
+  EXPECT_GT(MakeBound(prediction, tensor, true).clean, 0);
+  prediction.clean = 7e-4;
+  EXPECT_EQ(MakeBound(prediction, tensor, true).clean, 0) << "not looked at";
 }
 
 TEST(PairErrorBoundsTest, WhatIsFoundOnAnOutputTellsOfTheNext) {

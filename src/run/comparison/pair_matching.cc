@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compare/comparison.h"
 #include "record/runner_name.h"
 #include "util/number_text.h"
 

@@ -8,14 +8,17 @@
 #include <utility>
 #include <vector>
 
-#include "compare/comparison.h"
 #include "compare/output_matcher.h"
+#include "compare/pairing.h"
 #include "run/comparison/name_maps.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
+
+class DeviceMeasure;
+struct IterationComparison;
 
 /// Both sides of an iteration as they are compared. Refers to what it was made of where nothing
 /// had to be changed.

@@ -5,13 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "compare/comparison.h"
 #include "compare/tally.h"
 #include "run/comparison/output_figures.h"
 #include "vernier/row_record.h"
 #include "vernier/run_record.h"
 
 namespace vernier {
+
+struct IterationComparison;
+struct OutputComparison;
 
 class PairRecorder {
  public:

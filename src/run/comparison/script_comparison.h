@@ -3,11 +3,12 @@
 
 #include "backend/script_client.h"
 #include "compare/comparison.h"
-#include "vernier/compare_options.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
+
+struct CompareOptions;
 
 /// What becomes of a script's verdict on a name that neither side has, and of one that is no truth
 /// value ("FAILED", [False]).

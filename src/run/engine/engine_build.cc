@@ -38,8 +38,7 @@ Result<RunnerRecord> BuildEngineFile(const RunPlan& plan, const std::atomic<int>
                                      Logger& logger, const CallerObjects* caller,
                                      const LiveRunner::Waiting& waiting) {
   WorkerPool pool(plan.execution, interrupted, logger, caller);
-  LiveRunner runner(plan.runners.front());
-  runner.WaitWith(waiting);
+  LiveRunner runner(plan.runners.front(), waiting);
   RunScripts scripts;
   if (RunScripts::Wanted(plan)) {
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> python, pool.GetForScripts());

@@ -15,11 +15,12 @@
 #include "run/live/held_log.h"
 #include "run/steps/step_sequence.h"
 #include "util/log.h"
-#include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
+
+struct RunPlan;
 
 /// What of a feed is made in Python; null where nothing is.
 struct PythonFeeds {

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/pair_measures.h"
+
 namespace vernier {
 
 // One output and its range of addresses. Lives as long as a tensor refers to it.

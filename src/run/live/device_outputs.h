@@ -14,6 +14,9 @@
 
 namespace vernier {
 
+struct MeasureRequest;
+struct PairMeasures;
+
 /// Not thread-safe, as the workers. The tensors must not outlive it.
 ///
 /// The bytes of a tensor that is held lie in a reserved range of addresses that cannot be read:

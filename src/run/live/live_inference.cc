@@ -2,28 +2,69 @@
 
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "run/saved/saved_progress.h"
 
 namespace vernier {
 
-Result<IterationOutputs> LiveInference::InferAll(const TensorMap& feed, int64_t iteration) {
-  IterationOutputs outputs;
-  if (plan_.execution.parallel) {
-    for (size_t i = 0; i < live_.size(); ++i) VERNIER_TRY(PrepareBounds(i, feed, iteration));
-    VERNIER_ASSIGN_OR_RETURN(auto made, live_.InferSideBySide(feed, iteration));
-    Status first;
-    for (size_t i = 0; i < live_.size(); ++i) {
-      // Of all of them, so that nobody's log is held any longer.
-      Result<std::optional<IterationResult>> result =
-          live_.Settle(i, iteration, std::move(made[i]));
-      if (first.ok()) first = result.status();
-      if (first.ok()) first = TakeResult(i, feed, iteration, *result);
-      if (first.ok()) outputs.push_back(*std::move(result));
-    }
-    VERNIER_TRY(first);
-    return outputs;
-  }
+bool LiveInference::IsSaved(size_t index, int64_t iteration) const {
+  return progress_ != nullptr && live_[index].alive() && progress_->Has(index, iteration);
+}
+
+Result<std::optional<IterationResult>> LiveInference::TakeSaved(size_t index, int64_t iteration) {
+  VERNIER_ASSIGN_OR_RETURN(IterationResult saved, progress_->Take(index, iteration));
+  live_[index].TakeOver(saved.runtime_s);
+  return std::optional<IterationResult>(std::move(saved));
+}
+
+// What is there already is not sent ahead.
+LiveRuns::Work LiveInference::UnlessSaved(size_t index, int64_t next,
+                                          const LiveRuns::Work& meanwhile) const {
+  if (progress_ == nullptr || !meanwhile.next_feed) return meanwhile;
+  const auto unless_saved = [this, index, next, feed = meanwhile.next_feed] {
+    const TensorMap* const made = feed();
+    return made == nullptr || IsSaved(index, next) ? nullptr : made;
+  };
+  return {unless_saved, meanwhile.when_sent};
+}
+
+Status LiveInference::CheckSample(size_t index, int64_t iteration,
+                                  const std::optional<IterationResult>& result) const {
+  const bool sample = result && progress_ != nullptr && progress_->IsSample(index, iteration);
+  return sample ? progress_->Check(index, iteration, *result) : Status();
+}
+
+Result<IterationOutputs> LiveInference::InferSideBySide(const TensorMap& feed, int64_t iteration) {
+  std::vector<size_t> who;
   for (size_t i = 0; i < live_.size(); ++i) {
-    VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result, InferOne(i, feed, iteration));
+    VERNIER_TRY(PrepareBounds(i, feed, iteration));
+    if (!IsSaved(i, iteration)) who.push_back(i);
+  }
+  VERNIER_ASSIGN_OR_RETURN(auto made, live_.InferSideBySide(who, feed, iteration));
+  IterationOutputs outputs;
+  Status first;
+  for (size_t i = 0; i < live_.size(); ++i) {
+    // Of all of them, so that nobody's log is held any longer.
+    Result<std::optional<IterationResult>> result =
+        IsSaved(i, iteration) ? TakeSaved(i, iteration)
+                              : live_.Settle(i, iteration, std::move(made[i]));
+    if (first.ok()) first = result.status();
+    if (first.ok()) first = CheckSample(i, iteration, *result);
+    if (first.ok()) first = TakeResult(i, feed, iteration, *result);
+    if (first.ok()) outputs.push_back(*std::move(result));
+  }
+  VERNIER_TRY(first);
+  return outputs;
+}
+
+Result<IterationOutputs> LiveInference::InferAll(const TensorMap& feed, int64_t iteration,
+                                                 const LiveRuns::Work& meanwhile) {
+  if (plan_.execution.parallel) return InferSideBySide(feed, iteration);
+  IterationOutputs outputs;
+  for (size_t i = 0; i < live_.size(); ++i) {
+    VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
+                             InferOne(i, feed, iteration, meanwhile));
     outputs.push_back(std::move(result));
   }
   for (size_t i = 0; i < live_.size(); ++i) {
@@ -33,10 +74,15 @@ Result<IterationOutputs> LiveInference::InferAll(const TensorMap& feed, int64_t 
 }
 
 Result<std::optional<IterationResult>> LiveInference::InferOne(size_t index, const TensorMap& feed,
-                                                               int64_t iteration) {
+                                                               int64_t iteration,
+                                                               const LiveRuns::Work& meanwhile) {
   VERNIER_TRY(PrepareBounds(index, feed, iteration));
-  VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
-                           live_.Infer(index, feed, iteration));
+  VERNIER_ASSIGN_OR_RETURN(
+      std::optional<IterationResult> result,
+      IsSaved(index, iteration)
+          ? TakeSaved(index, iteration)
+          : live_.Infer(index, feed, iteration, UnlessSaved(index, iteration + 1, meanwhile)));
+  VERNIER_TRY(CheckSample(index, iteration, result));
   VERNIER_TRY(TakeResult(index, feed, iteration, result));
   return result;
 }

@@ -5,9 +5,9 @@
 #include <memory>
 #include <optional>
 
-#include "run/comparison/comparison_run.h"
 #include "run/comparison/noise_floor.h"
 #include "run/comparison/pair_error_bounds.h"
+#include "run/comparison/streams.h"
 #include "run/live/live_runs.h"
 #include "run/run_observer.h"
 #include "run/saved/output_savers.h"
@@ -18,6 +18,8 @@
 
 namespace vernier {
 
+class SavedProgress;
+
 class LiveInference {
  public:
   /// Where feeds and results go.
@@ -25,6 +27,8 @@ class LiveInference {
     PairErrorBounds& bounds;
     OutputSavers& savers;
     RunObserver& observer;
+    /// Results that are there already are taken from here instead of being inferred; may be null.
+    SavedProgress* progress = nullptr;
   };
 
   /// All must outlive it.
@@ -34,6 +38,7 @@ class LiveInference {
         bounds_(uses.bounds),
         savers_(uses.savers),
         observer_(uses.observer),
+        progress_(uses.progress),
         logger_(logger) {}
 
   /// Ends what noise was measured with.
@@ -41,13 +46,22 @@ class LiveInference {
 
   const LiveRunner& runner(size_t index) const { return live_[index]; }
 
-  /// The results of all runners, told, saved and measured for the bounds; absent where one has
-  /// failed. Errors as LiveRuns::Infer and OutputSavers::AddResult.
-  Result<IterationOutputs> InferAll(const TensorMap& feed, int64_t iteration);
+  /// The results of all runners, logged, saved and measured for the bounds; absent where one has
+  /// failed. `meanwhile` is done while each runner computes, unless all do side by side. Errors as
+  /// LiveRuns::Infer, OutputSavers::AddResult, and SavedProgress::Take and Check.
+  Result<IterationOutputs> InferAll(const TensorMap& feed, int64_t iteration,
+                                    const LiveRuns::Work& meanwhile = {});
   Result<std::optional<IterationResult>> InferOne(size_t index, const TensorMap& feed,
-                                                  int64_t iteration);
+                                                  int64_t iteration,
+                                                  const LiveRuns::Work& meanwhile = {});
 
  private:
+  Result<IterationOutputs> InferSideBySide(const TensorMap& feed, int64_t iteration);
+  bool IsSaved(size_t index, int64_t iteration) const;
+  Result<std::optional<IterationResult>> TakeSaved(size_t index, int64_t iteration);
+  LiveRuns::Work UnlessSaved(size_t index, int64_t next, const LiveRuns::Work& meanwhile) const;
+  Status CheckSample(size_t index, int64_t iteration,
+                     const std::optional<IterationResult>& result) const;
   Status PrepareBounds(size_t index, const TensorMap& feed, int64_t iteration);
   Status TakeResult(size_t index, const TensorMap& feed, int64_t iteration,
                     const std::optional<IterationResult>& result);
@@ -58,6 +72,7 @@ class LiveInference {
   PairErrorBounds& bounds_;
   OutputSavers& savers_;
   RunObserver& observer_;
+  SavedProgress* const progress_;
   Logger& logger_;
   std::unique_ptr<NoiseFloor> noise_;
 };

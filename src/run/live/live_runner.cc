@@ -1,6 +1,7 @@
 #include "run/live/live_runner.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -10,6 +11,8 @@
 #include "model/onnx/model_type.h"
 #include "run/engine/engine_report.h"
 #include "run/profile/profile_sizes.h"
+#include "util/joined.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -35,12 +38,6 @@ void AddSymbols(std::span<const TensorInfo> from_file, std::vector<TensorInfo>& 
   }
 }
 
-std::string Listed(std::span<const std::string> words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 Status CheckPluginOption(const RunnerPlan& plan, const std::string& name,
                          const BackendInfo& backend) {
   const std::string flag = "--" + plan.backend + "." + name;
@@ -52,13 +49,13 @@ Status CheckPluginOption(const RunnerPlan& plan, const std::string& name,
   }
   if (option == nullptr) {
     return InvalidArgument(flag + ": the backend has no such option; " +
-                           (known.empty() ? "it has none" : "it has: " + Listed(known)));
+                           (known.empty() ? "it has none" : "it has: " + Joined(known)));
   }
   const std::vector<std::string>& values = option->values;
   for (const auto& [key, value] : plan.session_options) {
     if (key != name || values.empty()) continue;
     if (std::find(values.begin(), values.end(), value) != values.end()) continue;
-    return InvalidArgument(flag + ": expected one of " + Listed(values) + ", got '" + value + "'");
+    return InvalidArgument(flag + ": expected one of " + Joined(values) + ", got '" + value + "'");
   }
   return {};
 }
@@ -115,22 +112,24 @@ std::string HexadecimalHash(uint64_t hash) {
   return text;
 }
 
-Status LiveRunner::Open(const ModelSource& model, const OptionList& more) {
-  if (!waiting_) return OpenSession(model, more);
+Status LiveRunner::Open(const ModelSource& model, const OptionList& more,
+                        std::span<const DimSize> found) {
+  if (!waiting_) return OpenSession(model, more, found);
   worker_->WhileWaiting([this](double seconds) { waiting_(seconds); });
-  Status opened = OpenSession(model, more);
+  Status opened = OpenSession(model, more, found);
   worker_->WhileWaiting(nullptr);
   waiting_(std::nullopt);
   return opened;
 }
 
-Status LiveRunner::OpenSession(const ModelSource& model, const OptionList& more) {
+Status LiveRunner::OpenSession(const ModelSource& model, const OptionList& more,
+                               std::span<const DimSize> found) {
   VERNIER_ASSIGN_OR_RETURN(backend_, worker_->AwaitLoad());
   VERNIER_TRY(CheckPluginOptions(plan_, backend_));
   OpenRequest request = model.request();
   request.session = session_id_;
   request.options = plan_.session_options;
-  CompleteProfiles(plan_, request.inputs, found_dims_, request.options);
+  CompleteProfiles(plan_, request.inputs, found, request.options);
   AddForRole(backend_, OptionRole::kAlone, plan_.alone ? "1" : "", request.options);
   AddForRole(backend_, OptionRole::kLayerTimes, plan_.layer_times, request.options);
   request.options.insert(request.options.end(), more.begin(), more.end());
@@ -176,13 +175,32 @@ void LiveRunner::NoteSkipped(const TensorMap& outputs, const std::vector<Skipped
   }
 }
 
+std::vector<SkippedOutput> LiveRunner::DropParts(TensorMap& outputs) const {
+  std::vector<SkippedOutput> dropped;
+  if (!without_parts_) return dropped;
+  for (const std::string& whole : session_.nested_outputs) {
+    const size_t parts = std::erase_if(
+        outputs, [&](const NamedTensor& output) { return IsPartOf(output.name, whole); });
+    if (parts == 0 || Find(outputs, whole) != nullptr) continue;
+    dropped.push_back({whole, "a sequence, a map or an absent optional, not a tensor"});
+  }
+  return dropped;
+}
+
 bool LiveRunner::lost_worker() const {
   return worker_ != nullptr && !worker_->death().ok() && worker_->AwaitLoad().ok();
 }
 
 Result<Worker::Outcome> LiveRunner::RunSession(const TensorBlock& feed, int64_t iteration,
-                                               OutputPlace place) {
-  return worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration), place);
+                                               OutputPlace place,
+                                               const std::function<void()>& meanwhile) {
+  VERNIER_ASSIGN_OR_RETURN(
+      Worker::Outcome outcome,
+      worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration), place,
+                   meanwhile));
+  std::ranges::move(DropParts(outcome.outputs.tensors),
+                    std::back_inserter(outcome.outputs.skipped));
+  return outcome;
 }
 
 Result<IterationResult> LiveRunner::ResultOf(Worker::Outcome& outcome) const {
@@ -201,11 +219,12 @@ Result<IterationResult> LiveRunner::InferAgain(const TensorBlock& feed, int64_t 
 }
 
 Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t iteration,
-                                          DeviceOutputs* devices) {
+                                          DeviceOutputs* devices,
+                                          const std::function<void()>& meanwhile) {
   const bool may_stay = devices != nullptr && worker_.use_count() > 1;
   VERNIER_ASSIGN_OR_RETURN(
       Worker::Outcome outcome,
-      RunSession(feed, iteration, may_stay ? OutputPlace::kDevice : OutputPlace::kHost));
+      RunSession(feed, iteration, may_stay ? OutputPlace::kDevice : OutputPlace::kHost, meanwhile));
   received_ = std::move(outcome.received);
   if (hashes_ && iteration >= 0) Remember();
   TakeOver(outcome.inference_seconds);
@@ -252,7 +271,10 @@ std::optional<ReceivedRecord> LiveRunner::AllReceived() const {
 
 Result<Worker::TrialOutcome> LiveRunner::TryInfer(const TensorBlock& feed, TrialRequest request) {
   request.session = session_id_;
-  return worker_->TryRun(request, feed, "running in unusual circumstances");
+  VERNIER_ASSIGN_OR_RETURN(Worker::TrialOutcome outcome,
+                           worker_->TryRun(request, feed, "running in unusual circumstances"));
+  (void)DropParts(outcome.outputs);
+  return outcome;
 }
 
 void LiveRunner::TakeOver(std::optional<double> seconds) {

@@ -14,8 +14,8 @@
 #include "run/live/device_outputs.h"
 #include "run/runner/model_source.h"
 #include "vernier/dim_size.h"
-#include "vernier/run_plan.h"
 #include "vernier/run_record.h"
+#include "vernier/runner_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -26,7 +26,11 @@ std::string HexadecimalHash(uint64_t hash);
 
 class LiveRunner {
  public:
-  explicit LiveRunner(const RunnerPlan& plan) : plan_(plan) {}
+  /// What is called while a model is opened: with the seconds that it has taken so far, and with
+  /// nothing once that is over.
+  using Waiting = std::function<void(std::optional<double>)>;
+  explicit LiveRunner(const RunnerPlan& plan, Waiting waiting = {})
+      : plan_(plan), waiting_(std::move(waiting)) {}
 
   const std::string& name() const { return plan_.name; }
   const RunnerPlan& plan() const { return plan_; }
@@ -45,28 +49,30 @@ class LiveRunner {
     return !served_by_.owner_before(other.served_by_) && !other.served_by_.owner_before(served_by_);
   }
 
-  /// Waits for the framework and opens the model. What is waited with is told since how many
-  /// seconds that goes on, and with nothing that it is over.
-  Status Open(const ModelSource& model, const OptionList& more = {});
-  using Waiting = std::function<void(std::optional<double>)>;
-  void WaitWith(Waiting waiting) { waiting_ = std::move(waiting); }
-
-  /// Sizes that feeds will have, for profiles of TensorRT: of sessions that are opened afterwards.
-  void SizeWith(std::span<const DimSize> found) { found_dims_.assign(found.begin(), found.end()); }
+  /// Waits for the framework and opens the model, with `more` options. `found` are sizes that feeds
+  /// will have, for profiles of TensorRT.
+  Status Open(const ModelSource& model, const OptionList& more = {},
+              std::span<const DimSize> found = {});
 
   /// One inference; outputs are in the signature's order, each name once. With `devices`, those on
-  /// a device stay there if another runner of the same worker may have its own there.
+  /// a device stay there if another runner of the same worker may have its own there. `meanwhile`:
+  /// see Worker::Run.
   Result<IterationResult> Infer(const TensorBlock& feed, int64_t iteration,
-                                DeviceOutputs* devices = nullptr);
+                                DeviceOutputs* devices = nullptr,
+                                const std::function<void()>& meanwhile = {});
+
+  /// From now on inferences leave out sequences, maps and optionals, as outputs that are no
+  /// tensors. For callers that judge outputs as the model declares them, and for Polygraphy's
+  /// behaviour.
+  void LeaveOutParts() { without_parts_ = true; }
 
   /// Infer() once more, for outputs that were lost or for other inputs: on the host, and neither
   /// counted nor timed.
   Result<IterationResult> InferAgain(const TensorBlock& feed, int64_t iteration);
 
-  /// See Worker::Meanwhile and Worker::serves_plugin.
-  void Meanwhile(std::function<void()> work) { worker_->Meanwhile(std::move(work)); }
   /// See Worker::RunAhead.
   bool InferAhead(const TensorBlock& feed) { return worker_->RunAhead(session_id_, feed); }
+  /// See Worker::serves_plugin.
   bool in_plugin() const { return worker_ != nullptr && worker_->serves_plugin(); }
 
   /// From now on Infer() learns what the framework's process received. A worker that cannot tell is
@@ -138,30 +144,33 @@ class LiveRunner {
   }
 
  private:
-  Status OpenSession(const ModelSource& model, const OptionList& more);
-  Result<Worker::Outcome> RunSession(const TensorBlock& feed, int64_t iteration, OutputPlace place);
+  Status OpenSession(const ModelSource& model, const OptionList& more,
+                     std::span<const DimSize> found);
+  Result<Worker::Outcome> RunSession(const TensorBlock& feed, int64_t iteration, OutputPlace place,
+                                     const std::function<void()>& meanwhile = {});
   Result<IterationResult> ResultOf(Worker::Outcome& outcome) const;
   void Remember();
   void NoteSkipped(const TensorMap& outputs, const std::vector<SkippedOutput>& skipped);
+  std::vector<SkippedOutput> DropParts(TensorMap& outputs) const;
 
   const RunnerPlan& plan_;
+  const Waiting waiting_;
   std::shared_ptr<Worker> worker_;
   std::optional<std::string> held_words_;
   std::weak_ptr<Worker> served_by_;  // tells workers apart even when they are gone
-  Waiting waiting_;
   uint64_t session_id_ = 0;
   Status failure_;
   BackendInfo backend_;
   SessionDescription session_;
   DType computes_in_ = DType::kUndefined;
   std::vector<SkippedOutput> skipped_, lost_;
-  std::vector<DimSize> found_dims_;
   std::optional<EngineBuildRecord> engine_;
   bool opened_ = false;
   std::vector<double> latencies_;
   int64_t iterations_ = 0;
   double total_seconds_ = 0;
   bool hashes_ = false;
+  bool without_parts_ = false;
   InputHashes received_;
   Checksum all_received_;
   int64_t hashed_iterations_ = 0;

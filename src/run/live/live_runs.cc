@@ -92,7 +92,8 @@ LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Log
       maps_(InputMaps::Create(plan.inputs.map_words, RunnerNames(plan.runners))),
       steps_(MakeSteps(plan_.steps, RunnerNames(plan.runners), logger)) {
   for (const RunnerPlan& runner : plan.runners) {
-    runners_.emplace_back(runner).WaitWith(waiting);
+    LiveRunner& added = runners_.emplace_back(runner, waiting);
+    if (plan.lenient) added.LeaveOutParts();
     marked_ |= runner.model.edited();
   }
 }
@@ -155,8 +156,9 @@ void LiveRuns::Fail(LiveRunner& runner, const Status& why) {
   runner.Fail(why);
 }
 
-Status LiveRuns::Open(size_t index) {
+Status LiveRuns::Open(size_t index, PythonFeeds python) {
   LiveRunner& runner = runners_[index];
+  python_feeds_ = python;
   if (!runner.alive()) return {};
   VERNIER_TRY(maps_.status());
   VERNIER_TRY(steps_.status());
@@ -187,8 +189,7 @@ Status LiveRuns::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) 
       runner.plan().backend == "openvino" && !shapes.empty()) {
     options.emplace_back("feed_shapes", std::move(shapes));
   }
-  runner.SizeWith(plan_.inputs.found_dims);
-  Status status = runner.Open(*model, options);
+  Status status = runner.Open(*model, options, plan_.inputs.found_dims);
   const bool has_both =
       runner.plan().place == RunnerPlace::kAuto && pool_.HasPluginToo(runner.plan());
   const bool may_try_python = has_both || MayMoveToPython(runner);
@@ -215,7 +216,7 @@ Status LiveRuns::OpenInPython(size_t index, const ModelSource& model,
   (void)runner.Close();
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, WorkerFor(runner, RunnerPlace::kPython));
   runner.Attach(std::move(worker), index);
-  const Status status = runner.Open(model);
+  const Status status = runner.Open(model, {}, plan_.inputs.found_dims);
   if (status.code() != StatusCode::kUnavailable) return status;
   if (runner.plan().backend == "tensorrt") {
     // Where it is missing altogether, its plug-in says what it looked for.
@@ -257,47 +258,30 @@ Result<std::optional<IterationResult>> LiveRuns::Finish(size_t index, int64_t it
     return std::optional<IterationResult>();
   }
   TellReceived(runner);
-  if (IsSample(index, iteration)) VERNIER_TRY(progress_->Check(index, iteration, *result));
+  VERNIER_ASSIGN_OR_RETURN(result, KeepSteps(index, iteration, *std::move(result)));
   return std::optional<IterationResult>(*std::move(result));
 }
 
-bool LiveRuns::IsSaved(size_t index, int64_t iteration) const {
-  return progress_ != nullptr && progress_->Has(index, iteration);
-}
-
-bool LiveRuns::IsSample(size_t index, int64_t iteration) const {
-  return progress_ != nullptr && progress_->IsSample(index, iteration);
-}
-
-Result<IterationResult> LiveRuns::TakeSaved(size_t index, int64_t iteration) {
-  VERNIER_ASSIGN_OR_RETURN(IterationResult saved, progress_->Take(index, iteration));
-  runners_[index].TakeOver(saved.runtime_s);
-  return saved;
-}
-
 Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const TensorMap& feed,
-                                                       int64_t iteration) {
+                                                       int64_t iteration, const Work& meanwhile) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return std::optional<IterationResult>();
-  if (IsSaved(index, iteration)) {
-    VERNIER_ASSIGN_OR_RETURN(IterationResult saved, TakeSaved(index, iteration));
-    return std::optional<IterationResult>(std::move(saved));
+  if (HasStep(index, iteration)) {
+    VERNIER_ASSIGN_OR_RETURN(IterationResult part, TakeStep(index, iteration));
+    return std::optional<IterationResult>(std::move(part));
   }
   VERNIER_TRY(BringBack(index));
   if (!runner.alive()) return std::optional<IterationResult>();
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
   TellInputs(runner);
-  const bool may_stay = may_stay_on_device_ && !IsSample(index, iteration);
   std::optional<Result<IterationResult>> held = TakeHeld(index, iteration);
-  if (auto meanwhile = std::exchange(meanwhile_, std::nullopt); meanwhile && !held) {
-    runner.Meanwhile([this, index, iteration, work = *std::move(meanwhile)] {
-      const TensorMap* const next = work.next_feed();
-      if (next != nullptr && InferAhead(index, *next, iteration + 1)) work.when_sent();
-    });
-  }
+  const auto work = [&] {
+    const TensorMap* const next = meanwhile.next_feed ? meanwhile.next_feed() : nullptr;
+    if (next != nullptr && InferAhead(index, *next, iteration + 1)) meanwhile.when_sent();
+  };
   Result<IterationResult> made =
       held ? *std::move(held)
-           : runner.Infer(own.block(), iteration, may_stay ? &devices_ : nullptr);
+           : runner.Infer(own.block(), iteration, may_stay_on_device_ ? &devices_ : nullptr, work);
   last_was_light_ = made.ok() && IsLight(*made);
   if (made.ok() && own.shared != nullptr) CheckReceived(runner, iteration);
   return Finish(index, iteration, std::move(made));
@@ -318,11 +302,12 @@ Result<TensorMap> LiveRuns::InferAside(size_t index, const TensorMap& feed, int6
   return std::move(made->outputs);
 }
 
-Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(const TensorMap& feed,
+Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(std::span<const size_t> who,
+                                                                  const TensorMap& feed,
                                                                   int64_t iteration) {
   std::vector<std::optional<RunnerFeed>> feeds(runners_.size());
-  for (size_t i = 0; i < runners_.size(); ++i) {
-    if (!runners_[i].alive() || IsSaved(i, iteration)) continue;
+  for (const size_t i : who) {
+    if (!runners_[i].alive() || HasStep(i, iteration)) continue;
     VERNIER_ASSIGN_OR_RETURN(feeds[i], FeedFor(runners_[i], feed, iteration));
   }
   std::vector<Settling> made(runners_.size());
@@ -345,15 +330,16 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(const TensorMa
 
 Result<std::optional<IterationResult>> LiveRuns::Settle(size_t index, int64_t iteration,
                                                         Settling made) {
-  LiveRunner& runner = runners_[index];
   if (made) {
-    TellInputs(runner);
-    runner.ReleaseLog();
+    TellInputs(runners_[index]);
+    runners_[index].ReleaseLog();
     return Finish(index, iteration, *std::move(made));
   }
-  if (!runner.alive() || !IsSaved(index, iteration)) return std::optional<IterationResult>();
-  VERNIER_ASSIGN_OR_RETURN(IterationResult saved, TakeSaved(index, iteration));
-  return std::optional<IterationResult>(std::move(saved));
+  if (!runners_[index].alive() || !HasStep(index, iteration)) {
+    return std::optional<IterationResult>();
+  }
+  VERNIER_ASSIGN_OR_RETURN(IterationResult part, TakeStep(index, iteration));
+  return std::optional<IterationResult>(std::move(part));
 }
 
 std::vector<RunnerRecord> LiveRuns::Records() const {

@@ -22,8 +22,8 @@
 #include "run/live/received_bytes.h"
 #include "run/live/worker_pool.h"
 #include "run/runner/model_conversion.h"
-#include "run/saved/saved_progress.h"
 #include "run/steps/step_states.h"
+#include "run/steps/whole_sequence.h"
 #include "util/log.h"
 #include "vernier/dim_size.h"
 #include "vernier/run_plan.h"
@@ -36,7 +36,7 @@ namespace vernier {
 class LiveRuns {
  public:
   /// All must outlive it; `caller` may be null. `waiting` is what runners are opened with
-  /// (LiveRunner::WaitWith).
+  /// (LiveRunner::Waiting).
   LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
            const CallerObjects* caller = nullptr, const LiveRunner::Waiting& waiting = {});
 
@@ -74,27 +74,32 @@ class LiveRuns {
   /// A Python worker for the run's own scripts, started if need be.
   Result<std::shared_ptr<Worker>> ScriptWorker() { return pool_.GetForScripts(); }
 
-  /// Where a data loader script's feeds come from, for runners that are calibrated; null without.
-  void CalibrateWith(PythonFeeds feeds) { python_feeds_ = feeds; }
-
-  /// Opens one runner. A failure puts it out of the run; a model or a name that is wrong is
-  /// returned, since it is not the backend's fault.
-  Status Open(size_t index);
-
-  /// Results that are there already are taken from here instead of being inferred.
-  void GoOnFrom(SavedProgress& progress) { progress_ = &progress; }
+  /// Opens one runner. `python` is what feeds come from where a script makes or draws them, for
+  /// runners that are calibrated; it must outlive this. A failure puts the runner out of the run; a
+  /// model or a name that is wrong is returned, since it is not the backend's fault.
+  Status Open(size_t index, PythonFeeds python = {});
 
   /// Opens the twin of the first runner, which noise is measured with.
   Status OpenTwin(NoiseFloor& noise);
 
+  /// What is done on this thread while a runner computes a result.
+  struct Work {
+    /// Gives the feed of the iteration after that, where there will be one and it is known already,
+    /// else null: a lone runner may be sent that before it has answered. Whether the runner then
+    /// fails does not matter until Infer() is called for it.
+    std::function<const TensorMap*()> next_feed;
+    std::function<void()> when_sent;  ///< after that, where it was sent
+  };
+
   /// One inference with a feed that is coerced to the runner's inputs. nullopt when the runner has
-  /// failed; kMalformed when the feed does not fit; kCancelled.
+  /// failed; kMalformed when the feed does not fit; kCancelled. `meanwhile` (may be {}) is not
+  /// done where the inference was made beforehand.
   Result<std::optional<IterationResult>> Infer(size_t index, const TensorMap& feed,
-                                               int64_t iteration);
+                                               int64_t iteration, const Work& meanwhile = {});
 
   /// The inference that Infer() or InferSideBySide() will be asked for next, beforehand: what comes
   /// of it is kept for that, and its status given here already, with whether none of its outputs is
-  /// empty. Where the result is there already, Try(). True where the runner has failed.
+  /// empty. True where the runner has failed.
   Result<bool> InferBeforehand(size_t index, const TensorMap& feed, int64_t iteration);
 
   /// One inference of which nothing is kept or told, whatever comes of it. Whether none of its
@@ -124,25 +129,16 @@ class LiveRuns {
   /// runner out of the run, as a process that has died serves nobody.
   Result<TensorMap> InferAside(size_t index, const TensorMap& feed, int64_t iteration);
 
-  /// What is done once, on this thread, while a runner computes the next result.
-  struct Work {
-    /// Gives the feed of the iteration after that, where there will be one and it is known already,
-    /// else null: a lone runner may be sent that before it has answered. What it makes of it is
-    /// nobody's concern until it is asked to Infer() it.
-    std::function<const TensorMap*()> next_feed;
-    std::function<void()> when_sent;  ///< after that, where it was sent
-  };
-  void Meanwhile(Work work) { meanwhile_ = std::move(work); }
-
   /// The last feed is not asked for again: what was kept of it for further runners goes. All of
   /// them must have answered. One that was sent ahead stays.
   void ForgetFeed() { blocks_.Forget(); }
 
-  /// The same of all runners, side by side; nullopt for those that have failed before, and for
-  /// results that are there already. Each must have a worker of its own. Settle() must follow for
-  /// each runner, in order.
+  /// The same of the runners `who`, side by side; each must have a worker of its own. The answer
+  /// has an element for every runner: nullopt for the others, and for those that have failed
+  /// before. Settle() must follow for each of `who`, in order.
   using Settling = std::optional<Result<IterationResult>>;
-  Result<std::vector<Settling>> InferSideBySide(const TensorMap& feed, int64_t iteration);
+  Result<std::vector<Settling>> InferSideBySide(std::span<const size_t> who, const TensorMap& feed,
+                                                int64_t iteration);
 
   /// Tells what the framework said meanwhile. What comes of it is as for Infer().
   Result<std::optional<IterationResult>> Settle(size_t index, int64_t iteration, Settling made);
@@ -187,20 +183,21 @@ class LiveRuns {
                                                      std::vector<std::string> runners,
                                                      Logger& logger);
   Status PairStates(size_t index);
+  // Of a runner that takes all steps at once: is this one among what it has given already?
+  bool HasStep(size_t index, int64_t iteration) const;
+  Result<IterationResult> TakeStep(size_t index, int64_t iteration);
+  Result<IterationResult> KeepSteps(size_t index, int64_t iteration, IterationResult whole);
   size_t IndexOf(const LiveRunner& runner) const;
   Status OpenModel(size_t index, const ModelPlan& plan, Logger& logger);
   bool MayMoveToPython(const LiveRunner& runner) const;
   Status OpenInPython(size_t index, const ModelSource& model, const Status& why_not_plugin);
   std::optional<Result<IterationResult>> TakeHeld(size_t index, int64_t iteration);
-  bool IsSaved(size_t index, int64_t iteration) const;
-  bool IsSample(size_t index, int64_t iteration) const;
-  Result<IterationResult> TakeSaved(size_t index, int64_t iteration);
   // `mapped` (may be null) is given what --map-inputs did.
   Result<CoercedFeed> Coerce(const LiveRunner& runner, const TensorMap& feed, Logger& logger,
                              MappedFeed* mapped = nullptr) const;
   std::span<const TensorInfo> MadeFor(const LiveRunner& runner) const;
   void NoteOnce(const std::string& text);
-  bool MayInferAhead(size_t index, int64_t iteration) const;
+  bool MayInferAhead(size_t index) const;
   bool InferAhead(size_t index, const TensorMap& feed, int64_t iteration);
   bool MayLendFeeds() const;
 
@@ -215,11 +212,11 @@ class LiveRuns {
   const bool may_be_asked_between_;  // more inferences than one of a feed
   std::deque<LiveRunner> runners_;
   bool marked_ = false;
-  PythonFeeds python_feeds_;
-  SavedProgress* progress_ = nullptr;
+  PythonFeeds python_feeds_;  // of Open(), for sessions that are opened anew
   std::vector<std::string> notes_;
   const Result<InputMaps> maps_;              // an error is Open()'s
   Result<std::optional<StepStates>> steps_;   // likewise
+  std::map<size_t, WholeSequence> whole_;     // of runners that take all steps at once
   std::map<std::string, MappedFeed> mapped_;  // by the runner's name, without the tensors
 
   struct HeldResult {
@@ -230,7 +227,6 @@ class LiveRuns {
   std::vector<HeldResult> held_;  // inferred beforehand, at most one of a runner
   int64_t tried_sizes_ = 0;
 
-  std::optional<Work> meanwhile_;
   bool last_was_light_ = false;  // the last inference: short, and its outputs small
 
   FeedBlocks blocks_;       // that runners with the same inputs share

@@ -1,5 +1,6 @@
 // What the runners of a run are fed: made for their inputs, encoded once, and what arrived.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "inputs/peer_text.h"
@@ -7,6 +8,7 @@
 #include "run/feeds/described_inputs.h"
 #include "run/live/live_runs.h"
 #include "util/no_log.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -29,6 +31,29 @@ std::string FormatSignature(std::span<const TensorInfo> inputs) {
     text += "]";
   }
   return text + "}";
+}
+
+// A feed without what inputs that are no tensors take of it.
+struct SplitFeed {
+  TensorMap tensors, parts;
+};
+
+Result<SplitFeed> SplitParts(const TensorMap& feed, std::span<const std::string> nested) {
+  SplitFeed split;
+  std::vector<bool> found(nested.size(), false);
+  for (const NamedTensor& tensor : feed) {
+    const auto whole = std::ranges::find_if(
+        nested, [&](const std::string& name) { return BelongsTo(tensor.name, name); });
+    if (whole != nested.end()) found[static_cast<size_t>(whole - nested.begin())] = true;
+    (whole != nested.end() ? split.parts : split.tensors).push_back(tensor);
+  }
+  const auto missing = std::ranges::find(found, false);
+  if (missing == found.end()) return split;
+  const std::string& name = nested[static_cast<size_t>(missing - found.begin())];
+  return Malformed("input '" + name + "' is a sequence, a map or optional, for which nothing is " +
+                   "drawn: load its parts with --load-inputs, as '" + ElementName(name, 0) +
+                   "', '" + ElementName(name, 1) + "' of a sequence, '" + ValueName(name, "KEY") +
+                   "' of a map, '" + PresenceName(name) + "' of an optional");
 }
 
 // Does an inference leave a file behind, as timelines of TensorFlow are?
@@ -61,15 +86,14 @@ bool LiveRuns::MayLendFeeds() const {
 // Alone: two that infer at once would disturb each other. In a plug-in: a script may do more than
 // compute, and be seen to do it once more. In a process of its own: a crash that nobody wants must
 // not take this one along.
-bool LiveRuns::MayInferAhead(size_t index, int64_t iteration) const {
+bool LiveRuns::MayInferAhead(size_t index) const {
   if (runners_.size() != 1 || may_be_asked_between_ || plan_.execution.in_process) return false;
   const LiveRunner& runner = runners_[index];
-  return runner.in_plugin() && !SavesFiles(runner.plan()) && last_was_light_ &&
-         !IsSaved(index, iteration);
+  return runner.in_plugin() && !SavesFiles(runner.plan()) && last_was_light_;
 }
 
 bool LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration) {
-  if (!MayInferAhead(index, iteration)) return false;
+  if (!MayInferAhead(index)) return false;
   // What there is to say of the feed is said when its turn comes.
   NoLog unheard;
   const Result<CoercedFeed> coerced = Coerce(runners_[index], feed, unheard);
@@ -118,11 +142,20 @@ Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& 
     given = &(fed = states->WithState(IndexOf(runner), *given));
   }
   if (runner.inputs_unknown()) return CoercedFeed{*given, {}};
+  const std::vector<std::string>& nested = runner.session().nested_inputs;
+  SplitFeed split;
+  if (!nested.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(split, SplitParts(*given, nested));
+    given = &split.tensors;
+  }
   CoerceOptions options;
   options.strictness = plan_.lenient ? Strictness::kPeer : Strictness::kStrict;
   options.label = WithoutTime(runner.name());
   options.made_for = MadeFor(runner);
-  return CoerceFeed(*given, runner.session().inputs, options, logger);
+  VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,
+                           CoerceFeed(*given, runner.session().inputs, options, logger));
+  std::ranges::move(split.parts, std::back_inserter(coerced.tensors));
+  return coerced;
 }
 
 Result<TensorMap> LiveRuns::FeedOf(size_t index, const TensorMap& feed) const {

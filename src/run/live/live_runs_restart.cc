@@ -47,11 +47,8 @@ std::optional<Result<IterationResult>> LiveRuns::TakeHeld(size_t index, int64_t 
 Result<bool> LiveRuns::InferBeforehand(size_t index, const TensorMap& feed, int64_t iteration) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return true;
-  // Its sizes were settled then, and have to be found again.
-  if (IsSaved(index, iteration)) return Try(index, feed);
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
-  const bool may_stay =
-      may_stay_on_device_ && !plan_.execution.parallel && !IsSample(index, iteration);
+  const bool may_stay = may_stay_on_device_ && !plan_.execution.parallel;
   held_.push_back(HeldResult{index, iteration,
                              runner.Infer(own.block(), iteration, may_stay ? &devices_ : nullptr)});
   const Result<IterationResult>& made = held_.back().result;

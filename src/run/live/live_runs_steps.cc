@@ -30,4 +30,32 @@ Status LiveRuns::PairStates(size_t index) {
   return states->Pair(index, sides);
 }
 
+bool LiveRuns::HasStep(size_t index, int64_t iteration) const {
+  const auto whole = whole_.find(index);
+  return whole != whole_.end() && iteration >= 0 &&
+         whole->second.Has(steps()->timeline().Of(iteration));
+}
+
+Result<IterationResult> LiveRuns::TakeStep(size_t index, int64_t iteration) {
+  runners_[index].TakeOver(std::nullopt);
+  return whole_.at(index).OfStep(steps()->timeline().Of(iteration));
+}
+
+Result<IterationResult> LiveRuns::KeepSteps(size_t index, int64_t iteration,
+                                            IterationResult whole) {
+  const std::optional<size_t> axis = steps() == nullptr ? std::nullopt : steps()->axis(index);
+  if (!axis || iteration < 0) return whole;
+  const StepPosition position = steps()->timeline().Of(iteration);
+  const std::optional<double> seconds = whole.runtime_s;
+  WholeSequence& kept = whole_.try_emplace(index, *axis).first->second;
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> left,
+                           kept.Keep(position, std::move(whole)));
+  for (const std::string& name : left) {
+    NoteOnce(runners_[index].name() + ": output '" + name + "' is of no step (--steps-axis)");
+  }
+  VERNIER_ASSIGN_OR_RETURN(IterationResult part, kept.OfStep(position));
+  part.runtime_s = seconds;
+  return part;
+}
+
 }  // namespace vernier

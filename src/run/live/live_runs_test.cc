@@ -39,9 +39,9 @@ class LiveRunsTest : public testing::Test {
   }
 
   // The first element that the runner gives for an input of this value; -1: it has failed.
-  float Infer(size_t index, float value, int64_t iteration) {
+  float Infer(size_t index, float value, int64_t iteration, const LiveRuns::Work& meanwhile = {}) {
     const Result<std::optional<IterationResult>> made =
-        live_->Infer(index, FeedOf(value), iteration);
+        live_->Infer(index, FeedOf(value), iteration, meanwhile);
     EXPECT_TRUE(made.ok()) << made.status().message();
     if (!made.ok() || !*made) return -1;
     return (*made)->outputs.front().tensor.As<float>().front();
@@ -54,8 +54,7 @@ class LiveRunsTest : public testing::Test {
   // Infer(), while which the feed after that is offered. Was it sent?
   bool Offer(const TensorMap& next, int64_t iteration) {
     bool sent = false;
-    live_->Meanwhile({[&] { return &next; }, [&] { sent = true; }});
-    EXPECT_EQ(Infer(0, 10, iteration), 11);
+    EXPECT_EQ(Infer(0, 10, iteration, {[&] { return &next; }, [&] { sent = true; }}), 11);
     return sent;
   }
 

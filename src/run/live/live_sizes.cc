@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "run/saved/saved_progress.h"
+
 namespace vernier {
 namespace {
 
@@ -39,8 +41,12 @@ Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> 
   SizeTrial trial{settling.draw, {}, settling.logger};
   for (const size_t who : askable) {
     const auto infer = [&live, who](const TensorMap& feed) { return live.Try(who, feed); };
+    // Sizes of what is there already were settled then, and have to be found again.
+    const bool saved =
+        settling.progress != nullptr && settling.progress->Has(who, settling.iteration);
     trial.runners.push_back(
-        {live[who].name(), infer, live.InferBeforehand(who, *first, settling.iteration)});
+        {live[who].name(), infer,
+         saved ? infer(*first) : live.InferBeforehand(who, *first, settling.iteration)});
     const Result<bool>& full = trial.runners.back().at_one;
     if (full.status().code() == StatusCode::kCancelled) return full.status();
     if (!full.ok() && !WhyNotSizeOne(full)) return FoundSizes();

@@ -13,12 +13,15 @@
 
 namespace vernier {
 
+class SavedProgress;
+
 struct SizeSettling {
   LiveRuns& live;
   Logger& logger;
   int64_t iteration = 0;  ///< that a first inference is for
   /// As in SizeTrial.
   std::function<Result<TensorMap>(const RunPlan& sized)> draw;
+  SavedProgress* progress = nullptr;  ///< which may have that inference already; null: none
 };
 
 /// Where the plan guesses sizes, has the first inference of each runner made beforehand; where one

@@ -70,7 +70,7 @@ struct FoundSizes {
   /// sizes.
   bool failed_alike = false;
   /// `tried` for NoteOfFreeSizes().
-  int64_t tried_for_note() const { return failed_alike ? -1 : tried; }
+  int64_t tried_for_note() const { return failed_alike || !unsteady.ok() ? -1 : tried; }
   /// Some runners ran with sizes of 1, and those that the note names did not.
   bool some_refused = false;
   /// kBackend where a runner failed, and ran with the same feed once more: that is no matter of

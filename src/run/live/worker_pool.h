@@ -9,7 +9,7 @@
 #include "run/live/caller_objects.h"
 #include "run/live/worker_source.h"
 #include "util/log.h"
-#include "vernier/run_plan.h"
+#include "vernier/runner_plan.h"
 #include "vernier/status.h"
 
 namespace vernier {

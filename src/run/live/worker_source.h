@@ -11,7 +11,7 @@
 #include "backend/worker.h"
 #include "run/live/caller_objects.h"
 #include "util/log.h"
-#include "vernier/run_plan.h"
+#include "vernier/runner_plan.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "run/comparison/comparison_run.h"
 #include "run/live/lost_outputs.h"
 #include "run/saved/self_comparisons.h"
 

@@ -12,11 +12,10 @@
 namespace vernier {
 namespace {
 
-Status OpenSavers(const RunContext& run, LiveRuns& live, LiveResults& made) {
+Status OpenSavers(const RunContext& run, const LiveRuns& live, LiveResults& made) {
   const RunPlan& plan = run.plan;
   if (plan.save.resume) {
     VERNIER_ASSIGN_OR_RETURN(made.progress, SavedProgress::Find(plan, live.names(), run.logger));
-    if (made.progress != nullptr) live.GoOnFrom(*made.progress);
   }
   VERNIER_ASSIGN_OR_RETURN(
       OutputSavers savers,
@@ -27,7 +26,7 @@ Status OpenSavers(const RunContext& run, LiveRuns& live, LiveResults& made) {
 
 // Before the model is said to fail with sizes that nobody gave.
 Result<FoundSizes> SettleFeedSizes(const LiveSide& side, std::span<const TensorInfo> inputs,
-                                   Logger& logger) {
+                                   SavedProgress* progress, Logger& logger) {
   const auto draw = [&](const RunPlan& sized) -> Result<TensorMap> {
     NoLog unheard;
     VERNIER_ASSIGN_OR_RETURN(const auto feeds,
@@ -38,7 +37,7 @@ Result<FoundSizes> SettleFeedSizes(const LiveSide& side, std::span<const TensorI
   };
   const RunPlan& plan = side.runs.plan();
   const int64_t iteration = plan.execution.warm_up > 0 ? -1 : 0;
-  return SettleSizes(plan, inputs, {side.runs, logger, iteration, draw});
+  return SettleSizes(plan, inputs, {side.runs, logger, iteration, draw, progress});
 }
 
 // Were the feeds used for them?
@@ -84,7 +83,8 @@ Status BeginFeeds(const RunContext& run, const LiveSide& side, LiveResults& made
   VERNIER_ASSIGN_OR_RETURN(made.feeds, open(inputs));
   if (made.savers) return {};
   VERNIER_TRY(OpenSavers(run, live, made));
-  VERNIER_ASSIGN_OR_RETURN(const FoundSizes found, SettleFeedSizes(side, inputs, run.logger));
+  VERNIER_ASSIGN_OR_RETURN(const FoundSizes found,
+                           SettleFeedSizes(side, inputs, made.progress.get(), run.logger));
   if (found.some_refused && run.plan.strict) made.refused_sizes = found.note;
   if (found.dims.empty()) return {};
   VERNIER_ASSIGN_OR_RETURN(made.feeds, open(inputs));

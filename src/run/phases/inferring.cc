@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "run/comparison/comparison_run.h"
 #include "run/live/live_inference.h"
 #include "run/live/output_room.h"
 #include "run/live/tensor_release.h"
@@ -39,7 +40,10 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
   LiveRuns& live = side.runs;
   FeedStream& feeds = *made.feeds;
   OutputSavers& savers = *made.savers;
-  LiveInference inference(run.plan, live, {side.bounds, savers, run.observer}, run.logger);
+  const LiveInference::Uses uses{side.bounds, savers, run.observer, made.progress.get()};
+  LiveInference inference(run.plan, live, uses, run.logger);
+  const LiveRuns::Work meanwhile{[&feeds] { return feeds.Prepare(); },
+                                 [&feeds] { feeds.PrepareOneMore(); }};
   TensorRelease released;
   bool compares = true;
   // Where loaded outputs run out, what is to be saved is still made.
@@ -52,8 +56,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
     run.logger.Info("Streaming iteration " + std::to_string(i) + FormatFeed(*feed));
     VERNIER_TRY(SaveFeed(run, i, *feed, feeds.steps(), savers));
     VERNIER_TRY(CheckOutputRoom(live, *feed));
-    live.Meanwhile({[&feeds] { return feeds.Prepare(); }, [&feeds] { feeds.PrepareOneMore(); }});
-    VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, inference.InferAll(*feed, i));
+    VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, inference.InferAll(*feed, i, meanwhile));
     ++made.iterations;
     live.ForgetFeed();
     released.Add(*std::move(feed));
@@ -71,7 +74,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
 Status Stream(const RunContext& run, const LiveSide& side, const Comparing& comparing,
               LiveResults& made) {
   LiveRuns& live = side.runs;
-  for (size_t i = 0; i < live.size(); ++i) VERNIER_TRY(live.Open(i));
+  for (size_t i = 0; i < live.size(); ++i) VERNIER_TRY(live.Open(i, side.python));
   VERNIER_TRY(CheckNames(run.plan, live, comparing.loaded));
   if (!live.any_alive() || live.lacks_needed()) return {};
   VERNIER_TRY(BeginFeeds(run, side, made));
@@ -117,10 +120,10 @@ Status TakeTurns(const RunContext& run, const LiveSide& side, const Comparing& c
   std::optional<LiveInference> inference;
   for (size_t i = 0; i < live.size(); ++i) {
     live.StartOne(i);
-    VERNIER_TRY(live.Open(i));
+    VERNIER_TRY(live.Open(i, side.python));
     if (live[i].alive()) {
       VERNIER_TRY(BeginFeeds(run, side, made));
-      const LiveInference::Uses uses{side.bounds, *made.savers, run.observer};
+      const LiveInference::Uses uses{side.bounds, *made.savers, run.observer, made.progress.get()};
       if (!inference) inference.emplace(run.plan, live, uses, run.logger);
       VERNIER_TRY(WarmUp(run, side, i, made));
     }

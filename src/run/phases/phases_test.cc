@@ -12,6 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "compare/comparison.h"
+#include "compare/validate.h"
+#include "run/comparison/comparison_run.h"
 #include "run/live/fake_workers.h"
 #include "run/phases/ending.h"
 #include "run/phases/feeding.h"
@@ -27,6 +30,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing_workers::Adds;
 using testing_workers::Dies;
+using testing_workers::FakeAnswer;
 using testing_workers::FakeModel;
 using testing_workers::FakeWorkers;
 using testing_workers::InRun;
@@ -95,6 +99,36 @@ class PhasesTest : public testing::Test {
   std::unique_ptr<LiveRuns> live_;
   std::unique_ptr<RunSides> sides_;
   std::unique_ptr<ComparisonRun> comparisons_;
+};
+
+// Runs that save their outputs, of models that count their inferences.
+class ResumedRunTest : public PhasesTest {
+ protected:
+  ResumedRunTest() : folder_(ScratchFolder::Create()) {
+    EXPECT_TRUE(folder_.ok());
+    plan_.save.outputs = folder_->path() + "/outputs.npz";
+  }
+
+  FakeModel Model(float by) {
+    return Adds(by, [this](int64_t) -> std::optional<FakeAnswer> {
+      ++inferred_;
+      return std::nullopt;
+    });
+  }
+
+  Status Run(const std::map<std::string, FakeModel>& models, int64_t iterations) {
+    plan_.inputs.iterations = iterations;
+    Prepare(models);
+    live_->Start();
+    LiveResults made = InferStreaming(run_, Live(), ToCompare());
+    RunEnding ending;
+    ending.aborted = !made.status.ok();
+    FinishLive(run_, *live_, made, nullptr, ending);
+    return made.status;
+  }
+
+  Result<ScratchFolder> folder_;
+  std::atomic<int> inferred_{0};
 };
 
 TEST_F(PhasesTest, RowsNeedAPair) {
@@ -221,6 +255,31 @@ TEST_F(PhasesTest, SavedOutputsAloneAreComparedToTheEndOfTheShortest) {
   EXPECT_TRUE(CompareLoaded(run_, ToCompare()).ok());
   EXPECT_TRUE(comparisons_->CompareKept().ok());
   EXPECT_EQ(observer_.compared, 2);
+}
+
+// The first, the last that was saved, and the new one.
+TEST_F(ResumedRunTest, OnlyTheEndsOfWhatWasSavedAreInferredAgain) {
+  EXPECT_TRUE(Run({{"a", Model(1)}}, 4).ok());
+  EXPECT_EQ(inferred_.load(), 4);
+  plan_.save.resume = true;
+  EXPECT_TRUE(Run({{"a", Model(1)}}, 5).ok());
+  EXPECT_EQ(inferred_.load(), 4 + 3);
+  EXPECT_EQ((*live_)[0].iterations(), 5);
+}
+
+TEST_F(ResumedRunTest, SideBySideTooOnlyTheEndsAreInferredAgain) {
+  plan_.execution.parallel = true;
+  EXPECT_TRUE(Run({{"a", Model(1)}, {"b", Model(1)}}, 4).ok());
+  EXPECT_EQ(inferred_.load(), 2 * 4);
+  plan_.save.resume = true;
+  EXPECT_TRUE(Run({{"a", Model(1)}, {"b", Model(1)}}, 5).ok());
+  EXPECT_EQ(inferred_.load(), 2 * (4 + 3));
+}
+
+TEST_F(ResumedRunTest, WhatWasSavedByAnotherModelIsNotResumed) {
+  EXPECT_TRUE(Run({{"a", Model(1)}}, 3).ok());
+  plan_.save.resume = true;
+  EXPECT_EQ(Run({{"a", Model(2)}}, 3).code(), StatusCode::kMalformed);
 }
 
 TEST_F(PhasesTest, WhatCannotBeSavedIsAFaultOfItsOwn) {

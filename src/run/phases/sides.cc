@@ -4,7 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "run/comparison/comparison_run.h"
 #include "run/comparison/output_names.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 
@@ -33,18 +35,23 @@ Status CheckNames(const RunPlan& plan, const LiveRuns& live, LoadedSide& loaded)
   VERNIER_TRY(live.CheckMaps());
   // The comparison warns of unknown names, as Polygraphy does.
   if (plan.lenient) return {};
-  std::vector<std::string> outputs;
+  std::vector<std::string> outputs, wholes;
   for (size_t i = 0; i < live.size(); ++i) {
+    const SessionDescription& session = live[i].session();
     // Its outputs are not known.
-    if (!live[i].alive() || live[i].session().outputs.empty()) return {};
-    for (const TensorInfo& output : live[i].session().outputs) outputs.push_back(output.name);
+    if (!live[i].alive() || session.outputs.empty()) return {};
+    for (const TensorInfo& output : session.outputs) outputs.push_back(output.name);
+    wholes.insert(wholes.end(), session.nested_outputs.begin(), session.nested_outputs.end());
   }
   for (size_t i = 0; i < loaded.runs().size(); ++i) {
     if (loaded.runs()[i].iterations == 0) continue;
     VERNIER_ASSIGN_OR_RETURN(const IterationResult first, loaded.Peek(i));
-    for (const NamedTensor& output : first.outputs) outputs.push_back(output.name);
+    for (const NamedTensor& output : first.outputs) {
+      outputs.push_back(output.name);
+      if (const std::string whole = WholeOf(output.name); !whole.empty()) wholes.push_back(whole);
+    }
   }
-  return CheckOutputNames(plan, outputs);
+  return CheckOutputNames(plan, outputs, wholes);
 }
 
 Result<bool> Comparing::Compare(int64_t iteration, IterationOutputs& outputs) const {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "run/comparison/compared_pairs.h"
-#include "run/comparison/comparison_run.h"
+#include "run/comparison/streams.h"
 #include "run/live/live_runs.h"
 #include "run/phases/run_context.h"
 #include "run/saved/loaded_side.h"
@@ -17,6 +17,8 @@
 #include "vernier/status.h"
 
 namespace vernier {
+
+class ComparisonRun;
 
 struct RunSides {
   LoadedSide loaded;

@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "backend/python_program.h"
 #include "model/onnx/model_type.h"
 #include "run/live/live_runner.h"
+#include "run/runner/own_python.h"
 
 namespace vernier {
 namespace {
@@ -48,6 +50,9 @@ RunnerPlan Converter(const RunnerPlan& runner, const std::string& target) {
   converter.model.path = runner.model.path;
   converter.model.type = runner.model.type;
   converter.backend_options.emplace_back("module", target == "onnx" ? "tf2onnx" : "tensorflow");
+  if (const std::string python = OwnPython(runner); !python.empty()) {
+    converter.backend_options.emplace_back(kOwnPython, python);
+  }
   converter.session_options = {
       {"script", "builtin:tf2onnx"}, {"model_type", runner.model.type}, {"target", target}};
   for (auto& choice : ChoicesOf(runner)) {

@@ -9,7 +9,7 @@
 #include "run/live/worker_pool.h"
 #include "util/log.h"
 #include "util/scratch_folder.h"
-#include "vernier/run_plan.h"
+#include "vernier/runner_plan.h"
 #include "vernier/status.h"
 
 namespace vernier {

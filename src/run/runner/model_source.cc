@@ -65,14 +65,9 @@ std::string PrecisionOf(const OnnxModel& model) {
 // More dimensions than any framework takes: a damaged file.
 constexpr size_t kLargestRank = 64;
 
-// Nothing can be fed to an input whose type has no meaning, or that is no tensor.
-Status CheckInputTypes(const std::string& path, const OnnxModel& model, Logger& logger) {
+// Nothing can be fed to an input whose type has no meaning.
+Status CheckInputTypes(const std::string& path, const OnnxModel& model) {
   for (const OnnxValue& input : model.graph().inputs) {
-    if (input.kind == OnnxValueKind::kSequence || input.kind == OnnxValueKind::kMap) {
-      logger.Once(Severity::kWarning, "input '" + std::string(input.name) + "' is of the kind " +
-                                          std::string(OnnxValueKindName(input.kind)) +
-                                          ": it is not fed, because only tensors can be");
-    }
     const bool tensor = input.kind == OnnxValueKind::kTensor;
     if (!tensor || input.dtype != DType::kUndefined) continue;
     return Malformed("'" + path + "': input '" + std::string(input.name) + "' has element type " +
@@ -219,7 +214,7 @@ Status ModelSource::Describe(const ModelPlan& plan, const PythonWorker& python,
   if (plan.shape_inference) VERNIER_TRY(InferShapesOf(plan, python, edit, logger));
   request_.inputs = edit.model().RequiredInputs();
   declared_outputs_ = edit.model().Outputs();
-  VERNIER_TRY(CheckInputTypes(plan.path, edit.model(), logger));
+  VERNIER_TRY(CheckInputTypes(plan.path, edit.model()));
   VERNIER_TRY(MarkOutputs(plan, edit, logger));
   if (plan.fp_to_fp16) VERNIER_TRY(MakeFloat16(plan, edit, logger));
   if (!plan.save_path.empty()) {

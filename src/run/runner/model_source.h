@@ -15,7 +15,7 @@
 #include "util/log.h"
 #include "util/scratch_folder.h"
 #include "util/unique_fd.h"
-#include "vernier/run_plan.h"
+#include "vernier/runner_plan.h"
 #include "vernier/status.h"
 
 namespace vernier {

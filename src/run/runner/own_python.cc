@@ -6,17 +6,13 @@
 #include <string_view>
 
 #include "backend/python_program.h"
+#include "run/live/worker_source.h"
 
 namespace vernier {
 namespace {
 
 // Plug-ins that take their framework out of a Python environment, as "lib" of their options.
 constexpr std::string_view kOfEnvironment[] = {"onnxruntime", "openvino", "tensorflow", "torch"};
-
-bool IsServedInPython(const RunnerPlan& runner) {
-  if (runner.place == RunnerPlace::kAuto) return IsPythonBackend(runner.backend);
-  return runner.place == RunnerPlace::kPython;
-}
 
 }  // namespace
 
@@ -33,7 +29,7 @@ Status UseOwnPython(const std::string& python, bool library_named, RunnerPlan& r
   // Those that have both would else be their plug-in's first.
   const bool has_both = runner.backend == "tensorrt" || runner.backend == "torch";
   if (has_both && runner.place == RunnerPlace::kAuto) runner.place = RunnerPlace::kPython;
-  if (IsServedInPython(runner)) return {};
+  if (ServedByPython(runner)) return {};
   if (std::find(std::begin(kOfEnvironment), std::end(kOfEnvironment), runner.backend) ==
       std::end(kOfEnvironment)) {
     return InvalidArgument("--python: the backend '" + runner.backend +

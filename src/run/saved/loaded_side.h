@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/comparison/comparison_run.h"
+#include "run/comparison/streams.h"
 #include "run/saved/loaded_runs.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"

@@ -69,8 +69,7 @@ Status OutputSavers::CreateInputs() {
   if (plan_->resume) {
     VERNIER_ASSIGN_OR_RETURN(kept, FindEarlierInputs());
   }
-  VERNIER_ASSIGN_OR_RETURN(inputs_,
-                           FeedWriter::Create(plan_->inputs, kept).Annotate("--save-inputs"));
+  VERNIER_ASSIGN_OR_RETURN(inputs_, FeedWriter::Create(plan_->inputs, kept));
   if (progress_ == nullptr) {
     WarnOfInputs();
   } else {
@@ -131,8 +130,7 @@ Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names,
     return {};
   }
   VERNIER_ASSIGN_OR_RETURN(outputs_,
-                           ResultsWriter::Create(plan_->outputs, std::move(runner_names), seed)
-                               .Annotate("--save-outputs"));
+                           ResultsWriter::Create(plan_->outputs, std::move(runner_names), seed));
   const std::string& stale = outputs_->stale_partial();
   if (!stale.empty()) WarnOfParts(plan_->outputs, stale);
   return {};

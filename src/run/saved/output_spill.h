@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "io/bytes/tensor_spill.h"
-#include "run/comparison/comparison_run.h"
+#include "run/comparison/streams.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 

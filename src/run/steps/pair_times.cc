@@ -3,15 +3,21 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compare/comparison.h"
 #include "model/rounding/unit_roundoff.h"
 
 namespace vernier {
 
-PairTimes::OutputTimes& PairTimes::TimesOf(const std::string& output) {
+const PairTimes::OutputTimes* PairTimes::Find(const std::string& output) const {
   const auto found = std::ranges::find_if(
       outputs_, [&](const OutputTimes& times) { return times.name == output; });
-  if (found != outputs_.end()) return *found;
-  outputs_.push_back({output, {}, {}});
+  return found == outputs_.end() ? nullptr : &*found;
+}
+
+PairTimes::OutputTimes& PairTimes::TimesOf(const std::string& output) {
+  const OutputTimes* const found = Find(output);
+  if (found != nullptr) return outputs_[static_cast<size_t>(found - outputs_.data())];
+  outputs_.push_back({output, {}, {}, {}});
   return outputs_.back();
 }
 
@@ -31,6 +37,7 @@ void PairTimes::Add(const StepPosition& position, const IterationComparison& com
     }
     const auto& rms = row.metrics[CompareFunction::kRmse];
     const auto& relative = row.metrics[CompareFunction::kRelativeL2];
+    times.curve.Add(position.step, rms, row.times_over_tolerance);
     if (!rms || !relative) continue;
     if (!std::isnan(*rms)) {
       times.time.largest_rms = std::max(times.time.largest_rms.value_or(0), *rms);
@@ -42,16 +49,28 @@ void PairTimes::Add(const StepPosition& position, const IterationComparison& com
 
 void PairTimes::AddTo(PairRecord& record, bool own) const {
   for (OutputRecord& output : record.outputs) {
-    const auto times = std::ranges::find_if(
-        outputs_, [&](const OutputTimes& of) { return of.name == output.name; });
-    if (times == outputs_.end()) continue;
+    const OutputTimes* const times = Find(output.name);
+    if (times == nullptr) continue;
     output.time = times->time;
     output.time->own = own;
+    output.time->curve = times->curve.Points();
+    output.time->steps_per_point = times->curve.steps_per_point();
     if (const auto fit = times->growth.Get()) {
       output.time->growth_per_step = fit->slope;
       output.time->growth_error = fit->error;
       output.time->fitted_steps = fit->steps;
     }
+  }
+}
+
+void PairTimes::AddCrossedTo(PairRecord& record) const {
+  for (OutputRecord& output : record.outputs) {
+    const OutputTimes* const times = Find(output.name);
+    if (times == nullptr || !output.time) continue;
+    const TimeRecord& time = times->time;
+    output.time->crossed =
+        CrossedRecord{time.steps,       time.first_bad_step,   time.first_bad_sequence,
+                      time.largest_rms, times->curve.Points(), times->curve.steps_per_point()};
   }
 }
 

@@ -7,13 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "compare/comparison.h"
 #include "run/steps/error_growth.h"
+#include "run/steps/step_curve.h"
 #include "run/steps/step_timeline.h"
 #include "vernier/row_record.h"
 #include "vernier/run_record.h"
 
 namespace vernier {
+
+struct IterationComparison;
 
 class PairTimes {
  public:
@@ -27,14 +29,18 @@ class PairTimes {
 
   /// Completes the outputs that were added. `own`: see TimeRecord.
   void AddTo(PairRecord& record, bool own) const;
+  /// The same where these are the steps of --state cross, into the times that are there.
+  void AddCrossedTo(PairRecord& record) const;
 
  private:
   struct OutputTimes {
     std::string name;
     TimeRecord time;
     ErrorGrowth growth;
+    StepCurve curve;
   };
   OutputTimes& TimesOf(const std::string& output);
+  const OutputTimes* Find(const std::string& output) const;
 
   std::vector<OutputTimes> outputs_;
   std::optional<int64_t> bad_sequence_;  // the last one with a step that failed

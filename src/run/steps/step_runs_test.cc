@@ -8,9 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "compare/comparison.h"
+#include "compare/tally.h"
+#include "compare/validate.h"
 #include "model/onnx/model_type.h"
 #include "run/executor.h"
 #include "run/live/fake_workers.h"
+#include "run/steps/step_states.h"
 #include "util/no_log.h"
 
 namespace vernier {
@@ -190,6 +194,46 @@ TEST_F(StepRunsTest, WithTheReferencesStateErrorsAreEachStepsOwn) {
   EXPECT_EQ(ran.record.steps->state, "reference");
 }
 
+TEST_F(StepRunsTest, CrossedStatesShowWhichStepIsWrongByItself) {
+  plan_.steps.state = StateSource::kCross;
+  const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", Recurs(1, WrongOnce)}});
+  ExpectSums("a");  // each has its own state, as without
+  EXPECT_EQ(ran.record.steps->state, "cross");
+  const TimeRecord& time = *Output(ran, "y").time;
+  EXPECT_EQ(Output(ran, "y").passed, 6);  // the two last ones of the second sequence
+  EXPECT_FALSE(time.own);
+  ASSERT_TRUE(time.crossed);
+  EXPECT_EQ(time.crossed->steps, 8);
+  EXPECT_EQ(time.crossed->first_bad_step, 2);
+  EXPECT_EQ(time.crossed->first_bad_sequence, 1);
+  ASSERT_EQ(time.crossed->curve.size(), 4u);
+  EXPECT_GT(time.crossed->curve[2].times_over, 1.0);
+  EXPECT_LT(time.crossed->curve[3].times_over, 1.0);
+  EXPECT_GT(time.curve[3].times_over, 1.0);
+}
+
+TEST_F(StepRunsTest, AStateThatIsComparedWithNoneCannotBeCrossed) {
+  plan_.steps.state = StateSource::kCross;
+  Result<StepStates> states = StepStates::Create(plan_.steps, {"a", "b"}, log_);
+  ASSERT_TRUE(states.ok());
+  const FakeModel model = Recurs(1);
+  TensorMap feed = {{"state", Floats({2}, {0, 0})}};
+  for (const size_t runner : {0, 1}) {
+    ASSERT_TRUE(
+        states->Pair(runner, {states->runners()[runner], model.inputs, model.outputs}).ok());
+  }
+  ASSERT_TRUE(states->Enter({0, 0, 4}, {}, feed).ok());
+  ASSERT_TRUE(states->Remember(0, {{"state_n", Floats({2}, {1, 2})}}).ok());
+  ASSERT_TRUE(states->Remember(1, {{"state_n", Floats({2}, {3, 4})}}).ok());
+  ASSERT_TRUE(states->Enter({0, 1, 4}, {}, feed).ok());
+  const std::vector<std::pair<std::string, std::string>> met = {{"state_n", "state_n"}};
+  const Result<TensorMap> state = states->StateFor(0, 1, met);
+  ASSERT_TRUE(state.ok());
+  EXPECT_EQ(Find(*state, "state")->As<float>().front(), 3);
+  EXPECT_THAT(states->StateFor(0, 1, {}).status().message(),
+              HasSubstr("--state cross: no state of b is compared with 'state_n' of a"));
+}
+
 TEST_F(StepRunsTest, ANanIsABadStepAndNoErrorOfZero) {
   const auto breaks = [](int64_t run) {
     return run == 5 ? std::numeric_limits<float>::quiet_NaN() : 0.0F;
@@ -248,6 +292,72 @@ TEST_F(StepRunsTest, RunnersMayCallTheirStateDifferently) {
   EXPECT_FALSE(ran.faults.any());
   ExpectSums("b");
   EXPECT_EQ(Output(ran, "state_n").compared, 4);
+}
+
+TEST_F(StepRunsTest, StatesAreCrossedUnderTheNamesOfTheReference) {
+  plan_.steps.state = StateSource::kCross;
+  plan_.steps.feed_back = {"state_n:state", "hn:h"};
+  plan_.inputs.map_words = {"b:h=state"};
+  plan_.output_map_words = {"a:state_n=hn"};
+  const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", Renamed("h", "hn")}});
+  EXPECT_THAT(ran.record.error, IsEmpty());
+  EXPECT_EQ(Output(ran, "y").time->crossed->steps, 8);
+  EXPECT_FALSE(Output(ran, "y").time->crossed->first_bad_step);
+}
+
+// Recurs(1) over four steps of two elements in one inference.
+FakeModel TakesAll() {
+  FakeModel model;
+  model.inputs = {FloatInfo("x", {8}), FloatInfo("state", {2})};
+  model.outputs = {FloatInfo("y", {8}), FloatInfo("state_n", {2})};
+  model.infer = [](const TensorMap& feed, int64_t) {
+    const auto x = Find(feed, "x")->As<float>();
+    const auto first = Find(feed, "state")->As<float>();
+    std::vector<float> state(first.begin(), first.end()), y;
+    for (size_t i = 0; i < x.size(); ++i) y.push_back(state[i % 2] += x[i]);
+    return FakeAnswer{FakeAnswer::Kind::kOutputs,
+                      TensorMap{{"y", Floats({8}, y)}, {"state_n", Floats({2}, state)}}};
+  };
+  return model;
+}
+
+TEST_F(StepRunsTest, ARunnerThatTakesAllStepsAtOnceIsComparedStepByStep) {
+  plan_.steps.slices = {"x:axis=0"};
+  plan_.steps.axes = {"b:0"};
+  plan_.output_map_words = {"b:state_n="};
+  for (const std::string schedule : {"in turn", "side by side", "one after another"}) {
+    SCOPED_TRACE(schedule);
+    observer_ = {};
+    plan_.runners.clear();
+    plan_.execution.parallel = schedule == "side by side";
+    plan_.execution.sequential = schedule == "one after another";
+    plan_.execution.warm_up = schedule == "in turn" ? 1 : 0;
+    const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", TakesAll()}});
+    EXPECT_THAT(ran.record.error, IsEmpty());
+    EXPECT_FALSE(ran.faults.any());
+    ASSERT_EQ(observer_.made["b"].size(), 8u);
+    EXPECT_EQ(observer_.made["a"], observer_.made["b"]);
+    EXPECT_EQ(Output(ran, "y").compared, 8);
+    EXPECT_EQ(ran.record.pairs[0].passed_iterations, 8);
+    EXPECT_THAT(ran.record.notes, testing::Contains(HasSubstr("'state_n' is of no step")));
+  }
+}
+
+TEST_F(StepRunsTest, OutputsWithoutStepsAreNamed) {
+  plan_.steps.slices = {"x:axis=0"};
+  plan_.steps.axes = {"b:1"};
+  EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", TakesAll()}}).record.error,
+              HasSubstr("--steps-axis b:1, 'x': the shape (2,) has no axis 1"));
+  plan_.runners.clear();
+  plan_.steps.axes = {"b:0"};
+  FakeModel sums = TakesAll();
+  sums.infer = [](const TensorMap& feed, int64_t run) {
+    FakeAnswer answer = TakesAll().infer(feed, run);
+    answer.outputs->erase(answer.outputs->begin());
+    return answer;
+  };
+  EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", sums}}).record.error,
+              HasSubstr("no output of b has 4 steps along axis 0, but 'state_n' (2,)"));
 }
 
 TEST_F(StepRunsTest, AStateThatNothingFeedsIsNamed) {

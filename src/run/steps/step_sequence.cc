@@ -1,6 +1,8 @@
 #include "run/steps/step_sequence.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -87,10 +89,11 @@ Result<std::optional<TensorMap>> StepSequence::Next(const NextWhole& next_whole)
   } else {
     ++position_.step;
   }
-  VERNIER_ASSIGN_OR_RETURN(TensorMap feed, FeedOfStep());
-  std::vector<TensorMap> own;
-  for (const std::string& runner : states_.runners()) {
-    VERNIER_ASSIGN_OR_RETURN(own.emplace_back(), SlicesFor(runner));
+  VERNIER_ASSIGN_OR_RETURN(TensorMap feed, FeedOfStep(position_.step));
+  std::vector<TensorMap> own = all_steps_;
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (states_.axis(i)) continue;
+    VERNIER_ASSIGN_OR_RETURN(own[i], SlicesFor(states_.runners()[i], position_.step));
   }
   VERNIER_TRY(states_.Enter(position_, std::move(own), feed));
   return std::optional<TensorMap>(std::move(feed));
@@ -106,7 +109,42 @@ Status StepSequence::Begin(TensorMap whole) {
     return NotInFeed(kAdvanceFlag, advance.word, advance.input, whole_);
   }
   states_.timeline().Add(position_.sequence, position_.steps);
+  all_steps_.assign(states_.runners().size(), {});
+  for (size_t i = 0; i < all_steps_.size(); ++i) {
+    if (!states_.axis(i)) continue;
+    VERNIER_ASSIGN_OR_RETURN(all_steps_[i], AllStepsFor(states_.runners()[i], *states_.axis(i)));
+  }
   return {};
+}
+
+// What changes from step to step, of all steps along the axis; of what grows, the last.
+Result<TensorMap> StepSequence::AllStepsFor(const std::string& runner, size_t axis) const {
+  std::map<std::string, std::vector<Tensor>> parts;
+  TensorMap all;
+  for (int64_t step = 0; step < position_.steps; ++step) {
+    VERNIER_ASSIGN_OR_RETURN(TensorMap feed, FeedOfStep(step));
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap own, SlicesFor(runner, step));
+    feed = Overlaid(std::move(feed), own);
+    for (const SliceWord& slice : slices_) {
+      if (!IsSliceOf(slice, runner)) continue;
+      std::vector<Tensor>& joined = parts[slice.input];
+      if (std::ssize(joined) == step) joined.push_back(*Find(feed, slice.input));
+    }
+    for (const AdvanceWord& advance : states_.words().advances) {
+      const Tensor& now = *Find(feed, advance.input);
+      if (!advance.appends) parts[advance.input].push_back(now);
+      if (advance.appends && step + 1 == position_.steps) all.push_back({advance.input, now});
+    }
+  }
+  for (const auto& [input, steps] : parts) {
+    Result<Tensor> joined = JoinAlong(steps, axis);
+    if (!joined.ok()) {
+      return InStep(kAxisFlag, runner + ":" + std::to_string(axis) + ", '" + input + "'",
+                    joined.status());
+    }
+    all.push_back({input, *std::move(joined)});
+  }
+  return all;
 }
 
 Status StepSequence::AddFirstState() {
@@ -159,13 +197,13 @@ Result<int64_t> StepSequence::CountSteps() const {
 }
 
 // Those with the label of one runner.
-Result<TensorMap> StepSequence::SlicesFor(const std::string& runner) const {
+Result<TensorMap> StepSequence::SlicesFor(const std::string& runner, int64_t step) const {
   TensorMap taken;
   for (const SliceWord& slice : slices_) {
     const bool own = runner.empty() ? slice.label.empty()
                                     : !slice.label.empty() && IsCalled(runner, slice.label);
     if (!own) continue;
-    const int64_t start = position_.step * *slice.hop - slice.pad;
+    const int64_t start = step * *slice.hop - slice.pad;
     Result<Tensor> window = TakeWindow(*SlicedTensor(slice), slice.axis, start, *slice.size);
     if (!window.ok()) return InStep(kSliceFlag, slice.word, window.status());
     taken.push_back({slice.input, *std::move(window)});
@@ -173,14 +211,13 @@ Result<TensorMap> StepSequence::SlicesFor(const std::string& runner) const {
   return taken;
 }
 
-Result<TensorMap> StepSequence::FeedOfStep() const {
-  VERNIER_ASSIGN_OR_RETURN(const TensorMap slices, SlicesFor(""));
+Result<TensorMap> StepSequence::FeedOfStep(int64_t step) const {
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap slices, SlicesFor("", step));
   TensorMap feed = Overlaid(whole_, slices);
   for (const AdvanceWord& advance : states_.words().advances) {
     const Tensor& first = *Find(whole_, advance.input);
-    Result<Tensor> now = advance.appends
-                             ? AppendValues(first, advance.amount, position_.step)
-                             : AddToAll(first, TimesSteps(advance.amount, position_.step));
+    Result<Tensor> now = advance.appends ? AppendValues(first, advance.amount, step)
+                                         : AddToAll(first, TimesSteps(advance.amount, step));
     if (!now.ok()) return InStep(kAdvanceFlag, advance.word, now.status());
     feed = Overlaid(std::move(feed), {{advance.input, *std::move(now)}});
   }

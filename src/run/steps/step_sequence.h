@@ -49,14 +49,16 @@ class StepSequence {
   Status Begin(TensorMap whole);
   Status AddFirstState();
   Result<int64_t> CountSteps() const;
-  Result<TensorMap> SlicesFor(const std::string& runner) const;
-  Result<TensorMap> FeedOfStep() const;
+  Result<TensorMap> SlicesFor(const std::string& runner, int64_t step) const;
+  Result<TensorMap> FeedOfStep(int64_t step) const;
+  Result<TensorMap> AllStepsFor(const std::string& runner, size_t axis) const;
   const Tensor* SlicedTensor(const SliceWord& slice) const;
 
   StepStates& states_;
   Source source_;
   std::vector<SliceWord> slices_;  // with all sizes
   TensorMap whole_;
+  std::vector<TensorMap> all_steps_;  // runner by runner; empty for those that go step by step
   StepPosition position_{-1, 0, 1};
 };
 

@@ -97,6 +97,22 @@ TEST_F(StepSequenceTest, ARunnerMayHaveSlicesOfItsOwn) {
   EXPECT_THAT(FloatsOf(states_->WithSlices(1, feed), "x"), ElementsAre(4, 5));
 }
 
+TEST_F(StepSequenceTest, ARunnerMayTakeAllStepsAtOnce) {
+  plan_.slices = {"x:axis=1,size=3,hop=2,pad=1"};
+  plan_.advances = {"at:+1", "mask:append 1"};
+  plan_.axes = {"b:0"};
+  ASSERT_TRUE(Open().ok());
+  const Result<std::optional<TensorMap>> feed = Next();
+  ASSERT_TRUE(feed.ok() && *feed);
+  EXPECT_THAT(FloatsOf(states_->WithSlices(0, **feed), "x"), ElementsAre(0, 1, 2));
+  const TensorMap all = states_->WithSlices(1, **feed);
+  EXPECT_EQ(Find(all, "x")->dims(), (Dims{3, 3}));
+  EXPECT_THAT(FloatsOf(all, "x"), ElementsAre(0, 1, 2, 2, 3, 4, 4, 5, 6));
+  EXPECT_EQ(Find(all, "at")->dims(), (Dims{3, 1}));
+  EXPECT_THAT(LongsOf(all, "at"), ElementsAre(5, 6, 7));
+  EXPECT_THAT(LongsOf(all, "mask"), ElementsAre(1, 1, 1, 1));
+}
+
 TEST_F(StepSequenceTest, SizesComeFromTheModelWhereTheWordsHaveNone) {
   plan_.slices = {"x:axis=1,pad=2"};
   ASSERT_TRUE(Open().ok());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "record/runner_name.h"
+
 namespace vernier {
 namespace {
 
@@ -36,6 +38,11 @@ Result<StepStates> StepStates::Create(const StepPlan& plan, std::vector<std::str
   StepStates states(plan, std::move(runners), logger);
   VERNIER_ASSIGN_OR_RETURN(states.words_, ParseStepWords(plan, states.names_));
   states.used_.assign(states.words_.feed_back.size(), false);
+  for (size_t i = 0; i < states.names_.size(); ++i) {
+    for (const AxisWord& word : states.words_.axes) {
+      if (IsCalled(states.names_[i], word.label)) states.runners_[i].axis = word.axis;
+    }
+  }
   return states;
 }
 
@@ -47,6 +54,7 @@ std::vector<std::string> StepStates::DrivenInputs() const {
 }
 
 Status StepStates::Pair(size_t runner, const RunnerSides& sides) {
+  if (axis(runner)) return {};
   VERNIER_ASSIGN_OR_RETURN(runners_[runner].pairs,
                            PairState(words_.feed_back, sides, DrivenInputs(), used_));
   if (fed_for_.empty() && !sides.inputs.empty()) fed_for_ = sides.name;
@@ -107,6 +115,7 @@ Status StepStates::Enter(const StepPosition& position, std::vector<TensorMap> sl
     runners_[i].state = std::exchange(runners_[i].next, {});
     if (position.step == 0) runners_[i].state.clear();
   }
+  if (plan_->state == StateSource::kCross) feed_ = feed;
   if (!shares_state() || position.step == 0 || runners_.empty()) return {};
   const Runner& reference = runners_.front();
   const size_t wanted = std::max<size_t>(reference.pairs.size(), StateInputs().empty() ? 0 : 1);
@@ -148,7 +157,7 @@ TensorMap StepStates::WithState(size_t runner, const TensorMap& mapped) const {
 
 Status StepStates::CheckMapped(size_t runner,
                                std::span<const std::pair<std::string, std::string>> mapped) const {
-  if (shares_state()) return {};
+  if (shares_state() || axis(runner)) return {};
   for (const auto& [input, source] : mapped) {
     const auto made_of = [&source = source](const std::string& name) {
       return IsMadeOf(source, name);
@@ -162,6 +171,28 @@ Status StepStates::CheckMapped(size_t runner,
   return {};
 }
 
+Result<TensorMap> StepStates::StateFor(
+    size_t reference, size_t candidate,
+    std::span<const std::pair<std::string, std::string>> met) const {
+  const Runner& from = runners_[candidate];
+  TensorMap state;
+  for (const StatePair& pair : runners_[reference].pairs) {
+    const auto found =
+        std::ranges::find_if(met, [&](const auto& names) { return names.first == pair.output; });
+    const auto own = std::ranges::find_if(from.pairs, [&](const StatePair& other) {
+      return found != met.end() && other.output == found->second;
+    });
+    const Tensor* const tensor = own == from.pairs.end() ? nullptr : Find(from.state, own->input);
+    if (tensor == nullptr) {
+      return InvalidArgument("--state cross: no state of " + names_[candidate] +
+                             " is compared with '" + pair.output + "' of " + names_[reference] +
+                             "; say with --map-outputs which one is the same");
+    }
+    state.push_back({pair.input, *tensor});
+  }
+  return state;
+}
+
 bool StepStates::IsState(size_t stream, const std::string& output) const {
   if (stream >= runners_.size()) return false;
   return std::ranges::any_of(runners_[stream].pairs,
@@ -171,7 +202,7 @@ bool StepStates::IsState(size_t stream, const std::string& output) const {
 StepsRecord StepStates::Record() const {
   StepsRecord record;
   record.lengths = timeline_.lengths();
-  record.state = plan_->state == StateSource::kReference ? "reference" : "own";
+  record.state = kStateSourceNames[static_cast<size_t>(plan_->state)];
   for (size_t i = 0; i < runners_.size(); ++i) {
     for (const StatePair& pair : runners_[i].pairs) {
       record.feed_back.push_back({names_[i], pair.output, pair.input});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -13,7 +14,7 @@
 #include "run/steps/step_timeline.h"
 #include "run/steps/step_words.h"
 #include "util/log.h"
-#include "vernier/run_plan.h"
+#include "vernier/input_plan.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -31,6 +32,10 @@ class StepStates {
   const StepWords& words() const { return words_; }
   const std::vector<std::string>& runners() const { return names_; }
 
+  /// The axis of a runner that takes all steps of a sequence in one inference, else nothing. Such a
+  /// runner is fed nothing back.
+  std::optional<size_t> axis(size_t runner) const { return runners_[runner].axis; }
+
   /// Once a runner is open, in the order of runners: decides what is fed back and says so. Errors
   /// as PairState; kInvalidArgument for a runner with an input that is a state of the first runner
   /// and that nothing feeds.
@@ -44,7 +49,8 @@ class StepStates {
   std::vector<std::string> StateInputs() const;
 
   /// The next step. Its feed is completed with the state that all runners share. `slices` are those
-  /// of runners of their own, runner by runner. kUnavailable where the reference has failed.
+  /// of runners of their own, or all steps at once, runner by runner. kUnavailable where the
+  /// reference has failed.
   Status Enter(const StepPosition& position, std::vector<TensorMap> slices, TensorMap& feed);
   /// What a runner made of this step.
   Status Remember(size_t runner, const TensorMap& outputs);
@@ -62,11 +68,24 @@ class StepStates {
   /// Is the state of this iteration the one that is here?
   bool AtHand(int64_t iteration) const { return timeline_.Of(iteration) == position_; }
 
+  /// The feed of this step, where the plan crosses states; else empty.
+  const TensorMap& feed() const { return feed_; }
+  /// The state of this step of the runner `candidate` as `reference` takes it: `met` are the
+  /// outputs of the two that are compared. kInvalidArgument, naming a state of the reference that
+  /// is compared with none of the candidate's.
+  Result<TensorMap> StateFor(size_t reference, size_t candidate,
+                             std::span<const std::pair<std::string, std::string>> met) const;
+  /// Gives a runner another state for this step; the one that it had.
+  TensorMap ExchangeState(size_t runner, TensorMap state) {
+    return std::exchange(runners_[runner].state, std::move(state));
+  }
+
   bool IsState(size_t stream, const std::string& output) const;
   StepsRecord Record() const;
 
  private:
   struct Runner {
+    std::optional<size_t> axis;
     std::vector<StatePair> pairs;
     std::set<std::string> foreign;  // state inputs of the first runner that this one lacks
     TensorMap slices;
@@ -92,6 +111,7 @@ class StepStates {
   std::string fed_for_;
   StepTimeline timeline_;
   StepPosition position_;
+  TensorMap feed_;
 };
 
 /// `tensors`, those of `others` in the place of, or behind, what has their names.

@@ -68,6 +68,31 @@ Result<Tensor> TakeWindow(const Tensor& tensor, size_t axis, int64_t start, int6
   return std::move(buffer).Freeze();
 }
 
+Result<Tensor> JoinAlong(std::span<const Tensor> parts, size_t axis) {
+  const Tensor& first = parts.front();
+  Dims dims = first.dims();
+  if (axis >= dims.size()) {
+    return InvalidArgument("the shape " + FormatDims(dims) + " has no axis " +
+                           std::to_string(axis));
+  }
+  const bool alike = std::ranges::all_of(parts, [&](const Tensor& part) {
+    return part.dtype() == first.dtype() && part.dims() == dims;
+  });
+  if (!alike) return InvalidArgument("its steps differ in type or shape");
+  VERNIER_ASSIGN_OR_RETURN(const AxisRows rows, RowsAlong(first, axis));
+  dims[axis] *= static_cast<int64_t>(parts.size());
+  VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer, TensorBuffer::Allocate(first.dtype(), dims));
+  const size_t size = rows.length * rows.cell;
+  std::byte* out = buffer.bytes().data();
+  for (size_t row = 0; row < rows.outer && size > 0; ++row) {
+    for (const Tensor& part : parts) {
+      std::memcpy(out, part.bytes().data() + row * size, size);
+      out += size;
+    }
+  }
+  return std::move(buffer).Freeze();
+}
+
 Result<Tensor> AppendValues(const Tensor& tensor, int64_t value, int64_t count) {
   if (tensor.dims().empty()) return InvalidArgument("a scalar has no axis to append to");
   if (!CanCast(DType::kInt64, tensor.dtype())) return NoNumbers(tensor.dtype());

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -13,6 +14,11 @@ namespace vernier {
 /// one of the tensor's, and nothing lies behind its end. kInvalidArgument for strings and packed
 /// types; kInternal when memory cannot be had.
 Result<Tensor> TakeWindow(const Tensor& tensor, size_t axis, int64_t start, int64_t size);
+
+/// One behind the other along an axis; there is at least one. kInvalidArgument for tensors of
+/// different types or shapes, without this axis, of strings and packed types; kInternal when memory
+/// cannot be had.
+Result<Tensor> JoinAlong(std::span<const Tensor> parts, size_t axis);
 
 /// The last axis, longer by `count` elements of this value. kInvalidArgument for a scalar and for
 /// types that are no whole bytes or no numbers; kInternal when memory cannot be had.

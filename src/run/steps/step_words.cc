@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "record/runner_name.h"
 #include "run/comparison/name_maps.h"
 #include "util/number_text.h"
 
@@ -98,6 +99,22 @@ Result<AdvanceWord> ParseAdvance(const std::string& word) {
   return advance;
 }
 
+Result<AxisWord> ParseStepsAxis(const std::string& word, std::span<const std::string> runners) {
+  AxisWord axis{word, "", 0};
+  std::string rest = word;
+  axis.label = TakeLabel(runners, rest);
+  const std::optional<int64_t> number = ParseInt(rest);
+  if (axis.label.empty() || !number || *number < 0) {
+    return BadStepWord(kAxisFlag, word, "expected RUNNER:AXIS, with an axis from 0");
+  }
+  if (IsCalled(runners.front(), axis.label)) {
+    return BadStepWord(kAxisFlag, word,
+                       "the first runner goes step by step; name this one behind another");
+  }
+  axis.axis = static_cast<size_t>(*number);
+  return axis;
+}
+
 }  // namespace
 
 Status BadStepWord(std::string_view flag, std::string_view word, const std::string& why) {
@@ -137,6 +154,14 @@ Result<StepWords> ParseStepWords(const StepPlan& plan, std::span<const std::stri
       return BadStepWord(kAdvanceFlag, word, "'" + parsed.input + "' is set twice for each step");
     }
     words.advances.push_back(std::move(parsed));
+  }
+  for (const std::string& word : plan.axes) {
+    VERNIER_ASSIGN_OR_RETURN(AxisWord parsed, ParseStepsAxis(word, runners));
+    const auto same = [&](const AxisWord& other) { return other.label == parsed.label; };
+    if (std::ranges::any_of(words.axes, same)) {
+      return BadStepWord(kAxisFlag, word, "'" + parsed.label + "' has an axis already");
+    }
+    words.axes.push_back(std::move(parsed));
   }
   return words;
 }

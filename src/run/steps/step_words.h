@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "vernier/run_plan.h"
+#include "vernier/input_plan.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -44,15 +44,23 @@ struct AdvanceWord {
   int64_t amount = 0;  ///< to add, or the value to append
 };
 
+/// `RUNNER:AXIS`: this runner takes all steps of a sequence in one inference, along this axis.
+struct AxisWord {
+  std::string word;
+  std::string label;
+  size_t axis = 0;
+};
+
 struct StepWords {
   std::vector<FeedBackWord> feed_back;
   std::vector<SliceWord> slices;
   std::vector<AdvanceWord> advances;
+  std::vector<AxisWord> axes;
 };
 
 /// `runners` are the names that labels may be of (IsCalled). kInvalidArgument, naming flag and
-/// word, for what is no such word, and for an input that is sliced (for one runner) or advanced
-/// twice.
+/// word, for what is no such word, for an input that is sliced (for one runner) or advanced twice,
+/// and for a runner that takes all steps at once where it is the first or has two words.
 Result<StepWords> ParseStepWords(const StepPlan& plan, std::span<const std::string> runners);
 
 /// "--feed-back WORD: WHY", and the same of other flags.
@@ -61,5 +69,6 @@ Status BadStepWord(std::string_view flag, std::string_view word, const std::stri
 inline constexpr std::string_view kFeedBackFlag = "--feed-back";
 inline constexpr std::string_view kSliceFlag = "--step-slice";
 inline constexpr std::string_view kAdvanceFlag = "--advance";
+inline constexpr std::string_view kAxisFlag = "--steps-axis";
 
 }  // namespace vernier

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/arg_parser.h"
-#include "cli/bind_run.h"
 #include "io/results/feed_writer.h"
 #include "io/results/results_format.h"
 #include "io/results/results_writer.h"
@@ -19,8 +17,7 @@ namespace vernier {
 
 /// kInvalidArgument when `output` is one of the files that are read, or one lies in the other.
 /// Polygraphy, which reads everything before it writes, allows it, and so do we under its name.
-Status CheckNotRead(const std::string& output, std::span<const std::string> paths,
-                    const Invocation& invocation);
+Status CheckNotRead(const std::string& output, std::span<const std::string> paths);
 
 /// The format for -o of `data concat` and `data merge`: always one file, JSON unless the extension
 /// says otherwise.

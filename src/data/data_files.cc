@@ -1,4 +1,4 @@
-#include "cli/commands/data_files.h"
+#include "data/data_files.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -15,9 +15,7 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-Status CheckNotRead(const std::string& output, std::span<const std::string> paths,
-                    const Invocation& invocation) {
-  if (invocation.as_peer) return {};
+Status CheckNotRead(const std::string& output, std::span<const std::string> paths) {
   std::error_code error;
   const fs::path target = fs::weakly_canonical(output, error);
   for (const std::string& path : paths) {

@@ -1,0 +1,50 @@
+// The investigations of `vernier debug`, from a program of your own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "vernier/session.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Whether the model at this path is good; an error ends the search with it. The file is an ONNX
+/// model that is gone after the call. Called from the thread of the search; may call Run().
+using ModelCheck = std::function<Result<bool>(const std::string& path)>;
+
+struct ReduceOptions {
+  bool inputs = true;   ///< nodes at the beginning may go; false: what a node needs stays with it
+  bool outputs = true;  ///< nodes at the end may go; false: what needs a node stays with it
+  bool bisect = true;   ///< first look for the part of the graph that is needed: fewer checks
+  std::string external_data_dir;  ///< where the model's weights are; empty: in its own folder
+  std::string output;    ///< where the smallest model that fails goes; empty: it is not written
+  std::string min_good;  ///< where a model that passes and is close to it goes; empty: not written
+};
+
+struct ReducedNode {
+  std::string op;
+  std::string name;  ///< may be empty
+};
+
+struct ReduceRecord {
+  /// Of the smallest model that still fails, in the file's order: without any one of them it
+  /// passes, as far as the options allow. Constants count as weights, not as nodes.
+  std::vector<ReducedNode> failing;
+  int64_t nodes = 0;   ///< of the whole model's main graph
+  int64_t checks = 0;  ///< how often the check was called
+};
+
+/// Searches the fewest nodes of the ONNX model at `path` that still fail the check. Shapes follow
+/// by rules; only where these do not know them all is the program `vernier` needed. Errors:
+/// kNotFound where the check passes for the whole model; kInvalidArgument without a check, and for
+/// a file that would be written over another or over the model; kMalformed for a model that cannot
+/// be read; kIo where the models cannot be written; kUnavailable where `vernier` is needed and not
+/// found; kCancelled; and those of the check.
+Result<ReduceRecord> ReduceModel(const std::string& path, const ModelCheck& check,
+                                 const ReduceOptions& reduce = {},
+                                 const SessionOptions& options = {});
+
+}  // namespace vernier

@@ -1,0 +1,27 @@
+// A reference in another format than ONNX: what has to be done before its inner tensors can be had.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "backend/messages.h"
+#include "run/runner/model_conversion.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Is it a model in another format than ONNX, of a runner that hands out tensors by their names?
+bool IsForeign(const RunnerPlan& runner);
+
+/// The same runner with a model that hands out its inner tensors: a SavedModel is frozen, since its
+/// tensors are within functions, and PyTorch's run in Python, unless that was ruled out. The file
+/// lasts as long as `conversions`.
+/// Errors of ModelConversions::ModelOf; kInvalidArgument where outputs of it were chosen.
+Result<RunnerPlan> WithInnerTensors(RunnerPlan runner, ModelConversions& conversions);
+
+/// The options of a session that ask a foreign runner for these tensors ("*": all of them); none
+/// for any other runner.
+OptionList MarksOf(const RunnerPlan& runner, std::span<const std::string> names);
+
+}  // namespace vernier

@@ -1,0 +1,30 @@
+// Files of saved tensors as one: `data concat` and `data merge`.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "util/log.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+struct DataJoinPlan {
+  std::vector<std::string> paths;  ///< at least one, in any of the formats
+  std::string output;              ///< one file; JSON unless the extension says otherwise
+  bool may_replace = false;        ///< `output` may be one of `paths`, as in Polygraphy
+};
+
+/// Writes the iterations of all files behind each other, one in memory at a time; outputs by the
+/// names of their runners. A warning for an iteration with other names than the first.
+/// kInvalidArgument for inputs beside outputs, and where `output` is read; kMalformed, kIo,
+/// kCancelled. Without success no file is left.
+Status ConcatenateData(const DataJoinPlan& plan, const std::atomic<int>& interrupted, Logger& log);
+
+/// Writes inputs, each iteration of which has the tensors that all files and runners have for it;
+/// of equal names the later file's, with a warning. Iterations that some files lack are incomplete,
+/// with a warning. Errors as ConcatenateData().
+Status MergeData(const DataJoinPlan& plan, const std::atomic<int>& interrupted, Logger& log);
+
+}  // namespace vernier

@@ -1,0 +1,27 @@
+// A part of a model, written as a model of its own.
+#pragma once
+
+#include <string>
+
+#include "model/edit/onnx_cut.h"
+#include "model/edit/onnx_save.h"
+#include "model/onnx/onnx_model.h"
+#include "util/log.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+struct ExtractionPlan {
+  CutPlan cut;
+  std::string path;        ///< of the model
+  bool as_in_file = true;  ///< it was not changed after it was read
+  std::string output;      ///< where the part goes
+  SaveOnnxOptions save = {};
+};
+
+/// Cuts the part out of `model`, logs both, and writes the part. As it is in the file, weights go
+/// from there to the new file, and are never in memory. Errors of CutModel and SaveOnnx; kMalformed
+/// where the file changed meanwhile.
+Status ExtractPart(const OnnxModel& model, const ExtractionPlan& plan, Logger& log);
+
+}  // namespace vernier

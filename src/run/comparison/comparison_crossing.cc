@@ -1,0 +1,41 @@
+// --state cross: whether its history explains what the second side of a pair gives.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "run/comparison/comparison_run.h"
+#include "run/comparison/output_row.h"
+
+namespace vernier {
+
+// The second side against what the first makes of its state.
+Status ComparisonRun::AddCrossed(Pair& pair, int64_t iteration, const IterationOutputs& outputs,
+                                 const IterationComparison& comparison) {
+  const StepPosition position = steps_->timeline().Of(iteration);
+  const auto add = [&](const IterationComparison& crossed) {
+    std::vector<OutputRow> rows;
+    std::ranges::transform(crossed.outputs, std::back_inserter(rows), MakeOutputRow);
+    pair.crossed.Add(position, crossed, rows);
+  };
+  if (position.step == 0) {  // both have the first state
+    add(comparison);
+    return {};
+  }
+  const IterationResult& second = *outputs[pair.second];
+  IterationResult first = *outputs[pair.first];
+  VERNIER_ASSIGN_OR_RETURN(const MatchedSides plain,
+                           pair.matching.Match(first, second, detail_.device));
+  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> made,
+                           crossing_->Infer(pair.first, pair.second, plain, iteration));
+  if (!made) return {};
+  first.outputs = *std::move(made);
+  VERNIER_TRY(PostprocessOne(iteration, first));
+  VERNIER_ASSIGN_OR_RETURN(MatchedSides sides, pair.matching.Match(first, second, detail_.device));
+  TakeStates(pair, iteration, sides);
+  VERNIER_ASSIGN_OR_RETURN(const IterationComparison crossed,
+                           CompareMatched(pair, iteration, outputs, sides));
+  add(crossed);
+  return {};
+}
+
+}  // namespace vernier

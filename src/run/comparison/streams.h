@@ -1,0 +1,21 @@
+// Streams of iterations: the sides of a run, live or saved, as they are compared.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// One iteration's outputs, stream by stream; absent where a runner has failed.
+using IterationOutputs = std::vector<std::optional<IterationResult>>;
+
+/// The iterations of a stream.
+struct StreamLength {
+  int64_t made = 0;
+  std::optional<int64_t> asked;  ///< how many there should be; nullopt: not known
+};
+
+}  // namespace vernier

@@ -1,0 +1,210 @@
+#include "session/step_blame.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "blame/probe/quiet_logger.h"
+#include "core/version.h"
+#include "run/comparison/no_reports.h"
+#include "run/executor.h"
+#include "run/steps/step_timeline.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+// How far the worst output of a step is out of its error bound.
+struct StepError {
+  int64_t iteration = -1;  // -1: there is none
+  std::string output;
+  double times = 0;
+  bool failed = false;
+
+  bool there() const { return iteration >= 0; }
+};
+
+double TimesOver(const OutputComparison& output) {
+  const FunctionResult* const simple = output.Find(CompareFunction::kSimple);
+  const auto* const data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
+  if (data != nullptr) return data->times_over();
+  return output.passed() ? 0 : std::numeric_limits<double>::infinity();
+}
+
+// In memory of its own: a state is in that of a worker, which ends with its run. Where that cannot
+// be had, nothing.
+TensorMap CopyFeed(const TensorMap& feed) {
+  TensorMap copies;
+  for (const NamedTensor& input : feed) {
+    const Tensor& tensor = input.tensor;
+    const bool plain = tensor.dtype() != DType::kString;  // those are never in shared memory
+    Result<Tensor> copy = plain ? Tensor::Copy(tensor.dtype(), tensor.dims(), tensor.bytes())
+                                : Result<Tensor>(tensor);
+    if (!copy.ok()) return {};
+    copies.push_back({input.name, *std::move(copy)});
+  }
+  return copies;
+}
+
+// Keeps the errors of all steps, and the feeds of those that may be looked at.
+class StepWatch final : public NoReports {
+ public:
+  // `wanted` is a step whose feed is kept in any case; -1: none.
+  explicit StepWatch(int64_t wanted) : wanted_(wanted) {}
+
+  void FeedMade(int64_t iteration, const TensorMap& feed) override {
+    fed_.insert_or_assign(iteration, feed);
+  }
+  void IterationStarted(int64_t iteration) override { iteration_ = iteration; }
+  void PairCompared(const IterationComparison& comparison) override {
+    StepError error{iteration_, "", 0, !comparison.passed()};
+    for (const OutputComparison& output : comparison.outputs) {
+      const double times = TimesOver(output);
+      if (!error.output.empty() && !(times > error.times)) continue;
+      error.output = output.a_name;
+      error.times = times;
+    }
+    errors_.push_back(error);
+    if (error.failed && !first_.there()) Choose(error, first_);
+    if (iteration_ == wanted_) Choose(error, at_wanted_);
+    if (!worst_.there() || error.times > worst_.times) Choose(error, worst_);
+    std::erase_if(fed_, [&](const auto& fed) { return fed.first <= iteration_; });
+  }
+
+  // The first step that fails, else the one that was wanted, else the worst.
+  const StepError& chosen() const {
+    return first_.there() ? first_ : at_wanted_.there() ? at_wanted_ : worst_;
+  }
+  const StepError& first() const { return first_; }
+  TensorMap FeedOf(const StepError& error) const {
+    const auto kept = feeds_.find(error.iteration);
+    return kept == feeds_.end() ? TensorMap() : kept->second;
+  }
+  StepError At(int64_t iteration) const {
+    const auto found = std::ranges::find_if(
+        errors_, [&](const StepError& error) { return error.iteration == iteration; });
+    return found == errors_.end() ? StepError() : *found;
+  }
+
+ private:
+  void Choose(const StepError& error, StepError& into) {
+    into = error;
+    const auto fed = fed_.find(error.iteration);
+    if (fed != fed_.end()) feeds_.insert_or_assign(error.iteration, CopyFeed(fed->second));
+    std::erase_if(feeds_, [&](const auto& kept) {
+      return kept.first != first_.iteration && kept.first != at_wanted_.iteration &&
+             kept.first != worst_.iteration;
+    });
+  }
+
+  const int64_t wanted_;
+  int64_t iteration_ = 0;
+  std::map<int64_t, TensorMap> fed_;    // not compared yet
+  std::map<int64_t, TensorMap> feeds_;  // of the three below
+  std::vector<StepError> errors_;
+  StepError first_, at_wanted_, worst_;
+};
+
+RunPlan StepsOf(const BlamePlan& plan, StateSource state) {
+  RunPlan run = plan.run;
+  run.save = {};
+  run.compare.tolerance.fallback = ToleranceRule::kAuto;
+  run.compare.fail_fast = state == StateSource::kReference;
+  run.execution.sequential = false;
+  run.steps.state = state;
+  // A state that is wrong is fed to nobody here: it shows only where it is compared.
+  run.steps.compare_state = true;
+  return run;
+}
+
+// A status that is none of the comparison.
+Status WhyEnded(const RunOutcome& ran) {
+  if (ran.faults.signal != 0) return Cancelled("interrupted");
+  if (!ran.record.error.empty()) return InvalidArgument(ran.record.error);
+  for (const RunnerRecord& runner : ran.record.runners) {
+    if (!runner.failure.empty()) return BackendError(runner.name + " failed: " + runner.failure);
+  }
+  return {};
+}
+
+BlameStepRecord Describe(const StepWatch& own, const StepWatch& total, const StepsRecord& steps) {
+  StepTimeline timeline;
+  for (size_t i = 0; i < steps.lengths.size(); ++i) {
+    timeline.Add(static_cast<int64_t>(i), steps.lengths[i]);
+  }
+  const StepError& chosen = own.chosen();
+  const StepPosition position = timeline.Of(chosen.iteration);
+  BlameStepRecord record;
+  record.sequence = position.sequence;
+  record.step = position.step;
+  record.output = chosen.output;
+  record.own_error = chosen.times;
+  record.wrong_by_itself = chosen.failed;
+  record.total_error = total.At(chosen.iteration).times;
+  if (!total.first().there()) return record;
+  const StepPosition first = timeline.Of(total.first().iteration);
+  record.first_total_sequence = first.sequence;
+  record.first_total_step = first.step;
+  return record;
+}
+
+std::string FailureOf(const BlameStepRecord& step) {
+  if (!step.wrong_by_itself && !step.first_total_step) return "";
+  return "output '" + step.output + "' is " +
+         FormatG(step.wrong_by_itself ? step.own_error : step.total_error, 3) +
+         " times over its error bound at step " + std::to_string(step.step) + " of sequence " +
+         std::to_string(step.sequence);
+}
+
+BlameOutcome EndedBy(const BlamePlan& plan, const RunOutcome& ran, const Status& why,
+                     Logger& logger) {
+  if (why.code() != StatusCode::kCancelled) logger.Critical(why.message());
+  BlameOutcome outcome;
+  outcome.record.command = plan.run.command;
+  outcome.record.version = kVersion;
+  outcome.record.error = why.message();
+  outcome.faults = ran.faults;
+  outcome.faults.mismatch = false;
+  if (!outcome.faults.any()) outcome.faults.Add(why);
+  return outcome;
+}
+
+}  // namespace
+
+BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
+                              const std::atomic<int>& interrupted) {
+  if (!plan.run.load_outputs.empty() || plan.run.runners.size() != 2) {
+    return EndedBy(plan, {}, InvalidArgument("--steps: both sides must be runners"), logger);
+  }
+  QuietLogger quiet(logger);
+  logger.Start("Running all steps, each side with its own state");
+  StepWatch total(-1);
+  RunOutcome ran = ExecuteRun(StepsOf(plan, StateSource::kOwn), quiet, total, interrupted);
+  if (const Status why = WhyEnded(ran); !why.ok()) return EndedBy(plan, ran, why, logger);
+  const RunRecord with_own = std::move(ran.record);
+  logger.Start("Running all steps with the state of " + plan.run.runners.front().name);
+  StepWatch own(total.first().iteration);
+  ran = ExecuteRun(StepsOf(plan, StateSource::kReference), quiet, own, interrupted);
+  if (const Status why = WhyEnded(ran); !why.ok()) return EndedBy(plan, ran, why, logger);
+  if (own.FeedOf(own.chosen()).empty() || !with_own.steps) {
+    return EndedBy(plan, ran, Malformed("--steps: no step could be compared"), logger);
+  }
+  const BlameStepRecord step = Describe(own, total, *with_own.steps);
+  BlamePlan of_step = plan;
+  of_step.run.steps = {};
+  of_step.run.compare.tolerance.fallback = ToleranceRule::kAuto;  // what the step was judged by
+  of_step.feeds = {own.FeedOf(own.chosen())};
+  of_step.failed = FailureOf(step);
+  BlameOutcome outcome = ExecuteBlame(of_step, logger, interrupted);
+  outcome.record.at_step = step;
+  // Outputs are out of their bounds, whether a layer is to blame for it or not.
+  outcome.faults.mismatch |= !of_step.failed.empty();
+  return outcome;
+}
+
+}  // namespace vernier

@@ -1,0 +1,67 @@
+"""blame over steps: the first step that is wrong by itself, then the layer within it."""
+
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from program import Case, blame
+
+
+def recurrent(path, gain=1.0, late=False):
+    """hn = tanh(h W + x) * gain, y = sum of hn; `late`: the gain shows where x is above 5 only."""
+    weights = np.random.default_rng(3).normal(0, 0.4, (4, 4)).astype("f4")
+    scale = [helper.make_node("Mul", ["t", "gain"], ["hn"], name="scale")]
+    if late:
+        scale = [helper.make_node("ReduceMax", ["x"], ["top"], keepdims=1, name="top"),
+                 helper.make_node("Greater", ["top", "five"], ["above"], name="above"),
+                 helper.make_node("Where", ["above", "gain", "one"], ["g"], name="choose"),
+                 helper.make_node("Mul", ["t", "g"], ["hn"], name="scale")]
+    nodes = [helper.make_node("MatMul", ["h", "w"], ["hw"], name="matmul"),
+             helper.make_node("Add", ["hw", "x"], ["sum"], name="add"),
+             helper.make_node("Tanh", ["sum"], ["t"], name="tanh"), *scale,
+             helper.make_node("ReduceSum", ["hn", "axes"], ["y"], keepdims=1, name="total")]
+    info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, s)
+            for n, s in (("x", [1, 4]), ("h", [1, 4]), ("y", [1, 1]), ("hn", [1, 4]))}
+    constants = {"w": weights, "gain": np.float32([gain]), "axes": np.array([1], "i8")}
+    if late:
+        constants.update(five=np.float32([5]), one=np.float32([1]))
+    graph = helper.make_graph(nodes, "g", [info["x"], info["h"]], [info["y"], info["hn"]],
+                              [numpy_helper.from_array(v, n) for n, v in constants.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+              path)
+
+
+class Steps(Case):
+    def search(self, code, *words):
+        x = np.random.default_rng(5).normal(size=(1, 24)).astype("f4")
+        x[0, 12:16] = 6  # step 3
+        np.savez("x.npz", x=x)
+        ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                             "new=onnxrt bad.onnx", "--load-inputs", "x.npz", "--feed-back", "hn:h",
+                             "--step-slice", "x:axis=1", *words)
+        self.assertEqual(ended.returncode, code, ended.stdout + ended.stderr)
+        return ended.stdout + ended.stderr, found
+
+    def test_the_step_and_the_layer_in_it_are_named(self):
+        recurrent("good.onnx", 1.0, late=True)
+        recurrent("bad.onnx", 1.01, late=True)
+        said, found = self.search(1)
+        step = found["at_step"]
+        self.assertEqual((step["sequence"], step["step"], step["wrong_by_itself"]), (0, 3, True))
+        self.assertEqual(step["first_total_step"], 3)
+        self.assertGreater(step["own_error"], 1)
+        self.assertIn(found["culprits"][0]["node"], ("scale", "choose"), said)
+
+    def test_steps_that_agree_blame_nobody(self):
+        recurrent("good.onnx")
+        recurrent("bad.onnx")
+        _, found = self.search(0)
+        self.assertEqual(found["culprits"], [])
+        step = found["at_step"]
+        self.assertEqual((step["wrong_by_itself"], step["first_total_step"]), (False, None))
+
+
+if __name__ == "__main__":
+    unittest.main()
