@@ -50,12 +50,9 @@ LogitRows RowsAlong(const Dims& dims, size_t axis) {
 }
 
 std::string WhatSoftmaxGave(const LogitMeasures& measures) {
-  const char* const sides = !measures.b_is_softmax   ? "the earlier side holds"
-                            : !measures.a_is_softmax ? "the later side holds"
-                                                     : "these are";
-  return std::string(sides) +
-         " probabilities, no logits: every row sums to 1; --compare kl_divergence compares what a "
-         "softmax gave";
+  if (measures.a_is_softmax && measures.b_is_softmax) return std::string(kProbabilities);
+  return std::string(measures.a_is_softmax ? "the earlier" : "the later") +
+         " side holds probabilities, no logits: every row sums to 1";
 }
 
 // Each gate that did not pass.

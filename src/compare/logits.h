@@ -23,4 +23,8 @@ std::string WhyNotLogits(std::string_view name, const Tensor& a, const Tensor& b
 /// classes or more, results of a softmax, everything masked.
 FunctionResult JudgeLogits(PairMeasurement& pair);
 
+/// FunctionResult::why of two outputs of a softmax.
+inline constexpr std::string_view kProbabilities =
+    "these are probabilities, no logits: every row sums to 1";
+
 }  // namespace vernier

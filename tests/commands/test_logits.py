@@ -1,6 +1,8 @@
 """--compare logits: what it is for, its gates, what it refuses, and what is left of it in files."""
 
 import json
+import re
+import shlex
 import unittest
 
 import numpy as np
@@ -170,7 +172,7 @@ class Outputs(Logits):
                             code=0)
         self.says("Left out: 'z' (not named)")
         self.assertEqual([output["name"] for output in pair["outputs"]], ["y"])
-        self.compare(outputs, outputs, functions=["yy:logits"], code=1)
+        self.compare(outputs, outputs, functions=["yy:logits"], code=2)
         self.says("--compare logits: there is no output 'yy'", "did you mean 'y'?")
 
     def test_without_any(self):
@@ -183,12 +185,32 @@ class Outputs(Logits):
         self.compare({"y": self.A}, {"y": self.A}, functions=["y:logits:axis=3"], code=4)
         self.says("shape (2, 6, 40) has no axis 3")
 
+    def softmax(self, kind=np.float32):
+        exp = np.exp(self.A.astype(np.float64))
+        return (exp / exp.sum(axis=-1, keepdims=True)).astype(kind)
+
+    def advised(self):
+        """The words behind --compare of the line `next:`."""
+        (words,) = re.findall("^next: .*use --compare (.*) in place of logits$", self.ended.out,
+                              re.M)
+        return shlex.split(words)
+
     def test_probabilities_are_for_kl_divergence(self):
         for kind in (np.float16, np.float64):
-            softmax = np.exp(self.A.astype(np.float64))
-            softmax = (softmax / softmax.sum(axis=-1, keepdims=True)).astype(kind)
-            self.compare({"y": softmax}, {"y": softmax}, code=4)
-            self.says("these are probabilities, no logits", "--compare kl_divergence")
+            outputs = {"y": self.softmax(kind)}
+            self.compare(outputs, outputs, code=4)
+            self.says("these are probabilities, no logits")
+            self.assertEqual(self.advised(), ["kl_divergence"])
+            self.compare(outputs, outputs, functions=self.advised(), code=0)
+
+    def test_logits_beside_probabilities_are_named(self):
+        outputs = {"the logits": self.A, "p": self.softmax()}
+        self.compare(outputs, outputs, code=4)
+        self.says("output 'p' was not verified")
+        self.assertEqual(self.advised(), ["the logits:logits"])
+        self.compare(outputs, outputs, functions=self.advised(), code=0)
+        self.says("left out by --compare logits: p")
+        self.assertNotIn("next:", self.ended.out)
 
     def test_another_vocabulary_fails_with_both_sizes(self):
         self.compare({"y": self.A}, {"y": self.A[..., :39]}, code=1)

@@ -89,9 +89,13 @@ class Steps(Case):
                       "an error above rounding and below a tenth of the values", said)
 
     def test_the_first_bad_step_is_told(self):
-        said = self.run_two("--steps", "20", gain=1.001, code=1)
+        said = self.run_two("--steps", "20", "--report", "r.md", "--report", "r.xml",
+                            gain=1.001, code=1)
         self.assertRegex(said, r"a vs\. b: the error of output 'y' .*; "
                                r"first out of tolerance at step 0 of sequence 0")
+        for report in ("r.md", "r.xml"):
+            self.assertRegex(self.path(report).read_text(encoding="utf-8"),
+                             r"the error of output .*; first out of tolerance at step 0 of")
         self.run_two("--steps", "20", "--state", "reference", gain=1.001, code=1)
         self.assertTrue(self.times()["y"]["own"])
 
