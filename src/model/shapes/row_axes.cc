@@ -68,7 +68,7 @@ class RowWalk {
     const auto outputs = graph.Outputs(node);
     // Targets of a Reshape are often made of sizes.
     auto numbers = NumbersOfSizes(model_, graph, node, shapes_);
-    if (numbers) shapes_.AssumeInts(outputs.front(), *std::move(numbers));
+    if (numbers && !outputs.empty()) shapes_.AssumeInts(outputs.front(), *std::move(numbers));
     shapes_.Visit(graph, node);
     if (node.op_type == "If") return;  // its branches have told
     std::vector<RowState> inputs;
