@@ -26,6 +26,8 @@ struct PropertyRecord {
   std::string detail = {};         ///< what was tried, or what happened instead
   std::string smallest_case = {};  ///< of kBroken: the smallest one tried that breaks it
   double times_over = 0;           ///< of kHolds: in multiples of the bound; 0: the same bits
+  /// Of kHolds: by which that bound is wider, as the model amplifies rounding; 1: it is not.
+  double condition = 1;
   std::vector<NotedOutput> left_out = {};  ///< outputs that it says nothing of
 };
 

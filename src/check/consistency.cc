@@ -7,6 +7,7 @@
 #include "check/properties.h"
 #include "check/row_scout.h"
 #include "check/sample_drawer.h"
+#include "check/wider_bounds.h"
 #include "compare/comparison.h"
 #include "compare/vacuous.h"
 #include "kernels/magnitudes.h"
@@ -269,6 +270,8 @@ class RunnerCheck {
       if (!rows) rows = PlanRows(subject);
       return *rows;
     };
+    WiderBounds wider(subject);
+    subject.widen = [&](const TensorMap& feed) { return wider.For(feed); };
     return TryProperties(std::move(record), subject);
   }
 

@@ -134,6 +134,7 @@ PropertyRecord OtherSettings(Subject& subject) {
                          "' can be set from here");
   }
   Trial trial(subject);
+  trial.AllowRounding();
   for (const auto& [what, circumstances] : settings) {
     if (!trial.HoldAnew(what, InferAnew(subject, circumstances))) break;
   }

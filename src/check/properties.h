@@ -23,6 +23,12 @@ struct Sample {
   std::string size;   ///< ", free dimensions of size 3"; empty: the default
 };
 
+/// The bounds of a subject, where its outputs amplify rounding.
+struct WidenedBounds {
+  ErrorBounds bounds;
+  double condition = 1;  ///< by which the widest is wider
+};
+
 /// A runner under examination.
 struct Subject {
   const Probe::Shared& shared;
@@ -51,6 +57,10 @@ struct Subject {
   std::function<Result<TensorMap>(const FreeSizes& sizes)> draw;
   /// A feed of each shape that --input-shapes gives in turn; none where shapes are not given so.
   std::function<Result<std::vector<TensorMap>>()> draw_given;
+
+  /// Bounds as wide as rounding moves the outputs of a feed, which must stay where it is; nullptr
+  /// where they are no wider. May be empty.
+  std::function<const WidenedBounds*(const TensorMap& feed)> widen = {};
 
   const TensorMap& feed() const { return samples.front().feed; }
 };

@@ -75,6 +75,7 @@ PropertyRecord ForEachBatch(Subject& subject, std::string_view cases, const std:
   const RowPlan& plan = subject.row_plan();
   if (!plan.rows) return NotApplicable(plan.no_batch);
   Trial trial(subject);
+  trial.AllowRounding(&*plan.rows);
   const int64_t rows = CountRows(*plan.rows, plan.batch);
   for (const int64_t count : BatchSizes(rows)) {
     if (!holds(trial, count)) break;

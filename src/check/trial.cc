@@ -19,7 +19,7 @@ bool Trial::Hold(const std::string& what, const TensorMap& expected,
 }
 
 bool Trial::Compare(const std::string& what, const TensorMap& expected, const TensorMap& found) {
-  const Agreement agreement = HoldAgainst(expected, found, subject_.compare, &subject_.bounds);
+  const Agreement agreement = Judge(expected, found);
   if (agreement.closeness == Closeness::kApart) {
     apart_ = true;
     differs_anyway_ = subject_.runs_differ;
@@ -30,6 +30,19 @@ bool Trial::Compare(const std::string& what, const TensorMap& expected, const Te
     where_ = agreement.where + " of " + what;
   }
   return true;
+}
+
+Agreement Trial::Judge(const TensorMap& expected, const TensorMap& found) {
+  Agreement agreement = HoldAgainst(expected, found, subject_.compare, &subject_.bounds);
+  const bool stays = agreement.closeness != Closeness::kApart || !allows_rounding_;
+  if (stays || !subject_.widen) return agreement;
+  const TensorMap& feed =
+      rounded_feed_ != nullptr ? *rounded_feed_ : subject_.samples[sample_].feed;
+  const WidenedBounds* const wide = subject_.widen(feed);
+  if (wide == nullptr) return agreement;
+  agreement = HoldAgainst(expected, found, subject_.compare, &wide->bounds);
+  condition_ = std::max(condition_, wide->condition);
+  return agreement;
 }
 
 bool Trial::HoldSamples(const std::string& what, const Result<std::vector<TensorMap>>& found) {
@@ -50,8 +63,7 @@ bool Trial::HoldAnew(const std::string& what, const Result<std::vector<TensorMap
   if (differs_anyway_) return false;
   const auto plain = plainly ? plainly() : InferAnew(subject_, {});
   if (!plain.ok()) return false;
-  const Agreement agreement = HoldAgainst(subject_.samples[sample_].outputs, (*plain)[sample_],
-                                          subject_.compare, &subject_.bounds);
+  const Agreement agreement = Judge(subject_.samples[sample_].outputs, (*plain)[sample_]);
   differs_anyway_ = agreement.closeness == Closeness::kApart;
   return false;
 }
@@ -66,6 +78,10 @@ std::string_view Trial::Bound() const {
   return automatic ? "rounding may differ by" : "is tolerated";
 }
 
+std::string Trial::Condition() const {
+  return condition_ > 1 ? ", ill-conditioned: κ = " + FormatG(condition_, 3) : "";
+}
+
 PropertyRecord Trial::Finish(std::string_view cases, const std::string& sizes) {
   if (differs_anyway_) {
     return NotApplicable(
@@ -78,9 +94,10 @@ PropertyRecord Trial::Finish(std::string_view cases, const std::string& sizes) {
   record_.detail = std::to_string(cases_) + " " + std::string(cases) +
                    (worst_ < 0 ? ", the same bits"
                                : ", up to " + FormatG(worst_, 3) + " times what " +
-                                     std::string(Bound()) + " (" + where_ + ")") +
+                                     std::string(Bound()) + Condition() + " (" + where_ + ")") +
                    (sizes.empty() ? "" : "; " + sizes);
   record_.times_over = std::max(worst_, 0.0);
+  record_.condition = condition_;
   return record_;
 }
 

@@ -17,6 +17,13 @@ class Trial {
  public:
   explicit Trial(const Subject& subject) : subject_(subject) {}
 
+  /// From here on what is apart is held once more, within what rounding alone makes of this feed,
+  /// or, without one, of the sample that is held. The feed must stay where it is.
+  void AllowRounding(const TensorMap* feed = nullptr) {
+    allows_rounding_ = true;
+    rounded_feed_ = feed;
+  }
+
   /// False when the property is broken and there is nothing more to try.
   bool Hold(const std::string& what, const TensorMap& expected, const Result<TensorMap>& found);
 
@@ -44,9 +51,11 @@ class Trial {
 
  private:
   bool Compare(const std::string& what, const TensorMap& expected, const TensorMap& found);
+  Agreement Judge(const TensorMap& expected, const TensorMap& found);
 
   /// Completes "times what ...".
   std::string_view Bound() const;
+  std::string Condition() const;
 
   const Subject& subject_;
   PropertyRecord record_;
@@ -54,6 +63,9 @@ class Trial {
   bool differs_anyway_ = false;
   size_t sample_ = 0;  // the last one that was held
   int64_t cases_ = 0;
+  bool allows_rounding_ = false;
+  const TensorMap* rounded_feed_ = nullptr;
+  double condition_ = 1;  // by which the widest bound was wider
   double worst_ = -1;
   std::string where_;
 };

@@ -120,5 +120,77 @@ TEST_F(TrialTest, NorIsWhatAnotherProcessGivesWithoutIt) {
   EXPECT_EQ(other.Finish("settings").verdict, PropertyVerdict::kBroken);
 }
 
+// With bounds that the condition of the outputs makes wider.
+class RoundedTrialTest : public TrialTest {
+ protected:
+  RoundedTrialTest() {
+    automatic_.tolerance.fallback = ToleranceRule::kAuto;
+    tight_.Set("y", {.rms = 1e-6, .why = "float32"});
+    wide_.bounds.Set("y", {.rms = 1e-6, .condition = 500, .why = "float32"});
+    wide_.condition = 500;
+    rounded_.widen = [this](const TensorMap& feed) {
+      asked_ = &feed;
+      return &wide_;
+    };
+  }
+
+  CompareOptions automatic_;
+  ErrorBounds tight_;
+  WidenedBounds wide_;
+  const TensorMap* asked_ = nullptr;
+  Subject rounded_{.shared = shared_,
+                   .plan = plan_,
+                   .model = model_,
+                   .probe = probe_,
+                   .samples = samples_,
+                   .sizes = {},
+                   .compare = automatic_,
+                   .bounds = tight_,
+                   .row_plan = {},
+                   .draw = {},
+                   .draw_given = {}};
+};
+
+TEST_F(RoundedTrialTest, AmplifiedRoundingHoldsAndSaysSo) {
+  const TensorMap rows = TrialOutput(7);
+  Trial trial(rounded_);
+  trial.AllowRounding(&rows);
+  EXPECT_TRUE(trial.Hold("row 0 of a batch of 2", TrialOutput(1), TrialOutput(1.0001F)));
+  EXPECT_EQ(asked_, &rows);
+  const PropertyRecord record = trial.Finish("rows");
+  EXPECT_EQ(record.verdict, PropertyVerdict::kHolds);
+  EXPECT_EQ(record.condition, 500);
+  EXPECT_THAT(record.detail, HasSubstr("times what rounding may differ by, ill-conditioned: κ = "
+                                       "500 (output 'y' of row 0 of a batch of 2)"));
+}
+
+TEST_F(RoundedTrialTest, WhatIsFartherApartIsStillSeen) {
+  Trial trial(rounded_);
+  trial.AllowRounding();
+  EXPECT_FALSE(trial.Hold("row 0 of a batch of 2", TrialOutput(1), TrialOutput(1.01F)));
+  EXPECT_EQ(trial.Finish("rows").verdict, PropertyVerdict::kBroken);
+}
+
+TEST_F(RoundedTrialTest, SamplesAreRoundedEachByItself) {
+  Trial trial(rounded_);
+  trial.AllowRounding();
+  EXPECT_TRUE(trial.HoldSamples("threads=1", std::vector{TrialOutput(1), TrialOutput(2.0001F)}));
+  EXPECT_EQ(asked_, &samples_[1].feed);
+}
+
+TEST_F(RoundedTrialTest, RunsThatMustBeEqualAreNotExcused) {
+  Trial trial(rounded_);
+  EXPECT_FALSE(trial.Hold("run 2", TrialOutput(1), TrialOutput(1.0001F)));
+  EXPECT_EQ(asked_, nullptr);
+}
+
+TEST_F(RoundedTrialTest, WhatIsWithinTheBoundIsNotRounded) {
+  Trial trial(rounded_);
+  trial.AllowRounding();
+  EXPECT_TRUE(trial.Hold("row 0", TrialOutput(1), TrialOutput(1)));
+  EXPECT_EQ(asked_, nullptr);
+  EXPECT_EQ(trial.Finish("rows").condition, 1);
+}
+
 }  // namespace
 }  // namespace vernier

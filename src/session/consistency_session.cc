@@ -9,6 +9,7 @@
 #include "core/version.h"
 #include "record/side_names.h"
 #include "util/atomic_file.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -153,6 +154,17 @@ void TellHeld(const ConsistencyRecord& record, Logger& log) {
   }
 }
 
+// What holds only within amplified rounding has not been shown to hold.
+void RejectIllConditioned(const ConsistencyRunner& runner, Logger& log, RunFaults& faults) {
+  for (const PropertyRecord& property : runner.properties) {
+    if (property.condition <= 1) continue;
+    log.Error(
+        runner.name + ": --strict: " + std::string(property.name) +
+        " holds only because the model is ill-conditioned: κ = " + FormatG(property.condition, 3));
+    faults.mismatch = true;
+  }
+}
+
 // A verdict that rests on less than the runner's outputs, or on outputs that show nothing.
 void JudgeCoverage(const ConsistencyRunner& runner, const RunPlan& plan, RunFaults& faults,
                    Logger& log) {
@@ -173,6 +185,7 @@ void JudgeCoverage(const ConsistencyRunner& runner, const RunPlan& plan, RunFaul
               Listed("whose agreement means nothing (--strict)", coverage.shows_nothing).substr(1));
     faults.mismatch = true;
   }
+  if (plan.strict) RejectIllConditioned(runner, log, faults);
 }
 
 // What a dimension means nobody tells: a batch, or steps of time.

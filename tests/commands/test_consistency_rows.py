@@ -73,6 +73,48 @@ class MeetingRows(Case):
                 {"output": "sums",
                  "why": "its rows are made of several: node 'sum' (CumSum) combines rows"}])
 
+    def save_variance(self, name, integers):
+        """The variance of 512 values near 1, as the mean of squares less the square of the mean:
+        ONNX Runtime sums a row alone in another order than within a batch."""
+        random = np.random.default_rng(0)
+        weights = {"w": random.standard_normal((4, 32)).astype("f4"),
+                   "spread": np.float32(0.1), "one": np.float32(1)}
+        first = (helper.make_node("Gather", ["w", "x"], ["v"]) if integers
+                 else helper.make_node("MatMul", ["x", "w"], ["v"]))
+        nodes = [first, helper.make_node("Mul", ["v", "spread"], ["s"]),
+                 helper.make_node("Add", ["s", "one"], ["a"]),
+                 helper.make_node("ReduceMean", ["a"], ["m"], axes=[1]),
+                 helper.make_node("Mul", ["a", "a"], ["aa"]),
+                 helper.make_node("ReduceMean", ["aa"], ["mm"], axes=[1]),
+                 helper.make_node("Mul", ["m", "m"], ["m2"]),
+                 helper.make_node("Sub", ["mm", "m2"], ["y"])]
+        of_x = (TensorProto.INT64, ["n", 512]) if integers else (TensorProto.FLOAT, ["n", 512, 4])
+        tensors = [onnx.numpy_helper.from_array(value, n) for n, value in weights.items()]
+        graph = helper.make_graph(
+            nodes, "g", [helper.make_tensor_value_info("x", *of_x)],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 1, 32])], tensors)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path(name)))
+
+    def test_amplified_rounding_is_no_fault_of_a_batch(self):
+        for integers in (False, True):
+            with self.subTest(integers=integers):
+                self.save_variance("m.onnx", integers)
+                ended, properties = self.properties("m.onnx", "--onnxrt", "--only", *ROWS)
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+                alone = properties["batch-of-one"]
+                self.assertEqual(alone["verdict"], "holds")
+                self.assertRegex(alone["detail"], r"rounding may differ by, ill-conditioned: κ = ")
+                self.assertGreater(alone["condition"], 8)
+                self.assertLessEqual(alone["condition"], 1000)
+
+    def test_strict_does_not_take_amplified_rounding(self):
+        self.save_variance("m.onnx", integers=True)
+        ended, _ = self.properties("m.onnx", "--onnxrt", "--only", "batch-of-one", "--strict")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertIn("--strict: batch-of-one holds only because the model is ill-conditioned: "
+                      "κ = ", ended.out + ended.err)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "model/onnx/function_table.h"
@@ -50,10 +51,15 @@ class ShapeTracker {
   /// The same of a value that the caller knows of.
   void Assume(std::string_view name, std::optional<Dims> dims);
 
+  /// Takes these for the values of a tensor of integers that is no constant.
+  void AssumeInts(std::string_view name, std::vector<int64_t> values) {
+    numbers_.try_emplace(name, std::move(values));
+  }
+
   /// nullptr while unknown.
   const Dims* Find(std::string_view name) const;
 
-  /// The values of a small constant of integers; nullopt for anything else.
+  /// The values of a small constant of integers, or those assumed; nullopt for anything else.
   std::optional<std::vector<int64_t>> Ints(std::string_view name) const;
 
   /// The axes that a reduction or (un)squeeze names, in its attribute or its second input.

@@ -7,14 +7,14 @@
 
 #include "model/onnx/flat_graph.h"
 #include "model/shapes/row_axis_rules.h"
+#include "model/shapes/size_numbers.h"
 
 namespace vernier {
 namespace {
 
 using RowKind = RowState::Kind;
 
-// Sizes of open dimensions that no other size is taken for: primes.
-constexpr int64_t kRows = 1009;
+// Sizes of open dimensions that no other size is taken for: primes, as kRowsAssumed is.
 constexpr int64_t kOthers[] = {1013, 1019, 1021, 1031, 1033, 1039};
 
 // The sizes of inputs whose first dimension is the batch, and what else is open of its own size.
@@ -29,7 +29,7 @@ std::vector<InputDims> SizedInputs(const OnnxModel& model, std::span<const std::
     for (const Dim& dim : *input.shape) {
       const bool rows = is_batched && dims.dims.empty() && dim.dynamic();
       if (rows || !dim.dynamic()) {
-        dims.dims.push_back(rows ? kRows : dim.value);
+        dims.dims.push_back(rows ? kRowsAssumed : dim.value);
         continue;
       }
       const int64_t fresh = kOthers[next % std::size(kOthers)];
@@ -65,8 +65,11 @@ class RowWalk {
  private:
   void Visit(const OnnxNode& node) {
     const OnnxGraph& graph = flat_.graph();
-    shapes_.Visit(graph, node);
     const auto outputs = graph.Outputs(node);
+    // Targets of a Reshape are often made of sizes.
+    auto numbers = NumbersOfSizes(model_, graph, node, shapes_);
+    if (numbers && !outputs.empty()) shapes_.AssumeInts(outputs.front(), *std::move(numbers));
+    shapes_.Visit(graph, node);
     if (node.op_type == "If") return;  // its branches have told
     std::vector<RowState> inputs;
     for (const std::string_view name : graph.Inputs(node)) {

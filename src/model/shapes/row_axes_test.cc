@@ -91,6 +91,31 @@ TEST(RowAxes, TheAxisIsFollowedThroughOtherPlaces) {
   EXPECT_EQ(WhyRowsMeet(NodeAfter(more, "ReduceSum", {"t", "zero"}), Numbers("zero", {0})), "");
 }
 
+// The target of the Reshape begins with the number of rows, as exporters write it.
+TEST(RowAxes, TheAxisIsFollowedThroughAReshapeToAComputedShape) {
+  const std::string sizes = made::Field(1, made::Node("Shape", {"x"}, {"all"})) +
+                            made::Field(1, made::Node("Gather", {"all", "zero"}, {"rows"})) +
+                            made::Field(1, made::Node("Concat", {"rows", "rest"}, {"target"}));
+  const std::string target = Numbers("zero", {0}) + Numbers("rest", {3, 1});
+  const std::string shaped = sizes + made::Field(1, made::Node("Reshape", {"x", "target"}, {"t"}));
+  EXPECT_THAT(WhyRowsMeet(shaped + OnlyNode("CumSum", {"t", "zero"}), target),
+              HasSubstr("(CumSum) combines rows"));
+  EXPECT_EQ(WhyRowsMeet(shaped + OnlyNode("CumSum", {"t", "one"}), target + Numbers("one", {1})),
+            "");
+  const std::string pairs =
+      sizes + made::Field(1, made::Node("Concat", {"two", "rows", "three"}, {"pairs"}));
+  const std::string wide = pairs + made::Field(1, made::Node("Expand", {"x", "pairs"}, {"t"}));
+  EXPECT_THAT(
+      WhyRowsMeet(wide + OnlyNode("CumSum", {"t", "one"}),
+                  target + Numbers("two", {2}) + Numbers("three", {3}) + Numbers("one", {1})),
+      HasSubstr("(CumSum) combines rows"));
+  // Behind what no rule knows the sizes of.
+  const std::string padded = sizes + made::Field(1, made::Node("Pad", {"x", "computed"}, {"p"})) +
+                             made::Field(1, made::Node("Reshape", {"p", "target"}, {"t"}));
+  EXPECT_THAT(WhyRowsMeet(padded + OnlyNode("CumSum", {"t", "zero"}), target),
+              HasSubstr("(CumSum) combines rows"));
+}
+
 // As behind padding whose sizes are computed.
 TEST(RowAxes, TheAxisIsFollowedWhereTheRankIsNotKnown) {
   const std::string padded = made::Field(1, made::Node("Pad", {"x", "computed"}, {"p"}));

@@ -273,8 +273,9 @@ RowState Reshaped(RowStep& step, size_t /*output*/) {
   if (!axis) return Unknown();
   const Dims *from = step.DimsOf(0), *to = step.DimsOfOutput();
   if (from == nullptr || to == nullptr || *axis >= static_cast<int64_t>(from->size())) {
-    // Zeros keep what stands in the same place.
+    // Zeros keep what stands in the same place, and the number of rows leaves them in front.
     const auto shape = step.Ints(1);
+    if (shape && *axis == 0 && !shape->empty() && shape->front() == kRowsAssumed) return At(0);
     const bool keeps = shape && step.attributes().Int("allowzero", 0) == 0 &&
                        static_cast<int64_t>(shape->size()) > *axis &&
                        std::all_of(shape->begin(), shape->begin() + *axis + 1,
@@ -295,8 +296,10 @@ RowState Reshaped(RowStep& step, size_t /*output*/) {
 RowState Expanded(RowStep& step, size_t /*output*/) {
   const Axis axis = step.AxisOf(0), rank = step.RankOf(0);
   const Dims* const to = step.DimsOfOutput();
-  if (!axis || !rank || to == nullptr) return Unknown();
-  return At(*axis + static_cast<int64_t>(to->size()) - *rank);
+  const auto wanted = step.Ints(1);
+  if (!axis || !rank || (to == nullptr && !wanted)) return Unknown();
+  const auto out_rank = static_cast<int64_t>(to != nullptr ? to->size() : wanted->size());
+  return At(*axis + std::max(out_rank - *rank, int64_t{0}));
 }
 
 RowState Ordered(RowStep& step, size_t /*output*/) {

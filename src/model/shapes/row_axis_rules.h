@@ -15,6 +15,9 @@
 
 namespace vernier {
 
+/// The number of rows that the batch is assumed to have: a prime, as no other size is.
+inline constexpr int64_t kRowsAssumed = 1009;
+
 /// Where the rows are in a value.
 struct RowState {
   enum class Kind : uint8_t {

@@ -29,6 +29,25 @@ double StepsMoved(const std::string& name, const TensorMap& from, const TensorMa
 
 }  // namespace
 
+Status HearOutputs(const TensorMap& made, double roundoff, const InferMoved& infer,
+                   std::map<std::string, HeardOutput>& heard) {
+  if (roundoff == 0) return {};
+  // What moves by itself tells nothing of rounding.
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap repeated, infer({}));
+  for (auto& [name, output] : heard) {
+    output.repeats = StepsMoved(name, made, repeated, roundoff) <= kFewRoundoffs;
+  }
+  for (uint64_t draw = 0; draw < kHearingDraws; ++draw) {
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, infer(draw));
+    for (auto& [name, output] : heard) {
+      const double steps = StepsMoved(name, made, moved, roundoff);
+      if (!output.repeats || steps <= kFewRoundoffs) continue;
+      output.condition = std::max(output.condition, std::min(steps, kMostCondition));
+    }
+  }
+  return {};
+}
+
 std::vector<HeardOutput> SecondHearing::Hear(size_t stream, std::span<const std::string> names,
                                              const TensorMap& made) {
   std::vector<std::string> unknown;
@@ -47,31 +66,18 @@ std::vector<HeardOutput> SecondHearing::Hear(size_t stream, std::span<const std:
 
 Status SecondHearing::Measure(size_t stream, std::span<const std::string> names,
                               const TensorMap& made) {
-  for (const std::string& name : names) known_[{stream, name}] = {};
   const TensorMap& feed = bounds_.last_feed();
-  const double roundoff = CoarsestRoundoff(feed);
-  if (roundoff == 0) return {};
-  // What moves by itself tells nothing of rounding.
-  VERNIER_ASSIGN_OR_RETURN(const TensorMap repeated,
-                           live_.InferAside(stream, feed, bounds_.last_iteration()));
-  for (const std::string& name : names) {
-    known_[{stream, name}].repeats = StepsMoved(name, made, repeated, roundoff) <= kFewRoundoffs;
-  }
-  for (uint64_t draw = 0; draw < kHearingDraws; ++draw) {
-    TensorMap nudged = feed;
-    for (NamedTensor& input : nudged) {
-      VERNIER_ASSIGN_OR_RETURN(input.tensor, NudgeFloats(input.tensor, draw));
-    }
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs,
-                             live_.InferAside(stream, nudged, bounds_.last_iteration()));
-    for (const std::string& name : names) {
-      HeardOutput& heard = known_[{stream, name}];
-      const double steps = StepsMoved(name, made, outputs, roundoff);
-      if (!heard.repeats || steps <= kFewRoundoffs) continue;
-      heard.condition = std::max(heard.condition, std::min(steps, kMostCondition));
-    }
-  }
-  return {};
+  std::map<std::string, HeardOutput> heard;
+  for (const std::string& name : names) heard[name] = {};
+  const Status status = HearOutputs(
+      made, CoarsestRoundoff(feed),
+      [&](std::optional<uint64_t> draw) -> Result<TensorMap> {
+        VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed, draw));
+        return live_.InferAside(stream, moved, bounds_.last_iteration());
+      },
+      heard);
+  for (const auto& [name, output] : heard) known_[{stream, name}] = output;
+  return status;
 }
 
 }  // namespace vernier

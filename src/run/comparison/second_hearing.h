@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -26,6 +28,18 @@ struct HeardOutput {
   bool repeats = true;  ///< false: the same feed moves it, too, by more than eight roundoffs
 };
 
+/// An inference of the runner: of the unchanged feed without a draw, else with every float moved by
+/// one rounding step, as that draw moves it.
+using InferMoved = std::function<Result<TensorMap>(std::optional<uint64_t> draw)>;
+
+/// Of the outputs whose names `heard` has, which `made` holds, the condition: by how many
+/// `roundoff`s, relative to their scale, the three draws move them at most (Higham, Accuracy and
+/// Stability of Numerical Algorithms, section 1.6). 1 where that is no more than eight roundoffs,
+/// and for an output that does not repeat itself without a draw. At most kMostCondition. Measures
+/// nothing where `roundoff` is 0. An inference that fails ends it; what was found stays.
+Status HearOutputs(const TensorMap& made, double roundoff, const InferMoved& infer,
+                   std::map<std::string, HeardOutput>& heard);
+
 class SecondHearing {
  public:
   /// Both must outlive this. `bounds` has kept what the last outputs were made from.
@@ -36,12 +50,9 @@ class SecondHearing {
     return stream < live_.size() && live_[stream].opened() && !bounds_.last_feed().empty();
   }
 
-  /// Of these outputs of a stream, which `made` holds, the condition: by how many roundoffs of the
-  /// inputs' type, relative to their scale, the three draws move them at most (Higham, Accuracy and
-  /// Stability of Numerical Algorithms, section 1.6). 1 where that is no more than eight roundoffs,
-  /// and where it cannot be measured: a saved stream, no float input, an inference that fails, an
-  /// output that does not repeat itself on the unchanged feed. At most kMostCondition. What was
-  /// measured once is not measured again.
+  /// Of these outputs of a stream, which `made` holds, the condition in roundoffs of the inputs'
+  /// type: see HearOutputs. 1 where it cannot be measured: a saved stream, no float input, an
+  /// inference that fails. What was measured once is not measured again.
   std::vector<HeardOutput> Hear(size_t stream, std::span<const std::string> names,
                                 const TensorMap& made);
 

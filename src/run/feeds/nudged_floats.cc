@@ -66,6 +66,14 @@ Result<Tensor> NudgeFloats(const Tensor& tensor, uint64_t draw) {
   return std::move(buffer).Freeze();
 }
 
+Result<TensorMap> NudgedFeed(TensorMap feed, std::optional<uint64_t> draw) {
+  if (!draw) return feed;
+  for (NamedTensor& input : feed) {
+    VERNIER_ASSIGN_OR_RETURN(input.tensor, NudgeFloats(input.tensor, *draw));
+  }
+  return feed;
+}
+
 double CoarsestRoundoff(const TensorMap& tensors) {
   double roundoff = 0;
   for (const NamedTensor& tensor : tensors) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "vernier/dtype.h"
 #include "vernier/status.h"
@@ -16,6 +17,9 @@ bool CanNudge(DType dtype);
 /// draw. Zeros, infinities and NaN stay, as do elements of types that CanNudge refuses. kInternal
 /// when memory cannot be had.
 Result<Tensor> NudgeFloats(const Tensor& tensor, uint64_t draw = 0);
+
+/// All tensors of a feed moved so; as they are without a draw.
+Result<TensorMap> NudgedFeed(TensorMap feed, std::optional<uint64_t> draw);
 
 /// Of the coarsest of the tensors that can be nudged; 0 when there is none.
 double CoarsestRoundoff(const TensorMap& tensors);

@@ -1,0 +1,75 @@
+#include "check/nudged_weights.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/edit/onnx_save.h"
+#include "model/edit/replaced_values.h"
+#include "model/onnx/mapped_weight.h"
+#include "model/onnx/model_type.h"
+#include "model/rounding/unit_roundoff.h"
+#include "run/feeds/nudged_floats.h"
+
+namespace vernier {
+namespace {
+
+// Of the moved weights, which lie in memory beside the model.
+constexpr uint64_t kMostMovedBytes = uint64_t{256} << 20;
+
+bool IsMovable(const OnnxTensor& tensor) {
+  return CanNudge(tensor.dtype) && tensor.dims.size() >= 2 && !tensor.external && !tensor.split;
+}
+
+// `moved` keeps the values that the patches view.
+Status MoveWeight(const OnnxModel& model, const OnnxTensor& tensor, uint64_t draw,
+                  std::vector<Tensor>& moved, std::vector<WirePatch>& patches) {
+  VERNIER_ASSIGN_OR_RETURN(const MappedWeight weight, MapWeight(model, tensor, {}));
+  VERNIER_ASSIGN_OR_RETURN(Tensor nudged, NudgeFloats(weight.values, draw));
+  const std::span<const std::byte> bytes = nudged.bytes();
+  ReplacedValues values{tensor, {}};
+  values.values.AddView({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  moved.push_back(std::move(nudged));
+  return PatchValues(values, patches);
+}
+
+}  // namespace
+
+Result<NudgedWeights> NudgedWeights::Of(const ModelPlan& plan) {
+  const bool changed = plan.edited() || plan.fp_to_fp16 || plan.shape_inference;
+  if (plan.type != ModelTypeName(ModelType::kOnnx) || changed) {
+    return Unimplemented("weights are moved in ONNX models alone, as the file has them");
+  }
+  VERNIER_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::Open(plan.path));
+  NudgedWeights weights(plan, std::move(model));
+  for (const OnnxTensor& tensor : weights.model_.graph().initializers) {
+    if (!IsMovable(tensor)) continue;
+    weights.roundoff_ = std::max(weights.roundoff_, UnitRoundoff(tensor.dtype));
+  }
+  if (weights.roundoff_ == 0) return Unimplemented("the model has no weights that can be moved");
+  return weights;
+}
+
+Result<std::shared_ptr<const ModelSource>> NudgedWeights::Move(std::optional<uint64_t> draw) const {
+  std::vector<Tensor> moved;
+  std::vector<WirePatch> patches;
+  uint64_t bytes = 0;
+  for (const OnnxTensor& tensor : model_.graph().initializers) {
+    if (!draw || !IsMovable(tensor) || bytes >= kMostMovedBytes) continue;
+    VERNIER_TRY(MoveWeight(model_, tensor, *draw, moved, patches));
+    bytes += moved.back().bytes().size();
+  }
+  VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces,
+                           ApplyPatches(model_.bytes(), std::move(patches)));
+  if (pieces.size() >= kLargestOnnxFile) {
+    return Unimplemented("the model is too large to be handed over with other weights");
+  }
+  VERNIER_TRY(model_.CheckIntact());
+  std::vector<std::string> outputs;
+  for (const TensorInfo& output : model_.Outputs()) outputs.push_back(output.name);
+  return ModelSource::Assemble(plan_, pieces, model_.RequiredInputs(), std::move(outputs));
+}
+
+}  // namespace vernier

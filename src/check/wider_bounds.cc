@@ -1,0 +1,99 @@
+#include "check/wider_bounds.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "check/nudged_weights.h"
+#include "run/comparison/second_hearing.h"
+#include "run/feeds/nudged_floats.h"
+
+namespace vernier {
+namespace {
+
+// The runner on a feed whose floats are moved, or, where it has none, with its weights moved.
+class MovedRuns {
+ public:
+  static Result<MovedRuns> On(const Subject& subject, const TensorMap& feed) {
+    MovedRuns runs(subject, feed);
+    runs.roundoff_ = CoarsestRoundoff(feed);
+    if (runs.roundoff_ > 0) {
+      VERNIER_ASSIGN_OR_RETURN(runs.probe_,
+                               Probe::Open(subject.shared, subject.plan, subject.model));
+      return runs;
+    }
+    VERNIER_ASSIGN_OR_RETURN(NudgedWeights weights, NudgedWeights::Of(subject.plan.model));
+    runs.roundoff_ = weights.roundoff();
+    runs.weights_.emplace(std::move(weights));
+    return runs;
+  }
+
+  double roundoff() const { return roundoff_; }
+
+  Result<TensorMap> Infer(std::optional<uint64_t> draw) {
+    if (!weights_) {
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed_, draw));
+      return probe_->Infer(moved);
+    }
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model, weights_->Move(draw));
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe,
+                             Probe::Open(subject_.shared, subject_.plan, *model));
+    return probe->Infer(feed_);
+  }
+
+ private:
+  MovedRuns(const Subject& subject, const TensorMap& feed) : subject_(subject), feed_(feed) {}
+
+  const Subject& subject_;
+  const TensorMap& feed_;
+  double roundoff_ = 0;
+  std::unique_ptr<Probe> probe_;
+  std::optional<NudgedWeights> weights_;
+};
+
+// Outputs whose bounds may become wider. Flipped steps look like amplified rounding, and have their
+// place in the bounds already.
+std::map<std::string, HeardOutput> HearableIn(const TensorMap& outputs, const ErrorBounds& bounds) {
+  std::map<std::string, HeardOutput> hearable;
+  for (const NamedTensor& output : outputs) {
+    const ErrorBound* const bound = bounds.Find(output.name);
+    if (bound != nullptr && bound->element == 0 && bound->rms > 0) hearable[output.name] = {};
+  }
+  return hearable;
+}
+
+Status HearOn(const Subject& subject, const TensorMap& feed,
+              std::map<std::string, HeardOutput>& heard) {
+  VERNIER_ASSIGN_OR_RETURN(MovedRuns runs, MovedRuns::On(subject, feed));
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap made, runs.Infer({}));
+  heard = HearableIn(made, subject.bounds);
+  if (heard.empty()) return {};
+  return HearOutputs(
+      made, runs.roundoff(), [&](std::optional<uint64_t> draw) { return runs.Infer(draw); }, heard);
+}
+
+}  // namespace
+
+const WidenedBounds* WiderBounds::For(const TensorMap& feed) {
+  auto known = known_.find(&feed);
+  if (known == known_.end()) known = known_.emplace(&feed, Measure(feed)).first;
+  return known->second.condition > 1 ? &known->second : nullptr;
+}
+
+WidenedBounds WiderBounds::Measure(const TensorMap& feed) const {
+  WidenedBounds wide{subject_.bounds, 1};
+  std::map<std::string, HeardOutput> heard;
+  // Where it cannot be measured the bounds stay.
+  (void)HearOn(subject_, feed, heard);
+  for (const auto& [name, output] : heard) {
+    if (output.condition <= 1) continue;
+    ErrorBound bound = *subject_.bounds.Find(name);
+    bound.condition = output.condition;
+    wide.bounds.Set(name, std::move(bound));
+    wide.condition = std::max(wide.condition, output.condition);
+  }
+  return wide;
+}
+
+}  // namespace vernier
