@@ -19,7 +19,7 @@ bool Trial::Hold(const std::string& what, const TensorMap& expected,
 }
 
 bool Trial::Compare(const std::string& what, const TensorMap& expected, const TensorMap& found) {
-  const Agreement agreement = HoldAgainst(expected, found, subject_.compare, &subject_.bounds);
+  const Agreement agreement = HoldAgainst(expected, found, subject_.compare, bounds_);
   if (agreement.closeness == Closeness::kApart) {
     apart_ = true;
     differs_anyway_ = subject_.runs_differ;
@@ -51,7 +51,7 @@ bool Trial::HoldAnew(const std::string& what, const Result<std::vector<TensorMap
   const auto plain = plainly ? plainly() : InferAnew(subject_, {});
   if (!plain.ok()) return false;
   const Agreement agreement = HoldAgainst(subject_.samples[sample_].outputs, (*plain)[sample_],
-                                          subject_.compare, &subject_.bounds);
+                                          subject_.compare, bounds_);
   differs_anyway_ = agreement.closeness == Closeness::kApart;
   return false;
 }

@@ -15,7 +15,10 @@ PropertyRecord NotApplicable(std::string why);
 /// Collects cases, from the smallest on, and ends with the first that breaks the property.
 class Trial {
  public:
-  explicit Trial(const Subject& subject) : subject_(subject) {}
+  explicit Trial(const Subject& subject) : subject_(subject), bounds_(&subject.bounds) {}
+
+  /// Other bounds than the subject's, for the next Hold(); they must outlive it.
+  void JudgeBy(const ErrorBounds& bounds) { bounds_ = &bounds; }
 
   /// False when the property is broken and there is nothing more to try.
   bool Hold(const std::string& what, const TensorMap& expected, const Result<TensorMap>& found);
@@ -49,6 +52,7 @@ class Trial {
   std::string_view Bound() const;
 
   const Subject& subject_;
+  const ErrorBounds* bounds_;
   PropertyRecord record_;
   bool apart_ = false;
   bool differs_anyway_ = false;

@@ -29,7 +29,7 @@ FAULTS = {
     "transposed-cache": "layer 1 hands out its keys as [batch, past, heads, 8] in the same bytes",
     "rotary-base": "the base of the rotary positions is 5000 instead of 10000",
     "head-scale": "the scores of head 1 of layer 3 are 1.25 times as large",
-    "stale-scale": "layer 2 reads quantised weights with the scales of others",
+    "stale-scale": "layer 2 has weights that were dequantised with the scales of others",
 }
 
 
@@ -57,15 +57,15 @@ class _Writer:
         weight = self.random.normal(0, rows ** -0.5, (rows, columns)).astype("f4")
         return self.op("MatMul", x, self.const(weight, name), out=name + "_out")
 
-    def quantised(self, x, name, rows, columns, stale):
+    def dequantised(self, x, name, rows, columns, stale):
+        """Weights that were quantised once. They are dequantised in the file: a runtime that finds
+        8-bit weights may quantise what they are multiplied with, too."""
         weight = self.random.normal(0, rows ** -0.5, (rows, columns))
         scales = np.abs(weight).max(axis=0) / 127
-        levels = np.round(weight / scales).astype("i1")
+        levels = np.round(weight / scales)
         read_with = np.roll(scales, 1) * 1.2 if stale else scales
-        read = self.op("DequantizeLinear", self.const(levels, name),
-                       self.const(read_with.astype("f4")), self.const(np.zeros(columns, "i1")),
-                       axis=1)
-        return self.op("MatMul", x, read, out=name + "_out")
+        weight = (levels * read_with).astype("f4")
+        return self.op("MatMul", x, self.const(weight, name), out=name + "_out")
 
     def norm(self, x, name):
         square = self.op("ReduceMean", self.op("Mul", x, x), axes=[-1])
@@ -184,7 +184,7 @@ def _layer(g, layer, x, shared):
     gate = g.op("Mul", gate, g.op("Sigmoid", gate))
     inner = g.op("Mul", gate, g.dense(inner, name + "up", WIDTH, HIDDEN))
     stale = g.fault == "stale-scale" and layer == 2
-    return g.op("Add", x, g.quantised(inner, name + "down", HIDDEN, WIDTH, stale),
+    return g.op("Add", x, g.dequantised(inner, name + "down", HIDDEN, WIDTH, stale),
                 out=name + "out")
 
 
