@@ -8,6 +8,7 @@
 #include "check/token_sequence.h"
 #include "check/trial.h"
 #include "util/counted.h"
+#include "util/first_line.h"
 
 namespace vernier {
 namespace {
@@ -22,7 +23,7 @@ struct Prefill {
   TensorMap outputs;
 };
 
-// kInvalidArgument where the property does not apply, kBackend where the runner died.
+// kInvalidArgument where the property does not apply; other errors break it.
 Result<Prefill> RunPrefill(Subject& subject, Probe& probe) {
   VERNIER_ASSIGN_OR_RETURN(TokenSequence sequence, TokenSequence::Of(subject));
   VERNIER_ASSIGN_OR_RETURN(const TensorMap empty, sequence.EmptyCaches());
@@ -34,11 +35,11 @@ Result<Prefill> RunPrefill(Subject& subject, Probe& probe) {
   }
   if (probe.runner().lost_worker()) return outputs.status();
   return InvalidArgument("the model does not run " + Counted(sequence.all().count, "token") +
-                         " with empty caches: " + outputs.status().message());
+                         " with empty caches: " + FirstLine(outputs.status().message()));
 }
 
 PropertyRecord WithoutPrefill(const Subject& subject, const Status& why) {
-  if (why.code() != StatusCode::kBackend) return NotApplicable(why.message());
+  if (why.code() == StatusCode::kInvalidArgument) return NotApplicable(why.message());
   Trial trial(subject);
   trial.Break("all tokens with empty caches", why.message());
   return trial.Finish("");
