@@ -14,7 +14,8 @@ from causal_models import (CACHED_HEADS, FAULTS, HEAD, LAYERS, causal_model,  # 
                            decode)
 
 PROPERTIES = ("prefill-decode", "padded-sequence", "fresh-sequence")
-# What each fault breaks: the property, its smallest case and what the detail says. The others give the same whatever way they are fed.
+# What each fault breaks: the property, its smallest case and what the detail says. The other faults
+# give the same however the model is fed.
 SEEN = {
     "position-off-by-one": ("prefill-decode", "token 2 of 8, fed one by one", "output '"),
     "swapped-key-value": ("prefill-decode", "token 2 of 8, fed one by one", "output '"),

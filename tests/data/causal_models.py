@@ -136,7 +136,8 @@ def _repeated(g, x):
 def _with_leftover(g, layer, x, left, batch):
     if not left:
         return x
-    stale = g.const(np.random.RandomState(layer).normal(size=(1, CACHED_HEADS, 1, HEAD)).astype("f4"))
+    stale = np.random.RandomState(layer).normal(size=(1, CACHED_HEADS, 1, HEAD)).astype("f4")
+    stale = g.const(stale)
     stale = g.op("Slice", stale, g.ints(0), left, g.ints(2))
     shape = g.op("Concat", batch, g.ints(1), g.ints(1), g.ints(1), axis=0)
     return g.op("Concat", g.op("Expand", stale, shape), x, axis=2)
