@@ -7,6 +7,7 @@
 
 #include "check/token_sequence.h"
 #include "check/trial.h"
+#include "model/onnx/onnx_model.h"
 #include "util/counted.h"
 #include "util/first_line.h"
 
@@ -36,6 +37,29 @@ Result<Prefill> RunPrefill(Subject& subject, Probe& probe) {
   if (probe.runner().lost_worker()) return outputs.status();
   return InvalidArgument("the model does not run " + Counted(sequence.all().count, "token") +
                          " with empty caches: " + FirstLine(outputs.status().message()));
+}
+
+// Why tokens at once may differ from the same in parts: one scale that all of them decide. Empty:
+// as far as is known, nothing does.
+std::string WhyScaledTogether(const ModelPlan& plan) {
+  if (plan.type != "onnx") return {};
+  const Result<OnnxModel> model = OnnxModel::Open(plan.path);
+  if (!model.ok()) return {};
+  for (const OnnxNode& node : model->graph().nodes) {
+    if (!node.op_type.starts_with("DynamicQuantize")) continue;
+    return "node '" + std::string(node.name) + "' (" + std::string(node.op_type) +
+           ") takes one scale for all tokens at once";
+  }
+  return {};
+}
+
+// The same of a model that must not see which tokens are fed together.
+Result<Prefill> RunSeparable(Subject& subject) {
+  Result<Prefill> prefill = RunPrefill(subject, *subject.probe);
+  if (!prefill.ok()) return prefill;
+  const std::string why = WhyScaledTogether(subject.plan.model);
+  if (!why.empty()) return InvalidArgument(why);
+  return prefill;
 }
 
 PropertyRecord WithoutPrefill(const Subject& subject, const Status& why) {
@@ -124,7 +148,7 @@ bool HoldPadded(Subject& subject, Trial& trial, const Prefill& prefill,
 }  // namespace
 
 PropertyRecord PrefillDecode(Subject& subject) {
-  const Result<Prefill> prefill = RunPrefill(subject, *subject.probe);
+  const Result<Prefill> prefill = RunSeparable(subject);
   if (!prefill.ok()) return WithoutPrefill(subject, prefill.status());
   Trial trial(subject);
   std::string not_compared;
@@ -136,7 +160,7 @@ PropertyRecord PrefillDecode(Subject& subject) {
 }
 
 PropertyRecord PaddedSequence(Subject& subject) {
-  const Result<Prefill> prefill = RunPrefill(subject, *subject.probe);
+  const Result<Prefill> prefill = RunSeparable(subject);
   if (!prefill.ok()) return WithoutPrefill(subject, prefill.status());
   const TokenSequence& sequence = prefill->sequence;
   if (!sequence.Has(TokenRole::kMask)) {

@@ -80,6 +80,18 @@ class Caches(Case):
             self.assertEqual(found["verdict"], "not applicable")
             self.assertIn("the inputs have one token", found["detail"])
 
+    def test_one_scale_for_all_tokens_is_no_fault(self):
+        model = causal_model()
+        model.graph.node.append(onnx.helper.make_node(
+            "DynamicQuantizeLinear", ["logits"], ["q", "scale", "zero"], "quantise"))
+        onnx.save(model, str(self.path("m.onnx")))
+        ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--only", *PROPERTIES)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        for name in ("prefill-decode", "padded-sequence"):
+            self.assertIn(f"NOT TRIED | {name} | node 'quantise' (DynamicQuantizeLinear) takes one "
+                          "scale for all tokens at once", ended.out)
+        self.assertIn("PASSED | fresh-sequence", ended.out)
+
     def test_a_model_without_caches_is_not_tried(self):
         self.save_model("m.onnx", "Identity", ["n", 3])
         ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--only",
