@@ -95,6 +95,16 @@ std::vector<MeetingRows> MeetingIn(const ModelPlan& plan, std::span<const std::s
   return model.ok() ? FindMeetingRows(*model, inputs, outputs) : std::vector<MeetingRows>();
 }
 
+// Of a runner against itself, with inputs of these sizes.
+PairErrorBounds BoundsFor(const RunPlan& plan, const Probe& probe, const TensorMap& feed) {
+  PairErrorBounds bounds(plan.compare);
+  if (!bounds.wanted()) return bounds;
+  bounds.AddRunner(0, probe.runner());
+  bounds.AddRunner(1, probe.runner());
+  bounds.SetFeed(feed);
+  return bounds;
+}
+
 // A runner under examination.
 struct Examined {
   const RunnerPlan& plan;
@@ -240,12 +250,7 @@ class RunnerCheck {
 
   Result<ConsistencyRunner> TryAll(ConsistencyRunner record, const FirstRun& first,
                                    const Samples& samples, const Examined& examined) {
-    PairErrorBounds bounds(first.plan.compare);
-    if (bounds.wanted()) {
-      bounds.AddRunner(0, examined.probe->runner());
-      bounds.AddRunner(1, examined.probe->runner());
-      bounds.SetFeed(first.feed);
-    }
+    PairErrorBounds bounds = BoundsFor(first.plan, *examined.probe, first.feed);
     const ErrorBounds none;
     const SampleDrawer drawer(first.plan, shared_);
     Subject subject{.shared = again_,
@@ -260,11 +265,18 @@ class RunnerCheck {
                     .repeats = options_.repeats,
                     .row_plan = {},
                     .draw = {},
-                    .draw_given = {}};
+                    .draw_given = {},
+                    .bounds_of = {}};
     subject.draw = [&](const FreeSizes& sizes) {
       return drawer.WithSizes(*subject.probe, first.feed, sizes, errors_only_);
     };
     subject.draw_given = [&] { return drawer.OfGivenShapes(*subject.probe, errors_only_); };
+    std::optional<PairErrorBounds> of_others;
+    subject.bounds_of = [&](const TensorMap& feed, const TensorMap& outputs) -> const ErrorBounds& {
+      if (!bounds.wanted()) return none;
+      if (!of_others) of_others.emplace(BoundsFor(first.plan, *subject.probe, feed));
+      return of_others->For(0, 1, outputs);
+    };
     std::optional<RowPlan> rows;
     subject.row_plan = [&]() -> const RowPlan& {
       if (!rows) rows = PlanRows(subject);

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <utility>
 
+#include "check/cache_properties.h"
 #include "check/memory_properties.h"
 #include "check/row_properties.h"
 #include "check/trial.h"
@@ -148,6 +149,18 @@ constexpr Property kProperties[] = {
     {"permuted-rows", "the same outputs in another order when the rows of a batch are",
      PermutedRows},
     {"batch-of-one", "the same outputs for a row alone as within a batch", BatchOfOne},
+    {"prefill-decode",
+     "the same outputs and caches for tokens at once as with the caches fed back: positions count "
+     "on behind a past, and caches are taken as they are handed out",
+     PrefillDecode},
+    {"padded-sequence",
+     "the same outputs for tokens with padding that the mask excludes: the mask is looked at, and "
+     "positions do not count padding",
+     PaddedSequence},
+    {"fresh-sequence",
+     "the same outputs for empty caches as in a new process: nothing is left of the sequence "
+     "before",
+     FreshSequence},
     {"shape-sweep", "the same outputs twice for every size of each dynamic dimension", ShapeSweep},
     {"other-settings", "the same outputs with other thread counts and optimisation levels",
      OtherSettings},

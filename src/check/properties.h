@@ -57,6 +57,9 @@ struct Subject {
   std::function<Result<TensorMap>(const FreeSizes& sizes)> draw;
   /// A feed of each shape that --input-shapes gives in turn; none where shapes are not given so.
   std::function<Result<std::vector<TensorMap>>()> draw_given;
+  /// The bounds for outputs of other sizes than those of `samples`, predicted for the first feed
+  /// that it is called with. They hold until it is called again.
+  std::function<const ErrorBounds&(const TensorMap& feed, const TensorMap& outputs)> bounds_of = {};
 
   /// Bounds as wide as rounding moves the outputs of a feed, which must stay where it is; nullptr
   /// where they are no wider. May be empty.

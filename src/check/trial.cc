@@ -33,7 +33,7 @@ bool Trial::Compare(const std::string& what, const TensorMap& expected, const Te
 }
 
 Agreement Trial::Judge(const TensorMap& expected, const TensorMap& found) {
-  Agreement agreement = HoldAgainst(expected, found, subject_.compare, &subject_.bounds);
+  Agreement agreement = HoldAgainst(expected, found, subject_.compare, bounds_);
   const bool stays = agreement.closeness != Closeness::kApart || !allows_rounding_;
   if (stays || !subject_.widen) return agreement;
   const TensorMap& feed =

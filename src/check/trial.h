@@ -15,7 +15,10 @@ PropertyRecord NotApplicable(std::string why);
 /// Collects cases, from the smallest on, and ends with the first that breaks the property.
 class Trial {
  public:
-  explicit Trial(const Subject& subject) : subject_(subject) {}
+  explicit Trial(const Subject& subject) : subject_(subject), bounds_(&subject.bounds) {}
+
+  /// Other bounds than the subject's, for the next Hold(); they must outlive it.
+  void JudgeBy(const ErrorBounds& bounds) { bounds_ = &bounds; }
 
   /// From here on what is apart is held once more, within what rounding alone makes of this feed,
   /// or, without one, of the sample that is held. The feed must stay where it is.
@@ -58,6 +61,7 @@ class Trial {
   std::string Condition() const;
 
   const Subject& subject_;
+  const ErrorBounds* bounds_;
   PropertyRecord record_;
   bool apart_ = false;
   bool differs_anyway_ = false;

@@ -75,8 +75,9 @@ constexpr CommandSpec kCheckConsistencyCommand = {
     .summary = "check a single runner for self-consistency, without a reference",
     .about =
         "Run a model repeatedly under conditions that must not change its outputs: repeated runs,"
-        " another process, batch rows that are equal, reordered or alone, other shapes, thread"
-        " counts, optimization levels and contents of uninitialized memory. A violated property"
+        " another process, batch rows that are equal, reordered or alone, tokens fed one by one,"
+        " other shapes, thread counts, optimization levels and contents of uninitialized memory. A"
+        " violated property"
         " gives exit code 1 and the smallest case that violates it. The error bound is that of"
         " --tolerance auto unless tolerances are given.",
     .options =

@@ -1,0 +1,303 @@
+#include "check/token_sequence.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "inputs/cast_tensor.h"
+#include "run/steps/step_tensors.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+constexpr int64_t kTokensToTry = 8;
+constexpr size_t kTokenAxis = 1;
+
+bool IsWholeNumber(DType dtype) {
+  return Kind(dtype) == DTypeKind::kSignedInt || Kind(dtype) == DTypeKind::kUnsignedInt;
+}
+
+// Shapes that nobody declares may be anything.
+bool IsFreeAxis(const TensorInfo* info, size_t axis) {
+  if (info == nullptr || !info->shape) return true;
+  return axis < info->shape->size() && (*info->shape)[axis].dynamic();
+}
+
+bool NameHas(const std::string& name, std::string_view word) {
+  return ToLower(name).find(word) != std::string::npos;
+}
+
+// The axis along which the output is longer than the input; none where both are the same.
+Result<std::optional<size_t>> GrowingAxis(const StatePair& pair, const Dims& in, const Dims& out) {
+  std::optional<size_t> axis;
+  bool fits = in.size() == out.size();
+  for (size_t i = 0; fits && i < in.size(); ++i) {
+    if (in[i] == out[i]) continue;
+    fits = !axis && out[i] > in[i];
+    axis = i;
+  }
+  if (fits) return axis;
+  return InvalidArgument("output '" + pair.output + "' has the shape " + FormatDims(out) +
+                         " where the input '" + pair.input + "' that it would be fed to has " +
+                         FormatDims(in));
+}
+
+// `values` as a tensor of these dims and that type, repeated along all but the last axis.
+Result<Tensor> RepeatAlongLast(const std::vector<int64_t>& values, Dims dims, DType dtype) {
+  dims.back() = static_cast<int64_t>(values.size());
+  VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer, TensorBuffer::Allocate(DType::kInt64, dims));
+  const auto all = buffer.As<int64_t>();
+  for (size_t i = 0; i < all.size(); ++i) all[i] = values[i % values.size()];
+  return CastTensor(std::move(buffer).Freeze(), dtype);
+}
+
+Result<Tensor> PadTokens(const Tensor& tokens, const TokenPadding& padding) {
+  const int64_t count = tokens.dims()[kTokenAxis];
+  VERNIER_ASSIGN_OR_RETURN(Tensor padded,
+                           TakeWindow(tokens, kTokenAxis, -padding.left, padding.left + count));
+  if (padding.right == 0) return padded;
+  Dims dims = tokens.dims();
+  dims[kTokenAxis] = padding.right;
+  VERNIER_ASSIGN_OR_RETURN(Tensor behind, MakeZeros(tokens.dtype(), std::move(dims)));
+  return JoinAlong(std::array{std::move(padded), std::move(behind)}, kTokenAxis);
+}
+
+std::vector<int64_t> PositionsOf(TokenSpan span, const TokenPadding& padding) {
+  std::vector<int64_t> values(static_cast<size_t>(padding.left), 0);
+  for (int64_t i = 0; i < span.count + padding.right; ++i) values.push_back(span.start + i);
+  return values;
+}
+
+std::vector<int64_t> MaskOf(TokenSpan span, const TokenPadding& padding) {
+  std::vector<int64_t> values(static_cast<size_t>(padding.left), 0);
+  values.insert(values.end(), static_cast<size_t>(span.end()), 1);
+  values.insert(values.end(), static_cast<size_t>(padding.right), 0);
+  return values;
+}
+
+}  // namespace
+
+Result<TokenSequence> TokenSequence::Of(const Subject& subject) {
+  const auto& session = subject.probe->runner().session();
+  std::vector<StatePair> pairs;
+  const Status paired =
+      PairStateByLikeness({subject.plan.name, session.inputs, session.outputs}, {}, pairs);
+  if (!paired.ok()) {
+    const bool has_state = std::ranges::any_of(
+        session.inputs, [](const TensorInfo& input) { return IsStateName(input.name); });
+    return InvalidArgument(has_state
+                               ? "it is not clear which outputs are the caches that the inputs "
+                                 "take: `vernier run --feed-back auto` lists them"
+                               : "the model takes no caches: no output is called like an input");
+  }
+  TokenSequence sequence;
+  VERNIER_TRY(sequence.FindStates(subject, pairs));
+  VERNIER_TRY(sequence.FindInputs(subject));
+  VERNIER_TRY(sequence.CountTokens());
+  return sequence;
+}
+
+Status TokenSequence::FindStates(const Subject& subject, std::span<const StatePair> pairs) {
+  const Sample& sample = subject.samples.front();
+  for (const StatePair& pair : pairs) {
+    const Tensor* const in = Find(sample.feed, pair.input);
+    const Tensor* const out = Find(sample.outputs, pair.output);
+    if (in == nullptr || out == nullptr) {
+      return InvalidArgument("the state '" + pair.output + "' is not handed out as a tensor");
+    }
+    VERNIER_ASSIGN_OR_RETURN(const std::optional<size_t> axis,
+                             GrowingAxis(pair, in->dims(), out->dims()));
+    states_.push_back({pair.output, pair.input, axis});
+    if (!axis) continue;
+    const int64_t grown = out->dims()[*axis] - in->dims()[*axis];
+    if (sample_tokens_ > 0 && grown != sample_tokens_) {
+      return InvalidArgument("the cache '" + pair.output + "' does not grow as the others do");
+    }
+    sample_tokens_ = grown;
+  }
+  if (sample_tokens_ > 0) return {};
+  return InvalidArgument("no state grows with the sequence, as caches do: '" +
+                         pairs.front().output + "' keeps its shape");
+}
+
+Status TokenSequence::FindInputs(const Subject& subject) {
+  const auto& session = subject.probe->runner().session();
+  std::optional<std::string> symbol;
+  for (const NamedTensor& input : subject.feed()) {
+    if (StateOf(input.name, &CacheState::input) != nullptr) continue;
+    const TensorInfo* const declared = FindInfo(session.inputs, input.name);
+    const TensorInfo info = declared != nullptr
+                                ? *declared
+                                : TensorInfo{input.name, input.tensor.dtype(), std::nullopt};
+    VERNIER_ASSIGN_OR_RETURN(const TokenRole role, RoleOf(info, input.tensor));
+    inputs_.push_back({input.name, role});
+    if (role == TokenRole::kTokens) VERNIER_TRY(AddTokenDimension(info, symbol));
+  }
+  for (const NamedTensor& output : subject.samples.front().outputs) {
+    const Dims& dims = output.tensor.dims();
+    const bool rows = dims.size() > kTokenAxis && dims[kTokenAxis] == sample_tokens_ &&
+                      IsFreeAxis(FindInfo(session.outputs, output.name), kTokenAxis);
+    const bool is_state = StateOf(output.name, &CacheState::output) != nullptr;
+    if (rows && !is_state) row_outputs_.push_back(output.name);
+  }
+  Result<TensorMap> drawn = InvalidArgument("no dimension of tokens is known");
+  if (symbol) drawn = subject.draw({.dimension = *symbol, .size = kTokensToTry});
+  base_ = drawn.ok() ? *std::move(drawn) : subject.feed();
+  return {};
+}
+
+Result<TokenRole> TokenSequence::RoleOf(const TensorInfo& input, const Tensor& sample) const {
+  const Dims& dims = sample.dims();
+  if (NameHas(input.name, "mask")) {
+    if (dims.size() == 2 && IsFreeAxis(&input, 1)) return TokenRole::kMask;
+  } else {
+    const bool positions = NameHas(input.name, "position") && IsWholeNumber(sample.dtype());
+    const bool last = !dims.empty() && dims.back() == sample_tokens_;
+    if (positions && last && IsFreeAxis(&input, dims.size() - 1)) return TokenRole::kPositions;
+    const bool tokens = dims.size() > kTokenAxis && dims[kTokenAxis] == sample_tokens_;
+    if (tokens && IsFreeAxis(&input, kTokenAxis)) return TokenRole::kTokens;
+  }
+  return InvalidArgument("it is not known what the input '" + input.name + "' of the shape " +
+                         FormatShape(input.shape) + " has to be for another number of tokens");
+}
+
+Status TokenSequence::AddTokenDimension(const TensorInfo& input,
+                                        std::optional<std::string>& symbol) const {
+  if (!input.shape) return {};
+  const std::string& own = (*input.shape)[kTokenAxis].symbol;
+  if (symbol && *symbol != own) {
+    return InvalidArgument("it is not clear which inputs are the tokens: '" + *symbol + "' and '" +
+                           own + "' are both dimensions of some");
+  }
+  symbol = own;
+  return {};
+}
+
+Status TokenSequence::CountTokens() {
+  for (const Input& input : inputs_) {
+    if (input.role != TokenRole::kTokens) continue;
+    const int64_t count = Find(base_, input.name)->dims()[kTokenAxis];
+    if (count_ > 0 && count != count_) {
+      return InvalidArgument("the inputs have different numbers of tokens");
+    }
+    count_ = count;
+  }
+  if (count_ > 1) return {};
+  return InvalidArgument(count_ == 1
+                             ? "the inputs have one token: give more with --input-shapes or --dim"
+                             : "no input has a dimension of tokens");
+}
+
+bool TokenSequence::Has(TokenRole role) const {
+  return std::ranges::any_of(inputs_, [&](const Input& input) { return input.role == role; });
+}
+
+const CacheState* TokenSequence::StateOf(const std::string& name,
+                                         std::string CacheState::*side) const {
+  const auto found = std::ranges::find(states_, name, side);
+  return found == states_.end() ? nullptr : &*found;
+}
+
+Result<TensorMap> TokenSequence::EmptyCaches() const {
+  TensorMap caches;
+  for (const CacheState& state : states_) {
+    const Tensor& base = *Find(base_, state.input);
+    Dims dims = base.dims();
+    if (state.axis) dims[*state.axis] = 0;
+    VERNIER_ASSIGN_OR_RETURN(Tensor empty, MakeZeros(base.dtype(), std::move(dims)));
+    caches.push_back({state.input, std::move(empty)});
+  }
+  return caches;
+}
+
+Result<Tensor> TokenSequence::TensorFor(const Input& input, TokenSpan span,
+                                        const TokenPadding& padding) const {
+  const Tensor& base = *Find(base_, input.name);
+  switch (input.role) {
+    case TokenRole::kMask:
+      return RepeatAlongLast(MaskOf(span, padding), base.dims(), base.dtype());
+    case TokenRole::kPositions:
+      return RepeatAlongLast(PositionsOf(span, padding), base.dims(), base.dtype());
+    case TokenRole::kTokens:
+      break;
+  }
+  VERNIER_ASSIGN_OR_RETURN(const Tensor tokens,
+                           TakeWindow(base, kTokenAxis, span.start, span.count));
+  return PadTokens(tokens, padding);
+}
+
+Result<TensorMap> TokenSequence::FeedOf(TokenSpan span, const TokenPadding& padding,
+                                        const TensorMap& caches) const {
+  TensorMap feed;
+  for (const NamedTensor& base : base_) {
+    const auto input = std::ranges::find(inputs_, base.name, &Input::name);
+    if (input != inputs_.end()) {
+      VERNIER_ASSIGN_OR_RETURN(Tensor tensor, TensorFor(*input, span, padding));
+      feed.push_back({base.name, std::move(tensor)});
+    } else if (const Tensor* const cache = Find(caches, base.name)) {
+      feed.push_back({base.name, *cache});
+    }
+  }
+  return feed;
+}
+
+Result<TensorMap> TokenSequence::Feed(TokenSpan span, const TensorMap& caches) const {
+  return FeedOf(span, {}, caches);
+}
+
+Result<TensorMap> TokenSequence::PaddedFeed(const TokenPadding& padding) const {
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap caches, EmptyCaches());
+  return FeedOf(all(), padding, caches);
+}
+
+TensorMap TokenSequence::CachesOf(const TensorMap& outputs) const {
+  TensorMap caches;
+  for (const CacheState& state : states_) {
+    const Tensor* const found = Find(outputs, state.output);
+    if (found != nullptr) caches.push_back({state.input, *found});
+  }
+  return caches;
+}
+
+Result<TensorMap> TokenSequence::PartOf(const TensorMap& outputs, TokenSpan span,
+                                        const TensorMap& found) const {
+  TensorMap part;
+  for (const NamedTensor& output : outputs) {
+    const Tensor& tensor = output.tensor;
+    const CacheState* const state = StateOf(output.name, &CacheState::output);
+    const bool is_cache = state != nullptr && state->axis.has_value();
+    const size_t axis = is_cache ? *state->axis : kTokenAxis;
+    const bool has_tokens = axis < tensor.dims().size() && tensor.dims()[axis] == count_;
+    const bool in_rows = std::ranges::find(row_outputs_, output.name) != row_outputs_.end();
+    if (has_tokens && (is_cache || in_rows)) {
+      const TokenSpan taken = is_cache ? TokenSpan{0, span.end()} : span;
+      VERNIER_ASSIGN_OR_RETURN(Tensor window, TakeWindow(tensor, axis, taken.start, taken.count));
+      part.push_back({output.name, std::move(window)});
+      continue;
+    }
+    const Tensor* const other = Find(found, output.name);
+    const bool same_shape = other != nullptr && other->dims() == tensor.dims();
+    if (span.end() == count_ && (state != nullptr || same_shape)) part.push_back(output);
+  }
+  return part;
+}
+
+Result<TensorMap> TokenSequence::RowsOf(const TensorMap& outputs, TokenSpan span,
+                                        bool with_caches) const {
+  TensorMap rows;
+  for (const NamedTensor& output : outputs) {
+    const CacheState* const state = StateOf(output.name, &CacheState::output);
+    const bool has_rows = std::ranges::find(row_outputs_, output.name) != row_outputs_.end();
+    const bool is_cache = with_caches && state != nullptr && state->axis.has_value();
+    if (!has_rows && !is_cache) continue;
+    const size_t axis = is_cache ? *state->axis : kTokenAxis;
+    const Dims& dims = output.tensor.dims();
+    if (axis >= dims.size() || dims[axis] < span.end()) continue;
+    VERNIER_ASSIGN_OR_RETURN(Tensor taken, TakeWindow(output.tensor, axis, span.start, span.count));
+    rows.push_back({output.name, std::move(taken)});
+  }
+  return rows;
+}
+
+}  // namespace vernier

@@ -1,0 +1,122 @@
+"""vernier check consistency: models with caches, sound and with planted faults."""
+
+import json
+import pathlib
+import sys
+import unittest
+
+import numpy as np
+import onnx
+from program import Case
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "data"))
+from causal_models import (CACHED_HEADS, FAULTS, HEAD, LAYERS, causal_model,  # noqa: E402
+                           decode)
+
+PROPERTIES = ("prefill-decode", "padded-sequence", "fresh-sequence")
+# What each fault breaks: the property, its smallest case and what the detail says. The other faults
+# give the same however the model is fed.
+SEEN = {
+    "position-off-by-one": ("prefill-decode", "token 2 of 8, fed one by one", "output '"),
+    "swapped-key-value": ("prefill-decode", "token 2 of 8, fed one by one", "output '"),
+    "cache-not-reset": ("prefill-decode", "token 2 of 8, fed one by one", "output '"),
+    "transposed-cache": ("prefill-decode", "token 1 of 8, fed one by one", "output 'present.1.key"),
+    "padding-not-masked": ("padded-sequence", "8 tokens with 3 tokens of padding on the left",
+                           "output '"),
+}
+
+
+def shapes_of(batch, tokens, past=4):
+    """Words of --input-shapes."""
+    shapes = [f"{name}:[{batch},{tokens}]" for name in ("input_ids", "position_ids")]
+    shapes.append(f"attention_mask:[{batch},{past + tokens}]")
+    return shapes + [f"past_key_values.{layer}.{part}:[{batch},{CACHED_HEADS},{past},{HEAD}]"
+                     for layer in range(LAYERS) for part in ("key", "value")]
+
+
+class Caches(Case):
+    def check(self, fault, *words, runner="--onnxrt"):
+        onnx.save(causal_model(fault), str(self.path("m.onnx")))
+        ended = self.vernier("check", "consistency", "m.onnx", runner, "--only", *PROPERTIES,
+                             "--save-record", "record.json", *words)
+        record = json.loads(self.path("record.json").read_text())
+        return ended, {p["name"]: p for p in record["runners"][0]["properties"]}
+
+    def assert_holds(self, ended, properties):
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertEqual({name: p["verdict"] for name, p in properties.items()},
+                         dict.fromkeys(PROPERTIES, "holds"), ended.out)
+
+    def test_a_sound_model_is_consistent(self):
+        ended, properties = self.check(None)
+        self.assert_holds(ended, properties)
+        self.assertRegex(properties["prefill-decode"]["detail"], "^11 inferences, ")
+
+    def test_each_fault_that_can_be_seen_is_named_and_no_other_property_is(self):
+        for fault in FAULTS:
+            with self.subTest(fault):
+                ended, properties = self.check(fault)
+                broken = [name for name, p in properties.items() if p["verdict"] == "broken"]
+                if fault not in SEEN:
+                    self.assertEqual((ended.code, broken), (0, []), ended.out + ended.err)
+                    continue
+                name, smallest, says = SEEN[fault]
+                self.assertEqual((ended.code, broken), (1, [name]), ended.out + ended.err)
+                self.assertEqual(properties[name]["smallest_case"], smallest)
+                self.assertIn(says, properties[name]["detail"])
+
+    def test_given_tokens_are_taken(self):
+        for runner in ("--onnxrt", "--openvino"):
+            with self.subTest(runner):
+                ended, properties = self.check(None, "--input-shapes", *shapes_of(2, 5),
+                                               runner=runner)
+                self.assert_holds(ended, properties)
+                self.assertIn("5 tokens at once", properties["prefill-decode"]["detail"])
+
+    def test_one_given_token_is_too_few(self):
+        ended, properties = self.check(None, "--input-shapes", *shapes_of(1, 1))
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        for found in properties.values():
+            self.assertEqual(found["verdict"], "not applicable")
+            self.assertIn("the inputs have one token", found["detail"])
+
+    def test_one_scale_for_all_tokens_is_no_fault(self):
+        model = causal_model()
+        model.graph.node.append(onnx.helper.make_node(
+            "DynamicQuantizeLinear", ["logits"], ["q", "scale", "zero"], "quantise"))
+        onnx.save(model, str(self.path("m.onnx")))
+        ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--only", *PROPERTIES)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        for name in ("prefill-decode", "padded-sequence"):
+            self.assertIn(f"NOT TRIED | {name} | node 'quantise' (DynamicQuantizeLinear) takes one "
+                          "scale for all tokens at once", ended.out)
+        self.assertIn("PASSED | fresh-sequence", ended.out)
+
+    def test_a_model_without_caches_is_not_tried(self):
+        self.save_model("m.onnx", "Identity", ["n", 3])
+        ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--only",
+                             "prefill-decode")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("NOT TRIED | prefill-decode | the model takes no caches: no output is called "
+                      "like an input", ended.out)
+
+    def test_the_generated_model_itself_is_sound(self):
+        import onnxruntime
+        session = onnxruntime.InferenceSession(causal_model().SerializeToString(),
+                                               providers=["CPUExecutionProvider"])
+        names = [output.name for output in session.get_outputs()]
+
+        def infer(feed):
+            return dict(zip(names, session.run(None, feed)))
+
+        tokens = np.random.default_rng(7).integers(0, 64, (2, 8))
+        whole, caches = decode(infer, tokens, 8)
+        for chunk in (1, 3):
+            logits, found = decode(infer, tokens, chunk)
+            np.testing.assert_allclose(logits, whole, atol=1e-5)
+            for name, cache in caches.items():
+                np.testing.assert_allclose(found[name], cache, atol=1e-5)
+
+
+if __name__ == "__main__":
+    unittest.main()
