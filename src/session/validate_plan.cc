@@ -1,4 +1,5 @@
 // What can be known of a plan before anything is opened.
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -96,6 +97,25 @@ Status CheckRows(const RunPlan& plan) {
   if (plan.save.rows.empty() || RowWriter::Takes(plan.save.rows)) return {};
   return InvalidArgument("--save-rows: expected FILE.jsonl or FILE.npz, got '" + plan.save.rows +
                          "'");
+}
+
+// Pictures are of what `simple` finds. Polygraphy ignores these flags beside other functions.
+Status CheckPictures(const RunPlan& plan) {
+  const auto& functions = plan.compare.functions;
+  if (plan.lenient ||
+      std::find(functions.begin(), functions.end(), CompareFunction::kSimple) != functions.end()) {
+    return {};
+  }
+  const PicturePlan& pictures = plan.pictures;
+  const std::string_view flag = !pictures.heatmaps.empty()      ? "--save-heatmaps"
+                                : pictures.show_heatmaps        ? "--show-heatmaps"
+                                : !pictures.error_plots.empty() ? "--save-error-metrics-plot"
+                                : pictures.show_error_plots     ? "--show-error-metrics-plot"
+                                                                : "";
+  if (flag.empty()) return {};
+  return InvalidArgument(std::string(flag) +
+                         ": pictures are of what the comparison function 'simple' finds, which is "
+                         "not selected; add 'simple' to --compare");
 }
 
 // A misspelt name must not cost the time until the script is wanted.
@@ -254,6 +274,7 @@ Status ValidatePlan(const RunPlan& plan) {
   VERNIER_TRY(CheckPaths(plan));
   VERNIER_TRY(CheckPlanFiles(plan));
   VERNIER_TRY(CheckRows(plan));
+  VERNIER_TRY(CheckPictures(plan));
   VERNIER_TRY(CheckScripts(plan));
   VERNIER_TRY(CheckMaps(plan));
   VERNIER_TRY(CheckSteps(plan));
