@@ -236,6 +236,22 @@ Status CheckBundlePlace(const ParsedArgs& args) {
   return {};
 }
 
+Status CheckFilesOfRun(const ParsedArgs& args, const ParsedArgs& run) {
+  Files own(args), of_run(run);
+  AddWritten(args, own);
+  AddWritten(run, of_run);
+  AddRead(run, of_run);
+  for (const NamedFile& file : own.all()) {
+    for (const NamedFile& other : of_run.all()) {
+      if (file.place != other.place) continue;
+      return InvalidArgument(file.flag + ": '" + file.path + "' is a file of one of the runs" +
+                             (other.flag.empty() ? "" : " (" + other.flag + ")") +
+                             ": name another file");
+    }
+  }
+  return {};
+}
+
 Status CheckFileConflicts(const ParsedArgs& args, std::string_view output,
                           std::span<const std::string> also_read) {
   Files written(args), read(args), weights(args);

@@ -19,6 +19,10 @@ namespace vernier {
 Status CheckFileConflicts(const ParsedArgs& args, std::string_view output = {},
                           std::span<const std::string> also_read = {});
 
+/// kInvalidArgument, in one sentence, where a file that options of `args` write is one that `run`,
+/// a command line that it carries out, writes or reads.
+Status CheckFilesOfRun(const ParsedArgs& args, const ParsedArgs& run);
+
 /// kInvalidArgument, in one sentence, where the folder of --bundle holds something that is no
 /// bundle, or that the command line reads or writes otherwise. Ok without --bundle.
 Status CheckBundlePlace(const ParsedArgs& args);

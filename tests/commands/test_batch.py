@@ -210,6 +210,19 @@ class Batch(Case):
             self.assertIn(text, ended.err)
             self.assertEqual(ended.out, "", words)
 
+    def test_its_own_files_are_none_of_its_runs(self):
+        for own, of_run, said in (
+                (["--log-file", "a-run.log"], ["--log-file", "run.log"], "(--log-file)"),
+                (["--report", "a-all.xml"], ["--report", "all.xml"], "(--report)"),
+                (["--log-file", "in.json"], ["--load-inputs", "in.json"], "(--load-inputs)")):
+            ended = self.batch("models/*.onnx", *own, "--", "--onnxrt", *of_run)
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn(f"{own[0]}: '{own[1]}' is a file of one of the runs {said}: name another "
+                          "file", ended.err)
+        ended = self.batch("models/a.onnx", "--log-file", "run.log", "--", "--onnxrt",
+                           "--log-file", "run.log")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
     def test_options_of_run_go_behind_the_dashes(self):
         for words in (["--onnxrt"], ["--rtol", "1", "--", "--onnxrt"]):
             ended = self.batch("models/a.onnx", *words)
