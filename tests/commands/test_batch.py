@@ -170,6 +170,14 @@ class Batch(Case):
         self.assertEqual(ended.code, 2, ended.out)
         self.assertRegex(ended.out, r"models/a.onnx +usage error +- ")
 
+    def test_a_page_lists_the_options_that_were_given(self):
+        for words, saved in (([], False), (["--save-record", "r.json"], True)):
+            ended = self.batch("models/a.onnx", "--", "--onnxrt", "--report", "p.html", *words)
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            page = self.path("a-p.html").read_text()
+            self.assertNotRegex(page, r'"/[^"]*/vernier-[^"/]*/0\.json"')
+            self.assertEqual('"--save-record","a-r.json"' in page, saved)
+
     def test_saved_names_have_the_stem(self):
         ended = self.batch("models", "models/a.onnx", "--", "--identity")
         self.assertNotEqual(ended.code, 0)
