@@ -219,10 +219,11 @@ class Batch(Case):
             self.assertEqual(ended.out, "", words)
 
     def test_its_own_files_are_none_of_its_runs(self):
+        self.path("in.xml").write_text("inputs")
         for own, of_run, said in (
                 (["--log-file", "a-run.log"], ["--log-file", "run.log"], "(--log-file)"),
                 (["--report", "a-all.xml"], ["--report", "all.xml"], "(--report)"),
-                (["--log-file", "in.json"], ["--load-inputs", "in.json"], "(--load-inputs)")):
+                (["--report", "in.xml"], ["--load-inputs", "in.xml"], "(--load-inputs)")):
             ended = self.batch("models/*.onnx", *own, "--", "--onnxrt", *of_run)
             self.assertEqual(ended.code, 2, ended.out + ended.err)
             self.assertIn(f"{own[0]}: '{own[1]}' is a file of one of the runs {said}: name another "
