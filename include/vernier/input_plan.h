@@ -35,6 +35,7 @@ struct InputPlan {
   std::vector<DimSize> found_dims;  ///< nobody's choice: with 1 the model does not run
   std::vector<std::string> range_words;
   std::vector<std::string> map_words;  ///< --map-inputs: `[RUNNER:]NAME=[SOURCE]`
+  std::vector<std::string> map_files;  ///< words of either map came from these; nothing reads them
   bool from_graph = false;  ///< --inputs-from-graph: ranges that the model's graph demands
   std::string like;         ///< --like: a sample whose values are imitated; empty: none
   int64_t seed = 1;

@@ -134,7 +134,7 @@ class ExtremesCheck {
     return BaseFeed{std::move(feed), "", found.tried_for_note()};
   }
 
-  // Whoever has only floats in mind is to know.
+  // Integers that no set has tried: the report names them.
   static std::vector<std::string> KeptIntegers(std::span<const ExtremeSetRow> sets,
                                                const TensorMap& feed) {
     const bool tried = std::ranges::any_of(

@@ -109,7 +109,10 @@ Status CheckAverageFlags(const CompareOptions& options) {
 Status BindCompare(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   plan.compare.lenient = plan.lenient;
   VERNIER_TRY(BindToleranceRules(plan.noise_floor, plan.compare));
-  WarnOfUnusedThresholds(args, plan.compare, logger);
+  // Beside a script that judges no function runs, and that is reported once
+  // (OptionRow::idle_beside).
+  const bool judged_by_script = !plan.lenient && args.Has("compare_func_script");
+  if (!judged_by_script) WarnOfUnusedThresholds(args, plan.compare, logger);
   return {};
 }
 

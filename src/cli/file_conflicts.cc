@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -32,6 +34,7 @@ constexpr std::string_view kRead[] = {"model_file",
                                       "load_outputs_paths",
                                       "compare_outputs",
                                       "like",
+                                      "initial_state",
                                       "record",
                                       "data_loader_script",
                                       "compare_func_script",
@@ -49,6 +52,8 @@ constexpr std::string_view kSaved[] = {"save_inputs_path", "save_outputs_path",
                                        "save_input_blob_path"};
 constexpr std::string_view kInPlace = "output";
 constexpr std::string_view kLoaded[] = {"load_inputs_paths", "load_outputs_paths"};
+// Words of the form @FILE name a file of words.
+constexpr std::string_view kWordFiles[] = {"map_inputs", "map_outputs"};
 // Words of the form LABEL=FILE, and files or folders of saved data.
 constexpr std::string_view kSides[] = {"load_outputs_paths", "compare_outputs", "files"};
 // Written beside kWritten, but not by name, or into.
@@ -115,6 +120,14 @@ void AddScripts(std::string_view dest, const std::string& flag, std::string word
   if (fs::exists(word, failed)) files.AddPath(dest, flag, word);
 }
 
+// The words of --runner or --model-runner, of KEY=VALUE the value.
+std::vector<std::string> WordsOfRunner(const RunnerChoice& runner) {
+  Result<std::vector<std::string>> words = SplitWords(runner.value);
+  if (!words.ok()) return {};
+  for (std::string& word : *words) word.erase(0, word.find('=') + 1);
+  return std::move(*words);
+}
+
 Status Overwritten(const NamedFile& written, const NamedFile& read) {
   return InvalidArgument(written.flag + ": '" + written.path + "' is read by this command" +
                          (read.flag.empty() ? "" : " (" + read.flag + ")") +
@@ -161,27 +174,46 @@ void AddRead(const ParsedArgs& args, Files& read) {
       }
     }
   }
+  for (const std::string_view dest : kWordFiles) {
+    for (const std::string& word : AllWordsOf(args, dest)) {
+      if (word.starts_with('@')) read.AddPath(dest, std::string(args.Flag(dest)), word.substr(1));
+    }
+  }
   if (args.Has("models")) AddModelsOfBatch(args, read);
   for (const RunnerChoice& runner : args.Runners()) {
-    const Result<std::vector<std::string>> words = SplitWords(runner.value);
-    if (!words.ok()) continue;
-    for (const std::string& word : *words) {
-      AddScripts("runners", "--" + std::string(runner.kind), word.substr(word.find('=') + 1), read);
+    for (const std::string& word : WordsOfRunner(runner)) {
+      AddScripts("runners", "--" + std::string(runner.kind), word, read);
     }
   }
 }
 
+// Where the weights of models may lie: in a model's own folder (empty), in that of the run, or in
+// any that a runner's words name.
+std::set<std::string> WeightFolders(const ParsedArgs& args) {
+  std::set<std::string> folders = {TextOf(args, "external_data_dir")};
+  std::error_code failed;
+  for (const RunnerChoice& runner : args.Runners()) {
+    folders.emplace();
+    for (const std::string& word : WordsOfRunner(runner)) {
+      if (fs::is_directory(word, failed)) folders.insert(word);
+    }
+  }
+  return folders;
+}
+
 // External weights, which no word names. Models are opened only where something could be lost.
-void AddWeights(const ParsedArgs& args, std::span<const NamedFile> written, Files& read) {
+void AddWeights(const ParsedArgs& args, std::span<const NamedFile> written,
+                std::span<const std::string> read, Files& weights) {
   const bool replaces = std::any_of(written.begin(), written.end(), [](const NamedFile& file) {
     std::error_code ignored;
     return fs::exists(file.place, ignored);
   });
-  const std::string folder(args.Value("external_data_dir").value_or(""));
   if (!replaces) return;
-  for (const std::string& model : args.List("model_file")) {
-    for (const std::string& path : CompanionFiles(model, folder)) {
-      read.AddPath("model_file", "weights of the model", path);
+  for (const std::string& folder : WeightFolders(args)) {
+    for (const std::string& file : read) {
+      for (const std::string& path : CompanionFiles(file, folder)) {
+        weights.AddPath("model_file", "weights of the model", path);
+      }
     }
   }
 }
@@ -252,18 +284,28 @@ Status CheckFilesOfRun(const ParsedArgs& args, const ParsedArgs& run) {
   return {};
 }
 
+std::vector<std::string> FilesRead(const ParsedArgs& args) {
+  Files read(args);
+  AddRead(args, read);
+  std::vector<std::string> paths;
+  for (const NamedFile& file : read.all()) paths.push_back(file.path);
+  return paths;
+}
+
 Status CheckFileConflicts(const ParsedArgs& args, std::string_view output,
                           std::span<const std::string> also_read) {
-  Files written(args), read(args), weights(args);
+  Files written(args), read(args), kept(args);
   AddWritten(args, written);
   AddRead(args, read);
-  AddWeights(args, written.all(), weights);
-  for (const std::string& path : also_read) read.AddPath("", "", path);
+  for (const std::string& path : also_read) kept.AddPath("", "", path);
+  std::vector<std::string> all_read = FilesRead(args);
+  all_read.insert(all_read.end(), also_read.begin(), also_read.end());
+  AddWeights(args, written.all(), all_read, kept);
   const std::span<const NamedFile> all = written.all();
   for (size_t i = 0; i < all.size(); ++i) {
     const bool may_replace = all[i].dest == kInPlace && output != kInPlace;
     if (!may_replace) VERNIER_TRY(CheckAgainst(all[i], read.all()));
-    VERNIER_TRY(CheckAgainst(all[i], weights.all()));
+    VERNIER_TRY(CheckAgainst(all[i], kept.all()));
     for (const NamedFile& before : all.first(i)) VERNIER_TRY(CheckBetween(before, all[i]));
   }
   return CheckBundlePlace(args);

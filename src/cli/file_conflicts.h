@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/arg_parser.h"
 #include "vernier/status.h"
@@ -12,16 +13,19 @@
 namespace vernier {
 
 /// kInvalidArgument, in one sentence, where a file that options write is one that the command line
-/// reads (the model and its weights, saved data, scripts, files that runners name), or where two of
-/// them write the same. Devices and pipes are nobody's. The dest "output" may be what is read, as
-/// commands that change a file in place have it, unless `output` names it. `also_read` are files
-/// that others read. As CheckBundlePlace, too.
+/// reads (models and their weights, saved data, scripts, files of words, files that runners name),
+/// or where two of them write the same. Devices and pipes are nobody's. The dest "output" may be
+/// what is read, as commands that change a file in place have it, unless `output` names it.
+/// `also_read` are files that others read: nothing may replace them. As CheckBundlePlace, too.
 Status CheckFileConflicts(const ParsedArgs& args, std::string_view output = {},
                           std::span<const std::string> also_read = {});
 
 /// kInvalidArgument, in one sentence, where a file that options of `args` write is one that `run`,
 /// a command line that it carries out, writes or reads.
 Status CheckFilesOfRun(const ParsedArgs& args, const ParsedArgs& run);
+
+/// The files that the command line names to be read, in no order; without weights of models.
+std::vector<std::string> FilesRead(const ParsedArgs& args);
 
 /// kInvalidArgument, in one sentence, where the folder of --bundle holds something that is no
 /// bundle, or that the command line reads or writes otherwise. Ok without --bundle.

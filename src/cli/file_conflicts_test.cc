@@ -25,7 +25,7 @@ class FileConflicts : public testing::Test {
 
   Status Check(std::vector<std::string> words) {
     for (std::string& word : words) {
-      if (const size_t at = word.find('@'); at != std::string::npos) word.replace(at, 1, folder_);
+      if (const size_t at = word.rfind('@'); at != std::string::npos) word.replace(at, 1, folder_);
     }
     const OptionTable table = RunOptionTable();
     ParseResult parsed = ParseCommandLine(table, words);
@@ -43,6 +43,9 @@ TEST_F(FileConflicts, NothingIsSavedOverWhatIsRead) {
            {"--load-inputs", "@in.npz", "--save-record", "@in.npz"},
            {"--load-outputs", "A=@in.npz", "--save-record", "@in.npz"},
            {"--like", "@in.npz", "--save-record", "@in.npz"},
+           {"--initial-state", "@in.npz", "--log-file", "@in.npz"},
+           {"--map-inputs", "x=y", "@@in.npz", "--save-record", "@in.npz"},
+           {"--map-outputs", "@@in.npz", "--log-file", "@in.npz"},
            {"--model-runner", "@runner.py", "--save-outputs", "@runner.py"},
            {"--runner", "a=@runner.py", "--report", "@runner.py"}}) {
     std::vector<std::string> words = {"@m.onnx", "--onnxrt"};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/command_table.h"
+#include "cli/options/groups.h"
 
 namespace vernier {
 namespace {
@@ -138,6 +139,17 @@ TEST(RunOptionTable, EveryOptionMeansSomething) {
     const bool acts = row->action == OptionAction::kHelp || row->action == OptionAction::kRunner;
     const bool idle = row->standing == Standing::kRefused || row->standing == Standing::kLater;
     EXPECT_TRUE(row->sets.Means() || acts || idle) << row->NameInErrors();
+  }
+}
+
+// A script that judges by itself looks at no threshold. Pictures, which need nothing, are drawn.
+TEST(RunOptionTable, ThresholdsHaveNoEffectBesideAScriptThatJudges) {
+  for (const OptionGroup& group :
+       {CompareSimpleGroup(), CompareIndicesGroup(), CompareMetricsGroup(), CompareLogitsGroup()}) {
+    for (const OptionRow& row : group.rows) {
+      if (row.needs[0].empty()) continue;
+      EXPECT_EQ(row.idle_beside, kOwnJudge) << row.NameInErrors();
+    }
   }
 }
 

@@ -60,7 +60,7 @@ class PairInProgress {
   /// Why the function is not for this output; empty: it is.
   std::string WhyNotFor(CompareFunction function) const {
     if (function != CompareFunction::kLogits) return "";
-    return WhyNotLogits(comparison_.a_name, comparison_.a, measurement_.options());
+    return WhyNotLogits(comparison_.a_name, comparison_.a, b_.tensor, measurement_.options());
   }
 
   bool Run(CompareFunction function) {

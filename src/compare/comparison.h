@@ -194,7 +194,8 @@ struct IterationComparison {
   std::vector<std::string> a_outputs;
   std::vector<std::string> b_outputs;
   std::vector<std::string> without_verdict;  ///< outputs of which a script said nothing
-  /// Outputs that `logits` is not for, and why. Without another function they are not in `outputs`.
+  /// Outputs that `logits` is not for on either side, and why. Without another function they are
+  /// not in `outputs`.
   std::vector<std::pair<std::string, std::string>> not_logits;
 
   /// Neither side has an output: that shows nothing, and Polygraphy goes on all the same.

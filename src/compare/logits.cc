@@ -50,12 +50,9 @@ LogitRows RowsAlong(const Dims& dims, size_t axis) {
 }
 
 std::string WhatSoftmaxGave(const LogitMeasures& measures) {
-  const char* const sides = !measures.b_is_softmax   ? "the earlier side holds"
-                            : !measures.a_is_softmax ? "the later side holds"
-                                                     : "these are";
-  return std::string(sides) +
-         " probabilities, no logits: every row sums to 1; --compare kl_divergence compares what a "
-         "softmax gave";
+  if (measures.a_is_softmax && measures.b_is_softmax) return std::string(kProbabilities);
+  return std::string(measures.a_is_softmax ? "the earlier" : "the later") +
+         " side holds probabilities, no logits: every row sums to 1";
 }
 
 // Each gate that did not pass.
@@ -104,11 +101,13 @@ double LogitsResult::judged_top1() const {
          static_cast<double>(measures.compared);
 }
 
-std::string WhyNotLogits(std::string_view name, const Tensor& a, const CompareOptions& options) {
+std::string WhyNotLogits(std::string_view name, const Tensor& a, const Tensor& b,
+                         const CompareOptions& options) {
   const PerOutput<int64_t>& axes = options.logits_axis;
   if (IsNamed(name, axes)) return "";
   if (!axes.entries.empty() && !axes.fallback) return "not named";
-  return WhyUnfit(a, axes.Lookup(name, kLastAxis));
+  const int64_t axis = axes.Lookup(name, kLastAxis);
+  return WhyUnfit(b, axis).empty() ? "" : WhyUnfit(a, axis);
 }
 
 FunctionResult JudgeLogits(PairMeasurement& pair) {

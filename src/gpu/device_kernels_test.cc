@@ -36,6 +36,11 @@ TEST(CheckOffered, SaysWhatIsNotMeasuredOnAGpu) {
               HasSubstr("complex64"));
   EXPECT_EQ(CheckOffered(DType::kString, DType::kString, request).code(),
             StatusCode::kUnimplemented);
+  EXPECT_TRUE(CheckOffered(DType::kInt64, DType::kInt64, request).ok());
+  request.products = true;
+  EXPECT_EQ(CheckOffered(DType::kFloat32, DType::kUint64, request).code(),
+            StatusCode::kUnimplemented);
+  EXPECT_TRUE(CheckOffered(DType::kInt32, DType::kFloat64, request).ok());
   request.ulp = true;
   EXPECT_EQ(CheckOffered(DType::kFloat32, DType::kFloat32, request).code(),
             StatusCode::kUnimplemented);

@@ -311,6 +311,12 @@ Status CheckOffered(DType a, DType b, const MeasureRequest& request) {
     return Unimplemented("elements of type " + std::string(DTypeName(dtype)) +
                          " are not compared on a GPU");
   }
+  const auto is_long = [](DType dtype) {
+    return dtype == DType::kInt64 || dtype == DType::kUint64;
+  };
+  if (request.products && (is_long(a) || is_long(b))) {
+    return Unimplemented("exact differences of 64-bit integers are not summed on a GPU");
+  }
   if (request.ulp) return Unimplemented("distances in ULPs are not measured on a GPU");
   if (request.worst > 0) return Unimplemented("the worst elements are not listed on a GPU");
   return {};

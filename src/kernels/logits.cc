@@ -34,9 +34,9 @@ struct LogitTally {
   bool a_sums_to_1 = true;
   bool b_sums_to_1 = true;
 
-  void AddFlip(int64_t row, double margin, double difference) {
+  void AddFlip(int64_t row, double margin, double noise) {
     ++counts.flips;
-    if (margin < difference) ++counts.close_flips;
+    if (margin == 0 || margin < noise) ++counts.close_flips;
     margins += margin;
     if (counts.flip_row >= 0 && !(margin > counts.flip_margin_most)) return;
     counts.flip_margin_most = margin;
@@ -180,6 +180,26 @@ class LogitRowMeter {
   double A(int64_t place) { return static_cast<double>(*source_->LoadA(place, 1, a_scratch_)); }
   double B(int64_t place) { return static_cast<double>(*source_->LoadB(place, 1, b_scratch_)); }
 
+  // The RMS difference of the classes that are neither of the two, nor masked; 0 without any.
+  double RmsWithout(int64_t one, int64_t other) {
+    // A power of two, below which no square overflows and whole numbers stay exact.
+    const double scale = std::exp2(std::ilogb(extent_.difference));
+    double squares = 0;
+    int64_t count = 0;
+    EachBlock([&](const BlockPair<T>& block, int64_t start) {
+      for (size_t i = 0; i < block.count; ++i) {
+        const int64_t place = start + static_cast<int64_t>(i);
+        const auto a = static_cast<double>(block.a[i]), b = static_cast<double>(block.b[i]);
+        if (place == one || place == other || !std::isfinite(a)) continue;
+        const double difference = (a - b) / scale;
+        squares += difference * difference;
+        ++count;
+      }
+      return true;
+    });
+    return count == 0 ? 0 : scale * std::sqrt(squares / static_cast<double>(count));
+  }
+
   double Compare(int64_t row, LogitTally& tally) {
     LogitSums sums;
     const auto add = extent_.difference <= kNearLogits ? kernels_.add_near : kernels_.add;
@@ -198,7 +218,7 @@ class LogitRowMeter {
     if (a_top == b_top) {
       ++tally.counts.equal_top1;
     } else {
-      tally.AddFlip(row, A(a_top) - A(b_top), extent_.difference);
+      tally.AddFlip(row, A(a_top) - A(b_top), RmsWithout(a_top, b_top));
     }
     if (a_largest_.HasPlacesOf(b_largest_)) ++tally.counts.equal_sets;
     // Rounding may make less than nothing of what is 0.

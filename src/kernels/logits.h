@@ -55,8 +55,8 @@ struct LogitMeasures {
   /// Rows with one set of `top_k` classes; of equal logits the first are in.
   int64_t equal_sets = 0;
   /// Rows whose top-1 differ. The margin is by how much A's logit of its own top-1 exceeds that of
-  /// B's. A flip is close where the margin is below the largest difference of two logits of the
-  /// row.
+  /// B's. A flip is close where the margin is 0, or below the RMS difference of the row's other
+  /// classes that are not masked: an error in one of the two classes does not excuse its own flip.
   int64_t flips = 0;
   int64_t close_flips = 0;
   double flip_margin_mean = std::numeric_limits<double>::quiet_NaN();  ///< NaN without flips

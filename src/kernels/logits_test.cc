@@ -109,6 +109,28 @@ TEST(Logits, CountFlipsAndTheirMargins) {
   EXPECT_EQ(found.flip_row, 2);
 }
 
+TEST(Logits, AnErrorInOneClassDoesNotExcuseItsOwnFlip) {
+  // The others agree, or differ by less than the margin of 1 but for one.
+  EXPECT_EQ(Measured({2, 1, 0, 0, 0}, {2, 3, 0, 0, 0}, 5, 1).close_flips, 0);
+  EXPECT_EQ(Measured({2, 1, 0, 0, 0}, {2, 3, 0, 0, 1.5}, 5, 1).close_flips, 0);
+  EXPECT_EQ(Measured({2, 1, 0, 0, 0}, {2, 3, 1.5, -1.5, 1.5}, 5, 1).close_flips, 1);
+  // Masked classes say nothing; without others there is no noise to be seen.
+  const double none = -kInfinity;
+  EXPECT_EQ(Measured({2, 1, 0, none, none}, {2, 3, 1.5, none, none}, 5, 1).close_flips, 1);
+  EXPECT_EQ(Measured({1.01, 1}, {1, 1.01}, 2, 1).close_flips, 0);
+}
+
+TEST(Logits, ATieHasNoOrder) {
+  const LogitMeasures found = Measured({1, 1, 0}, {1, 1.01, 0}, 3, 1);
+  EXPECT_EQ(found.flips, 1);
+  EXPECT_EQ(found.close_flips, 1);
+}
+
+TEST(Logits, HugeDifferencesDoNotOverflowToNoise) {
+  EXPECT_EQ(Measured({3e300, 1e300, 0, 0}, {3e300, 4e300, 1e300, 0}, 4, 1).close_flips, 0);
+  EXPECT_EQ(Measured({3e300, 2e300, 0}, {3e300, 4e300, 2e300}, 3, 1).close_flips, 1);
+}
+
 TEST(Logits, SetsDoNotDependOnTheOrderWithin) {
   const LogitMeasures found = Measured({4, 3, 2, 1}, {3, 4, 1, 2}, 4, 2);
   EXPECT_EQ(found.equal_sets, 1);

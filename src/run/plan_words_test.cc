@@ -46,6 +46,18 @@ TEST(CheckOutputNames, LooksAtThresholdsOfMetrics) {
   EXPECT_THAT(CheckOutputNames(plan, {"logits"}).message(), HasSubstr("no output 'zzz'"));
 }
 
+TEST(CheckOutputNames, OfOurOwnOptionsIsMisuse) {
+  const auto code = [](const RunPlan& plan) { return CheckOutputNames(plan, {"logits"}).code(); };
+  RunPlan plan;
+  plan.compare.thresholds[CompareFunction::kL2].entries.emplace_back("zzz", 1);
+  EXPECT_EQ(code(plan), StatusCode::kNotFound);
+  plan.compare.logits_top1_threshold.entries.emplace_back("zzz", 1);
+  EXPECT_EQ(code(plan), StatusCode::kInvalidArgument);
+  plan = {};
+  plan.compare.thresholds[CompareFunction::kUlp].entries.emplace_back("zzz", 1);
+  EXPECT_EQ(code(plan), StatusCode::kInvalidArgument);
+}
+
 TEST(DescribedInputs, AreFloatUnlessTheySayAnotherType) {
   const Result<std::vector<TensorInfo>> inputs =
       DescribedInputs(Words{"x:[1,3]", "n:[2]:int64"}, nullptr);

@@ -45,6 +45,7 @@ class Bundles(Case):
         self.assertEqual([node.name for node in part.graph.node], [network.culprits[0]])
         script = Path("bundle/repro.sh").read_text().splitlines()
         comments = [line.startswith("#") for line in script]
+        self.assertEqual(comments[:2], [True, True], script)  # more than the interpreter's line
         self.assertEqual(comments, sorted(comments, reverse=True), script)  # all at the head
         self.assertNotRegex("\n".join(script), r"-N\d+-\d\d/")
         again = subprocess.run(["bundle/repro.sh"], capture_output=True, text=True,

@@ -116,7 +116,8 @@ class Memory(Case):
         graph = helper.make_graph(
             nodes, "rows", [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n"])],
             [helper.make_tensor_value_info("t60", TensorProto.FLOAT, None)],
-            [numpy_helper.from_array(np.tile(np.arange(-64, 64, dtype=np.int8), (8192, 4)), "table8"),
+            [numpy_helper.from_array(np.tile(np.arange(-64, 64, dtype=np.int8), (8192, 4)),
+                                     "table8"),
              numpy_helper.from_array(np.array([0]), "first"),
              numpy_helper.from_array(np.array([2]), "end")])
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],

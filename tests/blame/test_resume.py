@@ -126,7 +126,8 @@ class Resume(Case):
 
         for words in (["--seed", "2"], ["--like", "like.npz"], ["--val-range", "[2,3]"],
                       ["--data-loader-script", "load.py", "--python", sys.executable],
-                      ["--iterations", "2"]):
+                      ["--iterations", "2"], ["--map-outputs", "t39=t39"],
+                      ["--map-inputs", "x=x"]):
             with self.subTest(words=words):
                 refused(*words)
         weights = bytearray(Path("bad.bin").read_bytes())

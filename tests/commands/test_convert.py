@@ -66,7 +66,7 @@ class Convert(Case):
         for words in (["convert", "m.onnx", "-o", "o.onnx"], ["run", "m.onnx", "--onnxrt"]):
             words += ["--onnx-outputs-by-type", "MatMul", "Nosuch"]
             ended = self.vernier(*words)
-            self.assertNotEqual(ended.code, 0)
+            self.assertEqual(ended.code, 1, ended.out + ended.err)
             self.assertIn(said, ended.out + ended.err)
             self.assertFalse(self.path("o.onnx").exists())
             for done in (self.vernier(*words, "--lenient"), self.lenient(*words)):

@@ -1,4 +1,4 @@
-"""vernier data show --format json: whole numbers."""
+"""vernier data show --format json: whole numbers; files that hold no JSON."""
 
 import json
 import unittest
@@ -18,6 +18,14 @@ class ShowIntegers(DataCase):
         self.assertEqual((tensors["i"]["min"], tensors["i"]["max"]), (3, large))
         self.assertEqual(tensors["u"]["max"], 2**64 - 1)
         self.assertNotIn('"min": 3.0', ended.out)
+
+    def test_another_format_is_told_what_is_read(self):
+        self.path("in.csv").write_text("1,2,3\n")
+        said = self.does("show", "in.csv", code=3)
+        self.assertIn("'in.csv': not valid JSON: byte 1: ", said)
+        self.assertIn("are read from .json, .npz, .npy, .safetensors or ONNX test data", said)
+        self.path("in.json").write_text("1,2,3\n")
+        self.assertNotIn(".npz", self.does("show", "in.json", code=3))
 
 
 if __name__ == "__main__":

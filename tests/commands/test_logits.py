@@ -1,6 +1,8 @@
 """--compare logits: what it is for, its gates, what it refuses, and what is left of it in files."""
 
 import json
+import re
+import shlex
 import unittest
 
 import numpy as np
@@ -73,6 +75,16 @@ class Gates(Logits):
         self.compare({"y": a}, {"y": real}, *words, code=1)
         self.says("share of equal top-1 0.5, the threshold is 1")
         self.compare({"y": a}, {"y": real}, *words, "--logits-top1-threshold", "0.5", code=0)
+
+    def test_an_error_in_one_class_does_not_excuse_its_own_flips(self):
+        a = np.zeros((100, 50), np.float32)
+        a[:, 0] = 1
+        b = a.copy()
+        b[:, 7] = 1.5
+        logits = self.compare({"y": a}, {"y": b}, "--logits-kl-threshold", "inf",
+                              code=1)["outputs"][0]["logits"]
+        self.assertEqual((logits["flips"], logits["close_flips"]), (100, 0))
+        self.says("share of equal top-1 0, the threshold is 1")
 
     def test_any_axis(self):
         near = self.A + np.float32(1e-3) * some_logits(1)
@@ -149,13 +161,18 @@ class Outputs(Logits):
         self.assertEqual(len(pair["outputs"]), 3)
         self.assertEqual(pair["not_logits"], [])
 
+    def test_logits_of_one_side_alone_are_not_left_out(self):
+        ids = np.arange(3, dtype=np.int64)
+        self.compare({"y": self.A, "z": ids}, {"y": self.A, "z": ids.astype(np.float32)}, code=4)
+        self.says("NOT VERIFIED | Output: 'z'", "not int64")
+
     def test_of_named_outputs_alone(self):
         outputs = {"y": self.A, "z": some_logits(1)}
         pair = self.compare(outputs, {**outputs, "z": some_logits(2)}, functions=["y:logits"],
                             code=0)
         self.says("Left out: 'z' (not named)")
         self.assertEqual([output["name"] for output in pair["outputs"]], ["y"])
-        self.compare(outputs, outputs, functions=["yy:logits"], code=1)
+        self.compare(outputs, outputs, functions=["yy:logits"], code=2)
         self.says("--compare logits: there is no output 'yy'", "did you mean 'y'?")
 
     def test_without_any(self):
@@ -168,12 +185,32 @@ class Outputs(Logits):
         self.compare({"y": self.A}, {"y": self.A}, functions=["y:logits:axis=3"], code=4)
         self.says("shape (2, 6, 40) has no axis 3")
 
+    def softmax(self, kind=np.float32):
+        exp = np.exp(self.A.astype(np.float64))
+        return (exp / exp.sum(axis=-1, keepdims=True)).astype(kind)
+
+    def advised(self):
+        """The words behind --compare of the line `next:`."""
+        (words,) = re.findall("^next: .*use --compare (.*) in place of logits$", self.ended.out,
+                              re.M)
+        return shlex.split(words)
+
     def test_probabilities_are_for_kl_divergence(self):
         for kind in (np.float16, np.float64):
-            softmax = np.exp(self.A.astype(np.float64))
-            softmax = (softmax / softmax.sum(axis=-1, keepdims=True)).astype(kind)
-            self.compare({"y": softmax}, {"y": softmax}, code=4)
-            self.says("these are probabilities, no logits", "--compare kl_divergence")
+            outputs = {"y": self.softmax(kind)}
+            self.compare(outputs, outputs, code=4)
+            self.says("these are probabilities, no logits")
+            self.assertEqual(self.advised(), ["kl_divergence"])
+            self.compare(outputs, outputs, functions=self.advised(), code=0)
+
+    def test_logits_beside_probabilities_are_named(self):
+        outputs = {"the logits": self.A, "p": self.softmax()}
+        self.compare(outputs, outputs, code=4)
+        self.says("output 'p' was not verified")
+        self.assertEqual(self.advised(), ["the logits:logits"])
+        self.compare(outputs, outputs, functions=self.advised(), code=0)
+        self.says("left out by --compare logits: p")
+        self.assertNotIn("next:", self.ended.out)
 
     def test_another_vocabulary_fails_with_both_sizes(self):
         self.compare({"y": self.A}, {"y": self.A[..., :39]}, code=1)

@@ -62,14 +62,16 @@ class OptionUse(Case):
         self.path("agree.py").write_text("def compare_outputs(a, b):\n    return {'y': True}\n")
         script = [*RUNNERS, "--compare-func-script", "agree.py", "--python", sys.executable]
         for words in (["--worst", "3"], ["--tolerance", "auto"], ["--noise-floor"],
-                      ["--max-mismatch-share", "0.1"], ["--rmse-threshold", "1"]):
+                      ["--max-mismatch-share", "0.1"], ["--rmse-threshold", "1"],
+                      ["--logits-kl-threshold", "1"], ["--logits-top-k", "3"]):
             self.assertIn(f"[!] {words[0]} has no effect beside --compare-func-script: leave one "
                           "of the two out", self.refused("run", "m.onnx", *script, *words))
-        words = ["--compare", "simple", "--no-shape-check", "--atol", "1"]
+        words = ["--compare", "simple", "--no-shape-check", "--atol", "1", "--l2-threshold", "1"]
         ended = self.vernier("run", "m.onnx", *script, *words)
         self.assertEqual(ended.code, 0, ended.out + ended.err)
-        self.assertIn("[W] --compare, --no-shape-check and --atol have no effect beside "
-                      "--compare-func-script", ended.out)
+        self.assertIn("[W] --compare, --no-shape-check, --atol and --l2-threshold have no effect "
+                      "beside --compare-func-script", ended.out)
+        self.assertNotIn("only valid for comparison function", ended.out)
         self.assertNotIn("no effect", self.lenient("run", "m.onnx", *script, *words).out)
 
     def test_strict_holds_beside_a_script_that_compares(self):

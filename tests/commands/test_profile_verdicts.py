@@ -82,5 +82,52 @@ class ProfileVerdicts(Case):
         self.assertTrue(self.judge(both, both, "--lenient", code=0)["passed"])
 
 
+    def test_a_sequence_that_the_reference_alone_makes_is_no_pass(self):
+        y = helper.make_tensor_sequence_value_info("y", FLOAT, None)
+        x, z = (helper.make_tensor_value_info(n, FLOAT, [2]) for n in "xz")
+        nodes = [helper.make_node("SequenceConstruct", ["x", "x"], ["y"]),
+                 helper.make_node("Relu", ["x"], ["z"])]
+        both, one = (helper.make_model(helper.make_graph(nodes[2 - len(made):], "g", [x], made),
+                                       ir_version=8,
+                                       opset_imports=[helper.make_opsetid("", 17)])
+                     for made in ([y, z], [z]))
+        found = self.judge(both, one, "--report", "p.xml", code=4)
+        self.assertFalse(found["compared"])
+        self.assertIn("output 'y' was not compared", found["why"])
+        report = self.path("p.xml").read_text()
+        self.assertIn("not compared: output", report)
+        self.assertEqual(report.count("not compared: "), 1)  # of the candidate alone
+        self.assertTrue(self.judge(both, one, "--lenient", code=0)["passed"])
+
+    def test_the_worst_output_is_one_that_failed(self):
+        u, v, x = (helper.make_tensor_value_info(n, FLOAT, [4, 8]) for n in "uvx")
+        first = [helper.make_node("Identity", ["x"], ["u"]),
+                 helper.make_node("Identity", ["x"], ["v"])]
+        second = [helper.make_node("Neg", ["x"], ["u"]),
+                  helper.make_node("Add", ["x", "little"], ["v"])]
+        little = helper.make_tensor("little", FLOAT, [1], [5e-6])
+        found = self.judge(
+            *(helper.make_model(helper.make_graph(nodes, "g", [x], [u, v], constants),
+                                ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
+              for nodes, constants in ((first, []), (second, [little]))),
+            "--compare", "simple", "cosine_similarity", "--rtol", "0", "--atol", "u:100", "v:7e-6",
+            code=1)
+        self.assertEqual((found["failed"], found["worst_output"]), (1, "u"))
+        self.assertIn("output 'u': cosine_similarity is", found["why"])
+
+    def test_a_perceptual_distance_is_measured_as_in_run(self):
+        image = helper.make_tensor_value_info("x", FLOAT, [1, 3, 64, 64])
+        out = helper.make_tensor_value_info("y", FLOAT, [1, 3, 64, 64])
+        made = helper.make_model(
+            helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [image], [out]),
+            ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
+        self.hide_packages("torch", "lpips")
+        found = self.judge(made, made, "--compare", "perceptual_metrics", code=4)
+        ran = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                           "--compare", "perceptual_metrics")
+        reason = found["why"].split("perceptual_metrics: ")[1]
+        self.assertIn(reason.splitlines()[0], ran.out + ran.err)
+
+
 if __name__ == "__main__":
     unittest.main()

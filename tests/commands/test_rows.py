@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from program import Case, ramp
+from program import VERNIER, Case, ramp
 
 
 class Rows(Case):
@@ -45,6 +45,25 @@ class Rows(Case):
             worst = output["worst_iteration"]
             gates = {gate["function"]: gate["value"] for gate in worst["gates"]}
             self.assertEqual(gates["l2"], column["l2"][worst["iteration"]])
+
+    def test_a_row_that_cannot_be_written_leaves_whole_lines(self):
+        self.save_runs("a.json", [("A", ramp(20))])
+        self.save_runs("b.json", [("B", ramp(20))])
+        limited = """trap '' XFSZ; ulimit -f 1; exec "$0" "$@" """
+        ended = self.start("bash", ["-c", limited, VERNIER, "compare", "a.json", "b.json",
+                                    "--save-rows", "rows.jsonl"])
+        self.assertEqual(ended.code, 7, ended.out + ended.err)
+        self.assertFalse(self.path("rows.jsonl").exists())
+        text = self.path("rows.jsonl.partial").read_text()
+        self.assertTrue(text.endswith("\n"), text)
+        self.assertGreater(len([json.loads(line) for line in text.splitlines()]), 0)
+        self.assertIn("the rows before this one are in 'rows.jsonl.partial'",
+                      ended.out + ended.err)
+
+    def test_an_empty_part_is_not_warned_of(self):
+        self.path("rows.jsonl.partial").write_text("")
+        ended = self.compare("--save-rows", "rows.jsonl")
+        self.assertNotIn("did not come to its end", ended.out + ended.err)
 
     def test_arrays_of_columns(self):
         self.assertEqual(self.compare("--save-rows", "rows.npz").code, 1)

@@ -1,6 +1,7 @@
 """--save-run-file and --run-file: a run as a file, which anybody can carry out and edit."""
 
 import json
+import shutil
 import unittest
 
 import numpy as np
@@ -148,6 +149,31 @@ class RunFile(Case):
         self.assertEqual(ended.code, 2, ended.out + ended.err)
         self.assertEqual(self.path("m.onnx").read_bytes(), model)
 
+    def test_the_log_replaces_nothing_that_is_read_behind_the_dashes(self):
+        self.vernier("run", "m.onnx", "--onnxrt", "--save-inputs", "in.json")
+        before = self.path("in.json").read_bytes()
+        options = ("--log-file", "in.json", "--", "--onnxrt", "--load-inputs", "in.json")
+        for words in (("batch", "m.onnx"), ("debug", "precision", "m.onnx", "-o", "low.onnx")):
+            ended = self.vernier(*words, *options)
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn("would be overwritten: name another file", ended.err)
+            self.assertEqual(self.path("in.json").read_bytes(), before)
+
+    def test_words_of_maps_and_the_first_state_are_kept(self):
+        self.vernier("run", "m.onnx", "--onnxrt", "--save-inputs", "h.npz")
+        self.path("map.txt").write_text("x=x\n", encoding="utf-8")
+        self.path("pairs.txt").write_text("y=y\n", encoding="utf-8")
+        sides = ("run", "m.onnx", "--runner", "a=onnxrt", "--runner", "b=onnxrt")
+        for name, option in (("map.txt", ("--map-inputs", "@map.txt")),
+                             ("pairs.txt", ("--map-outputs", "@pairs.txt")),
+                             ("h.npz", ("--initial-state", "h.npz"))):
+            before = self.path(name).read_bytes()
+            for saved in ("--log-file", "--save-record", "--save-run-file"):
+                ended = self.vernier(*sides, *option, saved, name)
+                self.assertEqual(ended.code, 2, (name, saved, ended.out, ended.err))
+                self.assertIn("would be overwritten: name another file", ended.err)
+                self.assertEqual(self.path(name).read_bytes(), before)
+
     def test_files_that_no_word_names_are_kept(self):
         """External weights, and the files of folders."""
         weights = numpy_helper.from_array(np.ones(600, np.float32), "w")
@@ -158,10 +184,22 @@ class RunFile(Case):
             opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
         onnx.save(model, str(self.path("e.onnx")), save_as_external_data=True,
                   location="e.bin", size_threshold=0)
+        self.path("w").mkdir()
+        shutil.copy(self.path("e.onnx"), self.path("w"))
         self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "gold")
         gold = next(self.path("gold").glob("*.json"))
+        sides = ("--runner", "a=onnxrt e.onnx", "--runner", "b=onnxrt e.onnx")
         for words in (("run", "e.onnx", "--onnxrt", "--save-record", "e.bin"),
                       ("run", "e.onnx", "--onnxrt", "--log-file", "e.bin"),
+                      ("run", *sides, "--log-file", "e.bin"),
+                      ("run", *sides, "--save-run-file", "e.bin"),
+                      ("run", "--runner", "a=onnxrt w/e.onnx --external-data-dir .",
+                       "--save-run-file", "e.bin"),
+                      ("blame", *sides, "--save-blame", "e.bin"),
+                      ("batch", "e.onnx", "--log-file", "e.bin", "--", "--onnxrt"),
+                      ("batch", "m.onnx", "--log-file", "e.bin", "--", *sides[:2]),
+                      ("check", "extremes", *sides[:2], "--log-file", "e.bin"),
+                      ("check", "consistency", *sides[:2], "--log-file", "e.bin"),
                       ("check", "lint", "e.onnx", "-o", "e.bin"),
                       ("run", "m.onnx", "--onnxrt", "--load-outputs", "gold", "--save-record",
                        f"gold/{gold.name}")):

@@ -12,18 +12,19 @@ from program import Case
 
 
 class Steps(Case):
-    def recurrent(self, name, gain=1.0):
-        """h_new = tanh(h W + x) * gain, y = sum of h_new."""
+    def recurrent(self, name, gain=1.0, state="h"):
+        """h_new = tanh(h W + x) * gain, y = sum of h_new. `state` is the name of h."""
+        new = state + "n"
         weights = np.random.default_rng(3).normal(0, 0.4, (4, 4)).astype("f4")
         info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, s)
-                for n, s in (("x", [1, 4]), ("h", [1, 4]), ("y", [1, 1]), ("hn", [1, 4]))}
-        nodes = [helper.make_node("MatMul", ["h", "w"], ["hw"]),
+                for n, s in (("x", [1, 4]), (state, [1, 4]), ("y", [1, 1]), (new, [1, 4]))}
+        nodes = [helper.make_node("MatMul", [state, "w"], ["hw"]),
                  helper.make_node("Add", ["hw", "x"], ["sum"]),
                  helper.make_node("Tanh", ["sum"], ["t"]),
-                 helper.make_node("Mul", ["t", "gain"], ["hn"]),
-                 helper.make_node("ReduceSum", ["hn", "axes"], ["y"], keepdims=1)]
+                 helper.make_node("Mul", ["t", "gain"], [new]),
+                 helper.make_node("ReduceSum", [new, "axes"], ["y"], keepdims=1)]
         graph = helper.make_graph(
-            nodes, "g", [info["x"], info["h"]], [info["y"], info["hn"]],
+            nodes, "g", [info["x"], info[state]], [info["y"], info[new]],
             [numpy_helper.from_array(weights, "w"),
              numpy_helper.from_array(np.float32(gain), "gain"),
              numpy_helper.from_array(np.array([1], "i8"), "axes")])
@@ -59,12 +60,12 @@ class Steps(Case):
             h = np.tanh(h @ weights + feeds[i // 5]["x"][:, at:at + 4])
             np.testing.assert_allclose(iteration["hn"], h, atol=1e-5)
 
-    def run_two(self, *words, gain=1.0, code=0):
+    def run_two(self, *words, gain=1.0, code=0, feed_back="hn:h"):
         self.recurrent("a.onnx")
         self.recurrent("b.onnx", gain)
         ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
-                             "--iterations", "2", "--feed-back", "hn:h", "--save-record", "r.json",
-                             *words)
+                             "--iterations", "2", "--feed-back", feed_back, "--save-record",
+                             "r.json", *words)
         said = ended.out + ended.err
         if code is not None:
             self.assertEqual(ended.code, code, said)
@@ -82,10 +83,19 @@ class Steps(Case):
         self.assertEqual((times["y"]["steps"], times["hn"]["steps"]), (12, 4))
         self.assertEqual((times["y"]["first_bad_step"], times["hn"]["fed_back"]), (None, True))
 
+    def test_few_steps_do_not_tell_whether_an_error_grows(self):
+        said = self.run_two("--steps", "3", gain=1.01, code=1)
+        self.assertIn("is too small or too large to tell whether it grows: fewer than 8 steps have "
+                      "an error above rounding and below a tenth of the values", said)
+
     def test_the_first_bad_step_is_told(self):
-        said = self.run_two("--steps", "20", gain=1.001, code=1)
+        said = self.run_two("--steps", "20", "--report", "r.md", "--report", "r.xml",
+                            gain=1.001, code=1)
         self.assertRegex(said, r"a vs\. b: the error of output 'y' .*; "
                                r"first out of tolerance at step 0 of sequence 0")
+        for report in ("r.md", "r.xml"):
+            self.assertRegex(self.path(report).read_text(encoding="utf-8"),
+                             r"the error of output .*; first out of tolerance at step 0 of")
         self.run_two("--steps", "20", "--state", "reference", gain=1.001, code=1)
         self.assertTrue(self.times()["y"]["own"])
 
@@ -154,12 +164,89 @@ class Steps(Case):
         self.assertEqual([p["step"] for p in crossed["curve"]], [*range(20)])
         self.assertEqual(self.record()["steps"]["state"], "cross")
 
+    def test_resume_does_not_go_on_with_other_steps(self):
+        self.recurrent("m.onnx")
+        words = ["run", "m.onnx", "--onnxrt", "--save-outputs", "o.npz", "--resume",
+                 "--iterations", "2", "--feed-back", "hn:h"]
+        for more, code in ((["--steps", "3"], 0), (["--steps", "3"], 0), (["--steps", "4"], 3),
+                           (["--steps", "3", "--advance", "x:+1"], 3)):
+            ended = self.vernier(*words, *more)
+            said = ended.out + ended.err
+            self.assertEqual(ended.code, code, said)
+            if code:
+                self.assertIn("was made from other inputs or by other steps", said)
+
+    def first_steps(self, *words):
+        """The state after step 0 for each runner: of x, and of what else is given."""
+        ended = self.vernier("run", "--onnxrt", "--load-inputs", "feeds.json", "--steps", "2",
+                             "--save-outputs", "o.json", *words)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        return [iterations[0] for _, iterations in RunResults.load(str(self.path("o.json")))]
+
     def test_a_state_that_is_given(self):
-        self.save_feeds("h.json", [{"h": np.full((1, 4), 9, "f4")}])
-        self.run_two("--steps", "2", "--initial-state", "h.json")
+        weights = self.recurrent("m.onnx")
+        x, h = (np.full((1, 4), value, "f4") for value in (0.25, 0.5))
+        expected = np.tanh(h @ weights + x)
+        self.save_feeds("h.json", [{"h": h}])
+        self.save_feeds("feeds.json", [{"x": x}])
+        (given,) = self.first_steps("m.onnx", "--feed-back", "hn:h", "--initial-state", "h.json")
+        np.testing.assert_allclose(given["hn"], expected, atol=1e-5)
+        self.save_feeds("feeds.json", [{"x": x, "h": h}])
+        (loaded,) = self.first_steps("m.onnx", "--feed-back", "hn:h")
+        np.testing.assert_allclose(loaded["hn"], expected, atol=1e-5)
         self.save_feeds("h.json", [{"z": np.zeros((1, 4), "f4")}])
         self.assertIn("--initial-state: 'z' is no input that is fed back",
-                      self.run_two("--steps", "2", "--initial-state", "h.json", code=None))
+                      self.run_two("--steps", "2", "--initial-state", "h.json", code=2))
+
+    def test_a_state_that_is_given_under_another_runners_name(self):
+        weights = self.recurrent("m.onnx")
+        self.recurrent("other.onnx", state="past")
+        x, h = (np.full((1, 4), value, "f4") for value in (0.25, 0.5))
+        self.save_feeds("feeds.json", [{"x": x}])
+        self.save_feeds("h.json", [{"h": h, "past": h}])
+        for made in self.first_steps(
+                "m.onnx", "--runner", "b=onnxrt other.onnx", "--feed-back", "hn:h", "pastn:past",
+                "--map-outputs", "hn=pastn", "--initial-state", "h.json"):
+            np.testing.assert_allclose(made.get("hn", made.get("pastn")),
+                                       np.tanh(h @ weights + x), atol=1e-5)
+
+    def test_a_runner_that_no_word_is_about_is_named(self):
+        self.recurrent("m.onnx")
+        self.recurrent("other.onnx", state="past")
+        for words, what in (
+                (["hn:h"], "--feed-back: no word is about b, whose state would stay as it is: add "
+                           "b:OUTPUT:INPUT"),
+                (["pastn:past", "--state", "reference"],
+                 "--state reference: no --feed-back word is about the reference, a"),
+                (["a:hn:h"], None)):
+            ended = self.vernier("run", "--runner", "a=onnxrt m.onnx", "--runner",
+                                 "b=onnxrt other.onnx", "--steps", "3", "--feed-back", *words)
+            said = ended.out + ended.err
+            if what is None:  # that is meant then, but the state of a is none for b
+                self.assertNotEqual(ended.code, 0, said)
+                self.assertNotIn("input 'past': paired with 'h'", said)
+                continue
+            self.assertEqual(ended.code, 2, said)
+            self.assertIn(what, said)
+
+    def test_a_runner_behind_the_checked_one_shows_what_it_lacks(self):
+        self.assertIn("nothing feeds the input 'h' of a after the first step",
+                      self.run_two("--steps", "3", feed_back="b:hn:h", code=2))
+
+    def test_zeros_for_the_state_draw_nothing_else(self):
+        info = {n: helper.make_tensor_value_info(n, kind, [1]) for n, kind in (
+            ("s", TensorProto.STRING), ("t", TensorProto.STRING),
+            ("h", TensorProto.FLOAT), ("hn", TensorProto.FLOAT))}
+        graph = helper.make_graph(
+            [helper.make_node("Identity", ["s"], ["t"]),
+             helper.make_node("Add", ["h", "one"], ["hn"])], "g", [info["s"], info["h"]],
+            [info["t"], info["hn"]], [numpy_helper.from_array(np.ones(1, "f4"), "one")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("texts.onnx")))
+        self.save_feeds("feeds.json", [{"s": np.array(["a"])}])
+        ended = self.vernier("run", "texts.onnx", "--onnxrt", "--load-inputs", "feeds.json",
+                             "--feed-back", "hn:h", "--steps", "3")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
 
     def test_what_makes_no_sense_is_named(self):
         self.recurrent("m.onnx")
@@ -179,6 +266,8 @@ class Steps(Case):
                 (("--feed-back", "hn", "--steps", "2"), "--feed-back hn: expected OUTPUT:INPUT"),
                 (("--feed-back", "y:h", "--steps", "2"), "axis 1 differs"),
                 (("--feed-back", "q:h", "--steps", "2"), "no runner has such an output and input"),
+                (("--step-slice", "x:axis=0,hop=4", "--steps", "9000000000000000000"),
+                 "--steps 9000000000000000000: that many steps"),
                 (("--step-slice", "x:axis=1,size=0"), "size is a whole number >= 1"),
                 (("--advance", "x:next", "--steps", "2"), "--advance x:next: expected"),
                 (("--onnxrt", "--feed-back", "hn:h", "--steps", "2", "--state", "reference",
@@ -186,11 +275,12 @@ class Steps(Case):
                 (("--onnxrt", "--steps", "2", "--advance", "x:+1", "--compare-state"),
                  "--compare-state has no effect without --feed-back")):
             ended = self.vernier("run", "m.onnx", "--onnxrt", *words)
-            self.assertNotEqual(ended.code, 0, words)
+            self.assertEqual(ended.code, 2, words)
             self.assertIn(what, ended.out + ended.err)
         self.save_feeds("feeds.json", self.recordings())
         ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "feeds.json",
                              "--feed-back", "hn:h", "--step-slice", "x:axis=1", "--steps", "6")
+        self.assertEqual(ended.code, 3)
         self.assertIn("'x' of sequence 0 has 20 elements along axis 1, enough for 5 steps of 4, "
                       "not for 6", ended.out + ended.err)
 

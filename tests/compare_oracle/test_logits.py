@@ -55,7 +55,7 @@ def expected(a, b):
     with np.errstate(all="ignore"):
         log_p, log_q = log_softmax(a), log_softmax(b)
         terms = np.where(np.isneginf(a), 0, np.exp(log_p) * (log_p - log_q))
-        largest = np.where(a == b, 0, np.abs(a - b)).max(axis=1, initial=0)
+        differences = np.where(a == b, 0, a - b)
     divergences = np.full(len(used), np.nan)
     divergences[places] = terms.sum(axis=1)
     divergences[torn] = np.inf
@@ -65,7 +65,11 @@ def expected(a, b):
     sets = [np.sort(np.argsort(-side, axis=1, kind="stable")[:, :k]) for side in (a, b)]
     flips = top_a != top_b
     margins = a[rows, top_a] - a[rows, top_b]
-    close = flips & (margins < largest)
+    # The noise is of the classes that neither side has first, and that are not masked.
+    others = ~np.isneginf(a)
+    others[rows, top_a] = others[rows, top_b] = False
+    noise = np.sqrt((differences ** 2 * others).sum(axis=1) / np.maximum(others.sum(axis=1), 1))
+    close = flips & ((margins == 0) | (margins < noise))
     known = divergences[~np.isnan(divergences)]
     want = {
         "positions": len(used), "compared_positions": int(used.sum()),

@@ -6,6 +6,7 @@ Environment: VERNIER, the program; without it the pages of commands are not look
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -66,6 +67,14 @@ class Pages(unittest.TestCase):
                 if other not in self.pages or anchor not in self.pages[other].anchors:
                     broken.append(f"{name}:{line}: '{other}' has no heading '#{anchor}'")
         self.assertEqual(broken, [], "\n".join([""] + broken))
+
+    def test_folders_that_sources_describe_are_all_there(self):
+        for page in sorted((ROOT / "src").glob("*/README.md")):
+            rows = re.findall(r"^\| `([^`|]+)/` \|", page.read_text(encoding="utf-8"), re.M)
+            there = [path.name for path in page.parent.iterdir() if path.is_dir()]
+            with self.subTest(page=page.relative_to(ROOT)):
+                self.assertGreater(len(rows), 1)
+                self.assertEqual(sorted(rows), sorted(there))
 
     def test_python_in_the_pages_can_be_compiled(self):
         for name, page in self.pages.items():

@@ -28,6 +28,7 @@ class Layout(PageCase):
         self.addCleanup(browser.close)
         browser.open(self.path("out.html"))
         browser.frames()
+        self.assertGreater(browser.ask("document.querySelectorAll('.scroll').length"), 0)
         cut = browser.ask("[...document.querySelectorAll('.scroll')]"
                           ".filter((box) => box.scrollWidth > box.clientWidth + 1)"
                           ".map((box) => box.textContent.slice(0, 40))")

@@ -49,6 +49,14 @@ std::string StampOf(const RunnerPlan& runner, const OnnxModel* model) {
   return text + (plan.fp_to_fp16 ? " fp16" : "");
 }
 
+// Nothing without words, as in files of commands that had none.
+std::string StampOfWords(const std::string& name, const std::vector<std::string>& words) {
+  if (words.empty()) return "";
+  std::string text = name;
+  for (const std::string& word : words) text += " [" + word + "]";
+  return text;
+}
+
 }  // namespace
 
 std::string ResumeKey(const SearchSubject& subject, std::span<const RunnerRecord> runners) {
@@ -66,7 +74,8 @@ std::string ResumeKey(const SearchSubject& subject, std::span<const RunnerRecord
   }
   key += "; inputs";
   for (const TensorMap& feed : subject.unprobed.feeds) key += " " + ChecksumText(HashFeed(feed));
-  return key;
+  key += StampOfWords("; output maps", run.output_map_words);
+  return key + StampOfWords("; input maps", run.inputs.map_words);
 }
 
 Result<std::optional<BlameRecord>> LoadResumeFile(const std::string& path, const std::string& key,
@@ -83,9 +92,10 @@ Result<std::optional<BlameRecord>> LoadResumeFile(const std::string& path, const
                      record.status().message() + ")");
   }
   if (record->resume_key != key) {
-    return Malformed("--resume: '" + path +
-                     "' is from another command: its models, runners, their versions or inputs "
-                     "differ. Name another file, or remove it to start over");
+    return Malformed(
+        "--resume: '" + path +
+        "' is from another command: its models, runners, their versions, inputs or maps "
+        "of names differ. Name another file, or remove it to start over");
   }
   const std::optional<int64_t> shown_at = record->disturbance.shown_at;
   if (shown_at && (*shown_at < 0 || static_cast<uint64_t>(*shown_at) >= feeds)) {

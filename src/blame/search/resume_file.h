@@ -12,8 +12,8 @@
 namespace vernier {
 
 /// Equal for two commands that run the same models with the same releases of the same runners on
-/// the same inputs. Files, weights beside a model among them, count by name, size and time of
-/// change; inputs by their bytes. `runners` are the subject's, described.
+/// the same inputs, with the same maps of names. Files, weights beside a model among them, count by
+/// name, size and time of change; inputs by their bytes. `runners` are the subject's, described.
 std::string ResumeKey(const SearchSubject& subject, std::span<const RunnerRecord> runners);
 
 /// nullopt when there is no such file yet. kMalformed when it is damaged or from another command;

@@ -143,8 +143,8 @@ constexpr CommandSpec kBatchCommand = {
         "Run each model as vernier run MODEL RUN OPTIONS would, in a process of its own, so that a"
         " crash of one run does not end the others. Each file that a run saves gets the model's"
         " stem in its name (out.json becomes STEM-out.json, a folder DIR becomes DIR/STEM); {stem}"
-        " in a path says where else the stem goes. Models of one stem have their folders in it"
-        " (x/model.onnx is x__model). The exit code is that of the worst run.",
+        " in a path says where else the stem goes. Models with the same stem get their folder's"
+        " name as well (x/model.onnx is x__model). The exit code is that of the worst run.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), BatchGroup(), LoggingGroup()});

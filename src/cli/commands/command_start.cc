@@ -81,6 +81,18 @@ Status CheckLogBesideRunFile(const ParsedArgs& args) {
   return status.code() == StatusCode::kInvalidArgument ? status : Status();
 }
 
+// What is read by the runs that a command starts. Their options stand behind "--", where the
+// command's own `words` end.
+std::vector<std::string> FilesOfRuns(std::span<const std::string> words,
+                                     const Invocation& invocation) {
+  const std::vector<std::string>& all = invocation.words;
+  const auto end = std::ranges::find(all, "--");
+  if (end == all.end() || std::ranges::find(words, "--") != words.end()) return {};
+  const OptionTable table = RunOptionTable();
+  const ParseResult runs = ParseCommandLine(table, std::vector<std::string>(end + 1, all.end()));
+  return runs.end == ParseEnd::kParsed ? FilesRead(runs.args) : std::vector<std::string>();
+}
+
 void TakeOperands(std::vector<std::string>& unknown, std::vector<std::string>& operands) {
   for (const std::string& word : unknown) {
     if (!word.starts_with('-')) operands.push_back(word);
@@ -107,7 +119,8 @@ CommandStart StartCommand(const CommandSpec& command, std::span<const std::strin
   if (surplus != nullptr) TakeOperands(parsed.unknown, *surplus);
   if (!parsed.unknown.empty()) return UnknownOptions(command, words, parsed.unknown, invocation);
   // Before the log is opened: it may be one of the files.
-  if (const Status status = CheckFileConflicts(parsed.args); !status.ok()) {
+  const std::vector<std::string> of_runs = FilesOfRuns(words, invocation);
+  if (const Status status = CheckFileConflicts(parsed.args, {}, of_runs); !status.ok()) {
     std::fprintf(stderr, "[!] %s\n", status.message().c_str());
     return End(invocation.as_peer ? 1 : 2);
   }

@@ -9,8 +9,6 @@
 namespace vernier {
 namespace {
 
-// Beside a script that judges by itself most options here have no effect.
-constexpr std::string_view kOwnJudge = "--compare-func-script";
 constexpr std::string_view kPictures =
     "No matplotlib is needed; equal elements and large tensors can be drawn: see pictures.md.";
 

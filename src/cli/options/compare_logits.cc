@@ -14,17 +14,20 @@ constexpr OptionRow kLogits[] = {
      .help = "Largest mean Kullback-Leibler divergence of the positions, of the earlier runner from"
              " the later one, in nats.",
      .origin = Origin::kOurs,
-     .needs = {kTwoSides}},
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
     {.flags = {"--logits-top1-threshold"},
      .dest = "logits_top1_threshold",
      .sets = Sets<&CompareOptions::logits_top1_threshold>(kShare),
      .arity = Arity::kPlus,
      .fallback = "1",
      .metavar = "[OUTPUT:]X",
-     .help = "Smallest share of positions where both runners have the same class first; flips"
-             " whose margin is below the largest difference of the position count as equal.",
+     .help = "Smallest share of positions where both runners have the same class first; a flip"
+             " counts as equal where its margin is 0, or below the RMS difference of the position's"
+             " other classes.",
      .origin = Origin::kOurs,
-     .needs = {kTwoSides}},
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
     {.flags = {"--logits-top-k"},
      .dest = "logits_top_k",
      .sets = Sets<&CompareOptions::logits_top_k>(kClasses),
@@ -34,7 +37,8 @@ constexpr OptionRow kLogits[] = {
      .metavar = "K",
      .help = "Also report how often the K largest logits are of the same classes.",
      .origin = Origin::kOurs,
-     .needs = {kTwoSides}},
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
 };
 
 }  // namespace

@@ -2,11 +2,15 @@
 // program.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "cli/option_table.h"
 
 namespace vernier {
+
+/// Beside a script that judges by itself most options of the comparison have no effect.
+inline constexpr std::string_view kOwnJudge = "--compare-func-script";
 
 OptionGroup GeneralGroup();
 OptionGroup LoggingGroup();

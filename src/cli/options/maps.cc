@@ -24,9 +24,11 @@ Status AddLines(const std::string& path, std::vector<std::string>& words) {
   return file->CheckIntact();
 }
 
-Status AddMapWords(const OptionInput& input, std::vector<std::string>& words) {
+Status AddMapWords(const OptionInput& input, std::vector<std::string>& words,
+                   std::vector<std::string>& files) {
   for (const std::string& word : input.given.values) {
     if (word.starts_with('@')) {
+      files.push_back(word.substr(1));
       VERNIER_TRY(AddLines(word.substr(1), words).Annotate(input.given.flag));
     } else {
       words.push_back(word);
@@ -36,11 +38,11 @@ Status AddMapWords(const OptionInput& input, std::vector<std::string>& words) {
 }
 
 Status SetInputMaps(const OptionInput& input, InputPlan& inputs) {
-  return AddMapWords(input, inputs.map_words);
+  return AddMapWords(input, inputs.map_words, inputs.map_files);
 }
 
 Status SetOutputMaps(const OptionInput& input, RunPlan& plan) {
-  return AddMapWords(input, plan.output_map_words);
+  return AddMapWords(input, plan.output_map_words, plan.inputs.map_files);
 }
 
 constexpr OptionRow kMaps[] = {

@@ -29,8 +29,9 @@ constexpr OptionRow kStepRows[] = {
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "[RUNNER:]OUTPUT:INPUT",
-     .help = "Give a runner its OUTPUT of a step as INPUT of the next one: stateN:state"
-             " 'present.*:past_key_values.*', or auto for pairs whose types, shapes and names show"
+     .help = "Give a runner its OUTPUT of a step as INPUT of the next one, for example"
+             " stateN:state 'present.*:past_key_values.*', or auto for pairs whose types, shapes "
+             "and names show"
              " that they belong together, as those do.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
@@ -101,7 +102,7 @@ constexpr OptionRow kStepRows[] = {
 }  // namespace
 
 OptionGroup StepGroup() {
-  return {"Steps", "networks that take what they gave in the step before", kStepRows};
+  return {"Steps", "recurrent networks: outputs of one step are inputs of the next", kStepRows};
 }
 
 }  // namespace vernier

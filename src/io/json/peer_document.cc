@@ -1,7 +1,9 @@
 #include "io/json/peer_document.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,6 +19,13 @@ bool NamesModel(std::string_view path) {
                                               ".pth",  ".keras",  ".h5",   ".tflite"};
   return std::any_of(std::begin(kExtensions), std::end(kExtensions),
                      [&](std::string_view extension) { return path.ends_with(extension); });
+}
+
+// What is read as JSON because its name says nothing else.
+std::string KnownFormats(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (extension.empty() || extension == ".json") return "";
+  return "; inputs and outputs are read from .json, .npz, .npy, .safetensors or ONNX test data";
 }
 
 }  // namespace
@@ -38,7 +47,10 @@ Result<std::unique_ptr<PeerDocument>> PeerDocument::Open(std::string path, JsonT
                      "' is a model, and a file that was saved is wanted here (inputs, outputs, "
                      "tactics); `vernier run` and `vernier blame` compare models");
   }
-  if (!tape.ok()) return std::move(tape).Annotate("'" + path + "': not valid JSON").status();
+  if (!tape.ok()) {
+    const Status why = std::move(tape).Annotate("'" + path + "': not valid JSON").status();
+    return Status(why.code(), why.message() + KnownFormats(path));
+  }
   return std::unique_ptr<PeerDocument>(
       new PeerDocument(std::move(path), *std::move(tape), std::move(pool)));
 }

@@ -76,6 +76,34 @@ TEST_P(DamagedParts, OneIterationWithoutItsLineIsAKill) {
   ExpectFile(folder_ / "x.json", {2, 2});
 }
 
+// The same where each iteration is twice as large as the one before.
+TEST_P(DamagedParts, AnIterationThatGrewAndHasNoLineIsAKill) {
+  for (const int killed : {1, 2, 3}) {
+    {
+      const auto writer = ResultsWriter::Create(Path(), {kBothRunners[0], kBothRunners[1]});
+      ASSERT_TRUE(writer.ok()) << writer.status().message();
+      for (int i = 0; i <= killed; ++i) {
+        for (const int run : {1, 0}) {
+          IterationResult result;
+          result.runner_name = kBothRunners[run];
+          const int64_t size = run == 0 ? int64_t{64} << i : 64;
+          result.outputs.push_back({"y", SampleTensor(DType::kFloat32, {size}, i)});
+          ASSERT_TRUE((*writer)->Append(static_cast<size_t>(run), result).ok());
+        }
+      }
+    }
+    const std::string journal = ReadText(Partial() + "/journal.jsonl");
+    const size_t at = journal.find("{\"runner\":0,\"iteration\":" + std::to_string(killed) + ",");
+    ASSERT_NE(at, std::string::npos);
+    const size_t layout = journal.rfind("{\"layout\":", at);
+    WriteText(Partial() + "/journal.jsonl", journal.substr(0, std::min(at, layout)));
+    const auto recovered = RecoverResults(Partial(), folder_ / "x.json");
+    ASSERT_TRUE(recovered.ok()) << recovered.status().message();
+    EXPECT_EQ((*recovered).damage, "") << killed;
+    fs::remove_all(Partial());
+  }
+}
+
 // A part that is shorter than the journal says loses the end, and says so.
 TEST_P(DamagedParts, WhatThePartDoesNotReachIsSaid) {
   Leave(4, 4);

@@ -21,17 +21,27 @@ constexpr std::string_view kNextFeed = ",\n    {";
 struct NamedRange {
   uint64_t end = 0;      // of the last iteration; 0: none is named
   uint64_t largest = 0;  // iteration, in bytes
-  size_t patience = 1;   // how often the largest that is known may fit into one that is not
+  size_t patience = 1;   // how often the tensors that are known may be in one that is not
+  size_t growth = 1;     // how often the largest that is known may fit into one that is not
 };
+
+// The next iteration of a runner may be larger than those that are known, unless all are alike.
+size_t GrowthOf(const std::vector<uint64_t>& sizes) {
+  if (sizes.size() < 2) return 4;
+  return std::ranges::min(sizes) == std::ranges::max(sizes) ? 1 : 2;
+}
 
 void AddRun(const std::vector<std::optional<JournalIteration>>& run, NamedRange& named) {
   // A runner whose size nothing says yet may have larger outputs.
   if (run.empty()) named.patience = 4;
+  std::vector<uint64_t> sizes;
   for (const std::optional<JournalIteration>& entry : run) {
     if (!entry) continue;
     named.end = std::max(named.end, entry->end);
-    named.largest = std::max(named.largest, entry->end - entry->begin);
+    sizes.push_back(entry->end - entry->begin);
+    named.largest = std::max(named.largest, sizes.back());
   }
+  named.growth = std::max(named.growth, GrowthOf(sizes));
 }
 
 // How often the word is behind `from`, counted to two; 0 where the text does not go on with it.
@@ -72,6 +82,17 @@ size_t MostTensors(const Journal& journal) {
   return most;
 }
 
+// Of an iteration, in bytes. A layout whose iteration has no line is that of the next one.
+uint64_t LargestLayout(const Journal& journal) {
+  uint64_t largest = 0;
+  for (const auto& [number, layout] : journal.layouts) {
+    uint64_t bytes = 0;
+    for (const JournalTensor& tensor : layout) bytes += tensor.bytes;
+    largest = std::max(largest, bytes);
+  }
+  return largest;
+}
+
 }  // namespace
 
 Result<std::string> PartBeyondJournal(const PartialManifest& manifest, const Journal& journal,
@@ -95,7 +116,7 @@ Result<std::string> PartBeyondJournal(const PartialManifest& manifest, const Jou
       const size_t most = MostTensors(journal) * named.patience;
       beyond = CountMembers(file, named.end, most + 1) > most;
     } else {
-      const uint64_t largest = named.largest * named.patience;
+      const uint64_t largest = std::max(named.largest * named.growth, LargestLayout(journal));
       beyond = largest > 0 && file.size() - named.end >= 2 * largest;
     }
     if (beyond) return archive ? std::string(kArchivePartName) : JsonPartName(part);

@@ -7,6 +7,7 @@
 #include "record/coverage.h"
 #include "record/side_names.h"
 #include "report/text/next_step.h"
+#include "report/text/step_text.h"
 #include "report/text/text_escape.h"
 #include "report/text/verdict_text.h"
 #include "util/counted.h"
@@ -147,6 +148,9 @@ TestSuite ProfileSuite(const ProfileRecord& profile) {
       test.message =
           (point.accuracy.failed > 0 ? "outputs differ from those of " : "outputs fail against ") +
           ReferenceOf(profile) + ": " + point.accuracy.why;
+    } else if (!point.accuracy.compared && point.runner != ReferenceOf(profile)) {
+      test.result = CaseResult::kError;
+      test.message = "not compared: " + point.accuracy.why;
     }
     suite.cases.push_back(std::move(test));
   }
@@ -195,6 +199,10 @@ TestSuite RunSuite(const RunRecord& record) {
     whole.message = (incomplete ? "INCOMPLETE: " : "") + verdict.sentence;
     whole.text = !record.error.empty() ? record.error : FormatAdvice(record);
     for (const std::string& why : record.rejections) whole.text += "\n" + why;
+  }
+  for (const PairRecord& pair : record.pairs) {
+    const std::string steps = FormatSteps(pair);
+    if (!steps.empty()) whole.text += "\n" + pair.first + " vs. " + pair.second + ": " + steps;
   }
   suite.cases.push_back(std::move(whole));
   return suite;

@@ -6,6 +6,7 @@
 
 #include "report/text/next_step.h"
 #include "report/text/run_summary.h"
+#include "report/text/step_text.h"
 #include "report/text/text_escape.h"
 #include "report/text/verdict_text.h"
 #include "util/number_text.h"
@@ -44,9 +45,9 @@ std::vector<Ranked> RankOutputs(const RunRecord& record) {
   return ranked;
 }
 
-std::string Short(const std::string& text) {
-  if (text.size() <= kLongestText) return text;
-  return text.substr(0, kLongestText) + " ...";
+std::string Short(const std::string& text, size_t most = kLongestText) {
+  if (text.size() <= most) return text;
+  return text.substr(0, most) + " ...";
 }
 
 std::string Cell(const std::string& text) { return " " + EscapeMarkdown(Short(text)) + " |"; }
@@ -220,6 +221,8 @@ std::string FormatMarkdown(const RunRecord& record) {
   for (const PairRecord& pair : record.pairs) {
     const std::string sides = pair.first + " vs. " + pair.second;
     text += EscapeMarkdown(Short(sides + ": " + FormatPair(pair, record.averaged))) + "\n\n";
+    const std::string steps = FormatSteps(pair);
+    if (!steps.empty()) text += EscapeMarkdown(Short(steps, 2 * kLongestText)) + "\n\n";
   }
   constexpr size_t kShownSentences = 10;
   for (const auto& [title, sentences] :

@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <vector>
 
+#include "compare/logits.h"
 #include "record/coverage.h"
 #include "report/text/run_summary.h"
 #include "report/text/tolerance_advice.h"
 #include "report/text/verdict_text.h"
+#include "util/shell_words.h"
 #include "util/visible_text.h"
 
 namespace vernier {
@@ -81,6 +84,33 @@ std::string SaturationReason(const PairRecord& pair) {
   return "";
 }
 
+bool HoldsProbabilities(const OutputRecord& output) {
+  return std::ranges::any_of(output.figures.gates, [](const GateRecord& gate) {
+    return gate.function == "logits" && gate.why == kProbabilities;
+  });
+}
+
+// Where --compare logits met what a softmax gave: the words that compare the others.
+std::string LogitsAdvice(const RunRecord& record) {
+  std::vector<std::string> words;
+  bool any = false, all = true;
+  for (const PairRecord& pair : record.pairs) {
+    all &= pair.not_logits.empty();
+    for (const OutputRecord& output : pair.outputs) {
+      const bool refused = HoldsProbabilities(output);
+      any |= refused;
+      all &= refused;
+      const std::string word = output.name + ":logits";
+      const bool known = std::ranges::find(words, word) != words.end();
+      if (output.logits && !refused && !known) words.push_back(word);
+    }
+  }
+  if (any && all) return OneLine("next: use --compare kl_divergence in place of logits");
+  if (!any || words.empty()) return "";
+  return OneLine("next: to compare what holds logits: use --compare " + JoinForShell(words) +
+                 " in place of logits");
+}
+
 }  // namespace
 
 std::string FormatAdvice(const RunRecord& record) {
@@ -97,7 +127,7 @@ std::string FormatAdvice(const RunRecord& record) {
     }
   }
   const auto pair = std::ranges::find_if(record.pairs, HasMismatch);
-  if (pair == record.pairs.end()) return "";
+  if (pair == record.pairs.end()) return LogitsAdvice(record);
   const RunnerRecord* first = FindRunner(record, pair->first);
   const RunnerRecord* second = FindRunner(record, pair->second);
   std::string next = LayerAdvice(first, second, record.steps.has_value());

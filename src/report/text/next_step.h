@@ -7,8 +7,8 @@
 
 namespace vernier {
 
-/// After a mismatch, its likely reason and the next command, as lines; empty where the record has
-/// neither.
+/// After a mismatch, its likely reason and the next command, as lines; the next command, too, where
+/// --compare logits met probabilities. Empty where the record has none of them.
 std::string FormatAdvice(const RunRecord& record);
 
 }  // namespace vernier

@@ -289,12 +289,8 @@ std::string FormatRunSummary(const RunRecord& given, const SummaryOptions& optio
   for (const std::string& note : record.notes) text += "note: " + note + "\n";
   for (const std::string& why : record.rejections) text += "failed: " + why + "\n";
   for (const std::string& fault : record.faults) text += "not done: " + fault + "\n";
-  const bool mismatch = std::any_of(record.pairs.begin(), record.pairs.end(), [](const auto& pair) {
-    return std::any_of(pair.outputs.begin(), pair.outputs.end(), HasFailed);
-  });
   if (!text.empty() && !options.repro.empty()) text += "repro: " + options.repro + "\n";
-  if (mismatch) text += FormatAdvice(record);
-  return text;
+  return text + FormatAdvice(record);
 }
 
 }  // namespace vernier

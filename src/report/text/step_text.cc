@@ -21,8 +21,8 @@ auto RankOfTime(const OutputRecord& output) {
 
 std::string GrowthInWords(const TimeRecord& time) {
   if (!time.growth_per_step) {
-    return "says nothing of growth (fewer than 8 steps have one that is more than rounding and "
-           "less than another value)";
+    return "is too small or too large to tell whether it grows: fewer than 8 steps have an error "
+           "above rounding and below a tenth of the values";
   }
   const double slope = *time.growth_per_step, error = time.growth_error.value_or(0);
   const std::string from = " (from " + Counted(time.fitted_steps, "step") + ", standard error " +

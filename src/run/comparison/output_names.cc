@@ -1,7 +1,11 @@
 #include "run/comparison/output_names.h"
 
 #include <algorithm>
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "compare/metric_table.h"
 #include "util/close_matches.h"
@@ -10,33 +14,40 @@
 namespace vernier {
 namespace {
 
+// Options, each with the name of an output that it is for.
+using NamedOutputs = std::vector<std::pair<std::string_view, std::string_view>>;
+
 template <typename T>
-void AddNames(std::string_view flag, const PerOutput<T>& table,
-              std::vector<std::pair<std::string_view, std::string_view>>& named) {
+void AddNames(std::string_view flag, const PerOutput<T>& table, NamedOutputs& named) {
   for (const auto& entry : table.entries) named.emplace_back(flag, entry.first);
 }
 
-}  // namespace
-
-Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& outputs,
-                        std::span<const std::string> wholes) {
+NamedOutputs NamedByPolygraphy(const RunPlan& plan) {
   const CompareOptions& compare = plan.compare;
-  std::vector<std::pair<std::string_view, std::string_view>> named;
+  NamedOutputs named;
   AddNames("--atol", compare.atol, named);
   AddNames("--rtol", compare.rtol, named);
-  AddNames("--tolerance", compare.tolerance, named);
   AddNames("--check-error-stat", compare.check_error_stat, named);
   AddNames("--error-quantile", compare.error_quantile, named);
   AddNames("--index-tolerance", compare.index_tolerance, named);
+  AddNames("--postprocess", plan.postprocess, named);
+  return named;
+}
+
+NamedOutputs NamedByUs(const CompareOptions& compare) {
+  NamedOutputs named;
+  AddNames("--tolerance", compare.tolerance, named);
   AddNames("--compare logits", compare.logits_axis, named);
   AddNames("--logits-kl-threshold", compare.logits_kl_threshold, named);
   AddNames("--logits-top1-threshold", compare.logits_top1_threshold, named);
   AddNames("--max-mismatch-share", compare.max_mismatch_share, named);
   AddNames("--max-mismatch-excess", compare.max_mismatch_excess, named);
-  for (const MetricRow* metric : MetricsByOrigin()) {
-    AddNames(metric->flag, compare.thresholds[metric->function], named);
-  }
-  AddNames("--postprocess", plan.postprocess, named);
+  return named;
+}
+
+// Empty: all of them are there.
+std::string WhatIsMissing(const NamedOutputs& named, std::span<const std::string> outputs,
+                          std::span<const std::string> wholes) {
   const std::vector<std::string_view> known(outputs.begin(), outputs.end());
   for (const auto& [flag, name] : named) {
     const bool found = std::any_of(known.begin(), known.end(), [&](std::string_view output) {
@@ -47,8 +58,26 @@ Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& out
     });
     if (found || in_whole) continue;
     const std::vector<std::string> near = CloseMatches(name, known, 1);
-    return NotFound(std::string(flag) + ": there is no output '" + std::string(name) + "'" +
-                    (near.empty() ? "" : "; did you mean '" + near.front() + "'?"));
+    return std::string(flag) + ": there is no output '" + std::string(name) + "'" +
+           (near.empty() ? "" : "; did you mean '" + near.front() + "'?");
+  }
+  return "";
+}
+
+}  // namespace
+
+Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& outputs,
+                        std::span<const std::string> wholes) {
+  NamedOutputs theirs = NamedByPolygraphy(plan), ours = NamedByUs(plan.compare);
+  for (const MetricRow* metric : MetricsByOrigin()) {
+    AddNames(metric->flag, plan.compare.thresholds[metric->function],
+             metric->is_ours() ? ours : theirs);
+  }
+  if (std::string missing = WhatIsMissing(ours, outputs, wholes); !missing.empty()) {
+    return InvalidArgument(std::move(missing));
+  }
+  if (std::string missing = WhatIsMissing(theirs, outputs, wholes); !missing.empty()) {
+    return NotFound(std::move(missing));
   }
   return {};
 }

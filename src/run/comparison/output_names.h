@@ -10,9 +10,11 @@
 
 namespace vernier {
 
-/// kNotFound, naming the flag, the name and the nearest one, when a tolerance, statistic, threshold
-/// or post-processing entry is for an output that no side has: it would have no effect.
-/// `wholes` are sequences, maps and optionals, whose parts are known once there are some.
+/// An error that names the flag, the name and the nearest one, when a tolerance, statistic,
+/// threshold or post-processing entry is for an output that no side has: it would have no effect.
+/// kInvalidArgument for an option of ours; kNotFound for one of Polygraphy's, which fails as a
+/// mismatch does. `wholes` are sequences, maps and optionals, whose parts are known once there are
+/// some.
 Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& outputs,
                         std::span<const std::string> wholes = {});
 

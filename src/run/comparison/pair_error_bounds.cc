@@ -107,8 +107,8 @@ ErrorPredictions::const_iterator PredictionOf(const std::string& output,
                                               const ErrorPredictions& predictions) {
   const auto found = predictions.find(output);
   if (found != predictions.end()) return found;
-  return std::ranges::find_if(
-      predictions, [&](const auto& entry) { return IsPartOf(output, entry.first); });
+  return std::ranges::find_if(predictions,
+                              [&](const auto& entry) { return IsPartOf(output, entry.first); });
 }
 
 // The bound of values that are no floats.

@@ -134,7 +134,9 @@ std::optional<int64_t> FeedStream::expected() const {
   }
   if (!steps_) return random_->count();
   const std::optional<int64_t> steps = steps_->steps();
-  return steps ? std::optional(random_->count() * *steps) : std::nullopt;
+  int64_t count = 0;
+  const bool known = steps && !__builtin_mul_overflow(random_->count(), *steps, &count);
+  return known ? std::optional(count) : std::nullopt;
 }
 
 }  // namespace vernier

@@ -15,18 +15,26 @@ std::string NotDone(const RunPlan& plan, const RunOutcome& outcome) {
 
 }  // namespace
 
+std::vector<LostOutputs> LostOutputsOf(const LiveRuns& live) {
+  std::vector<LostOutputs> lost;
+  for (size_t i = 0; i < live.size() && !live.any_marked(); ++i) {
+    lost.push_back({live[i].name(), live[i].lost()});
+  }
+  return lost;
+}
+
 // No side hands them out, and that the rest agrees says nothing of them.
-void NoteLostOutputs(const RunPlan& plan, const LiveRuns& live, RunOutcome& outcome) {
+void NoteLostOutputs(const RunPlan& plan, std::span<const LostOutputs> lost, RunOutcome& outcome) {
   const std::string what = NotDone(plan, outcome);
-  if (live.any_marked() || what.empty()) return;
+  if (what.empty()) return;
   std::set<std::string> known;
-  for (size_t i = 0; i < live.size(); ++i) {
-    if (live[i].lost().empty()) continue;
+  for (const auto& [runner, outputs] : lost) {
+    if (outputs.empty()) continue;
     for (PairRecord& pair : outcome.record.pairs) {
-      pair.incomplete |= pair.first == live[i].name() || pair.second == live[i].name();
+      pair.incomplete |= pair.first == runner || pair.second == runner;
     }
     (what == "saved" ? outcome.faults.unsaved : outcome.faults.incomplete) = true;
-    for (const SkippedOutput& output : live[i].lost()) {
+    for (const SkippedOutput& output : outputs) {
       if (!known.insert(output.name).second) continue;
       outcome.record.faults.push_back("output '" + output.name + "' was not " + what + ": it is " +
                                       output.why + " (--lenient accepts that)");

@@ -1,15 +1,29 @@
 // Outputs that inferences have made, and that are no tensors.
 #pragma once
 
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/tensor_block.h"
 #include "run/executor.h"
 #include "run/live/live_runs.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {
 
+/// The outputs of a runner that are no tensors.
+struct LostOutputs {
+  std::string runner;
+  std::vector<SkippedOutput> outputs;
+};
+
+/// Of all runners; none where tensors were marked: what was asked for is there then.
+std::vector<LostOutputs> LostOutputsOf(const LiveRuns& live);
+
 /// A fault for each such output, and for every pair with its runner, whose other outputs may agree:
-/// of a run that was to compare, to validate or to save them. None where tensors were marked: what
-/// was asked for is there then. To be called once the pairs are in the record.
-void NoteLostOutputs(const RunPlan& plan, const LiveRuns& live, RunOutcome& outcome);
+/// of a run that was to compare, to validate or to save them. To be called once the pairs are in
+/// the record.
+void NoteLostOutputs(const RunPlan& plan, std::span<const LostOutputs> lost, RunOutcome& outcome);
 
 }  // namespace vernier

@@ -100,7 +100,7 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
                      outcome.faults, outcome.record);
   loaded.NameFiles(pairs, outcome.record.pairs);
   NoteSelfComparisons(loaded, pairs, plan.strict, outcome);
-  if (!plan.lenient) NoteLostOutputs(plan, live, outcome);
+  if (!plan.lenient) NoteLostOutputs(plan, LostOutputsOf(live), outcome);
   if (plan.strict) RejectVacuous(outcome.record.pairs);
 }
 

@@ -50,8 +50,9 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
   for (int64_t i = 0; compares || (savers.saves() && !comparing.comparisons.stopped()); ++i) {
     VERNIER_TRY(run.CheckInterrupted());
     released.Wait();
+    if (!live.any_alive()) break;
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds.Next());
-    if (!feed || !live.any_alive()) break;
+    if (!feed) break;
     // Not Once: it would keep the text of every iteration.
     run.logger.Info("Streaming iteration " + std::to_string(i) + FormatFeed(*feed));
     VERNIER_TRY(SaveFeed(run, i, *feed, feeds.steps(), savers));

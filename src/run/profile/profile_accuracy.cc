@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "record/coverage.h"
 #include "run/comparison/comparison_run.h"
+#include "run/comparison/lpips_measure.h"
 #include "run/comparison/no_reports.h"
 #include "run/executor.h"
-#include "run/live/lost_outputs.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -97,8 +98,10 @@ void CountProfiledOutput(const OutputRecord& output, ProfileAccuracy& accuracy) 
   }
   const bool failed = DiffersFromReference(output);
   const double over = output.worst_times_tolerance;
-  const bool worst = accuracy.outputs == 1 || over > accuracy.times_over_tolerance ||
-                     (failed && accuracy.failed == 0);
+  // One that failed is worse than any that passed, whatever metric it failed by.
+  const bool first_failed = failed && accuracy.failed == 0;
+  const bool farther = over > accuracy.times_over_tolerance && (failed || accuracy.failed == 0);
+  const bool worst = accuracy.outputs == 1 || first_failed || farther;
   accuracy.failed += failed ? 1 : 0;
   if (!worst) return;
   accuracy.times_over_tolerance = over;
@@ -123,7 +126,7 @@ ProfileAccuracy SummariseAccuracy(const PairRecord& pair, const RunRecord& judge
 }  // namespace
 
 Result<ProfiledVerdict> JudgeProfiled(const RunPlan& plan, const ProfiledRunner& runner,
-                                      const IterationResult& reference, IterationResult result) {
+                                      const ProfiledReference& reference, IterationResult result) {
   const RunPlan two = PlanOfTwo(plan, runner.place);
   std::vector<std::string> names;
   for (const RunnerPlan& one : plan.runners) names.push_back(one.name);
@@ -131,19 +134,25 @@ Result<ProfiledVerdict> JudgeProfiled(const RunPlan& plan, const ProfiledRunner&
   VERNIER_ASSIGN_OR_RETURN(ComparedPairs pairs,
                            ComparedPairs::Find(two, std::move(names), runner.marked));
   LargestErrorsOnly observer;
+  LpipsMeasure lpips([&runner] { return runner.live.ScriptWorker(); });
   ComparisonParts parts;
+  parts.perceptual = &lpips;
   parts.bounds = runner.bounds;
   parts.may_keep = false;  // there is no later iteration
   ComparisonRun comparisons(two, std::move(pairs), parts, observer);
   IterationOutputs outputs(streams);
-  outputs[0] = reference;
+  outputs[0] = reference.result;
   outputs[runner.place] = std::move(result);
   VERNIER_TRY(comparisons.Compare(0, outputs).status());
   RunOutcome outcome;
   RunRecord& judged = outcome.record;
   comparisons.Finish(std::vector<StreamLength>(streams, {1, 1}), Coverage::kJudged, outcome.faults,
                      judged);
-  if (!two.lenient && !runner.marked) NoteLostOutputs(two, runner.live, outcome);
+  if (!two.lenient && !runner.marked) {
+    std::vector<LostOutputs> lost = reference.lost;
+    std::ranges::copy(LostOutputsOf(runner.live), std::back_inserter(lost));
+    NoteLostOutputs(two, lost, outcome);
+  }
   ProfiledVerdict verdict;
   verdict.accuracy = SummariseAccuracy(judged.pairs.front(), judged, outcome.faults);
   verdict.faults = outcome.faults;

@@ -8,6 +8,7 @@
 #include "run/comparison/pair_error_bounds.h"
 #include "run/exit_code.h"
 #include "run/live/live_runs.h"
+#include "run/live/lost_outputs.h"
 #include "vernier/profile_record.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -20,7 +21,13 @@ struct ProfiledRunner {
   size_t place = 0;                   ///< among the plan's runners, from 1
   bool marked = false;                ///< the command line marks tensors as outputs
   PairErrorBounds* bounds = nullptr;  ///< null: --tolerance auto is not asked for
-  const LiveRuns& live;               ///< in which it is alone
+  LiveRuns& live;                     ///< in which it is alone
+};
+
+/// What the first runner made of the same inputs.
+struct ProfiledReference {
+  IterationResult result;
+  std::vector<LostOutputs> lost;  ///< LostOutputsOf()
 };
 
 /// The verdict of `run` on one iteration of the two, in short.
@@ -34,9 +41,9 @@ struct ProfiledVerdict {
 
 /// Outputs that agree say nothing of those without a counterpart: unless these are expected, they
 /// leave the runner without a comparison that passed, and so do outputs that could not be verified
-/// or are no tensors.
+/// or are no tensors on either side.
 /// kInvalidArgument as ComparisonRun::Compare().
 Result<ProfiledVerdict> JudgeProfiled(const RunPlan& plan, const ProfiledRunner& runner,
-                                      const IterationResult& reference, IterationResult result);
+                                      const ProfiledReference& reference, IterationResult result);
 
 }  // namespace vernier

@@ -38,7 +38,7 @@ double Since(Clock::time_point start) {
 struct ShapeSet {
   std::string words;           // as they were given
   std::vector<DimSize> found;  // where the model does not run with sizes of 1
-  std::optional<IterationResult> reference;
+  std::optional<ProfiledReference> reference;
   std::unique_ptr<PairErrorBounds> bounds;
 };
 
@@ -292,15 +292,15 @@ class Profiling {
                    " ms in " + Counted(point.latency.count, "inference"));
   }
 
-  Status Judge(size_t index, size_t set, const LiveRuns& live, IterationResult result,
+  Status Judge(size_t index, size_t set, LiveRuns& live, IterationResult result,
                ProfilePoint& point) {
     ProfileAccuracy& accuracy = point.accuracy;
     if (index == 0) {
       accuracy.why = "the reference";
-      sets_[set].reference = std::move(result);
+      sets_[set].reference = {std::move(result), LostOutputsOf(live)};
       return {};
     }
-    const std::optional<IterationResult>& reference = sets_[set].reference;
+    const std::optional<ProfiledReference>& reference = sets_[set].reference;
     if (!reference) {
       accuracy.why = "there is nothing to compare with: " + plan_.runners[0].name + " failed";
       outcome_.faults.incomplete = true;

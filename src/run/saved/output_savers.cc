@@ -52,6 +52,7 @@ Result<OutputSavers> OutputSavers::Create(const RunPlan& plan,
                                           SavedProgress* progress, Logger& logger) {
   const SavePlan& save = plan.save;
   OutputSavers savers(save, progress, logger);
+  savers.steps_hash_ = HashOfSteps(plan.steps);
   if (!save.inputs.empty()) VERNIER_TRY(savers.CreateInputs());
   if (!save.outputs.empty()) {
     VERNIER_TRY(savers.CreateOutputs(std::move(runner_names), SeedOfInputs(plan)));
@@ -164,7 +165,9 @@ Status OutputSavers::AddFeed(int64_t iteration, const TensorMap& feed, const Ste
 }
 
 Status OutputSavers::CheckProgress(int64_t iteration) {
-  return progress_ == nullptr ? Status() : progress_->CheckFeed(iteration, FeedHash());
+  return progress_ == nullptr
+             ? Status()
+             : progress_->CheckFeed(iteration, FeedHash() ^ steps_hash_, steps_hash_ != 0);
 }
 
 Status OutputSavers::AddNext(int64_t iteration, int64_t number, const TensorMap& feed) {
@@ -232,7 +235,7 @@ Status OutputSavers::AddResult(size_t runner, const IterationResult& result) {
   any_output_ |= !result.outputs.empty();
   size_t bytes = 0;
   for (const NamedTensor& output : result.outputs) bytes += output.tensor.bytes().size();
-  const uint64_t feed = FeedHash();
+  const uint64_t feed = FeedHash() ^ steps_hash_;
   if (bytes < kWorthThread) return outputs_->Append(runner, result, feed);
   // Where no thread can be had, Settle() does it.
   pending_ = std::async([writer = outputs_.get(), runner, result, feed]() mutable {

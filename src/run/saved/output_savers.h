@@ -90,6 +90,7 @@ class OutputSavers {
   int64_t feeds_ = 0;
   int64_t results_ = 0;
   bool any_output_ = false;
+  uint64_t steps_hash_ = 0;        // HashOfSteps()
   uint64_t feed_hash_ = 0;         // of the last feed
   std::future<uint64_t> hashing_;  // or what will be it
   std::future<Status> pending_;    // after what it writes with

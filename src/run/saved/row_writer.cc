@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <span>
+#include <system_error>
 #include <type_traits>
 #include <variant>
 
@@ -55,6 +56,8 @@ bool HasLinesOf(const std::string& later, const std::string& part) {
 }
 
 void WarnOfRows(const std::string& part, Logger& logger) {
+  std::error_code error;
+  if (fs::file_size(part, error) == 0 && !error) return;
   logger.Warning("Rows of a run that did not come to its end are in '" + part +
                  "': rename it to keep them as JSON lines, or remove it");
 }
@@ -95,9 +98,18 @@ Status RowWriter::Add(int64_t iteration, int64_t step, const std::string& pair,
                             .pair = pair,
                             .input_hash = feed ? HexadecimalHash(*feed) : "",
                             .outputs = std::move(outputs)};
-  Status written = part_.WriteText(RowLine(row) + "\n");
-  failed_ |= !written.ok();
-  return written;
+  const uint64_t whole = part_.size();
+  const Status written = part_.WriteText(RowLine(row) + "\n");
+  if (written.ok()) return {};
+  failed_ = true;
+  // Half a line is none. What is there of it is not in the part's size.
+  (void)part_.Truncate(whole);
+  if (whole == 0) {
+    Discard();
+    return written;
+  }
+  return IoError(written.message() + "; the rows before this one are in '" + place_ +
+                 "': rename it to keep them as JSON lines, or remove it");
 }
 
 // FreePlace() has passed them all. Those with other rows stay.

@@ -38,7 +38,8 @@ class RowWriter {
   /// HashFeed() of what an iteration was made from, before its rows. The first that is known stays.
   void NoteFeed(int64_t iteration, std::optional<uint64_t> hash);
 
-  /// The row of one iteration of a pair; `step` is 0 without steps. kIo.
+  /// The row of one iteration of a pair; `step` is 0 without steps. kIo: the part then holds the
+  /// whole rows before this one, which the message names, and there is none where there are none.
   Status Add(int64_t iteration, int64_t step, const std::string& pair,
              std::vector<OutputRow> outputs);
 

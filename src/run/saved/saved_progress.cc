@@ -4,11 +4,14 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
+#include <string>
 #include <system_error>
 #include <utility>
 
 #include "compare/comparator.h"
 #include "compare/same_bits.h"
+#include "io/bytes/checksum.h"
 #include "io/bytes/directory_listing.h"
 #include "io/recovery/partial_folder.h"
 #include "io/recovery/partial_places.h"
@@ -146,6 +149,19 @@ void SavedProgress::WarnOfParts(const Source& source) const {
 std::optional<int64_t> SeedOfInputs(const RunPlan& plan) {
   const bool drawn = plan.inputs.load_paths.empty() && !plan.inputs.script.given();
   return drawn ? std::optional(plan.inputs.seed) : std::nullopt;
+}
+
+uint64_t HashOfSteps(const StepPlan& plan) {
+  if (!plan.wanted()) return 0;
+  std::string text = plan.steps ? std::to_string(*plan.steps) : "";
+  for (const auto* words : {&plan.feed_back, &plan.slices, &plan.advances}) {
+    text += '\n' + std::to_string(words->size());
+    for (const std::string& word : *words) text += '\n' + word;
+  }
+  text += '\n' + std::to_string(static_cast<int>(plan.state));
+  Checksum sum;
+  sum.Add(std::as_bytes(std::span(text)));
+  return sum.value();
 }
 
 Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const RunPlan& plan,
@@ -305,14 +321,16 @@ Status SavedProgress::Check(size_t runner, int64_t iteration, const IterationRes
                           "is another: " + DescribeDifference(comparison));
 }
 
-Status SavedProgress::CheckFeed(int64_t iteration, uint64_t hash) {
+Status SavedProgress::CheckFeed(int64_t iteration, uint64_t hash, bool in_steps) {
   // All of them are removed in the end, not only those that results are taken from.
   for (const Source& source : sources_) {
     for (size_t runner = 0; runner < runners_.size(); ++runner) {
       const auto index = static_cast<size_t>(iteration);
       if (index >= source.ends[runner]) continue;
       if (source.reader->FeedOf(runner, index).value_or(hash) == hash) continue;
-      return NotOfThisCommand(source, runner, iteration, "was made from other inputs");
+      return NotOfThisCommand(
+          source, runner, iteration,
+          in_steps ? "was made from other inputs or by other steps" : "was made from other inputs");
     }
   }
   return {};

@@ -22,6 +22,10 @@ namespace vernier {
 /// What the run draws its inputs from; nullopt where they are loaded, or made by a script.
 std::optional<int64_t> SeedOfInputs(const RunPlan& plan);
 
+/// What makes steps of the inputs, as far as these do not show it: 0 without steps. The hash of
+/// what a result was made from is that of its feed, and this (xor).
+uint64_t HashOfSteps(const StepPlan& plan);
+
 /// Of every runner the first iterations: they need not be made again. The first and the last of
 /// them are, and must come out the same, and every feed must be what it was where that was saved:
 /// so another model, seed or input is noticed. What parts promise and cannot be read (the machine
@@ -52,8 +56,9 @@ class SavedProgress {
   /// kMalformed when what was made now is not what was saved.
   Status Check(size_t runner, int64_t iteration, const IterationResult& made);
 
-  /// kMalformed when an iteration that is here was made from another feed. Not known of JSON files.
-  Status CheckFeed(int64_t iteration, uint64_t hash);
+  /// kMalformed when an iteration that is here was made from another feed, or by other steps
+  /// (HashOfSteps). Not known of JSON files.
+  Status CheckFeed(int64_t iteration, uint64_t hash, bool in_steps);
 
   /// kMalformed. This command is not the one that saved what is here, which is to stay.
   Status Refuse(const std::string& why);

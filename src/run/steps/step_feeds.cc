@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "inputs/random_feeds.h"
+#include "run/feeds/feed_plan.h"
 #include "run/steps/step_tensors.h"
 #include "util/no_log.h"
 
@@ -20,18 +22,32 @@ Result<TensorMap> ReadInitialState(const std::string& path) {
   return *std::move(state);
 }
 
-// Zeros in the shapes that random inputs would have.
-Result<TensorMap> DrawZeros(const RunPlan& plan, std::span<const TensorInfo> inputs,
+// Zeros in the shapes that random inputs would have. Those of other inputs may say how long an axis
+// is, but nothing is drawn for them: there may be no random ones.
+Result<TensorMap> DrawZeros(RunPlan plan, std::span<const TensorInfo> inputs,
                             const std::vector<std::string>& names) {
-  RunPlan random = plan;
-  random.inputs.load_paths.clear();
-  random.inputs.iterations = 1;
+  plan.inputs.like.clear();
+  plan.inputs.from_graph = false;
   NoLog unheard;
-  VERNIER_ASSIGN_OR_RETURN(const auto stream, FeedStream::Open(random, inputs, {}, unheard));
-  VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> drawn, stream->Next());
+  RandomFeedOptions options;
+  options.seed = plan.inputs.seed;
+  options.strictness = plan.lenient ? Strictness::kPeer : Strictness::kStrict;
+  VERNIER_ASSIGN_OR_RETURN(options.shapes,
+                           ParseShapeSpecs(plan.inputs.shape_words, options.strictness));
+  VERNIER_TRY(AddFeedSources(plan, inputs, options, unheard));
+  std::vector<TensorInfo> states, others;
+  for (const TensorInfo& input : inputs) {
+    (std::ranges::find(names, input.name) != names.end() ? states : others).push_back(input);
+  }
+  std::erase_if(options.shapes, [&](const ShapeSpec& spec) {
+    const auto means = [&](const TensorInfo& input) { return MeansInput(spec.name, input.name); };
+    return std::ranges::any_of(others, means) && std::ranges::none_of(states, means);
+  });
+  VERNIER_ASSIGN_OR_RETURN(const RandomFeeds feeds,
+                           RandomFeeds::Create(std::move(options), std::move(states)));
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap drawn, feeds.Make(0, unheard));
   TensorMap zeros;
-  for (const NamedTensor& input : drawn.value_or(TensorMap())) {
-    if (std::ranges::find(names, input.name) == names.end()) continue;
+  for (const NamedTensor& input : drawn) {
     VERNIER_ASSIGN_OR_RETURN(Tensor tensor, MakeZeros(input.tensor.dtype(), input.tensor.dims()));
     zeros.push_back({input.name, std::move(tensor)});
   }
@@ -51,7 +67,8 @@ Result<std::unique_ptr<FeedStream>> OpenStepFeeds(const RunPlan& plan,
   source.inputs.assign(inputs.begin(), inputs.end());
   source.state_is_drawn = drawn;
   VERNIER_ASSIGN_OR_RETURN(source.initial, ReadInitialState(plan.steps.initial_state));
-  const std::vector<TensorInfo> whole = InputsOfSequences(*states, source.runner, inputs);
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> whole,
+                           InputsOfSequences(*states, source.runner, inputs));
   if (!drawn && !inputs.empty()) {
     source.zeros = [plan, inputs = source.inputs, names = states->StateInputs()] {
       return DrawZeros(plan, inputs, names);

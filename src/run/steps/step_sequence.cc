@@ -8,6 +8,7 @@
 
 #include "record/runner_name.h"
 #include "run/steps/step_tensors.h"
+#include "util/counted.h"
 
 namespace vernier {
 namespace {
@@ -27,8 +28,14 @@ void CompleteSlice(const std::string& runner, std::span<const TensorInfo> inputs
   if (!slice.hop && slice.size) slice.hop = *slice.size - slice.pad;
 }
 
-int64_t LengthFor(const SliceWord& slice, int64_t steps) {
-  return (steps - 1) * *slice.hop - slice.pad + *slice.size;
+// kInvalidArgument where no number holds it.
+Result<int64_t> LengthFor(const SliceWord& slice, int64_t steps) {
+  int64_t length = 0;
+  const bool overflows = __builtin_mul_overflow(steps - 1, *slice.hop, &length) ||
+                         __builtin_add_overflow(length, *slice.size - slice.pad, &length);
+  if (!overflows) return length;
+  return InvalidArgument("--steps " + std::to_string(steps) + ": that many steps of --step-slice " +
+                         slice.word + " are longer than any tensor");
 }
 
 // Wraps, as adding step by step does.
@@ -60,8 +67,7 @@ Result<std::unique_ptr<StepSequence>> StepSequence::Create(StepStates& states, S
 // Before anything runs, where the runner says what it takes.
 Status StepSequence::CheckNames() const {
   for (const NamedTensor& tensor : source_.initial) {
-    const std::vector<std::string> known = states_.StateInputs();
-    if (std::ranges::find(known, tensor.name) != known.end()) continue;
+    if (states_.MayBeginWith(tensor.name)) continue;
     return InvalidArgument("--initial-state: '" + tensor.name + "' is no input that is fed back");
   }
   return {};
@@ -182,16 +188,15 @@ Result<int64_t> StepSequence::CountSteps() const {
                        FormatDims(tensor->dims()) + ", and no axis " + std::to_string(slice.axis));
     }
     const int64_t length = tensor->dims()[slice.axis];
-    const int64_t room = length + slice.pad - *slice.size;
+    const int64_t room = length - (*slice.size - slice.pad);
     const int64_t holds = room < 0 ? 0 : room / *slice.hop + 1;
     if (!steps) steps = holds;
     if (holds >= *steps && holds > 0) continue;
     return Malformed("--step-slice " + slice.word + ": '" + slice.input + "' of sequence " +
-                     std::to_string(position_.sequence) + " has " + std::to_string(length) +
-                     " elements along axis " + std::to_string(slice.axis) + ", enough for " +
-                     std::to_string(holds) + " steps of " + std::to_string(*slice.size) +
-                     ", not for " + std::to_string(std::max<int64_t>(*steps, 1)) +
-                     " (--steps, or another slice)");
+                     std::to_string(position_.sequence) + " has " + Counted(length, "element") +
+                     " along axis " + std::to_string(slice.axis) + ", enough for " +
+                     Counted(holds, "step") + " of " + std::to_string(*slice.size) + ", not for " +
+                     std::to_string(std::max<int64_t>(*steps, 1)) + " (--steps, or another slice)");
   }
   return steps.value_or(1);
 }
@@ -224,16 +229,18 @@ Result<TensorMap> StepSequence::FeedOfStep(int64_t step) const {
   return feed;
 }
 
-std::vector<TensorInfo> InputsOfSequences(const StepStates& states, const std::string& runner,
-                                          std::span<const TensorInfo> inputs) {
+Result<std::vector<TensorInfo>> InputsOfSequences(const StepStates& states,
+                                                  const std::string& runner,
+                                                  std::span<const TensorInfo> inputs) {
   std::vector<TensorInfo> whole(inputs.begin(), inputs.end());
   for (SliceWord slice : states.words().slices) {
     CompleteSlice(runner, inputs, slice);
     if (!IsSliceOf(slice, runner) || !states.plan().steps || !slice.size || *slice.hop < 1)
       continue;
+    VERNIER_ASSIGN_OR_RETURN(const int64_t length, LengthFor(slice, *states.plan().steps));
     for (TensorInfo& info : whole) {
       const bool is_it = info.name == slice.input && info.shape && slice.axis < info.shape->size();
-      if (is_it) (*info.shape)[slice.axis] = {LengthFor(slice, *states.plan().steps), {}};
+      if (is_it) (*info.shape)[slice.axis] = {length, {}};
     }
   }
   return whole;

@@ -63,8 +63,10 @@ class StepSequence {
 };
 
 /// `inputs` as sequences are drawn for them: with `steps` the axes that slices are taken along are
-/// as long as those need. `runner` is the one whose inputs they are.
-std::vector<TensorInfo> InputsOfSequences(const StepStates& states, const std::string& runner,
-                                          std::span<const TensorInfo> inputs);
+/// as long as those need. `runner` is the one whose inputs they are. kInvalidArgument where that is
+/// more than a number holds.
+Result<std::vector<TensorInfo>> InputsOfSequences(const StepStates& states,
+                                                  const std::string& runner,
+                                                  std::span<const TensorInfo> inputs);
 
 }  // namespace vernier

@@ -152,6 +152,17 @@ TEST_F(StepSequenceTest, WhatASequenceDoesNotHaveIsNamed) {
   EXPECT_THAT(WhyNot(), HasSubstr("--advance z:+1: the inputs have no 'z'"));
 }
 
+TEST_F(StepSequenceTest, MoreStepsThanAnyTensorHoldsAreNamed) {
+  plan_.steps = 9'000'000'000'000'000'000;
+  plan_.slices = {"x:axis=1,hop=4"};
+  ASSERT_TRUE(Open().ok());
+  const std::vector<TensorInfo> inputs = {
+      {"x", DType::kFloat32, std::vector<Dim>{{1, {}}, {4, {}}}}};
+  EXPECT_THAT(InputsOfSequences(*states_, "a", inputs).status().message(),
+              HasSubstr("--steps 9000000000000000000: that many steps of --step-slice "
+                        "x:axis=1,hop=4 are longer than any tensor"));
+}
+
 TEST_F(StepSequenceTest, WordsThatAreNoneAreNamed) {
   for (const char* word : {"x", "x:size=3", "x:axis=-1", "x:axis=1,size=0", "x:axis=1,step=2",
                            "x:axis=1,size=3,pad=3"}) {

@@ -11,6 +11,10 @@ bool FeedsInput(std::span<const StatePair> pairs, const std::string& input) {
   return std::ranges::any_of(pairs, [&](const StatePair& pair) { return pair.input == input; });
 }
 
+bool IsAmongNames(std::span<const std::string> names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 // Is the source of --map-inputs this tensor, or a form of it: "state[0:1]"?
 bool IsMadeOf(const std::string& source, const std::string& tensor) {
   if (!source.starts_with(tensor)) return false;
@@ -55,29 +59,42 @@ std::vector<std::string> StepStates::DrivenInputs() const {
 
 Status StepStates::Pair(size_t runner, const RunnerSides& sides) {
   if (axis(runner)) return {};
-  VERNIER_ASSIGN_OR_RETURN(runners_[runner].pairs,
-                           PairState(words_.feed_back, sides, DrivenInputs(), used_));
+  Runner& here = runners_[runner];
+  VERNIER_ASSIGN_OR_RETURN(here.pairs, PairState(words_.feed_back, sides, DrivenInputs(), used_));
+  here.paired = true;
+  for (const TensorInfo& input : sides.inputs) here.inputs.push_back(input.name);
   if (fed_for_.empty() && !sides.inputs.empty()) fed_for_ = sides.name;
-  for (const std::string& input : StateInputs()) {
-    const bool has = sides.inputs.empty() || FindInfo(sides.inputs, input) != nullptr;
-    if (!has) runners_[runner].foreign.insert(input);
-  }
-  VERNIER_TRY(CheckAllFed(runner, sides));
+  VERNIER_TRY(CheckReference());
+  // What is found of this runner may show that one before it lacks something.
+  for (size_t i = 0; i <= runner; ++i) VERNIER_TRY(CheckFed(i));
   SayPairs(runner);
   return {};
 }
 
-// A state that stays as it was at first would look like a difference between the runners.
-Status StepStates::CheckAllFed(size_t runner, const RunnerSides& sides) const {
-  if (shares_state()) return {};
-  for (const std::string& input : StateInputs()) {
-    const bool has = FindInfo(sides.inputs, input) != nullptr;
-    if (!has || FeedsInput(runners_[runner].pairs, input)) continue;
-    return InvalidArgument("--feed-back: nothing feeds the input '" + input + "' of " + sides.name +
-                           " after the first step; say which output does: " + sides.name +
+Status StepStates::CheckReference() const {
+  const bool needed = plan_->state == StateSource::kReference && !StateInputs().empty();
+  if (!needed || !runners_.front().paired || !runners_.front().pairs.empty()) return {};
+  return InvalidArgument("--state reference: no --feed-back word is about the reference, " +
+                         names_.front() + ": add " + names_.front() + ":OUTPUT:INPUT");
+}
+
+Status StepStates::CheckFed(size_t runner) const {
+  const Runner& here = runners_[runner];
+  const std::vector<std::string> states = StateInputs();
+  if (shares_state() || !here.paired || states.empty()) return {};
+  const std::string& name = names_[runner];
+  for (const std::string& input : states) {
+    if (!IsAmongNames(here.inputs, input) || FeedsInput(here.pairs, input)) continue;
+    return InvalidArgument("--feed-back: nothing feeds the input '" + input + "' of " + name +
+                           " after the first step; say which output does: " + name +
                            ":OUTPUT:" + input);
   }
-  return {};
+  const bool for_all =
+      std::ranges::any_of(words_.feed_back, [](const auto& word) { return word.label.empty(); });
+  if (!for_all || !here.pairs.empty()) return {};
+  return InvalidArgument("--feed-back: no word is about " + name +
+                         ", whose state would stay as it is: add " + name +
+                         ":OUTPUT:INPUT, or give the other words the label of a runner");
 }
 
 void StepStates::SayPairs(size_t runner) const {
@@ -106,6 +123,12 @@ std::vector<std::string> StepStates::StateInputs() const {
   return inputs;
 }
 
+bool StepStates::MayBeginWith(const std::string& input) const {
+  if (shares_state()) return IsAmongNames(StateInputs(), input);
+  return std::ranges::any_of(runners_,
+                             [&](const Runner& runner) { return FeedsInput(runner.pairs, input); });
+}
+
 Status StepStates::Enter(const StepPosition& position, std::vector<TensorMap> slices,
                          TensorMap& feed) {
   position_ = position;
@@ -124,6 +147,7 @@ Status StepStates::Enter(const StepPosition& position, std::vector<TensorMap> sl
                        names_.front() + ", which has failed or feeds nothing back");
   }
   feed = Overlaid(std::move(feed), reference.state);
+  std::erase_if(feed, [&](const NamedTensor& tensor) { return IsForeign(reference, tensor.name); });
   for (Runner& runner : runners_) runner.state.clear();
   return {};
 }
@@ -148,11 +172,20 @@ TensorMap StepStates::WithSlices(size_t runner, const TensorMap& feed) const {
 
 TensorMap StepStates::WithState(size_t runner, const TensorMap& mapped) const {
   const Runner& here = runners_[runner];
-  if (here.state.empty()) return mapped;
+  if (shares_state() || !here.paired) return mapped;
   TensorMap fed = Overlaid(mapped, here.state);
-  // The first state of the sequence, under the names of another runner.
-  std::erase_if(fed, [&](const NamedTensor& tensor) { return here.foreign.contains(tensor.name); });
+  // At first the state may be there under another runner's names, for --map-inputs or by likeness.
+  const bool complete = std::ranges::all_of(
+      here.pairs, [&](const StatePair& pair) { return Find(fed, pair.input) != nullptr; });
+  if (!complete) return fed;
+  std::erase_if(fed, [&](const NamedTensor& tensor) { return IsForeign(here, tensor.name); });
   return fed;
+}
+
+bool StepStates::IsForeign(const Runner& runner, const std::string& input) const {
+  if (IsAmongNames(runner.inputs, input) || FeedsInput(runner.pairs, input)) return false;
+  return std::ranges::any_of(runners_,
+                             [&](const Runner& other) { return FeedsInput(other.pairs, input); });
 }
 
 Status StepStates::CheckMapped(size_t runner,

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -37,8 +36,9 @@ class StepStates {
   std::optional<size_t> axis(size_t runner) const { return runners_[runner].axis; }
 
   /// Once a runner is open, in the order of runners: decides what is fed back and says so. Errors
-  /// as PairState; kInvalidArgument for a runner with an input that is a state of the first runner
-  /// and that nothing feeds.
+  /// as PairState; kInvalidArgument for this runner or one before it: where each has a state of its
+  /// own, if nothing feeds an input that is a state of the first runner, or if words without a
+  /// label are about other runners alone; else if they are not about the reference.
   Status Pair(size_t runner, const RunnerSides& sides);
   /// kInvalidArgument for a word of --feed-back that is about no runner, once all were paired.
   Status CheckUsed() const;
@@ -47,6 +47,9 @@ class StepStates {
   const std::string& fed_for() const { return fed_for_; }
   /// The inputs of the first runner that is fed back: the tensors of a feed with the first state.
   std::vector<std::string> StateInputs() const;
+  /// May a sequence begin with a tensor of this name: is it a state of a runner, and of the
+  /// reference where all have its state?
+  bool MayBeginWith(const std::string& input) const;
 
   /// The next step. Its feed is completed with the state that all runners share. `slices` are those
   /// of runners of their own, or all steps at once, runner by runner. kUnavailable where the
@@ -55,7 +58,9 @@ class StepStates {
   /// What a runner made of this step.
   Status Remember(size_t runner, const TensorMap& outputs);
 
-  /// The feed of this step as one runner is given it, before --map-inputs and after.
+  /// The feed of this step as one runner is given it, before --map-inputs and after. With all of
+  /// its own state it has none of another's: a state that stays as it was at first would look like
+  /// a difference between the runners.
   TensorMap WithSlices(size_t runner, const TensorMap& feed) const;
   TensorMap WithState(size_t runner, const TensorMap& mapped) const;
   /// kInvalidArgument where --map-inputs feeds an input with the first state, and nothing feeds it
@@ -86,8 +91,9 @@ class StepStates {
  private:
   struct Runner {
     std::optional<size_t> axis;
+    bool paired = false;
     std::vector<StatePair> pairs;
-    std::set<std::string> foreign;  // state inputs of the first runner that this one lacks
+    std::vector<std::string> inputs;  // empty: it does not say
     TensorMap slices;
     TensorMap state;  // by its inputs
     TensorMap next;
@@ -99,7 +105,9 @@ class StepStates {
     return plan_->state == StateSource::kReference || names_.size() == 1;
   }
   std::vector<std::string> DrivenInputs() const;
-  Status CheckAllFed(size_t runner, const RunnerSides& sides) const;
+  Status CheckReference() const;
+  Status CheckFed(size_t runner) const;
+  bool IsForeign(const Runner& runner, const std::string& input) const;
   void SayPairs(size_t runner) const;
 
   const StepPlan* plan_;

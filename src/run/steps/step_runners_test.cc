@@ -1,0 +1,191 @@
+// Runs of steps whose runners differ: in the names of their states, in what words say of them, or
+// because one takes all steps at once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "run/steps/step_runs_for_test.h"
+
+namespace vernier {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing_workers::FakeAnswer;
+using testing_workers::FakeModel;
+using testing_workers::FloatInfo;
+using testing_workers::Floats;
+using testing_workers::Recurs;
+using testing_workers::StepRunsTest;
+
+// b as it is, but its input and output have other names.
+FakeModel Renamed(const std::string& input, const std::string& output) {
+  FakeModel model = Recurs(1);
+  model.inputs[1].name = input;
+  model.outputs[1].name = output;
+  model.infer = [input, output](const TensorMap& feed, int64_t run) {
+    TensorMap usual = feed;
+    for (NamedTensor& tensor : usual) {
+      if (tensor.name == input) tensor.name = "state";
+    }
+    FakeAnswer answer = Recurs(1).infer(usual, run);
+    answer.outputs->back().name = output;
+    return answer;
+  };
+  return model;
+}
+
+TEST_F(StepRunsTest, RunnersMayCallTheirStateDifferently) {
+  plan_.steps.feed_back = {"state_n:state", "hn:h"};
+  plan_.inputs.map_words = {"b:h=state"};
+  plan_.output_map_words = {"a:state_n=hn"};
+  const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", Renamed("h", "hn")}});
+  EXPECT_THAT(ran.record.error, IsEmpty());
+  EXPECT_FALSE(ran.faults.any());
+  ExpectSums("b");
+  EXPECT_EQ(Output(ran, "state_n").compared, 4);
+}
+
+TEST_F(StepRunsTest, StatesAreCrossedUnderTheNamesOfTheReference) {
+  plan_.steps.state = StateSource::kCross;
+  plan_.steps.feed_back = {"state_n:state", "hn:h"};
+  plan_.inputs.map_words = {"b:h=state"};
+  plan_.output_map_words = {"a:state_n=hn"};
+  const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", Renamed("h", "hn")}});
+  EXPECT_THAT(ran.record.error, IsEmpty());
+  EXPECT_EQ(Output(ran, "y").time->crossed->steps, 8);
+  EXPECT_FALSE(Output(ran, "y").time->crossed->first_bad_step);
+}
+
+// Recurs(1) over four steps of two elements in one inference.
+FakeModel TakesAll() {
+  FakeModel model;
+  model.inputs = {FloatInfo("x", {8}), FloatInfo("state", {2})};
+  model.outputs = {FloatInfo("y", {8}), FloatInfo("state_n", {2})};
+  model.infer = [](const TensorMap& feed, int64_t) {
+    const auto x = Find(feed, "x")->As<float>();
+    const auto first = Find(feed, "state")->As<float>();
+    std::vector<float> state(first.begin(), first.end()), y;
+    for (size_t i = 0; i < x.size(); ++i) y.push_back(state[i % 2] += x[i]);
+    return FakeAnswer{FakeAnswer::Kind::kOutputs,
+                      TensorMap{{"y", Floats({8}, y)}, {"state_n", Floats({2}, state)}}};
+  };
+  return model;
+}
+
+TEST_F(StepRunsTest, ARunnerThatTakesAllStepsAtOnceIsComparedStepByStep) {
+  plan_.steps.slices = {"x:axis=0"};
+  plan_.steps.axes = {"b:0"};
+  plan_.output_map_words = {"b:state_n="};
+  for (const std::string schedule : {"in turn", "side by side", "one after another"}) {
+    SCOPED_TRACE(schedule);
+    observer_ = {};
+    plan_.runners.clear();
+    plan_.execution.parallel = schedule == "side by side";
+    plan_.execution.sequential = schedule == "one after another";
+    plan_.execution.warm_up = schedule == "in turn" ? 1 : 0;
+    const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", TakesAll()}});
+    EXPECT_THAT(ran.record.error, IsEmpty());
+    EXPECT_FALSE(ran.faults.any());
+    ASSERT_EQ(observer_.made["b"].size(), 8u);
+    EXPECT_EQ(observer_.made["a"], observer_.made["b"]);
+    EXPECT_EQ(Output(ran, "y").compared, 8);
+    EXPECT_EQ(ran.record.pairs[0].passed_iterations, 8);
+    EXPECT_THAT(ran.record.notes, testing::Contains(HasSubstr("'state_n' is of no step")));
+  }
+}
+
+TEST_F(StepRunsTest, OutputsWithoutStepsAreNamed) {
+  plan_.steps.slices = {"x:axis=0"};
+  plan_.steps.axes = {"b:1"};
+  EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", TakesAll()}}).record.error,
+              HasSubstr("--steps-axis b:1, 'x': the shape (2,) has no axis 1"));
+  plan_.runners.clear();
+  plan_.steps.axes = {"b:0"};
+  FakeModel sums = TakesAll();
+  sums.infer = [](const TensorMap& feed, int64_t run) {
+    FakeAnswer answer = TakesAll().infer(feed, run);
+    answer.outputs->erase(answer.outputs->begin());
+    return answer;
+  };
+  EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", sums}}).record.error,
+              HasSubstr("no output of b has 4 steps along axis 0, but 'state_n' (2,)"));
+}
+
+TEST_F(StepRunsTest, AStateThatNothingFeedsIsNamed) {
+  plan_.steps.feed_back = {"a:state_n:state"};
+  EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", Recurs(1)}}).record.error,
+              HasSubstr("nothing feeds the input 'state' of b after the first step"));
+  plan_.runners.clear();
+  plan_.inputs.map_words = {"b:h=state"};
+  EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", Renamed("h", "hn")}}).record.error,
+              HasSubstr("nothing feeds the input 'h' of b"));
+  plan_.runners.clear();
+  plan_.inputs.map_words.clear();
+  plan_.steps.feed_back = {"state_n:state", "gn:g"};
+  EXPECT_THAT(Run({{"a", Recurs(1)}}).record.error,
+              HasSubstr("--feed-back gn:g: no runner has such an output and input"));
+}
+
+TEST_F(StepRunsTest, ARunnerIsCheckedAgainstThoseBehindIt) {
+  plan_.steps.feed_back = {"b:state_n:state"};
+  EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", Recurs(1)}}).record.error,
+              HasSubstr("nothing feeds the input 'state' of a after the first step"));
+}
+
+TEST_F(StepRunsTest, ARunnerThatNoWordIsAboutIsNamed) {
+  plan_.steps.feed_back = {"state_n:state"};
+  EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", Renamed("h", "hn")}}).record.error,
+              HasSubstr("--feed-back: no word is about b, whose state would stay as it is: add "
+                        "b:OUTPUT:INPUT"));
+  plan_.runners.clear();
+  plan_.steps.feed_back = {"hn:h"};
+  EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", Renamed("h", "hn")}}).record.error,
+              HasSubstr("no word is about a"));
+  plan_.runners.clear();
+  plan_.steps.state = StateSource::kReference;
+  EXPECT_THAT(Run({{"a", Recurs(1)}, {"b", Renamed("h", "hn")}}).record.error,
+              HasSubstr("--state reference: no --feed-back word is about the reference, a"));
+}
+
+TEST_F(StepRunsTest, ARunnerWithoutAWordIsNotGivenTheStateOfAnother) {
+  plan_.steps.feed_back = {"a:state_n:state"};
+  const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", Renamed("h", "hn")}});
+  EXPECT_TRUE(ran.faults.any());
+  EXPECT_THAT(observer_.made["b"], IsEmpty());
+}
+
+TEST_F(StepRunsTest, TheFirstStateIsPairedByLikenessAndThenEachRunnersOwn) {
+  plan_.steps.feed_back = {"state_n:state", "hn:h"};
+  plan_.output_map_words = {"a:state_n=hn"};
+  EXPECT_FALSE(Run({{"a", Recurs(1)}, {"b", Renamed("h", "hn")}}).faults.any());
+  ExpectSums("b");
+}
+
+TEST_F(StepRunsTest, ALoneRunnerThatFailsIsAllThatIsSaid) {
+  FakeModel dies = Recurs(1);
+  dies.infer = [](const TensorMap& feed, int64_t run) {
+    return run == 1 ? testing_workers::Dies() : Recurs(1).infer(feed, run);
+  };
+  const RunOutcome ran = Run({{"a", dies}});
+  EXPECT_TRUE(ran.faults.backend);
+  EXPECT_THAT(ran.record.error, Not(HasSubstr("needs the state")));
+}
+
+TEST_F(StepRunsTest, WithoutItsReferenceARunEnds) {
+  plan_.steps.state = StateSource::kReference;
+  FakeModel dies = Recurs(1);
+  dies.infer = [](const TensorMap& feed, int64_t run) {
+    return run == 1 ? testing_workers::Dies() : Recurs(1).infer(feed, run);
+  };
+  const RunOutcome ran = Run({{"a", dies}, {"b", Recurs(1)}});
+  EXPECT_TRUE(ran.faults.backend);
+  EXPECT_THAT(ran.record.error, HasSubstr("step 2 needs the state of a, which has failed"));
+}
+
+}  // namespace
+}  // namespace vernier
