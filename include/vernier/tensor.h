@@ -77,8 +77,8 @@ class Tensor {
   /// is not enough memory.
   static Result<Tensor> Copy(DType dtype, Dims dims, std::span<const std::byte> bytes);
 
-  /// A string tensor of the given values, in C order. There must be as many values as dims have
-  /// elements. kInternal if there is not enough memory.
+  /// A string tensor of the given values, in C order. kMalformed unless there are as many values as
+  /// dims have elements; kInternal if there is not enough memory.
   static Result<Tensor> FromStrings(Dims dims, std::span<const std::string> values);
 
   DType dtype() const { return dtype_; }

@@ -268,6 +268,22 @@ Status CheckBundlePlace(const ParsedArgs& args) {
   return {};
 }
 
+Status CheckFilesOfRun(const ParsedArgs& args, const ParsedArgs& run) {
+  Files own(args), of_run(run);
+  AddWritten(args, own);
+  AddWritten(run, of_run);
+  AddRead(run, of_run);
+  for (const NamedFile& file : own.all()) {
+    for (const NamedFile& other : of_run.all()) {
+      if (file.place != other.place) continue;
+      return InvalidArgument(file.flag + ": '" + file.path + "' is a file of one of the runs" +
+                             (other.flag.empty() ? "" : " (" + other.flag + ")") +
+                             ": name another file");
+    }
+  }
+  return {};
+}
+
 std::vector<std::string> FilesRead(const ParsedArgs& args) {
   Files read(args);
   AddRead(args, read);

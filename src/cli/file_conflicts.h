@@ -20,6 +20,10 @@ namespace vernier {
 Status CheckFileConflicts(const ParsedArgs& args, std::string_view output = {},
                           std::span<const std::string> also_read = {});
 
+/// kInvalidArgument, in one sentence, where a file that options of `args` write is one that `run`,
+/// a command line that it carries out, writes or reads.
+Status CheckFilesOfRun(const ParsedArgs& args, const ParsedArgs& run);
+
 /// The files that the command line names to be read, in no order; without weights of models.
 std::vector<std::string> FilesRead(const ParsedArgs& args);
 

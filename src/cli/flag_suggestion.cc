@@ -28,12 +28,13 @@ constexpr RemovedFlag kRemoved[] = {
 
 // Frameworks and options under names that people know them by.
 constexpr RemovedFlag kAlsoKnownAs[] = {
-    {"--ort", "--onnxrt"},          {"--onnxruntime", "--onnxrt"},
-    {"--onnx-runtime", "--onnxrt"}, {"--ov", "--openvino"},
-    {"--pytorch", "--torch"},       {"--torchscript", "--torch"},
-    {"--tensorflow", "--tf"},       {"--keras", "--tf"},
-    {"--tensorrt", "--trt"},        {"--reference-evaluator", "--onnxref"},
-    {"--metric", "--compare"},      {"--metrics", "--compare"},
+    {"--ort", "--onnxrt"},           {"--onnxruntime", "--onnxrt"},
+    {"--onnx-runtime", "--onnxrt"},  {"--ov", "--openvino"},
+    {"--pytorch", "--torch"},        {"--torchscript", "--torch"},
+    {"--tensorflow", "--tf"},        {"--keras", "--tf"},
+    {"--tensorrt", "--trt"},         {"--reference-evaluator", "--onnxref"},
+    {"--metric", "--compare"},       {"--metrics", "--compare"},
+    {"--outputs", "--onnx-outputs"}, {"--outputs-by-type", "--onnx-outputs-by-type"},
 };
 
 // "--onnxrt" for "--ort"; any other word stays as it is.

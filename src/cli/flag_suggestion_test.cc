@@ -23,6 +23,12 @@ TEST(SuggestFlag, KnowsFrameworksByOtherNames) {
   EXPECT_EQ(SuggestFlag(FindCommand("compare")->options(), "--ort"), std::nullopt);
 }
 
+TEST(SuggestFlag, MarksOutputsAsEveryRunnerOfOnnxDoes) {
+  const OptionTable table = RunOptionTable();
+  EXPECT_EQ(SuggestFlag(table, "--outputs-by-type"), "--onnx-outputs-by-type");
+  EXPECT_EQ(SuggestFlag(table, "--outputs"), "--onnx-outputs");
+}
+
 TEST(ExplainElsewhere, NamesTheCommandThatHasTheFlag) {
   EXPECT_EQ(ExplainElsewhere(*FindCommand("batch"), "--onnxrt"),
             "--onnxrt is an option of run: it goes behind --, as in vernier batch ... -- --onnxrt");

@@ -118,6 +118,11 @@ Result<Tensor> Tensor::Copy(DType dtype, Dims dims, std::span<const std::byte> b
 }
 
 Result<Tensor> Tensor::FromStrings(Dims dims, std::span<const std::string> values) {
+  // What is too much would be read as text of the last value.
+  if (ElementCount(dims) != std::optional(static_cast<int64_t>(values.size()))) {
+    return Malformed(std::to_string(values.size()) + " strings do not fill the shape " +
+                     FormatDims(dims));
+  }
   std::vector<std::byte> bytes((values.size() + 1) * sizeof(int64_t));
   int64_t offset = 0;
   for (size_t i = 0; i < values.size(); ++i) {

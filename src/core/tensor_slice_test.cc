@@ -79,6 +79,17 @@ TEST(TensorSlice, TakesStringsAndNibbles) {
   EXPECT_EQ(taken.bytes()[0], std::byte{0x32});
 }
 
+TEST(Tensor, TakesAsManyStringsAsItsShapeHas) {
+  const std::vector<std::string> words = {"a", "b"};
+  for (const Dims& dims : {Dims{1}, Dims{3}, Dims{}, Dims{-2}}) {
+    EXPECT_EQ(Tensor::FromStrings(dims, words).status().code(), StatusCode::kMalformed);
+  }
+  EXPECT_EQ(Tensor::FromStrings({1}, words).status().message(),
+            "2 strings do not fill the shape (1,)");
+  EXPECT_TRUE(Tensor::FromStrings({2, 1}, words).ok());
+  EXPECT_TRUE(Tensor::FromStrings({0}, {}).ok());
+}
+
 TEST(TensorSlice, SharesWhatIsTakenWhole) {
   const Tensor tensor = Counting();
   EXPECT_EQ(TakeForm(tensor, {})->bytes().data(), tensor.bytes().data());

@@ -82,7 +82,7 @@ class Completion {
 
   Result<CompletedShapes> Run() {
     VERNIER_TRY(ReadSizes());
-    VERNIER_TRY(CheckNames());
+    VERNIER_TRY(CheckDimNames(given_, inputs_));
     CountTurns();
     for (size_t turn = 0; turn < turns_; ++turn) {
       VERNIER_ASSIGN_OR_RETURN(TurnSizes sizes, ReadTurn(turn));
@@ -122,33 +122,6 @@ class Completion {
     Result<std::vector<DimSize>> found = SizesByName(known_.found, inputs_);
     found_ = found.ok() ? *std::move(found)
                         : std::vector<DimSize>(known_.found.begin(), known_.found.end());
-    return {};
-  }
-
-  Status CheckNames() const {
-    std::vector<std::string> names;
-    for (const TensorInfo& input : inputs_) {
-      ForEachFree(input, [&](size_t axis, const Dim&) {
-        const std::string key = DimensionKey(input, axis);
-        if (!Has(names, key)) names.push_back(key);
-      });
-    }
-    for (const DimSize& size : given_) {
-      const bool any = std::ranges::any_of(inputs_, [&](const TensorInfo& input) {
-        bool means = false;
-        ForEachFree(input, [&](size_t axis, const Dim&) {
-          means |= FindDimSize(std::span(&size, 1), input, axis).has_value();
-        });
-        return means;
-      });
-      if (any) continue;
-      const std::vector<std::string_view> known(names.begin(), names.end());
-      const std::string near = NearestName(size.dimension, known);
-      return Malformed("--dim: the model leaves no dimension '" + size.dimension + "' free; " +
-                       (names.empty() ? "all sizes of its inputs are fixed"
-                                      : "it leaves free " + FormatPythonList(names)) +
-                       (near.empty() ? "" : "; did you mean '" + near + "'?"));
-    }
     return {};
   }
 
@@ -313,6 +286,33 @@ Result<std::vector<DimSize>> SizesByName(std::span<const DimSize> sizes,
     }
   }
   return named;
+}
+
+Status CheckDimNames(std::span<const DimSize> given, std::span<const TensorInfo> inputs) {
+  std::vector<std::string> names;
+  for (const TensorInfo& input : inputs) {
+    ForEachFree(input, [&](size_t axis, const Dim&) {
+      const std::string key = DimensionKey(input, axis);
+      if (!Has(names, key)) names.push_back(key);
+    });
+  }
+  for (const DimSize& size : given) {
+    const bool any = std::ranges::any_of(inputs, [&](const TensorInfo& input) {
+      bool means = false;
+      ForEachFree(input, [&](size_t axis, const Dim&) {
+        means |= FindDimSize(std::span(&size, 1), input, axis).has_value();
+      });
+      return means;
+    });
+    if (any) continue;
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    const std::string near = NearestName(size.dimension, known);
+    return Malformed("--dim: the model leaves no dimension '" + size.dimension + "' free; " +
+                     (names.empty() ? "all sizes of its inputs are fixed"
+                                    : "it leaves free " + FormatPythonList(names)) +
+                     (near.empty() ? "" : "; did you mean '" + near + "'?"));
+  }
+  return {};
 }
 
 Result<CompletedShapes> CompleteShapes(std::vector<ShapeSpec> shapes,

@@ -32,6 +32,9 @@ std::optional<int64_t> FindDimSize(std::span<const DimSize> sizes, const TensorI
 Result<std::vector<DimSize>> SizesByName(std::span<const DimSize> sizes,
                                          std::span<const TensorInfo> inputs);
 
+/// kMalformed where a size is of no dimension that these inputs leave free.
+Status CheckDimNames(std::span<const DimSize> given, std::span<const TensorInfo> inputs);
+
 /// What is known of sizes beyond the shapes that were given for inputs.
 struct KnownSizes {
   std::span<const DimSize> given = {};  ///< --dim

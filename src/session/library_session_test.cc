@@ -70,6 +70,17 @@ TEST(ValidatePlan, RefusesToSaveJsonUnderTheNameOfAnotherFormat) {
   }
 }
 
+TEST(ValidatePlan, RefusesPicturesOfWhatSimpleDoesNotCompare) {
+  RunPlan plan;
+  plan.pictures.heatmaps = "maps";
+  EXPECT_TRUE(ValidatePlan(plan).ok()) << ValidatePlan(plan).message();
+  plan.compare.functions = {CompareFunction::kScript};
+  EXPECT_EQ(ValidatePlan(plan).code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(ValidatePlan(plan).message(), HasSubstr("--save-heatmaps"));
+  plan.lenient = true;  // Polygraphy ignores it
+  EXPECT_TRUE(ValidatePlan(plan).ok()) << ValidatePlan(plan).message();
+}
+
 TEST(Checks, RefuseNamesThatDoNotExist) {
   const RunPlan plan = PlanOf("onnxrt", "m.onnx");
   ExtremesOptions extremes;

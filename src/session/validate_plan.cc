@@ -1,4 +1,5 @@
 // What can be known of a plan before anything is opened.
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -9,8 +10,10 @@
 #include <vector>
 
 #include "blame/probe/reference_choice.h"
+#include "inputs/dim_sizes.h"
 #include "io/results/file_kind.h"
 #include "model/onnx/model_type.h"
+#include "model/onnx/onnx_model.h"
 #include "run/comparison/name_maps.h"
 #include "run/saved/row_writer.h"
 #include "run/steps/step_words.h"
@@ -98,6 +101,25 @@ Status CheckRows(const RunPlan& plan) {
                          "'");
 }
 
+// Pictures are of what `simple` finds. Polygraphy ignores these flags beside other functions.
+Status CheckPictures(const RunPlan& plan) {
+  const auto& functions = plan.compare.functions;
+  if (plan.lenient ||
+      std::find(functions.begin(), functions.end(), CompareFunction::kSimple) != functions.end()) {
+    return {};
+  }
+  const PicturePlan& pictures = plan.pictures;
+  const std::string_view flag = !pictures.heatmaps.empty()      ? "--save-heatmaps"
+                                : pictures.show_heatmaps        ? "--show-heatmaps"
+                                : !pictures.error_plots.empty() ? "--save-error-metrics-plot"
+                                : pictures.show_error_plots     ? "--show-error-metrics-plot"
+                                                                : "";
+  if (flag.empty()) return {};
+  return InvalidArgument(std::string(flag) +
+                         ": pictures are of what the comparison function 'simple' finds, which is "
+                         "not selected; add 'simple' to --compare");
+}
+
 // A misspelt name must not cost the time until the script is wanted.
 Status CheckScripts(const RunPlan& plan) {
   for (const ScriptFunction* script :
@@ -108,6 +130,22 @@ Status CheckScripts(const RunPlan& plan) {
                      " from script: " + script->path + "\nNote: Error was: there is no such file");
   }
   return {};
+}
+
+// The files know the names of --dim before a framework has loaded them. Others than ONNX, and what
+// a script makes of one, are not known here.
+Status CheckDims(const RunPlan& plan) {
+  if (plan.inputs.dims.empty() || plan.runners.empty()) return {};
+  std::vector<TensorInfo> inputs;
+  for (const RunnerPlan& runner : plan.runners) {
+    const bool onnx = ModelTypeFromName(runner.model.type) == ModelType::kOnnx;
+    if (!onnx || runner.backend == "python") return {};
+    const Result<OnnxModel> model = OnnxModel::Open(runner.model.path);
+    if (!model.ok()) return {};  // the runner says so
+    std::vector<TensorInfo> own = model->RequiredInputs();
+    inputs.insert(inputs.end(), own.begin(), own.end());
+  }
+  return CheckDimNames(plan.inputs.dims, inputs);
 }
 
 // Whoever compares, saves and maps tells runners by their names.
@@ -254,9 +292,11 @@ Status ValidatePlan(const RunPlan& plan) {
   VERNIER_TRY(CheckPaths(plan));
   VERNIER_TRY(CheckPlanFiles(plan));
   VERNIER_TRY(CheckRows(plan));
+  VERNIER_TRY(CheckPictures(plan));
   VERNIER_TRY(CheckScripts(plan));
   VERNIER_TRY(CheckMaps(plan));
   VERNIER_TRY(CheckSteps(plan));
+  VERNIER_TRY(CheckDims(plan));
   if (plan.blame) VERNIER_TRY(CheckSides(plan, plan.blame->reference));
   return CheckAverageOptions(plan.compare);
 }

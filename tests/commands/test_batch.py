@@ -170,6 +170,14 @@ class Batch(Case):
         self.assertEqual(ended.code, 2, ended.out)
         self.assertRegex(ended.out, r"models/a.onnx +usage error +- ")
 
+    def test_a_page_lists_the_options_that_were_given(self):
+        for words, saved in (([], False), (["--save-record", "r.json"], True)):
+            ended = self.batch("models/a.onnx", "--", "--onnxrt", "--report", "p.html", *words)
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            page = self.path("a-p.html").read_text()
+            self.assertNotRegex(page, r'"/[^"]*/vernier-[^"/]*/0\.json"')
+            self.assertEqual('"--save-record","a-r.json"' in page, saved)
+
     def test_saved_names_have_the_stem(self):
         ended = self.batch("models", "models/a.onnx", "--", "--identity")
         self.assertNotEqual(ended.code, 0)
@@ -209,6 +217,20 @@ class Batch(Case):
             self.assertIn(ended.code, (2, 3), words)
             self.assertIn(text, ended.err)
             self.assertEqual(ended.out, "", words)
+
+    def test_its_own_files_are_none_of_its_runs(self):
+        self.path("in.xml").write_text("inputs")
+        for own, of_run, said in (
+                (["--log-file", "a-run.log"], ["--log-file", "run.log"], "(--log-file)"),
+                (["--report", "a-all.xml"], ["--report", "all.xml"], "(--report)"),
+                (["--report", "in.xml"], ["--load-inputs", "in.xml"], "(--load-inputs)")):
+            ended = self.batch("models/*.onnx", *own, "--", "--onnxrt", *of_run)
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn(f"{own[0]}: '{own[1]}' is a file of one of the runs {said}: name another "
+                          "file", ended.err)
+        ended = self.batch("models/a.onnx", "--log-file", "run.log", "--", "--onnxrt",
+                           "--log-file", "run.log")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
 
     def test_options_of_run_go_behind_the_dashes(self):
         for words in (["--onnxrt"], ["--rtol", "1", "--", "--onnxrt"]):

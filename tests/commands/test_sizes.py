@@ -100,6 +100,8 @@ class Sizes(Case):
         ended = self.shapes("--dim", "seq=3", code=3)
         self.assertIn("the model leaves no dimension 'seq' free; it leaves free ['batch', "
                       "'sequence', 'frames[2]']; did you mean 'sequence'?", ended.err + ended.out)
+        # The file says so: nothing is loaded for that.
+        self.assertNotIn("Inference Session", ended.out)
         ended = self.shapes("--dim", "sequence=3", "--input-shapes", "ids:[1,4]", code=3)
         self.assertIn("'sequence' is 3, and 4 in the shape given", ended.err + ended.out)
 

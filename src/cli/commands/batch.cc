@@ -11,6 +11,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
+#include "cli/file_conflicts.h"
 #include "cli/option_sets.h"
 #include "cli/script/shell_command.h"
 #include "report/files/junit.h"
@@ -65,6 +66,16 @@ Result<BatchPlan> BindBatch(const ParsedArgs& args, std::span<const std::string>
   return plan;
 }
 
+// Its own log and report have names that no run derives from its model's.
+Status CheckFilesOfRuns(const ParsedArgs& args, const BatchPlan& plan) {
+  const OptionTable table = RunOptionTable();
+  for (const BatchRun& run : plan.runs) {
+    const ParseResult parsed = ParseCommandLine(table, std::span(run.words).subspan(2));
+    VERNIER_TRY(CheckFilesOfRun(args, parsed.args));
+  }
+  return {};
+}
+
 // What every model would be refused for alike is wrong with the options, and is said once.
 Status CheckOptionsOfAll(const BatchPlan& plan, const Invocation& invocation) {
   if (plan.runs.size() < 2) return {};
@@ -94,6 +105,9 @@ int BatchCommand(std::span<const std::string> words, const Invocation& invocatio
   ConsoleLog& log = *start.log;
   Result<BatchPlan> plan = BindBatch(start.args, options, invocation);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
+  if (Status own = CheckFilesOfRuns(start.args, *plan); !own.ok()) {
+    return EndCommand(own, invocation, log);
+  }
   if (Status alike = CheckOptionsOfAll(*plan, invocation); !alike.ok()) {
     return EndCommand(alike, invocation, log);
   }

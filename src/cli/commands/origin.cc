@@ -1,5 +1,7 @@
 #include "cli/commands/origin.h"
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,9 +11,18 @@
 namespace vernier {
 namespace {
 
-std::vector<SettingRecord> Settings(const ParsedArgs& args, const OptionTable& table) {
+// A batch has the record of a run saved for itself, by a word that it shows to nobody.
+bool IsOfBatch(const GivenOption& given, std::span<const std::string> shown) {
+  if (given.row->dest != "save_record" || given.values.empty()) return false;
+  return std::ranges::none_of(
+      shown, [&](const std::string& word) { return word.ends_with(given.values.back()); });
+}
+
+std::vector<SettingRecord> Settings(const ParsedArgs& args, const OptionTable& table,
+                                    std::span<const std::string> shown) {
   std::vector<SettingRecord> settings;
   for (const GivenOption& given : args.given()) {
+    if (IsOfBatch(given, shown)) continue;
     const std::string name =
         given.row->IsPositional() ? std::string(given.row->dest) : std::string(given.flag);
     settings.push_back({name, JoinForShell(given.values), true});
@@ -29,7 +40,7 @@ OriginRecord DescribeOrigin(const ParsedArgs& args, const OptionTable& table,
                             const Invocation& invocation) {
   OriginRecord origin = DescribeMachine(invocation.now);
   origin.words = invocation.words;
-  origin.settings = Settings(args, table);
+  origin.settings = Settings(args, table, invocation.words);
   return origin;
 }
 

@@ -62,6 +62,20 @@ uint64_t IterationOf(const ArchiveNameTable& names, uint32_t index) {
   return names.PartsOf(index)->iteration;
 }
 
+// Iterations are paired by their place: behind a gap, those of other numbers would be compared.
+Status CheckNoGap(const TensorArchive& archive, const std::string& name, Indices members) {
+  const ArchiveNameTable& names = archive.names();
+  for (size_t i = 1; i < members.size(); ++i) {
+    const uint64_t last = IterationOf(names, members[i - 1]);
+    const uint64_t next = IterationOf(names, members[i]);
+    if (next <= last + 1) continue;
+    return Bad(archive, "runner '" + name + "' has the iterations " + std::to_string(last) +
+                            " and " + std::to_string(next) +
+                            ", and none between them: number them without gaps");
+  }
+  return {};
+}
+
 // Iterations are those that have tensors.
 ArchiveIndex::Run MakeRun(const ArchiveNameTable& names, std::string name, Indices members) {
   ArchiveIndex::Run run{.name = std::move(name),
@@ -156,7 +170,10 @@ Result<ArchiveIndex> IndexArchive(const TensorArchive& archive) {
     std::erase(grouped.keys, known.key);
   }
   for (const std::string& key : grouped.keys) {
-    index.runs.push_back(MakeRun(names, PercentDecode(key), Take(grouped, key)));
+    const Indices members = Take(grouped, key);
+    std::string name = PercentDecode(key);
+    if (!name.empty()) VERNIER_TRY(CheckNoGap(archive, name, members));
+    index.runs.push_back(MakeRun(names, std::move(name), members));
   }
   return index;
 }

@@ -31,7 +31,8 @@ struct ArchiveIndex {
 };
 
 /// Groups by the names of io/archive_names.h. Names of any other form make one iteration; mixed
-/// forms are kMalformed, and so are metadata that do not fit the names.
+/// forms are kMalformed, and so are metadata that do not fit the names, and without metadata a gap
+/// between the iterations of a runner (the first may have any number).
 Result<ArchiveIndex> IndexArchive(const TensorArchive& archive);
 
 /// Reads one iteration.

@@ -93,7 +93,7 @@ TEST_P(Archives, IterationsComeInTheirOrderWhateverTheFiles) {
       .is_results = true, .runs = {RunOf("a", 3), RunOf("b", 2)}, .feed_count = std::nullopt};
   const auto archive =
       Written({"b/0000000001/y", "a/0000000002/y", "a/0000000000/y", "b/0000000001/x",
-               "c/0000000007/z", "a/0000000002/x", "c/0000000003/z"},
+               "c/0000000007/z", "a/0000000002/x", "c/0000000006/z"},
               SampleTensor(DType::kFloat32, {2}), metadata);
   const auto index = IndexArchive(*archive);
   ASSERT_TRUE(index.ok()) << index.status().message();
@@ -103,6 +103,20 @@ TEST_P(Archives, IterationsComeInTheirOrderWhateverTheFiles) {
   EXPECT_EQ(index->runs[0].Details(2).runner_name, "a");
   EXPECT_EQ(index->runs[0].Details(2).runtime_s, 2.5);
   EXPECT_EQ(index->runs[0].Details(1).runtime_s, std::nullopt);
+}
+
+// Places decide what is compared: 2 would be compared with another file's 1.
+TEST_P(Archives, IterationsThatAreMissingAreNotSkipped) {
+  const auto open = [&](const std::vector<std::string>& names) {
+    return IndexArchive(*Written(names, SampleTensor(DType::kFloat32, {2}), {})).status();
+  };
+  const Status status = open({"c/0000000002/z", "c/0000000000/z", "c/0000000000/x"});
+  EXPECT_EQ(status.code(), StatusCode::kMalformed);
+  EXPECT_NE(status.message().find("runner 'c' has the iterations 0 and 2, and none between them"),
+            std::string::npos)
+      << status.message();
+  EXPECT_TRUE(open({"c/0000000002/z", "c/0000000001/z"}).ok());
+  EXPECT_TRUE(open({"0000000000/x", "0000000002/x"}).ok());  // feeds, which are taken in turn
 }
 
 // One string for each tensor's name would be more than that. bfloat16 has a record of its type

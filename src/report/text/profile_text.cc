@@ -83,7 +83,9 @@ std::string FormatProfile(const RunRecord& given, size_t layers) {
   std::string text = FormatNumbers(rows);
   for (const ProfilePoint& point : profile.points) {
     if (!point.failure.empty()) {
-      text += "  " + point.runner + " with " + point.shapes + ": FAILED, " + point.failure + "\n";
+      // One that was not opened has no shapes but those that were given.
+      const std::string with = point.shapes.empty() ? "" : " with " + point.shapes;
+      text += "  " + point.runner + with + ": FAILED, " + point.failure + "\n";
     }
     text += LayerLines(point, layers);
   }

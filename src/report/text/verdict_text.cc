@@ -66,9 +66,11 @@ VerdictText ProfileVerdict(const ProfileRecord& profile) {
     wrong += !passed && !agrees;
     rejected += !passed && agrees;
     if (!passed && agrees && why.empty()) why = point.accuracy.why;
+    if (point.shapes.empty()) continue;  // of a runner that was not opened
     shapes += point.shapes != last;
     last = point.shapes;
   }
+  if (shapes == 0 && !profile.points.empty()) shapes = 1;
   const std::string what = Number(profile.runners.size(), "runner", "runners") + " measured with " +
                            Number(shapes, "set of shapes", "sets of shapes");
   if (wrong > 0) {

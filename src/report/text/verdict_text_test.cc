@@ -103,6 +103,21 @@ TEST(DescribeFailure, NamesWhatIsOverItsErrorBound) {
 }
 
 // A saved record may hold anything.
+TEST(DecideVerdict, ARunnerThatWasNotOpenedAddsNoSetOfShapes) {
+  RunRecord record;
+  record.profile.emplace();
+  ProfilePoint missing, measured;
+  missing.failure = "TensorRT was not found";
+  measured.shapes = "x:[1,3]";
+  record.profile->runners.resize(2);
+  for (const auto& points : {std::vector{missing, measured}, std::vector{measured, missing}}) {
+    record.profile->points = points;
+    EXPECT_NE(DecideVerdict(record).sentence.find("2 runners measured with 1 set of shapes"),
+              std::string::npos)
+        << DecideVerdict(record).sentence;
+  }
+}
+
 TEST(DecideVerdict, AProfileWithoutRunnersHasAVerdict) {
   RunRecord record;
   record.profile.emplace();
