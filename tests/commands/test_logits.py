@@ -78,9 +78,9 @@ class Gates(Logits):
 
     def test_an_error_in_one_class_does_not_excuse_its_own_flips(self):
         a = np.zeros((100, 50), np.float32)
-        a[:, 0] = 1
+        a[:, 0] = 2
         b = a.copy()
-        b[:, 7] = 1.5
+        b[:, 7] = 2.5
         logits = self.compare({"y": a}, {"y": b}, "--logits-kl-threshold", "inf",
                               code=1)["outputs"][0]["logits"]
         self.assertEqual((logits["flips"], logits["close_flips"]), (100, 0))

@@ -93,9 +93,9 @@ class ProfileVerdicts(Case):
                      for made in ([y, z], [z]))
         found = self.judge(both, one, "--report", "p.xml", code=4)
         self.assertFalse(found["compared"])
-        self.assertIn("output 'y' was not compared", found["why"])
+        self.assertIn("no counterpart of ['y[]', 'y[0]', 'y[1]']", found["why"])
         report = self.path("p.xml").read_text()
-        self.assertIn("not compared: output", report)
+        self.assertIn("not compared: no counterpart of", report)
         self.assertEqual(report.count("not compared: "), 1)  # of the candidate alone
         self.assertTrue(self.judge(both, one, "--lenient", code=0)["passed"])
 
