@@ -196,6 +196,26 @@ class Batch(Case):
         self.assertEqual(turned.code, 0, turned.out + turned.err)
         self.assertEqual(self.batch("y/model.onnx", *again).code, 3)
 
+    def test_no_run_writes_what_another_reads_or_writes(self):
+        self.save_model("models/a-n.onnx", op="Neg", shape=(2, 3))
+        model = self.path("models/a-n.onnx").read_bytes()
+        for flag in ("--save-onnx", "--log-file"):
+            ended = self.batch("models/a.onnx", "models/a-n.onnx", "--", "--onnxrt", flag,
+                               "models/n.onnx")
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn(f"{flag} of 'models/a.onnx' would overwrite 'models/a-n.onnx', which ",
+                          ended.err)
+            self.assertEqual(self.path("models/a-n.onnx").read_bytes(), model)
+        ended = self.batch("models/a.onnx", "models/a-n.onnx", "--", "--onnxrt", "--save-outputs",
+                           "o.json", "--save-record", "n-o.json")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("would both write 'a-n-o.json'", ended.err)
+        ended = self.batch("models/a.onnx", "--log-dir", "logs", "--", "--onnxrt", "--log-file",
+                           "logs/{stem}.log")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertFalse(self.path("logs").exists())
+        self.assertFalse(list(self.folder.glob("*.json")))
+
     def test_refused_before_anything_runs(self):
         for words, text in ((["models/*.pb", "--", "--onnxrt"], "no file matches 'models/*.pb'"),
                             (["models/*.onnx"], "goes behind --"),

@@ -11,6 +11,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
+#include "cli/file_conflicts.h"
 #include "cli/option_sets.h"
 #include "cli/script/shell_command.h"
 #include "report/files/junit.h"
@@ -84,6 +85,23 @@ Status CheckOptionsOfAll(const BatchPlan& plan, const Invocation& invocation) {
   return alike;
 }
 
+// No run may write what another reads or writes, which none of them can see.
+Status CheckFilesOfAll(const BatchPlan& plan, const ParsedArgs& own) {
+  const OptionTable table = RunOptionTable();
+  std::vector<ParseResult> parsed;
+  for (const BatchRun& run : plan.runs) {
+    parsed.push_back(ParseCommandLine(table, std::span(run.words).subspan(2)));
+  }
+  std::vector<NamedCommand> commands = {{"the batch", &own}};
+  for (size_t i = 0; i < parsed.size(); ++i) {
+    const BatchRun& run = plan.runs[i];
+    commands.push_back({"'" + run.model + "'", &parsed[i].args});
+    if (plan.log_folder.empty()) continue;
+    commands.front().logs.push_back(plan.log_folder + "/" + run.stem + ".log");
+  }
+  return CheckFilesBetween(commands);
+}
+
 int BatchCommand(std::span<const std::string> words, const Invocation& invocation) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const std::vector<std::string> own(words.begin(), end);
@@ -96,6 +114,9 @@ int BatchCommand(std::span<const std::string> words, const Invocation& invocatio
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
   if (Status alike = CheckOptionsOfAll(*plan, invocation); !alike.ok()) {
     return EndCommand(alike, invocation, log);
+  }
+  if (Status apart = CheckFilesOfAll(*plan, start.args); !apart.ok()) {
+    return EndCommand(apart, invocation, log);
   }
   const Result<std::optional<ReportFile>> report = ReportOf(start.args);
   if (!report.ok()) return EndCommand(report.status(), invocation, log);
