@@ -14,6 +14,7 @@
 #include "cli/bind_run.h"
 #include "cli/saved_sides.h"
 #include "model/onnx/companion_files.h"
+#include "util/paths.h"
 #include "util/word_split.h"
 
 namespace vernier {
@@ -84,8 +85,7 @@ fs::path PlaceOf(const std::string& path, Folders folders = Folders::kLeftOut) {
                           status.type() == fs::file_type::not_found ||
                           (status.type() == fs::file_type::directory && folders == Folders::kTaken);
   if (path.empty() || path == "-" || !holds_data) return {};
-  fs::path place = fs::weakly_canonical(fs::absolute(path, failed), failed);
-  return failed ? fs::path() : place;
+  return PlaceOfFile(path);
 }
 
 class Files {

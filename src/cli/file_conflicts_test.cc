@@ -112,6 +112,11 @@ TEST_F(FileConflicts, TwoThingsDoNotGoToOneFile) {
   const Status status =
       Check({"@m.onnx", "--onnxrt", "--save-outputs", "@o.json", "--save-record", "@o.json"});
   EXPECT_THAT(status.message(), HasSubstr("--save-outputs and --save-record would both write"));
+  const std::string link = folder_ + "link.json";
+  std::filesystem::remove(link);
+  std::filesystem::create_symlink("o.json", link);
+  EXPECT_FALSE(Check({"@m.onnx", "--save-outputs", link, "--save-record", "@o.json"}).ok());
+  std::filesystem::remove(link);
 }
 
 TEST_F(FileConflicts, CommandsKeepApart) {
