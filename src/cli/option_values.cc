@@ -10,7 +10,6 @@
 #include "util/cast_grammar.h"
 #include "util/close_matches.h"
 #include "util/number_text.h"
-#include "vernier/log.h"
 
 namespace vernier {
 namespace {
