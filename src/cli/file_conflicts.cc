@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <system_error>
@@ -13,6 +14,7 @@
 #include "cli/bind_run.h"
 #include "cli/saved_sides.h"
 #include "model/onnx/companion_files.h"
+#include "util/paths.h"
 #include "util/word_split.h"
 
 namespace vernier {
@@ -51,6 +53,8 @@ constexpr std::string_view kRead[] = {"model_file",
 constexpr std::string_view kSaved[] = {"save_inputs_path", "save_outputs_path",
                                        "save_input_blob_path"};
 constexpr std::string_view kInPlace = "output";
+// Of several commands each may read and write them.
+constexpr std::string_view kCaches[] = {"save_timing_cache", "calibration_cache"};
 constexpr std::string_view kLoaded[] = {"load_inputs_paths", "load_outputs_paths"};
 // Words of the form @FILE name a file of words.
 constexpr std::string_view kWordFiles[] = {"map_inputs", "map_outputs"};
@@ -81,8 +85,7 @@ fs::path PlaceOf(const std::string& path, Folders folders = Folders::kLeftOut) {
                           status.type() == fs::file_type::not_found ||
                           (status.type() == fs::file_type::directory && folders == Folders::kTaken);
   if (path.empty() || path == "-" || !holds_data) return {};
-  fs::path place = fs::weakly_canonical(fs::absolute(path, failed), failed);
-  return failed ? fs::path() : place;
+  return PlaceOfFile(path);
 }
 
 class Files {
@@ -233,6 +236,45 @@ Status CheckBetween(const NamedFile& a, const NamedFile& b) {
                          "': name two files");
 }
 
+// A file, and which of several commands it is a file of.
+struct OwnedFile {
+  const NamedCommand* owner;
+  NamedFile file;
+};
+
+using FilesByPlace = std::multimap<fs::path, OwnedFile>;
+
+void AddOwned(const NamedCommand& owner, const Files& files, FilesByPlace& all) {
+  for (const NamedFile& file : files.all()) all.emplace(file.place, OwnedFile{&owner, file});
+}
+
+// The first that another command has at the place of `file`, or null.
+const OwnedFile* OfAnother(const FilesByPlace& all, const OwnedFile& file) {
+  const auto [first, last] = all.equal_range(file.file.place);
+  const auto found = std::find_if(
+      first, last, [&](const auto& entry) { return entry.second.owner != file.owner; });
+  return found == last ? nullptr : &found->second;
+}
+
+Status CheckNotRead(const OwnedFile& written, const FilesByPlace& read) {
+  const OwnedFile* const other = OfAnother(read, written);
+  if (other == nullptr) return {};
+  return InvalidArgument(written.file.flag + " of " + written.owner->name + " would overwrite '" +
+                         written.file.path + "', which " + other->owner->name + " reads" +
+                         (other->file.flag.empty() ? "" : " (" + other->file.flag + ")") +
+                         ": name another file");
+}
+
+Status CheckWrittenOnce(const OwnedFile& written, const FilesByPlace& all) {
+  const OwnedFile* const other = OfAnother(all, written);
+  if (other == nullptr) return {};
+  const bool shared = Contains(kCaches, written.file.dest) && Contains(kCaches, other->file.dest);
+  if (shared) return {};
+  return InvalidArgument(written.file.flag + " of " + written.owner->name + " and " +
+                         other->file.flag + " of " + other->owner->name + " would both write '" +
+                         written.file.path + "': name two files");
+}
+
 // The folder itself, or anything in it.
 bool IsWithin(const fs::path& place, const fs::path& folder) {
   const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), place.begin(), place.end());
@@ -268,22 +310,6 @@ Status CheckBundlePlace(const ParsedArgs& args) {
   return {};
 }
 
-Status CheckFilesOfRun(const ParsedArgs& args, const ParsedArgs& run) {
-  Files own(args), of_run(run);
-  AddWritten(args, own);
-  AddWritten(run, of_run);
-  AddRead(run, of_run);
-  for (const NamedFile& file : own.all()) {
-    for (const NamedFile& other : of_run.all()) {
-      if (file.place != other.place) continue;
-      return InvalidArgument(file.flag + ": '" + file.path + "' is a file of one of the runs" +
-                             (other.flag.empty() ? "" : " (" + other.flag + ")") +
-                             ": name another file");
-    }
-  }
-  return {};
-}
-
 std::vector<std::string> FilesRead(const ParsedArgs& args) {
   Files read(args);
   AddRead(args, read);
@@ -309,6 +335,29 @@ Status CheckFileConflicts(const ParsedArgs& args, std::string_view output,
     for (const NamedFile& before : all.first(i)) VERNIER_TRY(CheckBetween(before, all[i]));
   }
   return CheckBundlePlace(args);
+}
+
+Status CheckFilesBetween(std::span<const NamedCommand> commands) {
+  FilesByPlace written, read;
+  std::vector<NamedFile> all_written;
+  for (const NamedCommand& command : commands) {
+    Files files(*command.args);
+    AddWritten(*command.args, files);
+    for (const std::string& path : command.logs) files.AddPath("log_dir", "--log-dir", path);
+    AddOwned(command, files, written);
+    all_written.insert(all_written.end(), files.all().begin(), files.all().end());
+  }
+  for (const NamedCommand& command : commands) {
+    Files files(*command.args);
+    AddRead(*command.args, files);
+    AddWeights(*command.args, all_written, FilesRead(*command.args), files);
+    AddOwned(command, files, read);
+  }
+  for (const auto& [place, file] : written) {
+    VERNIER_TRY(CheckNotRead(file, read));
+    VERNIER_TRY(CheckWrittenOnce(file, written));
+  }
+  return {};
 }
 
 }  // namespace vernier

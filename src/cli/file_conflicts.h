@@ -20,9 +20,17 @@ namespace vernier {
 Status CheckFileConflicts(const ParsedArgs& args, std::string_view output = {},
                           std::span<const std::string> also_read = {});
 
-/// kInvalidArgument, in one sentence, where a file that options of `args` write is one that `run`,
-/// a command line that it carries out, writes or reads.
-Status CheckFilesOfRun(const ParsedArgs& args, const ParsedArgs& run);
+/// One command of several that are started together.
+struct NamedCommand {
+  std::string name;                    ///< for messages: "'m.onnx'", "the batch"
+  const ParsedArgs* args;              ///< not null
+  std::vector<std::string> logs = {};  ///< that --log-dir has it write
+};
+
+/// kInvalidArgument, in one sentence, where a file that one of the commands writes is one that
+/// another reads, as above, or writes too; caches may be shared. What is wrong with one command by
+/// itself is CheckFileConflicts()'s.
+Status CheckFilesBetween(std::span<const NamedCommand> commands);
 
 /// The files that the command line names to be read, in no order; without weights of models.
 std::vector<std::string> FilesRead(const ParsedArgs& args);

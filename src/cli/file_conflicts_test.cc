@@ -112,6 +112,37 @@ TEST_F(FileConflicts, TwoThingsDoNotGoToOneFile) {
   const Status status =
       Check({"@m.onnx", "--onnxrt", "--save-outputs", "@o.json", "--save-record", "@o.json"});
   EXPECT_THAT(status.message(), HasSubstr("--save-outputs and --save-record would both write"));
+  const std::string link = folder_ + "link.json";
+  std::filesystem::remove(link);
+  std::filesystem::create_symlink("o.json", link);
+  EXPECT_FALSE(Check({"@m.onnx", "--save-outputs", link, "--save-record", "@o.json"}).ok());
+  std::filesystem::remove(link);
+}
+
+TEST_F(FileConflicts, CommandsKeepApart) {
+  const OptionTable table = RunOptionTable();
+  const auto between = [&](std::vector<std::string> a, std::vector<std::string> b) {
+    for (auto* const words : {&a, &b}) {
+      for (std::string& word : *words) {
+        if (word.starts_with('@')) word.replace(0, 1, folder_);
+      }
+    }
+    const ParseResult first = ParseCommandLine(table, a), second = ParseCommandLine(table, b);
+    const NamedCommand commands[] = {{"'a'", &first.args}, {"'b'", &second.args}};
+    return CheckFilesBetween(commands).message();
+  };
+  EXPECT_EQ(between({"@a.onnx", "--save-onnx", "@m.onnx"}, {"@m.onnx", "--save-onnx", "@b.onnx"}),
+            "--save-onnx of 'a' would overwrite '" + folder_ +
+                "m.onnx', which 'b' reads: name another file");
+  EXPECT_THAT(
+      between({"@m.onnx", "--log-file", "@in.npz"}, {"@m.onnx", "--load-inputs", "@in.npz"}),
+      HasSubstr("which 'b' reads (--load-inputs)"));
+  EXPECT_EQ(between({"--save-outputs", "@o.json"}, {"--save-record", "@./o.json"}),
+            "--save-outputs of 'a' and --save-record of 'b' would both write '" + folder_ +
+                "o.json': name two files");
+  EXPECT_EQ(between({"@m.onnx", "--load-inputs", "@in.npz", "--save-outputs", "@a.json"},
+                    {"@m.onnx", "--load-inputs", "@in.npz", "--save-outputs", "@b.json"}),
+            "");
 }
 
 TEST_F(FileConflicts, WhatDoesNotMeetIsNoConflict) {

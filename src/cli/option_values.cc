@@ -10,7 +10,6 @@
 #include "util/cast_grammar.h"
 #include "util/close_matches.h"
 #include "util/number_text.h"
-#include "vernier/log.h"
 
 namespace vernier {
 namespace {
@@ -242,14 +241,26 @@ Status ReadValue(const OptionInput& input, PerOutput<std::vector<ErrorStat>>& ou
   return {};
 }
 
+namespace {
+
+// Polygraphy takes "top--5" for "top-5", and lets "top-0" change nothing.
+bool IsClearTopK(const KeyedWord& word, const TopK& top) {
+  constexpr std::string_view kPrefix = "top-";
+  const std::string_view value = Trim(word.value);
+  const bool number = value.size() > kPrefix.size() && IsDigit(value[kPrefix.size()]);
+  return number && (top.k > 0 || !word.key.empty());
+}
+
+}  // namespace
+
 Status ReadValue(const OptionInput& input, PerOutput<TopK>& out) {
   out = {};
   for (const std::string& word : input.given.values) {
     const KeyedWord split = SplitOutput(word);
     VERNIER_ASSIGN_OR_RETURN(const TopK top, ParseTopK(split.value));
-    const bool warns = input.context.log != nullptr && !input.context.lenient;
-    if (split.key.empty() && top.k == 0 && warns) {
-      input.context.log->Warning("--postprocess " + word + " leaves outputs as they are");
+    if (!input.context.lenient && !IsClearTopK(split, top)) {
+      return Refuse(input, "[NAME:]top-K with K >= 1 (NAME:top-0 leaves one output as it is)",
+                    "'" + word + "'");
     }
     Assign(split.key, top, out);
   }

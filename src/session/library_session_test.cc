@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "model/onnx/onnx_test_model.h"
 #include "report/files/accuracy_file.h"
@@ -79,6 +81,27 @@ TEST(ValidatePlan, RefusesPicturesOfWhatSimpleDoesNotCompare) {
   EXPECT_THAT(ValidatePlan(plan).message(), HasSubstr("--save-heatmaps"));
   plan.lenient = true;  // Polygraphy ignores it
   EXPECT_TRUE(ValidatePlan(plan).ok()) << ValidatePlan(plan).message();
+}
+
+TEST(ValidatePlan, RefusesTwoNamesOfOneFileThatIsNotThereYet) {
+  const std::string folder = testing::TempDir() + "two_names/";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_symlink("absent.json", folder + "link.json");
+  const std::pair<std::string, std::string> same[] = {
+      {"two_names.json", "./two_names.json"},
+      {folder + "absent.json", folder + "link.json"},
+      {folder + "link.json", folder + "absent.json"}};
+  for (const auto& [inputs, outputs] : same) {
+    RunPlan plan;
+    plan.save.inputs = inputs;
+    plan.save.outputs = outputs;
+    EXPECT_THAT(ValidatePlan(plan).message(),
+                HasSubstr("--save-inputs and --save-outputs name the same path"));
+    plan.save.inputs = folder + "other.json";
+    EXPECT_TRUE(ValidatePlan(plan).ok());
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Checks, RefuseNamesThatDoNotExist) {

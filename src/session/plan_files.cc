@@ -19,12 +19,6 @@ struct SavedThing {
   std::string_view flag;
 };
 
-fs::path CanonicalPlace(const std::string& path) {
-  std::error_code failed;
-  fs::path place = fs::weakly_canonical(fs::absolute(path, failed), failed);
-  return failed ? fs::path(AbsolutePath(path)) : place;
-}
-
 bool HoldsBytes(const std::string& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored);
@@ -91,7 +85,7 @@ Status CheckSavedApart(std::span<const SavedThing> saved) {
       std::error_code ignored;
       const bool holds_data = HoldsBytes(thing.path) || !fs::exists(thing.path, ignored);
       if (together || told_elsewhere || !holds_data) continue;
-      if (CanonicalPlace(thing.path) != CanonicalPlace(before.path)) continue;
+      if (PlaceOfFile(thing.path) != PlaceOfFile(before.path)) continue;
       return InvalidArgument(std::string(before.flag) + " and " + std::string(thing.flag) +
                              " would both write '" + thing.path + "': name two files");
     }
@@ -103,7 +97,7 @@ Status CheckSavedApart(std::span<const SavedThing> saved) {
 
 bool WouldReplaceData(const std::string& written, const std::string& read) {
   if (read.empty() || !HoldsBytes(written)) return false;
-  const fs::path place = CanonicalPlace(written), other = CanonicalPlace(read);
+  const fs::path place = PlaceOfFile(written), other = PlaceOfFile(read);
   if (place == other) return true;
   std::error_code ignored;
   const fs::path extension = place.extension();

@@ -46,11 +46,7 @@ Status CheckPaths(const RunPlan& plan) {
     if (path.empty()) continue;
     for (size_t j = 0; j < i; ++j) {
       const auto& [other_flag, other] = kinds[j];
-      std::error_code ignored;
-      if (other.empty() ||
-          fs::weakly_canonical(path, ignored) != fs::weakly_canonical(other, ignored)) {
-        continue;
-      }
+      if (other.empty() || PlaceOfFile(path) != PlaceOfFile(other)) continue;
       return InvalidArgument(plan.lenient
                                  ? PolygraphysWords(path)
                                  : std::string(other_flag) + " and " + std::string(flag) +

@@ -20,4 +20,21 @@ inline std::string AbsolutePath(const std::string& path) {
   return ignored ? path : absolute.lexically_normal().string();
 }
 
+/// Where a file of this name is or will be: from the root, through all links, one that leads to
+/// nothing yet included. Two names of one file have one place. Where that cannot be told, as of a
+/// ring of links, AbsolutePath().
+inline std::filesystem::path PlaceOfFile(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;
+  std::error_code failed;
+  fs::path place = fs::weakly_canonical(fs::absolute(path, failed), failed);
+  for (int links = 0; !failed && links < kMostLinks; ++links) {
+    std::error_code no_link;
+    const fs::path target = fs::read_symlink(place, no_link);
+    if (no_link) return place;
+    place = fs::weakly_canonical(place.parent_path() / target, failed);
+  }
+  return AbsolutePath(path);
+}
+
 }  // namespace vernier

@@ -204,6 +204,26 @@ class Batch(Case):
         self.assertEqual(turned.code, 0, turned.out + turned.err)
         self.assertEqual(self.batch("y/model.onnx", *again).code, 3)
 
+    def test_no_run_writes_what_another_reads_or_writes(self):
+        self.save_model("models/a-n.onnx", op="Neg", shape=(2, 3))
+        model = self.path("models/a-n.onnx").read_bytes()
+        for flag in ("--save-onnx", "--log-file"):
+            ended = self.batch("models/a.onnx", "models/a-n.onnx", "--", "--onnxrt", flag,
+                               "models/n.onnx")
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn(f"{flag} of 'models/a.onnx' would overwrite 'models/a-n.onnx', which ",
+                          ended.err)
+            self.assertEqual(self.path("models/a-n.onnx").read_bytes(), model)
+        ended = self.batch("models/a.onnx", "models/a-n.onnx", "--", "--onnxrt", "--save-outputs",
+                           "o.json", "--save-record", "n-o.json")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("would both write 'a-n-o.json'", ended.err)
+        ended = self.batch("models/a.onnx", "--log-dir", "logs", "--", "--onnxrt", "--log-file",
+                           "logs/{stem}.log")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertFalse(self.path("logs").exists())
+        self.assertFalse(list(self.folder.glob("*.json")))
+
     def test_refused_before_anything_runs(self):
         for words, text in ((["models/*.pb", "--", "--onnxrt"], "no file matches 'models/*.pb'"),
                             (["models/*.onnx"], "goes behind --"),
@@ -220,14 +240,13 @@ class Batch(Case):
 
     def test_its_own_files_are_none_of_its_runs(self):
         self.path("in.xml").write_text("inputs")
-        for own, of_run, said in (
-                (["--log-file", "a-run.log"], ["--log-file", "run.log"], "(--log-file)"),
-                (["--report", "a-all.xml"], ["--report", "all.xml"], "(--report)"),
-                (["--report", "in.xml"], ["--load-inputs", "in.xml"], "(--load-inputs)")):
+        for own, of_run in ((["--log-file", "a-run.log"], ["--log-file", "run.log"]),
+                            (["--report", "a-all.xml"], ["--report", "all.xml"]),
+                            (["--report", "in.xml"], ["--load-inputs", "in.xml"])):
             ended = self.batch("models/*.onnx", *own, "--", "--onnxrt", *of_run)
             self.assertEqual(ended.code, 2, ended.out + ended.err)
-            self.assertIn(f"{own[0]}: '{own[1]}' is a file of one of the runs {said}: name another "
-                          "file", ended.err)
+            self.assertIn(f"{own[0]} of the batch ", ended.err)
+            self.assertIn(f"'{own[1]}'", ended.err)
         ended = self.batch("models/a.onnx", "--log-file", "run.log", "--", "--onnxrt",
                            "--log-file", "run.log")
         self.assertEqual(ended.code, 0, ended.out + ended.err)

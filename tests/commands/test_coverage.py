@@ -73,6 +73,20 @@ class Coverage(Case):
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertEqual(self.peer("run", "m.onnx", "--onnxrt", "--onnxrt").code, 1)
 
+    def test_no_iteration_of_two_files_is_no_pass(self):
+        one = [{"y": np.ones(3, np.float32)}]
+        files = {"one.json": one, "none.json": [], "none_too.json": []}
+        for name, iterations in files.items():
+            self.save_runs(name, [(name, iterations)])
+        for pair in (("one.json", "none.json"), ("none.json", "one.json"),
+                     ("none.json", "none_too.json")):
+            for call, code, words in ((self.vernier, 4, []), (self.vernier, 4, ["--lenient"]),
+                                      (self.lenient, 1, [])):
+                ended = call("compare", *pair, *words)
+                self.assertEqual(ended.code, code, ended.out + ended.err)
+                self.assertIn("NOTHING COMPARED", ended.out)
+                self.assertNotIn("PASSED", ended.out)
+
     def test_counts_elements_that_show_nothing(self):
         outputs = {"x": np.arange(6, dtype="f4"), "zeros": np.zeros(3, "f4"),
                    "nothing": np.zeros((0, 5), "f4")}

@@ -192,6 +192,12 @@ class SavedOutputs(Case):
                       said)
         self.compare([{"p": one, "q": two}], [{"p": two, "q": one}], "--map-outputs", "p=q", "q=p")
 
+    def test_an_output_that_is_mapped_twice_is_refused(self):
+        one, two, _ = self.arrays(4)
+        said = self.compare([{"x": one, "y": two}], [{"x": two, "y": one}], "--map-outputs", "y=x",
+                            "x=x", "--strict", code=2)
+        self.assertIn("--map-outputs x=x: 'x' is mapped twice", said)
+
     def test_lenient_pairs_as_polygraphy_does(self):
         one, two, _ = self.arrays(5)
         said = self.compare([{"p": one, "q": two}], [{"x": two, "y": one}], "--lenient", code=1)

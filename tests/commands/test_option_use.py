@@ -241,10 +241,13 @@ class OptionUse(Case):
         ended = self.vernier("run", "m.onnx", *RUNNERS, "--noise-floor", "--tolerance", "y:auto",
                              "fixed")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
-        for words, times in ((["top-0"], 1), (["top-2", "y:top-0"], 0)):
-            ended = self.vernier("run", "m.onnx", *RUNNERS, "--postprocess", *words)
-            said = ended.out.count("--postprocess top-0 leaves outputs as they are")
-            self.assertEqual(said, times)
+        for word in ("top-0", "top--5", "y:top--5"):
+            said = self.refused("run", "m.onnx", *RUNNERS, "--postprocess", word)
+            self.assertIn("--postprocess: expected [NAME:]top-K with K >= 1", said)
+            self.assertIn(f"got '{word}'", said)
+            self.assertEqual(self.lenient("run", "m.onnx", *RUNNERS, "--postprocess", word).code, 0)
+        ended = self.vernier("run", "m.onnx", *RUNNERS, "--postprocess", "top-2", "y:top-0")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
 
     def test_a_file_of_inputs_that_is_none(self):
         for text, what in (("[1, 2, 3]", "a number"), ("[[1, 2]]", "a list"), ("true", "true")):

@@ -66,16 +66,6 @@ Result<BatchPlan> BindBatch(const ParsedArgs& args, std::span<const std::string>
   return plan;
 }
 
-// Its own log and report have names that no run derives from its model's.
-Status CheckFilesOfRuns(const ParsedArgs& args, const BatchPlan& plan) {
-  const OptionTable table = RunOptionTable();
-  for (const BatchRun& run : plan.runs) {
-    const ParseResult parsed = ParseCommandLine(table, std::span(run.words).subspan(2));
-    VERNIER_TRY(CheckFilesOfRun(args, parsed.args));
-  }
-  return {};
-}
-
 // What every model would be refused for alike is wrong with the options, and is said once.
 Status CheckOptionsOfAll(const BatchPlan& plan, const Invocation& invocation) {
   if (plan.runs.size() < 2) return {};
@@ -95,6 +85,23 @@ Status CheckOptionsOfAll(const BatchPlan& plan, const Invocation& invocation) {
   return alike;
 }
 
+// No run may write what another reads or writes, which none of them can see.
+Status CheckFilesOfAll(const BatchPlan& plan, const ParsedArgs& own) {
+  const OptionTable table = RunOptionTable();
+  std::vector<ParseResult> parsed;
+  for (const BatchRun& run : plan.runs) {
+    parsed.push_back(ParseCommandLine(table, std::span(run.words).subspan(2)));
+  }
+  std::vector<NamedCommand> commands = {{"the batch", &own}};
+  for (size_t i = 0; i < parsed.size(); ++i) {
+    const BatchRun& run = plan.runs[i];
+    commands.push_back({"'" + run.model + "'", &parsed[i].args});
+    if (plan.log_folder.empty()) continue;
+    commands.front().logs.push_back(plan.log_folder + "/" + run.stem + ".log");
+  }
+  return CheckFilesBetween(commands);
+}
+
 int BatchCommand(std::span<const std::string> words, const Invocation& invocation) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const std::vector<std::string> own(words.begin(), end);
@@ -105,11 +112,11 @@ int BatchCommand(std::span<const std::string> words, const Invocation& invocatio
   ConsoleLog& log = *start.log;
   Result<BatchPlan> plan = BindBatch(start.args, options, invocation);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
-  if (Status own = CheckFilesOfRuns(start.args, *plan); !own.ok()) {
-    return EndCommand(own, invocation, log);
-  }
   if (Status alike = CheckOptionsOfAll(*plan, invocation); !alike.ok()) {
     return EndCommand(alike, invocation, log);
+  }
+  if (Status apart = CheckFilesOfAll(*plan, start.args); !apart.ok()) {
+    return EndCommand(apart, invocation, log);
   }
   const Result<std::optional<ReportFile>> report = ReportOf(start.args);
   if (!report.ok()) return EndCommand(report.status(), invocation, log);

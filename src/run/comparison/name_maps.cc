@@ -238,6 +238,25 @@ Status OutputMaps::ApplyPair(const NameMap& map, const TensorMap& named, const T
   return {};
 }
 
+namespace {
+
+using NamePair = std::pair<std::string, std::string>;
+
+// An output is compared once: a second pair with it would be dropped.
+Status AddNamePair(const NameMap& map, NamePair pair, std::vector<NamePair>& pairs) {
+  for (const NamePair& other : pairs) {
+    if (other == pair) return {};
+    const bool first = other.first == pair.first;
+    if (!first && other.second != pair.second) continue;
+    return BadMap(kOutputFlag, map.word,
+                  "'" + (first ? pair.first : pair.second) + "' is mapped twice");
+  }
+  pairs.push_back(std::move(pair));
+  return {};
+}
+
+}  // namespace
+
 Result<OutputMaps::Applied> OutputMaps::Apply(const TensorMap& a, const TensorMap& b) const {
   Applied result{a, b, {}, {}, {}};
   std::vector<std::string> taken_a, taken_b;  // sources that are replaced by their forms
@@ -257,11 +276,11 @@ Result<OutputMaps::Applied> OutputMaps::Apply(const TensorMap& a, const TensorMa
     result.used.push_back(side != Side::kNone);
     if (side == Side::kFirst) {
       VERNIER_TRY(ApplyPair(map, a, b, result.b));
-      result.pairs.emplace_back(map.name, map.source);
+      VERNIER_TRY(AddNamePair(map, {map.name, map.source}, result.pairs));
       if (SourceName(map, b) != map.source) taken_b.push_back(map.base);
     } else if (side == Side::kSecond) {
       VERNIER_TRY(ApplyPair(map, b, a, result.a));
-      result.pairs.emplace_back(map.source, map.name);
+      VERNIER_TRY(AddNamePair(map, {map.source, map.name}, result.pairs));
       if (SourceName(map, a) != map.source) taken_a.push_back(map.base);
     }
   }

@@ -94,7 +94,8 @@ class OutputMaps {
     std::vector<std::string> left_out;
     std::vector<bool> used;  ///< map by map: it names outputs of these
   };
-  /// kInvalidArgument for a map that names both runners and does not fit.
+  /// kInvalidArgument for a map that names both runners and does not fit, and for one that gives an
+  /// output of these another counterpart than a map before it.
   Result<Applied> Apply(const TensorMap& a, const TensorMap& b) const;
 
   const std::vector<NameMap>& maps() const { return maps_; }

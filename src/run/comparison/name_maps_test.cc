@@ -128,6 +128,8 @@ TEST(OutputMaps, PairAndLeaveOut) {
 }
 
 TEST(OutputMaps, SayWhatDoesNotFit) {
+  EXPECT_EQ(Compared({"p=q", "stateN=q"}), "--map-outputs stateN=q: 'q' is mapped twice");
+  EXPECT_EQ(Compared({"p=q", "q=stateN"}), "--map-outputs q=stateN: 'q' is mapped twice");
   EXPECT_EQ(Compared({"ort:jit:x=q"}),
             "--map-outputs ort:jit:x=q: there is no output 'x'; there are 'p', 'stateN'");
   EXPECT_EQ(Compared({"ort:jit:p=x"}),

@@ -169,6 +169,8 @@ TEST_F(StepSequenceTest, WordsThatAreNoneAreNamed) {
     plan_.slices = {word};
     EXPECT_THAT(WhyNot(), HasSubstr(std::string("--step-slice ") + word + ": ")) << word;
   }
+  plan_.slices = {"x:axis=0,size=1,axis=1"};
+  EXPECT_THAT(WhyNot(), HasSubstr(plan_.slices[0] + ": axis= is given twice"));
   plan_.slices = {"x:axis=1", "x:axis=0"};
   EXPECT_THAT(WhyNot(), HasSubstr("'x' is sliced twice"));
   plan_.slices = {};

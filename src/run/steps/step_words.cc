@@ -65,13 +65,18 @@ Result<SliceWord> ParseStepSlice(const std::string& word, std::span<const std::s
   slice.input = parts.first;
   slice.label = TakeLabel(runners, slice.input);
   std::string_view rest = parts.second;
-  bool has_axis = false;
+  std::vector<std::string> keys;
   while (!rest.empty()) {
     const std::string_view entry = rest.substr(0, rest.find(','));
-    has_axis |= Trim(entry).starts_with("axis");
+    const std::string key(Trim(entry.substr(0, entry.find('='))));
+    if (std::ranges::find(keys, key) != keys.end()) {
+      return BadStepWord(kSliceFlag, word, key + "= is given twice");
+    }
     VERNIER_TRY(SetSliceField(entry, slice));
+    keys.push_back(key);
     rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
   }
+  const bool has_axis = std::ranges::find(keys, "axis") != keys.end();
   if (!has_axis) return BadStepWord(kSliceFlag, word, "axis= is missing");
   if (slice.size && slice.pad >= *slice.size) {
     return BadStepWord(kSliceFlag, word, "pad is less than size");
