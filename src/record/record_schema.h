@@ -205,6 +205,7 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field.Text("vacuous", output.vacuous);
   field.Given("time", output.time);
   field("worst_iteration", output.figures);
+  field.Later("failed_gates", output.failed_gates);
   field("auto_tolerance", output.bound);
   field.Later("logits", output.logits);
 }
