@@ -314,6 +314,7 @@ void ListFields(Fields& field, Some<ProfileAccuracy> auto& accuracy) {
   field("vacuous", accuracy.vacuous);
   field("times_over_tolerance", accuracy.times_over_tolerance);
   field.Text("worst_output", accuracy.worst_output);
+  field.Later("types_differ", accuracy.retyped);
   field("max_absolute_error", accuracy.max_absolute_error);
 }
 
