@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 #include "ov_session.h"
 
@@ -24,12 +25,31 @@ Result<std::string> ReadFile(const std::string& path) {
   return bytes;
 }
 
+// "Exception from src/core.cpp:117:", "Check 'false' failed at src/node.cpp:7:".
+bool IsFrame(std::string_view line) {
+  const bool place = line.find("Exception from ") != std::string_view::npos ||
+                     line.find(" failed at ") != std::string_view::npos;
+  return place && line.ends_with(':');
+}
+
+// The first line that says more than a place does; the first of all where none does.
+std::string FirstWords(std::string_view text) {
+  const std::string_view first = text.substr(0, text.find('\n'));
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    if (!line.empty() && !IsFrame(line)) return std::string(line);
+    begin = end + 1;
+  }
+  return std::string(first);
+}
+
 // What went wrong, without where in OpenVINO's sources and the words around it.
 std::string Reason(const Status& status) {
   const std::string& text = status.message();
   const size_t operation = text.find("-- ");
   const size_t start = operation == std::string::npos ? 0 : operation + 3;
-  std::string reason = text.substr(start, text.find('\n', start) - start);
+  std::string reason = FirstWords(std::string_view(text).substr(start));
   if (const size_t with = reason.find(" with a message"); with != std::string::npos) {
     reason = "it cannot convert " + reason.substr(0, with);
   }

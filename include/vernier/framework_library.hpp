@@ -190,7 +190,8 @@ inline std::string WheelWithoutLibrary(const LibrarySearch& search,
       return "found " + name + (version.empty() ? "" : " " + version) + " at '" +
              (site / name).string() + "', which has no " + search.stem +
              ".so to load, as old wheels have none; `" + search.install_hint +
-             " --upgrade` there brings one";
+             " --upgrade` there brings one, and --model-runner SCRIPT.py --python INTERPRETER runs "
+             "what is there, as docs/python-scripts.md shows";
     }
   }
   return {};

@@ -38,6 +38,7 @@ struct ProfileAccuracy {
   int64_t vacuous = 0;              ///< outputs whose agreement shows nothing
   double times_over_tolerance = 0;  ///< of the worst output
   std::string worst_output;
+  std::vector<std::string> retyped = {};  ///< "x (float32 against float64)", the reference first
   double max_absolute_error = 0;
 };
 

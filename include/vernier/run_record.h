@@ -241,6 +241,9 @@ struct OutputRecord {
   std::optional<TimeRecord> time = {};      ///< where feeds are sequences of steps
   std::string vacuous;                      ///< why the agreement shows nothing; empty: it does
   OutputFigures figures;
+  /// Of each function that failed, the worst value of all iterations; with --check-average its
+  /// mean, of those that failed by it. Records of before do not have them.
+  std::vector<GateRecord> failed_gates = {};
 
   /// It was compared, and passed in every iteration.
   bool agrees() const { return compared > 0 && passed == compared; }

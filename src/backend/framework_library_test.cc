@@ -71,7 +71,9 @@ TEST_F(FrameworkLibrary, IsMissedInAWheelThatHasNone) {
   EXPECT_EQ(named.message(),
             "found example 1.17.3 at '" + (site / "example").string() +
                 "', which has no libexample.so to load, as old wheels have none; "
-                "`pip install example --upgrade` there brings one (--example-lib)");
+                "`pip install example --upgrade` there brings one, and --model-runner SCRIPT.py "
+                "--python INTERPRETER runs what is there, as docs/python-scripts.md shows "
+                "(--example-lib)");
   ::setenv("VIRTUAL_ENV", root_.c_str(), 1);
   const Status found = sdk::LoadFrameworkLibrary(search_, "").status();
   ::unsetenv("VIRTUAL_ENV");

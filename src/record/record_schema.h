@@ -205,6 +205,7 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field.Text("vacuous", output.vacuous);
   field.Given("time", output.time);
   field("worst_iteration", output.figures);
+  field.Later("failed_gates", output.failed_gates);
   field("auto_tolerance", output.bound);
   field.Later("logits", output.logits);
 }
@@ -313,6 +314,7 @@ void ListFields(Fields& field, Some<ProfileAccuracy> auto& accuracy) {
   field("vacuous", accuracy.vacuous);
   field("times_over_tolerance", accuracy.times_over_tolerance);
   field.Text("worst_output", accuracy.worst_output);
+  field.Later("types_differ", accuracy.retyped);
   field("max_absolute_error", accuracy.max_absolute_error);
 }
 

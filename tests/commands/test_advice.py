@@ -1,5 +1,6 @@
 """The options that `next:` advises are enough."""
 
+import json
 import re
 import unittest
 
@@ -43,6 +44,29 @@ class Advice(Case):
             self.assertEqual(ended.code, 0, (advice, ended.out))
         self.assertEqual(self.advised({"y": np.array([big + 1])}, {"y": np.array([big + 2])},
                                       "--atol", "0", "--rtol", "0"), ["--atol", "1"])
+
+    def test_it_is_enough_for_all_iterations(self):
+        ones = np.ones(4, "f4")
+        errors = [1e-4, 1e-1, 1e-2, 0]
+        self.save_runs("a.json", [("a", [{"y": ones} for _ in errors])])
+        self.save_runs("b.json", [("b", [{"y": ones + np.float32([error, 0, 0, 0])}
+                                         for error in errors])])
+        for words, value in ((["l2"], "0.11"), (["rmse"], "0.051"), (["ulp"], None),
+                             (["cosine_similarity", "--cosine-similarity-threshold", "0.9999999"],
+                              None),
+                             (["psnr", "l2", "simple", "--psnr-threshold", "90"], None),
+                             (["l2", "--check-average"], "0.028")):
+            words = ["compare", "a.json", "b.json", "--compare", *words]
+            ended = self.vernier(*words, "--save-record", "r.json")
+            self.assertEqual(ended.code, 1, ended.out)
+            (output,) = json.loads(self.path("r.json").read_text())["pairs"][0]["outputs"]
+            self.assertEqual(output["worst_iteration"]["iteration"], 1, words)
+            (said,) = re.findall(r"^next: to accept this difference: use (.*?)(?: \(|$)",
+                                 ended.out, re.M)
+            if value:
+                self.assertEqual(said.split()[-1], value)
+            ended = self.vernier(*words, *said.split())
+            self.assertEqual(ended.code, 0, (said, ended.out))
 
     def test_one_tolerance_where_one_is_enough(self):
         half = np.float16(65504)

@@ -64,6 +64,18 @@ class InputShapes(Case):
                     said = self.refused(*command, "--input-shapes", *words)
                     self.assertIn("expected one shape for 'x', got 2", said)
 
+    def test_commands_that_change_or_show_a_model_take_one_set(self):
+        two = ["x:[1,3]", "x:[4,3]"]
+        for command in (
+                ["surgeon", "sanitize", "m.onnx", "-o", "s.onnx", "--override-input-shapes", *two],
+                ["debug", "reduce", "m.onnx", "-o", "s.onnx", "--model-input-shapes", *two,
+                 "--check", "false"],
+                ["inspect", "model", "m.onnx", "--onnxrt", "--input-shapes", *two]):
+            with self.subTest(command=command):
+                said = self.refused(*command)
+                self.assertIn(": expected one shape for 'x', got 2", said)
+                self.assertFalse(self.path("s.onnx").exists())
+
     def test_braces_that_are_none(self):
         for command in (["run", "m.onnx", "--onnxrt"], ["profile", "m.onnx", "--onnxrt"],
                         ["blame", "m.onnx", "--onnxrt", "--onnxrt"]):

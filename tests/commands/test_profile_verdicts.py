@@ -37,7 +37,11 @@ class ProfileVerdicts(Case):
 
     def test_a_changed_type_fails_where_that_is_asked_for(self):
         pair = model("Floor", INT64), model("Floor", DOUBLE)
-        self.assertTrue(self.judge(*pair, code=0)["passed"])
+        found = self.judge(*pair, code=0)
+        self.assertTrue(found["passed"])
+        self.assertEqual(found["types_differ"], ["y (int64 against float64)"])
+        self.assertIn("matches (1 output, 8 elements; types differ: y (int64 against float64))",
+                      self.said)
         for word in ("--same-type", "--strict"):
             found = self.judge(*pair, word, code=1)
             self.assertEqual((found["passed"], found["failed"]), (False, 0))

@@ -46,6 +46,17 @@ class Rows(Case):
             gates = {gate["function"]: gate["value"] for gate in worst["gates"]}
             self.assertEqual(gates["l2"], column["l2"][worst["iteration"]])
 
+    def test_what_was_not_compared_has_no_metrics(self):
+        values = np.arange(6, dtype="f4")
+        self.save_runs("a.json", [("A", [{"y": values.reshape(2, 3)}])])
+        self.save_runs("b.json", [("B", [{"y": values.reshape(3, 2)}])])
+        for words in ([], ["--compare", "l2"]):
+            ended = self.vernier("compare", "a.json", "b.json", "--save-rows", "rows.jsonl", *words)
+            self.assertEqual(ended.code, 1, ended.out + ended.err)
+            (row,) = self.lines()
+            self.assertEqual({key: value for key, value in row.items() if key.startswith("y/")},
+                             {"y/verdict": "failed"})
+
     def test_a_row_that_cannot_be_written_leaves_whole_lines(self):
         self.save_runs("a.json", [("A", ramp(20))])
         self.save_runs("b.json", [("B", ramp(20))])

@@ -85,7 +85,8 @@ class OwnPython(ScriptCase):
         done = self.vernier("m.onnx", "--onnxrt", "--runner", "b=onnxrt --python one/bin/python3")
         self.assert_fails(done, 5, "found onnxruntime 1\\.17\\.3 at '.*/one/.*/onnxruntime', which "
                                    "has no libonnxruntime\\.so to load, as old wheels have none; "
-                                   "`pip install onnxruntime --upgrade` there")
+                                   "`pip install onnxruntime --upgrade` there brings one, and "
+                                   "--model-runner SCRIPT\\.py --python INTERPRETER runs what")
 
     def library(self, name):
         folder = self.folder / name / "lib/python3.11/site-packages/onnxruntime/capi"

@@ -18,7 +18,8 @@ namespace {
 Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, Surgery& surgery,
                     Logger& log) {
   EditableModel& model = surgery.model();
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs, GivenInputShapes(args));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
+                           GivenInputShapes(args, invocation.as_peer));
   if (!inputs.empty()) {
     VERNIER_ASSIGN_OR_RETURN(OnnxModel shaped, WithInputShapes(model.now(), inputs));
     model.Become(std::move(shaped));

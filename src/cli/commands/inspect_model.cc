@@ -16,6 +16,7 @@
 #include "cli/option_sets.h"
 #include "core/version.h"
 #include "inference/activations.h"
+#include "inputs/shape_grid.h"
 #include "model/onnx/model_type.h"
 #include "report/files/report_files.h"
 #include "report/model/engine_json.h"
@@ -271,6 +272,9 @@ Result<std::string> DescribeOnnx(const ParsedArgs& args, const Invocation& invoc
   }
   if (args.Has("load_outputs_paths") || !args.Runners().empty()) {
     VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, BindRun(args, invocation, log));
+    if (!plan.lenient) {
+      VERNIER_TRY(RefuseSeveralShapes("--input-shapes", plan.inputs.shape_words, "inspect model"));
+    }
     VERNIER_TRY(CheckRun(plan));
     VERNIER_ASSIGN_OR_RETURN(std::string activations,
                              DescribeActivations(plan, model, layer, WatchSignals(), log));

@@ -81,7 +81,7 @@ Result<SanitizePlan> BindSanitize(const ParsedArgs& args, const Invocation& invo
   plan.infer_shapes = !args.Has("do_shape_inference");
   plan.tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
   VERNIER_ASSIGN_OR_RETURN(plan.bounds, BindBounds(args));
-  VERNIER_ASSIGN_OR_RETURN(plan.inputs, GivenInputShapes(args));
+  VERNIER_ASSIGN_OR_RETURN(plan.inputs, GivenInputShapes(args, invocation.as_peer));
   plan.force_shapes = args.Has("force_fallback_shape_inference");
   plan.feeds = BindFeedSource(args, invocation, log);
   plan.cleanup = args.Has("cleanup");

@@ -1,5 +1,6 @@
 #include "cli/commands/surgery.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "blame/probe/quiet_logger.h"
@@ -31,6 +32,17 @@ Result<std::string> InFloat16(const ParsedArgs& args, const ScratchFolder& folde
   QuietLogger silence(log);
   VERNIER_TRY(ModelSource::Save(plan, silence));
   return plan.save_path;
+}
+
+Status RefuseSecondShapes(std::string_view flag, const std::vector<ShapeSpec>& specs) {
+  for (const ShapeSpec& spec : specs) {
+    const auto count = std::ranges::count(specs, spec.name, &ShapeSpec::name);
+    if (count == 1) continue;
+    return InvalidArgument(std::string(flag) + ": expected one shape for '" + spec.name +
+                           "', got " + std::to_string(count) +
+                           ": the model takes one set of shapes");
+  }
+  return {};
 }
 
 }  // namespace
@@ -74,9 +86,10 @@ Status Surgery::Save(const ParsedArgs& args, Logger& log,
   return {};
 }
 
-Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args) {
+Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args, bool as_peer) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> specs,
                            ParseShapeSpecs(args.List("input_shapes"), Strictness::kStrict));
+  if (!as_peer) VERNIER_TRY(RefuseSecondShapes(args.Flag("input_shapes"), specs));
   std::vector<TensorInfo> inputs;
   for (const ShapeSpec& spec : KeepLastShapes(specs)) {
     if (!spec.shape) continue;

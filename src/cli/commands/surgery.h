@@ -41,8 +41,9 @@ class Surgery {
   std::optional<EditableModel> model_;
 };
 
-/// The shapes for inputs that the command line gives; without one for NAME:auto. kInvalidArgument.
-Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args);
+/// The shapes for inputs that the command line gives; without one for NAME:auto. kInvalidArgument,
+/// also of two for one input, of which Polygraphy (`as_peer`) takes the last.
+Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args, bool as_peer);
 
 /// The options of feeds that are given.
 std::vector<std::string> FeedFlags(const ParsedArgs& args);

@@ -34,7 +34,9 @@ function pointsTable(profile) {
 function accuracyOf(point) {
   const accuracy = point.accuracy || {};
   if (!accuracy.compared) return accuracy.why || 'not known';
-  return accuracy.passed ? 'matches' : make('span', {class: 'failed'},
+  const types = accuracy.types_differ || [];
+  const matches = types.length ? `matches; types differ: ${types.join(', ')}` : 'matches';
+  return accuracy.passed ? matches : make('span', {class: 'failed'},
       `${accuracy.failed ? 'differs' : 'failed'}: ${accuracy.why || ''}`);
 }
 

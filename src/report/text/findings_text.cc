@@ -36,10 +36,7 @@ std::string ToleranceLine(const OutputRecord& output) {
   const double share =
       static_cast<double>(output.mismatches) / static_cast<double>(output.elements);
   std::string line = CountedOf(output.mismatches, output.elements, "element") + " (" +
-                     Percent(share) + ") out of tolerance, the worst " +
-                     (std::isinf(output.worst_times_tolerance)
-                          ? std::string("infinitely far")
-                          : FormatG(output.worst_times_tolerance, 3) + " times over");
+                     Percent(share) + ") out of tolerance" + DescribeWorstElement(output);
   if (output.allowed_share > 0) {
     line += "; allowed: " + Percent(output.allowed_share) + ", " +
             FormatG(output.allowed_excess, 3) + " times over";

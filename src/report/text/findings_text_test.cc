@@ -43,6 +43,18 @@ TEST(Findings, TellOfElementsOutOfTolerance) {
             "    worst at (1, 2): 0.5 against 0.25, absolute error 0.25, relative error 1\n");
 }
 
+// What --tolerance auto fails an output by may be its root mean square error.
+TEST(Findings, TellOfTheWorstElementWithAnErrorBound) {
+  OutputRecord output = FailedOutput("y");
+  output.worst_times_tolerance = 99;
+  output.bound.emplace().times_over = 99;
+  const std::string text = FormatFindings(WithOutputs({output}), false);
+  EXPECT_NE(text.find("out of tolerance, the worst 12.5 times over\n"), std::string::npos) << text;
+  output.figures.worst.clear();
+  const std::string unknown = FormatFindings(WithOutputs({output}), false);
+  EXPECT_NE(unknown.find("(0.75 %) out of tolerance\n"), std::string::npos) << unknown;
+}
+
 TEST(Findings, NameNotFiniteValuesOfEachSide) {
   OutputRecord output = FailedOutput("y");
   output.worst_times_tolerance = std::numeric_limits<double>::infinity();

@@ -31,6 +31,10 @@ std::string Accuracy(const ProfileAccuracy& accuracy) {
     covers += "; " + std::to_string(accuracy.vacuous) +
               (accuracy.vacuous == 1 ? " shows nothing" : " show nothing");
   }
+  // A failure for types names one.
+  if (!accuracy.retyped.empty() && (accuracy.passed || accuracy.failed > 0)) {
+    covers += "; types differ: " + JoinWords(accuracy.retyped, " and ");
+  }
   // What agrees can fail by --strict and --same-type.
   const std::string failed = accuracy.failed > 0 ? "DIFFERS, " : "FAILED, ";
   return (accuracy.passed ? "matches" : failed + accuracy.why) + " (" + covers + ")";

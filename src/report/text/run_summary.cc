@@ -138,6 +138,18 @@ std::string ListSome(const std::vector<std::string>& names) {
   return text;
 }
 
+constexpr char kTypesDiffer[] = "; types differ: ";
+constexpr char kFailedForTypes[] = "FAILED, as types differ";
+
+std::string ListRetyped(const PairRecord& pair) {
+  std::vector<std::string> retyped;
+  for (const OutputRecord& output : pair.outputs) {
+    if (!IsRetyped(output)) continue;
+    retyped.push_back(output.name + " (" + output.dtype + " against " + output.other_dtype + ")");
+  }
+  return ListSome(retyped);
+}
+
 std::string VerdictWord(const PairRecord& pair) {
   // An average is judged in the place of the iterations.
   const bool failed = pair.average_passed
@@ -149,7 +161,7 @@ std::string VerdictWord(const PairRecord& pair) {
                   [](const auto& output) { return OutputVerdict(output) == "not verified"; });
   if (failed) return "FAILED";
   if (pair.rejected) return "FAILED by --strict";
-  if (pair.retyped) return "FAILED, as types differ";
+  if (pair.retyped) return kFailedForTypes;
   return unverified ? "NOT VERIFIED" : pair.incomplete ? "INCOMPLETE" : "PASSED";
 }
 
@@ -196,8 +208,7 @@ namespace {
 // Which outputs were paired otherwise than by name, changed their type, or could not be judged.
 std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
   std::string text;
-  std::vector<std::string> folded, mapped, inexact, vacuous, all_nan, widened, incomparable,
-      retyped;
+  std::vector<std::string> folded, mapped, inexact, vacuous, all_nan, widened, incomparable;
   int64_t vacuous_elements = 0;
   for (const OutputRecord& output : pair.outputs) {
     const std::string both = output.name + " with " + output.other_name;
@@ -207,9 +218,6 @@ std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
       mapped.push_back(both);
     } else if (output.paired_by != "exact") {
       inexact.push_back(both + " (" + HowPaired(output) + ")");
-    }
-    if (IsRetyped(output)) {
-      retyped.push_back(output.name + " (" + output.dtype + " against " + output.other_dtype + ")");
     }
     if (!WasCompared(output)) {
       incomparable.push_back(output.name + WhyIncomparable(output));
@@ -229,7 +237,8 @@ std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
   if (!folded.empty()) text += "; " + OnlyInCase(pair) + ": " + ListSome(folded);
   if (!mapped.empty()) text += "; paired by --map-outputs: " + ListSome(mapped);
   if (!inexact.empty()) text += "; paired by likeness: " + ListSome(inexact);
-  if (!retyped.empty()) text += "; types differ: " + ListSome(retyped);
+  const std::string retyped = ListRetyped(pair);
+  if (!retyped.empty()) text += kTypesDiffer + retyped;
   if (!count.not_verified.empty()) text += "; not verified: " + ListSome(count.not_verified);
   if (!widened.empty()) text += "; ill-conditioned: " + ListSome(widened);
   if (!all_nan.empty()) text += "; all elements are NaN: " + ListSome(all_nan);
@@ -274,7 +283,14 @@ std::string FormatCoverage(const PairRecord& pair) {
 std::string FormatPair(const PairRecord& pair, bool averaged) {
   // Older records do not say how the average was.
   const bool known = !averaged || pair.average_passed;
-  return (known ? VerdictWord(pair) + ", " : "") + FormatCoverage(pair);
+  if (!known) return FormatCoverage(pair);
+  const std::string word = VerdictWord(pair), retyped = ListRetyped(pair);
+  if (word != kFailedForTypes || retyped.empty()) return word + ", " + FormatCoverage(pair);
+  // The coverage has the list behind all else; it is the verdict's reason here.
+  std::string coverage = FormatCoverage(pair);
+  const std::string list = kTypesDiffer + retyped;
+  coverage.erase(coverage.find(list), list.size());
+  return word + ": " + retyped + "; " + coverage;
 }
 
 std::string FormatRunSummary(const RunRecord& given, const SummaryOptions& options) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 
 #include "compare/metric_table.h"
@@ -15,9 +16,8 @@ std::optional<double> WorstFailure(const MetricRow& metric, const RunRecord& rec
   std::optional<double> worst;
   for (const PairRecord& pair : record.pairs) {
     for (const OutputRecord& output : pair.outputs) {
-      for (const GateRecord& gate : output.figures.gates) {
-        const bool failed = gate.function == metric.name && gate.verdict == "failed";
-        if (!failed || !gate.value || !std::isfinite(*gate.value)) continue;
+      for (const GateRecord& gate : FailedGates(pair, output)) {
+        if (gate.function != metric.name || !gate.value || !std::isfinite(*gate.value)) continue;
         const double value = *gate.value;
         worst = !worst                    ? value
                 : metric.higher_is_better ? std::min(*worst, value)
@@ -40,6 +40,14 @@ std::string ThresholdAdvice(const RunRecord& record) {
     text += " " + std::string(metric->flag) + (value.starts_with('-') ? "=" : " ") + value;
   }
   return text;
+}
+
+std::vector<GateRecord> FailedGates(const PairRecord& pair, const OutputRecord& output) {
+  if (!output.failed_gates.empty() || pair.average_passed) return output.failed_gates;
+  std::vector<GateRecord> failed;
+  std::ranges::copy_if(output.figures.gates, std::back_inserter(failed),
+                       [](const GateRecord& gate) { return gate.verdict == "failed"; });
+  return failed;
 }
 
 bool HasThreshold(const GateRecord& gate) {

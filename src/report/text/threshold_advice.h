@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "vernier/run_record.h"
 
@@ -11,6 +12,10 @@ namespace vernier {
 /// some output failed, with a blank before each and "=" before a negative value; empty when there
 /// is none. Values are rounded to two digits, to the side that lets pass.
 std::string ThresholdAdvice(const RunRecord& record);
+
+/// What the output failed in any iteration, with the worst value; with --check-average what it
+/// failed on average. Of records that do not tell, what it failed in its worst iteration.
+std::vector<GateRecord> FailedGates(const PairRecord& pair, const OutputRecord& output);
 
 /// Is there such an option for the function, with a value that can be written?
 bool HasThreshold(const GateRecord& gate);

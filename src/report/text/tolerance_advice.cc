@@ -50,22 +50,21 @@ void AddNeeded(const OutputRecord& output, double value, std::vector<NeededToler
 }
 
 // Records that do not tell of functions have `simple` alone.
-bool FailedSimple(const OutputRecord& output) {
+bool FailedSimple(const PairRecord& pair, const OutputRecord& output) {
   return output.figures.gates.empty() ||
-         std::ranges::any_of(output.figures.gates, [](const GateRecord& gate) {
-           return gate.function == "simple" && gate.verdict == "failed";
-         });
+         std::ranges::any_of(FailedGates(pair, output),
+                             [](const GateRecord& gate) { return gate.function == "simple"; });
 }
 
 // Whether there is an option for everything that the output failed.
-bool HasOptions(const OutputRecord& output) {
+bool HasOptions(const PairRecord& pair, const OutputRecord& output) {
   if (output.without_numbers > 0) return false;
   // No tolerance makes a sequence longer.
   const bool counts = output.dtype == "int64" || output.dtype == "bool";
   if (counts && CountedBy(output.name) != '\0') return false;
-  if (FailedSimple(output) && !RequiredOf(output)) return false;
-  return std::ranges::all_of(output.figures.gates, [](const GateRecord& gate) {
-    return gate.verdict != "failed" || gate.function == "simple" || HasThreshold(gate);
+  if (FailedSimple(pair, output) && !RequiredOf(output)) return false;
+  return std::ranges::all_of(FailedGates(pair, output), [](const GateRecord& gate) {
+    return gate.function == "simple" || HasThreshold(gate);
   });
 }
 
@@ -123,8 +122,8 @@ std::string AdviceToAccept(const RunRecord& record) {
     if (pair.retyped || pair.rejected) return "";
     for (const OutputRecord& output : pair.outputs) {
       if (!HasFailed(output)) continue;
-      if (!HasOptions(output)) return "";
-      if (!FailedSimple(output)) continue;
+      if (!HasOptions(pair, output)) return "";
+      if (!FailedSimple(pair, output)) continue;
       (HoldsIntegers(output) ? integers : floats) = true;
       automatic |= output.bound.has_value();
       // One tolerance by itself would leave the other one to the bound.

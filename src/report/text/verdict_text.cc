@@ -288,6 +288,16 @@ std::string FormatRelativeError(const OutputRecord& output, int digits) {
   return undefined ? "0/0" : FormatG(*output.max_relative_error, digits);
 }
 
+std::string DescribeWorstElement(const OutputRecord& output) {
+  double times = output.worst_times_tolerance;
+  if (output.bound) {
+    if (output.figures.worst.empty()) return "";
+    times = output.figures.worst.front().times_tolerance;
+  }
+  return ", the worst " +
+         (std::isinf(times) ? std::string("infinitely far") : FormatG(times, 3) + " times over");
+}
+
 std::string DescribeBound(const OutputRecord& output) {
   if (!output.bound || !(output.bound->times_over > 1)) return "";
   const BoundRecord& bound = *output.bound;
@@ -310,11 +320,8 @@ std::string DescribeFailure(const OutputRecord& output) {
   if (OutputVerdict(output) == "passed") return "";
   std::vector<std::string> parts;
   if (output.tolerances_checked && output.mismatches > 0) {
-    parts.push_back(CountedOf(output.mismatches, output.elements, "element") +
-                    " out of tolerance, the worst " +
-                    (std::isinf(output.worst_times_tolerance)
-                         ? std::string("infinitely far")
-                         : FormatG(output.worst_times_tolerance, 3) + " times over"));
+    parts.push_back(CountedOf(output.mismatches, output.elements, "element") + " out of tolerance" +
+                    DescribeWorstElement(output));
   }
   if (const std::string bound = DescribeBound(output); !bound.empty()) parts.push_back(bound);
   if (output.max_absolute_error) {

@@ -40,6 +40,11 @@ std::string FormatError(double error, const OutputRecord& output, int digits = 5
 /// that have no relative difference then. "-" where it is not known.
 std::string FormatRelativeError(const OutputRecord& output, int digits = 5);
 
+/// ", the worst 12.5 times over": how far the worst element is out of tolerance. What is over an
+/// error bound may be another quantity, so that with one the element itself has to be known; empty
+/// where it is not.
+std::string DescribeWorstElement(const OutputRecord& output);
+
 /// By which of its quantities an output is over its error bound (--tolerance auto): the numbers of
 /// elements need not show it. Empty where it is not.
 std::string DescribeBound(const OutputRecord& output);

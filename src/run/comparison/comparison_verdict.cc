@@ -34,6 +34,26 @@ std::vector<std::string> Union(std::vector<std::string> names,
   return names;
 }
 
+// Means are what counts then, not what single iterations failed.
+void KeepFailedMeans(const ComparisonTally& tally, PairRecord& record) {
+  const Result<std::vector<OutputAverage>> averages = tally.Averages();
+  if (!averages.ok()) return;
+  for (const OutputAverage& average : *averages) {
+    const auto output = std::ranges::find(record.outputs, average.name, &OutputRecord::name);
+    if (output == record.outputs.end()) continue;
+    output->failed_gates.clear();
+    for (const AverageResult& mean : average.functions) {
+      if (mean.passed || mean.not_verified) continue;
+      GateRecord gate = {std::string(CompareFunctionName(mean.function)), "failed", "", {}, {}};
+      if (mean.function != CompareFunction::kSimple) {
+        gate.value = mean.value;
+        gate.threshold = mean.threshold;
+      }
+      output->failed_gates.push_back(std::move(gate));
+    }
+  }
+}
+
 std::string TypesOf(const std::set<DType>& types) {
   std::string text;
   for (const DType type : types)
@@ -97,7 +117,10 @@ void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage co
     }
     const bool passed = JudgePair(pair);
     if (!passed) faults.mismatch = true;
-    if (plan_->compare.check_average) records.back().average_passed = passed;
+    if (plan_->compare.check_average) {
+      records.back().average_passed = passed;
+      KeepFailedMeans(pair.recorder.tally(), records.back());
+    }
     const bool before = std::exchange(faults.incomplete, false);
     AddUnverified(pair, faults, run.faults);
     AddHiddenNans(pair, faults, run.faults);

@@ -126,19 +126,6 @@ std::string_view VerdictName(const FunctionResult& result) {
   return result.verdict == Verdict::kNotVerified ? "not verified" : "failed";
 }
 
-GateRecord MakeGate(const FunctionResult& result) {
-  GateRecord gate;
-  gate.function = CompareFunctionName(result.function);
-  gate.verdict = VerdictName(result);
-  if (!result.passed()) gate.why = result.why;
-  if (result.shapes_differ) gate.why = "the shapes differ";
-  if (const auto* metric = std::get_if<MetricResult>(&result.data)) {
-    gate.value = metric->value;
-    gate.threshold = metric->threshold;
-  }
-  return gate;
-}
-
 // What --no-shape-check would make of outputs whose shapes differ.
 std::string ShapeSuggestion(const OutputComparison& output) {
   const std::string shapes =
@@ -151,6 +138,19 @@ std::string ShapeSuggestion(const OutputComparison& output) {
 }
 
 }  // namespace
+
+GateRecord MakeGate(const FunctionResult& result) {
+  GateRecord gate;
+  gate.function = CompareFunctionName(result.function);
+  gate.verdict = VerdictName(result);
+  if (!result.passed()) gate.why = result.why;
+  if (result.shapes_differ) gate.why = "the shapes differ";
+  if (const auto* metric = std::get_if<MetricResult>(&result.data)) {
+    gate.value = metric->value;
+    gate.threshold = metric->threshold;
+  }
+  return gate;
+}
 
 OutputFigures MakeFigures(const OutputComparison& output, int64_t iteration, Charts wanted) {
   OutputFigures figures;

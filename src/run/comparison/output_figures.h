@@ -7,10 +7,14 @@
 
 namespace vernier {
 
+struct FunctionResult;
 struct OutputComparison;
 
 /// Whether to read the elements again for the record's charts.
 enum class Charts : uint8_t { kNone, kWanted };
+
+/// What one function said of an output.
+GateRecord MakeGate(const FunctionResult& result);
 
 /// What the comparison measured; parts that it did not are absent.
 OutputFigures MakeFigures(const OutputComparison& output, int64_t iteration, Charts wanted);

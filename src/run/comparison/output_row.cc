@@ -136,9 +136,11 @@ OutputRow MakeOutputRow(const OutputComparison& output) {
   OutputRow row;
   row.output = output.a_name;
   row.verdict = VerdictOf(output);
-  if (!HasNoNumbers(output)) row.elements = output.a.element_count();
+  if (!HasNoNumbers(output)) {
+    row.elements = output.a.element_count();
+    row.metrics = output.metrics;
+  }
   if (const SimpleResult* simple = SimpleOf(output)) AddSimple(*simple, output, row);
-  row.metrics = output.metrics;
   for (const FunctionResult& function : output.functions) {
     const auto* metric = std::get_if<MetricResult>(&function.data);
     if (metric != nullptr) row.metrics[function.function] = metric->value;

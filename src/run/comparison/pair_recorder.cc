@@ -1,7 +1,12 @@
 #include "run/comparison/pair_recorder.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <variant>
 
+#include "compare/metric_table.h"
 #include "run/comparison/output_figures.h"
 #include "run/comparison/output_row.h"
 
@@ -63,6 +68,27 @@ void AddTypes(const OutputComparison& output, OutputRecord& record) {
   record.other_dtype = DTypeName(output.b_dtype);
 }
 
+// How far the value is on the wrong side of the threshold: above 1 where it fails, and the more the
+// worse it is.
+double TimesOverThreshold(const MetricRow& metric, double value, double threshold) {
+  if (std::isnan(value)) return std::numeric_limits<double>::infinity();
+  const double scale = threshold == 0 ? 1 : std::fabs(threshold);
+  if (metric.higher_is_better) return 1 + (threshold - value) / scale;
+  return threshold > 0 ? value / threshold : 1 + (value - threshold) / scale;
+}
+
+// Of the function that is furthest over its threshold.
+double Badness(const OutputComparison& output, const OutputRow& row) {
+  double worst = row.times_over_tolerance.value_or(0);
+  for (const FunctionResult& result : output.functions) {
+    const MetricRow* metric = FindMetric(result.function);
+    const auto* data = std::get_if<MetricResult>(&result.data);
+    if (metric == nullptr || data == nullptr) continue;
+    worst = std::max(worst, TimesOverThreshold(*metric, data->value, data->threshold));
+  }
+  return worst;
+}
+
 // Keeps the numbers of the worst iteration: the first that failed, or a later one that is further
 // out of tolerance.
 void KeepWorst(const OutputComparison& output, const OutputRow& row, int64_t iteration,
@@ -71,11 +97,33 @@ void KeepWorst(const OutputComparison& output, const OutputRow& row, int64_t ite
   const bool failed_before = std::any_of(record.figures.gates.begin(), record.figures.gates.end(),
                                          [](const GateRecord& g) { return g.verdict != "passed"; });
   const bool fails = !output.passed();
-  const double ratio = row.times_over_tolerance.value_or(0);
+  const double ratio = Badness(output, row);
   const bool worse = fails == failed_before ? ratio > kept_ratio : fails;
   if (!first && !worse) return;
   record.figures = MakeFigures(output, iteration, charts);
   kept_ratio = ratio;
+}
+
+// A value that is no number is the worst.
+bool IsWorseGate(const FunctionResult& result, const GateRecord& kept) {
+  const MetricRow* metric = FindMetric(result.function);
+  const auto* data = std::get_if<MetricResult>(&result.data);
+  if (!kept.value || std::isnan(*kept.value)) return false;
+  if (metric == nullptr || data == nullptr || std::isnan(data->value)) return true;
+  return metric->higher_is_better ? data->value < *kept.value : data->value > *kept.value;
+}
+
+void KeepFailedGates(const OutputComparison& output, OutputRecord& record) {
+  for (const FunctionResult& result : output.functions) {
+    if (result.passed() || result.verdict == Verdict::kNotVerified) continue;
+    GateRecord gate = MakeGate(result);
+    const auto kept = std::ranges::find(record.failed_gates, gate.function, &GateRecord::function);
+    if (kept == record.failed_gates.end()) {
+      record.failed_gates.push_back(std::move(gate));
+    } else if (IsWorseGate(result, *kept)) {
+      *kept = std::move(gate);
+    }
+  }
 }
 
 }  // namespace
@@ -115,6 +163,7 @@ void PairRecorder::AddOutput(const OutputComparison& output, const OutputRow& ro
   FoldRow(row, *found);
   const auto index = static_cast<size_t>(found - record_.outputs.begin());
   kept_ratios_.resize(record_.outputs.size());
+  KeepFailedGates(output, *found);
   KeepWorst(output, row, tally_.iterations() - 1, *found, kept_ratios_[index], charts_);
 }
 

@@ -44,7 +44,7 @@ class PairRecorder {
   Charts charts_;
   ComparisonTally tally_;
   PairRecord record_;
-  std::vector<double> kept_ratios_;  ///< by output: times over tolerance in the iteration kept
+  std::vector<double> kept_ratios_;  ///< by output: times over in the iteration kept
   bool compared_nothing_ = false;
   int64_t empty_iterations_ = 0;
 };

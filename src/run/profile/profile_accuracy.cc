@@ -92,6 +92,10 @@ void CountProfiledOutput(const OutputRecord& output, ProfileAccuracy& accuracy) 
   ++accuracy.outputs;
   accuracy.elements += output.elements;
   accuracy.vacuous += output.vacuous.empty() ? 0 : 1;
+  if (IsRetyped(output)) {
+    accuracy.retyped.push_back(output.name + " (" + output.dtype + " against " +
+                               output.other_dtype + ")");
+  }
   if (const std::optional<double>& largest = output.max_absolute_error) {
     const bool worse = *largest != *largest || *largest > accuracy.max_absolute_error;
     if (worse) accuracy.max_absolute_error = *largest;
