@@ -95,7 +95,8 @@ ProfileRecord Profile() {
   point.peak_memory = 17;
   point.layers = {{"conv", "Conv", 0.5}};
   point.layers_missing = "not told";
-  point.accuracy = {true, true, "close", 2, 1, 30, 1, 0.5, "y", 0.25};
+  point.accuracy = {true, true, "close", 2, 1, 30, 1, 0.5, "y", {"x (float32 against int64)"},
+                    0.25};
   return {{{"a", "identity", "1.0", "CPU", "float32", 0.5}}, {point}};
 }
 
