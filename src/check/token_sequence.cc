@@ -1,7 +1,6 @@
 #include "check/token_sequence.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "inputs/cast_tensor.h"
@@ -57,10 +56,16 @@ Result<Tensor> PadTokens(const Tensor& tokens, const TokenPadding& padding) {
   VERNIER_ASSIGN_OR_RETURN(Tensor padded,
                            TakeWindow(tokens, kTokenAxis, -padding.left, padding.left + count));
   if (padding.right == 0) return padded;
+  std::vector<Tensor> single;
+  for (int64_t i = 0; i < padding.left + count; ++i) {
+    VERNIER_ASSIGN_OR_RETURN(Tensor token, TakeWindow(padded, kTokenAxis, i, 1));
+    single.push_back(std::move(token));
+  }
   Dims dims = tokens.dims();
-  dims[kTokenAxis] = padding.right;
-  VERNIER_ASSIGN_OR_RETURN(Tensor behind, MakeZeros(tokens.dtype(), std::move(dims)));
-  return JoinAlong(std::array{std::move(padded), std::move(behind)}, kTokenAxis);
+  dims[kTokenAxis] = 1;
+  VERNIER_ASSIGN_OR_RETURN(const Tensor none, MakeZeros(tokens.dtype(), std::move(dims)));
+  single.insert(single.end(), static_cast<size_t>(padding.right), none);
+  return JoinAlong(single, kTokenAxis);
 }
 
 std::vector<int64_t> PositionsOf(TokenSpan span, const TokenPadding& padding) {

@@ -119,12 +119,12 @@ class ForeignPairing {
     }
     readers_.resize(candidate_.size());
     for (size_t i = 0; i < candidate_.size(); ++i) {
-      for (const size_t read : ReadBy(i)) readers_[read].push_back(i);
+      for (const size_t read : NamesReadBy(i)) readers_[read].push_back(i);
     }
   }
 
   // The candidate's tensors that the node of one of them reads.
-  std::vector<size_t> ReadBy(size_t i) const {
+  std::vector<size_t> NamesReadBy(size_t i) const {
     const OnnxGraph& graph = sides_.candidate.graph();
     std::vector<size_t> read;
     for (const std::string_view name : graph.Inputs(graph.nodes[nodes_[i]])) {
@@ -223,7 +223,7 @@ class ForeignPairing {
 
   bool OnlyMovesPaired(size_t i) const {
     const OnnxGraph& graph = sides_.candidate.graph();
-    const std::vector<size_t> read = ReadBy(i);
+    const std::vector<size_t> read = NamesReadBy(i);
     return KeepsValues(graph.nodes[nodes_[i]].op_type) && !read.empty() && partners_[read.front()];
   }
 
