@@ -2,19 +2,25 @@
 """How near faultless runtimes come to the error bounds of `--tolerance auto`.
 
     bench/error_distribution.py --vernier build/release/bin/vernier [--seeds 3] [--made 24]
-        [--table docs/tolerance.md]
+        [--networks NAME ...] [--save-lines FILE] [--table docs/tolerance.md]
+    bench/error_distribution.py --merge FILE ... [--table docs/tolerance.md]
 
 Runs the trained networks (tests/trained/networks.py; scripts/deps.sh --tests fetches them) and
 networks made from seeds (tolerance_networks.py) with every tensor marked, ONNX Runtime against
 OpenVINO and the other way round, and prints for each network how many tensors were over their
 bounds and the distribution of error over bound. --table puts the table between the markers of a
 document. Exits with 1 where a tensor of a trained network is over its bound.
+
+All of it takes the better part of an hour. In slices, --networks, --dtypes, --seeds, --first-seed
+and --made 0 choose, --save-lines appends a line of JSON for each network, and --merge makes one
+table of the lines of all slices; lines of one network and dtype are put together.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import pathlib
 import statistics
 import subprocess
@@ -37,6 +43,12 @@ RUNTIME_FAILED = 6  # docs/exit-codes.md
 BEGIN, END = "<!-- error-distribution: begin -->", "<!-- error-distribution: end -->"
 
 
+def as_number(value: float | str) -> float:
+    """A record writes infinities and NaN as text; NaN is over every bound, too."""
+    number = float(value)
+    return math.inf if math.isnan(number) else number
+
+
 class Distribution:
     """The tensors of one network, or of the made networks of one dtype."""
 
@@ -51,9 +63,21 @@ class Distribution:
             bar = output["auto_tolerance"]
             if bar is None or bar["bar"] == 0:
                 continue  # exact: integers, truths
-            self.times.setdefault(prefix + output["name"], []).append(bar["times_over"])
-            if bar["rms_error"]:
-                self.slack.append(bar["bar"] / bar["rms_error"])
+            times = as_number(bar["times_over"])
+            self.times.setdefault(prefix + output["name"], []).append(times)
+            if as_number(bar["rms_error"]) > 0:
+                self.slack.append(as_number(bar["bar"]) / as_number(bar["rms_error"]))
+
+    def as_line(self, isa_text: str, seeds: list[int]) -> str:
+        return json.dumps({"name": self.name, "use": self.use, "times": self.times,
+                           "slack": self.slack, "refused": self.refused, "isa": isa_text,
+                           "seeds": seeds})
+
+    def join(self, line: dict) -> None:
+        for name, times in line["times"].items():
+            self.times.setdefault(name, []).extend(times)
+        self.slack.extend(line["slack"])
+        self.refused = self.refused or line["refused"]
 
     @property
     def worst(self) -> dict[str, float]:
@@ -139,8 +163,8 @@ def isa() -> str:
     return ", ".join(text for flag, text in named if flag in flags) or "neither AVX2 nor AVX-512"
 
 
-def table(rows: list[Distribution], args: argparse.Namespace) -> str:
-    text = (f"On a processor with {isa()}; {args.seeds} seeds, both orders of the runtimes, every "
+def table(rows: list[Distribution], seeds: int, isa_text: str) -> str:
+    text = (f"On a processor with {isa_text}; {seeds} seeds, both orders of the runtimes, every "
             "tensor marked. The\ncolumns are the worst error over bound of each tensor: at most 1 "
             "passes.\n\n"
             "| network | used for | tensors | over | median | 90 % | 99 % | largest | bound over "
@@ -148,10 +172,14 @@ def table(rows: list[Distribution], args: argparse.Namespace) -> str:
     return text + "\n".join(found.row() for found in rows) + "\n"
 
 
-def main() -> int:
+def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--vernier", required=True, help="the program")
+    parser.add_argument("--vernier", help="the program")
+    parser.add_argument("--merge", nargs="+", type=pathlib.Path, metavar="FILE",
+                        help="measure nothing, and make the table of what --save-lines wrote")
+    parser.add_argument("--save-lines", type=pathlib.Path, metavar="FILE",
+                        help="append what was measured, a line of JSON for each network")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--made", type=int, default=24,
@@ -161,31 +189,74 @@ def main() -> int:
                         help="of the trained ones: as they are, and copies by `convert`")
     parser.add_argument("--networks", nargs="+", help="of the trained ones, by name; default: all")
     parser.add_argument("--table", type=pathlib.Path, help="the document that has the markers")
+    parser.add_argument("--made-dtypes", nargs="+", choices=made.DTYPES, default=made.DTYPES)
     args = parser.parse_args()
+    if not args.vernier and not args.merge:
+        parser.error("--vernier PROGRAM is missing")
+    return args
+
+
+def show(found: Distribution) -> None:
+    print(found.row(), flush=True)
+    worst = found.worst
+    for name in sorted(found.over, key=worst.get, reverse=True)[:12]:
+        print(f"    over: {name} {worst[name]:.3g}", flush=True)
+
+
+def measure(args: argparse.Namespace) -> list[Distribution]:
+    """Of every network that is wanted; saved when it is known."""
     rows = []
+
+    def take(found: Distribution) -> None:
+        rows.append(found)
+        show(found)
+        if args.save_lines:
+            seeds = list(range(args.first_seed, args.first_seed + args.seeds))
+            with args.save_lines.open("a", encoding="utf-8") as lines:
+                lines.write(found.as_line(isa(), seeds) + "\n")
+
     for network in trained.NETWORKS:
         if args.networks and network.name not in args.networks:
             continue
         for dtype in args.dtypes:
-            rows.append(measure_trained(args, network, dtype))
-            print(rows[-1].row(), flush=True)
-            worst = rows[-1].worst
-            for name in sorted(rows[-1].over, key=worst.get, reverse=True)[:12]:
-                print(f"    over: {name} {worst[name]:.3g}", flush=True)
-    over = any(found.over for found in rows)
-    for dtype in made.DTYPES if args.made else ():
-        rows.append(measure_made(args, dtype))
-        print(rows[-1].row(), flush=True)
-        for name in rows[-1].over[:12]:
-            print(f"    over: {name} {rows[-1].worst[name]:.3g}", flush=True)
-    print("\n" + table(rows, args))
+            take(measure_trained(args, network, dtype))
+    for dtype in args.made_dtypes if args.made else ():
+        take(measure_made(args, dtype))
+    return rows
+
+
+def merged(paths: list[pathlib.Path]) -> tuple[list[Distribution], int, str]:
+    """The rows of all lines, in the networks' order; the number of seeds, and the processors."""
+    rows: dict[str, Distribution] = {}
+    seeds, processors = set(), []
+    for path in paths:
+        for text in path.read_text(encoding="utf-8").splitlines():
+            line = json.loads(text)
+            rows.setdefault(line["name"], Distribution(line["name"], line["use"])).join(line)
+            seeds.update(line["seeds"])
+            if line["isa"] not in processors:
+                processors.append(line["isa"])
+    order = [name for network in trained.NETWORKS
+             for name in (network.name, f"{network.name}, float16")]
+    order += [f"made, {dtype}" for dtype in made.DTYPES]
+    found = [rows[name] for name in order if name in rows]
+    return found, len(seeds), " and with ".join(processors)
+
+
+def main() -> int:
+    args = parse()
+    if args.merge:
+        rows, seeds, processors = merged(args.merge)
+    else:
+        rows, seeds, processors = measure(args), args.seeds, isa()
+    text = table(rows, seeds, processors)
+    print("\n" + text)
     if args.table:
-        text = args.table.read_text(encoding="utf-8")
-        before, rest = text.split(BEGIN)
+        document = args.table.read_text(encoding="utf-8")
+        before, rest = document.split(BEGIN)
         after = rest.split(END)[1]
-        args.table.write_text(f"{before}{BEGIN}\n\n{table(rows, args)}\n{END}{after}",
-                              encoding="utf-8")
-    return 1 if over else 0
+        args.table.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{after}", encoding="utf-8")
+    return 1 if any(found.over for found in rows if not found.name.startswith("made, ")) else 0
 
 
 if __name__ == "__main__":

@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
-"""How often faults in trained networks are named, and named first.
+"""How often faults in trained and in made networks are named, and named first.
 
-    bench/trained_faults.py --vernier build/release/bin/vernier [--faults 8] [--how blame]
+    bench/trained_faults.py --vernier build/release/bin/vernier [--faults 8] [--made 24]
+        [--dtype float16] [--how blame] [--networks NAME ...] [--save-lines FILE]
+    bench/trained_faults.py --merge FILE ...
 
-Plants one fault at a time in the trained networks (tests/trained/networks.py): weights 3 % larger,
-a channel that is zero, two channels swapped, one weight negated. A fault counts when it moves the
-output of its own layer by 1e-4 of its scale, judged by the same layer in float64 and not by error
-bounds. `--how run` marks every tensor: the first one over its bound, in the order of the graph, has
-to be the faulty layer's. `--how blame` asks `vernier blame`, whose first culprit it has to be.
-Exits with 1 where fewer than --rate are named first.
+Plants one fault at a time in the trained networks (tests/trained/networks.py), and in networks made
+from the faults' seeds (tolerance_networks.py): weights 3 % larger, a channel that is zero, two
+channels swapped, one weight negated. A fault counts when it moves the output of its own layer by
+1e-4 of its scale (with --dtype float16, where both sides get copies by `convert`, by 1e-2), judged
+by the same layer in float64 and not by error bounds. `--how run` marks every tensor: the first one
+over its bound, in the order of the graph, has to be the faulty layer's. `--how blame` asks `vernier
+blame`, whose first culprit it has to be.
+Exits with 1 where fewer than --rate are named first. --save-lines appends a line of JSON for each
+fault that counts, and --merge adds up the lines of several runs. The tests run the default seeds;
+a figure for the documentation needs a --first-seed that was not used before.
 """
 
 from __future__ import annotations
@@ -30,8 +36,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "trained"))
 
 import networks as trained  # noqa: E402  pylint: disable=wrong-import-position
+import tolerance_networks as made  # noqa: E402  pylint: disable=wrong-import-position
 
-COUNTS = 1e-4  # of the scale of the layer's output
+COUNTS = {"float32": 1e-4, "float16": 1e-2}  # of the scale of the layer's output
 LAYERS = ("Conv", "MatMul", "Gemm")
 # OpenVINO converts these only once it knows the shapes of their inputs.
 REFUSED = {"silero_vad", "silero_vad_16k_op15"}
@@ -135,6 +142,23 @@ def places(model) -> list:
             weights[n.input[1]].dims[channels(n, weights[n.input[1]])] > 1]
 
 
+class Made(trained.Network):
+    """A network of tolerance_networks.py in a file of its own."""
+
+    @property
+    def path(self):
+        return pathlib.Path(self.file)
+
+
+def make(seed: int, folder: str) -> Made:
+    network = made.make_network(seed, "float32")
+    low, high = (-1.5, 1.5) if seed % 2 else (0, 1)
+    file = f"{folder}/made.onnx"
+    onnx.save(made.write_models(network, seed, "float32", low, high)["good"], file)
+    feed = trained.Input("x", tuple(network.input_shape), low=low, high=high)
+    return Made(f"made, {network.family}", "", file, (feed,))
+
+
 class Place:
     """A layer whose weight can be changed, and what it reads."""
 
@@ -194,6 +218,15 @@ def ask(args, folder, network, model, order) -> str | None:
     return found["culprits"][0]["node"] if found["culprits"] else None
 
 
+def in_float16(args, folder: str) -> onnx.ModelProto:
+    """Both models become copies in float16; the faultless one."""
+    for name in ("good", "bad"):
+        subprocess.run([args.vernier, "convert", f"{folder}/{name}.onnx", "--fp-to-fp16", "-o",
+                        f"{folder}/copy.onnx", "-qq"], check=True, capture_output=True)
+        pathlib.Path(folder, "copy.onnx").replace(f"{folder}/{name}.onnx")
+    return onnx.load(f"{folder}/good.onnx")
+
+
 def plant(args, network, seed: int) -> tuple[str, bool] | None:
     """The kind of fault and whether it was named first; None where it does not count."""
     random = np.random.default_rng(seed)
@@ -202,34 +235,47 @@ def plant(args, network, seed: int) -> tuple[str, bool] | None:
     kind = list(FAULTS)[seed % len(FAULTS)]
     axis = channels(place.node, place.values)
     changed = FAULTS[kind](place.values, axis, random)
-    if moves(model, place, changed) < COUNTS:
+    if moves(model, place, changed) < COUNTS[args.dtype]:
         return None
     with tempfile.TemporaryDirectory() as folder:
         onnx.save(model, f"{folder}/good.onnx")
         place.weight.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(changed),
                                                       place.weight.name))
         onnx.save(model, f"{folder}/bad.onnx")
+        if args.dtype == "float16":
+            model = in_float16(args, folder)
         order = ("onnxrt", "openvino") if seed % 2 else ("openvino", "onnxrt")
         named = ask(args, folder, network, model, order)
-    names = {place.node.output[0], place.node.name}
+    # The copy of a layer that makes an output of the graph has a name of its own there.
+    names = {place.node.output[0], place.node.output[0] + "_float16", place.node.name} - {""}
     if named not in names:
         print(f"    {network.name}, seed {seed}, {kind} in '{place.node.output[0]}': "
               f"{named or 'nothing'} named", flush=True)
     return kind, named in names
 
 
-def main() -> int:
+def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--vernier", required=True, help="the program")
-    parser.add_argument("--faults", type=int, default=8, help="in each network")
+    parser.add_argument("--vernier", help="the program")
+    parser.add_argument("--merge", nargs="+", type=pathlib.Path, metavar="FILE",
+                        help="plant nothing, and add up what --save-lines wrote")
+    parser.add_argument("--save-lines", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--dtype", choices=tuple(COUNTS), default="float32")
+    parser.add_argument("--faults", type=int, default=8, help="in each trained network")
+    parser.add_argument("--made", type=int, default=0, help="made networks, one fault in each")
     parser.add_argument("--first-seed", type=int, default=5000)
     parser.add_argument("--how", choices=("run", "blame"), default="run")
     parser.add_argument("--networks", nargs="+")
     parser.add_argument("--rate", type=float, default=0.98)
     args = parser.parse_args()
-    onnxruntime.set_default_logger_severity(4)
-    named: dict[str, list[bool]] = {kind: [] for kind in FAULTS}
+    if not args.vernier and not args.merge:
+        parser.error("--vernier PROGRAM is missing")
+    return args
+
+
+def planted(args):
+    """(network's name, seed, kind, named first) of each fault that counts."""
     for network in trained.NETWORKS:
         wanted = not args.networks or network.name in args.networks
         if not wanted or network.name in REFUSED or not places(onnx.load(network.path)):
@@ -237,12 +283,39 @@ def main() -> int:
         for seed in range(args.first_seed, args.first_seed + args.faults):
             result = plant(args, network, seed)
             if result:
-                named[result[0]].append(result[1])
+                yield network.name, seed, *result
+    for seed in range(args.first_seed, args.first_seed + args.made):
+        with tempfile.TemporaryDirectory() as folder:
+            network = make(seed, folder)
+            result = plant(args, network, seed) if places(onnx.load(network.path)) else None
+        if result:
+            yield network.name, seed, *result
+
+
+def show(named: dict[str, list[bool]]) -> None:
     print("| fault | named first |\n|---|---|")
     for kind, results in named.items():
         print(f"| {kind} | {sum(results)} of {len(results)} |")
     every = [result for results in named.values() for result in results]
     print(f"| all | {sum(every)} of {len(every)} |")
+
+
+def main() -> int:
+    args = parse()
+    onnxruntime.set_default_logger_severity(4)
+    named: dict[str, list[bool]] = {kind: [] for kind in FAULTS}
+    if args.merge:
+        lines = [json.loads(line) for path in args.merge
+                 for line in path.read_text(encoding="utf-8").splitlines()]
+    else:
+        lines = planted(args)
+    for line in lines:
+        named[line[2]].append(line[3])
+        if args.save_lines and not args.merge:
+            with args.save_lines.open("a", encoding="utf-8") as saved:
+                saved.write(json.dumps(line) + "\n")
+    show(named)
+    every = [result for results in named.values() for result in results]
     return 0 if every and sum(every) >= args.rate * len(every) else 1
 
 

@@ -3,13 +3,13 @@
 # draws. All folders share one include path: that #include lines keep to DEPS is checked by
 # tests/layers/check_includes.py, as a part of the build where tests are built.
 
-# Compiles the sources of a target together, a dozen at a time: headers are most of the work. Names
+# Compiles the sources of a target together, 32 at a time: headers are half of the work. Names
 # in anonymous namespaces are therefore unique within a folder. SEPARATE sources stay apart:
 # those that include themselves for each instruction set.
 function(vernier_compile_together target)
   cmake_parse_arguments(ARG "" "" "SEPARATE" ${ARGN})
   if(VERNIER_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 32)
     set_source_files_properties(${ARG_SEPARATE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()

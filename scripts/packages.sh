@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes what others install without a compiler: a wheel, a Debian package and a tarball, in
-# build/packages. Highway, libpng and zlib are inside; frameworks are found where the program runs.
+# build/packages. Highway, libpng, libjpeg-turbo and zlib are inside; frameworks are found where the
+# program runs.
 #
 # Usage: scripts/packages.sh [wheel] [deb] [tarball]   (default: all three)
 #

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Prints the folder of the libraries that packages carry, and builds them first where there are
-# none: Highway, libpng and zlib, static and position-independent, which the distribution's are not.
-# They are made of its own source packages, so that they are of the versions of its headers.
+# none: Highway, libpng, libjpeg-turbo and zlib, static and position-independent, which the
+# distribution's are not. They are made of its own source packages, so that they are of the versions
+# of its headers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -55,16 +56,19 @@ build_by_cmake() {
     fail "$1 does not build"
 }
 
-if [[ ! -e $folder/root/.complete ]]; then
+# A folder of an earlier version has no libjpeg.
+if [[ ! -e $folder/root/.complete || ! -e $folder/root/lib/libjpeg.a ]]; then
   rm -rf "$folder"
   mkdir -p "$folder"
   unpack zlib
   build_zlib
   unpack libpng1.6
   build_by_cmake libpng1.6 -DPNG_SHARED=OFF -DPNG_TESTS=OFF
+  unpack libjpeg-turbo
+  build_by_cmake libjpeg-turbo -DENABLE_SHARED=OFF -DWITH_TURBOJPEG=OFF
   unpack highway
   build_by_cmake highway -DHWY_ENABLE_CONTRIB=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHWY_ENABLE_TESTS=OFF
-  rm -rf "$folder"/{zlib,libpng1.6,highway}
+  rm -rf "$folder"/{zlib,libpng1.6,libjpeg-turbo,highway}
   touch "$folder/root/.complete"
 fi
 echo "$folder/root"

@@ -75,6 +75,8 @@ oracle(cli DRIVER arg_driver VARIABLE VERNIER_ARG_DRIVER
   DEPS cli SECONDS 600 PROCESSORS 2)
 oracle(compare DRIVER compare_driver VARIABLE VERNIER_COMPARE_DRIVER
   DEPS compare report SECONDS 300 ENVIRONMENT "VERNIER=$<TARGET_FILE:vernier>")
+oracle(decide DRIVER decide_driver VARIABLE DECIDE_DRIVER
+  DEPS decide SECONDS 300)
 oracle(model DRIVER onnx_driver VARIABLE VERNIER_ONNX_DRIVER
   DEPS model util SECONDS 300)
 oracle(inputs DRIVER inputs_driver VARIABLE INPUTS_DRIVER

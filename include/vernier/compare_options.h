@@ -86,6 +86,12 @@ struct CompareOptions {
   PerOutput<double> logits_top1_threshold;
   /// How many classes are in the sets that are compared; >= 1.
   int64_t logits_top_k = 5;
+  /// The tokens that were fed: the name of an input, or the path of a `.npy` file. Empty: the
+  /// integer input 'input_ids', where there is one whose tokens are classes of the logits.
+  std::string tokens;
+  /// The input that is 0 at positions which are not compared. Empty: the integer input
+  /// 'attention_mask', where there is one with a value for each position of the logits.
+  std::string mask;
 
   /// Of the metrics, each in its unit (PSNR and SNR in decibels, ULP in representable numbers, the
   /// KL divergence in nats): the least value that passes of those where more is better, the largest
@@ -121,6 +127,8 @@ struct CompareOptions {
     field("logits_kl_threshold", compare.logits_kl_threshold);
     field("logits_top1_threshold", compare.logits_top1_threshold);
     field("logits_top_k", compare.logits_top_k);
+    field("logits_tokens", compare.tokens);
+    field("logits_mask", compare.mask);
     field.Thresholds(compare.thresholds);
     field("worst_elements", compare.worst_elements);
     field("no_shape_check", compare.no_shape_check);

@@ -203,6 +203,13 @@ inline Status NotAtPlace(const LibrarySearch& search, std::string_view option_va
   const std::string place(option_value);
   std::vector<std::filesystem::path> sites = {place};
   internal::AppendSitePackages(place, sites);
+  // The wheel's own folders, the package and the one in it, name it as well.
+  std::filesystem::path wheel = std::filesystem::path(place).lexically_normal();
+  if (!wheel.has_filename()) wheel = wheel.parent_path();
+  for (const std::filesystem::path dir : search.python_dirs) {
+    if (wheel.filename() == dir.filename()) sites.push_back(wheel.parent_path().parent_path());
+    if (wheel.filename() == dir.parent_path()) sites.push_back(wheel.parent_path());
+  }
   const std::string old = WheelWithoutLibrary(search, sites);
   if (!old.empty()) return Unavailable(old + " (" + search.option + ")");
   std::error_code error;

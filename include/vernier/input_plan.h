@@ -29,7 +29,10 @@ struct ScriptFunction {
 /// Where feeds come from.
 struct InputPlan {
   std::vector<std::string> load_paths;  ///< empty: seeded random inputs
-  ScriptFunction script;                ///< --data-loader-script
+  /// --preprocess: what becomes of images that load_paths name; empty: what the input needs.
+  std::string preprocess;
+  int64_t max_image_pixels = 100'000'000;  ///< larger images are not decoded
+  ScriptFunction script;                   ///< --data-loader-script
   std::vector<std::string> shape_words;
   std::vector<DimSize> dims;        ///< --dim
   std::vector<DimSize> found_dims;  ///< nobody's choice: with 1 the model does not run
@@ -45,6 +48,8 @@ struct InputPlan {
   template <typename Plan, typename Fields>
   static void EachField(Plan& inputs, Fields& field) {
     field("load", inputs.load_paths);
+    field("preprocess", inputs.preprocess);
+    field("max_image_pixels", inputs.max_image_pixels);
     field("script", inputs.script);
     field("shapes", inputs.shape_words);
     field("dims", inputs.dims);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vernier/compare_function.h"
+#include "vernier/decision_record.h"
 #include "vernier/run_record.h"
 
 namespace vernier {
@@ -31,6 +32,13 @@ struct OutputRow {
   std::optional<LogitsRecord> logits;  ///< of --compare logits
 };
 
+/// A decision about one output of a pair in one iteration.
+struct DecisionRow {
+  std::string output;  ///< its name on the first side
+  std::string kind;    ///< as typed: "top1"
+  std::vector<DecisionSample> samples;
+};
+
 /// One pair of sides in one iteration.
 struct IterationRow {
   int64_t index = 0;               ///< of the iteration, from 0
@@ -38,6 +46,9 @@ struct IterationRow {
   std::string pair;                ///< "onnxrt vs. openvino": their short names
   std::string input_hash;          ///< XXH3 (64 bits, hexadecimal) of the feed; empty: not known
   std::vector<OutputRow> outputs;  ///< in the first side's order
+  std::string first = {};          ///< the sides' short names, where there are decisions
+  std::string second = {};
+  std::vector<DecisionRow> decisions = {};
 };
 
 }  // namespace vernier

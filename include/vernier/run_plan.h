@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "vernier/compare_options.h"
+#include "vernier/decision_plan.h"
 #include "vernier/input_plan.h"
 #include "vernier/runner_plan.h"
+#include "vernier/shard_plan.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -39,6 +41,9 @@ struct SavePlan {
   std::string rows;                 ///< --save-rows: FILE.jsonl or FILE.npz
   std::vector<ReportFile> reports;  ///< --report
   bool resume = false;              ///< --resume: go on with what was saved to `outputs`
+  /// Records and reports leave out what another run of the same would have otherwise: times,
+  /// hosts, the words of the command, where things are.
+  bool reproducible = false;
 
   bool WantsPage() const {
     return std::any_of(reports.begin(), reports.end(), [](const ReportFile& report) {
@@ -60,6 +65,7 @@ struct SavePlan {
     field("rows", save.rows);
     field("reports", save.reports);
     field("resume", save.resume);
+    field("reproducible", save.reproducible);
   }
 };
 
@@ -125,6 +131,7 @@ struct RunPlan {
   bool same_type = false;  ///< outputs of different types fail
   std::vector<RunnerPlan> runners;
   InputPlan inputs;
+  ShardPlan shard;  ///< which of the iterations are this process's
   StepPlan steps;
   SavePlan save;
   PicturePlan pictures;
@@ -138,6 +145,7 @@ struct RunPlan {
   PerOutput<TopK> postprocess;
   ScriptFunction postprocess_script;  ///< replaces `postprocess`
   ScriptFunction compare_script;      ///< replaces the functions of `compare`
+  DecisionOptions decisions;          ///< what outputs decide, seen before `postprocess`
   /// Bounds of --tolerance auto come from the reference run against itself with other settings.
   bool noise_floor = false;
   bool validate = false;
@@ -152,6 +160,7 @@ struct RunPlan {
     field("same_type", plan.same_type);
     field("runners", plan.runners);
     field("inputs", plan.inputs);
+    field("shard", plan.shard);
     field("steps", plan.steps);
     field("load_outputs", plan.load_outputs);
     field("load_labels", plan.load_labels);
@@ -163,6 +172,7 @@ struct RunPlan {
     field("output_maps", plan.output_map_words);
     field("compare", plan.compare);
     field("compare_script", plan.compare_script);
+    field("decisions", plan.decisions);
     field("noise_floor", plan.noise_floor);
     field("validate", plan.validate);
     field("comparison_asked", plan.comparison_asked);

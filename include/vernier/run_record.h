@@ -10,6 +10,7 @@
 
 #include "vernier/chart_record.h"
 #include "vernier/compare_function.h"
+#include "vernier/decision_record.h"
 #include "vernier/graph_record.h"
 #include "vernier/profile_record.h"
 #include "vernier/status.h"
@@ -207,6 +208,24 @@ struct LogitsRecord {
   std::vector<int64_t> flip_max_position;
   int64_t top_k = 0;       ///< classes in a set
   double top_k_share = 0;  ///< of positions where the sets are equal
+  int64_t excluded = 0;    ///< positions that a mask excludes
+};
+
+/// What --compare logits knows of the tokens that were fed, over all iterations. The loss of a
+/// position is -ln of the probability of the token behind it, in nats. Without a token, numbers are
+/// NaN.
+struct TokensRecord {
+  std::string source = {};      ///< of the tokens: an input, or a file; empty: they are not known
+  std::string mask = {};        ///< the input; empty: there was none
+  int64_t positions = 0;        ///< that logits stand for, excluded ones too
+  int64_t excluded = 0;         ///< by the mask
+  int64_t tokens = 0;           ///< positions with a loss
+  int64_t impossible = 0;       ///< positions whose token is -inf on both sides; they have no loss
+  double first_perplexity = 0;  ///< exp of the mean loss
+  double second_perplexity = 0;
+  double ratio = 0;            ///< of the second to the first
+  double ratio_error = 0;      ///< its standard error, from the paired differences of the losses
+  double probability_rms = 0;  ///< of the differences of the token's probability
 };
 
 /// One output over all iterations of a pair.
@@ -238,15 +257,26 @@ struct OutputRecord {
   bool tolerances_checked = false;   ///< `mismatches` counts what is out of tolerance, not all
   std::optional<BoundRecord> bound;  ///< absent with fixed tolerances
   std::optional<LogitsRecord> logits = {};  ///< of --compare logits
+  std::optional<TokensRecord> tokens = {};  ///< where tokens or a mask are known
   std::optional<TimeRecord> time = {};      ///< where feeds are sequences of steps
   std::string vacuous;                      ///< why the agreement shows nothing; empty: it does
   OutputFigures figures;
   /// Of each function that failed, the worst value of all iterations; with --check-average its
   /// mean, of those that failed by it. Records of before do not have them.
   std::vector<GateRecord> failed_gates = {};
+  /// Of --check-average, which judges the means in place of the iterations: "passed", "failed",
+  /// "not verified". Empty: the iterations decide.
+  std::string average_verdict = {};
 
-  /// It was compared, and passed in every iteration.
-  bool agrees() const { return compared > 0 && passed == compared; }
+  /// It was compared, and passed: in every iteration, or by its means.
+  bool agrees() const {
+    return average_verdict.empty() ? compared > 0 && passed == compared
+                                   : average_verdict == "passed";
+  }
+  /// It was compared and differs: in some iteration, or by its means.
+  bool differs() const {
+    return average_verdict.empty() ? passed + not_verified < compared : average_verdict == "failed";
+  }
 };
 
 struct PairRecord {
@@ -269,7 +299,15 @@ struct PairRecord {
   bool itself = false;      ///< both sides are one file: that they agree shows nothing
   bool retyped = false;     ///< by --same-type or --strict: the types of some outputs differ
   bool incomplete = false;  ///< less could be compared than was asked for
-  std::optional<bool> average_passed = {};  ///< of --check-average, where it was judged
+  std::optional<bool> average_passed = {};              ///< of --check-average, where it was judged
+  std::vector<DecisionRecord> decisions = {};           ///< in the order of --decision
+  std::vector<DecisionGateRecord> decision_gates = {};  ///< one for each gate and decision
+  /// What the exit code rests on: "elements", "decisions" or "both"; empty: no decision was asked
+  /// for.
+  std::string judged_by = {};
+  /// Of "decisions" that no --judge asked for: the outputs that no decision is about. Their
+  /// elements are judged.
+  std::vector<std::string> undecided_outputs = {};
 };
 
 /// One option of the command line, or one that has its default.
@@ -319,6 +357,8 @@ struct RunRecord {
   /// that --validate refuses, and what --strict does.
   std::vector<std::string> rejections;
   std::vector<std::string> notes;  ///< what was changed on the way: coerced inputs
+  /// Of each iteration the file that it was fed with, where feeds are images.
+  std::optional<std::vector<std::string>> samples = {};
   std::vector<std::pair<std::string, std::string>> saved;  ///< what, where
   int exit_code = 0;
   double seconds = 0;
@@ -331,6 +371,10 @@ struct RunRecord {
 /// A RunRecord from what ToJson made of it; what is absent keeps its default. `what` names the
 /// text in messages. kMalformed when it is no record, or one of a later schema.
 Result<RunRecord> ReadRecord(const std::string& text, const std::string& what);
+
+/// Without what another run of the same would have otherwise: times and latencies, the call and the
+/// machine, where files are. Of an absolute path of a model its last part stays.
+RunRecord Reproducible(RunRecord record);
 
 /// One JSON object a line: the run, each runner, each output of each pair, each point of a
 /// profile, and the verdict. `kind` says which. No charts and no graph.

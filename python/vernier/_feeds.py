@@ -18,7 +18,7 @@ _OTHER_FEEDS = ("load_inputs", "load_input_data", "data_loader_script", "val_ran
 _UNFIT = re.compile(r"input '(?P<name>[^'\n]*)': (?P<expected>expected [^\n]*?), found "
                     r"(?P<type>\w+) of shape (?P<shape>\([^)\n]*\)) in the input data")
 _LACKING = re.compile(r"input '(?P<name>[^'\n]*)': expected a tensor of that name, found "
-                      r"(?P<names>\[[^\n]*?\]) in the input data; rename it there")
+                      r"(?P<names>\[[^\n]*?\]) in the input data; (?P<do>rename|add) it there")
 
 
 def calls_of(inputs, options):
@@ -138,4 +138,4 @@ class Places:
                       if str(list(names)) == found["names"]), None)
         return found[0] if place is None else (
             f"{place}: expected an array called '{found['name']}', found {found['names']}; "
-            "rename it")
+            f"{found['do']} it")

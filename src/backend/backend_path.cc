@@ -88,7 +88,8 @@ Result<std::vector<std::string>> FindBackend(std::string_view name,
   std::string looked;
   for (const std::string& folder : search_path) looked += (looked.empty() ? "" : ", ") + folder;
   return Unavailable("there is no backend '" + std::string(name) +
-                     "' in this installation (looked in: " + looked + ")");
+                     "' in this installation (looked in: " + looked +
+                     "): docs/building.md says how to build its plug-in");
 }
 
 }  // namespace vernier

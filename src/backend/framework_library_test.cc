@@ -74,6 +74,10 @@ TEST_F(FrameworkLibrary, IsMissedInAWheelThatHasNone) {
                 "`pip install example --upgrade` there brings one, and --model-runner SCRIPT.py "
                 "--python INTERPRETER runs what is there, as docs/python-scripts.md shows "
                 "(--example-lib)");
+  for (const char* own : {"example", "example/capi", "example/capi/"}) {
+    const Status of_wheel = sdk::LoadFrameworkLibrary(search_, (site / own).string()).status();
+    EXPECT_EQ(of_wheel.message(), named.message()) << own;
+  }
   ::setenv("VIRTUAL_ENV", root_.c_str(), 1);
   const Status found = sdk::LoadFrameworkLibrary(search_, "").status();
   ::unsetenv("VIRTUAL_ENV");

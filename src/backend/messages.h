@@ -33,6 +33,7 @@ enum class MessageType : uint32_t {
   kHashInputs = 16,   ///< of a session: from now on its runs tell hashes of what they received
   kTrim = 17,         ///< plug-ins' workers only: what closed sessions left goes to the system
   kTryRun = 18,       ///< an inference in unusual circumstances, see trial_messages.h
+  kReadImage = 19,    ///< see image_messages.h
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };
@@ -44,7 +45,8 @@ void EncodeInfos(std::span<const TensorInfo> infos, MessageWriter& out);
 std::vector<TensorInfo> DecodeInfos(MessageReader& in);
 
 /// Load a plug-in and its framework. A framework whose C++ interface differs between major versions
-/// has a plug-in for each: the first that can be used is taken.
+/// has a plug-in for each: the first that can be used is taken. Without any the worker reads images
+/// alone.
 struct LoadRequest {
   std::vector<std::string> plugin_paths;
   OptionList options;

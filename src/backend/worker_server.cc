@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "backend/device_tensors.h"
+#include "backend/image_messages.h"
 #include "backend/measure_messages.h"
 #include "backend/messages.h"
 #include "backend/plugin.h"
@@ -129,6 +130,8 @@ class WorkerServer {
         return Measure(in);
       case MessageType::kFetchKept:
         return Fetch(in);
+      case MessageType::kReadImage:
+        return Read(in);
       default:
         return Internal("unknown request " + std::to_string(frame.type));
     }
@@ -145,11 +148,15 @@ class WorkerServer {
   Result<Reply> Load(MessageReader& in) {
     const LoadRequest request = LoadRequest::Decode(in);
     if (!in.finished()) return Internal("malformed load request");
+    Reply reply;
+    if (request.plugin_paths.empty()) {
+      BackendInfo{"images", "", "", ""}.Encode(reply.body);
+      return reply;
+    }
     VERNIER_ASSIGN_OR_RETURN(plugin_,
                              Plugin::Load(request, [this](int severity, std::string_view text) {
                                SendLog(severity, text);
                              }));
-    Reply reply;
     plugin_->info().Encode(reply.body);
     return reply;
   }
@@ -281,6 +288,18 @@ class WorkerServer {
                       t.byte_size, [&](auto to) { return devices_.CopyToHost(t, to); });
     VERNIER_ASSIGN_OR_RETURN(TensorBlock block, builder.Finish());
     Reply reply;
+    reply.body.Append(block.description);
+    reply.memory = std::move(block.memory);
+    return reply;
+  }
+
+  static Result<Reply> Read(MessageReader& in) {
+    const ImageRequest request = ImageRequest::Decode(in);
+    if (!in.finished()) return Internal("malformed request for an image");
+    VERNIER_ASSIGN_OR_RETURN(const ReadImage image, ReadImageFile(request));
+    VERNIER_ASSIGN_OR_RETURN(TensorBlock block, EncodeTensors({{"image", image.tensor}}));
+    Reply reply;
+    reply.body.Number(image.remarks);
     reply.body.Append(block.description);
     reply.memory = std::move(block.memory);
     return reply;

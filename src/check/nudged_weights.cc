@@ -24,10 +24,10 @@ bool IsMovable(const OnnxTensor& tensor) {
 }
 
 // `moved` keeps the values that the patches view.
-Status MoveWeight(const OnnxModel& model, const OnnxTensor& tensor, uint64_t draw,
+Status MoveWeight(const OnnxModel& model, const OnnxTensor& tensor, Nudge nudge,
                   std::vector<Tensor>& moved, std::vector<WirePatch>& patches) {
   VERNIER_ASSIGN_OR_RETURN(const MappedWeight weight, MapWeight(model, tensor, {}));
-  VERNIER_ASSIGN_OR_RETURN(Tensor nudged, NudgeFloats(weight.values, draw));
+  VERNIER_ASSIGN_OR_RETURN(Tensor nudged, NudgeFloats(weight.values, nudge));
   const std::span<const std::byte> bytes = nudged.bytes();
   ReplacedValues values{tensor, {}};
   values.values.AddView({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -52,13 +52,13 @@ Result<NudgedWeights> NudgedWeights::Of(const ModelPlan& plan) {
   return weights;
 }
 
-Result<std::shared_ptr<const ModelSource>> NudgedWeights::Move(std::optional<uint64_t> draw) const {
+Result<std::shared_ptr<const ModelSource>> NudgedWeights::Move(std::optional<Nudge> nudge) const {
   std::vector<Tensor> moved;
   std::vector<WirePatch> patches;
   uint64_t bytes = 0;
   for (const OnnxTensor& tensor : model_.graph().initializers) {
-    if (!draw || !IsMovable(tensor) || bytes >= kMostMovedBytes) continue;
-    VERNIER_TRY(MoveWeight(model_, tensor, *draw, moved, patches));
+    if (!nudge || !IsMovable(tensor) || bytes >= kMostMovedBytes) continue;
+    VERNIER_TRY(MoveWeight(model_, tensor, *nudge, moved, patches));
     bytes += moved.back().bytes().size();
   }
   VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/onnx/onnx_model.h"
+#include "run/feeds/nudged_floats.h"
 #include "run/runner/model_source.h"
 #include "vernier/runner_plan.h"
 #include "vernier/status.h"
@@ -24,9 +25,9 @@ class NudgedWeights {
   /// Of the coarsest type of weights.
   double roundoff() const { return roundoff_; }
 
-  /// The model with its weights moved as this draw moves them, as they are without one. Of large
-  /// models only the first weights are.
-  Result<std::shared_ptr<const ModelSource>> Move(std::optional<uint64_t> draw) const;
+  /// The model with its weights moved so, as they are without a nudge. Of large models only the
+  /// first weights are.
+  Result<std::shared_ptr<const ModelSource>> Move(std::optional<Nudge> nudge) const;
 
  private:
   NudgedWeights(const ModelPlan& plan, OnnxModel model) : plan_(plan), model_(std::move(model)) {}

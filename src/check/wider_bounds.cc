@@ -31,12 +31,12 @@ class MovedRuns {
 
   double roundoff() const { return roundoff_; }
 
-  Result<TensorMap> Infer(std::optional<uint64_t> draw) {
+  Result<TensorMap> Infer(std::optional<Nudge> nudge) {
     if (!weights_) {
-      VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed_, draw));
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed_, nudge));
       return probe_->Infer(moved);
     }
-    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model, weights_->Move(draw));
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model, weights_->Move(nudge));
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Probe> probe,
                              Probe::Open(subject_.shared, subject_.plan, *model));
     return probe->Infer(feed_);
@@ -58,7 +58,8 @@ std::map<std::string, HeardOutput> HearableIn(const TensorMap& outputs, const Er
   std::map<std::string, HeardOutput> hearable;
   for (const NamedTensor& output : outputs) {
     const ErrorBound* const bound = bounds.Find(output.name);
-    if (bound != nullptr && bound->element == 0 && bound->rms > 0) hearable[output.name] = {};
+    if (bound == nullptr || bound->element > 0 || bound->rms == 0) continue;
+    hearable[output.name].roundoff = bound->roundoff;
   }
   return hearable;
 }
@@ -70,7 +71,7 @@ Status HearOn(const Subject& subject, const TensorMap& feed,
   heard = HearableIn(made, subject.bounds);
   if (heard.empty()) return {};
   return HearOutputs(
-      made, runs.roundoff(), [&](std::optional<uint64_t> draw) { return runs.Infer(draw); }, heard);
+      made, runs.roundoff(), [&](std::optional<Nudge> nudge) { return runs.Infer(nudge); }, heard);
 }
 
 }  // namespace

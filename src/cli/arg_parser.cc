@@ -198,7 +198,7 @@ class CommandLineParser {
                                : std::pair(std::string_view(word), std::optional<std::string>());
     std::vector<OptionWord> matches;
     for (const FlagEntry& entry : table_.flags()) {
-      if (entry.row->origin != origin) continue;
+      if (entry.row->origin != origin || entry.row->spelled_out) continue;
       if (!is_long && entry.flag == prefix.substr(0, 2)) {
         matches.push_back({entry.row, entry.flag, word.substr(2)});
       } else if (entry.flag.starts_with(prefix)) {
@@ -274,9 +274,14 @@ class CommandLineParser {
 
   /// argparse takes numbers such as -1e5 and -inf for options.
   Status WithoutValue(const OptionRow& row, size_t start, const std::string& why) {
+    const std::string& word = words_[start - 1];
     if (start < words_.size() && ParseDouble(words_[start])) {
-      const std::string written = words_[start - 1] + "=" + words_[start];
+      const std::string written = word + "=" + words_[start];
       result_.own_error = ArgumentError(row, why + "; write " + written).message();
+    } else if (word.starts_with("--") && table_.Find(word) == nullptr) {
+      // It may be meant for another command, behind "--".
+      const std::string meant = "; " + QuotePython(word) + " is read as short for it";
+      result_.own_error = ArgumentError(row, why + meant).message();
     }
     return ArgumentError(row, why);
   }

@@ -54,7 +54,8 @@ std::vector<FunctionFlags> FlagsOfFunctions() {
       {CompareFunction::kIndices, {"indices"}, {"index_tolerance"}},
       {CompareFunction::kLogits,
        {"logits"},
-       {"logits_kl_threshold", "logits_top1_threshold", "logits_top_k"}}};
+       {"logits_kl_threshold", "logits_top1_threshold", "logits_top_k", "logits_tokens",
+        "logits_mask"}}};
   for (const MetricRow* metric : MetricsByOrigin()) {
     FunctionFlags& row = all.emplace_back(
         FunctionFlags{metric->function, {std::string(metric->name)}, {metric->threshold}});
@@ -63,8 +64,16 @@ std::vector<FunctionFlags> FlagsOfFunctions() {
   return all;
 }
 
-// A threshold of a function that does not run would be ignored in silence.
-void WarnOfUnusedThresholds(const ParsedArgs& args, const CompareOptions& options, Logger& logger) {
+bool IsOwnOption(const ParsedArgs& args, std::string_view dest) {
+  return std::ranges::any_of(args.given(), [&](const GivenOption& given) {
+    return given.row->dest == dest && given.row->origin != Origin::kPeer;
+  });
+}
+
+// A threshold of a function that does not run would be ignored in silence: a warning of an option
+// that Polygraphy has, kInvalidArgument of another.
+Status CheckUnusedThresholds(const ParsedArgs& args, const CompareOptions& options,
+                             Logger& logger) {
   const std::span<const std::string> given = args.List("compare");
   const std::vector<std::string> selected =
       given.empty() ? std::vector<std::string>{"simple"}
@@ -76,12 +85,24 @@ void WarnOfUnusedThresholds(const ParsedArgs& args, const CompareOptions& option
     if (runs) continue;
     for (const std::string_view dest : row.dests) {
       if (!args.Has(dest)) continue;
+      if (!options.lenient && IsOwnOption(args, dest)) {
+        const std::string flag = NameOf(args, dest);
+        return InvalidArgument(flag + " has no effect without --compare " + row.names.front() +
+                               ": add that, or leave " + flag + " out");
+      }
       logger.Warning("Option: " + NameOf(args, dest) +
                      " is only valid for comparison function(s): " + FormatPythonList(row.names) +
                      ". The selected comparison functions are: " + FormatPythonList(selected) +
                      ", so this option will be ignored.");
     }
   }
+  return {};
+}
+
+// JudgeOf has the rule, and cannot see that a function was typed that is the default.
+void BindJudge(const ParsedArgs& args, DecisionOptions& decisions) {
+  const bool open = decisions.judge == JudgeRule::kUnsaid && decisions.has_gates();
+  if (open && args.Has("compare")) decisions.judge = JudgeRule::kBoth;
 }
 
 }  // namespace
@@ -109,11 +130,11 @@ Status CheckAverageFlags(const CompareOptions& options) {
 Status BindCompare(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   plan.compare.lenient = plan.lenient;
   VERNIER_TRY(BindToleranceRules(plan.noise_floor, plan.compare));
+  BindJudge(args, plan.decisions);
   // Beside a script that judges no function runs, and that is reported once
   // (OptionRow::idle_beside).
   const bool judged_by_script = !plan.lenient && args.Has("compare_func_script");
-  if (!judged_by_script) WarnOfUnusedThresholds(args, plan.compare, logger);
-  return {};
+  return judged_by_script ? Status() : CheckUnusedThresholds(args, plan.compare, logger);
 }
 
 }  // namespace vernier

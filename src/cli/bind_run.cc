@@ -9,6 +9,7 @@
 #include "cli/bind_compare.h"
 #include "cli/bind_dims.h"
 #include "cli/bind_runners.h"
+#include "cli/bind_shard.h"
 #include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
 #include "cli/option_values.h"
@@ -159,9 +160,9 @@ void BindScripts(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
 
 // The options that mean something by themselves.
 Status BindSingly(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
-  return BindOptions(
-      args, {plan.lenient, TextOf(args, "output_dir"), &logger},
-      {plan, plan.inputs, plan.steps, plan.save, plan.pictures, plan.execution, plan.compare});
+  return BindOptions(args, {plan.lenient, TextOf(args, "output_dir"), &logger},
+                     {plan, plan.inputs, plan.steps, plan.save, plan.pictures, plan.execution,
+                      plan.compare, plan.decisions});
 }
 
 }  // namespace
@@ -198,6 +199,7 @@ Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Lo
   BindSaving(args, plan.save);
   plan.execution.hash_inputs = logger.Enabled(Severity::kExtraVerbose) ||
                                !plan.save.record.empty() || !plan.save.reports.empty();
+  VERNIER_TRY(BindShard(args, plan, logger));
   if (args.Has("blame")) {
     VERNIER_ASSIGN_OR_RETURN(plan.blame, BindBlame(args, plan));
   }

@@ -38,20 +38,21 @@ std::vector<CommandGroup> SurgeonOptions(const OptionGroup& own) {
 }
 
 CommandGroup OneRunInputOptions() {
-  return Only(DataLoaderGroup(),
-              {"seed", "val_range", "iterations", "data_loader_backend_module", "inputs_from_graph",
-               "like", "load_inputs_paths", "data_loader_script"});
+  return Only(DataLoaderGroup(), {"seed", "val_range", "iterations", "data_loader_backend_module",
+                                  "inputs_from_graph", "like", "load_inputs_paths", "preprocess",
+                                  "max_image_pixels", "data_loader_script"});
 }
 
 CommandGroup ToolInputOptions() {
-  return Only(DataLoaderGroup(), {"seed", "val_range", "iterations", "data_loader_backend_module",
-                                  "load_inputs_paths", "data_loader_script"});
+  return Only(DataLoaderGroup(),
+              {"seed", "val_range", "iterations", "data_loader_backend_module", "load_inputs_paths",
+               "preprocess", "max_image_pixels", "data_loader_script"});
 }
 
 CommandGroup DrawnOrReadInputOptions() {
   return Only(DataLoaderGroup(),
               {"seed", "val_range", "iterations", "data_loader_backend_module", "load_inputs_paths",
-               "data_loader_script", "data_loader_func_name"});
+               "preprocess", "max_image_pixels", "data_loader_script", "data_loader_func_name"});
 }
 
 CommandGroup LoneRunnerOptions() {
@@ -72,9 +73,9 @@ std::vector<CommandGroup> RunnerAndInputOptions() {
                    TensorFlowGroup(), OnnxLoadGroup(), OnnxRuntimeGroup(), OpenVinoGroup(),
                    TensorRtConfigGroup(), TensorRtShortFormGroup(), TensorRtLoadGroup(),
                    TensorRtRunGroup(),
-                   Only(DataLoaderGroup(),
-                        {"seed", "val_range", "inputs_from_graph", "like", "load_inputs_paths",
-                         "data_loader_script", "data_loader_func_name"})});
+                   Only(DataLoaderGroup(), {"seed", "val_range", "inputs_from_graph", "like",
+                                            "load_inputs_paths", "preprocess", "max_image_pixels",
+                                            "data_loader_script", "data_loader_func_name"})});
 }
 
 std::vector<CommandGroup> EngineOptions() {

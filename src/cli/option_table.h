@@ -77,6 +77,8 @@ struct OptionRow {
   /// kTwoSides. What the command does not have does not count. See option_use.h.
   std::string_view needs[3] = {};
   std::string_view idle_beside = {};  ///< a flag beside which the row has no effect
+  /// Has no abbreviations: those of older flags stay what they were.
+  bool spelled_out = false;
 
   std::vector<std::string_view> AllFlags() const;
   bool IsPositional() const { return flags[0].empty(); }

@@ -217,12 +217,26 @@ Status CheckRunnerOptions(const OptionTable& table, const ParsedArgs& own, std::
   return {};
 }
 
+namespace {
+
+// By itself, or as an option of one that is.
+bool IsForTwoSides(const OptionTable& table, const OptionRow& row) {
+  return std::ranges::any_of(row.needs, [&](std::string_view need) {
+    if (need == kTwoSides) return true;
+    const FlagEntry* other = need.starts_with("--") ? table.Find(need) : nullptr;
+    return other != nullptr &&
+           std::ranges::find(other->row->needs, kTwoSides) != std::end(other->row->needs);
+  });
+}
+
+}  // namespace
+
 std::vector<std::string> WithoutComparison(const OptionTable& table,
                                            std::span<const std::string> words) {
   std::vector<bool> dropped(words.size(), false);
   const ParseResult parsed = ParseCommandLine(table, words);
   for (const GivenOption& given : parsed.args.given()) {
-    if (std::ranges::find(given.row->needs, kTwoSides) == std::end(given.row->needs)) continue;
+    if (!IsForTwoSides(table, *given.row)) continue;
     const bool apart = words[given.position].find('=') == std::string::npos;
     const size_t count = 1 + (apart ? given.values.size() : 0);
     for (size_t i = 0; i < count; ++i) dropped[given.position + i] = true;

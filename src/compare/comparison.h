@@ -10,6 +10,7 @@
 
 #include "compare/device_measure.h"
 #include "compare/error_bound.h"
+#include "compare/fed_positions.h"
 #include "compare/pairing.h"
 #include "core/shape_match.h"
 #include "kernels/logits.h"
@@ -96,6 +97,7 @@ struct LogitsResult {
   LogitMeasures measures;  ///< A is the reference
   double kl_threshold = 0;
   double top1_threshold = 0;
+  RowTokens tokens;  ///< without `next`
 
   /// Close flips count as equal; NaN where no position was compared.
   double judged_top1() const;
@@ -236,6 +238,8 @@ struct ComparisonDetail {
   /// Where outputs are whose bytes are not here; null: there are none.
   DeviceMeasure* device = nullptr;
   const ErrorBounds* bounds = nullptr;  ///< for --tolerance auto; may be null
+  /// For `logits`: what was fed at their positions; null: that is not known.
+  const FedPositions* positions = nullptr;
   /// Once it is set, no further output is looked at, and the comparison is of no use; may be null.
   const std::atomic<int>* interrupted = nullptr;
 

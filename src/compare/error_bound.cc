@@ -26,6 +26,11 @@ constexpr double kThinnedPower = -0.42;
 constexpr double kSparsest = 1.0 / 64;
 // Few flipped steps may all point one way.
 constexpr double kGainShareOfFlips = 0.7;
+// Weights that are rounded to a shorter type than this err alike in every product with them, and in
+// every layer that shares them: all of the error may be a gain.
+constexpr double kFloat32Roundoff = 0x1p-24;
+// Of a normal distribution: the mean fourth power over the square of the mean square.
+constexpr double kNormalFourths = 3;
 // What float64 sums of squares can tell.
 constexpr double kGainFloor = 1e-14;
 
@@ -97,6 +102,12 @@ double FilledShare(const Tensor& a, const Tensor& b) {
   return std::clamp(static_cast<double>(filled) / count, kSparsest, 1.0);
 }
 
+double GainShare(double count, const ErrorBound& bound) {
+  if (bound.roundoff > kFloat32Roundoff) return 1;
+  const double typical = bound.element > 0 ? kGainShareOfFlips : kGainShare;
+  return std::min(typical + kGainDeviations / std::sqrt(count), 1.0);
+}
+
 // The bound on its own scale, with what holds of few or sparse values.
 struct FittedBound {
   double rms = 0;
@@ -113,10 +124,32 @@ FittedBound FitBound(const Tensor& a, const Tensor& b, const ErrorBound& bound, 
   if (!(fitted.rms > 0)) return fitted;
   fitted.element = kElementTimes * fitted.rms / std::sqrt(share) + bound.element;
   const double filled = share * static_cast<double>(std::max<int64_t>(a.element_count(), 1));
-  const double typical = bound.element > 0 ? kGainShareOfFlips : kGainShare;
-  const double gain = std::min(typical + kGainDeviations / std::sqrt(filled), 1.0);
-  fitted.gain = std::max(gain * fitted.rms, kGainFloor);
+  fitted.gain = std::max(GainShare(filled, bound) * fitted.rms, kGainFloor);
   return fitted;
+}
+
+// As many elements of a normal distribution have the same fourth moment beside the second; all,
+// where that is not known.
+double EffectiveCount(const Tensor& a, const Tensor& b, double scale) {
+  double squares = 0, fourths = 0;
+  ForEachFinitePair(Elements(a), Elements(b), [&](double x, double y, int64_t) {
+    const double square = (x / scale) * (x / scale) / 2 + (y / scale) * (y / scale) / 2;
+    squares += square;
+    fourths += square * square;
+  });
+  const auto all = static_cast<double>(std::max<int64_t>(a.element_count(), 1));
+  return fourths > 0 ? std::clamp(kNormalFourths * squares * squares / fourths, 1.0, all) : all;
+}
+
+// Where few large values make the scale, their errors are a small sample, however many small ones
+// lie beside them. `bound.rms` allows for the number of all.
+void AllowForFew(const Tensor& a, const Tensor& b, const ErrorBound& bound, double scale,
+                 FittedBound& fitted) {
+  const auto all = static_cast<double>(std::max<int64_t>(a.element_count(), 1));
+  const double few = EffectiveCount(a, b, scale);
+  const auto varies = [](double count) { return 1 + kSampleDeviations / std::sqrt(2 * count); };
+  fitted.rms *= varies(few) / varies(all);
+  fitted.gain = std::max(fitted.gain, GainShare(few, bound) * fitted.rms);
 }
 
 // NaN stays.
@@ -185,7 +218,9 @@ Result<BoundVerdict> MeasureAgainstBound(const Tensor& a, const Tensor& b,
     verdict.rms = std::sqrt(m.difference_squared / (both / 2));
     verdict.gain = (m.a_squared - m.b_squared) / both;
   }
-  const FittedBound fitted = FitBound(a, b, bound, verdict.scale);
+  FittedBound fitted = FitBound(a, b, bound, verdict.scale);
+  const bool fits = verdict.rms <= fitted.rms && std::fabs(verdict.gain) <= fitted.gain;
+  if (!fits && fitted.rms > 0 && verdict.scale > 0) AllowForFew(a, b, bound, verdict.scale, fitted);
   verdict.bound = fitted.rms;
   verdict.condition = bound.condition;
   verdict.bound_before = fitted.rms / bound.condition;

@@ -20,6 +20,9 @@
 
 namespace vernier {
 
+// The root mean square of few elements varies: by so many standard deviations of its own.
+inline constexpr double kSampleDeviations = 3;
+
 /// What one output may differ by.
 struct ErrorBound {
   double rms = 0;      ///< relative to the scale; 0: the two must be equal
@@ -30,6 +33,7 @@ struct ErrorBound {
   bool rectified = false;  ///< zeros have no error: it is in the other elements
   bool thinned = false;    ///< and it is that of values which a rectifier has taken away
   double condition = 1;    ///< by which the whole bound is wider, for outputs that amplify rounding
+  double roundoff = 0;     ///< of the coarsest float type on the way; 0: not known
   bool steps = false;      ///< integers that come of quantising may be one step apart
   std::string why;         ///< "float32, longest sum 4608, 23 layers"
 };

@@ -88,6 +88,16 @@ TEST(ErrorBoundTest, OneBadElementAmongManyFails) {
   EXPECT_EQ(std::get<SimpleResult>(result.data).difference.mismatches, 1);
 }
 
+TEST(ErrorBoundTest, TheErrorOfAValueThatOutweighsAllOthersIsNoGain) {
+  std::vector<float> a = Times(Values(10'000), 1e-3F);
+  a[7] = 300;
+  std::vector<float> b = a;
+  b[7] *= 1 + 8e-6F;
+  EXPECT_TRUE(Judge(Floats(a), Floats(b)).passed());
+  b[7] = a[7] * (1 + 1e-4F);
+  EXPECT_EQ(Judge(Floats(a), Floats(b)).verdict, Verdict::kMismatched);
+}
+
 TEST(ErrorBoundTest, ReferenceAndCandidateMayBeSwapped) {
   const std::vector<float> a = Values(1000);
   const std::vector<float> b = Times(a, 1.5f);

@@ -1,7 +1,7 @@
 #include "compare/exporter_names.h"
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
 namespace vernier {
 namespace {
@@ -72,6 +72,18 @@ std::string PlainTensorName(std::string_view name) {
   }
   while (parts.size() > 1 && IsScope(parts.front())) parts.erase(parts.begin());
   return Joined(parts, '/');
+}
+
+std::vector<std::string> PlainTensorNames(std::string_view name) {
+  std::vector<std::string> names = {PlainTensorName(name)};
+  for (size_t end = name.find(';'); end != std::string_view::npos; end = name.find(';')) {
+    name.remove_prefix(end + 1);
+    const std::string_view part = name.substr(0, name.find(';'));
+    std::string plain = part.empty() ? "" : PlainTensorName(part);
+    const bool known = std::find(names.begin(), names.end(), plain) != names.end();
+    if (!plain.empty() && !known) names.push_back(std::move(plain));
+  }
+  return names;
 }
 
 }  // namespace vernier

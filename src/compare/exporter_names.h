@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace vernier {
 
@@ -13,5 +14,10 @@ namespace vernier {
 /// module ("/layer1/layer1.0/conv1/Conv_output_0" is "layer1.0.conv1"). Never empty where `name` is
 /// not.
 std::string PlainTensorName(std::string_view name);
+
+/// PlainTensorName, and those of what was merged into the operator, each once. A name says only
+/// that the tensor is one of them: where tf2onnx takes a Relu out of TensorFlow Lite's convolution
+/// again, the tensor before it keeps the names of both.
+std::vector<std::string> PlainTensorNames(std::string_view name);
 
 }  // namespace vernier

@@ -1,9 +1,12 @@
 #include "compare/exporter_names.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace vernier {
 namespace {
+
+using testing::ElementsAre;
 
 TEST(PlainTensorName, DropsOutputNumbersAndScopes) {
   EXPECT_EQ(PlainTensorName("x"), "x");
@@ -20,6 +23,16 @@ TEST(PlainTensorName, DropsOutputNumbersAndScopes) {
 TEST(PlainTensorName, TakesTheFirstOfWhatWasMerged) {
   EXPECT_EQ(PlainTensorName("model_1/conv/Relu;model_1/conv/Relu;model_1/conv/BiasAdd"),
             "conv/Relu");
+}
+
+TEST(PlainTensorNames, AreThoseOfAllThatWasMergedEachOnce) {
+  EXPECT_THAT(PlainTensorNames("model_1/relu/Relu;model_1/relu/Relu;model_1/conv/BiasAdd;"
+                               "model_1/conv/BiasAdd;model_1/conv/Conv2D__4:0"),
+              ElementsAre("relu/Relu", "conv/BiasAdd", "conv/Conv2D__4"));
+  EXPECT_THAT(PlainTensorNames("/fc1/Gemm_output_0"), ElementsAre("fc1"));
+  EXPECT_THAT(PlainTensorNames("a;;b;"), ElementsAre("a", "b"));
+  EXPECT_THAT(PlainTensorNames(";"), ElementsAre(";"));
+  EXPECT_THAT(PlainTensorNames(""), ElementsAre(""));
 }
 
 TEST(PlainTensorName, KnowsThePathsOfModules) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "util/counted.h"
 #include "util/number_text.h"
@@ -87,8 +89,13 @@ LogitsResult MeasureLogitsOf(const PairMeasurement& pair, int64_t axis) {
   logits.position_dims.erase(logits.position_dims.begin() + logits.axis);
   logits.kl_threshold = options.logits_kl_threshold.Lookup(pair.name(), kDefaultLogitsKl);
   logits.top1_threshold = options.logits_top1_threshold.Lookup(pair.name(), kDefaultLogitsTop1);
-  logits.measures = MeasureLogits(Elements(pair.a()), Elements(pair.b()),
-                                  RowsAlong(dims, static_cast<size_t>(logits.axis)),
+  LogitRows rows = RowsAlong(dims, static_cast<size_t>(logits.axis));
+  if (const FedPositions* const positions = pair.detail().positions) {
+    logits.tokens = MatchPositions(*positions, logits.position_dims, logits.classes);
+  }
+  const std::vector<int64_t> next = std::exchange(logits.tokens.next, {});
+  rows.next = next;
+  logits.measures = MeasureLogits(Elements(pair.a()), Elements(pair.b()), rows,
                                   options.logits_top_k, pair.detail().pool);
   return logits;
 }
@@ -126,6 +133,10 @@ FunctionResult JudgeLogits(PairMeasurement& pair) {
   }
   if (measures.positions > 0 && measures.masked == measures.positions) {
     return NotVerifiedLogits("every class of every position is -inf on both sides");
+  }
+  if (measures.positions > 0 && measures.masked + measures.excluded == measures.positions) {
+    return NotVerifiedLogits("'" + logits.tokens.mask + "' excludes every position" +
+                             (measures.masked > 0 ? " whose classes are not all -inf" : ""));
   }
   FunctionResult result;
   const bool valid = measures.nan + measures.infinite + measures.torn == 0;

@@ -214,14 +214,15 @@ Status PairMeasurement::BringHere() {
 
 Result<PairMeasures> PairMeasurement::MeasureOnDevice() {
   Result<PairMeasures> measures = detail_.device->Measure(a_, b_, request_);
-  const bool whole = measures.ok() && AreFinite(measures->products);
+  const bool whole = measures.ok() &&
+                     (!request_.products || !NeedScale(a_.dtype(), b_.dtype(), measures->products));
   if (whole && measures->difference.mismatches == 0) return measures;
   const StatusCode code = measures.status().code();
   const bool is_copied =
       measures.ok() || code == StatusCode::kUnavailable || code == StatusCode::kUnimplemented;
   if (!is_copied) return measures;
   VERNIER_TRY(BringHere());
-  // What overflows on the device is measured with more care here.
+  // What overflows or underflows on the device is measured with more care here.
   if (whole && std::isfinite(measures->difference.worst_ratio)) return measures;
   return MeasurePair(Elements(a_), Elements(b_), request_, detail_.pool);
 }

@@ -1,6 +1,7 @@
 #include "compare/vacuous.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "vernier/part_names.h"
@@ -101,9 +102,22 @@ std::string VacuousBecauseNothing(const NamedTensor& a, const NamedTensor& b) {
 }
 
 std::string VacuousBecause(const FunctionResult& result) {
-  const auto* simple = std::get_if<SimpleResult>(&result.data);
-  const bool wide = simple != nullptr && simple->bound && simple->bound->shows_nothing();
-  return wide ? "the error bound is wider than the output" : "";
+  if (const auto* simple = std::get_if<SimpleResult>(&result.data)) {
+    if (!simple->bound) {
+      return std::isinf(simple->atol) || std::isinf(simple->rtol) ? "the tolerance is infinite"
+                                                                  : "";
+    }
+    return simple->bound->shows_nothing() ? "the error bound is wider than the output" : "";
+  }
+  if (const auto* metric = std::get_if<MetricResult>(&result.data)) {
+    // Only equal sides reach an infinite one, as of a decibel.
+    const bool any = std::isinf(metric->threshold) && metric->value != metric->threshold;
+    return any ? "the threshold is infinite" : "";
+  }
+  const auto* logits = std::get_if<LogitsResult>(&result.data);
+  const bool any =
+      logits != nullptr && std::isinf(logits->kl_threshold) && logits->top1_threshold <= 0;
+  return any ? "the thresholds let everything pass" : "";
 }
 
 std::string VacuousBecauseConstant(const PairMeasures& measures) {

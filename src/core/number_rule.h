@@ -27,6 +27,9 @@ inline constexpr NumberRule kPositions = {
 inline constexpr NumberRule kAtMost1 = {.expected = "a number <= 1", .most = 1, .or_lenient = true};
 inline constexpr NumberRule kClasses = {
     .expected = "a whole number from 1 to 1000", .least = 1, .most = 1000};
+/// Each is kept with its inputs.
+inline constexpr NumberRule kFlipsKept = {
+    .expected = "a whole number from 1 to 1000", .least = 1, .most = 1000};
 /// How many elements are shown: more would fill the screen, not explain more.
 inline constexpr NumberRule kElementsShown = {
     .expected = "a whole number from 0 to 10000", .least = 0, .most = 10000};

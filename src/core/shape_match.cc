@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace vernier {
 namespace {
@@ -122,6 +123,13 @@ Result<Tensor> Transpose(const Tensor& tensor, std::span<const size_t> permutati
     }
   }
   return std::move(buffer).Freeze();
+}
+
+Dims WithoutUnitAxes(const Dims& dims) {
+  Dims rest;
+  std::copy_if(dims.begin(), dims.end(), std::back_inserter(rest),
+               [](int64_t length) { return length != 1; });
+  return rest;
 }
 
 Result<ShapeMatch> MatchShape(const Tensor& tensor, const Dims& wanted) {

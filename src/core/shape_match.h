@@ -39,6 +39,9 @@ Result<ShapeMatch> MatchShape(const Tensor& tensor, const Dims& wanted);
 /// are equal or it could not reach `wanted`.
 std::optional<ShapeStep> PlanShapeMatch(const Dims& from, const Dims& wanted);
 
+/// The lengths that are not 1, in their order.
+Dims WithoutUnitAxes(const Dims& dims);
+
 /// The tensor with its axes in the order of `permutation`, which must be one of 0..rank-1.
 Result<Tensor> Transpose(const Tensor& tensor, std::span<const size_t> permutation);
 

@@ -21,6 +21,11 @@ struct ShapeCase {
 
 class ShapeSteps : public testing::TestWithParam<ShapeCase> {};
 
+TEST(WithoutUnitAxes, KeepsTheOthers) {
+  EXPECT_EQ(WithoutUnitAxes({1, 3, 1, 0}), (Dims{3, 0}));
+  EXPECT_EQ(WithoutUnitAxes({1, 1}), Dims{});
+}
+
 TEST_P(ShapeSteps, AreTaken) {
   const ShapeCase& c = GetParam();
   const auto match = MatchShape(Counting(c.from), c.to);

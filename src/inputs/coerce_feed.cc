@@ -205,10 +205,14 @@ class Coercion {
       Note(input, how);
       return fitting;
     }
-    return Malformed("input '" + input.name + "': expected a tensor of that name, found " +
-                     QuotedNames(feed_) + " in the input data; rename it there" +
-                     Advice("to take the most similar name or the position") +
-                     (options_.label.empty() ? "" : Alone().WordsToType(options_.label)));
+    // A tensor of another input cannot be meant.
+    const bool lacking = Alone().tensors.empty();
+    return Malformed(
+        "input '" + input.name + "': expected a tensor of that name, found " + QuotedNames(feed_) +
+        " in the input data; " +
+        (lacking ? "add it there"
+                 : "rename it there" + Advice("to take the most similar name or the position")) +
+        (options_.label.empty() ? "" : Alone().WordsToType(options_.label)));
   }
 
   Result<Tensor> FitStrictly(size_t index) {

@@ -76,6 +76,10 @@ class LogitRowMeter {
 
   // The divergence; NaN of a row that has none.
   double Measure(int64_t row, LogitTally& tally) {
+    if (NextToken(row) == kExcludedRow) {
+      ++tally.counts.excluded;
+      return kNoNumber;
+    }
     source_.emplace(a_row_.Take(a_, rows_, row), b_row_.Take(b_, rows_, row), PairRules());
     extent_ = {};
     a_largest_.Clear();
@@ -177,6 +181,22 @@ class LogitRowMeter {
     tally.b_sums_to_1 = b && std::fabs(b_sum - 1) <= SumSlack(b_.dtype);
   }
 
+  int64_t NextToken(int64_t row) const {
+    return rows_.next.empty() ? kNoToken : rows_.next[static_cast<size_t>(row)];
+  }
+
+  // `log_ratio`: see Compare().
+  void AddToken(int64_t token, double weight, double log_ratio, TokenLosses& tokens) {
+    if (token < 0) return;
+    const double a = A(token) - extent_.a_most, b = B(token) - extent_.b_most;
+    // Where it is compared, -inf is on both sides.
+    if (std::isinf(a)) {
+      tokens.AddImpossible();
+    } else {
+      tokens.Add(std::log(weight) - a, a - b + log_ratio);
+    }
+  }
+
   double A(int64_t place) { return static_cast<double>(*source_->LoadA(place, 1, a_scratch_)); }
   double B(int64_t place) { return static_cast<double>(*source_->LoadB(place, 1, b_scratch_)); }
 
@@ -215,6 +235,7 @@ class LogitRowMeter {
     const double change = std::expm1(B(a_top) - extent_.b_most - log_ratio) / weight;
     tally.squared_change += change * change;
     ++tally.counts.compared;
+    AddToken(NextToken(row), weight, log_ratio, tally.counts.tokens);
     if (a_top == b_top) {
       ++tally.counts.equal_top1;
     } else {
@@ -240,6 +261,8 @@ class LogitRowMeter {
 // In the order of the rows, so that the bits do not depend on who counted them.
 void MergeTally(const LogitTally& more, LogitTally& into) {
   LogitMeasures& counts = into.counts;
+  counts.tokens.Append(more.counts.tokens);
+  counts.excluded += more.counts.excluded;
   counts.masked += more.counts.masked;
   counts.nan += more.counts.nan;
   counts.infinite += more.counts.infinite;

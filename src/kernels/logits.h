@@ -6,12 +6,19 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "kernels/element_blocks.h"
+#include "kernels/token_losses.h"
 
 namespace vernier {
 
 class ThreadPool;
+
+/// LogitRows::next: what came next is not known.
+inline constexpr int64_t kNoToken = -1;
+/// LogitRows::next: the row is not looked at.
+inline constexpr int64_t kExcludedRow = -2;
 
 /// Where the rows ("positions") lie: class c of row (o, i) is element (o * classes + c) * inner +
 /// i.
@@ -19,6 +26,9 @@ struct LogitRows {
   int64_t outer = 0;
   int64_t classes = 0;  ///< at least 1
   int64_t inner = 1;
+  /// For each row the class that came next, kNoToken or kExcludedRow; classes are below `classes`.
+  /// Empty: kNoToken for all.
+  std::span<const int64_t> next = {};
 
   int64_t count() const { return outer * inner; }
 };
@@ -31,6 +41,7 @@ inline constexpr std::array<double, 6> kLogitQuantiles = {0.01, 0.05, 0.5, 0.95,
 struct LogitMeasures {
   int64_t positions = 0;
   // Rows that are in no statistic.
+  int64_t excluded = 0;  ///< by LogitRows::next, whatever they hold
   int64_t masked = 0;    ///< all of both sides is -inf
   int64_t nan = 0;       ///< a side holds NaN
   int64_t infinite = 0;  ///< a side holds +inf, none NaN
@@ -62,6 +73,9 @@ struct LogitMeasures {
   double flip_margin_mean = std::numeric_limits<double>::quiet_NaN();  ///< NaN without flips
   double flip_margin_most = std::numeric_limits<double>::quiet_NaN();
   int64_t flip_row = -1;  ///< the first with the largest margin
+
+  /// Of the compared rows whose next token is known.
+  TokenLosses tokens;
 
   /// No row is below 0 anywhere, and all sum to 1: a softmax was applied already.
   bool a_is_softmax = false;

@@ -66,6 +66,39 @@ TEST(Logits, TwoClassesByHand) {
   EXPECT_EQ(found.equal_sets, 1);
 }
 
+TEST(Logits, TokensByHand) {
+  // P is 3/4 and 1/4, Q 1/2 and 1/2, at three rows of which the last is excluded.
+  const std::vector<double> a = {std::log(3.0), 0, std::log(3.0), 0, 1, 2}, b = {7, 7, 7, 7, 9, 0};
+  const std::vector<int64_t> next = {0, 1, kExcludedRow};
+  const LogitMeasures found =
+      MeasureLogits(SpanOf(a), SpanOf(b), LogitRows{3, 2, 1, next}, 1, nullptr);
+  EXPECT_EQ(found.positions, 3);
+  EXPECT_EQ(found.excluded, 1);
+  EXPECT_EQ(found.compared, 2);
+  EXPECT_EQ(found.tokens.count(), 2);
+  EXPECT_NEAR(found.tokens.first_perplexity(), 1 / std::sqrt(0.75 * 0.25), 1e-14);
+  EXPECT_NEAR(found.tokens.second_perplexity(), 2, 1e-14);
+  EXPECT_NEAR(found.tokens.ratio(), 2 * std::sqrt(0.75 * 0.25), 1e-14);
+  // The differences of the losses are ln 3/2 and ln 1/2: half of ln 3 from their mean.
+  EXPECT_NEAR(*found.tokens.ratio_error(), found.tokens.ratio() * std::log(3.0) / 2, 1e-14);
+  EXPECT_NEAR(found.tokens.probability_rms(), 0.25, 1e-15);
+}
+
+TEST(Logits, TokensAfterOneAnotherAreAsAllAtOnce) {
+  TokenLosses all, first, later;
+  for (int i = 0; i < 9; ++i) {
+    const double loss = 1 + i, more = 1e-3 * (i % 4) - 1e-3;
+    all.Add(loss, more);
+    (i < 4 ? first : later).Add(loss, more);
+  }
+  first.Append(later);
+  EXPECT_EQ(first.count(), 9);
+  EXPECT_NEAR(first.ratio(), all.ratio(), 1e-15);
+  EXPECT_NEAR(*first.ratio_error(), *all.ratio_error(), 1e-15);
+  EXPECT_FALSE(TokenLosses().ratio_error());
+  EXPECT_TRUE(std::isnan(TokenLosses().ratio()));
+}
+
 TEST(Logits, AConstantMoreIsNoDifference) {
   const std::vector<double> a = RandomLogits<double>(5000, 1);
   std::vector<double> b = a;

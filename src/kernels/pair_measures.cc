@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "kernels/code_scan.h"
 #include "kernels/compensated_sum.h"
@@ -132,7 +133,7 @@ Result<PairMeasures> MeasurePair(const ElementSpan& a, const ElementSpan& b,
   } else if (request.ulp) {
     PlaceUlp(out.ulp, a, b);
   }
-  if (request.products && !AreFinite(out.products)) {
+  if (request.products && NeedScale(a.dtype, b.dtype, out.products)) {
     out.products = ScaledProductSums(a, b).value_or(out.products);
   }
   FillSides(out.worst, a, b);
@@ -192,13 +193,58 @@ PairMetrics MakePairMetrics(const ProductSums& sums, int64_t count) {
     const double cosine = sums.dot / (norm_a * norm_b);
     out.cosine = std::isnan(cosine) ? cosine : std::clamp(cosine, -1.0, 1.0);
   }
-  const double peak = sums.a_max <= 0 ? std::scalbn(1.0, -sums.exponent) : sums.a_max;
-  out.psnr = noise == 0 ? kInfinity : 20 * std::log10(peak) - 10 * std::log10(noise);
+  const double peak_log = sums.a_max <= 0 ? -sums.exponent * std::numbers::ln2 / std::numbers::ln10
+                                          : std::log10(sums.a_max);
+  out.psnr = noise == 0 ? kInfinity : 20 * peak_log - 10 * std::log10(noise);
   out.snr = noise == 0    ? kInfinity
             : signal == 0 ? -kInfinity  // even of noise that is NaN, as in Polygraphy
                           : 10 * std::log10(signal / noise);
   return out;
 }
+
+namespace {
+
+// Of the elements divided by two to the power of their side's exponent.
+struct DivergenceSums {
+  double a = 0;
+  double b = 0;
+  double weighted = 0;
+};
+
+// nullopt where an element is below 0, or not finite.
+std::optional<DivergenceSums> SumDivergence(const ElementSpan& a, const ElementSpan& b,
+                                            int a_exponent, int b_exponent) {
+  CompensatedSum a_sum;
+  CompensatedSum b_sum;
+  CompensatedSum weighted;
+  double a_block[kBlockSize];
+  double b_block[kBlockSize];
+  for (int64_t start = 0; start < a.count; start += static_cast<int64_t>(kBlockSize)) {
+    const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, a.count - start));
+    const double* x_values = LoadBlock(a, start, n, a_block);
+    const double* y_values = LoadBlock(b, start, n, b_block);
+    for (size_t i = 0; i < n; ++i) {
+      double x = x_values[i], y = y_values[i];
+      if (!(x >= 0 && x < kInfinity && y >= 0 && y < kInfinity)) return std::nullopt;
+      if (a_exponent != 0) x = std::scalbn(x, -a_exponent);
+      if (b_exponent != 0) y = std::scalbn(y, -b_exponent);
+      a_sum.Add(x);
+      b_sum.Add(y);
+      if (x > 0) weighted.Add(x * std::log(x / y));
+    }
+  }
+  return DivergenceSums{a_sum.value(), b_sum.value(), weighted.value()};
+}
+
+// 0 unless float64 cannot hold the sum of a side, or rounds away what is multiplied with its
+// elements.
+int ExponentFor(double sum) {
+  constexpr int kRoomForSums = 200;
+  if (!(sum < kInfinity)) return kRoomForSums;
+  return sum > 0 && sum < 0x1p-900 ? std::ilogb(sum) : 0;
+}
+
+}  // namespace
 
 Result<Divergence> MeasureDivergence(const ElementSpan& a, const ElementSpan& b) {
   VERNIER_TRY(CheckTypes(a, b));
@@ -207,28 +253,15 @@ Result<Divergence> MeasureDivergence(const ElementSpan& a, const ElementSpan& b)
     return Kind(dtype) != DTypeKind::kString && Kind(dtype) != DTypeKind::kComplex;
   };
   if (!is_real(a.dtype) || !is_real(b.dtype)) return out;
-  CompensatedSum a_sum;
-  CompensatedSum b_sum;
-  CompensatedSum weighted;
-  double a_block[kBlockSize];
-  double b_block[kBlockSize];
-  for (int64_t start = 0; start < a.count; start += static_cast<int64_t>(kBlockSize)) {
-    const auto n = static_cast<size_t>(std::min<int64_t>(kBlockSize, a.count - start));
-    const double* x = LoadBlock(a, start, n, a_block);
-    const double* y = LoadBlock(b, start, n, b_block);
-    for (size_t i = 0; i < n; ++i) {
-      if (!(x[i] >= 0 && x[i] < kInfinity && y[i] >= 0 && y[i] < kInfinity)) return out;
-      a_sum.Add(x[i]);
-      b_sum.Add(y[i]);
-      if (x[i] > 0) weighted.Add(x[i] * std::log(x[i] / y[i]));
-    }
-  }
-  const double total_a = a_sum.value();
-  const double total_b = b_sum.value();
-  if (!(total_a > 0 && total_b > 0 && total_a < kInfinity && total_b < kInfinity)) return out;
+  std::optional<DivergenceSums> sums = SumDivergence(a, b, 0, 0);
+  if (!sums) return out;
+  const int a_exponent = ExponentFor(sums->a), b_exponent = ExponentFor(sums->b);
+  if (a_exponent != 0 || b_exponent != 0) sums = SumDivergence(a, b, a_exponent, b_exponent);
+  if (!sums || !(sums->a > 0 && sums->b > 0)) return out;
   out.applies = true;
-  // The sum of p log(p / q) with p = a / total_a and q = b / total_b; rounding may take it below 0.
-  out.a_from_b = std::max(0.0, weighted.value() / total_a + std::log(total_b / total_a));
+  // The sum of p log(p / q) with p = a / sum of a and q = b / sum of b; rounding may take it below
+  // 0.
+  out.a_from_b = std::max(0.0, sums->weighted / sums->a + std::log(sums->b / sums->a));
   return out;
 }
 

@@ -226,5 +226,40 @@ TEST(MeasureDivergence, ComparesDistributions) {
   EXPECT_FALSE(MeasureDivergence(SideOf(a), SideOf(negative))->applies);
 }
 
+TEST(MeasureDivergence, KnowsNumbersThatFloat64BarelyHolds) {
+  const double least = std::numeric_limits<double>::denorm_min();
+  const std::vector<double> tiny = {least, 2 * least}, swapped = {2 * least, least};
+  EXPECT_NEAR(
+      MeasureDivergence(SideOf(DType::kFloat64, tiny), SideOf(DType::kFloat64, swapped))->a_from_b,
+      std::log(2.0) / 3, 1e-12);
+  const std::vector<double> one = {1, 2}, huge = {1.7e308, 0.85e308};
+  EXPECT_NEAR(
+      MeasureDivergence(SideOf(DType::kFloat64, tiny), SideOf(DType::kFloat64, huge))->a_from_b,
+      std::log(2.0) / 3, 1e-12);
+  EXPECT_NEAR(
+      MeasureDivergence(SideOf(DType::kFloat64, one), SideOf(DType::kFloat64, swapped))->a_from_b,
+      std::log(2.0) / 3, 1e-12);
+  EXPECT_NEAR(
+      MeasureDivergence(SideOf(DType::kFloat64, huge), SideOf(DType::kFloat64, one))->a_from_b,
+      std::log(2.0) / 3, 1e-12);
+}
+
+TEST(MeasurePair, ProductsOfTinyNumbersAreThoseOfScaledOnes) {
+  for (const double scale : {0x1p-660, 0x1p-1060}) {
+    const std::vector<double> a = {scale, 2 * scale, 3 * scale};
+    const std::vector<double> b = {9 * scale, -2 * scale, scale};
+    MeasureRequest request;
+    request.products = true;
+    const auto measures =
+        MeasurePair(SideOf(DType::kFloat64, a), SideOf(DType::kFloat64, b), request);
+    ASSERT_TRUE(measures.ok());
+    const PairMetrics metrics = MakePairMetrics(measures->products, 3);
+    EXPECT_NEAR(metrics.cosine, 8 / std::sqrt(14.0 * 86.0), 1e-12);
+    EXPECT_NEAR(metrics.snr, 10 * std::log10(14.0 / 84.0), 1e-9);
+    EXPECT_NEAR(metrics.psnr, 10 * std::log10(9.0 * 3 / 84.0), 1e-9);
+    EXPECT_NEAR(metrics.l2 / scale, std::sqrt(84.0), 0.5);
+  }
+}
+
 }  // namespace
 }  // namespace vernier

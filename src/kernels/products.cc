@@ -171,6 +171,16 @@ bool AreFinite(const ProductSums& sums) {
          std::isfinite(sums.b_squared) && std::isfinite(sums.difference_squared);
 }
 
+bool NeedScale(DType a, DType b, const ProductSums& sums) {
+  // Far above what float64 rounds away of squares, of however many elements.
+  constexpr double kLeast = 0x1p-900;
+  if (!AreFinite(sums)) return true;
+  const auto is_long = [](DType dtype) {
+    return dtype == DType::kFloat64 || dtype == DType::kComplex128;
+  };
+  return (is_long(a) || is_long(b)) && std::max(sums.a_squared, sums.b_squared) < kLeast;
+}
+
 std::optional<ProductSums> ScaledProductSums(const ElementSpan& a, const ElementSpan& b) {
   if (IsComplexPair(a, b)) return ScaledSums<std::complex<double>>(a, b);
   const auto is_float = [](DType dtype) { return Kind(dtype) == DTypeKind::kFloat; };
@@ -186,7 +196,7 @@ Result<ProductSums> ComputeProductSums(const ElementSpan& a, const ElementSpan& 
   }
   if (IsComplexPair(a, b)) {
     const ProductSums sums = Run<std::complex<double>, std::complex<double>>(a, b);
-    return AreFinite(sums) ? sums : ScaledProductSums(a, b).value_or(sums);
+    return NeedScale(a.dtype, b.dtype, sums) ? ScaledProductSums(a, b).value_or(sums) : sums;
   }
   const bool narrow = IsSmallFloatOrBool(a.dtype) && IsSmallFloatOrBool(b.dtype);
   if (!narrow && IsInteger(a.dtype) && IsInteger(b.dtype)) {
@@ -195,7 +205,7 @@ Result<ProductSums> ComputeProductSums(const ElementSpan& a, const ElementSpan& 
   const DifferenceRule rule{.exact_integers = true};
   const ProductSums sums =
       narrow ? Run<double, float>(a, b) : RunExact(RealDifferences<double>(a, b, rule), a, b);
-  if (AreFinite(sums)) return sums;
+  if (!NeedScale(a.dtype, b.dtype, sums)) return sums;
   return ScaledProductSums(a, b).value_or(sums);
 }
 

@@ -23,6 +23,11 @@ struct ProductSums {
 
 bool AreFinite(const ProductSums& sums);
 
+/// Whether float64 cannot hold sums, of elements of these types, that were taken without an
+/// exponent, or has rounded them to next to nothing: ask ScaledProductSums() then. Also where
+/// float64 elements are all 0.
+bool NeedScale(DType a, DType b, const ProductSums& sums);
+
 /// The sums of arrays that hold floats or complex numbers, with the exponent that keeps them
 /// finite. nullopt where an element is not finite, or all are 0.
 std::optional<ProductSums> ScaledProductSums(const ElementSpan& a, const ElementSpan& b);

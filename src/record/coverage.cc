@@ -10,8 +10,7 @@ bool WasCompared(const OutputRecord& output) {
 
 bool ShowsNothing(const OutputRecord& output) {
   if (output.vacuous.empty()) return false;
-  const bool failed = output.passed + output.not_verified < output.compared;
-  return !failed || output.vacuous == "all elements are NaN";
+  return !output.differs() || output.vacuous == "all elements are NaN";
 }
 
 bool IsRetyped(const OutputRecord& output) { return output.dtype != output.other_dtype; }
@@ -38,7 +37,8 @@ CoverageCount CountCoverage(const PairRecord& pair) {
   count.without_verdict = static_cast<int64_t>(pair.without_verdict.size());
   count.dropped = static_cast<int64_t>(pair.dropped.size());
   for (const OutputRecord& output : pair.outputs) {
-    if (output.not_verified > 0) count.not_verified.push_back(output.name);
+    if (output.not_verified > 0 || output.average_verdict == "not verified")
+      count.not_verified.push_back(output.name);
     if (!WasCompared(output)) {
       ++count.without_numbers;
       continue;

@@ -39,6 +39,22 @@ void ListFields(Fields& field, Some<LogitsRecord> auto& logits) {
   field("flip_max_position", logits.flip_max_position);
   field("top_k", logits.top_k);
   field("top_k_share", logits.top_k_share);
+  field.Later("excluded_positions", logits.excluded);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<TokensRecord> auto& tokens) {
+  field("source", tokens.source);
+  field("mask", tokens.mask);
+  field("positions", tokens.positions);
+  field("excluded_positions", tokens.excluded);
+  field("tokens", tokens.tokens);
+  field("impossible_tokens", tokens.impossible);
+  field("first_perplexity", tokens.first_perplexity);
+  field("second_perplexity", tokens.second_perplexity);
+  field("perplexity_ratio", tokens.ratio);
+  field("ratio_standard_error", tokens.ratio_error);
+  field("token_probability_rms", tokens.probability_rms);
 }
 
 }  // namespace vernier

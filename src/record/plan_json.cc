@@ -40,6 +40,7 @@ class PlanWriter {
   }
   void operator()(const char* key, const std::optional<std::string>& value) { Maybe(key, value); }
   void operator()(const char* key, const std::optional<int64_t>& value) { Maybe(key, value); }
+  void operator()(const char* key, const std::optional<double>& value) { Maybe(key, value); }
   void operator()(const char* key, const std::optional<BlameOptions>& value) {
     if (value) json_[key] = Written(*value);
   }
@@ -199,6 +200,26 @@ class PlanReader {
     if (!json.is_array() || json.size() != 2) return Complain(place, "a list of two texts");
     Read(json[0], place + "[0]", pair.first);
     Read(json[1], place + "[1]", pair.second);
+  }
+  // Its text says all but the output.
+  void Read(const PlanJson& json, const std::string& place, DecisionPlan& decision) {
+    DecisionPlan words;
+    PlanReader reader(json, place, error_);
+    DecisionPlan::EachField(words, reader);
+    reader.CheckNames();
+    if (!error_.empty()) return;
+    Result<DecisionPlan> parsed = ParseDecision(words.text);
+    if (!parsed.ok()) {
+      error_ = "'" + place + ".decide': " + parsed.status().message();
+      return;
+    }
+    if (!parsed->output.empty()) {
+      error_ = "'" + place + ".decide': '" + words.text + "' names an output: give '" +
+               parsed->text + "' here and '" + parsed->output + "' as 'output'";
+      return;
+    }
+    decision = *std::move(parsed);
+    decision.output = std::move(words.output);
   }
   template <typename T>
   void Read(const PlanJson& json, const std::string& place, std::optional<T>& value) {

@@ -37,6 +37,8 @@ RunPlan Unusual() {
   plan.steps.state = StateSource::kReference;
   plan.save.reports = {{"r.xml", ReportFormat::kJunit}};
   plan.execution.timeout_s = 0.1;
+  plan.shard = {3, 7, ShardRule::kStride, true};
+  plan.save.reproducible = true;
   plan.pairs = {PairRule::kNamed, {{"new", "old"}}};
   plan.compare.functions = {CompareFunction::kL2, CompareFunction::kUlp};
   plan.compare.rtol.fallback = 1e-3;
@@ -49,6 +51,12 @@ RunPlan Unusual() {
   plan.compare.logits_kl_threshold.fallback = 0.5;
   plan.compare.logits_top_k = 3;
   plan.postprocess.entries = {{"scores", {5, 1}}};
+  for (const char* words : {"out:top5", "boxes:yolov8,iou=0.6"}) {
+    plan.decisions.decisions.push_back(*ParseDecision(words));
+  }
+  plan.decisions.max_flip_rate.entries = {{"out", 0.01}};
+  plan.decisions.near_tie = 0.5;
+  plan.decisions.judge = JudgeRule::kBoth;
   plan.blame.emplace().max_host_bytes = std::numeric_limits<uint64_t>::max();
   return plan;
 }
@@ -81,6 +89,13 @@ TEST(PlanJson, WhatIsWrittenComesBack) {
   EXPECT_EQ(plan->compare.check_error_stat.Lookup("out", {}).size(), 2U);
   EXPECT_EQ(plan->compare.logits_axis.Lookup("out", -1), 1);
   EXPECT_EQ(plan->compare.logits_top_k, 3);
+  ASSERT_EQ(plan->decisions.decisions.size(), 2U);
+  EXPECT_EQ(plan->decisions.decisions[0].output, "out");
+  EXPECT_EQ(plan->decisions.decisions[0].k, 5);
+  EXPECT_EQ(plan->decisions.decisions[1].iou, 0.6);
+  EXPECT_EQ(plan->decisions.max_flip_rate.Lookup("out", 0), 0.01);
+  EXPECT_EQ(plan->decisions.near_tie, 0.5);
+  EXPECT_EQ(plan->decisions.judge, JudgeRule::kBoth);
   EXPECT_EQ(plan->blame->max_host_bytes, std::numeric_limits<uint64_t>::max());
 }
 
@@ -116,6 +131,10 @@ TEST(PlanJson, WhatIsWrongIsNamed) {
               HasSubstr("'pairs.rule': expected one of 'neighbours', 'first', 'all', 'named'"));
   EXPECT_THAT(WhyNot(R"({"vernier_run": 1, "pairs": {"named": [["a"]]}})"),
               HasSubstr("'pairs.named[0]': expected a list of two texts"));
+  EXPECT_THAT(WhyNot(R"({"vernier_run": 1, "decisions": {"decisions": [{"decide": "topp1"}]}})"),
+              HasSubstr("'decisions.decisions[0].decide': "));
+  EXPECT_THAT(WhyNot(R"({"vernier_run": 1, "decisions": {"decisions": [{"decide": "y:top1"}]}})"),
+              HasSubstr("'y:top1' names an output: give 'top1' here and 'y' as 'output'"));
   EXPECT_THAT(WhyNot(R"({"vernier_run": 1, "blame": {"max_host_bytes": -1}})"),
               HasSubstr("'blame.max_host_bytes': expected a whole number >= 0"));
 }

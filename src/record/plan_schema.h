@@ -13,6 +13,7 @@ namespace vernier {
 constexpr std::array<std::string_view, 3> NamesOf(RunnerPlace) {
   return {"auto", "plugin", "python"};
 }
+constexpr std::array<std::string_view, 2> NamesOf(ShardRule) { return {"contiguous", "stride"}; }
 constexpr std::array<std::string_view, 3> NamesOf(StateSource) { return kStateSourceNames; }
 constexpr std::array<std::string_view, 4> NamesOf(ReportFormat) {
   return {"html", "junit", "jsonl", "markdown"};
@@ -22,6 +23,9 @@ constexpr std::array<std::string_view, 4> NamesOf(PairRule) {
 }
 constexpr std::array<std::string_view, 5> NamesOf(ErrorStat) {
   return {"elemwise", "max", "mean", "median", "quantile"};
+}
+constexpr std::array<std::string_view, 4> NamesOf(JudgeRule) {
+  return {"unsaid", "elements", "decisions", "both"};
 }
 constexpr std::array<std::string_view, 2> NamesOf(ToleranceRule) { return {"fixed", "auto"}; }
 

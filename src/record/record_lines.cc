@@ -27,7 +27,17 @@ Json PairLine(const PairRecord& pair) {
           {"only_in_first", pair.only_in_first},
           {"only_in_second", pair.only_in_second},
           {"without_verdict", pair.without_verdict},
-          {"dropped", pair.dropped}};
+          {"dropped", pair.dropped},
+          {"judged_by", pair.judged_by}};
+}
+
+// The name of `kind` is taken: it says what the line is.
+Json DecisionLine(const char* what, const PairRecord& pair, Json fields) {
+  Json line = {{"kind", what}, {"first", pair.first}, {"second", pair.second}};
+  fields["decide"] = fields["kind"];
+  fields.erase("kind");
+  line.update(fields);
+  return line;
 }
 
 }  // namespace
@@ -48,6 +58,12 @@ std::string ToJsonLines(const RunRecord& record) {
   }
   for (const PairRecord& pair : record.pairs) {
     for (const OutputRecord& output : pair.outputs) add(OutputLine(pair, output));
+    for (const DecisionRecord& decision : pair.decisions) {
+      add(DecisionLine("decision", pair, WriteFields(decision)));
+    }
+    for (const DecisionGateRecord& gate : pair.decision_gates) {
+      add(DecisionLine("decision_gate", pair, WriteFields(gate)));
+    }
     add(PairLine(pair));
   }
   if (record.profile) {

@@ -206,8 +206,10 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field.Given("time", output.time);
   field("worst_iteration", output.figures);
   field.Later("failed_gates", output.failed_gates);
+  field.TextIfAny("average_verdict", output.average_verdict);
   field("auto_tolerance", output.bound);
   field.Later("logits", output.logits);
+  field.Given("tokens", output.tokens);
 }
 
 template <typename Fields>
@@ -245,6 +247,10 @@ void ListFields(Fields& field, Some<PairRecord> auto& pair) {
   field("dropped", pair.dropped);
   field.Later("left_out", pair.left_out);
   field.Later("not_logits", pair.not_logits);
+  field.IfAny("decisions", pair.decisions);
+  field.IfAny("decision_gates", pair.decision_gates);
+  field.TextIfAny("judged_by", pair.judged_by);
+  field.IfAny("undecided_outputs", pair.undecided_outputs);
 }
 
 template <typename Fields>
@@ -363,6 +369,7 @@ void ListFields(Fields& field, Some<RunRecord> auto& record) {
   field("faults", record.faults);
   field("rejections", record.rejections);
   field("notes", record.notes);
+  field.Given("samples", record.samples);
   field("seconds", record.seconds);
   field.Choice("aggregation", record.averaged, "average", "per_iteration");
   field("runners", record.runners);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "record/decision_schema.h"
 #include "record/logits_schema.h"
 #include "record/record_fields.h"
 #include "record/record_json.h"
@@ -66,6 +67,16 @@ class FieldWriter {
   template <typename Make>
   void Derived(const char* key, Make make) {
     json_[key] = JsonOf(make());
+  }
+  /// Left out when it is empty.
+  template <typename Record>
+  void IfAny(const char* key, const std::vector<Record>& records) {
+    if (!records.empty()) (*this)(key, records);
+  }
+  /// The name of an enumerator.
+  template <typename Names>
+  void Word(const char* key, auto value, const Names& names) {
+    json_[key] = names[static_cast<size_t>(value)];
   }
   /// One of two words.
   void Choice(const char* key, bool value, const char* yes, const char* no) {
@@ -214,6 +225,18 @@ class FieldReader {
   }
   template <typename Make>
   void Derived(const char*, Make) {}
+  template <typename Record>
+  void IfAny(const char* key, std::vector<Record>& records) {
+    Later(key, records);
+  }
+  /// Of a name that there is not, the value stays.
+  template <typename Names>
+  void Word(const char* key, auto& value, const Names& names) {
+    const std::string word = fields_.Text(key);
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == word) value = static_cast<std::remove_reference_t<decltype(value)>>(i);
+    }
+  }
   void Choice(const char* key, bool& value, const char* yes, const char*) {
     value = fields_.Text(key) == yes;
   }

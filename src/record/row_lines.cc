@@ -1,9 +1,11 @@
 #include "record/row_lines.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <unordered_map>
@@ -36,13 +38,49 @@ bool FitsInt64(const RecordJson& value) {
 // A column that is read row by row.
 class Column {
  public:
-  explicit Column(std::string name) : name_(std::move(name)) {}
+  // What somebody decided is a text, whatever it looks like.
+  explicit Column(std::string name) : name_(std::move(name)) {
+    if (!name_.ends_with("/decision") && !name_.ends_with("/detail") && !name_.ends_with("/flip")) {
+      return;
+    }
+    whole_ = false;
+    texts_ = true;
+  }
 
-  // The value in row number `row`; rows that were left out have none. False when it is neither a
-  // number nor a text, or a number among texts.
+  // The value in row number `row`, or its list; rows that were left out have none. False when it
+  // is neither numbers nor texts, or numbers among texts.
   bool Add(size_t row, const RecordJson& value) {
     Fill(row);
     ++rows_;
+    if (!value.is_array()) {
+      if (!widths_.empty()) widths_.push_back(1);
+      return AddOne(value);
+    }
+    GiveUpIntegers();
+    if (widths_.empty()) widths_.assign(rows_ - 1, 1);
+    widths_.push_back(value.size());
+    return std::all_of(value.begin(), value.end(),
+                       [this](const RecordJson& one) { return AddOne(one); });
+  }
+
+  const std::string& name() const { return name_; }
+
+  // Whether there is more to fill up than there are values, by far.
+  bool TooUneven() const {
+    const size_t all = std::max(numbers_.size(), words_.size());
+    return Width() > 1 && rows_ > (8 * all + (size_t{1} << 20)) / Width();
+  }
+
+  RowColumn Take(size_t rows) {
+    Fill(rows);
+    const size_t width = Width();
+    if (texts_) return {std::move(name_), Padded(std::move(words_), std::string()), width};
+    if (whole_) return {std::move(name_), std::move(integers_), width};
+    return {std::move(name_), Padded(std::move(numbers_), kNone), width};
+  }
+
+ private:
+  bool AddOne(const RecordJson& value) {
     if (value.is_string()) return AddText(value.get<std::string>());
     if (!value.is_number() || texts_) return false;
     if (whole_ && FitsInt64(value)) {
@@ -54,14 +92,6 @@ class Column {
     return true;
   }
 
-  RowColumn Take(size_t rows) {
-    Fill(rows);
-    if (texts_) return {std::move(name_), std::move(words_)};
-    if (whole_) return {std::move(name_), std::move(integers_)};
-    return {std::move(name_), std::move(numbers_)};
-  }
-
- private:
   bool AddText(std::string text) {
     const std::optional<double> number = texts_ ? std::nullopt : NotFiniteFrom(text);
     if (number) {
@@ -83,12 +113,14 @@ class Column {
 
   void Fill(size_t rows) {
     if (rows_ == rows) return;
+    const size_t missing = rows - rows_;
     rows_ = rows;
+    if (!widths_.empty()) widths_.insert(widths_.end(), missing, 1);
     if (texts_) {
-      words_.resize(rows);
+      words_.resize(words_.size() + missing);
     } else {
       GiveUpIntegers();
-      numbers_.resize(rows, kNone);
+      numbers_.resize(numbers_.size() + missing, kNone);
     }
   }
 
@@ -99,14 +131,43 @@ class Column {
     integers_ = {};
   }
 
+  size_t Width() const {
+    const auto widest = std::max_element(widths_.begin(), widths_.end());
+    return widest == widths_.end() ? 1 : std::max<size_t>(*widest, 1);
+  }
+
+  template <typename T>
+  std::vector<T> Padded(std::vector<T> values, const T& none) const {
+    if (widths_.empty()) return values;
+    const size_t width = Width();
+    std::vector<T> padded;
+    padded.reserve(widths_.size() * width);
+    auto next = values.begin();
+    for (const size_t own : widths_) {
+      const auto end = next + static_cast<std::ptrdiff_t>(own);
+      padded.insert(padded.end(), std::make_move_iterator(next), std::make_move_iterator(end));
+      padded.insert(padded.end(), width - own, none);
+      next = end;
+    }
+    return padded;
+  }
+
   std::string name_;
   size_t rows_ = 0;
   bool whole_ = true;  // every row has an integer that int64 holds
   bool texts_ = false;
+  std::vector<size_t> widths_;      // values of each row, once one has a list
   std::vector<int64_t> integers_;   // while whole_
   std::vector<double> numbers_;     // once it is not
   std::vector<std::string> words_;  // once texts_
 };
+
+// "logits"; of further decisions about it "logits:top5", as no encoded name has a colon.
+std::string DecisionColumn(const IterationRow& row, const DecisionRow& decision) {
+  const auto first = std::ranges::find(row.decisions, decision.output, &DecisionRow::output);
+  const std::string output = PercentEncode(decision.output);
+  return &*first == &decision ? output : output + ":" + PercentEncode(decision.kind);
+}
 
 }  // namespace
 
@@ -119,6 +180,10 @@ std::string RowLine(const IterationRow& row) {
     ListFields(statistics, output);
     const RecordJson values = statistics.Take();
     for (const auto& [name, value] : values.items()) line[prefix + name] = value;
+  }
+  for (const DecisionRow& decision : row.decisions) {
+    AddDecisionColumns(decision, PercentEncode(row.first), PercentEncode(row.second),
+                       DecisionColumn(row, decision), line);
   }
   return DumpJson(line, -1);
 }
@@ -143,7 +208,14 @@ Result<std::vector<RowColumn>> ReadRowColumns(const std::string& path) {
   }
   if (file.bad()) return IoError("'" + path + "' cannot be read: " + std::strerror(errno));
   std::vector<RowColumn> taken;
-  for (Column& column : columns) taken.push_back(column.Take(rows));
+  for (Column& column : columns) {
+    if (column.TooUneven()) {
+      return Malformed("'" + path + "': '" + column.name() +
+                       "' has many values in few rows, which an array would fill up in all others: "
+                       "keep them as JSON lines");
+    }
+    taken.push_back(column.Take(rows));
+  }
   return taken;
 }
 

@@ -13,19 +13,24 @@ namespace vernier {
 
 /// One line without its end: index, step, pair and input_hash, then OUTPUT/STATISTIC for what was
 /// measured, OUTPUT percent-encoded as in saved files. Numbers that are not finite are the texts
-/// "nan", "inf" and "-inf", as in records.
+/// "nan", "inf" and "-inf", as in records. Of decisions: OUTPUT/decision, the kind, and
+/// OUTPUT/flip, /near_tie, /similarity and, where there is one, /detail; SIDE/OUTPUT/decision and
+/// SIDE/OUTPUT/margin of either side; each a list where the iteration has several samples. Of
+/// further decisions about an output, OUTPUT:KIND stands in the place of OUTPUT.
 std::string RowLine(const IterationRow& row);
 
 /// Columns hold a value for each row; where a row has none: NaN, or "" among texts.
 struct RowColumn {
   std::string name;
-  /// Integers where every row has one, else numbers; texts where any value is one.
+  /// Integers where every row has one, else numbers; texts where any value is one. Of lists: all
+  /// that a row has, then NaN or "" up to `width`.
   std::variant<std::vector<int64_t>, std::vector<double>, std::vector<std::string>> values;
+  size_t width = 1;  ///< values of each row
 };
 
 /// The rows of a file of JSON lines as columns, in the order in which their names first appear. All
 /// of them are in memory: 8 bytes for each number. kIo when it cannot be read; kMalformed, naming
-/// the line, for what is no row.
+/// the line, for what is no row, and for lists of which few are by far the longest.
 Result<std::vector<RowColumn>> ReadRowColumns(const std::string& path);
 
 }  // namespace vernier

@@ -39,6 +39,34 @@ TEST(RowLine, SaysHowItStandsToTheErrorBound) {
   EXPECT_THAT(RowLine(row), HasSubstr(R"("a%2Fy/rms_error":0.25,"a%2Fy/error_bound":1e-06)"));
 }
 
+DecisionSample Sample(std::string first, std::string second, Flip flip) {
+  DecisionSample sample;
+  sample.first = std::move(first);
+  sample.second = std::move(second);
+  sample.first_margin = 0.5;
+  sample.second_margin = std::numeric_limits<double>::infinity();
+  sample.flip = flip;
+  return sample;
+}
+
+TEST(RowLine, HasTheSamplesOfDecisions) {
+  IterationRow row = Row();
+  row.outputs.clear();
+  row.first = "ort";
+  row.second = "ov";
+  row.decisions = {
+      {"a/y", "top1", {Sample("3", "4", Flip::kClear)}},
+      {"a/y", "top5", {Sample("1", "1", Flip::kNone), Sample("nan", "2", Flip::kNearTie)}},
+      {"z", "sign", {}}};
+  const std::string line = RowLine(row);
+  EXPECT_THAT(line, HasSubstr(R"("a%2Fy/decision":"top1","a%2Fy/flip":"clear",)"));
+  EXPECT_THAT(line, HasSubstr(R"("ort/a%2Fy/decision":"3","ort/a%2Fy/margin":0.5,)"
+                              R"("ov/a%2Fy/decision":"4","ov/a%2Fy/margin":"inf")"));
+  EXPECT_THAT(line, HasSubstr(R"("a%2Fy:top5/flip":["none","near tie"])"));
+  EXPECT_THAT(line, HasSubstr(R"("ort/a%2Fy:top5/decision":["1","nan"])"));
+  EXPECT_THAT(line, testing::Not(HasSubstr("z/")));
+}
+
 class RowColumnsTest : public testing::Test {
  protected:
   std::vector<RowColumn> Columns(std::string_view lines) {
@@ -66,6 +94,24 @@ TEST_F(RowColumnsTest, HaveAValueForEachRow) {
   EXPECT_TRUE(std::isnan(l2[2]));
   EXPECT_THAT(std::get<std::vector<std::string>>(columns[3].values), ElementsAre("", "failed", ""));
   EXPECT_TRUE(std::isnan(std::get<std::vector<double>>(columns[4].values)[0]));
+}
+
+TEST_F(RowColumnsTest, FillUpLists) {
+  const auto columns = Columns(
+      "{\"index\":0,\"a/y/decision\":\"nan\",\"a/y/margin\":1}\n"
+      "{\"index\":1}\n"
+      "{\"index\":2,\"a/y/decision\":[\"3\",\"4\"],\"a/y/margin\":[2,\"inf\"]}\n");
+  ASSERT_EQ(columns.size(), 3u);
+  EXPECT_EQ(columns[0].width, 1u);
+  EXPECT_EQ(columns[1].width, 2u);
+  EXPECT_THAT(std::get<std::vector<std::string>>(columns[1].values),
+              ElementsAre("nan", "", "", "", "3", "4"));
+  const auto& margins = std::get<std::vector<double>>(columns[2].values);
+  ASSERT_EQ(margins.size(), 6u);
+  EXPECT_EQ(margins[0], 1);
+  for (const size_t empty : {1u, 2u, 3u}) EXPECT_TRUE(std::isnan(margins[empty]));
+  EXPECT_EQ(margins[4], 2);
+  EXPECT_EQ(margins[5], std::numeric_limits<double>::infinity());
 }
 
 TEST_F(RowColumnsTest, WhatIsNoRowIsNamed) {

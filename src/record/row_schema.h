@@ -2,9 +2,13 @@
 // the output. Only for this folder.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "compare/metric_table.h"
+#include "record/decision_schema.h"
+#include "record/record_json.h"
 #include "record/record_schema.h"
 #include "vernier/row_record.h"
 
@@ -34,6 +38,38 @@ void ListFields(Fields& field, Some<OutputRow> auto& row) {
   field("rms_error", row.bound->rms);
   field("error_bound", row.bound->bound);
   field("condition", row.bound->condition);
+}
+
+/// The columns of a decision about `name`, its output: the value of its sample, or a list where it
+/// has several. `first` and `second` are the sides. All are as they stand in the names of columns.
+inline void AddDecisionColumns(const DecisionRow& decision, const std::string& first,
+                               const std::string& second, const std::string& name,
+                               RecordJson& line) {
+  const auto add = [&](const std::string& column, auto&& value_of) {
+    RecordJson values = RecordJson::array();
+    for (const DecisionSample& sample : decision.samples) values.push_back(value_of(sample));
+    line[column] = values.size() == 1 ? RecordJson(values.front()) : std::move(values);
+  };
+  const auto text = [](std::string DecisionSample::*member) {
+    return [member](const DecisionSample& sample) { return RecordJson(sample.*member); };
+  };
+  const auto number = [](double DecisionSample::*member) {
+    return [member](const DecisionSample& sample) { return NumberJson(sample.*member); };
+  };
+  const std::string of_first = first + "/" + name, of_second = second + "/" + name;
+  line[name + "/decision"] = decision.kind;
+  add(name + "/flip", [](const DecisionSample& sample) {
+    return RecordJson(kFlipNames[static_cast<size_t>(sample.flip)]);
+  });
+  add(name + "/near_tie", number(&DecisionSample::near_tie));
+  add(name + "/similarity", number(&DecisionSample::similarity));
+  const bool told = std::ranges::any_of(
+      decision.samples, [](const DecisionSample& sample) { return !sample.detail.empty(); });
+  if (told) add(name + "/detail", text(&DecisionSample::detail));
+  add(of_first + "/decision", text(&DecisionSample::first));
+  add(of_first + "/margin", number(&DecisionSample::first_margin));
+  add(of_second + "/decision", text(&DecisionSample::second));
+  add(of_second + "/margin", number(&DecisionSample::second_margin));
 }
 
 }  // namespace vernier

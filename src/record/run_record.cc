@@ -51,6 +51,29 @@ Json InferenceResults(const RunRecord& record) {
   return results;
 }
 
+namespace {
+
+void DropFolder(std::string& path) {
+  if (path.starts_with('/')) path.erase(0, path.rfind('/') + 1);
+}
+
+}  // namespace
+
+RunRecord Reproducible(RunRecord record) {
+  record.command.clear();
+  record.origin = {};
+  record.saved.clear();
+  record.seconds = 0;
+  for (RunnerRecord& runner : record.runners) {
+    DropFolder(runner.model);
+    runner.framework_path.clear();
+    runner.load_seconds = 0;
+    runner.latency.reset();
+  }
+  if (record.graph) DropFolder(record.graph->model);
+  return record;
+}
+
 std::string ToJson(const RunRecord& record) { return DumpJson(WriteFields(record), 2) + "\n"; }
 
 }  // namespace vernier

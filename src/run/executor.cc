@@ -16,6 +16,7 @@
 #include "run/phases/run_context.h"
 #include "run/phases/sides.h"
 #include "run/run_scripts.h"
+#include "run/shards/shard_ending.h"
 
 namespace vernier {
 namespace {
@@ -72,8 +73,14 @@ void JudgeEnd(const RunContext& run, size_t live_sides, const LiveResults& made,
 void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEnding& ending) {
   const RunPlan& plan = run.plan;
   const Result<std::unique_ptr<RowWriter>> rows = OpenRows(plan, sides.pairs, run.logger);
+  Result<std::unique_ptr<ShardWriter>> shard = std::unique_ptr<ShardWriter>();
+  if (plan.shard.wanted()) shard = ShardWriter::Create(plan);
+  Result<PositionFeeds> positions = PositionFeeds::Create(plan);
+  Status opened = rows.status();
+  if (opened.ok()) opened = shard.status();
+  if (opened.ok()) opened = positions.status();
   const Result<RunScripts> ready =
-      rows.ok() ? GetReady(run, live, sides.loaded) : Result<RunScripts>(rows.status());
+      opened.ok() ? GetReady(run, live, sides.loaded) : Result<RunScripts>(opened);
   const RunScripts none;
   const RunScripts& scripts = ready.ok() ? *ready : none;
   const PythonFeeds python{scripts.feeds(), scripts.draws()};
@@ -85,16 +92,22 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
                               .bounds = bounds.wanted() ? &bounds : nullptr,
                               .live = &live,
                               .rows = rows.ok() ? rows->get() : nullptr,
-                              .steps = live.steps()};
+                              .shard = shard.ok() ? shard->get() : nullptr,
+                              .steps = live.steps(),
+                              .positions = positions.ok() ? &*positions : nullptr,
+                              .may_keep = !plan.shard.wanted()};
   const std::vector<std::pair<size_t, size_t>> pairs = sides.pairs.places();
   ComparisonRun comparisons(plan, std::move(sides.pairs), parts, run.observer);
-  Comparing comparing{sides.loaded, comparisons, parts.rows};
+  Comparing comparing{sides.loaded, comparisons, parts.rows, parts.shard};
   LiveResults made = ready.ok() ? InferAndCompare(run, {live, python, bounds}, comparing)
                                 : LiveResults{.status = ready.status()};
 
   JudgeEnd(run, live.size(), made, comparing, ending);
   FinishLive(run, live, made, comparing.rows, ending);
   FinishPairs(live, made, comparing, pairs, ending);
+  const Status flips = comparisons.SaveFlips(ending.outcome.record);
+  if (!flips.ok()) ReportFailure(run, flips, made, ending);
+  if (parts.shard != nullptr) PublishShard(run, live, made, comparing, ending);
   if (!plan.validate || made.spill == nullptr || ending.aborted) return;
   const Status validated = ValidateSpilled(run, comparing, made, ending.outcome);
   if (!validated.ok()) ReportFailure(run, validated, made, ending);

@@ -83,6 +83,17 @@ TEST(ValidatePlan, RefusesPicturesOfWhatSimpleDoesNotCompare) {
   EXPECT_TRUE(ValidatePlan(plan).ok()) << ValidatePlan(plan).message();
 }
 
+TEST(ValidatePlan, RefusesDecisionsThatTheirTextDoesNotSay) {
+  RunPlan plan = PlanOf("onnxrt", "absent.onnx");
+  plan.decisions.decisions = {*ParseDecision("y:top1")};
+  EXPECT_TRUE(ValidatePlan(plan).ok()) << ValidatePlan(plan).message();
+  plan.decisions.decisions[0].k = 0;
+  EXPECT_EQ(ValidatePlan(plan).code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(ValidatePlan(plan).message(), HasSubstr("do not say what its text 'top1' says"));
+  plan.decisions.decisions[0] = DecisionPlan();
+  EXPECT_EQ(ValidatePlan(plan).code(), StatusCode::kInvalidArgument);
+}
+
 TEST(ValidatePlan, RefusesTwoNamesOfOneFileThatIsNotThereYet) {
   const std::string folder = testing::TempDir() + "two_names/";
   std::filesystem::remove_all(folder);

@@ -26,10 +26,13 @@ bool HoldsBytes(const std::string& path) {
 
 std::vector<SavedThing> ThingsSaved(const RunPlan& plan) {
   const SavePlan& save = plan.save;
-  std::vector<SavedThing> saved = {
-      {save.inputs, "--save-inputs"},          {save.outputs, "--save-outputs"},
-      {save.input_blobs, "--save-input-blob"}, {save.accuracy, "--save-accuracy-results"},
-      {save.record, "--save-record"},          {save.rows, "--save-rows"}};
+  std::vector<SavedThing> saved = {{save.inputs, "--save-inputs"},
+                                   {save.outputs, "--save-outputs"},
+                                   {save.input_blobs, "--save-input-blob"},
+                                   {save.accuracy, "--save-accuracy-results"},
+                                   {save.record, "--save-record"},
+                                   {save.rows, "--save-rows"},
+                                   {plan.decisions.save_flips, "--save-flips"}};
   for (const ReportFile& report : save.reports) saved.push_back({report.path, "--report"});
   if (plan.blame) saved.push_back({plan.blame->save, "--save-blame"});
   for (const RunnerPlan& runner : plan.runners) {

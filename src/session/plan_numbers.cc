@@ -28,6 +28,30 @@ Status CheckPlanNumbersOf(const std::string& setting, const PerOutput<T>& values
   return {};
 }
 
+// A decision is reported and saved by its text, so that has to say what is done.
+Status CheckDecision(const DecisionPlan& decision, size_t place) {
+  const std::string setting = "decisions.decisions[" + std::to_string(place) + "]";
+  Result<DecisionPlan> parsed = ParseDecision(decision.text);
+  if (!parsed.ok()) return InvalidArgument(setting + ": " + parsed.status().message());
+  if (parsed->output.empty()) parsed->output = decision.output;
+  if (*parsed == decision) return {};
+  return InvalidArgument(setting + ": its members do not say what its text '" + decision.text +
+                         "' says: make it with ParseDecision");
+}
+
+Status CheckDecisionNumbers(const DecisionOptions& options) {
+  for (size_t i = 0; i < options.decisions.size(); ++i) {
+    VERNIER_TRY(CheckDecision(options.decisions[i], i));
+  }
+  VERNIER_TRY(CheckPlanNumbersOf("decisions.max_flip_rate", options.max_flip_rate, kShare));
+  VERNIER_TRY(CheckPlanNumber("decisions.max_clear_flips",
+                              static_cast<double>(options.max_clear_flips.value_or(0)),
+                              kPositions));
+  VERNIER_TRY(CheckPlanNumber("decisions.near_tie", options.near_tie.value_or(0), kAtLeast0));
+  return CheckPlanNumber("decisions.worst_flips", static_cast<double>(options.worst_flips),
+                         kFlipsKept);
+}
+
 }  // namespace
 
 Status CheckPlanNumbers(const RunPlan& plan) {
@@ -52,6 +76,9 @@ Status CheckPlanNumbers(const RunPlan& plan) {
   }
   VERNIER_TRY(CheckPlanNumber("compare.worst_elements", static_cast<double>(compare.worst_elements),
                               kElementsShown));
+  VERNIER_TRY(CheckDecisionNumbers(plan.decisions));
+  VERNIER_TRY(CheckPlanNumber("inputs.max_image_pixels",
+                              static_cast<double>(plan.inputs.max_image_pixels), kAtLeast1));
   if (plan.lenient) return {};
   VERNIER_TRY(
       CheckPlanNumber("execution.warm_up", static_cast<double>(plan.execution.warm_up), kCount));

@@ -9,6 +9,7 @@
 #include "report/files/report_files.h"
 #include "report/text/run_reporter.h"
 #include "report/text/run_summary.h"
+#include "run/comparison/decision_run.h"
 #include "run/engine/shared_timings.h"
 #include "run/runner/model_graph.h"
 #include "session/step_blame.h"
@@ -92,9 +93,8 @@ std::string ToleranceOf(const CompareOptions& compare, const std::string& output
 std::string FurthestOut(const RunRecord& record, const CompareOptions& compare) {
   const OutputRecord* worst = nullptr;
   for (const PairRecord& pair : record.pairs) {
-    if (pair.average_passed.value_or(false)) continue;  // which is judged in place of iterations
     for (const OutputRecord& output : pair.outputs) {
-      if (!pair.average_passed && !HasFailed(output)) continue;
+      if (!HasFailed(output)) continue;
       const double times = output.worst_times_tolerance;
       if (worst == nullptr || times > worst->worst_times_tolerance) worst = &output;
     }
@@ -110,6 +110,14 @@ std::string FurthestOut(const RunRecord& record, const CompareOptions& compare) 
          " over the tolerance of the run" + ToleranceOf(compare, worst->name);
 }
 
+// A layer that is to blame fails a run whose outputs match; its verdict needs the reason.
+std::string OnlyBlamed(const BlamePlan& plan, const BlameRecord& blame) {
+  if (!plan.failed.empty() || blame.culprits.empty()) return "";
+  const BlameCulprit& first = blame.culprits.front();
+  return "--blame: " + first.node + " (" + first.op_type +
+         ") is over its error bound, although the outputs match";
+}
+
 void BlameAfterwards(const RunPlan& run, const SessionContext& context, RunOutcome& outcome) {
   BlamePlan plan{*run.blame, run, {}, {}};
   // Reports cover both, and are written last.
@@ -117,9 +125,14 @@ void BlameAfterwards(const RunPlan& run, const SessionContext& context, RunOutco
   plan.charts = run.save.WantsPage();
   plan.failed = FurthestOut(outcome.record, run.compare);
   BlameOutcome blame = CarryOutBlame(plan, context);
+  if (std::string why = OnlyBlamed(plan, blame.record); !why.empty() && !outcome.faults.mismatch) {
+    outcome.record.rejections.push_back(std::move(why));
+  }
   if (!blame.record.layers.empty()) {
     outcome.record.blame = std::make_shared<const BlameRecord>(std::move(blame.record));
   }
+  // Layers are found by their elements.
+  if (JudgeOf(run) == JudgeRule::kDecisions) blame.faults.mismatch = false;
   outcome.faults.Add(blame.faults);
 }
 
@@ -188,10 +201,12 @@ void FinishRecord(const RunPlan& plan, const SessionContext& context, RunOutcome
   record.origin = context.origin;
   if (plan.save.WantsCharts()) record.graph = FindModelGraph(plan);
   record.exit_code = ExitCode(outcome.faults, context.as_polygraphy);
-  if (!plan.save.record.empty()) {
-    Note(WriteFileAtomically(plan.save.record, ToJson(record)), context.logger, outcome.faults);
+  const RunRecord written = plan.save.reproducible ? Reproducible(record) : record;
+  // Of a shard the part is there already.
+  if (!plan.save.record.empty() && !plan.shard.wanted()) {
+    Note(WriteFileAtomically(plan.save.record, ToJson(written)), context.logger, outcome.faults);
   }
-  WriteReports(plan.save, record, context.logger, outcome.faults);
+  WriteReports(plan.save, written, context.logger, outcome.faults);
   record.exit_code = ExitCode(outcome.faults, context.as_polygraphy);
 }
 

@@ -19,6 +19,7 @@
 #include "run/steps/step_words.h"
 #include "session/plan_files.h"
 #include "session/plan_numbers.h"
+#include "session/plan_shard.h"
 #include "util/paths.h"
 #include "vernier/session.h"
 
@@ -95,6 +96,41 @@ Status CheckRows(const RunPlan& plan) {
   if (plan.save.rows.empty() || RowWriter::Takes(plan.save.rows)) return {};
   return InvalidArgument("--save-rows: expected FILE.jsonl or FILE.npz, got '" + plan.save.rows +
                          "'");
+}
+
+Status CheckDecisions(const RunPlan& plan) {
+  const DecisionOptions& options = plan.decisions;
+  std::set<std::pair<std::string_view, std::string_view>> taken;
+  for (const DecisionPlan& decision : options.decisions) {
+    if (taken.emplace(decision.output, decision.text).second) continue;
+    return InvalidArgument("--decision: " + decision.text + " is given twice" +
+                           (decision.output.empty() ? std::string(" for every output")
+                                                    : " for output '" + decision.output + "'") +
+                           ": leave one of them out");
+  }
+  const bool judged = options.judge == JudgeRule::kDecisions || options.judge == JudgeRule::kBoth;
+  if (judged && !options.has_gates()) {
+    return InvalidArgument(std::string("--judge ") +
+                           (options.judge == JudgeRule::kBoth ? "both" : "decisions") +
+                           ": there is no gate that decisions could miss: add --max-flip-rate or "
+                           "--max-clear-flips");
+  }
+  if (options.save_flips.empty()) return {};
+  if (fs::path(options.save_flips).extension() != ".npz") {
+    return InvalidArgument("--save-flips: expected FILE.npz, got '" + options.save_flips + "'");
+  }
+  if (plan.runners.empty()) {
+    return InvalidArgument(
+        "--save-flips: loaded outputs come without the inputs that they were made from; run the "
+        "model, or leave --save-flips out");
+  }
+  if (plan.execution.sequential || plan.steps.wanted()) {
+    return InvalidArgument(
+        std::string("--save-flips: inputs are at hand only where an iteration ") +
+        "is compared as it is made: leave out " +
+        (plan.steps.wanted() ? "--steps" : "--sequential-runners"));
+  }
+  return {};
 }
 
 // Pictures are of what `simple` finds. Polygraphy ignores these flags beside other functions.
@@ -288,6 +324,8 @@ Status ValidatePlan(const RunPlan& plan) {
   VERNIER_TRY(CheckPaths(plan));
   VERNIER_TRY(CheckPlanFiles(plan));
   VERNIER_TRY(CheckRows(plan));
+  VERNIER_TRY(CheckDecisions(plan));
+  VERNIER_TRY(CheckShard(plan));
   VERNIER_TRY(CheckPictures(plan));
   VERNIER_TRY(CheckScripts(plan));
   VERNIER_TRY(CheckMaps(plan));

@@ -52,6 +52,7 @@ class Bundles(Case):
                                env={**os.environ, "VERNIER": VERNIER})
         self.assertEqual(again.returncode, 1, again.stdout + again.stderr)
         self.assertIn("FAILED", again.stdout)
+        self.assertIn(" vs. bundle: FAILED", again.stdout)
         # A search that finds nothing does not look as if it had found this.
         first = two_models(network)[:2]
         clean, _ = blame(self.folder.name, *first, first[0], first[1].replace("=", "2=", 1),

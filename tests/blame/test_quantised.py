@@ -121,5 +121,69 @@ class Quantised(Case):
         self.assertEqual([c["outputs"] for c in found["culprits"]], [["r1"]])
 
 
+class StepsWithinOperators(Case):
+    """ONNX Runtime rounds what these read to steps; OpenVINO computes them in floats."""
+
+    def save(self, path, op, scale=0.01):
+        random = np.random.default_rng(5)
+        words, kept = {}, {"s": np.float32(scale), "z": np.int8(0),
+                           "w": random.integers(-127, 127, (WIDTH, WIDTH)).astype(np.int8)}
+        if op == "MatMulNBits":
+            words = {"K": WIDTH, "N": WIDTH, "bits": 4, "block_size": 32, "accuracy_level": 4}
+            kept = {"w": random.integers(0, 255, (WIDTH, 1, 16)).astype(np.uint8),
+                    "s": np.full(WIDTH, scale, np.float32)}
+        node = helper.make_node(op, ["x", *(name for name in ("w", "s", "z") if name in kept)],
+                                ["y"], name="product", domain="com.microsoft", **words)
+        x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [8, WIDTH]) for n in "xy")
+        kept = [numpy_helper.from_array(np.array(array), name) for name, array in kept.items()]
+        graph = helper.make_graph([node], "g", [x], [y], kept)
+        onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[
+            helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]), path)
+
+    def test_they_are_no_fault_and_hide_none(self):
+        for op in ("DynamicQuantizeMatMul", "MatMulNBits"):
+            with self.subTest(op):
+                self.save("good.onnx", op)
+                self.save("bad.onnx", op, 0.012)
+                for path, code in (("good.onnx", 0), ("bad.onnx", 1)):
+                    words = ["--runner", "gold=onnxrt good.onnx", "--runner",
+                             f"new=openvino {path}"]
+                    ended = subprocess.run([VERNIER, "run", *words, "--tolerance", "auto"],
+                                           capture_output=True, text=True)
+                    self.assertEqual(ended.returncode, code, ended.stdout)
+                    self.assertIn("1 quantiser of one side", ended.stdout)
+                    ended, found = blame(self.folder.name, *words)
+                    self.assertEqual([c["node"] for c in found["culprits"]],
+                                     ["product"] if code else [], ended.stdout)
+
+
+class SaturatedMeans(Case):
+    """Means of what is left of a sigmoid near 0, which runtimes compute in different ways."""
+
+    def save(self, path, factor=1):
+        kept = [numpy_helper.from_array(np.float32(factor), "f")]
+        nodes = [helper.make_node("Sigmoid", ["x"], ["s"], name="gate"),
+                 helper.make_node("Mul", ["s", "f"], ["t"], name="scale"),
+                 helper.make_node("ReduceMean", ["s" if factor == 1 else "t"], ["y"], name="mean",
+                                  axes=[1])]
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 4])
+        y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 1])
+        onnx.save(helper.make_model(helper.make_graph(nodes, "g", [x], [y], kept), ir_version=8,
+                                    opset_imports=[helper.make_opsetid("", 17)]), path)
+
+    def test_they_are_no_fault_and_hide_none(self):
+        self.save("good.onnx")
+        self.save("bad.onnx", 1.2)
+        for path, code in (("good.onnx", 0), ("bad.onnx", 1)):
+            for seed in "123":
+                ended = subprocess.run(
+                    [VERNIER, "run", "--runner", "gold=onnxrt good.onnx", "--runner",
+                     f"new=openvino {path}", "--tolerance", "auto", "--val-range", "[-11,-10]",
+                     "--seed", seed], capture_output=True, text=True)
+                self.assertEqual(ended.returncode, code, ended.stdout)
+                self.assertNotIn("ill-conditioned", ended.stdout.split("repro:")[0]
+                                 if code == 0 else "")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -98,6 +98,25 @@ class TwoModels(Case):
         self.assertEqual(ended.returncode, 1, ended.stdout)
         self.assertIn("Types differ: 2 tensors, the first 't' of ca [Cast]", ended.stdout)
 
+    def test_a_culprit_behind_outputs_that_match_is_the_reason(self):
+        def model(factor):
+            kept = [numpy_helper.from_array(np.float32(value), name)
+                    for value, name in ((factor, "f"), (1e-12, "tiny"))]
+            nodes = [helper.make_node("Mul", ["x", "f"], ["t"], name="wrong"),
+                     helper.make_node("Mul", ["t", "tiny"], ["s"], name="shrink"),
+                     helper.make_node("Add", ["x", "s"], ["y"], name="add")]
+            x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [2, 3]) for n in "xy")
+            return helper.make_model(helper.make_graph(nodes, "g", [x], [y], kept), ir_version=8,
+                                     opset_imports=[helper.make_opsetid("", 17)])
+        onnx.save(model(1.5), "good.onnx")
+        onnx.save(model(1), "bad.onnx")
+        ended = subprocess.run([VERNIER, "run", "--runner", "gold=onnxrt good.onnx", "--runner",
+                                "new=onnxrt bad.onnx", "--blame"], capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 1, ended.stdout)
+        self.assertIn("gold vs. new: PASSED", ended.stdout)
+        self.assertIn("\nfailed: --blame: wrong (Mul) is over its error bound, although the "
+                      "outputs match\n", ended.stdout)
+
     def test_constants_that_are_outputs(self):
         def model(kind, last, alone):
             values = numpy_helper.from_array(np.array([1, last], np.float32), "k")

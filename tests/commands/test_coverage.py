@@ -1,6 +1,7 @@
 """What a summary says of how much was compared, and how much of that shows anything."""
 
 import json
+import os
 import unittest
 
 import numpy as np
@@ -35,6 +36,35 @@ class Coverage(Case):
                       ended.out)
         self.assertEqual(said["outputs_on_one_side"], 1)
 
+    def test_a_log_file_that_nobody_reads_is_an_error(self):
+        os.mkfifo(self.path("log"))
+        self.save_runs("a.json", [("a", [{"y": np.arange(3, dtype="f4")}])])
+        ended = self.vernier("compare", "a.json", "a.json", "--log-file", "log")
+        self.assertEqual(ended.code, 7, ended.out + ended.err)
+        self.assertIn("--log-file: 'log' cannot be written", ended.out + ended.err)
+
+    def test_what_ends_a_lenient_comparison_is_no_pass(self):
+        y = np.arange(3, dtype="f4")
+        ended, _ = self.compare([{"y": y}, {"y": y}], [{"y": y}, {}], "--lenient")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertNotIn("PASSED,", ended.out)
+        self.assertIn("a vs. b: INCOMPLETE, ", ended.out)
+        self.assertIn("ended at iteration 1, in which no output is on both sides", ended.out)
+
+    def test_names_outputs_that_some_iterations_could_not_compare(self):
+        x, y = np.arange(4, dtype="f4"), np.arange(3, dtype="f4")
+        ended, said = self.compare([{"x": x, "y": y}] * 2,
+                                   [{"x": x, "y": y}, {"x": x, "y": np.arange(5, dtype="f4")}])
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertIn("compared 2 outputs in 2 iterations, up to 7 elements in each; could not be "
+                      "compared: y (in 1 of 2 iterations)", ended.out)
+        words = {"y": np.array(["a", "b"])}
+        ended, said = self.compare([words], [words], "--compare", "l2")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("NOT VERIFIED, compared 0 of 1 output in 1 iteration; not verified: y",
+                      ended.out)
+        self.assertEqual((said["outputs"], said["elements"]), (0, 0))
+
     def test_counts_the_iterations_that_were_asked_for(self):
         self.save_model("m.onnx")
         run = ["run", "m.onnx", "--onnxrt"]
@@ -56,6 +86,26 @@ class Coverage(Case):
         ended = self.vernier("batch", "m.onnx", "--", "--onnxrt", "--onnxrt", "--load-inputs",
                              "in.npz")
         self.assertRegex(ended.out, r"m.onnx +unreadable +0 of 1 ")
+
+    def test_outputs_that_were_made_from_other_inputs_are_not_compared(self):
+        self.save_model("m.onnx")
+        run = ["run", "m.onnx", "--onnxrt", "--iterations", "2"]
+        for name, seed in (("a.npz", "1"), ("b.safetensors", "2")):
+            self.assertEqual(self.vernier(*run, "--seed", seed, "--save-outputs", name).code, 0)
+        same = self.vernier(*run, "--seed", "1", "--load-outputs", "a.npz")
+        self.assertEqual(same.code, 0, same.out + same.err)
+        for words in ([*run, "--seed", "2", "--load-outputs", "a.npz"],
+                      [*run, "--seed", "2", "--load-outputs", "a.npz", "--sequential-runners"],
+                      ["compare", "b.safetensors", "a.npz"]):
+            ended = self.vernier(*words)
+            self.assertEqual(ended.code, 4, ended.out + ended.err)
+            self.assertIn("iteration 0 of 'a.npz' was made from other inputs", ended.out)
+            self.assertIn("give both the same --load-inputs, or the same --seed", ended.out)
+            self.assertNotIn("times over", ended.out)
+            self.assertNotIn("PASSED,", ended.out)
+            lenient = self.vernier(*words, "--lenient")
+            self.assertEqual(lenient.code, 1, lenient.out + lenient.err)
+            self.assertIn("was made from other inputs", lenient.out + lenient.err)
 
     def test_lone_outputs_that_are_no_tensors_never_pass_where_they_are_not_compared(self):
         x = helper.make_tensor_value_info("x", TensorProto.FLOAT, (2,))

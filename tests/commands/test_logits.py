@@ -240,11 +240,6 @@ class Words(Logits):
                      said="--logits-top-k: expected a whole number from 1 to 1000")
         self.refused("--check-average", said="does not produce averageable metrics")
 
-    def test_a_threshold_that_is_not_used_is_warned_of(self):
-        self.compare({"y": self.A}, {"y": self.A.copy()}, "--logits-top-k", "2",
-                     functions=["simple"], code=0)
-        self.says("--logits-top-k is only valid for comparison function(s): ['logits']")
-
     def test_the_file_of_a_run_has_them(self):
         self.compare({"y": self.A}, {"y": self.A.copy()}, code=0)
         words = ["--compare", "y:logits:axis=0", "--logits-top-k", "2"]

@@ -83,6 +83,12 @@ class Steps(Case):
         self.assertEqual((times["y"]["steps"], times["hn"]["steps"]), (12, 4))
         self.assertEqual((times["y"]["first_bad_step"], times["hn"]["fed_back"]), (None, True))
 
+    def test_states_are_decided_about_only_where_they_are_named(self):
+        for words, outputs in ((["sign"], ["y"]), (["y:sign", "hn:sign"], ["y", "hn"])):
+            self.run_two("--steps", "3", "--decision", *words)
+            decisions = self.record()["pairs"][0]["decisions"]
+            self.assertEqual([decision["output"] for decision in decisions], outputs)
+
     def test_few_steps_do_not_tell_whether_an_error_grows(self):
         said = self.run_two("--steps", "3", gain=1.01, code=1)
         self.assertIn("is too small or too large to tell whether it grows: fewer than 8 steps have "
@@ -99,8 +105,9 @@ class Steps(Case):
         self.run_two("--steps", "20", "--state", "reference", gain=1.001, code=1)
         self.assertTrue(self.times()["y"]["own"])
 
-    def whole(self, name, steps):
-        """The same network over all steps at once: x is (steps, 4)."""
+    def whole(self, name, steps, shape=None):
+        """The same network over all steps at once: x is (steps, 4), y (steps, 1) or `shape`."""
+        shape = shape or [steps, 1]
         weights = np.random.default_rng(3).normal(0, 0.4, (4, 4)).astype("f4")
         nodes, rows = [], []
         state = "h"
@@ -112,14 +119,16 @@ class Steps(Case):
                       helper.make_node("ReduceSum", [f"t{t}", "axes"], [f"y{t}"], keepdims=1)]
             state = f"t{t}"
             rows.append(f"y{t}")
-        nodes += [helper.make_node("Concat", rows, ["y"], axis=0),
+        nodes += [helper.make_node("Concat", rows, ["column"], axis=0),
+                  helper.make_node("Reshape", ["column", "shape"], ["y"]),
                   helper.make_node("Identity", [state], ["hn"])]
         info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in
-                (("x", [steps, 4]), ("h", [1, 4]), ("y", [steps, 1]), ("hn", [1, 4]))}
+                (("x", [steps, 4]), ("h", [1, 4]), ("y", shape), ("hn", [1, 4]))}
         graph = helper.make_graph(
             nodes, "g", [info["x"], info["h"]], [info["y"], info["hn"]],
             [numpy_helper.from_array(weights, "w"),
              numpy_helper.from_array(np.array([1], "i8"), "axes"),
+             numpy_helper.from_array(np.array(shape, "i8"), "shape"),
              *(numpy_helper.from_array(np.array([t], "i8"), f"i{t}") for t in range(steps))])
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
                                     ir_version=8), str(self.path(name)))
@@ -151,6 +160,20 @@ class Steps(Case):
             self.assertIn(what, ended.out + ended.err)
         self.assertIn("--state reference: a runner of --steps-axis keeps its state to itself",
                       self.vernier(*words, "--state", "reference").err)
+
+    def test_steps_of_one_run_may_lack_axes_of_length_one(self):
+        self.recurrent("a.onnx")
+        self.save_feeds("feeds.json", self.recordings())
+        for shape in ([5], [5, 1, 1]):
+            with self.subTest(shape):
+                self.whole("all.onnx", 5, shape)
+                ended = self.vernier(
+                    "run", "--runner", "a=onnxrt a.onnx", "--runner", "all=onnxrt all.onnx",
+                    "--load-inputs", "feeds.json", "--feed-back", "auto", "--step-slice",
+                    "x:axis=1", "--steps-axis", "all:0", "--map-outputs", "all:hn=", "--atol",
+                    "1e-5", "--save-record", "r.json")
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+                self.assertEqual(self.times()["y"]["steps"], 10)
 
     def test_crossed_states_say_whether_the_history_explains_it(self):
         said = self.run_two("--steps", "20", "--state", "cross", gain=1.001, code=1)

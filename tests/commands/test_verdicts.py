@@ -149,6 +149,9 @@ class Types(Verdicts):
         self.compare(self.A, self.B, "--same-type", "--report", "r.md", code=1)
         text = self.path("r.md").read_text()
         self.assertIn("types of outputs differ", text)
+        self.assertIn("| y | **failed** |", text)
+        self.assertIn("| z | passed |", text)
+        self.assertNotIn("...", text.split("<details>")[0])
         self.compare(self.A, self.B, "--same-type", "--report", "r.xml", code=1)
         text = self.path("r.xml").read_text()
         self.assertIn('<failure message="types differ: int64 against float64">', text)
@@ -335,10 +338,21 @@ class RelativeNorms(Verdicts):
                                  "--relative-l2-threshold", threshold)
             self.assertEqual(ended.code, code, ended.out + ended.err)
 
-    def test_its_threshold_alone_is_ignored_with_a_warning(self):
-        self.compare(self.RAMP, self.RAMP, "--relative-l2-threshold", "1", code=0)
-        self.says("--relative-l2-threshold is only valid for comparison function(s): "
-                  "['relative_l2']")
+    def test_thresholds_alone_are_refused_unless_polygraphy_has_them(self):
+        self.compare(self.RAMP, self.RAMP, code=0)
+        for word, metric in (("--relative-l2-threshold", "relative_l2"), ("--ulp-threshold", "ulp"),
+                             ("--rmse-threshold", "rmse"), ("--logits-kl-threshold", "logits"),
+                             ("--kl-divergence-threshold", "kl_divergence")):
+            words = ["compare", "a.json", "b.json", word, "1"]
+            ended = self.vernier(*words)
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn(f"{word} has no effect without --compare {metric}: add that, or leave "
+                          f"{word} out", ended.out + ended.err)
+            ended = self.vernier(*words, "--lenient")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            self.assertIn(f"{word} is only valid for comparison function(s)", ended.out)
+        self.compare(self.RAMP, self.RAMP, "--l2-threshold", "1", code=0)
+        self.says("--l2-threshold", "is only valid for comparison function(s): ")
 
 
 if __name__ == "__main__":

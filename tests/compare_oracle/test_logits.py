@@ -7,7 +7,9 @@ Needs NumPy. random_outputs.py has what may be set.
 """
 
 import math
+import pathlib
 import re
+import tempfile
 import unittest
 
 import numpy as np
@@ -147,6 +149,52 @@ class LogitsTest(unittest.TestCase):
             self.assertEqual(NUMBER.findall(shown), [f"{value:.5g}" for value in values], shown)
             compared += 1
         self.assertGreater(compared, CASES // 10)
+
+
+class TokensTest(unittest.TestCase):
+    """Perplexity of tokens from a file."""
+
+    @classmethod
+    def setUpClass(cls):
+        def pair(rng):
+            shape = (2, 9, int(rng.integers(5, 2500)))
+            a = rng.standard_normal(shape) * 3
+            b = a + rng.standard_normal(shape) * 10.0 ** rng.integers(-3, 1)
+            types = rng.integers(len(FLOATS), size=2)
+            return a.astype(FLOATS[types[0]]), b.astype(FLOATS[types[1]])
+
+        cls.pairs = draw(pair)
+        cls.tokens = np.random.default_rng(SEED).integers(0, 5, (2, 10))
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "tokens.npy"
+            np.save(path, cls.tokens)
+            cls.outputs, cls.printed = compare(cls.pairs, "--compare", "logits", "--tokens", path)
+
+    def expected(self, a, b):
+        a, b = (side.astype(np.float64).reshape(18, -1) for side in (a, b))
+        next_tokens = self.tokens[:, 1:].reshape(-1, 1)
+        losses, others = (-np.take_along_axis(log_softmax(side), next_tokens, 1)[:, 0]
+                          for side in (a, b))
+        more = others - losses
+        ratio = math.exp(more.mean())
+        return {"first_perplexity": math.exp(losses.mean()),
+                "second_perplexity": math.exp(others.mean()), "perplexity_ratio": ratio,
+                "ratio_standard_error": ratio * more.std(ddof=1) / math.sqrt(len(more)),
+                "token_probability_rms":
+                    math.sqrt(np.mean((np.exp(-others) - np.exp(-losses)) ** 2))}
+
+    def test_record_and_log(self):
+        for name, (a, b) in self.pairs.items():
+            with self.subTest(f"{name}, {a.dtype} and {b.dtype}{list(a.shape)}, seed {SEED}"):
+                got, want = self.outputs[name]["tokens"], self.expected(a, b)
+                self.assertEqual((got["tokens"], got["positions"]), (18, 18))
+                for key, value in want.items():
+                    self.assertLessEqual(abs(got[key] - value), 1e-9 * value + 4e-15, key)
+                self.assertIn(
+                    f"output '{name}': perplexity {want['first_perplexity']:.5g} and "
+                    f"{want['second_perplexity']:.5g} over 18 tokens of ", self.printed)
+                self.assertIn(f", ratio {want['perplexity_ratio']:.8g} ± "
+                              f"{want['ratio_standard_error']:.3g}, ", self.printed)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Makes the models and other files that pages of the documentation speak of.
 
-Usage: make_models.py NAME OUT.onnx, or make_models.py replays FOLDER
+Usage: make_models.py NAME OUT.onnx, or make_models.py replays|photos FOLDER
 """
 
 import json
 import pathlib
+import struct
 import sys
+import zlib
 
 import numpy as np
 import onnx
@@ -116,9 +118,31 @@ def replays(folder):
                                     "polygraphy_class": "TacticReplayData"}), encoding="utf-8")
 
 
+def photos(folder):
+    """A network for images, and three images, one of them damaged."""
+    folder = pathlib.Path(folder)
+    (folder / "photos").mkdir()
+
+    def chunk(kind, data):
+        return (struct.pack(">I", len(data)) + kind + data +
+                struct.pack(">I", zlib.crc32(kind + data)))
+
+    for name, height, width in (("cat", 300, 400), ("dog", 280, 260), ("torn", 240, 240)):
+        pixels = np.random.default_rng(width).integers(0, 256, (height, width, 3), np.uint8)
+        rows = b"".join(b"\0" + row.tobytes() for row in pixels)
+        header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+        file = (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
+                chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+        size = len(file) // 2 if name == "torn" else len(file)
+        (folder / "photos" / f"{name}.png").write_bytes(file[:size])
+    onnx.save(model([helper.make_node("GlobalAveragePool", ["pixels"], ["y"], "pool")],
+                    [value("pixels", ["batch", 3, 224, 224])], [value("y", ["batch", 3, 1, 1])]),
+              folder / "model.onnx")
+
+
 def main(name, path):
-    if name == "replays":
-        replays(path)
+    if name in ("replays", "photos"):
+        {"replays": replays, "photos": photos}[name](path)
         return
     made = {"text": text, "tokens": tokens, "frames": frames, "hashed": hashed, "faulty": faulty,
             "norm": norm, "scale": scale, "scaled": scaled}[name]()

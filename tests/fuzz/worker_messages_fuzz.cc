@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backend/channel.h"
+#include "backend/image_messages.h"
 #include "backend/measure_messages.h"
 #include "backend/messages.h"
 #include "backend/tensor_block.h"
@@ -38,7 +39,7 @@ void ReadFrames(std::span<const std::byte> bytes) {
 
 void ReadMessage(unsigned kind, std::span<const std::byte> bytes) {
   MessageReader in(bytes);
-  switch (kind % 9) {
+  switch (kind % 10) {
     case 0:
       (void)LoadRequest::Decode(in);
       break;
@@ -62,6 +63,9 @@ void ReadMessage(unsigned kind, std::span<const std::byte> bytes) {
       break;
     case 7:
       (void)TrialReport::Decode(in);
+      break;
+    case 9:
+      (void)ImageRequest::Decode(in);
       break;
     default:
       (void)DecodeRequest(in);

@@ -53,8 +53,7 @@ class SpeechOverSteps(unittest.TestCase):
             "--runner", f"b=onnxrt {networks.trained_file(FOLDER, data + 'op18_ifless.onnx')}",
             "--runner", f"seq=onnxrt {networks.trained_file(FOLDER, data + '16k_sequence.onnx')}",
             "--steps-axis", "seq:0", "--map-inputs", "seq:h=state[0:1]", "seq:c=state[1:2]",
-            "--map-outputs", "seq:speech_probs=output", "seq:stateN=", "--pairs", "first",
-            "--no-shape-check")  # (1, 1) a step, and one number of it
+            "--map-outputs", "seq:speech_probs=output", "seq:stateN=", "--pairs", "first")
         last = record["pairs"][1]
         self.assertEqual((last["first"], last["second"]), ("a", "seq"))
         (output,) = last["outputs"]

@@ -34,7 +34,7 @@ class NudgedInputs {
     if (CanNudge(wanted) && CanCast(fed.dtype(), wanted) && fed.dtype() != wanted) {
       VERNIER_ASSIGN_OR_RETURN(fed, CastTensor(fed, wanted));
     }
-    VERNIER_ASSIGN_OR_RETURN(nudged_[std::string(name)], NudgeFloats(fed, draw_));
+    VERNIER_ASSIGN_OR_RETURN(nudged_[std::string(name)], NudgeFloats(fed, {draw_}));
     return {};
   }
 
@@ -102,8 +102,8 @@ bool AllExplained(std::span<const SuspectIsland> suspects, const Conditions& con
 }
 
 // The inputs of all suspects.
-Result<NudgedInputs> Nudge(const IslandBench& bench, std::span<const SuspectIsland> suspects,
-                           const IslandFeed& feed, uint64_t draw) {
+Result<NudgedInputs> NudgeIslands(const IslandBench& bench, std::span<const SuspectIsland> suspects,
+                                  const IslandFeed& feed, uint64_t draw) {
   NudgedInputs nudged(draw);
   for (const SuspectIsland& suspect : suspects) {
     for (const std::string_view name : bench.InputsOf(suspect.island)) {
@@ -148,7 +148,7 @@ Result<Conditions> MeasureConditions(IslandBench& bench, std::span<const Suspect
   }
   VERNIER_TRY(DropRandom(bench, suspects, feed, before));
   for (uint64_t draw = 0; draw < kConditionDraws && !AllExplained(suspects, conditions); ++draw) {
-    VERNIER_ASSIGN_OR_RETURN(const NudgedInputs nudged, Nudge(bench, suspects, feed, draw));
+    VERNIER_ASSIGN_OR_RETURN(const NudgedInputs nudged, NudgeIslands(bench, suspects, feed, draw));
     const TensorSource values = nudged.Over(feed.values);
     VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results,
                              bench.Run({values, feed.declared}));

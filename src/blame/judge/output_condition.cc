@@ -90,7 +90,7 @@ Status NudgeInputs(const SearchSubject& subject, LiveRunner& session, uint64_t d
     VERNIER_TRY(subject.context.CheckInterrupted());
     TensorMap nudged = feeds[i];
     for (NamedTensor& input : nudged) {
-      VERNIER_ASSIGN_OR_RETURN(input.tensor, NudgeFloats(input.tensor, draw));
+      VERNIER_ASSIGN_OR_RETURN(input.tensor, NudgeFloats(input.tensor, {draw}));
     }
     const double roundoff = CoarsestRoundoff(nudged);
     if (roundoff == 0) continue;

@@ -109,7 +109,7 @@ void CompareForCharts(const MetTensors& met, const ErrorBounds& bounds,
       comparison.outputs.push_back(
           CompareOutputs(ours, {ours.name, met.candidate[next]}, by_bounds, detail));
       PairRecorder recorder("", "", Charts::kWanted);
-      recorder.Add(comparison);
+      recorder.Add(comparison, 0);
       tensor.compared =
           std::make_shared<const OutputRecord>(std::move(recorder.Finish(1).outputs.front()));
       ++next;

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "compare/exporter_names.h"
+#include "blame/probe/listed_tensor.h"
 #include "compare/value_pairing.h"
 
 namespace vernier {
@@ -16,10 +16,12 @@ namespace {
 
 // Partners that are this near show that everything before them is right.
 constexpr double kSoundError = 1e-4;
-// So much farther than the nearest on the other side may a copy of it be, by its rounding.
-constexpr double kRoundingSlack = 1e-6;
 // What makes a pair by most values: so many times fewer elements differ than in any other pair.
 constexpr double kUnequalMargin = 3;
+// What decides between tensors of one name: all others are so many times as far.
+constexpr double kNameMargin = 2;
+// Tensors that have nothing to do with each other are about so far apart.
+constexpr double kUnrelatedError = 1;
 
 // Operators that hand on the values of their first input in another layout.
 constexpr std::string_view kLayoutOperators[] = {"Identity", "Cast",    "Dropout",   "Flatten",
@@ -29,45 +31,6 @@ bool KeepsValues(std::string_view op) {
   return std::find(std::begin(kLayoutOperators), std::end(kLayoutOperators), op) !=
          std::end(kLayoutOperators);
 }
-
-// One tensor of a side.
-struct Listed {
-  std::string_view name;
-  const Tensor* tensor = nullptr;
-  Tensor squeezed;  // without axes of length 1
-  ValueSummary values;
-  std::string plain_name;
-};
-
-Listed ListTensor(std::string_view name, const Tensor& tensor) {
-  Listed listed{name, &tensor, tensor, {}, PlainTensorName(name)};
-  Result<Tensor> squeezed = tensor.Reshaped(WithoutUnitAxes(tensor.dims()));
-  if (squeezed.ok()) listed.squeezed = *std::move(squeezed);
-  if (Kind(tensor.dtype()) == DTypeKind::kFloat) listed.values = SummariseValues(tensor);
-  return listed;
-}
-
-bool AreOfOneSize(const Listed& a, const Listed& b) {
-  return a.tensor->dtype() == b.tensor->dtype() &&
-         a.tensor->element_count() == b.tensor->element_count();
-}
-
-std::optional<ValueDistance> DistanceOf(const Listed& a, const Listed& b) {
-  return DistanceOfValues(a.squeezed, b.squeezed);
-}
-
-// Do two tensors of one side hold the same bits, in whatever layout?
-bool AreCopies(const Listed& a, const Listed& b) {
-  if (!AreOfOneSize(a, b) || LeastErrorBetween(a.values, b.values) > kRoundingSlack) return false;
-  const std::optional<ValueDistance> distance = DistanceOf(a, b);
-  return distance && distance->error == 0;
-}
-
-// A tensor of the reference near one of the candidate's.
-struct Near {
-  size_t reference = 0;
-  ValueDistance distance;
-};
 
 class ForeignPairing {
  public:
@@ -139,7 +102,7 @@ class ForeignPairing {
     least_.assign(reference_.size(), std::numeric_limits<double>::infinity());
     for (size_t i = 0; i < candidate_.size(); ++i) {
       for (size_t j = 0; candidate_[i].values.decides && j < reference_.size(); ++j) {
-        const Listed &theirs = candidate_[i], &ours = reference_[j];
+        const ListedTensor &theirs = candidate_[i], &ours = reference_[j];
         if (!ours.values.decides || !AreOfOneSize(theirs, ours)) continue;
         std::optional<ValueDistance> distance =
             DistanceWithin(theirs.squeezed, theirs.values, ours.squeezed, ours.values);
@@ -147,9 +110,7 @@ class ForeignPairing {
         least_[j] = std::min(least_[j], distance->error);
         near_[i].push_back({j, *std::move(distance)});
       }
-      std::stable_sort(near_[i].begin(), near_[i].end(), [](const Near& a, const Near& b) {
-        return a.distance.error < b.distance.error;
-      });
+      SortByError(near_[i]);
     }
   }
 
@@ -159,7 +120,7 @@ class ForeignPairing {
     for (const auto& [theirs, ours] : sides_.outputs) {
       const auto place = places_.find(theirs);
       const auto partner = std::find_if(reference_.begin(), reference_.end(),
-                                        [&](const Listed& one) { return one.name == ours; });
+                                        [&](const ListedTensor& one) { return one.name == ours; });
       if (place == places_.end() || partner == reference_.end()) continue;
       if (!AreOfOneSize(candidate_[place->second], *partner)) continue;
       found.emplace(place->second, static_cast<size_t>(partner - reference_.begin()));
@@ -168,44 +129,44 @@ class ForeignPairing {
   }
 
   // Those of the nearest that cannot be told from the first; empty where others are nearly as near.
-  std::vector<Near> NearestOf(size_t i) const {
-    const std::vector<Near>& near = near_[i];
+  std::vector<NearTensor> NearestOf(size_t i) const {
+    const std::vector<NearTensor>& near = near_[i];
     if (near.empty()) return {};
     const double error = near.front().distance.error;
-    std::vector<Near> nearest;
-    for (const Near& one : near) {
+    std::vector<NearTensor> nearest;
+    for (const NearTensor& one : near) {
       if (one.distance.error > kPairMargin * error) break;
-      const auto apart = DistanceOf(reference_[near.front().reference], reference_[one.reference]);
-      if (!apart || apart->error * kPairMargin > error) return {};
+      const ListedTensor& first = reference_[near.front().reference];
+      const double apart = DistanceOf(first, reference_[one.reference]).error;
+      if (apart * kPairMargin > error) return {};
       nearest.push_back(one);
     }
-    return IsAlone(i, nearest) ? nearest : std::vector<Near>();
+    return IsAlone(i, nearest) ? nearest : std::vector<NearTensor>();
   }
 
   // Are all others kPairMargin times as far, also those that are not among the near ones?
-  bool IsAlone(size_t i, const std::vector<Near>& nearest) const {
+  bool IsAlone(size_t i, const std::vector<NearTensor>& nearest) const {
     const double least = kPairMargin * nearest.front().distance.error;
     if (least <= kMostPairError) return true;
     for (size_t j = 0; j < reference_.size(); ++j) {
-      const Listed &theirs = candidate_[i], &ours = reference_[j];
+      const ListedTensor &theirs = candidate_[i], &ours = reference_[j];
       const bool known = std::any_of(nearest.begin(), nearest.end(),
-                                     [&](const Near& one) { return one.reference == j; });
+                                     [&](const NearTensor& one) { return one.reference == j; });
       if (known || !ours.values.decides || !AreOfOneSize(theirs, ours)) continue;
       if (LeastErrorBetween(theirs.values, ours.values) >= least) continue;
-      const std::optional<ValueDistance> distance = DistanceOf(theirs, ours);
-      if (distance && distance->error < least) return false;
+      if (DistanceOf(theirs, ours).error < least) return false;
     }
     return true;
   }
 
   void PairNearest(size_t i) {
-    const std::vector<Near> nearest = NearestOf(i);
-    const Near* best = nullptr;
-    for (const Near& one : nearest) {
-      const bool named = reference_[one.reference].plain_name == candidate_[i].plain_name;
+    const std::vector<NearTensor> nearest = NearestOf(i);
+    const NearTensor* best = nullptr;
+    for (const NearTensor& one : nearest) {
+      const bool named = ShareAName(reference_[one.reference], candidate_[i]);
       if (named && !IsUsed(one.reference)) best = &one;
     }
-    for (const Near& one : nearest) {
+    for (const NearTensor& one : nearest) {
       if (best == nullptr && !IsUsed(one.reference)) best = &one;
     }
     // What a node computes is another tensor than what it reads, be the values the same.
@@ -214,8 +175,8 @@ class ForeignPairing {
     const double error = best->distance.error;
     // Another tensor of the candidate may have more of a right to it.
     if (error > kPairMargin * least_[best->reference] + kRoundingSlack) return;
-    const bool named = std::any_of(nearest.begin(), nearest.end(), [&](const Near& one) {
-      return reference_[one.reference].plain_name == candidate_[i].plain_name;
+    const bool named = std::any_of(nearest.begin(), nearest.end(), [&](const NearTensor& one) {
+      return ShareAName(reference_[one.reference], candidate_[i]);
     });
     SetPartner(i, {best->reference, named ? ForeignMatch::kName : ForeignMatch::kValue, error,
                    best->distance.axes});
@@ -265,6 +226,7 @@ class ForeignPairing {
   }
 
   void PairSuspect(size_t i) {
+    if (PairMoved(i)) return;
     std::vector<size_t> free;
     for (size_t j = 0; j < reference_.size(); ++j) {
       const bool usable =
@@ -273,7 +235,7 @@ class ForeignPairing {
     }
     if (PairByMostValues(i, free) || PairByName(i)) return;
     const auto rivals =
-        std::count_if(candidate_.begin(), candidate_.end(), [&](const Listed& other) {
+        std::count_if(candidate_.begin(), candidate_.end(), [&](const ListedTensor& other) {
           return AreOfOneSize(other, candidate_[i]) && !partners_[places_.at(other.name)];
         });
     const bool one_left = std::all_of(free.begin(), free.end(), [&](size_t j) {
@@ -282,20 +244,62 @@ class ForeignPairing {
     if (!free.empty() && one_left && rivals == 1) Pair(i, free.front(), ForeignMatch::kOnlyOnes);
   }
 
-  // A name decides between copies of one tensor, too.
-  bool PairByName(size_t i) {
-    const Listed& theirs = candidate_[i];
-    std::vector<size_t> named;
-    for (size_t j = 0; j < reference_.size(); ++j) {
-      const Listed& ours = reference_[j];
-      const bool taken = std::find(used_.begin(), used_.end(), j) != used_.end();
-      // Values that are all the same do not say in which order the axes are.
-      const bool clear = theirs.values.decides || theirs.squeezed.dims() == ours.squeezed.dims();
-      const bool fits = AreOfOneSize(theirs, ours) && ours.values.decides && clear && !taken;
-      if (fits && ours.plain_name == theirs.plain_name) named.push_back(j);
+  // What a node only moves is what it reads, however wrong that is.
+  bool PairMoved(size_t i) {
+    if (!OnlyMovesPaired(i)) return false;
+    const Partner read = *partners_[NamesReadBy(i).front()];
+    if (!AreOfOneSize(candidate_[i], reference_[read.reference])) return false;
+    const OnnxGraph& graph = sides_.candidate.graph();
+    if (graph.nodes[nodes_[i]].op_type != "Transpose") {
+      SetPartner(i, {read.reference, ForeignMatch::kValue, read.error, read.axes});
+      return true;
     }
-    if (named.size() == 1) Pair(i, named.front(), ForeignMatch::kName);
-    return named.size() == 1;
+    // Only lengths that all differ say for sure where each axis went.
+    Dims lengths = candidate_[i].squeezed.dims();
+    std::sort(lengths.begin(), lengths.end());
+    const bool sure = std::adjacent_find(lengths.begin(), lengths.end()) == lengths.end();
+    if (sure && std::isfinite(read.error)) Pair(i, read.reference, ForeignMatch::kValue);
+    return true;
+  }
+
+  // What else the names could mean: how near the next of the reference's is to the candidate's
+  // tensor, or the next of the candidate's to the first of `named`. nullopt: nothing else.
+  std::optional<double> NextByName(size_t i, const std::vector<NearTensor>& named) const {
+    const ListedTensor &theirs = candidate_[i], &ours = reference_[named.front().reference];
+    std::vector<double> errors;
+    if (theirs.plain_names.size() > 1) errors.push_back(kUnrelatedError);
+    for (const NearTensor& one : named) {
+      if (!AreCopies(ours, reference_[one.reference])) errors.push_back(one.distance.error);
+    }
+    for (size_t k = 0; k < candidate_.size(); ++k) {
+      const ListedTensor& other = candidate_[k];
+      const bool rival = k != i && !partners_[k] && AreOfOneSize(other, ours) &&
+                         ShareAName(other, ours) && !AreCopies(other, theirs);
+      if (rival) errors.push_back(DistanceOf(other, ours).error);
+    }
+    if (errors.empty()) return std::nullopt;
+    return *std::min_element(errors.begin(), errors.end());
+  }
+
+  // Pairs what is in no doubt: a wrong pair accuses, and what has none is searched through. A name
+  // decides between copies of one tensor, too. False where the name has no free tensor.
+  bool PairByName(size_t i) {
+    const std::vector<NearTensor> named = NamesakesOf(candidate_[i], reference_);
+    const auto is_free = [&](const NearTensor& one) {
+      return std::find(used_.begin(), used_.end(), one.reference) == used_.end();
+    };
+    if (std::none_of(named.begin(), named.end(), is_free)) return false;
+    const ListedTensor& nearest = reference_[named.front().reference];
+    const double error = named.front().distance.error;
+    const std::optional<double> next = NextByName(i, named);
+    const bool clear = !next || (std::isfinite(error) && kNameMargin * error <= *next);
+    const auto best = std::find_if(named.begin(), named.end(), [&](const NearTensor& one) {
+      return is_free(one) && AreCopies(nearest, reference_[one.reference]);
+    });
+    if (clear && best != named.end()) {
+      SetPartner(i, {best->reference, ForeignMatch::kName, error, best->distance.axes});
+    }
+    return true;
   }
 
   bool PairByMostValues(size_t i, const std::vector<size_t>& free) {
@@ -323,10 +327,9 @@ class ForeignPairing {
   // Where nothing says in which order the axes are, the values do.
   void Pair(size_t i, size_t reference, ForeignMatch how,
             std::optional<std::vector<size_t>> axes = {}) {
-    const std::optional<ValueDistance> distance = DistanceOf(candidate_[i], reference_[reference]);
-    const double error = distance ? distance->error : std::numeric_limits<double>::infinity();
-    if (!axes) axes = distance ? distance->axes : std::vector<size_t>();
-    SetPartner(i, {reference, how, error, *std::move(axes)});
+    ValueDistance distance = DistanceOf(candidate_[i], reference_[reference]);
+    if (!axes) axes = std::move(distance.axes);
+    SetPartner(i, {reference, how, distance.error, *std::move(axes)});
   }
 
   void SetPartner(size_t i, Partner partner) {
@@ -357,12 +360,12 @@ class ForeignPairing {
   }
 
   const ForeignSides& sides_;
-  std::vector<Listed> candidate_, reference_;
+  std::vector<ListedTensor> candidate_, reference_;
   std::vector<uint32_t> nodes_;  // that make the candidate's tensors
   std::unordered_map<std::string_view, size_t> places_;
   std::vector<std::vector<size_t>> readers_;
-  std::vector<std::vector<Near>> near_;  // to each of the candidate's, the nearest first
-  std::vector<double> least_;            // how near any of the candidate's is to the reference's
+  std::vector<std::vector<NearTensor>> near_;  // to each of the candidate's, the nearest first
+  std::vector<double> least_;  // how near any of the candidate's is to the reference's
   std::vector<std::optional<Partner>> partners_;
   std::vector<size_t> used_;
 };

@@ -15,8 +15,8 @@ namespace vernier {
 /// What made two tensors a pair.
 enum class ForeignMatch : uint8_t {
   kOutput,      ///< outputs of the models, paired as `run` pairs them
-  kName,        ///< their plain names are equal (PlainTensorName)
-  kValue,       ///< their values, as ValueDistance has it
+  kName,        ///< they have a plain name in common (PlainTensorNames)
+  kValue,       ///< their values, as ValueDistance has it, or those of what a node only moves
   kMostValues,  ///< most of their elements are equal, and all tensors before them have partners
   kOnlyOnes,    ///< the only ones left of their type and number of elements
 };
@@ -50,8 +50,10 @@ struct ForeignSides {
 /// others that are not B's copies are kPairMargin times as far. So a name never pairs what a sound
 /// model computes differently. A tensor of the candidate that its fault has changed has no such
 /// partner, and neither has anything behind it: where all that its node reads has partners, and
-/// nothing behind it agrees with the reference again, it pairs with what has most of its values,
-/// its plain name, or alone its type and number of elements. What remains in doubt has no partner.
+/// nothing behind it agrees with the reference again, it pairs with the partner of what its node
+/// only moves, with what has most of its values, a plain name of it, or alone its type and number
+/// of elements. Of several tensors of one name, on either side, the two pair that are by far the
+/// nearest. What remains in doubt has no partner.
 ForeignPairs PairForeignTensors(const ForeignSides& sides);
 
 }  // namespace vernier

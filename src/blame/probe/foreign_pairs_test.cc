@@ -31,14 +31,27 @@ std::vector<float> Wave(double pitch, size_t count = 24) {
   return values;
 }
 
+std::vector<float> Scaled(std::vector<float> values, float above, float below) {
+  for (float& value : values) value *= value > 0 ? above : below;
+  return values;
+}
+
 // x -> a -> b -> c -> y, each by a node of its own.
 class PairForeignTensorsTest : public testing::Test {
  protected:
-  static BlameGraph Chain(std::string_view second = "Conv") {
+  static BlameGraph Chain(std::string_view second = "Conv", std::string_view b = "b",
+                          std::string_view c = "c") {
     return *BlameGraph::Make(
-        Shared(Field(1, Node("Conv", {"x"}, {"a"})) + Field(1, Node(second, {"a"}, {"b"})) +
-               Field(1, Node("Tanh", {"b"}, {"c"})) + Field(1, Node("Conv", {"c"}, {"y"})) +
+        Shared(Field(1, Node("Conv", {"x"}, {"a"})) + Field(1, Node(second, {"a"}, {b})) +
+               Field(1, Node("Tanh", {b}, {c})) + Field(1, Node("Conv", {c}, {"y"})) +
                Field(11, Value("x")) + Field(12, Value("y"))));
+  }
+
+  // What is behind "b" is wrong, too.
+  void SpoilFromB(std::string_view name, const std::vector<float>& values) {
+    candidate_[1] = {std::string(name), FloatTensor({1, 24}, values)};
+    candidate_[2].tensor = FloatTensor({1, 24}, Wave(2.3));
+    candidate_[3].tensor = FloatTensor({1, 24}, Wave(2.9));
   }
 
   // "a=first value, b=second value".
@@ -126,6 +139,49 @@ TEST_F(PairForeignTensorsTest, BehindAFaultNamesPair) {
   // "third:0" is then the only one left.
   EXPECT_EQ(Told(Pairs(Chain())),
             "a=first:0 value, b=model/b:0 name, c=third:0 shape, y=last:0 output");
+}
+
+// A convolution as TensorFlow Lite names it, from which an exporter took the Relu again.
+constexpr std::string_view kMergedName = "model_1/r/Relu;model_1/conv/BiasAdd;model_1/conv/Conv2D";
+
+TEST_F(PairForeignTensorsTest, AMergedNameIsTheNearestOfItsTensors) {
+  SpoilFromB(kMergedName, Scaled(Wave(0.7), 1.15F, 1.15F));
+  reference_[1].name = "model_1/conv/BiasAdd:0";
+  reference_[2] = {"model_1/r/Relu:0", FloatTensor({24}, Scaled(Wave(0.7), 1, 0))};
+  EXPECT_EQ(Told(Pairs(Chain("Conv", kMergedName))),
+            "a=first:0 value, " + std::string(kMergedName) +
+                "=model_1/conv/BiasAdd:0 name, c=model_1/r/Relu:0 shape, y=last:0 output");
+}
+
+TEST_F(PairForeignTensorsTest, AMergedNameInDoubtPairsNothing) {
+  // As far from what is before the Relu as from what is behind it.
+  SpoilFromB(kMergedName, Scaled(Wave(0.7), 1.1F, 0.5F));
+  reference_[1].name = "model_1/conv/BiasAdd:0";
+  reference_[2] = {"model_1/r/Relu:0", FloatTensor({24}, Scaled(Wave(0.7), 1, 0))};
+  EXPECT_EQ(Told(Pairs(Chain("Conv", kMergedName))), "a=first:0 value, y=last:0 output");
+  // Neither is near.
+  SpoilFromB(kMergedName, Wave(2.1));
+  reference_[2] = {"third:0", FloatTensor({24}, Wave(1.1))};
+  EXPECT_EQ(Told(Pairs(Chain("Conv", kMergedName))), "a=first:0 value, y=last:0 output");
+}
+
+TEST_F(PairForeignTensorsTest, OfTensorsThatShareANameTheNearestHasIt) {
+  // One module, two nodes: the reference has the second's result, which is wrong here.
+  constexpr std::string_view kFirst = "/norm/Sub_output_0", kSecond = "/norm/Add_output_0";
+  SpoilFromB(kFirst, Wave(2.1));
+  candidate_[2] = {std::string(kSecond), FloatTensor({1, 24}, Scaled(Wave(0.7), 1.15F, 1.15F))};
+  reference_[1].name = "norm";
+  EXPECT_EQ(Told(Pairs(Chain("Conv", kFirst, kSecond))), "a=first:0 value, y=last:0 output");
+}
+
+TEST_F(PairForeignTensorsTest, WhatANodeOnlyMovesIsPairedAsWhatItReads) {
+  candidate_[0].tensor = FloatTensor({1, 24}, Scaled(Wave(0.3), 1.15F, 1.15F));
+  SpoilFromB("b", Scaled(Wave(0.3), 1.15F, 1.15F));
+  reference_[0].name = "model/a:0";
+  // Were it not for the Reshape, this name would be b's.
+  reference_[1].name = "b:0";
+  const BlameGraph graph = Chain("Reshape");
+  EXPECT_THAT(Told(Pairs(graph)), testing::StartsWith("a=model/a:0 name, b=model/a:0 value, "));
 }
 
 TEST_F(PairForeignTensorsTest, ASoundModelIsNotPairedByNames) {

@@ -1,18 +1,8 @@
 #include "blame/probe/tensor_layout.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "core/shape_match.h"
 
 namespace vernier {
-
-Dims WithoutUnitAxes(const Dims& dims) {
-  Dims rest;
-  std::copy_if(dims.begin(), dims.end(), std::back_inserter(rest),
-               [](int64_t dim) { return dim != 1; });
-  return rest;
-}
 
 Result<Tensor> TensorLayout::Apply(const Tensor& tensor) const {
   VERNIER_ASSIGN_OR_RETURN(Tensor moved, tensor.Reshaped(WithoutUnitAxes(tensor.dims())));

@@ -10,8 +10,6 @@
 
 namespace vernier {
 
-Dims WithoutUnitAxes(const Dims& dims);
-
 /// Makes the reference's tensor the candidate's: without its axes of length 1, with the others in
 /// the order of `axes` (empty: as they are), in the shape `dims`.
 struct TensorLayout {

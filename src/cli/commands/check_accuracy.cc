@@ -6,7 +6,9 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/option_sets.h"
+#include "run/saved/row_writer.h"
 #include "session/accuracy_session.h"
+#include "session/rows_session.h"
 
 namespace vernier {
 namespace {
@@ -29,11 +31,30 @@ bool AsksForSimple(const ParsedArgs& args) {
                      [&](std::string_view dest) { return args.Has(dest); });
 }
 
+// Rows of --save-rows, by their name.
+bool IsOfRows(const std::string& path) { return RowWriter::Takes(path); }
+
+// Metrics are in one kind of file, decisions in the other.
+Status CheckKindOfFile(const ParsedArgs& args, const std::string& path) {
+  const bool rows = IsOfRows(path);
+  for (const GivenOption& given : args.given()) {
+    const PartTag part = given.row->sets.part;
+    const bool of_decisions = part == &kPartTag<DecisionOptions>;
+    if (part == nullptr || of_decisions == rows) continue;
+    return InvalidArgument(
+        std::string(given.flag) + ": '" + path +
+        (rows ? "' holds rows, of which decisions alone are checked: leave it out"
+              : "' holds metrics; decisions are in the rows of --save-rows: name that file"));
+  }
+  return {};
+}
+
 Result<AccuracyPlan> BindAccuracy(const ParsedArgs& args, const Invocation& invocation,
                                   Logger& log) {
   AccuracyPlan plan;
   VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
   plan.path = TextOf(args, "path");
+  VERNIER_TRY(CheckKindOfFile(args, plan.path));
   plan.simple = AsksForSimple(args);
   for (const std::string_view dest :
        {"save_heatmaps", "show_heatmaps", "save_error_metrics_plot", "show_error_metrics_plot"}) {
@@ -50,7 +71,8 @@ int CheckAccuracyCommand(std::span<const std::string> words, const Invocation& i
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
   const auto begin = std::chrono::steady_clock::now();
   log.Start("RUNNING | Command: " + invocation.command);
-  const RunFaults faults = JudgeAccuracy(*plan, log).faults;
+  const RunFaults faults = IsOfRows(plan->path) ? JudgeRows(plan->path, plan->run.decisions, log)
+                                                : JudgeAccuracy(*plan, log).faults;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   return EndWithBanner(log, elapsed.count(), faults, invocation);
 }
@@ -66,7 +88,9 @@ constexpr CommandSpec kCheckAccuracyCommand = {
         "Check the metrics that --save-accuracy-results saved against the thresholds given here,"
         " without running or comparing again. simple needs --check-error-stat max, mean, median or"
         " quantile, because single elements are not saved and cannot be checked again. Other saved"
-        " metrics are ignored. If nothing could be checked, the exit code is 4.",
+        " metrics are ignored. Of the rows that --save-rows wrote, decisions are"
+        " checked against --max-flip-rate and --max-clear-flips. If nothing could be checked, the"
+        " exit code is 4.",
     .options =
         [] {
           return OptionTable(
@@ -79,7 +103,8 @@ constexpr CommandSpec kCheckAccuracyCommand = {
                     {"rtol", "atol", "check_error_stat", "infinities_compare_equal",
                      "save_heatmaps", "show_heatmaps", "save_error_metrics_plot",
                      "show_error_metrics_plot", "error_quantile"}),
-               CompareIndicesGroup(), CompareMetricsGroup()});
+               CompareIndicesGroup(), CompareMetricsGroup(),
+               Only(DecisionGroup(), {"max_flip_rate", "max_clear_flips", "near_tie"})});
         },
     .run = CheckAccuracyCommand,
 };

@@ -10,6 +10,7 @@
   COMMAND(kBlameCommand) \
   COMMAND(kBatchCommand) \
   COMMAND(kCompareCommand) \
+  COMMAND(kMergeCommand) \
   COMMAND(kConvertCommand) \
   COMMAND(kCheckAccuracyCommand) \
   COMMAND(kCheckConsistencyCommand) \

@@ -47,8 +47,9 @@ constexpr CommandSpec kCompareCommand = {
                                     "compare", "compare_func_script", "save_accuracy_results_path",
                                     "lenient", "strict", "same_type", "worst"}),
                               CompareSimpleGroup(), CompareIndicesGroup(), CompareLogitsGroup(),
-                              CompareMetricsGroup(), Only(MapGroup(), {"map_outputs"}),
-                              PythonWorkerOptions(), ReportGroup()});
+                              CompareTokensGroup(), CompareMetricsGroup(), DecisionGroup(),
+                              Only(MapGroup(), {"map_outputs"}), PythonWorkerOptions(),
+                              ReportGroup(), ReproducibleGroup(), ShardGroup()});
         },
     .run = CompareCommand,
 };

@@ -9,6 +9,7 @@
 #include "report/files/report_files.h"
 #include "report/text/blame_text.h"
 #include "report/text/run_summary.h"
+#include "run/shards/shard_ending.h"
 
 namespace vernier {
 namespace {
@@ -23,7 +24,9 @@ int Execute(const RunPlan& plan, SessionContext context, const Invocation& invoc
       outcome.record, {interleaved, log.Enabled(Severity::kVerbose), ReproCommand(invocation)});
   if (!summary.empty()) log.Plain(summary);
   if (!invocation.as_peer) TellWorkflow(outcome.record, log);
-  return CloseLog(log, code, invocation);
+  // Its verdict is a part of the merge's.
+  const bool done = plan.shard.ends_done && IsDone(outcome.faults);
+  return CloseLog(log, done ? 0 : code, invocation);
 }
 
 }  // namespace

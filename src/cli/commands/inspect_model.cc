@@ -50,6 +50,8 @@ constexpr std::string_view kInputOptions[] = {"input_shapes",
                                               "inputs_from_graph",
                                               "like",
                                               "load_inputs_paths",
+                                              "preprocess",
+                                              "max_image_pixels",
                                               "data_loader_script",
                                               "data_loader_func_name"};
 

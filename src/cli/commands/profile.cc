@@ -42,7 +42,7 @@ Result<ProfileOptions> Bind(const ParsedArgs& args, const RunPlan& plan) {
   return options;
 }
 
-Status CheckPlan(const RunPlan& plan) {
+Status CheckProfiledPlan(const RunPlan& plan) {
   VERNIER_TRY(CheckRun(plan));
   if (plan.runners.empty()) {
     return InvalidArgument("name at least one runner to measure: --onnxrt, --openvino, --trt ...");
@@ -55,7 +55,7 @@ Status CheckPlan(const RunPlan& plan) {
 Result<ProfilePlan> BindProfile(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
   ProfilePlan plan;
   VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
-  VERNIER_TRY(CheckPlan(plan.run));
+  VERNIER_TRY(CheckProfiledPlan(plan.run));
   VERNIER_ASSIGN_OR_RETURN(plan.options, Bind(args, plan.run));
   return plan;
 }
@@ -97,8 +97,8 @@ constexpr CommandSpec kProfileCommand = {
                ProfileOptionRows(), TensorFlowGroup(), OnnxLoadGroup(), OnnxRuntimeGroup(),
                OpenVinoGroup(), TensorRtConfigGroup(), TensorRtShortFormGroup(),
                TensorRtLoadGroup(), TensorRtRunGroup(),
-               Only(DataLoaderGroup(),
-                    {"seed", "val_range", "inputs_from_graph", "like", "load_inputs_paths"}),
+               Only(DataLoaderGroup(), {"seed", "val_range", "inputs_from_graph", "like",
+                                        "load_inputs_paths", "preprocess", "max_image_pixels"}),
                // What needs several iterations, or draws, is left to `run`.
                Only(ComparisonGroup(),
                     {"no_shape_check", "compare", "lenient", "strict", "same_type"}),

@@ -7,7 +7,8 @@ constexpr OptionRow kAccuracy[] = {
     {.dest = "path",
      .arity = Arity::kOne,
      .metavar = "path",
-     .help = "A file that --save-accuracy-results wrote, here or in Polygraphy."},
+     .help = "A file that --save-accuracy-results wrote, here or in Polygraphy, or the rows of"
+             " --save-rows."},
 };
 
 }  // namespace

@@ -373,8 +373,8 @@ OptionGroup CompareMetricsGroup() {
 }
 
 std::vector<OptionGroup> CompareGroup() {
-  return {ComparisonGroup(), CompareSimpleGroup(), CompareIndicesGroup(), CompareLogitsGroup(),
-          CompareMetricsGroup()};
+  return {ComparisonGroup(),    CompareSimpleGroup(), CompareIndicesGroup(),
+          CompareLogitsGroup(), CompareTokensGroup(), CompareMetricsGroup()};
 }
 
 }  // namespace vernier

@@ -41,7 +41,35 @@ constexpr OptionRow kLogits[] = {
      .idle_beside = kOwnJudge},
 };
 
+constexpr OptionRow kTokens[] = {
+    {.flags = {"--tokens"},
+     .dest = "logits_tokens",
+     .sets = Sets<&CompareOptions::tokens>(),
+     .arity = Arity::kOne,
+     .metavar = "INPUT|FILE.npy",
+     .help = "The token ids that a language model is fed, as an input or a file of [batch,"
+             " positions]: --compare logits also reports the perplexity of both sides. Without it,"
+             " the integer input input_ids.",
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
+    {.flags = {"--mask"},
+     .dest = "logits_mask",
+     .sets = Sets<&CompareOptions::mask>(),
+     .arity = Arity::kOne,
+     .metavar = "INPUT",
+     .help = "The integer input that is 0 at positions which --compare logits leaves out. Without"
+             " it, attention_mask, where it has a value for each position.",
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides},
+     .idle_beside = kOwnJudge},
+};
+
 }  // namespace
+
+OptionGroup CompareTokensGroup() {
+  return {"Comparison: tokens", "comparing what language models were fed", kTokens};
+}
 
 OptionGroup CompareLogitsGroup() {
   return {"Comparison: logits", "comparing distributions over classes", kLogits};

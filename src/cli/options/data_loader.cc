@@ -1,5 +1,6 @@
 #include "cli/option_values.h"
 #include "cli/options/groups.h"
+#include "images/preprocess.h"
 #include "inputs/value_ranges.h"
 
 namespace vernier {
@@ -17,6 +18,12 @@ Status SetRanges(const OptionInput& input, InputPlan& inputs) {
 Status SetNumbersModule(const OptionInput& input, InputPlan& inputs) {
   inputs.torch_numbers = TextOf(input) == "torch";
   return {};
+}
+
+// So do these, before an image is looked for.
+Status SetPreprocess(const OptionInput& input, InputPlan& inputs) {
+  inputs.preprocess = TextOf(input);
+  return ParsePreprocess(inputs.preprocess).status();
 }
 
 constexpr OptionRow kInputs[] = {
@@ -84,8 +91,8 @@ constexpr OptionRow kInputs[] = {
      .in_api = InApi::kYes,
      .arity = Arity::kPlus,
      .metavar = "PATH",
-     .help = "Read inputs from files or folders: JSON, .npz, .npy, .safetensors, or an ONNX test"
-             " data folder.",
+     .help = "Read inputs from files, folders or patterns: JSON, .npz, .npy, .safetensors, an ONNX"
+             " test data folder, or PNG and JPEG images, one in each iteration.",
      .standing = Standing::kBetter,
      .note = "More formats; an input whose name, type or rank does not fit is an error unless"
              " --lenient is given.",
@@ -99,6 +106,27 @@ constexpr OptionRow kInputs[] = {
      .help = "Short for --load-inputs with one file.",
      .origin = Origin::kOurs,
      .excludes = {"data_loader_script"}},
+    {.flags = {"--preprocess"},
+     .dest = "preprocess",
+     .sets = SetBy<&SetPreprocess>(),
+     .arity = Arity::kOne,
+     .metavar = "WORD[,WORD...]",
+     .help =
+         "What becomes of images, in this order: rgb, bgr or gray; resize=N (the shorter side) or"
+         " resize=HxW; crop (in the middle, to the model's size), crop=N or crop=HxW; scale=X;"
+         " mean=X[,X,X]; std=X[,X,X]; layout=nchw or layout=nhwc.",
+     .origin = Origin::kOurs,
+     .needs = {"--load-inputs"}},
+    {.flags = {"--max-image-pixels"},
+     .dest = "max_image_pixels",
+     .sets = Sets<&InputPlan::max_image_pixels>(kAtLeast1),
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "100000000",
+     .metavar = "NUM",
+     .help = "Images with more pixels are skipped before they are decoded.",
+     .origin = Origin::kOurs,
+     .needs = {"--load-inputs"}},
     {.flags = {"--data-loader-script"},
      .dest = "data_loader_script",
      .sets = SetsScript<&InputPlan::script>("load_data"),

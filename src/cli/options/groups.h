@@ -38,12 +38,18 @@ OptionGroup ComparisonGroup();
 OptionGroup CompareSimpleGroup();
 OptionGroup CompareIndicesGroup();
 OptionGroup CompareLogitsGroup();
+OptionGroup CompareTokensGroup();
 OptionGroup CompareMetricsGroup();
-std::vector<OptionGroup> CompareGroup();  // the five above
+std::vector<OptionGroup> CompareGroup();  // the six above
+OptionGroup DecisionGroup();
+OptionGroup FlipFileGroup();
 OptionGroup MapGroup();
 OptionGroup WorkerGroup();
 OptionGroup ProfileOptionRows();
 OptionGroup ReportGroup();
+OptionGroup ShardGroup();
+OptionGroup ReproducibleGroup();
+OptionGroup MergeGroup();
 OptionGroup RunFileGroup();
 OptionGroup InspectGroup();
 OptionGroup DocumentGroup();

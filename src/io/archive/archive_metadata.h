@@ -35,7 +35,7 @@ struct StoredType {
 struct ArchiveIteration {
   std::string runner_name;
   std::optional<double> runtime_s;
-  std::optional<uint64_t> feed;  ///< HashFeed() of what it was made from, where it was known
+  std::optional<uint64_t> feed;  ///< MarkFeed() of what it was made from, where it was known
 };
 
 /// What is known of the iterations of a run: 24 bytes each.

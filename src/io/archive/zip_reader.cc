@@ -30,7 +30,7 @@ bool Inside(std::span<const std::byte> bytes, uint64_t offset, uint64_t size) {
   return offset <= bytes.size() && size <= bytes.size() - offset;
 }
 
-Status Bad(const std::string& member, std::string_view what) {
+Status BadZip(const std::string& member, std::string_view what) {
   return Malformed("member '" + member + "' of the archive " + std::string(what));
 }
 
@@ -50,7 +50,8 @@ Status ApplyZip64(std::span<const std::byte> extra, ZipMember& member) {
       uint64_t used = 0;
       for (uint64_t* value : {&member.size, &member.packed_size, &member.header_offset}) {
         if (!saturated(*value)) continue;
-        if (!Inside(field, used, 8)) return Bad(member.name, "has a ZIP64 field that is too short");
+        if (!Inside(field, used, 8))
+          return BadZip(member.name, "has a ZIP64 field that is too short");
         *value = Load<uint64_t>(field, used);
         used += 8;
       }
@@ -58,17 +59,18 @@ Status ApplyZip64(std::span<const std::byte> extra, ZipMember& member) {
     }
     position += 4 + length;
   }
-  return Bad(member.name, "lacks its ZIP64 field");
+  return BadZip(member.name, "lacks its ZIP64 field");
 }
 
 Status CheckSizes(const ZipMember& member) {
   if (!member.deflated && member.size != member.packed_size) {
-    return Bad(member.name, "is stored, but has two different sizes");
+    return BadZip(member.name, "is stored, but has two different sizes");
   }
   if (member.deflated && member.size > kGrowthExempt &&
       member.size / kMaxGrowth > member.packed_size) {
-    return Bad(member.name, "claims to grow from " + std::to_string(member.packed_size) + " to " +
-                                std::to_string(member.size) + " bytes, more than a thousandfold");
+    return BadZip(member.name, "claims to grow from " + std::to_string(member.packed_size) +
+                                   " to " + std::to_string(member.size) +
+                                   " bytes, more than a thousandfold");
   }
   return {};
 }
@@ -124,12 +126,12 @@ Result<ZipMember> ParseEntry(std::span<const std::byte> entry, uint64_t name, ui
   ZipMember member;
   member.name.assign(reinterpret_cast<const char*>(entry.data() + zip::kEntrySize), name);
   if ((Load<uint16_t>(entry, 8) & zip::kEncryptedFlag) != 0) {
-    return Bad(member.name, "is encrypted");
+    return BadZip(member.name, "is encrypted");
   }
   const uint16_t method = Load<uint16_t>(entry, 10);
   if (method != zip::kStored && method != zip::kDeflated) {
-    return Bad(member.name, "uses compression method " + std::to_string(method) +
-                                "; only stored and deflated members are read");
+    return BadZip(member.name, "uses compression method " + std::to_string(method) +
+                                   "; only stored and deflated members are read");
   }
   member.deflated = method == zip::kDeflated;
   member.crc = Load<uint32_t>(entry, 16);
@@ -260,7 +262,7 @@ Status ZipReader::ReadDirectory(const Directory& directory) {
                        .deflated = member.deflated});
   }
   const std::optional<size_t> twice = names_.Finish();
-  return twice ? Bad(NameOf(*twice), "is there twice") : Status();
+  return twice ? BadZip(NameOf(*twice), "is there twice") : Status();
 }
 
 ZipMember ZipReader::Member(size_t index) const {
@@ -286,18 +288,18 @@ Status ZipReader::ReadLocalHeader(ZipMember& member, uint64_t end) const {
         data, ReadRange(member.header_offset, std::min(wanted, end - member.header_offset)));
   }
   if (data.empty() || Load<uint32_t>(data, 0) != zip::kLocalSignature) {
-    return Bad(member.name, "has no header where the directory says");
+    return BadZip(member.name, "has no header where the directory says");
   }
   const uint64_t name = Load<uint16_t>(data, 26);
   const uint64_t extra = Load<uint16_t>(data, 28);
   const uint64_t header = member.header_offset + zip::kLocalSize;
   member.data_offset = header + name + extra;
   if (!inside(header, name + extra) || !inside(member.data_offset, member.packed_size)) {
-    return Bad(member.name, "ends beyond the file");
+    return BadZip(member.name, "ends beyond the file");
   }
   const bool same = name == member.name.size() &&
                     std::memcmp(data.data() + zip::kLocalSize, member.name.data(), name) == 0;
-  return same ? Status() : Bad(member.name, "has another name in its own header");
+  return same ? Status() : BadZip(member.name, "has another name in its own header");
 }
 
 Status ZipReader::CheckRanges() const {
@@ -309,7 +311,7 @@ Status ZipReader::CheckRanges() const {
   for (size_t i = 1; i < sorted.size(); ++i) {
     const Place& before = places_[sorted[i - 1]];
     if (before.data_offset + before.packed_size > places_[sorted[i]].header_offset) {
-      return Bad(NameOf(sorted[i]), "overlaps '" + NameOf(sorted[i - 1]) + "'");
+      return BadZip(NameOf(sorted[i]), "overlaps '" + NameOf(sorted[i - 1]) + "'");
     }
   }
   return {};
@@ -320,7 +322,7 @@ Result<std::unique_ptr<ZipContent>> ZipReader::OpenMember(const ZipMember& membe
 }
 
 Status ZipReader::CheckTextSize(const ZipMember& member) {
-  return member.size > zip::kMostText ? Bad(member.name, "has more than 1 GiB") : Status();
+  return member.size > zip::kMostText ? BadZip(member.name, "has more than 1 GiB") : Status();
 }
 
 Result<std::string> ZipReader::ReadText(const ZipMember& member) const {

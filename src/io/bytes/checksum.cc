@@ -41,6 +41,8 @@ std::optional<uint64_t> ParseChecksum(std::string_view text) {
 
 namespace {
 
+constexpr uint64_t kValueBits = (uint64_t{1} << 40) - 1;
+
 // Adds a tensor's bytes without keeping those of shared memory among this process's pages: the
 // processes that were given them have them there already.
 void AddInPassing(const Tensor& tensor, Checksum& checksum) {
@@ -73,5 +75,20 @@ uint64_t HashFeed(const TensorMap& feed) {
   }
   return checksum.value();
 }
+
+uint64_t MarkFeed(const TensorMap& feed) {
+  Checksum kinds;
+  for (const auto& [name, tensor] : feed) {
+    for (const std::string_view text : {std::string_view(name), DTypeName(tensor.dtype())}) {
+      kinds.Add(std::as_bytes(std::span(text)));
+      kinds.Add(std::as_bytes(std::span("")));  // a NUL, where one ends and the next begins
+    }
+  }
+  return (kinds.value() & ~kValueBits) | (HashFeed(feed) & kValueBits);
+}
+
+bool AreOfOneFeed(uint64_t a, uint64_t b) { return ((a ^ b) & kValueBits) == 0; }
+
+bool AreOfOtherValues(uint64_t a, uint64_t b) { return a != b && ((a ^ b) & ~kValueBits) == 0; }
 
 }  // namespace vernier

@@ -38,4 +38,16 @@ std::optional<uint64_t> ParseChecksum(std::string_view text);
 /// What tells one feed from another: its tensors' names, types, shapes and bytes, in order.
 uint64_t HashFeed(const TensorMap& feed);
 
+/// What saved outputs keep of the feed that they were made from: 24 bits of its tensors' names and
+/// types, and the lower 40 bits of HashFeed(), which is all that earlier versions have kept.
+uint64_t MarkFeed(const TensorMap& feed);
+
+/// Whether --resume may take two marks for those of one feed, also where an earlier version has
+/// made one of them.
+bool AreOfOneFeed(uint64_t a, uint64_t b);
+
+/// Whether two marks are of feeds with the same names and types, and with other shapes or values.
+/// False where names or types differ, or an earlier version has made one: nothing is known then.
+bool AreOfOtherValues(uint64_t a, uint64_t b);
+
 }  // namespace vernier

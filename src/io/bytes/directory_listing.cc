@@ -1,5 +1,7 @@
 #include "io/bytes/directory_listing.h"
 
+#include <glob.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -25,6 +27,21 @@ Result<std::vector<std::string>> ListDirectory(
   std::sort(names.begin(), names.end());
   for (std::string& name : names) name = (fs::path(path) / name).string();
   return names;
+}
+
+Result<std::vector<std::string>> ExpandPattern(const std::string& path) {
+  std::error_code ignored;
+  const bool is_pattern = path.find_first_of("*?[") != std::string::npos;
+  if (!is_pattern || fs::exists(path, ignored)) return std::vector{path};
+  glob_t found = {};
+  const int failed = ::glob(path.c_str(), GLOB_ERR, nullptr, &found);
+  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  if (failed == GLOB_NOMATCH)
+    return Malformed("'" + path + "' does not exist, and no file fits it");
+  if (failed != 0) return Malformed("'" + path + "' cannot be looked up in its folder");
+  std::sort(paths.begin(), paths.end());
+  return paths;
 }
 
 Result<std::vector<std::string>> ListJsonFiles(const std::string& path) {

@@ -17,6 +17,11 @@ bool IsDirectory(const std::string& path);
 Result<std::vector<std::string>> ListDirectory(const std::string& path,
                                                const std::function<bool(std::string_view)>& accept);
 
+/// The paths that a pattern of the shell (*, ?, [...]) stands for, sorted. What exists under that
+/// very name, and what has none of these characters, stands for itself. kMalformed where nothing
+/// fits the pattern, or a folder of it cannot be read.
+Result<std::vector<std::string>> ExpandPattern(const std::string& path);
+
 /// The directory's per-iteration files: "*.json".
 Result<std::vector<std::string>> ListJsonFiles(const std::string& path);
 

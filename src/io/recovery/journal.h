@@ -38,7 +38,7 @@ struct JournalIteration {
   std::optional<double> runtime_s;  ///< where the part is not JSON
   /// XXH3 of the range, where the part has none of its own. Not in JSON's of older versions.
   std::optional<uint64_t> checksum;
-  std::optional<uint64_t> feed;  ///< HashFeed() of what it was made from, where it was known
+  std::optional<uint64_t> feed;  ///< MarkFeed() of what it was made from, where it was known
 };
 
 /// Lines with their line ends.

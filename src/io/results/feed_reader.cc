@@ -34,9 +34,12 @@ Result<std::vector<std::string>> Expand(const std::string& path) {
 
 Result<std::unique_ptr<FeedReader>> FeedReader::Open(std::vector<std::string> paths) {
   std::vector<std::string> files;
-  for (const std::string& path : paths) {
-    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> expanded, Expand(path));
-    files.insert(files.end(), expanded.begin(), expanded.end());
+  for (const std::string& pattern : paths) {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> fitting, ExpandPattern(pattern));
+    for (const std::string& path : fitting) {
+      VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> expanded, Expand(path));
+      files.insert(files.end(), expanded.begin(), expanded.end());
+    }
   }
   std::unique_ptr<FeedReader> reader(new FeedReader(std::move(files)));
   if (!reader->files_.empty()) VERNIER_TRY(reader->OpenFile());
@@ -71,6 +74,30 @@ Result<std::optional<TensorMap>> FeedReader::Next() {
   ++next_;
   ++given_;
   return std::optional<TensorMap>(std::move(feed));
+}
+
+Status FeedReader::Skip(int64_t count) {
+  for (auto left = static_cast<size_t>(count); left > 0;) {
+    while (source_ == nullptr || next_ == source_->size()) {
+      if (file_ == files_.size()) return {};
+      VERNIER_TRY(OpenFile());
+    }
+    const size_t passed = std::min(left, source_->size() - next_);
+    next_ += passed;
+    given_ += passed;
+    left -= passed;
+  }
+  return {};
+}
+
+Result<int64_t> FeedReader::CountAll() {
+  if (const std::optional<int64_t> total = Total()) return *total;
+  size_t count = 0;
+  for (const std::string& file : files_) {
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Source> source, OpenFeedFile(file));
+    count += source->size();
+  }
+  return static_cast<int64_t>(count);
 }
 
 std::string NameByPosition(std::span<const std::string> names, TensorMap& tensors) {

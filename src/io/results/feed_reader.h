@@ -27,7 +27,7 @@ class FeedReader {
     virtual bool positional() const { return false; }
   };
 
-  /// Chains `paths` in order. Each is
+  /// Chains `paths` in order; of a pattern (ExpandPattern) those that fit it. Each is
   ///  - a JSON file: a list of feeds, or one feed;
   ///  - a .npz, .safetensors, .npy (one tensor, called as the file) or .pb file (an ONNX tensor);
   ///  - a directory of such JSON files, read in the order of their names, or one with ONNX test
@@ -40,6 +40,14 @@ class FeedReader {
   /// The next feed, its tensors in the file's order; nullopt behind the last. kMalformed, naming
   /// the file, when it is damaged or holds something else; saved outputs are told from inputs.
   Result<std::optional<TensorMap>> Next();
+
+  /// Passes `count` feeds without reading them, or all that are left. Errors as Next() has them of
+  /// files that cannot be opened.
+  Status Skip(int64_t count);
+
+  /// How many feeds all files hold: those that were not opened yet are. To be asked before Next().
+  /// Errors as Skip().
+  Result<int64_t> CountAll();
 
   /// Whether the feed that Next() gave last is told by the order of its tensors (NameByPosition).
   bool positional() const { return source_ != nullptr && source_->positional(); }

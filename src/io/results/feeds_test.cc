@@ -54,6 +54,30 @@ TEST_P(FeedFormat, EveryTypeSurvives) {
   EXPECT_FALSE((*reader)->Next()->has_value());
 }
 
+TEST_P(FeedFormat, SomeArePassedOver) {
+  TemporaryFolder folder;
+  const std::string path = folder / (std::string("in") + GetParam());
+  WriteFeeds(path, 3);
+  const auto reader = FeedReader::Open({path, path});
+  ASSERT_TRUE(reader.ok()) << reader.status().message();
+  const Result<int64_t> count = (*reader)->CountAll();
+  ASSERT_TRUE(count.ok()) << count.status().message();
+  EXPECT_EQ(*count, 6);
+  for (const int iteration : {2, 4}) {  // of six, each after passing what is before it
+    ASSERT_TRUE((*reader)->Skip(iteration == 2 ? 2 : 1).ok());
+    const auto feed = (*reader)->Next();
+    ASSERT_TRUE(feed.ok()) << feed.status().message();
+    ASSERT_TRUE(feed->has_value());
+    const TensorMap expected = SampleFeed(iteration % 3);
+    ASSERT_EQ((*feed)->size(), expected.size());
+    for (size_t k = 0; k < expected.size(); ++k) {
+      ExpectSameTensor((**feed)[k].tensor, expected[k].tensor, expected[k].name);
+    }
+  }
+  ASSERT_TRUE((*reader)->Skip(7).ok());
+  EXPECT_FALSE((*reader)->Next()->has_value());
+}
+
 INSTANTIATE_TEST_SUITE_P(Formats, FeedFormat,
                          testing::Values(".json", ".npz", ".safetensors", "", ".in"), FormatName);
 

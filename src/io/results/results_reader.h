@@ -56,7 +56,7 @@ class ResultsReader {
   /// array is damaged.
   Result<IterationResult> Read(size_t run, size_t iteration);
 
-  /// HashFeed() of what an iteration that is there was made from, where that was saved: not in
+  /// MarkFeed() of what an iteration that is there was made from, where that was saved: not in
   /// JSON, which is Polygraphy's.
   std::optional<uint64_t> FeedOf(size_t run, size_t iteration) const {
     return source_->FeedOf(run, iteration);

@@ -53,7 +53,7 @@ class ResultsWriter {
   /// Adds the next iteration of one runner; runners may be at different iterations. After an error
   /// (kIo, when the disk is full) every later call returns it too, and what was added before can
   /// still be published.
-  /// `feed`: HashFeed() of what the result was made from, where that is known.
+  /// `feed`: MarkFeed() of what the result was made from, where that is known.
   Status Append(size_t runner, const IterationResult& result,
                 std::optional<uint64_t> feed = std::nullopt);
 

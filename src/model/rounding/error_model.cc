@@ -25,7 +25,8 @@ bool IsQuantiser(std::string_view op_type) {
   if (op_type == "MatMulNBits") return true;
   bool found = false;
   for (const ErrorRule& rule : kErrorRules) {
-    if (rule.kind != ErrorKind::kQuantise && rule.kind != ErrorKind::kDequantise) continue;
+    const bool steps = rule.kind == ErrorKind::kQuantise || rule.kind == ErrorKind::kDequantise;
+    if (!steps && !rule.steps_within) continue;
     ForEachOperator(rule.operators, [&](std::string_view name) { found |= name == op_type; });
   }
   return found;

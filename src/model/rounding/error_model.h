@@ -31,6 +31,9 @@ struct RunnerArithmetic {
   /// Its model is the same without the quantisers of this graph. Where that holds of one side
   /// alone, the other's steps are errors, of the size that well chosen scales make.
   bool unquantised = false;
+  /// Computes in floats what operators round to steps within themselves (DynamicQuantizeMatMul and
+  /// its like, which are ONNX Runtime's: other runtimes read them as products of floats).
+  bool floats_within = false;
 };
 
 /// Does the operator round to steps, from them, or compute with weights that are kept in steps?

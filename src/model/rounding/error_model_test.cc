@@ -7,51 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "model/onnx/onnx_test_model.h"
+#include "model/rounding/error_test_graphs.h"
 
 namespace vernier {
 namespace {
 
 using namespace testing_model;
-
-constexpr RunnerArithmetic kAsInModel{};
-constexpr RunnerArithmetic kInBFloat16{DType::kBFloat16, false};
-constexpr int32_t kFloat = 1, kUint8 = 2, kInt64 = 7, kFloat16 = 10;
-
-std::string Dimension(int64_t size) { return Field(1, Number(1, static_cast<uint64_t>(size))); }
-
-std::string Input(std::string_view name, const Dims& dims, int32_t type = kFloat) {
-  std::string shape;
-  for (const int64_t size : dims) shape += Dimension(size);
-  const std::string tensor = Number(1, static_cast<uint64_t>(type)) + Field(2, shape);
-  return Field(11, Field(1, name) + Field(2, Field(1, tensor)));
-}
-
-// An initializer without values: the model never reads weights.
-std::string Weight(std::string_view name, const Dims& dims, int32_t type = kFloat) {
-  std::string tensor;
-  for (const int64_t size : dims) tensor += Number(1, static_cast<uint64_t>(size));
-  return Field(5, tensor + Number(2, static_cast<uint64_t>(type)) + Field(8, name));
-}
-
-std::string Attribute(std::string_view name, uint64_t value) {
-  return Field(5, Field(1, name) + Number(3, value) + Number(20, 2));
-}
-
-std::string Do(std::string_view op, std::initializer_list<std::string_view> inputs,
-               std::string_view output, std::string_view more = {}) {
-  return Field(1, Node(op, inputs, {output}, more));
-}
-
-ErrorPredictions Predict(const std::string& graph, RunnerArithmetic second = kAsInModel,
-                         std::vector<InputDims> fed = {}) {
-  const OnnxModel model = *Parse(Model(graph));
-  return *PredictErrors(model, fed, kAsInModel, second);
-}
-
-std::string Linear(int64_t k) {
-  return Input("x", {4, k}) + Weight("w", {k, 8}) + Do("MatMul", {"x", "w"}, "y");
-}
 
 TEST(ErrorModelTest, ErrorsGrowWithTheRootOfTheLengthOfSums) {
   const ErrorPrediction short_sum = Predict(Linear(100)).at("y");
@@ -144,6 +105,32 @@ TEST(ErrorModelTest, WeightsInStepsOfOneSideAreErrors) {
   const std::string nibbles = Input("x", {4, 64}) + Weight("w", {8, 2, 16}, kUint8) +
                               Weight("s", {16}) + Do("MatMulNBits", {"x", "w", "s"}, "y");
   EXPECT_GT(Predict(nibbles, without).at("y").rms, 10 * Predict(bytes, without).at("y").rms);
+}
+
+// An operator that rounds to steps within itself: as a DynamicQuantizeLinear of its own on sides
+// that do, and an error of a step where one side computes it in floats.
+TEST(ErrorModelTest, StepsWithinOperators) {
+  RunnerArithmetic floats;
+  floats.floats_within = true;
+  const std::string level = Attribute("accuracy_level", 4);
+  const std::string product = Input("x", {4, 64}) + Weight("w", {64, 8}, kUint8) + Weight("s", {});
+  const std::string recurrent =
+      Input("x", {4, 1, 64}) + Weight("w", {1, 64, 32}, kUint8) + Weight("r", {1, 8, 32}, kUint8);
+  for (const std::string& graph : {product + Do("DynamicQuantizeMatMul", {"x", "w", "s"}, "y"),
+                                   product + Do("MatMulNBits", {"x", "w", "s"}, "y", level),
+                                   recurrent + Do("DynamicQuantizeLSTM", {"x", "w", "r"}, "y")}) {
+    const ErrorPrediction alone = Predict(graph, floats).at("y");
+    EXPECT_EQ(alone.one_sided, 1);
+    EXPECT_GT(alone.rms, 0.005);
+    EXPECT_LT(alone.rms, 0.1);
+    const ErrorPrediction both = Predict(graph).at("y");
+    EXPECT_EQ(both.one_sided, 0);
+    EXPECT_EQ(both.quantisers, 1);
+    EXPECT_LT(both.rms, alone.rms);
+  }
+  const std::string exact = product + Do("MatMulNBits", {"x", "w", "s"}, "y");
+  EXPECT_EQ(Predict(exact, floats).at("y").one_sided, 0);
+  EXPECT_LT(Predict(exact, floats).at("y").rms, 1e-5);
 }
 
 // Two linear layers in float32 whose tensors are kept in bfloat16.
@@ -262,6 +249,19 @@ TEST(ErrorModelTest, Float16IsRoundedAtOutputsByThoseThatComputeInFloat32) {
   EXPECT_GT(rounded_last, 1e-6);
 }
 
+TEST(ErrorModelTest, CastsThatOneSideLeavesOutAreErrorsOfTheOther) {
+  const std::string to_float16 = Attribute("to", kFloat16);
+  const std::string graph = Input("x", {4, 64}) + Weight("w", {64, 4096}, kFloat16) +
+                            Do("Cast", {"x"}, "h", to_float16) + Do("MatMul", {"h", "w"}, "y");
+  const OnnxModel model = *Parse(Model(graph));
+  const RunnerArithmetic whole{DType::kFloat32, false};
+  const RunnerArithmetic by_casts{DType::kFloat32, true};
+  EXPECT_GT(PredictErrors(model, {}, by_casts, whole)->at("y").rms, 3e-4);
+  EXPECT_GT(PredictErrors(model, {}, whole, by_casts)->at("y").rms, 3e-4);
+  EXPECT_LT(PredictErrors(model, {}, by_casts, by_casts)->at("y").rms, 2.5e-4);
+  EXPECT_LT(PredictErrors(model, {}, whole, whole)->at("y").rms, 2.5e-4);
+}
+
 TEST(ErrorModelTest, ACycleIsRefused) {
   const OnnxModel model = *Parse(Model(Do("Relu", {"a"}, "b") + Do("Relu", {"b"}, "a")));
   EXPECT_EQ(PredictErrors(model, {}, kAsInModel, kAsInModel).status().code(),
@@ -278,31 +278,18 @@ TEST(ErrorModelTest, WithoutAGraphTheDTypeDecides) {
   EXPECT_EQ(PredictFromDType(DType::kInt64, kAsInModel, kAsInModel).rms, 0);
 }
 
-// Of values that the reference has made.
-ErrorPredictions PredictFromValues(const std::string& graph,
-                                   std::vector<std::pair<std::string, std::vector<float>>> values) {
-  TensorMap tensors;
-  for (const auto& [name, elements] : values) {
-    TensorBuffer buffer =
-        *TensorBuffer::Allocate(DType::kFloat32, {static_cast<int64_t>(elements.size())});
-    std::copy(elements.begin(), elements.end(), buffer.As<float>().begin());
-    tensors.push_back({name, std::move(buffer).Freeze()});
-  }
-  SeenOutputs seen;
-  seen.values = [&](std::string_view name) { return Find(tensors, name); };
-  const OnnxModel model = *Parse(Model(graph));
-  return *PredictErrors(model, {}, kAsInModel, kAsInModel, {}, FedInputs::kSame, seen);
-}
-
 TEST(ErrorModelTest, SaturatedFunctionsAreExactToTheirRange) {
   const std::string graph = Linear(64) + Do("Sigmoid", {"y"}, "s") + Do("Reshape", {"s"}, "r") +
-                            Do("Mul", {"r", "r"}, "m");
+                            Do("Mul", {"r", "r"}, "m") + Do("ReduceMean", {"r"}, "a") +
+                            Do("ReduceSum", {"r"}, "t");
   const ErrorPredictions errors = Predict(graph);
   EXPECT_EQ(errors.at("y").absolute, 0);
   EXPECT_GT(errors.at("s").absolute, 1e-7);
   EXPECT_LT(errors.at("s").absolute, 1e-6);
   EXPECT_EQ(errors.at("r").absolute, errors.at("s").absolute) << "copied";
+  EXPECT_EQ(errors.at("a").absolute, errors.at("s").absolute) << "all values may err alike";
   EXPECT_EQ(errors.at("m").absolute, 0);
+  EXPECT_EQ(errors.at("t").absolute, 0);
   // Where values are seen, it is part of the relative error, and goes on.
   const ErrorPredictions seen = PredictFromValues(graph, {{"s", {1e-5F, -1e-5F}}});
   EXPECT_EQ(seen.at("s").absolute, 0);

@@ -75,6 +75,28 @@ void ErrorPropagation::RoundWeights(Step& step) const {
   }
 }
 
+// MatMulNBits rounds its first input at this accuracy level: to bytes.
+bool ErrorPropagation::HasStepsWithin(const Step& step) const {
+  constexpr int64_t kBytes = 4;
+  if (step.rule->steps_within) return true;
+  return step.node.op_type == "MatMulNBits" &&
+         NodeAttributes(model_, step.node).Int("accuracy_level", 0) == kBytes;
+}
+
+// As DynamicQuantizeLinear before the operator would, where both sides do.
+void ErrorPropagation::RoundWithin(Step& step) const {
+  if (!HasStepsWithin(step)) return;
+  constexpr double kByteStep = kRangeInDeviations / 256;
+  if (OneQuantises() || first_.floats_within != second_.floats_within) {
+    return AddStepsOfOneSide(step.error, kByteStep);
+  }
+  if (first_.floats_within) return;
+  const auto inputs = step.graph.Inputs(step.node);
+  ++step.error.quantisers;
+  Add(step, 1, 1, kScaleRoundoffs);
+  RoundToSteps(step.error, kByteStep, Elements(inputs.empty() ? "" : inputs[0]), Steps::kEqual);
+}
+
 void ErrorPropagation::ApplyQuantiser(Step& step, double relative_step) {
   ErrorPrediction& error = step.error;
   ++error.quantisers;
@@ -107,6 +129,7 @@ void ErrorPropagation::ApplyCast(Step& step) {
   if (IsFloat(step.type)) {
     // Widening is exact. Where both sides narrow, they mostly round to the same value.
     const bool narrows = IsFloat(from) && UnitRoundoff(step.type) > UnitRoundoff(from);
+    if (narrows && OneSkipsCasts()) return RoundShort(step, false);
     if (narrows) ApplySteps(step, kRoundingStep * UnitRoundoff(step.type), Steps::kOfFloats);
     return;
   }
@@ -127,6 +150,7 @@ void ErrorPropagation::RoundShort(Step& step, bool computes) {
     if (!side.copies_in_own_type || own <= UnitRoundoff(side.computes_in)) continue;
     for (int i = 0; i < roundings; ++i) AddVariance(variance, own, kRoundingRms * own);
     for (const std::string_view name : step.graph.Outputs(step.node)) narrow_.insert(name);
+    step.error.coarsest = Coarser(step.error.coarsest, step.type);
   }
   AddTo(step.error, variance);
 }
@@ -189,6 +213,18 @@ bool ErrorPropagation::IsQuantisedWithBias(const Step& step) const {
          to_steps_.contains(outputs[0]);
 }
 
+void ErrorPropagation::ApplyRecurrent(Step& step) {
+  ++step.error.layers;
+  RoundWeights(step);
+  const double roundoffs = step.rule->roundoffs * 10;
+  Add(step, std::sqrt(kUnknownTrips), kUnknownLength, roundoffs);
+  if (!HasStepsWithin(step)) return;
+  // Its own state is rounded as well, and a flip reaches all that follows.
+  RoundWithin(step);
+  Spread(step.error, Elements(step.graph.Outputs(step.node)[0]));
+  Add(step, 1, kUnknownLength, roundoffs);
+}
+
 void ErrorPropagation::ApplyReduction(Step& step) {
   ErrorPrediction& error = step.error;
   const int64_t length = lengths_.Of(step.graph, step.node, step.rule->kind);
@@ -209,12 +245,15 @@ void ErrorPropagation::ApplyNorm(Step& step) {
   if (has_short_kernel) RoundShort(step, true);
 }
 
-// Functions that are exact to a unit of their range. What copies them keeps that; where they go
-// into sums and products, they are as typical as other values.
+// Functions that are exact to a unit of their range. What copies them keeps that, and so does their
+// mean, to which saturated values give nothing else; where they go into other sums and products,
+// they are as typical as other values.
 void ErrorPropagation::AddAbsolute(Step& step) const {
   const bool copies = step.rule != nullptr &&
                       (step.rule->kind == ErrorKind::kMove || step.rule->kind == ErrorKind::kCast);
-  if (!copies) step.error.absolute = 0;
+  const std::string_view op = step.node.op_type;
+  const bool averages = op == "ReduceMean" || op == "Mean" || op.ends_with("AveragePool");
+  if (!copies && !averages) step.error.absolute = 0;
   if (step.rule == nullptr || step.rule->absolute == 0) return;
   OwnVariance variance;
   for (const SideRoundoff& side : step.sides) {
@@ -247,6 +286,7 @@ void ErrorPropagation::Apply(Step& step) {
       return Add(step, Remaining(typical, step.growth), 1, rule.roundoffs);
     }
     case ErrorKind::kMatrix:
+      RoundWithin(step);
       RoundWeights(step);
       return ApplyMatrix(step);
     case ErrorKind::kReduce:
@@ -255,8 +295,7 @@ void ErrorPropagation::Apply(Step& step) {
     case ErrorKind::kNorm:
       return ApplyNorm(step);
     case ErrorKind::kRecurrent:
-      ++error.layers;
-      return Add(step, std::sqrt(kUnknownTrips), kUnknownLength, rule.roundoffs * 10);
+      return ApplyRecurrent(step);
     case ErrorKind::kQuantise:
       return ApplyQuantise(step);
     case ErrorKind::kRound:

@@ -81,12 +81,24 @@ class ErrorPropagation {
   void ApplyQuantise(Step& step);
   void ApplyOneSided(Step& step, double relative_step) const;
   void RoundWeights(Step& step) const;
+  bool HasStepsWithin(const Step& step) const;
+  void RoundWithin(Step& step) const;
+  void ApplyRecurrent(Step& step);
   void RoundShort(Step& step, bool computes);
   void SpreadFlips(Step& step) const;
   void Add(Step& step, double growth, int64_t length, double roundoffs) const;
   bool IsQuantisedWithBias(const Step& step) const;
   static bool IsSquare(const Step& step);
   void AddAbsolute(Step& step) const;
+  // Where a whole model is widened, its casts to the short type go with it; a runtime that widens
+  // for want of kernels casts all the same.
+  bool OneSkipsCasts() const {
+    const auto widens = [](const RunnerArithmetic& side) {
+      return side.computes_in == DType::kFloat32 && !side.copies_in_own_type;
+    };
+    return (first_.copies_in_own_type && widens(second_)) ||
+           (second_.copies_in_own_type && widens(first_));
+  }
   bool OneQuantises() const { return first_.unquantised != second_.unquantised; }
 
   const OnnxModel& model_;

@@ -35,6 +35,8 @@ struct ErrorRule {
   /// An error of any value of the output, in roundoffs of 1: functions that end at 0 or are made of
   /// parts that cancel are exact to a unit in the last place of their range, not of each value.
   double absolute = 0;
+  /// Rounds what it reads to 8-bit steps by itself, and gives floats.
+  bool steps_within = false;
 };
 
 /// Sources: how runtimes compute the functions (polynomials of 1 to 8 units in the last place), and
@@ -62,23 +64,26 @@ inline constexpr ErrorRule kErrorRules[] = {
     {"MatMul Gemm Conv ConvTranspose Einsum FusedMatMul FusedGemm FusedConv DeformConv "
      "MatMulNBits MatMulInteger ConvInteger ConvIntegerToFloat MatMulIntegerToFloat",
      ErrorKind::kMatrix, 1},
+    {"DynamicQuantizeMatMul", ErrorKind::kMatrix, 1, 1, 0, true},
     {"ReduceSum ReduceMean CumSum ReduceL1", ErrorKind::kReduce, 1},
     {"ReduceSumSquare ReduceL2 ReduceLogSum ReduceLogSumExp ReduceProd CumProd", ErrorKind::kReduce,
      4},
     {"Softmax LogSoftmax", ErrorKind::kNorm, 8},
     {"LayerNormalization InstanceNormalization GroupNormalization MeanVarianceNormalization "
-     "SkipLayerNormalization EmbedLayerNormalization BatchNormalization",
+     "SkipLayerNormalization EmbedLayerNormalization QEmbedLayerNormalization BatchNormalization",
      ErrorKind::kNorm, 4},
     {"RMSNormalization SimplifiedLayerNormalization SkipSimplifiedLayerNormalization "
      "LpNormalization LRN",
      ErrorKind::kNorm, 4},
-    {"Attention MultiHeadAttention GroupQueryAttention RotaryEmbedding", ErrorKind::kNorm, 16},
+    {"Attention QAttention MultiHeadAttention GroupQueryAttention RotaryEmbedding",
+     ErrorKind::kNorm, 16},
     {"AveragePool GlobalAveragePool LpPool GlobalLpPool Resize GridSample RoiAlign AffineGrid",
      ErrorKind::kPool, 1},
     {"LSTM GRU RNN", ErrorKind::kRecurrent, 8, 1, 4},
+    {"DynamicQuantizeLSTM", ErrorKind::kRecurrent, 8, 1, 4, true},
     {"QuantizeLinear DynamicQuantizeLinear QLinearMatMul QLinearConv QLinearAdd QLinearMul "
      "QLinearSigmoid QLinearConcat QLinearAveragePool QLinearGlobalAveragePool QLinearLeakyRelu "
-     "QLinearSoftmax QGemm",
+     "QLinearReduceMean QLinearSoftmax QLinearWhere QGemm",
      ErrorKind::kQuantise},
     {"Floor Ceil Round Sign Mod", ErrorKind::kRound},
     {"DequantizeLinear", ErrorKind::kDequantise},

@@ -1,6 +1,7 @@
 // By how much an operator makes the errors of its inputs larger, as the values show: its condition
 // (Higham, Accuracy and Stability of Numerical Algorithms, sections 1.6 and 3.3) for errors that
-// are spread evenly over the elements of an input.
+// are spread evenly over the elements of an input: over those of each channel, where a product or
+// a normalisation treats channels apart.
 #pragma once
 
 #include <cstddef>
@@ -29,17 +30,23 @@ class ValueGrowth {
   double Of(const OnnxGraph& graph, const OnnxNode& node, size_t input);
 
  private:
-  double Raw(std::string_view op, std::span<const std::string_view> inputs, std::string_view output,
-             size_t input);
+  double Raw(const OnnxNode& node, std::span<const std::string_view> inputs,
+             std::string_view output, size_t input);
   double Quotient(std::span<const std::string_view> inputs, size_t input);
-  double MatrixGrowth(std::string_view op, std::span<const std::string_view> inputs,
+  double MatrixGrowth(const OnnxNode& node, std::span<const std::string_view> inputs,
                       std::string_view output);
+  const OnnxTensor* FindWeight(std::string_view name);
+  double ChannelGrowth(std::string_view input, std::string_view output);
+  double PickedGrowth(std::string_view input, std::string_view output);
+  double HardSigmoidGrowth(const OnnxNode& node, std::string_view input, std::string_view output);
   double NormGrowth(std::string_view input);
   double KeptShare(std::string_view input, std::string_view output);
 
   const OnnxModel& model_;
   const FindValues& values_;
   std::unordered_map<std::string_view, double> scales_;
+  std::unordered_map<std::string_view, OnnxTensor> weights_;  // of the main graph; made when asked
+  bool found_weights_ = false;
 };
 
 }  // namespace vernier

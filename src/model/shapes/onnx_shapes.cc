@@ -248,7 +248,7 @@ constexpr ShapeRule kRules[] = {
      "ThresholdedRelu Trilu ",
      Same},
     {" Add And Div Equal Greater Less Max Mean Min Mod Mul Or Pow Sub Sum Where ", Broadcast},
-    {" MatMul MatMulInteger QLinearMatMul FusedMatMul ", MatMul},
+    {" MatMul MatMulInteger DynamicQuantizeMatMul QLinearMatMul FusedMatMul ", MatMul},
     {" Gemm FusedGemm ", Gemm},
     {" Conv ConvInteger QLinearConv FusedConv ", Conv},
     {" AveragePool LpPool MaxPool ", Pool},

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "record/coverage.h"
+#include "record/gate_text.h"
 #include "record/side_names.h"
+#include "report/text/decision_text.h"
 #include "report/text/next_step.h"
 #include "report/text/step_text.h"
 #include "report/text/text_escape.h"
@@ -93,18 +95,18 @@ std::string JunitValue(double value, const std::optional<std::string>& text,
 
 TestCase OutputCase(const PairRecord& pair, const OutputRecord& output) {
   TestCase test{.name = output.name};
-  const std::string_view verdict = OutputVerdict(output);
-  if (verdict == "passed" && pair.retyped && IsRetyped(output)) {
-    test.result = CaseResult::kFailure;
-    test.message = "types differ: " + output.dtype + " against " + output.other_dtype;
-    return test;
-  }
+  const std::string_view verdict = OutputVerdict(pair, output);
   if (verdict == "passed") {
     if (!output.vacuous.empty()) test.text = "shows nothing: " + output.vacuous;
+    if (!output.average_verdict.empty() && output.passed < output.compared) {
+      test.text += std::to_string(output.passed) + " of " + Counted(output.compared, "iteration") +
+                   " passed, and the mean";
+    }
     return test;
   }
   test.result = verdict == "failed" ? CaseResult::kFailure : CaseResult::kError;
-  test.message = DescribeFailure(output);
+  test.message = DescribeFailure(pair, output);
+  if (OutputVerdict(output) == "passed") return test;  // the types fail, no value does
   test.text = test.message + IterationsOf(pair, output);
   for (const ElementRecord& element : output.figures.worst) {
     test.text += "\nat " + FormatDims(element.index) + ": " +
@@ -114,11 +116,38 @@ TestCase OutputCase(const PairRecord& pair, const OutputRecord& output) {
   return test;
 }
 
+// One for each gate; of decisions without a gate one that reports.
+std::vector<TestCase> DecisionCases(const PairRecord& pair) {
+  std::vector<TestCase> cases;
+  for (const DecisionRecord& decision : pair.decisions) {
+    const std::string name = "decision " + DecisionName(decision.kind, decision.output);
+    const std::string text = FormatDecision(decision);
+    const size_t before = cases.size();
+    for (const DecisionGateRecord& gate : pair.decision_gates) {
+      if (gate.output != decision.output || gate.kind != decision.kind) continue;
+      TestCase& test = cases.emplace_back(TestCase{.name = name + ", " + gate.gate, .text = text});
+      const bool judged = pair.judged_by != "elements";
+      if (judged && GateIsMissed(gate)) test.result = CaseResult::kFailure;
+      if (gate.verdict == kGateWithoutSamples) test.result = CaseResult::kError;
+      if (test.result != CaseResult::kPassed || gate.undecided) test.message = GateInWords(gate);
+      if (gate.undecided) test.text += "\n" + test.message;
+    }
+    if (cases.size() == before) cases.push_back({.name = name, .text = text});
+  }
+  return cases;
+}
+
 // `error` is why the run was given up, or empty.
 TestSuite PairSuite(const PairRecord& pair, const std::string& error) {
   TestSuite suite{pair.first + " vs. " + pair.second + (pair.by_layer ? ", layer by layer" : ""),
                   {}};
-  for (const OutputRecord& output : pair.outputs) suite.cases.push_back(OutputCase(pair, output));
+  for (const OutputRecord& output : pair.outputs) {
+    TestCase& test = suite.cases.emplace_back(OutputCase(pair, output));
+    if (!IsReportedOnly(pair, output) || test.result != CaseResult::kFailure) continue;
+    test.result = CaseResult::kPassed;
+    test.text = "reported only (--judge decisions): " + test.text;
+  }
+  for (TestCase& test : DecisionCases(pair)) suite.cases.push_back(std::move(test));
   for (const auto& [names, why] :
        {std::pair(&pair.only_in_first, "only in " + pair.first),
         std::pair(&pair.only_in_second, "only in " + pair.second),
@@ -197,7 +226,9 @@ TestSuite RunSuite(const RunRecord& record) {
         verdict.outcome == Outcome::kMismatched ? CaseResult::kFailure : CaseResult::kError;
     const bool incomplete = verdict.outcome == Outcome::kIncomplete;
     whole.message = (incomplete ? "INCOMPLETE: " : "") + verdict.sentence;
-    whole.text = !record.error.empty() ? record.error : FormatAdvice(record);
+    whole.text = !record.error.empty()       ? record.error
+                 : JudgedByDecisions(record) ? FormatJudge(record)
+                                             : FormatAdvice(record);
     for (const std::string& why : record.rejections) whole.text += "\n" + why;
   }
   for (const PairRecord& pair : record.pairs) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "report/text/decision_text.h"
 #include "report/text/next_step.h"
 #include "report/text/run_summary.h"
 #include "report/text/step_text.h"
@@ -18,9 +19,11 @@ namespace {
 
 constexpr size_t kShownRows = 20;
 constexpr size_t kShownPoints = 60;
+constexpr size_t kShownFlips = 3;
 constexpr size_t kAnnotatedOutputs = 9;
 // A comment has room for 65,536 characters, and escaping makes text up to five times as long.
 constexpr size_t kLongestText = 160;
+constexpr size_t kLongestLine = 640;  // of a pair's verdict, or its steps
 constexpr size_t kLongestCommand = 2000;
 
 struct Ranked {
@@ -35,7 +38,7 @@ std::vector<Ranked> RankOutputs(const RunRecord& record) {
     for (const OutputRecord& output : pair.outputs) ranked.push_back({&pair, &output});
   }
   const auto rank = [](const Ranked& r) {
-    const std::string_view verdict = OutputVerdict(*r.output);
+    const std::string_view verdict = OutputVerdict(*r.pair, *r.output);
     return verdict == "failed" ? 0 : verdict == "passed" ? 2 : 1;
   };
   std::stable_sort(ranked.begin(), ranked.end(), [&](const Ranked& a, const Ranked& b) {
@@ -47,7 +50,9 @@ std::vector<Ranked> RankOutputs(const RunRecord& record) {
 
 std::string Short(const std::string& text, size_t most = kLongestText) {
   if (text.size() <= most) return text;
-  return text.substr(0, most) + " ...";
+  const size_t space = text.rfind(' ', most);
+  const bool in_reach = space != std::string::npos && space + kLongestText / 4 > most;
+  return text.substr(0, in_reach ? space : most) + " ...";
 }
 
 std::string Cell(const std::string& text) { return " " + EscapeMarkdown(Short(text)) + " |"; }
@@ -101,7 +106,7 @@ std::string OutputTable(const RunRecord& record) {
   std::string rules = "\n|---|---|";
   std::vector<std::string> rows;
   for (const Ranked& row : shown) {
-    const std::string verdict(OutputVerdict(*row.output));
+    const std::string verdict(OutputVerdict(*row.pair, *row.output));
     rows.push_back("|" + Cell(row.output->name) +
                    (verdict == "failed" ? " **failed** |" : Cell(verdict)));
   }
@@ -136,6 +141,18 @@ std::string CulpritList(const RunRecord& record) {
   }
   if (!record.blame->within_bounds.empty()) {
     text += EscapeMarkdown(record.blame->within_bounds) + "\n";
+  }
+  return text + (text.empty() ? "" : "\n");
+}
+
+std::string DecisionList(const PairRecord& pair) {
+  std::string text;
+  for (const DecisionRecord& decision : pair.decisions) {
+    text +=
+        "- decision " + EscapeMarkdown(Short(FormatDecision(decision), 2 * kLongestText)) + "\n";
+    for (size_t i = 0; i < std::min(kShownFlips, decision.worst.size()); ++i) {
+      text += "  - " + EscapeMarkdown(Short(FormatFlip(decision.worst[i]))) + "\n";
+    }
   }
   return text + (text.empty() ? "" : "\n");
 }
@@ -220,9 +237,11 @@ std::string FormatMarkdown(const RunRecord& record) {
                      "vernier: " + EscapeMarkdown(Short(verdict.sentence)) + "\n\n";
   for (const PairRecord& pair : record.pairs) {
     const std::string sides = pair.first + " vs. " + pair.second;
-    text += EscapeMarkdown(Short(sides + ": " + FormatPair(pair, record.averaged))) + "\n\n";
+    text += EscapeMarkdown(Short(sides + ": " + FormatPair(pair, record.averaged), kLongestLine)) +
+            "\n\n";
     const std::string steps = FormatSteps(pair);
-    if (!steps.empty()) text += EscapeMarkdown(Short(steps, 2 * kLongestText)) + "\n\n";
+    if (!steps.empty()) text += EscapeMarkdown(Short(steps, kLongestLine)) + "\n\n";
+    text += DecisionList(pair);
   }
   constexpr size_t kShownSentences = 10;
   for (const auto& [title, sentences] :
@@ -234,10 +253,13 @@ std::string FormatMarkdown(const RunRecord& record) {
   }
   if (!record.error.empty()) text += FenceMarkdown(Short(record.error), "") + "\n";
   text += CulpritList(record) + OutputTable(record) + ProfileTable(record) + RunnerTable(record);
-  if (verdict.outcome == Outcome::kMismatched) {
+  if (verdict.outcome == Outcome::kMismatched && !JudgedByDecisions(record)) {
     if (const std::string advice = FormatAdvice(record); !advice.empty()) {
       text += FenceMarkdown(Trim(advice), "") + "\n";
     }
+  }
+  if (const std::string judge = FormatJudge(record); !judge.empty()) {
+    text += EscapeMarkdown(Trim(judge)) + "\n\n";
   }
   return text + Configuration(record);
 }
@@ -254,12 +276,13 @@ std::string FormatAnnotations(const RunRecord& record) {
       text += Annotation("error", culprit.node + " (" + culprit.op_type + ")", culprit.why);
     }
   }
+  if (JudgedByDecisions(record)) return text;
   for (const Ranked& ranked : RankOutputs(record)) {
-    const std::string why = DescribeFailure(*ranked.output);
+    const std::string why = DescribeFailure(*ranked.pair, *ranked.output);
     if (why.empty() || told++ == kAnnotatedOutputs) break;
-    text += Annotation(OutputVerdict(*ranked.output) == "failed" ? "error" : "warning",
-                       ranked.output->name,
-                       ranked.pair->first + " vs. " + ranked.pair->second + ": " + why);
+    text += Annotation(
+        OutputVerdict(*ranked.pair, *ranked.output) == "failed" ? "error" : "warning",
+        ranked.output->name, ranked.pair->first + " vs. " + ranked.pair->second + ": " + why);
   }
   return text;
 }

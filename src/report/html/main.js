@@ -3,8 +3,8 @@
 
 function coverage() {
   const box = document.getElementById('coverage');
-  const lines = pairs.map((pair, i) => make('p', {}, make('strong', {}, pair.title),
-      ': ' + texts.pairs[i].summary));
+  const lines = pairs.flatMap((pair, i) => [texts.pairs[i].summary, ...texts.pairs[i].tokens]
+      .map((text) => make('p', {}, make('strong', {}, pair.title), ': ' + text)));
   if (record.error) lines.push(make('p', {class: 'wrong'}, 'The run was given up: ' + record.error));
   for (const runner of record.runners || []) {
     if (runner.failure) {
@@ -94,8 +94,8 @@ function build() {
   coverage();
   const main = document.getElementById('main');
   const left = make('div', {});
-  for (const part of [blameSection(), pairChoice(), stepsSection(), layersSection(), graphSection(),
-    outputsSection()]) {
+  for (const part of [blameSection(), decisionsSection(), pairChoice(), stepsSection(), layersSection(),
+    graphSection(), outputsSection()]) {
     if (part) left.append(part);
   }
   const panel = outputPanel();

@@ -11,6 +11,7 @@
 #include "report/text/next_step.h"
 #include "report/text/run_summary.h"
 #include "report/text/step_text.h"
+#include "report/text/tokens_text.h"
 #include "report/text/verdict_text.h"
 #include "util/number_text.h"
 #include "util/shell_words.h"
@@ -65,10 +66,11 @@ OwnErrors OwnErrorsOf(const RunRecord& record) {
   return errors;
 }
 
-void AddOutput(JsonWriter& json, const OutputRecord& output, const OwnErrors& own) {
+void AddOutput(JsonWriter& json, const PairRecord& pair, const OutputRecord& output,
+               const OwnErrors& own) {
   json.BeginObject();
-  AddText(json, "verdict", OutputVerdict(output));
-  AddText(json, "failure", DescribeFailure(output));
+  AddText(json, "verdict", OutputVerdict(pair, output));
+  AddText(json, "failure", DescribeFailure(pair, output));
   if (HoldsIntegers(output)) {
     json.Key("whole");
     json.Bool(true);
@@ -86,10 +88,14 @@ void AddPair(JsonWriter& json, const PairRecord& pair, bool averaged, const OwnE
   json.BeginObject();
   AddText(json, "summary", FormatPair(pair, averaged));
   AddText(json, "steps", FormatSteps(pair));
+  json.Key("tokens");
+  json.BeginArray();
+  for (const std::string& tokens : FormatTokens(pair)) json.String(tokens);
+  json.EndArray();
   json.Key("outputs");
   json.BeginArray();
   for (const OutputRecord& output : pair.outputs) {
-    AddOutput(json, output, pair.by_layer ? own : OwnErrors());
+    AddOutput(json, pair, output, pair.by_layer ? own : OwnErrors());
   }
   json.EndArray();
   json.EndObject();

@@ -7,21 +7,10 @@
 #include "compare/comparison.h"
 #include "io/bytes/text_encoding.h"
 #include "kernels/statistics.h"
+#include "report/text/text_table.h"
 
 namespace vernier {
 namespace {
-
-// Polygraphy's indent_block: every line, and no newline at the end.
-std::string Indent(std::string_view text, size_t levels) {
-  const std::string tab(4 * levels, ' ');
-  if (text.ends_with('\n')) text.remove_suffix(1);
-  std::string out = tab;
-  for (const char c : text) {
-    out += c;
-    if (c == '\n') out += tab;
-  }
-  return out;
-}
 
 // As Python writes a tuple.
 std::string Tuple(std::span<const int64_t> dims) {
@@ -102,11 +91,11 @@ std::string Layer(const EngineLayer& layer, size_t index, const EngineTextOption
   number.resize(std::max(number.size(), size_t{4}), ' ');
   const bool both = !layer.inputs.empty() && !layer.outputs.empty();
   const size_t level = both ? 1 : 0;
-  std::string outputs = Indent(List(layer.outputs, options), level);
+  std::string outputs = IndentBlock(List(layer.outputs, options), level);
   outputs.erase(0, outputs.find_first_not_of(' '));
   return "Layer " + number + " | " + layer.name + " [Op: " + layer.type + "]\n" +
-         Indent(List(layer.inputs, options), 1) + (both ? "\n" : "") +
-         Indent(" -> " + outputs, level) + "\n";
+         IndentBlock(List(layer.inputs, options), 1) + (both ? "\n" : "") +
+         IndentBlock(" -> " + outputs, level) + "\n";
 }
 
 std::string Layers(const EngineRecord& engine, const EngineTextOptions& options) {
@@ -119,10 +108,11 @@ std::string Layers(const EngineRecord& engine, const EngineTextOptions& options)
   for (size_t i = 0; options.layers && i < each * profiles; ++i) {
     const EngineLayer& layer = engine.layers[i];
     if (level > 0 && i % each == 0) out += "- Profile: " + std::to_string(i / each) + "\n";
-    out += Indent(Layer(layer, i % each, options), level) + "\n";
+    out += IndentBlock(Layer(layer, i % each, options), level) + "\n";
     if (options.attributes) {
-      out += Indent("---- Attributes ----\nOrigin = " + layer.origin + "\nTactic = " + layer.tactic,
-                    level + 1) +
+      out += IndentBlock(
+                 "---- Attributes ----\nOrigin = " + layer.origin + "\nTactic = " + layer.tactic,
+                 level + 1) +
              "\n";
     }
     out += "\n";

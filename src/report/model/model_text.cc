@@ -14,6 +14,7 @@
 #include "model/shapes/onnx_shapes.h"
 #include "report/text/array_text.h"
 #include "report/text/numpy_text.h"
+#include "report/text/text_table.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -21,18 +22,6 @@ namespace {
 
 constexpr double kShownQuantiles[] = {0.9, 0.95, 0.99};
 constexpr std::string_view kTypeAttributes[] = {"to", "dtype", "target_type"};
-
-// Polygraphy's indent_block: every line, blank ones too, and no newline at the end.
-std::string Indent(std::string_view text, int levels) {
-  const std::string tab(4 * static_cast<size_t>(levels), ' ');
-  std::string out = tab;
-  if (text.ends_with('\n')) text.remove_suffix(1);
-  for (const char c : text) {
-    out += c;
-    if (c == '\n') out += tab;
-  }
-  return out;
-}
 
 struct ShownTensor {
   std::string name;
@@ -138,7 +127,7 @@ class Formatter {
         out += Node(graph, i, known, constants, level) + "\n";
       }
     }
-    return Indent(out, level);
+    return IndentBlock(out, level);
   }
 
   // A node of `graph`, which is the main graph or a body.
@@ -238,7 +227,7 @@ class Formatter {
                               ", shape=" + FormatDimsAsList(tensor.dims) + "]";
     std::string out;
     if (options_.statistics) out += title + " | Stats: " + StatisticsOf(tensor) + "\n\n";
-    if (options_.weights) out += title + " | Values:\n" + Indent(ValuesOf(tensor), 1) + "\n\n";
+    if (options_.weights) out += title + " | Values:\n" + IndentBlock(ValuesOf(tensor), 1) + "\n\n";
     return out;
   }
 
@@ -298,13 +287,14 @@ class Formatter {
     const auto inputs = graph.Inputs(node);
     const auto outputs = graph.Outputs(node);
     const int deep = !inputs.empty() && !outputs.empty() ? 1 : 0;
-    out += Indent(Tensors(inputs, known, constants), 1) + (deep == 1 ? "\n" : "");
-    std::string made = Indent(Tensors(outputs, known, constants), deep);
+    out += IndentBlock(Tensors(inputs, known, constants), 1) + (deep == 1 ? "\n" : "");
+    std::string made = IndentBlock(Tensors(outputs, known, constants), deep);
     made.erase(0, made.find_first_not_of(' '));
-    out += Indent(" -> " + made, deep) + "\n";
+    out += IndentBlock(" -> " + made, deep) + "\n";
     if (!options_.attributes) return out;
     const std::string attributes = Attributes(graph, node, known, level);
-    return attributes.empty() ? out : out + Indent("---- Attributes ----", 1) + "\n" + attributes;
+    return attributes.empty() ? out
+                              : out + IndentBlock("---- Attributes ----", 1) + "\n" + attributes;
   }
 
   // A file may call an attribute a graph and give none, which reads as an empty one.
@@ -329,7 +319,7 @@ class Formatter {
         continue;
       }
       const std::string owner = node.name.empty() ? "" : std::string(node.name) + ".";
-      out += Indent(owner + std::string(attribute.name) + " = " + value, 1) + "\n";
+      out += IndentBlock(owner + std::string(attribute.name) + " = " + value, 1) + "\n";
     }
     return out;
   }
@@ -371,7 +361,7 @@ class Formatter {
     std::string text = "Tensor: [dtype=" + std::string(DTypeName(tensor.dtype)) +
                        ", shape=" + FormatDimsAsList(tensor.dims) + "]";
     if (options_.statistics) text += " | Stats: " + StatisticsOf(tensor);
-    if (options_.weights) text += " | Values:\n" + Indent(ValuesOf(tensor), 1);
+    if (options_.weights) text += " | Values:\n" + IndentBlock(ValuesOf(tensor), 1);
     return text;
   }
 

@@ -1,5 +1,6 @@
 #include "report/text/console_log.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -104,13 +105,26 @@ bool TerminalWantsColors() {
   return ::isatty(STDOUT_FILENO) == 1 && (term == nullptr || std::strcmp(term, "dumb") != 0);
 }
 
+namespace {
+
+// A FIFO that nobody reads is an error (ENXIO), and nothing to wait for. Null: see errno.
+std::FILE* OpenToWrite(const std::string& path) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK;
+  const int file = ::open(path.c_str(), kFlags, 0666);
+  if (file < 0) return nullptr;
+  ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) & ~O_NONBLOCK);
+  return ::fdopen(file, "w");
+}
+
+}  // namespace
+
 Result<std::unique_ptr<ConsoleLog>> ConsoleLog::Create(ConsoleLogOptions options) {
   std::unique_ptr<ConsoleLog> log(new ConsoleLog(std::move(options)));
   const std::string& path = log->options_.log_file;
   if (path.empty()) return log;
   const std::string folder = std::filesystem::path(path).parent_path().string();
   if (!folder.empty()) VERNIER_TRY(CreateDirectories(folder));
-  log->log_file_ = std::fopen(path.c_str(), "we");
+  log->log_file_ = OpenToWrite(path);
   if (log->log_file_ == nullptr) {
     return IoError("--log-file: '" + path + "' cannot be written: " + std::strerror(errno));
   }

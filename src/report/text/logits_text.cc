@@ -1,6 +1,9 @@
 #include "report/text/logits_text.h"
 
+#include <limits>
+
 #include "core/coordinates.h"
+#include "report/text/tokens_text.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 
@@ -39,6 +42,7 @@ std::string Extent(const LogitsResult& logits) {
   const auto add = [&](int64_t count, const std::string& what) {
     if (count > 0) text += ", " + std::to_string(count) + " " + what;
   };
+  add(measures.excluded, "excluded by '" + logits.tokens.mask + "'");
   add(measures.masked, "masked");
   add(measures.nan, "with NaN");
   add(measures.infinite, "with +inf");
@@ -73,6 +77,19 @@ std::string Flips(const LogitsResult& logits) {
          LogitNumber(measures.flip_margin_most) + AtPosition(measures.flip_row, logits);
 }
 
+std::string NextTokens(const LogitsResult& logits) {
+  const TokenLosses& losses = logits.measures.tokens;
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  return "Next token: " + FormatTokens({.source = logits.tokens.tokens,
+                                        .tokens = losses.count(),
+                                        .impossible = losses.impossible(),
+                                        .first_perplexity = losses.first_perplexity(),
+                                        .second_perplexity = losses.second_perplexity(),
+                                        .ratio = losses.ratio(),
+                                        .ratio_error = losses.ratio_error().value_or(kNone),
+                                        .probability_rms = losses.probability_rms()});
+}
+
 LogitsLine GateLine(const std::string& what, const std::string& rule, double value, double limit,
                     bool passed) {
   const auto [found, wanted] = ValueAndLimit(value, limit);
@@ -93,6 +110,7 @@ std::vector<LogitsLine> FormatLogits(const LogitsResult& logits) {
     lines.push_back({Decisions(measures)});
   }
   if (measures.flips > 0) lines.push_back({Flips(logits)});
+  if (measures.tokens.any()) lines.push_back({NextTokens(logits)});
   if (measures.nan + measures.infinite + measures.torn > 0) {
     lines.push_back({"NaN, +inf, or -inf on one side alone | FAILED", false});
   }

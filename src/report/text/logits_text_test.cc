@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace vernier {
 namespace {
 
@@ -48,6 +50,21 @@ TEST(FormatLogits, SaysEverythingThatWasMeasured) {
   EXPECT_EQ(lines[5].passed, true);
   EXPECT_EQ(lines[6].text, "Share of equal top-1: 0.99805 (min required: 1) | FAILED");
   EXPECT_EQ(lines[6].passed, false);
+}
+
+TEST(FormatLogits, SaysHowLikelyTheNextTokensAreAndWhatAMaskExcludes) {
+  LogitsResult logits = SomeLogits();
+  logits.tokens.tokens = "input_ids";
+  logits.tokens.mask = "attention_mask";
+  logits.measures.excluded = 3;
+  logits.measures.tokens.Add(std::log(2.0), 0);
+  const std::vector<LogitsLine> lines = FormatLogits(logits);
+  EXPECT_EQ(lines[0].text,
+            "512 positions of 49152 logits, along axis 2, 3 excluded by 'attention_mask'");
+  EXPECT_EQ(
+      lines[5].text,
+      "Next token: perplexity 2 and 2 over 1 token of 'input_ids', ratio 1, RMS difference of "
+      "the token's probability 0");
 }
 
 TEST(FormatLogits, CountsWhatCouldNotBeCompared) {

@@ -7,10 +7,12 @@
 
 #include "record/coverage.h"
 #include "record/side_names.h"
+#include "report/text/decision_text.h"
 #include "report/text/findings_text.h"
 #include "report/text/next_step.h"
 #include "report/text/step_text.h"
 #include "report/text/text_table.h"
+#include "report/text/tokens_text.h"
 #include "report/text/verdict_text.h"
 #include "util/counted.h"
 #include "util/first_line.h"
@@ -159,9 +161,16 @@ std::string VerdictWord(const PairRecord& pair) {
   const bool unverified =
       std::any_of(pair.outputs.begin(), pair.outputs.end(),
                   [](const auto& output) { return OutputVerdict(output) == "not verified"; });
-  if (failed) return "FAILED";
+  if (JudgedByDecisions(pair)) {
+    if (FailsGates(pair)) return "FAILED by decisions";
+    if (!FailedUndecided(pair).empty()) return "FAILED";
+    if (pair.decisions.empty()) return "NOTHING DECIDED";
+  } else if (failed || FailsGates(pair)) {
+    return "FAILED";
+  }
   if (pair.rejected) return "FAILED by --strict";
   if (pair.retyped) return kFailedForTypes;
+  if (JudgedByDecisions(pair)) return pair.incomplete ? "INCOMPLETE" : "PASSED by decisions";
   return unverified ? "NOT VERIFIED" : pair.incomplete ? "INCOMPLETE" : "PASSED";
 }
 
@@ -199,16 +208,15 @@ std::string OnlyInCase(const PairRecord& pair) {
 
 }  // namespace
 
-bool HasFailed(const OutputRecord& output) {
-  return output.passed + output.not_verified < output.compared;
-}
+bool HasFailed(const OutputRecord& output) { return output.differs(); }
 
 namespace {
 
 // Which outputs were paired otherwise than by name, changed their type, or could not be judged.
 std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
   std::string text;
-  std::vector<std::string> folded, mapped, inexact, vacuous, all_nan, widened, incomparable;
+  std::vector<std::string> folded, mapped, inexact, vacuous, all_nan, widened, incomparable,
+      averaged;
   int64_t vacuous_elements = 0;
   for (const OutputRecord& output : pair.outputs) {
     const std::string both = output.name + " with " + output.other_name;
@@ -220,14 +228,26 @@ std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
       inexact.push_back(both + " (" + HowPaired(output) + ")");
     }
     if (!WasCompared(output)) {
-      incomparable.push_back(output.name + WhyIncomparable(output));
+      const bool named = output.not_verified > 0;
+      if (!named) incomparable.push_back(output.name + WhyIncomparable(output));
       continue;
+    }
+    if (output.without_numbers > output.not_verified) {
+      incomparable.push_back(
+          output.name + " (in " +
+          CountedOf(output.without_numbers - output.not_verified, output.compared, "iteration") +
+          ")");
     }
     if (ShowsNothing(output) && HasFailed(output)) {
       all_nan.push_back(output.name);
     } else if (ShowsNothing(output)) {
       vacuous.push_back(output.name + " (" + output.vacuous + ")");
       vacuous_elements += output.elements;
+    }
+    if (output.agrees() && output.passed < output.compared) {
+      averaged.push_back(output.name + " (" +
+                         CountedOf(output.compared - output.passed, output.compared, "iteration") +
+                         ")");
     }
     if (output.bound && output.bound->condition > 1 && output.bound->times_over <= 1) {
       widened.push_back(output.name + " (κ = " + FormatG(output.bound->condition, 3) + ")");
@@ -240,6 +260,7 @@ std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
   const std::string retyped = ListRetyped(pair);
   if (!retyped.empty()) text += kTypesDiffer + retyped;
   if (!count.not_verified.empty()) text += "; not verified: " + ListSome(count.not_verified);
+  if (!averaged.empty()) text += "; over the threshold, but not on average: " + ListSome(averaged);
   if (!widened.empty()) text += "; ill-conditioned: " + ListSome(widened);
   if (!all_nan.empty()) text += "; all elements are NaN: " + ListSome(all_nan);
   if (!vacuous.empty()) {
@@ -260,7 +281,9 @@ std::string FormatCoverage(const PairRecord& pair) {
                      SomeOf(pair.compared_iterations, pair.expected_iterations, "iteration");
   if (count.elements > 0) {
     const bool uneven = std::ranges::any_of(pair.outputs, [&](const OutputRecord& output) {
-      return output.uneven || (!pair.by_layer && output.compared < pair.compared_iterations);
+      const bool in_part = WasCompared(output) && output.without_numbers > 0;
+      return output.uneven || in_part ||
+             (!pair.by_layer && output.compared < pair.compared_iterations);
     });
     text += (uneven ? ", up to " : ", ") + Counted(count.elements, "element") +
             (pair.compared_iterations > 1 ? " in each" : "");
@@ -285,7 +308,9 @@ std::string FormatPair(const PairRecord& pair, bool averaged) {
   const bool known = !averaged || pair.average_passed;
   if (!known) return FormatCoverage(pair);
   const std::string word = VerdictWord(pair), retyped = ListRetyped(pair);
-  if (word != kFailedForTypes || retyped.empty()) return word + ", " + FormatCoverage(pair);
+  if (word != kFailedForTypes || retyped.empty()) {
+    return word + ", " + FormatCoverage(pair) + FormatOpenGates(pair);
+  }
   // The coverage has the list behind all else; it is the verdict's reason here.
   std::string coverage = FormatCoverage(pair);
   const std::string list = kTypesDiffer + retyped;
@@ -301,12 +326,16 @@ std::string FormatRunSummary(const RunRecord& given, const SummaryOptions& optio
     const std::string sides = pair.first + " vs. " + pair.second + ": ";
     text += Line(sides + FormatPair(pair, record.averaged));
     if (const std::string steps = FormatSteps(pair); !steps.empty()) text += Line(sides + steps);
+    text += FormatDecisions(pair);
+    for (const std::string& tokens : FormatTokens(pair)) text += Line(sides + tokens);
   }
   for (const std::string& note : record.notes) text += "note: " + note + "\n";
   for (const std::string& why : record.rejections) text += "failed: " + why + "\n";
   for (const std::string& fault : record.faults) text += "not done: " + fault + "\n";
   if (!text.empty() && !options.repro.empty()) text += "repro: " + options.repro + "\n";
-  return text + FormatAdvice(record);
+  // What would make elements match is of no use where they do not count.
+  const std::string judge = FormatJudge(record);
+  return text + (judge.empty() ? FormatAdvice(record) : judge);
 }
 
 }  // namespace vernier

@@ -219,6 +219,19 @@ TEST(FormatCoverage, CountsOnlyWhatHasNumbers) {
             "logits (the shapes differ)");
 }
 
+TEST(FormatCoverage, NamesWhatCouldNotBeComparedInSomeIterations) {
+  PairRecord pair = ComparedPair();
+  pair.outputs[0].without_numbers = 1;
+  pair.outputs[0].passed = 2;
+  EXPECT_EQ(FormatCoverage(pair),
+            "compared 2 outputs in 3 iterations, up to 20 elements in each; could not be compared: "
+            "logits (in 1 of 3 iterations)");
+  pair.outputs[0].without_numbers = pair.outputs[0].not_verified = 3;
+  pair.outputs[0].passed = 0;
+  EXPECT_EQ(FormatCoverage(pair),
+            "compared 1 of 2 outputs in 3 iterations, 10 elements in each; not verified: logits");
+}
+
 TEST(FormatCoverage, NamesChangedTypes) {
   PairRecord pair = ComparedPair();
   pair.outputs[0].dtype = "int64";

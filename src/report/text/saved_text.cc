@@ -6,21 +6,11 @@
 #include "compare/comparator.h"
 #include "compare/metric_table.h"
 #include "report/text/array_text.h"
+#include "report/text/text_table.h"
 #include "util/number_text.h"
 
 namespace vernier {
 namespace {
-
-// Polygraphy's indent_block: also an empty first line gets its blanks.
-std::string Indent(std::string_view text, size_t level) {
-  const std::string margin(4 * level, ' ');
-  std::string out = margin;
-  for (const char c : text) {
-    out += c;
-    if (c == '\n') out += margin;
-  }
-  return out;
-}
 
 std::string FormatSavedTensor(const NamedTensor& named, const SavedTextOptions& options,
                               size_t level) {
@@ -34,11 +24,12 @@ std::string FormatSavedTensor(const NamedTensor& named, const SavedTextOptions& 
       line += " | Stats: " + FormatStatistics(described.statistics, tensor.dtype(), tensor.dims());
     }
     if (described.histogram) {
-      text += "\n" + Indent(FormatHistogram(*described.histogram, tensor.dtype()), level + 1);
+      text += "\n" + IndentBlock(FormatHistogram(*described.histogram, tensor.dtype()), level + 1);
     }
   }
-  if (options.values) text += "\n" + Indent(FormatNumpyArray(tensor, options.print), level + 1);
-  return Indent(line, level) + text;
+  if (options.values)
+    text += "\n" + IndentBlock(FormatNumpyArray(tensor, options.print), level + 1);
+  return IndentBlock(line, level) + text;
 }
 
 using Metrics = std::vector<std::pair<std::string, std::optional<double>>>;
@@ -76,9 +67,9 @@ std::string FormatSavedPair(const SavedPair& pair, bool all_iterations) {
                      std::to_string(count.passed) + "/" + std::to_string(count.total) +
                      " iteration(s) matched";
   for (size_t i = 0; i < pair.iterations.size() && (i == 0 || all_iterations); ++i) {
-    text += Indent(FormatIterationTitle(i), 1);
+    text += IndentBlock(FormatIterationTitle(i), 1);
     for (const SavedOutput& output : pair.iterations[i]) {
-      text += Indent(FormatSavedOutput(output), 2);
+      text += IndentBlock(FormatSavedOutput(output), 2);
     }
   }
   return text;

@@ -32,4 +32,15 @@ std::string FormatTable(std::vector<TextRow> rows, const TextTable& table) {
   return text;
 }
 
+std::string IndentBlock(std::string_view text, size_t levels) {
+  const std::string tab(4 * levels, ' ');
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  std::string out = tab;
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += tab;
+  }
+  return out;
+}
+
 }  // namespace vernier

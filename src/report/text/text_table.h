@@ -1,8 +1,9 @@
-// Tables of words and numbers for a terminal.
+// Tables of words and numbers for a terminal, and blocks of lines.
 #pragma once
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace vernier {
@@ -20,5 +21,9 @@ struct TextTable {
 /// Columns as wide as their widest cell, in code points; no blanks at the ends of lines. Rows may
 /// be shorter than others. A row is one line, whatever is in its cells: they are made visible.
 std::string FormatTable(std::vector<TextRow> rows, const TextTable& table = {});
+
+/// Polygraphy's indent_block: four blanks a level before every line, blank ones too, and no newline
+/// at the end.
+std::string IndentBlock(std::string_view text, size_t levels);
 
 }  // namespace vernier

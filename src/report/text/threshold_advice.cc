@@ -57,17 +57,28 @@ bool HasThreshold(const GateRecord& gate) {
          });
 }
 
+namespace {
+
+// Two digits, and zeros up to the point in place of an exponent where these are few.
+std::string TwoDigits(double value) {
+  const double digits = std::floor(std::log10(std::fabs(value))) + 1;
+  constexpr double kMostDigits = 6;
+  return FormatG(value, digits > 2 && digits <= kMostDigits ? static_cast<int>(digits) : 2);
+}
+
+}  // namespace
+
 std::string RoundedToPass(double value, bool at_least) {
   if (value == 0) return "0";
   const double unit = std::pow(10.0, std::floor(std::log10(std::fabs(value))) - 1);
   constexpr int kAllDigits = 17;
   if (!std::isnormal(unit)) return FormatG(value, kAllDigits);
   const double steps = at_least ? std::floor(value / unit) : std::ceil(value / unit);
-  const std::string text = FormatG(steps * unit, 2);
+  const std::string text = TwoDigits(steps * unit);
   // The number as written may lie on the other side of the value by a rounding error.
   const double written = ParseDouble(text).value_or(value);
   if (at_least ? written <= value : written >= value) return text;
-  return FormatG((at_least ? steps - 1 : steps + 1) * unit, 2);
+  return TwoDigits((at_least ? steps - 1 : steps + 1) * unit);
 }
 
 }  // namespace vernier

@@ -25,6 +25,10 @@ TEST(ThresholdAdviceTest, TakesTheWorstOutputAndRoundsToTheSafeSide) {
                                       {"psnr", "failed", "", 21, 30},
                                       {"cosine_similarity", "failed", "", -0.123, 0.9}})),
             " --cosine-similarity-threshold=-0.13 --psnr-threshold 17");
+  EXPECT_EQ(ThresholdAdvice(RecordOf({{"psnr", "failed", "", 336.7, 400}})),
+            " --psnr-threshold 330");
+  EXPECT_EQ(ThresholdAdvice(RecordOf({{"l2", "failed", "", 12345678, 1}})),
+            " --l2-threshold 1.3e+07");
 }
 
 TEST(ThresholdAdviceTest, IsSilentWhereNoThresholdHelps) {

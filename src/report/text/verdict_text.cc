@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "record/coverage.h"
+#include "record/gate_text.h"
+#include "report/text/decision_text.h"
 #include "report/text/run_summary.h"
 #include "util/counted.h"
 #include "util/first_line.h"
@@ -130,6 +132,65 @@ void AddReservation(std::string& text, const std::string& why) {
   text += (has ? ", and " : ", but ") + why;
 }
 
+// Of gates the first each, of outputs the first that fails and that no decision is about; empty:
+// there is none.
+struct GateTexts {
+  std::string missed, undecided, without_samples;
+  std::string failed_output;
+  bool any = false;
+};
+
+GateTexts GatesOf(const RunRecord& record) {
+  GateTexts gates;
+  for (const PairRecord& pair : record.pairs) {
+    if (pair.judged_by.empty() || pair.judged_by == "elements") continue;
+    if (gates.failed_output.empty()) gates.failed_output = FailedUndecided(pair);
+    for (const DecisionGateRecord& gate : pair.decision_gates) {
+      gates.any = true;
+      const bool empty = gate.verdict == kGateWithoutSamples;
+      if (empty && gates.without_samples.empty()) gates.without_samples = GateInWords(gate);
+      if (gates.missed.empty() && GateIsMissed(gate)) gates.missed = GateInWords(gate);
+      if (gates.undecided.empty() && gate.undecided) gates.undecided = GateInWords(gate);
+    }
+  }
+  return gates;
+}
+
+std::string DescribeGates(const GateTexts& gates) {
+  if (!gates.missed.empty()) return "Decisions differ: " + gates.missed + ".";
+  if (!gates.without_samples.empty()) return "Nothing was decided: " + gates.without_samples + ".";
+  return gates.any ? "The decisions are within their gates." : "Nothing was decided.";
+}
+
+// `elements` with what the gates of decisions came to.
+VerdictText WithDecisions(const RunRecord& record, VerdictText elements) {
+  const GateTexts gates = GatesOf(record);
+  const bool alone = JudgedByDecisions(record);
+  if (!gates.any && !alone) return elements;
+  std::string sentence = DescribeGates(gates);
+  const bool told = gates.undecided.empty() || gates.undecided == gates.missed;
+  if (!told) sentence += " Undecided: " + gates.undecided + ".";
+  VerdictText verdict = elements;
+  if (!gates.missed.empty()) verdict.outcome = Outcome::kMismatched;
+  if (!alone) {
+    verdict.sentence += " " + sentence;
+    return verdict;
+  }
+  if (!gates.failed_output.empty()) {
+    elements.sentence =
+        "Output '" + gates.failed_output + "' does not match, and no decision is about it.";
+  } else if (elements.outcome == Outcome::kMismatched) {
+    elements.sentence.pop_back();
+    elements.sentence += ", which is reported only.";
+  }
+  if (gates.missed.empty() && gates.failed_output.empty()) {
+    const bool decided = gates.any && gates.without_samples.empty();
+    verdict.outcome = decided ? Outcome::kMatched : Outcome::kIncomplete;
+  }
+  verdict.sentence = sentence + " " + elements.sentence;
+  return verdict;
+}
+
 VerdictText BlameVerdict(const BlameRecord& blame) {
   const BlameCoverage coverage = CoverageOf(blame);
   const bool empty = !blame.layers.empty() && coverage.elements == 0;
@@ -177,12 +238,13 @@ VerdictText FromParts(const RunRecord& record) {
   if (record.blame) {
     const VerdictText blame = BlameVerdict(*record.blame);
     if (counts.outputs == 0) return blame;
-    VerdictText both = OutputsVerdict(record, counts);
+    VerdictText both = WithDecisions(record, OutputsVerdict(record, counts));
     both.sentence += " " + blame.sentence;
-    if (blame.outcome == Outcome::kMismatched) both.outcome = blame.outcome;
+    const bool counts_too = blame.outcome == Outcome::kMismatched && !JudgedByDecisions(record);
+    if (counts_too) both.outcome = blame.outcome;
     return both;
   }
-  if (counts.outputs > 0) return OutputsVerdict(record, counts);
+  if (counts.outputs > 0) return WithDecisions(record, OutputsVerdict(record, counts));
   if (record.profile) return ProfileVerdict(*record.profile);
   if (!record.pairs.empty()) return NothingCompared(record);
   if (record.graph && record.runners.empty()) {  // nothing ran: a model is shown
@@ -202,6 +264,16 @@ std::string DescribeGate(const GateRecord& gate) {
   return gate.function + " is " + FormatG(*gate.value, 5) + ", the threshold is " +
          FormatG(*gate.threshold, 5) +
          (gate.why.empty() ? std::string() : " (" + FirstLine(gate.why) + ")");
+}
+
+std::string DescribeFailedMeans(const OutputRecord& output) {
+  std::string text;
+  for (const GateRecord& gate : output.failed_gates) {
+    const std::string number = DescribeGate(gate);
+    text += (text.empty() ? "" : "; ") +
+            (number.empty() ? "the mean error is out of tolerance" : "the mean " + number);
+  }
+  return text.empty() ? "failed on average" : text;
 }
 
 std::string WhatElseWentWrong(const RunRecord& record) {
@@ -258,66 +330,9 @@ std::string_view OutcomeName(Outcome outcome) {
   return "";
 }
 
-std::string_view OutputVerdict(const OutputRecord& output) {
-  if (HasFailed(output)) return "failed";
-  return output.not_verified > 0 || output.compared == 0 ? "not verified" : "passed";
-}
-
-bool HoldsIntegers(const OutputRecord& output) {
-  const auto is_integer = [](const std::string& name) {
-    const DTypeKind kind = Kind(DTypeFromName(name).value_or(DType::kUndefined));
-    return kind == DTypeKind::kSignedInt || kind == DTypeKind::kUnsignedInt;
-  };
-  return is_integer(output.dtype) && is_integer(output.other_dtype);
-}
-
-std::string FormatError(double error, const OutputRecord& output, int digits) {
-  if (!HoldsIntegers(output)) return FormatG(error, digits);
-  if (std::fabs(error) <= 0x1p53) return std::to_string(static_cast<int64_t>(error));
-  // A double has rounded it; the element that it is of has its digits.
-  const std::vector<ElementRecord>& worst = output.figures.worst;
-  const auto element = std::ranges::find(worst, error, &ElementRecord::absolute_error);
-  const bool known = element != worst.end() && !element->absolute_digits.empty();
-  return known ? element->absolute_digits : FormatG(error, digits);
-}
-
-std::string FormatRelativeError(const OutputRecord& output, int digits) {
-  if (!output.max_relative_error) return "-";
-  const bool undefined = std::isnan(*output.max_relative_error) && output.max_absolute_error &&
-                         !std::isnan(*output.max_absolute_error) && output.not_finite == 0;
-  return undefined ? "0/0" : FormatG(*output.max_relative_error, digits);
-}
-
-std::string DescribeWorstElement(const OutputRecord& output) {
-  double times = output.worst_times_tolerance;
-  if (output.bound) {
-    if (output.figures.worst.empty()) return "";
-    times = output.figures.worst.front().times_tolerance;
-  }
-  return ", the worst " +
-         (std::isinf(times) ? std::string("infinitely far") : FormatG(times, 3) + " times over");
-}
-
-std::string DescribeBound(const OutputRecord& output) {
-  if (!output.bound || !(output.bound->times_over > 1)) return "";
-  const BoundRecord& bound = *output.bound;
-  if (std::isinf(bound.times_over)) return "infinitely far over its error bound";
-  const auto decides = [&](double value, double limit) {
-    return limit > 0 && std::fabs(value) / limit >= 0.99 * bound.times_over;
-  };
-  const auto numbers = [](double value, double limit) {
-    return FormatG(std::fabs(value), 3) + " against " + FormatG(limit, 3);
-  };
-  return FormatG(bound.times_over, 3) + " times over its error bound, by " +
-         (decides(bound.rms, bound.bound)
-              ? "the root mean square error: " + numbers(bound.rms, bound.bound)
-          : decides(bound.gain, bound.gain_bound)
-              ? "the gain: " + numbers(bound.gain, bound.gain_bound)
-              : std::string("single elements"));
-}
-
 std::string DescribeFailure(const OutputRecord& output) {
   if (OutputVerdict(output) == "passed") return "";
+  if (output.average_verdict == "failed") return DescribeFailedMeans(output);
   std::vector<std::string> parts;
   if (output.tolerances_checked && output.mismatches > 0) {
     parts.push_back(CountedOf(output.mismatches, output.elements, "element") + " out of tolerance" +
@@ -341,6 +356,12 @@ std::string DescribeFailure(const OutputRecord& output) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + FirstLine(part);
   return text;
+}
+
+std::string DescribeFailure(const PairRecord& pair, const OutputRecord& output) {
+  const bool passed = OutputVerdict(output) == "passed";
+  if (!passed || OutputVerdict(pair, output) == "passed") return DescribeFailure(output);
+  return "types differ: " + output.dtype + " against " + output.other_dtype;
 }
 
 std::string ReferenceOf(const ProfileRecord& profile) {

@@ -27,8 +27,10 @@ VerdictText DecideVerdict(const RunRecord& record);
 /// "matched", "mismatched", "incomplete", "no verdict".
 std::string_view OutcomeName(Outcome outcome);
 
-/// "passed", "failed" or "not verified".
+/// "passed", "failed" or "not verified": of the values.
 std::string_view OutputVerdict(const OutputRecord& output);
+/// The same in its pair, where --same-type or --strict may fail what agrees, for its type.
+std::string_view OutputVerdict(const PairRecord& pair, const OutputRecord& output);
 
 /// On both sides.
 bool HoldsIntegers(const OutputRecord& output);
@@ -50,9 +52,11 @@ std::string DescribeWorstElement(const OutputRecord& output);
 std::string DescribeBound(const OutputRecord& output);
 
 /// Why an output did not pass, in one line: elements out of tolerance and the worst, what is over
-/// its error bound, the metrics that failed, or why nothing could be said. Empty for one that
-/// passed.
+/// its error bound, the metrics that failed, or why nothing could be said; with --check-average the
+/// means that failed. Empty for one that passed.
 std::string DescribeFailure(const OutputRecord& output);
+/// The same in its pair: the types where they are what fails.
+std::string DescribeFailure(const PairRecord& pair, const OutputRecord& output);
 
 /// Who the accuracy of a profile is measured against.
 std::string ReferenceOf(const ProfileRecord& profile);

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "record/gate_text.h"
 #include "report/text/run_summary.h"
 #include "vernier/blame_record.h"
 
@@ -34,6 +35,25 @@ TEST(DecideVerdict, AnOutputThatWasNeverComparedIsNoMatch) {
   EXPECT_EQ(DecideVerdict(record).outcome, Outcome::kIncomplete);
   EXPECT_THAT(FormatRunSummary(record, {}), HasSubstr("a vs. b: NOT VERIFIED"));
   EXPECT_THAT(FormatRunSummary(record, {}), Not(HasSubstr("PASSED")));
+}
+
+TEST(DecideVerdict, AGateWithoutSamplesIsNotKept) {
+  OutputRecord output;
+  output.name = "y";
+  output.compared = output.passed = 1;
+  RunRecord record = OnePair(output);
+  DecisionGateRecord gate;
+  gate.gate = "--max-flip-rate";
+  gate.output = "y";
+  gate.kind = "top1";
+  gate.verdict = kGateWithoutSamples;
+  record.pairs[0].decision_gates = {gate};
+  record.pairs[0].judged_by = "decisions";
+  record.exit_code = 4;
+  const VerdictText verdict = DecideVerdict(record);
+  EXPECT_EQ(verdict.outcome, Outcome::kIncomplete);
+  EXPECT_THAT(verdict.sentence, HasSubstr("Nothing was decided: --max-flip-rate"));
+  EXPECT_THAT(verdict.sentence, Not(HasSubstr("within their gates")));
 }
 
 TEST(DecideVerdict, OneSentenceHasOneBut) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/bytes/checksum.h"
 #include "record/runner_name.h"
 #include "record/side_names.h"
 
@@ -49,6 +50,18 @@ Result<Places> PlacesOf(const PairPlan& plan, const std::vector<std::string>& na
 }
 
 }  // namespace
+
+bool ComparedPair::HasOtherInputs(const FeedMarks& feeds) const {
+  if (feeds.empty() || !feeds[first] || !feeds[second]) return false;
+  return AreOfOtherValues(*feeds[first], *feeds[second]);
+}
+
+// The second side is a saved one: live runners are fed the same.
+std::string ComparedPair::DescribeOtherInputs(int64_t iteration) const {
+  return label() + ": iteration " + std::to_string(iteration) + " of '" + shown.second +
+         "' was made from other inputs than that of '" + shown.first +
+         "': give both the same --load-inputs, or the same --seed and --input-shapes";
+}
 
 Result<ComparedPairs> ComparedPairs::Find(const RunPlan& plan, std::vector<std::string> names,
                                           bool marked) {

@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "run/comparison/decision_run.h"
 #include "run/comparison/pair_matching.h"
 #include "run/comparison/pair_recorder.h"
+#include "run/comparison/streams.h"
 #include "run/steps/pair_times.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -24,6 +26,15 @@ struct ComparedPair {
   std::pair<std::string, std::string> shown = {};  ///< names of the sides, for people
   PairTimes times = {};                            ///< where iterations are steps of sequences
   PairTimes crossed = {};                          ///< of --state cross
+  PairDecisions decisions = {};                    ///< of --decision
+
+  int64_t of_other_inputs = 0;        ///< iterations, not compared for that
+  std::string why_other_inputs = {};  ///< of the first of them
+
+  /// Whether the sides of an iteration were made from inputs of the same names and types, and of
+  /// other shapes or values.
+  bool HasOtherInputs(const FeedMarks& feeds) const;
+  std::string DescribeOtherInputs(int64_t iteration) const;
 
   std::string label() const { return shown.first + " vs. " + shown.second; }
 };

@@ -1,10 +1,12 @@
-// --state cross: whether its history explains what the second side of a pair gives.
+// Of steps: whether its history explains what the second side of a pair gives (--state cross),
+// which outputs are states, and sides that took all steps at once.
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "run/comparison/comparison_run.h"
 #include "run/comparison/output_row.h"
+#include "run/steps/whole_sequence.h"
 
 namespace vernier {
 
@@ -36,6 +38,41 @@ Status ComparisonRun::AddCrossed(Pair& pair, int64_t iteration, const IterationO
                            CompareMatched(pair, iteration, outputs, sides));
   add(crossed);
   return {};
+}
+
+// What was cut from the outputs for all steps has another rank where these have no axis for what an
+// output of one step has.
+void ComparisonRun::FitWholeSequences(const Pair& pair, MatchedSides& sides) const {
+  if (steps_ == nullptr) return;
+  const bool second = steps_->axis(pair.second).has_value();
+  if (!second && !steps_->axis(pair.first)) return;
+  TensorMap parts = second ? sides.b().outputs : sides.a().outputs;
+  const TensorMap& others = second ? sides.a().outputs : sides.b().outputs;
+  for (const OutputPair& met : sides.pairing.pairs) {
+    Tensor& part = parts[second ? met.b : met.a].tensor;
+    part = AsOfOneStep(part, others[second ? met.a : met.b].tensor.dims());
+  }
+  second ? sides.ReplaceB(std::move(parts)) : sides.ReplaceA(std::move(parts));
+}
+
+// Leaves the pairs of states in the place of `sides` that are not compared at this step.
+std::vector<OutputPair> ComparisonRun::TakeStates(const Pair& pair, int64_t iteration,
+                                                  MatchedSides& sides) const {
+  std::vector<OutputPair> states;
+  if (steps_ == nullptr || steps_->plan().compare_state || scripts_.comparison != nullptr) {
+    return states;
+  }
+  const StepPosition position = steps_->timeline().Of(iteration);
+  if (position.step == 0 || position.last()) return states;
+  std::vector<OutputPair> others;
+  for (const OutputPair& outputs : sides.pairing.pairs) {
+    const bool state = steps_->IsState(pair.first, sides.a().outputs[outputs.a].name) ||
+                       steps_->IsState(pair.second, sides.b().outputs[outputs.b].name);
+    (state ? states : others).push_back(outputs);
+  }
+  if (others.empty()) return others;
+  sides.pairing.pairs = std::move(others);
+  return states;
 }
 
 }  // namespace vernier

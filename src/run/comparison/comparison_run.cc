@@ -45,7 +45,10 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
       bounds_(parts.bounds),
       detail_(observer.DetailWanted()),
       rows_(parts.rows),
+      shard_(parts.shard),
       steps_(parts.steps),
+      judge_(JudgeOf(plan)),
+      positions_(parts.positions),
       names_(std::move(pairs.names)),
       marked_(pairs.marked),
       pairs_(std::move(pairs.pairs)),
@@ -63,6 +66,7 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
   }
   const bool crosses = steps_ != nullptr && steps_->plan().state == StateSource::kCross;
   if (crosses && parts.live != nullptr) crossing_.emplace(*parts.live);
+  for (Pair& pair : pairs_) pair.decisions = PairDecisions(plan.decisions);
 }
 
 Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) {
@@ -109,15 +113,15 @@ Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t i
                                                      const MatchedSides& sides,
                                                      IterationComparison comparison) {
   ErrorBounds bounds = *detail_.bounds;
-  std::vector<std::string> over, over_second;
+  std::vector<OutputToHear> over, over_second;
   for (const OutputComparison& output : comparison.outputs) {
     const FunctionResult* simple = output.Find(CompareFunction::kSimple);
     const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
     const ErrorBound* bound = bounds.Find(output.a_name);
     const bool failed = data != nullptr && data->bound && !data->bound->passed;
     if (!failed || bound == nullptr || bound->element > 0 || bound->rms == 0) continue;
-    over.push_back(output.a_name);
-    over_second.push_back(output.b_name);
+    over.push_back({output.a_name, bound->roundoff});
+    over_second.push_back({output.b_name, bound->roundoff});
   }
   bool any = false;
   for (const size_t stream : {pair.first, pair.second}) {
@@ -127,7 +131,7 @@ Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t i
     bool repeat = true;
     for (size_t i = 0; i < over.size(); ++i) {
       repeat &= heard[i].repeats;
-      any |= TakeHeard(names_[stream], over[i], heard[i], bounds);
+      any |= TakeHeard(names_[stream], over[i].name, heard[i], bounds);
     }
     // Of what does not repeat itself the other runner may know the condition.
     if (repeat) break;
@@ -139,39 +143,51 @@ Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t i
   return again;
 }
 
-Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs) {
+Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs, FeedMarks feeds) {
   if (ValidatesFirst() && !Validate(iteration, outputs)) return false;
+  const IterationOutputs given = OutputsToDecide(outputs);
   VERNIER_TRY(Postprocess(iteration, outputs));
   if (!ValidatesFirst() && !Validate(iteration, outputs)) return false;
-  VERNIER_ASSIGN_OR_RETURN(const bool settled, LookAt(outputs));
+  VERNIER_ASSIGN_OR_RETURN(const bool settled, LookAt(outputs, feeds));
   if (!settled && may_keep_) {
-    kept_.push_back({iteration, outputs, bounds_ == nullptr ? TensorMap() : bounds_->last_feed()});
+    kept_.push_back({iteration, outputs, given, std::move(feeds),
+                     bounds_ == nullptr ? TensorMap() : bounds_->last_feed(), flip_feed_});
     return true;
   }
   VERNIER_ASSIGN_OR_RETURN(const bool go_on, CompareKept());
-  return go_on ? CompareNow(iteration, outputs) : Result<bool>(false);
+  return go_on ? CompareNow(iteration, outputs, given, feeds) : Result<bool>(false);
 }
 
 Result<bool> ComparisonRun::CompareKept() {
   const std::vector<Kept> kept = std::exchange(kept_, {});
   if (kept.empty() || stopped_) return !stopped_;
   const TensorMap last_feed = bounds_ == nullptr ? TensorMap() : bounds_->last_feed();
+  const TensorMap flip_feed = flip_feed_;
   const int64_t last = bounds_ == nullptr ? 0 : bounds_->last_iteration();
   bool go_on = true;
   for (const Kept& one : kept) {
     if (bounds_ != nullptr) bounds_->KeepFeed(one.feed, one.iteration);
-    VERNIER_ASSIGN_OR_RETURN(go_on, CompareNow(one.iteration, one.outputs));
+    flip_feed_ = one.flip_feed;
+    VERNIER_ASSIGN_OR_RETURN(go_on, CompareNow(one.iteration, one.outputs, one.given, one.marks));
     if (!go_on) break;
   }
   if (bounds_ != nullptr) bounds_->KeepFeed(last_feed, last);
+  flip_feed_ = flip_feed;
   return go_on;
 }
 
+std::string ComparisonRun::DescribeOtherInputs(int64_t iteration, const FeedMarks& feeds) const {
+  for (const Pair& pair : pairs_) {
+    if (pair.HasOtherInputs(feeds)) return pair.DescribeOtherInputs(iteration);
+  }
+  return "";
+}
+
 // Whether the pairs of all runners are known.
-Result<bool> ComparisonRun::LookAt(const IterationOutputs& outputs) {
+Result<bool> ComparisonRun::LookAt(const IterationOutputs& outputs, const FeedMarks& feeds) {
   bool settled = true, all = true;
   for (Pair& pair : pairs_) {
-    if (!outputs[pair.first] || !outputs[pair.second]) {
+    if (!outputs[pair.first] || !outputs[pair.second] || pair.HasOtherInputs(feeds)) {
       all = false;
       continue;
     }
@@ -202,6 +218,7 @@ Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iter
   VERNIER_ASSIGN_OR_RETURN(
       MatchedSides sides,
       pair.matching.Match(*outputs[pair.first], *outputs[pair.second], detail_.device));
+  FitWholeSequences(pair, sides);
   if (bounds_ != nullptr) {
     detail_.bounds = &bounds_->For(pair.first, pair.second, sides.a().outputs, sides.b().outputs,
                                    sides.RenamedPairs());
@@ -221,26 +238,6 @@ Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iter
   return comparison;
 }
 
-// Leaves the pairs of states in the place of `sides` that are not compared at this step.
-std::vector<OutputPair> ComparisonRun::TakeStates(const Pair& pair, int64_t iteration,
-                                                  MatchedSides& sides) const {
-  std::vector<OutputPair> states;
-  if (steps_ == nullptr || steps_->plan().compare_state || scripts_.comparison != nullptr) {
-    return states;
-  }
-  const StepPosition position = steps_->timeline().Of(iteration);
-  if (position.step == 0 || position.last()) return states;
-  std::vector<OutputPair> others;
-  for (const OutputPair& outputs : sides.pairing.pairs) {
-    const bool state = steps_->IsState(pair.first, sides.a().outputs[outputs.a].name) ||
-                       steps_->IsState(pair.second, sides.b().outputs[outputs.b].name);
-    (state ? states : others).push_back(outputs);
-  }
-  if (others.empty()) return others;
-  sides.pairing.pairs = std::move(others);
-  return states;
-}
-
 Result<IterationComparison> ComparisonRun::CompareMatched(const Pair& pair, int64_t iteration,
                                                           const IterationOutputs& outputs,
                                                           const MatchedSides& sides) {
@@ -253,19 +250,8 @@ Result<IterationComparison> ComparisonRun::CompareMatched(const Pair& pair, int6
   return HearAgain(pair, iteration, outputs, sides, std::move(comparison));
 }
 
-Status ComparisonRun::AddRows(Pair& pair, int64_t iteration,
-                              const IterationComparison& comparison) {
-  std::vector<OutputRow> rows = pair.recorder.Add(comparison);
-  int64_t step = 0;
-  if (steps_ != nullptr) {
-    const StepPosition position = steps_->timeline().Of(iteration);
-    pair.times.Add(position, comparison, rows);
-    step = position.step;
-  }
-  return rows_ == nullptr ? Status() : rows_->Add(iteration, step, pair.label(), std::move(rows));
-}
-
-Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs& outputs) {
+Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs& outputs,
+                                       const IterationOutputs& given, const FeedMarks& feeds) {
   if (!started_) {
     std::vector<RunnerPair> started;
     for (const Pair& pair : pairs_) started.emplace_back(names_[pair.first], names_[pair.second]);
@@ -273,19 +259,32 @@ Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs
     started_ = true;
   }
   observer_->IterationStarted(iteration);
+  SetPositions(iteration);
   for (Pair& pair : pairs_) {
     if (!outputs[pair.first] || !outputs[pair.second]) continue;
+    if (pair.HasOtherInputs(feeds)) {
+      if (pair.of_other_inputs++ == 0) pair.why_other_inputs = pair.DescribeOtherInputs(iteration);
+      continue;
+    }
     VERNIER_ASSIGN_OR_RETURN(const IterationComparison comparison,
                              CompareSides(pair, iteration, outputs));
-    VERNIER_TRY(AddRows(pair, iteration, comparison));
+    if (positions_ != nullptr) VERNIER_TRY(positions_->CheckFit(comparison));
+    // What is post-processed has bounds of its own.
+    VERNIER_ASSIGN_OR_RETURN(std::vector<DecisionRow> decisions,
+                             given.empty() ? DecidePair(pair, iteration, outputs, &comparison)
+                                           : DecidePair(pair, iteration, given, nullptr));
+    VERNIER_TRY(AddRows(pair, iteration, comparison, std::move(decisions)));
     if (crossing_) VERNIER_TRY(AddCrossed(pair, iteration, outputs, comparison));
     observer_->PairCompared(comparison);
-    if (plan_->compare.fail_fast && !comparison.passed()) stopped_ = true;
+    // What a shard's others have found before that is not known here: `merge` ends there.
+    const bool may_end = plan_->compare.fail_fast && JudgesElements() && shard_ == nullptr;
+    if (may_end && !comparison.passed()) stopped_ = true;
     // Polygraphy gives up where nothing has a counterpart; we go on and say so at the end.
     if (plan_->lenient && !comparison.compared_something()) stopped_ = invalid_ = true;
-    if (stopped_) return false;
+    if (stopped_) break;
   }
-  return true;
+  KeepFlips(iteration);
+  return !stopped_;
 }
 
 namespace {
@@ -359,9 +358,11 @@ bool ComparisonRun::Validate(int64_t iteration, const IterationOutputs& outputs)
 void ComparisonRun::Disbelieve(size_t first) {
   invalid_ = false;
   invalid_output_.clear();
+  flips_ = {};
   for (Pair& pair : pairs_) {
     if (std::max(pair.first, pair.second) < first) continue;
     pair.recorder = PairRecorder(names_[pair.first], names_[pair.second], Charts::kNone);
+    pair.decisions = PairDecisions(plan_->decisions);
     pair.believed = false;
   }
 }

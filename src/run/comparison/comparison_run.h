@@ -15,12 +15,15 @@
 #include "compare/comparison.h"
 #include "run/comparison/compared_pairs.h"
 #include "run/comparison/pair_error_bounds.h"
+#include "run/comparison/position_feeds.h"
 #include "run/comparison/second_hearing.h"
 #include "run/comparison/state_crossing.h"
 #include "run/comparison/streams.h"
 #include "run/exit_code.h"
 #include "run/run_observer.h"
+#include "run/saved/flip_feeds.h"
 #include "run/saved/row_writer.h"
+#include "run/shards/shard_writer.h"
 #include "run/steps/pair_times.h"
 #include "run/steps/step_states.h"
 #include "util/thread_pool.h"
@@ -49,10 +52,12 @@ struct ComparisonParts {
   /// measured with them, and what the reference gives with the candidate's state. Without, those
   /// bounds stay as they are.
   LiveRuns* live = nullptr;
-  RowWriter* rows = nullptr;  ///< keeps the rows of all pairs under their labels
+  RowWriter* rows = nullptr;     ///< keeps the rows of all pairs under their labels
+  ShardWriter* shard = nullptr;  ///< keeps what `vernier merge` folds
   /// Iterations are steps of sequences: outputs that are fed back are compared at the first, the
   /// last and the first bad step of each, unless the plan wants them all, or there are no others.
   const StepStates* steps = nullptr;
+  PositionFeeds* positions = nullptr;  ///< what iterations were fed, for --compare logits
   /// Compare() returns kCancelled once it is set: after the output at hand, not after the
   /// iteration.
   const std::atomic<int>* interrupted = nullptr;
@@ -72,12 +77,29 @@ class ComparisonRun {
 
   /// Post-processes and compares one iteration. False when --fail-fast ends the run. An iteration
   /// that does not show yet which outputs belong together is kept, with three more at most, and
-  /// compared with the next, or by CompareKept(). kInvalidArgument for --map-outputs that do not
-  /// fit.
-  Result<bool> Compare(int64_t iteration, IterationOutputs& outputs);
+  /// compared with the next, or by CompareKept(). A pair whose sides were made from other inputs,
+  /// by `feeds`, is left out, which Finish() reports. kInvalidArgument for --map-outputs that do
+  /// not fit.
+  Result<bool> Compare(int64_t iteration, IterationOutputs& outputs, FeedMarks feeds = {});
+
+  /// Which pair of an iteration has sides that were made from other inputs, and what to do: of the
+  /// first such pair; empty where there is none.
+  std::string DescribeOtherInputs(int64_t iteration, const FeedMarks& feeds) const;
+
+  /// The next iteration of the pair number `place`, which a shard compared: it is folded as if it
+  /// had been compared here. False when --fail-fast ends the run. kMalformed, kIo.
+  Result<bool> Fold(size_t place, int64_t iteration, const ShardPair& kept);
+
+  const std::vector<ComparedPair>& pairs() const { return pairs_; }
 
   /// Compares what was kept. To be called after the last iteration.
   Result<bool> CompareKept();
+
+  /// Before Compare(), for --save-flips: what the iteration is made from.
+  void KeepFeed(const TensorMap& feed);
+
+  /// Writes the file of --save-flips and adds it to `run.saved`; where nothing flips, a note. kIo.
+  Status SaveFlips(RunRecord& run) const;
 
   /// --validate on all outputs of an iteration, after everything was compared. Each that is invalid
   /// adds a sentence. Post-processes them, as far as that cannot hide what they hold.
@@ -87,6 +109,10 @@ class ComparisonRun {
 
   /// --fail-fast or an invalid output has ended the comparisons.
   bool stopped() const { return stopped_; }
+
+  /// Before Compare(): what live runners are fed; `steps` (may be null) gave it. Errors as
+  /// PositionFeeds::Note.
+  Status NoteFeed(int64_t iteration, const TensorMap& feed, const StepSequence* steps);
 
   bool has_pairs() const { return !pairs_.empty(); }
 
@@ -105,21 +131,41 @@ class ComparisonRun {
   struct Kept {
     int64_t iteration;
     IterationOutputs outputs;
+    IterationOutputs given;  // see OutputsToDecide
+    FeedMarks marks;
     TensorMap feed;
+    TensorMap flip_feed;
   };
 
   bool Validate(int64_t iteration, const IterationOutputs& outputs);
-  Result<bool> LookAt(const IterationOutputs& outputs);
+  Result<bool> LookAt(const IterationOutputs& outputs, const FeedMarks& feeds);
   Status CheckMapsUsed() const;
-  Result<bool> CompareNow(int64_t iteration, const IterationOutputs& outputs);
+  void SetPositions(int64_t iteration);
+  Result<bool> CompareNow(int64_t iteration, const IterationOutputs& outputs,
+                          const IterationOutputs& given, const FeedMarks& feeds);
+  IterationOutputs OutputsToDecide(const IterationOutputs& outputs) const;
+  Result<std::vector<DecisionRow>> DecidePair(Pair& pair, int64_t iteration,
+                                              const IterationOutputs& outputs,
+                                              const IterationComparison* comparison);
+  void JudgeDecisions(const Pair& pair, PairRecord& record, RunFaults& faults,
+                      RunRecord& run) const;
+  void LeaveOutStates(const Pair& pair, MatchedSides& sides) const;
+  void JudgeUndecided(const Pair& pair, PairRecord& record, RunFaults& faults,
+                      std::vector<std::string>& sentences) const;
+  void KeepFlips(int64_t iteration);
+  bool JudgesElements() const { return judge_ != JudgeRule::kDecisions; }
   Result<IterationComparison> CompareSides(Pair& pair, int64_t iteration,
                                            const IterationOutputs& outputs);
+  void FitWholeSequences(const Pair& pair, MatchedSides& sides) const;
   std::vector<OutputPair> TakeStates(const Pair& pair, int64_t iteration,
                                      MatchedSides& sides) const;
   Result<IterationComparison> CompareMatched(const Pair& pair, int64_t iteration,
                                              const IterationOutputs& outputs,
                                              const MatchedSides& sides);
-  Status AddRows(Pair& pair, int64_t iteration, const IterationComparison& comparison);
+  Status AddRows(Pair& pair, int64_t iteration, const IterationComparison& comparison,
+                 std::vector<DecisionRow> decisions);
+  Status KeepRow(const Pair& pair, int64_t iteration, int64_t step, std::vector<OutputRow> rows,
+                 std::vector<DecisionRow> decisions);
   Status AddCrossed(Pair& pair, int64_t iteration, const IterationOutputs& outputs,
                     const IterationComparison& comparison);
   Status PostprocessOne(int64_t iteration, IterationResult& side);
@@ -133,6 +179,10 @@ class ComparisonRun {
                                    RunFaults& faults, std::vector<std::string>& sentences);
   void RejectRetyped(const Pair& pair, PairRecord& record, RunFaults& faults,
                      std::vector<std::string>& sentences) const;
+  static void AddOtherInputs(const Pair& pair, RunFaults& faults,
+                             std::vector<std::string>& sentences);
+  void AddGivenUp(const Pair& pair, const PairRecord& record, RunFaults& faults,
+                  std::vector<std::string>& sentences) const;
   void AddUnverified(const Pair& pair, RunFaults& faults,
                      std::vector<std::string>& sentences) const;
   void AddLeftOut(const PairRecord& record, const std::string& who, RunFaults& faults,
@@ -156,7 +206,12 @@ class ComparisonRun {
   std::optional<StateCrossing> crossing_;
   ComparisonDetail detail_;
   RowWriter* rows_;
+  ShardWriter* shard_;
   const StepStates* steps_;
+  JudgeRule judge_;
+  TensorMap flip_feed_;  ///< of the iteration at hand, where flips are saved
+  FlipFeeds flips_;
+  PositionFeeds* positions_;
   std::vector<std::string> names_;
   bool marked_;
   std::vector<Pair> pairs_;

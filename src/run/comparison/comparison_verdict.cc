@@ -35,13 +35,16 @@ std::vector<std::string> Union(std::vector<std::string> names,
 }
 
 // Means are what counts then, not what single iterations failed.
-void KeepFailedMeans(const ComparisonTally& tally, PairRecord& record) {
+void KeepMeans(const ComparisonTally& tally, PairRecord& record) {
   const Result<std::vector<OutputAverage>> averages = tally.Averages();
   if (!averages.ok()) return;
   for (const OutputAverage& average : *averages) {
     const auto output = std::ranges::find(record.outputs, average.name, &OutputRecord::name);
     if (output == record.outputs.end()) continue;
     output->failed_gates.clear();
+    output->average_verdict = average.differs()  ? "failed"
+                              : average.passed() ? "passed"
+                                                 : "not verified";
     for (const AverageResult& mean : average.functions) {
       if (mean.passed || mean.not_verified) continue;
       GateRecord gate = {std::string(CompareFunctionName(mean.function)), "failed", "", {}, {}};
@@ -116,12 +119,15 @@ void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage co
       observer_->PairFinished({names_[pair.first], names_[pair.second]}, pair.recorder.tally());
     }
     const bool passed = JudgePair(pair);
-    if (!passed) faults.mismatch = true;
+    if (!passed && JudgesElements()) faults.mismatch = true;
     if (plan_->compare.check_average) {
       records.back().average_passed = passed;
-      KeepFailedMeans(pair.recorder.tally(), records.back());
+      KeepMeans(pair.recorder.tally(), records.back());
     }
     const bool before = std::exchange(faults.incomplete, false);
+    JudgeDecisions(pair, records.back(), faults, run);
+    AddOtherInputs(pair, faults, run.faults);
+    AddGivenUp(pair, records.back(), faults, run.faults);
     AddUnverified(pair, faults, run.faults);
     AddHiddenNans(pair, faults, run.faults);
     if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
@@ -148,6 +154,27 @@ void ComparisonRun::AddTimes(const Pair& pair, PairRecord& record) const {
     output.time->fed_back =
         steps_->IsState(pair.first, output.name) || steps_->IsState(pair.second, output.other_name);
   }
+}
+
+// Their differences say nothing of the runners.
+void ComparisonRun::AddOtherInputs(const Pair& pair, RunFaults& faults,
+                                   std::vector<std::string>& sentences) {
+  if (pair.of_other_inputs == 0) return;
+  faults.incomplete = true;
+  const int64_t more = pair.of_other_inputs - 1;
+  sentences.push_back(pair.why_other_inputs +
+                      (more > 0 ? "; so was " + Counted(more, "more iteration") : ""));
+}
+
+// As in Polygraphy: what agreed before does not make that a pass.
+void ComparisonRun::AddGivenUp(const Pair& pair, const PairRecord& record, RunFaults& faults,
+                               std::vector<std::string>& sentences) const {
+  const bool given_up = plan_->lenient && invalid_output_.empty() && stopped_;
+  if (!given_up || !pair.recorder.compared_nothing() || record.outputs.empty()) return;
+  faults.incomplete = true;
+  sentences.push_back(pair.label() + ": the comparison ended at iteration " +
+                      std::to_string(pair.recorder.tally().iterations() - 1) +
+                      ", in which no output is on both sides");
 }
 
 // What could not be measured has neither passed nor failed: the run is not what was asked for.
@@ -258,12 +285,13 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
     add("neither side has an output to compare in " +
         CountedOf(empty, record.expected_iterations, "iteration"));
   }
-  const bool none = record.compared_iterations + empty == 0;
+  const int64_t seen = record.compared_iterations + empty + pair.of_other_inputs;
+  const bool none = seen == 0;
   // Polygraphy passes that. Who runs a model may ask for it (--iterations 0), who compares does
   // not.
   if (plan_->lenient && plan_->runners.empty() && none) add("no iteration was compared");
   if (plan_->lenient) return;
-  if (record.compared_iterations + empty < record.expected_iterations) {
+  if (seen < record.expected_iterations) {
     add((record.compared_iterations > 0 ? "only " : "") +
         CountedOf(record.compared_iterations, record.expected_iterations, "iteration") +
         " could be compared" +

@@ -53,7 +53,18 @@ LogitsRecord MakeLogitsRecord(const LogitsResult& logits, bool passed) {
           .flip_margin_max = measures.flip_margin_most,
           .flip_max_position = PositionOf(measures.flip_row, logits),
           .top_k = measures.top_k,
-          .top_k_share = ShareOfPositions(measures.equal_sets, measures.compared)};
+          .top_k_share = ShareOfPositions(measures.equal_sets, measures.compared),
+          .excluded = measures.excluded};
+}
+
+TokensRecord MakeTokensRecord(const TokenLosses& losses) {
+  return {.tokens = losses.count(),
+          .impossible = losses.impossible(),
+          .first_perplexity = losses.first_perplexity(),
+          .second_perplexity = losses.second_perplexity(),
+          .ratio = losses.ratio(),
+          .ratio_error = losses.ratio_error().value_or(kUnknownLogit),
+          .probability_rms = losses.probability_rms()};
 }
 
 }  // namespace vernier

@@ -8,4 +8,7 @@ namespace vernier {
 
 LogitsRecord MakeLogitsRecord(const LogitsResult& logits, bool passed);
 
+/// The numbers of `losses`; what they are of is left empty.
+TokensRecord MakeTokensRecord(const TokenLosses& losses);
+
 }  // namespace vernier

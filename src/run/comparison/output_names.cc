@@ -34,8 +34,12 @@ NamedOutputs NamedByPolygraphy(const RunPlan& plan) {
   return named;
 }
 
-NamedOutputs NamedByUs(const CompareOptions& compare) {
+NamedOutputs NamedByUs(const CompareOptions& compare, const DecisionOptions& decisions) {
   NamedOutputs named;
+  for (const DecisionPlan& decision : decisions.decisions) {
+    if (!decision.output.empty()) named.emplace_back("--decision", decision.output);
+  }
+  AddNames("--max-flip-rate", decisions.max_flip_rate, named);
   AddNames("--tolerance", compare.tolerance, named);
   AddNames("--compare logits", compare.logits_axis, named);
   AddNames("--logits-kl-threshold", compare.logits_kl_threshold, named);
@@ -68,7 +72,7 @@ std::string WhatIsMissing(const NamedOutputs& named, std::span<const std::string
 
 Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& outputs,
                         std::span<const std::string> wholes) {
-  NamedOutputs theirs = NamedByPolygraphy(plan), ours = NamedByUs(plan.compare);
+  NamedOutputs theirs = NamedByPolygraphy(plan), ours = NamedByUs(plan.compare, plan.decisions);
   for (const MetricRow* metric : MetricsByOrigin()) {
     AddNames(metric->flag, plan.compare.thresholds[metric->function],
              metric->is_ours() ? ours : theirs);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 #include <utility>
+#include <variant>
 
 #include "run/comparison/logits_figures.h"
 
@@ -81,12 +82,14 @@ int64_t CountNotFinite(const SimpleResult& simple, const OutputComparison& outpu
 }
 
 // Did the shapes or the types keep every function from looking at it?
+bool FoundNothing(const FunctionResult& function) {
+  return function.shapes_differ || function.verdict == Verdict::kFailed ||
+         (function.verdict == Verdict::kNotVerified &&
+          std::holds_alternative<std::monostate>(function.data));
+}
+
 bool HasNoNumbers(const OutputComparison& output) {
-  return !output.functions.empty() && std::all_of(output.functions.begin(), output.functions.end(),
-                                                  [](const FunctionResult& function) {
-                                                    return function.shapes_differ ||
-                                                           function.verdict == Verdict::kFailed;
-                                                  });
+  return !output.functions.empty() && std::ranges::all_of(output.functions, FoundNothing);
 }
 
 const SimpleResult* SimpleOf(const OutputComparison& output) {

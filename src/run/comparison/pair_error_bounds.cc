@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "model/onnx/weight_types.h"
 #include "model/rounding/error_growth.h"
 #include "util/number_text.h"
 #include "vernier/compare_options.h"
@@ -13,10 +14,11 @@
 namespace vernier {
 namespace {
 
+// Weights that are rounded to float16 or bfloat16 err alike wherever they are used, so their errors
+// do not average as the prediction has it.
+constexpr double kShortTimes = 1.5;
 // A difference of one step after a quantiser may meet others on the way through sums.
 constexpr double kElementSteps = 4;
-// The root mean square of few elements varies: by so many standard deviations of its own.
-constexpr double kSampleDeviations = 3;
 // Where flips may have reached a larger share of the elements, the others tell nothing.
 constexpr double kMostReached = 0.9;
 // Where the other errors are so large beside a step, their tails look like flips.
@@ -52,9 +54,7 @@ DType CoarsestOf(std::string_view precision) {
 
 DType CoarsestOf(const OnnxModel& model) {
   DType coarsest = DType::kUndefined;
-  for (const OnnxTensor& tensor : model.graph().initializers) {
-    if (Kind(tensor.dtype) == DTypeKind::kFloat) coarsest = Coarser(coarsest, tensor.dtype);
-  }
+  for (const DType dtype : FloatWeightTypes(model)) coarsest = Coarser(coarsest, dtype);
   return coarsest;
 }
 
@@ -69,6 +69,7 @@ RunnerArithmetic ArithmeticOf(const LiveRunner& runner) {
     arithmetic = {DType::kFloat32, true};
   }
 #endif
+  arithmetic.floats_within = runner.plan().backend != "onnxruntime";
   return arithmetic;
 }
 
@@ -146,7 +147,10 @@ ErrorBound MakeBound(const ErrorPrediction& prediction, const Tensor& tensor, bo
     // Even what is only copied may lose its subnormal numbers.
     const double floor = std::min(UnitRoundoff(PartOf(dtype)), UnitRoundoff(DType::kFloat32));
     const auto count = static_cast<double>(std::max<int64_t>(tensor.element_count(), 1));
-    bound.rms = std::max(prediction.rms * (1 + kSampleDeviations / std::sqrt(2 * count)), floor);
+    bound.roundoff = UnitRoundoff(prediction.coarsest);
+    const bool is_short = bound.roundoff > UnitRoundoff(DType::kFloat32);
+    const double varies = 1 + kSampleDeviations / std::sqrt(2 * count);
+    bound.rms = std::max(prediction.rms * varies * (is_short ? kShortTimes : 1), floor);
     bound.element = kElementSteps * prediction.step;
     bound.absolute = prediction.absolute;
     bound.rectified = prediction.rectified;
@@ -237,7 +241,10 @@ RunnerArithmetic PairErrorBounds::ArithmeticOn(const RunnerGraph& graph, const R
   // "As in its model" is as in this one where both have the same types.
   const bool own = graph.model == nullptr || graph.model_coarsest == owner.model_coarsest ||
                    graph.arithmetic.computes_in != DType::kUndefined;
-  if (rounded || !own) arithmetic = RunnerArithmetic{graph.model_coarsest, false};
+  if (rounded || !own) {
+    arithmetic.computes_in = graph.model_coarsest;
+    arithmetic.copies_in_own_type = false;
+  }
   arithmetic.unquantised = graph.has_quantisers == false && owner.has_quantisers == true;
   return arithmetic;
 }

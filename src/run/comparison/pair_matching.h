@@ -76,6 +76,18 @@ class PairMatching {
   /// on lines of their own; empty where nothing is to be said.
   std::string Advice(const PairRecord& record) const;
 
+  /// Were values looked at, which other iterations might have decided otherwise?
+  bool by_value() const {
+    return matcher_ && (!matcher_->errors().empty() || !matcher_->table().empty());
+  }
+
+  /// What matching found elsewhere, for AddTo() and swap(): of swaps the first that is known stays.
+  void TakeFound(const std::vector<std::string>& left_out, const std::string& swap) {
+    left_out_ = left_out;
+    if (swap_.empty()) swap_ = swap;
+  }
+  const std::vector<std::string>& left_out() const { return left_out_; }
+
   /// That outputs are swapped, one sentence; empty: they are not.
   const std::string& swap() const { return swap_; }
 

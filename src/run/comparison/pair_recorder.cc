@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "compare/metric_table.h"
+#include "run/comparison/logits_figures.h"
 #include "run/comparison/output_figures.h"
 #include "run/comparison/output_row.h"
 
@@ -91,8 +92,8 @@ double Badness(const OutputComparison& output, const OutputRow& row) {
 
 // Keeps the numbers of the worst iteration: the first that failed, or a later one that is further
 // out of tolerance.
-void KeepWorst(const OutputComparison& output, const OutputRow& row, int64_t iteration,
-               OutputRecord& record, double& kept_ratio, Charts charts) {
+void KeepWorst(const OutputComparison& output, const OutputRow& row, OutputRecord& record,
+               double& kept_ratio, const std::function<OutputFigures()>& figures) {
   const bool first = record.figures.gates.empty();
   const bool failed_before = std::any_of(record.figures.gates.begin(), record.figures.gates.end(),
                                          [](const GateRecord& g) { return g.verdict != "passed"; });
@@ -100,7 +101,7 @@ void KeepWorst(const OutputComparison& output, const OutputRow& row, int64_t ite
   const double ratio = Badness(output, row);
   const bool worse = fails == failed_before ? ratio > kept_ratio : fails;
   if (!first && !worse) return;
-  record.figures = MakeFigures(output, iteration, charts);
+  record.figures = figures();
   kept_ratio = ratio;
 }
 
@@ -133,7 +134,16 @@ PairRecorder::PairRecorder(std::string first, std::string second, Charts charts)
   record_.second = std::move(second);
 }
 
-std::vector<OutputRow> PairRecorder::Add(const IterationComparison& comparison) {
+std::vector<OutputRow> PairRecorder::Add(const IterationComparison& comparison, int64_t index) {
+  std::vector<OutputRow> rows;
+  for (const OutputComparison& output : comparison.outputs) rows.push_back(MakeOutputRow(output));
+  Fold(comparison, rows,
+       [&](size_t place) { return MakeFigures(comparison.outputs[place], index, charts_); });
+  return rows;
+}
+
+void PairRecorder::Fold(const IterationComparison& comparison, std::span<const OutputRow> rows,
+                        const FiguresOf& figures_of) {
   tally_.Add(comparison);
   AddNew(comparison.pairing.left_only, record_.only_in_first);
   AddNew(comparison.pairing.right_only, record_.only_in_second);
@@ -141,15 +151,13 @@ std::vector<OutputRow> PairRecorder::Add(const IterationComparison& comparison) 
   AddNew(OnlyForLogits(comparison), record_.not_logits);
   compared_nothing_ |= !comparison.compared_something();
   empty_iterations_ += comparison.empty() ? 1 : 0;
-  std::vector<OutputRow> rows;
-  for (const OutputComparison& output : comparison.outputs) {
-    rows.push_back(MakeOutputRow(output));
-    AddOutput(output, rows.back());
+  for (size_t place = 0; place < comparison.outputs.size(); ++place) {
+    AddOutput(comparison.outputs[place], rows[place], [&] { return figures_of(place); });
   }
-  return rows;
 }
 
-void PairRecorder::AddOutput(const OutputComparison& output, const OutputRow& row) {
+void PairRecorder::AddOutput(const OutputComparison& output, const OutputRow& row,
+                             const std::function<OutputFigures()>& figures) {
   auto found = std::find_if(record_.outputs.begin(), record_.outputs.end(),
                             [&](const OutputRecord& o) { return o.name == output.a_name; });
   if (found == record_.outputs.end()) {
@@ -163,8 +171,25 @@ void PairRecorder::AddOutput(const OutputComparison& output, const OutputRow& ro
   FoldRow(row, *found);
   const auto index = static_cast<size_t>(found - record_.outputs.begin());
   kept_ratios_.resize(record_.outputs.size());
+  AddTokens(output, index);
   KeepFailedGates(output, *found);
-  KeepWorst(output, row, tally_.iterations() - 1, *found, kept_ratios_[index], charts_);
+  KeepWorst(output, row, *found, kept_ratios_[index], figures);
+}
+
+// Over all iterations, unlike what else there is of logits.
+void PairRecorder::AddTokens(const OutputComparison& output, size_t index) {
+  losses_.resize(record_.outputs.size());
+  const FunctionResult* const result = output.Find(CompareFunction::kLogits);
+  const auto* const logits = result == nullptr ? nullptr : std::get_if<LogitsResult>(&result->data);
+  if (logits == nullptr || (logits->tokens.tokens.empty() && logits->tokens.mask.empty())) return;
+  std::optional<TokensRecord>& kept = record_.outputs[index].tokens;
+  const TokensRecord before = kept.value_or(TokensRecord());
+  losses_[index].Append(logits->measures.tokens);
+  kept = MakeTokensRecord(losses_[index]);
+  kept->source = logits->tokens.tokens.empty() ? before.source : logits->tokens.tokens;
+  kept->mask = logits->tokens.mask.empty() ? before.mask : logits->tokens.mask;
+  kept->positions = before.positions + logits->measures.positions;
+  kept->excluded = before.excluded + logits->measures.excluded;
 }
 
 bool PairRecorder::vacuous() const {

@@ -1,11 +1,15 @@
 // What the record keeps of the comparisons of one pair of runners.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "compare/tally.h"
+#include "kernels/token_losses.h"
 #include "run/comparison/output_figures.h"
 #include "vernier/row_record.h"
 #include "vernier/run_record.h"
@@ -19,8 +23,18 @@ class PairRecorder {
  public:
   PairRecorder(std::string first, std::string second, Charts charts);
 
-  /// Folds the next iteration, of which the rows of its outputs are given back.
-  std::vector<OutputRow> Add(const IterationComparison& comparison);
+  /// Folds the next iteration, which has this index, and gives the rows of its outputs.
+  std::vector<OutputRow> Add(const IterationComparison& comparison, int64_t index);
+
+  /// The same of an iteration whose rows are there already, one for each output: of the comparison
+  /// neither tensors nor measures are looked at. `figures_of` gives those of an output, by its
+  /// place, where the iteration is the worst so far.
+  using FiguresOf = std::function<OutputFigures(size_t place)>;
+  void Fold(const IterationComparison& comparison, std::span<const OutputRow> rows,
+            const FiguresOf& figures_of);
+
+  /// What was folded so far, without what Finish() adds.
+  const PairRecord& record() const { return record_; }
 
   const ComparisonTally& tally() const { return tally_; }
 
@@ -39,12 +53,15 @@ class PairRecorder {
   bool vacuous() const;
 
  private:
-  void AddOutput(const OutputComparison& output, const OutputRow& row);
+  void AddOutput(const OutputComparison& output, const OutputRow& row,
+                 const std::function<OutputFigures()>& figures);
+  void AddTokens(const OutputComparison& output, size_t index);
 
   Charts charts_;
   ComparisonTally tally_;
   PairRecord record_;
   std::vector<double> kept_ratios_;  ///< by output: times over in the iteration kept
+  std::vector<TokenLosses> losses_;  ///< by output
   bool compared_nothing_ = false;
   int64_t empty_iterations_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compare/error_bound.h"
+#include "model/rounding/unit_roundoff.h"
 #include "run/feeds/nudged_floats.h"
 
 namespace vernier {
@@ -13,8 +14,17 @@ constexpr uint64_t kHearingDraws = 3;
 // A well-conditioned network moves by no more, and its bound has room for it.
 constexpr double kFewRoundoffs = 8;
 
-// By how many roundoffs an output has moved, relative to its scale. 0 where the two cannot be
-// compared, and where that is no finite number.
+// The coarsest roundoff before an output and of itself: what moves a short type at all moves it by
+// one of its own steps.
+double CoarsestBefore(const std::string& name, const TensorMap& made, double of_inputs,
+                      double of_the_way) {
+  const Tensor* output = Find(made, name);
+  const double own = output == nullptr ? 0 : UnitRoundoff(output->dtype());
+  return std::max({of_inputs, of_the_way, own});
+}
+
+// By how many roundoffs of that size an output has moved, relative to its scale. 0 where the two
+// cannot be compared, and where that is no finite number.
 double StepsMoved(const std::string& name, const TensorMap& from, const TensorMap& to,
                   double roundoff) {
   const Tensor* before = Find(from, name);
@@ -34,45 +44,51 @@ Status HearOutputs(const TensorMap& made, double roundoff, const InferMoved& inf
   if (roundoff == 0) return {};
   // What moves by itself tells nothing of rounding.
   VERNIER_ASSIGN_OR_RETURN(const TensorMap repeated, infer({}));
-  for (auto& [name, output] : heard) {
-    output.repeats = StepsMoved(name, made, repeated, roundoff) <= kFewRoundoffs;
+  std::map<double, std::vector<std::pair<const std::string, HeardOutput>*>> by_roundoff;
+  for (auto& entry : heard) {
+    const double own = CoarsestBefore(entry.first, made, roundoff, entry.second.roundoff);
+    entry.second.repeats = StepsMoved(entry.first, made, repeated, own) <= kFewRoundoffs;
+    if (entry.second.repeats) by_roundoff[own].push_back(&entry);
   }
-  for (uint64_t draw = 0; draw < kHearingDraws; ++draw) {
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, infer(draw));
-    for (auto& [name, output] : heard) {
-      const double steps = StepsMoved(name, made, moved, roundoff);
-      if (!output.repeats || steps <= kFewRoundoffs) continue;
-      output.condition = std::max(output.condition, std::min(steps, kMostCondition));
+  for (const auto& [own, outputs] : by_roundoff) {
+    for (uint64_t draw = 0; draw < kHearingDraws; ++draw) {
+      VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, infer(Nudge{draw, own}));
+      for (auto* entry : outputs) {
+        const double steps = StepsMoved(entry->first, made, moved, own);
+        if (steps <= kFewRoundoffs) continue;
+        double& condition = entry->second.condition;
+        condition = std::max(condition, std::min(steps, kMostCondition));
+      }
     }
   }
   return {};
 }
 
-std::vector<HeardOutput> SecondHearing::Hear(size_t stream, std::span<const std::string> names,
+std::vector<HeardOutput> SecondHearing::Hear(size_t stream, std::span<const OutputToHear> outputs,
                                              const TensorMap& made) {
-  std::vector<std::string> unknown;
-  for (const std::string& name : names) {
-    if (!known_.contains({stream, name})) unknown.push_back(name);
+  std::vector<OutputToHear> unknown;
+  for (const OutputToHear& output : outputs) {
+    if (!known_.contains({stream, output.name})) unknown.push_back(output);
   }
   // What an inference that failed has not told stays unknown, and the bound as it is.
   if (!unknown.empty() && CanInfer(stream)) (void)Measure(stream, unknown, made);
   std::vector<HeardOutput> heard;
-  for (const std::string& name : names) {
-    const auto found = known_.find({stream, name});
+  for (const OutputToHear& output : outputs) {
+    const auto found = known_.find({stream, output.name});
     heard.push_back(found == known_.end() ? HeardOutput() : found->second);
   }
   return heard;
 }
 
-Status SecondHearing::Measure(size_t stream, std::span<const std::string> names,
+Status SecondHearing::Measure(size_t stream, std::span<const OutputToHear> outputs,
                               const TensorMap& made) {
   const TensorMap& feed = bounds_.last_feed();
   std::map<std::string, HeardOutput> heard;
-  for (const std::string& name : names) heard[name] = {};
+  for (const auto& [name, roundoff] : outputs) heard[name].roundoff = roundoff;
   const Status status = HearOutputs(
       made, CoarsestRoundoff(feed),
-      [&](std::optional<uint64_t> draw) -> Result<TensorMap> {
-        VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed, draw));
+      [&](std::optional<Nudge> nudge) -> Result<TensorMap> {
+        VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed, nudge));
         return live_.InferAside(stream, moved, bounds_.last_iteration());
       },
       heard);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "run/comparison/pair_error_bounds.h"
+#include "run/feeds/nudged_floats.h"
 #include "run/live/live_runs.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -24,21 +25,30 @@ inline constexpr double kMostCondition = 1000;
 
 /// What a second hearing found of an output.
 struct HeardOutput {
+  double roundoff = 0;  ///< given: of the coarsest float type before it; 0: not known
   double condition = 1;
   bool repeats = true;  ///< false: the same feed moves it, too, by more than eight roundoffs
 };
 
-/// An inference of the runner: of the unchanged feed without a draw, else with every float moved by
-/// one rounding step, as that draw moves it.
-using InferMoved = std::function<Result<TensorMap>(std::optional<uint64_t> draw)>;
+/// An inference of the runner: of the unchanged feed without a nudge, else with every float moved.
+using InferMoved = std::function<Result<TensorMap>(std::optional<Nudge> nudge)>;
 
 /// Of the outputs whose names `heard` has, which `made` holds, the condition: by how many
-/// `roundoff`s, relative to their scale, the three draws move them at most (Higham, Accuracy and
-/// Stability of Numerical Algorithms, section 1.6). 1 where that is no more than eight roundoffs,
-/// and for an output that does not repeat itself without a draw. At most kMostCondition. Measures
-/// nothing where `roundoff` is 0. An inference that fails ends it; what was found stays.
+/// roundoffs, relative to their scale, the three draws move them at most (Higham, Accuracy and
+/// Stability of Numerical Algorithms, section 1.6). `roundoff` is that of the inputs. Where the
+/// output's own type, or one on the way to it, is coarser, the inputs are moved by steps of that
+/// type, and its roundoffs count: a smaller step may flip a short value, which shows that type and
+/// no amplification. 1 where that is no more than eight roundoffs, and for an output that does not
+/// repeat itself without a draw. At most kMostCondition. Measures nothing where `roundoff` is 0. An
+/// inference that fails ends it; what was found stays.
 Status HearOutputs(const TensorMap& made, double roundoff, const InferMoved& infer,
                    std::map<std::string, HeardOutput>& heard);
+
+/// An output, and the roundoff of the coarsest float type before it; 0 where that is not known.
+struct OutputToHear {
+  std::string name;
+  double roundoff = 0;
+};
 
 class SecondHearing {
  public:
@@ -50,14 +60,14 @@ class SecondHearing {
     return stream < live_.size() && live_[stream].opened() && !bounds_.last_feed().empty();
   }
 
-  /// Of these outputs of a stream, which `made` holds, the condition in roundoffs of the inputs'
-  /// type: see HearOutputs. 1 where it cannot be measured: a saved stream, no float input, an
-  /// inference that fails. What was measured once is not measured again.
-  std::vector<HeardOutput> Hear(size_t stream, std::span<const std::string> names,
+  /// Of these outputs of a stream, which `made` holds, the condition: see HearOutputs. 1 where it
+  /// cannot be measured: a saved stream, no float input, an inference that fails. What was measured
+  /// once is not measured again.
+  std::vector<HeardOutput> Hear(size_t stream, std::span<const OutputToHear> outputs,
                                 const TensorMap& made);
 
  private:
-  Status Measure(size_t stream, std::span<const std::string> names, const TensorMap& made);
+  Status Measure(size_t stream, std::span<const OutputToHear> outputs, const TensorMap& made);
 
   LiveRuns& live_;
   const PairErrorBounds& bounds_;

@@ -12,6 +12,10 @@ namespace vernier {
 /// One iteration's outputs, stream by stream; absent where a runner has failed.
 using IterationOutputs = std::vector<std::optional<IterationResult>>;
 
+/// MarkFeed() of what an iteration was made from, stream by stream, where that is known. Empty: of
+/// no stream.
+using FeedMarks = std::vector<std::optional<uint64_t>>;
+
 /// The iterations of a stream.
 struct StreamLength {
   int64_t made = 0;

@@ -22,15 +22,20 @@ Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
                                                      std::span<const TensorInfo> inputs,
                                                      const PythonFeeds& python, Logger& logger) {
   std::unique_ptr<FeedStream> stream(new FeedStream(logger));
-  stream->may_be_empty_ = plan.lenient;
+  stream->may_be_empty_ = plan.lenient || plan.shard.wanted();
+  stream->shard_ = plan.shard;
   if (python.script != nullptr) {
     stream->script_ = python.script;
+    if (plan.shard.wanted()) {
+      logger.Once(Severity::kWarning,
+                  "--shard: the data loader script makes the feeds of all shards in each of them, "
+                  "and those of the others are passed over");
+    }
     stream->inputs_.assign(inputs.begin(), inputs.end());
     return stream;
   }
   if (!plan.inputs.load_paths.empty()) {
-    for (const TensorInfo& input : inputs) stream->input_names_.push_back(input.name);
-    VERNIER_ASSIGN_OR_RETURN(stream->reader_, FeedReader::Open(plan.inputs.load_paths));
+    VERNIER_TRY(stream->OpenLoaded(plan, inputs));
     return stream;
   }
   const Strictness strictness = plan.lenient ? Strictness::kPeer : Strictness::kStrict;
@@ -45,8 +50,28 @@ Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
   VERNIER_ASSIGN_OR_RETURN(RandomFeeds feeds,
                            RandomFeeds::Create(std::move(options), {inputs.begin(), inputs.end()}));
   stream->random_.emplace(std::move(feeds));
+  stream->total_ = stream->random_->count();
   stream->drawn_elsewhere_ = python.drawer != nullptr;
   return stream;
+}
+
+Status FeedStream::OpenLoaded(const RunPlan& plan, std::span<const TensorInfo> inputs) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> images, FindImages(plan.inputs));
+  if (!images.empty()) {
+    if (plan.shard.wanted()) {
+      return InvalidArgument(
+          "--shard cannot go with images: write them as tensors with "
+          "--save-inputs first");
+    }
+    VERNIER_ASSIGN_OR_RETURN(images_, ImageFeeds::Open(plan, std::move(images), inputs, logger_));
+    return {};
+  }
+  for (const TensorInfo& input : inputs) input_names_.push_back(input.name);
+  VERNIER_ASSIGN_OR_RETURN(reader_, FeedReader::Open(plan.inputs.load_paths));
+  if (plan.shard.wanted()) {
+    VERNIER_ASSIGN_OR_RETURN(total_, reader_->CountAll());
+  }
+  return {};
 }
 
 void FeedStream::Announce(const RunPlan& plan, Logger& logger) {
@@ -61,7 +86,17 @@ void FeedStream::Announce(const RunPlan& plan, Logger& logger) {
 
 // What somebody made beforehand or makes in a script.
 Result<std::optional<TensorMap>> FeedStream::Given() {
-  if (script_ != nullptr) return script_->Read(next_, inputs_);
+  if (script_ != nullptr) return script_->Read(IndexOf(next_), inputs_);
+  if (images_ != nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, images_->Next());
+    if (feed) logger_.Info("Loading input data from " + images_->names().back());
+    return feed;
+  }
+  if (shard_.wanted()) {
+    if (next_ >= shard_.CountOf(*total_)) return std::optional<TensorMap>();
+    VERNIER_TRY(reader_->Skip(IndexOf(next_) - loaded_));
+    loaded_ = IndexOf(next_) + 1;
+  }
   VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, reader_->Next());
   if (feed && reader_->current_path() != announced_path_) {
     announced_path_ = reader_->current_path();
@@ -80,7 +115,7 @@ Result<std::optional<TensorMap>> FeedStream::Next() {
 
 Result<std::optional<TensorMap>> FeedStream::NextWhole() {
   const LogArea area(logger_, log_area::kDataLoader);
-  if (script_ != nullptr || reader_ != nullptr) {
+  if (!random_) {
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, Given());
     if (!feed && next_ == 0 && !may_be_empty_) {
       return Malformed(std::string("there is nothing to run: ") +
@@ -90,9 +125,9 @@ Result<std::optional<TensorMap>> FeedStream::NextWhole() {
     ++next_;
     return feed;
   }
-  if (next_ >= random_->count()) return std::optional<TensorMap>();
+  if (next_ >= CountDrawn()) return std::optional<TensorMap>();
   if (prepared_.empty()) {
-    VERNIER_ASSIGN_OR_RETURN(TensorMap feed, random_->Make(next_++, logger_));
+    VERNIER_ASSIGN_OR_RETURN(TensorMap feed, random_->Make(IndexOf(next_++), logger_));
     last_size_ = SizeOf(feed);
     return std::optional<TensorMap>(std::move(feed));
   }
@@ -104,9 +139,9 @@ Result<std::optional<TensorMap>> FeedStream::NextWhole() {
   return std::optional<TensorMap>(std::move(feed));
 }
 
-void FeedStream::Make(int64_t iteration) {
+void FeedStream::Make(int64_t place) {
   HeldLog log;
-  Result<TensorMap> feed = random_->Make(iteration, log);
+  Result<TensorMap> feed = random_->Make(IndexOf(place), log);
   if (feed.ok()) last_size_ = SizeOf(*feed);
   prepared_.push_back({std::move(feed), std::move(log)});
 }
@@ -114,7 +149,7 @@ void FeedStream::Make(int64_t iteration) {
 const TensorMap* FeedStream::Prepare() {
   if (prepared_.empty()) {
     const bool wanted = random_ && !steps_ && !drawn_elsewhere_ && next_ > 0 &&
-                        next_ < random_->count() && last_size_ <= kMostAhead;
+                        next_ < CountDrawn() && last_size_ <= kMostAhead;
     if (!wanted) return nullptr;
     Make(next_);
   }
@@ -123,14 +158,16 @@ const TensorMap* FeedStream::Prepare() {
 
 void FeedStream::PrepareOneMore() {
   constexpr size_t kMostTwice = size_t{2} << 20;
-  const bool wanted =
-      prepared_.size() == 1 && next_ + 1 < random_->count() && last_size_ <= kMostTwice;
+  const bool wanted = prepared_.size() == 1 && next_ + 1 < CountDrawn() && last_size_ <= kMostTwice;
   if (wanted) Make(next_ + 1);
 }
 
 std::optional<int64_t> FeedStream::expected() const {
+  if (shard_.wanted() && total_) return shard_.CountOf(*total_);
   if (!random_) {
-    return steps_ == nullptr && reader_ != nullptr ? reader_->Total() : std::nullopt;
+    if (steps_ != nullptr) return std::nullopt;
+    if (images_ != nullptr) return images_->Total();
+    return reader_ != nullptr ? reader_->Total() : std::nullopt;
   }
   if (!steps_) return random_->count();
   const std::optional<int64_t> steps = steps_->steps();

@@ -1,4 +1,4 @@
-// The feeds of a run, one at a time: seeded random inputs, saved ones, or a script's.
+// The feeds of a run, one at a time: seeded random inputs, saved ones, images, or a script's.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,12 @@
 
 #include "inputs/random_feeds.h"
 #include "io/results/feed_reader.h"
+#include "run/feeds/image_feeds.h"
 #include "run/feeds/script_feeds.h"
 #include "run/live/held_log.h"
 #include "run/steps/step_sequence.h"
 #include "util/log.h"
+#include "vernier/shard_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -57,10 +59,23 @@ class FeedStream {
   void PrepareOneMore();
 
   /// Whether files of feeds hold more than Next() gave, as far as that shows without reading them.
-  bool HasMoreLoaded() const { return reader_ != nullptr && reader_->HasMore(); }
+  bool HasMoreLoaded() const {
+    return (reader_ != nullptr && reader_->HasMore()) || (images_ != nullptr && images_->HasMore());
+  }
 
-  /// How many feeds were asked for, or files of feeds hold; nullopt where a script or the length of
-  /// sequences decides, and as long as files were not opened yet.
+  /// Null where feeds are no images.
+  const ImageFeeds* images() const { return images_.get(); }
+
+  /// The index, among all feeds of the run, of the feed that Next() gives as number `place`:
+  /// another one where the plan is that of a shard.
+  int64_t IndexOf(int64_t place) const { return shard_.IndexOf(place, total_.value_or(0)); }
+  /// How many feeds the undivided run has; nullopt as long as a script has not shown it, and where
+  /// it does not matter.
+  std::optional<int64_t> total() const { return script_ != nullptr ? script_->count() : total_; }
+
+  /// How many feeds were asked for, or files of feeds hold, images that were skipped left out;
+  /// nullopt where a script or the length of sequences decides, and as long as files were not
+  /// opened yet.
   std::optional<int64_t> expected() const;
 
  private:
@@ -71,19 +86,25 @@ class FeedStream {
     HeldLog log;
   };
 
+  Status OpenLoaded(const RunPlan& plan, std::span<const TensorInfo> inputs);
   Result<std::optional<TensorMap>> Given();
   Result<std::optional<TensorMap>> NextWhole();
-  void Make(int64_t iteration);
+  void Make(int64_t place);
+  int64_t CountDrawn() const { return shard_.CountOf(random_->count()); }
 
   Logger& logger_;
   std::unique_ptr<StepSequence> steps_;
   bool may_be_empty_ = false;
-  std::unique_ptr<FeedReader> reader_;
+  std::unique_ptr<FeedReader> reader_;  // of loaded feeds this
+  std::unique_ptr<ImageFeeds> images_;  // or this
   std::string announced_path_;
   std::optional<RandomFeeds> random_;
   ScriptFeeds* script_ = nullptr;
   std::vector<TensorInfo> inputs_;        // for the script
   std::vector<std::string> input_names_;  // for loaded feeds without names
+  ShardPlan shard_;
+  std::optional<int64_t> total_;  // of random feeds, and of those that a shard loads
+  int64_t loaded_ = 0;            // feeds that the reader has read or passed
   int64_t next_ = 0;
   bool drawn_elsewhere_ = false;
   size_t last_size_ = 0;  // of the last random feed, in bytes

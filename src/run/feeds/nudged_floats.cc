@@ -22,17 +22,18 @@ uint64_t RandomBitsOf(uint64_t place) {
   return bits ^ (bits >> 31);
 }
 
-// Neighbours of IEEE 754 numbers have neighbouring codes. `largest` is the largest finite one,
-// without its sign.
+// Neighbours of IEEE 754 numbers have neighbouring codes, and so have the steps of a shorter type:
+// `step` codes are one of them. `largest` is the largest finite code, without its sign.
 template <typename Code>
-void NudgeCodes(std::span<Code> codes, Code largest, uint64_t draw) {
+void NudgeCodes(std::span<Code> codes, Code largest, uint64_t draw, double step) {
   constexpr Code kSign = static_cast<Code>(Code{1} << (8 * sizeof(Code) - 1));
+  const auto by = static_cast<Code>(step);
   for (size_t i = 0; i < codes.size(); ++i) {
     const auto magnitude = static_cast<Code>(codes[i] & ~kSign);
     if (magnitude == 0 || magnitude > largest) continue;
     const bool up =
-        magnitude == 1 || (magnitude < largest && (RandomBitsOf(i + draw * kDraw) & 1) != 0);
-    codes[i] = static_cast<Code>(up ? codes[i] + 1 : codes[i] - 1);
+        magnitude <= by || (magnitude <= largest - by && (RandomBitsOf(i + draw * kDraw) & 1) != 0);
+    codes[i] = static_cast<Code>(up ? codes[i] + by : codes[i] - by);
   }
 }
 
@@ -43,8 +44,10 @@ bool CanNudge(DType dtype) {
          dtype == DType::kFloat64;
 }
 
-Result<Tensor> NudgeFloats(const Tensor& tensor, uint64_t draw) {
+Result<Tensor> NudgeFloats(const Tensor& tensor, Nudge nudge) {
   if (!CanNudge(tensor.dtype())) return tensor;
+  // Unit roundoffs are powers of two.
+  const double step = std::max(1.0, nudge.roundoff / UnitRoundoff(tensor.dtype()));
   VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer,
                            TensorBuffer::Allocate(tensor.dtype(), tensor.dims()));
   if (!tensor.bytes().empty()) {
@@ -52,24 +55,24 @@ Result<Tensor> NudgeFloats(const Tensor& tensor, uint64_t draw) {
   }
   switch (tensor.dtype()) {
     case DType::kFloat16:
-      NudgeCodes(buffer.As<uint16_t>(), uint16_t{0x7BFF}, draw);
+      NudgeCodes(buffer.As<uint16_t>(), uint16_t{0x7BFF}, nudge.draw, step);
       break;
     case DType::kBFloat16:
-      NudgeCodes(buffer.As<uint16_t>(), uint16_t{0x7F7F}, draw);
+      NudgeCodes(buffer.As<uint16_t>(), uint16_t{0x7F7F}, nudge.draw, step);
       break;
     case DType::kFloat32:
-      NudgeCodes(buffer.As<uint32_t>(), uint32_t{0x7F7FFFFF}, draw);
+      NudgeCodes(buffer.As<uint32_t>(), uint32_t{0x7F7FFFFF}, nudge.draw, step);
       break;
     default:
-      NudgeCodes(buffer.As<uint64_t>(), uint64_t{0x7FEFFFFFFFFFFFFF}, draw);
+      NudgeCodes(buffer.As<uint64_t>(), uint64_t{0x7FEFFFFFFFFFFFFF}, nudge.draw, step);
   }
   return std::move(buffer).Freeze();
 }
 
-Result<TensorMap> NudgedFeed(TensorMap feed, std::optional<uint64_t> draw) {
-  if (!draw) return feed;
+Result<TensorMap> NudgedFeed(TensorMap feed, std::optional<Nudge> nudge) {
+  if (!nudge) return feed;
   for (NamedTensor& input : feed) {
-    VERNIER_ASSIGN_OR_RETURN(input.tensor, NudgeFloats(input.tensor, *draw));
+    VERNIER_ASSIGN_OR_RETURN(input.tensor, NudgeFloats(input.tensor, *nudge));
   }
   return feed;
 }

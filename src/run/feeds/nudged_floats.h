@@ -10,16 +10,24 @@
 
 namespace vernier {
 
+/// How values are moved.
+struct Nudge {
+  uint64_t draw = 0;
+  /// Of the type by whose steps they are moved, where it is shorter than their own; else a
+  /// neighbour is a step away.
+  double roundoff = 0;
+};
+
 /// float16, bfloat16, float32 and float64.
 bool CanNudge(DType dtype);
 
-/// The floats moved to one of their two neighbours, at random but always the same for a
-/// draw. Zeros, infinities and NaN stay, as do elements of types that CanNudge refuses. kInternal
-/// when memory cannot be had.
-Result<Tensor> NudgeFloats(const Tensor& tensor, uint64_t draw = 0);
+/// The floats moved one step up or down, at random but always the same for a draw. Zeros,
+/// infinities and NaN stay, as do elements of types that CanNudge refuses. kInternal when memory
+/// cannot be had.
+Result<Tensor> NudgeFloats(const Tensor& tensor, Nudge nudge = {});
 
-/// All tensors of a feed moved so; as they are without a draw.
-Result<TensorMap> NudgedFeed(TensorMap feed, std::optional<uint64_t> draw);
+/// All tensors of a feed moved so; as they are without a nudge.
+Result<TensorMap> NudgedFeed(TensorMap feed, std::optional<Nudge> nudge);
 
 /// Of the coarsest of the tensors that can be nudged; 0 when there is none.
 double CoarsestRoundoff(const TensorMap& tensors);

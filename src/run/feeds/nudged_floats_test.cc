@@ -47,6 +47,17 @@ TEST(NudgeFloats, LeavesWhatHasNoNeighbourOfItsKind) {
   EXPECT_GT(values[6], std::numeric_limits<float>::denorm_min());
 }
 
+TEST(NudgeFloats, MovesByStepsOfAShorterType) {
+  const Result<Tensor> nudged =
+      NudgeFloats(Make(DType::kFloat32, std::vector<float>{1.5F, -1.5F, 3e38F, 0}), {0, 0x1p-11});
+  ASSERT_TRUE(nudged.ok());
+  const auto values = nudged->As<float>();
+  EXPECT_EQ(std::fabs(values[0] - 1.5F), 0x1p-10F);
+  EXPECT_EQ(std::fabs(values[1] + 1.5F), 0x1p-10F);
+  EXPECT_TRUE(std::isfinite(values[2]));
+  EXPECT_EQ(values[3], 0);
+}
+
 TEST(NudgeFloats, KnowsShortTypesAndLeavesIntegers) {
   const auto half = NudgeFloats(Make(DType::kFloat16, std::vector<uint16_t>{0x3C00}));
   EXPECT_EQ(std::abs(half->As<uint16_t>()[0] - 0x3C00), 1);

@@ -27,13 +27,15 @@ Result<std::optional<TensorMap>> ScriptFeeds::Read(int64_t index,
     VERNIER_ASSIGN_OR_RETURN(TensorMap feed, kept_->Read(static_cast<size_t>(index)));
     return std::optional<TensorMap>(std::move(feed));
   }
-  if (ended_) return std::optional<TensorMap>();
-  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed,
-                           script_->NextFeed(made_ == 0 ? inputs : std::span<const TensorInfo>()));
-  ended_ = !feed;
-  if (!feed) return feed;
-  if (kept_) VERNIER_TRY(kept_->Append(*feed));
-  ++made_;
+  std::optional<TensorMap> feed;
+  while (!ended_ && made_ <= index) {
+    VERNIER_ASSIGN_OR_RETURN(
+        feed, script_->NextFeed(made_ == 0 ? inputs : std::span<const TensorInfo>()));
+    ended_ = !feed;
+    if (!feed) break;
+    if (kept_) VERNIER_TRY(kept_->Append(*feed));
+    ++made_;
+  }
   return feed;
 }
 

@@ -24,9 +24,13 @@ class ScriptFeeds {
   static Result<std::unique_ptr<ScriptFeeds>> Create(std::unique_ptr<ScriptClient> script,
                                                      FeedReuse reuse);
 
-  /// Feed `index`; nullopt behind the last. Each is made by the script once, in order; `inputs` are
-  /// those of the first runner. kIo, or as ScriptClient::NextFeed.
+  /// Feed `index`; nullopt behind the last. Each is made by the script once, in order, those that
+  /// are passed over too; `inputs` are those of the first runner. kIo, or as
+  /// ScriptClient::NextFeed.
   Result<std::optional<TensorMap>> Read(int64_t index, std::span<const TensorInfo> inputs);
+
+  /// How many there are; nullopt as long as the script has not come to its end.
+  std::optional<int64_t> count() const { return ended_ ? std::optional(made_) : std::nullopt; }
 
  private:
   explicit ScriptFeeds(std::unique_ptr<ScriptClient> script) : script_(std::move(script)) {}

@@ -44,6 +44,7 @@ class LiveInference {
   /// Ends what noise was measured with.
   ~LiveInference();
 
+  const LiveRuns& runs() const { return live_; }
   const LiveRunner& runner(size_t index) const { return live_[index]; }
 
   /// The results of all runners, logged, saved and measured for the bounds; absent where one has

@@ -12,10 +12,10 @@
 namespace vernier {
 namespace {
 
-using SizesByName = std::map<std::string, int64_t, std::less<>>;
+using FedSizes = std::map<std::string, int64_t, std::less<>>;
 
-SizesByName NamedSizes(const SessionDescription& session, const TensorMap& feed) {
-  SizesByName sizes;
+FedSizes NamedSizes(const SessionDescription& session, const TensorMap& feed) {
+  FedSizes sizes;
   for (const TensorInfo& input : session.inputs) {
     const Tensor* fed = Find(feed, input.name);
     if (fed == nullptr || !input.shape || input.shape->size() != fed->dims().size()) continue;
@@ -28,7 +28,7 @@ SizesByName NamedSizes(const SessionDescription& session, const TensorMap& feed)
 }
 
 // nullopt: it is not known.
-std::optional<uint64_t> BytesOf(const TensorInfo& output, const SizesByName& sizes) {
+std::optional<uint64_t> BytesOf(const TensorInfo& output, const FedSizes& sizes) {
   if (!output.shape || output.dtype == DType::kUndefined || output.dtype == DType::kString) {
     return std::nullopt;
   }
@@ -51,7 +51,7 @@ void AddUpTo(uint64_t more, uint64_t& total) {
 }  // namespace
 
 uint64_t KnownOutputBytes(const SessionDescription& session, const TensorMap& feed) {
-  const SizesByName sizes = NamedSizes(session, feed);
+  const FedSizes sizes = NamedSizes(session, feed);
   uint64_t total = 0;
   for (const TensorInfo& output : session.outputs) {
     AddUpTo(BytesOf(output, sizes).value_or(0), total);

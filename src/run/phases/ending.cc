@@ -22,6 +22,16 @@ void NoteWhatWasLeftOut(const LiveResults& made, RunEnding& ending) {
       std::to_string(made.iterations) + " of " + std::to_string(*asked));
 }
 
+// A decision is made of whatever comes.
+void NoteRandomInputs(const RunPlan& plan, RunRecord& record) {
+  const bool drawn =
+      !plan.runners.empty() && plan.inputs.load_paths.empty() && !plan.inputs.script.given();
+  if (!drawn || plan.decisions.decisions.empty()) return;
+  record.notes.emplace_back(
+      "the inputs are random, and decisions that agree on noise prove nothing about real data: "
+      "give real inputs with --load-inputs or --data-loader-script");
+}
+
 void CloseRunners(const RunContext& run, LiveRuns& live, RunFaults& faults) {
   for (size_t i = 0; i < live.size(); ++i) {
     live.Close(i);
@@ -38,8 +48,10 @@ void PublishFiles(const RunContext& run, const LiveRuns& live, LiveResults& made
   auto& saved = ending.outcome.record.saved;
   if (made.savers) report(made.savers->Settle());
   if (made.savers && !ending.unsaved) {
+    // Of more shards than iterations some have nothing to save.
+    const bool idle = run.plan.shard.wanted() && made.iterations == 0;
     const bool failed = ending.aborted || ending.outcome.faults.any();
-    report(made.savers->Finish(live.CommonIterations(), failed));
+    report(made.savers->Finish(live.CommonIterations(), failed || idle));
     saved = made.savers->saved();
   }
   // They may lie on another disk than what could not be saved.
@@ -51,6 +63,21 @@ void DescribeRunners(const LiveRuns& live, const LiveResults& made, RunRecord& r
   record.notes = live.notes();
   if (made.progress == nullptr) return;
   for (std::string& note : made.progress->Notes()) record.notes.push_back(std::move(note));
+}
+
+// Images that were skipped were asked for.
+void DescribeImages(const RunPlan& plan, const LiveResults& made, RunOutcome& outcome) {
+  if (made.feeds == nullptr || made.feeds->images() == nullptr) return;
+  const ImageFeeds& images = *made.feeds->images();
+  outcome.record.samples = images.names();
+  const std::string skipped = images.NoteOfSkipped();
+  if (skipped.empty()) return;
+  if (plan.lenient) {
+    outcome.record.notes.push_back(skipped);
+  } else {
+    outcome.faults.incomplete = true;
+    outcome.record.faults.push_back("--load-inputs: " + skipped + " (--lenient accepts that)");
+  }
 }
 
 }  // namespace
@@ -81,6 +108,7 @@ void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RowWri
   CloseRunners(run, live, outcome.faults);
   PublishFiles(run, live, made, rows, ending);
   DescribeRunners(live, made, outcome.record);
+  DescribeImages(run.plan, made, outcome);
   NoteWhatWasLeftOut(made, ending);
   outcome.record.averaged = run.plan.compare.check_average;
 }
@@ -88,16 +116,18 @@ void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RowWri
 void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing& comparing,
                  const std::vector<std::pair<size_t, size_t>>& pairs, RunEnding& ending) {
   const RunPlan& plan = live.plan();
-  const auto& [loaded, comparisons, rows] = comparing;
+  const auto& [loaded, comparisons, rows, shard] = comparing;
   RunOutcome& outcome = ending.outcome;
   const auto asked = made.feeds == nullptr ? std::nullopt : made.feeds->expected();
   std::vector<StreamLength> lengths;
   for (size_t i = 0; i < live.size(); ++i) lengths.push_back({live[i].iterations(), asked});
   for (const LoadedRuns::Run& run : loaded.runs()) {
-    lengths.push_back({run.iterations, run.iterations});
+    const int64_t length = plan.shard.CountOf(run.iterations);
+    lengths.push_back({length, length});
   }
   comparisons.Finish(lengths, ending.aborted ? Coverage::kIgnored : Coverage::kJudged,
                      outcome.faults, outcome.record);
+  NoteRandomInputs(plan, outcome.record);
   loaded.NameFiles(pairs, outcome.record.pairs);
   NoteSelfComparisons(loaded, pairs, plan.strict, outcome);
   if (!plan.lenient) NoteLostOutputs(plan, LostOutputsOf(live), outcome);

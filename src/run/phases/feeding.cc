@@ -27,8 +27,9 @@ Status OpenSavers(const RunContext& run, const LiveRuns& live, LiveResults& made
 // Before the model is said to fail with sizes that nobody gave.
 Result<FoundSizes> SettleFeedSizes(const LiveSide& side, std::span<const TensorInfo> inputs,
                                    SavedProgress* progress, Logger& logger) {
-  const auto draw = [&](const RunPlan& sized) -> Result<TensorMap> {
+  const auto draw = [&](RunPlan sized) -> Result<TensorMap> {
     NoLog unheard;
+    sized.shard = {};  // sizes are those of the whole run's first feed
     VERNIER_ASSIGN_OR_RETURN(const auto feeds,
                              OpenStepFeeds(sized, inputs, side.python, side.runs.steps(), unheard));
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds->Next());

@@ -54,16 +54,19 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds.Next());
     if (!feed) break;
     // Not Once: it would keep the text of every iteration.
-    run.logger.Info("Streaming iteration " + std::to_string(i) + FormatFeed(*feed));
+    const int64_t index = feeds.IndexOf(i);
+    run.logger.Info("Streaming iteration " + std::to_string(index) + FormatFeed(*feed));
     VERNIER_TRY(SaveFeed(run, i, *feed, feeds.steps(), savers));
+    if (compares) VERNIER_TRY(comparing.comparisons.NoteFeed(index, *feed, feeds.steps()));
     VERNIER_TRY(CheckOutputRoom(live, *feed));
     VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, inference.InferAll(*feed, i, meanwhile));
     ++made.iterations;
     live.ForgetFeed();
+    comparing.comparisons.KeepFeed(*feed);
     released.Add(*std::move(feed));
     if (compares) {
-      comparing.NoteFeed(i, savers);
-      VERNIER_ASSIGN_OR_RETURN(compares, comparing.Compare(i, outputs));
+      comparing.NoteFeed(index, savers, live);
+      VERNIER_ASSIGN_OR_RETURN(compares, comparing.Compare(index, outputs));
     }
     ReleaseOutputs(live, outputs, released);
     VERNIER_TRY(savers.Settle());
@@ -102,7 +105,8 @@ Status InferToTheEnd(const RunContext& run, size_t index, LiveInference& inferen
     if (!feed) break;
     run.logger.Once(Severity::kInfo, PadName(runner.name()) + FormatFeed(*feed));
     VERNIER_TRY(SaveFeed(run, i, *feed, made.feeds->steps(), savers));
-    comparing.NoteFeed(i, savers);
+    comparing.NoteFeed(i, savers, inference.runs());
+    VERNIER_TRY(comparing.comparisons.NoteFeed(i, *feed, made.feeds->steps()));
     VERNIER_ASSIGN_OR_RETURN(const std::optional<IterationResult> result,
                              inference.InferOne(index, *feed, i));
     if (!result) return {};

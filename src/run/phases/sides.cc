@@ -1,5 +1,6 @@
 #include "run/phases/sides.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,11 +58,30 @@ Status CheckNames(const RunPlan& plan, const LiveRuns& live, LoadedSide& loaded)
 Result<bool> Comparing::Compare(int64_t iteration, IterationOutputs& outputs) const {
   VERNIER_ASSIGN_OR_RETURN(const bool complete, loaded.Append(iteration, outputs));
   if (!complete) return false;
-  return comparisons.Compare(iteration, outputs);
+  FeedMarks feeds = loaded.FeedMarksOf(iteration);
+  if (loaded.lenient() && !feeds.empty()) {
+    const std::string why = comparisons.DescribeOtherInputs(iteration, feeds);
+    if (!why.empty()) loaded.WarnOfOtherInputs(why);
+    feeds.clear();
+  }
+  VERNIER_ASSIGN_OR_RETURN(const bool go_on,
+                           comparisons.Compare(iteration, outputs, std::move(feeds)));
+  if (shard != nullptr) VERNIER_TRY(shard->EndIteration(iteration));
+  return go_on;
 }
 
-void Comparing::NoteFeed(int64_t iteration, OutputSavers& savers) const {
+void Comparing::NoteFeed(int64_t iteration, OutputSavers& savers, const LiveRuns& live) const {
+  if (!loaded.runs().empty()) loaded.NoteLiveFeed(iteration, savers.FeedMark());
   if (rows != nullptr) rows->NoteFeed(iteration, savers.FeedHash());
+  if (shard == nullptr) return;
+  std::vector<ShardReceived> received;
+  for (size_t i = 0; i < live.size() && live.plan().execution.hash_inputs; ++i) {
+    ShardReceived& of_runner = received.emplace_back();
+    for (const auto& [input, hash] : live[i].received()) {
+      of_runner.hashes.push_back(HexadecimalHash(hash));
+    }
+  }
+  shard->NoteInputs(savers.FeedHash(), std::move(received));
 }
 
 void Comparing::Disbelieve(size_t first) {
@@ -70,13 +90,21 @@ void Comparing::Disbelieve(size_t first) {
 }
 
 Status CompareLoaded(const RunContext& run, const Comparing& comparing) {
-  for (int64_t i = 0;; ++i) {
+  const ShardPlan& shard = run.plan.shard;
+  int64_t total = 0;
+  for (const LoadedRuns::Run& side : comparing.loaded.runs()) {
+    total = std::max(total, side.iterations);
+  }
+  for (int64_t place = 0; !shard.wanted() || place < shard.CountOf(total); ++place) {
     VERNIER_TRY(run.CheckInterrupted());
+    const int64_t i = shard.IndexOf(place, total);
     if (comparing.rows != nullptr) comparing.rows->NoteFeed(i, comparing.loaded.FeedOf(i));
+    if (comparing.shard != nullptr) comparing.shard->NoteInputs(comparing.loaded.FeedOf(i), {});
     IterationOutputs outputs;
     VERNIER_ASSIGN_OR_RETURN(const bool go_on, comparing.Compare(i, outputs));
-    if (!go_on) return {};
+    if (!go_on) break;
   }
+  return {};
 }
 
 }  // namespace vernier

@@ -12,6 +12,7 @@
 #include "run/saved/loaded_side.h"
 #include "run/saved/output_savers.h"
 #include "run/saved/row_writer.h"
+#include "run/shards/shard_writer.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -43,21 +44,23 @@ Status CheckNames(const RunPlan& plan, const LiveRuns& live, LoadedSide& loaded)
 struct Comparing {
   LoadedSide& loaded;
   ComparisonRun& comparisons;
-  RowWriter* rows;  ///< null: no rows are saved, or those that were are not believed
+  RowWriter* rows;               ///< null: no rows are saved, or those that were are not believed
+  ShardWriter* shard = nullptr;  ///< null: the run is not divided
 
   /// Puts the outputs of saved runs beside those of live runners, and compares. False: nothing more
   /// is to be compared. Errors as LoadedSide::Append and ComparisonRun::Compare.
   Result<bool> Compare(int64_t iteration, IterationOutputs& outputs) const;
 
-  /// Before Compare(), for rows: what live runners are fed.
-  void NoteFeed(int64_t iteration, OutputSavers& savers) const;
+  /// Before Compare(): what live runners are fed. For shards also what they received: after the
+  /// inference.
+  void NoteFeed(int64_t iteration, OutputSavers& savers, const LiveRuns& live) const;
 
   /// What was found with a saved file that has changed since is dropped, and so are the rows. Saved
   /// sides are those from the place `first` on.
   void Disbelieve(size_t first);
 };
 
-/// Compares saved outputs alone, to the end of the shortest run.
+/// Compares saved outputs alone, to the end of the shortest run, or those of the plan's shard.
 Status CompareLoaded(const RunContext& run, const Comparing& comparing);
 
 }  // namespace vernier

@@ -46,7 +46,7 @@ std::string NoteOnNoise(const Points& points) {
   return NamesOf(points) +
          (one ? ": the median is uncertain by " : ": medians are uncertain by up to ") +
          FormatPercent(worst->latency.median_noise) +
-         ": the machine was not quiet, or --duration is too short";
+         ": the machine was not quiet, or too little was measured (--duration, --runs)";
 }
 
 std::string NoteOnDrift(const Points& points) {

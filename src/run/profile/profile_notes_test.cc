@@ -29,7 +29,8 @@ TEST(NotesOnTimes, OneNoteForEachKindOfDoubt) {
   EXPECT_THAT(NotesOnTimes(profile),
               testing::ElementsAre(
                   "a with x:[1], b with x:[1], c with x:[1], and 1 more: medians are uncertain by "
-                  "up to 12 %: the machine was not quiet, or --duration is too short",
+                  "up to 12 %: the machine was not quiet, or too little was measured (--duration, "
+                  "--runs)",
                   "a with x:[1], b with x:[1], c with x:[1], and 1 more: the second half was up to "
                   "30 % faster than the first"));
 }
@@ -40,7 +41,7 @@ TEST(NotesOnTimes, LargeSharesHaveNoExponent) {
   EXPECT_THAT(
       NotesOnTimes(profile),
       testing::ElementsAre("a with x:[1]: the median is uncertain by 761 %: the machine was "
-                           "not quiet, or --duration is too short",
+                           "not quiet, or too little was measured (--duration, --runs)",
                            "a with x:[1]: the second half was 200 % slower than the first"));
 }
 

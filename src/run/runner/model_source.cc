@@ -17,6 +17,7 @@
 #include "model/onnx/model_type.h"
 #include "model/onnx/onnx_model.h"
 #include "model/onnx/onnx_summary.h"
+#include "model/onnx/weight_types.h"
 #include "model/shapes/onnx_infer.h"
 #include "util/counted.h"
 #include "util/number_text.h"
@@ -40,11 +41,11 @@ std::string PrecisionOf(const OnnxModel& model) {
   const auto add = [&](DType dtype) {
     if (Kind(dtype) == DTypeKind::kFloat) types.emplace(DTypeName(dtype));
   };
-  for (const OnnxTensor& weight : model.graph().initializers) add(weight.dtype);
+  for (const DType dtype : FloatWeightTypes(model)) types.emplace(DTypeName(dtype));
   for (const OnnxValue& value : model.graph().inputs) {
     if (types.empty()) add(value.dtype);
   }
-  // Constants that nodes hold, and what is computed from integers.
+  // What is computed from integers.
   if (types.empty()) {
     for (const auto& [name, type] : InferGraphTypes(model, model.graph(), {})) {
       add(DTypeFromOnnx(type).value_or(DType::kUndefined));

@@ -1,6 +1,7 @@
 #include "run/saved/loaded_runs.h"
 
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "io/bytes/directory_listing.h"
@@ -66,6 +67,15 @@ Status CheckGaps(const RunPlan& plan) {
   return gap.empty() || alike ? Status() : Malformed(gap);
 }
 
+// Of a path that names no runner: itself, or the folder that "." stands for.
+std::string NameOfPlace(const std::string& path) {
+  const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
+  if (normal != "." && normal != "./") return path;
+  std::error_code error;
+  const std::string name = std::filesystem::current_path(error).filename().string();
+  return error || name.empty() ? path : name;
+}
+
 }  // namespace
 
 Result<LoadedRuns> LoadedRuns::Open(const RunPlan& plan, LoadRule rule) {
@@ -89,7 +99,7 @@ Result<LoadedRuns> LoadedRuns::Open(const std::vector<std::string>& paths, LoadR
     const std::shared_ptr<ResultsReader> reader = std::move(saved.reader);
     for (size_t i = 0; i < reader->runs().size(); ++i) {
       const SavedRun& run = reader->runs()[i];
-      std::string name = run.name.empty() ? path : run.name;
+      std::string name = run.name.empty() ? NameOfPlace(path) : run.name;
       if (labelled) name = label + (reader->runs().size() > 1 ? ": " + name : "");
       loaded.runs_.push_back({std::move(name), path, static_cast<int64_t>(run.iterations),
                               saved.positional, labelled});
@@ -107,12 +117,14 @@ bool LoadedRuns::AreTheSame(size_t a, size_t b) const {
 
 std::optional<uint64_t> LoadedRuns::FeedOf(int64_t iteration) const {
   for (size_t i = 0; i < runs_.size(); ++i) {
-    if (iteration >= runs_[i].iterations) continue;
-    const auto index = static_cast<size_t>(iteration);
-    const std::optional<uint64_t> feed = places_[i].reader->FeedOf(places_[i].run, index);
-    if (feed) return feed;
+    if (const std::optional<uint64_t> feed = FeedOf(i, iteration)) return feed;
   }
   return std::nullopt;
+}
+
+std::optional<uint64_t> LoadedRuns::FeedOf(size_t run, int64_t iteration) const {
+  if (iteration >= runs_[run].iterations) return std::nullopt;
+  return places_[run].reader->FeedOf(places_[run].run, static_cast<size_t>(iteration));
 }
 
 Status LoadedRuns::CheckIntact() const {

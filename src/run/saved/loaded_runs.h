@@ -48,9 +48,11 @@ class LoadedRuns {
     return places_[run].reader->Read(places_[run].run, 0);
   }
 
-  /// HashFeed() of what an iteration was made from: of the first run that knows it. JSON files do
+  /// MarkFeed() of what an iteration was made from: of the first run that knows it. JSON files do
   /// not.
   std::optional<uint64_t> FeedOf(int64_t iteration) const;
+  /// The same of one run.
+  std::optional<uint64_t> FeedOf(size_t run, int64_t iteration) const;
 
   /// Whether the files are still what was read. kMalformed, naming one that is not: what was made
   /// of its tensors must not be believed.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 #include "io/results/feed_reader.h"
 #include "record/runner_name.h"
@@ -57,6 +58,26 @@ Result<bool> LoadedSide::Append(int64_t iteration, IterationOutputs& outputs) {
     outputs.emplace_back(std::move(result));
   }
   return true;
+}
+
+void LoadedSide::NoteLiveFeed(int64_t iteration, uint64_t mark) {
+  const auto index = static_cast<size_t>(iteration);
+  if (runs().empty()) return;
+  if (live_feeds_.size() <= index) live_feeds_.resize(index + 1);
+  live_feeds_[index] = mark;
+}
+
+FeedMarks LoadedSide::FeedMarksOf(int64_t iteration) const {
+  if (!FeedOf(iteration)) return {};
+  const auto index = static_cast<size_t>(iteration);
+  const bool known = index < live_feeds_.size();
+  FeedMarks marks(live_.size(), known ? std::optional(live_feeds_[index]) : std::nullopt);
+  for (size_t i = 0; i < runs().size(); ++i) marks.push_back(runs_.FeedOf(i, iteration));
+  return marks;
+}
+
+void LoadedSide::WarnOfOtherInputs(const std::string& why) {
+  if (!std::exchange(warned_of_inputs_, true)) logger_->Warning(why);
 }
 
 std::string LoadedSide::FileOf(size_t side) const {

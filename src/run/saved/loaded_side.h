@@ -25,14 +25,26 @@ class LoadedSide {
 
   const std::vector<LoadedRuns::Run>& runs() const { return runs_.runs(); }
 
+  bool lenient() const { return plan_->lenient; }
+
   /// See LoadedRuns::Peek.
   Result<IterationResult> Peek(size_t run) { return runs_.Peek(run); }
 
   /// See LoadedRuns::CheckIntact.
   Status CheckIntact() const { return runs_.CheckIntact(); }
 
-  /// HashFeed() of what an iteration was made from, where any of the files knows it.
+  /// MarkFeed() of what an iteration was made from, where any of the files knows it.
   std::optional<uint64_t> FeedOf(int64_t iteration) const { return runs_.FeedOf(iteration); }
+
+  /// What live runners are fed, before FeedMarksOf() of that iteration.
+  void NoteLiveFeed(int64_t iteration, uint64_t mark);
+
+  /// MarkFeed() of what an iteration of each side was made from, live ones first, where it is
+  /// known. Empty where no saved run knows it.
+  FeedMarks FeedMarksOf(int64_t iteration) const;
+
+  /// --lenient: `why` two sides are not of the same inputs, in the log, the first time.
+  void WarnOfOtherInputs(const std::string& why);
 
   /// False when a saved run has no such iteration: what it was compared up to is a warning. An
   /// uneven file is kNotFound in lenient mode, as in Polygraphy.
@@ -66,6 +78,8 @@ class LoadedSide {
   std::vector<std::string> live_;
   LoadedRuns runs_;
   Logger* logger_;
+  std::vector<uint64_t> live_feeds_;  ///< by iteration, where a saved run is compared with them
+  bool warned_of_inputs_ = false;
 };
 
 }  // namespace vernier

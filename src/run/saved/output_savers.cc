@@ -53,6 +53,8 @@ Result<OutputSavers> OutputSavers::Create(const RunPlan& plan,
   const SavePlan& save = plan.save;
   OutputSavers savers(save, progress, logger);
   savers.steps_hash_ = HashOfSteps(plan.steps);
+  savers.of_shard_ = plan.shard.wanted();
+  savers.compared_with_saved_ = !plan.load_outputs.empty();
   if (!save.inputs.empty()) VERNIER_TRY(savers.CreateInputs());
   if (!save.outputs.empty()) {
     VERNIER_TRY(savers.CreateOutputs(std::move(runner_names), SeedOfInputs(plan)));
@@ -142,13 +144,13 @@ void OutputSavers::Hash(const TensorMap& feed) {
   size_t bytes = 0;
   for (const NamedTensor& input : feed) bytes += input.tensor.bytes().size();
   if (bytes < kWorthThread) {
-    feed_hash_ = HashFeed(feed);
+    feed_hash_ = MarkFeed(feed);
     return;
   }
   // Where no thread can be had, FeedHash() does it.
   hashing_ = std::async([feed]() mutable {
     const TensorMap hashed = std::move(feed);  // let go here, not where it is waited for
-    return HashFeed(hashed);
+    return MarkFeed(hashed);
   });
 }
 
@@ -165,13 +167,13 @@ Status OutputSavers::AddFeed(int64_t iteration, const TensorMap& feed, const Ste
 }
 
 Status OutputSavers::CheckProgress(int64_t iteration) {
-  return progress_ == nullptr
-             ? Status()
-             : progress_->CheckFeed(iteration, FeedHash() ^ steps_hash_, steps_hash_ != 0);
+  return progress_ == nullptr ? Status()
+                              : progress_->CheckFeed(iteration, FeedMark(), steps_hash_ != 0);
 }
 
 Status OutputSavers::AddNext(int64_t iteration, int64_t number, const TensorMap& feed) {
-  if (outputs_ != nullptr || !plan_->rows.empty()) Hash(feed);
+  const bool hashes = outputs_ != nullptr || !plan_->rows.empty() || compared_with_saved_;
+  if (hashes || of_shard_) Hash(feed);
   VERNIER_TRY(CheckProgress(iteration));
   if (number < feeds_) return {};
   if (earlier_inputs_ != nullptr) VERNIER_TRY(CompareWithEarlier(feed));
@@ -235,7 +237,7 @@ Status OutputSavers::AddResult(size_t runner, const IterationResult& result) {
   any_output_ |= !result.outputs.empty();
   size_t bytes = 0;
   for (const NamedTensor& output : result.outputs) bytes += output.tensor.bytes().size();
-  const uint64_t feed = FeedHash() ^ steps_hash_;
+  const uint64_t feed = FeedMark();
   if (bytes < kWorthThread) return outputs_->Append(runner, result, feed);
   // Where no thread can be had, Settle() does it.
   pending_ = std::async([writer = outputs_.get(), runner, result, feed]() mutable {

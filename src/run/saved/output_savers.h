@@ -37,8 +37,11 @@ class OutputSavers {
   /// again. kMalformed when it is not the one that what was saved earlier was made from.
   /// Of `steps` (may be null) the feed is one: then the sequence counts, which is saved once.
   Status AddFeed(int64_t iteration, const TensorMap& feed, const StepSequence* steps);
-  /// HashFeed() of the feed that was added last, where outputs or rows are saved.
+  /// MarkFeed() of the feed that was added last, where outputs or rows are saved, saved outputs are
+  /// compared, and of a shard.
   uint64_t FeedHash();
+  /// The same as it is saved with outputs: of steps, it is of what is fed back, too.
+  uint64_t FeedMark() { return FeedHash() ^ steps_hash_; }
   /// Large outputs are written while the run goes on: what became of them is told by Settle.
   Status AddResult(size_t runner, const IterationResult& result);
   /// Waits for what is being written.
@@ -80,6 +83,7 @@ class OutputSavers {
   Status Keep(SavedProgress::End end, bool run_failed);
 
   const SavePlan* plan_;
+  bool of_shard_ = false;
   SavedProgress* progress_;
   Logger* logger_;
   std::unique_ptr<FeedReader> earlier_inputs_;  // those that feeds must be the same as
@@ -90,7 +94,8 @@ class OutputSavers {
   int64_t feeds_ = 0;
   int64_t results_ = 0;
   bool any_output_ = false;
-  uint64_t steps_hash_ = 0;        // HashOfSteps()
+  uint64_t steps_hash_ = 0;  // HashOfSteps()
+  bool compared_with_saved_ = false;
   uint64_t feed_hash_ = 0;         // of the last feed
   std::future<uint64_t> hashing_;  // or what will be it
   std::future<Status> pending_;    // after what it writes with

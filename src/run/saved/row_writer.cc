@@ -27,8 +27,10 @@ bool IsArchive(const std::string& path) { return fs::path(path).extension() == "
 
 Result<Tensor> ColumnTensor(const RowColumn& column) {
   return std::visit(
-      [](const auto& values) -> Result<Tensor> {
-        const Dims dims = {static_cast<int64_t>(values.size())};
+      [&](const auto& values) -> Result<Tensor> {
+        const auto width = static_cast<int64_t>(column.width);
+        const auto count = static_cast<int64_t>(values.size());
+        const Dims dims = width > 1 ? Dims{count / width, width} : Dims{count};
         using Values = std::remove_cvref_t<decltype(values)>;
         if constexpr (std::is_same_v<Values, std::vector<std::string>>) {
           return Tensor::FromStrings(dims, values);
@@ -89,15 +91,10 @@ void RowWriter::NoteFeed(int64_t iteration, std::optional<uint64_t> hash) {
   if (!feeds_[index]) feeds_[index] = hash;
 }
 
-Status RowWriter::Add(int64_t iteration, int64_t step, const std::string& pair,
-                      std::vector<OutputRow> outputs) {
-  const auto index = static_cast<size_t>(iteration);
+Status RowWriter::Add(IterationRow row) {
+  const auto index = static_cast<size_t>(row.index);
   const std::optional<uint64_t> feed = index < feeds_.size() ? feeds_[index] : std::nullopt;
-  const IterationRow row = {.index = iteration,
-                            .step = step,
-                            .pair = pair,
-                            .input_hash = feed ? HexadecimalHash(*feed) : "",
-                            .outputs = std::move(outputs)};
+  row.input_hash = feed ? HexadecimalHash(*feed) : "";
   const uint64_t whole = part_.size();
   const Status written = part_.WriteText(RowLine(row) + "\n");
   if (written.ok()) return {};

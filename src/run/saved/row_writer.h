@@ -35,13 +35,12 @@ class RowWriter {
   static Result<std::unique_ptr<RowWriter>> Create(const std::string& path, Earlier earlier,
                                                    Logger& logger);
 
-  /// HashFeed() of what an iteration was made from, before its rows. The first that is known stays.
+  /// MarkFeed() of what an iteration was made from, before its rows. The first that is known stays.
   void NoteFeed(int64_t iteration, std::optional<uint64_t> hash);
 
-  /// The row of one iteration of a pair; `step` is 0 without steps. kIo: the part then holds the
+  /// The row of one iteration of a pair, whose feed it completes. kIo: the part then holds the
   /// whole rows before this one, which the message names, and there is none where there are none.
-  Status Add(int64_t iteration, int64_t step, const std::string& pair,
-             std::vector<OutputRow> outputs);
+  Status Add(IterationRow row);
 
   /// Puts the file in its place and adds it to `saved`: what, where. kIo; what was there before is
   /// then as it was, and the lines stay in the part. Nothing happens where no row was added, or

@@ -327,7 +327,7 @@ Status SavedProgress::CheckFeed(int64_t iteration, uint64_t hash, bool in_steps)
     for (size_t runner = 0; runner < runners_.size(); ++runner) {
       const auto index = static_cast<size_t>(iteration);
       if (index >= source.ends[runner]) continue;
-      if (source.reader->FeedOf(runner, index).value_or(hash) == hash) continue;
+      if (AreOfOneFeed(source.reader->FeedOf(runner, index).value_or(hash), hash)) continue;
       return NotOfThisCommand(
           source, runner, iteration,
           in_steps ? "was made from other inputs or by other steps" : "was made from other inputs");

@@ -8,7 +8,12 @@ namespace vernier {
 void NoteSelfComparisons(const LoadedSide& loaded,
                          const std::vector<std::pair<size_t, size_t>>& pairs, bool strict,
                          RunOutcome& outcome) {
-  for (const auto& [place, path] : loaded.SelfComparisons(pairs)) {
+  NoteSelfComparisons(loaded.SelfComparisons(pairs), strict, outcome);
+}
+
+void NoteSelfComparisons(const std::vector<std::pair<size_t, std::string>>& found, bool strict,
+                         RunOutcome& outcome) {
+  for (const auto& [place, path] : found) {
     PairRecord& pair = outcome.record.pairs.at(place);
     pair.itself = true;
     const bool strange = std::ranges::any_of(pair.outputs, [](const OutputRecord& output) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,10 @@ namespace vernier {
 /// mismatch.
 void NoteSelfComparisons(const LoadedSide& loaded,
                          const std::vector<std::pair<size_t, size_t>>& pairs, bool strict,
+                         RunOutcome& outcome);
+
+/// The same where they are known: places in the record's pairs, and the file's path.
+void NoteSelfComparisons(const std::vector<std::pair<size_t, std::string>>& found, bool strict,
                          RunOutcome& outcome);
 
 /// --strict: marks the pairs that show nothing in part or as a whole. The exit code is set where

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "run/steps/step_runs_for_test.h"
+#include "run/steps/whole_sequence.h"
 
 namespace vernier {
 namespace {
@@ -62,17 +63,17 @@ TEST_F(StepRunsTest, StatesAreCrossedUnderTheNamesOfTheReference) {
 }
 
 // Recurs(1) over four steps of two elements in one inference.
-FakeModel TakesAll() {
+FakeModel TakesAll(const Dims& dims = {8}) {
   FakeModel model;
   model.inputs = {FloatInfo("x", {8}), FloatInfo("state", {2})};
-  model.outputs = {FloatInfo("y", {8}), FloatInfo("state_n", {2})};
-  model.infer = [](const TensorMap& feed, int64_t) {
+  model.outputs = {FloatInfo("y", dims), FloatInfo("state_n", {2})};
+  model.infer = [dims](const TensorMap& feed, int64_t) {
     const auto x = Find(feed, "x")->As<float>();
     const auto first = Find(feed, "state")->As<float>();
     std::vector<float> state(first.begin(), first.end()), y;
     for (size_t i = 0; i < x.size(); ++i) y.push_back(state[i % 2] += x[i]);
     return FakeAnswer{FakeAnswer::Kind::kOutputs,
-                      TensorMap{{"y", Floats({8}, y)}, {"state_n", Floats({2}, state)}}};
+                      TensorMap{{"y", Floats(dims, y)}, {"state_n", Floats({2}, state)}}};
   };
   return model;
 }
@@ -97,6 +98,27 @@ TEST_F(StepRunsTest, ARunnerThatTakesAllStepsAtOnceIsComparedStepByStep) {
     EXPECT_EQ(ran.record.pairs[0].passed_iterations, 8);
     EXPECT_THAT(ran.record.notes, testing::Contains(HasSubstr("'state_n' is of no step")));
   }
+}
+
+TEST_F(StepRunsTest, StepsOfOneRunMayHaveOtherAxesOfLengthOne) {
+  plan_.steps.slices = {"x:axis=0"};
+  plan_.steps.axes = {"b:0"};
+  plan_.output_map_words = {"b:state_n="};
+  // A step is (2,) of a, and here (2, 1), (1, 2), (1, 2, 1).
+  for (const Dims& dims : {Dims{8, 1}, Dims{4, 2}, Dims{4, 2, 1}}) {
+    SCOPED_TRACE(FormatDims(dims));
+    const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", TakesAll(dims)}});
+    EXPECT_THAT(ran.record.error, IsEmpty());
+    EXPECT_FALSE(ran.faults.any());
+    EXPECT_EQ(ran.record.pairs[0].passed_iterations, 8);
+  }
+}
+
+TEST(AsOfOneStep, ChangesAxesOfLengthOneAlone) {
+  const Tensor part = Floats({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(AsOfOneStep(part, {1, 2, 1, 3}).dims(), (Dims{1, 2, 1, 3}));
+  EXPECT_EQ(AsOfOneStep(part, {3, 2}).dims(), (Dims{2, 3}));
+  EXPECT_EQ(AsOfOneStep(part, {6}).dims(), (Dims{2, 3}));
 }
 
 TEST_F(StepRunsTest, OutputsWithoutStepsAreNamed) {

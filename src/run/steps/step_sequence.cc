@@ -177,6 +177,14 @@ const Tensor* StepSequence::SlicedTensor(const SliceWord& slice) const {
   return Find(whole_, slice.input);
 }
 
+std::optional<int64_t> StepSequence::StartOfSlice(const std::string& input, size_t axis) const {
+  for (const SliceWord& slice : slices_) {
+    if (!slice.label.empty() || slice.input != input || slice.axis != axis) continue;
+    return position_.step * *slice.hop - slice.pad;
+  }
+  return std::nullopt;
+}
+
 // As many as all slices have room for, or as were asked for.
 Result<int64_t> StepSequence::CountSteps() const {
   std::optional<int64_t> steps = states_.plan().steps;

@@ -39,6 +39,9 @@ class StepSequence {
   /// The sequence that the last feed is a step of, with its first state.
   const TensorMap& whole() const { return whole_; }
   const StepPosition& position() const { return position_; }
+  /// Where the slice of this step begins in `whole()`; nullopt: there is none of that input along
+  /// that axis, for all runners.
+  std::optional<int64_t> StartOfSlice(const std::string& input, size_t axis) const;
   /// Of each sequence; nullopt where its length decides.
   std::optional<int64_t> steps() const { return states_.plan().steps; }
 

@@ -31,9 +31,11 @@ class StepStates {
   const StepWords& words() const { return words_; }
   const std::vector<std::string>& runners() const { return names_; }
 
-  /// The axis of a runner that takes all steps of a sequence in one inference, else nothing. Such a
-  /// runner is fed nothing back.
-  std::optional<size_t> axis(size_t runner) const { return runners_[runner].axis; }
+  /// The axis of a runner that takes all steps of a sequence in one inference, else nothing; so of
+  /// a stream that is no runner. Such a runner is fed nothing back.
+  std::optional<size_t> axis(size_t stream) const {
+    return stream < runners_.size() ? runners_[stream].axis : std::nullopt;
+  }
 
   /// Once a runner is open, in the order of runners: decides what is fed back and says so. Errors
   /// as PairState; kInvalidArgument for this runner or one before it: where each has a state of its

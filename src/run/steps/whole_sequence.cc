@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/shape_match.h"
 #include "run/steps/step_tensors.h"
 
 namespace vernier {
@@ -40,6 +41,12 @@ Result<IterationResult> WholeSequence::OfStep(const StepPosition& position) cons
     part.outputs.push_back({output.name, std::move(tensor)});
   }
   return part;
+}
+
+Tensor AsOfOneStep(const Tensor& part, const Dims& step) {
+  if (WithoutUnitAxes(part.dims()) != WithoutUnitAxes(step)) return part;
+  const Result<Tensor> shaped = part.Reshaped(step);
+  return shaped.ok() ? *shaped : part;
 }
 
 }  // namespace vernier

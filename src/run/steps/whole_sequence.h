@@ -34,4 +34,8 @@ class WholeSequence {
   IterationResult whole_;
 };
 
+/// Such a part in the shape of what another runner gives for one step, where the two differ in axes
+/// of length 1 alone; else as it is.
+Tensor AsOfOneStep(const Tensor& part, const Dims& step);
+
 }  // namespace vernier

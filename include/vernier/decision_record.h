@@ -1,0 +1,79 @@
+// What two runners decided, as plain data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace vernier {
+
+/// How the two sides' decisions about one sample stand to each other.
+enum class Flip : uint8_t {
+  kNone,     ///< they agree
+  kNearTie,  ///< they differ, and the reference's margin is below the near tie
+  kClear,    ///< they differ by more than that
+  kInvalid,  ///< NaN among the deciding values of one side or both: never equal to another
+};
+
+/// One sample under one decision: what a row keeps, and records are folded from.
+struct DecisionSample {
+  std::string first;  ///< what each side decided, for people and programs: "281", "3 17 4", "EXIT"
+  std::string second;
+  /// The distance to the decision's border in its own units; NaN where there is none, infinite
+  /// where nothing else could have been decided (one class).
+  double first_margin = 0;
+  double second_margin = 0;
+  double near_tie = 0;  ///< the limit below which a margin is a near tie, of this sample
+  double similarity =
+      1;  ///< within [0, 1], 1: equal; share of pixels, mean IoU, 1 - edit distance…
+  Flip flip = Flip::kNone;
+  /// How they differ, for people: "2 lost, 1 class changed"; empty where the texts show it.
+  std::string detail = {};
+};
+
+/// A sample among the worst of a pair: clear flips before near ties, larger margins first.
+struct WorstFlip {
+  int64_t iteration = 0;
+  int64_t step = 0;
+  int64_t row = 0;  ///< sample within the iteration
+  DecisionSample sample;
+};
+
+/// One decision over all samples of a pair.
+struct DecisionRecord {
+  std::string output;  ///< the first side's name
+  std::string kind;    ///< as typed: "top1"
+  int64_t samples = 0;
+  int64_t flips = 0;        ///< of any kind
+  int64_t clear_flips = 0;  ///< kClear and kInvalid
+  int64_t near_ties = 0;
+  int64_t invalid = 0;
+  double agreement = 0;     ///< 1 - flips / samples; NaN without samples
+  double interval_low = 0;  ///< Wilson's score interval of the agreement, 95 %
+  double interval_high = 0;
+  double similarity = 1;             ///< mean over samples
+  bool near_tie_from_bound = false;  ///< else from what was observed, or given
+  /// Samples by the reference's margin, in 20 bins of equal width from 0 to `margin_most`; and the
+  /// flips among them. Margins that are no finite numbers are left out.
+  double margin_most = 0;
+  std::vector<int64_t> margin_counts;
+  std::vector<int64_t> margin_flips;
+  std::vector<WorstFlip> worst;
+  /// Why agreement shows nothing: "no sample of either side has a detection"; else empty.
+  std::string vacuous = {};
+};
+
+/// A gate that was set, and how it ended.
+struct DecisionGateRecord {
+  std::string gate;  ///< "--max-flip-rate"
+  std::string output;
+  std::string kind;
+  double value = 0;
+  double limit = 0;
+  std::string verdict;     ///< "passed", "failed", "no samples"
+  bool undecided = false;  ///< the 95 % interval contains the limit, whatever the verdict
+  std::optional<int64_t> samples_to_decide = {};  ///< about as many would settle it
+};
+
+}  // namespace vernier

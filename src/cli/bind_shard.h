@@ -1,0 +1,29 @@
+// --shard: which of the processes that share a run this one is.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/arg_parser.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// The value of an environment variable; nullopt where it is not set.
+using EnvironmentOf = std::function<std::optional<std::string>(const char* name)>;
+
+/// The shard that `word` stands for: "K/N", or "auto" and "auto/N" by what launchers have set.
+/// `where` is told how it was found; empty where it was given. kInvalidArgument: no such word, no
+/// launcher, or launchers that differ.
+Result<ShardPlan> ReadShard(std::string_view word, const EnvironmentOf& environment,
+                            std::string& where);
+
+/// Sets the plan's shard, and gives what it saves names of its own. Runners have names without a
+/// time where shards or records need to be alike. Once what is saved is known.
+Status BindShard(const ParsedArgs& args, RunPlan& plan, Logger& logger);
+
+}  // namespace vernier

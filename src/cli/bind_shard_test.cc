@@ -1,0 +1,81 @@
+#include "cli/bind_shard.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace vernier {
+namespace {
+
+using ::testing::HasSubstr;
+using Variables = std::map<std::string, std::string>;
+
+Result<ShardPlan> Read(const std::string& word, const Variables& variables = {}) {
+  std::string where;
+  return ReadShard(
+      word,
+      [&](const char* name) -> std::optional<std::string> {
+        const auto found = variables.find(name);
+        return found == variables.end() ? std::nullopt : std::optional(found->second);
+      },
+      where);
+}
+
+std::string Shown(const Result<ShardPlan>& shard) {
+  if (!shard.ok()) return shard.status().message();
+  return std::to_string(shard->number) + "/" + std::to_string(shard->count);
+}
+
+TEST(Shard, IsGivenOrRefused) {
+  EXPECT_EQ(Shown(Read("3/7")), "3/7");
+  for (const char* word : {"0/0", "0/7", "9/8", "3", "3/", "/7", "a/b", "-1/2", "auto/0", ""}) {
+    EXPECT_THAT(Shown(Read(word)), HasSubstr("expected K/N")) << word;
+  }
+}
+
+TEST(Shard, ComesFromLaunchers) {
+  EXPECT_EQ(Shown(Read("auto", {{"RANK", "2"}, {"WORLD_SIZE", "4"}})), "3/4");
+  EXPECT_EQ(Shown(Read("auto/5", {{"JOB_COMPLETION_INDEX", "4"}})), "5/5");
+  EXPECT_EQ(Shown(Read("auto", {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "5"}})),
+            "1/5");
+  EXPECT_EQ(Shown(Read("auto", {{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "2"}})), "2/2");
+  const Variables array = {{"SLURM_ARRAY_TASK_ID", "13"},  {"SLURM_ARRAY_TASK_MIN", "1"},
+                           {"SLURM_ARRAY_TASK_MAX", "21"}, {"SLURM_ARRAY_TASK_STEP", "4"},
+                           {"SLURM_PROCID", "0"},          {"SLURM_NTASKS", "1"}};
+  EXPECT_EQ(Shown(Read("auto", array)), "4/6");
+}
+
+TEST(Shard, IsNotGuessed) {
+  EXPECT_THAT(Shown(Read("auto")), HasSubstr("give --shard K/N"));
+  EXPECT_THAT(Shown(Read("auto", {{"JOB_COMPLETION_INDEX", "4"}})), HasSubstr("auto/N"));
+  EXPECT_THAT(
+      Shown(
+          Read("auto",
+               {{"RANK", "2"}, {"WORLD_SIZE", "4"}, {"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "4"}})),
+      HasSubstr("torchrun says 3/4 and Slurm says 2/4"));
+  EXPECT_THAT(Shown(Read("auto/8", {{"RANK", "2"}, {"WORLD_SIZE", "4"}})), HasSubstr("3/4"));
+}
+
+TEST(Shard, EveryIterationBelongsToOne) {
+  for (const ShardRule rule : {ShardRule::kContiguous, ShardRule::kStride}) {
+    for (int64_t total = 0; total < 12; ++total) {
+      for (int64_t count = 1; count < 9; ++count) {
+        std::map<int64_t, int> owners;
+        for (int64_t number = 1; number <= count; ++number) {
+          const ShardPlan shard{number, count, rule, false};
+          for (int64_t i = 0; i < shard.CountOf(total); ++i) ++owners[shard.IndexOf(i, total)];
+        }
+        ASSERT_EQ(static_cast<int64_t>(owners.size()), total);
+        for (const auto& [index, times] : owners) {
+          ASSERT_EQ(times, 1);
+          ASSERT_TRUE(index >= 0 && index < total);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,120 @@
+// Parts of shards to the record of the run that was not divided.
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+#include "cli/commands/command_start.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/comparison_session.h"
+#include "cli/option_sets.h"
+#include "cli/option_values.h"
+#include "report/text/run_summary.h"
+#include "run/saved/row_writer.h"
+#include "run/shards/shard_merge.h"
+#include "run/shards/shard_parts.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+Status CheckMergeWords(const ParsedArgs& args, const MergePlan& merge) {
+  if (merge.output.empty() && !args.Has("status")) {
+    return InvalidArgument("merge: where does the record go? Give -o FILE");
+  }
+  const bool reports = args.Has("reports") || !merge.rows.empty() || args.Has("reproducible");
+  if (merge.partial && reports) {
+    return InvalidArgument(
+        "--partial: a part has no rows and reports: give them where all parts are merged");
+  }
+  if (!merge.rows.empty() && !RowWriter::Takes(merge.rows)) {
+    return InvalidArgument("--save-rows: expected FILE.jsonl or FILE.npz, got '" + merge.rows +
+                           "'");
+  }
+  std::error_code ignored;
+  for (const std::string& part : merge.parts) {
+    if (merge.output.empty() || !std::filesystem::equivalent(part, merge.output, ignored)) continue;
+    return InvalidArgument("-o: '" + merge.output + "' is one of the parts, which stay");
+  }
+  return {};
+}
+
+// Done and missing shards, one line each. Parts that cannot be read count as missing.
+int ReportStatus(const MergePlan& merge, const Invocation& invocation, ConsoleLog& log) {
+  std::set<int64_t> done;
+  int64_t count = 0, total = 0;
+  for (const std::string& path : merge.parts) {
+    const Result<ShardPart> part = ShardPart::Open(path);
+    if (!part.ok()) {
+      log.Warning(part.status().message());
+      continue;
+    }
+    count = std::max(count, part->head().count);
+    total = std::max(total, part->end().total);
+    done.insert(part->head().numbers.begin(), part->head().numbers.end());
+  }
+  std::string missing;
+  for (int64_t number = 1; number <= count; ++number) {
+    if (!done.contains(number)) missing += (missing.empty() ? "" : ", ") + std::to_string(number);
+  }
+  log.Plain(std::to_string(done.size()) + " of " + std::to_string(count) + " shards of " +
+            std::to_string(total) + " iterations are done" +
+            (missing.empty() ? "" : "; missing: " + missing));
+  RunFaults faults;
+  faults.incomplete = count == 0 || !missing.empty();
+  return CloseLog(log, ExitCode(faults, invocation.as_peer), invocation);
+}
+
+int MergeCommand(std::span<const std::string> words, const Invocation& invocation) {
+  std::vector<std::string> more;
+  const CommandStart start = StartCommand(kMergeCommand, words, invocation, &more);
+  if (start.exit_code) return *start.exit_code;
+  ConsoleLog& log = *start.log;
+  const ParsedArgs& args = start.args;
+  MergePlan merge{ListOf(args, "paths"), TextOf(args, "output"), TextOf(args, "save_rows"),
+                  args.Has("partial"), args.Has("mixed")};
+  merge.parts.insert(merge.parts.end(), more.begin(), more.end());
+  SavePlan save;
+  Status bound = CheckMergeWords(args, merge);
+  if (bound.ok()) bound = BindOptions(args, {.log = &log}, {save});
+  if (!bound.ok()) return EndCommand(bound, invocation, log);
+  if (args.Has("status")) return ReportStatus(merge, invocation, log);
+  MergeOutcome merged = MergeShards(merge, log);
+  RunOutcome& outcome = merged.outcome;
+  if (!merged.merged)
+    return CloseLog(log, ExitCode(outcome.faults, invocation.as_peer), invocation);
+  log.Info("Merged " + std::to_string(merge.parts.size()) + " part(s) to " + merge.output);
+  if (merge.partial) return CloseLog(log, 0, invocation);
+  merged.plan.command = invocation.command;
+  merged.plan.save = save;
+  merged.plan.save.rows.clear();
+  merged.plan.save.record = merge.output;
+  const SessionContext context = ContextOf(args, kMergeCommand.options(), invocation, log);
+  FinishRecord(merged.plan, context, outcome);
+  log.Plain(FormatRunSummary(
+      outcome.record, {.interleaved = false, .all_outputs = log.Enabled(Severity::kVerbose)}));
+  return CloseLog(log, ExitCode(outcome.faults, invocation.as_peer), invocation);
+}
+
+}  // namespace
+
+constexpr CommandSpec kMergeCommand = {
+    .name = "merge",
+    .section = CommandSection::kCompare,
+    .operands = "part [part ...] -o FILE [options ...]",
+    .summary = "merge the parts of shards into the record of the whole run",
+    .about =
+        "Merge what the shards of a run left (vernier run --shard K/N --save-record FILE) into the"
+        " record that one process would have made, from the same numbers in the same order, and end"
+        " with its exit code. Every iteration must be there once: missing shards are named with"
+        " their command (exit code 4). A shard that was done twice counts once if both agree. To"
+        " join files of saved outputs see data concat; data merge is for inputs.",
+    .options =
+        [] {
+          return OptionTable({GeneralGroup(), LoggingGroup(), MergeGroup(),
+                              Only(ReportGroup(), {"reports", "save_rows"}), ReproducibleGroup()});
+        },
+    .run = MergeCommand,
+};
+
+}  // namespace vernier

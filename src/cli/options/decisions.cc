@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <array>
+
+#include "cli/arg_parser.h"
+#include "cli/option_values.h"
+#include "cli/options/groups.h"
+
+namespace vernier {
+namespace {
+
+// In the order of JudgeRule, behind kUnsaid.
+constexpr std::array<std::string_view, 3> kJudgeWords = {"elements", "decisions", "both"};
+
+Status AddDecisions(const OptionInput& input, DecisionOptions& options) {
+  for (const std::string& word : input.given.values) {
+    Result<DecisionPlan> decision = ParseDecision(word);
+    if (!decision.ok()) {
+      return InvalidArgument(std::string(input.given.flag) + ": " + decision.status().message());
+    }
+    options.decisions.push_back(*std::move(decision));
+  }
+  return {};
+}
+
+Status SetNearTie(const OptionInput& input, DecisionOptions& options) {
+  return ReadValue(input, options.near_tie.emplace());
+}
+
+Status SetJudge(const OptionInput& input, DecisionOptions& options) {
+  const auto* const word = std::ranges::find(kJudgeWords, TextOf(input));
+  options.judge = static_cast<JudgeRule>(1 + (word - kJudgeWords.begin()));
+  return {};
+}
+
+constexpr OptionRow kDecisionRows[] = {
+    {.flags = {"--decision"},
+     .dest = "decisions",
+     .sets = SetBy<&AddDecisions>(),
+     .arity = Arity::kPlus,
+     .action = OptionAction::kAppend,
+     .metavar = "[OUTPUT:]KIND",
+     .help = "Compare what the outputs decide, before --postprocess: top1, topK, threshold=X,"
+             " argmax, sign, rank=K, boxes:FORMAT, ctc, embedding or regression=X. The report says"
+             " how many samples agree, and by which margin the reference had decided the others."
+             " Without OUTPUT it is for every output that the kind fits.",
+     .origin = Origin::kOurs,
+     .needs = {kTwoSides}},
+    {.flags = {"--max-flip-rate"},
+     .dest = "max_flip_rate",
+     .sets = Sets<&DecisionOptions::max_flip_rate>(kShare),
+     .arity = Arity::kPlus,
+     .metavar = "[OUTPUT:]R",
+     .help = "Fail where more than this share of the samples is decided otherwise. The gate is"
+             " undecided where the 95 % interval of the share contains R; --strict refuses that.",
+     .origin = Origin::kOurs,
+     .needs = {"--decision"}},
+    {.flags = {"--max-clear-flips"},
+     .dest = "max_clear_flips",
+     .sets = Sets<&DecisionOptions::max_clear_flips>(kPositions),
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .metavar = "N",
+     .help = "Fail where more than N samples are decided otherwise and are no near ties.",
+     .origin = Origin::kOurs,
+     .needs = {"--decision"}},
+    {.flags = {"--near-tie"},
+     .dest = "near_tie",
+     .sets = SetBy<&SetNearTie>(kAtLeast0),
+     .arity = Arity::kOne,
+     .type = ValueType::kFloat,
+     .metavar = "X",
+     .help = "A flip is a near tie where the reference's margin is below X. Without it, below twice"
+             " what the error bound of --tolerance auto allows the values that decided, or else"
+             " twice the noise of the sample's other values, by their median difference.",
+     .origin = Origin::kOurs,
+     .needs = {"--decision"}},
+    {.flags = {"--judge"},
+     .dest = "judge",
+     .sets = SetBy<&SetJudge>(),
+     .arity = Arity::kOne,
+     .choices = kJudgeWords,
+     .metavar = "WHAT",
+     .help = "What the exit code rests on: elements, decisions or both. Without it, elements while"
+             " there is no gate for decisions, and decisions once there is one, with the"
+             " elements of outputs that no decision is about; both where --rtol, --atol, "
+             "--tolerance, --compare, --compare-func-script, --check-error-stat or"
+             " --check-average is given as well.",
+     .origin = Origin::kOurs,
+     .needs = {"--decision"}},
+    {.flags = {"--worst-flips"},
+     .dest = "worst_flips",
+     .sets = Sets<&DecisionOptions::worst_flips>(kFlipsKept),
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "16",
+     .metavar = "N",
+     .help = "How many of the worst flips are kept: clear ones first, the largest margins first.",
+     .origin = Origin::kOurs,
+     .needs = {"--decision"}},
+};
+
+constexpr OptionRow kFlipFiles[] = {
+    {.flags = {"--save-flips"},
+     .dest = "save_flips",
+     .sets = Saves<&DecisionOptions::save_flips>(),
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Save the inputs of the iterations with the worst flips to an .npz file, which "
+             "--load-inputs reads"
+             " again.",
+     .origin = Origin::kOurs,
+     .needs = {"--decision"}},
+};
+
+}  // namespace
+
+OptionGroup DecisionGroup() {
+  return {"Decisions", "comparing what outputs decide", kDecisionRows};
+}
+
+OptionGroup FlipFileGroup() { return {"Decisions", "comparing what outputs decide", kFlipFiles}; }
+
+}  // namespace vernier

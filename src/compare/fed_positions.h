@@ -1,0 +1,58 @@
+// What an iteration's inputs say of the positions of its logits: the tokens that were fed, and
+// which positions a mask excludes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Integers for the positions of one iteration, and for those behind them as far as they are known.
+struct PositionValues {
+  std::string source = {};  ///< name of the input, or path of the file
+  bool asked = false;       ///< somebody named it: where it does not fit, that is an error
+  Tensor tensor = {};  ///< [batch, columns], or [columns] of one; HoldsPositionValues of its type
+  int64_t count = 0;   ///< positions of this iteration, the first columns
+
+  /// Which iteration a file is asked for.
+  struct Place {
+    int64_t sequence = 0;
+    int64_t step = 0;
+    bool in_steps = false;  ///< else the columns are those of this iteration, and at most one more
+  };
+  /// Of a file, `count` follows from the logits: each step has as many columns as they have
+  /// positions. It has the rows of one batch, for all sequences, or those of one sequence after
+  /// another.
+  std::optional<Place> place = {};
+};
+
+/// Whether values of this type can be read: bool and integers of 8 to 64 bits.
+bool HoldsPositionValues(DType dtype);
+
+struct FedPositions {
+  std::optional<PositionValues> tokens;
+  std::optional<PositionValues> mask;  ///< 0 excludes a position
+};
+
+/// What positions say of the rows of one output's logits.
+struct RowTokens {
+  std::vector<int64_t> next;  ///< see LogitRows::next; empty: nothing is known
+  std::string tokens;         ///< source of the tokens that were applied; empty: none were
+  std::string mask;           ///< the same of the mask
+  /// Why tokens that were asked for do not fit this output, and the same of the mask. Empty: they
+  /// do, or nobody asked.
+  std::string why_no_tokens;
+  std::string why_no_mask;
+};
+
+/// `position_dims` are those of the logits without their classes: [batch, positions], or one of the
+/// two where the other is 1. Position p is judged by the token at p + 1, unless the mask excludes
+/// either. A mask that is longer than the logits and was asked for is about its last columns. What
+/// nobody asked for and does not fit is not applied, nor are tokens behind the classes.
+RowTokens MatchPositions(const FedPositions& fed, const Dims& position_dims, int64_t classes);
+
+}  // namespace vernier

@@ -1,0 +1,219 @@
+// threshold and sign: on which side of a border each value is.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <span>
+
+#include "decide/class_rows.h"
+#include "decide/kinds.h"
+#include "decide/row_top.h"
+
+namespace vernier {
+namespace {
+
+/// Which values are "in": for threshold those >= limit, for sign those < 0.
+struct Border {
+  double limit = 0;
+  bool is_sign = false;
+
+  bool IsIn(double value) const { return is_sign ? value < 0 : value >= limit; }
+  double Margin(double value) const { return Gap(std::max(value, limit), std::min(value, limit)); }
+};
+
+// The least value of T that is >= limit.
+template <typename T>
+T LeastNotBelow(double limit) {
+  const auto near = static_cast<T>(limit);
+  if (static_cast<double>(near) >= limit) return near;
+  return std::nextafter(near, std::numeric_limits<T>::infinity());
+}
+
+/// What a sample's values on both sides show, a vector at a time.
+template <typename T>
+struct BorderScan {
+  static constexpr size_t kBytes = 16;
+  static constexpr size_t kLanes = kBytes / sizeof(T);
+  using Vector [[gnu::vector_size(kBytes)]] = T;
+  using Mask = decltype(Vector{} < Vector{});  // 0 or -1
+
+  /// Of one side.
+  struct Side {
+    Vector above = Vector{} + std::numeric_limits<T>::infinity();  // the least not below the limit
+    Vector below = Vector{} - std::numeric_limits<T>::infinity();  // the largest below it
+    Mask not_below = {};  // how many, negative; no sample has 2^33 values
+
+    double LeastMargin(double limit) const {
+      double least = std::numeric_limits<double>::infinity();
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        least = std::min(least, Gap(static_cast<double>(above[lane]), limit));
+        least = std::min(least, Gap(limit, static_cast<double>(below[lane])));
+      }
+      return least;
+    }
+    size_t count() const {
+      int64_t sum = 0;
+      for (size_t lane = 0; lane < kLanes; ++lane) sum -= not_below[lane];
+      return static_cast<size_t>(sum);
+    }
+  };
+
+  Side a;
+  Side b;
+  bool differs = false;
+  bool has_nan = false;  // on either side
+
+  void Read(const T* from_a, const T* from_b, size_t count, T limit) {
+    const Vector least = Vector{} + limit;
+    Mask changed = {};
+    Mask nan = {};
+    size_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+      Vector x;
+      Vector y;
+      std::memcpy(&x, from_a + i, kBytes);
+      std::memcpy(&y, from_b + i, kBytes);
+      nan |= (x != x) | (y != y);
+      changed |= Place(x, least, a) ^ Place(y, least, b);
+    }
+    for (; i < count; ++i) {
+      const bool in_a = PlaceOne(from_a[i], limit, a);
+      differs |= in_a != PlaceOne(from_b[i], limit, b);
+      has_nan |= IsNan(from_a[i]) || IsNan(from_b[i]);
+    }
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      differs |= changed[lane] != 0;
+      has_nan |= nan[lane] != 0;
+    }
+  }
+
+ private:
+  static Mask Place(Vector values, Vector least, Side& side) {
+    constexpr T kInfinity = std::numeric_limits<T>::infinity();
+    const Mask in = values >= least;
+    const Vector high = in ? values : Vector{} + kInfinity;
+    const Vector low = in ? Vector{} - kInfinity : values;
+    side.above = high < side.above ? high : side.above;
+    side.below = low > side.below ? low : side.below;
+    side.not_below += in;
+    return in;
+  }
+
+  static bool PlaceOne(T value, T least, Side& side) {
+    if (!(value >= least)) {
+      if (value > side.below[0]) side.below[0] = value;
+      return false;
+    }
+    if (value < side.above[0]) side.above[0] = value;
+    side.not_below[0] -= 1;
+    return true;
+  }
+};
+
+/// One sample on both sides.
+template <typename T>
+struct ValuePair {
+  const T* a;
+  const T* b;
+  size_t count;
+  int64_t index;
+};
+
+// How many labels the text of a sample lists: it is made for every sample.
+constexpr size_t kMostSides = 16;
+
+// `not_below`: how many of the values are not below the limit; none is NaN.
+template <typename T>
+std::string BorderText(const T* values, size_t count, size_t not_below, const Border& border) {
+  const size_t total = border.is_sign ? count - not_below : not_below;
+  if (count == 1) {
+    if (border.is_sign) return total == 1 ? "-" : "+";
+    return total == 1 ? "yes" : "no";
+  }
+  std::vector<size_t> in;
+  for (size_t i = 0; i < count && in.size() < std::min(total, kMostSides); ++i) {
+    if (border.IsIn(static_cast<double>(values[i]))) in.push_back(i);
+  }
+  return NumbersText(in, total);
+}
+
+/// Of a sample whose sides differ.
+struct BorderFlips {
+  size_t count = 0;
+  double first_most = 0;
+  double second_most = 0;
+  double largest = 0;     // magnitude of a value that changed sides
+  DifferenceNoise noise;  // of those that did not
+};
+
+template <typename T>
+BorderFlips MeasureBorderFlips(const ValuePair<T>& pair, const Border& border) {
+  BorderFlips flips;
+  for (size_t i = 0; i < pair.count; ++i) {
+    const auto a = static_cast<double>(pair.a[i]);
+    const auto b = static_cast<double>(pair.b[i]);
+    if (border.IsIn(a) == border.IsIn(b)) {
+      flips.noise.Add(a, b);
+      continue;
+    }
+    ++flips.count;
+    flips.first_most = std::max(flips.first_most, border.Margin(a));
+    flips.second_most = std::max(flips.second_most, border.Margin(b));
+    Raise(flips.largest, a);
+    Raise(flips.largest, b);
+  }
+  return flips;
+}
+
+template <typename T>
+void DecideSides(const ValuePair<T>& pair, const Border& border, const NearTieRule& near_tie,
+                 OtherSamples& others, DecisionSample& sample) {
+  BorderScan<T> scan;
+  scan.Read(pair.a, pair.b, pair.count, LeastNotBelow<T>(border.limit));
+  const bool nan_a = scan.has_nan && HasNan(std::span<const T>(pair.a, pair.count));
+  const bool nan_b = scan.has_nan && HasNan(std::span<const T>(pair.b, pair.count));
+  sample.near_tie = near_tie.known();
+  if (!nan_a) sample.first = BorderText(pair.a, pair.count, scan.a.count(), border);
+  sample.second = sample.first;
+  if (!nan_b && (scan.differs || nan_a)) {
+    sample.second = BorderText(pair.b, pair.count, scan.b.count(), border);
+  }
+  sample.first_margin = scan.a.LeastMargin(border.limit);
+  sample.second_margin = scan.b.LeastMargin(border.limit);
+  if (nan_a || nan_b) return MakeInvalid(sample, nan_a, nan_b);
+  if (!scan.differs) return;
+  const BorderFlips flips = MeasureBorderFlips(pair, border);
+  sample.similarity = 1 - static_cast<double>(flips.count) / static_cast<double>(pair.count);
+  sample.first_margin = flips.first_most;
+  sample.second_margin = flips.second_most;
+  if (pair.count > 1) {
+    sample.detail = std::to_string(flips.count) + " of " + std::to_string(pair.count) + " values";
+  }
+  near_tie.Judge(sample, flips.largest, [&] {
+    return flips.noise.empty() ? others.Without(pair.index) : flips.noise.scale();
+  });
+}
+
+}  // namespace
+
+std::vector<DecisionSample> DecideBorder(const DecideInput& input) {
+  const SampleShape shape = SamplesOf(input.reference.dims());
+  const Border border{input.plan.kind == DecisionKind::kSign ? 0 : input.plan.limit,
+                      input.plan.kind == DecisionKind::kSign};
+  std::vector<DecisionSample> samples;
+  if (shape.size == 0) return samples;
+  samples.resize(static_cast<size_t>(shape.samples));
+  WithFloats(input.reference, input.candidate, [&](auto zero) {
+    using T = decltype(zero);
+    PartReader<T> a(input.reference, shape.size);
+    PartReader<T> b(input.candidate, shape.size);
+    OtherSamples others(input.reference, input.candidate, shape.size);
+    for (int64_t i = 0; i < shape.samples; ++i) {
+      const ValuePair<T> pair{a.Part(i), b.Part(i), static_cast<size_t>(shape.size), i};
+      DecideSides(pair, border, input.near_tie, others, samples[static_cast<size_t>(i)]);
+    }
+  });
+  return samples;
+}
+
+}  // namespace vernier

@@ -1,0 +1,343 @@
+// boxes: detections of both sides after non-maximum suppression, matched one to one.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "decide/box_layout.h"
+#include "decide/class_rows.h"
+#include "decide/kinds.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+/// In float64 throughout.
+struct Detection {
+  double x1, y1, x2, y2;
+  double score;
+  double margin;  ///< of the score: to the least score, or to the next class where that is nearer
+  int64_t label;
+  int64_t row;  ///< among the boxes of the output
+
+  double area() const { return std::max(x2 - x1, 0.0) * std::max(y2 - y1, 0.0); }
+};
+
+// 1 of equal boxes; NaN of others whose area or common area is not finite.
+double Overlap(const Detection& a, const Detection& b) {
+  if (a.x1 == b.x1 && a.y1 == b.y1 && a.x2 == b.x2 && a.y2 == b.y2) return 1;
+  const double width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
+  const double height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1);
+  const double both = std::max(width, 0.0) * std::max(height, 0.0);
+  const double either = a.area() + b.area() - both;
+  return either > 0 || std::isnan(either) ? both / either : 0;
+}
+
+/// What one side detected in one sample, surest first.
+struct Detections {
+  std::vector<Detection> boxes;
+  double below = -std::numeric_limits<double>::infinity();  ///< the best score that is too low
+  bool has_nan = false;  ///< among scores, or the corners of a box that is sure enough
+};
+
+/// The boxes of one sample.
+template <typename T>
+class BoxReader {
+ public:
+  BoxReader(const T* values, const BoxLayout& layout) : values_(values), layout_(layout) {}
+
+  double At(int64_t box, int64_t column) const {
+    const int64_t index =
+        layout_.columns_first ? column * layout_.boxes + box : box * layout_.columns + column;
+    return static_cast<double>(values_[index]);
+  }
+
+  /// The best score of each box before any other factor, with NaN where one of its scores is.
+  void BestScores(std::vector<T>& best) const {
+    best.assign(static_cast<size_t>(layout_.boxes), T{1});
+    if (layout_.scores < 0) return;
+    if (layout_.columns_first) {
+      BestOfColumns(best);
+    } else {
+      BestOfRows(best);
+    }
+  }
+
+  /// The class, the score and its margin from it. `best`: of BestScores.
+  void Classify(double best, double least_score, Detection& box) const {
+    const double factor = layout_.score < 0 ? 1 : At(box.row, layout_.score);
+    box.score = best * factor;
+    box.margin = box.score - least_score;
+    box.label = 0;
+    if (layout_.label >= 0) box.label = Label(At(box.row, layout_.label));
+    if (layout_.scores < 0) return;
+    const int64_t classes = layout_.columns - layout_.scores;
+    int64_t place = 0;
+    while (place < classes && At(box.row, layout_.scores + place) != best) ++place;
+    if (layout_.label < 0) box.label = place;
+    for (int64_t c = 0; c < classes; ++c) {
+      if (c == place) continue;
+      box.margin = std::min(box.margin, Gap(best, At(box.row, layout_.scores + c)) * factor);
+    }
+  }
+
+  bool HasNan(const Detection& box) const {
+    if (layout_.label >= 0 && std::isnan(At(box.row, layout_.label))) return true;
+    return std::isnan(box.x1) || std::isnan(box.y1) || std::isnan(box.x2) || std::isnan(box.y2);
+  }
+
+  void Corners(Detection& box) const {
+    const double a = At(box.row, layout_.box);
+    const double b = At(box.row, layout_.box + 1);
+    const double c = At(box.row, layout_.box + 2);
+    const double d = At(box.row, layout_.box + 3);
+    switch (layout_.corners) {
+      case BoxCorners::kCorners:
+        box.x1 = a, box.y1 = b, box.x2 = c, box.y2 = d;
+        break;
+      case BoxCorners::kCorner:
+        box.x1 = a, box.y1 = b, box.x2 = a + c, box.y2 = b + d;
+        break;
+      case BoxCorners::kCentre:
+        box.x1 = a - c / 2, box.y1 = b - d / 2, box.x2 = a + c / 2, box.y2 = b + d / 2;
+        break;
+    }
+  }
+
+ private:
+  static int64_t Label(double value) {
+    constexpr double kBeyond = 0x1p62;
+    return std::abs(value) < kBeyond ? static_cast<int64_t>(value) : -1;
+  }
+
+  void BestOfColumns(std::vector<T>& best) const {
+    const auto boxes = static_cast<size_t>(layout_.boxes);
+    const T* column = values_ + layout_.scores * layout_.boxes;
+    best.assign(column, column + boxes);
+    for (int64_t c = layout_.scores + 1; c < layout_.columns; ++c) {
+      column += boxes;
+      for (size_t i = 0; i < boxes; ++i) {
+        const T value = column[i];
+        best[i] = (value > best[i]) | IsNan(value) ? value : best[i];
+      }
+    }
+  }
+
+  void BestOfRows(std::vector<T>& best) const {
+    for (size_t i = 0; i < best.size(); ++i) {
+      const T* row = values_ + static_cast<int64_t>(i) * layout_.columns;
+      T most = row[layout_.scores];
+      for (int64_t c = layout_.scores + 1; c < layout_.columns; ++c) {
+        most = (row[c] > most) | IsNan(row[c]) ? row[c] : most;
+      }
+      best[i] = most;
+    }
+  }
+
+  const T* values_;
+  const BoxLayout& layout_;
+};
+
+// The boxes that are sure enough, in falling order of their scores; of equal ones the first.
+template <typename T>
+Detections SureBoxes(const BoxReader<T>& reader, const BoxLayout& layout, double least_score) {
+  Detections found;
+  std::vector<T> best;
+  reader.BestScores(best);
+  for (int64_t row = 0; row < layout.boxes; ++row) {
+    const auto of_classes = static_cast<double>(best[static_cast<size_t>(row)]);
+    const double score = layout.score < 0 ? of_classes : of_classes * reader.At(row, layout.score);
+    if (score >= least_score) {
+      Detection box{};
+      box.row = row;
+      reader.Classify(of_classes, least_score, box);
+      reader.Corners(box);
+      found.has_nan |= reader.HasNan(box);
+      found.boxes.push_back(box);
+      continue;
+    }
+    found.has_nan |= std::isnan(score);
+    found.below = std::max(found.below, score);
+  }
+  std::ranges::stable_sort(found.boxes, std::ranges::greater{}, &Detection::score);
+  return found;
+}
+
+// Greedy, class by class: a box goes where a surer one of its class overlaps it by more than `iou`.
+void Suppress(double iou, std::vector<Detection>& boxes) {
+  std::vector<size_t> by_class(boxes.size());
+  std::iota(by_class.begin(), by_class.end(), size_t{0});
+  std::ranges::stable_sort(by_class, {}, [&](size_t i) { return boxes[i].label; });
+  std::vector<bool> stays(boxes.size());
+  std::vector<size_t> kept;  // of the present class
+  int64_t label = 0;
+  for (const size_t i : by_class) {
+    if (boxes[i].label != label) kept.clear();
+    label = boxes[i].label;
+    stays[i] = std::ranges::none_of(
+        kept, [&](size_t surer) { return Overlap(boxes[surer], boxes[i]) > iou; });
+    if (stays[i]) kept.push_back(i);
+  }
+  size_t end = 0;
+  for (size_t i = 0; i < boxes.size(); ++i) {
+    if (stays[i]) boxes[end++] = boxes[i];
+  }
+  boxes.erase(boxes.begin() + static_cast<std::ptrdiff_t>(end), boxes.end());
+}
+
+// Boxes are compared each with each.
+constexpr size_t kMostSureBoxes = 20000;
+
+template <typename T>
+Result<Detections> Detect(const T* values, const BoxLayout& layout, const DecisionPlan& plan) {
+  Detections found = SureBoxes(BoxReader<T>(values, layout), layout, plan.score);
+  if (found.boxes.size() > kMostSureBoxes) {
+    return InvalidArgument("'" + plan.text + "': " + std::to_string(found.boxes.size()) +
+                           " boxes of a sample have a score >= " + FormatG(plan.score, 6) +
+                           ", more than " + std::to_string(kMostSureBoxes) + ": raise 'score'");
+  }
+  if (!found.has_nan) Suppress(plan.iou, found.boxes);
+  return found;
+}
+
+/// Which boxes of the two sides are one.
+struct BoxMatch {
+  std::vector<int64_t> of_first;  // the candidate's box of each of the reference, or -1
+  std::vector<int64_t> of_second;
+  double overlap = 0;  // sum over those of one class
+  DifferenceNoise scores;
+  int64_t matched = 0;
+  int64_t changed = 0;   // matched by place, of another class
+  bool has_nan = false;  // a box that was not matched has an overlap that is none
+};
+
+// As COCO does: each box of the candidate, surest first, takes the free box of the reference that
+// it overlaps most, from `iou` on.
+void MatchFree(const Detections& a, const Detections& b, double iou, bool same_class,
+               BoxMatch& match) {
+  for (size_t j = 0; j < b.boxes.size(); ++j) {
+    if (match.of_second[j] >= 0) continue;
+    double most = 0;
+    bool has_nan = false;
+    size_t best = a.boxes.size();
+    for (size_t i = 0; i < a.boxes.size(); ++i) {
+      if (match.of_first[i] >= 0) continue;
+      if (same_class && a.boxes[i].label != b.boxes[j].label) continue;
+      const double overlap = Overlap(a.boxes[i], b.boxes[j]);
+      has_nan |= std::isnan(overlap);
+      if (overlap >= iou && overlap > most) most = overlap, best = i;
+    }
+    if (best == a.boxes.size()) {
+      match.has_nan |= has_nan;
+      continue;
+    }
+    match.of_first[best] = static_cast<int64_t>(j);
+    match.of_second[j] = static_cast<int64_t>(best);
+    ++(same_class ? match.matched : match.changed);
+    if (!same_class) continue;
+    match.overlap += most;
+    match.scores.Add(a.boxes[best].score, b.boxes[j].score);
+  }
+}
+
+BoxMatch Match(const Detections& a, const Detections& b, double iou) {
+  BoxMatch match;
+  match.of_first.assign(a.boxes.size(), -1);
+  match.of_second.assign(b.boxes.size(), -1);
+  MatchFree(a, b, iou, true, match);
+  MatchFree(a, b, iou, false, match);
+  return match;
+}
+
+std::string LabelsText(const Detections& found) {
+  std::vector<int64_t> labels(found.boxes.size());
+  std::ranges::transform(found.boxes, labels.begin(), &Detection::label);
+  return NumbersText(labels);
+}
+
+// Of a side whose boxes all stay as they are.
+double LeastBoxMargin(const Detections& found, double least_score) {
+  double least = least_score - found.below;
+  for (const Detection& box : found.boxes) least = std::min(least, box.margin);
+  return least;
+}
+
+// The largest of the boxes that the other side does not have, or has with another class.
+double MostUnmatched(const Detections& own, const std::vector<int64_t>& matches,
+                     const Detections& other) {
+  double most = kNoMargin;
+  for (size_t i = 0; i < own.boxes.size(); ++i) {
+    const int64_t match = matches[i];
+    const bool same =
+        match >= 0 && other.boxes[static_cast<size_t>(match)].label == own.boxes[i].label;
+    if (!same && !(most >= own.boxes[i].margin)) most = own.boxes[i].margin;
+  }
+  return most;
+}
+
+std::string MatchText(const BoxMatch& match, int64_t lost, int64_t invented) {
+  std::string text = std::to_string(match.matched) + " matched";
+  if (lost > 0) text += ", " + std::to_string(lost) + " lost";
+  if (invented > 0) text += ", " + std::to_string(invented) + " invented";
+  if (match.changed > 0) text += ", class changed of " + std::to_string(match.changed);
+  if (match.matched > 0) {
+    const double mean = match.overlap / static_cast<double>(match.matched);
+    text += ", mean IoU " + FormatG(mean, 4);
+  }
+  return text;
+}
+
+void CompareDetections(const Detections& a, const Detections& b, const DecideInput& input,
+                       DecisionSample& sample) {
+  sample.near_tie = input.near_tie.known();
+  sample.first = LabelsText(a);
+  sample.second = LabelsText(b);
+  sample.first_margin = LeastBoxMargin(a, input.plan.score);
+  sample.second_margin = LeastBoxMargin(b, input.plan.score);
+  if (a.has_nan || b.has_nan) return MakeInvalid(sample, a.has_nan, b.has_nan);
+  const BoxMatch match = Match(a, b, input.plan.iou);
+  if (match.has_nan) return MakeInvalid(sample, true, true);
+  const auto lost = std::ranges::count(match.of_first, -1);
+  const auto invented = std::ranges::count(match.of_second, -1);
+  const int64_t all = match.matched + match.changed + lost + invented;
+  if (all > 0) sample.similarity = match.overlap / static_cast<double>(all);
+  if (lost + invented + match.changed == 0) return;
+  sample.detail = MatchText(match, lost, invented);
+  const double own = MostUnmatched(a, match.of_first, b);
+  const double other = MostUnmatched(b, match.of_second, a);
+  sample.first_margin = std::fmax(own, other);
+  sample.second_margin = std::isnan(other) ? sample.second_margin : other;
+  input.near_tie.Judge(sample, 0, [&] { return match.scores.scale(); });
+}
+
+}  // namespace
+
+Result<std::vector<DecisionSample>> DecideBoxes(const DecideInput& input) {
+  const BoxLayout first = LayoutOfBoxes(input.plan, input.reference.dims());
+  const BoxLayout second = LayoutOfBoxes(input.plan, input.candidate.dims());
+  constexpr int64_t kMostWithoutBoxes = int64_t{1} << 24;
+  const bool empty = input.reference.element_count() + input.candidate.element_count() == 0;
+  if (empty && first.samples > kMostWithoutBoxes) {
+    return InvalidArgument("'" + input.plan.text + "': " + std::to_string(first.samples) +
+                           " samples without a box are too many");
+  }
+  std::vector<DecisionSample> samples(static_cast<size_t>(first.samples));
+  const Status done = WithFloats(input.reference, input.candidate, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    PartReader<T> a(input.reference, first.boxes * first.columns);
+    PartReader<T> b(input.candidate, second.boxes * second.columns);
+    for (size_t i = 0; i < samples.size(); ++i) {
+      const auto index = static_cast<int64_t>(i);
+      const Result<Detections> of_first = Detect(a.Part(index), first, input.plan);
+      if (!of_first.ok()) return of_first.status();
+      const Result<Detections> of_second = Detect(b.Part(index), second, input.plan);
+      if (!of_second.ok()) return of_second.status();
+      CompareDetections(*of_first, *of_second, input, samples[i]);
+    }
+    return {};
+  });
+  if (!done.ok()) return done;
+  return samples;
+}
+
+}  // namespace vernier

@@ -1,0 +1,45 @@
+// Turns the outputs of two runners into decisions about samples, and compares these.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vernier/decision_plan.h"
+#include "vernier/decision_record.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// What the error bound of an output lets one of its elements differ by: `atol`, in the output's
+/// units, or the share `rtol` of the element, whichever is more. Both >= 0 and finite.
+struct AllowedDifference {
+  double atol = 0;
+  double rtol = 0;
+};
+
+/// What a flip is by the reference's margin: a near tie where that is 0 or below the limit. NaN is
+/// neither.
+inline Flip FlipByMargin(double first_margin, double near_tie) {
+  return first_margin == 0 || first_margin < near_tie ? Flip::kNearTie : Flip::kClear;
+}
+
+/// Why `decision` does not fit an output, as what it is: "int64", "a scalar". Empty: it fits.
+std::string WhyNotDecision(const DecisionPlan& decision, const Tensor& output);
+
+/// The decisions of both sides about each sample, the reference first. Shapes must be equal (the
+/// number of boxes may differ) and types floating or integer (the kinds say which). Ties go to the
+/// lowest index, as in NumPy; a sample with NaN among its deciding values is Flip::kInvalid.
+/// The limit of near ties is twice what `allowed` lets the sample's deciding values differ by;
+/// absent, twice the noise of its values that did not decide, since those that did would excuse
+/// every flip (docs/decisions.md). `near_tie`: given by the user, comes before both. Of samples
+/// that agree, near_tie is 0 where the limit rests on the values.
+/// kInvalidArgument, naming both shapes, where they differ or the kind does not fit; and for boxes
+/// and texts that are too many or too long to be matched.
+Result<std::vector<DecisionSample>> Decide(const DecisionPlan& decision, const Tensor& reference,
+                                           const Tensor& candidate,
+                                           std::optional<AllowedDifference> allowed,
+                                           std::optional<double> near_tie);
+
+}  // namespace vernier

@@ -1,0 +1,170 @@
+#include "decide/decision_fold.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "decide/statistics.h"
+
+namespace vernier {
+namespace {
+
+constexpr size_t kMarginBins = 20;
+
+// Clear flips before near ties, NaN before the others, larger margins first; without margins the
+// least similar first.
+bool IsWorse(const DecisionSample& x, const DecisionSample& y) {
+  const auto rank = [](const DecisionSample& sample) {
+    if (sample.flip == Flip::kInvalid) return 0;
+    return sample.flip == Flip::kClear ? 1 : 2;
+  };
+  const auto margin = [](const DecisionSample& sample) {
+    return std::isnan(sample.first_margin) ? -1 : sample.first_margin;
+  };
+  if (rank(x) != rank(y)) return rank(x) < rank(y);
+  if (margin(x) != margin(y)) return margin(x) > margin(y);
+  return x.similarity < y.similarity;
+}
+
+// Halves the number of bins in use, and so doubles their width.
+void Widen(std::vector<int64_t>& bins) {
+  for (size_t i = 0; i < kMarginBins; ++i) {
+    bins[i] = i < kMarginBins / 2 ? bins[2 * i] + bins[2 * i + 1] : 0;
+  }
+}
+
+void CountMargin(const DecisionSample& sample, DecisionRecord& record) {
+  const double margin = sample.first_margin;
+  constexpr double kBeyond = std::numeric_limits<double>::max() / 4;
+  if (!(margin >= 0) || margin > kBeyond) return;
+  if (record.margin_most == 0 && margin > 0) {
+    int exponent = 0;
+    std::frexp(margin, &exponent);
+    record.margin_most = std::ldexp(1.0, exponent);
+  }
+  while (margin > record.margin_most) {
+    Widen(record.margin_counts);
+    Widen(record.margin_flips);
+    record.margin_most *= 2;
+  }
+  size_t bin = 0;
+  if (margin > 0) {
+    const double place = margin / record.margin_most * static_cast<double>(kMarginBins);
+    bin = std::min(static_cast<size_t>(place), kMarginBins - 1);
+  }
+  ++record.margin_counts[bin];
+  if (sample.flip != Flip::kNone) ++record.margin_flips[bin];
+}
+
+void CountFlip(const DecisionSample& sample, DecisionRecord& record) {
+  ++record.samples;
+  if (sample.flip == Flip::kNone) return;
+  ++record.flips;
+  if (sample.flip == Flip::kNearTie) {
+    ++record.near_ties;
+    return;
+  }
+  ++record.clear_flips;
+  if (sample.flip == Flip::kInvalid) ++record.invalid;
+}
+
+// What samples of a kind may lack on both sides without having been decided otherwise; empty of
+// kinds whose samples always have something.
+std::string_view LookedFor(std::string_view kind) {
+  if (kind.starts_with("boxes")) return "detection";
+  if (kind.starts_with("ctc")) return "symbol";
+  return kind.starts_with("threshold") ? "label" : "";
+}
+
+// By the texts that the kinds of LookedFor give.
+bool HasNothing(const DecisionSample& sample) {
+  const auto none = [](const std::string& text) { return text == "none" || text == "no"; };
+  return none(sample.first) && none(sample.second);
+}
+
+// The gate of a rate. The interval contains the limit where that lies between its ends; a limit of
+// 0 or 1 is decided by the count alone.
+DecisionGateRecord JudgeRate(const DecisionRecord& decision, double limit) {
+  DecisionGateRecord gate{"--max-flip-rate", decision.output, decision.kind, 0, limit, "", false};
+  if (decision.samples == 0) {
+    gate.value = std::numeric_limits<double>::quiet_NaN();
+    gate.verdict = "no samples";
+    return gate;
+  }
+  gate.value = static_cast<double>(decision.flips) / static_cast<double>(decision.samples);
+  gate.verdict = gate.value <= limit ? "passed" : "failed";
+  const auto [low, high] = WilsonInterval(decision.flips, decision.samples);
+  gate.undecided = low < limit && limit < high;
+  const int64_t enough = SamplesToDecide(gate.value, limit);
+  if (gate.undecided && enough > 0) gate.samples_to_decide = enough;
+  return gate;
+}
+
+DecisionGateRecord JudgeClearFlips(const DecisionRecord& decision, int64_t most) {
+  DecisionGateRecord gate{
+      "--max-clear-flips", decision.output, decision.kind, 0, static_cast<double>(most), "", false};
+  gate.value = static_cast<double>(decision.clear_flips);
+  gate.verdict = decision.clear_flips <= most ? "passed" : "failed";
+  if (decision.samples == 0) gate.verdict = "no samples";
+  return gate;
+}
+
+}  // namespace
+
+DecisionFold::DecisionFold(std::string output, std::string kind, int64_t keep_worst)
+    : keep_worst_(static_cast<size_t>(std::max<int64_t>(keep_worst, 0))) {
+  record_.output = std::move(output);
+  record_.kind = std::move(kind);
+  record_.margin_counts.resize(kMarginBins);
+  record_.margin_flips.resize(kMarginBins);
+}
+
+void DecisionFold::Add(int64_t iteration, int64_t step,
+                       const std::vector<DecisionSample>& samples) {
+  std::vector<WorstFlip>& worst = record_.worst;
+  const auto is_worse = [](const DecisionSample& x, const WorstFlip& y) {
+    return IsWorse(x, y.sample);
+  };
+  for (size_t row = 0; row < samples.size(); ++row) {
+    const DecisionSample& sample = samples[row];
+    CountFlip(sample, record_);
+    CountMargin(sample, record_);
+    similarity_sum_ += sample.similarity;
+    if (HasNothing(sample)) ++without_any_;
+    if (sample.flip == Flip::kNone || keep_worst_ == 0) continue;
+    if (worst.size() == keep_worst_ && !is_worse(sample, worst.back())) continue;
+    if (worst.size() == keep_worst_) worst.pop_back();
+    worst.insert(std::upper_bound(worst.begin(), worst.end(), sample, is_worse),
+                 WorstFlip{iteration, step, static_cast<int64_t>(row), sample});
+  }
+}
+
+DecisionRecord DecisionFold::Record() const {
+  DecisionRecord record = record_;
+  const auto agreeing = record.samples - record.flips;
+  const auto samples = static_cast<double>(record.samples);
+  record.agreement = static_cast<double>(agreeing) / samples;
+  if (record.samples == 0) record.agreement = std::numeric_limits<double>::quiet_NaN();
+  if (record.samples > 0) record.similarity = similarity_sum_ / samples;
+  const std::string_view looked_for = LookedFor(record.kind);
+  if (record.samples > 0 && without_any_ == record.samples && !looked_for.empty()) {
+    record.vacuous = "no sample of either side has a " + std::string(looked_for);
+  }
+  std::tie(record.interval_low, record.interval_high) = WilsonInterval(agreeing, record.samples);
+  return record;
+}
+
+std::vector<DecisionGateRecord> JudgeDecision(const DecisionRecord& decision,
+                                              const DecisionOptions& options) {
+  constexpr double kNoGate = std::numeric_limits<double>::quiet_NaN();
+  std::vector<DecisionGateRecord> gates;
+  const double rate = options.max_flip_rate.Lookup(decision.output, kNoGate);
+  if (!std::isnan(rate)) gates.push_back(JudgeRate(decision, rate));
+  if (options.max_clear_flips) gates.push_back(JudgeClearFlips(decision, *options.max_clear_flips));
+  return gates;
+}
+
+}  // namespace vernier

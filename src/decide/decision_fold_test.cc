@@ -1,0 +1,123 @@
+#include "decide/decision_fold.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "decide/statistics.h"
+
+namespace vernier {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+DecisionSample SampleOf(double margin, Flip flip = Flip::kNone) {
+  DecisionSample sample;
+  sample.first_margin = margin;
+  sample.flip = flip;
+  return sample;
+}
+
+TEST(DecisionFold, CountsFlipsAndTheirMargins) {
+  DecisionFold fold("y", "top1", 2);
+  fold.Add(0, 0, {SampleOf(0.5), SampleOf(3, Flip::kClear), SampleOf(0.01, Flip::kNearTie)});
+  fold.Add(1, 0,
+           {SampleOf(std::nan(""), Flip::kInvalid), SampleOf(1, Flip::kClear), SampleOf(0.2)});
+  const DecisionRecord record = fold.Record();
+  EXPECT_EQ(record.samples, 6);
+  EXPECT_EQ(record.flips, 4);
+  EXPECT_EQ(record.clear_flips, 3);
+  EXPECT_EQ(record.near_ties, 1);
+  EXPECT_EQ(record.invalid, 1);
+  EXPECT_DOUBLE_EQ(record.agreement, 2.0 / 6);
+  EXPECT_EQ(record.interval_low, WilsonInterval(2, 6).first);
+  ASSERT_THAT(record.worst, SizeIs(2));
+  EXPECT_EQ(record.worst[0].sample.flip, Flip::kInvalid);
+  EXPECT_EQ(record.worst[1].sample.first_margin, 3);
+  EXPECT_EQ(record.worst[1].row, 1);
+}
+
+TEST(DecisionFold, TheHistogramWidens) {
+  DecisionFold fold("y", "top1", 1);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  fold.Add(0, 0, {SampleOf(0), SampleOf(0.9), SampleOf(7, Flip::kClear), SampleOf(kInfinity)});
+  const DecisionRecord record = fold.Record();
+  EXPECT_EQ(record.margin_most, 8);
+  ASSERT_THAT(record.margin_counts, SizeIs(20));
+  EXPECT_EQ(record.margin_counts[0], 1);
+  EXPECT_EQ(record.margin_counts[2], 1);   // 0.9 of bins of 0.4
+  EXPECT_EQ(record.margin_counts[17], 1);  // 7
+  EXPECT_EQ(record.margin_flips[17], 1);
+}
+
+TEST(DecisionFold, NothingFoundAnywhereShowsNothing) {
+  DecisionSample none;
+  none.first = none.second = "none";
+  DecisionFold boxes("y", "boxes:yolov8", 1);
+  boxes.Add(0, 0, {none, none});
+  EXPECT_EQ(boxes.Record().vacuous, "no sample of either side has a detection");
+  DecisionSample one = none;
+  one.second = "3";
+  boxes.Add(1, 0, {one});
+  EXPECT_EQ(boxes.Record().vacuous, "");
+  DecisionFold sign("y", "sign", 1);
+  sign.Add(0, 0, {none});
+  EXPECT_EQ(sign.Record().vacuous, "");
+}
+
+TEST(DecisionFold, WithoutSamplesThereIsNoAgreement) {
+  const DecisionRecord record = DecisionFold("y", "top1", 4).Record();
+  EXPECT_TRUE(std::isnan(record.agreement));
+  DecisionOptions options;
+  options.max_flip_rate.fallback = 0.1;
+  options.max_clear_flips = 0;
+  const auto gates = JudgeDecision(record, options);
+  ASSERT_THAT(gates, SizeIs(2));
+  EXPECT_EQ(gates[0].verdict, "no samples");
+  EXPECT_EQ(gates[1].verdict, "no samples");
+}
+
+DecisionRecord RecordOf(int64_t samples, int64_t flips) {
+  DecisionRecord record;
+  record.output = "y";
+  record.samples = samples;
+  record.flips = record.clear_flips = flips;
+  return record;
+}
+
+TEST(JudgeDecision, HoldsThePointEstimateAndSaysWhetherItIsDecided) {
+  DecisionOptions options;
+  options.max_flip_rate.entries = {{"y", 0.02}};
+  const auto few = JudgeDecision(RecordOf(100, 1), options);
+  ASSERT_THAT(few, SizeIs(1));
+  EXPECT_EQ(few[0].gate, "--max-flip-rate");
+  EXPECT_EQ(few[0].verdict, "passed");
+  EXPECT_TRUE(few[0].undecided);
+  EXPECT_EQ(few[0].samples_to_decide, SamplesToDecide(0.01, 0.02));
+  const auto many = JudgeDecision(RecordOf(10000, 300), options);
+  EXPECT_EQ(many[0].verdict, "failed");
+  EXPECT_FALSE(many[0].undecided);
+}
+
+TEST(JudgeDecision, ALimitOfZeroIsDecidedByTheCount) {
+  DecisionOptions options;
+  options.max_flip_rate.fallback = 0;
+  const auto none = JudgeDecision(RecordOf(10, 0), options);
+  EXPECT_EQ(none[0].verdict, "passed");
+  EXPECT_FALSE(none[0].undecided);
+  EXPECT_EQ(JudgeDecision(RecordOf(10, 1), options)[0].verdict, "failed");
+}
+
+TEST(JudgeDecision, ClearFlipsAreCounted) {
+  DecisionOptions options;
+  options.max_clear_flips = 3;
+  EXPECT_EQ(JudgeDecision(RecordOf(10, 3), options)[0].verdict, "passed");
+  EXPECT_EQ(JudgeDecision(RecordOf(10, 4), options)[0].verdict, "failed");
+  EXPECT_THAT(JudgeDecision(RecordOf(10, 4), {}), SizeIs(0));
+}
+
+}  // namespace
+}  // namespace vernier

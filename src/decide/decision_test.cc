@@ -1,0 +1,201 @@
+#include "decide/decision.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace vernier {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+Tensor FloatTensor(Dims dims, const std::vector<float>& values) {
+  return *Tensor::Copy(DType::kFloat32, std::move(dims), std::as_bytes(std::span(values)));
+}
+
+std::vector<DecisionSample> Decided(const std::string& words, const Tensor& a, const Tensor& b,
+                                    std::optional<double> near_tie = {}) {
+  Result<std::vector<DecisionSample>> samples = Decide(*ParseDecision(words), a, b, {}, near_tie);
+  EXPECT_TRUE(samples.ok()) << samples.status().message();
+  return samples.ok() ? *std::move(samples) : std::vector<DecisionSample>{};
+}
+
+TEST(Decide, TiesGoToTheLowestIndexAndNanIsInvalid) {
+  const auto samples = Decided("top1", FloatTensor({3, 3}, {1, 2, 2, 1, kNan, 0, 5, 1, 0}),
+                               FloatTensor({3, 3}, {1, 2, 2, 1, kNan, 0, 1, 5, 0}));
+  ASSERT_THAT(samples, SizeIs(3));
+  EXPECT_EQ(samples[0].first, "1");
+  EXPECT_EQ(samples[0].flip, Flip::kNone);
+  EXPECT_EQ(samples[0].first_margin, 0);
+  EXPECT_EQ(samples[1].flip, Flip::kInvalid);
+  EXPECT_EQ(samples[1].first, "invalid");
+  EXPECT_EQ(samples[2].flip, Flip::kClear);
+  EXPECT_EQ(samples[2].first_margin, 4);
+  EXPECT_EQ(samples[2].second_margin, 4);
+}
+
+TEST(Decide, AFlippedSetIsAsClearAsWhatWasOvercome) {
+  // The third is near the second, but it is the first that the candidate does not have.
+  const auto samples = Decided("top2", FloatTensor({1, 4}, {9, 2, 1.99F, 0}),
+                               FloatTensor({1, 4}, {0, 2, 1.99F, 0}), 0.1);
+  ASSERT_THAT(samples, SizeIs(1));
+  EXPECT_EQ(samples[0].first, "0 1");
+  EXPECT_EQ(samples[0].second, "1 2");
+  EXPECT_EQ(samples[0].flip, Flip::kClear);
+  EXPECT_EQ(samples[0].similarity, 0.5);
+  EXPECT_FLOAT_EQ(static_cast<float>(samples[0].first_margin), 9 - 1.99F);
+}
+
+TEST(Decide, LabelsBesideTheBorderDoNotExcuseAnother) {
+  const auto samples = Decided("threshold=0.5", FloatTensor({1, 3}, {0.501F, 0.9F, 0.1F}),
+                               FloatTensor({1, 3}, {0.501F, 0.1F, 0.1F}), 0.01);
+  EXPECT_EQ(samples[0].flip, Flip::kClear);
+  EXPECT_EQ(samples[0].first, "0 1");
+  EXPECT_EQ(samples[0].second, "0");
+}
+
+TEST(Decide, InfinitiesAreValues) {
+  const auto samples = Decided("top1", FloatTensor({2, 2}, {kInfinity, 0, kInfinity, kInfinity}),
+                               FloatTensor({2, 2}, {kInfinity, 0, 0, kInfinity}));
+  EXPECT_EQ(samples[0].first_margin, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(samples[1].flip, Flip::kNearTie);  // a tie of the reference
+}
+
+TEST(Decide, PositionsAndTexts) {
+  // Two classes, one row of three positions.
+  const auto pixels = Decided("argmax", FloatTensor({1, 2, 3}, {1, 0, 1, 0, 1, 0}),
+                              FloatTensor({1, 2, 3}, {1, 0, 0, 0, 1, 1}), 0.0);
+  EXPECT_EQ(pixels[0].first, "0:2 1:1");
+  EXPECT_EQ(pixels[0].second, "0:1 1:2");
+  EXPECT_DOUBLE_EQ(pixels[0].similarity, 2.0 / 3);
+  EXPECT_EQ(pixels[0].detail, "1 of 3 positions, mean IoU 0.5, least 0.5 of class 0");
+  // 1 1 blank 1, against 1 blank blank 1.
+  const auto text = Decided("ctc", FloatTensor({4, 2}, {0, 1, 0, 1, 1, 0, 0, 1}),
+                            FloatTensor({4, 2}, {0, 1, 1, 0, 1, 0, 0, 1}));
+  EXPECT_EQ(text[0].first, "1 1");
+  EXPECT_EQ(text[0].flip, Flip::kNone);
+}
+
+TEST(Decide, BoxesAreLostAndChangeTheirClass) {
+  // Corners, score, class; the second of the reference is suppressed by the first.
+  const std::vector<float> reference = {0,  0,  10, 10, 0.9F, 1, 0,  0,  10, 9,  0.8F, 1,
+                                        20, 20, 30, 30, 0.7F, 2, 50, 50, 60, 60, 0.6F, 0};
+  const std::vector<float> candidate = {0,  0,  10, 10, 0.9F, 1, 0,  0,  10, 9,  0.8F, 1,
+                                        20, 20, 30, 30, 0.7F, 3, 50, 50, 60, 60, 0.2F, 0};
+  const auto samples = Decided("boxes:xyxy,score,class", FloatTensor({1, 4, 6}, reference),
+                               FloatTensor({1, 4, 6}, candidate));
+  EXPECT_EQ(samples[0].first, "1 2 0");
+  EXPECT_EQ(samples[0].second, "1 3");
+  EXPECT_EQ(samples[0].detail, "1 matched, 1 lost, class changed of 1, mean IoU 1");
+  EXPECT_EQ(samples[0].flip, Flip::kClear);
+  EXPECT_DOUBLE_EQ(samples[0].similarity, 1.0 / 3);
+}
+
+TEST(Decide, NumbersOfBoxesMayDiffer) {
+  const auto samples = Decided("boxes:xyxy,score,class", FloatTensor({1, 6}, {0, 0, 1, 1, 0.9F, 4}),
+                               FloatTensor({0, 6}, {}));
+  EXPECT_EQ(samples[0].second, "none");
+  EXPECT_EQ(samples[0].flip, Flip::kClear);
+}
+
+TEST(Decide, VectorsAndUnits) {
+  const auto rows = Decided("embedding=0.9", FloatTensor({3, 2}, {1, 0, 1, 0, 0, 0}),
+                            FloatTensor({3, 2}, {2, 0, 0, 1, 0, 0}));
+  EXPECT_EQ(rows[0].flip, Flip::kNone);
+  EXPECT_EQ(rows[1].flip, Flip::kClear);
+  EXPECT_EQ(rows[1].second, "0");
+  EXPECT_EQ(rows[2].flip, Flip::kNone);
+  const auto values = Decided("regression=0.5", FloatTensor({2}, {1, 2}), FloatTensor({2}, {1, 3}));
+  EXPECT_EQ(values[0].flip, Flip::kNone);
+  EXPECT_EQ(values[1].flip, Flip::kClear);
+  EXPECT_TRUE(std::isnan(values[1].first_margin));
+}
+
+TEST(Decide, EqualRowsHaveACosineOfExactlyOne) {
+  std::vector<float> row;
+  for (int length = 1; length <= 40; ++length) {
+    row.push_back(0.1F * static_cast<float>(length) + 0.37F);
+    if (length == 1) continue;
+    const Tensor tensor = FloatTensor({1, length}, row);
+    EXPECT_EQ(Decided("embedding=1", tensor, tensor)[0].flip, Flip::kNone) << length;
+  }
+}
+
+TEST(Decide, SamplesWithoutElementsAreNone) {
+  const Tensor none = FloatTensor({int64_t{1} << 40, 2, 0}, {});
+  EXPECT_THAT(Decided("argmax", none, none), SizeIs(0));
+}
+
+TEST(Decide, BoxesWithoutEndEqualThemselves) {
+  const Tensor one = FloatTensor({1, 6}, {-kInfinity, -kInfinity, kInfinity, kInfinity, 0.9F, 4});
+  const Tensor other = FloatTensor({1, 6}, {0, -kInfinity, kInfinity, kInfinity, 0.9F, 4});
+  EXPECT_EQ(Decided("boxes:xyxy,score,class", one, one)[0].flip, Flip::kNone);
+  EXPECT_EQ(Decided("boxes:xyxy,score,class", one, other)[0].flip, Flip::kInvalid);
+}
+
+TEST(Decide, LargeIntegersAreExact) {
+  const auto tensor = [](int64_t value) {
+    return *Tensor::Copy(DType::kInt64, {1}, std::as_bytes(std::span(&value, 1)));
+  };
+  constexpr int64_t kOdd = (int64_t{1} << 53) + 1;
+  const auto samples = Decided("regression=0", tensor(kOdd - 1), tensor(kOdd));
+  EXPECT_EQ(samples[0].flip, Flip::kClear);
+  EXPECT_EQ(samples[0].second, "9007199254740993");
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  EXPECT_EQ(Decided("regression=1e30", tensor(kLeast), tensor(kOdd))[0].flip, Flip::kNone);
+}
+
+TEST(Decide, RefusesMoreThanCanBeMatched) {
+  constexpr int64_t kBoxes = 20001;
+  const Tensor many = FloatTensor({1, kBoxes, 4}, std::vector<float>(4 * kBoxes, 1));
+  EXPECT_THAT(Decide(*ParseDecision("boxes:xyxy"), many, many, {}, {}).status().message(),
+              HasSubstr("20001 boxes of a sample have a score >= 0.25, more than 20000"));
+  // Texts of alternating symbols, 1 2 1 2 ... against 2 1 2 1 ...
+  constexpr int64_t kSteps = 40000;
+  std::vector<float> a(3 * kSteps);
+  std::vector<float> b(3 * kSteps);
+  for (size_t step = 0; step < kSteps; ++step) {
+    a[3 * step + 1 + step % 2] = 1;
+    b[3 * step + 2 - step % 2] = 1;
+  }
+  const Tensor first = FloatTensor({kSteps, 3}, a);
+  EXPECT_THAT(
+      Decide(*ParseDecision("ctc"), first, FloatTensor({kSteps, 3}, b), {}, {}).status().message(),
+      HasSubstr("texts of 40000 symbols and 40000 symbols are too long to be matched"));
+}
+
+TEST(Decide, RefusesWhatDoesNotFit) {
+  const DecisionPlan top = *ParseDecision("top1");
+  const Tensor wide = FloatTensor({1, 3}, {1, 2, 3});
+  EXPECT_EQ(WhyNotDecision(top, wide), "");
+  EXPECT_EQ(WhyNotDecision(top, FloatTensor({3, 1}, {1, 2, 3})), "one class along axis 1");
+  EXPECT_EQ(WhyNotDecision(top, FloatTensor({}, {1})), "a scalar");
+  EXPECT_EQ(WhyNotDecision(*ParseDecision("top3"), wide),
+            "3 values along axis 1, which is too few for 'top3'");
+  EXPECT_EQ(WhyNotDecision(top, *Tensor::FromStrings({1}, std::vector<std::string>{"a"})),
+            "string");
+  const std::vector<int64_t> indices = {1, 2};
+  const Tensor index = *Tensor::Copy(DType::kInt64, {1, 2}, std::as_bytes(std::span(indices)));
+  EXPECT_EQ(WhyNotDecision(top, index), "int64");
+  EXPECT_EQ(WhyNotDecision(*ParseDecision("y:top1"), index), "");
+  EXPECT_EQ(WhyNotDecision(*ParseDecision("boxes:yolov8"), FloatTensor({1, 4, 1}, {1, 2, 3, 4})),
+            "shape (1, 4, 1), with 4 columns instead of 5 or more");
+  const auto shapes = Decide(top, wide, FloatTensor({1, 2}, {1, 2}), {}, {});
+  EXPECT_THAT(shapes.status().message(), HasSubstr("(1, 3) and (1, 2)"));
+}
+
+TEST(Decide, TheAxisOfClassesSkipsTrailingOnes) {
+  const auto samples =
+      Decided("top1", FloatTensor({1, 3, 1, 1}, {1, 3, 2}), FloatTensor({1, 3, 1, 1}, {1, 3, 2}));
+  ASSERT_THAT(samples, SizeIs(1));
+  EXPECT_EQ(samples[0].first, "1");
+}
+
+}  // namespace
+}  // namespace vernier

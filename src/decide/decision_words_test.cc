@@ -1,0 +1,73 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "vernier/decision_plan.h"
+
+namespace vernier {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+DecisionPlan Parsed(const std::string& words) {
+  Result<DecisionPlan> plan = ParseDecision(words);
+  EXPECT_TRUE(plan.ok()) << words << ": " << plan.status().message();
+  return plan.ok() ? *plan : DecisionPlan{};
+}
+
+std::string Refused(const std::string& words) {
+  const Result<DecisionPlan> plan = ParseDecision(words);
+  EXPECT_FALSE(plan.ok()) << words;
+  return plan.status().message();
+}
+
+TEST(ParseDecision, TakesNamesOfOutputsWithColons) {
+  const DecisionPlan top = Parsed("StatefulPartitionedCall:0:top5");
+  EXPECT_EQ(top.output, "StatefulPartitionedCall:0");
+  EXPECT_EQ(top.text, "top5");
+  EXPECT_EQ(top.kind, DecisionKind::kTop);
+  EXPECT_EQ(top.k, 5);
+  EXPECT_EQ(Parsed("top1").output, "");
+  EXPECT_EQ(Parsed("boxes:boxes:yolov8").output, "boxes");
+  EXPECT_EQ(Parsed("sign:0:sign").output, "sign:0");
+}
+
+TEST(ParseDecision, ReadsValuesAndSettings) {
+  EXPECT_EQ(Parsed("y:threshold=-0.5").limit, -0.5);
+  EXPECT_EQ(Parsed("embedding").limit, 0.99);
+  EXPECT_EQ(Parsed("rank=10").k, 10);
+  EXPECT_EQ(Parsed("ctc=-1").blank, -1);
+  EXPECT_TRUE(Parsed("ctc,time=0").time_first);
+  const DecisionPlan argmax = Parsed("argmax=3");
+  EXPECT_EQ(argmax.axis, 3);
+  EXPECT_TRUE(argmax.axis_given);
+  EXPECT_EQ(Parsed("top1,axis=1").axis, 1);
+  const DecisionPlan boxes = Parsed("out:0:boxes:yolov5,iou=0.6,score=0.1");
+  EXPECT_EQ(boxes.format, BoxFormat::kYoloV5);
+  EXPECT_EQ(boxes.iou, 0.6);
+  EXPECT_EQ(boxes.score, 0.1);
+  EXPECT_EQ(boxes.text, "boxes:yolov5,iou=0.6,score=0.1");
+  const DecisionPlan columns = Parsed("boxes:xyxy,score,-,class,iou=1");
+  EXPECT_EQ(columns.format, BoxFormat::kColumns);
+  EXPECT_THAT(columns.columns, ElementsAre("xyxy", "score", "-", "class"));
+}
+
+TEST(ParseDecision, SaysWhatIsWrong) {
+  EXPECT_THAT(Refused("y:tresholt=1"), HasSubstr("did you mean 'threshold'?"));
+  EXPECT_THAT(Refused("y:boxes:yolov9"), HasSubstr("'yolov9' is no format of boxes"));
+  EXPECT_THAT(Refused("boxes"), HasSubstr("needs a format"));
+  EXPECT_THAT(Refused("threshold"), HasSubstr("needs a value: threshold=0.5"));
+  EXPECT_THAT(Refused("threshold=nan"), HasSubstr("expected a finite number, got 'nan'"));
+  EXPECT_THAT(Refused("top0"), HasSubstr("topK: expected a whole number >= 1, got '0'"));
+  EXPECT_THAT(Refused("embedding=2"), HasSubstr("a cosine from -1 to 1, got '2'"));
+  EXPECT_THAT(Refused("boxes:yolov8,iou=0"), HasSubstr("iou: expected a number above 0"));
+  EXPECT_THAT(Refused("boxes:yolov8,iuo=0.5"), HasSubstr("did you mean 'iou'?"));
+  EXPECT_THAT(Refused("sign,axis=1"), HasSubstr("'sign' has no settings"));
+  EXPECT_THAT(Refused("boxes:score,class"), HasSubstr("xyxy, cxcywh and xywh, not 0"));
+  EXPECT_THAT(Refused("boxes:yolov8,iou=0.5,iou=0.6"), HasSubstr("'iou' is given twice"));
+  EXPECT_THAT(Refused("argmax=1,axis=2"), HasSubstr("'axis' is given twice"));
+  EXPECT_THAT(Refused(""), HasSubstr("expected [OUTPUT:]KIND"));
+}
+
+}  // namespace
+}  // namespace vernier

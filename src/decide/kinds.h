@@ -1,0 +1,59 @@
+// The decisions of each kind. Internal to decide; decision.h has the contract. All that is checked
+// there holds: the kind fits both tensors, and their shapes are equal (boxes: but for their
+// number).
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "decide/near_tie.h"
+#include "vernier/decision_plan.h"
+#include "vernier/decision_record.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+struct DecideInput {
+  const DecisionPlan& plan;
+  const Tensor& reference;
+  const Tensor& candidate;
+  NearTieRule near_tie;
+};
+
+std::vector<DecisionSample> DecideTop(const DecideInput& input);
+std::vector<DecisionSample> DecideRank(const DecideInput& input);
+std::vector<DecisionSample> DecideArgmax(const DecideInput& input);
+/// kThreshold and kSign.
+std::vector<DecisionSample> DecideBorder(const DecideInput& input);
+std::vector<DecisionSample> DecideEmbedding(const DecideInput& input);
+std::vector<DecisionSample> DecideRegression(const DecideInput& input);
+/// kInvalidArgument for texts whose edit distance would take hours.
+Result<std::vector<DecisionSample>> DecideCtc(const DecideInput& input);
+/// kInvalidArgument for more boxes in a sample than can be matched in seconds.
+Result<std::vector<DecisionSample>> DecideBoxes(const DecideInput& input);
+
+/// How many numbers a decision's text lists.
+inline constexpr size_t kMostListed = 64;
+
+/// "3 17 4"; "none" of none; of many the first, and how many more there are. `total`: where
+/// `numbers` has the first kMostListed alone, how many there are.
+template <typename Numbers>
+std::string NumbersText(const Numbers& numbers, size_t total) {
+  if (numbers.empty()) return "none";
+  std::string text;
+  const size_t shown = std::min(numbers.size(), kMostListed);
+  for (size_t i = 0; i < shown; ++i) {
+    if (i > 0) text += ' ';
+    text += std::to_string(numbers[i]);
+  }
+  if (total > shown) text += " +" + std::to_string(total - shown) + " more";
+  return text;
+}
+template <typename Numbers>
+std::string NumbersText(const Numbers& numbers) {
+  return NumbersText(numbers, numbers.size());
+}
+
+}  // namespace vernier

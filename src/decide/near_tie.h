@@ -1,0 +1,125 @@
+// Which flips are near ties. Internal to decide.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "decide/decision.h"
+#include "vernier/decision_record.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// The margin of a decision between two values: 0 of equal ones, infinite ones included.
+template <typename T>
+double Gap(T larger, T smaller) {
+  return larger == smaller ? 0 : static_cast<double>(larger) - static_cast<double>(smaller);
+}
+
+template <typename T>
+bool IsNan(T value) {
+  if constexpr (std::numeric_limits<T>::has_quiet_NaN) return value != value;
+  return false;
+}
+
+/// Raises `most` to the magnitude of a value, if that is finite.
+template <typename T>
+void Raise(double& most, T value) {
+  const double magnitude = std::abs(static_cast<double>(value));
+  if (std::isfinite(magnitude)) most = std::max(most, magnitude);
+}
+
+/// How far two sides are apart where nothing is wrong: 1.4826 times the median magnitude of their
+/// differences, which is their standard deviation if they are Gaussian. Outliers, up to half of
+/// the values, do not move it far; differences that are not finite are left out. Of more than
+/// `most_kept` differences a random choice stands for all, the same at each call.
+class DifferenceNoise {
+ public:
+  static constexpr size_t kMostKept = 65536;
+
+  explicit DifferenceNoise(size_t most_kept = kMostKept) : most_kept_(most_kept) {}
+
+  void Add(double a, double b) {
+    const double difference = std::abs(a - b);
+    if (!std::isfinite(difference)) return;
+    ++count_;
+    if (kept_.size() < most_kept_) return kept_.push_back(difference);
+    // Vitter's reservoir (1985), with Knuth's generator.
+    random_ = random_ * 6364136223846793005U + 1442695040888963407U;
+    const uint64_t place = (random_ >> 16U) % count_;
+    if (place < most_kept_) kept_[place] = difference;
+  }
+  bool empty() const { return kept_.empty(); }
+  std::vector<double>& kept() { return kept_; }
+  /// 0 of none.
+  double scale() const;
+
+ private:
+  size_t most_kept_;
+  uint64_t count_ = 0;
+  uint64_t random_ = 0;
+  std::vector<double> kept_;
+};
+
+/// What two tensors differ by outside of one of their equal parts, which are their samples.
+class OtherSamples {
+ public:
+  OtherSamples(const Tensor& reference, const Tensor& candidate, int64_t sample_size)
+      : reference_(reference), candidate_(candidate), size_(sample_size) {}
+
+  /// The scale of their noise. Reads both tensors once, at the first call.
+  double Without(int64_t sample);
+
+ private:
+  void Measure();
+
+  const Tensor& reference_;
+  const Tensor& candidate_;
+  int64_t size_;
+  std::vector<std::vector<double>> own_;  // of each sample, sorted
+  std::vector<double> all_;               // likewise
+};
+
+class NearTieRule {
+ public:
+  NearTieRule(std::optional<AllowedDifference> allowed, std::optional<double> given)
+      : allowed_(allowed), given_(given) {}
+
+  /// Of samples that agree; 0 where only the values of a flip could say.
+  double known() const {
+    if (given_) return *given_;
+    return allowed_ && allowed_->rtol == 0 ? 2 * allowed_->atol : 0;
+  }
+
+  /// Of a sample that flipped: sets near_tie and flip by the reference's margin, which is set.
+  /// `largest`: the largest finite magnitude among the values that decided, on both sides.
+  /// `observe()`, the noise of the values that did not, is called where nothing else gives the
+  /// limit.
+  template <typename Observe>
+  void Judge(DecisionSample& sample, double largest, const Observe& observe) const {
+    sample.near_tie = given_     ? *given_
+                      : allowed_ ? 2 * std::max(allowed_->atol, allowed_->rtol * largest)
+                                 : 2 * observe();
+    sample.flip = FlipByMargin(sample.first_margin, sample.near_tie);
+  }
+
+ private:
+  std::optional<AllowedDifference> allowed_;
+  std::optional<double> given_;
+};
+
+inline constexpr double kNoMargin = std::numeric_limits<double>::quiet_NaN();
+
+/// NaN decided: neither side's decision equals another. The sides that have it say "invalid".
+inline void MakeInvalid(DecisionSample& sample, bool first_has_nan, bool second_has_nan) {
+  sample.flip = Flip::kInvalid;
+  sample.similarity = 0;
+  if (first_has_nan) sample.first = "invalid", sample.first_margin = kNoMargin;
+  if (second_has_nan) sample.second = "invalid", sample.second_margin = kNoMargin;
+}
+
+}  // namespace vernier

@@ -1,0 +1,159 @@
+#include "record/decision_arrays.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "io/archive/archive_names.h"
+#include "io/archive/tensor_archive.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kKindEnd = "/decision";
+constexpr std::string_view kColumnEnds[] = {kKindEnd,    "/margin",     "/flip",
+                                            "/near_tie", "/similarity", "/detail"};
+
+// Arrays by the names of their columns.
+using RowArrays = std::map<std::string, Tensor>;
+
+bool IsOfDecisions(std::string_view name) {
+  if (name == "index" || name == "step" || name == "pair") return true;
+  return std::ranges::any_of(kColumnEnds,
+                             [&](std::string_view end) { return name.ends_with(end); });
+}
+
+size_t WidthOf(const Tensor& array) {
+  return array.dims().size() < 2 ? 1 : static_cast<size_t>(array.dims()[1]);
+}
+
+bool IsColumn(const Tensor& array, int64_t rows) {
+  const bool type = array.dtype() == DType::kString || array.dtype() == DType::kInt64 ||
+                    array.dtype() == DType::kFloat64;
+  const size_t axes = array.dims().size();
+  const bool shape = axes == 1 || (axes == 2 && array.dims()[1] > 0);
+  return type && shape && array.dims()[0] == rows;
+}
+
+Result<RowArrays> ReadArrays(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<TensorArchive> archive,
+                           TensorArchive::Open(path, ArchiveFormat::kNpz));
+  const auto no_rows = [&] {
+    return Malformed("'" + path + "': expected the rows of --save-rows: index, step and pair");
+  };
+  RowArrays arrays;
+  for (size_t i = 0; i < archive->names().size(); ++i) {
+    const std::string name = archive->names().Text(i);
+    if (!IsOfDecisions(name)) continue;
+    VERNIER_ASSIGN_OR_RETURN(arrays[name], archive->Read(i));
+  }
+  const auto index = arrays.find("index");
+  if (index == arrays.end() || index->second.dims().size() != 1) return no_rows();
+  if (!arrays.contains("step") || !arrays.contains("pair")) return no_rows();
+  for (const auto& [name, array] : arrays) {
+    if (IsColumn(array, index->second.dims()[0])) continue;
+    return Malformed("'" + path + "': '" + name + "' is no column of rows: " +
+                     std::string(DTypeName(array.dtype())) + " " + FormatDims(array.dims()));
+  }
+  return arrays;
+}
+
+RecordJson CellOf(const Tensor& array, size_t row, size_t sample) {
+  const size_t place = row * WidthOf(array) + sample;
+  if (array.dtype() == DType::kString) {
+    return std::string(array.StringAt(static_cast<int64_t>(place)));
+  }
+  if (array.dtype() == DType::kInt64) return array.As<int64_t>()[place];
+  return NumberJson(array.As<double>()[place]);
+}
+
+bool IsText(const RecordJson& cell) { return cell.is_string() && cell != ""; }
+
+// A decision of some rows, and the sides that made it: as in columns, and their names.
+struct ArrayDecision {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> sides;
+};
+
+std::vector<ArrayDecision> DecisionsIn(const RowArrays& arrays) {
+  std::vector<ArrayDecision> decisions;
+  for (const auto& [column, array] : arrays) {
+    if (!column.ends_with(kKindEnd)) continue;
+    const std::string name = column.substr(0, column.size() - kKindEnd.size());
+    if (name.find('/') == std::string::npos) decisions.push_back({name, {}});
+  }
+  for (ArrayDecision& decision : decisions) {
+    const std::string end = "/" + decision.name + std::string(kKindEnd);
+    for (const auto& [column, array] : arrays) {
+      if (!column.ends_with(end)) continue;
+      const std::string side = column.substr(0, column.size() - end.size());
+      decision.sides.emplace_back(side, PercentDecode(side));
+    }
+  }
+  return decisions;
+}
+
+// The columns of the two sides that make up the pair.
+std::vector<std::string> SidesOfPair(const ArrayDecision& decision, const std::string& pair) {
+  for (const auto& [first, first_name] : decision.sides) {
+    for (const auto& [second, second_name] : decision.sides) {
+      if (first_name + " vs. " + second_name == pair) return {first, second};
+    }
+  }
+  return {};
+}
+
+// Of what the row has of a decision, which may be nothing.
+void AddDecision(const RowArrays& arrays, const ArrayDecision& decision, size_t row,
+                 RecordJson& json) {
+  const std::string& name = decision.name;
+  const auto flips = arrays.find(name + "/flip");
+  const RecordJson kind = CellOf(arrays.at(name + std::string(kKindEnd)), row, 0);
+  if (!IsText(kind) || flips == arrays.end()) return;
+  size_t count = 0;
+  const size_t width = WidthOf(flips->second);
+  while (count < width && IsText(CellOf(flips->second, row, count))) ++count;
+  const auto add = [&](const std::string& column) {
+    const auto found = arrays.find(column);
+    if (found == arrays.end()) return;
+    RecordJson values = RecordJson::array();
+    const size_t own = std::min(count, WidthOf(found->second));
+    for (size_t i = 0; i < own; ++i) values.push_back(CellOf(found->second, row, i));
+    json[column] = std::move(values);
+  };
+  json[name + std::string(kKindEnd)] = kind;
+  for (const std::string_view end : {"/flip", "/near_tie", "/similarity", "/detail"}) {
+    add(name + std::string(end));
+  }
+  for (const std::string& side : SidesOfPair(decision, json["pair"].get<std::string>())) {
+    add(side + "/" + name + std::string(kKindEnd));
+    add(side + "/" + name + "/margin");
+  }
+}
+
+}  // namespace
+
+Status ForEachArrayRow(const std::string& path,
+                       const std::function<Status(const RecordJson& row)>& take) {
+  VERNIER_ASSIGN_OR_RETURN(const RowArrays arrays, ReadArrays(path));
+  const std::vector<ArrayDecision> decisions = DecisionsIn(arrays);
+  const auto rows = static_cast<size_t>(arrays.at("index").element_count());
+  for (size_t row = 0; row < rows; ++row) {
+    RecordJson json = RecordJson::object();
+    for (const std::string_view column : {"index", "step", "pair"}) {
+      json[std::string(column)] = CellOf(arrays.at(std::string(column)), row, 0);
+    }
+    if (!json["pair"].is_string()) {
+      return Malformed("'" + path + "': 'pair' is no column of texts");
+    }
+    for (const ArrayDecision& decision : decisions) AddDecision(arrays, decision, row, json);
+    VERNIER_TRY(take(json));
+  }
+  return {};
+}
+
+}  // namespace vernier

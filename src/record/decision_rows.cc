@@ -1,0 +1,175 @@
+#include "record/decision_rows.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "io/archive/archive_names.h"
+#include "record/decision_arrays.h"
+#include "record/decision_schema.h"
+#include "record/record_json.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kKindColumn = "/decision";
+
+// One decision of a row, by the beginnings of its columns: "logits", and "a/logits" of a side.
+struct DecisionColumns {
+  const RecordJson& row;
+  std::string name;
+  std::string first, second;
+};
+
+// The value of one sample: of several there is a list. Null where there is none.
+const RecordJson* ValueAt(const RecordJson& row, const std::string& column, size_t sample) {
+  const auto found = row.find(column);
+  if (found == row.end()) return nullptr;
+  if (!found->is_array()) return sample == 0 ? &*found : nullptr;
+  return sample < found->size() ? &(*found)[sample] : nullptr;
+}
+
+std::optional<std::string> TextAt(const RecordJson& row, const std::string& column, size_t sample) {
+  const RecordJson* const value = ValueAt(row, column, sample);
+  if (value == nullptr || !value->is_string()) return std::nullopt;
+  return value->get<std::string>();
+}
+
+std::optional<double> NumberAt(const RecordJson& row, const std::string& column, size_t sample) {
+  const RecordJson* const value = ValueAt(row, column, sample);
+  if (value != nullptr && value->is_number()) return value->get<double>();
+  const std::string text = value != nullptr && value->is_string() ? value->get<std::string>() : "";
+  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "inf") return std::numeric_limits<double>::infinity();
+  if (text == "-inf") return -std::numeric_limits<double>::infinity();
+  return std::nullopt;
+}
+
+std::optional<Flip> FlipAt(const DecisionColumns& columns, size_t sample) {
+  const std::optional<std::string> word = TextAt(columns.row, columns.name + "/flip", sample);
+  const auto* const name = std::ranges::find(kFlipNames, word.value_or(""));
+  if (name == kFlipNames.end()) return std::nullopt;
+  return static_cast<Flip>(name - kFlipNames.begin());
+}
+
+// Nothing where a column is missing or of another type.
+std::optional<DecisionSample> SampleAt(const DecisionColumns& columns, size_t sample) {
+  const RecordJson& row = columns.row;
+  const auto flip = FlipAt(columns, sample);
+  const auto first = TextAt(row, columns.first + "/decision", sample);
+  const auto second = TextAt(row, columns.second + "/decision", sample);
+  const auto first_margin = NumberAt(row, columns.first + "/margin", sample);
+  const auto second_margin = NumberAt(row, columns.second + "/margin", sample);
+  const auto near_tie = NumberAt(row, columns.name + "/near_tie", sample);
+  const auto similarity = NumberAt(row, columns.name + "/similarity", sample);
+  if (!flip || !first || !second || !first_margin || !second_margin || !near_tie || !similarity) {
+    return std::nullopt;
+  }
+  DecisionSample made;
+  made.first = *first;
+  made.second = *second;
+  made.first_margin = *first_margin;
+  made.second_margin = *second_margin;
+  made.near_tie = *near_tie;
+  made.similarity = *similarity;
+  made.flip = *flip;
+  made.detail = TextAt(row, columns.name + "/detail", sample).value_or("");
+  return made;
+}
+
+// The two sides, as they stand in the names of columns, in the order in which the pair has them.
+std::pair<std::string, std::string> SidesOf(const RecordJson& row, const std::string& name,
+                                            const std::string& pair) {
+  const std::string end = "/" + name + std::string(kKindColumn);
+  std::vector<std::string> sides;
+  for (const auto& [key, value] : row.items()) {
+    const std::string_view column = key;
+    if (!column.ends_with(end)) continue;
+    sides.emplace_back(column.substr(0, column.size() - end.size()));
+  }
+  if (sides.empty()) return {};
+  const auto fits = [&](const std::string& first, const std::string& second) {
+    return PercentDecode(first) + " vs. " + PercentDecode(second) == pair;
+  };
+  const std::string &a = sides.front(), &b = sides.back();
+  return fits(b, a) ? std::pair(b, a) : std::pair(a, b);
+}
+
+// The decision whose kind is in the column `name`; nothing where its columns do not fit.
+std::optional<DecisionRow> DecisionOf(const RecordJson& row, const std::string& name,
+                                      const std::string& pair) {
+  const auto [first, second] = SidesOf(row, name, pair);
+  const DecisionColumns columns{row, name, first + "/" + name, second + "/" + name};
+  const RecordJson* const flips = row.contains(name + "/flip") ? &row[name + "/flip"] : nullptr;
+  const std::optional<std::string> kind = TextAt(row, name + std::string(kKindColumn), 0);
+  if (flips == nullptr || !kind) return std::nullopt;
+  // A second decision about an output has its kind behind a colon, which no encoded name has.
+  DecisionRow decision{PercentDecode(name.substr(0, name.find(':'))), *kind, {}};
+  const size_t count = flips->is_array() ? flips->size() : 1;
+  for (size_t i = 0; i < count; ++i) {
+    std::optional<DecisionSample> sample = SampleAt(columns, i);
+    if (!sample) return std::nullopt;
+    decision.samples.push_back(*std::move(sample));
+  }
+  return decision;
+}
+
+// False where it is no row, or its decisions lack a column.
+bool ReadRow(const RecordJson& json, IterationRow& row) {
+  const auto index = json.find("index"), step = json.find("step"), pair = json.find("pair");
+  const auto whole = [&](auto found) { return found != json.end() && found->is_number_integer(); };
+  if (!whole(index) || !whole(step) || pair == json.end() || !pair->is_string()) return false;
+  row.index = index->get<int64_t>();
+  row.step = step->get<int64_t>();
+  row.pair = pair->get<std::string>();
+  for (const auto& [key, value] : json.items()) {
+    const std::string_view column = key;
+    if (!column.ends_with(kKindColumn)) continue;
+    const std::string name(column.substr(0, column.size() - kKindColumn.size()));
+    if (name.find('/') != std::string::npos) continue;  // of a side
+    std::optional<DecisionRow> decision = DecisionOf(json, name, row.pair);
+    if (!decision) return false;
+    row.decisions.push_back(*std::move(decision));
+  }
+  return true;
+}
+
+using TakeRow = std::function<Status(const IterationRow& row)>;
+
+Status TakeJson(const RecordJson& json, const std::string& where, const TakeRow& take) {
+  IterationRow row;
+  if (!json.is_object() || !ReadRow(json, row)) {
+    return Malformed(where +
+                     ": expected a row of --save-rows, whose decisions have all their columns");
+  }
+  return take(row);
+}
+
+}  // namespace
+
+Status ForEachDecisionRow(const std::string& path, const TakeRow& take) {
+  size_t number = 0;
+  const auto where = [&](std::string_view noun) {
+    return "'" + path + "', " + std::string(noun) + " " + std::to_string(++number);
+  };
+  if (path.ends_with(".npz")) {
+    return ForEachArrayRow(
+        path, [&](const RecordJson& json) { return TakeJson(json, where("row"), take); });
+  }
+  std::ifstream file(path);
+  if (!file) return IoError("'" + path + "' cannot be read: " + std::strerror(errno));
+  for (std::string line; std::getline(file, line);) {
+    VERNIER_TRY(TakeJson(RecordJson::parse(line, nullptr, false), where("line"), take));
+  }
+  if (file.bad()) return IoError("'" + path + "' cannot be read: " + std::strerror(errno));
+  return {};
+}
+
+}  // namespace vernier

@@ -1,0 +1,65 @@
+// What runners decided, as JSON. Only for this folder.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "record/record_schema.h"
+#include "vernier/decision_record.h"
+
+namespace vernier {
+
+/// In the order of the enumerators.
+inline constexpr std::array<std::string_view, 4> kFlipNames = {"none", "near tie", "clear",
+                                                               "invalid"};
+
+template <typename Fields>
+void ListFields(Fields& field, Some<WorstFlip> auto& worst) {
+  field("iteration", worst.iteration);
+  field("step", worst.step);
+  field("row", worst.row);
+  field.Word("flip", worst.sample.flip, kFlipNames);
+  field("first", worst.sample.first);
+  field("second", worst.sample.second);
+  field("first_margin", worst.sample.first_margin);
+  field("second_margin", worst.sample.second_margin);
+  field("near_tie", worst.sample.near_tie);
+  field("similarity", worst.sample.similarity);
+  field.TextIfAny("detail", worst.sample.detail);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<DecisionRecord> auto& decision) {
+  field("output", decision.output);
+  field("kind", decision.kind);
+  field("samples", decision.samples);
+  field.Derived("agree", [&] { return decision.samples - decision.flips; });
+  field("flips", decision.flips);
+  field("clear_flips", decision.clear_flips);
+  field("near_ties", decision.near_ties);
+  field("invalid", decision.invalid);
+  field("agreement", decision.agreement);
+  field("interval_low", decision.interval_low);
+  field("interval_high", decision.interval_high);
+  field("similarity", decision.similarity);
+  field("near_tie_from_bound", decision.near_tie_from_bound);
+  field("margin_most", decision.margin_most);
+  field("margin_counts", decision.margin_counts);
+  field("margin_flips", decision.margin_flips);
+  field("worst", decision.worst);
+  field.TextIfAny("vacuous", decision.vacuous);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<DecisionGateRecord> auto& gate) {
+  field("gate", gate.gate);
+  field("output", gate.output);
+  field("kind", gate.kind);
+  field("value", gate.value);
+  field("limit", gate.limit);
+  field("verdict", gate.verdict);
+  field("undecided", gate.undecided);
+  field.Given("samples_to_decide", gate.samples_to_decide);
+}
+
+}  // namespace vernier

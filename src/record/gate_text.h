@@ -1,0 +1,25 @@
+// Decisions and their gates in words, for sentences of the record and of reports.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "vernier/decision_record.h"
+
+namespace vernier {
+
+/// DecisionGateRecord::verdict.
+inline constexpr std::string_view kGatePassed = "passed";
+inline constexpr std::string_view kGateFailed = "failed";
+inline constexpr std::string_view kGateWithoutSamples = "no samples";
+
+/// Is the point estimate beyond the limit, whether or not the samples decide that?
+bool GateIsMissed(const DecisionGateRecord& gate);
+
+/// "top1 of 'logits'".
+std::string DecisionName(const std::string& kind, const std::string& output);
+
+/// "--max-flip-rate 0.01: top1 of 'logits' differs in 3 % (1 % allowed), failed".
+std::string GateInWords(const DecisionGateRecord& gate);
+
+}  // namespace vernier

@@ -1,0 +1,189 @@
+#include "record/shard_lines.h"
+
+#include <charconv>
+
+#include "record/record_fields.h"
+#include "record/record_json.h"
+#include "record/record_visit.h"
+#include "record/row_schema.h"
+
+namespace vernier {
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ShardSimple> auto& simple) {
+  field("atol", simple.atol);
+  field("rtol", simple.rtol);
+  field("allowed_share", simple.allowed_share);
+  field("allowed_excess", simple.allowed_excess);
+  field("stats", simple.stats);
+  field("max", simple.max);
+  field("mean", simple.mean);
+  field("median", simple.median);
+  field("quantile", simple.quantile);
+  field("relative_max", simple.relative_max);
+  field("relative_mean", simple.relative_mean);
+  field("relative_median", simple.relative_median);
+  field("relative_quantile", simple.relative_quantile);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ShardFunction> auto& function) {
+  field("function", function.function);
+  field("verdict", function.verdict);
+  field.TextIfAny("why", function.why);
+  field("shapes_differ", function.shapes_differ);
+  field.Given("value", function.value);
+  field.Given("threshold", function.threshold);
+  field.Given("simple", function.simple);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ShardOutput> auto& output) {
+  field("name", output.row.output);
+  field("other_name", output.other_name);
+  field("paired_by", output.paired_by);
+  field("dtype", output.dtype);
+  field("other_dtype", output.other_dtype);
+  field.TextIfAny("vacuous", output.vacuous);
+  // The list of a row names numbers of the two, where they are there.
+  field.Given("auto_tolerance", output.row.bound);
+  field.Given("logits_figures", output.row.logits);
+  ListFields(field, output.row);
+  field("functions", output.functions);
+  field.Given("figures", output.figures);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ShardPair> auto& pair) {
+  field("only_in_first", pair.only_in_first);
+  field("only_in_second", pair.only_in_second);
+  field("without_verdict", pair.without_verdict);
+  field.Pairs("not_logits", pair.not_logits, "output", "why");
+  field("empty", pair.empty);
+  field.TextIfAny("swap", pair.swap);
+  field("outputs", pair.outputs);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ShardReceived> auto& received) {
+  field("hashes", received.hashes);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ShardIteration> auto& iteration) {
+  field("index", iteration.index);
+  field("input_hash", iteration.input_hash);
+  field("received", iteration.received);
+  field("pairs", iteration.pairs);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ShardHead> auto& head) {
+  field.Derived("vernier_part", [] { return 1; });
+  field("version", head.version);
+  field("shards", head.count);
+  field("numbers", head.numbers);
+  field("rule", head.rule);
+  field("command", head.command);
+  field("plan", head.plan);
+  field.Pairs("models", head.models, "path", "xxh3_64");
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ShardPairNames> auto& pair) {
+  field("first", pair.first);
+  field("second", pair.second);
+  field("shown_first", pair.shown_first);
+  field("shown_second", pair.shown_second);
+  field("first_file", pair.first_file);
+  field("second_file", pair.second_file);
+  field("itself", pair.itself);
+  field("left_out", pair.left_out);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ShardLost> auto& lost) {
+  field("runner", lost.runner);
+  field.Pairs("outputs", lost.outputs, "name", "why");
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ShardEnd> auto& end) {
+  field("total", end.total);
+  field("lines", end.lines);
+  field("checksum", end.checksum);
+  field("names", end.names);
+  field("marked", end.marked);
+  field("runners", end.runners);
+  field("pairs", end.pairs);
+  field("lost", end.lost);
+  field("notes", end.notes);
+}
+
+namespace {
+
+constexpr std::string_view kIterationsBegin = ",\"iterations\":[";
+
+template <typename Part>
+Result<Part> ReadShardObject(std::string_view text, const std::string& what) {
+  const RecordJson json = RecordJson::parse(text, nullptr, false);
+  if (!json.is_object()) return Malformed(what + ": expected a JSON object");
+  std::string error;
+  const RecordFields fields(json, "", &error);
+  FieldReader reader(fields);
+  Part part;
+  ListFields(reader, part);
+  if (!error.empty()) return Malformed(what + ": " + error);
+  return part;
+}
+
+}  // namespace
+
+std::string ShardHeadText(const ShardHead& head) {
+  std::string text = DumpJson(WriteFields(head), -1);
+  text.pop_back();
+  return text + std::string(kIterationsBegin) + "\n";
+}
+
+std::string ShardIterationText(const ShardIteration& iteration) {
+  return DumpJson(WriteFields(iteration), -1) + "\n";
+}
+
+std::string ShardEndText(const ShardEnd& end) {
+  return std::string(kShardEnd) + DumpJson(WriteFields(end), -1) + "}\n";
+}
+
+Result<ShardHead> ReadShardHead(std::string_view line, const std::string& what) {
+  if (!line.starts_with("{\"vernier_part\":1,") || !line.ends_with(kIterationsBegin)) {
+    return Malformed(what + " is not the part of a shard, which --shard writes for --save-record");
+  }
+  line.remove_suffix(kIterationsBegin.size());
+  return ReadShardObject<ShardHead>(std::string(line) + "}", what);
+}
+
+Result<ShardIteration> ReadShardIteration(std::string_view line, const std::string& what) {
+  if (line.starts_with(',')) line.remove_prefix(1);
+  return ReadShardObject<ShardIteration>(line, what);
+}
+
+Result<ShardEnd> ReadShardEnd(std::string_view line, const std::string& what) {
+  if (!line.starts_with(kShardEnd) || !line.ends_with("}}")) {
+    return Malformed(what + " is truncated: it has no end; run its shard again");
+  }
+  line.remove_prefix(kShardEnd.size());
+  line.remove_suffix(1);
+  return ReadShardObject<ShardEnd>(line, what);
+}
+
+std::optional<int64_t> IndexOfShardLine(std::string_view line) {
+  constexpr std::string_view kIndex = "{\"index\":";
+  if (line.starts_with(',')) line.remove_prefix(1);
+  if (!line.starts_with(kIndex)) return std::nullopt;
+  line.remove_prefix(kIndex.size());
+  int64_t index = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), index);
+  const bool whole = error == std::errc() && end != line.data() + line.size() && *end == ',';
+  return whole && index >= 0 ? std::optional(index) : std::nullopt;
+}
+
+}  // namespace vernier

@@ -1,0 +1,129 @@
+// The part of a record that a shard leaves for `vernier merge`: one JSON object, written line by
+// line while the shard runs.
+//
+//   {"vernier_part":1, ..., "iterations":[    ShardHead: what was to be done
+//   {"index":4, ...}                          ShardIteration, in the order of their indices
+//   ,{"index":5, ...}
+//   ],"end":{ ... }}                          ShardEnd: what was done; absent: the part is cut off
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "vernier/row_record.h"
+#include "vernier/run_record.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// What --check-average sums up of `simple`: of the differences' statistics, absolute and relative.
+struct ShardSimple {
+  double atol = 0, rtol = 0;
+  double allowed_share = 0, allowed_excess = 0;
+  std::vector<int64_t> stats;  ///< ErrorStat, those asked for
+  double max = 0, mean = 0, median = 0, quantile = 0;
+  double relative_max = 0, relative_mean = 0, relative_median = 0, relative_quantile = 0;
+};
+
+/// One comparison function on one output.
+struct ShardFunction {
+  std::string function;  ///< as --compare spells it
+  int64_t verdict = 0;   ///< Verdict
+  std::string why;
+  bool shapes_differ = false;
+  std::optional<double> value;  ///< of functions with one number
+  std::optional<double> threshold;
+  std::optional<ShardSimple> simple;
+};
+
+/// One output of a pair in one iteration: all that a record is folded from.
+struct ShardOutput {
+  OutputRow row;
+  std::string other_name;
+  int64_t paired_by = 0;  ///< PairedBy
+  std::string dtype;
+  std::string other_dtype;
+  std::string vacuous;
+  std::vector<ShardFunction> functions;
+  /// Where no iteration of the shard before this one was as bad: the worst of all is one of these.
+  std::optional<OutputFigures> figures;
+};
+
+struct ShardPair {
+  std::vector<std::string> only_in_first, only_in_second;
+  std::vector<std::string> without_verdict;
+  std::vector<std::pair<std::string, std::string>> not_logits;  ///< output, why
+  bool empty = false;                                           ///< neither side has an output
+  std::string swap;  ///< that outputs look swapped, where that was first found here
+  std::vector<ShardOutput> outputs;
+};
+
+/// Hashes of what a runner received, input by input.
+struct ShardReceived {
+  std::vector<std::string> hashes;
+};
+
+struct ShardIteration {
+  int64_t index = 0;                    ///< among all iterations of the run
+  std::string input_hash;               ///< as IterationRow has it
+  std::vector<ShardReceived> received;  ///< runner by runner; none: not asked for
+  std::vector<ShardPair> pairs;
+};
+
+struct ShardHead {
+  std::string version;           ///< of vernier: another one may compute other numbers
+  int64_t count = 1;             ///< of shards
+  std::vector<int64_t> numbers;  ///< those that are in here, ascending
+  std::string rule;
+  std::string command;  ///< that made the first of them
+  std::string plan;     ///< of the undivided run: its file as text
+  std::vector<std::pair<std::string, std::string>> models;  ///< path, XXH3 of the file
+};
+
+/// How a pair is called, and its sides: places among all streams.
+struct ShardPairNames {
+  int64_t first = 0, second = 0;
+  std::string shown_first, shown_second;
+  std::string first_file, second_file;
+  std::string itself;  ///< the one file that both sides are; empty: they are not
+  std::vector<std::string> left_out;
+};
+
+struct ShardLost {
+  std::string runner;
+  std::vector<std::pair<std::string, std::string>> outputs;  ///< name, why
+};
+
+struct ShardEnd {
+  int64_t total = 0;               ///< iterations of the undivided run
+  int64_t lines = 0;               ///< iterations in here
+  std::string checksum;            ///< of all bytes before the line of the end
+  std::vector<std::string> names;  ///< of all streams: live runners, then loaded runs
+  bool marked = false;
+  std::vector<RunnerRecord> runners;
+  std::vector<ShardPairNames> pairs;
+  std::vector<ShardLost> lost;
+  std::vector<std::string> notes;
+};
+
+// Texts with the end of their line.
+std::string ShardHeadText(const ShardHead& head);
+std::string ShardIterationText(const ShardIteration& iteration);  ///< without the comma before it
+std::string ShardEndText(const ShardEnd& end);
+
+// What the texts hold, given without the ends of their lines. kMalformed, beginning with `what`.
+Result<ShardHead> ReadShardHead(std::string_view line, const std::string& what);
+Result<ShardIteration> ReadShardIteration(std::string_view line, const std::string& what);
+Result<ShardEnd> ReadShardEnd(std::string_view line, const std::string& what);
+
+/// Begins the line of an end.
+inline constexpr std::string_view kShardEnd = "],\"end\":";
+
+/// The index of an iteration's line, a comma before it or not; nullopt for any other line.
+std::optional<int64_t> IndexOfShardLine(std::string_view line);
+
+}  // namespace vernier

@@ -1,0 +1,91 @@
+// What runners decided: who agrees how often, by which margins, and the worst flips of each pair.
+
+const flipWords = {'near tie': 'near tie', clear: 'clear', invalid: 'NaN'};
+
+function percent(share) {
+  const value = number(share);
+  return Number.isNaN(value) ? '\u2013' : show(100 * value) + '\u00a0%';
+}
+
+function decisionsSection() {
+  if (!pairs.some((pair) => (pair.decisions || []).length)) return null;
+  const section = make('section', {id: 'decisions', 'aria-labelledby': 'decisions-title'},
+      make('h2', {id: 'decisions-title'}, 'Decisions'));
+  for (const pair of pairs) {
+    const decisions = pair.decisions || [];
+    if (!decisions.length) continue;
+    if (pairs.length > 1) section.append(make('h3', {}, pair.title));
+    section.append(decisionTable(pair, decisions));
+    if ((pair.decision_gates || []).length) section.append(gateTable(pair));
+    for (const decision of decisions) section.append(...decisionDetails(decision));
+  }
+  return section;
+}
+
+function decisionTable(pair, decisions) {
+  const columns = [{title: 'decision', words: true}, {title: 'output', words: true},
+    {title: 'samples', number: true}, {title: 'agree', number: true}, {title: '95 % interval', words: true},
+    {title: 'flips', number: true}, {title: 'clear', number: true}, {title: 'near ties', number: true},
+    {title: 'NaN', number: true}];
+  const rows = decisions.map((d) => [d.kind || '', d.output || '', count(d.samples), percent(d.agreement),
+    `${percent(d.interval_low)} to ${percent(d.interval_high)}`, count(d.flips), count(d.clear_flips),
+    count(d.near_ties), count(d.invalid)]);
+  return plainTable(columns, rows, `Decisions of ${pair.title}`);
+}
+
+function gateTable(pair) {
+  const columns = [{title: 'gate', words: true}, {title: 'decision', words: true}, {title: 'limit', number: true},
+    {title: 'value', number: true}, {title: 'verdict', words: true}];
+  const rows = pair.decision_gates.map((gate) => [gate.gate, `${gate.kind} of ${gate.output || ''}`,
+    show(number(gate.limit)), show(number(gate.value)), gateVerdict(gate)]);
+  return plainTable(columns, rows, `Gates of ${pair.title}`);
+}
+
+function gateVerdict(gate) {
+  if (!gate.undecided) return gate.verdict;
+  const more = gate.samples_to_decide ? `, about ${count(gate.samples_to_decide)} samples would decide` : '';
+  return `${gate.verdict}, undecided${more}`;
+}
+
+function decisionDetails(decision) {
+  const parts = [];
+  const name = `${decision.kind} of ${decision.output || ''}`;
+  if (hasCharts && sum(decision.margin_counts || []) > 0) parts.push(marginChart(decision, name));
+  const worst = decision.worst || [];
+  if (!worst.length) return parts;
+  const columns = [{title: 'iteration', number: true}, {title: 'sample', number: true},
+    {title: 'flip', words: true}, {title: 'reference', words: true}, {title: 'margin', number: true},
+    {title: 'candidate', words: true}, {title: 'margin', number: true}, {title: 'difference', words: true}];
+  const rows = worst.map((flip) => [count(flip.iteration), count(flip.row), flipWords[flip.flip] || '',
+    flip.first || '', marginText(flip.first_margin), flip.second || '', marginText(flip.second_margin),
+    flip.detail || '']);
+  parts.push(make('h3', {}, `Worst flips: ${name}`), plainTable(columns, rows, `Worst flips of ${name}`));
+  return parts;
+}
+
+function marginText(margin) {
+  const value = number(margin);
+  return Number.isNaN(value) ? '\u2013' : Number.isFinite(value) ? show(value) : '\u221e';
+}
+
+// Samples by the reference's margin; the flips among them stand out.
+function marginChart(decision, name) {
+  const bins = decision.margin_counts.map((n, i) => ({n, flips: (decision.margin_flips || [])[i] || 0}));
+  const width = 360, height = 120, left = 8, right = width - 8, bottom = height - 18;
+  const x = d3.scaleBand().domain(bins.map((bin, i) => i)).range([left, right]).padding(0.12);
+  const y = d3.scalePow().exponent(0.35).domain([0, Math.max(1, ...bins.map((bin) => bin.n))])
+      .range([bottom, 6]);
+  const most = show(number(decision.margin_most));
+  const flips = sum(bins.map((bin) => bin.flips));
+  const caption = `Samples by the margin of the reference, from 0 to ${most}; ` +
+      `${count(flips)} of ${count(sum(bins.map((bin) => bin.n)))} flip.`;
+  const svg = newSvg(width, height, `Margins of ${name}: ${caption}`);
+  for (const [kind, of] of [['count', (bin) => bin.n], ['count wild', (bin) => bin.flips]]) {
+    svg.append('g').selectAll('rect').data(bins).enter().append('rect').attr('class', kind)
+        .attr('x', (bin, i) => x(i)).attr('width', x.bandwidth())
+        .attr('y', (bin) => y(of(bin))).attr('height', (bin) => bottom - y(of(bin)));
+  }
+  svg.append('text').attr('x', left).attr('y', height - 4).text('0');
+  svg.append('text').attr('x', right).attr('y', height - 4).attr('text-anchor', 'end').text(most);
+  return figureOf(`Margins: ${name}`, svg.node(), caption);
+}

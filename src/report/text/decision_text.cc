@@ -1,0 +1,142 @@
+#include "report/text/decision_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "record/gate_text.h"
+#include "report/text/run_summary.h"
+#include "util/counted.h"
+#include "util/number_text.h"
+#include "util/visible_text.h"
+
+namespace vernier {
+namespace {
+
+constexpr size_t kFlipsShown = 3;
+constexpr size_t kLongestDecision = 60;
+
+std::string InPercent(double share) { return FormatG(100 * share, 3); }
+
+std::string FlipsInWords(const DecisionRecord& decision, NearTies near_ties) {
+  std::string text =
+      Counted(decision.flips, "flip") + ": " + std::to_string(decision.clear_flips) + " clear";
+  if (decision.invalid > 0) text += " (" + std::to_string(decision.invalid) + " with NaN)";
+  text += ", " + Counted(decision.near_ties, "near tie");
+  if (decision.near_ties == 0 || near_ties == NearTies::kOfUnknownLimit) return text;
+  return text + (decision.near_tie_from_bound ? " by the error bound"
+                                              : " by --near-tie or the observed differences");
+}
+
+// One line of a few words, whatever was decided.
+std::string ShownDecision(const std::string& decision) {
+  std::string text = VisibleLine(decision);
+  if (text.size() > kLongestDecision) {
+    size_t end = kLongestDecision;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+    text = text.substr(0, end) + "...";
+  }
+  return "'" + text + "'";
+}
+
+std::string ByMargin(double margin) {
+  return std::isnan(margin) ? "" : " by " + FormatG(margin, 3);
+}
+
+}  // namespace
+
+bool JudgedByDecisions(const PairRecord& pair) { return pair.judged_by == "decisions"; }
+
+bool JudgedByDecisions(const RunRecord& record) {
+  return std::ranges::any_of(record.pairs,
+                             [](const PairRecord& pair) { return JudgedByDecisions(pair); });
+}
+
+bool IsReportedOnly(const PairRecord& pair, const OutputRecord& output) {
+  return JudgedByDecisions(pair) &&
+         std::ranges::find(pair.undecided_outputs, output.name) == pair.undecided_outputs.end();
+}
+
+std::string FailedUndecided(const PairRecord& pair) {
+  if (!JudgedByDecisions(pair)) return "";
+  const auto failed = std::ranges::find_if(pair.outputs, [&](const OutputRecord& output) {
+    return HasFailed(output) && !IsReportedOnly(pair, output);
+  });
+  return failed == pair.outputs.end() ? "" : failed->name;
+}
+
+bool FailsGates(const PairRecord& pair) {
+  if (pair.judged_by.empty() || pair.judged_by == "elements") return false;
+  return std::ranges::any_of(pair.decision_gates, GateIsMissed);
+}
+
+std::string FormatDecision(const DecisionRecord& decision, NearTies near_ties) {
+  std::string text = DecisionName(decision.kind, decision.output) + ": ";
+  if (decision.samples == 0) return text + "no sample";
+  text += CountedOf(decision.samples - decision.flips, decision.samples, "sample") +
+          (decision.samples == 1 ? " agrees, " : " agree, ") + InPercent(decision.agreement) +
+          " % (95 % interval " + InPercent(decision.interval_low) + " to " +
+          InPercent(decision.interval_high) + " %)";
+  if (decision.flips > 0) text += "; " + FlipsInWords(decision, near_ties);
+  if (std::fabs(decision.similarity - decision.agreement) > 1e-9) {
+    text += "; mean similarity " + FormatG(decision.similarity, 4);
+  }
+  if (!decision.vacuous.empty()) text += "; shows nothing: " + VisibleLine(decision.vacuous);
+  return text;
+}
+
+std::string FormatFlip(const WorstFlip& flip) {
+  constexpr std::array<std::string_view, 4> kWords = {"equal", "a near tie", "clear", "NaN"};
+  const DecisionSample& sample = flip.sample;
+  return "iteration " + std::to_string(flip.iteration) + ", sample " + std::to_string(flip.row) +
+         ": " + ShownDecision(sample.first) + ByMargin(sample.first_margin) + " against " +
+         ShownDecision(sample.second) + ByMargin(sample.second_margin) + ", " +
+         std::string(kWords[static_cast<size_t>(sample.flip)]) +
+         (sample.detail.empty() ? "" : ": " + VisibleLine(sample.detail));
+}
+
+std::string FormatDecisions(const PairRecord& pair) {
+  std::string text;
+  for (const DecisionRecord& decision : pair.decisions) {
+    text += "  decision " + VisibleLine(FormatDecision(decision)) + "\n";
+    for (size_t i = 0; i < std::min(kFlipsShown, decision.worst.size()); ++i) {
+      text += "    " + FormatFlip(decision.worst[i]) + "\n";
+    }
+  }
+  return text;
+}
+
+std::string FormatOpenGates(const PairRecord& pair) {
+  std::string text;
+  for (const DecisionGateRecord& gate : pair.decision_gates) {
+    if (gate.undecided || gate.verdict != kGatePassed) text += "; " + GateInWords(gate);
+  }
+  return text;
+}
+
+std::string FormatJudge(const RunRecord& record) {
+  if (!JudgedByDecisions(record)) return "";
+  int64_t differ = 0;
+  std::vector<std::string> judged;
+  for (const PairRecord& pair : record.pairs) {
+    differ += std::ranges::count_if(pair.outputs, [&](const OutputRecord& output) {
+      return HasFailed(output) && IsReportedOnly(pair, output);
+    });
+    for (const std::string& output : pair.undecided_outputs) {
+      if (std::ranges::find(judged, output) == judged.end()) judged.push_back(output);
+    }
+  }
+  std::string others;
+  for (const std::string& output : judged) {
+    others += (others.empty() ? ", and by elements for outputs without a decision: '" : ", '") +
+              VisibleLine(output) + "'";
+  }
+  return "judged by decisions" + others + ": " +
+         (differ == 0 ? std::string("elements")
+                      : Counted(differ, "output") + " out of tolerance by elements, which") +
+         (differ == 0 ? " are reported only" : " is reported only") +
+         " (--judge both judges them as well)\n";
+}
+
+}  // namespace vernier

@@ -1,0 +1,47 @@
+// What runners decided and how it was judged, in words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "vernier/run_record.h"
+
+namespace vernier {
+
+/// Does the exit code rest on decisions alone? Elements are then reported only.
+bool JudgedByDecisions(const PairRecord& pair);
+bool JudgedByDecisions(const RunRecord& record);
+
+/// Is what this output's elements came to only reported: does the exit code rest on its decisions?
+bool IsReportedOnly(const PairRecord& pair, const OutputRecord& output);
+/// Do elements fail that count although the exit code rests on decisions: those of an output that
+/// no decision is about? Its name; empty: none does.
+std::string FailedUndecided(const PairRecord& pair);
+
+/// Is a gate missed that counts?
+bool FailsGates(const PairRecord& pair);
+
+/// Whether it is known where the limit of near ties came from.
+enum class NearTies : uint8_t { kOfKnownLimit, kOfUnknownLimit };
+
+/// "top1 of 'y': 97 of 100 samples agree, 97 % (95 % interval 91.5 to 99 %); 3 flips: 1 clear,
+/// ...".
+std::string FormatDecision(const DecisionRecord& decision,
+                           NearTies near_ties = NearTies::kOfKnownLimit);
+
+/// "iteration 12, sample 0: '281' by 0.34 against '282' by 0.11, clear".
+std::string FormatFlip(const WorstFlip& flip);
+
+/// A line for each decision, and one for each of its worst flips, up to a few; empty where nothing
+/// was decided.
+std::string FormatDecisions(const PairRecord& pair);
+
+/// The gates that are missed or undecided, each in a sentence behind "; "; empty where there are
+/// none.
+std::string FormatOpenGates(const PairRecord& pair);
+
+/// What the exit code rests on where that is not all that was compared, as the last line; else
+/// empty.
+std::string FormatJudge(const RunRecord& record);
+
+}  // namespace vernier

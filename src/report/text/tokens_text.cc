@@ -1,0 +1,50 @@
+#include "report/text/tokens_text.h"
+
+#include <cmath>
+
+#include "util/counted.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+std::string TokenNumber(double value) { return FormatG(value, 5); }
+
+std::string PerplexityInWords(const TokensRecord& tokens) {
+  std::string text = "perplexity " + TokenNumber(tokens.first_perplexity) + " and " +
+                     TokenNumber(tokens.second_perplexity) + " over " +
+                     Counted(tokens.tokens, "token") + " of '" + tokens.source + "', ratio " +
+                     FormatG(tokens.ratio, 8);
+  if (!std::isnan(tokens.ratio_error)) text += " ± " + FormatG(tokens.ratio_error, 3);
+  return text + ", RMS difference of the token's probability " +
+         TokenNumber(tokens.probability_rms);
+}
+
+}  // namespace
+
+std::string FormatTokens(const TokensRecord& tokens) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (tokens.tokens > 0) add(PerplexityInWords(tokens));
+  if (tokens.impossible > 0) {
+    add(Counted(tokens.impossible, "token") + " of '" + tokens.source +
+        "' left out: -inf on both sides");
+  }
+  if (tokens.excluded > 0) {
+    add(CountedOf(tokens.excluded, tokens.positions, "position") + " excluded by '" + tokens.mask +
+        "'");
+  }
+  return text;
+}
+
+std::vector<std::string> FormatTokens(const PairRecord& pair) {
+  std::vector<std::string> lines;
+  for (const OutputRecord& output : pair.outputs) {
+    if (!output.tokens) continue;
+    const std::string text = FormatTokens(*output.tokens);
+    if (!text.empty()) lines.push_back("output '" + output.name + "': " + text);
+  }
+  return lines;
+}
+
+}  // namespace vernier

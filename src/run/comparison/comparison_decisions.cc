@@ -1,0 +1,141 @@
+// What the outputs of a run decide, and what that means for its end.
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "record/gate_text.h"
+#include "run/comparison/comparison_run.h"
+
+namespace vernier {
+
+// Decisions are about what runners gave, so that has to stay where it is post-processed. Empty: it
+// is not.
+IterationOutputs ComparisonRun::OutputsToDecide(const IterationOutputs& outputs) const {
+  const PerOutput<TopK>& top = plan_->postprocess;
+  const bool processed = scripts_.postprocessing != nullptr || top.fallback || !top.entries.empty();
+  const bool wanted = processed && !plan_->decisions.decisions.empty();
+  return wanted ? outputs : IterationOutputs();
+}
+
+Result<std::vector<DecisionRow>> ComparisonRun::DecidePair(Pair& pair, int64_t iteration,
+                                                           const IterationOutputs& outputs,
+                                                           const IterationComparison* comparison) {
+  if (plan_->decisions.decisions.empty()) return std::vector<DecisionRow>();
+  VERNIER_ASSIGN_OR_RETURN(
+      MatchedSides sides,
+      pair.matching.Match(*outputs[pair.first], *outputs[pair.second], detail_.device));
+  FitWholeSequences(pair, sides);
+  LeaveOutStates(pair, sides);
+  const int64_t step = steps_ == nullptr ? 0 : steps_->timeline().Of(iteration).step;
+  return pair.decisions.Decide(iteration, step, sides, comparison, detail_.device);
+}
+
+// What is fed back decides nothing for whoever uses the model, unless it is named or there is
+// nothing else.
+void ComparisonRun::LeaveOutStates(const Pair& pair, MatchedSides& sides) const {
+  if (steps_ == nullptr) return;
+  std::vector<OutputPair> kept;
+  for (const OutputPair& outputs : sides.pairing.pairs) {
+    const std::string& name = sides.a().outputs[outputs.a].name;
+    const bool state = steps_->IsState(pair.first, name) ||
+                       steps_->IsState(pair.second, sides.b().outputs[outputs.b].name);
+    const auto& decisions = plan_->decisions.decisions;
+    const bool named = std::ranges::find(decisions, name, &DecisionPlan::output) != decisions.end();
+    if (!state || named) kept.push_back(outputs);
+  }
+  if (!kept.empty()) sides.pairing.pairs = std::move(kept);
+}
+
+void ComparisonRun::KeepFeed(const TensorMap& feed) {
+  if (!plan_->decisions.save_flips.empty()) flip_feed_ = feed;
+}
+
+void ComparisonRun::KeepFlips(int64_t iteration) {
+  if (plan_->decisions.save_flips.empty()) return;
+  std::vector<int64_t> worst;
+  for (const Pair& pair : pairs_) {
+    std::ranges::move(pair.decisions.WorstIterations(), std::back_inserter(worst));
+  }
+  flips_.Keep(iteration, flip_feed_, worst);
+}
+
+Status ComparisonRun::SaveFlips(RunRecord& run) const {
+  const std::string& path = plan_->decisions.save_flips;
+  if (path.empty()) return {};
+  if (flips_.empty()) {
+    const auto decided = [](const PairRecord& pair) {
+      return std::ranges::any_of(pair.decisions,
+                                 [](const DecisionRecord& one) { return one.samples > 0; });
+    };
+    const std::string why = !run.error.empty()                        ? "the run was given up"
+                            : std::ranges::any_of(run.pairs, decided) ? "no decision differs"
+                                                                      : "nothing was decided";
+    run.notes.push_back("--save-flips: " + why + ", and '" + path + "' was not written");
+    return {};
+  }
+  VERNIER_TRY(flips_.Save(path));
+  run.saved.emplace_back("inputs of flips", path);
+  return {};
+}
+
+// A gate of some outputs says nothing of the others: unless --judge says so, their elements count.
+void ComparisonRun::JudgeUndecided(const Pair& pair, PairRecord& record, RunFaults& faults,
+                                   std::vector<std::string>& sentences) const {
+  const DecisionOptions& options = plan_->decisions;
+  if (judge_ != JudgeRule::kDecisions || options.judge != JudgeRule::kUnsaid) return;
+  for (const OutputTally& output : pair.recorder.tally().outputs()) {
+    const bool named = std::ranges::find(options.decisions, output.name, &DecisionPlan::output) !=
+                       options.decisions.end();
+    const bool decided = std::ranges::find(record.decisions, output.name,
+                                           &DecisionRecord::output) != record.decisions.end();
+    if (named || decided) continue;
+    record.undecided_outputs.push_back(output.name);
+    if (output.passed + output.not_verified == output.iterations) continue;
+    faults.mismatch = true;
+    sentences.push_back(pair.label() + ": output '" + output.name +
+                        "' does not match, and no decision is about it (--judge decisions only "
+                        "reports it)");
+  }
+}
+
+// What was not decided is not done, whatever the exit code rests on.
+void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, RunFaults& faults,
+                                   RunRecord& run) const {
+  if (plan_->decisions.decisions.empty()) return;
+  record.judged_by = JudgeName(judge_);
+  pair.decisions.AddTo(record);
+  const auto not_done = [&](const std::string& sentence) {
+    faults.incomplete = true;
+    run.faults.push_back(pair.label() + ": " + sentence);
+  };
+  for (const std::string& sentence : pair.decisions.Missing()) not_done(sentence);
+  for (const DecisionRecord& decision : record.decisions) {
+    if (decision.vacuous.empty()) continue;
+    const std::string sentence =
+        DecisionName(decision.kind, decision.output) + " shows nothing: " + decision.vacuous;
+    if (plan_->strict) {
+      not_done("--strict: " + sentence);
+    } else {
+      run.notes.push_back(pair.label() + ": " + sentence);
+    }
+  }
+  JudgeUndecided(pair, record, faults, run.rejections);
+  for (const DecisionGateRecord& gate : record.decision_gates) {
+    const bool judged = judge_ != JudgeRule::kElements;
+    const std::string sentence = pair.label() + ": " + GateInWords(gate);
+    if (gate.verdict == kGateWithoutSamples) {
+      not_done(GateInWords(gate));
+    } else if (judged && GateIsMissed(gate)) {
+      faults.mismatch = true;
+      run.rejections.push_back(sentence);
+    } else if (judged && gate.undecided && plan_->strict) {
+      not_done("--strict: " + GateInWords(gate));
+    } else if (!judged && GateIsMissed(gate)) {
+      run.notes.push_back(sentence + ": reported only (--judge elements)");
+    }
+  }
+}
+
+}  // namespace vernier

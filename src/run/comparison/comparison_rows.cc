@@ -1,0 +1,71 @@
+// What the comparison of an iteration leaves behind: rows, parts of shards, and what they fold to.
+#include <utility>
+#include <vector>
+
+#include "run/comparison/comparison_run.h"
+#include "run/shards/folded_comparison.h"
+
+namespace vernier {
+
+Status ComparisonRun::AddRows(Pair& pair, int64_t iteration, const IterationComparison& comparison,
+                              std::vector<DecisionRow> decisions) {
+  std::vector<OutputRow> rows = pair.recorder.Add(comparison, iteration);
+  int64_t step = 0;
+  if (steps_ != nullptr) {
+    const StepPosition position = steps_->timeline().Of(iteration);
+    pair.times.Add(position, comparison, rows);
+    step = position.step;
+  }
+  if (shard_ != nullptr) {
+    const auto place = static_cast<size_t>(&pair - pairs_.data());
+    shard_->AddPair(place, comparison, rows, pair.recorder, pair.matching.swap(), iteration);
+  }
+  return KeepRow(pair, iteration, step, std::move(rows), std::move(decisions));
+}
+
+Status ComparisonRun::KeepRow(const Pair& pair, int64_t iteration, int64_t step,
+                              std::vector<OutputRow> rows, std::vector<DecisionRow> decisions) {
+  if (rows_ == nullptr) return {};
+  return rows_->Add({.index = iteration,
+                     .step = step,
+                     .pair = pair.label(),
+                     .input_hash = {},
+                     .outputs = std::move(rows),
+                     .first = pair.shown.first,
+                     .second = pair.shown.second,
+                     .decisions = std::move(decisions)});
+}
+
+Result<bool> ComparisonRun::Fold(size_t place, int64_t iteration, const ShardPair& kept) {
+  Pair& pair = pairs_[place];
+  VERNIER_ASSIGN_OR_RETURN(const IterationComparison comparison, RestoreComparison(kept));
+  std::vector<OutputRow> rows;
+  for (const ShardOutput& output : kept.outputs) rows.push_back(output.row);
+  pair.recorder.Fold(comparison, rows, [&](size_t output) {
+    return kept.outputs[output].figures.value_or(OutputFigures());
+  });
+  pair.matching.TakeFound(pair.matching.left_out(), kept.swap);
+  VERNIER_TRY(KeepRow(pair, iteration, 0, std::move(rows), {}));
+  if (plan_->compare.fail_fast && !comparison.passed()) stopped_ = true;
+  return !stopped_;
+}
+
+Status ComparisonRun::NoteFeed(int64_t iteration, const TensorMap& feed,
+                               const StepSequence* steps) {
+  if (positions_ == nullptr || pairs_.empty()) return {};
+  VERNIER_TRY(positions_->Note(iteration, feed, steps));
+  if (shard_ == nullptr || !positions_->Knows(iteration)) return {};
+  return InvalidArgument(
+      "--shard cannot go with --compare logits of tokens or masks that were fed: "
+      "parts do not keep what was found of them");
+}
+
+void ComparisonRun::SetPositions(int64_t iteration) {
+  if (positions_ == nullptr) return;
+  StepPosition position{iteration};
+  if (steps_ != nullptr) position = steps_->timeline().Of(iteration);
+  positions_->Forget(iteration - 1);
+  detail_.positions = positions_->For(iteration, position, steps_ != nullptr);
+}
+
+}  // namespace vernier

@@ -1,0 +1,205 @@
+#include "run/comparison/decision_run.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "decide/decision.h"
+#include "util/counted.h"
+
+namespace vernier {
+namespace {
+
+// What the bound of --tolerance auto allows; none where there is no such bound, and of boxes, whose
+// outputs mix places with scores: a bound of all elements says nothing about a score.
+std::optional<AllowedDifference> AllowedBy(const IterationComparison* comparison,
+                                           const DecisionPlan& decision, const std::string& name) {
+  if (comparison == nullptr || decision.kind == DecisionKind::kBoxes) return std::nullopt;
+  const auto output = std::ranges::find(comparison->outputs, name, &OutputComparison::a_name);
+  if (output == comparison->outputs.end()) return std::nullopt;
+  const FunctionResult* simple = output->Find(CompareFunction::kSimple);
+  const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
+  if (data == nullptr || !data->bound) return std::nullopt;
+  const AllowedDifference allowed{data->bound->atol, data->bound->rtol};
+  if (!std::isfinite(allowed.atol) || !std::isfinite(allowed.rtol)) return std::nullopt;
+  return allowed;
+}
+
+// "--decision logits:top1".
+std::string WordsOf(const DecisionPlan& plan) {
+  return "--decision " + (plan.output.empty() ? "" : plan.output + ":") + plan.text;
+}
+
+}  // namespace
+
+JudgeRule JudgeOf(const RunPlan& plan) {
+  if (plan.decisions.judge != JudgeRule::kUnsaid) return plan.decisions.judge;
+  if (!plan.decisions.has_gates()) return JudgeRule::kElements;
+  const auto given = [](const auto& values) { return values.fallback || !values.entries.empty(); };
+  const CompareOptions& compare = plan.compare;
+  const bool elements = given(compare.rtol) || given(compare.atol) || given(compare.tolerance) ||
+                        given(compare.check_error_stat) || compare.check_average ||
+                        compare.functions != CompareOptions().functions ||
+                        plan.compare_script.given();
+  return elements ? JudgeRule::kBoth : JudgeRule::kDecisions;
+}
+
+std::string_view JudgeName(JudgeRule rule) {
+  constexpr std::array<std::string_view, 4> kNames = {"elements", "elements", "decisions", "both"};
+  return kNames[static_cast<size_t>(rule)];
+}
+
+PairDecisions::PairDecisions(const DecisionOptions& options)
+    : options_(&options), asked_(options.decisions.size()) {}
+
+// One of every output leaves to another one the output that this names.
+bool PairDecisions::IsAbout(size_t plan, const std::string& output) const {
+  const DecisionPlan& decision = options_->decisions[plan];
+  if (!decision.output.empty()) return decision.output == output;
+  return std::ranges::none_of(options_->decisions, [&](const DecisionPlan& other) {
+    return other.output == output && other.text == decision.text;
+  });
+}
+
+std::string PairDecisions::WhyNot(size_t plan, const Subject& subject) const {
+  for (const NamedTensor* side : {&subject.first, &subject.second}) {
+    const std::string why = WhyNotDecision(options_->decisions[plan], side->tensor);
+    if (!why.empty()) return "output '" + side->name + "' is " + why;
+  }
+  return "";
+}
+
+// Of an iteration in which no output of the decision was paired.
+std::string PairDecisions::WhyNone(size_t plan, const MatchedSides& sides) const {
+  const std::string& name = options_->decisions[plan].output;
+  if (name.empty()) return "no output fits";
+  const bool there = Find(sides.a().outputs, name) != nullptr;
+  return there ? "output '" + name + "' has no counterpart" : "there is no output '" + name + "'";
+}
+
+PairDecisions::Decided& PairDecisions::FoldOf(size_t plan, const std::string& output) {
+  auto at = decided_.begin();
+  for (; at != decided_.end() && at->plan <= plan; ++at) {
+    if (at->plan == plan && at->output == output) return *at;
+  }
+  DecisionFold fold(output, options_->decisions[plan].text, options_->worst_flips);
+  return *decided_.insert(at, Decided{plan, output, std::move(fold)});
+}
+
+Status PairDecisions::DecideOne(size_t plan, const MatchedSides& sides,
+                                const IterationComparison* comparison, DeviceMeasure* device,
+                                std::vector<DecisionRow>& rows, std::string& why) {
+  const DecisionPlan& decision = options_->decisions[plan];
+  bool any = false;
+  std::string unfit;
+  for (const OutputPair& outputs : sides.pairing.pairs) {
+    const Subject subject{sides.a().outputs[outputs.a], sides.b().outputs[outputs.b]};
+    if (!IsAbout(plan, subject.first.name)) continue;
+    if (std::string no = WhyNot(plan, subject); !no.empty()) {
+      if (unfit.empty()) unfit = std::move(no);
+      continue;
+    }
+    any = true;
+    if (device != nullptr) {
+      VERNIER_TRY(device->Fetch(subject.first.tensor));
+      VERNIER_TRY(device->Fetch(subject.second.tensor));
+    }
+    const auto allowed = AllowedBy(comparison, decision, subject.first.name);
+    Result<std::vector<DecisionSample>> samples = vernier::Decide(
+        decision, subject.first.tensor, subject.second.tensor, allowed, options_->near_tie);
+    if (!samples.ok()) {
+      if (why.empty()) why = "output '" + subject.first.name + "': " + samples.status().message();
+      continue;
+    }
+    FoldOf(plan, subject.first.name).all_bounded &= allowed.has_value();
+    rows.push_back({subject.first.name, decision.text, *std::move(samples)});
+  }
+  if (!any && why.empty()) why = unfit.empty() ? WhyNone(plan, sides) : unfit;
+  return {};
+}
+
+Result<std::vector<DecisionRow>> PairDecisions::Decide(int64_t iteration, int64_t step,
+                                                       const MatchedSides& sides,
+                                                       const IterationComparison* comparison,
+                                                       DeviceMeasure* device) {
+  std::vector<DecisionRow> all;
+  for (size_t plan = 0; plan < asked_.size(); ++plan) {
+    std::vector<DecisionRow> rows;
+    std::string why;
+    const size_t known = decided_.size();
+    VERNIER_TRY(DecideOne(plan, sides, comparison, device, rows, why));
+    // Nothing was decided about an output that was not there before.
+    if (Asked& earlier = asked_[plan]; decided_.size() > known && earlier.iterations > 0) {
+      earlier.missed = earlier.iterations;
+      if (earlier.why.empty()) {
+        earlier.why = "an output fits from iteration " + std::to_string(iteration) + " on";
+      }
+    }
+    for (DecisionRow& row : rows) {
+      Decided& decided = FoldOf(plan, row.output);
+      decided.fold.Add(iteration, step, row.samples);
+      decided.last_iteration = iteration;
+      all.push_back(std::move(row));
+    }
+    for (const Decided& decided : decided_) {
+      if (decided.plan != plan || decided.last_iteration == iteration || !why.empty()) continue;
+      why = "output '" + decided.output + "' was not paired";
+    }
+    Asked& asked = asked_[plan];
+    ++asked.iterations;
+    if (why.empty()) continue;
+    if (asked.missed++ == 0) asked.why = why;
+  }
+  return all;
+}
+
+void PairDecisions::AddTo(PairRecord& record) const {
+  for (const Decided& decided : decided_) {
+    DecisionRecord& decision = record.decisions.emplace_back(decided.fold.Record());
+    decision.near_tie_from_bound = decided.all_bounded && !options_->near_tie;
+    std::vector<DecisionGateRecord> gates = JudgeDecision(decision, *options_);
+    std::ranges::move(gates, std::back_inserter(record.decision_gates));
+  }
+}
+
+std::vector<std::string> PairDecisions::Missing() const {
+  std::vector<std::string> sentences;
+  for (size_t plan = 0; plan < asked_.size(); ++plan) {
+    const Asked& asked = asked_[plan];
+    const bool any = std::ranges::any_of(decided_, [&](const Decided& decided) {
+      return decided.plan == plan && decided.fold.Record().samples > 0;
+    });
+    const std::string why = asked.why.empty() ? "" : ": " + asked.why;
+    if (!any) {
+      const std::string none = asked.iterations == 0 ? ": no iteration was compared"
+                               : why.empty()         ? ": the outputs hold no sample"
+                                                     : why;
+      sentences.push_back(WordsOf(options_->decisions[plan]) + ": nothing was decided" + none);
+    } else if (asked.missed > 0) {
+      sentences.push_back(WordsOf(options_->decisions[plan]) + ": not everything was decided in " +
+                          CountedOf(asked.missed, asked.iterations, "iteration") + why);
+    }
+  }
+  for (const auto& [output, limit] : options_->max_flip_rate.entries) {
+    const bool used = std::ranges::any_of(
+        decided_, [&](const Decided& decided) { return decided.output == output; });
+    if (used) continue;
+    sentences.push_back("--max-flip-rate " + output + ": no decision was made about that output");
+  }
+  return sentences;
+}
+
+std::vector<int64_t> PairDecisions::WorstIterations() const {
+  std::set<int64_t> iterations;
+  for (const Decided& decided : decided_) {
+    for (const WorstFlip& flip : decided.fold.Record().worst) iterations.insert(flip.iteration);
+  }
+  return {iterations.begin(), iterations.end()};
+}
+
+}  // namespace vernier

@@ -1,0 +1,82 @@
+// What the outputs of a pair decide, over all iterations of a run (`--decision`).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "decide/decision_fold.h"
+#include "run/comparison/pair_matching.h"
+#include "vernier/row_record.h"
+#include "vernier/run_plan.h"
+#include "vernier/run_record.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// What the exit code rests on; never kUnsaid.
+JudgeRule JudgeOf(const RunPlan& plan);
+/// "elements", "decisions" or "both".
+std::string_view JudgeName(JudgeRule rule);
+
+class PairDecisions {
+ public:
+  PairDecisions() = default;
+  /// `options` must outlive it.
+  explicit PairDecisions(const DecisionOptions& options);
+
+  /// Decides about one iteration, whose outputs `sides` are as the runners gave them, and adds it
+  /// to the figures. `comparison` has their error bounds; null: it is not of these outputs. What
+  /// cannot be decided is counted, see Missing(). `device` (may be null) is where bytes are that
+  /// are not here. Errors as DeviceMeasure::Fetch.
+  Result<std::vector<DecisionRow>> Decide(int64_t iteration, int64_t step,
+                                          const MatchedSides& sides,
+                                          const IterationComparison* comparison,
+                                          DeviceMeasure* device);
+
+  /// The decisions and their gates.
+  void AddTo(PairRecord& record) const;
+
+  /// What was to be decided and was not, a sentence each; and gates that no decision is about.
+  std::vector<std::string> Missing() const;
+
+  /// The iterations of the worst flips of all decisions, in order, each once.
+  std::vector<int64_t> WorstIterations() const;
+
+ private:
+  // A decision as it was asked for.
+  struct Asked {
+    int64_t iterations = 0;
+    int64_t missed = 0;
+    std::string why;  // of the first that was missed
+  };
+  // A decision about one output.
+  struct Decided {
+    size_t plan;
+    std::string output;
+    DecisionFold fold;
+    bool all_bounded = true;
+    int64_t last_iteration = -1;
+  };
+  // A pair of outputs to decide about.
+  struct Subject {
+    const NamedTensor& first;
+    const NamedTensor& second;
+  };
+
+  bool IsAbout(size_t plan, const std::string& output) const;
+  std::string WhyNot(size_t plan, const Subject& subject) const;
+  std::string WhyNone(size_t plan, const MatchedSides& sides) const;
+  Decided& FoldOf(size_t plan, const std::string& output);
+  Status DecideOne(size_t plan, const MatchedSides& sides, const IterationComparison* comparison,
+                   DeviceMeasure* device, std::vector<DecisionRow>& rows, std::string& why);
+
+  const DecisionOptions* options_ = nullptr;
+  std::vector<Asked> asked_;      // as in the options
+  std::vector<Decided> decided_;  // in the order of `asked_`, then of the outputs
+};
+
+}  // namespace vernier

@@ -1,0 +1,162 @@
+#include "run/comparison/position_feeds.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "io/archive/npy.h"
+#include "run/steps/step_tensors.h"
+#include "util/input_file.h"
+
+namespace vernier {
+namespace {
+
+constexpr const char* kUsualTokens = "input_ids";
+constexpr const char* kUsualMask = "attention_mask";
+
+// What keeps a tensor from being of positions; empty: nothing.
+std::string WhyNoPositions(const Tensor& tensor) {
+  const size_t rank = tensor.dims().size();
+  if (!HoldsPositionValues(tensor.dtype())) return std::string(DTypeName(tensor.dtype()));
+  return rank == 1 || rank == 2 ? "" : "shape " + FormatDims(tensor.dims());
+}
+
+Status BadPositions(const std::string& flag, const std::string& why) {
+  return Malformed(flag + ": there is one integer for each position, [batch, positions], not " +
+                   why);
+}
+
+std::string NamesOfFeed(const TensorMap& feed) {
+  std::string names;
+  for (const NamedTensor& tensor : feed) names += (names.empty() ? "'" : ", '") + tensor.name + "'";
+  return names.empty() ? "nothing" : names;
+}
+
+Status NothingIsFed(const std::string& flag, const std::string& input) {
+  return InvalidArgument(flag + " " + input +
+                         ": saved outputs have no inputs; --tokens FILE.npy gives them tokens");
+}
+
+Result<Tensor> ReadTokens(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const auto file, InputFile::Open(path));
+  FileSource source(file, 0, file->size());
+  Result<Tensor> tokens = ReadNpy(source, nullptr);
+  if (!tokens.ok()) return std::move(tokens).Annotate("--tokens '" + path + "'");
+  return tokens;
+}
+
+// A copy: a feed may lie in memory that others wait for. The column behind a slice is known from
+// the whole sequence.
+Result<Tensor> WithNextColumn(const std::string& name, const Tensor& fed,
+                              const StepSequence* steps) {
+  const size_t axis = fed.dims().size() - 1;
+  const std::optional<int64_t> start =
+      steps == nullptr ? std::nullopt : steps->StartOfSlice(name, axis);
+  if (!start) return Tensor::Copy(fed.dtype(), fed.dims(), fed.bytes());
+  const Tensor& whole = *Find(steps->whole(), name);
+  const int64_t end = std::min(*start + fed.dims()[axis] + 1, whole.dims()[axis]);
+  return TakeWindow(whole, axis, *start, end - *start);
+}
+
+// What was asked for fits an output, or there are no logits to fit.
+class FitOfSource {
+ public:
+  void Look(const std::string& why) {
+    fits_ |= why.empty();
+    if (why_.empty()) why_ = why;
+  }
+  Status Judge(const std::string& flag) const {
+    return fits_ || why_.empty() ? Status() : Malformed(flag + ": " + why_);
+  }
+
+ private:
+  bool fits_ = false;
+  std::string why_;
+};
+
+}  // namespace
+
+Result<PositionFeeds> PositionFeeds::Create(const RunPlan& plan) {
+  const CompareOptions& options = plan.compare;
+  PositionFeeds feeds(options);
+  const bool from_file = options.tokens.ends_with(".npy");
+  if (plan.runners.empty() && !options.mask.empty()) return NothingIsFed("--mask", options.mask);
+  if (plan.runners.empty() && !from_file && !options.tokens.empty()) {
+    return NothingIsFed("--tokens", options.tokens);
+  }
+  if (!from_file) return feeds;
+  VERNIER_ASSIGN_OR_RETURN(Tensor tokens, ReadTokens(options.tokens));
+  if (const std::string why = WhyNoPositions(tokens); !why.empty()) {
+    return BadPositions("--tokens '" + options.tokens + "'", why);
+  }
+  feeds.file_ = PositionValues{.source = options.tokens,
+                               .asked = true,
+                               .tensor = std::move(tokens),
+                               .place = PositionValues::Place()};
+  return feeds;
+}
+
+Result<std::optional<PositionValues>> PositionFeeds::Take(const std::string& asked,
+                                                          const char* usual, const TensorMap& feed,
+                                                          const StepSequence* steps) const {
+  const std::string flag = usual == kUsualMask ? "--mask" : "--tokens";
+  const std::string name = asked.empty() ? usual : asked;
+  const Tensor* const fed = Find(feed, name);
+  if (fed == nullptr && !asked.empty()) {
+    return InvalidArgument(flag + " " + asked + ": there is no input '" + asked + "', but " +
+                           NamesOfFeed(feed));
+  }
+  if (fed == nullptr) return std::optional<PositionValues>();
+  if (const std::string why = WhyNoPositions(*fed); !why.empty()) {
+    if (!asked.empty()) return BadPositions(flag + " " + asked, why);
+    return std::optional<PositionValues>();
+  }
+  PositionValues values{.source = name, .asked = !asked.empty(), .count = fed->dims().back()};
+  VERNIER_ASSIGN_OR_RETURN(values.tensor, WithNextColumn(name, *fed, steps));
+  return std::optional(std::move(values));
+}
+
+Status PositionFeeds::Note(int64_t iteration, const TensorMap& feed, const StepSequence* steps) {
+  const auto& functions = options_->functions;
+  if (std::ranges::find(functions, CompareFunction::kLogits) == functions.end()) return {};
+  if (noted_.contains(iteration)) return {};
+  FedPositions fed;
+  if (!file_) {
+    VERNIER_ASSIGN_OR_RETURN(fed.tokens, Take(options_->tokens, kUsualTokens, feed, steps));
+  }
+  VERNIER_ASSIGN_OR_RETURN(fed.mask, Take(options_->mask, kUsualMask, feed, steps));
+  if (fed.tokens || fed.mask) noted_.emplace(iteration, std::move(fed));
+  return {};
+}
+
+const FedPositions* PositionFeeds::For(int64_t iteration, const StepPosition& position,
+                                       bool steps) {
+  const auto noted = noted_.find(iteration);
+  if (noted == noted_.end() && !file_) return nullptr;
+  current_ = noted == noted_.end() ? FedPositions() : noted->second;
+  if (file_) {
+    current_.tokens = file_;
+    current_.tokens->place = {position.sequence, position.step, steps};
+  }
+  return &current_;
+}
+
+void PositionFeeds::Forget(int64_t iteration) {
+  noted_.erase(noted_.begin(), noted_.upper_bound(iteration));
+}
+
+Status PositionFeeds::CheckFit(const IterationComparison& comparison) const {
+  FitOfSource tokens, mask;
+  for (const OutputComparison& output : comparison.outputs) {
+    const FunctionResult* const result = output.Find(CompareFunction::kLogits);
+    const auto* const logits =
+        result == nullptr ? nullptr : std::get_if<LogitsResult>(&result->data);
+    if (logits == nullptr) continue;
+    tokens.Look(logits->tokens.why_no_tokens);
+    mask.Look(logits->tokens.why_no_mask);
+  }
+  VERNIER_TRY(tokens.Judge("--tokens " + options_->tokens));
+  return mask.Judge("--mask " + options_->mask);
+}
+
+}  // namespace vernier

@@ -1,0 +1,53 @@
+// Which tokens and masks the iterations of a run were fed, for --compare logits.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "compare/comparison.h"
+#include "compare/fed_positions.h"
+#include "run/steps/step_sequence.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Feeds are noted as they are made, and kept until their iterations were compared.
+class PositionFeeds {
+ public:
+  /// `plan` must outlive it. kInvalidArgument for the name of an input where nothing is fed;
+  /// kMalformed for a file of tokens that cannot be read or holds something else.
+  static Result<PositionFeeds> Create(const RunPlan& plan);
+
+  /// The feed of an iteration; `steps` (may be null) gave it. One that was noted before changes
+  /// nothing. kInvalidArgument for an input that was named and is none, kMalformed for one that
+  /// cannot be tokens or a mask.
+  Status Note(int64_t iteration, const TensorMap& feed, const StepSequence* steps);
+
+  /// Was something of this iteration noted?
+  bool Knows(int64_t iteration) const { return noted_.contains(iteration); }
+
+  /// What is known of an iteration, which is this step; `steps`: there are steps at all. Null:
+  /// nothing is.
+  const FedPositions* For(int64_t iteration, const StepPosition& position, bool steps);
+  /// Lets go of an iteration that was compared, and those before it.
+  void Forget(int64_t iteration);
+
+  /// kMalformed where tokens or a mask that were asked for fit none of the logits.
+  Status CheckFit(const IterationComparison& comparison) const;
+
+ private:
+  explicit PositionFeeds(const CompareOptions& options) : options_(&options) {}
+  Result<std::optional<PositionValues>> Take(const std::string& asked, const char* usual,
+                                             const TensorMap& feed,
+                                             const StepSequence* steps) const;
+
+  const CompareOptions* options_;
+  std::optional<PositionValues> file_;  // of tokens
+  std::map<int64_t, FedPositions> noted_;
+  FedPositions current_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,49 @@
+#include "run/comparison/second_hearing.h"
+
+#include <gtest/gtest.h>
+
+#include "compare/tensor_for_test.h"
+
+namespace vernier {
+namespace {
+
+TensorMap Ones(float times) {
+  return {{"y", TensorForTest(DType::kFloat32, {64}, std::vector<float>(64, times))}};
+}
+
+// Of a float32 output that one step of its inputs moves by `times` - 1, and longer steps by as much
+// more.
+double ConditionOf(double times, double roundoff) {
+  std::map<std::string, HeardOutput> heard;
+  heard["y"].roundoff = roundoff;
+  const InferMoved infer = [&](std::optional<Nudge> nudge) -> Result<TensorMap> {
+    return Ones(nudge ? static_cast<float>(1 + (times - 1) * nudge->roundoff / 0x1p-24) : 1);
+  };
+  EXPECT_TRUE(HearOutputs(Ones(1), 0x1p-24, infer, heard).ok());
+  EXPECT_TRUE(heard["y"].repeats);
+  return heard["y"].condition;
+}
+
+TEST(SecondHearingTest, TheConditionCountsRoundoffsOfTheInputs) {
+  EXPECT_EQ(ConditionOf(1 + 4e-7, 0), 1) << "no more than eight";
+  EXPECT_NEAR(ConditionOf(1 + 0x1p-16, 0), 256, 1);
+  EXPECT_EQ(ConditionOf(1.01, 0), kMostCondition);
+}
+
+TEST(SecondHearingTest, InputsMoveByStepsOfTheShortestTypeOnTheWay) {
+  EXPECT_EQ(ConditionOf(1 + 0x1p-23, 0x1p-11), 1) << "two of its roundoffs";
+  EXPECT_NEAR(ConditionOf(1 + 0x1p-19, 0x1p-11), 32, 0.5);
+}
+
+TEST(SecondHearingTest, OneFlippedShortValueIsNoAmplification) {
+  std::map<std::string, HeardOutput> heard;
+  heard["y"].roundoff = 0x1p-11;
+  const InferMoved flips = [&](std::optional<Nudge> nudge) -> Result<TensorMap> {
+    return Ones(nudge ? 1 + 0x1p-10F : 1);
+  };
+  EXPECT_TRUE(HearOutputs(Ones(1), 0x1p-24, flips, heard).ok());
+  EXPECT_EQ(heard["y"].condition, 1);
+}
+
+}  // namespace
+}  // namespace vernier

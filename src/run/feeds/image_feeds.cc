@@ -1,0 +1,202 @@
+#include "run/feeds/image_feeds.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "io/bytes/directory_listing.h"
+#include "util/first_line.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+// Those of skipped images that a note has.
+constexpr size_t kNamesInNote = 8;
+
+bool IsImageName(std::string_view name) {
+  const std::string extension = ToLower(std::filesystem::path(name).extension().string());
+  return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
+}
+
+// Of a folder: what FeedReader would read.
+bool IsFeedName(std::string_view name) {
+  return name.ends_with(".json") || name.ends_with(".pb") || name.starts_with("test_data_set_");
+}
+
+// What a path stands for: itself, or the images of a folder. Of a folder without images, or of one
+// that holds feeds, itself.
+Result<std::vector<std::string>> ImagesOf(const std::string& path, bool preprocess) {
+  if (!IsDirectory(path)) return std::vector{path};
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> images, ListDirectory(path, IsImageName));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> feeds, ListDirectory(path, IsFeedName));
+  if (images.empty() || (!preprocess && !feeds.empty())) return std::vector{path};
+  return images;
+}
+
+// One that says that it has channels comes before those that only might.
+Result<TensorInfo> InputForImages(std::span<const TensorInfo> inputs) {
+  std::vector<const TensorInfo*> candidates, sure;
+  std::string names;
+  for (const TensorInfo& input : inputs) {
+    names += (names.empty() ? "'" : ", '") + input.name + "' " + FormatShape(input.shape);
+    if (!TakesImage(input)) continue;
+    candidates.push_back(&input);
+    const auto is_three = [](const Dim& dim) { return dim.value == 3; };
+    if (std::ranges::any_of(*input.shape, is_three)) sure.push_back(&input);
+  }
+  if (candidates.size() == 1) return *candidates.front();
+  if (sure.size() == 1) return *sure.front();
+  if (inputs.empty()) {
+    return InvalidArgument(
+        "--load-inputs: images are fitted to the inputs of the first runner, which does not say "
+        "them; load tensors instead, or use --data-loader-script");
+  }
+  return InvalidArgument("--load-inputs: " + std::string(candidates.empty() ? "none" : "several") +
+                         " of the inputs " + names +
+                         " take images ([N, C, H, W] and the like): load tensors instead, or use "
+                         "--data-loader-script");
+}
+
+struct RemarkText {
+  ImageRemark remark;
+  std::string_view text;
+};
+constexpr std::array kRemarks = {
+    RemarkText{kPaletteImage, "has a palette, and is converted to RGB"},
+    RemarkText{kSixteenBitImage, "has 16 bits a value, of which the upper 8 are taken"},
+    RemarkText{kAlphaImage, "has transparency, which is dropped"},
+    RemarkText{kTurnedImage, "is to be shown turned (EXIF), and is taken as it is stored"},
+    RemarkText{kCmykImage, "has printing colours (CMYK), and is converted to RGB"}};
+
+}  // namespace
+
+Result<std::vector<std::string>> FindImages(const InputPlan& plan) {
+  std::vector<std::string> images;
+  std::string other;
+  for (const std::string& pattern : plan.load_paths) {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> fitting, ExpandPattern(pattern));
+    for (const std::string& path : fitting) {
+      VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> found,
+                               ImagesOf(path, !plan.preprocess.empty()));
+      for (const std::string& file : found) {
+        if (IsImageName(file) && !IsDirectory(file)) {
+          images.push_back(file);
+        } else if (other.empty()) {
+          other = file;
+        }
+      }
+    }
+  }
+  if (images.empty() && !plan.preprocess.empty()) {
+    return Malformed("--preprocess: --load-inputs names no image (.png, .jpg, .jpeg), got '" +
+                     plan.load_paths.front() + "'");
+  }
+  if (images.empty() || other.empty()) return images;
+  return InvalidArgument("--load-inputs: '" + other + "' is no image (.png, .jpg, .jpeg), and '" +
+                         images.front() + "' is one: load them in two runs");
+}
+
+ImageFeeds::ImageFeeds(const RunPlan& plan, std::vector<std::string> files, Logger& logger)
+    : files_(std::move(files)),
+      logger_(logger),
+      timeout_s_(plan.execution.timeout_s),
+      strict_(plan.strict) {
+  request_.most_pixels = plan.inputs.max_image_pixels;
+}
+
+Result<std::unique_ptr<ImageFeeds>> ImageFeeds::Open(const RunPlan& plan,
+                                                     std::vector<std::string> files,
+                                                     std::span<const TensorInfo> inputs,
+                                                     Logger& logger) {
+  std::unique_ptr<ImageFeeds> feeds(new ImageFeeds(plan, std::move(files), logger));
+  PreprocessWords words;
+  if (!plan.inputs.preprocess.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(words, ParsePreprocess(plan.inputs.preprocess));
+  }
+  VERNIER_ASSIGN_OR_RETURN(const TensorInfo input, InputForImages(inputs));
+  VERNIER_ASSIGN_OR_RETURN(feeds->request_.recipe, FitToInput(words, input));
+  feeds->input_ = input.name;
+  const bool as_they_are = words.scale == 1 && words.mean.empty() && words.std_dev.empty();
+  logger.Once(Severity::kInfo,
+              "Input tensor: " + input.name + " | Gets " + std::to_string(feeds->files_.size()) +
+                  " image(s), one in each iteration, as " + DescribeRecipe(feeds->request_.recipe) +
+                  (as_they_are ? ", with values from 0 to 255" : ""));
+  return feeds;
+}
+
+Result<ReadImage> ImageFeeds::Read(const std::string& path) {
+  // Nobody sets it: an image is read, or its time is up, before an interruption would wait for
+  // long.
+  static const std::atomic<int> kNotInterrupted = 0;
+  if (worker_ == nullptr || !worker_->death().ok()) {
+    worker_ = nullptr;
+    WorkerOptions options;
+    options.timeout_s = timeout_s_;
+    options.interrupted = &kNotInterrupted;
+    VERNIER_ASSIGN_OR_RETURN(auto worker, Worker::Start(std::move(options), logger_));
+    VERNIER_TRY(worker->AwaitLoad().status());
+    worker_ = std::move(worker);
+  }
+  request_.path = path;
+  return ReadImageIn(*worker_, request_);
+}
+
+Result<std::optional<TensorMap>> ImageFeeds::Next() {
+  while (next_ < files_.size()) {
+    const std::string& path = files_[next_++];
+    Result<ReadImage> image = Read(path);
+    if (image.ok()) {
+      TellRemarks(path, image->remarks);
+      names_.push_back(path);
+      TensorMap feed;
+      feed.push_back({input_, std::move(image->tensor)});
+      return std::optional<TensorMap>(std::move(feed));
+    }
+    const bool is_of_image = image.status().code() == StatusCode::kMalformed ||
+                             (worker_ != nullptr && !worker_->death().ok());
+    if (!is_of_image) return std::move(image).Annotate("--load-inputs: '" + path + "'").status();
+    VERNIER_TRY(Skip(path, image.status()));
+  }
+  if (names_.empty()) {
+    return Malformed("--load-inputs: none of the " + std::to_string(files_.size()) +
+                     " image(s) can be read, the first is '" + files_.front() + "'");
+  }
+  if (!skipped_.empty()) logger_.Once(Severity::kWarning, "--load-inputs: " + NoteOfSkipped());
+  return std::optional<TensorMap>();
+}
+
+Status ImageFeeds::Skip(const std::string& path, const Status& why) {
+  const bool killed = worker_ != nullptr && !worker_->death().ok();
+  const std::string text =
+      "--load-inputs: '" + path + "': " + (killed ? "the decoder " : "") + FirstLine(why.message());
+  if (strict_) return Malformed(text + " (--strict ends the run)");
+  logger_.Once(Severity::kWarning, text + "; it is skipped");
+  skipped_.push_back(path);
+  return {};
+}
+
+std::string ImageFeeds::NoteOfSkipped() const {
+  if (skipped_.empty()) return "";
+  std::string text = std::to_string(skipped_.size()) + " of " + std::to_string(files_.size()) +
+                     " images could not be read and were skipped: ";
+  for (size_t i = 0; i < std::min(skipped_.size(), kNamesInNote); ++i) {
+    text += (i > 0 ? ", '" : "'") + skipped_[i] + "'";
+  }
+  return text + (skipped_.size() > kNamesInNote ? ", ..." : "");
+}
+
+void ImageFeeds::TellRemarks(const std::string& path, uint8_t remarks) {
+  for (const auto& [remark, text] : kRemarks) {
+    if ((remarks & ~told_ & remark) == 0) continue;
+    logger_.Info("--load-inputs: '" + path + "' " + std::string(text) +
+                 ", as every other such image (said once)");
+  }
+  told_ |= remarks;
+}
+
+}  // namespace vernier

@@ -1,0 +1,71 @@
+// Feeds from image files: each image is one, for the input of a model that takes images.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/image_messages.h"
+#include "backend/worker.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// The images among what --load-inputs names, by their extensions (.png, .jpg, .jpeg): files, those
+/// that fit a pattern, and those of a folder, in the order of their names. A folder that also has
+/// JSON files or ONNX test data is one of feeds, unless there is a --preprocess. Empty: they are
+/// other files. kMalformed for a pattern that nothing fits, and where --preprocess finds no image;
+/// kInvalidArgument for images beside other files.
+Result<std::vector<std::string>> FindImages(const InputPlan& plan);
+
+/// Reads them one after the other. They are decoded in a worker of its own, also with --in-process,
+/// which is started with the first and anew where an image kills it. Not thread-safe.
+class ImageFeeds {
+ public:
+  /// `files` as FindImages has them, at least one; `inputs` are those of the first runner.
+  /// kInvalidArgument for words of --preprocess, and where none of the inputs, or more than one,
+  /// takes images, and as FitToInput.
+  static Result<std::unique_ptr<ImageFeeds>> Open(const RunPlan& plan,
+                                                  std::vector<std::string> files,
+                                                  std::span<const TensorInfo> inputs,
+                                                  Logger& logger);
+
+  /// The next image; nullopt behind the last. One that is damaged, too large or kills its worker is
+  /// skipped with a warning; kMalformed for it with --strict, and at the end where none could be
+  /// read. kInvalidArgument where its size does not fit.
+  Result<std::optional<TensorMap>> Next();
+
+  /// Of the images that Next() gave, in order.
+  const std::vector<std::string>& names() const { return names_; }
+  /// How many images were skipped and which, for the record; empty: none.
+  std::string NoteOfSkipped() const;
+
+  bool HasMore() const { return next_ < files_.size(); }
+  /// Those that were not skipped so far.
+  int64_t Total() const { return static_cast<int64_t>(files_.size() - skipped_.size()); }
+
+ private:
+  ImageFeeds(const RunPlan& plan, std::vector<std::string> files, Logger& logger);
+  Result<ReadImage> Read(const std::string& path);
+  Status Skip(const std::string& path, const Status& why);
+  void TellRemarks(const std::string& path, uint8_t remarks);
+
+  std::vector<std::string> files_;
+  Logger& logger_;
+  double timeout_s_;
+  bool strict_;
+  ImageRequest request_;
+  std::string input_;
+  std::unique_ptr<Worker> worker_;
+  size_t next_ = 0;
+  std::vector<std::string> names_, skipped_;
+  uint8_t told_ = 0;  // of ImageRemark
+};
+
+}  // namespace vernier

@@ -1,0 +1,111 @@
+#include "run/shards/shard_ending.h"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "run/comparison/comparison_run.h"
+#include "run/live/lost_outputs.h"
+
+namespace vernier {
+namespace {
+
+// Of the undivided run.
+int64_t TotalOf(const LiveResults& made, const LoadedSide& loaded) {
+  if (made.feeds != nullptr) return made.feeds->total().value_or(0);
+  int64_t total = 0;
+  for (const LoadedRuns::Run& run : loaded.runs()) total = std::max(total, run.iterations);
+  return total;
+}
+
+// What other shards would have decided otherwise.
+Status CheckMergeable(const Comparing& comparing, int64_t total) {
+  for (const LoadedRuns::Run& run : comparing.loaded.runs()) {
+    if (run.iterations == total) continue;
+    return Malformed("--shard: '" + run.path + "' holds " + std::to_string(run.iterations) +
+                     " iterations of '" + run.name + "', and the run has " + std::to_string(total) +
+                     ": shards need the same number on every side");
+  }
+  for (const ComparedPair& pair : comparing.comparisons.pairs()) {
+    if (!pair.matching.by_value()) continue;
+    return InvalidArgument("--shard: " + pair.label() +
+                           ": outputs would be paired by the values of the first iterations, "
+                           "which every shard has others of: pair them with --map-outputs");
+  }
+  return {};
+}
+
+std::vector<ShardPairNames> DescribePairs(const Comparing& comparing,
+                                          const std::vector<PairRecord>& records) {
+  std::vector<ShardPairNames> names;
+  std::vector<std::pair<size_t, size_t>> places;
+  const std::vector<ComparedPair>& pairs = comparing.comparisons.pairs();
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    ShardPairNames& made = names.emplace_back();
+    made.first = static_cast<int64_t>(pairs[i].first);
+    made.second = static_cast<int64_t>(pairs[i].second);
+    std::tie(made.shown_first, made.shown_second) = pairs[i].shown;
+    made.first_file = records.at(i).first_file;
+    made.second_file = records.at(i).second_file;
+    made.left_out = pairs[i].matching.left_out();
+    places.emplace_back(pairs[i].first, pairs[i].second);
+  }
+  for (auto& [place, path] : comparing.loaded.SelfComparisons(places)) {
+    names.at(place).itself = path;
+  }
+  return names;
+}
+
+ShardEnd DescribeEnd(const LiveRuns& live, const Comparing& comparing, const RunRecord& record,
+                     int64_t total) {
+  ShardEnd end;
+  end.total = total;
+  end.names = live.names();
+  for (const LoadedRuns::Run& run : comparing.loaded.runs()) end.names.push_back(run.name);
+  end.marked = live.any_marked();
+  end.runners = record.runners;
+  end.pairs = DescribePairs(comparing, record.pairs);
+  for (const LostOutputs& lost : LostOutputsOf(live)) {
+    ShardLost& made = end.lost.emplace_back();
+    made.runner = lost.runner;
+    for (const SkippedOutput& output : lost.outputs) {
+      made.outputs.emplace_back(output.name, output.why);
+    }
+  }
+  end.notes = live.notes();
+  return end;
+}
+
+}  // namespace
+
+bool IsDone(const RunFaults& faults) {
+  RunFaults rest = faults;
+  rest.mismatch = rest.incomplete = false;
+  return !rest.any();
+}
+
+void PublishShard(const RunContext& run, const LiveRuns& live, const LiveResults& made,
+                  const Comparing& comparing, RunEnding& ending) {
+  ShardWriter& shard = *comparing.shard;
+  const auto fail = [&](const Status& status) {
+    shard.Discard();
+    ReportFailure(run, status, made, ending);
+  };
+  const bool whole = !ending.aborted && IsDone(ending.outcome.faults);
+  if (!whole) {
+    shard.Discard();
+    run.logger.Warning("This shard is not whole, so its part '" + shard.path() +
+                       "' was not written: run it again");
+    return;
+  }
+  const int64_t total = TotalOf(made, comparing.loaded);
+  if (const Status fits = CheckMergeable(comparing, total); !fits.ok()) return fail(fits);
+  RunRecord& record = ending.outcome.record;
+  const Status done = shard.Publish(DescribeEnd(live, comparing, record, total));
+  if (!done.ok()) return fail(done);
+  record.saved.emplace_back("part", shard.path());
+}
+
+}  // namespace vernier

@@ -1,0 +1,360 @@
+#include "run/shards/shard_merge.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "core/version.h"
+#include "io/bytes/checksum.h"
+#include "run/comparison/comparison_run.h"
+#include "run/live/live_runner.h"
+#include "run/live/lost_outputs.h"
+#include "run/saved/row_writer.h"
+#include "run/saved/self_comparisons.h"
+#include "run/shards/shard_parts.h"
+#include "run/shards/shard_writer.h"
+
+namespace vernier {
+namespace {
+
+using Parts = std::vector<ShardPart>;
+
+// Iterations were reported where they were compared.
+class UnheardRun final : public RunObserver {
+ public:
+  ComparisonDetail DetailWanted() override { return {}; }
+  void ComparisonsStarted(std::span<const RunnerPair>) override {}
+  void IterationStarted(int64_t) override {}
+  void PairCompared(const IterationComparison&) override {}
+  void PairFinished(const RunnerPair&, const ComparisonTally&) override {}
+  void OutputValidated(const std::string&, int64_t, const NamedTensor&,
+                       const Validation&) override {}
+  void ValidationStarted(const std::vector<std::string>&) override {}
+  void ValidationFinished(bool) override {}
+  void Progress(int64_t, int64_t) override {}
+};
+
+std::string MachineOf(const RunnerRecord& runner) {
+  return runner.backend + " " + runner.framework_version + " on " + runner.device + ", " +
+         runner.precision;
+}
+
+// What the same bits are promised for. The notes say where they are not.
+Status CheckMachines(const Parts& parts, bool mixed, std::vector<std::string>& notes) {
+  const ShardPart& first = parts.front();
+  for (const ShardPart& part : parts) {
+    for (size_t i = 0; i < part.end().runners.size(); ++i) {
+      const std::string here = MachineOf(part.end().runners[i]);
+      const std::string there = MachineOf(first.end().runners[i]);
+      if (here == there) continue;
+      const std::string what = "runner '" + part.end().runners[i].name + "' was " + there +
+                               " in '" + first.path() + "', and " + here + " in '" + part.path() +
+                               "'";
+      if (!mixed) return Malformed(what + " (--mixed takes such parts)");
+      notes.push_back("--mixed: " + what);
+    }
+  }
+  return {};
+}
+
+Result<Parts> OpenParts(const std::vector<std::string>& paths) {
+  Parts parts;
+  for (const std::string& path : paths) {
+    VERNIER_ASSIGN_OR_RETURN(ShardPart part, ShardPart::Open(path));
+    if (part.head().version != kVersion) {
+      return Malformed("'" + path + "' was written by vernier " + part.head().version +
+                       ", and this is " + kVersion + ": merge with that version");
+    }
+    if (!parts.empty()) VERNIER_TRY(CheckSameRun(parts.front(), part));
+    parts.push_back(std::move(part));
+  }
+  std::ranges::stable_sort(parts, {},
+                           [](const ShardPart& part) { return part.head().numbers.front(); });
+  return parts;
+}
+
+std::vector<int64_t> NumbersIn(const Parts& parts) {
+  std::vector<int64_t> numbers;
+  for (const ShardPart& part : parts) {
+    numbers.insert(numbers.end(), part.head().numbers.begin(), part.head().numbers.end());
+  }
+  std::ranges::sort(numbers);
+  numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
+  return numbers;
+}
+
+// The command of a part, for another shard.
+std::string CommandFor(std::string command, const std::string& shard) {
+  constexpr std::string_view kFlag = "--shard";
+  for (size_t at = command.find(kFlag); at != std::string::npos; at = command.find(kFlag, at + 1)) {
+    const size_t value = at + kFlag.size() + 1;
+    if (value >= command.size() || (command[value - 1] != ' ' && command[value - 1] != '=')) {
+      continue;
+    }
+    const size_t end = std::min(command.find(' ', value), command.size());
+    return command.replace(value, end - value, shard);
+  }
+  return command + " --shard " + shard;
+}
+
+std::string DescribeMissing(const ShardPart& part, int64_t number) {
+  const ShardPlan shard = ShardOf(part.head(), number);
+  const int64_t total = part.end().total, count = shard.CountOf(total);
+  const std::string name = std::to_string(number) + "/" + std::to_string(shard.count);
+  std::string what = "shard " + name + " is missing";
+  if (count > 0) {
+    what += ": iterations " + std::to_string(shard.IndexOf(0, total)) + " to " +
+            std::to_string(shard.IndexOf(count - 1, total)) +
+            (shard.rule == ShardRule::kStride ? ", every " + std::to_string(shard.count) + "th"
+                                              : std::string());
+  }
+  return what + "; to make it: " + CommandFor(part.head().command, name);
+}
+
+std::vector<std::string> FindMissing(const Parts& parts) {
+  const std::vector<int64_t> there = NumbersIn(parts);
+  std::vector<std::string> missing;
+  for (int64_t number = 1; number <= parts.front().head().count; ++number) {
+    if (std::ranges::binary_search(there, number)) continue;
+    missing.push_back(DescribeMissing(parts.front(), number));
+  }
+  return missing;
+}
+
+// Calls `take` with each iteration of the parts once, in the order of indices, until it gives
+// false. Of iterations that several parts have all must be alike.
+using TakeLine = std::function<Result<bool>(const ShardPart& part)>;
+Status GoThrough(Parts& parts, const TakeLine& take) {
+  while (true) {
+    ShardPart* first = nullptr;
+    for (ShardPart& part : parts) {
+      if (!part.index()) continue;
+      if (first == nullptr || *part.index() < *first->index()) first = &part;
+    }
+    if (first == nullptr) return {};
+    const int64_t index = *first->index();
+    for (const ShardPart& part : parts) {
+      if (part.index() != index || part.line() == first->line()) continue;
+      return Malformed("'" + first->path() + "' and '" + part.path() +
+                       "' hold other results of iteration " + std::to_string(index) +
+                       ": leave one of them out");
+    }
+    VERNIER_ASSIGN_OR_RETURN(const bool go_on, take(*first));
+    if (!go_on) return {};
+    for (ShardPart& part : parts) {
+      if (part.index() == index) VERNIER_TRY(part.Advance());
+    }
+  }
+}
+
+std::vector<std::string> NotesOf(const Parts& parts) {
+  std::vector<std::string> notes;
+  for (const ShardPart& part : parts) {
+    for (const std::string& note : part.end().notes) {
+      if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+    }
+  }
+  return notes;
+}
+
+Status WritePartial(Parts& parts, const std::string& output) {
+  ShardHead head = parts.front().head();
+  head.numbers = NumbersIn(parts);
+  VERNIER_ASSIGN_OR_RETURN(ShardFile file, ShardFile::Create(output, head));
+  const Status written = GoThrough(parts, [&](const ShardPart& part) -> Result<bool> {
+    VERNIER_TRY(file.Add(std::string(part.line()) + "\n"));
+    return true;
+  });
+  if (!written.ok()) {
+    file.Discard();
+    return written;
+  }
+  ShardEnd end = parts.front().end();
+  end.notes = NotesOf(parts);
+  return file.Publish(std::move(end));
+}
+
+std::optional<uint64_t> HashFrom(const std::string& text) {
+  constexpr int kHexadecimal = 16;
+  uint64_t hash = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), hash, kHexadecimal);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(hash) : std::nullopt;
+}
+
+// What runners received, over all iterations.
+class ReceivedTally {
+ public:
+  void Add(const ShardIteration& iteration) {
+    if (sums_.size() < iteration.received.size()) sums_.resize(iteration.received.size());
+    for (size_t i = 0; i < iteration.received.size(); ++i) {
+      for (const std::string& text : iteration.received[i].hashes) {
+        const uint64_t hash = HashFrom(text).value_or(0);
+        sums_[i].Add(std::as_bytes(std::span(&hash, 1)));
+      }
+    }
+    ++iterations_;
+  }
+
+  // Of what one shard has found of its runners what the whole run would have.
+  std::vector<RunnerRecord> Complete(std::vector<RunnerRecord> runners) const {
+    for (size_t i = 0; i < runners.size(); ++i) {
+      runners[i].latency.reset();
+      runners[i].load_seconds = 0;
+      runners[i].iterations = iterations_;
+      if (!runners[i].received || i >= sums_.size()) continue;
+      runners[i].received->iterations = iterations_;
+      runners[i].received->all = HexadecimalHash(sums_[i].value());
+    }
+    return runners;
+  }
+
+  int64_t iterations() const { return iterations_; }
+
+ private:
+  std::vector<Checksum> sums_;
+  int64_t iterations_ = 0;
+};
+
+class ShardFolding {
+ public:
+  static Result<std::unique_ptr<ShardFolding>> Create(const RunPlan& plan, const ShardEnd& end,
+                                                      RowWriter* rows) {
+    VERNIER_ASSIGN_OR_RETURN(ComparedPairs pairs, ComparedPairs::Find(plan, end.names, end.marked));
+    if (pairs.pairs.size() != end.pairs.size()) {
+      return Malformed("the parts are damaged: their pairs are not those of the run");
+    }
+    std::vector<std::pair<std::string, std::string>> shown;
+    for (size_t i = 0; i < end.pairs.size(); ++i) {
+      shown.emplace_back(end.pairs[i].shown_first, end.pairs[i].shown_second);
+      pairs.pairs[i].matching.TakeFound(end.pairs[i].left_out, "");
+    }
+    pairs.NamePairs(std::move(shown));
+    return std::unique_ptr<ShardFolding>(new ShardFolding(plan, std::move(pairs), rows));
+  }
+
+  Result<bool> Add(const ShardPart& part) {
+    const std::string what = "'" + part.path() + "'";
+    VERNIER_ASSIGN_OR_RETURN(const ShardIteration iteration, ReadShardIteration(part.line(), what));
+    if (iteration.index != received_.iterations() ||
+        iteration.pairs.size() != comparisons_.pairs().size()) {
+      return Malformed(what + " is damaged: iteration " + std::to_string(iteration.index) +
+                       " is not the next one, or lacks pairs");
+    }
+    if (rows_ != nullptr) rows_->NoteFeed(iteration.index, HashFrom(iteration.input_hash));
+    received_.Add(iteration);
+    bool go_on = true;
+    for (size_t place = 0; go_on && place < iteration.pairs.size(); ++place) {
+      VERNIER_ASSIGN_OR_RETURN(go_on,
+                               comparisons_.Fold(place, iteration.index, iteration.pairs[place]));
+    }
+    return go_on;
+  }
+
+  // What FinishLive() and FinishPairs() do after an undivided run.
+  void Finish(const ShardEnd& end, RunOutcome& outcome) {
+    outcome.record.runners = received_.Complete(end.runners);
+    outcome.record.averaged = plan_.compare.check_average;
+    std::vector<StreamLength> lengths(end.runners.size(), {received_.iterations(), end.total});
+    lengths.resize(end.names.size(), {end.total, end.total});
+    comparisons_.Finish(lengths, Coverage::kJudged, outcome.faults, outcome.record);
+    std::vector<std::pair<size_t, std::string>> itself;
+    for (size_t i = 0; i < end.pairs.size(); ++i) {
+      outcome.record.pairs[i].first_file = end.pairs[i].first_file;
+      outcome.record.pairs[i].second_file = end.pairs[i].second_file;
+      if (!end.pairs[i].itself.empty()) itself.emplace_back(i, end.pairs[i].itself);
+    }
+    NoteSelfComparisons(itself, plan_.strict, outcome);
+    std::vector<LostOutputs> lost;
+    for (const ShardLost& known : end.lost) {
+      LostOutputs& made = lost.emplace_back();
+      made.runner = known.runner;
+      for (const auto& [name, why] : known.outputs) made.outputs.push_back({name, why});
+    }
+    NoteLostOutputs(plan_, lost, outcome);
+    if (plan_.strict) RejectVacuous(outcome.record.pairs);
+  }
+
+  bool stopped() const { return comparisons_.stopped(); }
+  int64_t iterations() const { return received_.iterations(); }
+
+ private:
+  ShardFolding(const RunPlan& plan, ComparedPairs pairs, RowWriter* rows)
+      : plan_(plan),
+        rows_(rows),
+        comparisons_(plan, std::move(pairs), {.scripts = {}, .rows = rows}, unheard_) {}
+
+  const RunPlan& plan_;
+  RowWriter* rows_;
+  UnheardRun unheard_;
+  ComparisonRun comparisons_;
+  ReceivedTally received_;
+};
+
+Status FoldParts(Parts& parts, const MergePlan& merge, Logger& logger, MergeOutcome& merged) {
+  RunRecord& record = merged.outcome.record;
+  const ShardEnd& end = parts.front().end();
+  std::unique_ptr<RowWriter> rows;
+  if (!merge.rows.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(rows,
+                             RowWriter::Create(merge.rows, RowWriter::Earlier::kStay, logger));
+  }
+  const Status done = [&]() -> Status {
+    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<ShardFolding> folding,
+                             ShardFolding::Create(merged.plan, end, rows.get()));
+    VERNIER_TRY(GoThrough(parts, [&](const ShardPart& part) { return folding->Add(part); }));
+    if (!folding->stopped() && folding->iterations() != end.total) {
+      return Malformed("the parts are damaged: they hold " + std::to_string(folding->iterations()) +
+                       " of " + std::to_string(end.total) + " iterations");
+    }
+    folding->Finish(end, merged.outcome);
+    return rows == nullptr ? Status() : rows->Publish(record.saved);
+  }();
+  if (!done.ok() && rows != nullptr) rows->Discard();
+  return done;
+}
+
+Status Merge(const MergePlan& merge, Logger& logger, MergeOutcome& merged) {
+  VERNIER_ASSIGN_OR_RETURN(Parts parts, OpenParts(merge.parts));
+  const ShardHead& head = parts.front().head();
+  VERNIER_ASSIGN_OR_RETURN(merged.plan, ReadPlan(head.plan, parts.front().path()));
+  RunRecord& record = merged.outcome.record;
+  record.notes = NotesOf(parts);
+  VERNIER_TRY(CheckMachines(parts, merge.mixed, record.notes));
+  if (merge.partial) {
+    VERNIER_TRY(WritePartial(parts, merge.output));
+    merged.merged = true;
+    return {};
+  }
+  for (const std::string& missing : FindMissing(parts)) {
+    logger.Critical(missing);
+    record.faults.push_back(missing);
+    merged.outcome.faults.incomplete = true;
+  }
+  if (merged.outcome.faults.incomplete) return {};
+  VERNIER_TRY(FoldParts(parts, merge, logger, merged));
+  merged.merged = true;
+  return {};
+}
+
+}  // namespace
+
+MergeOutcome MergeShards(const MergePlan& merge, Logger& logger) {
+  MergeOutcome merged;
+  const Status status = Merge(merge, logger, merged);
+  if (status.ok()) return merged;
+  logger.Critical(status.message());
+  merged.merged = false;
+  merged.outcome.faults = {};
+  merged.outcome.faults.Add(status);
+  merged.outcome.record.error = status.message();
+  return merged;
+}
+
+}  // namespace vernier

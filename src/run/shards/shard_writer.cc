@@ -1,0 +1,130 @@
+#include "run/shards/shard_writer.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "core/version.h"
+#include "io/recovery/partial_places.h"
+#include "run/live/live_runner.h"
+#include "run/shards/folded_comparison.h"
+#include "util/atomic_file.h"
+#include "util/mapped_file.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Model files by their content: the same path may be another file elsewhere. Folders are known by
+// their path alone.
+Result<std::vector<std::pair<std::string, std::string>>> HashModels(const RunPlan& plan) {
+  std::vector<std::pair<std::string, std::string>> models;
+  for (const RunnerPlan& runner : plan.runners) {
+    std::error_code ignored;
+    std::string hash;
+    if (fs::is_regular_file(runner.model.path, ignored)) {
+      VERNIER_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(runner.model.path));
+      Checksum checksum;
+      checksum.Add(file->bytes());
+      VERNIER_TRY(file->CheckIntact());
+      hash = HexadecimalHash(checksum.value());
+    }
+    models.emplace_back(runner.model.path, hash);
+  }
+  return models;
+}
+
+}  // namespace
+
+std::string PathOfShard(const std::string& path, const ShardPlan& shard) {
+  const fs::path whole(path);
+  if (!shard.wanted() || !whole.has_filename()) return path;
+  char number[64];
+  std::snprintf(number, sizeof(number), ".shard-%04lld-of-%04lld",
+                static_cast<long long>(shard.number), static_cast<long long>(shard.count));
+  return (whole.parent_path() / (whole.stem().string() + number + whole.extension().string()))
+      .string();
+}
+
+RunPlan UndividedPlan(RunPlan plan) {
+  plan.command.clear();
+  plan.shard = {};
+  plan.save = {};
+  plan.execution.timeout_s = ExecutionPlan().timeout_s;
+  plan.execution.backend_dirs.clear();
+  plan.execution.python = ExecutionPlan().python;
+  return plan;
+}
+
+Result<ShardFile> ShardFile::Create(std::string path, const ShardHead& head) {
+  const std::string parent = fs::path(path).parent_path().string();
+  if (!parent.empty()) VERNIER_TRY(CreateDirectories(parent));
+  if (!CanRenameOver(path)) return IoError("'" + path + "' cannot be written: it is no file");
+  // A job that was started again may still be running elsewhere.
+  std::string place = FreePlace(path + ".partial");
+  VERNIER_ASSIGN_OR_RETURN(PartFile part, PartFile::Create(place));
+  ShardFile file(std::move(path), std::move(place), std::move(part));
+  VERNIER_TRY(file.Write(ShardHeadText(head)));
+  return file;
+}
+
+Status ShardFile::Write(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  VERNIER_TRY(part_.Write(bytes));
+  checksum_.Add(bytes);
+  return {};
+}
+
+Status ShardFile::Add(std::string_view text) {
+  return Write((lines_++ > 0 ? "," : "") + std::string(text));
+}
+
+Status ShardFile::Publish(ShardEnd end) {
+  end.lines = lines_;
+  end.checksum = ChecksumText(checksum_.value());
+  VERNIER_TRY(Write(ShardEndText(end)));
+  return part_.PublishAs(path_);
+}
+
+void ShardFile::Discard() { ::unlink(place_.c_str()); }
+
+Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
+  const ShardPlan& shard = plan.shard;
+  ShardHead head;
+  head.version = kVersion;
+  head.count = shard.count;
+  head.numbers = {shard.number};
+  head.rule = shard.rule == ShardRule::kStride ? "stride" : "contiguous";
+  head.command = plan.command;
+  head.plan = ToJson(UndividedPlan(plan));
+  VERNIER_ASSIGN_OR_RETURN(head.models, HashModels(plan));
+  VERNIER_ASSIGN_OR_RETURN(ShardFile file, ShardFile::Create(plan.save.record, head));
+  return std::unique_ptr<ShardWriter>(new ShardWriter(std::move(file)));
+}
+
+void ShardWriter::NoteInputs(std::optional<uint64_t> feed, std::vector<ShardReceived> received) {
+  iteration_.input_hash = feed ? HexadecimalHash(*feed) : "";
+  iteration_.received = std::move(received);
+}
+
+void ShardWriter::AddPair(size_t place, const IterationComparison& comparison,
+                          std::span<const OutputRow> rows, const PairRecorder& recorder,
+                          const std::string& swap, int64_t index) {
+  if (iteration_.pairs.size() <= place) iteration_.pairs.resize(place + 1);
+  if (swap_known_.size() <= place) swap_known_.resize(place + 1);
+  ShardPair pair = MakeShardPair(comparison, rows, recorder.record(), index);
+  if (!swap_known_[place]) pair.swap = swap;
+  swap_known_[place] = !swap.empty();
+  iteration_.pairs[place] = std::move(pair);
+}
+
+Status ShardWriter::EndIteration(int64_t index) {
+  iteration_.index = index;
+  VERNIER_TRY(file_.Add(ShardIterationText(iteration_)));
+  iteration_ = {};
+  return {};
+}
+
+}  // namespace vernier

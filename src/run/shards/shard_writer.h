@@ -1,0 +1,85 @@
+// What a shard leaves for `vernier merge`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "io/bytes/checksum.h"
+#include "io/bytes/part_file.h"
+#include "record/shard_lines.h"
+#include "run/comparison/pair_recorder.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// "result.json" of shard 3 of 7: "result.shard-0003-of-0007.json". A path without a name, such as
+/// "", stays as it is.
+std::string PathOfShard(const std::string& path, const ShardPlan& shard);
+
+/// The plan as all shards have it, and the run that is not divided: without what is saved where.
+RunPlan UndividedPlan(RunPlan plan);
+
+/// The lines of a part; see shard_lines.h. They are in PATH.partial until Publish().
+class ShardFile {
+ public:
+  /// kIo where nothing can be written there.
+  static Result<ShardFile> Create(std::string path, const ShardHead& head);
+
+  /// The next iteration, in the order of indices: its text as ShardIterationText().
+  Status Add(std::string_view text);
+  /// Adds the end, whose `lines` and `checksum` are set here, and puts the file in its place.
+  Status Publish(ShardEnd end);
+  /// Removes what there is.
+  void Discard();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  ShardFile(std::string path, std::string place, PartFile part)
+      : path_(std::move(path)), place_(std::move(place)), part_(std::move(part)) {}
+  Status Write(std::string_view text);
+
+  std::string path_, place_;
+  PartFile part_;
+  Checksum checksum_;
+  int64_t lines_ = 0;
+};
+
+class ShardWriter {
+ public:
+  /// The part at plan.save.record. kIo; kMalformed for a model that cannot be read.
+  static Result<std::unique_ptr<ShardWriter>> Create(const RunPlan& plan);
+
+  /// Before the comparisons of an iteration: HashFeed() of what it was made from, and what runners
+  /// received.
+  void NoteInputs(std::optional<uint64_t> feed, std::vector<ShardReceived> received);
+
+  /// What was folded last of the pair number `place`. `swap` is what is known of swapped outputs by
+  /// now.
+  void AddPair(size_t place, const IterationComparison& comparison, std::span<const OutputRow> rows,
+               const PairRecorder& recorder, const std::string& swap, int64_t index);
+
+  /// All pairs have been added. kIo.
+  Status EndIteration(int64_t index);
+
+  Status Publish(ShardEnd end) { return file_.Publish(std::move(end)); }
+  void Discard() { file_.Discard(); }
+  const std::string& path() const { return file_.path(); }
+
+ private:
+  explicit ShardWriter(ShardFile file) : file_(std::move(file)) {}
+
+  ShardFile file_;
+  ShardIteration iteration_;
+  std::vector<bool> swap_known_;  ///< pair by pair
+};
+
+}  // namespace vernier

@@ -1,0 +1,90 @@
+#include "session/plan_shard.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "model/onnx/model_type.h"
+#include "run/comparison/pair_error_bounds.h"
+
+namespace vernier {
+namespace {
+
+struct ShardConflict {
+  bool given;
+  std::string_view flag;
+  std::string_view why;
+};
+
+// Each shard would build one of its own, which need not compute the same.
+const RunnerPlan* FindBuilt(const RunPlan& plan) {
+  const auto built = std::ranges::find_if(plan.runners, [](const RunnerPlan& runner) {
+    return runner.backend == "tensorrt" &&
+           ModelTypeFromName(runner.model.type) != ModelType::kEngine;
+  });
+  return built == plan.runners.end() ? nullptr : &*built;
+}
+
+Status CheckWhole(const RunPlan& plan) {
+  const SavePlan& save = plan.save;
+  const PicturePlan& pictures = plan.pictures;
+  constexpr std::string_view kEarlier = "what is decided depends on the iterations before";
+  constexpr std::string_view kWhole = "it needs all iterations in one place";
+  const bool pictured = !pictures.heatmaps.empty() || !pictures.error_plots.empty() ||
+                        pictures.show_heatmaps || pictures.show_error_plots;
+  const bool listed = !plan.inputs.load_paths.empty() || plan.inputs.script.given();
+  const ShardConflict conflicts[] = {
+      {plan.compare.fail_fast && listed, "--fail-fast and inputs of files or scripts",
+       "where it ends, nobody knows how many there would have been"},
+      {plan.lenient, "--lenient", "merging is strict about what is missing"},
+      {plan.steps.wanted(), "--steps", "a state goes from each iteration to the next"},
+      {plan.noise_floor, "--noise-floor", kEarlier},
+      {PairErrorBounds(plan.compare).wanted(), "--tolerance auto", kEarlier},
+      {!plan.decisions.decisions.empty(), "--decision",
+       "parts do not keep what was decided: decide where the whole is run"},
+      {plan.validate, "--validate", "it ends a run at the first output that is not finite"},
+      {plan.postprocess.fallback || !plan.postprocess.entries.empty(), "--postprocess", kEarlier},
+      {plan.postprocess_script.given(), "--postprocess-func-script", kWhole},
+      {plan.compare_script.given(), "--compare-func-script", kWhole},
+      {plan.execution.sequential, "--sequential-runners", "give --shard instead"},
+      {save.resume, "--resume", "run the shard again as a whole"},
+      {!save.accuracy.empty(), "--save-accuracy-results", kWhole},
+      {!save.input_blobs.empty(), "--save-input-blob", kWhole},
+      {pictured, "pictures", kWhole},
+      {plan.blame.has_value(), "--blame",
+       "a culprit does not merge: blame an iteration that "
+       "failed, once the parts are merged"}};
+  for (const auto& [given, flag, why] : conflicts) {
+    if (!given) continue;
+    return InvalidArgument("--shard cannot go with " + std::string(flag) + ": " + std::string(why));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status CheckShard(const RunPlan& plan) {
+  const ShardPlan& shard = plan.shard;
+  if (shard.number == 0) return {};
+  if (shard.number < 1 || shard.number > shard.count || shard.count > kMostShards) {
+    return InvalidArgument("--shard: expected K/N with 1 <= K <= N, got '" +
+                           std::to_string(shard.number) + "/" + std::to_string(shard.count) + "'");
+  }
+  if (plan.save.record.empty()) {
+    return InvalidArgument(
+        "--shard: there would be no part for `vernier merge`: name it with --save-record");
+  }
+  if (plan.inputs.script.given() && shard.rule == ShardRule::kContiguous) {
+    return InvalidArgument(
+        "--shard: a data loader script does not tell how many feeds it has: give --shard-by "
+        "stride (every shard then goes through all of them)");
+  }
+  VERNIER_TRY(CheckWhole(plan));
+  const RunnerPlan* built = FindBuilt(plan);
+  if (built == nullptr) return {};
+  return InvalidArgument("--shard: runner '" + built->name + "' would build an engine in every " +
+                         "shard: make it first with `vernier run " + built->model.path +
+                         " --trt --save-engine FILE`, and give FILE with --model-type engine");
+}
+
+}  // namespace vernier

@@ -1,0 +1,13 @@
+// Which plans can be divided into shards.
+#pragma once
+
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// kInvalidArgument, naming the setting, for a shard that there is not, and beside --shard for
+/// whatever the iterations of other shards would have changed.
+Status CheckShard(const RunPlan& plan);
+
+}  // namespace vernier

@@ -1,0 +1,216 @@
+"""--shard and merge: however a run is divided, the merged record has the bytes of the whole one."""
+
+import itertools
+import json
+import random
+import unittest
+
+import numpy as np
+
+from program import Case, ramp
+
+WHOLE = ["--reproducible", "--save-record", "whole.json", "--save-rows", "whole.jsonl"]
+
+
+def uneven(iterations, shift):
+    """Iterations that agree, differ, and hold NaN and infinity."""
+    made = ramp(iterations)
+    for i, outputs in enumerate(made):
+        y = outputs["y"].copy()
+        if i % 3 == 1:
+            y.flat[i % 12] += 0.01 * i * shift
+        if i % 5 == 2:
+            y.flat[3] = np.nan if shift else 1
+        if i % 5 == 4:
+            y.flat[5] = np.inf
+        outputs["y"] = y
+        outputs["flat"] = np.zeros(4, np.float64) + (i == 6) * shift * 1e-300
+    return made
+
+
+class Shards(Case):
+    def part(self, number, count):
+        return f"part.shard-{number:04}-of-{count:04}.json"
+
+    def shards(self, words, count, rule="contiguous", numbers=None):
+        """The parts of all shards; each must end as a comparison does."""
+        for number in numbers or range(1, count + 1):
+            ended = self.vernier(*words, "--shard", f"{number}/{count}", "--shard-by", rule,
+                                 "--save-record", "part.json")
+            self.assertIn(ended.code, (0, 1, 4), ended.out + ended.err)
+            self.assertTrue(self.path(self.part(number, count)).exists(), ended.out + ended.err)
+        return [self.part(number, count) for number in numbers or range(1, count + 1)]
+
+    def merge(self, parts, *words):
+        return self.vernier("merge", *parts, "-o", "merged.json", *words)
+
+    def expect_whole(self, parts, code, what):
+        ended = self.merge(parts, "--reproducible", "--save-rows", "merged.jsonl")
+        self.assertEqual(ended.code, code, f"{what}: {ended.out}{ended.err}")
+        for kind in ("json", "jsonl"):
+            self.assertEqual(self.path(f"merged.{kind}").read_text(),
+                             self.path(f"whole.{kind}").read_text(), what)
+
+    def save_sides(self, iterations=11):
+        self.save_runs("a.json", [("A", uneven(iterations, 0.0))])
+        self.save_runs("b.json", [("B", uneven(iterations, 1.0))])
+        return ["compare", "a.json", "b.json"]
+
+    def test_any_division_gives_the_bytes_of_the_whole(self):
+        words = self.save_sides()
+        everything = ["--compare", "simple", "l2", "cosine_similarity", "psnr", "snr", "rmse",
+                      "ulp", "relative_l2"]
+        order = random.Random(1)
+        for options in ([], everything, ["--check-average", "--check-error-stat", "max"],
+                        ["--strict"], ["--fail-fast"],
+                        ["--check-error-stat", "quantile", "mean"]):
+            whole = self.vernier(*words, *options, *WHOLE)
+            self.assertEqual(whole.code, 1, whole.out + whole.err)
+            for count, rule in ((1, "stride"), (2, "contiguous"), (3, "stride"),
+                                (13, "contiguous")):
+                parts = self.shards([*words, *options], count, rule)
+                order.shuffle(parts)
+                self.expect_whole(parts, whole.code, (options, count, rule))
+
+    def test_parts_merge_in_any_grouping(self):
+        words = self.save_sides()
+        self.assertEqual(self.vernier(*words, *WHOLE).code, 1)
+        for rule in ("contiguous", "stride"):
+            parts = self.shards(words, 4, rule)
+            for first in itertools.combinations(parts, 2):
+                rest = [part for part in parts if part not in first]
+                for name, group in (("one.json", first), ("two.json", rest)):
+                    ended = self.vernier("merge", *group, "--partial", "-o", name)
+                    self.assertEqual(ended.code, 0, ended.out + ended.err)
+                self.expect_whole(["two.json", "one.json"], 1, (rule, first))
+            # What several parts hold is taken once.
+            self.expect_whole([*parts, "one.json", parts[2]], 1, rule)
+
+    def test_live_runners_have_their_inputs_by_index(self):
+        self.save_model("m.onnx")
+        run = ["run", "m.onnx", "--onnxrt", "--onnxrt"]
+        feeds = [{"x": np.arange(4, dtype=np.float32) + i} for i in range(7)]
+        self.save_feeds("inputs.json", feeds)
+        for options in (["--iterations", "7"], ["--load-inputs", "inputs.json"]):
+            whole = self.vernier(*run, *options, *WHOLE)
+            self.assertEqual(whole.code, 0, whole.out + whole.err)
+            for rule in ("contiguous", "stride"):
+                self.expect_whole(self.shards([*run, *options], 3, rule), 0, (options, rule))
+        received = json.loads(self.path("merged.json").read_text())["runners"][0]["received"]
+        self.assertEqual(received["iterations"], 7)
+        # More shards than iterations: what has nothing to do has nothing to save.
+        ended = self.vernier(*run, "--shard", "9/9", "--save-record", "part.json",
+                             "--save-outputs", "out.npz")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertTrue(self.path(self.part(9, 9)).exists())
+
+    def test_a_data_loader_script_is_gone_through(self):
+        self.save_model("m.onnx")
+        self.path("loader.py").write_text(
+            "import numpy as np\n\n\ndef load_data():\n    for i in range(5):\n"
+            "        yield {'x': np.arange(4, dtype=np.float32) + i}\n", encoding="utf-8")
+        run = ["run", "m.onnx", "--onnxrt", "--onnxrt", "--data-loader-script", "loader.py"]
+        self.assertEqual(self.vernier(*run, *WHOLE).code, 0)
+        self.expect_whole(self.shards(run, 3, "stride"), 0, "script")
+        ended = self.vernier(*run, "--shard", "1/3", "--save-record", "r.json")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("give --shard-by stride", ended.err)
+
+    def test_older_abbreviations_stay(self):
+        words = self.save_sides(3)
+        ended = self.vernier(*words, "--rep", "r.html")
+        self.assertTrue(self.path("r.html").exists(), ended.out + ended.err)
+
+    def test_saved_outputs_against_a_runner(self):
+        self.save_model("m.onnx")
+        made = self.vernier("run", "m.onnx", "--onnxrt", "--iterations", "5", "--save-outputs",
+                            "golden.npz", "--save-inputs", "inputs.npz")
+        self.assertEqual(made.code, 0, made.err)
+        run = ["run", "m.onnx", "--onnxrt", "--load-inputs", "inputs.npz", "--load-outputs",
+               "golden.npz"]
+        whole = self.vernier(*run, *WHOLE)
+        self.assertEqual(whole.code, 0, whole.out + whole.err)
+        self.expect_whole(self.shards(run, 2), 0, "saved outputs")
+
+    def test_a_missing_shard_is_named_with_its_command(self):
+        words = self.save_sides()
+        self.shards(words, 3, numbers=[1, 3])
+        parts = [self.part(1, 3), self.part(3, 3)]
+        ended = self.merge(parts)
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("shard 2/3 is missing: iterations 4 to 7", ended.err)
+        self.assertIn("--shard 2/3", ended.err)
+        self.assertFalse(self.path("merged.json").exists())
+        ended = self.vernier("merge", "--status", *parts)
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("2 of 3 shards of 11 iterations are done; missing: 2", ended.out)
+
+    def test_parts_that_do_not_belong_together(self):
+        words = self.save_sides()
+        self.shards(words, 2)
+        for options in (["--atol", "0.5"], ["--compare", "l2"]):
+            self.path("other").mkdir(exist_ok=True)
+            ended = self.vernier(*words, *options, "--shard", "2/2", "--save-record",
+                                 "other/part.json")
+            self.assertIn(ended.code, (0, 1), ended.err)
+            ended = self.merge([self.part(1, 2), "other/" + self.part(2, 2)])
+            self.assertEqual(ended.code, 3, ended.out + ended.err)
+            self.assertIn("do not belong together", ended.err)
+        self.shards(words, 3, numbers=[2])
+        ended = self.merge([self.part(1, 2), self.part(2, 3)])
+        self.assertEqual(ended.code, 3)
+        self.assertIn("numbers of shards differ ('2' and '3')", ended.err)
+        # The same command on files that have changed.
+        self.path(self.part(2, 2)).rename(self.path("before.json"))
+        self.save_runs("b.json", [("B", uneven(11, 2.0))])
+        self.shards(words, 2, numbers=[2])
+        ended = self.merge([self.part(1, 2), self.part(2, 2), "before.json"])
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("hold other results of iteration 6", ended.err)
+        self.assertIn("before.json", ended.err)
+
+    def test_a_part_is_whole_or_refused(self):
+        words = self.save_sides()
+        first, second = self.shards(words, 2)
+        text = self.path(first).read_bytes()
+        for damaged, said in ((text[:-40], "truncated"), (text[:200], "not the part"),
+                              (text.replace(b'"index":3', b'"index":9'), "checksum"),
+                              (b"{}\n", "not the part"), (b"", "")):
+            self.path("damaged.json").write_bytes(damaged)
+            ended = self.merge(["damaged.json", second])
+            self.assertEqual(ended.code, 3, (said, ended.out + ended.err))
+            self.assertIn(said, ended.err)
+        self.assertFalse(self.path("merged.json").exists())
+        json.loads(text)  # a part is one JSON object
+
+    def test_what_cannot_be_divided_is_refused(self):
+        words = self.save_sides(3)
+        for options, said in ((["--shard", "0/0"], "expected K/N"),
+                              (["--shard", "9/8"], "expected K/N"),
+                              (["--shard", "1/2"], "--save-record"),
+                              (["--shard", "auto"], "give --shard K/N"),
+                              (["--shard", "1/2", "--validate"], "--validate"),
+                              (["--shard-by", "stride"], "--shard-by")):
+            record = [] if said == "--save-record" else ["--save-record", "r.json"]
+            ended = self.vernier(*words, *options, *record)
+            self.assertEqual(ended.code, 2, (options, ended.out + ended.err))
+            self.assertIn(said, ended.out + ended.err)
+        self.save_runs("b.json", [("B", uneven(2, 0.0))])
+        ended = self.vernier(*words, "--shard", "1/1", "--save-record", "r.json")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("shards need the same number on every side", ended.err)
+        self.assertFalse(list(self.folder.glob("r.*")))
+
+    def test_launchers_say_which_shard_and_may_see_success(self):
+        words = self.save_sides()
+        self.variables = {"SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_TASK_MIN": "1",
+                          "SLURM_ARRAY_TASK_MAX": "4"}
+        ended = self.vernier(*words, "--shard", "auto", "--shard-exit", "done", "--save-record",
+                             "part.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("--shard auto: 2/4, from the Slurm array", ended.out)
+        self.assertTrue(self.path(self.part(2, 4)).exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

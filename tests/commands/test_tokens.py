@@ -1,0 +1,165 @@
+"""--compare logits where the tokens that a language model was fed are known: perplexity, and
+positions that a mask excludes."""
+
+import json
+import pathlib
+import sys
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from program import Case
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "data"))
+from causal_models import causal_model, empty_caches  # noqa: E402
+
+
+class Tokens(Case):
+    """What a language model was fed: perplexity, and positions that a mask excludes."""
+    FEEDS = [{"input_ids": np.array([[3, 1, 4, 1, 5, 0]], "i8"),
+              "attention_mask": np.array([[1, 1, 1, 1, 1, 0]], "i8")}]
+    CHUNKS = ["--feed-back", "present.*:past_key_values.*", "--step-slice",
+              "input_ids:axis=1,size=1", "position_ids:axis=1,size=1", "--advance",
+              "attention_mask:append 1"]
+
+    def model(self, name, gain):
+        """logits [batch, n, 8] = gain * table[input_ids]. Padding gives other logits, so that
+        comparing it would be seen."""
+        table = np.random.default_rng(2).standard_normal((8, 8)).astype("f4") * gain
+        ids, mask = (helper.make_tensor_value_info(n, TensorProto.INT64, ["b", size])
+                     for n, size in (("input_ids", "n"), ("attention_mask", "m")))
+        logits = helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["b", "n", 8])
+        nodes = [helper.make_node("Gather", ["table", "input_ids"], ["rows"]),
+                 helper.make_node("Cast", ["attention_mask"], ["mask"], to=TensorProto.FLOAT),
+                 helper.make_node("Sub", ["one", "mask"], ["padding"]),
+                 helper.make_node("Unsqueeze", ["padding", "last"], ["column"]),
+                 helper.make_node("Mul", ["column", "noise"], ["more"]),
+                 helper.make_node("Add", ["rows", "more"], ["logits"])]
+        noise = (np.arange(8) * (gain - 1) * 1e4).astype("f4")
+        graph = helper.make_graph(
+            nodes, "g", [ids, mask], [logits],
+            [numpy_helper.from_array(np.asarray(array), key) for key, array in
+             (("table", table), ("one", np.float32(1)), ("last", np.array([2], "i8")),
+              ("noise", noise))])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path(name)))
+        return table
+
+    def run_two(self, *words, code, feeds=None):
+        first, second = self.model("a.onnx", 1), self.model("b.onnx", 1.001)
+        self.save_feeds("feeds.json", feeds or self.FEEDS)
+        self.ended = self.vernier(
+            "run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx", "--load-inputs",
+            "feeds.json", "--compare", "logits", "--save-record", "r.json", *words)
+        self.assertEqual(self.ended.code, code, self.ended.out + self.ended.err)
+        return first, second
+
+    def says(self, *sentences):
+        for sentence in sentences:
+            self.assertIn(sentence, self.ended.out + self.ended.err)
+
+    def output(self):
+        record = json.loads(self.path("r.json").read_text())
+        (output,) = record["pairs"][0]["outputs"]
+        return output
+
+    @staticmethod
+    def losses(table, tokens):
+        rows = table[tokens[:-1]].astype("f8")
+        rows -= np.log(np.exp(rows).sum(axis=1, keepdims=True))
+        return -rows[np.arange(len(rows)), tokens[1:]]
+
+    def test_padding_is_left_out_and_the_rest_has_a_perplexity(self):
+        tables = self.run_two(code=0)
+        output, tokens = self.output(), self.FEEDS[0]["input_ids"][0][:5]
+        self.assertEqual(output["logits"]["excluded_positions"], 1)
+        self.assertEqual(output["logits"]["compared_positions"], 5)
+        found = output["tokens"]
+        self.assertEqual((found["source"], found["mask"], found["tokens"]),
+                         ("input_ids", "attention_mask", 4))
+        for key, table in zip(("first_perplexity", "second_perplexity"), tables):
+            want = np.exp(self.losses(table, tokens).mean())
+            self.assertAlmostEqual(found[key], want, delta=1e-5 * want)
+        self.says("6 positions of 8 logits, along axis 2, 1 excluded by 'attention_mask'",
+                  "a vs. b: output 'logits': perplexity ", " over 4 tokens of 'input_ids', ratio ",
+                  "; 1 of 6 positions excluded by 'attention_mask'")
+
+    def test_runners_that_take_turns_and_iterations_add_up(self):
+        self.run_two("--sequential-runners", code=0, feeds=self.FEEDS * 3)
+        self.assertEqual(self.output()["tokens"]["tokens"], 12)
+        self.assertEqual(self.output()["tokens"]["excluded_positions"], 3)
+
+    def test_tokens_come_from_a_file_too(self):
+        np.save(self.path("t.npy"), np.array([[3, 1, 4, 1, 5, 7, 2]]))
+        self.run_two("--tokens", "t.npy", code=0)
+        self.assertEqual(self.output()["tokens"]["source"], "t.npy")
+        self.assertEqual(self.output()["tokens"]["tokens"], 4)
+
+    def test_a_mask_that_excludes_everything_is_no_pass(self):
+        feeds = [{**self.FEEDS[0], "attention_mask": np.zeros((1, 6), "i8")}]
+        self.run_two(code=4, feeds=feeds)
+        self.says("NOT VERIFIED", "'attention_mask' excludes every position")
+
+    def test_what_does_not_fit_is_said(self):
+        np.save(self.path("large.npy"), np.array([[3, 1, 40, 1, 5, 7]]))
+        np.save(self.path("short.npy"), np.array([[3, 1, 4]]))
+        np.save(self.path("float.npy"), np.zeros((1, 6), "f4"))
+        for words, code, sentence in (
+                (["--tokens", "nosuch"], 2, "--tokens nosuch: there is no input 'nosuch', but "),
+                (["--mask", "nosuch"], 2, "--mask nosuch: there is no input 'nosuch', but "),
+                (["--tokens", "large.npy"], 3, "token 40 at (0, 2) is none of the 8 classes"),
+                (["--tokens", "short.npy"], 3, "shape (1, 3) has no tokens for the (1, 6) positions"
+                 " of sequence 0"),
+                (["--tokens", "float.npy"], 3, "not float32"),
+                (["--tokens", "none.npy"], 3, "none.npy")):
+            with self.subTest(words):
+                self.run_two(*words, code=code)
+                self.says(sentence)
+
+    def test_a_mask_of_another_shape_is_refused(self):
+        feeds = [{**self.FEEDS[0], "attention_mask": np.ones((1, 1), "i8")}]
+        self.run_two("--mask", "attention_mask", code=3, feeds=feeds)
+        self.says("--mask attention_mask: shape (1, 1) does not fit logits at positions of (1, 6)")
+
+    def test_saved_outputs_have_no_inputs(self):
+        a = np.random.default_rng(0).standard_normal((1, 6, 8)).astype("f4")
+        for name, y in (("a", a), ("b", a + np.float32(1e-4))):
+            self.save_runs(f"{name}.json", [(name, [{"logits": y}])])
+        np.save(self.path("t.npy"), np.array([[3, 1, 4, 1, 5, 7]]))
+        words = ["compare", "a.json", "b.json", "--compare", "logits", "--save-record", "r.json"]
+        for source, code in (("input_ids", 2), ("t.npy", 0)):
+            self.ended = self.vernier(*words, "--tokens", source)
+            self.assertEqual(self.ended.code, code, self.ended.out + self.ended.err)
+            if code:
+                self.says("--tokens input_ids: saved outputs have no inputs")
+        self.assertEqual(self.output()["tokens"]["tokens"], 5)
+
+    def test_a_step_is_judged_by_the_token_of_the_next(self):
+        onnx.save(causal_model(None), str(self.path("m.onnx")))
+        tokens = np.array([[3, 1, 4, 1, 5, 9]], "i8")
+        self.save_feeds("feeds.json", [{
+            "input_ids": tokens, "position_ids": np.arange(6, dtype="i8")[None],
+            "attention_mask": np.ones((1, 6), "i8"), **empty_caches()}])
+        both = ["run", "--runner", "a=onnxrt m.onnx", "--runner", "b=onnxrt m.onnx",
+                "--load-inputs", "feeds.json", "--compare", "logits:logits", "--save-record",
+                "r.json"]
+        counts, whole = [], None
+        for words in ([], self.CHUNKS):
+            if words:
+                self.save_feeds("feeds.json", [{
+                    "input_ids": tokens, "position_ids": np.arange(6, dtype="i8")[None],
+                    "attention_mask": np.ones((1, 1), "i8"), **empty_caches()}])
+            ended = self.vernier(*both, *words)
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            outputs = json.loads(self.path("r.json").read_text())["pairs"][0]["outputs"]
+            (found,) = [o["tokens"] for o in outputs if o["name"] == "logits"]
+            counts.append((found["tokens"], found["perplexity_ratio"]))
+            whole = whole or found["first_perplexity"]
+            self.assertAlmostEqual(found["first_perplexity"], whole, delta=1e-4 * whole)
+        self.assertEqual(counts, [(5, 1.0), (5, 1.0)])
+
+
+if __name__ == "__main__":
+    unittest.main()
