@@ -185,7 +185,7 @@ class Images(Case):
         self.assertEqual(self.record()["samples"], ["images/b.png"])
         self.load("--lenient")
         self.assertEqual((self.record()["notes"], self.record()["faults"]), ([note], []))
-        ended = self.load("--strict", code=3)
+        ended = self.load("--onnxrt", "--strict", code=3)
         self.assertIn("'images/a.png': it is damaged: ", ended.err + ended.out)
 
     def test_no_image_at_all_is_an_error(self):

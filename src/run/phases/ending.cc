@@ -72,7 +72,7 @@ void DescribeImages(const RunPlan& plan, const LiveResults& made, RunOutcome& ou
   outcome.record.samples = images.names();
   const std::string skipped = images.NoteOfSkipped();
   if (skipped.empty()) return;
-  if (plan.lenient) {
+  if (plan.lenient || images.names().empty()) {  // where none could be read, that is the error
     outcome.record.notes.push_back(skipped);
   } else {
     outcome.faults.incomplete = true;
