@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # What takes too long for every push: the tests that need no Polygraphy, and the malformed input,
 # under AddressSanitizer and UBSan, every cut of the test models, planted faults of seeds that no
-# earlier run had, the sizes at which 32 bits and copies would show, the Python package built by pip
-# from this source tree, and packages, tried on bare machines where this user may make them (root).
+# earlier run had, whether anybody notices that a plug-in or suite is missing, the sizes at which 32
+# bits and copies would show, the Python package built by pip from this source tree, and packages,
+# tried on bare machines where this user may make them (root).
 # Usage: scripts/deep.sh [WORKDIR]; WORKDIR needs 20 GB of disk (default: a folder in build/).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -75,6 +76,7 @@ find_ccache
 stage configure configure_release
 stage build build_release
 status=0
+stage removals scripts/try-removals.py || status=$?
 stage "build with sanitizers" build_sanitized
 stage "tests with sanitizers" sanitized_tests || status=$?
 stage "cut models with sanitizers" cut_models || status=$?
