@@ -164,8 +164,8 @@ Status CheckScripts(const RunPlan& plan) {
   return {};
 }
 
-// The files know the names of --dim before a framework has loaded them. Others than ONNX, and what
-// a script makes of one, are not known here.
+// The files know the names of --dim, and whether a shape contradicts a size, before a framework has
+// loaded them. Others than ONNX, and what a script makes of one, are not known here.
 Status CheckDims(const RunPlan& plan) {
   if (plan.inputs.dims.empty() || plan.runners.empty()) return {};
   std::vector<TensorInfo> inputs;
@@ -177,7 +177,10 @@ Status CheckDims(const RunPlan& plan) {
     std::vector<TensorInfo> own = model->RequiredInputs();
     inputs.insert(inputs.end(), own.begin(), own.end());
   }
-  return CheckDimNames(plan.inputs.dims, inputs);
+  Result<std::vector<ShapeSpec>> shapes =
+      ParseShapeSpecs(plan.inputs.shape_words, Strictness::kPeer);
+  if (!shapes.ok()) return {};  // whoever makes inputs says so
+  return CompleteShapes(*std::move(shapes), inputs, {.given = plan.inputs.dims}).status();
 }
 
 // Whoever compares, saves and maps tells runners by their names.

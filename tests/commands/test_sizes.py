@@ -104,6 +104,7 @@ class Sizes(Case):
         self.assertNotIn("Inference Session", ended.out)
         ended = self.shapes("--dim", "sequence=3", "--input-shapes", "ids:[1,4]", code=3)
         self.assertIn("'sequence' is 3, and 4 in the shape given", ended.err + ended.out)
+        self.assertNotIn("Inference Session", ended.out)
 
     def test_a_place_that_has_a_name_sets_the_name(self):
         self.put(masked())
