@@ -65,6 +65,8 @@ class Gates(Decisions):
         self.assertEqual((gate["gate"], gate["verdict"]), ("--max-flip-rate", "passed"))
         self.assertFalse(gate["undecided"])
         self.says("a vs. b: PASSED by decisions, compared 1 output")
+        self.assertNotIn("[E]", self.ended.out)
+        self.says("[W]         FAILED | Output: 'y'")
         self.assertEqual(self.last_line(), "judged by decisions: 1 output out of tolerance by "
                          "elements, which is reported only (--judge both judges them as well)")
 

@@ -7,6 +7,7 @@
 
 #include "compare/comparator.h"
 #include "report/files/accuracy_file.h"
+#include "run/comparison/decision_run.h"
 
 namespace vernier {
 namespace {
@@ -15,13 +16,25 @@ constexpr auto kProgressInterval = std::chrono::milliseconds(100);
 // A run that is over sooner needs no bound.
 constexpr auto kPatience = std::chrono::seconds(1);
 
+// Once decisions are judged, elements are where no decision can be about an output.
+bool ElementsAreJudged(const RunPlan& plan, const IterationComparison& comparison) {
+  if (JudgeOf(plan) != JudgeRule::kDecisions) return true;
+  if (plan.decisions.judge == JudgeRule::kDecisions) return false;
+  return !std::ranges::all_of(comparison.outputs, [&](const OutputComparison& output) {
+    return std::ranges::any_of(plan.decisions.decisions, [&](const DecisionPlan& decision) {
+      return decision.output.empty() || decision.output == output.a_name;
+    });
+  });
+}
+
 }  // namespace
 
 RunReporter::RunReporter(Logger& logger, const RunPlan& plan, bool no_progress)
     : logger_(logger),
       plan_(plan),
       pictures_(logger, plan),
-      comparisons_(logger, plan.compare, &pictures_),
+      elements_(logger),
+      comparisons_(elements_, plan.compare, &pictures_),
       accuracy_(StartAccuracyResults(plan.compare)),
       waiting_(!no_progress),
       show_progress_(!no_progress && ::isatty(STDERR_FILENO) == 1) {}
@@ -53,6 +66,9 @@ void RunReporter::ComparisonsStarted(std::span<const RunnerPair> pairs) {
 
 void RunReporter::PairCompared(const IterationComparison& comparison) {
   const LogArea area(logger_, log_area::kCompare);
+  const bool judged = ElementsAreJudged(plan_, comparison);
+  elements_.Judge(judged);
+  any_judged_ |= judged;
   comparisons_.Iteration(comparison);
   if (!plan_.save.accuracy.empty()) AddComparison(accuracy_, comparison, plan_.compare);
 }
@@ -60,6 +76,7 @@ void RunReporter::PairCompared(const IterationComparison& comparison) {
 void RunReporter::PairFinished(const RunnerPair& pair, const ComparisonTally& tally) {
   // A runner that failed before anything was compared has no rate of passing.
   if (tally.iterations() == 0 && !plan_.lenient) return;
+  elements_.Judge(any_judged_);
   comparisons_.Summary(pair.first, pair.second, tally);
   if (plan_.strict) comparisons_.Vacuous(pair.first, pair.second, tally);
 }

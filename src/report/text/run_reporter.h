@@ -5,6 +5,7 @@
 
 #include "compare/accuracy_results.h"
 #include "report/text/comparison_text.h"
+#include "report/text/unjudged_log.h"
 #include "report/text/validation_text.h"
 #include "report/text/waiting_line.h"
 #include "run/run_observer.h"
@@ -47,7 +48,9 @@ class RunReporter final : public RunObserver {
   Logger& logger_;
   const RunPlan& plan_;
   ComparisonPictures pictures_;
+  UnjudgedLog elements_;  // of the comparison of elements
   ComparisonReporter comparisons_;
+  bool any_judged_ = false;
   AccuracyResults accuracy_;
   WaitingLine waiting_;
   bool show_progress_;
