@@ -1,0 +1,21 @@
+#include "run/phases/feed_queue.h"
+
+#include <utility>
+
+namespace vernier {
+
+Result<std::optional<TensorMap>> FeedQueue::Next() {
+  if (ahead_ == 0) return feeds_.Next();
+  while (!ended_ && waiting_.size() <= ahead_) {
+    Result<std::optional<TensorMap>> feed = feeds_.Next();
+    ended_ = !feed.ok() || !feed->has_value();
+    if (!ended_) inference_.SendAhead(**feed, read_++);
+    waiting_.push_back(std::move(feed));
+  }
+  if (waiting_.empty()) return std::optional<TensorMap>();
+  Result<std::optional<TensorMap>> next = std::move(waiting_.front());
+  waiting_.pop_front();
+  return next;
+}
+
+}  // namespace vernier
