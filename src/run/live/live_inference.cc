@@ -73,9 +73,9 @@ Result<IterationOutputs> LiveInference::InferInLanes(const TensorMap& feed, int6
   IterationOutputs outputs;
   for (size_t i = 0; i < live_.size(); ++i) {
     VERNIER_TRY(PrepareBounds(i, feed, iteration));
-    VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
-                             IsSaved(i, iteration) ? TakeSaved(i, iteration)
-                                                   : live_.InferInLane(i, feed, iteration));
+    VERNIER_ASSIGN_OR_RETURN(
+        std::optional<IterationResult> result,
+        IsSaved(i, iteration) ? TakeSaved(i, iteration) : live_.InferInLane(i, feed, iteration));
     VERNIER_TRY(CheckSample(i, iteration, result));
     VERNIER_TRY(TakeResult(i, feed, iteration, result));
     outputs.push_back(std::move(result));

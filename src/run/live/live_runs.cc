@@ -44,8 +44,8 @@ bool OutputsAreOnlyCompared(const RunPlan& plan) {
          !plan.steps.wanted() && plan.compare_script.path.empty() &&
          plan.postprocess_script.path.empty() && plan.save.outputs.empty() &&
          !plan.save.WantsPage() && plan.load_outputs.empty() && !plan.validate && !drawn &&
-         plan.execution.workers_per_runner <= 1 && !plan.postprocess.fallback && plan.postprocess.entries.empty() &&
-         !plan.compare.no_shape_check && !plan.noise_floor;
+         plan.execution.workers_per_runner <= 1 && !plan.postprocess.fallback &&
+         plan.postprocess.entries.empty() && !plan.compare.no_shape_check && !plan.noise_floor;
 }
 
 // Whether it is worth while to have the next one begin before this one is looked at: what that

@@ -28,9 +28,8 @@ void SetThreads(RunnerPlan& runner, const std::string& threads) {
                                      [](const auto& option) { return option.first; });
   if (row == kThreadOptions.end()) return;
   const std::string_view name = row->second;
-  const bool given =
-      std::ranges::any_of(runner.session_options,
-                          [&](const auto& option) { return option.first == name; });
+  const bool given = std::ranges::any_of(runner.session_options,
+                                         [&](const auto& option) { return option.first == name; });
   if (!given) runner.session_options.emplace_back(name, threads);
 }
 
@@ -46,11 +45,10 @@ RunPlan WithSharedThreads(RunPlan plan) {
   const std::string threads = std::to_string(ThreadsOfWorker(DefaultThreadCount(), workers));
   for (RunnerPlan& runner : plan.runners) SetThreads(runner, threads);
   std::vector<std::string>& environment = plan.execution.environment;
-  const bool given =
-      std::getenv("OMP_NUM_THREADS") != nullptr ||
-      std::ranges::any_of(environment, [](const std::string& variable) {
-        return variable.starts_with(kThreadVariable);
-      });
+  const bool given = std::getenv("OMP_NUM_THREADS") != nullptr ||
+                     std::ranges::any_of(environment, [](const std::string& variable) {
+                       return variable.starts_with(kThreadVariable);
+                     });
   if (!given) environment.push_back(std::string(kThreadVariable) + threads);
   return plan;
 }
