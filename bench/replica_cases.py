@@ -19,7 +19,7 @@ def several_workers(setting):
     title = "18. Several workers for each runner"
     if len(os.sched_getaffinity(0)) < 2:
         return Section(title, "Not measured: it takes two processors.", [])
-    few, many = (10, 60) if setting.quick else (20, 220)
+    few, many = (5, 25) if setting.quick else (10, 60)
     rows = []
     for what, runners in (("one runner", ("--onnxrt",)), ("two runners", ("--onnxrt", "--onnxrt"))):
         def run(workers, count):
