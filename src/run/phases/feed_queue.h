@@ -20,7 +20,8 @@ class FeedQueue {
   FeedQueue(FeedStream& feeds, LiveInference& inference, size_t ahead)
       : feeds_(feeds), inference_(inference), ahead_(ahead) {}
 
-  /// As FeedStream::Next: an error comes in its turn.
+  /// As FeedStream::Next: an error comes in its turn. Where feeds are sent ahead, CheckOutputRoom()
+  /// is called for the first, and its error given.
   Result<std::optional<TensorMap>> Next();
 
  private:

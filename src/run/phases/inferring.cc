@@ -62,7 +62,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
     run.logger.Info("Streaming iteration " + std::to_string(index) + FormatFeed(*feed));
     VERNIER_TRY(SaveFeed(run, i, *feed, feeds.steps(), savers));
     if (compares) VERNIER_TRY(comparing.comparisons.NoteFeed(index, *feed, feeds.steps()));
-    VERNIER_TRY(CheckOutputRoom(live, *feed));
+    if (!live.has_lanes()) VERNIER_TRY(CheckOutputRoom(live, *feed));
     VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, inference.InferAll(*feed, i, meanwhile));
     ++made.iterations;
     live.ForgetFeed();
