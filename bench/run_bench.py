@@ -16,15 +16,17 @@ import framework_cases
 import machine
 import model_cases
 import python_cases
+import replica_cases
 import tool_cases
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 _MADE = {**cases.CASES, **framework_cases.CASES, **python_cases.CASES, **tool_cases.CASES,
-         **model_cases.CASES, **fault_cases.CASES}
+         **model_cases.CASES, **fault_cases.CASES, **replica_cases.CASES}
 # By the number of their section.
 CASES = {name: _MADE[name] for name in (
     "start", "iterations", "tensors", "load", "save", "limits", "external", "files", "workers",
-    "frameworks", "blame", "report", "python", "debug", "precision", "models", "deaths")}
+    "frameworks", "blame", "report", "python", "debug", "precision", "models", "deaths",
+    "replicas")}
 
 
 def parse_options():

@@ -102,12 +102,18 @@ struct RunnerPlan {
   }
 };
 
+/// --workers-per-runner.
+inline constexpr int64_t kMostWorkersPerRunner = 64;
+
 /// How runners are driven.
 struct ExecutionPlan {
   bool sequential = false;      ///< one runner at a time
   bool parallel = false;        ///< --parallel: all runners infer an iteration at the same time
   bool use_subprocess = false;  ///< a worker for each runner, also for runners of one framework
   bool in_process = false;
+  /// --workers-per-runner: every runner is opened so often, and so many iterations are inferred at
+  /// the same time.
+  int64_t workers_per_runner = 1;
   int64_t warm_up = 0;
   double timeout_s = 0;
   std::vector<std::string> backend_dirs;
@@ -122,6 +128,7 @@ struct ExecutionPlan {
     field("parallel", execution.parallel);
     field("use_subprocess", execution.use_subprocess);
     field("in_process", execution.in_process);
+    field("workers_per_runner", execution.workers_per_runner);
     field("warm_up", execution.warm_up);
     field("timeout_seconds", execution.timeout_s);
     field("backend_dirs", execution.backend_dirs);

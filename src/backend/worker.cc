@@ -74,7 +74,9 @@ Status Worker::WaitForChannel(short events, const Request& request) {
     }
     if (while_waiting_) while_waiting_(request.seconds());
     TellOfLongWait(request);
-    const double limit = request.limit_s;
+    const double given = request.limit_s;
+    const double limit =
+        unwanted_ && (given <= 0 || given > kUnwantedSeconds) ? kUnwantedSeconds : given;
     if (limit > 0 && request.seconds() >= limit) {
       const std::string& option = options_.timeout_option;
       return EndLate("hung while " + std::string(request.stage) + ": no answer within " +
@@ -114,10 +116,16 @@ Result<Frame> Worker::Await(const Request& request) {
   }
 }
 
-void Worker::ReleaseLog() {
+void Worker::ReleaseLog() { TellLog(TakeLog(), logger_); }
+
+Worker::HeldLines Worker::TakeLog() {
   holds_log_ = false;
-  const LogArea area(logger_, log_area::kBackend);
-  for (const auto& [severity, text] : std::exchange(held_log_, {})) logger_.Log(severity, text);
+  return std::exchange(held_log_, {});
+}
+
+void Worker::TellLog(const HeldLines& lines, Logger& logger) {
+  const LogArea area(logger, log_area::kBackend);
+  for (const auto& [severity, text] : lines) logger.Log(severity, text);
 }
 
 void Worker::ForwardLog(const Frame& frame) {

@@ -137,6 +137,15 @@ class Worker {
   void HoldLog() { holds_log_ = true; }
   void ReleaseLog();
 
+  /// Ends HoldLog, and gives what was kept to another thread, which tells it with TellLog.
+  using HeldLines = std::vector<std::pair<Severity, std::string>>;
+  HeldLines TakeLog();
+  static void TellLog(const HeldLines& lines, Logger& logger);
+
+  /// From any thread: whether what the worker is busy with is not wanted any more. Such a request
+  /// is waited for ten seconds at most.
+  void SetUnwanted(bool unwanted) { unwanted_ = unwanted; }
+
   /// Lets the framework unload and the process end, and waits for that. kBackend when it died of a
   /// signal on the way or did not end in time; ok when it was known to be dead. Nothing else may
   /// be asked afterwards.
@@ -208,7 +217,8 @@ class Worker {
   WorkerOptions options_;
   Logger& logger_;
   bool holds_log_ = false;
-  std::vector<std::pair<Severity, std::string>> held_log_;
+  HeldLines held_log_;
+  std::atomic<bool> unwanted_ = false;
   Channel channel_;
   std::thread thread_;  // in_process
   pid_t pid_ = -1;

@@ -112,23 +112,27 @@ Result<ShardPlan> ReadShard(std::string_view word, const EnvironmentOf& environm
   return ShardPlan{*number, *count, ShardRule::kContiguous, false};
 }
 
+EnvironmentOf OwnEnvironment() {
+  return [](const char* name) -> std::optional<std::string> {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  };
+}
+
+std::string ShardText(const ShardPlan& shard) { return ShardText(shard.number, shard.count); }
+
 Status BindShard(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   const auto word = args.Value("shard");
   if (word || plan.save.reproducible) {
     for (RunnerPlan& runner : plan.runners) runner.name = WithoutTime(runner.name);
   }
   if (!word) return {};
-  const EnvironmentOf environment = [](const char* name) -> std::optional<std::string> {
-    const char* value = std::getenv(name);
-    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-  };
   std::string where;
-  VERNIER_ASSIGN_OR_RETURN(plan.shard, ReadShard(*word, environment, where));
+  VERNIER_ASSIGN_OR_RETURN(plan.shard, ReadShard(*word, OwnEnvironment(), where));
   if (args.Value("shard_by") == "stride") plan.shard.rule = ShardRule::kStride;
   plan.shard.ends_done = args.Value("shard_exit") == "done";
   if (!where.empty()) {
-    logger.Info("--shard " + std::string(*word) + ": " +
-                ShardText(plan.shard.number, plan.shard.count) + ", from " + where);
+    logger.Info("--shard " + std::string(*word) + ": " + ShardText(plan.shard) + ", from " + where);
   }
   SavePlan& save = plan.save;
   for (std::string* path : {&save.inputs, &save.outputs, &save.record, &save.rows}) {

@@ -16,6 +16,12 @@ namespace vernier {
 /// The value of an environment variable; nullopt where it is not set.
 using EnvironmentOf = std::function<std::optional<std::string>(const char* name)>;
 
+/// Those of this process.
+EnvironmentOf OwnEnvironment();
+
+/// "2/3": as --shard has it.
+std::string ShardText(const ShardPlan& shard);
+
 /// The shard that `word` stands for: "K/N", or "auto" and "auto/N" by what launchers have set.
 /// `where` is told how it was found; empty where it was given. kInvalidArgument: no such word, no
 /// launcher, or launchers that differ.

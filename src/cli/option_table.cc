@@ -179,6 +179,7 @@ OptionTable RunOptionTable() {
                       FlipFileGroup(),
                       MapGroup(),
                       WorkerGroup(),
+                      ReplicaGroup(),
                       ReportGroup(),
                       ReproducibleGroup(),
                       ShardGroup(),

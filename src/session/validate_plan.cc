@@ -20,6 +20,7 @@
 #include "session/plan_files.h"
 #include "session/plan_numbers.h"
 #include "session/plan_shard.h"
+#include "session/plan_workers.h"
 #include "util/paths.h"
 #include "vernier/session.h"
 
@@ -329,6 +330,7 @@ Status ValidatePlan(const RunPlan& plan) {
   VERNIER_TRY(CheckRows(plan));
   VERNIER_TRY(CheckDecisions(plan));
   VERNIER_TRY(CheckShard(plan));
+  VERNIER_TRY(CheckWorkers(plan));
   VERNIER_TRY(CheckPictures(plan));
   VERNIER_TRY(CheckScripts(plan));
   VERNIER_TRY(CheckMaps(plan));

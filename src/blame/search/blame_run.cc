@@ -30,6 +30,7 @@ using BlameClock = std::chrono::steady_clock;
 // Each side has a process of its own.
 ExecutionPlan WithOwnWorkers(ExecutionPlan execution) {
   execution.use_subprocess = true;
+  execution.workers_per_runner = 1;
   return execution;
 }
 

@@ -8,6 +8,7 @@
 #include "batch/find_models.h"
 #include "cli/batch_words.h"
 #include "cli/bind_run.h"
+#include "cli/bind_shard.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
@@ -16,7 +17,9 @@
 #include "cli/script/shell_command.h"
 #include "report/files/junit.h"
 #include "report/files/report_files.h"
+#include "run/shards/shard_writer.h"
 #include "util/atomic_file.h"
+#include "util/counted.h"
 #include "util/no_log.h"
 
 namespace vernier {
@@ -64,6 +67,35 @@ Result<BatchPlan> BindBatch(const ParsedArgs& args, std::span<const std::string>
         {model.path, model.stem, std::move(run.words), ReproCommand(again), std::move(run.record)});
   }
   return plan;
+}
+
+// Which of so many models are this process's.
+Result<ShardPlan> ShardOf(const ParsedArgs& args, size_t models, Logger& log) {
+  const auto word = args.Value("shard");
+  if (!word) {
+    if (!args.Has("shard_by")) return ShardPlan();
+    return InvalidArgument("--shard-by: there are no shards: give --shard K/N as well");
+  }
+  std::string where;
+  VERNIER_ASSIGN_OR_RETURN(ShardPlan shard, ReadShard(*word, OwnEnvironment(), where));
+  if (args.Value("shard_by") == "stride") shard.rule = ShardRule::kStride;
+  const auto total = static_cast<int64_t>(models);
+  if (shard.count > total) {
+    return InvalidArgument("--shard " + ShardText(shard) + ": there is nothing for every shard: " +
+                           "expected N <= " + std::to_string(total) + ", the number of models");
+  }
+  log.Info("--shard " + ShardText(shard) + ": " + CountedOf(shard.CountOf(total), total, "model") +
+           (where.empty() ? "" : ", from " + where));
+  return shard;
+}
+
+void KeepShare(const ShardPlan& shard, std::vector<BatchRun>& runs) {
+  std::vector<BatchRun> own;
+  const auto total = static_cast<int64_t>(runs.size());
+  for (int64_t place = 0; place < shard.CountOf(total); ++place) {
+    own.push_back(std::move(runs[static_cast<size_t>(shard.IndexOf(place, total))]));
+  }
+  runs = std::move(own);
 }
 
 // What every model would be refused for alike is wrong with the options, and is said once.
@@ -118,8 +150,13 @@ int BatchCommand(std::span<const std::string> words, const Invocation& invocatio
   if (Status apart = CheckFilesOfAll(*plan, start.args); !apart.ok()) {
     return EndCommand(apart, invocation, log);
   }
-  const Result<std::optional<ReportFile>> report = ReportOf(start.args);
+  Result<std::optional<ReportFile>> report = ReportOf(start.args);
   if (!report.ok()) return EndCommand(report.status(), invocation, log);
+  // After what is wrong with any of the models: that is wrong in every shard.
+  const Result<ShardPlan> shard = ShardOf(start.args, plan->runs.size(), log);
+  if (!shard.ok()) return EndCommand(shard.status(), invocation, log);
+  KeepShare(*shard, plan->runs);
+  if (*report) (*report)->path = PathOfShard((*report)->path, *shard);
   plan->keep_records = report->has_value();
   if (log.Enabled(Severity::kVerbose)) {
     plan->show_log = [&log](std::string_view text) { log.Plain(text); };

@@ -1,7 +1,11 @@
+#include <string_view>
+
 #include "cli/options/groups.h"
 
 namespace vernier {
 namespace {
+
+constexpr std::string_view kModelShardRules[] = {"contiguous", "stride"};
 
 constexpr OptionRow kBatch[] = {
     {.dest = "models",
@@ -24,6 +28,27 @@ constexpr OptionRow kBatch[] = {
      .metavar = "DIR",
      .help = "Save the output of each run in DIR/STEM.log.",
      .origin = Origin::kOurs},
+    {.flags = {"--shard"},
+     .dest = "shard",
+     .arity = Arity::kOne,
+     .metavar = "K/N",
+     .help =
+         "Run the share K of N (from 1) of the models, in the order in which they are named; a"
+         " pattern's in the order of their names. 'auto' takes both from torchrun, MPI or Slurm;"
+         " 'auto/N' takes K from them, or from a Kubernetes indexed Job. The report has the shard"
+         " in its name: report.shard-0003-of-0007.xml.",
+     .origin = Origin::kOurs,
+     .spelled_out = true},
+    {.flags = {"--shard-by"},
+     .dest = "shard_by",
+     .arity = Arity::kOne,
+     .choices = kModelShardRules,
+     .fallback = "contiguous",
+     .metavar = "RULE",
+     .help = "Which models a shard has: 'contiguous' ranges, or by 'stride' every Nth.",
+     .origin = Origin::kOurs,
+     .needs = {"--shard"},
+     .spelled_out = true},
     {.flags = {"--report"},
      .dest = "reports",
      .arity = Arity::kOne,

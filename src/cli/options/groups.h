@@ -45,6 +45,7 @@ OptionGroup DecisionGroup();
 OptionGroup FlipFileGroup();
 OptionGroup MapGroup();
 OptionGroup WorkerGroup();
+OptionGroup ReplicaGroup();
 OptionGroup ProfileOptionRows();
 OptionGroup ReportGroup();
 OptionGroup ShardGroup();

@@ -58,8 +58,34 @@ Result<IterationOutputs> LiveInference::InferSideBySide(const TensorMap& feed, i
   return outputs;
 }
 
+void LiveInference::SendAhead(const TensorMap& feed, int64_t iteration) {
+  std::vector<size_t> who;
+  for (size_t i = 0; i < live_.size(); ++i) {
+    const bool saved = progress_ != nullptr && iteration < progress_->iterations(i) &&
+                       !progress_->IsSample(i, iteration);
+    if (!saved) who.push_back(i);
+  }
+  live_.SendToLane(who, feed, iteration);
+}
+
+Result<IterationOutputs> LiveInference::InferInLanes(const TensorMap& feed, int64_t iteration) {
+  live_.CollectLane(iteration);
+  IterationOutputs outputs;
+  for (size_t i = 0; i < live_.size(); ++i) {
+    VERNIER_TRY(PrepareBounds(i, feed, iteration));
+    VERNIER_ASSIGN_OR_RETURN(
+        std::optional<IterationResult> result,
+        IsSaved(i, iteration) ? TakeSaved(i, iteration) : live_.InferInLane(i, feed, iteration));
+    VERNIER_TRY(CheckSample(i, iteration, result));
+    VERNIER_TRY(TakeResult(i, feed, iteration, result));
+    outputs.push_back(std::move(result));
+  }
+  return outputs;
+}
+
 Result<IterationOutputs> LiveInference::InferAll(const TensorMap& feed, int64_t iteration,
                                                  const LiveRuns::Work& meanwhile) {
+  if (live_.has_lanes()) return InferInLanes(feed, iteration);
   if (plan_.execution.parallel) return InferSideBySide(feed, iteration);
   IterationOutputs outputs;
   for (size_t i = 0; i < live_.size(); ++i) {

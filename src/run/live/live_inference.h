@@ -44,6 +44,11 @@ class LiveInference {
   /// Ends what noise was measured with.
   ~LiveInference();
 
+  /// Where iterations may be inferred at the same time: has all runners infer this one before its
+  /// turn, unless its results are there already. InferAll() gives what comes of it, and must be
+  /// called for every iteration that was sent, in order.
+  void SendAhead(const TensorMap& feed, int64_t iteration);
+
   const LiveRuns& runs() const { return live_; }
   const LiveRunner& runner(size_t index) const { return live_[index]; }
 
@@ -58,6 +63,7 @@ class LiveInference {
 
  private:
   Result<IterationOutputs> InferSideBySide(const TensorMap& feed, int64_t iteration);
+  Result<IterationOutputs> InferInLanes(const TensorMap& feed, int64_t iteration);
   bool IsSaved(size_t index, int64_t iteration) const;
   Result<std::optional<IterationResult>> TakeSaved(size_t index, int64_t iteration);
   LiveRuns::Work UnlessSaved(size_t index, int64_t next, const LiveRuns::Work& meanwhile) const;

@@ -225,6 +225,11 @@ Result<IterationResult> LiveRunner::Infer(const TensorBlock& feed, int64_t itera
   VERNIER_ASSIGN_OR_RETURN(
       Worker::Outcome outcome,
       RunSession(feed, iteration, may_stay ? OutputPlace::kDevice : OutputPlace::kHost, meanwhile));
+  return Take(std::move(outcome), iteration, devices);
+}
+
+Result<IterationResult> LiveRunner::Take(Worker::Outcome outcome, int64_t iteration,
+                                         DeviceOutputs* devices) {
   received_ = std::move(outcome.received);
   if (hashes_ && iteration >= 0) Remember();
   TakeOver(outcome.inference_seconds);

@@ -66,6 +66,14 @@ class LiveRunner {
   /// behaviour.
   void LeaveOutParts() { without_parts_ = true; }
 
+  /// The two halves of Infer(), outputs on the host: the inference, which may be another thread's
+  /// and another session of the same runner's, and what is made of it and counted here.
+  Result<Worker::Outcome> InferOnly(const TensorBlock& feed, int64_t iteration) {
+    return RunSession(feed, iteration, OutputPlace::kHost);
+  }
+  Result<IterationResult> Take(Worker::Outcome outcome, int64_t iteration,
+                               DeviceOutputs* devices = nullptr);
+
   /// Infer() once more, for outputs that were lost or for other inputs: on the host, and neither
   /// counted nor timed.
   Result<IterationResult> InferAgain(const TensorBlock& feed, int64_t iteration);
@@ -93,6 +101,15 @@ class LiveRunner {
   /// Between these, what the framework says waits: for inferences on several threads.
   void HoldLog() { worker_->HoldLog(); }
   void ReleaseLog() { worker_->ReleaseLog(); }
+  Worker::HeldLines TakeLog() { return worker_->TakeLog(); }
+
+  /// See Worker::SetUnwanted. Afterwards a worker that did not survive it is no failure.
+  void SetUnwanted(bool unwanted) {
+    if (worker_ != nullptr) worker_->SetUnwanted(unwanted);
+  }
+  void LeaveDeadWorker() {
+    if (worker_ != nullptr && !worker_->death().ok()) worker_ = nullptr;
+  }
 
   /// Ends the session, and the worker if this was its last runner. A framework that dies or hangs
   /// even now is an error, though everything it computed has been delivered.

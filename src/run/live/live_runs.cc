@@ -7,9 +7,9 @@
 
 #include "inputs/coerce_feed.h"
 #include "inputs/peer_text.h"
-#include "run/feeds/calibration_feeds.h"
 #include "run/feeds/described_inputs.h"
 #include "run/feeds/feed_plan.h"
+#include "run/live/shared_threads.h"
 #include "util/no_log.h"
 
 namespace vernier {
@@ -44,8 +44,8 @@ bool OutputsAreOnlyCompared(const RunPlan& plan) {
          !plan.steps.wanted() && plan.compare_script.path.empty() &&
          plan.postprocess_script.path.empty() && plan.save.outputs.empty() &&
          !plan.save.WantsPage() && plan.load_outputs.empty() && !plan.validate && !drawn &&
-         !plan.postprocess.fallback && plan.postprocess.entries.empty() &&
-         !plan.compare.no_shape_check && !plan.noise_floor;
+         plan.execution.workers_per_runner <= 1 && !plan.postprocess.fallback &&
+         plan.postprocess.entries.empty() && !plan.compare.no_shape_check && !plan.noise_floor;
 }
 
 // Whether it is worth while to have the next one begin before this one is looked at: what that
@@ -78,10 +78,10 @@ std::string PadName(const std::string& name) {
 
 LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
                    const CallerObjects* caller, const LiveRunner::Waiting& waiting)
-    : plan_(plan),
+    : plan_(WithSharedThreads(plan)),
       logger_(logger),
       interrupted_(interrupted),
-      pool_(plan.execution, interrupted, logger, caller,
+      pool_(plan_.execution, interrupted, logger, caller,
             plan.lenient ? FrameworkWords::kPassedOn : FrameworkWords::kLogged),
       devices_(logger),
       may_stay_on_device_(OutputsAreOnlyCompared(plan) &&
@@ -90,8 +90,9 @@ LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Log
       may_be_asked_between_(plan.noise_floor || plan.steps.wanted() ||
                             PairErrorBounds(plan.compare).wanted()),
       maps_(InputMaps::Create(plan.inputs.map_words, RunnerNames(plan.runners))),
-      steps_(MakeSteps(plan_.steps, RunnerNames(plan.runners), logger)) {
-  for (const RunnerPlan& runner : plan.runners) {
+      steps_(MakeSteps(plan_.steps, RunnerNames(plan.runners), logger)),
+      places_(plan.runners.size(), RunnerPlace::kAuto) {
+  for (const RunnerPlan& runner : plan_.runners) {
     LiveRunner& added = runners_.emplace_back(runner, waiting);
     if (plan.lenient) added.LeaveOutParts();
     marked_ |= runner.model.edited();
@@ -120,13 +121,15 @@ size_t LiveRuns::CommonIterations() const {
 }
 
 void LiveRuns::Start() {
+  if (lane_count() > 1) logger_.Info(NoteOfSharedThreads(plan_));
   for (size_t i = 0; i < runners_.size(); ++i) StartOne(i);
 }
 
-Result<std::shared_ptr<Worker>> LiveRuns::WorkerFor(const LiveRunner& runner, RunnerPlace place) {
+Result<std::shared_ptr<Worker>> LiveRuns::WorkerFor(const LiveRunner& runner, RunnerPlace place,
+                                                    size_t copy) {
   RunnerPlan plan = runner.plan();
   plan.place = place;
-  return pool_.Get(plan);
+  return pool_.Get(plan, copy);
 }
 
 void LiveRuns::StartOne(size_t index) {
@@ -137,8 +140,12 @@ void LiveRuns::StartOne(size_t index) {
   Result<std::shared_ptr<Worker>> worker = WorkerFor(runners_[index], place);
   if (!worker.ok() && MayMoveToPython(runners_[index])) {
     Result<std::shared_ptr<Worker>> python = WorkerFor(runners_[index], RunnerPlace::kPython);
-    if (python.ok()) worker = std::move(python);
+    if (python.ok()) {
+      worker = std::move(python);
+      place = RunnerPlace::kPython;
+    }
   }
+  places_[index] = place;
   if (worker.ok()) {
     runners_[index].Attach(*std::move(worker), index);
   } else {
@@ -152,7 +159,11 @@ bool LiveRuns::MayMoveToPython(const LiveRunner& runner) const {
 }
 
 void LiveRuns::Fail(LiveRunner& runner, const Status& why) {
-  logger_.Critical(PadName(runner.name()) + " | FAILED: " + why.message() + runner.UnseenWords());
+  Fail(runner, why, runner.UnseenWords());
+}
+
+void LiveRuns::Fail(LiveRunner& runner, const Status& why, const std::string& unseen_words) {
+  logger_.Critical(PadName(runner.name()) + " | FAILED: " + why.message() + unseen_words);
   runner.Fail(why);
 }
 
@@ -177,19 +188,25 @@ Status LiveRuns::Open(size_t index, PythonFeeds python) {
   return PairStates(index);
 }
 
-Status LiveRuns::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) {
-  LiveRunner& runner = runners_[index];
-  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelSource> model,
+Result<LiveRuns::SessionParts> LiveRuns::PrepareSession(const RunnerPlan& runner,
+                                                        const ModelPlan& plan, Logger& logger) {
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const ModelSource> model,
                            ModelSource::Prepare(plan, logger, [this] { return ScriptWorker(); }));
-  VERNIER_ASSIGN_OR_RETURN(
-      const CalibrationFeeds calibration,
-      CalibrationFeeds::Make(plan_, runner.plan(), *model, python_feeds_, logger));
+  VERNIER_ASSIGN_OR_RETURN(CalibrationFeeds calibration,
+                           CalibrationFeeds::Make(plan_, runner, *model, python_feeds_, logger));
   OptionList options = calibration.options();
   if (std::string shapes = ListedFeedShapes(plan_, model->request().inputs);
-      runner.plan().backend == "openvino" && !shapes.empty()) {
+      runner.backend == "openvino" && !shapes.empty()) {
     options.emplace_back("feed_shapes", std::move(shapes));
   }
-  Status status = runner.Open(*model, options, plan_.inputs.found_dims);
+  return SessionParts{std::move(model), std::move(calibration), std::move(options)};
+}
+
+Status LiveRuns::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) {
+  LiveRunner& runner = runners_[index];
+  VERNIER_ASSIGN_OR_RETURN(const SessionParts parts, PrepareSession(runner.plan(), plan, logger));
+  const std::shared_ptr<const ModelSource>& model = parts.model;
+  Status status = runner.Open(*model, parts.options, plan_.inputs.found_dims);
   const bool has_both =
       runner.plan().place == RunnerPlace::kAuto && pool_.HasPluginToo(runner.plan());
   const bool may_try_python = has_both || MayMoveToPython(runner);
@@ -215,6 +232,7 @@ Status LiveRuns::OpenInPython(size_t index, const ModelSource& model,
                   " | the plug-in is not used: " + why_not_plugin.message());
   (void)runner.Close();
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, WorkerFor(runner, RunnerPlace::kPython));
+  places_[index] = RunnerPlace::kPython;
   runner.Attach(std::move(worker), index);
   const Status status = runner.Open(model, {}, plan_.inputs.found_dims);
   if (status.code() != StatusCode::kUnavailable) return status;
@@ -234,10 +252,16 @@ Status LiveRuns::OpenTwin(NoiseFloor& noise) {
 }
 
 void LiveRuns::Close(size_t index) {
+  lanes_.reset();
   LiveRunner& runner = runners_[index];
   // What another one did to the worker that they shared is not this one's failure.
   const bool was_alive = runner.alive() && WhoEndedWorkerOf(runner) == nullptr;
-  const Status status = runner.Close();
+  Status status = runner.Close();
+  for (size_t lane = 1; index + lane * runners_.size() < replicas_.size() + runners_.size();
+       ++lane) {
+    Status closed = ReplicaOf(lane, index).Close();
+    if (status.ok()) status = std::move(closed);
+  }
   const bool interrupted = status.code() == StatusCode::kCancelled;
   if (was_alive && !status.ok() && !interrupted) Fail(runner, status);
 }
@@ -289,6 +313,7 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
 
 Result<TensorMap> LiveRuns::InferAside(size_t index, const TensorMap& feed, int64_t iteration) {
   LiveRunner& runner = runners_[index];
+  if (lanes_) lanes_->Wait();
   VERNIER_TRY(BringBack(index));
   if (!runner.alive()) return runner.failure();
   NoLog unheard;

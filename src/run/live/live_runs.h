@@ -15,9 +15,11 @@
 #include "inputs/coerce_feed.h"
 #include "run/comparison/name_maps.h"
 #include "run/comparison/noise_floor.h"
+#include "run/feeds/calibration_feeds.h"
 #include "run/feeds/feed_stream.h"
 #include "run/feeds/script_feeds.h"
 #include "run/live/feed_blocks.h"
+#include "run/live/inference_lanes.h"
 #include "run/live/live_runner.h"
 #include "run/live/received_bytes.h"
 #include "run/live/worker_pool.h"
@@ -143,6 +145,31 @@ class LiveRuns {
   /// Tells what the framework said meanwhile. What comes of it is as for Infer().
   Result<std::optional<IterationResult>> Settle(size_t index, int64_t iteration, Settling made);
 
+  /// Opens every runner that is open once more in each further worker that the plan gives it; does
+  /// nothing where it has one. Once the sizes of feeds are settled. What fails puts its runner out
+  /// of the run. Errors as Open().
+  Status OpenReplicas();
+
+  /// May iterations be inferred at the same time?
+  bool has_lanes() const { return lanes_.has_value(); }
+  size_t lane_count() const { return static_cast<size_t>(plan_.execution.workers_per_runner); }
+
+  /// One inference in each further worker of a runner, of which nothing is kept. One that fails
+  /// puts the runner out of the run. Errors as Infer().
+  Status WarmReplicas(size_t index, const TensorMap& feed, int64_t iteration);
+
+  /// With lanes: has these runners infer an iteration as soon as its lane is free. Iterations come
+  /// in order. What there is to say of the feed is said by InferInLane().
+  void SendToLane(std::span<const size_t> who, const TensorMap& feed, int64_t iteration);
+
+  /// Waits for what SendToLane() was given for an iteration, whose lane goes on with the next one.
+  /// Before InferInLane() of its runners, and in the order of iterations.
+  void CollectLane(int64_t iteration) { collected_ = lanes_->Collect(iteration); }
+
+  /// What came of it, as Infer() would have given it; where it was not sent, Infer().
+  Result<std::optional<IterationResult>> InferInLane(size_t index, const TensorMap& feed,
+                                                     int64_t iteration);
+
   /// What feeds are made for: the inputs of the first opened runner that says what it takes. Where
   /// none does, those of `shape_words` (--input-shapes), as float32 unless they say another type,
   /// or none if feeds are `supplied` by files or a script. kInvalidArgument otherwise.
@@ -169,6 +196,8 @@ class LiveRuns {
     const TensorBlock& block() const { return own ? *own : *shared; }
   };
   Result<RunnerFeed> FeedFor(LiveRunner& runner, const TensorMap& feed, int64_t iteration);
+  // A feed as the runner takes it; what was changed is noted.
+  Result<CoercedFeed> CoerceAndNote(LiveRunner& runner, const TensorMap& feed);
   void TellInputs(const LiveRunner& runner);
   Result<std::optional<IterationResult>> Finish(size_t index, int64_t iteration,
                                                 Result<IterationResult> result);
@@ -176,7 +205,24 @@ class LiveRuns {
   void TellReceived(const LiveRunner& runner);
   void CheckReceived(const LiveRunner& runner, int64_t iteration);
   void Fail(LiveRunner& runner, const Status& why);
-  Result<std::shared_ptr<Worker>> WorkerFor(const LiveRunner& runner, RunnerPlace place);
+  void Fail(LiveRunner& runner, const Status& why, const std::string& unseen_words);
+  Result<std::shared_ptr<Worker>> WorkerFor(const LiveRunner& runner, RunnerPlace place,
+                                            size_t copy = 0);
+  // What a session is opened with. The model's files and the feeds stay as long as this does.
+  struct SessionParts {
+    std::shared_ptr<const ModelSource> model;
+    CalibrationFeeds calibration;
+    OptionList options;
+  };
+  Result<SessionParts> PrepareSession(const RunnerPlan& runner, const ModelPlan& plan,
+                                      Logger& logger);
+  LiveRunner& ReplicaOf(size_t lane, size_t index) {
+    return lane == 0 ? runners_[index] : replicas_[(lane - 1) * runners_.size() + index];
+  }
+  void StartReplicas();
+  Status OpenReplicasOf(size_t index);
+  void FailReplica(size_t lane, size_t index, const Status& why);
+  bool HoldsResult(size_t index, int64_t iteration) const;
   const LiveRunner* WhoEndedWorkerOf(const LiveRunner& runner) const;
   Status BringBack(size_t index);
   static Result<std::optional<StepStates>> MakeSteps(const StepPlan& plan,
@@ -231,6 +277,13 @@ class LiveRuns {
 
   FeedBlocks blocks_;       // that runners with the same inputs share
   ReceivedBytes received_;  // of them
+
+  std::vector<RunnerPlace> places_;  // where runners were opened
+  std::deque<LiveRunner> replicas_;  // one of each runner for each lane but the first
+  LentMemory lane_memory_;           // for the feeds of lanes
+  bool lends_to_lanes_ = false;
+  std::vector<LaneTask> collected_;
+  std::optional<InferenceLanes> lanes_;  // goes first: it uses runners
 };
 
 /// "{x [dtype=float32, shape=(2, 3)],\n y [...]}": Polygraphy's table of tensors.

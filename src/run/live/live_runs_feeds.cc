@@ -102,6 +102,36 @@ bool LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration
   return block != nullptr && runners_[index].InferAhead(*block);
 }
 
+void LiveRuns::SendToLane(std::span<const size_t> who, const TensorMap& feed, int64_t iteration) {
+  std::shared_ptr<const TensorBlock> shared;
+  std::vector<LaneTask> tasks;
+  NoLog unheard;
+  for (const size_t index : who) {
+    const LiveRunner& runner = runners_[index];
+    if (!runner.alive() || HoldsResult(index, iteration)) continue;
+    const Result<CoercedFeed> coerced = Coerce(runner, feed, unheard);
+    if (!coerced.ok()) continue;
+    LaneTask& task = tasks.emplace_back();
+    task.runner = index;
+    task.replica = &ReplicaOf(lanes_->LaneOf(iteration), index);
+    task.shared = SameTensors(coerced->tensors, feed);
+    if (task.shared) task.feed = shared;
+    if (task.feed != nullptr) continue;
+    LentMemory* const lent = task.shared && lends_to_lanes_ ? &lane_memory_ : nullptr;
+    Result<TensorBlock> block = EncodeTensors(coerced->tensors, lent);
+    if (!block.ok()) {
+      tasks.pop_back();
+      continue;
+    }
+    task.feed = {new TensorBlock(*std::move(block)), [this](const TensorBlock* read) {
+                   if (read->lent != 0) lane_memory_.TakeBack(read->lent);
+                   delete read;
+                 }};
+    if (task.shared) shared = task.feed;
+  }
+  if (!tasks.empty()) lanes_->Add(iteration, std::move(tasks));
+}
+
 Status LiveRuns::CheckMaps() const {
   if (runners_.empty()) return {};
   const bool all_opened = std::ranges::all_of(runners_, &LiveRunner::opened);
@@ -175,10 +205,9 @@ void LiveRuns::TellInputs(const LiveRunner& runner) {
                                        FormatSignature(runner.session().inputs));
 }
 
-Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorMap& feed,
-                                               int64_t iteration) {
+Result<CoercedFeed> LiveRuns::CoerceAndNote(LiveRunner& runner, const TensorMap& feed) {
   MappedFeed mapped;
-  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, logger_, &mapped));
+  VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced, Coerce(runner, feed, logger_, &mapped));
   for (const auto& [input, source] : mapped.mapped) {
     NoteOnce(runner.name() + ": input '" + input + "': is '" + source + "' (--map-inputs)");
   }
@@ -190,6 +219,12 @@ Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorM
     mapped.tensors.clear();
     mapped_.insert_or_assign(runner.name(), std::move(mapped));
   }
+  return coerced;
+}
+
+Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorMap& feed,
+                                               int64_t iteration) {
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, CoerceAndNote(runner, feed));
   RunnerFeed own;
   if (!SameTensors(coerced.tensors, feed)) {
     VERNIER_ASSIGN_OR_RETURN(TensorBlock encoded, EncodeTensors(coerced.tensors));

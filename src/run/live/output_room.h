@@ -16,7 +16,8 @@ namespace vernier {
 uint64_t KnownOutputBytes(const SessionDescription& session, const TensorMap& feed);
 
 /// kMalformed where the known outputs of all runners, which lie beside each other until they are
-/// compared, take more than the memory that is free. Not where outputs may stay on a device.
+/// compared, take more than the memory that is free: those of one iteration, or of as many as are
+/// inferred at the same time. Not where outputs may stay on a device.
 Status CheckOutputRoom(const LiveRuns& live, const TensorMap& feed);
 
 }  // namespace vernier

@@ -22,8 +22,10 @@ bool MayMoveToPython(const RunnerPlan& runner) {
   return runner.backend == "tensorrt" && runner.place == RunnerPlace::kAuto && !named;
 }
 
-Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner) {
-  const std::string key = SharingKey(runner, plan_.use_subprocess || plan_.parallel);
+Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner, size_t copy) {
+  const bool alone = plan_.use_subprocess || plan_.parallel || plan_.workers_per_runner > 1;
+  std::string key = SharingKey(runner, alone);
+  if (copy > 0) key += '\0' + std::to_string(copy);
   std::weak_ptr<Worker>& slot = workers_[key];
   if (std::shared_ptr<Worker> kept = FindKept(key); kept != nullptr) slot = kept;
   // One that died is of no use to anybody, though somebody may hold it still.

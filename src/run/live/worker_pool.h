@@ -1,6 +1,7 @@
 // The workers of a run: one for each framework, or one for each runner with --use-subprocess.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,8 +29,9 @@ class WorkerPool {
       : plan_(plan), caller_(caller), started_(plan, interrupted, logger, caller, words) {}
 
   /// The worker for a runner, started if need be (WorkerSource::StartFor); it loads its framework
-  /// in the meantime. Runners of one backend with the same backend options share one.
-  Result<std::shared_ptr<Worker>> Get(const RunnerPlan& runner);
+  /// in the meantime. Runners of one backend with the same backend options share one, unless the
+  /// plan gives each its own, or several: `copy` counts those of a runner from 0.
+  Result<std::shared_ptr<Worker>> Get(const RunnerPlan& runner, size_t copy = 0);
 
   /// See WorkerSource.
   bool HasPluginToo(const RunnerPlan& runner) { return source().HasPluginToo(runner); }

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "run/comparison/comparison_run.h"
@@ -69,7 +70,11 @@ void DescribeRunners(const LiveRuns& live, const LiveResults& made, RunRecord& r
 void DescribeImages(const RunPlan& plan, const LiveResults& made, RunOutcome& outcome) {
   if (made.feeds == nullptr || made.feeds->images() == nullptr) return;
   const ImageFeeds& images = *made.feeds->images();
-  outcome.record.samples = images.names();
+  std::vector<std::string> samples = images.names();
+  // Those that were read ahead of a turn that never came are no samples of this run.
+  const auto used = static_cast<size_t>(made.feeds_used.value_or(0));
+  if (made.feeds_used && samples.size() > used) samples.resize(used);
+  outcome.record.samples = std::move(samples);
   const std::string skipped = images.NoteOfSkipped();
   if (skipped.empty()) return;
   if (plan.lenient || images.names().empty()) {  // where none could be read, that is the error

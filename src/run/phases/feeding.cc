@@ -57,6 +57,7 @@ Result<bool> RunWarmUps(const LiveSide& side, size_t index, FeedStream& feeds, L
   for (int64_t i = 0; feed && i < count; ++i) {
     VERNIER_ASSIGN_OR_RETURN(const auto ignored, side.runs.Infer(index, *feed, -1 - i));
     if (!ignored) return true;
+    VERNIER_TRY(side.runs.WarmReplicas(index, *feed, -1 - i));
   }
   runner.ForgetLatencies();
   logger.Finish(PadName(runner.name()) + " | Finished " + runs);

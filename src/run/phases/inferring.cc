@@ -9,6 +9,7 @@
 #include "run/live/live_inference.h"
 #include "run/live/output_room.h"
 #include "run/live/tensor_release.h"
+#include "run/phases/feed_queue.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -42,6 +43,8 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
   OutputSavers& savers = *made.savers;
   const LiveInference::Uses uses{side.bounds, savers, run.observer, made.progress.get()};
   LiveInference inference(run.plan, live, uses, run.logger);
+  // One more than are inferred: it waits for the first lane that is free.
+  FeedQueue queue(feeds, inference, live.has_lanes() ? live.lane_count() : 0);
   const LiveRuns::Work meanwhile{[&feeds] { return feeds.Prepare(); },
                                  [&feeds] { feeds.PrepareOneMore(); }};
   TensorRelease released;
@@ -51,14 +54,15 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
     VERNIER_TRY(run.CheckInterrupted());
     released.Wait();
     if (!live.any_alive()) break;
-    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds.Next());
+    VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, queue.Next());
     if (!feed) break;
+    made.feeds_used = i + 1;
     // Not Once: it would keep the text of every iteration.
     const int64_t index = feeds.IndexOf(i);
     run.logger.Info("Streaming iteration " + std::to_string(index) + FormatFeed(*feed));
     VERNIER_TRY(SaveFeed(run, i, *feed, feeds.steps(), savers));
     if (compares) VERNIER_TRY(comparing.comparisons.NoteFeed(index, *feed, feeds.steps()));
-    VERNIER_TRY(CheckOutputRoom(live, *feed));
+    if (!live.has_lanes()) VERNIER_TRY(CheckOutputRoom(live, *feed));
     VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, inference.InferAll(*feed, i, meanwhile));
     ++made.iterations;
     live.ForgetFeed();
@@ -82,6 +86,8 @@ Status Stream(const RunContext& run, const LiveSide& side, const Comparing& comp
   VERNIER_TRY(CheckNames(run.plan, live, comparing.loaded));
   if (!live.any_alive() || live.lacks_needed()) return {};
   VERNIER_TRY(BeginFeeds(run, side, made));
+  VERNIER_TRY(live.OpenReplicas());
+  if (!live.any_alive() || live.lacks_needed()) return {};
   for (size_t i = 0; i < live.size(); ++i) VERNIER_TRY(WarmUp(run, side, i, made));
   return StreamFeeds(run, side, comparing, made);
 }

@@ -276,6 +276,16 @@ TEST_F(ResumedRunTest, SideBySideTooOnlyTheEndsAreInferredAgain) {
   EXPECT_EQ(inferred_.load(), 2 * (4 + 3));
 }
 
+TEST_F(ResumedRunTest, WithSeveralWorkersTooOnlyTheEndsAreInferredAgain) {
+  plan_.execution.workers_per_runner = 2;
+  EXPECT_TRUE(Run({{"a", Model(1)}, {"b", Model(1)}}, 4).ok());
+  EXPECT_EQ(inferred_.load(), 2 * 4);
+  plan_.save.resume = true;
+  EXPECT_TRUE(Run({{"a", Model(1)}, {"b", Model(1)}}, 5).ok());
+  EXPECT_EQ(inferred_.load(), 2 * (4 + 3));
+  EXPECT_EQ((*live_)[0].iterations(), 5);
+}
+
 TEST_F(ResumedRunTest, WhatWasSavedByAnotherModelIsNotResumed) {
   EXPECT_TRUE(Run({{"a", Model(1)}}, 3).ok());
   plan_.save.resume = true;

@@ -1,0 +1,64 @@
+#include "run/live/shared_threads.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "util/counted.h"
+#include "util/thread_pool.h"
+
+namespace vernier {
+namespace {
+
+// The option of a backend's sessions.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kThreadOptions = {
+    {{"onnxruntime", "intra_op_threads"}, {"openvino", "threads"}, {"tensorflow", "threads"}}};
+
+// What PyTorch and NumPy go by.
+constexpr std::string_view kThreadVariable = "OMP_NUM_THREADS=";
+
+size_t WorkersOf(const RunPlan& plan) {
+  return static_cast<size_t>(std::max<int64_t>(1, plan.execution.workers_per_runner));
+}
+
+void SetThreads(RunnerPlan& runner, const std::string& threads) {
+  const auto row = std::ranges::find(kThreadOptions, std::string_view(runner.backend),
+                                     [](const auto& option) { return option.first; });
+  if (row == kThreadOptions.end()) return;
+  const std::string_view name = row->second;
+  const bool given = std::ranges::any_of(runner.session_options,
+                                         [&](const auto& option) { return option.first == name; });
+  if (!given) runner.session_options.emplace_back(name, threads);
+}
+
+}  // namespace
+
+size_t ThreadsOfWorker(size_t processors, size_t workers) {
+  return std::max<size_t>(1, processors / std::max<size_t>(1, workers));
+}
+
+RunPlan WithSharedThreads(RunPlan plan) {
+  const size_t workers = WorkersOf(plan);
+  if (workers == 1) return plan;
+  const std::string threads = std::to_string(ThreadsOfWorker(DefaultThreadCount(), workers));
+  for (RunnerPlan& runner : plan.runners) SetThreads(runner, threads);
+  std::vector<std::string>& environment = plan.execution.environment;
+  const bool given = std::getenv("OMP_NUM_THREADS") != nullptr ||
+                     std::ranges::any_of(environment, [](const std::string& variable) {
+                       return variable.starts_with(kThreadVariable);
+                     });
+  if (!given) environment.push_back(std::string(kThreadVariable) + threads);
+  return plan;
+}
+
+std::string NoteOfSharedThreads(const RunPlan& plan) {
+  const size_t workers = WorkersOf(plan);
+  const size_t processors = DefaultThreadCount();
+  return "--workers-per-runner " + std::to_string(workers) + ": each worker computes with " +
+         Counted(ThreadsOfWorker(processors, workers), "thread") + " of " +
+         Counted(processors, "processor") + ", unless its runner or --env names another number";
+}
+
+}  // namespace vernier

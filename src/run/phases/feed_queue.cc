@@ -1,0 +1,28 @@
+#include "run/phases/feed_queue.h"
+
+#include <utility>
+
+#include "run/live/output_room.h"
+
+namespace vernier {
+
+Result<std::optional<TensorMap>> FeedQueue::Next() {
+  if (ahead_ == 0) return feeds_.Next();
+  while (!ended_ && waiting_.size() <= ahead_) {
+    Result<std::optional<TensorMap>> feed = feeds_.Next();
+    // Once the first is sent, a part of the memory is taken by what is counted here.
+    if (feed.ok() && *feed && read_ == 0) {
+      const Status room = CheckOutputRoom(inference_.runs(), **feed);
+      if (!room.ok()) feed = room;
+    }
+    ended_ = !feed.ok() || !feed->has_value();
+    if (!ended_) inference_.SendAhead(**feed, read_++);
+    waiting_.push_back(std::move(feed));
+  }
+  if (waiting_.empty()) return std::optional<TensorMap>();
+  Result<std::optional<TensorMap>> next = std::move(waiting_.front());
+  waiting_.pop_front();
+  return next;
+}
+
+}  // namespace vernier

@@ -1,0 +1,36 @@
+// Feeds that are read before their turn, for runners that infer several iterations at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "run/feeds/feed_stream.h"
+#include "run/live/live_inference.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+class FeedQueue {
+ public:
+  /// Keeps `ahead` feeds beside the one that is in use, and has them inferred before their turn
+  /// (LiveInference::SendAhead). With 0 it does nothing of its own. Both must outlive it.
+  FeedQueue(FeedStream& feeds, LiveInference& inference, size_t ahead)
+      : feeds_(feeds), inference_(inference), ahead_(ahead) {}
+
+  /// As FeedStream::Next: an error comes in its turn. Where feeds are sent ahead, CheckOutputRoom()
+  /// is called for the first, and its error given.
+  Result<std::optional<TensorMap>> Next();
+
+ private:
+  FeedStream& feeds_;
+  LiveInference& inference_;
+  const size_t ahead_;
+  std::deque<Result<std::optional<TensorMap>>> waiting_;
+  int64_t read_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace vernier

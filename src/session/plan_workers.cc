@@ -1,0 +1,67 @@
+#include "session/plan_workers.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "model/onnx/model_type.h"
+#include "run/live/worker_source.h"
+
+namespace vernier {
+namespace {
+
+struct WorkerConflict {
+  bool given;
+  std::string_view flag;
+  std::string_view why;
+};
+
+Status NoWorkers(const std::string& why) {
+  return InvalidArgument("--workers-per-runner cannot go with " + why);
+}
+
+// Each worker would do this once more.
+Status CheckReplicated(const RunnerPlan& runner) {
+  const std::string name = "runner '" + runner.name + "': ";
+  if (ServedByCaller(runner)) {
+    return NoWorkers(name + "it is an object of the calling program, of which there is one");
+  }
+  if (runner.backend == "tensorrt" && ModelTypeFromName(runner.model.type) != ModelType::kEngine) {
+    return NoWorkers(name + "it would build an engine in every worker: make it first with " +
+                     "`vernier run " + runner.model.path +
+                     " --trt --save-engine FILE`, and give FILE with --model-type engine");
+  }
+  const auto saves = std::ranges::find_if(runner.session_options, [](const auto& option) {
+    return option.first.starts_with("save_") || option.first == "optimized_model";
+  });
+  if (saves == runner.session_options.end()) return {};
+  return NoWorkers(name + "all workers would write '" + saves->second + "'");
+}
+
+}  // namespace
+
+Status CheckWorkers(const RunPlan& plan) {
+  const ExecutionPlan& execution = plan.execution;
+  const int64_t workers = execution.workers_per_runner;
+  if (workers < 1 || workers > kMostWorkersPerRunner) {
+    return InvalidArgument("--workers-per-runner: expected a number from 1 to " +
+                           std::to_string(kMostWorkersPerRunner) + ", got " +
+                           std::to_string(workers));
+  }
+  if (workers == 1) return {};
+  const WorkerConflict conflicts[] = {
+      {plan.runners.empty(), "saved outputs alone", "nothing is inferred"},
+      {plan.steps.wanted(), "--steps", "a state goes from each iteration to the next"},
+      {execution.sequential, "--sequential-runners",
+       "only one runner is to hold memory at a time, and in one process"},
+      {execution.in_process, "--in-process", "a framework can be loaded once into a process"},
+      {execution.parallel, "--parallel",
+       "it lets runners infer side by side, the other iterations: give one of them"}};
+  for (const auto& [given, flag, why] : conflicts) {
+    if (given) return NoWorkers(std::string(flag) + ": " + std::string(why));
+  }
+  for (const RunnerPlan& runner : plan.runners) VERNIER_TRY(CheckReplicated(runner));
+  return {};
+}
+
+}  // namespace vernier

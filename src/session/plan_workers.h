@@ -1,0 +1,13 @@
+// Which plans can have several workers for each runner.
+#pragma once
+
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// kInvalidArgument, naming the setting, for a number of workers that there cannot be, and beside
+/// several of them for whatever needs iterations to be inferred one after another.
+Status CheckWorkers(const RunPlan& plan);
+
+}  // namespace vernier
