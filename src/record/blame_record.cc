@@ -145,6 +145,12 @@ void ListFields(Fields& field, Some<BlameStepRecord> auto& step) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<BlameFlipsRecord> auto& flips) {
+  field("decisions", flips.decisions);
+  field("iterations", flips.iterations);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<BlameRecord> auto& blame) {
   field.Derived("schema_version", [] { return kBlameSchema; });
   field("culprits", blame.culprits);
@@ -161,6 +167,7 @@ void ListFields(Fields& field, Some<BlameRecord> auto& blame) {
   field.Later("quantises_alone", blame.quantises_alone);
   field.Text("within_bounds", blame.within_bounds);
   field.Later("at_step", blame.at_step);
+  field.Later("on_flips", blame.on_flips);
   field("compared", blame.compared);
   field.Later("iterations", blame.iterations);
   field("command", blame.command);

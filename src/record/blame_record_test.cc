@@ -22,6 +22,8 @@ BlameRecord Example() {
   record.resume_key = "key";
   record.within_bounds = "No layer by itself exceeds its error bound, but ...";
   record.at_step = BlameStepRecord{1, 12, "y", 3.5, 40, true, 7, 1};
+  record.on_flips = BlameFlipsRecord{{DecisionRecord()}, {31, 7}};
+  record.on_flips->decisions[0].kind = "top1";
   NonFiniteRecord first;
   first.output = "y";
   first.operands.push_back({"x", {}});
@@ -70,6 +72,20 @@ TEST(BlameRecord, WhatShowedADisturbanceComesBack) {
   const auto read = BlameFromJson(earlier.dump());
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_FALSE(read->disturbance.shown_at);
+}
+
+TEST(BlameRecord, FlipsComeBackAndEarlierRecordsHaveNone) {
+  const auto record = BlameFromJson(ToJson(Example()));
+  ASSERT_TRUE(record.ok()) << record.status().message();
+  ASSERT_TRUE(record->on_flips);
+  EXPECT_EQ(record->on_flips->iterations, (std::vector<int64_t>{31, 7}));
+  ASSERT_EQ(record->on_flips->decisions.size(), 1U);
+  EXPECT_EQ(record->on_flips->decisions[0].kind, "top1");
+  auto earlier = nlohmann::json::parse(ToJson(Example()));
+  earlier.erase("on_flips");
+  const auto read = BlameFromJson(earlier.dump());
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_FALSE(read->on_flips);
 }
 
 TEST(BlameRecord, PairsOfTwoFormatsComeBack) {

@@ -9,6 +9,7 @@ function blameSection() {
           : blame.within_bounds ? 'No layer exceeds its error bound' : 'Nothing is to blame'));
   if (blame.within_bounds) section.append(make('p', {}, blame.within_bounds));
   if (texts.at_step) section.append(make('p', {}, texts.at_step + '.'));
+  if (texts.on_flips) section.append(make('p', {}, texts.on_flips + '.'));
   section.append(make('p', {class: 'hint'}, `${blame.candidate} against ${blame.reference}; errors ` +
       'are multiples of the error bound. The own error is that of a node on the reference\u2019s tensors; ' +
       'the total error includes what it inherited.'));

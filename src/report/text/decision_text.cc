@@ -96,6 +96,21 @@ std::string FormatFlip(const WorstFlip& flip) {
          (sample.detail.empty() ? "" : ": " + VisibleLine(sample.detail));
 }
 
+std::string FormatBlameFlips(const BlameFlipsRecord& flips) {
+  std::string text;
+  for (const DecisionRecord& decision : flips.decisions) {
+    text += (text.empty() ? "" : "; ") + VisibleLine(FormatDecision(decision));
+  }
+  if (flips.iterations.empty()) return "No decision flips: " + text;
+  std::string iterations;
+  for (const int64_t iteration : flips.iterations) {
+    iterations += (iterations.empty() ? "" : ", ") + std::to_string(iteration);
+  }
+  return "The layers are those of " +
+         std::string(flips.iterations.size() == 1 ? "iteration " : "iterations ") + iterations +
+         ", whose decisions flip: " + text;
+}
+
 std::string FormatDecisions(const PairRecord& pair) {
   std::string text;
   for (const DecisionRecord& decision : pair.decisions) {
