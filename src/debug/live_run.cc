@@ -18,6 +18,14 @@ constexpr const char* kWhatToDo =
 // Exit codes that a model's fault does not explain where all runners did their part.
 constexpr int kDataAtFault = 3, kNothingCompared = 4, kNothingSaved = 7;
 
+// What of the decisions was not made; empty: all were, or none was asked for.
+std::string WhyUndecided(const RunRecord& record) {
+  const auto about = std::ranges::find_if(record.faults, [](const std::string& fault) {
+    return fault.find(": --decision ") != std::string::npos;
+  });
+  return about == record.faults.end() ? "" : *about;
+}
+
 bool AllRunnersDidTheirPart(const RunRecord& record) {
   return std::all_of(record.runners.begin(), record.runners.end(),
                      [](const RunnerRecord& runner) { return runner.failure.empty(); });
@@ -29,6 +37,9 @@ Status JudgeByCode(int code, const std::string& reason, const RunRecord& record)
   if (!AllRunnersDidTheirPart(record)) return {};
   if (code == kDataAtFault) return Malformed(text);
   if (code != kNothingCompared) return {};
+  if (const std::string why = WhyUndecided(record); !why.empty()) {
+    return InvalidArgument("the check says nothing of the model: " + why);
+  }
   return InvalidArgument(
       "vernier run could not compare all outputs, so the check says nothing of the model" +
       (reason.empty() ? "" : " (" + reason + ")") + ": " + kWhatToDo);

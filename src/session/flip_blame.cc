@@ -102,11 +102,6 @@ Status CheckFlipBlame(const RunPlan& run) {
         "--on-flips: inputs are at hand only where an iteration is compared as it is made: leave "
         "out --sequential-runners");
   }
-  if (run.decisions.worst_flips < 1) {
-    return InvalidArgument("--on-flips: with --worst-flips " +
-                           std::to_string(run.decisions.worst_flips) +
-                           " no flip is kept that could be searched; give 1 or more");
-  }
   return {};
 }
 

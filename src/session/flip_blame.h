@@ -12,7 +12,7 @@
 namespace vernier {
 
 /// Whether a run of this plan can give a search its flips. kInvalidArgument, naming the flag: no
-/// decision, a side that is saved, steps, runners in turn, no flip that is kept.
+/// decision, a side that is saved, steps, runners in turn.
 Status CheckFlipBlame(const RunPlan& run);
 
 /// As ExecuteBlame, with the inputs of the worst flips in the place of all: both sides run over the
