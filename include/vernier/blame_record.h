@@ -160,6 +160,23 @@ struct BlameStepRecord {
   std::optional<int64_t> first_total_sequence = {};
 };
 
+/// The sample whose margin single layers eat.
+struct BlameMarginSample {
+  std::string output, kind;  ///< of the decision
+  int64_t iteration = 0;
+  int64_t row = 0;
+  double margin = 0;  ///< the reference's, above 0
+};
+
+/// What one layer costs of that: the candidate computes it from the reference's tensors, and the
+/// reference all others.
+struct BlameEatenMargin {
+  std::string node;
+  std::string op_type;
+  double margin = 0;  ///< what is left; below 0: another answer leads by as much
+  double eaten = 0;   ///< the share that is lost; above 1: this layer alone changes the answer
+};
+
 /// The decisions whose flips the layers are of.
 struct BlameFlipsRecord {
   /// Over all iterations that were run; the margins are the first runner's, or those of the runner
@@ -167,6 +184,9 @@ struct BlameFlipsRecord {
   std::vector<DecisionRecord> decisions;
   /// Of these, those that were searched, the worst first; empty: nothing flips.
   std::vector<int64_t> iterations;
+  /// Of the worst flip among them; empty, and its output too: nothing was measured.
+  BlameMarginSample margin_of;
+  std::vector<BlameEatenMargin> margins;  ///< culprits first, then by own error
 };
 
 struct BlameRecord {

@@ -11,6 +11,7 @@
 #include "core/version.h"
 #include "record/gate_text.h"
 #include "run/comparison/no_reports.h"
+#include "session/eaten_margins.h"
 #include "session/run_before_search.h"
 #include "util/counted.h"
 
@@ -138,6 +139,7 @@ BlameOutcome SearchFlips(const BlamePlan& plan, const RunOutcome& ran, Logger& l
   of_flips.failed = ClearFlipsInWords(flips);
   BlameOutcome outcome = ExecuteBlame(of_flips, logger, interrupted);
   outcome.record.on_flips = std::move(flips);
+  MeasureEatenMargins(of_flips, logger, interrupted, outcome.record);
   outcome.faults.mismatch |= !of_flips.failed.empty();
   return outcome;
 }

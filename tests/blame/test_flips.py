@@ -64,6 +64,31 @@ class Flips(Case):
         self.assertEqual((decision["samples"], decision["flips"]), (24, 3))
         self.assertIn("whose decisions flip: top1 of 'y': 21 of 24 samples agree", said)
 
+    def test_the_margin_that_the_layer_eats(self):
+        network("bad.onnx", late=2.0)
+        said, found = self.search("--on-flips", "--decision", "y:top1", code=1)
+        flips = found["on_flips"]
+        of, first = flips["margin_of"], flips["margins"][0]
+        self.assertEqual((of["output"], of["kind"], of["margin"]), ("y", "top1", 3), said)
+        self.assertEqual(of["iteration"], flips["iterations"][0])
+        self.assertEqual(first["node"], found["culprits"][0]["node"])
+        # Doubled, the second class is ahead by x - 3.
+        left = 3 - FLIPPED[of["iteration"]]
+        self.assertAlmostEqual(first["margin"], left, places=5)
+        self.assertAlmostEqual(first["eaten"], (3 - left) / 3, places=5)
+        self.assertIn("Of the margin 3 of top1 of 'y' in iteration", said)
+        self.assertRegex(said, r"\[\w+\] eats 200 %, which leaves -3: another answer")
+
+    def test_a_layer_that_eats_part_of_a_margin(self):
+        # The sample flips by two layers: each alone leaves the answer as it is.
+        np.savez("x.npz", **{"0000000000/x": np.float32([[6, 5.5, 0]])})
+        network("bad.onnx", late=1.4, bias=-2.0)
+        said, found = self.search("--on-flips", "--decision", "top1", code=1)
+        eaten = {one["node"]: one["margin"] for one in found["on_flips"]["margins"]}
+        self.assertAlmostEqual(found["on_flips"]["margin_of"]["margin"], 3.5, places=5)
+        self.assertAlmostEqual(eaten["choose"], 3.5 - 0.4 * 5.5, places=5, msg=said)
+        self.assertAlmostEqual(eaten["lead"], 1.5, places=5, msg=said)
+
     def test_the_largest_margins_come_first_and_four_are_enough(self):
         save_feeds(flipped={i: 6.0 for i in range(10)})
         with np.load("x.npz") as file:

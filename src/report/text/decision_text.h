@@ -37,6 +37,9 @@ std::string FormatFlip(const WorstFlip& flip);
 /// flips, what was decided.
 std::string FormatBlameFlips(const BlameFlipsRecord& flips);
 
+/// What single layers eat of a margin, a line each; empty where that was not measured.
+std::string FormatEatenMargins(const BlameFlipsRecord& flips);
+
 /// A line for each decision, and one for each of its worst flips, up to a few; empty where nothing
 /// was decided.
 std::string FormatDecisions(const PairRecord& pair);
