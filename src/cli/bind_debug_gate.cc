@@ -27,8 +27,8 @@ constexpr std::string_view kForTheRun[] = {"onnxrt_lib",
 constexpr std::string_view kOfGates[] = {"decisions", "max_flip_rate", "max_clear_flips",
                                          "near_tie"};
 
-void AddGiven(const ParsedArgs& args, std::span<const std::string_view> dests,
-              std::vector<std::string>& words) {
+void AddGivenWords(const ParsedArgs& args, std::span<const std::string_view> dests,
+                   std::vector<std::string>& words) {
   for (const GivenOption& given : args.given()) {
     if (given.flag.empty() || std::ranges::find(dests, given.row->dest) == dests.end()) continue;
     words.emplace_back(given.flag);
@@ -73,9 +73,9 @@ Status AddDecisionGate(const ParsedArgs& args, Logger& log, CheckWords& check) {
     }
     if (words.empty()) {
       words.emplace_back("--onnxrt");
-      AddGiven(args, kForTheRun, words);
+      AddGivenWords(args, kForTheRun, words);
     }
-    AddGiven(args, kOfGates, words);
+    AddGivenWords(args, kOfGates, words);
     if (!HasFlag(words, {"--judge"})) words.insert(words.end(), {"--judge", "decisions"});
   }
   VERNIER_TRY(CheckGate(words));
