@@ -97,6 +97,11 @@ Result<TensorMap> RunPart(ProbeSide& side, const OnnxModel& model, const TensorM
   return made;
 }
 
+bool HasOneName(const BlameLayerRecord& layer) {
+  return std::ranges::all_of(
+      layer.outputs, [](const BlameTensorRecord& tensor) { return tensor.candidate_name.empty(); });
+}
+
 // Both sides with their models, and what the reference makes of the feed.
 class MarginBench {
  public:
@@ -119,6 +124,7 @@ class MarginBench {
       if (!fed && std::ranges::find(names, name) == names.end()) names.push_back(name);
     };
     for (const BlameLayerRecord* layer : layers) {
+      if (!HasOneName(*layer)) continue;
       for (const std::string& name : layer->inputs) add(name);
       for (const BlameTensorRecord& tensor : layer->outputs) add(tensor.name);
     }
@@ -183,11 +189,6 @@ Result<double> MarginWith(const MeasuredFlip& measured, const Tensor& expected,
   if (row >= samples.size()) return NotFound("the output has no such sample");
   const DecisionSample& sample = samples[row];
   return sample.flip == Flip::kNone ? sample.second_margin : -sample.second_margin;
-}
-
-bool HasOneName(const BlameLayerRecord& layer) {
-  return std::ranges::all_of(
-      layer.outputs, [](const BlameTensorRecord& tensor) { return tensor.candidate_name.empty(); });
 }
 
 Result<double> MeasureLayer(const MeasuredFlip& measured, const Tensor& expected,

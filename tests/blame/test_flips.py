@@ -160,7 +160,8 @@ class Words(Case):
     def refused(self, *words, command="blame"):
         network("good.onnx")
         network("bad.onnx")
-        ended = subprocess.run([VERNIER, command, *RUNNERS, *words], capture_output=True, text=True)
+        ended = subprocess.run([VERNIER, command, *RUNNERS[:4], *words], capture_output=True,
+                               text=True)
         self.assertEqual(ended.returncode, 2, ended.stdout + ended.stderr)
         return ended.stdout + ended.stderr
 
