@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backend/worker.h"
+#include "record/gate_text.h"
 #include "run/comparison/no_reports.h"
 #include "run/executor.h"
 #include "util/interruption.h"
@@ -24,6 +25,20 @@ std::string WhyUndecided(const RunRecord& record) {
     return fault.find(": --decision ") != std::string::npos;
   });
   return about == record.faults.end() ? "" : *about;
+}
+
+// Where neither side has anything to decide about, every model would pass.
+Status JudgeVacuous(const RunRecord& record) {
+  for (const PairRecord& pair : record.pairs) {
+    if (pair.judged_by == "elements") continue;
+    for (const DecisionRecord& decision : pair.decisions) {
+      if (decision.vacuous.empty()) continue;
+      return InvalidArgument(
+          "the check says nothing of the model: " + DecisionName(decision.kind, decision.output) +
+          " shows nothing: " + decision.vacuous);
+    }
+  }
+  return {};
 }
 
 bool AllRunnersDidTheirPart(const RunRecord& record) {
@@ -148,6 +163,7 @@ Result<LiveRun::Outcome> LiveRun::Run(const RunPlan& plan) {
   outcome.reason = log_->TakeReason();
   outcome.said = log_->TakeSaid();
   outcome.judged = JudgeByCode(outcome.code, outcome.reason, record);
+  if (outcome.judged.ok()) outcome.judged = JudgeVacuous(record);
   if (outcome.judged.ok() && !model_outputs_.empty()) {
     outcome.judged = JudgeByNames(record, model_outputs_);
   }

@@ -77,6 +77,8 @@ class PrecisionDecisions(Case):
                            code=2)
         self.assertIn("the check says nothing of the model", said.out + said.err)
         self.assertIn("--decision y:boxes:yolov8: nothing was decided", said.out + said.err)
+        said = self.search(*inputs, "--decision", "y:threshold=100", "--max-flip-rate", "0", code=2)
+        self.assertIn("shows nothing: no sample of either side has a label", said.out + said.err)
 
     def test_words_that_do_not_fit(self):
         for words, sentence in (
