@@ -27,8 +27,8 @@ class Flips(PageCase):
                         {"node": "layer_4", "op_type": "Relu", "margin": 2.0, "eaten": 0.2}]}
         self.show(record)
         text = self.browser.ask("document.getElementById('blame').textContent")
-        self.assertIn("The layers are those of iterations 31, 7, whose decisions flip: top1 of 'y': "
-                      "397 of 400 samples agree", text)
+        self.assertIn("The layers are those of iterations 31, 7, whose decisions flip: "
+                      "top1 of 'y': 397 of 400 samples agree", text)
         self.assertIn("top1 of 'y' has the margin 2.5 in iteration 31, sample 0.", text)
         self.assertIn("layer_2Conv\u22120.5120", text)
         self.assertEqual(self.browser.problems, [])
