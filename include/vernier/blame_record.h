@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "vernier/decision_record.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"
 
@@ -159,6 +160,35 @@ struct BlameStepRecord {
   std::optional<int64_t> first_total_sequence = {};
 };
 
+/// The sample whose margin single layers eat.
+struct BlameMarginSample {
+  std::string output, kind;  ///< of the decision
+  int64_t iteration = 0;
+  int64_t row = 0;
+  double margin = 0;  ///< the reference's, above 0
+};
+
+/// What one layer costs of that: the candidate computes it from the reference's tensors, and the
+/// reference all others.
+struct BlameEatenMargin {
+  std::string node;
+  std::string op_type;
+  double margin = 0;  ///< what is left; below 0: another answer leads by as much
+  double eaten = 0;   ///< the share that is lost; above 1: this layer alone changes the answer
+};
+
+/// The decisions whose flips the layers are of.
+struct BlameFlipsRecord {
+  /// Over all iterations that were run; the margins are the first runner's, or those of the runner
+  /// that --reference names.
+  std::vector<DecisionRecord> decisions;
+  /// Of these, those that were searched, the worst first; empty: nothing flips.
+  std::vector<int64_t> iterations;
+  /// Of the worst flip among them; empty, and its output too: nothing was measured.
+  BlameMarginSample margin_of;
+  std::vector<BlameEatenMargin> margins;  ///< culprits first, then by own error
+};
+
 struct BlameRecord {
   std::string command;
   std::string version;
@@ -194,8 +224,10 @@ struct BlameRecord {
   /// Where the run before failed its tolerance and there are no culprits: one sentence on that.
   std::string within_bounds;
   std::optional<BlameStepRecord> at_step;  ///< where feeds are sequences of steps
-  std::string error;                       ///< why it was given up; empty: it was not
-  std::string resume_key;                  ///< equal for commands that find the same
+  /// With --on-flips. Then `iteration` of a layer is a place in `on_flips->iterations`.
+  std::optional<BlameFlipsRecord> on_flips;
+  std::string error;       ///< why it was given up; empty: it was not
+  std::string resume_key;  ///< equal for commands that find the same
   std::vector<std::string> notes;
   std::vector<std::pair<std::string, double>> timing;  ///< what took how many seconds
   double seconds = 0;

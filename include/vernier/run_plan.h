@@ -107,6 +107,9 @@ struct BlameOptions {
   std::string save;             ///< --save-blame; empty: not saved, like the next two
   std::string bundle;
   std::string resume;
+  /// --on-flips: the feeds are those of the iterations whose decisions flip worst, a few of them;
+  /// the plan of the run says what is decided.
+  bool on_flips = false;
   /// For --bundle, runner by runner: the words of a command line that run it on another model.
   std::vector<std::string> runner_words;
 
@@ -118,6 +121,7 @@ struct BlameOptions {
     field("save", blame.save);
     field("bundle", blame.bundle);
     field("resume", blame.resume);
+    field("on_flips", blame.on_flips);
     field("runner_words", blame.runner_words);
   }
 };

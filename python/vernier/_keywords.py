@@ -26,7 +26,7 @@ ELSEWHERE = {
 }
 # After a run; of vernier.blame they are options.
 OF_BLAME = frozenset(("blame", "save_blame", "bundle", "max_host_mem", "max_gpu_mem",
-                      "reference"))
+                      "on_flips", "reference"))
 
 # Commands that functions of the package stand for.
 COMMANDS = ("run", "compare", "blame", "profile", "check consistency", "check extremes",

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backend/worker.h"
+#include "record/gate_text.h"
 #include "run/comparison/no_reports.h"
 #include "run/executor.h"
 #include "util/interruption.h"
@@ -18,6 +19,28 @@ constexpr const char* kWhatToDo =
 // Exit codes that a model's fault does not explain where all runners did their part.
 constexpr int kDataAtFault = 3, kNothingCompared = 4, kNothingSaved = 7;
 
+// What of the decisions was not made; empty: all were, or none was asked for.
+std::string WhyUndecided(const RunRecord& record) {
+  const auto about = std::ranges::find_if(record.faults, [](const std::string& fault) {
+    return fault.find(": --decision ") != std::string::npos;
+  });
+  return about == record.faults.end() ? "" : *about;
+}
+
+// Where neither side has anything to decide about, every model would pass.
+Status JudgeVacuous(const RunRecord& record) {
+  for (const PairRecord& pair : record.pairs) {
+    if (pair.judged_by == "elements") continue;
+    for (const DecisionRecord& decision : pair.decisions) {
+      if (decision.vacuous.empty()) continue;
+      return InvalidArgument(
+          "the check says nothing of the model: " + DecisionName(decision.kind, decision.output) +
+          " shows nothing: " + decision.vacuous);
+    }
+  }
+  return {};
+}
+
 bool AllRunnersDidTheirPart(const RunRecord& record) {
   return std::all_of(record.runners.begin(), record.runners.end(),
                      [](const RunnerRecord& runner) { return runner.failure.empty(); });
@@ -29,6 +52,9 @@ Status JudgeByCode(int code, const std::string& reason, const RunRecord& record)
   if (!AllRunnersDidTheirPart(record)) return {};
   if (code == kDataAtFault) return Malformed(text);
   if (code != kNothingCompared) return {};
+  if (const std::string why = WhyUndecided(record); !why.empty()) {
+    return InvalidArgument("the check says nothing of the model: " + why);
+  }
   return InvalidArgument(
       "vernier run could not compare all outputs, so the check says nothing of the model" +
       (reason.empty() ? "" : " (" + reason + ")") + ": " + kWhatToDo);
@@ -137,6 +163,7 @@ Result<LiveRun::Outcome> LiveRun::Run(const RunPlan& plan) {
   outcome.reason = log_->TakeReason();
   outcome.said = log_->TakeSaid();
   outcome.judged = JudgeByCode(outcome.code, outcome.reason, record);
+  if (outcome.judged.ok()) outcome.judged = JudgeVacuous(record);
   if (outcome.judged.ok() && !model_outputs_.empty()) {
     outcome.judged = JudgeByNames(record, model_outputs_);
   }

@@ -1,13 +1,18 @@
 #include "debug/reference_run.h"
 
 #include <algorithm>
+#include <ctime>
 #include <initializer_list>
 #include <string_view>
 
 #include "debug/check_command.h"
+#include "record/runner_name.h"
+#include "util/no_log.h"
 
 namespace vernier {
 namespace {
+
+constexpr std::string_view kReferenceLabel = "reference";
 
 bool HasAny(const std::vector<std::string>& words, std::initializer_list<std::string_view> flags) {
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
@@ -15,6 +20,19 @@ bool HasAny(const std::vector<std::string>& words, std::initializer_list<std::st
       return word == flag || word.starts_with(std::string(flag) + "=");
     });
   });
+}
+
+// "reference:onnxrt-runner-N0" where the check is about decisions: their margins are those of the
+// first of a pair, and in the words of a run files come last. Empty: the pair stays as it is.
+std::string PairForDecisions(const std::vector<std::string>& options, const CheckCommand& check,
+                             const std::vector<std::string>& words) {
+  if (!HasAny(options, {"--decision"}) || HasAny(options, {"--pairs"})) return "";
+  NoLog silence;
+  const Result<RunPlan> plan = check.reader().read(words, std::time(nullptr), silence);
+  if (!plan.ok() || plan->runners.size() != 1) return "";
+  const std::string label = WithoutTime(plan->runners.front().name);
+  const bool plain = label.find_first_of(":,") == std::string::npos && label != kReferenceLabel;
+  return plain ? std::string(kReferenceLabel) + ":" + label : "";
 }
 
 Status RunReference(std::vector<std::string> words, const CheckCommand& check,
@@ -46,12 +64,18 @@ Result<ReferenceRun> ReferenceRun::Make(const std::string& model, CheckCommand& 
   std::vector<std::string> words = {model};
   const std::vector<std::string> alone = check.reader().without_comparison(options);
   words.insert(words.end(), alone.begin(), alone.end());
+  const std::string pair = PairForDecisions(options, check, words);
   words.insert(words.end(), {"--save-outputs", outputs});
   const bool fed = HasAny(options, {"--load-inputs", "--load-input-data"});
   if (!fed) words.insert(words.end(), {"--save-inputs", inputs});
   VERNIER_TRY(RunReference(std::move(words), check, change).Annotate("the unchanged model"));
   if (!fed) check.AddRunOptions({"--load-inputs", inputs});
-  check.AddRunOptions({"--load-outputs", outputs});
+  if (pair.empty()) {
+    check.AddRunOptions({"--load-outputs", outputs});
+  } else {
+    check.AddRunOptions(
+        {"--load-outputs", std::string(kReferenceLabel) + "=" + outputs, "--pairs", pair});
+  }
   return ReferenceRun(std::move(folder));
 }
 

@@ -145,6 +145,31 @@ void ListFields(Fields& field, Some<BlameStepRecord> auto& step) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<BlameMarginSample> auto& sample) {
+  field("output", sample.output);
+  field("kind", sample.kind);
+  field("iteration", sample.iteration);
+  field("row", sample.row);
+  field("margin", sample.margin);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<BlameEatenMargin> auto& layer) {
+  field("node", layer.node);
+  field("op_type", layer.op_type);
+  field("margin", layer.margin);
+  field("eaten", layer.eaten);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<BlameFlipsRecord> auto& flips) {
+  field("decisions", flips.decisions);
+  field("iterations", flips.iterations);
+  field("margin_of", flips.margin_of);
+  field("margins", flips.margins);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<BlameRecord> auto& blame) {
   field.Derived("schema_version", [] { return kBlameSchema; });
   field("culprits", blame.culprits);
@@ -161,6 +186,7 @@ void ListFields(Fields& field, Some<BlameRecord> auto& blame) {
   field.Later("quantises_alone", blame.quantises_alone);
   field.Text("within_bounds", blame.within_bounds);
   field.Later("at_step", blame.at_step);
+  field.Later("on_flips", blame.on_flips);
   field("compared", blame.compared);
   field.Later("iterations", blame.iterations);
   field("command", blame.command);

@@ -22,6 +22,9 @@ BlameRecord Example() {
   record.resume_key = "key";
   record.within_bounds = "No layer by itself exceeds its error bound, but ...";
   record.at_step = BlameStepRecord{1, 12, "y", 3.5, 40, true, 7, 1};
+  record.on_flips = BlameFlipsRecord{
+      {DecisionRecord()}, {31, 7}, {"y", "top1", 31, 2, 0.5}, {{"conv1", "Conv", -0.25, 1.5}}};
+  record.on_flips->decisions[0].kind = "top1";
   NonFiniteRecord first;
   first.output = "y";
   first.operands.push_back({"x", {}});
@@ -70,6 +73,23 @@ TEST(BlameRecord, WhatShowedADisturbanceComesBack) {
   const auto read = BlameFromJson(earlier.dump());
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_FALSE(read->disturbance.shown_at);
+}
+
+TEST(BlameRecord, FlipsComeBackAndEarlierRecordsHaveNone) {
+  const auto record = BlameFromJson(ToJson(Example()));
+  ASSERT_TRUE(record.ok()) << record.status().message();
+  ASSERT_TRUE(record->on_flips);
+  EXPECT_EQ(record->on_flips->iterations, (std::vector<int64_t>{31, 7}));
+  ASSERT_EQ(record->on_flips->decisions.size(), 1U);
+  EXPECT_EQ(record->on_flips->decisions[0].kind, "top1");
+  EXPECT_EQ(record->on_flips->margin_of.margin, 0.5);
+  ASSERT_EQ(record->on_flips->margins.size(), 1U);
+  EXPECT_EQ(record->on_flips->margins[0].eaten, 1.5);
+  auto earlier = nlohmann::json::parse(ToJson(Example()));
+  earlier.erase("on_flips");
+  const auto read = BlameFromJson(earlier.dump());
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_FALSE(read->on_flips);
 }
 
 TEST(BlameRecord, PairsOfTwoFormatsComeBack) {

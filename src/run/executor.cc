@@ -69,6 +69,13 @@ void JudgeEnd(const RunContext& run, size_t live_sides, const LiveResults& made,
   ReportFailure(run, intact, made, ending);
 }
 
+// For a file, and for a search that follows.
+Status KeepFlips(const ComparisonRun& comparisons, RunOutcome& outcome) {
+  VERNIER_TRY(comparisons.SaveFlips(outcome.record));
+  VERNIER_ASSIGN_OR_RETURN(outcome.flips, comparisons.FlipsToSearch(outcome.record));
+  return {};
+}
+
 // The run, once its sides are known.
 void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEnding& ending) {
   const RunPlan& plan = run.plan;
@@ -105,7 +112,7 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
   JudgeEnd(run, live.size(), made, comparing, ending);
   FinishLive(run, live, made, comparing.rows, ending);
   FinishPairs(live, made, comparing, pairs, ending);
-  const Status flips = comparisons.SaveFlips(ending.outcome.record);
+  const Status flips = KeepFlips(comparisons, ending.outcome);
   if (!flips.ok()) ReportFailure(run, flips, made, ending);
   if (parts.shard != nullptr) PublishShard(run, live, made, comparing, ending);
   if (!plan.validate || made.spill == nullptr || ending.aborted) return;

@@ -6,6 +6,7 @@
 #include "run/exit_code.h"
 #include "run/live/caller_objects.h"
 #include "run/run_observer.h"
+#include "run/saved/flip_feeds.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
@@ -15,6 +16,7 @@ namespace vernier {
 struct RunOutcome {
   RunRecord record;
   RunFaults faults;
+  FlipInputs flips = {};  ///< with --on-flips: those to search with, the worst first
 };
 
 /// Runs the plan to its end, whatever happens on the way: a runner that fails leaves the others

@@ -12,6 +12,7 @@
 #include "run/comparison/decision_run.h"
 #include "run/engine/shared_timings.h"
 #include "run/runner/model_graph.h"
+#include "session/flip_blame.h"
 #include "session/step_blame.h"
 #include "util/atomic_file.h"
 #include "util/number_text.h"
@@ -118,17 +119,42 @@ std::string OnlyBlamed(const BlamePlan& plan, const BlameRecord& blame) {
          ") is over its error bound, although the outputs match";
 }
 
+// Saves what a search found, and writes the plan's reports.
+BlameOutcome FinishBlame(const BlamePlan& plan, const SessionContext& context,
+                         BlameOutcome outcome) {
+  BlameRecord& record = outcome.record;
+  record.exit_code = ExitCode(outcome.faults, context.as_polygraphy);
+  if (!plan.save.empty()) {
+    Note(WriteFileAtomically(plan.save, ToJson(record)), context.logger, outcome.faults);
+  }
+  if (context.blamed) context.blamed(record);
+  if (!plan.run.save.reports.empty()) {
+    RunRecord page = RecordOf(record);
+    page.origin = context.origin;
+    if (plan.run.save.WantsPage()) page.graph = FindModelGraph(plan.run);
+    WriteReports(plan.run.save, page, context.logger, outcome.faults);
+  }
+  record.exit_code = ExitCode(outcome.faults, context.as_polygraphy);
+  return outcome;
+}
+
+// With --on-flips the run has the inputs to search with already.
+BlameOutcome BlameRun(const BlamePlan& plan, const SessionContext& context, const RunOutcome& ran) {
+  if (!plan.on_flips) return CarryOutBlame(plan, context);
+  return FinishBlame(plan, context, SearchFlips(plan, ran, context.logger, context.interrupted));
+}
+
 void BlameAfterwards(const RunPlan& run, const SessionContext& context, RunOutcome& outcome) {
   BlamePlan plan{*run.blame, run, {}, {}};
   // Reports cover both, and are written last.
   plan.run.save.reports.clear();
   plan.charts = run.save.WantsPage();
   plan.failed = FurthestOut(outcome.record, run.compare);
-  BlameOutcome blame = CarryOutBlame(plan, context);
+  BlameOutcome blame = BlameRun(plan, context, outcome);
   if (std::string why = OnlyBlamed(plan, blame.record); !why.empty() && !outcome.faults.mismatch) {
     outcome.record.rejections.push_back(std::move(why));
   }
-  if (!blame.record.layers.empty()) {
+  if (!blame.record.layers.empty() || blame.record.on_flips) {
     outcome.record.blame = std::make_shared<const BlameRecord>(std::move(blame.record));
   }
   // Layers are found by their elements.
@@ -166,22 +192,10 @@ RunOutcome CarryOutRun(const RunPlan& given, const SessionContext& context) {
 }
 
 BlameOutcome CarryOutBlame(const BlamePlan& plan, const SessionContext& context) {
-  const auto execute = plan.run.steps.wanted() ? ExecuteStepBlame : ExecuteBlame;
-  BlameOutcome outcome = execute(plan, context.logger, context.interrupted);
-  BlameRecord& record = outcome.record;
-  record.exit_code = ExitCode(outcome.faults, context.as_polygraphy);
-  if (!plan.save.empty()) {
-    Note(WriteFileAtomically(plan.save, ToJson(record)), context.logger, outcome.faults);
-  }
-  if (context.blamed) context.blamed(record);
-  if (!plan.run.save.reports.empty()) {
-    RunRecord page = RecordOf(record);
-    page.origin = context.origin;
-    if (plan.run.save.WantsPage()) page.graph = FindModelGraph(plan.run);
-    WriteReports(plan.run.save, page, context.logger, outcome.faults);
-  }
-  record.exit_code = ExitCode(outcome.faults, context.as_polygraphy);
-  return outcome;
+  const auto execute = plan.on_flips             ? ExecuteFlipBlame
+                       : plan.run.steps.wanted() ? ExecuteStepBlame
+                                                 : ExecuteBlame;
+  return FinishBlame(plan, context, execute(plan, context.logger, context.interrupted));
 }
 
 RunOutcome CarryOutProfile(const RunPlan& plan, ProfileOptions options,

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "blame/probe/quiet_logger.h"
-#include "core/version.h"
 #include "run/comparison/no_reports.h"
 #include "run/executor.h"
 #include "run/steps/step_timeline.h"
+#include "session/run_before_search.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -122,16 +122,6 @@ RunPlan StepsOf(const BlamePlan& plan, StateSource state) {
   return run;
 }
 
-// A status that is none of the comparison.
-Status WhyEnded(const RunOutcome& ran) {
-  if (ran.faults.signal != 0) return Cancelled("interrupted");
-  if (!ran.record.error.empty()) return InvalidArgument(ran.record.error);
-  for (const RunnerRecord& runner : ran.record.runners) {
-    if (!runner.failure.empty()) return BackendError(runner.name + " failed: " + runner.failure);
-  }
-  return {};
-}
-
 BlameStepRecord Describe(const StepWatch& own, const StepWatch& total, const StepsRecord& steps) {
   StepTimeline timeline;
   for (size_t i = 0; i < steps.lengths.size(); ++i) {
@@ -161,19 +151,6 @@ std::string FailureOf(const BlameStepRecord& step) {
          std::to_string(step.sequence);
 }
 
-BlameOutcome EndedBy(const BlamePlan& plan, const RunOutcome& ran, const Status& why,
-                     Logger& logger) {
-  if (why.code() != StatusCode::kCancelled) logger.Critical(why.message());
-  BlameOutcome outcome;
-  outcome.record.command = plan.run.command;
-  outcome.record.version = kVersion;
-  outcome.record.error = why.message();
-  outcome.faults = ran.faults;
-  outcome.faults.mismatch = false;
-  if (!outcome.faults.any()) outcome.faults.Add(why);
-  return outcome;
-}
-
 }  // namespace
 
 BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
@@ -185,12 +162,12 @@ BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
   logger.Start("Running all steps, each side with its own state");
   StepWatch total(-1);
   RunOutcome ran = ExecuteRun(StepsOf(plan, StateSource::kOwn), quiet, total, interrupted);
-  if (const Status why = WhyEnded(ran); !why.ok()) return EndedBy(plan, ran, why, logger);
+  if (const Status why = WhyNoSearch(ran); !why.ok()) return EndedBy(plan, ran, why, logger);
   const RunRecord with_own = std::move(ran.record);
   logger.Start("Running all steps with the state of " + plan.run.runners.front().name);
   StepWatch own(total.first().iteration);
   ran = ExecuteRun(StepsOf(plan, StateSource::kReference), quiet, own, interrupted);
-  if (const Status why = WhyEnded(ran); !why.ok()) return EndedBy(plan, ran, why, logger);
+  if (const Status why = WhyNoSearch(ran); !why.ok()) return EndedBy(plan, ran, why, logger);
   if (own.FeedOf(own.chosen()).empty() || !with_own.steps) {
     return EndedBy(plan, ran, Malformed("--steps: no step could be compared"), logger);
   }

@@ -17,6 +17,7 @@
 #include "run/comparison/name_maps.h"
 #include "run/saved/row_writer.h"
 #include "run/steps/step_words.h"
+#include "session/flip_blame.h"
 #include "session/plan_files.h"
 #include "session/plan_numbers.h"
 #include "session/plan_shard.h"
@@ -336,6 +337,7 @@ Status ValidatePlan(const RunPlan& plan) {
   VERNIER_TRY(CheckMaps(plan));
   VERNIER_TRY(CheckSteps(plan));
   VERNIER_TRY(CheckDims(plan));
+  if (plan.blame && plan.blame->on_flips) VERNIER_TRY(CheckFlipBlame(plan));
   if (plan.blame) VERNIER_TRY(CheckSides(plan, plan.blame->reference));
   return CheckAverageOptions(plan.compare);
 }

@@ -15,6 +15,10 @@ Result<BlamePlan> Bind(const ParsedArgs& args, const Invocation& invocation, Log
   BlamePlan plan;
   VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
   VERNIER_ASSIGN_OR_RETURN(static_cast<BlameOptions&>(plan), BindBlame(args, plan.run));
+  if (args.Has("decisions") && !plan.on_flips) {
+    return InvalidArgument(
+        "--decision has no effect without --on-flips: add that, or leave --decision out");
+  }
   plan.charts = plan.run.save.WantsPage();
   return plan;
 }
@@ -62,15 +66,27 @@ constexpr CommandSpec kBlameCommand = {
     .options =
         [] {
           return OptionTable(
-              {GeneralGroup(), LoggingGroup(),
+              {GeneralGroup(),
+               LoggingGroup(),
                Only(RunnerGroup(), {"runners", "torch_lib", "torch_in", "torch_outputs",
                                     "allow_pickle", "identity_device", "reference"}),
-               ModelGroup(), OnnxLoadGroup(), OnnxRuntimeGroup(), OpenVinoGroup(),
-               TensorRtConfigGroup(), TensorRtShortFormGroup(), TensorRtLoadGroup(),
-               TensorRtRunGroup(), DataLoaderGroup(),
+               ModelGroup(),
+               OnnxLoadGroup(),
+               OnnxRuntimeGroup(),
+               OpenVinoGroup(),
+               TensorRtConfigGroup(),
+               TensorRtShortFormGroup(),
+               TensorRtLoadGroup(),
+               TensorRtRunGroup(),
+               DataLoaderGroup(),
                Only(StepGroup(), {"steps", "feed_back", "initial_state", "step_slice", "advance"}),
-               Only(ComparisonGroup(), {"load_outputs_paths"}), MapGroup(), WorkerGroup(),
-               BlameGroup(), BlameAloneGroup(), Only(ReportGroup(), {"reports"})});
+               Only(ComparisonGroup(), {"load_outputs_paths"}),
+               Only(DecisionGroup(), {"decisions", "near_tie", "worst_flips"}),
+               MapGroup(),
+               WorkerGroup(),
+               BlameGroup(),
+               BlameAloneGroup(),
+               Only(ReportGroup(), {"reports"})});
         },
     .run = BlameCommand,
 };

@@ -41,7 +41,8 @@ SessionContext ContextOf(const ParsedArgs& args, const OptionTable& table,
 }
 
 void ShowBlame(const BlameRecord& record, ConsoleLog& log) {
-  if (!record.layers.empty()) log.Plain(FormatBlame(record, log.Enabled(Severity::kVerbose)));
+  const bool shows = !record.layers.empty() || record.on_flips;
+  if (shows) log.Plain(FormatBlame(record, log.Enabled(Severity::kVerbose)));
 }
 
 void TellWorkflow(const RunRecord& record, ConsoleLog& log) {

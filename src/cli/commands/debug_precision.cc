@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cli/bind_debug.h"
+#include "cli/bind_debug_gate.h"
 #include "cli/bind_inference.h"
 #include "cli/bind_model.h"
 #include "cli/bind_onnx_save.h"
@@ -102,6 +103,7 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
   const auto work = [&](const ParsedArgs& args, ConsoleLog& log) -> Status {
     VERNIER_TRY(MostChecks(args).status());
     if (!invocation.as_peer) VERNIER_TRY(CheckFileConflicts(args, "output"));
+    VERNIER_TRY(AddDecisionGate(args, log, check));
     const std::atomic<int>& interrupted = WatchSignals();
     VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
     if (args.Has("do_shape_inference")) VERNIER_TRY(InferShapesAsAsked(args, surgery.model(), log));
@@ -125,20 +127,24 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
 constexpr CommandSpec kDebugPrecisionCommand = {
     .name = "debug precision",
     .section = CommandSection::kCause,
-    .operands = "model_file [-o FILE] [options ...] --check COMMAND ... | -- RUN OPTIONS",
+    .operands =
+        "model_file [-o FILE] [options ...] --check COMMAND ... | -- RUN OPTIONS |"
+        " --decision KIND GATE",
     .summary = "find the nodes of an ONNX model that must stay float32 in a float16 model",
     .about =
         "Write the model in float16 with casts around some nodes and check it, until none of the"
         " nodes left in float32 can be lowered. The types are stored in the model itself, so the"
         " result applies to every framework and every TensorRT version. With RUN OPTIONS the check"
-        " is vernier run, and the reference is what the unchanged model computes with them.",
+        " is vernier run, and the reference is what the unchanged model computes with them. With"
+        " --decision and a gate the nodes are those without which too many decisions change.",
     .options =
         [] {
-          return OptionTable({GeneralGroup(), LoggingGroup(), ModelAndShapeOptions(),
-                              DebugPrecisionGroup(), DebugJobGroup(), DebugCheckGroup(),
-                              DebugArtifactGroup(), OneRunInputOptions(),
-                              Only(OnnxRuntimeGroup(), {"onnxrt_lib"}), OnnxShapeInferenceGroup(),
-                              StrictlyLoadedModelOptions(), SavedModelOptions(), EngineOptions()});
+          return OptionTable(
+              {GeneralGroup(), LoggingGroup(), ModelAndShapeOptions(), DebugPrecisionGroup(),
+               Only(DecisionGroup(), {"decisions", "max_flip_rate", "max_clear_flips", "near_tie"}),
+               DebugJobGroup(), DebugCheckGroup(), DebugArtifactGroup(), OneRunInputOptions(),
+               Only(OnnxRuntimeGroup(), {"onnxrt_lib"}), OnnxShapeInferenceGroup(),
+               StrictlyLoadedModelOptions(), SavedModelOptions(), EngineOptions()});
         },
     .run = DebugPrecisionCommand,
 };

@@ -9,10 +9,12 @@ function blameSection() {
           : blame.within_bounds ? 'No layer exceeds its error bound' : 'Nothing is to blame'));
   if (blame.within_bounds) section.append(make('p', {}, blame.within_bounds));
   if (texts.at_step) section.append(make('p', {}, texts.at_step + '.'));
+  if (texts.on_flips) section.append(make('p', {}, texts.on_flips + '.'));
   section.append(make('p', {class: 'hint'}, `${blame.candidate} against ${blame.reference}; errors ` +
       'are multiples of the error bound. The own error is that of a node on the reference\u2019s tensors; ' +
       'the total error includes what it inherited.'));
   if (culprits.length) section.append(culpritTable(culprits));
+  if (blame.on_flips && blame.on_flips.margins) section.append(...eatenParts(blame.on_flips));
   if (blame.first_nonfinite) section.append(...nonFiniteParts(blame.first_nonfinite));
   if (blame.disturbance) section.append(...disturbanceParts(blame.disturbance));
   if (blame.fused_away) {
@@ -44,6 +46,19 @@ function culpritTable(culprits) {
       show(number(c.total_error)), c.why || ''];
   });
   return plainTable(columns, rows, 'What is to blame, the worst first');
+}
+
+function eatenParts(flips) {
+  const of = flips.margin_of || {};
+  const columns = [{title: 'layer', words: true}, {title: 'operator'},
+    {title: 'margin left', number: true}, {title: '% eaten', number: true}];
+  const rows = flips.margins.map((layer) => [layer.node || '', layer.op_type || '',
+    show(number(layer.margin || 0)), show(100 * number(layer.eaten || 0))]);
+  return [make('h3', {}, 'Margins eaten'),
+    make('p', {}, `${of.kind} of '${of.output}' has the margin ${show(number(of.margin))} in iteration ` +
+        `${of.iteration || 0}, sample ${of.row || 0}. What is left of it if the candidate computes one ` +
+        'layer alone and the reference all others; below 0 it is another answer:'),
+    plainTable(columns, rows, 'What single layers cost of a margin')];
 }
 
 function nonFiniteParts(found) {

@@ -8,6 +8,7 @@
 #include "io/bytes/byte_sink.h"
 #include "io/json/json_writer.h"
 #include "record/page_json.h"
+#include "report/text/decision_text.h"
 #include "report/text/next_step.h"
 #include "report/text/run_summary.h"
 #include "report/text/step_text.h"
@@ -112,6 +113,9 @@ std::string MakeTexts(const RunRecord& record) {
   AddText(json, "command", origin.words.empty() ? record.command : JoinForShell(origin.words));
   if (record.blame != nullptr && record.blame->at_step) {
     AddText(json, "at_step", FormatBlameStep(*record.blame->at_step));
+  }
+  if (record.blame != nullptr && record.blame->on_flips) {
+    AddText(json, "on_flips", FormatBlameFlips(*record.blame->on_flips));
   }
   AddMetrics(json);
   const OwnErrors own = OwnErrorsOf(record);

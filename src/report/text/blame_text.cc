@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "record/side_names.h"
+#include "report/text/decision_text.h"
 #include "report/text/step_text.h"
 #include "report/text/text_table.h"
 #include "util/counted.h"
@@ -194,12 +195,16 @@ std::string FormatBlame(const BlameRecord& given, bool all_layers) {
   const BlameRecord record = WithSideNames(given, NameStyle::kShort);
   std::string text =
       "Blame: " + VisibleLine(record.candidate + " against " + record.reference) + ", " +
-      Counted(record.compared, "tensor") + " of " + Counted(record.layers.size(), "layer") +
+      (record.layers.empty()
+           ? std::string("no layer")
+           : Counted(record.compared, "tensor") + " of " + Counted(record.layers.size(), "layer")) +
       " compared" + Covered(record) +
       (record.iterations > 1 ? ", the worst of " + Counted(record.iterations, "iteration") : "") +
       "\n";
   if (record.at_step) text += VisibleLine(FormatBlameStep(*record.at_step)) + "\n";
+  if (record.on_flips) text += FormatBlameFlips(*record.on_flips) + "\n";
   text += Culprits(record);
+  if (record.on_flips) text += FormatEatenMargins(*record.on_flips);
   text += Ranking(record, all_layers);
   if (!record.first_divergence.empty()) {
     text += "First divergence: " + VisibleLine(record.first_divergence) + "\n";

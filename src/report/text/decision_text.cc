@@ -96,6 +96,38 @@ std::string FormatFlip(const WorstFlip& flip) {
          (sample.detail.empty() ? "" : ": " + VisibleLine(sample.detail));
 }
 
+std::string FormatBlameFlips(const BlameFlipsRecord& flips) {
+  std::string text;
+  for (const DecisionRecord& decision : flips.decisions) {
+    text += (text.empty() ? "" : "; ") + VisibleLine(FormatDecision(decision));
+  }
+  if (text.empty()) return "Nothing was decided";
+  if (flips.iterations.empty()) return "No decision flips: " + text;
+  std::string iterations;
+  for (const int64_t iteration : flips.iterations) {
+    iterations += (iterations.empty() ? "" : ", ") + std::to_string(iteration);
+  }
+  return "The layers are those of " +
+         std::string(flips.iterations.size() == 1 ? "iteration " : "iterations ") + iterations +
+         ", whose decisions flip: " + text;
+}
+
+std::string FormatEatenMargins(const BlameFlipsRecord& flips) {
+  if (flips.margins.empty()) return "";
+  const BlameMarginSample& of = flips.margin_of;
+  std::string text = "Of the margin " + FormatG(of.margin, 3) + " of " +
+                     VisibleLine(DecisionName(of.kind, of.output)) + " in iteration " +
+                     std::to_string(of.iteration) + ", sample " + std::to_string(of.row) +
+                     ", one layer of the candidate alone\n";
+  for (const BlameEatenMargin& layer : flips.margins) {
+    text += "    " + VisibleLine(layer.node + " [" + layer.op_type) + "] " +
+            (layer.eaten < 0 ? "adds " : "eats ") + InPercent(std::fabs(layer.eaten)) +
+            " %, which leaves " + FormatG(layer.margin, 3) +
+            (layer.margin < 0 ? ": another answer" : "") + "\n";
+  }
+  return text;
+}
+
 std::string FormatDecisions(const PairRecord& pair) {
   std::string text;
   for (const DecisionRecord& decision : pair.decisions) {

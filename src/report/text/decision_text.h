@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "vernier/blame_record.h"
 #include "vernier/run_record.h"
 
 namespace vernier {
@@ -31,6 +32,13 @@ std::string FormatDecision(const DecisionRecord& decision,
 
 /// "iteration 12, sample 0: '281' by 0.34 against '282' by 0.11, clear".
 std::string FormatFlip(const WorstFlip& flip);
+
+/// Which flips the layers of a search are of: one sentence, without a full stop. Where nothing
+/// flips, what was decided.
+std::string FormatBlameFlips(const BlameFlipsRecord& flips);
+
+/// What single layers eat of a margin, a line each; empty where that was not measured.
+std::string FormatEatenMargins(const BlameFlipsRecord& flips);
 
 /// A line for each decision, and one for each of its worst flips, up to a few; empty where nothing
 /// was decided.

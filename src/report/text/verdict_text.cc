@@ -191,10 +191,24 @@ VerdictText WithDecisions(const RunRecord& record, VerdictText elements) {
   return verdict;
 }
 
+// All was decided, and no layer had to be looked at.
+bool NothingFlipped(const BlameRecord& blame) {
+  return blame.on_flips && blame.on_flips->iterations.empty() && blame.error.empty();
+}
+
+VerdictText NothingFlipsVerdict(const BlameFlipsRecord& flips) {
+  const bool vacuous = std::ranges::any_of(
+      flips.decisions, [](const DecisionRecord& decision) { return !decision.vacuous.empty(); });
+  std::string sentence = "No decision flips, so nothing is to blame";
+  if (vacuous) AddReservation(sentence, "that shows nothing");
+  return {Outcome::kMatched, sentence + ".", vacuous};
+}
+
 VerdictText BlameVerdict(const BlameRecord& blame) {
   const BlameCoverage coverage = CoverageOf(blame);
   const bool empty = !blame.layers.empty() && coverage.elements == 0;
-  if (blame.culprits.empty() && (blame.compared == 0 || empty)) {
+  if (NothingFlipped(blame)) return NothingFlipsVerdict(*blame.on_flips);
+  if (blame.culprits.empty() && !blame.on_flips && (blame.compared == 0 || empty)) {
     return {Outcome::kIncomplete, "Nothing was compared."};
   }
   if (blame.culprits.empty() && !blame.error.empty()) {

@@ -92,6 +92,19 @@ TEST(DecideVerdict, BlameThatCouldNotLookAtAnOutputIsNoAcquittal) {
   EXPECT_THAT(DecideVerdict(record).sentence, Not(HasSubstr("Nothing is to blame")));
 }
 
+TEST(DecideVerdict, BlameOnFlipsLooksAtNoLayerWhereNothingFlips) {
+  RunRecord record;
+  auto blame = std::make_shared<BlameRecord>();
+  blame->on_flips.emplace().decisions.emplace_back().samples = 400;
+  record.blame = blame;
+  EXPECT_EQ(DecideVerdict(record).outcome, Outcome::kMatched);
+  EXPECT_EQ(DecideVerdict(record).sentence, "No decision flips, so nothing is to blame.");
+  blame->on_flips->decisions[0].vacuous = "no sample of either side has a detection";
+  EXPECT_THAT(DecideVerdict(record).sentence, HasSubstr("that shows nothing"));
+  blame->error = "--decision top1: nothing was decided";
+  EXPECT_EQ(DecideVerdict(record).outcome, Outcome::kIncomplete);
+}
+
 TEST(DecideVerdict, BlameWithinErrorBoundsIsNoAcquittalOfARunThatFailed) {
   OutputRecord output;
   output.name = "y";

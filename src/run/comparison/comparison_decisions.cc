@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "decide/worst_iterations.h"
 #include "record/gate_text.h"
 #include "run/comparison/comparison_run.h"
 
@@ -48,12 +49,16 @@ void ComparisonRun::LeaveOutStates(const Pair& pair, MatchedSides& sides) const 
   if (!kept.empty()) sides.pairing.pairs = std::move(kept);
 }
 
+bool ComparisonRun::KeepsFlips() const {
+  return !plan_->decisions.save_flips.empty() || (plan_->blame && plan_->blame->on_flips);
+}
+
 void ComparisonRun::KeepFeed(const TensorMap& feed) {
-  if (!plan_->decisions.save_flips.empty()) flip_feed_ = feed;
+  if (KeepsFlips()) flip_feed_ = feed;
 }
 
 void ComparisonRun::KeepFlips(int64_t iteration) {
-  if (plan_->decisions.save_flips.empty()) return;
+  if (!KeepsFlips()) return;
   std::vector<int64_t> worst;
   for (const Pair& pair : pairs_) {
     std::ranges::move(pair.decisions.WorstIterations(), std::back_inserter(worst));
@@ -78,6 +83,17 @@ Status ComparisonRun::SaveFlips(RunRecord& run) const {
   VERNIER_TRY(flips_.Save(path));
   run.saved.emplace_back("inputs of flips", path);
   return {};
+}
+
+Result<FlipInputs> ComparisonRun::FlipsToSearch(const RunRecord& run) const {
+  // Each costs an inference of every batch of tensors.
+  constexpr size_t kSearchedIterations = 4;
+  if (!plan_->blame || !plan_->blame->on_flips) return FlipInputs();
+  std::vector<DecisionRecord> decisions;
+  for (const PairRecord& pair : run.pairs) {
+    decisions.insert(decisions.end(), pair.decisions.begin(), pair.decisions.end());
+  }
+  return flips_.Copy(WorstIterationsOf(decisions, kSearchedIterations));
 }
 
 // A gate of some outputs says nothing of the others: unless --judge says so, their elements count.

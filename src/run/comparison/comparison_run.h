@@ -95,11 +95,15 @@ class ComparisonRun {
   /// Compares what was kept. To be called after the last iteration.
   Result<bool> CompareKept();
 
-  /// Before Compare(), for --save-flips: what the iteration is made from.
+  /// Before Compare(), for --save-flips and --on-flips: what the iteration is made from.
   void KeepFeed(const TensorMap& feed);
 
   /// Writes the file of --save-flips and adds it to `run.saved`; where nothing flips, a note. kIo.
   Status SaveFlips(RunRecord& run) const;
+
+  /// For --on-flips: the inputs of the worst flips that `run` has, a few of them; without the flag
+  /// none. Errors as FlipFeeds::Copy.
+  Result<FlipInputs> FlipsToSearch(const RunRecord& run) const;
 
   /// --validate on all outputs of an iteration, after everything was compared. Each that is invalid
   /// adds a sentence. Post-processes them, as far as that cannot hide what they hold.
@@ -152,6 +156,7 @@ class ComparisonRun {
   void LeaveOutStates(const Pair& pair, MatchedSides& sides) const;
   void JudgeUndecided(const Pair& pair, PairRecord& record, RunFaults& faults,
                       std::vector<std::string>& sentences) const;
+  bool KeepsFlips() const;
   void KeepFlips(int64_t iteration);
   bool JudgesElements() const { return judge_ != JudgeRule::kDecisions; }
   Result<IterationComparison> CompareSides(Pair& pair, int64_t iteration,
@@ -209,7 +214,7 @@ class ComparisonRun {
   ShardWriter* shard_;
   const StepStates* steps_;
   JudgeRule judge_;
-  TensorMap flip_feed_;  ///< of the iteration at hand, where flips are saved
+  TensorMap flip_feed_;  ///< of the iteration at hand, where flips are kept
   FlipFeeds flips_;
   PositionFeeds* positions_;
   std::vector<std::string> names_;

@@ -1,0 +1,86 @@
+#include "cli/bind_debug_gate.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vernier {
+namespace {
+
+// What both a run and a debugging command have, and a run of the same model needs.
+constexpr std::string_view kForTheRun[] = {"onnxrt_lib",
+                                           "input_shapes",
+                                           "dims",
+                                           "seed",
+                                           "val_range",
+                                           "iterations",
+                                           "like",
+                                           "load_inputs_paths",
+                                           "preprocess",
+                                           "data_loader_script",
+                                           "inputs_from_graph",
+                                           "max_image_pixels",
+                                           "data_loader_backend_module"};
+constexpr std::string_view kOfGates[] = {"decisions", "max_flip_rate", "max_clear_flips",
+                                         "near_tie"};
+
+void AddGivenWords(const ParsedArgs& args, std::span<const std::string_view> dests,
+                   std::vector<std::string>& words) {
+  for (const GivenOption& given : args.given()) {
+    if (given.flag.empty() || std::ranges::find(dests, given.row->dest) == dests.end()) continue;
+    words.emplace_back(given.flag);
+    words.insert(words.end(), given.values.begin(), given.values.end());
+  }
+}
+
+bool HasFlag(const std::vector<std::string>& words, std::initializer_list<std::string_view> flags) {
+  return std::ranges::any_of(words, [&](const std::string& word) {
+    return std::ranges::any_of(flags, [&](std::string_view flag) {
+      return word == flag || word.starts_with(std::string(flag) + "=");
+    });
+  });
+}
+
+// A decision that nothing hangs on would leave the check to the elements.
+Status CheckGate(const std::vector<std::string>& words) {
+  if (!HasFlag(words, {"--decision"}) || HasFlag(words, {"--max-flip-rate", "--max-clear-flips"})) {
+    return {};
+  }
+  return InvalidArgument(
+      "--decision: a check needs a gate that it can miss: add --max-flip-rate or "
+      "--max-clear-flips");
+}
+
+void WarnOfNoise(const std::vector<std::string>& words, Logger& log) {
+  if (HasFlag(words, {"--load-inputs", "--load-input-data", "--data-loader-script"})) return;
+  log.Warning(
+      "the inputs are random, and decisions that agree on noise prove nothing about real data: "
+      "give real inputs with --load-inputs or --data-loader-script");
+}
+
+}  // namespace
+
+Status AddDecisionGate(const ParsedArgs& args, Logger& log, CheckWords& check) {
+  std::vector<std::string>& words = check.run_options;
+  if (args.Has("decisions")) {
+    if (!check.command.empty()) {
+      return InvalidArgument(
+          "--decision: the command of --check judges by itself: leave one of the two out, or give "
+          "options of vernier run behind --");
+    }
+    if (words.empty()) {
+      words.emplace_back("--onnxrt");
+      AddGivenWords(args, kForTheRun, words);
+    }
+    AddGivenWords(args, kOfGates, words);
+    if (!HasFlag(words, {"--judge"})) words.insert(words.end(), {"--judge", "decisions"});
+  }
+  VERNIER_TRY(CheckGate(words));
+  if (HasFlag(words, {"--decision"})) WarnOfNoise(words, log);
+  return {};
+}
+
+}  // namespace vernier

@@ -1,0 +1,96 @@
+"""vernier debug precision --decision: the nodes without which answers change, and no others."""
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from program import Case
+from surgeon_models import model, node, value
+
+
+def network():
+    """Class 0 counts twice, by way of two weights that float16 does not have and that cancel each
+    other; another weight is merely rounded by it. A second output follows from the first."""
+    weights = {"tenth": 0.1, "tiny": 1e-8, "huge": 1e8, "first": [1, 0, 0, 0]}
+    nodes = [node("Mul", ["x", "tenth"], ["a"], name="harmless"),
+             node("Mul", ["a", "tiny"], ["b"], name="down"),
+             node("Mul", ["b", "huge"], ["c"], name="up"),
+             node("Mul", ["c", "first"], ["d"], name="pick"),
+             node("Add", ["a", "d"], ["y"], name="add"),
+             node("Softmax", ["y"], ["p"], name="soft")]
+    return model(nodes, [value("x", (4, 4))], [value("y", (4, 4)), value("p", (4, 4))],
+                 [numpy_helper.from_array(np.array(v, np.float32), n) for n, v in weights.items()])
+
+
+class PrecisionDecisions(Case):
+    def setUp(self):
+        super().setUp()
+        onnx.save(network(), str(self.path("m.onnx")))
+        # Twice 1.5 is above 2, and twice 0.5 below: not so where class 0 counts once, or ten times.
+        x = np.zeros((4, 4), np.float32)
+        x[:, 3] = 2
+        x[:, 0] = [1.5, 1.5, 0.5, 0.5]
+        np.savez(self.path("x.npz"), x=x)
+
+    def search(self, *words, code=0):
+        ended = self.vernier("debug", "precision", "m.onnx", "-o", "mixed.onnx", *words)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return ended
+
+    def kept(self, *words):
+        lines = self.search(*words).out.splitlines()
+        begin = next(i for i, line in enumerate(lines) if "acceptable accuracy, keep" in line)
+        named = (line.split("'") for line in lines[begin + 1:] if line.startswith("    "))
+        return {parts[1] for parts in named if len(parts) > 2}
+
+    def test_only_what_changes_answers_stays_float32(self):
+        inputs = ["--load-inputs", "x.npz"]
+        for gate in (["--max-flip-rate", "0.01"], ["--max-clear-flips", "0"]):
+            with self.subTest(gate=gate):
+                self.assertEqual(self.kept(*inputs, "--decision", "y:top1", *gate), {"down", "up"})
+        self.assertIn("harmless", self.kept("--", "--onnxrt", *inputs))
+
+    def test_options_of_run_may_have_the_gate(self):
+        inputs = ["--load-inputs", "x.npz"]
+        given = ["--decision", "y:top1", "--max-clear-flips", "0"]
+        self.assertEqual(self.kept(*given, *inputs, "--", "--onnxrt", *inputs), {"down", "up"})
+        # There the second output has no decision, so its elements count, as in run.
+        self.assertIn("harmless", self.kept("--", "--onnxrt", *inputs, *given))
+        self.assertEqual(self.kept("--", "--onnxrt", *inputs, *given, "--judge", "decisions"),
+                         {"down", "up"})
+
+    def test_a_gate_that_allows_the_flips_needs_no_node(self):
+        ended = self.search("--load-inputs", "x.npz", "--decision", "y:top1", "--max-flip-rate",
+                            "1")
+        self.assertIn("passes with every node in float16", ended.out)
+
+    def test_the_margins_are_those_of_the_unchanged_model(self):
+        # 0.1: what class 3 leads by there. The float16 model is wrong by 0.45.
+        inputs = ["--load-inputs", "x.npz", "--decision", "y:top1", "--max-clear-flips", "0"]
+        ended = self.search(*inputs, "--near-tie", "0.11")
+        self.assertIn("passes with every node in float16", ended.out)
+        self.assertEqual(self.kept(*inputs, "--near-tie", "0.05"), {"down", "up"})
+
+    def test_what_decides_nothing_is_no_search(self):
+        inputs = ["--load-inputs", "x.npz"]
+        said = self.search(*inputs, "--decision", "y:boxes:yolov8", "--max-clear-flips", "0",
+                           code=2)
+        self.assertIn("the check says nothing of the model", said.out + said.err)
+        self.assertIn("--decision y:boxes:yolov8: nothing was decided", said.out + said.err)
+        said = self.search(*inputs, "--decision", "y:threshold=100", "--max-flip-rate", "0", code=2)
+        self.assertIn("shows nothing: no sample of either side has a label", said.out + said.err)
+
+    def test_words_that_do_not_fit(self):
+        for words, sentence in (
+                (["--decision", "y:top1"], "a check needs a gate that it can miss"),
+                (["--", "--onnxrt", "--decision", "y:top1"], "a check needs a gate"),
+                (["--max-flip-rate", "0.1"], "--max-flip-rate has no effect without --decision"),
+                (["--decision", "y:top1", "--max-flip-rate", "0.1", "--check", "true"],
+                 "the command of --check judges by itself")):
+            with self.subTest(words=words):
+                ended = self.search(*words, code=2)
+                self.assertIn(sentence, ended.out + ended.err)
+
+    def test_random_inputs_prove_nothing(self):
+        ended = self.search("--decision", "y:top1", "--max-flip-rate", "1")
+        self.assertIn("the inputs are random", ended.out + ended.err)
