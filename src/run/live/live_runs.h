@@ -179,7 +179,7 @@ class LiveRuns {
   Result<std::shared_ptr<Worker>> WorkerFor(const LiveRunner& runner, RunnerPlace place);
   const LiveRunner* WhoEndedWorkerOf(const LiveRunner& runner) const;
   Status BringBack(size_t index);
-  static Result<std::optional<StepStates>> MakeSteps(const StepPlan& plan,
+  static Result<std::optional<StepStates>> MakeSteps(const RunPlan& plan,
                                                      std::vector<std::string> runners,
                                                      Logger& logger);
   Status PairStates(size_t index);
