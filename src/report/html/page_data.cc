@@ -11,6 +11,7 @@
 #include "report/text/decode_text.h"
 #include "report/text/next_step.h"
 #include "report/text/run_summary.h"
+#include "report/text/step_text.h"
 #include "report/text/tokens_text.h"
 #include "report/text/verdict_text.h"
 #include "util/number_text.h"
