@@ -11,7 +11,7 @@ constexpr size_t kMostDivergences = 100;
 // Iterations wait for their comparison, a few at most.
 constexpr int64_t kKeptSteps = 16;
 
-double MedianOf(std::vector<int64_t> values) {
+double MedianLength(std::vector<int64_t> values) {
   if (values.empty()) return 0;
   std::ranges::sort(values);
   const size_t middle = values.size() / 2;
@@ -126,7 +126,7 @@ std::optional<DecodeRecord> PairTokens::Record() const {
     ended.Settle(ended.open_.begin()->first, "not judged", &DecodeRecord::not_judged);
   }
   ended.record_.forced = forced_;
-  ended.record_.until_median = MedianOf(ended.until_);
+  ended.record_.until_median = MedianLength(ended.until_);
   ended.record_.until_least = ended.until_.empty() ? 0 : std::ranges::min(ended.until_);
   return ended.record_;
 }
