@@ -54,6 +54,12 @@ Status Decoding::Pair(size_t runner, const RunnerSides& sides, std::span<const S
   }
   logger.Info(sides.name + " | Decodes greedily: the largest of the last position of '" +
               found.logits + "' is '" + found.tokens + "' of the next step");
+  if (states.empty()) {
+    logger.Warning(
+        sides.name +
+        " | Only tokens are fed back: unless the model keeps its state itself, each step "
+        "knows no token but the last (--feed-back says which outputs are its state)");
+  }
   runners_[runner].pair = std::move(found);
   return {};
 }
