@@ -1,5 +1,5 @@
-"""--decode greedy: the tokens are those of a loop over ONNX Runtime, and it is told where two runners
-part."""
+"""--decode greedy: the tokens are those of a loop over ONNX Runtime, and the report says where those
+of two runners part."""
 
 import json
 import pathlib

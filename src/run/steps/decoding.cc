@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "inputs/cast_tensor.h"
-#include "record/runner_name.h"
 #include "run/steps/greedy_tokens.h"
 #include "util/counted.h"
 
@@ -61,16 +60,6 @@ Status Decoding::Pair(size_t runner, const RunnerSides& sides, std::span<const S
         "knows no token but the last (--feed-back says which outputs are its state)");
   }
   runners_[runner].pair = std::move(found);
-  return {};
-}
-
-Status Decoding::CheckUsed(std::span<const std::string> runners) const {
-  for (const DecodeWord& word : words_) {
-    const bool used = word.label.empty() || std::ranges::any_of(runners, [&](const auto& name) {
-                        return IsCalled(name, word.label);
-                      });
-    if (!used) return BadStepWord(kDecodeFlag, word.word, "there is no such runner");
-  }
   return {};
 }
 

@@ -32,9 +32,6 @@ class Decoding {
   Status Pair(size_t runner, const RunnerSides& sides, std::span<const StatePair> states,
               std::vector<std::string> driven, Logger& logger);
 
-  /// kInvalidArgument for a word about no runner, once all were paired.
-  Status CheckUsed(std::span<const std::string> runners) const;
-
   /// The input that takes the tokens of a runner, and the output that chooses them; null: it was
   /// not paired.
   const TokenPair* PairOf(size_t runner) const;

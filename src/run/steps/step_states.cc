@@ -117,7 +117,7 @@ Status StepStates::CheckUsed() const {
     return BadStepWord(kFeedBackFlag, words_.feed_back[i].word,
                        "no runner has such an output and input");
   }
-  return decoding_ ? decoding_->CheckUsed(names_) : Status();
+  return {};
 }
 
 std::vector<std::string> StepStates::StateInputs() const {
@@ -163,8 +163,7 @@ Status StepStates::Enter(const StepPosition& position, std::vector<TensorMap> sl
   return {};
 }
 
-// What runners are fed with besides is in the feed once for all: of tokens those of the first, for
-// those who look at feeds.
+// Whoever looks at the feed itself sees the tokens of the first runner that has some.
 Status StepStates::EnterTokens(TensorMap& feed) {
   const size_t feeders = shares_state() ? 1 : runners_.size();
   for (size_t i = 0; i < feeders && i < runners_.size(); ++i) {
