@@ -1,5 +1,5 @@
-"""--decode greedy: the tokens are those of a loop over ONNX Runtime, and the report says where those
-of two runners part."""
+"""--decode greedy: tokens are those of a loop over ONNX Runtime, and the first that differs is
+reported."""
 
 import json
 import pathlib
