@@ -80,15 +80,19 @@ Status Decoding::CheckPrompt(const TokenPair& pair, const StepPosition& position
   }
   VERNIER_ASSIGN_OR_RETURN(const Tensor wide, CastTensor(prompt, DType::kInt64));
   const std::span<const int64_t> tokens = wide.As<int64_t>();
+  const auto row = static_cast<size_t>(prompt.dims().back());
   for (size_t i = 0; i < tokens.size(); ++i) {
     const bool above = pair.vocabulary && tokens[i] >= *pair.vocabulary;
     if (tokens[i] >= 0 && !above) continue;
-    const auto row = static_cast<size_t>(prompt.dims().back());
-    return Malformed(
-        "--decode: token " + std::to_string(tokens[i]) + " at place " + std::to_string(i % row) +
-        " of prompt " + std::to_string(i / row) + OfSequence(position) + " is none of the " +
-        (pair.vocabulary ? std::to_string(*pair.vocabulary) + " of '" + pair.logits + "'"
-                         : std::string("vocabulary, which begins with 0")));
+    std::string why = "--decode: token " + std::to_string(tokens[i]) + " at place " +
+                      std::to_string(i % row) + " of prompt " + std::to_string(i / row) +
+                      OfSequence(position) + " is none of the vocabulary";
+    if (pair.vocabulary) {
+      why += ": '" + pair.logits + "' has " + std::to_string(*pair.vocabulary) +
+             " (random prompts: --val-range " + pair.tokens + ":[0," +
+             std::to_string(*pair.vocabulary - 1) + "])";
+    }
+    return Malformed(std::move(why));
   }
   return {};
 }

@@ -250,9 +250,9 @@ TEST_F(DecodedFeedsTest, NanEndsTheSequence) {
 TEST_F(DecodedFeedsTest, PromptsAreTokensOfTheVocabulary) {
   whole_[0].tensor = Ids({2, 3}, {1, 2, 3, 0, 4, 2});
   ASSERT_TRUE(Open().ok());
-  EXPECT_THAT(
-      Next().status().message(),
-      HasSubstr("token 4 at place 1 of prompt 1 of sequence 0 is none of the 4 of 'logits'"));
+  EXPECT_THAT(Next().status().message(),
+              HasSubstr("token 4 at place 1 of prompt 1 of sequence 0 is none of the vocabulary: "
+                        "'logits' has 4 (random prompts: --val-range input_ids:[0,3])"));
 }
 
 TEST_F(DecodedFeedsTest, WhatIsForEachTokenOfThePromptGoesOn) {
