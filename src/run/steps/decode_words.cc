@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view kGreedy = "greedy";
 constexpr std::string_view kLogitsName = "logits";
 constexpr std::string_view kTokensName = "input_ids";
+constexpr std::string_view kDecoderTokensName = "decoder_input_ids";  // beside those of an encoder
 
 bool IsWholeNumber(DType dtype) {
   return Kind(dtype) == DTypeKind::kSignedInt || Kind(dtype) == DTypeKind::kUnsignedInt;
@@ -84,7 +85,10 @@ Result<std::string> FindTokens(const RunnerSides& runner, std::span<const StateP
                      std::ranges::find(driven, input.name) != driven.end();
     if (!fed && IsWholeNumber(input.dtype) && HasRank(input, 1, 2)) candidates.push_back(input);
   }
-  const TensorInfo* const found = OnlyOrUsual(candidates, kTokensName);
+  const bool beside_encoder =
+      std::ranges::find(candidates, kDecoderTokensName, &TensorInfo::name) != candidates.end();
+  const TensorInfo* const found =
+      OnlyOrUsual(candidates, beside_encoder ? kDecoderTokensName : kTokensName);
   if (found != nullptr) return found->name;
   if (!candidates.empty()) {
     return NotDecoded(runner,

@@ -35,10 +35,10 @@ struct TokenPair {
 };
 
 /// What decodes `runner`. Without names: the only floating output of rank 3 that is not fed back,
-/// or of several the one called "logits"; the integer input called "input_ids", or the only one
-/// that is neither in `driven` nor fed back. `states` are the runner's pairs. kInvalidArgument,
-/// with the words to type, where there is none or several, or where a named one is not there or
-/// cannot be it.
+/// or of several the one called "logits"; the integer input called "decoder_input_ids", else
+/// "input_ids", else the only one that is neither in `driven` nor fed back. `states` are the
+/// runner's pairs. kInvalidArgument, with the words to type, where there is none or several, or
+/// where a named one is not there or cannot be it.
 Result<TokenPair> FindTokenPair(std::span<const DecodeWord> words, const RunnerSides& runner,
                                 std::span<const StatePair> states,
                                 std::span<const std::string> driven);

@@ -128,6 +128,11 @@ TEST_F(TokenPairTest, IsTheOnlyOneThatIsLeft) {
   EXPECT_EQ(found->tokens, "ids");
 }
 
+TEST_F(TokenPairTest, IsTheDecodersBesideAnEncoder) {
+  inputs_.push_back(Declared("decoder_input_ids", DType::kInt64, {-1, -1}));
+  EXPECT_EQ(Find({"greedy"})->tokens, "decoder_input_ids");
+}
+
 TEST_F(TokenPairTest, IsAskedForWhereThereAreSeveral) {
   outputs_[0].name = "scores";
   EXPECT_THAT(WhyNot({"greedy"}), HasSubstr("several outputs that may be the logits: 'scores'"));
