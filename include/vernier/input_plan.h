@@ -84,11 +84,17 @@ struct StepPlan {
   std::vector<std::string> axes;       ///< --steps-axis: `RUNNER:AXIS`
   StateSource state = StateSource::kOwn;
   bool compare_state = false;  ///< what is fed back is compared at every step
+  /// --decode: `greedy` or `greedy:[RUNNER:]LOGITS=TOKENS`; empty: nothing is decoded.
+  std::vector<std::string> decode;
+  std::optional<int64_t> decode_stop;  ///< the token that ends a sequence
 
   /// Without any of these each feed is one inference.
   bool wanted() const {
-    return steps || !feed_back.empty() || !slices.empty() || !advances.empty();
+    return steps || !feed_back.empty() || !slices.empty() || !advances.empty() || decodes();
   }
+
+  /// Does each step choose the token that the next one is fed with?
+  bool decodes() const { return !decode.empty(); }
 
   template <typename Plan, typename Fields>
   static void EachField(Plan& steps, Fields& field) {
@@ -100,6 +106,8 @@ struct StepPlan {
     field("axes", steps.axes);
     field("state", steps.state);
     field("compare_state", steps.compare_state);
+    field("decode", steps.decode);
+    field("decode_stop", steps.decode_stop);
   }
 };
 

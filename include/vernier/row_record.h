@@ -39,6 +39,13 @@ struct DecisionRow {
   std::vector<DecisionSample> samples;
 };
 
+/// The tokens that both sides chose in one iteration, by row of the batch; -1 where there is NaN.
+struct TokensOfStep {
+  std::vector<int64_t> first;
+  std::vector<int64_t> second;
+  bool after_divergence = false;  ///< the iteration was not compared for that
+};
+
 /// One pair of sides in one iteration.
 struct IterationRow {
   int64_t index = 0;               ///< of the iteration, from 0
@@ -46,9 +53,10 @@ struct IterationRow {
   std::string pair;                ///< "onnxrt vs. openvino": their short names
   std::string input_hash;          ///< XXH3 (64 bits, hexadecimal) of the feed; empty: not known
   std::vector<OutputRow> outputs;  ///< in the first side's order
-  std::string first = {};          ///< the sides' short names, where there are decisions
+  std::string first = {};          ///< the sides' short names, where there are decisions or tokens
   std::string second = {};
   std::vector<DecisionRow> decisions = {};
+  std::optional<TokensOfStep> tokens = {};  ///< of --decode
 };
 
 }  // namespace vernier

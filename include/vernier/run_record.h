@@ -11,6 +11,7 @@
 #include "vernier/chart_record.h"
 #include "vernier/compare_function.h"
 #include "vernier/decision_record.h"
+#include "vernier/decode_record.h"
 #include "vernier/graph_record.h"
 #include "vernier/profile_record.h"
 #include "vernier/status.h"
@@ -308,6 +309,7 @@ struct PairRecord {
   /// Of "decisions" that no --judge asked for: the outputs that no decision is about. Their
   /// elements are judged.
   std::vector<std::string> undecided_outputs = {};
+  std::optional<DecodeRecord> decode = {};  ///< of --decode
 };
 
 /// One option of the command line, or one that has its default.

@@ -35,6 +35,8 @@ RunPlan Unusual() {
   plan.steps.steps = 20;
   plan.steps.feed_back = {"auto", "new:present.*:past.*"};
   plan.steps.state = StateSource::kReference;
+  plan.steps.decode = {"greedy:new:logits=ids"};
+  plan.steps.decode_stop = 2;
   plan.save.reports = {{"r.xml", ReportFormat::kJunit}};
   plan.execution.timeout_s = 0.1;
   plan.shard = {3, 7, ShardRule::kStride, true};

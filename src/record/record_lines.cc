@@ -18,17 +18,19 @@ Json OutputLine(const PairRecord& pair, const OutputRecord& output) {
 }
 
 Json PairLine(const PairRecord& pair) {
-  return {{"kind", "pair"},
-          {"first", pair.first},
-          {"second", pair.second},
-          {"outputs", pair.outputs.size()},
-          {"compared_iterations", pair.compared_iterations},
-          {"expected_iterations", pair.expected_iterations},
-          {"only_in_first", pair.only_in_first},
-          {"only_in_second", pair.only_in_second},
-          {"without_verdict", pair.without_verdict},
-          {"dropped", pair.dropped},
-          {"judged_by", pair.judged_by}};
+  Json line = {{"kind", "pair"},
+               {"first", pair.first},
+               {"second", pair.second},
+               {"outputs", pair.outputs.size()},
+               {"compared_iterations", pair.compared_iterations},
+               {"expected_iterations", pair.expected_iterations},
+               {"only_in_first", pair.only_in_first},
+               {"only_in_second", pair.only_in_second},
+               {"without_verdict", pair.without_verdict},
+               {"dropped", pair.dropped},
+               {"judged_by", pair.judged_by}};
+  if (pair.decode) line["decode"] = WriteFields(*pair.decode);
+  return line;
 }
 
 // The name of `kind` is taken: it says what the line is.

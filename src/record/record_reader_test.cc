@@ -100,6 +100,22 @@ ProfileRecord Profile() {
   return {{{"a", "identity", "1.0", "CPU", "float32", 0.5}}, {point}};
 }
 
+DecodeRecord Decoded() {
+  return {"logits",
+          true,
+          2,
+          16,
+          12,
+          1,
+          5.5,
+          3,
+          4,
+          1,
+          2,
+          3,
+          {{1, 2, 3, 281, -1, 0.5, std::numeric_limits<double>::quiet_NaN(), "near tie"}}};
+}
+
 // Every field has a value that it does not have by default.
 RunRecord Everything() {
   RunRecord record;
@@ -125,6 +141,7 @@ RunRecord Everything() {
   runner.received = ReceivedRecord{3, "0123456789abcdef", {{"x", "fedcba9876543210"}}};
   record.runners = {runner};
   record.pairs = {{"a", "b", {}, {}, 3, 1, 4, {Output()}, true, {"p"}, {"q"}}};
+  record.pairs[0].decode = Decoded();
   record.averaged = true;
   record.error = "given up";
   record.faults = {"not saved"};

@@ -251,6 +251,7 @@ void ListFields(Fields& field, Some<PairRecord> auto& pair) {
   field.IfAny("decision_gates", pair.decision_gates);
   field.TextIfAny("judged_by", pair.judged_by);
   field.IfAny("undecided_outputs", pair.undecided_outputs);
+  field.Given("decode", pair.decode);
 }
 
 template <typename Fields>

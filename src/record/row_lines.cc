@@ -162,6 +162,11 @@ class Column {
   std::vector<std::string> words_;  // once texts_
 };
 
+// One prompt's token, or a list where the batch has several.
+RecordJson TokensColumn(const std::vector<int64_t>& tokens) {
+  return tokens.size() == 1 ? RecordJson(tokens.front()) : RecordJson(tokens);
+}
+
 // "logits"; of further decisions about it "logits:top5", as no encoded name has a colon.
 std::string DecisionColumn(const IterationRow& row, const DecisionRow& decision) {
   const auto first = std::ranges::find(row.decisions, decision.output, &DecisionRow::output);
@@ -184,6 +189,11 @@ std::string RowLine(const IterationRow& row) {
   for (const DecisionRow& decision : row.decisions) {
     AddDecisionColumns(decision, PercentEncode(row.first), PercentEncode(row.second),
                        DecisionColumn(row, decision), line);
+  }
+  if (row.tokens) {
+    line[PercentEncode(row.first) + "/tokens"] = TokensColumn(row.tokens->first);
+    line[PercentEncode(row.second) + "/tokens"] = TokensColumn(row.tokens->second);
+    line["after_divergence"] = row.tokens->after_divergence ? 1 : 0;
   }
   return DumpJson(line, -1);
 }

@@ -67,6 +67,19 @@ TEST(RowLine, HasTheSamplesOfDecisions) {
   EXPECT_THAT(line, HasSubstr(R"("z/decision":"sign","z/flip":[],)"));
 }
 
+TEST(RowLine, TokensAreANumberOrAListForABatch) {
+  IterationRow row;
+  row.first = "a";
+  row.second = "b/2";
+  row.tokens = TokensOfStep{{7}, {-1}, true};
+  EXPECT_THAT(RowLine(row), HasSubstr(R"("a/tokens":7)"));
+  EXPECT_THAT(RowLine(row), HasSubstr(R"("b%2F2/tokens":-1)"));
+  EXPECT_THAT(RowLine(row), HasSubstr(R"("after_divergence":1)"));
+  row.tokens = TokensOfStep{{7, 8}, {7, 9}};
+  EXPECT_THAT(RowLine(row), HasSubstr(R"("b%2F2/tokens":[7,9])"));
+  EXPECT_THAT(RowLine(row), HasSubstr(R"("after_divergence":0)"));
+}
+
 class RowColumnsTest : public testing::Test {
  protected:
   std::vector<RowColumn> Columns(std::string_view lines) {

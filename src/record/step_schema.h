@@ -46,6 +46,35 @@ void ListFields(Fields& field, Some<TimeRecord> auto& time) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<DivergenceRecord> auto& divergence) {
+  field("sequence", divergence.sequence);
+  field("prompt", divergence.prompt);
+  field("step", divergence.step);
+  field("first_token", divergence.first_token);
+  field("second_token", divergence.second_token);
+  field("first_margin", divergence.first_margin);
+  field("second_margin", divergence.second_margin);
+  field("kind", divergence.kind);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<DecodeRecord> auto& decode) {
+  field("logits", decode.logits);
+  field("forced", decode.forced);
+  field("prompts", decode.prompts);
+  field("tokens", decode.tokens);
+  field("agreeing_tokens", decode.agreeing);
+  field("diverged_prompts", decode.diverged);
+  field("tokens_until_divergence_median", decode.until_median);
+  field("tokens_until_divergence_least", decode.until_least);
+  field("steps_after_divergence", decode.steps_after);
+  field("near_ties", decode.near_ties);
+  field("beyond_tolerance", decode.beyond_tolerance);
+  field("not_judged", decode.not_judged);
+  field("divergences", decode.divergences);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<FeedBackRecord> auto& pair) {
   field("runner", pair.runner);
   field("output", pair.output);

@@ -16,6 +16,7 @@
 #include "model/onnx/onnx_model.h"
 #include "run/comparison/name_maps.h"
 #include "run/saved/row_writer.h"
+#include "run/steps/decode_words.h"
 #include "run/steps/step_words.h"
 #include "session/flip_blame.h"
 #include "session/plan_files.h"
@@ -211,7 +212,7 @@ Status CheckMaps(const RunPlan& plan) {
 // What a state's options are worth without a state, or without anyone to compare it with.
 Status CheckStateOptions(const RunPlan& plan) {
   const StepPlan& steps = plan.steps;
-  if (!steps.feed_back.empty()) {
+  if (!steps.feed_back.empty() || steps.decodes()) {
     if (steps.state == StateSource::kReference && plan.runners.size() == 1) {
       return InvalidArgument("--state reference: a lone runner is fed with its own state anyway");
     }
@@ -221,10 +222,11 @@ Status CheckStateOptions(const RunPlan& plan) {
     if (steps.compare_state && plan.runners.size() + plan.load_outputs.size() < 2) {
       return InvalidArgument("--compare-state: there is only one side to compare");
     }
-    return {};
   }
+  if (!steps.feed_back.empty()) return {};
   const std::string_view flag = !steps.initial_state.empty()             ? "--initial-state"
                                 : steps.compare_state                    ? "--compare-state"
+                                : steps.decodes()                        ? ""
                                 : steps.state == StateSource::kReference ? "--state reference"
                                 : steps.state == StateSource::kCross     ? "--state cross"
                                                                          : "";
@@ -245,10 +247,10 @@ Status CheckStepCount(const StepPlan& steps) {
         "--feed-back, --advance: how many steps? Give --steps N, or --step-slice for inputs that "
         "hold whole sequences");
   }
-  const bool goes_on = !steps.feed_back.empty() || !steps.advances.empty();
+  const bool goes_on = !steps.feed_back.empty() || !steps.advances.empty() || steps.decodes();
   if (*steps.steps == 1 && goes_on) {
     return InvalidArgument(
-        "--steps 1: there is no next step that --feed-back or --advance could be for");
+        "--steps 1: there is no next step that --feed-back, --advance or --decode could be for");
   }
   if (!goes_on && steps.slices.empty()) {
     return InvalidArgument(
@@ -273,8 +275,27 @@ Status CheckStepAxes(const StepPlan& steps) {
   return {};
 }
 
+Status CheckDecoding(const StepPlan& steps) {
+  if (!steps.decodes()) {
+    if (!steps.decode_stop) return {};
+    return InvalidArgument("--decode-stop: nothing is decoded: add --decode greedy");
+  }
+  if (!steps.steps) {
+    return InvalidArgument("--decode: how many tokens? Give --steps N, one for each token");
+  }
+  if (steps.decode_stop && *steps.decode_stop < 0) {
+    return InvalidArgument("--decode-stop: expected a token id >= 0, got " +
+                           std::to_string(*steps.decode_stop));
+  }
+  if (steps.axes.empty()) return {};
+  return InvalidArgument(
+      "--steps-axis: with --decode a step is fed with the token of the step before it, so no "
+      "runner can take all steps at once");
+}
+
 Status CheckSteps(const RunPlan& plan) {
   const StepPlan& steps = plan.steps;
+  VERNIER_TRY(CheckDecoding(steps));
   VERNIER_TRY(CheckStateOptions(plan));
   VERNIER_TRY(CheckStepAxes(steps));
   if (!steps.wanted()) return {};
@@ -284,6 +305,7 @@ Status CheckSteps(const RunPlan& plan) {
   std::vector<std::string> labels;
   for (const RunnerPlan& runner : plan.runners) labels.push_back(runner.name);
   VERNIER_TRY(ParseStepWords(steps, labels).status());
+  VERNIER_TRY(ParseDecodeWords(steps.decode, labels).status());
   VERNIER_TRY(CheckStepCount(steps));
   if (steps.state != StateSource::kOwn && plan.execution.sequential) {
     return InvalidArgument(

@@ -88,7 +88,30 @@ constexpr OptionRow kStepRows[] = {
              " With cross, each has its own, and the reference infers each step once more with the"
              " candidate's: the report says whether the history explains a difference.",
      .origin = Origin::kOurs,
-     .needs = {"--feed-back"}},
+     .needs = {"--feed-back", "--decode"}},
+    {.flags = {"--decode"},
+     .dest = "decode",
+     .sets = Sets<&StepPlan::decode>(),
+     .arity = Arity::kOne,
+     .action = OptionAction::kAppend,
+     .metavar = "greedy[:LOGITS=TOKENS]",
+     .help = "Let each runner of a causal language model choose its next token: the class with the"
+             " largest value at the last position of LOGITS is the input TOKENS of the next step,"
+             " and the report says where the tokens of two runners part. Both names are found where"
+             " they are clear; greedy:RUNNER:LOGITS=TOKENS is about one runner. With --state"
+             " reference all are fed with the tokens of the first runner.",
+     .origin = Origin::kOurs,
+     .needs = {kAnyRunner}},
+    {.flags = {"--decode-stop"},
+     .dest = "decode_stop",
+     .sets = Sets<&StepPlan::decode_stop>(kAtLeast0),
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .metavar = "ID",
+     .help = "The token that ends a sequence: behind it only this token is fed, and no more tokens"
+             " are compared.",
+     .origin = Origin::kOurs,
+     .needs = {"--decode"}},
     {.flags = {"--compare-state"},
      .dest = "compare_state",
      .sets = Sets<&StepPlan::compare_state>(),

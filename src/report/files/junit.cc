@@ -8,8 +8,8 @@
 #include "record/gate_text.h"
 #include "record/side_names.h"
 #include "report/text/decision_text.h"
+#include "report/text/decode_text.h"
 #include "report/text/next_step.h"
-#include "report/text/step_text.h"
 #include "report/text/text_escape.h"
 #include "report/text/verdict_text.h"
 #include "util/counted.h"
@@ -232,7 +232,7 @@ TestSuite RunSuite(const RunRecord& record) {
     for (const std::string& why : record.rejections) whole.text += "\n" + why;
   }
   for (const PairRecord& pair : record.pairs) {
-    const std::string steps = FormatSteps(pair);
+    const std::string steps = FormatStepsAndTokens(pair);
     if (!steps.empty()) whole.text += "\n" + pair.first + " vs. " + pair.second + ": " + steps;
   }
   suite.cases.push_back(std::move(whole));

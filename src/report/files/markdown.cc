@@ -5,6 +5,7 @@
 #include <span>
 
 #include "report/text/decision_text.h"
+#include "report/text/decode_text.h"
 #include "report/text/next_step.h"
 #include "report/text/run_summary.h"
 #include "report/text/step_text.h"
@@ -241,6 +242,8 @@ std::string FormatMarkdown(const RunRecord& record) {
             "\n\n";
     const std::string steps = FormatSteps(pair);
     if (!steps.empty()) text += EscapeMarkdown(Short(steps, kLongestLine)) + "\n\n";
+    const std::string tokens = FormatDecode(pair);
+    if (!tokens.empty()) text += EscapeMarkdown(Short(tokens, kLongestLine)) + "\n\n";
     text += DecisionList(pair);
   }
   constexpr size_t kShownSentences = 10;

@@ -8,6 +8,7 @@
 #include "io/bytes/byte_sink.h"
 #include "io/json/json_writer.h"
 #include "record/page_json.h"
+#include "report/text/decode_text.h"
 #include "report/text/decision_text.h"
 #include "report/text/next_step.h"
 #include "report/text/run_summary.h"
@@ -88,7 +89,7 @@ void AddOutput(JsonWriter& json, const PairRecord& pair, const OutputRecord& out
 void AddPair(JsonWriter& json, const PairRecord& pair, bool averaged, const OwnErrors& own) {
   json.BeginObject();
   AddText(json, "summary", FormatPair(pair, averaged));
-  AddText(json, "steps", FormatSteps(pair));
+  AddText(json, "steps", FormatStepsAndTokens(pair));
   json.Key("tokens");
   json.BeginArray();
   for (const std::string& tokens : FormatTokens(pair)) json.String(tokens);

@@ -8,6 +8,7 @@
 #include "record/coverage.h"
 #include "record/side_names.h"
 #include "report/text/decision_text.h"
+#include "report/text/decode_text.h"
 #include "report/text/findings_text.h"
 #include "report/text/next_step.h"
 #include "report/text/step_text.h"
@@ -165,7 +166,7 @@ std::string VerdictWord(const PairRecord& pair) {
     if (FailsGates(pair)) return "FAILED by decisions";
     if (!FailedUndecided(pair).empty()) return "FAILED";
     if (pair.decisions.empty()) return "NOTHING DECIDED";
-  } else if (failed || FailsGates(pair)) {
+  } else if (failed || FailsGates(pair) || FailsTokens(pair)) {
     return "FAILED";
   }
   if (pair.rejected) return "FAILED by --strict";
@@ -326,6 +327,8 @@ std::string FormatRunSummary(const RunRecord& given, const SummaryOptions& optio
     const std::string sides = pair.first + " vs. " + pair.second + ": ";
     text += Line(sides + FormatPair(pair, record.averaged));
     if (const std::string steps = FormatSteps(pair); !steps.empty()) text += Line(sides + steps);
+    if (const std::string tokens = FormatDecode(pair); !tokens.empty())
+      text += Line(sides + tokens);
     text += FormatDecisions(pair);
     for (const std::string& tokens : FormatTokens(pair)) text += Line(sides + tokens);
   }

@@ -9,6 +9,7 @@
 #include "run/comparison/decision_run.h"
 #include "run/comparison/pair_matching.h"
 #include "run/comparison/pair_recorder.h"
+#include "run/comparison/pair_tokens.h"
 #include "run/comparison/streams.h"
 #include "run/steps/pair_times.h"
 #include "vernier/run_plan.h"
@@ -27,6 +28,7 @@ struct ComparedPair {
   PairTimes times = {};                            ///< where iterations are steps of sequences
   PairTimes crossed = {};                          ///< of --state cross
   PairDecisions decisions = {};                    ///< of --decision
+  PairTokens tokens = {};                          ///< of --decode
 
   int64_t of_other_inputs = 0;        ///< iterations, not compared for that
   std::string why_other_inputs = {};  ///< of the first of them

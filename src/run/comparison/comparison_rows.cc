@@ -26,6 +26,7 @@ Status ComparisonRun::AddRows(Pair& pair, int64_t iteration, const IterationComp
 Status ComparisonRun::KeepRow(const Pair& pair, int64_t iteration, int64_t step,
                               std::vector<OutputRow> rows, std::vector<DecisionRow> decisions) {
   if (rows_ == nullptr) return {};
+  const TokensOfStep* const tokens = pair.tokens.At(iteration);
   return rows_->Add({.index = iteration,
                      .step = step,
                      .pair = pair.label(),
@@ -33,7 +34,8 @@ Status ComparisonRun::KeepRow(const Pair& pair, int64_t iteration, int64_t step,
                      .outputs = std::move(rows),
                      .first = pair.shown.first,
                      .second = pair.shown.second,
-                     .decisions = std::move(decisions)});
+                     .decisions = std::move(decisions),
+                     .tokens = tokens == nullptr ? std::nullopt : std::optional(*tokens)});
 }
 
 Result<bool> ComparisonRun::Fold(size_t place, int64_t iteration, const ShardPair& kept) {

@@ -66,7 +66,10 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
   }
   const bool crosses = steps_ != nullptr && steps_->plan().state == StateSource::kCross;
   if (crosses && parts.live != nullptr) crossing_.emplace(*parts.live);
-  for (Pair& pair : pairs_) pair.decisions = PairDecisions(plan.decisions);
+  for (Pair& pair : pairs_) {
+    pair.decisions = PairDecisions(plan.decisions);
+    pair.tokens = PairTokens(plan.steps);
+  }
 }
 
 Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) {
@@ -145,6 +148,7 @@ Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t i
 
 Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs, FeedMarks feeds) {
   if (ValidatesFirst() && !Validate(iteration, outputs)) return false;
+  NoteTokens(iteration, outputs, feeds);
   const IterationOutputs given = OutputsToDecide(outputs);
   VERNIER_TRY(Postprocess(iteration, outputs));
   if (!ValidatesFirst() && !Validate(iteration, outputs)) return false;
@@ -262,6 +266,8 @@ Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs
   SetPositions(iteration);
   for (Pair& pair : pairs_) {
     if (!outputs[pair.first] || !outputs[pair.second]) continue;
+    VERNIER_ASSIGN_OR_RETURN(const bool parted, LeaveOutStep(pair, iteration));
+    if (parted) continue;
     if (pair.HasOtherInputs(feeds)) {
       if (pair.of_other_inputs++ == 0) pair.why_other_inputs = pair.DescribeOtherInputs(iteration);
       continue;
@@ -269,6 +275,7 @@ Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs
     VERNIER_ASSIGN_OR_RETURN(const IterationComparison comparison,
                              CompareSides(pair, iteration, outputs));
     if (positions_ != nullptr) VERNIER_TRY(positions_->CheckFit(comparison));
+    JudgeStepTokens(pair, iteration, comparison);
     // What is post-processed has bounds of its own.
     VERNIER_ASSIGN_OR_RETURN(std::vector<DecisionRow> decisions,
                              given.empty() ? DecidePair(pair, iteration, outputs, &comparison)
@@ -363,6 +370,7 @@ void ComparisonRun::Disbelieve(size_t first) {
     if (std::max(pair.first, pair.second) < first) continue;
     pair.recorder = PairRecorder(names_[pair.first], names_[pair.second], Charts::kNone);
     pair.decisions = PairDecisions(plan_->decisions);
+    pair.tokens = PairTokens(plan_->steps);
     pair.believed = false;
   }
 }

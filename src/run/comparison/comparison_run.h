@@ -153,6 +153,10 @@ class ComparisonRun {
                                               const IterationComparison* comparison);
   void JudgeDecisions(const Pair& pair, PairRecord& record, RunFaults& faults,
                       RunRecord& run) const;
+  void NoteTokens(int64_t iteration, const IterationOutputs& outputs, const FeedMarks& feeds);
+  Result<bool> LeaveOutStep(Pair& pair, int64_t iteration);
+  void JudgeStepTokens(Pair& pair, int64_t iteration, const IterationComparison& comparison);
+  void JudgeTokens(const Pair& pair, PairRecord& record, RunFaults& faults, RunRecord& run) const;
   void LeaveOutStates(const Pair& pair, MatchedSides& sides) const;
   void JudgeUndecided(const Pair& pair, PairRecord& record, RunFaults& faults,
                       std::vector<std::string>& sentences) const;

@@ -90,7 +90,7 @@ LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Log
       may_be_asked_between_(plan.noise_floor || plan.steps.wanted() ||
                             PairErrorBounds(plan.compare).wanted()),
       maps_(InputMaps::Create(plan.inputs.map_words, RunnerNames(plan.runners))),
-      steps_(MakeSteps(plan_.steps, RunnerNames(plan.runners), logger)),
+      steps_(MakeSteps(plan_, RunnerNames(plan.runners), logger)),
       places_(plan.runners.size(), RunnerPlace::kAuto) {
   for (const RunnerPlan& runner : plan_.runners) {
     LiveRunner& added = runners_.emplace_back(runner, waiting);

@@ -225,7 +225,7 @@ class LiveRuns {
   bool HoldsResult(size_t index, int64_t iteration) const;
   const LiveRunner* WhoEndedWorkerOf(const LiveRunner& runner) const;
   Status BringBack(size_t index);
-  static Result<std::optional<StepStates>> MakeSteps(const StepPlan& plan,
+  static Result<std::optional<StepStates>> MakeSteps(const RunPlan& plan,
                                                      std::vector<std::string> runners,
                                                      Logger& logger);
   Status PairStates(size_t index);

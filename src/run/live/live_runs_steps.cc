@@ -6,11 +6,13 @@
 
 namespace vernier {
 
-Result<std::optional<StepStates>> LiveRuns::MakeSteps(const StepPlan& plan,
+Result<std::optional<StepStates>> LiveRuns::MakeSteps(const RunPlan& plan,
                                                       std::vector<std::string> runners,
                                                       Logger& logger) {
-  if (!plan.wanted()) return std::optional<StepStates>();
-  VERNIER_ASSIGN_OR_RETURN(StepStates steps, StepStates::Create(plan, std::move(runners), logger));
+  if (!plan.steps.wanted()) return std::optional<StepStates>();
+  VERNIER_ASSIGN_OR_RETURN(StepStates steps,
+                           StepStates::Create(plan.steps, std::move(runners), logger));
+  if (steps.decoding() != nullptr) steps.decoding()->NameMask(plan.compare.mask);
   return std::optional<StepStates>(std::move(steps));
 }
 

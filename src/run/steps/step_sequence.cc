@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "record/runner_name.h"
+#include "run/steps/greedy_tokens.h"
 #include "run/steps/step_tensors.h"
 #include "util/counted.h"
 
@@ -224,6 +225,14 @@ Result<TensorMap> StepSequence::SlicesFor(const std::string& runner, int64_t ste
   return taken;
 }
 
+// Behind a prompt, what had a value for each of its tokens has that of one.
+Result<Tensor> StepSequence::OfNewToken(Tensor advanced) const {
+  const Tensor* const prompt = Find(whole_, states_.TokensInput());
+  if (prompt == nullptr || !IsPerToken(advanced.dims(), prompt->dims())) return advanced;
+  const size_t last = advanced.dims().size() - 1;
+  return TakeWindow(advanced, last, advanced.dims()[last] - 1, 1);
+}
+
 Result<TensorMap> StepSequence::FeedOfStep(int64_t step) const {
   VERNIER_ASSIGN_OR_RETURN(const TensorMap slices, SlicesFor("", step));
   TensorMap feed = Overlaid(whole_, slices);
@@ -231,6 +240,7 @@ Result<TensorMap> StepSequence::FeedOfStep(int64_t step) const {
     const Tensor& first = *Find(whole_, advance.input);
     Result<Tensor> now = advance.appends ? AppendValues(first, advance.amount, step)
                                          : AddToAll(first, TimesSteps(advance.amount, step));
+    if (now.ok() && step > 0 && !advance.appends) now = OfNewToken(*std::move(now));
     if (!now.ok()) return InStep(kAdvanceFlag, advance.word, now.status());
     feed = Overlaid(std::move(feed), {{advance.input, *std::move(now)}});
   }

@@ -41,6 +41,9 @@ Result<StepStates> StepStates::Create(const StepPlan& plan, std::vector<std::str
                                       Logger& logger) {
   StepStates states(plan, std::move(runners), logger);
   VERNIER_ASSIGN_OR_RETURN(states.words_, ParseStepWords(plan, states.names_));
+  if (plan.decodes()) {
+    VERNIER_ASSIGN_OR_RETURN(states.decoding_, Decoding::Create(plan, states.names_));
+  }
   states.used_.assign(states.words_.feed_back.size(), false);
   for (size_t i = 0; i < states.names_.size(); ++i) {
     for (const AxisWord& word : states.words_.axes) {
@@ -65,6 +68,9 @@ Status StepStates::Pair(size_t runner, const RunnerSides& sides) {
   for (const TensorInfo& input : sides.inputs) here.inputs.push_back(input.name);
   if (fed_for_.empty() && !sides.inputs.empty()) fed_for_ = sides.name;
   VERNIER_TRY(CheckReference());
+  if (decoding_) {
+    VERNIER_TRY(decoding_->Pair(runner, sides, here.pairs, DrivenInputs(), *logger_));
+  }
   // What is found of this runner may show that one before it lacks something.
   for (size_t i = 0; i <= runner; ++i) VERNIER_TRY(CheckFed(i));
   SayPairs(runner);
@@ -132,16 +138,21 @@ bool StepStates::MayBeginWith(const std::string& input) const {
 Status StepStates::Enter(const StepPosition& position, std::vector<TensorMap> slices,
                          TensorMap& feed) {
   position_ = position;
+  if (decoding_ && position.step == 0) {
+    VERNIER_TRY(decoding_->Begin(position, feed, DrivenInputs()));
+  }
   slices.resize(runners_.size());
   for (size_t i = 0; i < runners_.size(); ++i) {
     runners_[i].slices = std::move(slices[i]);
     runners_[i].state = std::exchange(runners_[i].next, {});
     if (position.step == 0) runners_[i].state.clear();
   }
+  if (decoding_ && position.step > 0) VERNIER_TRY(EnterTokens(feed));
   if (plan_->state == StateSource::kCross) feed_ = feed;
   if (!shares_state() || position.step == 0 || runners_.empty()) return {};
   const Runner& reference = runners_.front();
-  const size_t wanted = std::max<size_t>(reference.pairs.size(), StateInputs().empty() ? 0 : 1);
+  const size_t wanted =
+      std::max<size_t>(reference.pairs.size(), StateInputs().empty() ? 0 : 1) + (decoding_ ? 1 : 0);
   if (reference.state.size() < wanted) {
     return Unavailable("step " + std::to_string(position.step) + " needs the state of " +
                        names_.front() + ", which has failed or feeds nothing back");
@@ -150,6 +161,31 @@ Status StepStates::Enter(const StepPosition& position, std::vector<TensorMap> sl
   std::erase_if(feed, [&](const NamedTensor& tensor) { return IsForeign(reference, tensor.name); });
   for (Runner& runner : runners_) runner.state.clear();
   return {};
+}
+
+// Whoever looks at the feed itself sees the tokens of the first runner that has some.
+Status StepStates::EnterTokens(TensorMap& feed) {
+  const size_t feeders = shares_state() ? 1 : runners_.size();
+  for (size_t i = 0; i < feeders && i < runners_.size(); ++i) {
+    const std::string& why = decoding_->WhyNone(i);
+    if (!why.empty()) return BackendError("--decode: " + why);
+  }
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    const TokenPair* const pair = decoding_->PairOf(i);
+    const Tensor* const tokens = pair == nullptr ? nullptr : Find(runners_[i].state, pair->tokens);
+    if (tokens == nullptr || Find(feed, pair->tokens) == nullptr) continue;
+    feed = Overlaid(std::move(feed), {{pair->tokens, *tokens}});
+    break;
+  }
+  return {};
+}
+
+std::string StepStates::TokensInput() const {
+  for (size_t i = 0; decoding_ && i < runners_.size(); ++i) {
+    const TokenPair* const pair = decoding_->PairOf(i);
+    if (pair != nullptr) return pair->tokens;
+  }
+  return "";
 }
 
 Status StepStates::Remember(size_t runner, const TensorMap& outputs) {
@@ -163,7 +199,19 @@ Status StepStates::Remember(size_t runner, const TensorMap& outputs) {
     }
     here.next.push_back({pair.input, *output});
   }
+  if (!decoding_) return {};
+  VERNIER_ASSIGN_OR_RETURN(std::optional<Tensor> tokens,
+                           decoding_->Choose(runner, names_[runner], position_, outputs));
+  if (tokens) here.next.push_back({decoding_->PairOf(runner)->tokens, *std::move(tokens)});
   return {};
+}
+
+// Does something that this runner gave feed the input?
+bool StepStates::Feeds(const Runner& runner, const std::string& input) const {
+  if (FeedsInput(runner.pairs, input)) return true;
+  if (!decoding_) return false;
+  const TokenPair* const pair = decoding_->PairOf(static_cast<size_t>(&runner - runners_.data()));
+  return pair != nullptr && pair->tokens == input;
 }
 
 TensorMap StepStates::WithSlices(size_t runner, const TensorMap& feed) const {
@@ -175,17 +223,19 @@ TensorMap StepStates::WithState(size_t runner, const TensorMap& mapped) const {
   if (shares_state() || !here.paired) return mapped;
   TensorMap fed = Overlaid(mapped, here.state);
   // At first the state may be there under another runner's names, for --map-inputs or by likeness.
-  const bool complete = std::ranges::all_of(
-      here.pairs, [&](const StatePair& pair) { return Find(fed, pair.input) != nullptr; });
+  const TokenPair* const tokens = decoding_ ? decoding_->PairOf(runner) : nullptr;
+  const bool complete = (tokens == nullptr || Find(fed, tokens->tokens) != nullptr) &&
+                        std::ranges::all_of(here.pairs, [&](const StatePair& pair) {
+                          return Find(fed, pair.input) != nullptr;
+                        });
   if (!complete) return fed;
   std::erase_if(fed, [&](const NamedTensor& tensor) { return IsForeign(here, tensor.name); });
   return fed;
 }
 
 bool StepStates::IsForeign(const Runner& runner, const std::string& input) const {
-  if (IsAmongNames(runner.inputs, input) || FeedsInput(runner.pairs, input)) return false;
-  return std::ranges::any_of(runners_,
-                             [&](const Runner& other) { return FeedsInput(other.pairs, input); });
+  if (IsAmongNames(runner.inputs, input) || Feeds(runner, input)) return false;
+  return std::ranges::any_of(runners_, [&](const Runner& other) { return Feeds(other, input); });
 }
 
 Status StepStates::CheckMapped(size_t runner,
@@ -223,6 +273,12 @@ Result<TensorMap> StepStates::StateFor(
     }
     state.push_back({pair.input, *tensor});
   }
+  if (!decoding_) return state;
+  const Tensor* const tokens = Find(from.state, decoding_->PairOf(candidate)->tokens);
+  if (tokens == nullptr) {
+    return InvalidArgument("--state cross: " + names_[candidate] + " has chosen no token");
+  }
+  state.push_back({decoding_->PairOf(reference)->tokens, *tokens});
   return state;
 }
 

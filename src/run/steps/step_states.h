@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "run/steps/decoding.h"
 #include "run/steps/state_pairs.h"
 #include "run/steps/step_timeline.h"
 #include "run/steps/step_words.h"
@@ -42,6 +43,13 @@ class StepStates {
   /// own, if nothing feeds an input that is a state of the first runner, or if words without a
   /// label are about other runners alone; else if they are not about the reference.
   Status Pair(size_t runner, const RunnerSides& sides);
+  /// What --decode chooses tokens by; null without.
+  Decoding* decoding() { return decoding_ ? &*decoding_ : nullptr; }
+  const Decoding* decoding() const { return decoding_ ? &*decoding_ : nullptr; }
+  /// The input of a feed that takes tokens: that of the first runner that was paired. Empty without
+  /// --decode.
+  std::string TokensInput() const;
+
   /// kInvalidArgument for a word of --feed-back that is about no runner, once all were paired.
   Status CheckUsed() const;
 
@@ -53,9 +61,10 @@ class StepStates {
   /// reference where all have its state?
   bool MayBeginWith(const std::string& input) const;
 
-  /// The next step. Its feed is completed with the state that all runners share. `slices` are those
-  /// of runners of their own, or all steps at once, runner by runner. kUnavailable where the
-  /// reference has failed.
+  /// The next step. Its feed is completed with the state that all runners share, and with --decode
+  /// with the tokens of the first runner that has some. `slices` are those of runners of their own,
+  /// or all steps at once, runner by runner. kUnavailable where the reference has failed; kBackend
+  /// where a runner that feeds itself or others has chosen no token; errors as Decoding::Begin.
   Status Enter(const StepPosition& position, std::vector<TensorMap> slices, TensorMap& feed);
   /// What a runner made of this step.
   Status Remember(size_t runner, const TensorMap& outputs);
@@ -110,6 +119,8 @@ class StepStates {
   Status CheckReference() const;
   Status CheckFed(size_t runner) const;
   bool IsForeign(const Runner& runner, const std::string& input) const;
+  bool Feeds(const Runner& runner, const std::string& input) const;
+  Status EnterTokens(TensorMap& feed);
   void SayPairs(size_t runner) const;
 
   const StepPlan* plan_;
@@ -117,6 +128,7 @@ class StepStates {
   std::vector<std::string> names_;
   std::vector<Runner> runners_;
   StepWords words_;
+  std::optional<Decoding> decoding_;
   std::vector<bool> used_;
   std::string fed_for_;
   StepTimeline timeline_;

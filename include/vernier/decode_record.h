@@ -1,0 +1,47 @@
+// What two runners said that chose their own tokens, as plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace vernier {
+
+/// A token that differs between the sides of a pair.
+struct DivergenceRecord {
+  int64_t sequence = 0;
+  int64_t prompt = 0;       ///< row of the batch
+  int64_t step = 0;         ///< whose logits chose the token, from 0
+  int64_t first_token = 0;  ///< -1: none, the logits hold NaN
+  int64_t second_token = 0;
+  /// By how much each side's logit of its own token is above that of the other side's token; NaN
+  /// where one is none.
+  double first_margin = 0;
+  double second_margin = 0;
+  /// "near tie": the logits of that step are within their tolerance. "beyond tolerance": they are
+  /// not, or were not compared. "not judged": the step was not compared, since another prompt of
+  /// the batch had parted before.
+  std::string kind = {};
+};
+
+/// The tokens of a pair over all steps. A prompt is a row of the batch of a sequence. Behind the
+/// end of a prompt (--decode-stop) no token counts.
+struct DecodeRecord {
+  std::string logits;   ///< the first side's output
+  bool forced = false;  ///< all were fed with the first runner's tokens
+  int64_t prompts = 0;
+  int64_t tokens = 0;    ///< compared, of all prompts
+  int64_t agreeing = 0;  ///< of them; behind a divergence too
+  int64_t diverged = 0;  ///< prompts with a token that differs
+  /// Agreeing tokens before the first that differs, or all of a prompt without one: over prompts.
+  double until_median = 0;
+  int64_t until_least = 0;
+  int64_t steps_after = 0;  ///< iterations behind a divergence, which were not compared
+  /// Of the first divergence of each prompt; with forced tokens of every token that differs.
+  int64_t near_ties = 0;
+  int64_t beyond_tolerance = 0;
+  int64_t not_judged = 0;
+  std::vector<DivergenceRecord> divergences = {};  ///< the first 100 of these
+};
+
+}  // namespace vernier

@@ -1,0 +1,90 @@
+#include "report/text/decode_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "report/text/decision_text.h"
+#include "report/text/step_text.h"
+#include "util/counted.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+std::string TokenOf(int64_t token) { return token < 0 ? "none (NaN)" : std::to_string(token); }
+
+// What the near tie, or the clear difference, is seen by.
+std::string MarginsInWords(const PairRecord& pair, const DivergenceRecord& divergence) {
+  if (std::isnan(divergence.first_margin) || std::isnan(divergence.second_margin)) return "";
+  return ", apart by " + FormatG(divergence.first_margin, 3) + " in " + pair.first + " and " +
+         FormatG(divergence.second_margin, 3) + " in " + pair.second;
+}
+
+std::string KindInWords(const DivergenceRecord& divergence) {
+  if (divergence.kind == "near tie") return ": a near tie, the logits are within their tolerance";
+  if (divergence.kind == "beyond tolerance") return ": the logits are out of tolerance";
+  return ": not judged";
+}
+
+// Of several that were judged the first that counts.
+const DivergenceRecord* ShownDivergence(const DecodeRecord& decode) {
+  const std::vector<DivergenceRecord>& all = decode.divergences;
+  const auto beyond = std::ranges::find(all, "beyond tolerance", &DivergenceRecord::kind);
+  if (beyond != all.end()) return &*beyond;
+  return all.empty() ? nullptr : &all.front();
+}
+
+// Where there are several kinds of them.
+std::string KindsInWords(const DecodeRecord& decode) {
+  const int64_t all = decode.near_ties + decode.beyond_tolerance + decode.not_judged;
+  if (all < 2) return "";
+  std::string text = " (" + Counted(decode.near_ties, "near tie") + ", " +
+                     std::to_string(decode.beyond_tolerance) + " out of tolerance";
+  if (decode.not_judged > 0) text += ", " + std::to_string(decode.not_judged) + " not judged";
+  return text + ")";
+}
+
+}  // namespace
+
+std::string FormatDecode(const PairRecord& pair) {
+  if (!pair.decode) return "";
+  const DecodeRecord& decode = *pair.decode;
+  if (decode.tokens == 0) return "no token was compared";
+  const std::string fed = decode.forced ? ", fed with the tokens of " + pair.first : std::string();
+  if (decode.diverged == 0) {
+    return "all " + Counted(decode.tokens, "token") + " of " + Counted(decode.prompts, "prompt") +
+           " agree" + fed;
+  }
+  const double share =
+      100 * static_cast<double>(decode.agreeing) / static_cast<double>(decode.tokens);
+  std::string text =
+      CountedOf(decode.agreeing, decode.tokens, "token") + " of " +
+      Counted(decode.prompts, "prompt") + " agree (" + FormatG(share, 3) + " %)" + fed + "; " +
+      Counted(decode.diverged, "prompt") + (decode.diverged == 1 ? " parts" : " part") +
+      KindsInWords(decode) + ", after a median of " + FormatG(decode.until_median, 6) +
+      " agreeing tokens over all prompts, at the least " + std::to_string(decode.until_least);
+  if (const DivergenceRecord* const shown = ShownDivergence(decode)) {
+    text += "; at step " + std::to_string(shown->step) + " of sequence " +
+            std::to_string(shown->sequence) + ", prompt " + std::to_string(shown->prompt) +
+            ": token " + TokenOf(shown->first_token) + " against " + TokenOf(shown->second_token) +
+            MarginsInWords(pair, *shown) + KindInWords(*shown);
+  }
+  if (decode.steps_after > 0) {
+    text += "; " + Counted(decode.steps_after, "step") +
+            " after a divergence, with other histories, " +
+            (decode.steps_after == 1 ? "was" : "were") + " not compared";
+  }
+  return text;
+}
+
+std::string FormatStepsAndTokens(const PairRecord& pair) {
+  const std::string steps = FormatSteps(pair), tokens = FormatDecode(pair);
+  return steps + (steps.empty() || tokens.empty() ? "" : "; tokens: ") + tokens;
+}
+
+bool FailsTokens(const PairRecord& pair) {
+  return pair.decode && pair.decode->beyond_tolerance > 0 && !JudgedByDecisions(pair);
+}
+
+}  // namespace vernier

@@ -1,0 +1,75 @@
+// The tokens that the sides of a pair choose from step to step (--decode).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/steps/step_timeline.h"
+#include "vernier/decode_record.h"
+#include "vernier/input_plan.h"
+#include "vernier/row_record.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+class PairTokens {
+ public:
+  PairTokens() = default;
+  explicit PairTokens(const StepPlan& plan)
+      : forced_(plan.state == StateSource::kReference), stop_(plan.decode_stop) {}
+
+  /// The next iteration, in order: the logits of both sides as the runners gave them, null where a
+  /// side has none. What cannot be told is counted, see missed().
+  void Note(int64_t iteration, const StepPosition& position, const std::string& name,
+            const Tensor* first, const Tensor* second);
+
+  /// Has a prompt of this sequence parted at a step before this one, so that the sides have another
+  /// history? Never with forced tokens.
+  bool IsAfterDivergence(const StepPosition& position) const;
+  /// An iteration that was noted and not compared for that.
+  void LeaveOut(int64_t iteration);
+  /// An iteration that was noted and compared; `within`: its logits are within their tolerance.
+  void Judge(int64_t iteration, bool within);
+
+  /// Null where nothing was noted, or that is several iterations ago.
+  const TokensOfStep* At(int64_t iteration) const;
+
+  int64_t left_out() const { return record_.steps_after; }
+  /// Iterations whose tokens could not be told, and why, of the first.
+  int64_t missed() const { return missed_; }
+  const std::string& why_missed() const { return why_missed_; }
+
+  /// nullopt where nothing was noted.
+  std::optional<DecodeRecord> Record() const;
+
+ private:
+  struct Prompt {
+    int64_t agreeing = 0;  // before the first that differs
+    bool diverged = false;
+    bool first_ended = false;
+    bool second_ended = false;
+  };
+  void Miss(const std::string& why);
+  void AddRow(int64_t iteration, const StepPosition& position, size_t row, const Tensor& first,
+              const Tensor& second, TokensOfStep& tokens);
+  void EndPrompts();
+  void Settle(int64_t iteration, const char* kind, int64_t DecodeRecord::*count);
+
+  bool forced_ = false;
+  std::optional<int64_t> stop_;
+  int64_t sequence_ = -1;
+  std::vector<Prompt> prompts_;           // of the sequence at hand
+  std::vector<int64_t> until_;            // of those before it
+  std::map<int64_t, int64_t> parted_at_;  // sequence, step
+  std::map<int64_t, TokensOfStep> steps_;
+  std::map<int64_t, std::vector<DivergenceRecord>> open_;  // by iteration
+  DecodeRecord record_;
+  int64_t missed_ = 0;
+  std::string why_missed_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,152 @@
+#include "run/steps/decoding.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "inputs/cast_tensor.h"
+#include "run/steps/greedy_tokens.h"
+#include "util/counted.h"
+
+namespace vernier {
+namespace {
+
+std::string OfSequence(const StepPosition& position) {
+  return " of sequence " + std::to_string(position.sequence);
+}
+
+// Inputs that have a value for each token, in what is usual. Others may be as long by chance.
+bool IsUsuallyPerToken(std::string_view input) {
+  constexpr std::array<std::string_view, 4> kNames = {"position_ids", "attention_mask",
+                                                      "token_type_ids", "cache_position"};
+  return std::ranges::find(kNames, input) != kNames.end();
+}
+
+Status NotContinued(const std::string& input, const Tensor& prompt) {
+  return InvalidArgument(
+      "--decode: '" + input + "' has a value for each of the " +
+      std::to_string(prompt.dims().back()) +
+      " tokens of the prompt, and nothing says what it is for those behind it: add --advance " +
+      input + ":+1, '" + input + ":append 1', or " + input + ":+0 for a value that stays");
+}
+
+}  // namespace
+
+Result<Decoding> Decoding::Create(const StepPlan& plan, std::span<const std::string> runners) {
+  Decoding decoding(plan, runners.size());
+  VERNIER_ASSIGN_OR_RETURN(decoding.words_, ParseDecodeWords(plan.decode, runners));
+  return decoding;
+}
+
+Status Decoding::Pair(size_t runner, const RunnerSides& sides, std::span<const StatePair> states,
+                      std::vector<std::string> driven, Logger& logger) {
+  driven.insert(driven.end(), masks_.begin(), masks_.end());
+  VERNIER_ASSIGN_OR_RETURN(TokenPair found, FindTokenPair(words_, sides, states, driven));
+  for (const Runner& other : runners_) {
+    if (!other.pair || !other.pair->vocabulary || !found.vocabulary) continue;
+    if (&other == &runners_[runner] || *other.pair->vocabulary == *found.vocabulary) continue;
+    return InvalidArgument("--decode: the vocabulary of " + sides.name + " has " +
+                           Counted(*found.vocabulary, "token") + ", that of another runner " +
+                           std::to_string(*other.pair->vocabulary) +
+                           ": their tokens do not mean the same");
+  }
+  logger.Info(sides.name + " | Decodes greedily: the largest of the last position of '" +
+              found.logits + "' is '" + found.tokens + "' of the next step");
+  if (states.empty()) {
+    logger.Warning(
+        sides.name +
+        " | Only tokens are fed back: unless the model keeps its state itself, each step "
+        "knows no token but the last (--feed-back says which outputs are its state)");
+  }
+  runners_[runner].pair = std::move(found);
+  return {};
+}
+
+const TokenPair* Decoding::PairOf(size_t runner) const {
+  const bool there = runner < runners_.size() && runners_[runner].pair.has_value();
+  return there ? &*runners_[runner].pair : nullptr;
+}
+
+Status Decoding::CheckPrompt(const TokenPair& pair, const StepPosition& position,
+                             const Tensor& prompt) const {
+  const size_t rank = prompt.dims().size();
+  const bool number = Kind(prompt.dtype()) == DTypeKind::kSignedInt ||
+                      Kind(prompt.dtype()) == DTypeKind::kUnsignedInt;
+  if (!number || rank < 1 || rank > 2 || prompt.element_count() == 0) {
+    return Malformed("--decode: the prompt '" + pair.tokens + "'" + OfSequence(position) +
+                     " is to be integers [batch, sequence] with one token at least, and is " +
+                     std::string(DTypeName(prompt.dtype())) + " " + FormatDims(prompt.dims()));
+  }
+  VERNIER_ASSIGN_OR_RETURN(const Tensor wide, CastTensor(prompt, DType::kInt64));
+  const std::span<const int64_t> tokens = wide.As<int64_t>();
+  const auto row = static_cast<size_t>(prompt.dims().back());
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const bool above = pair.vocabulary && tokens[i] >= *pair.vocabulary;
+    if (tokens[i] >= 0 && !above) continue;
+    std::string why = "--decode: token " + std::to_string(tokens[i]) + " at place " +
+                      std::to_string(i % row) + " of prompt " + std::to_string(i / row) +
+                      OfSequence(position) + " is none of the vocabulary";
+    if (pair.vocabulary) {
+      why += ": '" + pair.logits + "' has " + std::to_string(*pair.vocabulary) +
+             " (random prompts: --val-range " + pair.tokens + ":[0," +
+             std::to_string(*pair.vocabulary - 1) + "])";
+    }
+    return Malformed(std::move(why));
+  }
+  return {};
+}
+
+Status Decoding::Begin(const StepPosition& position, const TensorMap& feed,
+                       std::span<const std::string> driven) {
+  const Tensor* prompt = nullptr;
+  for (Runner& runner : runners_) {
+    runner.ended.clear();
+    runner.why_none.clear();
+    const Tensor* const own = runner.pair ? Find(feed, runner.pair->tokens) : nullptr;
+    if (own == nullptr) continue;
+    VERNIER_TRY(CheckPrompt(*runner.pair, position, *own));
+    if (prompt == nullptr) prompt = own;
+  }
+  if (prompt == nullptr) return {};
+  rank_ = prompt->dims().size();
+  for (const NamedTensor& input : feed) {
+    const bool told = std::ranges::find(driven, input.name) != driven.end();
+    if (told || !IsUsuallyPerToken(input.name)) continue;
+    if (IsPerToken(input.tensor.dims(), prompt->dims())) return NotContinued(input.name, *prompt);
+  }
+  return {};
+}
+
+Result<std::optional<Tensor>> Decoding::Choose(size_t runner, const std::string& name,
+                                               const StepPosition& position,
+                                               const TensorMap& outputs) {
+  Runner& here = runners_[runner];
+  if (!here.pair) return std::optional<Tensor>();
+  const Tensor* const logits = Find(outputs, here.pair->logits);
+  if (logits == nullptr) {
+    return InvalidArgument("--decode: " + name + " has no output '" + here.pair->logits +
+                           "' that could choose tokens");
+  }
+  Result<std::vector<int64_t>> chosen = GreedyTokens(*logits);
+  if (!chosen.ok()) {
+    return Malformed("--decode: output '" + here.pair->logits + "' of " + name + ": " +
+                     chosen.status().message());
+  }
+  std::vector<int64_t>& tokens = *chosen;
+  here.ended.resize(tokens.size(), false);
+  for (size_t row = 0; row < tokens.size(); ++row) {
+    if (here.ended[row]) tokens[row] = *plan_->decode_stop;
+    if (tokens[row] == kNoToken) {
+      here.why_none = "step " + std::to_string(position.step + 1) + OfSequence(position) +
+                      " has no token for " + name + ": '" + here.pair->logits +
+                      "' of the step before holds NaN";
+      return std::optional<Tensor>();
+    }
+    here.ended[row] = plan_->decode_stop && tokens[row] == *plan_->decode_stop;
+  }
+  VERNIER_ASSIGN_OR_RETURN(Tensor input, TokensAsInput(tokens, here.pair->dtype, rank_));
+  return std::optional(std::move(input));
+}
+
+}  // namespace vernier

@@ -1,0 +1,70 @@
+// The tokens that runners choose from step to step (--decode).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "run/steps/decode_words.h"
+#include "run/steps/step_timeline.h"
+#include "util/log.h"
+#include "vernier/input_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Runners are told by their index.
+class Decoding {
+ public:
+  /// Errors as ParseDecodeWords. `plan` must outlive it.
+  static Result<Decoding> Create(const StepPlan& plan, std::span<const std::string> runners);
+
+  /// An input that takes no tokens, whatever it looks like.
+  void NameMask(const std::string& input) { masks_.push_back(input); }
+
+  /// Once a runner is open: finds its pair of logits and tokens, and logs it. Errors as
+  /// FindTokenPair; kInvalidArgument, with both sizes, where its vocabulary is another than that of
+  /// a runner before it.
+  Status Pair(size_t runner, const RunnerSides& sides, std::span<const StatePair> states,
+              std::vector<std::string> driven, Logger& logger);
+
+  /// The input that takes the tokens of a runner, and the output that chooses them; null: it was
+  /// not paired.
+  const TokenPair* PairOf(size_t runner) const;
+
+  /// Step 0 of a sequence, with the feed that is made for all: nothing has ended. kMalformed,
+  /// naming sequence and place, for prompts that are no tokens, and inputs of which nothing says
+  /// what they are for the tokens behind the prompt (`driven` are those of which something does).
+  Status Begin(const StepPosition& position, const TensorMap& feed,
+               std::span<const std::string> driven);
+
+  /// The tokens that a runner has chosen by these outputs, as it takes them. nullopt where one
+  /// holds NaN: WhyNone() says so. kInvalidArgument where there are no such logits, kMalformed
+  /// where they have no last position.
+  Result<std::optional<Tensor>> Choose(size_t runner, const std::string& name,
+                                       const StepPosition& position, const TensorMap& outputs);
+  /// Why a runner has no tokens for the next step; empty: it has, or was not asked.
+  const std::string& WhyNone(size_t runner) const { return runners_[runner].why_none; }
+
+ private:
+  struct Runner {
+    std::optional<TokenPair> pair;
+    std::vector<bool> ended;  // by row of the batch
+    std::string why_none;
+  };
+  explicit Decoding(const StepPlan& plan, size_t runners) : plan_(&plan), runners_(runners) {}
+  Status CheckPrompt(const TokenPair& pair, const StepPosition& position,
+                     const Tensor& prompt) const;
+
+  const StepPlan* plan_;
+  std::vector<DecodeWord> words_;
+  std::vector<std::string> masks_ = {"attention_mask"};
+  std::vector<Runner> runners_;
+  size_t rank_ = 2;  // of prompts
+};
+
+}  // namespace vernier

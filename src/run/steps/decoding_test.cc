@@ -1,0 +1,280 @@
+// What chooses the tokens of a runner, and what the next steps are fed with.
+#include "run/steps/decoding.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/steps/decode_words.h"
+#include "run/steps/greedy_tokens.h"
+#include "run/steps/step_sequence.h"
+#include "util/no_log.h"
+
+namespace vernier {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr float kNotNumber = std::numeric_limits<float>::quiet_NaN();
+
+Tensor Logits(Dims dims, const std::vector<float>& values) {
+  return *Tensor::Copy(DType::kFloat32, std::move(dims), std::as_bytes(std::span(values)));
+}
+
+Tensor Ids(Dims dims, const std::vector<int64_t>& values) {
+  return *Tensor::Copy(DType::kInt64, std::move(dims), std::as_bytes(std::span(values)));
+}
+
+// Of sizes below 0 nothing is declared.
+TensorInfo Declared(std::string name, DType dtype, const Dims& dims) {
+  TensorInfo info{std::move(name), dtype, std::vector<Dim>()};
+  for (const int64_t size : dims) info.shape->push_back({size, {}});
+  return info;
+}
+
+std::vector<int64_t> IdsOf(const TensorMap& feed, const std::string& name) {
+  const auto values = Find(feed, name)->As<int64_t>();
+  return {values.begin(), values.end()};
+}
+
+TEST(GreedyTokens, AreTheLargestOfTheLastPositionAndTheFirstOfEqualOnes) {
+  const Tensor logits = Logits({2, 2, 3}, {9, 0, 0, 1, 2, 2,  //
+                                           0, 9, 0, -3, -2, -1});
+  EXPECT_THAT(*GreedyTokens(logits), ElementsAre(1, 2));
+  EXPECT_THAT(*GreedyTokens(Logits({1, 3}, {1, 1, 1})), ElementsAre(0));
+  EXPECT_EQ(LogitOf(logits, 1, 2), -1);
+  EXPECT_TRUE(std::isnan(LogitOf(logits, 1, 3)));
+}
+
+TEST(GreedyTokens, AreFoundBeyondABlock) {
+  std::vector<float> values(5000, 0);
+  values[4321] = 1;
+  EXPECT_THAT(*GreedyTokens(Logits({1, 1, 5000}, values)), ElementsAre(4321));
+}
+
+TEST(GreedyTokens, AreNoneWhereThereIsNan) {
+  EXPECT_THAT(*GreedyTokens(Logits({2, 1, 2}, {kNotNumber, 1, 0, 1})), ElementsAre(kNoToken, 1));
+  EXPECT_THAT(*GreedyTokens(Logits({1, 2, 2}, {kNotNumber, 1, 0, 1})), ElementsAre(1));
+}
+
+TEST(GreedyTokens, NeedFloatsWithAPosition) {
+  EXPECT_THAT(GreedyTokens(Ids({1, 1, 2}, {1, 2})).status().message(),
+              HasSubstr("int64 (1, 1, 2)"));
+  EXPECT_FALSE(GreedyTokens(Logits({1, 0, 2}, {})).ok());
+  EXPECT_FALSE(GreedyTokens(Logits({2}, {1, 2})).ok());
+}
+
+TEST(TokensAsInput, HaveTheTypeAndRankOfTheInput) {
+  const Tensor tokens = *TokensAsInput({7, 8}, DType::kInt32, 2);
+  EXPECT_EQ(tokens.dtype(), DType::kInt32);
+  EXPECT_EQ(tokens.dims(), (Dims{2, 1}));
+  EXPECT_EQ(TokensAsInput({7}, DType::kInt64, 1)->dims(), (Dims{1}));
+  EXPECT_THAT(TokensAsInput({300}, DType::kInt8, 2).status().message(), HasSubstr("int8"));
+}
+
+TEST(IsPerToken, IsWhatEndsInThePromptsDimensions) {
+  EXPECT_TRUE(IsPerToken({1, 5}, {1, 5}));
+  EXPECT_TRUE(IsPerToken({3, 2, 5}, {2, 5}));
+  EXPECT_TRUE(IsPerToken({5}, {2, 5}));
+  EXPECT_FALSE(IsPerToken({5}, {5, 5}));  // a value for each prompt, perhaps
+  EXPECT_FALSE(IsPerToken({1, 9}, {1, 5}));
+  EXPECT_FALSE(IsPerToken({1, 1}, {1, 1}));
+}
+
+class TokenPairTest : public testing::Test {
+ protected:
+  Result<TokenPair> Find(const std::vector<std::string>& words) {
+    auto parsed = ParseDecodeWords(words, names_);
+    if (!parsed.ok()) return parsed.status();
+    return FindTokenPair(*parsed, {"a", inputs_, outputs_}, states_, driven_);
+  }
+  std::string WhyNot(const std::vector<std::string>& words) {
+    return Find(words).status().message();
+  }
+
+  std::vector<std::string> names_ = {"a", "b"};
+  std::vector<TensorInfo> inputs_ = {Declared("input_ids", DType::kInt32, {-1, -1}),
+                                     Declared("attention_mask", DType::kInt64, {-1, -1}),
+                                     Declared("past", DType::kFloat32, {1, -1, 4})};
+  std::vector<TensorInfo> outputs_ = {Declared("logits", DType::kFloat16, {-1, -1, 50}),
+                                      Declared("hidden", DType::kFloat32, {-1, -1, 4}),
+                                      Declared("present", DType::kFloat32, {1, -1, 4})};
+  std::vector<StatePair> states_ = {{"present", "past"}};
+  std::vector<std::string> driven_ = {"attention_mask"};
+};
+
+TEST_F(TokenPairTest, IsFoundByName) {
+  const Result<TokenPair> found = Find({"greedy"});
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_EQ(found->logits, "logits");
+  EXPECT_EQ(found->tokens, "input_ids");
+  EXPECT_EQ(found->dtype, DType::kInt32);
+  EXPECT_EQ(found->vocabulary, 50);
+}
+
+TEST_F(TokenPairTest, IsTheOnlyOneThatIsLeft) {
+  inputs_[0].name = "ids";
+  outputs_.erase(outputs_.begin());
+  const Result<TokenPair> found = Find({"greedy"});
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_EQ(found->logits, "hidden");
+  EXPECT_EQ(found->tokens, "ids");
+}
+
+TEST_F(TokenPairTest, IsTheDecodersBesideAnEncoder) {
+  inputs_.push_back(Declared("decoder_input_ids", DType::kInt64, {-1, -1}));
+  EXPECT_EQ(Find({"greedy"})->tokens, "decoder_input_ids");
+}
+
+TEST_F(TokenPairTest, IsAskedForWhereThereAreSeveral) {
+  outputs_[0].name = "scores";
+  EXPECT_THAT(WhyNot({"greedy"}), HasSubstr("several outputs that may be the logits: 'scores'"));
+  EXPECT_THAT(WhyNot({"greedy"}), HasSubstr("--decode greedy:a:LOGITS=TOKENS"));
+  EXPECT_EQ(Find({"greedy:scores=input_ids"})->logits, "scores");
+  EXPECT_EQ(Find({"greedy", "greedy:a:hidden=input_ids"})->logits, "hidden");
+  inputs_[0].name = "ids";
+  driven_.clear();
+  EXPECT_THAT(WhyNot({"greedy:b:x=y", "greedy:a:scores=nosuch"}),
+              HasSubstr("a has no input 'nosuch', but 'ids'"));
+  outputs_[0].name = "logits";
+  EXPECT_THAT(WhyNot({"greedy"}), HasSubstr("several inputs that may take the tokens: 'ids'"));
+}
+
+TEST_F(TokenPairTest, IsNoneWithoutLogitsOrTokens) {
+  outputs_ = {outputs_[2]};
+  EXPECT_THAT(WhyNot({"greedy"}), HasSubstr("no floating output [batch, sequence, vocabulary]"));
+  EXPECT_THAT(WhyNot({"greedy:q=input_ids"}), HasSubstr("a has no output 'q', but 'present'"));
+  outputs_ = {Declared("logits", DType::kFloat32, {-1, 50})};
+  inputs_ = {inputs_[2]};
+  EXPECT_THAT(WhyNot({"greedy"}), HasSubstr("no integer input that is left for the tokens"));
+  EXPECT_THAT(WhyNot({"greedy:logits=past"}), HasSubstr("'past' is no integer input"));
+}
+
+TEST_F(TokenPairTest, IsNotFedTwice) {
+  driven_ = {"input_ids"};
+  EXPECT_THAT(WhyNot({"greedy:logits=input_ids"}), HasSubstr("'input_ids' is set twice"));
+}
+
+TEST_F(TokenPairTest, WordsAreRead) {
+  EXPECT_THAT(WhyNot({"beam"}), HasSubstr("--decode beam: only 'greedy' is known"));
+  EXPECT_THAT(WhyNot({"greedy:logits"}), HasSubstr("expected greedy:LOGITS=TOKENS"));
+  EXPECT_THAT(WhyNot({"greedy", "greedy:l=t"}), HasSubstr("another word about all runners"));
+  EXPECT_THAT(WhyNot({"greedy:a:l=t", "greedy:a:m=t"}), HasSubstr("another word about 'a'"));
+}
+
+// A model with two prompts of three tokens.
+class DecodedFeedsTest : public testing::Test {
+ protected:
+  DecodedFeedsTest() {
+    plan_.steps = 3;
+    plan_.decode = {"greedy"};
+    plan_.advances = {"position_ids:+1", "attention_mask:append 1"};
+    whole_ = {{"input_ids", Ids({2, 3}, {1, 2, 3, 0, 1, 2})},
+              {"position_ids", Ids({2, 3}, {0, 1, 2, 0, 0, 1})},
+              {"attention_mask", Ids({2, 3}, {1, 1, 1, 0, 1, 1})}};
+  }
+
+  Status Open() {
+    auto states = StepStates::Create(plan_, {"a"}, log_);
+    if (!states.ok()) return states.status();
+    states_.emplace(*std::move(states));
+    Status paired = states_->Pair(0, {"a", inputs_, outputs_});
+    if (!paired.ok()) return paired;
+    auto sequence = StepSequence::Create(*states_, {.runner = "a", .inputs = inputs_});
+    if (!sequence.ok()) return sequence.status();
+    sequence_ = *std::move(sequence);
+    return {};
+  }
+
+  Result<std::optional<TensorMap>> Next() {
+    return sequence_->Next([this] { return Result<std::optional<TensorMap>>(whole_); });
+  }
+  TensorMap Fed() { return **Next(); }
+
+  Status Say(const std::vector<float>& logits) {
+    return states_->Remember(0, {{"logits", Logits({2, 1, 4}, logits)}});
+  }
+
+  StepPlan plan_;
+  TensorMap whole_;
+  std::vector<TensorInfo> inputs_ = {Declared("input_ids", DType::kInt64, {-1, -1}),
+                                     Declared("position_ids", DType::kInt64, {-1, -1}),
+                                     Declared("attention_mask", DType::kInt64, {-1, -1})};
+  std::vector<TensorInfo> outputs_ = {Declared("logits", DType::kFloat32, {-1, -1, 4})};
+  NoLog log_;
+  std::optional<StepStates> states_;
+  std::unique_ptr<StepSequence> sequence_;
+};
+
+TEST_F(DecodedFeedsTest, ThePromptComesFirstAndThenATokenAStep) {
+  ASSERT_TRUE(Open().ok());
+  TensorMap feed = Fed();
+  EXPECT_THAT(IdsOf(feed, "input_ids"), ElementsAre(1, 2, 3, 0, 1, 2));
+  EXPECT_THAT(IdsOf(feed, "position_ids"), ElementsAre(0, 1, 2, 0, 0, 1));
+  ASSERT_TRUE(Say({0, 1, 0, 0, 0, 0, 0, 1}).ok());
+  feed = Fed();
+  EXPECT_EQ(Find(feed, "input_ids")->dims(), (Dims{2, 1}));
+  EXPECT_THAT(IdsOf(feed, "input_ids"), ElementsAre(1, 3));
+  EXPECT_THAT(IdsOf(feed, "position_ids"), ElementsAre(3, 2));
+  EXPECT_THAT(IdsOf(feed, "attention_mask"), ElementsAre(1, 1, 1, 1, 0, 1, 1, 1));
+  ASSERT_TRUE(Say({1, 0, 0, 0, 0, 0, 1, 0}).ok());
+  feed = Fed();
+  EXPECT_THAT(IdsOf(feed, "input_ids"), ElementsAre(0, 2));
+  EXPECT_THAT(IdsOf(feed, "position_ids"), ElementsAre(4, 3));
+  ASSERT_TRUE(Say({1, 0, 0, 0, 0, 0, 1, 0}).ok());
+  EXPECT_THAT(IdsOf(Fed(), "input_ids"), ElementsAre(1, 2, 3, 0, 1, 2));
+}
+
+TEST_F(DecodedFeedsTest, ASequenceThatHasEndedStaysEnded) {
+  plan_.decode_stop = 3;
+  ASSERT_TRUE(Open().ok());
+  Fed();
+  ASSERT_TRUE(Say({0, 1, 0, 0, 0, 0, 0, 1}).ok());
+  EXPECT_THAT(IdsOf(Fed(), "input_ids"), ElementsAre(1, 3));
+  ASSERT_TRUE(Say({0, 0, 1, 0, 1, 0, 0, 0}).ok());
+  EXPECT_THAT(IdsOf(Fed(), "input_ids"), ElementsAre(2, 3));
+}
+
+TEST_F(DecodedFeedsTest, NanEndsTheSequence) {
+  ASSERT_TRUE(Open().ok());
+  Fed();
+  ASSERT_TRUE(Say({0, kNotNumber, 0, 0, 0, 0, 0, 1}).ok());
+  const Status why = Next().status();
+  EXPECT_EQ(why.code(), StatusCode::kBackend);
+  EXPECT_THAT(why.message(), HasSubstr("step 1 of sequence 0 has no token for a: 'logits' of the "
+                                       "step before holds NaN"));
+}
+
+TEST_F(DecodedFeedsTest, PromptsAreTokensOfTheVocabulary) {
+  whole_[0].tensor = Ids({2, 3}, {1, 2, 3, 0, 4, 2});
+  ASSERT_TRUE(Open().ok());
+  EXPECT_THAT(Next().status().message(),
+              HasSubstr("token 4 at place 1 of prompt 1 of sequence 0 is none of the vocabulary: "
+                        "'logits' has 4 (random prompts: --val-range input_ids:[0,3])"));
+}
+
+TEST_F(DecodedFeedsTest, WhatIsForEachTokenOfThePromptGoesOn) {
+  plan_.advances = {"attention_mask:append 1"};
+  ASSERT_TRUE(Open().ok());
+  EXPECT_THAT(Next().status().message(),
+              HasSubstr("--decode: 'position_ids' has a value for each of the 3 tokens"));
+}
+
+TEST_F(DecodedFeedsTest, VocabulariesAreOfOneSize) {
+  auto states = StepStates::Create(plan_, {"a", "b"}, log_);
+  ASSERT_TRUE(states.ok());
+  ASSERT_TRUE(states->Pair(0, {"a", inputs_, outputs_}).ok());
+  outputs_[0].shape->back().value = 5;
+  EXPECT_THAT(states->Pair(1, {"b", inputs_, outputs_}).message(),
+              HasSubstr("the vocabulary of b has 5 tokens, that of another runner 4"));
+}
+
+}  // namespace
+}  // namespace vernier

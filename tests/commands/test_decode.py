@@ -1,0 +1,224 @@
+"""--decode greedy: tokens are those of a loop over ONNX Runtime, and the first that differs is
+reported."""
+
+import json
+import pathlib
+import sys
+import unittest
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+from program import Case
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "data"))
+from causal_models import causal_model, empty_caches  # noqa: E402
+
+STEPS = 8
+PROMPTS = ([[3, 1, 4, 1, 5]], [[9, 2, 6, 5, 3]])
+CACHED = ["--feed-back", "present.*:past_key_values.*", "--advance", "position_ids:+1",
+          "attention_mask:append 1"]
+
+
+def greedy(fault, prompt, steps=STEPS, fed=None):
+    """[step][row] of what the model says. With `fed`, [step][row], it is fed with those instead."""
+    session = onnxruntime.InferenceSession(causal_model(fault).SerializeToString(),
+                                           providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    tokens = np.array(prompt, "i8")
+    positions, seen = np.tile(np.arange(tokens.shape[1]), (len(tokens), 1)), 0
+    caches, said = empty_caches(len(tokens)), []
+    for step in range(steps):
+        seen += tokens.shape[1]
+        outputs = dict(zip(names, session.run(None, {
+            "input_ids": tokens, "position_ids": positions,
+            "attention_mask": np.ones((len(tokens), seen), "i8"), **caches})))
+        said.append(outputs.pop("logits")[:, -1].argmax(axis=-1).tolist())
+        tokens = np.array(said[-1] if fed is None else fed[step], "i8")[:, None]
+        positions = np.full(tokens.shape, seen)
+        caches = {name.replace("present", "past_key_values"): cache
+                  for name, cache in outputs.items()}
+    return said
+
+
+def feed_of(prompt):
+    tokens = np.array(prompt, "i8")
+    return {"input_ids": tokens, "attention_mask": np.ones_like(tokens),
+            "position_ids": np.tile(np.arange(tokens.shape[1]), (len(tokens), 1)),
+            **empty_caches(len(tokens))}
+
+
+class Decode(Case):
+    def run_two(self, *words, fault=None, prompts=PROMPTS, runners=("onnxrt", "onnxrt"), code=0):
+        onnx.save(causal_model(None), str(self.path("a.onnx")))
+        onnx.save(causal_model(fault), str(self.path("b.onnx")))
+        self.save_feeds("feeds.json", [feed_of(prompt) for prompt in prompts])
+        ended = self.vernier("run", *(word for name, kind in zip("ab", runners) for word in
+                                      ("--runner", f"{name}={kind} {name}.onnx")),
+                             "--load-inputs", "feeds.json", "--decode", "greedy", "--steps", STEPS,
+                             *CACHED, "--save-rows", "rows.jsonl", "--save-record", "r.json",
+                             *words)
+        self.said = ended.out + ended.err
+        self.assertEqual(ended.code, code, self.said)
+        return json.loads(self.path("r.json").read_text())["pairs"][0]
+
+    def rows(self):
+        return [json.loads(line) for line in self.path("rows.jsonl").read_text().splitlines()]
+
+    def tokens(self, side):
+        return [row[f"{side}/tokens"] for row in self.rows()]
+
+    def test_tokens_are_those_of_a_loop(self):
+        pair = self.run_two("--atol", "1e-3", runners=("onnxrt", "openvino"))
+        expected = [token for prompt in PROMPTS for (token,) in greedy(None, prompt)]
+        self.assertEqual(self.tokens("a"), expected)
+        self.assertEqual(self.tokens("b"), expected)
+        self.assertIn("a | Decodes greedily: the largest of the last position of 'logits' is "
+                      "'input_ids' of the next step", self.said)
+        self.assertIn("all 16 tokens of 2 prompts agree", self.said)
+        decode = pair["decode"]
+        self.assertEqual((decode["agreeing_tokens"], decode["diverged_prompts"]), (16, 0))
+        self.assertEqual(decode["tokens_until_divergence_least"], STEPS)
+        self.assertEqual(pair["compared_iterations"], 16)
+
+    def test_runners_that_take_turns_decode_the_same(self):
+        self.run_two("--sequential-runners")
+        expected = [token for prompt in PROMPTS for (token,) in greedy(None, prompt)]
+        self.assertEqual(self.tokens("b"), expected)
+
+    def test_a_batch_has_a_token_for_each_prompt(self):
+        prompts = [[*PROMPTS[0], *PROMPTS[1]]]
+        pair = self.run_two(prompts=prompts)
+        self.assertEqual(self.tokens("a"), greedy(None, prompts[0]))
+        self.assertEqual(pair["decode"]["prompts"], 2)
+
+    def test_the_first_divergent_token_is_told(self):
+        pair = self.run_two("--report", "r.md", fault="position-off-by-one", prompts=PROMPTS[1:],
+                            code=1)
+        sides = [[token for (token,) in greedy(fault, PROMPTS[1])]
+                 for fault in (None, "position-off-by-one")]
+        step = next(i for i, (a, b) in enumerate(zip(*sides)) if a != b)
+        self.assertEqual((self.tokens("a"), self.tokens("b")), tuple(sides))
+        decode = pair["decode"]
+        (divergence,) = decode["divergences"]
+        self.assertEqual([divergence[key] for key in ("step", "first_token", "second_token")],
+                         [step, sides[0][step], sides[1][step]])
+        self.assertEqual(divergence["kind"], "beyond tolerance")
+        self.assertGreater(divergence["first_margin"], 0)
+        self.assertEqual(decode["agreeing_tokens"],
+                         sum(a == b for a, b in zip(*sides)))
+        self.assertEqual(decode["tokens_until_divergence_median"], step)
+        self.assertEqual(decode["steps_after_divergence"], STEPS - step - 1)
+        self.assertEqual(pair["compared_iterations"], step + 1)
+        self.assertEqual([row["after_divergence"] for row in self.rows()],
+                         [int(i > step) for i in range(STEPS)])
+        sentence = f"at step {step} of sequence 0, prompt 0: token {sides[0][step]} against " \
+                   f"{sides[1][step]}, apart by "
+        self.assertIn(sentence, self.said)
+        self.assertIn(f"at step {step} of sequence 0", self.path("r.md").read_text())
+        self.assertIn("failed: a vs. b: the tokens part where the logits are out of tolerance",
+                      self.said)
+
+    def test_teacher_forcing_goes_on_behind_a_divergence(self):
+        fault = "position-off-by-one"
+        pair = self.run_two("--state", "reference", fault=fault, prompts=PROMPTS[1:], code=1)
+        forced = greedy(None, PROMPTS[1])
+        self.assertEqual(self.tokens("a"), [token for (token,) in forced])
+        self.assertTrue(pair["decode"]["forced"])
+        self.assertEqual(pair["compared_iterations"], STEPS)
+        self.assertEqual(pair["decode"]["steps_after_divergence"], 0)
+        self.assertIn(", fed with the tokens of a", self.said)
+
+    def test_behind_the_end_no_token_counts(self):
+        said = [token for (token,) in greedy(None, PROMPTS[0])]
+        stop = said[2]
+        pair = self.run_two("--decode-stop", stop, prompts=PROMPTS[:1])
+        self.assertEqual(self.tokens("a"), said[:3] + [stop] * (STEPS - 3))
+        self.assertEqual(pair["decode"]["tokens"], 3)
+
+
+class Bigrams(Case):
+    """logits [batch, n, 4] = table[ids]: a model without a state."""
+
+    def model(self, name, table, ids="ids", kind=TensorProto.INT32, logits="scores"):
+        table = np.asarray(table, "f4")
+        info = [helper.make_tensor_value_info(ids, kind, ["b", "n"])]
+        out = [helper.make_tensor_value_info(logits, TensorProto.FLOAT, ["b", "n", table.shape[1]])]
+        graph = helper.make_graph([helper.make_node("Gather", ["table", ids], [logits])], "g", info,
+                                  out, [numpy_helper.from_array(table, "table")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path(name)))
+
+    def run_words(self, *words, code, runners=("onnxrt a.onnx", "onnxrt b.onnx"), prompt=((0,),)):
+        self.save_feeds("feeds.json", [{"ids": np.array(prompt, "i4")}])
+        ended = self.vernier("run", *(word for name, runner in zip("ab", runners)
+                                      for word in ("--runner", f"{name}={runner}")),
+                             "--load-inputs", "feeds.json", "--save-record", "r.json", *words)
+        self.said = ended.out + ended.err
+        self.assertEqual(ended.code, code, self.said)
+
+    CYCLE = np.roll(np.eye(4), 1, axis=1)  # 0, 1, 2, 3, 0, ...
+
+    def near_tie(self):
+        """After 2 comes 3 or, by a hair, 0."""
+        tables = [self.CYCLE.copy() for _ in range(2)]
+        tables[0][2, 0] = 1 - 2e-6
+        tables[1][2, :] = [1, 0, 0, 1 - 2e-6]
+        self.model("a.onnx", tables[0])
+        self.model("b.onnx", tables[1])
+
+    def test_a_near_tie_is_reported_and_no_mismatch(self):
+        self.near_tie()
+        self.run_words("--decode", "greedy", "--steps", "6", code=0)
+        decode = json.loads(self.path("r.json").read_text())["pairs"][0]["decode"]
+        (divergence,) = decode["divergences"]
+        self.assertEqual((divergence["step"], divergence["kind"]), (2, "near tie"))
+        self.assertAlmostEqual(divergence["first_margin"], 2e-6, delta=1e-7)
+        self.assertIn(": a near tie, the logits are within their tolerance; 3 steps after a "
+                      "divergence, with other histories, were not compared", self.said)
+        self.assertIn("Only tokens are fed back", self.said)
+
+    def test_nan_ends_the_sequence(self):
+        table = self.CYCLE.copy()
+        self.model("a.onnx", table)
+        table[1, 2] = np.nan
+        self.model("b.onnx", table)
+        self.run_words("--decode", "greedy", "--steps", "6", code=1)
+        self.assertIn("step 2 of sequence 0 has no token for b: 'scores' of the step before holds "
+                      "NaN", self.said)
+
+    def test_what_makes_no_sense_is_named(self):
+        self.model("a.onnx", self.CYCLE)
+        self.model("b.onnx", self.CYCLE)
+        self.model("five.onnx", np.zeros((4, 5)))
+        steps = ("--steps", "3")
+        for words, what in (
+                (("--decode", "greedy"), "--decode: how many tokens? Give --steps N"),
+                (("--decode", "beam", *steps), "--decode beam: only 'greedy' is known"),
+                (("--decode", "greedy:x", *steps), "expected greedy:LOGITS=TOKENS"),
+                (("--decode", "greedy:q=ids", *steps), "a has no output 'q', but 'scores'"),
+                (("--decode", "greedy:scores=q", *steps), "a has no input 'q', but 'ids'"),
+                (("--decode", "greedy", "--advance", "ids:+1", *steps),
+                 "a has no integer input that is left for the tokens"),
+                (("--decode", "greedy:scores=ids", "--advance", "ids:+1", *steps),
+                 "'ids' is set twice for each step"),
+                (("--decode", "greedy", "--steps-axis", "b:1", *steps),
+                 "--steps-axis: with --decode a step is fed with the token of the step before"),
+                (("--decode", "greedy", "--steps", "1"), "--steps 1: there is no next step")):
+            with self.subTest(words):
+                self.run_words(*words, code=2)
+                self.assertIn(what, self.said)
+        with self.subTest("vocabularies"):
+            self.run_words("--decode", "greedy", *steps, code=2,
+                           runners=("onnxrt a.onnx", "onnxrt five.onnx"))
+            self.assertIn("the vocabulary of b has 5 tokens, that of another runner 4", self.said)
+        with self.subTest("token"):
+            self.run_words("--decode", "greedy", *steps, code=3, prompt=((1, 7),))
+            self.assertIn("token 7 at place 1 of prompt 0 of sequence 0 is none of the vocabulary: "
+                          "'scores' has 4", self.said)
+
+
+if __name__ == "__main__":
+    unittest.main()
