@@ -205,7 +205,15 @@ Result<SessionDescription> PluginSession::Describe() {
     description.precision = std::string(View(info.precision));
     description.device = std::string(View(info.device));
   }
+  const Status reset = Reset();
+  if (!reset.ok() && reset.code() != StatusCode::kNotFound) return reset;
+  description.keeps_state = reset.ok();
   return description;
+}
+
+Status PluginSession::Reset() {
+  if (!VN_HAS(api_, vn_backend_api, reset_session)) return NotFound("it cannot be reset");
+  return Take(api_->reset_session(session_));
 }
 
 Result<size_t> PluginSession::IndexOf(std::string_view name, size_t guess) const {

@@ -16,6 +16,7 @@
 #include "model/onnx/onnx_model.h"
 #include "run/comparison/name_maps.h"
 #include "run/saved/row_writer.h"
+#include "run/steps/reset_words.h"
 #include "run/steps/step_words.h"
 #include "session/plan_files.h"
 #include "session/plan_numbers.h"
@@ -272,6 +273,7 @@ Status CheckSteps(const RunPlan& plan) {
   const StepPlan& steps = plan.steps;
   VERNIER_TRY(CheckStateOptions(plan));
   VERNIER_TRY(CheckStepAxes(steps));
+  VERNIER_TRY(CheckResetWords(steps.resets, plan.runners));
   if (!steps.wanted()) return {};
   if (plan.runners.empty()) {
     return InvalidArgument("--steps: saved outputs cannot be made again; it needs a runner");

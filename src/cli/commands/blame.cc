@@ -68,7 +68,8 @@ constexpr CommandSpec kBlameCommand = {
                ModelGroup(), OnnxLoadGroup(), OnnxRuntimeGroup(), OpenVinoGroup(),
                TensorRtConfigGroup(), TensorRtShortFormGroup(), TensorRtLoadGroup(),
                TensorRtRunGroup(), DataLoaderGroup(),
-               Only(StepGroup(), {"steps", "feed_back", "initial_state", "step_slice", "advance"}),
+               Only(StepGroup(),
+                    {"steps", "feed_back", "initial_state", "step_slice", "advance", "reset"}),
                Only(ComparisonGroup(), {"load_outputs_paths"}), MapGroup(), WorkerGroup(),
                BlameGroup(), BlameAloneGroup(), Only(ReportGroup(), {"reports"})});
         },

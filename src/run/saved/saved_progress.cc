@@ -159,6 +159,7 @@ uint64_t HashOfSteps(const StepPlan& plan) {
     for (const std::string& word : *words) text += '\n' + word;
   }
   text += '\n' + std::to_string(static_cast<int>(plan.state));
+  for (const std::string& word : plan.resets) text += '\n' + word;
   Checksum sum;
   sum.Add(std::as_bytes(std::span(text)));
   return sum.value();
