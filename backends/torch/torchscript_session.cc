@@ -217,7 +217,7 @@ Status TorchScriptSession::ReadResults(const OutputNames& names, bool asked) {
 
 Status TorchScriptSession::FindReset(const std::string& asked) {
   const std::string name = asked.empty() ? "reset_states" : asked;
-  const std::optional<torch::jit::Method> method = module_.find_method(name);
+  const auto method = module_.find_method(name);
   if (method && CanBeCalledAlone(*method)) {
     reset_ = name;
   } else if (!asked.empty()) {

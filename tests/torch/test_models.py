@@ -87,7 +87,7 @@ class Script(TorchCase):
             with self.subTest(place=place, model=model):
                 # Large enough for shared memory, which is lent for one run.
                 self.passes(model, "--torch", "--torch-in", place, "--input-shapes",
-                            "x:[300,300]", "--iterations", "2", "--steps", "3", "--step-slice",
+                            "x:[300,900]", "--iterations", "2", "--steps", "3", "--step-slice",
                             "x:axis=1,size=300", "--save-inputs", "i.npz", "--save-outputs",
                             "o.npz")
                 with np.load(self.folder / "i.npz") as i, np.load(self.folder / "o.npz") as o:

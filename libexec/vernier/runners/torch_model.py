@@ -162,7 +162,8 @@ def _load_script(torch, path, options):
         model.module = chosen
         model.call = _marking_script(torch, chosen, model, marked) if marked else chosen
     use(module)
-    if _keeps_state(module.inlined_graph):
+    has_method = options.get("reset") or hasattr(module, "reset_states")
+    if not has_method and _keeps_state(module.inlined_graph):
         pristine = copy.deepcopy(module)
         model.open_again = lambda: use(copy.deepcopy(pristine))
     return model
