@@ -6,8 +6,6 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -56,20 +54,6 @@ Result<Handle<ov_model_t>> ReadModel(const Api& api, const ov_core_t* core, cons
         Check(api, api.ov_core_read_model(core, path.c_str(), nullptr, &raw), "reading the model"));
   }
   return Handle<ov_model_t>(raw, api.ov_model_free);
-}
-
-// Only OpenVINO's own format has variables, and the C interface tells of none.
-bool KeepsState(const vn_model& model) {
-  constexpr std::string_view kVariable = "type=\"ReadValue\"";
-  const std::string path(sdk::View(model.path));
-  if (!path.ends_with(".xml")) return false;
-  if (model.bytes != nullptr) {
-    const std::string_view text(static_cast<const char*>(model.bytes), model.byte_count);
-    return text.find(kVariable) != std::string_view::npos;
-  }
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return text.find(kVariable) != std::string::npos;
 }
 
 struct PrecisionName {
@@ -161,7 +145,7 @@ Result<std::unique_ptr<sdk::Session>> OvModelSession::Open(const Api& api, ov_co
                                                            const sdk::Options& options) {
   VERNIER_ASSIGN_OR_RETURN(const Handle<ov_model_t> source, ReadModel(api, core, model));
   std::unique_ptr<OvModelSession> session(new OvModelSession(api));
-  session->keeps_state_ = KeepsState(model);
+  session->keeps_state_ = KeepsVariables(model);
   VERNIER_TRY(session->ReadSignature(source.get(), model));
   VERNIER_TRY(session->Compile(core, source.get(), options));
   if (const std::string path(options.Get("layer_names")); !path.empty()) {

@@ -170,8 +170,8 @@ def _load_script(torch, path, options):
 
 
 def _keeps_state(block):
-    """Does a module's graph write to its attributes, which the next call finds? Statistics that only
-    training writes do not count. As in the plug-in (backends/torch/torchscript_session.cc)."""
+    """Does a module's graph write to its attributes, which the next call finds? Statistics that
+    only training writes do not count. As in the plug-in (backends/torch/torchscript_session.cc)."""
     for node in block.nodes():
         if node.kind() == "prim::SetAttr":
             return True
