@@ -1,4 +1,4 @@
-"""TorchScript that keeps its state inside: it is reset before each feed, or each sequence of steps."""
+"""TorchScript that keeps its state inside: it is reset before each feed, or each sequence."""
 
 import itertools
 import json
