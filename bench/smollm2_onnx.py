@@ -23,8 +23,8 @@ import onnx
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "data"))
 import causal_models  # noqa: E402
 
-TEXT = ("The boiling point of water depends on the pressure of the air above it. On a high mountain "
-        "the pressure is lower, so water boils before it reaches a hundred degrees.")
+TEXT = ("The boiling point of water depends on the pressure of the air above it. On a high "
+        "mountain the pressure is lower, so water boils before it reaches a hundred degrees.")
 # What GGUF calls the weights of a layer.
 NAMES = {"q": "attn_q", "k": "attn_k", "v": "attn_v", "o": "attn_output", "gate": "ffn_gate",
          "up": "ffn_up", "down": "ffn_down", "norm1": "attn_norm", "norm2": "ffn_norm"}

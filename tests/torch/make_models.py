@@ -85,7 +85,7 @@ class Hundred(Tally):
 
     @torch.jit.export
     def reset_states(self):
-        self.total = torch.zeros(1, 4)
+        self.total.zero_()
 
     @torch.jit.export
     def begin(self, at: float = 100.0):
