@@ -193,6 +193,10 @@ bool FittedSession::MayFitTo(const InputShapes& feed) const {
   return Admit(declared, feed);
 }
 
+Status FittedSession::Reset() {
+  return session_ == nullptr ? NotFound("it was not opened yet") : session_->Reset();
+}
+
 Result<sdk::RunOutcome> FittedSession::Run(std::span<const vn_tensor* const> inputs) {
   const InputShapes feed = ShapesOf(inputs);
   if (session_ == nullptr) {

@@ -32,6 +32,7 @@ class FittedSession final : public sdk::Session {
   std::span<const sdk::TensorSpec> outputs() const override { return outputs_; }
   sdk::SessionInfo info() const override;
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
+  Status Reset() override;
 
  private:
   FittedSession(const OpenedWith& with, const vn_model& model, const sdk::Options& options);

@@ -145,6 +145,7 @@ Result<std::unique_ptr<sdk::Session>> OvModelSession::Open(const Api& api, ov_co
                                                            const sdk::Options& options) {
   VERNIER_ASSIGN_OR_RETURN(const Handle<ov_model_t> source, ReadModel(api, core, model));
   std::unique_ptr<OvModelSession> session(new OvModelSession(api));
+  session->keeps_state_ = KeepsVariables(model);
   VERNIER_TRY(session->ReadSignature(source.get(), model));
   VERNIER_TRY(session->Compile(core, source.get(), options));
   if (const std::string path(options.Get("layer_names")); !path.empty()) {
@@ -246,11 +247,20 @@ Status OvModelSession::Compile(ov_core_t* core, const ov_model_t* source,
     precision_ = ShownPrecision(really_used);
     api_.ov_free(really_used);
   }
+  return MakeRequest();
+}
+
+Status OvModelSession::MakeRequest() {
   ov_infer_request_t* request = nullptr;
-  VERNIER_TRY(Check(api_, api_.ov_compiled_model_create_infer_request(compiled, &request),
+  VERNIER_TRY(Check(api_, api_.ov_compiled_model_create_infer_request(compiled_.get(), &request),
                     "making an inference request"));
   request_.reset(request);
   return {};
+}
+
+// The C interface lacks reset_state; the state is a request's own.
+Status OvModelSession::Reset() {
+  return keeps_state_ ? MakeRequest() : NotFound("the model keeps no state");
 }
 
 OvModelSession::~OvModelSession() {

@@ -28,6 +28,7 @@ class OvModelSession final : public sdk::Session {
   std::span<const sdk::TensorSpec> outputs() const override { return outputs_; }
   sdk::SessionInfo info() const override { return {precision_, device_}; }
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
+  Status Reset() override;
 
  private:
   explicit OvModelSession(const Api& api)
@@ -41,12 +42,14 @@ class OvModelSession final : public sdk::Session {
   Status SetInput(size_t index, const vn_tensor& tensor);
   Result<sdk::OutputTensor> GetOutput(size_t index);
   void CollectLayerTimes();
+  Status MakeRequest();
 
   const Api& api_;
   Handle<ov_compiled_model_t> compiled_;
   Handle<ov_infer_request_t> request_;
   std::string device_;
   std::string precision_;
+  bool keeps_state_ = false;
   std::string layer_times_path_;  ///< empty: layers are not measured
   int64_t runs_ = 0;
   /// Name and type of a layer: seconds in all runs but the first, which warms up.

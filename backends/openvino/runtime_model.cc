@@ -91,6 +91,19 @@ std::string_view TagAt(std::string_view xml, size_t at) {
 
 }  // namespace
 
+bool KeepsVariables(const vn_model& model) {
+  constexpr std::string_view kVariable = " type=\"ReadValue\"";
+  const std::string path(sdk::View(model.path));
+  if (!path.ends_with(".xml")) return false;
+  if (model.bytes != nullptr) {
+    const std::string_view text(static_cast<const char*>(model.bytes), model.byte_count);
+    return text.find(kVariable) != std::string_view::npos;
+  }
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return text.find(kVariable) != std::string::npos;
+}
+
 std::vector<sdk::LayerTime> KernelsIn(std::string_view xml) {
   constexpr std::string_view kLayer = "<layer ", kData = "<data ";
   std::vector<sdk::LayerTime> kernels;

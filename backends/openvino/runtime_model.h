@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ov_api.h"
+#include "vernier/backend_sdk.hpp"
 #include "vernier/layer_times.hpp"
 
 namespace vernier::ov {
@@ -18,5 +19,9 @@ std::vector<sdk::LayerTime> KernelsIn(std::string_view xml);
 /// is known here. `scratch` names a file that may be written, and is removed.
 std::vector<sdk::LayerTime> ReadKernels(const Api& api, const ov_compiled_model_t* compiled,
                                         const std::string& scratch);
+
+/// Does the model keep variables from one inference to the next? Only OpenVINO's own format has
+/// them, and the C interface lacks a function that tells.
+bool KeepsVariables(const vn_model& model);
 
 }  // namespace vernier::ov

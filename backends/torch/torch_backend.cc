@@ -76,6 +76,7 @@ struct PassedOn {
     static const vn_option_info kOptions[] = {
         sdk::OptionRow("lib", "path", "", "PyTorch's libtorch.so, or a folder that holds it"),
         sdk::OptionRow("output_names", "name", "", "names for the outputs in order, repeated"),
+        sdk::OptionRow("reset", "name", "reset_states", "method that resets the module's state"),
     };
     const sdk::Host host(sdk::internal::QueriedHost<PassedOn>());
     if (index >= std::size(kOptions)) return host.NewStatus(NotFound("no more options"));
@@ -135,6 +136,10 @@ struct PassedOn {
                         vn_tensor** outputs, size_t capacity, size_t* out_count,
                         vn_run_stats* stats) noexcept {
     return Of(s).api->run(Of(s).inner, inputs, input_count, outputs, capacity, out_count, stats);
+  }
+
+  static vn_status* ResetSession(vn_session* s) noexcept {
+    return Of(s).api->reset_session(Of(s).inner);
   }
 
   static uint32_t ReferenceRank(vn_backend*) noexcept { return 40; }

@@ -69,8 +69,10 @@ class TorchScriptBackend {
   Result<std::unique_ptr<sdk::Session>> Open(const vn_model& model, sdk::Options options) {
     const std::string path(sdk::View(model.path));
     try {
-      return TorchScriptSession::Create(host_, Read(model), NamesFor(model, options),
-                                        !options.GetAll("output_names").empty());
+      return TorchScriptSession::Create(host_, Read(model),
+                                        {.outputs = NamesFor(model, options),
+                                         .asked = !options.GetAll("output_names").empty(),
+                                         .reset = std::string(options.Get("reset"))});
     } catch (const c10::Error& error) {
       const std::string why = error.what_without_backtrace();
       return Malformed("'" + path +

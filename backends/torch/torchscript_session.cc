@@ -41,10 +41,63 @@ bool NeedsItsOwnInputs(const torch::jit::Block& block) {
   return false;
 }
 
-bool NeedsItsOwnInputs(const torch::jit::Module& module) {
-  const auto graph = module.get_method("forward").graph()->copy();
+std::shared_ptr<torch::jit::Graph> InlinedForward(const torch::jit::Module& module) {
+  auto graph = module.get_method("forward").graph()->copy();
   torch::jit::Inline(*graph);
-  return NeedsItsOwnInputs(*graph->block());
+  return graph;
+}
+
+bool NeedsItsOwnInputs(const torch::jit::Module& module) {
+  return NeedsItsOwnInputs(*InlinedForward(module)->block());
+}
+
+// Is it an attribute of the module, or a view of one?
+bool IsOfModule(const torch::jit::Value& value) {
+  const torch::jit::Node* node = value.node();
+  while (node->kind() != torch::jit::prim::GetAttr) {
+    const c10::FunctionSchema* schema = node->maybeSchema();
+    const bool is_view = schema != nullptr && !schema->is_mutable() && !node->inputs().empty() &&
+                         !schema->returns().empty() &&
+                         schema->returns().front().alias_info() != nullptr;
+    if (!is_view) return false;
+    node = node->input(0)->node();
+  }
+  return true;
+}
+
+// Of a module that is not trained: is it `training`, or what a branch on that gives?
+bool IsFalse(const torch::jit::Value& value) {
+  const torch::jit::Node& node = *value.node();
+  if (node.kind() == torch::jit::prim::GetAttr) {
+    return node.s(torch::jit::attr::name) == "training";
+  }
+  if (node.kind() != torch::jit::prim::If || !IsFalse(*node.input(0))) return false;
+  return IsFalse(*node.blocks().at(1)->outputs().at(value.offset()));
+}
+
+// Does it write to attributes of the module, which the next run finds? Statistics that only
+// training writes do not count.
+bool KeepsState(const torch::jit::Block& block) {
+  for (const torch::jit::Node* node : block.nodes()) {
+    if (node->kind() == torch::jit::prim::If && IsFalse(*node->input(0))) {
+      if (KeepsState(*node->blocks().at(1))) return true;
+      continue;
+    }
+    if (node->kind() == torch::jit::prim::SetAttr) return true;
+    const c10::FunctionSchema* schema = node->maybeSchema();
+    const bool writes = schema != nullptr && schema->is_mutable() && !node->inputs().empty();
+    if (writes && IsOfModule(*node->input(0))) return true;
+    for (const torch::jit::Block* inner : node->blocks()) {
+      if (KeepsState(*inner)) return true;
+    }
+  }
+  return false;
+}
+
+bool CanBeCalledAlone(const torch::jit::Method& method) {
+  const std::vector<c10::Argument>& arguments = method.function().getSchema().arguments();
+  return std::all_of(arguments.begin() + 1, arguments.end(),
+                     [](const c10::Argument& argument) { return argument.default_value(); });
 }
 
 bool IsTensor(const c10::TypePtr& type) { return type->kind() == c10::TypeKind::TensorType; }
@@ -111,12 +164,12 @@ TorchScriptSession::TorchScriptSession(const sdk::Host& host, torch::jit::Module
 
 Result<std::unique_ptr<sdk::Session>> TorchScriptSession::Create(const sdk::Host& host,
                                                                  torch::jit::Module module,
-                                                                 const OutputNames& names,
-                                                                 bool asked) {
+                                                                 const ModuleWords& words) {
   if (!module.find_method("forward")) return Malformed("the module has no method 'forward'");
   std::unique_ptr<TorchScriptSession> session(new TorchScriptSession(host, std::move(module)));
   VERNIER_TRY(session->ReadArguments());
-  VERNIER_TRY(session->ReadResults(names, asked));
+  VERNIER_TRY(session->ReadResults(words.outputs, words.asked));
+  VERNIER_TRY(session->FindReset(words.reset));
   session->needs_own_inputs_ = NeedsItsOwnInputs(session->module_);
   return std::unique_ptr<sdk::Session>(std::move(session));
 }
@@ -158,6 +211,38 @@ Status TorchScriptSession::ReadResults(const OutputNames& names, bool asked) {
   for (size_t i = 0; i < count; ++i) {
     const std::string name = own.size() == count ? own[i] : "output_" + std::to_string(i);
     outputs_.push_back({name, DType::kUndefined, false, {}, {}});
+  }
+  return {};
+}
+
+Status TorchScriptSession::FindReset(const std::string& asked) {
+  const std::string name = asked.empty() ? "reset_states" : asked;
+  const auto method = module_.find_method(name);
+  if (method && CanBeCalledAlone(*method)) {
+    reset_ = name;
+  } else if (!asked.empty()) {
+    return InvalidArgument(
+        "--reset " + asked + ": the module has no " +
+        (method ? "method '" + asked + "' that needs no arguments" : "method '" + asked + "'"));
+  } else if (KeepsState(*InlinedForward(module_)->block())) {
+    pristine_ = module_.deepcopy();
+  }
+  return {};
+}
+
+Status TorchScriptSession::Reset() {
+  if (reset_.empty() && !pristine_) return NotFound("the module keeps no state");
+  const c10::InferenceMode no_gradients;
+  try {
+    if (pristine_) {
+      module_ = pristine_->deepcopy();
+    } else {
+      module_.get_method(reset_)({});
+    }
+  } catch (const c10::Error& error) {
+    return BackendError(CauseFirst(error.what_without_backtrace()));
+  } catch (const std::runtime_error& error) {
+    return BackendError(CauseFirst(error.what()));
   }
   return {};
 }

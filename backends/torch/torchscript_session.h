@@ -4,6 +4,7 @@
 #include <torch/script.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,21 +15,30 @@ namespace vernier {
 /// Names that the file does not have: of outputs, in their order.
 using OutputNames = std::vector<std::string>;
 
+/// What the user says of a module.
+struct ModuleWords {
+  OutputNames outputs;
+  bool asked = false;  ///< the names are the user's, and their number must be right
+  std::string reset;   ///< --reset: the method that resets its state; empty: see Reset()
+};
+
 class TorchScriptSession final : public sdk::Session {
  public:
-  /// `asked`: the names are the user's, and their number must be right (kInvalidArgument).
-  /// kUnimplemented for a module whose arguments or results are other than tensors: Python can
-  /// still run it. `asked`: the names are the user's, and as many as there are outputs, else
-  /// kInvalidArgument.
+  /// kInvalidArgument for names of the user's that are more or fewer than the outputs, and for a
+  /// method of the user's that the module lacks. kUnimplemented for a module whose arguments or
+  /// results are other than tensors: Python can still run it.
   static Result<std::unique_ptr<sdk::Session>> Create(const sdk::Host& host,
                                                       torch::jit::Module module,
-                                                      const OutputNames& names, bool asked);
+                                                      const ModuleWords& words);
 
   std::span<const sdk::TensorSpec> inputs() const override { return inputs_; }
   std::span<const sdk::TensorSpec> outputs() const override { return outputs_; }
   sdk::SessionInfo info() const override;
   /// Inputs go by name where the feed has all of them, else in order, which a warning says once.
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
+  /// Calls the user's method, or `reset_states`, where the module has one. Else a module whose
+  /// forward writes to its own attributes becomes a copy of what was loaded.
+  Status Reset() override;
 
  private:
   TorchScriptSession(const sdk::Host& host, torch::jit::Module module);
@@ -36,9 +46,12 @@ class TorchScriptSession final : public sdk::Session {
   Status ReadResults(const OutputNames& names, bool asked);
   Result<std::vector<c10::IValue>> Arguments(std::span<const vn_tensor* const> feed);
   void WarnOfOrder(std::span<const vn_tensor* const> feed);
+  Status FindReset(const std::string& asked);
 
   const sdk::Host host_;
   torch::jit::Module module_;
+  std::optional<torch::jit::Module> pristine_;  ///< of a module that writes to its attributes
+  std::string reset_;                           ///< the method that resets it; empty: there is none
   at::Device device_;
   bool warned_of_order_ = false;
   bool needs_own_inputs_ = false;  ///< it may write to them or keep them: then it gets copies

@@ -29,8 +29,9 @@ extern "C" {
 #define VN_ABI_MAJOR 1u
 /* 1.1: the host takes outputs on a CUDA device. 1.2: it has memory for outputs. 1.3: it offers
    the next inputs. 1.4: backends describe what they can do: roles and values of options, neutral
-   settings, and their rank as a reference. 1.5: sequences, maps and optionals in parts. */
-#define VN_ABI_MINOR 5u
+   settings, and their rank as a reference. 1.5: sequences, maps and optionals in parts. 1.6:
+   sessions that keep state are reset. */
+#define VN_ABI_MINOR 6u
 
 typedef struct vn_status vn_status;   /* NULL is success */
 typedef struct vn_backend vn_backend; /* plug-in owned */
@@ -233,6 +234,12 @@ typedef struct vn_backend_api {
    * a note: their parts are then among the inputs of `run`, in any order; NAME[] and NAME{} may be
    * left out where there are elements. Optional (may be NULL). Since 1.5. */
   vn_status* (*part_at)(vn_session*, size_t output, size_t index, vn_tensor** out)VN_NOEXCEPT;
+
+  /* What the session keeps from one `run` to the next (variables, caches) is as it was after
+   * `open`. NOT_FOUND: it keeps nothing. Called once behind `open`, which shows whether it does; if
+   * so, again before each feed, or each sequence of steps. Optional (may be NULL, as NOT_FOUND).
+   * Since 1.6. */
+  vn_status* (*reset_session)(vn_session*)VN_NOEXCEPT;
 } vn_backend_api;
 
 #define VN_QUERY_SYMBOL "vn_backend_query"

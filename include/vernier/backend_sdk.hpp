@@ -132,6 +132,9 @@ class Session {
 
   /// Inputs are borrowed for the call, read-only, in any order: look them up by name.
   virtual Result<RunOutcome> Run(std::span<const vn_tensor* const> inputs) = 0;
+
+  /// See vn_backend_api::reset_session. kNotFound: the model keeps no state.
+  virtual Status Reset() { return NotFound("the model keeps no state"); }
 };
 
 namespace internal {
@@ -230,6 +233,7 @@ const vn_backend_api* AnswerQuery(const vn_host* host) {
     if constexpr (requires { &Slots::PartAt; }) {
       if (Slots::kHasParts) api.part_at = &Slots::PartAt;
     }
+    api.reset_session = &Slots::ResetSession;
     return api;
   }();
   return &kApi;
@@ -369,6 +373,10 @@ struct Exporter {
       *out = Export(std::move(parts[output][index]));
       return {};
     });
+  }
+
+  static vn_status* ResetSession(vn_session* s) noexcept {
+    return Guard(*Of(s).host, [&]() -> Status { return Of(s).session->Reset(); });
   }
 };
 

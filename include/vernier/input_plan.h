@@ -82,6 +82,7 @@ struct StepPlan {
   std::vector<std::string> slices;     ///< --step-slice
   std::vector<std::string> advances;   ///< --advance
   std::vector<std::string> axes;       ///< --steps-axis: `RUNNER:AXIS`
+  std::vector<std::string> resets;     ///< --reset: `[RUNNER:]METHOD`; with or without steps
   StateSource state = StateSource::kOwn;
   bool compare_state = false;  ///< what is fed back is compared at every step
   /// --decode: `greedy` or `greedy:[RUNNER:]LOGITS=TOKENS`; empty: nothing is decoded.
@@ -104,6 +105,7 @@ struct StepPlan {
     field("slices", steps.slices);
     field("advances", steps.advances);
     field("axes", steps.axes);
+    field("resets", steps.resets);
     field("state", steps.state);
     field("compare_state", steps.compare_state);
     field("decode", steps.decode);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/messages.h"
 #include "vernier/backend_abi.h"
 #include "vernier/backend_dtype.h"
 #include "vernier/tensor.h"
@@ -17,6 +18,14 @@ inline std::string_view View(vn_str text) {
   return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
 }
 inline vn_str Str(std::string_view text) { return {text.data(), text.size()}; }
+
+/// Keys and values stay the caller's.
+inline std::vector<vn_option> ToAbiOptions(const OptionList& options) {
+  std::vector<vn_option> out;
+  out.reserve(options.size());
+  for (const auto& [key, value] : options) out.push_back({Str(key), Str(value)});
+  return out;
+}
 
 /// Signatures and feeds, with the storage that they borrow; names and data stay the caller's.
 class AbiTensors {

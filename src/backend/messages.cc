@@ -160,6 +160,7 @@ void SessionDescription::Encode(MessageWriter& out) const {
   out.Text(precision);
   out.Text(device);
   out.Number(load_seconds);
+  out.Number(static_cast<uint8_t>(keeps_state));
 }
 
 SessionDescription SessionDescription::Decode(MessageReader& in) {
@@ -178,6 +179,7 @@ SessionDescription SessionDescription::Decode(MessageReader& in) {
   session.precision = in.Text();
   session.device = in.Text();
   session.load_seconds = in.Number<double>();
+  session.keeps_state = in.Number<uint8_t>() != 0;
   return session;
 }
 

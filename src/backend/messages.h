@@ -34,6 +34,7 @@ enum class MessageType : uint32_t {
   kTrim = 17,         ///< plug-ins' workers only: what closed sessions left goes to the system
   kTryRun = 18,       ///< an inference in unusual circumstances, see trial_messages.h
   kReadImage = 19,    ///< see image_messages.h
+  kReset = 20,        ///< of a session: its state is as it was when it was opened
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };
@@ -116,6 +117,7 @@ struct SessionDescription {
   std::string precision;
   std::string device;
   double load_seconds = 0;
+  bool keeps_state = false;  ///< from one run to the next: kReset makes it begin anew
 
   void Encode(MessageWriter& out) const;
   static SessionDescription Decode(MessageReader& in);

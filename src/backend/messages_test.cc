@@ -36,6 +36,7 @@ SessionDescription SomeDescription() {
   session.precision = "float32";
   session.device = "CPU";
   session.load_seconds = 0.25;
+  session.keeps_state = true;
   return session;
 }
 
@@ -124,6 +125,7 @@ TEST(Messages, SessionDescriptionComesBack) {
   EXPECT_EQ(session.precision, "float32");
   EXPECT_EQ(session.device, "CPU");
   EXPECT_EQ(session.load_seconds, 0.25);
+  EXPECT_TRUE(session.keeps_state);
 }
 
 TEST(Messages, EveryStatusComesBack) {

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <sstream>
 #include <utility>
-#include <vector>
 
 #include "backend/abi_tensors.h"
 #include "util/framework_words.h"
@@ -41,13 +40,6 @@ bool HasEverySlot(const vn_backend_api& api) {
          VN_HAS(&api, vn_backend_api, framework_path) && VN_HAS(&api, vn_backend_api, open) &&
          VN_HAS(&api, vn_backend_api, close) && VN_HAS(&api, vn_backend_api, signature) &&
          VN_HAS(&api, vn_backend_api, run);
-}
-
-std::vector<vn_option> ToAbiOptions(const OptionList& options) {
-  std::vector<vn_option> out;
-  out.reserve(options.size());
-  for (const auto& [key, value] : options) out.push_back({Str(key), Str(value)});
-  return out;
 }
 
 // No framework has tensors of more dimensions; a larger number is a defect or an attack.
@@ -205,7 +197,15 @@ Result<SessionDescription> PluginSession::Describe() {
     description.precision = std::string(View(info.precision));
     description.device = std::string(View(info.device));
   }
+  const Status reset = Reset();
+  description.keeps_state = reset.ok();
+  if (!reset.ok() && reset.code() != StatusCode::kNotFound) return reset;
   return description;
+}
+
+Status PluginSession::Reset() {
+  if (!VN_HAS(api_, vn_backend_api, reset_session)) return NotFound("it cannot be reset");
+  return Take(api_->reset_session(session_));
 }
 
 Result<size_t> PluginSession::IndexOf(std::string_view name, size_t guess) const {

@@ -44,6 +44,9 @@ class PluginSession {
   };
   Result<Outcome> Run(const TensorMap& inputs, const Devices& devices);
 
+  /// What it keeps from run to run is as it was when it was opened. kNotFound: it keeps nothing.
+  Status Reset();
+
  private:
   // An output of the signature: what a run must hand over. kUndefined: any type.
   struct DeclaredOutput {

@@ -194,6 +194,12 @@ Status Worker::HashInputs(uint64_t session) {
   return {};
 }
 
+Status Worker::Reset(uint64_t session) {
+  MessageWriter body;
+  body.Number(session);
+  return Ask(MessageType::kReset, body, -1, "resetting the state").status();
+}
+
 // Answers come in the order of the requests.
 Status Worker::SetAheadAside() {
   if (!ahead_ || ahead_->answer) return {};

@@ -70,6 +70,10 @@ class Worker {
   /// worker that cannot.
   Status HashInputs(uint64_t session);
 
+  /// Lets what a session keeps from run to run be as it was when it was opened. For sessions that
+  /// keep state alone.
+  Status Reset(uint64_t session);
+
   struct Outcome {
     double inference_seconds = 0;
     InputHashes received;  ///< where HashInputs asked for it

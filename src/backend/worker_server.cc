@@ -114,6 +114,8 @@ class WorkerServer {
       case MessageType::kHashInputs:
         hashing_.insert(in.Number<uint64_t>());
         return Reply{};
+      case MessageType::kReset:
+        return Reset(in);
       case MessageType::kTryRun:
         return TryRun(frame, in);
       case MessageType::kClose: {
@@ -243,6 +245,13 @@ class WorkerServer {
     reply.body.Append(outcome.outputs.description);
     reply.memory = std::move(outcome.outputs.memory);
     return reply;
+  }
+
+  Result<Reply> Reset(MessageReader& in) {
+    const auto found = sessions_.find(in.Number<uint64_t>());
+    if (found == sessions_.end()) return Internal("reset of a session that is not open");
+    VERNIER_TRY(found->second.session->Reset());
+    return Reply{};
   }
 
   Result<Reply> TryRun(Frame& frame, MessageReader& in) {

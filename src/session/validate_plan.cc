@@ -17,6 +17,7 @@
 #include "run/comparison/name_maps.h"
 #include "run/saved/row_writer.h"
 #include "run/steps/decode_words.h"
+#include "run/steps/reset_words.h"
 #include "run/steps/step_words.h"
 #include "session/flip_blame.h"
 #include "session/plan_files.h"
@@ -298,6 +299,7 @@ Status CheckSteps(const RunPlan& plan) {
   VERNIER_TRY(CheckDecoding(steps));
   VERNIER_TRY(CheckStateOptions(plan));
   VERNIER_TRY(CheckStepAxes(steps));
+  VERNIER_TRY(CheckResetWords(steps.resets, plan.runners));
   if (!steps.wanted()) return {};
   if (plan.runners.empty()) {
     return InvalidArgument("--steps: saved outputs cannot be made again; it needs a runner");

@@ -9,6 +9,7 @@ Four layers with grouped heads and rotary positions; the weights are seeded. Inp
 """
 
 import argparse
+import dataclasses
 import pathlib
 
 import numpy as np
@@ -19,6 +20,21 @@ OPSET = 17
 IR_VERSION = 8
 VOCABULARY, WIDTH, HIDDEN = 64, 32, 64
 LAYERS, HEADS, CACHED_HEADS, HEAD = 4, 4, 2, 8
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """Of a model; the defaults are those of the small one."""
+    vocabulary: int = VOCABULARY
+    width: int = WIDTH
+    hidden: int = HIDDEN
+    layers: int = LAYERS
+    heads: int = HEADS
+    cached_heads: int = CACHED_HEADS
+    head: int = HEAD
+    base: float = 10000.0
+    epsilon: float = 1e-5
+
 
 # Each name with what is wrong, and where.
 FAULTS = {
@@ -33,11 +49,11 @@ FAULTS = {
 }
 
 
-class _Writer:
-    """Nodes and weights of one graph."""
+class Writer:
+    """Nodes and weights of one graph. A sub-class may have weights of its own."""
 
-    def __init__(self, fault):
-        self.fault = fault
+    def __init__(self, fault=None, sizes=Sizes()):
+        self.fault, self.sizes = fault, sizes
         self.nodes, self.weights, self.random = [], {}, np.random.RandomState(2024)
 
     def op(self, kind, *inputs, out=None, **attributes):
@@ -54,8 +70,17 @@ class _Writer:
         return self.const(np.array(values, "i8"))
 
     def dense(self, x, name, rows, columns):
-        weight = self.random.normal(0, rows ** -0.5, (rows, columns)).astype("f4")
-        return self.op("MatMul", x, self.const(weight, name), out=name + "_out")
+        return self.op("MatMul", x, self.const(self.weight(name, rows, columns), name),
+                       out=name + "_out")
+
+    def weight(self, _name, rows, columns):
+        return self.random.normal(0, rows ** -0.5, (rows, columns)).astype("f4")
+
+    def scales(self, _name):
+        return self.random.uniform(0.8, 1.2, self.sizes.width).astype("f4")
+
+    def embedding(self):
+        return self.random.normal(size=(self.sizes.vocabulary, self.sizes.width)).astype("f4")
 
     def dequantised(self, x, name, rows, columns, stale):
         """Weights that were quantised once. They are dequantised in the file: a runtime that finds
@@ -69,15 +94,14 @@ class _Writer:
 
     def norm(self, x, name):
         square = self.op("ReduceMean", self.op("Mul", x, x), axes=[-1])
-        root = self.op("Sqrt", self.op("Add", square, self.const(np.float32(1e-5))))
-        weight = self.const(self.random.uniform(0.8, 1.2, WIDTH).astype("f4"), name)
-        return self.op("Mul", self.op("Div", x, root), weight)
+        root = self.op("Sqrt", self.op("Add", square, self.const(np.float32(self.sizes.epsilon))))
+        return self.op("Mul", self.op("Div", x, root), self.const(self.scales(name), name))
 
     def size(self, x, axis):
         return self.op("Gather", self.op("Shape", x), self.ints(axis), axis=0)
 
     def heads(self, x, count):
-        split = self.op("Reshape", x, self.ints(0, 0, count, HEAD))
+        split = self.op("Reshape", x, self.ints(0, 0, count, self.sizes.head))
         return self.op("Transpose", split, perm=[0, 2, 1, 3])
 
 
@@ -86,8 +110,8 @@ def _rotations(g, past):
     positions = "position_ids"
     if g.fault == "position-off-by-one":
         positions = g.op("Add", positions, g.op("Min", past, g.ints(1)))
-    base = 5000.0 if g.fault == "rotary-base" else 10000.0
-    speeds = base ** (-np.arange(0, HEAD, 2) / HEAD)
+    base = 5000.0 if g.fault == "rotary-base" else g.sizes.base
+    speeds = base ** (-np.arange(0, g.sizes.head, 2) / g.sizes.head)
     speeds = g.const(np.concatenate([speeds, speeds]).astype("f4"))
     places = g.op("Unsqueeze", g.op("Cast", positions, to=TensorProto.FLOAT), g.ints(1, 3))
     angles = g.op("Mul", places, speeds)
@@ -95,7 +119,7 @@ def _rotations(g, past):
 
 
 def _rotate(g, x, rotations):
-    half, end = g.ints(HEAD // 2), g.ints(HEAD)
+    half, end = g.ints(g.sizes.head // 2), g.ints(g.sizes.head)
     first = g.op("Slice", x, g.ints(0), half, g.ints(3))
     second = g.op("Slice", x, half, end, g.ints(3))
     turned = g.op("Concat", g.op("Neg", second), first, axis=3)
@@ -129,15 +153,17 @@ def _penalties(g, past, left):
 
 def _repeated(g, x):
     """Each cached head for as many heads as share it."""
-    twice = g.op("Concat", *[g.op("Unsqueeze", x, g.ints(2))] * (HEADS // CACHED_HEADS), axis=2)
-    return g.op("Reshape", twice, g.ints(0, HEADS, -1, HEAD))
+    sizes = g.sizes
+    copies = [g.op("Unsqueeze", x, g.ints(2))] * (sizes.heads // sizes.cached_heads)
+    return g.op("Reshape", g.op("Concat", *copies, axis=2),
+                g.ints(0, sizes.heads, -1, sizes.head))
 
 
 def _with_leftover(g, layer, x, left, batch):
     if not left:
         return x
-    stale = np.random.RandomState(layer).normal(size=(1, CACHED_HEADS, 1, HEAD)).astype("f4")
-    stale = g.const(stale)
+    shape = (1, g.sizes.cached_heads, 1, g.sizes.head)
+    stale = g.const(np.random.RandomState(layer).normal(size=shape).astype("f4"))
     stale = g.op("Slice", stale, g.ints(0), left, g.ints(2))
     shape = g.op("Concat", batch, g.ints(1), g.ints(1), g.ints(1), axis=0)
     return g.op("Concat", g.op("Expand", stale, shape), x, axis=2)
@@ -159,33 +185,34 @@ def _caches(g, layer, key, value):
 
 
 def _attention(g, layer, x, shared):
-    name = f"layer{layer}."
-    query = g.heads(g.dense(x, name + "q", WIDTH, WIDTH), HEADS)
-    key = g.heads(g.dense(x, name + "k", WIDTH, CACHED_HEADS * HEAD), CACHED_HEADS)
-    value = g.heads(g.dense(x, name + "v", WIDTH, CACHED_HEADS * HEAD), CACHED_HEADS)
+    name, sizes = f"layer{layer}.", g.sizes
+    width, cached = sizes.width, sizes.cached_heads * sizes.head
+    query = g.heads(g.dense(x, name + "q", width, width), sizes.heads)
+    key = g.heads(g.dense(x, name + "k", width, cached), sizes.cached_heads)
+    value = g.heads(g.dense(x, name + "v", width, cached), sizes.cached_heads)
     query, key = _rotate(g, query, shared["rotations"]), _rotate(g, key, shared["rotations"])
     keys, values = (_repeated(g, _with_leftover(g, layer, cache, shared["left"], shared["batch"]))
                     for cache in _caches(g, layer, key, value))
     scores = g.op("MatMul", query, g.op("Transpose", keys, perm=[0, 1, 3, 2]))
-    scales = np.full((HEADS, 1, 1), HEAD ** -0.5, "f4")
+    scales = np.full((sizes.heads, 1, 1), sizes.head ** -0.5, "f4")
     if g.fault == "head-scale" and layer == 3:
         scales[1] *= 1.25
     scores = g.op("Add", g.op("Mul", scores, g.const(scales)), shared["penalties"],
                   out=name + "scores")
     mixed = g.op("MatMul", g.op("Softmax", scores, axis=-1), values)
-    joined = g.op("Reshape", g.op("Transpose", mixed, perm=[0, 2, 1, 3]), g.ints(0, 0, WIDTH))
-    return g.dense(joined, name + "o", WIDTH, WIDTH)
+    joined = g.op("Reshape", g.op("Transpose", mixed, perm=[0, 2, 1, 3]), g.ints(0, 0, width))
+    return g.dense(joined, name + "o", width, width)
 
 
 def _layer(g, layer, x, shared):
-    name = f"layer{layer}."
+    name, width, hidden = f"layer{layer}.", g.sizes.width, g.sizes.hidden
     x = g.op("Add", x, _attention(g, layer, g.norm(x, name + "norm1"), shared))
     inner = g.norm(x, name + "norm2")
-    gate = g.dense(inner, name + "gate", WIDTH, HIDDEN)
+    gate = g.dense(inner, name + "gate", width, hidden)
     gate = g.op("Mul", gate, g.op("Sigmoid", gate))
-    inner = g.op("Mul", gate, g.dense(inner, name + "up", WIDTH, HIDDEN))
+    inner = g.op("Mul", gate, g.dense(inner, name + "up", width, hidden))
     stale = g.fault == "stale-scale" and layer == 2
-    return g.op("Add", x, g.dequantised(inner, name + "down", HIDDEN, WIDTH, stale),
+    return g.op("Add", x, g.dequantised(inner, name + "down", hidden, width, stale),
                 out=name + "out")
 
 
@@ -193,17 +220,20 @@ def causal_model(fault=None):
     """An onnx.ModelProto; `fault` is one of FAULTS."""
     if fault is not None and fault not in FAULTS:
         raise ValueError(f"there is no fault {fault!r}; there are {', '.join(FAULTS)}")
-    g = _Writer(fault)
+    return causal_model_of(Writer(fault))
+
+
+def causal_model_of(g):
+    """The same with the sizes and weights of a Writer."""
     past = g.size("past_key_values.0.key", 2)
-    left = _leftover(g, past) if fault == "cache-not-reset" else None
+    left = _leftover(g, past) if g.fault == "cache-not-reset" else None
     shared = {"rotations": _rotations(g, past), "left": left, "batch": g.size("input_ids", 0),
               "penalties": _penalties(g, past, left)}
-    table = g.const(g.random.normal(size=(VOCABULARY, WIDTH)).astype("f4"), "embedding")
-    x = g.op("Gather", table, "input_ids")
-    for layer in range(LAYERS):
+    x = g.op("Gather", g.const(g.embedding(), "embedding"), "input_ids")
+    for layer in range(g.sizes.layers):
         x = _layer(g, layer, x, shared)
     x = g.norm(x, "last_norm")
-    head = g.random.normal(0, WIDTH ** -0.5, (WIDTH, VOCABULARY)).astype("f4")
+    head = g.weight("head", g.sizes.width, g.sizes.vocabulary)
     g.op("MatMul", x, g.const(head, "head"), out="logits")
     return _finished(g)
 
@@ -215,13 +245,13 @@ def _finished(g):
     inputs = [info("input_ids", TensorProto.INT64, "tokens"),
               info("attention_mask", TensorProto.INT64, "past + tokens"),
               info("position_ids", TensorProto.INT64, "tokens")]
-    outputs = [info("logits", TensorProto.FLOAT, "tokens", VOCABULARY)]
-    for layer in range(LAYERS):
+    outputs = [info("logits", TensorProto.FLOAT, "tokens", g.sizes.vocabulary)]
+    for layer in range(g.sizes.layers):
         for part in ("key", "value"):
             inputs.append(info(f"past_key_values.{layer}.{part}", TensorProto.FLOAT,
-                               CACHED_HEADS, "past", HEAD))
-            outputs.append(info(f"present.{layer}.{part}", TensorProto.FLOAT, CACHED_HEADS,
-                                "past + tokens", HEAD))
+                               g.sizes.cached_heads, "past", g.sizes.head))
+            outputs.append(info(f"present.{layer}.{part}", TensorProto.FLOAT, g.sizes.cached_heads,
+                                "past + tokens", g.sizes.head))
     weights = [numpy_helper.from_array(array, name) for name, array in g.weights.items()]
     graph = helper.make_graph(g.nodes, "causal", inputs, outputs, weights)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)],

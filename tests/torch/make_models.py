@@ -68,6 +68,30 @@ class Record(torch.nn.Module):
         return before
 
 
+class Tally(torch.nn.Module):
+    """The sum of all that it was given, in a buffer that it writes to."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(1, 4))
+
+    def forward(self, x):
+        self.total += x
+        return self.total.clone()
+
+
+class Hundred(Tally):
+    """The same, which one of its methods lets begin at a hundred."""
+
+    @torch.jit.export
+    def reset_states(self):
+        self.total.zero_()
+
+    @torch.jit.export
+    def begin(self, at: float = 100.0):
+        self.total = torch.full([1, 4], at)
+
+
 class Sum(torch.nn.Module):
     def forward(self, x):
         return x.sum(), (x * x).mean()
@@ -90,7 +114,7 @@ torch.jit.save(torch.jit.trace(net, (torch.randn(2, 6), torch.randn(3))), f"{FOL
 save(net.double(), "double.pt")
 for module, name in ((ByName(), "dict.pt"), (Several(), "several.pt"), (InPlace(), "inplace.pt"),
                      (Count(), "count.pt"), (Delay(), "delay.pt"), (Record(), "record.pt"),
-                     (Sum(), "sum.pt")):
+                     (Sum(), "sum.pt"), (Tally(), "tally.pt"), (Hundred(), "hundred.pt")):
     save(module, name)
 net = net.float()
 torch.save(net.state_dict(), f"{FOLDER}/weights.pt")

@@ -87,15 +87,18 @@ class Script(TorchCase):
             with self.subTest(place=place, model=model):
                 # Large enough for shared memory, which is lent for one run.
                 self.passes(model, "--torch", "--torch-in", place, "--input-shapes",
-                            "x:[300,300]", "--iterations", "4", "--save-inputs", "i.npz",
-                            "--save-outputs", "o.npz")
+                            "x:[300,900]", "--iterations", "2", "--steps", "3", "--step-slice",
+                            "x:axis=1,size=300", "--save-inputs", "i.npz", "--save-outputs",
+                            "o.npz")
                 with np.load(self.folder / "i.npz") as i, np.load(self.folder / "o.npz") as o:
                     given = [i[name] for name in sorted(i) if not name.startswith("__")]
                     kept = [o[name] for name in sorted(o) if not name.startswith("__")]
-                self.assertEqual(len(kept), 4)
-                self.assertFalse(kept[0].any())
-                for before, after in zip(given, kept[1:]):
-                    np.testing.assert_array_equal(after, before)
+                self.assertEqual((len(given), len(kept)), (2, 6))
+                for sequence, whole in enumerate(given):
+                    first, *later = kept[3 * sequence:3 * sequence + 3]
+                    self.assertFalse(first.any(), "the state of another sequence")
+                    for step, after in enumerate(later):
+                        np.testing.assert_array_equal(after, whole[:, 300 * step:300 * step + 300])
 
     def test_precisions_are_those_of_the_weights(self):
         for place in PLACES:

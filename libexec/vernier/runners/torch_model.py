@@ -4,6 +4,7 @@ own torch. AOTInductor packages as well, untried: docs/pytorch.md says why.
 What a file is, is told by the names of its members; without --allow-pickle nothing is unpickled.
 """
 
+import copy
 import fnmatch
 import inspect
 import os
@@ -87,6 +88,8 @@ class Model:
         self.input_metadata = inputs  # name to (dtype or None, shape or None)
         self.output_names = list(outputs)
         self.asked = []  # --torch-outputs
+        self.module = None  # whose methods --reset may name
+        self.open_again = None  # a function, where what was loaded keeps state from call to call
         self.place = "cuda" if torch.cuda.is_available() else "cpu"
         self.precision = ""
         self.marked = {}
@@ -153,9 +156,63 @@ def _load_script(torch, path, options):
     model = Model(torch, module, {name: (None, None) for name in names})
     model.precision = _precision(module.parameters())
     module.to(model.place)
-    if options.get("mark"):
-        model.call = _marking_script(torch, module, model, options["mark"])
+
+    def use(chosen):
+        marked = options.get("mark")
+        model.module = chosen
+        model.call = _marking_script(torch, chosen, model, marked) if marked else chosen
+    use(module)
+    has_method = options.get("reset") or hasattr(module, "reset_states")
+    if not has_method and _keeps_state(module.inlined_graph):
+        pristine = copy.deepcopy(module)
+        model.open_again = lambda: use(copy.deepcopy(pristine))
     return model
+
+
+def _keeps_state(block):
+    """Does a module's graph write to its attributes, which the next call finds? Statistics that
+    only training writes do not count. As in the plug-in (backends/torch/torchscript_session.cc)."""
+    for node in block.nodes():
+        if node.kind() == "prim::SetAttr":
+            return True
+        inputs = list(node.inputs())
+        writes = "!" in _schema(node) and inputs
+        if writes and _is_of_module(inputs[0]):
+            return True
+        inner = list(node.blocks())
+        if node.kind() == "prim::If" and _is_false(inputs[0]):
+            inner = inner[1:]
+        if any(_keeps_state(branch) for branch in inner):
+            return True
+    return False
+
+
+def _schema(node):
+    text = node.schema()
+    return "" if text == "(no schema)" else text
+
+
+def _is_of_module(value):
+    """Is it an attribute, or a view of one?"""
+    node = value.node()
+    while node.kind() != "prim::GetAttr":
+        arguments, _, results = _schema(node).partition("->")
+        if "!" in arguments or "(a)" not in results:
+            return False
+        node = next(node.inputs()).node()
+    return True
+
+
+def _is_false(value):
+    """Of a module that is not trained: is it `training`, or what a branch on that gives?"""
+    node = value.node()
+    if node.kind() == "prim::GetAttr":
+        return node.s("name") == "training"
+    if node.kind() != "prim::If" or not _is_false(next(node.inputs())):
+        return False
+    names = [output.debugName() for output in node.outputs()]
+    other = list(list(node.blocks())[1].outputs())
+    return _is_false(other[names.index(value.debugName())])
 
 
 def _marking_script(torch, module, model, patterns):
@@ -228,6 +285,14 @@ def _load_export(torch, path, options):
     model = Model(torch, call, inputs, outputs)
     model.precision = _precision(module.parameters())
     module.to(model.place)
+    kept = {name: module.get_buffer(name).clone()
+            for name in program.graph_signature.buffers_to_mutate.values()}
+
+    def open_again():
+        with torch.no_grad():
+            for name, value in kept.items():
+                module.get_buffer(name).copy_(value)
+    model.open_again = open_again if kept else None
     if options.get("mark"):
         model.call = _marking_interpreter(torch, module, model, options["mark"])
     return model
@@ -287,6 +352,7 @@ def from_module(torch, module, mark=()):
     parameters = inspect.signature(module.forward).parameters.values()
     names = [p.name for p in parameters if p.default is p.empty]
     model = Model(torch, module, {name: (None, None) for name in names})
+    model.module = module
     model.precision = _precision(module.parameters())
     module.to(model.place)
     modules = {name: inner for name, inner in module.named_modules() if name}

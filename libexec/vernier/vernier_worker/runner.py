@@ -8,6 +8,7 @@ import time
 from . import scripts, tensors, wire
 
 ENTRY_POINTS = ["load", "infer"]
+DEFAULT_RESET = "reset_states"
 UNKNOWN = 0  # an element type that the model does not say
 
 
@@ -119,6 +120,7 @@ class Runner:
             if callable(getattr(model, "activate", None)):  # written as one of Polygraphy's runners
                 model.activate()
             own = _metadata_of(model, self.where)
+            self._reset = self._find_reset(request.options.get("reset"))
         self.nested_inputs = list(getattr(model, "nested_inputs", ()))  # see parts.py
         self.inputs = [info for info in (request.inputs if own is None else own)
                        if info[0] not in self.nested_inputs]
@@ -155,6 +157,29 @@ class Runner:
         out.text(str(getattr(self.model, "precision", "") or ""))
         out.text(str(getattr(self.model, "device", "") or "CPU"))
         out.f64(seconds)
+        out.u8(self._reset is not None)
+
+    def _find_reset(self, asked):
+        """What resets the state that the model keeps from one call to the next: its method of that
+        name, or a function beside a function that is the model. None: it keeps no state that is
+        known of."""
+        name = asked or DEFAULT_RESET
+        module = getattr(self.model, "module", None)  # of torch_model.py
+        beside = getattr(self.model, "__globals__", {})  # of a function
+        for found in (getattr(self.model, name, None), getattr(module, name, None),
+                      beside.get(name)):
+            if callable(found):
+                return found
+        if asked:
+            raise wire.Failure(
+                wire.INVALID, f"--reset {asked}: {self.where} gives {wire.a(type(self.model))}, "
+                f"which has no method '{asked}'")
+        return getattr(self.model, "open_again", None)
+
+    def reset(self):
+        """The next call begins as the first one did."""
+        with scripts.guard(f"resetting {self.where}"):
+            self._reset()
 
     def run(self, feed, out, pool, received=None):
         """One inference; the time is what the model says of it, else includes that the outputs have

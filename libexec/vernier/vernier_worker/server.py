@@ -57,7 +57,7 @@ class Server:
             wire.POSTPROCESS: self.postprocess, wire.MEASURE: self.measure,
             wire.INFER_SHAPES: self.infer_shapes,
             wire.DRAW: self.draw, wire.TRY_RUN: self.try_run,
-            wire.HASH_INPUTS: self.hash_inputs,
+            wire.HASH_INPUTS: self.hash_inputs, wire.RESET: self.reset,
         }
 
     def serve(self):
@@ -155,6 +155,9 @@ class Server:
     def hash_inputs(self, reader, _memory, _out):
         from . import hashes
         self.hashing[reader.u64()] = hashes.xxh3()
+
+    def reset(self, reader, _memory, _out):
+        self.sessions[reader.u64()].reset()
 
     def try_run(self, reader, memory, out):
         from . import tensors, trials

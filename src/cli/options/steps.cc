@@ -76,6 +76,18 @@ constexpr OptionRow kStepRows[] = {
              " compare the parts of its outputs along AXIS with the steps of the others.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
+    {.flags = {"--reset"},
+     .dest = "reset",
+     .sets = Sets<&StepPlan::resets>(),
+     .arity = Arity::kPlus,
+     .action = OptionAction::kAppend,
+     .metavar = "[RUNNER:]METHOD",
+     .help = "The method of a TorchScript or Python runner that resets the state which the model"
+             " keeps inside. It is called before each set of inputs, or each sequence of steps."
+             " Without it, reset_states where there is one; TorchScript that writes to its own"
+             " attributes is loaded afresh.",
+     .origin = Origin::kOurs,
+     .needs = {kAnyRunner}},
     {.flags = {"--state"},
      .dest = "state",
      .sets = SetBy<&SetStateSource>(),

@@ -47,6 +47,8 @@ struct FakeModel {
   /// Called on the worker's thread with the number of the inference (0, 1, ... in this session).
   std::function<FakeAnswer(const TensorMap& feed, int64_t run)> infer;
   Status open = {};  ///< an error: it cannot be opened
+  /// Called on the worker's thread when its state is reset; empty: it keeps none.
+  std::function<void()> reset = {};
 };
 
 /// A runner for each model, with its name.
@@ -132,6 +134,9 @@ class FakeServer {
         const RunAndKeepRequest request = RunAndKeepRequest::Decode(in);
         return Run(sessions_[request.session], in, std::move(frame.fd));
       }
+      case MessageType::kReset:
+        sessions_[in.Number<uint64_t>()].model->reset();
+        return Reply(MessageWriter());
       case MessageType::kClose:
         return Reply(MessageWriter());
       default:
@@ -156,6 +161,7 @@ class FakeServer {
     description.outputs = found->second.outputs;
     description.precision = "float32";
     description.device = "cpu";
+    description.keeps_state = static_cast<bool>(found->second.reset);
     description.Encode(body);
     return body;
   }

@@ -194,6 +194,7 @@ bool LiveRunner::lost_worker() const {
 Result<Worker::Outcome> LiveRunner::RunSession(const TensorBlock& feed, int64_t iteration,
                                                OutputPlace place,
                                                const std::function<void()>& meanwhile) {
+  if (keeps_state() && !goes_on_) VERNIER_TRY(worker_->Reset(session_id_));
   VERNIER_ASSIGN_OR_RETURN(
       Worker::Outcome outcome,
       worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration), place,

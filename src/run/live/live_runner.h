@@ -61,6 +61,12 @@ class LiveRunner {
                                 DeviceOutputs* devices = nullptr,
                                 const std::function<void()>& meanwhile = {});
 
+  /// Does the model keep state inside, from one inference to the next, which can be reset?
+  bool keeps_state() const { return session_.keeps_state; }
+  /// Whether further inferences go on with the state of the one before. If not, which is so at
+  /// first, it is reset before each; not before those of TryInfer().
+  void GoOn(bool goes_on) { goes_on_ = goes_on; }
+
   /// From now on inferences leave out sequences, maps and optionals, as outputs that are no
   /// tensors. For callers that judge outputs as the model declares them, and for Polygraphy's
   /// behaviour.
@@ -79,7 +85,9 @@ class LiveRunner {
   Result<IterationResult> InferAgain(const TensorBlock& feed, int64_t iteration);
 
   /// See Worker::RunAhead.
-  bool InferAhead(const TensorBlock& feed) { return worker_->RunAhead(session_id_, feed); }
+  bool InferAhead(const TensorBlock& feed) {
+    return !keeps_state() && worker_->RunAhead(session_id_, feed);
+  }
   /// See Worker::serves_plugin.
   bool in_plugin() const { return worker_ != nullptr && worker_->serves_plugin(); }
 
@@ -187,6 +195,7 @@ class LiveRunner {
   int64_t iterations_ = 0;
   double total_seconds_ = 0;
   bool hashes_ = false;
+  bool goes_on_ = false;
   bool without_parts_ = false;
   InputHashes received_;
   Checksum all_received_;

@@ -10,6 +10,7 @@
 #include "run/feeds/described_inputs.h"
 #include "run/feeds/feed_plan.h"
 #include "run/live/shared_threads.h"
+#include "run/steps/reset_words.h"
 #include "util/no_log.h"
 
 namespace vernier {
@@ -199,11 +200,14 @@ Result<LiveRuns::SessionParts> LiveRuns::PrepareSession(const RunnerPlan& runner
       runner.backend == "openvino" && !shapes.empty()) {
     options.emplace_back("feed_shapes", std::move(shapes));
   }
+  const OptionList resets = ResetOptions(runner);
+  options.insert(options.end(), resets.begin(), resets.end());
   return SessionParts{std::move(model), std::move(calibration), std::move(options)};
 }
 
 Status LiveRuns::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) {
   LiveRunner& runner = runners_[index];
+  state_inside_.erase(index);
   VERNIER_ASSIGN_OR_RETURN(const SessionParts parts, PrepareSession(runner.plan(), plan, logger));
   const std::shared_ptr<const ModelSource>& model = parts.model;
   Status status = runner.Open(*model, parts.options, plan_.inputs.found_dims);
@@ -224,6 +228,11 @@ Status LiveRuns::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) 
   }
 }
 
+OptionList LiveRuns::ResetOptions(const RunnerPlan& runner) const {
+  std::string method = ResetMethodOf(plan_.steps.resets, runner);
+  return method.empty() ? OptionList() : OptionList{{"reset", std::move(method)}};
+}
+
 // A plug-in that does not fit this machine or this model leaves it to the user's Python.
 Status LiveRuns::OpenInPython(size_t index, const ModelSource& model,
                               const Status& why_not_plugin) {
@@ -234,7 +243,7 @@ Status LiveRuns::OpenInPython(size_t index, const ModelSource& model,
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, WorkerFor(runner, RunnerPlace::kPython));
   places_[index] = RunnerPlace::kPython;
   runner.Attach(std::move(worker), index);
-  const Status status = runner.Open(model, {}, plan_.inputs.found_dims);
+  const Status status = runner.Open(model, ResetOptions(runner.plan()), plan_.inputs.found_dims);
   if (status.code() != StatusCode::kUnavailable) return status;
   if (runner.plan().backend == "tensorrt") {
     // Where it is missing altogether, its plug-in says what it looked for.
@@ -303,6 +312,11 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
     const TensorMap* const next = meanwhile.next_feed ? meanwhile.next_feed() : nullptr;
     if (next != nullptr && InferAhead(index, *next, iteration + 1)) meanwhile.when_sent();
   };
+  if (!held) {
+    if (const Status begun = BeginInference(index, iteration); !begun.ok()) {
+      return Finish(index, iteration, begun);
+    }
+  }
   Result<IterationResult> made =
       held ? *std::move(held)
            : runner.Infer(own.block(), iteration, may_stay_on_device_ ? &devices_ : nullptr, work);
@@ -316,6 +330,10 @@ Result<TensorMap> LiveRuns::InferAside(size_t index, const TensorMap& feed, int6
   if (lanes_) lanes_->Wait();
   VERNIER_TRY(BringBack(index));
   if (!runner.alive()) return runner.failure();
+  // Not between steps: the next one would find another state.
+  if (runner.keeps_state() && steps() != nullptr) {
+    return Unavailable(runner.name() + " keeps its state inside: no step can be made twice");
+  }
   NoLog unheard;
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
@@ -342,6 +360,10 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(std::span<cons
     runners_[i].HoldLog();
     made[i] = TakeHeld(i, iteration);
     if (made[i]) continue;
+    if (const Status begun = BeginInference(i, iteration); !begun.ok()) {
+      made[i].emplace(begun);
+      continue;
+    }
     // Where no thread can be had, it infers when it is waited for.
     inferring[i] = std::async([&, i] { return runners_[i].Infer(feeds[i]->block(), iteration); });
   }

@@ -229,12 +229,16 @@ class LiveRuns {
                                                      std::vector<std::string> runners,
                                                      Logger& logger);
   Status PairStates(size_t index);
+  // Before each inference: a runner that keeps its state inside begins anew with each feed, or each
+  // sequence of steps. kBackend where it has not made the step before this one.
+  Status BeginInference(size_t index, int64_t iteration);
   // Of a runner that takes all steps at once: is this one among what it has given already?
   bool HasStep(size_t index, int64_t iteration) const;
   Result<IterationResult> TakeStep(size_t index, int64_t iteration);
   Result<IterationResult> KeepSteps(size_t index, int64_t iteration, IterationResult whole);
   size_t IndexOf(const LiveRunner& runner) const;
   Status OpenModel(size_t index, const ModelPlan& plan, Logger& logger);
+  OptionList ResetOptions(const RunnerPlan& runner) const;
   bool MayMoveToPython(const LiveRunner& runner) const;
   Status OpenInPython(size_t index, const ModelSource& model, const Status& why_not_plugin);
   std::optional<Result<IterationResult>> TakeHeld(size_t index, int64_t iteration);
@@ -260,10 +264,11 @@ class LiveRuns {
   bool marked_ = false;
   PythonFeeds python_feeds_;  // of Open(), for sessions that are opened anew
   std::vector<std::string> notes_;
-  const Result<InputMaps> maps_;              // an error is Open()'s
-  Result<std::optional<StepStates>> steps_;   // likewise
-  std::map<size_t, WholeSequence> whole_;     // of runners that take all steps at once
-  std::map<std::string, MappedFeed> mapped_;  // by the runner's name, without the tensors
+  const Result<InputMaps> maps_;                 // an error is Open()'s
+  Result<std::optional<StepStates>> steps_;      // likewise
+  std::map<size_t, WholeSequence> whole_;        // of runners that take all steps at once
+  std::map<size_t, StepPosition> state_inside_;  // the step that a runner's state comes from
+  std::map<std::string, MappedFeed> mapped_;     // by the runner's name, without the tensors
 
   struct HeldResult {
     size_t index;

@@ -49,6 +49,7 @@ Result<bool> LiveRuns::InferBeforehand(size_t index, const TensorMap& feed, int6
   if (!runner.alive()) return true;
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
   const bool may_stay = may_stay_on_device_ && !plan_.execution.parallel;
+  VERNIER_TRY(BeginInference(index, iteration));
   held_.push_back(HeldResult{index, iteration,
                              runner.Infer(own.block(), iteration, may_stay ? &devices_ : nullptr)});
   const Result<IterationResult>& made = held_.back().result;
@@ -64,6 +65,8 @@ Result<bool> LiveRuns::Try(size_t index, const TensorMap& feed) {
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
   runner.HoldWords();
+  runner.GoOn(false);
+  state_inside_.erase(index);
   const Result<IterationResult> made = runner.InferAgain(block, 0);
   if (runner.lost_worker()) return Unavailable(made.status().message());
   if (!made.ok()) return made.status();

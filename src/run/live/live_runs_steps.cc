@@ -26,10 +26,30 @@ Status LiveRuns::PairStates(size_t index) {
   const LiveRunner& runner = runners_[index];
   StepStates* const states = steps();
   if (states == nullptr || !runner.opened()) return {};
-  RunnerSides sides{runner.name(), {}, {}};
+  RunnerSides sides{runner.name(), {}, {}, runner.keeps_state()};
   if (!runner.inputs_unknown()) sides.inputs = runner.session().inputs;
   sides.outputs = runner.session().outputs;
   return states->Pair(index, sides);
+}
+
+Status LiveRuns::BeginInference(size_t index, int64_t iteration) {
+  LiveRunner& runner = runners_[index];
+  const bool within_sequence = steps() != nullptr && !steps()->axis(index) && iteration >= 0;
+  runner.GoOn(false);
+  if (!runner.keeps_state() || !within_sequence) return {};
+  const StepPosition here = steps()->timeline().Of(iteration);
+  const auto before = state_inside_.find(index);
+  const bool follows = before != state_inside_.end() && before->second.sequence == here.sequence &&
+                       before->second.step + 1 == here.step;
+  if (here.step > 0 && !follows) {
+    return BackendError("it keeps its state inside, and the one before step " +
+                        std::to_string(here.step) + " of sequence " +
+                        std::to_string(here.sequence) +
+                        " is not there: a run cannot go on in the middle of a sequence");
+  }
+  runner.GoOn(here.step > 0);
+  state_inside_.insert_or_assign(index, here);
+  return {};
 }
 
 bool LiveRuns::HasStep(size_t index, int64_t iteration) const {

@@ -131,7 +131,9 @@ Status ResolveRunner(RunnerPlan& runner, Logger& logger) {
   const Result<ModelType> inferred = InferModelType(path.path, hints);
   model.path = path.path;
   const bool opaque = runner.backend == "python" || runner.backend == "torch";
-  if (!inferred.ok() && opaque) return {};
+  // OpenVINO's own format, which no other backend reads.
+  const bool is_ir = runner.backend == "openvino" && path.path.ends_with(".xml");
+  if (!inferred.ok() && (opaque || is_ir)) return {};
   VERNIER_ASSIGN_OR_RETURN(const ModelType type, inferred);
   model.type = std::string(ModelTypeName(type));
   // TensorRT 8 reads UFF and Caffe; newer plug-ins say what to do instead.

@@ -62,6 +62,14 @@ TEST(ResolveRunner, WhatABackendCannotReadIsAnError) {
   EXPECT_THAT(status.message(), HasSubstr("engine could not be converted"));
 }
 
+TEST(ResolveRunner, OpenVinosOwnFormatIsForOpenVinoAlone) {
+  RunnerPlan openvino = RunnerOf("openvino", "m.xml");
+  EXPECT_TRUE(Resolve(openvino).ok());
+  EXPECT_EQ(openvino.model.type, "");
+  RunnerPlan other = RunnerOf("onnxruntime", "m.xml");
+  EXPECT_EQ(Resolve(other).code(), StatusCode::kInvalidArgument);
+}
+
 TEST(ResolveRunner, ASecondCallChangesNothing) {
   for (const auto& [backend, path] :
        {std::pair("tensorrt", "m.onnx"), std::pair("tensorrt", "m.pb"),

@@ -161,6 +161,7 @@ uint64_t HashOfSteps(const StepPlan& plan) {
   text += '\n' + std::to_string(static_cast<int>(plan.state));
   for (const std::string& word : plan.decode) text += '\n' + word;
   if (plan.decode_stop) text += "\nstop " + std::to_string(*plan.decode_stop);
+  for (const std::string& word : plan.resets) text += '\n' + word;
   Checksum sum;
   sum.Add(std::as_bytes(std::span(text)));
   return sum.value();

@@ -24,6 +24,7 @@ struct RunnerSides {
   std::string name;
   std::span<const TensorInfo> inputs;
   std::span<const TensorInfo> outputs;
+  bool keeps_state = false;  ///< inside of it: without names, words without a label are not for it
 };
 
 /// The pairs that `words` name of this runner, in their order; `auto` last, for what the others

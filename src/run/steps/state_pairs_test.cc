@@ -26,7 +26,7 @@ class StatePairsTest : public testing::Test {
     const Result<StepWords> parsed = ParseStepWords(plan, runners);
     if (!parsed.ok()) return parsed.status();
     used_.assign(words.size(), false);
-    return PairState(parsed->feed_back, {"ort", inputs_, outputs_}, driven_, used_);
+    return PairState(parsed->feed_back, {"ort", inputs_, outputs_, keeps_state_}, driven_, used_);
   }
 
   std::string WhyNot(const std::vector<std::string>& words) {
@@ -36,6 +36,7 @@ class StatePairsTest : public testing::Test {
   std::vector<TensorInfo> inputs_ = {Info("x", {1, 8}), Info("state", {2, -1, 128}),
                                      Info("sr", {}, DType::kInt64)};
   std::vector<TensorInfo> outputs_ = {Info("y", {1, 1}), Info("stateN", {2, 1, 128})};
+  bool keeps_state_ = false;
   std::vector<std::string> driven_;
   std::vector<bool> used_;
 };
@@ -153,6 +154,20 @@ TEST_F(StatePairsTest, ARunnerThatTellsNothingIsBelievedButNotGuessedAt) {
   ASSERT_TRUE(pairs.ok());
   EXPECT_THAT(*pairs, ElementsAre(StatePair{"hn", "h"}));
   EXPECT_THAT(WhyNot({"auto"}), HasSubstr("does not tell the names"));
+}
+
+TEST_F(StatePairsTest, WordsForAllAreNotForARunnerThatKeepsItsStateInside) {
+  keeps_state_ = true;
+  outputs_.clear();
+  for (const char* word : {"auto", "hn:h"}) {
+    const auto pairs = Pair({word});
+    ASSERT_TRUE(pairs.ok()) << pairs.status().message();
+    EXPECT_THAT(*pairs, IsEmpty());
+    EXPECT_THAT(used_, ElementsAre(false));
+  }
+  const auto named = Pair({"ort:hn:state"});
+  ASSERT_TRUE(named.ok()) << named.status().message();
+  EXPECT_THAT(*named, ElementsAre(StatePair{"hn", "state"}));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,21 @@ inline FakeModel Recurs(float factor, std::function<float(int64_t run)> error = 
     return FakeAnswer{FakeAnswer::Kind::kOutputs,
                       TensorMap{{"y", Floats({2}, next)}, {"state_n", Floats({2}, next)}}};
   };
+  return model;
+}
+
+// y = the sum of all x since it was reset.
+inline FakeModel SumsInside() {
+  FakeModel model;
+  model.inputs = {FloatInfo("x", {2})};
+  model.outputs = {FloatInfo("y", {2})};
+  auto sums = std::make_shared<std::vector<float>>(2, 0.0f);
+  model.infer = [sums](const TensorMap& feed, int64_t) {
+    const auto x = Find(feed, "x")->As<float>();
+    for (size_t i = 0; i < x.size(); ++i) (*sums)[i] += x[i];
+    return FakeAnswer{FakeAnswer::Kind::kOutputs, TensorMap{{"y", Floats({2}, *sums)}}};
+  };
+  model.reset = [sums] { sums->assign(2, 0.0f); };
   return model;
 }
 

@@ -19,6 +19,7 @@ using testing_workers::FakeModel;
 using testing_workers::Floats;
 using testing_workers::Recurs;
 using testing_workers::StepRunsTest;
+using testing_workers::SumsInside;
 
 TEST_F(StepRunsTest, OutputsAreInputsOfTheNextStepAndEachSequenceBeginsAnew) {
   const RunOutcome ran = Run({{"a", Recurs(1)}});
@@ -45,6 +46,27 @@ TEST_F(StepRunsTest, EachRunnerHasItsOwnState) {
   EXPECT_EQ(Output(ran, "y").time->steps, 8);
   EXPECT_FALSE(Output(ran, "y").time->first_bad_step);
   EXPECT_FALSE(Output(ran, "y").time->growth_per_step);
+}
+
+TEST_F(StepRunsTest, StateInsideIsResetForEachSequence) {
+  for (const bool parallel : {false, true}) {
+    plan_.execution.parallel = parallel;
+    observer_ = {};
+    const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", SumsInside()}});
+    EXPECT_FALSE(ran.faults.any());
+    ExpectSums("a");
+    ExpectSums("b");
+    EXPECT_EQ(Output(ran, "y").compared, 8);
+  }
+}
+
+TEST_F(StepRunsTest, StateInsideIsResetForEachFeedWithoutSteps) {
+  plan_.steps = {};
+  plan_.inputs.iterations = 3;
+  const RunOutcome ran = Run({{"a", SumsInside()}});
+  EXPECT_FALSE(ran.faults.any());
+  ASSERT_EQ(observer_.fed.size(), 3u);
+  EXPECT_EQ(observer_.made["a"], observer_.fed);
 }
 
 TEST_F(StepRunsTest, SideBySideAndOneAfterAnotherAreTheSame) {

@@ -65,6 +65,7 @@ Status StepStates::Pair(size_t runner, const RunnerSides& sides) {
   Runner& here = runners_[runner];
   VERNIER_ASSIGN_OR_RETURN(here.pairs, PairState(words_.feed_back, sides, DrivenInputs(), used_));
   here.paired = true;
+  here.keeps_state = sides.keeps_state;
   for (const TensorInfo& input : sides.inputs) here.inputs.push_back(input.name);
   if (fed_for_.empty() && !sides.inputs.empty()) fed_for_ = sides.name;
   VERNIER_TRY(CheckReference());
@@ -97,7 +98,7 @@ Status StepStates::CheckFed(size_t runner) const {
   }
   const bool for_all =
       std::ranges::any_of(words_.feed_back, [](const auto& word) { return word.label.empty(); });
-  if (!for_all || !here.pairs.empty()) return {};
+  if (!for_all || !here.pairs.empty() || here.keeps_state) return {};
   return InvalidArgument("--feed-back: no word is about " + name +
                          ", whose state would stay as it is: add " + name +
                          ":OUTPUT:INPUT, or give the other words the label of a runner");

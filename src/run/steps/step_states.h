@@ -103,6 +103,7 @@ class StepStates {
   struct Runner {
     std::optional<size_t> axis;
     bool paired = false;
+    bool keeps_state = false;  // inside of it
     std::vector<StatePair> pairs;
     std::vector<std::string> inputs;  // empty: it does not say
     TensorMap slices;

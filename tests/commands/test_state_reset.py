@@ -1,0 +1,178 @@
+"""Models that keep their state inside: it is reset before each feed, or each sequence (--reset)."""
+
+import json
+import sys
+import textwrap
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+from polygraphy.comparator import RunResults
+from polygraphy.json import load_json
+
+from program import Case
+
+PORT = '<port id="{}" precision="FP32"{}><dim>1</dim><dim>4</dim></port>'
+# Of OpenVINO: id, type, version, attributes, how many inputs, the name of the output.
+LAYERS = [(0, "Parameter", 1, 'shape="1,4" element_type="f32"', 0, "x"),
+          (1, "Const", 1, 'element_type="f32" shape="1, 4" offset="0" size="16"', 0, ""),
+          (2, "ReadValue", 6, 'variable_id="sum" variable_type="dynamic" variable_shape="..."', 1,
+           ""),
+          (3, "Add", 1, 'auto_broadcast="numpy"', 2, "y"),
+          (4, "Assign", 6, 'variable_id="sum"', 1, ""), (5, "Result", 1, "", 1, None)]
+# Layer and port at both ends.
+EDGES = [(0, 0, 3, 1), (1, 0, 2, 0), (2, 1, 3, 0), (3, 2, 4, 0), (3, 2, 5, 0)]
+
+SCRIPT = """
+    class Sum:
+        def __init__(self):
+            self.total = 0.0
+
+        def {method}(self):
+            self.total = 0.0
+
+        def infer(self, feed):
+            self.total = self.total + feed["x"]
+            return {{"y": self.total}}
+
+    def load(path):
+        return Sum()
+    """
+
+
+def write_ir(path):
+    """y is the sum of all x so far, in OpenVINO's own format."""
+    lines = ['<?xml version="1.0"?>', '<net name="sum" version="11">', "<layers>"]
+    for number, kind, version, attributes, inputs, name in LAYERS:
+        takes = "".join(PORT.format(i, "") for i in range(inputs))
+        named = f' names="{name}"' if name else ""
+        gives = "" if name is None else f"<output>{PORT.format(inputs, named)}</output>"
+        lines.append(f'<layer id="{number}" name="{name or kind}" type="{kind}" '
+                     f'version="opset{version}">' + (f"<data {attributes} />" if attributes else "")
+                     + (f"<input>{takes}</input>" if takes else "") + gives + "</layer>")
+    lines += ["</layers>", "<edges>"]
+    for layer, port, to_layer, to_port in EDGES:
+        lines.append(f'<edge from-layer="{layer}" from-port="{port}" to-layer="{to_layer}" '
+                     f'to-port="{to_port}" />')
+    path.write_text("\n".join([*lines, "</edges>", "</net>"]), encoding="utf-8")
+    path.with_suffix(".bin").write_bytes(bytes(16))
+
+
+class StateInside(Case):
+    def run_sum(self, *words, code=0):
+        ended = self.vernier("run", *words, "--python", sys.executable, "--iterations", "2",
+                             "--save-inputs", "i.json", "--save-outputs", "o.json")
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return ended
+
+    def sums(self):
+        """What came of each iteration, and the inputs."""
+        ((_, iterations),) = RunResults.load(str(self.path("o.json")))
+        return [i["y"] for i in iterations], [f["x"] for f in load_json(str(self.path("i.json")))]
+
+    def assert_begins_anew(self, *words, shapes=("--input-shapes", "x:[1,{}]")):
+        """Each feed, and each sequence of steps."""
+        self.run_sum(*words, *(word.format(4) for word in shapes))
+        made, given = self.sums()
+        self.assertEqual(len(made), 2)
+        for y, x in zip(made, given):
+            np.testing.assert_array_equal(y, x)
+        self.run_sum(*words, "--steps", "3", "--step-slice", "x:axis=1,size=4",
+                     *(word.format(12) for word in shapes))
+        made, given = self.sums()
+        self.assertEqual((len(given), len(made)), (2, 6))
+        for sequence, whole in enumerate(given):
+            total = np.zeros((1, 4), "f4")
+            for step in range(3):
+                total = total + whole[:, 4 * step:4 * step + 4]
+                np.testing.assert_allclose(made[3 * sequence + step], total, rtol=1e-6)
+
+    def write(self, name, text):
+        self.path(name).write_text(textwrap.dedent(text), encoding="utf-8")
+
+    def test_variables_of_openvino(self):
+        write_ir(self.path("sum.xml"))
+        self.assert_begins_anew("sum.xml", "--openvino", shapes=())
+
+    def test_an_object_with_reset_states(self):
+        self.write("sum.py", SCRIPT.format(method="reset_states"))
+        self.assert_begins_anew("--model-runner", "sum.py")
+
+    def test_the_method_that_is_named(self):
+        self.write("sum.py", SCRIPT.format(method="begin"))
+        words = ("--runner", "a=sum.py")
+        self.assert_begins_anew(*words, "--reset", "a:begin")
+        self.assert_begins_anew(*words, "--reset", "begin")
+        # Nobody knows of it without: then the state is what the script makes of it.
+        self.run_sum(*words, "--input-shapes", "x:[1,4]")
+        made, given = self.sums()
+        np.testing.assert_allclose(made[1], given[0] + given[1], rtol=1e-6)
+
+    def test_a_function_beside_a_function(self):
+        self.write("sum.py", """
+            total = 0.0
+
+            def reset_states():
+                global total
+                total = 0.0
+
+            def infer(feed):
+                global total
+                total = total + feed["x"]
+                return {"y": total}
+            """)
+        self.assert_begins_anew("--model-runner", "sum.py")
+
+    def test_against_a_network_that_is_fed_back(self):
+        self.write("sum.py", SCRIPT.format(method="reset_states"))
+        values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4])
+                  for name in ("x", "h", "y", "hn")]
+        nodes = [helper.make_node("Add", ["x", "h"], ["y"]),
+                 helper.make_node("Identity", ["y"], ["hn"])]
+        onnx.save(helper.make_model(helper.make_graph(nodes, "g", values[:2], values[2:]),
+                                    opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+                  str(self.path("m.onnx")))
+        ended = self.vernier("run", "--runner", "a=onnxrt m.onnx", "--runner", "b=sum.py",
+                             "--python", sys.executable, "--iterations", "2", "--steps", "4",
+                             "--feed-back", "auto", "--step-slice", "x:axis=1",
+                             "--save-record", "r.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        (pair,) = json.loads(self.path("r.json").read_text(encoding="utf-8"))["pairs"]
+        self.assertEqual([(o["name"], o["time"]["steps"]) for o in pair["outputs"]], [("y", 8)])
+
+    def test_a_run_does_not_go_on_in_the_middle_of_a_sequence(self):
+        self.write("sum.py", SCRIPT.format(method="reset_states"))
+        words = ("run", "--runner", "a=sum.py", "--python", sys.executable, "--input-shapes",
+                 "x:[1,12]", "--steps", "3", "--step-slice", "x:axis=1,size=4", "--save-outputs",
+                 "o.json")
+        self.assertEqual(self.vernier(*words, "--iterations", "1").code, 0)
+        ((name, made),) = RunResults.load(str(self.path("o.json")))
+        self.save_runs("o.json", [(name, list(made)[:2])])
+        ended = self.vernier(*words, "--iterations", "1", "--resume")
+        self.assertNotEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("it keeps its state inside, and the one before step 2 of sequence 0 is not "
+                      "there", ended.out + ended.err)
+
+    def test_what_cannot_be_reset_is_refused(self):
+        self.write("sum.py", SCRIPT.format(method="reset_states"))
+        self.save_model("m.onnx")
+        python = ("--runner", "a=sum.py", "--input-shapes", "x:[1,4]", "--python", sys.executable)
+        onnxrt = ("--runner", "b=onnxrt m.onnx")
+        for words, said in (
+                ((*python, "--reset", "begin"), "has no method 'begin'"),
+                ((*python, "--reset", "c:begin"), "--reset c:begin: there is no runner 'c'"),
+                ((*python, "--reset", "be-gin"), "--reset be-gin: expected [RUNNER:]METHOD"),
+                ((*python, "--reset", "a:x", "a:y"), "--reset a:y: 'a' has a method already"),
+                ((*python, *onnxrt, "--reset", "b:begin"),
+                 "--reset b:begin: 'b' is not TorchScript or Python"),
+                ((*onnxrt, "--reset", "begin"), "--reset begin: no runner is TorchScript or "
+                                                "Python")):
+            with self.subTest(words=words):
+                ended = self.vernier("run", *words)
+                self.assertEqual(ended.code, 2, ended.out + ended.err)
+                self.assertIn(said, ended.out + ended.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

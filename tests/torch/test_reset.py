@@ -1,0 +1,74 @@
+"""TorchScript that keeps its state inside: it is reset before each feed, or each sequence."""
+
+import itertools
+import json
+import pathlib
+import sys
+import unittest
+
+import numpy as np
+
+from torch_case import PLACES, TorchCase
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "trained"))
+
+from networks import trained_file  # noqa: E402
+
+SILERO = "silero-vad-6.2.3"
+STEPS = 20
+
+
+class StateInside(TorchCase):
+    def sums(self, model, size, *words):
+        """The inputs and outputs of two iterations."""
+        self.passes(model, "--torch", "--input-shapes", f"x:[1,{size}]", "--iterations", "2",
+                    "--save-inputs", "i.npz", "--save-outputs", "o.npz", *words)
+        with np.load(self.folder / "i.npz") as i, np.load(self.folder / "o.npz") as o:
+            return [[file[name] for name in sorted(file) if not name.startswith("__")]
+                    for file in (i, o)]
+
+    def test_each_feed_and_each_sequence_begins_anew(self):
+        for place, model in itertools.product(PLACES, ("tally.pt", "hundred.pt")):
+            with self.subTest(place=place, model=model):
+                given, made = self.sums(model, 4, "--torch-in", place)
+                for x, y in zip(given, made):
+                    np.testing.assert_array_equal(y, x)
+                given, made = self.sums(model, 12, "--torch-in", place, "--steps", "3",
+                                        "--step-slice", "x:axis=1,size=4")
+                self.assertEqual((len(given), len(made)), (2, 6))
+                for sequence, whole in enumerate(given):
+                    total = np.cumsum(whole.reshape(3, 4), axis=0)
+                    np.testing.assert_allclose(
+                        np.concatenate(made[3 * sequence:3 * sequence + 3]), total, rtol=1e-6)
+
+    def test_the_method_that_is_named(self):
+        for place in PLACES:
+            with self.subTest(place=place):
+                given, made = self.sums("hundred.pt", 4, "--torch-in", place, "--reset", "begin")
+                for x, y in zip(given, made):
+                    np.testing.assert_allclose(y, x + 100, rtol=1e-6)
+                done = self.run_torch("hundred.pt", "--torch", "--torch-in", place,
+                                      "--input-shapes", "x:[1,4]", "--reset", "start")
+                self.assert_fails(done, 2, "has no method 'start'")
+
+    def test_silero_against_the_export_that_is_fed_back(self):
+        time = np.arange(STEPS * 512) / 16000
+        voice = sum(np.sin(2 * np.pi * 120 * k * time) / k for k in range(1, 12)) / 4
+        np.savez(self.folder / "speech.npz", **{
+            f"{i:010}/{name}": value for i in range(2) for name, value in
+            (("input", voice.astype("f4")[None]), ("sr", np.int64(16000)))})
+        data = "silero_vad/data/silero_vad"
+        self.passes(
+            "--runner", f"step=onnxrt {trained_file(SILERO, data + '_16k_op15.onnx')}",
+            "--runner", f"script=torch {trained_file(SILERO, data + '.jit')}",
+            "--load-inputs", "speech.npz", "--feed-back", "step:auto", "--step-slice",
+            "step:input:axis=1,size=576,hop=512,pad=64", "script:input:axis=1,size=512",
+            "--map-inputs", "script:x=input", "--map-outputs", "script:output_0=output", "stateN=",
+            "--atol", "1e-4", "--save-record", "r.json")
+        record = json.loads((self.folder / "r.json").read_text(encoding="utf-8"))
+        self.assertEqual(record["steps"]["lengths"], [STEPS, STEPS])
+        self.assertEqual(record["pairs"][0]["passed_iterations"], 2 * STEPS)
+
+
+if __name__ == "__main__":
+    unittest.main()
