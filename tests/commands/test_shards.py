@@ -104,6 +104,24 @@ class Shards(Case):
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertTrue(self.path(self.part(9, 9)).exists())
 
+    def test_sizes_that_are_guessed_cost_no_shard_its_first_feed(self):
+        """They are tried with the first feed of the whole run, which is one shard's alone."""
+        self.save_model("m.onnx", shape=("n", 4))
+        run = ["run", "m.onnx", "--onnxrt", "--onnxrt", "--iterations", "7"]
+        whole = self.vernier(*run, *WHOLE, "--save-outputs", "whole.npz")
+        self.assertEqual(whole.code, 0, whole.out + whole.err)
+        for rule in ("contiguous", "stride"):
+            self.expect_whole(self.shards(run, 3, rule), 0, rule)
+        ended = self.vernier(*run, "--shard", "2/2", "--save-record", "r.json", "--save-outputs",
+                             "last.npz")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        with np.load(self.path("whole.npz")) as all_of_them, \
+                np.load(self.path("last.shard-0002-of-0002.npz")) as last:
+            first, = [name for name in last.files if "N0" in name and name.endswith("000000/y")]
+            fifth, = [name for name in all_of_them.files
+                      if "N0" in name and name.endswith("000004/y")]
+            np.testing.assert_array_equal(last[first], all_of_them[fifth])
+
     def test_a_data_loader_script_is_gone_through(self):
         self.save_model("m.onnx")
         self.path("loader.py").write_text(
