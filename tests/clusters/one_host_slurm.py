@@ -1,4 +1,4 @@
-"""Slurm on one host, for as long as a test needs it: munged, slurmctld and slurmd in a scratch folder.
+"""Slurm on one host, while a test needs it: munged, slurmctld and slurmd in a scratch folder.
 
     with OneHostSlurm(folder) as slurm:
         slurm.run(["sbatch", "--wait", "job.sbatch"])
