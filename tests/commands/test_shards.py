@@ -163,6 +163,28 @@ class Shards(Case):
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("2 of 3 shards of 11 iterations are done; missing: 2", ended.out)
 
+    def test_status_of_shards_that_have_begun(self):
+        words = self.save_sides()
+        self.assertEqual(self.vernier(*words, "--save-rows", "rows.jsonl").code, 1)
+        rows = [json.loads(line) for line in self.path("rows.jsonl").read_text().splitlines()]
+        passed = [all(value == "passed" for key, value in row.items() if key.endswith("/verdict"))
+                  for row in rows]
+        self.shards(words, 3)
+        # What a shard leaves that was killed within its third line.
+        lines = self.path(self.part(2, 3)).read_text().splitlines(keepends=True)
+        self.path(self.part(2, 3) + ".partial").write_text("".join(lines[:3]) + lines[3][:50])
+        self.path(self.part(2, 3)).unlink()
+        self.path(self.part(3, 3)).unlink()
+        agreeing = sum(passed[:6])
+        self.assertNotIn(agreeing, (0, 6))
+        for given in ([self.part(1, 3)], [self.part(1, 3), self.part(2, 3) + ".partial"]):
+            ended = self.vernier("merge", "--status", *given)
+            self.assertEqual(ended.code, 4, ended.out + ended.err)
+            self.assertRegex(ended.out, r"1 of 3 shards of 11 iterations are done; "
+                             r"begun: 2 \(2 iterations, \d+ s ago\); missing: 3\n")
+            self.assertIn(f"6 iterations so far: {agreeing} agree, {6 - agreeing} do not",
+                          ended.out)
+
     def test_parts_that_do_not_belong_together(self):
         words = self.save_sides()
         self.shards(words, 2)
