@@ -163,6 +163,19 @@ class Shards(Case):
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("2 of 3 shards of 11 iterations are done; missing: 2", ended.out)
 
+    def test_what_was_not_compared_is_no_part(self):
+        self.save_model("m.onnx")
+        for seed in (1, 2):
+            made = self.vernier("run", "m.onnx", "--onnxrt", "--iterations", "5", "--seed", seed,
+                                "--save-outputs", f"{seed}.npz")
+            self.assertEqual(made.code, 0, made.err)
+        ended = self.vernier("compare", "1.npz", "2.npz", "--shard", "1/2", "--shard-exit", "done",
+                             "--save-record", "part.json")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("made from other inputs", ended.out + ended.err)
+        self.assertIn("not every iteration was compared in every pair", ended.out + ended.err)
+        self.assertFalse(self.path(self.part(1, 2)).exists())
+
     def test_status_of_shards_that_have_begun(self):
         words = self.save_sides()
         self.assertEqual(self.vernier(*words, "--save-rows", "rows.jsonl").code, 1)
