@@ -36,7 +36,7 @@ class StandIn(types.ModuleType):
         self.told, self.given, self.cancelled, self.lost = {}, {}, [], {}
 
     def init(self, address, **_):
-        if address == "nowhere:1":
+        if address == "ray://nowhere:1":
             raise ConnectionError("Could not connect to nowhere:1\nand much more")
         self.told["address"] = address
 
@@ -189,10 +189,11 @@ def test_words_that_are_refused(ray, words, sentence, capfd):
     assert sentence in capfd.readouterr().err
 
 
-def test_no_cluster(ray, capfd):
-    assert drive("run", "m.onnx", "--address", "nowhere:1") == 5
-    assert capfd.readouterr().err == ("[!] vernier.ray: no cluster of Ray at 'nowhere:1': "
-                                      "Could not connect to nowhere:1\n")
+@pytest.mark.parametrize("address, why", [
+    ("127.0.0.1:1", "Connection refused"), ("ray://nowhere:1", "Could not connect to nowhere:1")])
+def test_no_cluster(ray, address, why, capfd):
+    assert drive("run", "m.onnx", "--address", address) == 5
+    assert capfd.readouterr().err == f"[!] vernier.ray: no cluster of Ray at '{address}': {why}\n"
 
 
 def test_no_ray(monkeypatch, tmp_path):

@@ -141,15 +141,24 @@ def _import_ray():
     return ray
 
 
+def _reach(address):
+    """Ray itself would try for minutes."""
+    import socket
+    host, _, port = address.rpartition(":")
+    if host and port.isdigit() and "://" not in address:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+
+
 def _connect(ray, plan):
     # Of a cluster that is started here, nothing is sent to Ray's makers unless that is asked for.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    address = plan.given["--address"]
     try:
-        ray.init(address=plan.given["--address"], log_to_driver=False, logging_level="error")
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        where = plan.given["--address"] or "on this machine"
-        raise _Refused(5, f"no cluster of Ray at '{where}': "
-                          f"{str(error).strip().splitlines()[0]}") from None
+        _reach(address or "")
+        ray.init(address=address, log_to_driver=False, logging_level="error")
+    except (OSError, ValueError, RuntimeError) as error:
+        why = getattr(error, "strerror", None) or str(error).strip().splitlines()[0]
+        raise _Refused(5, f"no cluster of Ray at '{address or 'this machine'}': {why}") from None
     there = ray.cluster_resources()
     for name, wanted in (("CPU", plan.cpus), ("GPU", plan.gpus)):
         if wanted > there.get(name, 0):
