@@ -63,12 +63,15 @@ packages() {
   done
 }
 
+# They are left out of ordinary runs, where their set is not installed.
+launchers() { ctest --preset release --no-tests=error -L clusters; }
+
 scale() {
   VERNIER=build/release/bin/vernier python3 tests/scale/test_scale.py --work "$work"
 }
 
 mkdir -p "$work"
-scripts/deps.sh --tests --with graphsurgeon
+scripts/deps.sh --tests --with graphsurgeon,clusters
 # After the set-up, because it looks for what the set-up installs.
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh
@@ -84,6 +87,7 @@ stage "backend tests of ONNX with OpenVINO" backend_tests openvino || status=$?
 stage "backend tests of ONNX with its reference" backend_tests onnxref || status=$?
 stage "planted faults" planted_faults || status=$?
 stage "recordings of Polygraphy" recordings || status=$?
+stage "launchers of clusters" launchers || status=$?
 stage scale scale || status=$?
 stage "pip install ." scripts/pip-install.sh "$work/pip" || status=$?
 if [[ $(id -u) == 0 ]] && command -v debootstrap >/dev/null; then

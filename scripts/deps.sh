@@ -26,6 +26,7 @@ tensorrt-headers|headers|-|2 MB|--trt: headers of TensorRT, from the public repo
 lint|wheels|scripts/python-lint.txt|60 MB|style of the sources: clang-format 14, ruff, shellcheck and codespell, in .deps/lint
 package|wheels|scripts/python-package.txt|2 MB|packages: auditwheel, for wheels, in .deps/package
 docs|debian|scripts/apt-docs.txt|60 MB|the documentation as a site: Sphinx and MyST, installed by apt
+clusters|both|-|500 MB|tests of launchers: Slurm, Open MPI (by apt), Ray, kubernetes-validate
 python|peer|scripts/python-tests.txt|200 MB|--onnxref and scripts: NumPy, onnx, ONNX Runtime and Polygraphy, in .deps/peer
 '
 
@@ -48,6 +49,11 @@ get() {
   case $how in
     debian) if has_packages "$list" "$name"; then install_packages "$list" "$name"; fi ;;
     wheels) environment "$name" "$list" "$name" ;;
+    both)
+      list=scripts/apt-$name.txt
+      if has_packages "$list" "$name"; then install_packages "$list" "$name"; fi
+      environment "$name" "scripts/python-$name.txt" "$name"
+      ;;
     headers) scripts/tensorrt-headers.sh ;;
     wheelhouse)
       environment "$name" "$list" "$name"

@@ -27,12 +27,14 @@ struct RankVariables {
   const char* launcher;
   const char* rank;  ///< from 0
   const char* size;
+  const char* within;  ///< not its rank where this is not set, too
 };
+// A batch script of Slurm has the rank 0 of all its tasks, and is none: those of srun have a step.
 constexpr RankVariables kRanks[] = {
-    {"torchrun", "RANK", "WORLD_SIZE"},
-    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-    {"MPI", "PMI_RANK", "PMI_SIZE"},
-    {"Slurm", "SLURM_PROCID", "SLURM_NTASKS"},
+    {"torchrun", "RANK", "WORLD_SIZE", "RANK"},
+    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+    {"MPI", "PMI_RANK", "PMI_SIZE", "PMI_RANK"},
+    {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_ID"},
 };
 
 std::optional<LauncherShard> ArrayTask(const EnvironmentOf& environment) {
@@ -52,6 +54,7 @@ std::vector<LauncherShard> FindLaunchers(const EnvironmentOf& environment,
   for (const RankVariables& variables : kRanks) {
     const auto rank = NumberIn(environment, variables.rank);
     const auto size = NumberIn(environment, variables.size);
+    if (!environment(variables.within)) continue;
     if (rank && size && *size > 1) found.push_back({variables.launcher, *rank + 1, *size});
   }
   if (const auto task = ArrayTask(environment); task && task->count > 1) found.push_back(*task);
@@ -71,6 +74,11 @@ Status NoShard(std::string_view word) {
 Result<ShardPlan> FromLaunchers(std::optional<int64_t> count, const EnvironmentOf& environment,
                                 std::string& where) {
   const std::vector<LauncherShard> found = FindLaunchers(environment, count);
+  if (found.empty() && environment("SLURM_NTASKS") && !environment("SLURM_STEP_ID")) {
+    return InvalidArgument(
+        "--shard auto: this is the batch script of a Slurm job, which is no task of it: start"
+        " vernier with srun, or give --shard K/N");
+  }
   if (found.empty()) {
     return InvalidArgument(
         std::string("--shard auto: there is nothing of torchrun, MPI or Slurm in the environment") +

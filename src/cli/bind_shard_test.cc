@@ -40,7 +40,8 @@ TEST(Shard, ComesFromLaunchers) {
   EXPECT_EQ(Shown(Read("auto/5", {{"JOB_COMPLETION_INDEX", "4"}})), "5/5");
   EXPECT_EQ(Shown(Read("auto", {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "5"}})),
             "1/5");
-  EXPECT_EQ(Shown(Read("auto", {{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "2"}})), "2/2");
+  const Variables task = {{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "2"}, {"SLURM_STEP_ID", "0"}};
+  EXPECT_EQ(Shown(Read("auto", task)), "2/2");
   const Variables array = {{"SLURM_ARRAY_TASK_ID", "13"},  {"SLURM_ARRAY_TASK_MIN", "1"},
                            {"SLURM_ARRAY_TASK_MAX", "21"}, {"SLURM_ARRAY_TASK_STEP", "4"},
                            {"SLURM_PROCID", "0"},          {"SLURM_NTASKS", "1"}};
@@ -50,12 +51,22 @@ TEST(Shard, ComesFromLaunchers) {
 TEST(Shard, IsNotGuessed) {
   EXPECT_THAT(Shown(Read("auto")), HasSubstr("give --shard K/N"));
   EXPECT_THAT(Shown(Read("auto", {{"JOB_COMPLETION_INDEX", "4"}})), HasSubstr("auto/N"));
-  EXPECT_THAT(
-      Shown(
-          Read("auto",
-               {{"RANK", "2"}, {"WORLD_SIZE", "4"}, {"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "4"}})),
-      HasSubstr("torchrun says 3/4 and Slurm says 2/4"));
+  const Variables both = {{"RANK", "2"},
+                          {"WORLD_SIZE", "4"},
+                          {"SLURM_PROCID", "1"},
+                          {"SLURM_NTASKS", "4"},
+                          {"SLURM_STEP_ID", "0"}};
+  EXPECT_THAT(Shown(Read("auto", both)), HasSubstr("torchrun says 3/4 and Slurm says 2/4"));
   EXPECT_THAT(Shown(Read("auto/8", {{"RANK", "2"}, {"WORLD_SIZE", "4"}})), HasSubstr("3/4"));
+}
+
+// mpirun and torchrun start in the batch script of a Slurm job, whose variables they hand on.
+TEST(Shard, BatchScriptOfSlurmIsNoTask) {
+  const Variables script = {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "5"}};
+  EXPECT_THAT(Shown(Read("auto", script)), HasSubstr("start vernier with srun"));
+  Variables rank = script;
+  rank.insert({{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "5"}});
+  EXPECT_EQ(Shown(Read("auto", rank)), "4/5");
 }
 
 TEST(Shard, EveryIterationBelongsToOne) {

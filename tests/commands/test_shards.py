@@ -104,6 +104,24 @@ class Shards(Case):
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertTrue(self.path(self.part(9, 9)).exists())
 
+    def test_sizes_that_are_guessed_cost_no_shard_its_first_feed(self):
+        """They are tried with the first feed of the whole run, which is one shard's alone."""
+        self.save_model("m.onnx", shape=("n", 4))
+        run = ["run", "m.onnx", "--onnxrt", "--onnxrt", "--iterations", "7"]
+        whole = self.vernier(*run, *WHOLE, "--save-outputs", "whole.npz")
+        self.assertEqual(whole.code, 0, whole.out + whole.err)
+        for rule in ("contiguous", "stride"):
+            self.expect_whole(self.shards(run, 3, rule), 0, rule)
+        ended = self.vernier(*run, "--shard", "2/2", "--save-record", "r.json", "--save-outputs",
+                             "last.npz")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        with np.load(self.path("whole.npz")) as all_of_them, \
+                np.load(self.path("last.shard-0002-of-0002.npz")) as last:
+            first, = [name for name in last.files if "N0" in name and name.endswith("000000/y")]
+            fifth, = [name for name in all_of_them.files
+                      if "N0" in name and name.endswith("000004/y")]
+            np.testing.assert_array_equal(last[first], all_of_them[fifth])
+
     def test_a_data_loader_script_is_gone_through(self):
         self.save_model("m.onnx")
         self.path("loader.py").write_text(
@@ -144,6 +162,41 @@ class Shards(Case):
         ended = self.vernier("merge", "--status", *parts)
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("2 of 3 shards of 11 iterations are done; missing: 2", ended.out)
+
+    def test_what_was_not_compared_is_no_part(self):
+        self.save_model("m.onnx")
+        for seed in (1, 2):
+            made = self.vernier("run", "m.onnx", "--onnxrt", "--iterations", "5", "--seed", seed,
+                                "--save-outputs", f"{seed}.npz")
+            self.assertEqual(made.code, 0, made.err)
+        ended = self.vernier("compare", "1.npz", "2.npz", "--shard", "1/2", "--shard-exit", "done",
+                             "--save-record", "part.json")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertIn("made from other inputs", ended.out + ended.err)
+        self.assertIn("not every iteration was compared in every pair", ended.out + ended.err)
+        self.assertFalse(self.path(self.part(1, 2)).exists())
+
+    def test_status_of_shards_that_have_begun(self):
+        words = self.save_sides()
+        self.assertEqual(self.vernier(*words, "--save-rows", "rows.jsonl").code, 1)
+        rows = [json.loads(line) for line in self.path("rows.jsonl").read_text().splitlines()]
+        passed = [all(value == "passed" for key, value in row.items() if key.endswith("/verdict"))
+                  for row in rows]
+        self.shards(words, 3)
+        # What a shard leaves that was killed within its third line.
+        lines = self.path(self.part(2, 3)).read_text().splitlines(keepends=True)
+        self.path(self.part(2, 3) + ".partial").write_text("".join(lines[:3]) + lines[3][:50])
+        self.path(self.part(2, 3)).unlink()
+        self.path(self.part(3, 3)).unlink()
+        agreeing = sum(passed[:6])
+        self.assertNotIn(agreeing, (0, 6))
+        for given in ([self.part(1, 3)], [self.part(1, 3), self.part(2, 3) + ".partial"]):
+            ended = self.vernier("merge", "--status", *given)
+            self.assertEqual(ended.code, 4, ended.out + ended.err)
+            self.assertRegex(ended.out, r"1 of 3 shards of 11 iterations are done; "
+                             r"begun: 2 \(2 iterations, \d+ s ago\); missing: 3\n")
+            self.assertIn(f"6 iterations so far: {agreeing} agree, {6 - agreeing} do not",
+                          ended.out)
 
     def test_parts_that_do_not_belong_together(self):
         words = self.save_sides()

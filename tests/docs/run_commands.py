@@ -32,6 +32,7 @@ SECONDS = 60  # for one command
 SHELLS = ("console", "shell", "bash", "sh")
 # Why a block may be left out. What can be run has to be.
 REASONS = ("needs an NVIDIA GPU", "needs TensorRT", "needs TensorFlow", "needs PyTorch",
+           "needs Slurm", "needs MPI", "needs Ray", "needs Kubernetes",
            "installs packages", "builds ", "needs the network", "takes minutes")
 
 

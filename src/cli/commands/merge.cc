@@ -1,7 +1,6 @@
 // Parts of shards to the record of the run that was not divided.
-#include <algorithm>
 #include <filesystem>
-#include <set>
+#include <iterator>
 #include <system_error>
 
 #include "cli/commands/command_start.h"
@@ -12,7 +11,7 @@
 #include "report/text/run_summary.h"
 #include "run/saved/row_writer.h"
 #include "run/shards/shard_merge.h"
-#include "run/shards/shard_parts.h"
+#include "run/shards/shard_status.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -39,29 +38,12 @@ Status CheckMergeWords(const ParsedArgs& args, const MergePlan& merge) {
   return {};
 }
 
-// Done and missing shards, one line each. Parts that cannot be read count as missing.
+// 0 once every shard is done.
 int ReportStatus(const MergePlan& merge, const Invocation& invocation, ConsoleLog& log) {
-  std::set<int64_t> done;
-  int64_t count = 0, total = 0;
-  for (const std::string& path : merge.parts) {
-    const Result<ShardPart> part = ShardPart::Open(path);
-    if (!part.ok()) {
-      log.Warning(part.status().message());
-      continue;
-    }
-    count = std::max(count, part->head().count);
-    total = std::max(total, part->end().total);
-    done.insert(part->head().numbers.begin(), part->head().numbers.end());
-  }
-  std::string missing;
-  for (int64_t number = 1; number <= count; ++number) {
-    if (!done.contains(number)) missing += (missing.empty() ? "" : ", ") + std::to_string(number);
-  }
-  log.Plain(std::to_string(done.size()) + " of " + std::to_string(count) + " shards of " +
-            std::to_string(total) + " iterations are done" +
-            (missing.empty() ? "" : "; missing: " + missing));
+  const ShardsSeen seen = LookAtShards(merge.parts, log);
+  log.Plain(DescribeShards(seen));
   RunFaults faults;
-  faults.incomplete = count == 0 || !missing.empty();
+  faults.incomplete = seen.count == 0 || std::ssize(seen.done) < seen.count;
   return CloseLog(log, ExitCode(faults, invocation.as_peer), invocation);
 }
 

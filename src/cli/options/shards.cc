@@ -80,7 +80,8 @@ constexpr OptionRow kMerge[] = {
      .origin = Origin::kOurs},
     {.flags = {"--status"},
      .dest = "status",
-     .help = "Only report which shards are done and which are missing; 0 if all are done, else 4.",
+     .help = "Only report which shards are done, begun (PART.partial) and missing, and in how many"
+             " iterations so far all outputs agree; 0 if all shards are done, else 4.",
      .origin = Origin::kOurs},
 };
 

@@ -41,12 +41,14 @@ Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> 
   SizeTrial trial{settling.draw, {}, settling.logger};
   for (const size_t who : askable) {
     const auto infer = [&live, who](const TensorMap& feed) { return live.Try(who, feed); };
-    // Sizes of what is there already were settled then, and have to be found again.
+    // Sizes of what is there already were settled then, and have to be found again. The first feed
+    // of the whole run is that of the first shard alone: others only try it.
     const bool saved =
         settling.progress != nullptr && settling.progress->Has(who, settling.iteration);
+    const bool only_tried = saved || plan.shard.number > 1;
     trial.runners.push_back(
         {live[who].name(), infer,
-         saved ? infer(*first) : live.InferBeforehand(who, *first, settling.iteration)});
+         only_tried ? infer(*first) : live.InferBeforehand(who, *first, settling.iteration)});
     const Result<bool>& full = trial.runners.back().at_one;
     if (full.status().code() == StatusCode::kCancelled) return full.status();
     if (!full.ok() && !WhyNotSizeOne(full)) return FoundSizes();

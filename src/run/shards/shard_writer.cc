@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 
 #include "core/version.h"
 #include "io/recovery/partial_places.h"
@@ -113,6 +115,7 @@ void ShardWriter::NoteInputs(std::optional<uint64_t> feed, std::vector<ShardRece
 void ShardWriter::AddPair(size_t place, const IterationComparison& comparison,
                           std::span<const OutputRow> rows, const PairRecorder& recorder,
                           const std::string& swap, int64_t index) {
+  ++pairs_compared_;
   if (iteration_.pairs.size() <= place) iteration_.pairs.resize(place + 1);
   if (swap_known_.size() <= place) swap_known_.resize(place + 1);
   ShardPair pair = MakeShardPair(comparison, rows, recorder.record(), index);
@@ -123,6 +126,7 @@ void ShardWriter::AddPair(size_t place, const IterationComparison& comparison,
 
 Status ShardWriter::EndIteration(int64_t index) {
   iteration_.index = index;
+  fewest_pairs_ = std::min(fewest_pairs_, std::exchange(pairs_compared_, 0));
   VERNIER_TRY(file_.Add(ShardIterationText(iteration_)));
   iteration_ = {};
   return {};

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -70,6 +71,10 @@ class ShardWriter {
   /// All pairs have been added. kIo.
   Status EndIteration(int64_t index);
 
+  /// In how many pairs that iteration was compared which was compared in the fewest; the largest
+  /// number where there was no iteration.
+  size_t fewest_pairs() const { return fewest_pairs_; }
+
   Status Publish(ShardEnd end) { return file_.Publish(std::move(end)); }
   void Discard() { file_.Discard(); }
   const std::string& path() const { return file_.path(); }
@@ -80,6 +85,8 @@ class ShardWriter {
   ShardFile file_;
   ShardIteration iteration_;
   std::vector<bool> swap_known_;  ///< pair by pair
+  size_t pairs_compared_ = 0;     ///< in this iteration
+  size_t fewest_pairs_ = std::numeric_limits<size_t>::max();
 };
 
 }  // namespace vernier

@@ -1,0 +1,208 @@
+"""python -m vernier.ray with a stand-in for Ray; tests/clusters has the real one."""
+
+import json
+import os
+import subprocess
+import sys
+import types
+
+import pytest
+from models import layered_model
+
+import vernier.ray
+from vernier import _places
+
+RUN = ["--iterations", "5", "--onnxrt", "--onnxrt", "-qqqq"]
+
+
+class RayError(Exception):
+    pass
+
+
+class TaskError(RayError):
+    def __init__(self, cause):
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class StandIn(types.ModuleType):
+    """Does each task when it is waited for, and tries lost ones again as often as it was told."""
+
+    def __init__(self):
+        super().__init__("ray")
+        self.exceptions = types.ModuleType("ray.exceptions")
+        self.exceptions.RayError = RayError
+        self.resources = {"CPU": 2.0}
+        self.told, self.given, self.cancelled, self.lost = {}, {}, [], {}
+
+    def init(self, address, **_):
+        if address == "ray://nowhere:1":
+            raise ConnectionError("Could not connect to nowhere:1\nand much more")
+        self.told["address"] = address
+
+    def cluster_resources(self):
+        return self.resources
+
+    def remote(self, function):
+        self.function = function
+        return self
+
+    def options(self, **options):
+        self.told.update(options)
+        return types.SimpleNamespace(remote=self._submit)
+
+    def _submit(self, *arguments):
+        name = f"task {len(self.given) + 1}"
+        self.given[name] = arguments
+        return name
+
+    def wait(self, tasks, num_returns=1, timeout=None):
+        return tasks[-num_returns:], tasks[:-num_returns]  # in another order than they were given
+
+    def get(self, task):
+        if task in self.lost:
+            raise RayError(self.lost[task])
+        tries = 1 + self.told["max_retries"]
+        for attempt in range(tries):
+            try:
+                return self.function(*self.given[task])
+            except tuple(self.told["retry_exceptions"]) as error:
+                if attempt + 1 == tries:
+                    raise TaskError(error) from None
+
+    def cancel(self, task):
+        self.cancelled.append(task)
+
+
+@pytest.fixture
+def ray(monkeypatch, tmp_path):
+    stand_in = StandIn()
+    monkeypatch.setitem(sys.modules, "ray", stand_in)
+    monkeypatch.setitem(sys.modules, "ray.exceptions", stand_in.exceptions)
+    monkeypatch.chdir(tmp_path)
+    return stand_in
+
+
+def drive(*words, shards=3):
+    return vernier.ray.main([*map(str, words), "--shards", str(shards), "--save-record",
+                             "result.json", "--reproducible"])
+
+
+def program(*words):
+    return subprocess.run([_places.program(), *map(str, words)], check=False, capture_output=True)
+
+
+def replace_program(monkeypatch, folder, script):
+    """Another program, which has the real one's path in $REAL."""
+    program = folder / "program"
+    program.write_text(f"#!/bin/sh\nREAL='{_places.program()}'\n{script}\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setattr(_places, "program", lambda: str(program))
+
+
+def test_record_is_that_of_one_process(ray, model, tmp_path, capfd):
+    words = ["run", str(model), *RUN]
+    done = program(*words, "--reproducible", "--save-record", "whole.json")
+    assert done.returncode == 0, done.stderr
+    assert drive(*words, "--gpus-per-shard", "0.5", "--address", "auto", "--retries=7") == 0
+    assert (tmp_path / "result.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
+    assert ray.told["max_retries"] == 7 and ray.told["num_gpus"] == 0.5
+    assert ray.told["address"] == "auto"
+    err = capfd.readouterr().err
+    assert "1 of 3 shards are done; about " in err and "3 of 3 shards are done\n" in err
+    assert "a shard needs 0.5 GPU, and the cluster has 0" in err
+
+
+def test_verdict_is_that_of_the_merge(ray, tmp_path):
+    for scale in (1, 2):
+        (tmp_path / f"{scale}.onnx").write_bytes(layered_model(scale))
+        done = program("run", f"{scale}.onnx", "--onnxrt", "--iterations", 5, "--save-outputs",
+                       f"{scale}.npz")
+        assert done.returncode == 0, done.stderr
+    assert drive("compare", "1.npz", "2.npz") == 1
+    assert json.loads((tmp_path / "result.json").read_text())["pairs"]
+
+
+def test_a_shard_that_was_killed_is_tried_again(ray, model, tmp_path, monkeypatch, capfd):
+    replace_program(monkeypatch, tmp_path, 'case "$*" in *--shard\\ 2/3*) if [ ! -e tried ]; then'
+                    ' touch tried; kill -9 $$; fi;; esac; exec "$REAL" "$@"')
+    assert drive("run", model, *RUN) == 0
+    assert (tmp_path / "tried").exists() and (tmp_path / "result.json").exists()
+
+
+def test_a_shard_that_is_always_killed_ends_it(ray, model, tmp_path, monkeypatch, capfd):
+    replace_program(monkeypatch, tmp_path, "echo x >> tries; kill -9 $$")
+    assert drive("run", model, *RUN, "--retries", 2) == 128 + 9
+    assert (tmp_path / "tries").read_text() == "x\n" * 3
+    assert "shard 3/3 ended with 137, also when tried again" in capfd.readouterr().err
+    assert ray.cancelled == ["task 1", "task 2"]
+
+
+def test_a_shard_that_cannot_be_done_is_not_tried_again(ray, model, tmp_path, monkeypatch, capfd):
+    replace_program(monkeypatch, tmp_path, 'echo x >> tries; exec "$REAL" "$@"')
+    assert drive("run", "nowhere.onnx", *RUN) == 3
+    assert (tmp_path / "tries").read_text() == "x\n"
+    assert "nowhere.onnx" in capfd.readouterr().err
+    assert not (tmp_path / "result.json").exists()
+
+
+def test_a_lost_node_is_said(ray, model, tmp_path, capfd):
+    ray.lost["task 3"] = "The node died"
+    assert drive("run", model, *RUN) == 6
+    assert "shard 3/3 was lost, also when tried again: The node died" in capfd.readouterr().err
+
+
+def test_ctrl_c_cancels(ray, model, monkeypatch, capfd):
+    def interrupted(*_, timeout=None, **__):
+        if timeout is None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ray, "wait", interrupted)
+    assert drive("run", model, *RUN) == 130
+    assert ray.cancelled == ["task 1", "task 2", "task 3"]
+    assert "cancelled" in capfd.readouterr().err
+
+
+def test_a_part_that_is_elsewhere_is_said(ray, model, tmp_path, monkeypatch, capfd):
+    replace_program(monkeypatch, tmp_path, "exit 0")
+    assert drive("run", model, *RUN) == 3
+    assert "'result.shard-0001-of-0003.json' is done and not here" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("words, sentence", [
+    (["run", "m.onnx"], "Give --shards N"),
+    (["run", "m.onnx", "--shards", "2"], "Give --save-record FILE"),
+    (["run", "m.onnx", "--shards", "0", "--save-record", "r.json"],
+     "--shards: expected a whole number from 1 to 1000000, got '0'"),
+    (["run", "m.onnx", "--shards", "x", "--save-record", "r.json"], "got 'x'"),
+    (["run", "m.onnx", "--shards"], "--shards: expected a value"),
+    (["run", "m.onnx", "--shards", "2", "--save-record", "r.json", "--gpus-per-shard", "-1"],
+     "--gpus-per-shard: expected a number >= 0, got '-1'"),
+    (["run", "m.onnx", "--shards", "2", "--save-record", "r.json", "--gpus-per-shard", "nan"],
+     "got 'nan'"),
+    (["run", "m.onnx", "--shard", "1/2", "--shards", "2"], "--shard: every shard is given its own"),
+    (["blame", "m.onnx", "--shards", "2", "--save-record", "r.json"],
+     "expected 'run' or 'compare' first, got 'blame'"),
+])
+def test_words_that_are_refused(ray, words, sentence, capfd):
+    assert vernier.ray.main(words) == 2
+    assert sentence in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("address, why", [
+    ("127.0.0.1:1", "Connection refused"), ("ray://nowhere:1", "Could not connect to nowhere:1")])
+def test_no_cluster(ray, address, why, capfd):
+    assert drive("run", "m.onnx", "--address", address) == 5
+    assert capfd.readouterr().err == f"[!] vernier.ray: no cluster of Ray at '{address}': {why}\n"
+
+
+def test_no_ray(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['ray'] = None\n")
+    done = subprocess.run([sys.executable, "-m", "vernier.ray", "run", "m.onnx", "--shards", "2",
+                           "--save-record", "r.json"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(
+                              [str(tmp_path), os.environ.get("PYTHONPATH", "")])})
+    assert done.returncode == 5
+    assert done.stderr == ("[!] vernier.ray: Ray is not installed: type pip install "
+                           "'vernier[ray]'\n")

@@ -1,0 +1,35 @@
+// How far the shards of a run are, while they run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "util/log.h"
+
+namespace vernier {
+
+/// A shard that has begun and left no part yet. Whether it still runs cannot be seen from a file.
+struct BegunShard {
+  int64_t number = 0;
+  int64_t iterations = 0;   ///< that are written
+  int64_t seconds_ago = 0;  ///< when the last was, about; 0 where the clock went back
+};
+
+struct ShardsSeen {
+  int64_t count = 0;                   ///< of shards; 0: no file could be read
+  int64_t total = 0;                   ///< iterations of the whole run; 0: no shard is done
+  std::vector<int64_t> done, missing;  ///< numbers of shards, ascending
+  std::vector<BegunShard> begun;       ///< by number; none is done as well
+  /// Iterations, each counted once, and those of them in which every output has passed.
+  int64_t iterations = 0, agreeing = 0;
+};
+
+/// Looks at parts, at what shards are writing (PART.partial, also where it is not among `paths`),
+/// and at nothing else. What cannot be read is a warning, and counts as missing.
+ShardsSeen LookAtShards(const std::vector<std::string>& paths, Logger& logger);
+
+/// Two lines: the shards, and the iterations.
+std::string DescribeShards(const ShardsSeen& seen);
+
+}  // namespace vernier
