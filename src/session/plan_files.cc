@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/onnx/companion_files.h"
+#include "run/saved/flip_feeds.h"
 #include "util/paths.h"
 
 namespace vernier {
@@ -33,6 +34,9 @@ std::vector<SavedThing> ThingsSaved(const RunPlan& plan) {
                                    {save.record, "--save-record"},
                                    {save.rows, "--save-rows"},
                                    {plan.decisions.save_flips, "--save-flips"}};
+  if (const std::string& flips = plan.decisions.save_flips; !flips.empty()) {
+    saved.push_back({FlipOutputsPath(flips), "--save-flips"});
+  }
   for (const ReportFile& report : save.reports) saved.push_back({report.path, "--report"});
   if (plan.blame) saved.push_back({plan.blame->save, "--save-blame"});
   for (const RunnerPlan& runner : plan.runners) {

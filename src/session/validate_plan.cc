@@ -116,8 +116,10 @@ Status CheckDecisions(const RunPlan& plan) {
                            "--max-clear-flips");
   }
   if (options.save_flips.empty()) return {};
-  if (fs::path(options.save_flips).extension() != ".npz") {
-    return InvalidArgument("--save-flips: expected FILE.npz, got '" + options.save_flips + "'");
+  const fs::path extension = fs::path(options.save_flips).extension();
+  if (extension != ".npz" && extension != ".json" && extension != ".safetensors") {
+    return InvalidArgument("--save-flips: expected FILE.npz, FILE.safetensors or FILE.json, got '" +
+                           options.save_flips + "'");
   }
   if (plan.runners.empty()) {
     return InvalidArgument(

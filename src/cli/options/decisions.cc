@@ -105,9 +105,9 @@ constexpr OptionRow kFlipFiles[] = {
      .sets = Saves<&DecisionOptions::save_flips>(),
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Save the inputs of the iterations with the worst flips to an .npz file, which "
-             "--load-inputs reads"
-             " again.",
+     .help = "Save the inputs of the iterations with the worst flips to an .npz, .safetensors or"
+             " .json file, which --load-inputs reads again, and the outputs of all runners to"
+             " FILE with .outputs before its extension, which compare reads.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
 };

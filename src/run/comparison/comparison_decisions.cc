@@ -7,6 +7,7 @@
 
 #include "record/gate_text.h"
 #include "run/comparison/comparison_run.h"
+#include "util/number_text.h"
 
 namespace vernier {
 
@@ -49,19 +50,31 @@ void ComparisonRun::LeaveOutStates(const Pair& pair, MatchedSides& sides) const 
 }
 
 void ComparisonRun::KeepFeed(const TensorMap& feed) {
-  if (!plan_->decisions.save_flips.empty()) flip_feed_ = feed;
+  flip_feed_ = plan_->decisions.save_flips.empty() ? flip_pictures_.ImagesOf(feed) : feed;
 }
 
-void ComparisonRun::KeepFlips(int64_t iteration) {
-  if (plan_->decisions.save_flips.empty()) return;
+// The feed is let go of: its memory is wanted for the next one.
+Status ComparisonRun::KeepFlips(int64_t iteration, const IterationOutputs& outputs) {
+  const TensorMap feed = std::exchange(flip_feed_, {});
+  if (flip_pictures_.wanted() && !feed.empty()) {
+    std::vector<const WorstFlip*> worst;
+    for (const Pair& pair : pairs_) pair.decisions.AddWorst(worst);
+    flip_pictures_.Keep(iteration, feed, worst);
+  }
+  if (plan_->decisions.save_flips.empty()) return {};
   std::vector<int64_t> worst;
   for (const Pair& pair : pairs_) {
     std::ranges::move(pair.decisions.WorstIterations(), std::back_inserter(worst));
   }
-  flips_.Keep(iteration, flip_feed_, worst);
+  return flips_.Keep(iteration, feed, outputs, worst, detail_.device);
 }
 
 Status ComparisonRun::SaveFlips(RunRecord& run) const {
+  VERNIER_TRY(flip_pictures_.AddTo(run));
+  return SaveFlipFiles(run);
+}
+
+Status ComparisonRun::SaveFlipFiles(RunRecord& run) const {
   const std::string& path = plan_->decisions.save_flips;
   if (path.empty()) return {};
   if (flips_.empty()) {
@@ -77,6 +90,15 @@ Status ComparisonRun::SaveFlips(RunRecord& run) const {
   }
   VERNIER_TRY(flips_.Save(path));
   run.saved.emplace_back("inputs of flips", path);
+  const std::string outputs = FlipOutputsPath(path);
+  std::vector<std::string> left_out;
+  VERNIER_TRY(flips_.SaveOutputs(outputs, names_, left_out));
+  run.saved.emplace_back("outputs of flips", outputs);
+  if (!left_out.empty()) {
+    run.notes.push_back("--save-flips: '" + outputs + "' leaves out " +
+                        JoinWords(left_out, " and ") +
+                        ": not all of these iterations have outputs of it");
+  }
   return {};
 }
 

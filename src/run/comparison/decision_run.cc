@@ -197,9 +197,15 @@ std::vector<std::string> PairDecisions::Missing() const {
 std::vector<int64_t> PairDecisions::WorstIterations() const {
   std::set<int64_t> iterations;
   for (const Decided& decided : decided_) {
-    for (const WorstFlip& flip : decided.fold.Record().worst) iterations.insert(flip.iteration);
+    for (const WorstFlip& flip : decided.fold.worst()) iterations.insert(flip.iteration);
   }
   return {iterations.begin(), iterations.end()};
+}
+
+void PairDecisions::AddWorst(std::vector<const WorstFlip*>& worst) const {
+  for (const Decided& decided : decided_) {
+    for (const WorstFlip& flip : decided.fold.worst()) worst.push_back(&flip);
+  }
 }
 
 }  // namespace vernier

@@ -45,6 +45,8 @@ class PairDecisions {
 
   /// The iterations of the worst flips of all decisions, in order, each once.
   std::vector<int64_t> WorstIterations() const;
+  /// Adds the worst flips of each decision; valid until the next Decide().
+  void AddWorst(std::vector<const WorstFlip*>& worst) const;
 
  private:
   // A decision as it was asked for.

@@ -1,23 +1,59 @@
 #include "run/saved/flip_feeds.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "io/results/feed_writer.h"
+#include "io/results/results_writer.h"
 
 namespace vernier {
 
-void FlipFeeds::Keep(int64_t iteration, const TensorMap& feed, std::span<const int64_t> worst) {
-  std::erase_if(feeds_, [&](const auto& kept) {
-    return std::ranges::find(worst, kept.first) == worst.end();
-  });
-  if (std::ranges::find(worst, iteration) != worst.end()) feeds_[iteration] = feed;
+std::string FlipOutputsPath(const std::string& path) {
+  std::filesystem::path outputs(path);
+  outputs.replace_extension(".outputs" + outputs.extension().string());
+  return outputs.string();
+}
+
+Status FlipFeeds::Keep(int64_t iteration, const TensorMap& feed, const IterationOutputs& outputs,
+                       std::span<const int64_t> worst, DeviceMeasure* device) {
+  std::erase_if(
+      kept_, [&](const auto& kept) { return std::ranges::find(worst, kept.first) == worst.end(); });
+  if (std::ranges::find(worst, iteration) == worst.end()) return {};
+  for (const std::optional<IterationResult>& side : outputs) {
+    if (!side || device == nullptr) continue;
+    for (const NamedTensor& output : side->outputs) VERNIER_TRY(device->Fetch(output.tensor));
+  }
+  kept_[iteration] = {feed, outputs};
+  return {};
 }
 
 Status FlipFeeds::Save(const std::string& path) const {
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedWriter> writer, FeedWriter::Create(path));
-  for (const auto& [iteration, feed] : feeds_) VERNIER_TRY(writer->Append(feed));
+  for (const auto& [iteration, kept] : kept_) VERNIER_TRY(writer->Append(kept.feed));
   return writer->FinishOrDiscard();
+}
+
+Status FlipFeeds::SaveOutputs(const std::string& path, const std::vector<std::string>& names,
+                              std::vector<std::string>& left_out) const {
+  std::vector<size_t> streams;
+  std::vector<std::string> saved;
+  for (size_t stream = 0; stream < names.size(); ++stream) {
+    const bool whole = std::ranges::all_of(kept_, [&](const auto& kept) {
+      return stream < kept.second.outputs.size() && kept.second.outputs[stream].has_value();
+    });
+    (whole ? saved : left_out).push_back(names[stream]);
+    if (whole) streams.push_back(stream);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<ResultsWriter> writer,
+                           ResultsWriter::Create(path, saved));
+  for (const auto& [iteration, kept] : kept_) {
+    for (size_t i = 0; i < streams.size(); ++i) {
+      VERNIER_TRY(writer->Append(i, *kept.outputs[streams[i]]));
+    }
+  }
+  return writer->PublishOrDiscard(kept_.size());
 }
 
 }  // namespace vernier

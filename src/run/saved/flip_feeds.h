@@ -1,29 +1,47 @@
-// The inputs of --save-flips: those of the iterations with the worst flips.
+// The files of --save-flips: inputs and outputs of the iterations with the worst flips.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "compare/device_measure.h"
+#include "run/comparison/streams.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
 
+/// Where the outputs of --save-flips go: "flips.npz" to "flips.outputs.npz".
+std::string FlipOutputsPath(const std::string& path);
+
 class FlipFeeds {
  public:
-  /// Keeps the feed of an iteration if it is among the worst so far, and lets go of what no longer
-  /// is. The tensors share their bytes.
-  void Keep(int64_t iteration, const TensorMap& feed, std::span<const int64_t> worst);
+  /// Keeps the feed and the outputs of an iteration if it is among the worst so far, and lets go of
+  /// what no longer is. The tensors share their bytes; `device` (may be null) is where bytes are
+  /// that are not here. Errors as DeviceMeasure::Fetch.
+  Status Keep(int64_t iteration, const TensorMap& feed, const IterationOutputs& outputs,
+              std::span<const int64_t> worst, DeviceMeasure* device);
 
-  bool empty() const { return feeds_.empty(); }
+  bool empty() const { return kept_.empty(); }
 
-  /// Writes them in their order, as --load-inputs reads them. kIo: what was at `path` is as before.
+  /// Writes the inputs in their order, as --load-inputs reads them. kIo: what was at `path` is as
+  /// before.
   Status Save(const std::string& path) const;
 
+  /// Writes the outputs in the same order, as --save-outputs does. Streams without outputs in one
+  /// of these iterations are left out, and `left_out` has their names. kIo likewise.
+  Status SaveOutputs(const std::string& path, const std::vector<std::string>& names,
+                     std::vector<std::string>& left_out) const;
+
  private:
-  std::map<int64_t, TensorMap> feeds_;  // by their iterations
+  struct Kept {
+    TensorMap feed;
+    IterationOutputs outputs;
+  };
+  std::map<int64_t, Kept> kept_;  // by their iterations
 };
 
 }  // namespace vernier
