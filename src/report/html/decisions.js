@@ -62,7 +62,7 @@ function decisionDetails(decision) {
   const rows = worst.map((flip) => [count(flip.iteration), count(flip.row), flipWords[flip.flip] || '',
     flip.first || '', marginText(flip.first_margin), flip.second || '', marginText(flip.second_margin),
     flip.detail || '']);
-  const shown = worst.map((flip) => (flip.pictures || []).map((at) => flipPictures[at]).filter(Boolean));
+  const shown = worst.map((flip) => (flip.pictures || []).map((at) => flipPictures[at]).filter(isPicture));
   const any = shown.some((pictures) => pictures.length);
   if (any) {
     columns.splice(2, 0, {title: 'input'});
@@ -75,6 +75,7 @@ function decisionDetails(decision) {
 
 // The images that were fed, as data: nothing is loaded from elsewhere.
 const flipPictures = record.flip_pictures || [];
+const isPicture = (picture) => Boolean(picture) && /^[A-Za-z0-9+/]+=*$/.test(picture.png || '');
 
 function pictureCell(flip, pictures) {
   if (!pictures.length) return '\u2013';
