@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "backend/script_client.h"
 #include "run/feeds/script_feeds.h"
@@ -28,12 +29,15 @@ class RunScripts {
   FeedDrawer* draws() const { return draws_.get(); }
   ScriptClient* comparison() const { return comparison_.get(); }
   ScriptClient* postprocessing() const { return postprocessing_.get(); }
+  /// In the order of the plan's decisions; null where one is not a script's. Empty: none is.
+  std::vector<ScriptClient*> decisions() const;
 
  private:
   std::unique_ptr<ScriptFeeds> feeds_;
   std::unique_ptr<TorchDraws> draws_;
   std::unique_ptr<ScriptClient> comparison_;
   std::unique_ptr<ScriptClient> postprocessing_;
+  std::vector<std::unique_ptr<ScriptClient>> decisions_;
 };
 
 }  // namespace vernier

@@ -73,6 +73,9 @@ std::vector<FileRead> FilesReadBy(const RunPlan& plan) {
   read.push_back({plan.inputs.script.path, "--data-loader-script"});
   read.push_back({plan.compare_script.path, "--compare-func-script"});
   read.push_back({plan.postprocess_script.path, "--postprocess-func-script"});
+  for (const DecisionPlan& decision : plan.decisions.decisions) {
+    read.push_back({decision.script, "--decision"});
+  }
   return read;
 }
 

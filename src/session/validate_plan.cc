@@ -156,12 +156,16 @@ Status CheckPictures(const RunPlan& plan) {
 
 // A misspelt name must not cost the time until the script is wanted.
 Status CheckScripts(const RunPlan& plan) {
-  for (const ScriptFunction* script :
-       {&plan.inputs.script, &plan.compare_script, &plan.postprocess_script}) {
+  std::vector<ScriptFunction> scripts = {plan.inputs.script, plan.compare_script,
+                                         plan.postprocess_script};
+  for (const DecisionPlan& decision : plan.decisions.decisions) {
+    scripts.push_back({decision.script, decision.function});
+  }
+  for (const ScriptFunction& script : scripts) {
     std::error_code ignored;
-    if (!script->given() || fs::exists(script->path, ignored)) continue;
-    return Malformed("Could not import symbol: " + script->function +
-                     " from script: " + script->path + "\nNote: Error was: there is no such file");
+    if (!script.given() || fs::exists(script.path, ignored)) continue;
+    return Malformed("Could not import symbol: " + script.function +
+                     " from script: " + script.path + "\nNote: Error was: there is no such file");
   }
   return {};
 }

@@ -30,7 +30,8 @@ Result<std::vector<DecisionRow>> ComparisonRun::DecidePair(Pair& pair, int64_t i
   FitWholeSequences(pair, sides);
   LeaveOutStates(pair, sides);
   const int64_t step = steps_ == nullptr ? 0 : steps_->timeline().Of(iteration).step;
-  return pair.decisions.Decide(iteration, step, sides, comparison, detail_.device);
+  return pair.decisions.Decide(iteration, step,
+                               {sides, comparison, detail_.device, scripts_.decisions});
 }
 
 // What is fed back decides nothing for whoever uses the model, unless it is named or there is
@@ -107,6 +108,11 @@ void ComparisonRun::JudgeUndecided(const Pair& pair, PairRecord& record, RunFaul
                                    std::vector<std::string>& sentences) const {
   const DecisionOptions& options = plan_->decisions;
   if (judge_ != JudgeRule::kDecisions || options.judge != JudgeRule::kUnsaid) return;
+  // A script decides about all outputs.
+  const bool by_script = std::ranges::any_of(options.decisions, [](const DecisionPlan& decision) {
+    return decision.kind == DecisionKind::kScript;
+  });
+  if (by_script) return;
   for (const OutputTally& output : pair.recorder.tally().outputs()) {
     const bool named = std::ranges::find(options.decisions, output.name, &DecisionPlan::output) !=
                        options.decisions.end();

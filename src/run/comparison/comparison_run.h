@@ -43,6 +43,7 @@ struct ComparisonParts {
   struct Scripts {
     ScriptClient* comparison = nullptr;
     ScriptClient* postprocessing = nullptr;
+    std::vector<ScriptClient*> decisions = {};  ///< as RunScripts::decisions()
   };
   Scripts scripts;                          ///< opened
   PerceptualMeasure* perceptual = nullptr;  ///< for --compare perceptual_metrics
