@@ -52,7 +52,8 @@ bool IsKind(std::string_view text) {
   const std::string_view head = UpTo(text, ":,=");
   const std::string_view rest = text.substr(head.size());
   if (head == "boxes") return rest.starts_with(':') && IsBoxFormat(UpTo(rest.substr(1), ","));
-  if (head == "script") return rest.starts_with(':') && rest.size() > 1;
+  // An output may be called that.
+  if (head == "script") return rest.size() > 1 && rest[0] == ':' && !IsKind(rest.substr(1));
   return (IsTop(head) || IsOneOf(head, kKindWords)) && rest.find(':') == std::string_view::npos;
 }
 
@@ -82,6 +83,9 @@ Status NoKind(std::string_view words) {
     return InvalidArgument(
         "'boxes' needs a format: boxes:yolov5, boxes:yolov8, boxes:yolox, or "
         "columns such as 'boxes:xyxy,score,class'");
+  }
+  if (head == "script") {
+    return InvalidArgument("'script' needs a file: script:FILE.py or script:FILE.py:FUNCTION");
   }
   return InvalidArgument("expected [OUTPUT:]KIND with one of the kinds " + std::string(kKindList) +
                          ", got " + Quoted(words) + DidYouMean(head, kKindWords));
