@@ -14,20 +14,33 @@ bool WantsDraws(const RunPlan& plan) {
          plan.inputs.load_paths.empty() && !plan.runners.empty();
 }
 
+// Sessions of decisions are numbered from here on.
+constexpr uint64_t kDecisionSession = 1000;
+
+}  // namespace
+
 bool WantsDecisions(const RunPlan& plan) {
   return std::ranges::any_of(plan.decisions.decisions, [](const DecisionPlan& decision) {
     return decision.kind == DecisionKind::kScript;
   });
 }
 
-// Sessions of decisions are numbered from here on.
-constexpr uint64_t kDecisionSession = 1000;
-
-}  // namespace
-
 bool RunScripts::Wanted(const RunPlan& plan) {
   return WantsFeeds(plan) || WantsDraws(plan) || plan.compare_script.given() ||
          plan.postprocess_script.given() || WantsDecisions(plan);
+}
+
+Result<std::vector<std::unique_ptr<ScriptClient>>> OpenDecisions(
+    const RunPlan& plan, const std::shared_ptr<Worker>& worker) {
+  std::vector<std::unique_ptr<ScriptClient>> clients;
+  for (const DecisionPlan& decision : plan.decisions.decisions) {
+    std::unique_ptr<ScriptClient>& client = clients.emplace_back();
+    if (decision.kind != DecisionKind::kScript) continue;
+    VERNIER_ASSIGN_OR_RETURN(
+        client, ScriptClient::Open(worker, kDecisionSession + clients.size(), ScriptRole::kDecision,
+                                   {decision.script, decision.function}));
+  }
+  return clients;
 }
 
 Result<RunScripts> RunScripts::Open(const RunPlan& plan, const std::shared_ptr<Worker>& worker,
@@ -59,13 +72,8 @@ Result<RunScripts> RunScripts::Open(const RunPlan& plan, const std::shared_ptr<W
     VERNIER_ASSIGN_OR_RETURN(scripts.postprocessing_,
                              open(plan.postprocess_script, ScriptRole::kPostprocessing));
   }
-  if (!WantsDecisions(plan)) return scripts;
-  for (const DecisionPlan& decision : plan.decisions.decisions) {
-    std::unique_ptr<ScriptClient>& client = scripts.decisions_.emplace_back();
-    if (decision.kind != DecisionKind::kScript) continue;
-    VERNIER_ASSIGN_OR_RETURN(
-        client, ScriptClient::Open(worker, kDecisionSession + scripts.decisions_.size(),
-                                   ScriptRole::kDecision, {decision.script, decision.function}));
+  if (WantsDecisions(plan)) {
+    VERNIER_ASSIGN_OR_RETURN(scripts.decisions_, OpenDecisions(plan, worker));
   }
   return scripts;
 }

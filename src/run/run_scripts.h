@@ -13,6 +13,14 @@
 
 namespace vernier {
 
+/// Is one of the plan's decisions a script's?
+bool WantsDecisions(const RunPlan& plan);
+
+/// Imports the scripts of decisions, in the plan's order; null where one is not a script's. As
+/// ScriptClient::Open.
+Result<std::vector<std::unique_ptr<ScriptClient>>> OpenDecisions(
+    const RunPlan& plan, const std::shared_ptr<Worker>& worker);
+
 class RunScripts {
  public:
   /// Does the plan name any script that this run will call?

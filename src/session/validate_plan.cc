@@ -15,6 +15,7 @@
 #include "model/onnx/model_type.h"
 #include "model/onnx/onnx_model.h"
 #include "run/comparison/name_maps.h"
+#include "run/live/caller_objects.h"
 #include "run/saved/row_writer.h"
 #include "run/steps/step_words.h"
 #include "session/plan_files.h"
@@ -163,7 +164,8 @@ Status CheckScripts(const RunPlan& plan) {
   }
   for (const ScriptFunction& script : scripts) {
     std::error_code ignored;
-    if (!script.given() || fs::exists(script.path, ignored)) continue;
+    const bool is_file = script.given() && !IsCallersObject(script.path);
+    if (!is_file || fs::exists(script.path, ignored)) continue;
     return Malformed("Could not import symbol: " + script.function +
                      " from script: " + script.path + "\nNote: Error was: there is no such file");
   }

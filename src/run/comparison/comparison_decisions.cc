@@ -7,6 +7,7 @@
 
 #include "record/gate_text.h"
 #include "run/comparison/comparison_run.h"
+#include "run/run_scripts.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -109,10 +110,7 @@ void ComparisonRun::JudgeUndecided(const Pair& pair, PairRecord& record, RunFaul
   const DecisionOptions& options = plan_->decisions;
   if (judge_ != JudgeRule::kDecisions || options.judge != JudgeRule::kUnsaid) return;
   // A script decides about all outputs.
-  const bool by_script = std::ranges::any_of(options.decisions, [](const DecisionPlan& decision) {
-    return decision.kind == DecisionKind::kScript;
-  });
-  if (by_script) return;
+  if (WantsDecisions(*plan_)) return;
   for (const OutputTally& output : pair.recorder.tally().outputs()) {
     const bool named = std::ranges::find(options.decisions, output.name, &DecisionPlan::output) !=
                        options.decisions.end();
