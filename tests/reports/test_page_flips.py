@@ -16,7 +16,8 @@ IMAGES = "document.querySelectorAll('#decisions img')"
 def png(width, height, color):
     """One colour, as base64."""
     def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        ends = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + ends
     rows = (b"\0" + bytes(color) * width) * height
     data = (b"\x89PNG\r\n\x1a\n" +
             chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
@@ -42,7 +43,11 @@ def decisions(worst, pictures=(), **more):
     return record
 
 
-def picture(iteration, how="float32, NCHW, RGB, guessed: values are 0 to 1", size=(160, 90), **more):
+FLOATS = "float32, NCHW, RGB, guessed: values are 0 to 1"
+BYTES = "uint8, NHWC, gray, values are 0 to 255"
+
+
+def picture(iteration, how=FLOATS, size=(160, 90), **more):
     return {"iteration": iteration, "image": 0, "input": "image", "how": how,
             "png": png(*size, (200, 30, 30)), **more}
 
@@ -55,22 +60,22 @@ class Flips(PageCase):
         self.show(decisions([flip(4, pictures=[1]), flip(7, pictures=[0])],
                             [picture(7, size=(16, 16)), picture(4)]))
         self.assertEqual(self.browser.ask(IMAGES + ".length"), 2)
-        self.assertEqual(self.browser.ask(f"[...{IMAGES}].map((img) => img.naturalWidth)"), [160, 16])
+        self.assertEqual(self.browser.ask(f"[...{IMAGES}].map((img) => img.naturalWidth)"),
+                         [160, 16])
         self.assertEqual(self.browser.ask(f"[...{IMAGES}].map((img) => img.closest('tr')"
                                           ".querySelector('th').textContent)"), ["4", "7"])
-        self.assertEqual(self.browser.ask(f"{IMAGES}[0].alt"), "Input image of iteration 4, sample 0")
+        self.assertEqual(self.browser.ask(f"{IMAGES}[0].alt"),
+                         "Input image of iteration 4, sample 0")
         # Small ones are shown larger, wide ones keep their shape.
         self.assertEqual(self.browser.ask(f"[...{IMAGES}].map((img) => [img.width, img.height])"),
                          [[112, 63], [48, 48]])
-        self.assertIn("Inputs as pictures: image: float32, NCHW, RGB, guessed: values are 0 to 1.",
-                      self.text())
+        self.assertIn(f"Inputs as pictures: image: {FLOATS}.", self.text())
 
     def test_what_was_guessed_of_some_is_said_of_some(self):
         worst = [flip(0, pictures=[0]), flip(1, pictures=[1]), flip(2)]
-        self.show(decisions(worst, [picture(0), picture(1, how="uint8, NHWC, gray, values are 0 to 255")]))
+        self.show(decisions(worst, [picture(0), picture(1, how=BYTES)]))
         text = self.text()
-        for words in ("1 picture of image: float32, NCHW, RGB, guessed: values are 0 to 1;",
-                      "1 picture of image: uint8, NHWC, gray, values are 0 to 255;",
+        for words in (f"1 picture of image: {FLOATS};", f"1 picture of image: {BYTES};",
                       "1 of 3 flips without a picture"):
             self.assertIn(words, text)
 
@@ -79,11 +84,13 @@ class Flips(PageCase):
         self.assertEqual(self.browser.ask(IMAGES + ".length"), 0)
         self.assertNotIn("Inputs as pictures", self.text())
         self.assertEqual(self.browser.ask(
-            "[...document.querySelectorAll('#decisions table')].pop().querySelectorAll('th[scope=col]').length"), 8)
+            "[...document.querySelectorAll('#decisions table')].pop()"
+            ".querySelectorAll('th[scope=col]').length"), 8)
 
     def test_what_shows_nothing_says_so(self):
         self.show(decisions([], vacuous="no sample of either side has a detection"))
-        self.assertIn("top1 of logits shows nothing: no sample of either side has a detection.", self.text())
+        self.assertIn("top1 of logits shows nothing: no sample of either side has a detection.",
+                      self.text())
 
     def test_hostile_pictures_do_nothing(self):
         hostile = "\"><script>window.hacked = 1</script>' onerror='window.hacked = 2'"

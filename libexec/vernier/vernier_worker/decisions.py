@@ -80,6 +80,6 @@ class Decision:
             same = one == other if self.same is None else self.same(one, other)
             similarity = float(same)
         if not 0 <= similarity <= 1:
-            raise wire.Failure(wire.BACKEND, f"{self.where}: same() returned {_text(same)}; expected "
-                               "True, False or a number from 0 to 1")
+            raise wire.Failure(wire.BACKEND, f"{self.where}: same() returned {_text(same)}; "
+                               "expected True, False or a number from 0 to 1")
         return (AGREES if similarity == 1 else CLEAR), similarity
