@@ -25,7 +25,7 @@ def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options
     a note of the record tells. Neighbours are compared; `names` are the sides'.
 
     `func(a, b)` may judge instead: it gets two IterationResults and returns a mapping of output names
-    to verdicts. decision=["top1", decide] counts the answers that change; `decide(outputs)` is given
+    to verdicts. decision=["top1", decide] counts the answers that change; `decide(outputs)` gets
     all outputs of a side. Options are those of `vernier compare`, in Python: rtol=1e-3,
     rtol={"logits": 1e-2, "": 1e-4}, compare=["simple", "l2"], tolerance="auto", ... A file that
     cannot be saved is a SaveError with the record.
