@@ -34,7 +34,7 @@ enum class MessageType : uint32_t {
   kTrim = 17,         ///< plug-ins' workers only: what closed sessions left goes to the system
   kTryRun = 18,       ///< an inference in unusual circumstances, see trial_messages.h
   kReadImage = 19,    ///< see image_messages.h
-  kDecide = 20,       ///< Python workers only, see script_client.h
+  kDecide = 21,       ///< Python workers only, see script_client.h
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };

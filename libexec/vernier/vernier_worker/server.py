@@ -54,10 +54,11 @@ class Server:
             wire.LOAD: self.load, wire.OPEN: self.open, wire.RUN: self.run,
             wire.CLOSE: self.close, wire.OPEN_SCRIPT: self.open_script,
             wire.NEXT_FEED: self.next_feed, wire.COMPARE: self.compare,
+            wire.DECIDE: self.decide,
             wire.POSTPROCESS: self.postprocess, wire.MEASURE: self.measure,
             wire.INFER_SHAPES: self.infer_shapes,
             wire.DRAW: self.draw, wire.TRY_RUN: self.try_run,
-            wire.HASH_INPUTS: self.hash_inputs, wire.DECIDE: self.decide,
+            wire.HASH_INPUTS: self.hash_inputs,
         }
 
     def serve(self):

@@ -18,20 +18,24 @@ std::string FlipOutputsPath(const std::string& path) {
 
 Status FlipFeeds::Keep(int64_t iteration, const TensorMap& feed, const IterationOutputs& outputs,
                        std::span<const int64_t> worst, DeviceMeasure* device) {
-  std::erase_if(
-      kept_, [&](const auto& kept) { return std::ranges::find(worst, kept.first) == worst.end(); });
+  const auto is_past = [&](const auto& kept) {
+    return std::ranges::find(worst, kept.first) == worst.end();
+  };
+  std::erase_if(feeds_, is_past);
+  std::erase_if(outputs_, is_past);
   if (std::ranges::find(worst, iteration) == worst.end()) return {};
   for (const std::optional<IterationResult>& side : outputs) {
     if (!side || device == nullptr) continue;
     for (const NamedTensor& output : side->outputs) VERNIER_TRY(device->Fetch(output.tensor));
   }
-  kept_[iteration] = {feed, outputs};
+  feeds_[iteration] = feed;
+  outputs_[iteration] = outputs;
   return {};
 }
 
 Status FlipFeeds::Save(const std::string& path) const {
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedWriter> writer, FeedWriter::Create(path));
-  for (const auto& [iteration, kept] : kept_) VERNIER_TRY(writer->Append(kept.feed));
+  for (const auto& [iteration, feed] : feeds_) VERNIER_TRY(writer->Append(feed));
   return writer->FinishOrDiscard();
 }
 
@@ -40,20 +44,20 @@ Status FlipFeeds::SaveOutputs(const std::string& path, const std::vector<std::st
   std::vector<size_t> streams;
   std::vector<std::string> saved;
   for (size_t stream = 0; stream < names.size(); ++stream) {
-    const bool whole = std::ranges::all_of(kept_, [&](const auto& kept) {
-      return stream < kept.second.outputs.size() && kept.second.outputs[stream].has_value();
+    const bool whole = std::ranges::all_of(outputs_, [&](const auto& kept) {
+      return stream < kept.second.size() && kept.second[stream].has_value();
     });
     (whole ? saved : left_out).push_back(names[stream]);
     if (whole) streams.push_back(stream);
   }
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<ResultsWriter> writer,
                            ResultsWriter::Create(path, saved));
-  for (const auto& [iteration, kept] : kept_) {
+  for (const auto& [iteration, outputs] : outputs_) {
     for (size_t i = 0; i < streams.size(); ++i) {
-      VERNIER_TRY(writer->Append(i, *kept.outputs[streams[i]]));
+      VERNIER_TRY(writer->Append(i, *outputs[streams[i]]));
     }
   }
-  return writer->PublishOrDiscard(kept_.size());
+  return writer->PublishOrDiscard(outputs_.size());
 }
 
 }  // namespace vernier

@@ -25,7 +25,7 @@ class FlipFeeds {
   Status Keep(int64_t iteration, const TensorMap& feed, const IterationOutputs& outputs,
               std::span<const int64_t> worst, DeviceMeasure* device);
 
-  bool empty() const { return kept_.empty(); }
+  bool empty() const { return feeds_.empty(); }
 
   /// Writes the inputs in their order, as --load-inputs reads them. kIo: what was at `path` is as
   /// before.
@@ -37,11 +37,8 @@ class FlipFeeds {
                      std::vector<std::string>& left_out) const;
 
  private:
-  struct Kept {
-    TensorMap feed;
-    IterationOutputs outputs;
-  };
-  std::map<int64_t, Kept> kept_;  // by their iterations
+  std::map<int64_t, TensorMap> feeds_;  // by their iterations
+  std::map<int64_t, IterationOutputs> outputs_;
 };
 
 }  // namespace vernier
