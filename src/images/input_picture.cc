@@ -34,7 +34,7 @@ struct PixelScale {
   double offset = 0;
 };
 
-struct ValueRange {
+struct ChannelRange {
   double least = std::numeric_limits<double>::infinity();
   double most = -std::numeric_limits<double>::infinity();
 
@@ -62,7 +62,7 @@ bool HasNumbers(DType dtype) {
   }
 }
 
-ChannelValues ReadImage(const Tensor& input, const ImageAxes& axes, int64_t image) {
+ChannelValues ReadChannels(const Tensor& input, const ImageAxes& axes, int64_t image) {
   const auto [height, width] = axes.size;
   const int64_t step = (std::max(height, width) + kMostRead - 1) / kMostRead;
   const int64_t shown = std::min<int64_t>(axes.channels, 3);
@@ -84,10 +84,10 @@ ChannelValues ReadImage(const Tensor& input, const ImageAxes& axes, int64_t imag
   return values;
 }
 
-std::vector<ValueRange> RangesOf(const ChannelValues& values) {
-  std::vector<ValueRange> ranges;
+std::vector<ChannelRange> RangesOf(const ChannelValues& values) {
+  std::vector<ChannelRange> ranges;
   for (const std::vector<double>& channel : values.channels) {
-    ValueRange& range = ranges.emplace_back();
+    ChannelRange& range = ranges.emplace_back();
     for (const double value : channel) {
       if (!std::isfinite(value)) continue;
       range.least = std::min(range.least, value);
@@ -97,7 +97,7 @@ std::vector<ValueRange> RangesOf(const ChannelValues& values) {
   return ranges;
 }
 
-bool LooksLikeImageNet(const std::vector<ValueRange>& ranges) {
+bool LooksLikeImageNet(const std::vector<ChannelRange>& ranges) {
   constexpr double kRoundoff = 0.02;  // of float16, and of other spellings of the two constants
   if (ranges.size() != kImageNetMean.size()) return false;
   for (size_t c = 0; c < ranges.size(); ++c) {
@@ -109,20 +109,20 @@ bool LooksLikeImageNet(const std::vector<ValueRange>& ranges) {
 }
 
 // Least to largest; one value everywhere is gray.
-PixelScale Stretch(const ValueRange& range) {
+PixelScale Stretch(const ChannelRange& range) {
   const double width = range.most - range.least;
   if (range.empty() || !(width > 0) || !std::isfinite(width)) return {0, 128};
   return {255 / width, -range.least * (255 / width)};
 }
 
 PixelRule GuessRule(const ChannelValues& values, DType dtype) {
-  const std::vector<ValueRange> ranges = RangesOf(values);
+  const std::vector<ChannelRange> ranges = RangesOf(values);
   const auto same = [&](PixelScale scale, std::string why) {
     return PixelRule{std::vector(ranges.size(), scale), std::move(why)};
   };
   if (dtype == DType::kUint8) return same({1, 0}, "values are 0 to 255");
-  ValueRange all;
-  for (const ValueRange& range : ranges) {
+  ChannelRange all;
+  for (const ChannelRange& range : ranges) {
     all.least = std::min(all.least, range.least);
     all.most = std::max(all.most, range.most);
   }
@@ -222,7 +222,7 @@ std::optional<ImageAxes> FindImageAxes(const Tensor& input) {
 
 InputPicture ShowInput(const Tensor& input, const ImageAxes& axes, int64_t image,
                        const PreprocessWords* words, int64_t longest) {
-  const ChannelValues values = ReadImage(input, axes, image);
+  const ChannelValues values = ReadChannels(input, axes, image);
   const PixelRule rule =
       words == nullptr ? GuessRule(values, input.dtype()) : RuleOf(*words, values.channels.size());
   const bool blue_first =
