@@ -23,6 +23,7 @@ enum class DecisionKind : uint8_t {
   kCtc,         ///< ctc[=BLANK]: the text of the best path
   kEmbedding,   ///< embedding[=COSINE]: rows whose cosine similarity is at least that agree
   kRegression,  ///< regression=X: values within X units agree
+  kScript,      ///< script:FILE[:FUNCTION]: what a Python function makes of all outputs
 };
 
 /// How the columns of an output of boxes are laid out.
@@ -48,6 +49,15 @@ struct DecisionPlan {
   std::vector<std::string> columns;  ///< of BoxFormat::kColumns
   double iou = 0.5;                  ///< of kBoxes: from which on two boxes are one, within (0, 1]
   double score = 0.25;               ///< of kBoxes: least confidence
+  std::string script;                ///< of kScript: a path
+  std::string function;              ///< of kScript
+
+  /// What stands in the place of an output in records: of kScript, the last part of the function.
+  std::string_view subject() const {
+    if (kind != DecisionKind::kScript) return output;
+    const std::string_view name = function;
+    return name.substr(name.rfind('.') + 1);
+  }
 
   bool operator==(const DecisionPlan&) const = default;
 

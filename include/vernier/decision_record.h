@@ -38,6 +38,18 @@ struct WorstFlip {
   int64_t step = 0;
   int64_t row = 0;  ///< sample within the iteration
   DecisionSample sample;
+  int64_t rows = 0;  ///< samples of that iteration; 0: not known, of older records
+  /// Places in the run's `flip_pictures`: the images that the sample was decided from.
+  std::vector<int64_t> pictures = {};
+};
+
+/// An image that was fed where a decision flipped, for people.
+struct InputPictureRecord {
+  int64_t iteration = 0;
+  int64_t image = 0;  ///< within the input's batch
+  std::string input;
+  std::string how;  ///< how pixels were made of its numbers
+  std::string png;  ///< base64; at most 160 pixels wide and high
 };
 
 /// One decision over all samples of a pair.

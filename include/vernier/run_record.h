@@ -361,6 +361,7 @@ struct RunRecord {
   std::vector<std::string> notes;  ///< what was changed on the way: coerced inputs
   /// Of each iteration the file that it was fed with, where feeds are images.
   std::optional<std::vector<std::string>> samples = {};
+  std::vector<InputPictureRecord> flip_pictures = {};      ///< of the worst flips
   std::vector<std::pair<std::string, std::string>> saved;  ///< what, where
   int exit_code = 0;
   double seconds = 0;

@@ -57,6 +57,7 @@ Caller Caller::From(const nb::dict& said) {
   caller.feeds = FunctionFrom(said, "feeds");
   caller.comparison = FunctionFrom(said, "comparison");
   caller.postprocessing = FunctionFrom(said, "postprocessing");
+  caller.decides = said.contains("decides");
   return caller;
 }
 
@@ -82,7 +83,7 @@ void Caller::JoinPlan(const ModelPlan& model, RunPlan& plan) const {
 CallerObjects Caller::Objects(bool keeps_outputs) const {
   CallerObjects objects;
   if (connect.is_valid()) objects.connect = [this] { return Connect(connect); };
-  objects.serves_scripts = feeds.given() || comparison.given() || postprocessing.given();
+  objects.serves_scripts = feeds.given() || comparison.given() || postprocessing.given() || decides;
   objects.keeps_outputs = keeps_outputs;
   objects.needs_every_runner = true;  // its absence is an exception, whatever the others find
   return objects;

@@ -31,9 +31,10 @@ struct Caller {
   ScriptFunction feeds;
   ScriptFunction comparison;
   ScriptFunction postprocessing;
+  bool decides = false;  ///< words of --decision name its objects
 
   /// From the package's dictionary: "connect", "runners" (a list of four), "feeds", "comparison"
-  /// and "postprocessing" (pairs of path and function).
+  /// and "postprocessing" (pairs of path and function), "decides".
   static Caller From(const nanobind::dict& said);
 
   /// kInvalidArgument, naming the option and the function by which the package calls `comparison`,

@@ -1,7 +1,11 @@
 #include "comparison_scripts.h"
 
+#include <memory>
+#include <vector>
+
 #include "backend/script_client.h"
 #include "run/live/worker_pool.h"
+#include "run/run_scripts.h"
 
 namespace vernier::python {
 
@@ -9,6 +13,7 @@ struct ComparisonScripts::State {
   WorkerPool pool;
   std::unique_ptr<ScriptClient> comparison;
   std::unique_ptr<ScriptClient> postprocessing;
+  std::vector<std::unique_ptr<ScriptClient>> decisions = {};
 
   Status Open(const ScriptFunction& script, ScriptRole role, std::unique_ptr<ScriptClient>& out) {
     if (!script.given()) return {};
@@ -29,7 +34,12 @@ Result<ComparisonParts::Scripts> ComparisonScripts::Open(const RunPlan& plan) {
   VERNIER_TRY(state_->Open(plan.compare_script, ScriptRole::kComparison, state_->comparison));
   VERNIER_TRY(
       state_->Open(plan.postprocess_script, ScriptRole::kPostprocessing, state_->postprocessing));
-  return ComparisonParts::Scripts{state_->comparison.get(), state_->postprocessing.get()};
+  ComparisonParts::Scripts scripts{state_->comparison.get(), state_->postprocessing.get()};
+  if (!WantsDecisions(plan)) return scripts;
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> worker, state_->pool.GetForScripts());
+  VERNIER_ASSIGN_OR_RETURN(state_->decisions, OpenDecisions(plan, worker));
+  for (const auto& client : state_->decisions) scripts.decisions.push_back(client.get());
+  return scripts;
 }
 
 }  // namespace vernier::python

@@ -76,6 +76,20 @@ class Callables:
         check_function(value, argument)
         self.functions[role] = self._add(value, _name_of(value))
 
+    def name_decisions(self, options):
+        """The options with words of --decision in the place of functions."""
+        for keyword in ("decision", "decisions"):
+            values = options.get(keyword)
+            values = list(values) if isinstance(values, (list, tuple)) else [values]
+            if not any(map(callable, values)):
+                continue
+            for i, value in enumerate(values):
+                if callable(value):
+                    values[i] = "script:%s:%s" % self._add(value, _name_of(value))
+            self.functions["decides"] = True
+            options = {**options, keyword: values}
+        return options
+
     def add_feeds(self, value, calls=None):
         """Feeds, as Feeds takes them."""
         from ._feeds import Feeds

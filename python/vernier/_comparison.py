@@ -25,7 +25,8 @@ def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options
     a note of the record tells. Neighbours are compared; `names` are the sides'.
 
     `func(a, b)` may judge instead: it gets two IterationResults and returns a mapping of output names
-    to verdicts. Options are those of `vernier compare`, in Python: rtol=1e-3,
+    to verdicts. decision=["top1", decide] counts the answers that change; `decide(outputs)` gets
+    all outputs of a side. Options are those of `vernier compare`, in Python: rtol=1e-3,
     rtol={"logits": 1e-2, "": 1e-4}, compare=["simple", "l2"], tolerance="auto", ... A file that
     cannot be saved is a SaveError with the record.
     """
@@ -37,6 +38,7 @@ def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options
         callables.add_function("comparison", func, "func")
     if postprocess_func is not None:
         callables.add_function("postprocessing", postprocess_func, "postprocess_func")
+    options = callables.name_decisions(options)
     with callables:
         write, level = sink()
         copies = Copies()

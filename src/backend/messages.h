@@ -35,6 +35,7 @@ enum class MessageType : uint32_t {
   kTryRun = 18,       ///< an inference in unusual circumstances, see trial_messages.h
   kReadImage = 19,    ///< see image_messages.h
   kReset = 20,        ///< of a session: its state is as it was when it was opened
+  kDecide = 21,       ///< Python workers only, see script_client.h
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };

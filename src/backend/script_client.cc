@@ -1,5 +1,7 @@
 #include "backend/script_client.h"
 
+#include <limits>
+
 namespace vernier {
 namespace {
 
@@ -16,6 +18,8 @@ std::string_view RoleName(ScriptRole role) {
       return "perceptual";
     case ScriptRole::kDraws:
       return "draws";
+    case ScriptRole::kDecision:
+      return "decision";
   }
   return "";
 }
@@ -31,6 +35,19 @@ void AddTensors(const TensorMap& tensors, TensorBlockBuilder& builder) {
   for (const auto& [name, tensor] : tensors) {
     builder.Add(name, tensor.dtype(), tensor.dims(), tensor.bytes());
   }
+}
+
+// Both sides of an iteration, behind the number of the session.
+Result<TensorBlock> EncodeSides(const IterationResult& a, const IterationResult& b,
+                                MessageWriter& out) {
+  EncodeHeader(a, out);
+  EncodeHeader(b, out);
+  TensorBlockBuilder builder;
+  AddTensors(a.outputs, builder);
+  AddTensors(b.outputs, builder);
+  VERNIER_ASSIGN_OR_RETURN(TensorBlock block, builder.Finish());
+  out.Append(block.description);
+  return block;
 }
 
 Status BadScriptAnswer(const std::string& name) {
@@ -78,13 +95,7 @@ Result<std::vector<ScriptVerdict>> ScriptClient::Compare(const IterationResult& 
                                                          int64_t iteration) {
   MessageWriter body;
   body.Number(session_);
-  EncodeHeader(a, body);
-  EncodeHeader(b, body);
-  TensorBlockBuilder builder;
-  AddTensors(a.outputs, builder);
-  AddTensors(b.outputs, builder);
-  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, builder.Finish());
-  body.Append(block.description);
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeSides(a, b, body));
   VERNIER_ASSIGN_OR_RETURN(
       const Worker::Answer answer,
       worker_->Ask(MessageType::kCompare, body, block.memory.get(),
@@ -102,6 +113,33 @@ Result<std::vector<ScriptVerdict>> ScriptClient::Compare(const IterationResult& 
   }
   if (!in.finished()) return BadScriptAnswer(name_);
   return verdicts;
+}
+
+Result<ScriptDecisions> ScriptClient::Decide(const IterationResult& a, const IterationResult& b,
+                                             int64_t iteration) {
+  MessageWriter body;
+  body.Number(session_);
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeSides(a, b, body));
+  VERNIER_ASSIGN_OR_RETURN(const Worker::Answer answer,
+                           worker_->Ask(MessageType::kDecide, body, block.memory.get(),
+                                        "deciding about iteration " + std::to_string(iteration) +
+                                            " in '" + name_ + "'"));
+  MessageReader in(answer.body);
+  ScriptDecisions decisions;
+  decisions.why = in.Text();
+  constexpr size_t kLeastSample = 2 * sizeof(uint64_t) + 1 + sizeof(double);
+  decisions.samples.resize(in.Count(kLeastSample));
+  for (DecisionSample& sample : decisions.samples) {
+    sample.first = in.Text();
+    sample.second = in.Text();
+    const auto flip = in.Number<uint8_t>();
+    if (flip > static_cast<uint8_t>(Flip::kInvalid)) return BadScriptAnswer(name_);
+    sample.flip = static_cast<Flip>(flip);
+    sample.similarity = in.Number<double>();
+    sample.first_margin = sample.second_margin = std::numeric_limits<double>::quiet_NaN();
+  }
+  if (!in.finished()) return BadScriptAnswer(name_);
+  return decisions;
 }
 
 Result<TensorMap> ScriptClient::Postprocess(const IterationResult& result, int64_t iteration) {

@@ -10,13 +10,21 @@
 #include <vector>
 
 #include "backend/worker.h"
+#include "vernier/decision_record.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
 
 /// What a script's function is for.
-enum class ScriptRole : uint8_t { kFeeds, kComparison, kPostprocessing, kPerceptual, kDraws };
+enum class ScriptRole : uint8_t {
+  kFeeds,
+  kComparison,
+  kPostprocessing,
+  kPerceptual,
+  kDraws,
+  kDecision
+};
 
 /// What a comparison function said of one output.
 struct ScriptVerdict {
@@ -26,6 +34,12 @@ struct ScriptVerdict {
   std::string text;  ///< of a result that is more than true or false
   std::string json;  ///< the result as Polygraphy would save it
   std::string type;  ///< "a str": what it is, of a result that is no truth value; else empty
+};
+
+/// What a function decided from the outputs of both sides.
+struct ScriptDecisions {
+  std::vector<DecisionSample> samples;  ///< without margins, and flips that are clear or invalid
+  std::string why;                      ///< there are none: the sides have other numbers of them
 };
 
 /// An input to be drawn at random, whose bounds are those of its type.
@@ -61,6 +75,10 @@ class ScriptClient {
   /// The verdicts of a comparison function, in its order.
   Result<std::vector<ScriptVerdict>> Compare(const IterationResult& a, const IterationResult& b,
                                              int64_t iteration);
+
+  /// What the function decides, sample by sample.
+  Result<ScriptDecisions> Decide(const IterationResult& a, const IterationResult& b,
+                                 int64_t iteration);
 
   /// An iteration's outputs as the function returns them.
   Result<TensorMap> Postprocess(const IterationResult& result, int64_t iteration);

@@ -82,6 +82,7 @@ constexpr std::array<DecideKind, 9> kDecideKinds = {&Always<&DecideTop>,
 }  // namespace
 
 std::string WhyNotDecision(const DecisionPlan& decision, const Tensor& output) {
+  if (decision.kind == DecisionKind::kScript) return "decided about by a script alone";
   if (std::string why = WhyNotType(decision, output.dtype()); !why.empty()) return why;
   const Dims& dims = output.dims();
   switch (decision.kind) {

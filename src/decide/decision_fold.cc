@@ -138,7 +138,8 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
     if (worst.size() == keep_worst_ && !is_worse(sample, worst.back())) continue;
     if (worst.size() == keep_worst_) worst.pop_back();
     worst.insert(std::upper_bound(worst.begin(), worst.end(), sample, is_worse),
-                 WorstFlip{iteration, step, static_cast<int64_t>(row), sample});
+                 WorstFlip{iteration, step, static_cast<int64_t>(row), sample,
+                           static_cast<int64_t>(samples.size())});
   }
 }
 

@@ -17,6 +17,8 @@ class DecisionFold {
 
   void Add(int64_t iteration, int64_t step, const std::vector<DecisionSample>& samples);
   DecisionRecord Record() const;
+  /// Valid until the next Add().
+  const std::vector<WorstFlip>& worst() const { return record_.worst; }
 
  private:
   DecisionRecord record_;

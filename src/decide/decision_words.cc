@@ -14,7 +14,8 @@ namespace vernier {
 namespace {
 
 constexpr std::string_view kKindList =
-    "topK, threshold=X, argmax, sign, rank=K, boxes:FORMAT, ctc, embedding and regression=X";
+    "topK, threshold=X, argmax, sign, rank=K, boxes:FORMAT, ctc, embedding, regression=X and "
+    "script:FILE";
 constexpr std::array<std::string_view, 9> kKindWords = {
     "top1", "threshold", "argmax", "sign", "rank", "boxes", "ctc", "embedding", "regression"};
 constexpr std::array<std::string_view, 5> kBoxFormats = {"yolov5", "yolov8", "yolox", "xyxy",
@@ -51,6 +52,8 @@ bool IsKind(std::string_view text) {
   const std::string_view head = UpTo(text, ":,=");
   const std::string_view rest = text.substr(head.size());
   if (head == "boxes") return rest.starts_with(':') && IsBoxFormat(UpTo(rest.substr(1), ","));
+  // An output may be called that.
+  if (head == "script") return rest.size() > 1 && rest[0] == ':' && !IsKind(rest.substr(1));
   return (IsTop(head) || IsOneOf(head, kKindWords)) && rest.find(':') == std::string_view::npos;
 }
 
@@ -80,6 +83,9 @@ Status NoKind(std::string_view words) {
     return InvalidArgument(
         "'boxes' needs a format: boxes:yolov5, boxes:yolov8, boxes:yolox, or "
         "columns such as 'boxes:xyxy,score,class'");
+  }
+  if (head == "script") {
+    return InvalidArgument("'script' needs a file: script:FILE.py or script:FILE.py:FUNCTION");
   }
   return InvalidArgument("expected [OUTPUT:]KIND with one of the kinds " + std::string(kKindList) +
                          ", got " + Quoted(words) + DidYouMean(head, kKindWords));
@@ -274,6 +280,23 @@ Status ReadBoxes(std::vector<std::string>& words, DecisionPlan& plan) {
   return CheckColumns(plan.columns);
 }
 
+// "script:FILE" or "script:FILE:FUNCTION".
+Status ReadScript(DecisionPlan& plan) {
+  plan.kind = DecisionKind::kScript;
+  if (!plan.output.empty()) {
+    return InvalidArgument("a script decides about all outputs: leave " + Quoted(plan.output) +
+                           " out");
+  }
+  plan.script = plan.text.substr(std::string_view("script:").size());
+  plan.function = "decide";
+  const size_t colon = plan.script.rfind(':');
+  if (colon == std::string::npos || plan.script.ends_with(".py")) return {};
+  plan.function = plan.script.substr(colon + 1);
+  plan.script.resize(colon);
+  if (!plan.function.empty() && !plan.script.empty()) return {};
+  return InvalidArgument("expected script:FILE or script:FILE:FUNCTION, got " + Quoted(plan.text));
+}
+
 }  // namespace
 
 Result<DecisionPlan> ParseDecision(std::string_view words) {
@@ -282,6 +305,10 @@ Result<DecisionPlan> ParseDecision(std::string_view words) {
   DecisionPlan plan;
   plan.text = std::string(words.substr(*start));
   if (*start > 0) plan.output = std::string(words.substr(0, *start - 1));
+  if (plan.text.starts_with("script:")) {
+    VERNIER_TRY(ReadScript(plan));
+    return plan;
+  }
   std::vector<std::string> parts = SplitAt(plan.text, ',');
   if (plan.text.starts_with("boxes")) {
     VERNIER_TRY(ReadBoxes(parts, plan));

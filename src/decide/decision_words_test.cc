@@ -52,7 +52,25 @@ TEST(ParseDecision, ReadsValuesAndSettings) {
   EXPECT_THAT(columns.columns, ElementsAre("xyxy", "score", "-", "class"));
 }
 
+TEST(ParseDecision, TakesScripts) {
+  const DecisionPlan usual = Parsed("script:folder/labels.py");
+  EXPECT_EQ(usual.kind, DecisionKind::kScript);
+  EXPECT_EQ(usual.script, "folder/labels.py");
+  EXPECT_EQ(usual.function, "decide");
+  EXPECT_EQ(usual.subject(), "decide");
+  EXPECT_EQ(usual.text, "script:folder/labels.py");
+  const DecisionPlan named = Parsed("script:a:b,c.py:Text.of");
+  EXPECT_EQ(named.script, "a:b,c.py");
+  EXPECT_EQ(named.function, "Text.of");
+  EXPECT_EQ(named.subject(), "of");
+  EXPECT_EQ(Parsed("script:top1").output, "script");
+  EXPECT_EQ(Parsed("y:top1").subject(), "y");
+}
+
 TEST(ParseDecision, SaysWhatIsWrong) {
+  EXPECT_THAT(Refused("y:script:f.py"), HasSubstr("about all outputs: leave 'y' out"));
+  EXPECT_THAT(Refused("script:f.py:"), HasSubstr("got 'script:f.py:'"));
+  EXPECT_THAT(Refused("script"), HasSubstr("needs a file"));
   EXPECT_THAT(Refused("y:tresholt=1"), HasSubstr("did you mean 'threshold'?"));
   EXPECT_THAT(Refused("y:boxes:yolov9"), HasSubstr("'yolov9' is no format of boxes"));
   EXPECT_THAT(Refused("boxes"), HasSubstr("needs a format"));

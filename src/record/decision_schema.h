@@ -26,6 +26,17 @@ void ListFields(Fields& field, Some<WorstFlip> auto& worst) {
   field("near_tie", worst.sample.near_tie);
   field("similarity", worst.sample.similarity);
   field.TextIfAny("detail", worst.sample.detail);
+  field.Later("rows", worst.rows);
+  field.IfAny("pictures", worst.pictures);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<InputPictureRecord> auto& picture) {
+  field("iteration", picture.iteration);
+  field("image", picture.image);
+  field("input", picture.input);
+  field("how", picture.how);
+  field("png", picture.png);
 }
 
 template <typename Fields>

@@ -53,7 +53,7 @@ RunPlan Unusual() {
   plan.compare.logits_kl_threshold.fallback = 0.5;
   plan.compare.logits_top_k = 3;
   plan.postprocess.entries = {{"scores", {5, 1}}};
-  for (const char* words : {"out:top5", "boxes:yolov8,iou=0.6"}) {
+  for (const char* words : {"out:top5", "boxes:yolov8,iou=0.6", "script:d.py:text"}) {
     plan.decisions.decisions.push_back(*ParseDecision(words));
   }
   plan.decisions.max_flip_rate.entries = {{"out", 0.01}};

@@ -38,6 +38,9 @@ Json DecisionLine(const char* what, const PairRecord& pair, Json fields) {
   Json line = {{"kind", what}, {"first", pair.first}, {"second", pair.second}};
   fields["decide"] = fields["kind"];
   fields.erase("kind");
+  if (fields.contains("worst")) {
+    for (Json& flip : fields["worst"]) flip.erase("pictures");
+  }
   line.update(fields);
   return line;
 }

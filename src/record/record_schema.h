@@ -371,6 +371,7 @@ void ListFields(Fields& field, Some<RunRecord> auto& record) {
   field("rejections", record.rejections);
   field("notes", record.notes);
   field.Given("samples", record.samples);
+  field.IfAny("flip_pictures", record.flip_pictures);
   field("seconds", record.seconds);
   field.Choice("aggregation", record.averaged, "average", "per_iteration");
   field("runners", record.runners);

@@ -93,16 +93,17 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
   const PythonFeeds python{scripts.feeds(), scripts.draws()};
   PairErrorBounds bounds(plan.compare);
   LpipsMeasure lpips([&live] { return live.ScriptWorker(); });
-  const ComparisonParts parts{.scripts = {scripts.comparison(), scripts.postprocessing()},
-                              .perceptual = &lpips,
-                              .device = &live.devices(),
-                              .bounds = bounds.wanted() ? &bounds : nullptr,
-                              .live = &live,
-                              .rows = rows.ok() ? rows->get() : nullptr,
-                              .shard = shard.ok() ? shard->get() : nullptr,
-                              .steps = live.steps(),
-                              .positions = positions.ok() ? &*positions : nullptr,
-                              .may_keep = !plan.shard.wanted()};
+  const ComparisonParts parts{
+      .scripts = {scripts.comparison(), scripts.postprocessing(), scripts.decisions()},
+      .perceptual = &lpips,
+      .device = &live.devices(),
+      .bounds = bounds.wanted() ? &bounds : nullptr,
+      .live = &live,
+      .rows = rows.ok() ? rows->get() : nullptr,
+      .shard = shard.ok() ? shard->get() : nullptr,
+      .steps = live.steps(),
+      .positions = positions.ok() ? &*positions : nullptr,
+      .may_keep = !plan.shard.wanted()};
   const std::vector<std::pair<size_t, size_t>> pairs = sides.pairs.places();
   ComparisonRun comparisons(plan, std::move(sides.pairs), parts, run.observer);
   Comparing comparing{sides.loaded, comparisons, parts.rows, parts.shard};

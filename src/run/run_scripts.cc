@@ -14,11 +14,33 @@ bool WantsDraws(const RunPlan& plan) {
          plan.inputs.load_paths.empty() && !plan.runners.empty();
 }
 
+// Sessions of decisions are numbered from here on.
+constexpr uint64_t kDecisionSession = 1000;
+
 }  // namespace
+
+bool WantsDecisions(const RunPlan& plan) {
+  return std::ranges::any_of(plan.decisions.decisions, [](const DecisionPlan& decision) {
+    return decision.kind == DecisionKind::kScript;
+  });
+}
 
 bool RunScripts::Wanted(const RunPlan& plan) {
   return WantsFeeds(plan) || WantsDraws(plan) || plan.compare_script.given() ||
-         plan.postprocess_script.given();
+         plan.postprocess_script.given() || WantsDecisions(plan);
+}
+
+Result<std::vector<std::unique_ptr<ScriptClient>>> OpenDecisions(
+    const RunPlan& plan, const std::shared_ptr<Worker>& worker) {
+  std::vector<std::unique_ptr<ScriptClient>> clients;
+  for (const DecisionPlan& decision : plan.decisions.decisions) {
+    std::unique_ptr<ScriptClient>& client = clients.emplace_back();
+    if (decision.kind != DecisionKind::kScript) continue;
+    VERNIER_ASSIGN_OR_RETURN(
+        client, ScriptClient::Open(worker, kDecisionSession + clients.size(), ScriptRole::kDecision,
+                                   {decision.script, decision.function}));
+  }
+  return clients;
 }
 
 Result<RunScripts> RunScripts::Open(const RunPlan& plan, const std::shared_ptr<Worker>& worker,
@@ -50,7 +72,16 @@ Result<RunScripts> RunScripts::Open(const RunPlan& plan, const std::shared_ptr<W
     VERNIER_ASSIGN_OR_RETURN(scripts.postprocessing_,
                              open(plan.postprocess_script, ScriptRole::kPostprocessing));
   }
+  if (WantsDecisions(plan)) {
+    VERNIER_ASSIGN_OR_RETURN(scripts.decisions_, OpenDecisions(plan, worker));
+  }
   return scripts;
+}
+
+std::vector<ScriptClient*> RunScripts::decisions() const {
+  std::vector<ScriptClient*> clients;
+  for (const auto& client : decisions_) clients.push_back(client.get());
+  return clients;
 }
 
 }  // namespace vernier

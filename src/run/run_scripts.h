@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "backend/script_client.h"
 #include "run/feeds/script_feeds.h"
@@ -11,6 +12,14 @@
 #include "vernier/status.h"
 
 namespace vernier {
+
+/// Is one of the plan's decisions a script's?
+bool WantsDecisions(const RunPlan& plan);
+
+/// Imports the scripts of decisions, in the plan's order; null where one is not a script's. As
+/// ScriptClient::Open.
+Result<std::vector<std::unique_ptr<ScriptClient>>> OpenDecisions(
+    const RunPlan& plan, const std::shared_ptr<Worker>& worker);
 
 class RunScripts {
  public:
@@ -28,12 +37,15 @@ class RunScripts {
   FeedDrawer* draws() const { return draws_.get(); }
   ScriptClient* comparison() const { return comparison_.get(); }
   ScriptClient* postprocessing() const { return postprocessing_.get(); }
+  /// In the order of the plan's decisions; null where one is not a script's. Empty: none is.
+  std::vector<ScriptClient*> decisions() const;
 
  private:
   std::unique_ptr<ScriptFeeds> feeds_;
   std::unique_ptr<TorchDraws> draws_;
   std::unique_ptr<ScriptClient> comparison_;
   std::unique_ptr<ScriptClient> postprocessing_;
+  std::vector<std::unique_ptr<ScriptClient>> decisions_;
 };
 
 }  // namespace vernier

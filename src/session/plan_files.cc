@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/onnx/companion_files.h"
+#include "run/saved/flip_feeds.h"
 #include "util/paths.h"
 
 namespace vernier {
@@ -33,6 +34,9 @@ std::vector<SavedThing> ThingsSaved(const RunPlan& plan) {
                                    {save.record, "--save-record"},
                                    {save.rows, "--save-rows"},
                                    {plan.decisions.save_flips, "--save-flips"}};
+  if (const std::string& flips = plan.decisions.save_flips; !flips.empty()) {
+    saved.push_back({FlipOutputsPath(flips), "--save-flips"});
+  }
   for (const ReportFile& report : save.reports) saved.push_back({report.path, "--report"});
   if (plan.blame) saved.push_back({plan.blame->save, "--save-blame"});
   for (const RunnerPlan& runner : plan.runners) {
@@ -69,6 +73,9 @@ std::vector<FileRead> FilesReadBy(const RunPlan& plan) {
   read.push_back({plan.inputs.script.path, "--data-loader-script"});
   read.push_back({plan.compare_script.path, "--compare-func-script"});
   read.push_back({plan.postprocess_script.path, "--postprocess-func-script"});
+  for (const DecisionPlan& decision : plan.decisions.decisions) {
+    read.push_back({decision.script, "--decision"});
+  }
   return read;
 }
 

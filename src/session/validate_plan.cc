@@ -15,6 +15,7 @@
 #include "model/onnx/model_type.h"
 #include "model/onnx/onnx_model.h"
 #include "run/comparison/name_maps.h"
+#include "run/live/caller_objects.h"
 #include "run/saved/row_writer.h"
 #include "run/steps/decode_words.h"
 #include "run/steps/reset_words.h"
@@ -120,8 +121,10 @@ Status CheckDecisions(const RunPlan& plan) {
                            "--max-clear-flips");
   }
   if (options.save_flips.empty()) return {};
-  if (fs::path(options.save_flips).extension() != ".npz") {
-    return InvalidArgument("--save-flips: expected FILE.npz, got '" + options.save_flips + "'");
+  const fs::path extension = fs::path(options.save_flips).extension();
+  if (extension != ".npz" && extension != ".json" && extension != ".safetensors") {
+    return InvalidArgument("--save-flips: expected FILE.npz, FILE.safetensors or FILE.json, got '" +
+                           options.save_flips + "'");
   }
   if (plan.runners.empty()) {
     return InvalidArgument(
@@ -158,12 +161,17 @@ Status CheckPictures(const RunPlan& plan) {
 
 // A misspelt name must not cost the time until the script is wanted.
 Status CheckScripts(const RunPlan& plan) {
-  for (const ScriptFunction* script :
-       {&plan.inputs.script, &plan.compare_script, &plan.postprocess_script}) {
+  std::vector<ScriptFunction> scripts = {plan.inputs.script, plan.compare_script,
+                                         plan.postprocess_script};
+  for (const DecisionPlan& decision : plan.decisions.decisions) {
+    scripts.push_back({decision.script, decision.function});
+  }
+  for (const ScriptFunction& script : scripts) {
     std::error_code ignored;
-    if (!script->given() || fs::exists(script->path, ignored)) continue;
-    return Malformed("Could not import symbol: " + script->function +
-                     " from script: " + script->path + "\nNote: Error was: there is no such file");
+    const bool is_file = script.given() && !IsCallersObject(script.path);
+    if (!is_file || fs::exists(script.path, ignored)) continue;
+    return Malformed("Could not import symbol: " + script.function +
+                     " from script: " + script.path + "\nNote: Error was: there is no such file");
   }
   return {};
 }

@@ -54,6 +54,7 @@ class Server:
             wire.LOAD: self.load, wire.OPEN: self.open, wire.RUN: self.run,
             wire.CLOSE: self.close, wire.OPEN_SCRIPT: self.open_script,
             wire.NEXT_FEED: self.next_feed, wire.COMPARE: self.compare,
+            wire.DECIDE: self.decide,
             wire.POSTPROCESS: self.postprocess, wire.MEASURE: self.measure,
             wire.INFER_SHAPES: self.infer_shapes,
             wire.DRAW: self.draw, wire.TRY_RUN: self.try_run,
@@ -180,9 +181,9 @@ class Server:
     def open_script(self, reader, _memory, _out):
         session, role = reader.u64(), reader.text()
         path, name = reader.text(), reader.text()
-        from . import comparison, draws, feeds, perceptual, tools
+        from . import comparison, decisions, draws, feeds, perceptual, tools
         roles = {"feeds": feeds.FeedSource, "comparison": comparison.Comparison,
-                 "postprocessing": comparison.Postprocessing,
+                 "postprocessing": comparison.Postprocessing, "decision": decisions.Decision,
                  "perceptual": perceptual.Perceptual, "draws": draws.Draws, "tool": tools.Tool}
         self.sessions[session] = roles[role](path, name)
 
@@ -219,6 +220,14 @@ class Server:
         return name, runtime, reader.u64()
 
     def compare(self, reader, memory, out):
+        session, iterations = self._sides(reader, memory)
+        session.compare(*iterations, out)
+
+    def decide(self, reader, memory, out):
+        session, iterations = self._sides(reader, memory)
+        session.decide(*iterations, out)
+
+    def _sides(self, reader, memory):
         from . import tensors
         session = self.sessions[reader.u64()]
         sides = [self._header(reader), self._header(reader)]
@@ -227,7 +236,7 @@ class Server:
         for name, runtime, count in sides:
             iterations.append(self.make_iteration(arrays[:count], runtime, name))
             arrays = arrays[count:]
-        session.compare(iterations[0], iterations[1], out)
+        return session, iterations
 
     def measure(self, reader, memory, out):
         from . import tensors

@@ -40,8 +40,9 @@ constexpr OptionRow kDecisionRows[] = {
      .action = OptionAction::kAppend,
      .metavar = "[OUTPUT:]KIND",
      .help = "Compare what the outputs decide, before --postprocess: top1, topK, threshold=X,"
-             " argmax, sign, rank=K, boxes:FORMAT, ctc, embedding or regression=X. The report says"
-             " how many samples agree, and by which margin the reference had decided the others."
+             " argmax, sign, rank=K, boxes:FORMAT, ctc, embedding, regression=X or"
+             " script:FILE.py[:FUNCTION], by default decide(outputs). The report says how many"
+             " samples agree, and by which margin the reference had decided the others."
              " Without OUTPUT it is for every output that the kind fits.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides}},
@@ -105,9 +106,9 @@ constexpr OptionRow kFlipFiles[] = {
      .sets = Saves<&DecisionOptions::save_flips>(),
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Save the inputs of the iterations with the worst flips to an .npz file, which "
-             "--load-inputs reads"
-             " again.",
+     .help = "Save the inputs of the iterations with the worst flips to an .npz, .safetensors or"
+             " .json file, which --load-inputs reads again, and the outputs of all runners to"
+             " FILE with .outputs before its extension, which compare reads.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
 };

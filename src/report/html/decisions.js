@@ -50,6 +50,9 @@ function gateVerdict(gate) {
 function decisionDetails(decision) {
   const parts = [];
   const name = `${decision.kind} of ${decision.output || ''}`;
+  if (decision.vacuous) {
+    parts.push(make('p', {class: 'wrong'}, `${name} shows nothing: ${decision.vacuous}.`));
+  }
   if (hasCharts && sum(decision.margin_counts || []) > 0) parts.push(marginChart(decision, name));
   const worst = decision.worst || [];
   if (!worst.length) return parts;
@@ -59,8 +62,43 @@ function decisionDetails(decision) {
   const rows = worst.map((flip) => [count(flip.iteration), count(flip.row), flipWords[flip.flip] || '',
     flip.first || '', marginText(flip.first_margin), flip.second || '', marginText(flip.second_margin),
     flip.detail || '']);
+  const shown = worst.map((flip) => (flip.pictures || []).map((at) => flipPictures[at]).filter(isPicture));
+  const any = shown.some((pictures) => pictures.length);
+  if (any) {
+    columns.splice(2, 0, {title: 'input'});
+    rows.forEach((row, i) => row.splice(2, 0, pictureCell(worst[i], shown[i])));
+  }
   parts.push(make('h3', {}, `Worst flips: ${name}`), plainTable(columns, rows, `Worst flips of ${name}`));
+  if (any) parts.push(pictureHint(worst.length, shown));
   return parts;
+}
+
+// The images that were fed, as data: nothing is loaded from elsewhere.
+const flipPictures = record.flip_pictures || [];
+const isPicture = (picture) => Boolean(picture) && /^[A-Za-z0-9+/]+=*$/.test(picture.png || '');
+
+function pictureCell(flip, pictures) {
+  if (!pictures.length) return '\u2013';
+  return make('span', {class: 'fed'}, ...pictures.map((picture) => make('img', {
+    src: 'data:image/png;base64,' + picture.png, title: `${picture.input || ''}: ${picture.how || ''}`,
+    alt: `Input ${picture.input || ''} of iteration ${count(flip.iteration)}, sample ${count(flip.row)}`})));
+}
+
+// How pixels were made of numbers, once where it is the same of all pictures of an input.
+function pictureHint(flips, shown) {
+  const ways = new Map();
+  for (const {input, how} of shown.flat()) {
+    const key = `${input || ''}: ${how || ''}`;
+    ways.set(key, (ways.get(key) || 0) + 1);
+  }
+  const all = shown.flat().length;
+  const lines = [...ways].map(([way, n]) => (n === all ? '' : `${some(n, 'picture')} of `) + way);
+  const without = shown.filter((pictures) => !pictures.length).length;
+  if (without) {
+    lines.push(`${count(without)} of ${some(flips, 'flip')} without a picture: no image is known to be its own, ` +
+        'or as many as --worst-flips are shown already');
+  }
+  return make('p', {class: 'hint'}, `Inputs as pictures: ${lines.join('; ')}.`);
 }
 
 function marginText(margin) {

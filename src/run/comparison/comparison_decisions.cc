@@ -8,6 +8,8 @@
 #include "decide/worst_iterations.h"
 #include "record/gate_text.h"
 #include "run/comparison/comparison_run.h"
+#include "run/run_scripts.h"
+#include "util/number_text.h"
 
 namespace vernier {
 
@@ -30,7 +32,8 @@ Result<std::vector<DecisionRow>> ComparisonRun::DecidePair(Pair& pair, int64_t i
   FitWholeSequences(pair, sides);
   LeaveOutStates(pair, sides);
   const int64_t step = steps_ == nullptr ? 0 : steps_->timeline().Of(iteration).step;
-  return pair.decisions.Decide(iteration, step, sides, comparison, detail_.device);
+  return pair.decisions.Decide(iteration, step,
+                               {sides, comparison, detail_.device, scripts_.decisions});
 }
 
 // What is fed back decides nothing for whoever uses the model, unless it is named or there is
@@ -54,19 +57,32 @@ bool ComparisonRun::KeepsFlips() const {
 }
 
 void ComparisonRun::KeepFeed(const TensorMap& feed) {
-  if (KeepsFlips()) flip_feed_ = feed;
+  flip_feed_ = KeepsFlips() ? feed : flip_pictures_.ImagesOf(feed);
 }
 
-void ComparisonRun::KeepFlips(int64_t iteration) {
-  if (!KeepsFlips()) return;
+// The feed is let go of: its memory is wanted for the next one.
+Status ComparisonRun::KeepFlips(int64_t iteration, const IterationOutputs& outputs) {
+  const TensorMap feed = std::exchange(flip_feed_, {});
+  if (flip_pictures_.wanted() && !feed.empty()) {
+    std::vector<const WorstFlip*> worst;
+    for (const Pair& pair : pairs_) pair.decisions.AddWorst(worst);
+    flip_pictures_.Keep(iteration, feed, worst);
+  }
+  if (!KeepsFlips()) return {};
   std::vector<int64_t> worst;
   for (const Pair& pair : pairs_) {
     std::ranges::move(pair.decisions.WorstIterations(), std::back_inserter(worst));
   }
-  flips_.Keep(iteration, flip_feed_, worst);
+  const bool saved = !plan_->decisions.save_flips.empty();
+  return flips_.Keep(iteration, feed, saved ? outputs : IterationOutputs(), worst, detail_.device);
 }
 
 Status ComparisonRun::SaveFlips(RunRecord& run) const {
+  VERNIER_TRY(flip_pictures_.AddTo(run));
+  return SaveFlipFiles(run);
+}
+
+Status ComparisonRun::SaveFlipFiles(RunRecord& run) const {
   const std::string& path = plan_->decisions.save_flips;
   if (path.empty()) return {};
   if (flips_.empty()) {
@@ -82,6 +98,15 @@ Status ComparisonRun::SaveFlips(RunRecord& run) const {
   }
   VERNIER_TRY(flips_.Save(path));
   run.saved.emplace_back("inputs of flips", path);
+  const std::string outputs = FlipOutputsPath(path);
+  std::vector<std::string> left_out;
+  VERNIER_TRY(flips_.SaveOutputs(outputs, names_, left_out));
+  run.saved.emplace_back("outputs of flips", outputs);
+  if (!left_out.empty()) {
+    run.notes.push_back("--save-flips: '" + outputs + "' leaves out " +
+                        JoinWords(left_out, " and ") +
+                        ": not all of these iterations have outputs of it");
+  }
   return {};
 }
 
@@ -101,6 +126,8 @@ void ComparisonRun::JudgeUndecided(const Pair& pair, PairRecord& record, RunFaul
                                    std::vector<std::string>& sentences) const {
   const DecisionOptions& options = plan_->decisions;
   if (judge_ != JudgeRule::kDecisions || options.judge != JudgeRule::kUnsaid) return;
+  // A script decides about all outputs.
+  if (WantsDecisions(*plan_)) return;
   for (const OutputTally& output : pair.recorder.tally().outputs()) {
     const bool named = std::ranges::find(options.decisions, output.name, &DecisionPlan::output) !=
                        options.decisions.end();

@@ -48,6 +48,7 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
       shard_(parts.shard),
       steps_(parts.steps),
       judge_(JudgeOf(plan)),
+      flip_pictures_(plan),
       positions_(parts.positions),
       names_(std::move(pairs.names)),
       marked_(pairs.marked),
@@ -290,7 +291,7 @@ Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs
     if (plan_->lenient && !comparison.compared_something()) stopped_ = invalid_ = true;
     if (stopped_) break;
   }
-  KeepFlips(iteration);
+  VERNIER_TRY(KeepFlips(iteration, given.empty() ? outputs : given));
   return !stopped_;
 }
 

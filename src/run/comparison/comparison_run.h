@@ -22,6 +22,7 @@
 #include "run/exit_code.h"
 #include "run/run_observer.h"
 #include "run/saved/flip_feeds.h"
+#include "run/saved/flip_pictures.h"
 #include "run/saved/row_writer.h"
 #include "run/shards/shard_writer.h"
 #include "run/steps/pair_times.h"
@@ -42,6 +43,7 @@ struct ComparisonParts {
   struct Scripts {
     ScriptClient* comparison = nullptr;
     ScriptClient* postprocessing = nullptr;
+    std::vector<ScriptClient*> decisions = {};  ///< as RunScripts::decisions()
   };
   Scripts scripts;                          ///< opened
   PerceptualMeasure* perceptual = nullptr;  ///< for --compare perceptual_metrics
@@ -95,10 +97,12 @@ class ComparisonRun {
   /// Compares what was kept. To be called after the last iteration.
   Result<bool> CompareKept();
 
-  /// Before Compare(), for --save-flips and --on-flips: what the iteration is made from.
+  /// Before Compare(), for --save-flips, --on-flips and pictures of flips: what the iteration is
+  /// made from.
   void KeepFeed(const TensorMap& feed);
 
-  /// Writes the file of --save-flips and adds it to `run.saved`; where nothing flips, a note. kIo.
+  /// After Finish(): adds pictures of flips to the record, writes the files of --save-flips and
+  /// adds them to `run.saved`; where nothing flips, a note. kIo; kInternal when memory runs out.
   Status SaveFlips(RunRecord& run) const;
 
   /// For --on-flips: the inputs of the worst flips that `run` has, a few of them; without the flag
@@ -161,7 +165,8 @@ class ComparisonRun {
   void JudgeUndecided(const Pair& pair, PairRecord& record, RunFaults& faults,
                       std::vector<std::string>& sentences) const;
   bool KeepsFlips() const;
-  void KeepFlips(int64_t iteration);
+  Status KeepFlips(int64_t iteration, const IterationOutputs& outputs);
+  Status SaveFlipFiles(RunRecord& run) const;
   bool JudgesElements() const { return judge_ != JudgeRule::kDecisions; }
   Result<IterationComparison> CompareSides(Pair& pair, int64_t iteration,
                                            const IterationOutputs& outputs);
@@ -218,8 +223,9 @@ class ComparisonRun {
   ShardWriter* shard_;
   const StepStates* steps_;
   JudgeRule judge_;
-  TensorMap flip_feed_;  ///< of the iteration at hand, where flips are kept
+  TensorMap flip_feed_;  ///< of the iteration at hand, where flips are kept or shown
   FlipFeeds flips_;
+  FlipPictures flip_pictures_;
   PositionFeeds* positions_;
   std::vector<std::string> names_;
   bool marked_;

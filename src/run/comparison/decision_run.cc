@@ -91,9 +91,9 @@ PairDecisions::Decided& PairDecisions::FoldOf(size_t plan, const std::string& ou
   return *decided_.insert(at, Decided{plan, output, std::move(fold)});
 }
 
-Status PairDecisions::DecideOne(size_t plan, const MatchedSides& sides,
-                                const IterationComparison* comparison, DeviceMeasure* device,
+Status PairDecisions::DecideOne(size_t plan, const DecidedSides& given,
                                 std::vector<DecisionRow>& rows, std::string& why) {
+  const MatchedSides& sides = given.sides;
   const DecisionPlan& decision = options_->decisions[plan];
   bool any = false;
   std::string unfit;
@@ -105,11 +105,11 @@ Status PairDecisions::DecideOne(size_t plan, const MatchedSides& sides,
       continue;
     }
     any = true;
-    if (device != nullptr) {
-      VERNIER_TRY(device->Fetch(subject.first.tensor));
-      VERNIER_TRY(device->Fetch(subject.second.tensor));
+    if (given.device != nullptr) {
+      VERNIER_TRY(given.device->Fetch(subject.first.tensor));
+      VERNIER_TRY(given.device->Fetch(subject.second.tensor));
     }
-    const auto allowed = AllowedBy(comparison, decision, subject.first.name);
+    const auto allowed = AllowedBy(given.comparison, decision, subject.first.name);
     Result<std::vector<DecisionSample>> samples = vernier::Decide(
         decision, subject.first.tensor, subject.second.tensor, allowed, options_->near_tie);
     if (!samples.ok()) {
@@ -123,16 +123,40 @@ Status PairDecisions::DecideOne(size_t plan, const MatchedSides& sides,
   return {};
 }
 
+// The function sees all outputs of a side, under that side's names.
+Status PairDecisions::DecideByScript(size_t plan, int64_t iteration, const DecidedSides& given,
+                                     std::vector<DecisionRow>& rows, std::string& why) {
+  const DecisionPlan& decision = options_->decisions[plan];
+  ScriptClient* const script = plan < given.scripts.size() ? given.scripts[plan] : nullptr;
+  if (script == nullptr) {
+    why = "the script was not opened";
+    return {};
+  }
+  for (const IterationResult* side : {&given.sides.a(), &given.sides.b()}) {
+    if (given.device == nullptr) break;
+    for (const NamedTensor& output : side->outputs) {
+      VERNIER_TRY(given.device->Fetch(output.tensor));
+    }
+  }
+  VERNIER_ASSIGN_OR_RETURN(ScriptDecisions decided,
+                           script->Decide(given.sides.a(), given.sides.b(), iteration));
+  why = std::move(decided.why);
+  const std::string subject(decision.subject());
+  if (why.empty()) rows.push_back({subject, decision.text, std::move(decided.samples)});
+  if (why.empty()) FoldOf(plan, subject).all_bounded = false;
+  return {};
+}
+
 Result<std::vector<DecisionRow>> PairDecisions::Decide(int64_t iteration, int64_t step,
-                                                       const MatchedSides& sides,
-                                                       const IterationComparison* comparison,
-                                                       DeviceMeasure* device) {
+                                                       const DecidedSides& given) {
   std::vector<DecisionRow> all;
   for (size_t plan = 0; plan < asked_.size(); ++plan) {
     std::vector<DecisionRow> rows;
     std::string why;
     const size_t known = decided_.size();
-    VERNIER_TRY(DecideOne(plan, sides, comparison, device, rows, why));
+    const bool by_script = options_->decisions[plan].kind == DecisionKind::kScript;
+    VERNIER_TRY(by_script ? DecideByScript(plan, iteration, given, rows, why)
+                          : DecideOne(plan, given, rows, why));
     // Nothing was decided about an output that was not there before.
     if (Asked& earlier = asked_[plan]; decided_.size() > known && earlier.iterations > 0) {
       earlier.missed = earlier.iterations;
@@ -197,9 +221,15 @@ std::vector<std::string> PairDecisions::Missing() const {
 std::vector<int64_t> PairDecisions::WorstIterations() const {
   std::set<int64_t> iterations;
   for (const Decided& decided : decided_) {
-    for (const WorstFlip& flip : decided.fold.Record().worst) iterations.insert(flip.iteration);
+    for (const WorstFlip& flip : decided.fold.worst()) iterations.insert(flip.iteration);
   }
   return {iterations.begin(), iterations.end()};
+}
+
+void PairDecisions::AddWorst(std::vector<const WorstFlip*>& worst) const {
+  for (const Decided& decided : decided_) {
+    for (const WorstFlip& flip : decided.fold.worst()) worst.push_back(&flip);
+  }
 }
 
 }  // namespace vernier

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "backend/script_client.h"
 #include "compare/comparison.h"
 #include "decide/decision_fold.h"
 #include "run/comparison/pair_matching.h"
@@ -22,20 +24,24 @@ JudgeRule JudgeOf(const RunPlan& plan);
 /// "elements", "decisions" or "both".
 std::string_view JudgeName(JudgeRule rule);
 
+/// One iteration of a pair, to be decided about.
+struct DecidedSides {
+  const MatchedSides& sides;               ///< outputs as the runners gave them
+  const IterationComparison* comparison;   ///< has their error bounds; null: it is not of these
+  DeviceMeasure* device;                   ///< where bytes are that are not here; may be null
+  std::span<ScriptClient* const> scripts;  ///< as RunScripts::decisions()
+};
+
 class PairDecisions {
  public:
   PairDecisions() = default;
   /// `options` must outlive it.
   explicit PairDecisions(const DecisionOptions& options);
 
-  /// Decides about one iteration, whose outputs `sides` are as the runners gave them, and adds it
-  /// to the figures. `comparison` has their error bounds; null: it is not of these outputs. What
-  /// cannot be decided is counted, see Missing(). `device` (may be null) is where bytes are that
-  /// are not here. Errors as DeviceMeasure::Fetch.
+  /// Decides about one iteration and adds it to the figures. What cannot be decided is counted, see
+  /// Missing(). Errors as DeviceMeasure::Fetch and ScriptClient.
   Result<std::vector<DecisionRow>> Decide(int64_t iteration, int64_t step,
-                                          const MatchedSides& sides,
-                                          const IterationComparison* comparison,
-                                          DeviceMeasure* device);
+                                          const DecidedSides& given);
 
   /// The decisions and their gates.
   void AddTo(PairRecord& record) const;
@@ -45,6 +51,8 @@ class PairDecisions {
 
   /// The iterations of the worst flips of all decisions, in order, each once.
   std::vector<int64_t> WorstIterations() const;
+  /// Adds the worst flips of each decision; valid until the next Decide().
+  void AddWorst(std::vector<const WorstFlip*>& worst) const;
 
  private:
   // A decision as it was asked for.
@@ -71,8 +79,10 @@ class PairDecisions {
   std::string WhyNot(size_t plan, const Subject& subject) const;
   std::string WhyNone(size_t plan, const MatchedSides& sides) const;
   Decided& FoldOf(size_t plan, const std::string& output);
-  Status DecideOne(size_t plan, const MatchedSides& sides, const IterationComparison* comparison,
-                   DeviceMeasure* device, std::vector<DecisionRow>& rows, std::string& why);
+  Status DecideOne(size_t plan, const DecidedSides& given, std::vector<DecisionRow>& rows,
+                   std::string& why);
+  Status DecideByScript(size_t plan, int64_t iteration, const DecidedSides& given,
+                        std::vector<DecisionRow>& rows, std::string& why);
 
   const DecisionOptions* options_ = nullptr;
   std::vector<Asked> asked_;      // as in the options

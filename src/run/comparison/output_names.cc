@@ -39,7 +39,11 @@ NamedOutputs NamedByUs(const CompareOptions& compare, const DecisionOptions& dec
   for (const DecisionPlan& decision : decisions.decisions) {
     if (!decision.output.empty()) named.emplace_back("--decision", decision.output);
   }
-  AddNames("--max-flip-rate", decisions.max_flip_rate, named);
+  for (const auto& [name, rate] : decisions.max_flip_rate.entries) {
+    const bool by_script = std::ranges::any_of(
+        decisions.decisions, [&](const auto& decision) { return decision.subject() == name; });
+    if (!by_script) named.emplace_back("--max-flip-rate", name);
+  }
   AddNames("--tolerance", compare.tolerance, named);
   AddNames("--compare logits", compare.logits_axis, named);
   AddNames("--logits-kl-threshold", compare.logits_kl_threshold, named);

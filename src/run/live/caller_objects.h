@@ -36,6 +36,9 @@ struct CallerObjects {
   WorkerSource* workers = nullptr;
 };
 
+/// Is that the path of such an object rather than that of a script? The Python package writes them.
+inline bool IsCallersObject(std::string_view path) { return path.starts_with("<python "); }
+
 /// The backend option of a runner (backend "python") that is such an object.
 inline constexpr std::string_view kServedByCaller = "served_by_caller";
 

@@ -1,10 +1,13 @@
 #include "run/saved/flip_feeds.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "io/results/feed_writer.h"
+#include "io/results/results_writer.h"
 
 namespace vernier {
 namespace {
@@ -26,11 +29,27 @@ Result<TensorMap> CopyFlipFeed(const TensorMap& feed) {
 
 }  // namespace
 
-void FlipFeeds::Keep(int64_t iteration, const TensorMap& feed, std::span<const int64_t> worst) {
-  std::erase_if(feeds_, [&](const auto& kept) {
+std::string FlipOutputsPath(const std::string& path) {
+  std::filesystem::path outputs(path);
+  outputs.replace_extension(".outputs" + outputs.extension().string());
+  return outputs.string();
+}
+
+Status FlipFeeds::Keep(int64_t iteration, const TensorMap& feed, const IterationOutputs& outputs,
+                       std::span<const int64_t> worst, DeviceMeasure* device) {
+  const auto is_past = [&](const auto& kept) {
     return std::ranges::find(worst, kept.first) == worst.end();
-  });
-  if (std::ranges::find(worst, iteration) != worst.end()) feeds_[iteration] = feed;
+  };
+  std::erase_if(feeds_, is_past);
+  std::erase_if(outputs_, is_past);
+  if (std::ranges::find(worst, iteration) == worst.end()) return {};
+  for (const std::optional<IterationResult>& side : outputs) {
+    if (!side || device == nullptr) continue;
+    for (const NamedTensor& output : side->outputs) VERNIER_TRY(device->Fetch(output.tensor));
+  }
+  feeds_[iteration] = feed;
+  outputs_[iteration] = outputs;
+  return {};
 }
 
 Status FlipFeeds::Save(const std::string& path) const {
@@ -49,6 +68,27 @@ Result<FlipInputs> FlipFeeds::Copy(std::span<const int64_t> iterations) const {
     inputs.feeds.push_back(std::move(copy));
   }
   return inputs;
+}
+
+Status FlipFeeds::SaveOutputs(const std::string& path, const std::vector<std::string>& names,
+                              std::vector<std::string>& left_out) const {
+  std::vector<size_t> streams;
+  std::vector<std::string> saved;
+  for (size_t stream = 0; stream < names.size(); ++stream) {
+    const bool whole = std::ranges::all_of(outputs_, [&](const auto& kept) {
+      return stream < kept.second.size() && kept.second[stream].has_value();
+    });
+    (whole ? saved : left_out).push_back(names[stream]);
+    if (whole) streams.push_back(stream);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<ResultsWriter> writer,
+                           ResultsWriter::Create(path, saved));
+  for (const auto& [iteration, outputs] : outputs_) {
+    for (size_t i = 0; i < streams.size(); ++i) {
+      VERNIER_TRY(writer->Append(i, *outputs[streams[i]]));
+    }
+  }
+  return writer->PublishOrDiscard(outputs_.size());
 }
 
 }  // namespace vernier

@@ -1,4 +1,4 @@
-// The inputs of --save-flips and --on-flips: those of the iterations with the worst flips.
+// The inputs and outputs of the iterations with the worst flips, for --save-flips and --on-flips.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "compare/device_measure.h"
+#include "run/comparison/streams.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -18,23 +20,35 @@ struct FlipInputs {
   std::vector<TensorMap> feeds;
 };
 
+/// Where the outputs of --save-flips go: "flips.npz" to "flips.outputs.npz".
+std::string FlipOutputsPath(const std::string& path);
+
 class FlipFeeds {
  public:
-  /// Keeps the feed of an iteration if it is among the worst so far, and lets go of what no longer
-  /// is. The tensors share their bytes.
-  void Keep(int64_t iteration, const TensorMap& feed, std::span<const int64_t> worst);
+  /// Keeps the feed and the outputs of an iteration if it is among the worst so far, and lets go of
+  /// what no longer is. The tensors share their bytes; `device` (may be null) is where bytes are
+  /// that are not here. Errors as DeviceMeasure::Fetch.
+  Status Keep(int64_t iteration, const TensorMap& feed, const IterationOutputs& outputs,
+              std::span<const int64_t> worst, DeviceMeasure* device);
 
   bool empty() const { return feeds_.empty(); }
 
-  /// Writes them in their order, as --load-inputs reads them. kIo: what was at `path` is as before.
+  /// Writes the inputs in their order, as --load-inputs reads them. kIo: what was at `path` is as
+  /// before.
   Status Save(const std::string& path) const;
 
   /// Those of these iterations that are kept, in this order; they outlive the workers of the run.
   /// Errors as Tensor::Copy.
   Result<FlipInputs> Copy(std::span<const int64_t> iterations) const;
 
+  /// Writes the outputs in the same order, as --save-outputs does. Streams without outputs in one
+  /// of these iterations are left out, and `left_out` has their names. kIo likewise.
+  Status SaveOutputs(const std::string& path, const std::vector<std::string>& names,
+                     std::vector<std::string>& left_out) const;
+
  private:
   std::map<int64_t, TensorMap> feeds_;  // by their iterations
+  std::map<int64_t, IterationOutputs> outputs_;
 };
 
 }  // namespace vernier

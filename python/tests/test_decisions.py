@@ -1,0 +1,77 @@
+"""What outputs decide, by functions of the program."""
+
+import numpy as np
+import pytest
+
+import vernier
+
+LEFT = {"y": np.array([[3, 1, 0], [0, 5, 1], [1, 2, 9]], dtype=np.float32)}
+RIGHT = {"y": np.array([[3, 1, 0], [6, 5, 1], [1, 2, 9]], dtype=np.float32)}
+
+
+def first(outputs):
+    return ["abc"[i] for i in outputs["y"].argmax(-1)]
+
+
+def decided(record):
+    (pair,) = record.data["pairs"]
+    return pair["decisions"]
+
+
+def test_a_function_decides_beside_the_kinds():
+    record = vernier.compare(LEFT, RIGHT, decision=["top1", first], max_flip_rate=0.2)
+    top, script = decided(record)
+    assert (top["kind"], top["output"], top["flips"]) == ("top1", "y", 1)
+    assert (script["output"], script["samples"], script["flips"]) == ("first", 3, 1)
+    assert script["kind"].startswith("script:<python ")
+    (flip,) = script["worst"]
+    assert (flip["row"], flip["first"], flip["second"]) == (1, "b", "a")
+    assert record.exit_code == 1
+    assert vernier.compare(LEFT, RIGHT, decision=first, max_flip_rate=0.5).exit_code == 0
+
+
+def test_an_object_may_say_what_is_the_same():
+    class Near:
+        def __call__(self, outputs):
+            return list(outputs["y"].max(-1))
+
+        def same(self, a, b):
+            return abs(a - b) < 2
+
+    record = vernier.compare(LEFT, RIGHT, decisions=[Near()], max_flip_rate=0)
+    assert record.exit_code == 0
+    (decision,) = decided(record)
+    assert (decision["samples"], decision["flips"]) == (3, 0)
+
+
+def test_a_script_decides_in_the_package_as_well(tmp_path):
+    script = tmp_path / "largest.py"
+    script.write_text("def decide(outputs):\n    return outputs['y'].argmax(-1)\n")
+    (decision,) = decided(vernier.compare(LEFT, RIGHT, decision=f"script:{script}"))
+    assert (decision["output"], decision["flips"]) == ("decide", 1)
+
+
+def test_what_a_function_raises_is_the_cause():
+    def broken(outputs):
+        raise KeyError("no such output")
+
+    with pytest.raises(vernier.BackendError) as raised:
+        vernier.compare(LEFT, RIGHT, decision=broken)
+    assert isinstance(raised.value.__cause__, KeyError)
+
+
+def test_runs_take_them(model):
+    def sign(outputs):
+        return list(outputs["y"][:, 0] > 0)
+
+    def negated(feed):
+        return {"y": -np.ones((1, 2), np.float32)}
+
+    def positive(feed):
+        return {"y": np.ones((1, 2), np.float32)}
+
+    record = vernier.run(model, [positive, negated], decision=sign, max_flip_rate="sign:0.5",
+                         iterations=3)
+    (decision,) = decided(record)
+    assert (decision["samples"], decision["flips"], decision["clear_flips"]) == (3, 3, 3)
+    assert record.exit_code == 1

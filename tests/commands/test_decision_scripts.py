@@ -1,0 +1,127 @@
+"""--decision script:FILE.py[:FUNCTION]: what a Python function decides from a side's outputs."""
+
+import json
+import math
+import unittest
+
+import numpy as np
+
+from decision_case import Decisions, flipped, scores
+
+WORDS = """
+NAMES = [chr(ord("a") + i) for i in range(20)]
+
+def decide(outputs):
+    return [NAMES[i] for i in outputs["y"].argmax(-1)]
+
+def whole(outputs):
+    return "".join(decide(outputs))
+"""
+
+NEAR = """
+def decide(outputs):
+    return list(outputs["y"].argmax(-1))
+
+def same(a, b):
+    assert type(a) is int
+    return abs(a - b) <= 1
+"""
+
+
+class Scripts(Decisions):
+    A = scores(40)
+
+    def script(self, text, name="words.py"):
+        self.path(name).write_text(text)
+
+    def decide(self, right, *words, code, script="words.py", left=None):
+        left = self.A if left is None else left
+        return self.compare([{"y": left}], [{"y": right}], "--decision", f"script:{script}", *words,
+                            code=code)
+
+    def test_a_list_has_a_decision_for_each_sample(self):
+        self.script(WORDS)
+        pair = self.decide(flipped(self.A, 3, 8), "--max-flip-rate", "0.01", code=1)
+        (decision,) = pair["decisions"]
+        self.assertEqual((decision["kind"], decision["output"]), ("script:words.py", "decide"))
+        self.assertEqual((decision["samples"], decision["flips"], decision["clear_flips"],
+                          decision["near_ties"]), (40, 2, 2, 0))
+        self.assertEqual([(flip["row"], flip["first"], flip["second"])
+                          for flip in decision["worst"]], [(3, "d", "e"), (8, "i", "j")])
+        self.assertTrue(math.isnan(float(decision["worst"][0]["first_margin"])))
+        self.says("decision script:words.py of 'decide': 38 of 40 samples agree",
+                  "FAILED by decisions")
+
+    def test_anything_else_is_one_decision(self):
+        self.script(WORDS)
+        pair = self.decide(flipped(self.A, 3), code=1, script="words.py:whole")
+        (decision,) = pair["decisions"]
+        self.assertEqual((decision["samples"], decision["flips"]), (1, 1))
+        self.assertEqual(decision["output"], "whole")
+        self.assertTrue(decision["worst"][0]["first"].startswith("abcd"))
+
+    def test_a_function_beside_it_says_what_is_the_same(self):
+        self.script(NEAR)
+        pair = self.decide(flipped(self.A, 3), "--max-flip-rate", "decide:0", code=0)
+        self.assertEqual(pair["decisions"][0]["flips"], 0)
+        self.script(NEAR.replace("abs(a - b) <= 1", "0.25 if a != b else True"))
+        pair = self.decide(flipped(self.A, 3), "--max-flip-rate", "decide:0", code=1)
+        (decision,) = pair["decisions"]
+        self.assertEqual((decision["flips"], decision["worst"][0]["similarity"]), (1, 0.25))
+        self.assertAlmostEqual(decision["similarity"], (39 + 0.25) / 40, places=12)
+
+    def test_a_script_decides_about_all_outputs(self):
+        self.script(WORDS)
+        other = np.ones(3, np.float32)
+        pair = self.compare([{"y": self.A, "z": other}], [{"y": self.A, "z": other + 1}],
+                            "--decision", "script:words.py", "--max-flip-rate", "0.5", code=0)
+        self.assertEqual(pair["judged_by"], "decisions")
+
+    def test_nan_is_invalid(self):
+        self.script("def decide(outputs):\n    return [float(x) for x in outputs['y'][:, 0]]\n")
+        left = self.A.copy()
+        left[2, 0] = np.nan
+        pair = self.decide(left, "--max-flip-rate", "0.01", code=1, left=left)
+        (decision,) = pair["decisions"]
+        self.assertEqual((decision["flips"], decision["invalid"]), (1, 1))
+
+    def test_gates_rows_and_kinds_go_together(self):
+        self.script(WORDS)
+        self.compare([{"y": self.A}], [{"y": flipped(self.A, 3)}], "--decision", "script:words.py",
+                     "y:top1", "--max-flip-rate", "decide:0.5", "--save-rows", "rows.jsonl", code=0)
+        (row,) = [json.loads(line) for line in self.path("rows.jsonl").read_text().splitlines()]
+        self.assertEqual(row["a/decide/decision"][3], "d")
+        self.assertEqual(row["b/decide/decision"][3], "e")
+        ended = self.vernier("check", "accuracy", "rows.jsonl", "--max-flip-rate", "decide:0.01")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+
+    def test_other_numbers_of_samples_are_not_decided(self):
+        self.script("def decide(outputs):\n    return list(outputs['y'][outputs['y'] > 2])\n")
+        self.decide(self.A - 2, "--max-flip-rate", "1", code=4)
+        self.says("--decision script:words.py: nothing was decided: words.py:decide decides about "
+                  "40 samples of the first side and 0 of the second")
+
+    def test_scripts_that_are_of_no_use_are_named(self):
+        self.decide(self.A, code=3, script="missing.py")
+        self.says("missing.py")
+        self.script("def decide(outputs):\n    pass\n")
+        self.decide(self.A, code=6)
+        self.says("words.py:decide returned None; expected a decision")
+        self.script("def decide(outputs):\n    return outputs['no']\n")
+        self.decide(self.A, code=6)
+        self.says("words.py:decide: KeyError")
+        self.script(NEAR.replace("abs(a - b) <= 1", "7"))
+        self.decide(self.A, code=6)
+        self.says("same() returned 7; expected True, False or a number from 0 to 1")
+        self.script("x = 1\n")
+        self.decide(self.A, code=3)
+        self.says("decide")
+
+    def test_an_output_in_front_of_it_is_refused(self):
+        self.script(WORDS)
+        self.compare([{"y": self.A}], [{"y": self.A}], "--decision", "y:script:words.py", code=2)
+        self.says("--decision: a script decides about all outputs: leave 'y' out")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,109 @@
+"""Decisions on the page: why agreement shows nothing, and the worst flips with their images."""
+
+import base64
+import struct
+import sys
+import unittest
+import zlib
+
+import records
+from browser import find_browser
+from test_page import PageCase
+
+IMAGES = "document.querySelectorAll('#decisions img')"
+
+
+def png(width, height, color):
+    """One colour, as base64."""
+    def chunk(kind, data):
+        ends = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + ends
+    rows = (b"\0" + bytes(color) * width) * height
+    data = (b"\x89PNG\r\n\x1a\n" +
+            chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+    return base64.b64encode(data).decode()
+
+
+def flip(iteration, **more):
+    return {"iteration": iteration, "step": 0, "row": 0, "flip": "clear", "first": "3",
+            "second": "5", "first_margin": 0.5 / (iteration + 1), "second_margin": 0.25,
+            "near_tie": 0.1, "similarity": 0.0, "rows": 1, **more}
+
+
+def decisions(worst, pictures=(), **more):
+    record = records.network(3, first_bad=1)
+    record["pairs"][0]["decisions"] = [{
+        "output": "logits", "kind": "top1", "samples": 100, "agree": 100 - len(worst),
+        "flips": len(worst), "clear_flips": len(worst), "near_ties": 0, "invalid": 0,
+        "agreement": 1 - len(worst) / 100, "interval_low": 0.9, "interval_high": 1.0,
+        "similarity": 0.9, "near_tie_from_bound": False, "margin_most": 0.0, "margin_counts": [],
+        "margin_flips": [], "worst": worst, **more}]
+    record["flip_pictures"] = list(pictures)
+    return record
+
+
+FLOATS = "float32, NCHW, RGB, guessed: values are 0 to 1"
+BYTES = "uint8, NHWC, gray, values are 0 to 255"
+
+
+def picture(iteration, how=FLOATS, size=(160, 90), **more):
+    return {"iteration": iteration, "image": 0, "input": "image", "how": how,
+            "png": png(*size, (200, 30, 30)), **more}
+
+
+class Flips(PageCase):
+    def text(self):
+        return self.browser.ask("document.getElementById('decisions').textContent")
+
+    def test_each_flip_has_its_image(self):
+        self.show(decisions([flip(4, pictures=[1]), flip(7, pictures=[0])],
+                            [picture(7, size=(16, 16)), picture(4)]))
+        self.assertEqual(self.browser.ask(IMAGES + ".length"), 2)
+        self.assertEqual(self.browser.ask(f"[...{IMAGES}].map((img) => img.naturalWidth)"),
+                         [160, 16])
+        self.assertEqual(self.browser.ask(f"[...{IMAGES}].map((img) => img.closest('tr')"
+                                          ".querySelector('th').textContent)"), ["4", "7"])
+        self.assertEqual(self.browser.ask(f"{IMAGES}[0].alt"),
+                         "Input image of iteration 4, sample 0")
+        # Small ones are shown larger, wide ones keep their shape.
+        self.assertEqual(self.browser.ask(f"[...{IMAGES}].map((img) => [img.width, img.height])"),
+                         [[112, 63], [48, 48]])
+        self.assertIn(f"Inputs as pictures: image: {FLOATS}.", self.text())
+
+    def test_what_was_guessed_of_some_is_said_of_some(self):
+        worst = [flip(0, pictures=[0]), flip(1, pictures=[1]), flip(2)]
+        self.show(decisions(worst, [picture(0), picture(1, how=BYTES)]))
+        text = self.text()
+        for words in (f"1 picture of image: {FLOATS};", f"1 picture of image: {BYTES};",
+                      "1 of 3 flips without a picture"):
+            self.assertIn(words, text)
+
+    def test_without_images_the_table_is_as_it_was(self):
+        self.show(decisions([flip(0), flip(1)]))
+        self.assertEqual(self.browser.ask(IMAGES + ".length"), 0)
+        self.assertNotIn("Inputs as pictures", self.text())
+        self.assertEqual(self.browser.ask(
+            "[...document.querySelectorAll('#decisions table')].pop()"
+            ".querySelectorAll('th[scope=col]').length"), 8)
+
+    def test_what_shows_nothing_says_so(self):
+        self.show(decisions([], vacuous="no sample of either side has a detection"))
+        self.assertIn("top1 of logits shows nothing: no sample of either side has a detection.",
+                      self.text())
+
+    def test_hostile_pictures_do_nothing(self):
+        hostile = "\"><script>window.hacked = 1</script>' onerror='window.hacked = 2'"
+        shown = picture(0, how=records.HOSTILE, input=records.HOSTILE)
+        broken = picture(1, png=hostile)
+        self.show(decisions([flip(0, pictures=[0, 99]), flip(1, pictures=[1])], [shown, broken]))
+        self.assertIsNone(self.browser.ask("window.hacked"))
+        self.assertEqual(self.browser.ask("document.scripts.length"), 3)
+        self.assertEqual(self.browser.ask(IMAGES + ".length"), 1)
+        self.assertIn(records.HOSTILE, self.browser.ask(f"{IMAGES}[0].title"))
+
+
+if __name__ == "__main__":
+    if not find_browser():
+        sys.exit("there is no browser here")
+    unittest.main()
