@@ -34,8 +34,8 @@ struct PairedMeans {
 };
 
 /// The 2.5 and 97.5 % quantiles (NumPy's, linear) of the means over `draws` resamples: draw d takes
-/// the samples that default_rng(seed).integers(0, n) gives for [d * n, (d + 1) * n). Both spans have one
-/// length, below 2^32; NaN without samples.
+/// the samples that default_rng(seed).integers(0, n) gives for [d * n, (d + 1) * n). Both spans
+/// have one length, below 2^32; NaN without samples.
 PairedMeans BootstrapMeans(std::span<const double> first, std::span<const double> second,
                            uint64_t seed, size_t draws = 10'000);
 

@@ -11,7 +11,8 @@
 
 namespace vernier {
 
-/// A change of a metric that is worth seeing: in its units, or as a share of the first side's value.
+/// A change of a metric that is worth seeing: in its units, or as a share of the first side's
+/// value.
 struct LabelChange {
   double size = 0.01;
   bool relative = false;

@@ -81,8 +81,9 @@ Status CheckMap(const Label& label, const MapPlace& place) {
     const bool is_class = value >= 0 && value < place.rows.classes;
     any |= is_class;
     if (is_class || value == kIgnoredClass) continue;
-    return InvalidArgument("has a position of class " + std::to_string(value) + ", and the output " +
-                           std::to_string(place.rows.classes) + " classes (255 is left out)");
+    return InvalidArgument("has a position of class " + std::to_string(value) +
+                           ", and the output " + std::to_string(place.rows.classes) +
+                           " classes (255 is left out)");
   }
   return any ? Status() : InvalidArgument("has no position of a class");
 }

@@ -19,7 +19,7 @@ constexpr double kNoScore = std::numeric_limits<double>::quiet_NaN();
 struct ListedClasses {
   std::vector<int64_t> classes;
   int64_t total = 0;
-  bool is_list = true;  // false: "invalid", which nothing is
+  bool is_list = true;     // false: "invalid", which nothing is
   bool is_answer = false;  // "yes" or "no", of a single value
 
   bool complete() const { return static_cast<size_t>(total) == classes.size(); }
@@ -96,10 +96,10 @@ Status CheckClasses(const std::vector<int64_t>& classes, std::optional<int64_t> 
   for (const int64_t label : classes) {
     if (label < 0) return InvalidArgument("is " + std::to_string(label) + ", and no class");
     if (!count || label < *count) continue;
-    return InvalidArgument("is " + std::to_string(label) + ", beyond the " +
-                           (*count == 1 ? std::string("one class") : std::to_string(*count) +
-                                                                        " classes") +
-                           " of the output");
+    return InvalidArgument(
+        "is " + std::to_string(label) + ", beyond the " +
+        (*count == 1 ? std::string("one class") : std::to_string(*count) + " classes") +
+        " of the output");
   }
   return {};
 }
@@ -189,8 +189,9 @@ Status ScoreSample(const DecisionPlan& decision, const Label& label, const Score
     return InvalidArgument("of a map cannot be judged without the outputs, which rows do not have");
   }
   const std::optional<int64_t> count = ClassCount(decision, outputs);
-  VERNIER_TRY(decision.kind == DecisionKind::kThreshold ? ScoreSet(decision, label, count, sample)
-                                                        : ScoreClass(decision, label, count, sample));
+  VERNIER_TRY(decision.kind == DecisionKind::kThreshold
+                  ? ScoreSet(decision, label, count, sample)
+                  : ScoreClass(decision, label, count, sample));
   if (sample.labelled()) return {};
   sample.first_score = sample.second_score = kNoScore;
   return InvalidArgument("names more classes than a decision lists, and cannot be judged");

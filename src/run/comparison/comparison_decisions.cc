@@ -52,6 +52,12 @@ void ComparisonRun::KeepFeed(const TensorMap& feed) {
   if (!plan_->decisions.save_flips.empty()) flip_feed_ = feed;
 }
 
+void ComparisonRun::NoteImage(int64_t iteration, const ImageFeeds* images) const {
+  if (labels_ != nullptr && images != nullptr) {
+    labels_->NoteImage(iteration, images->names().back());
+  }
+}
+
 void ComparisonRun::KeepFlips(int64_t iteration) {
   if (plan_->decisions.save_flips.empty()) return;
   std::vector<int64_t> worst;
