@@ -152,7 +152,7 @@ class ComparisonRun {
   Result<std::vector<DecisionRow>> DecidePair(Pair& pair, int64_t iteration,
                                               const IterationOutputs& outputs,
                                               const IterationComparison* comparison);
-  void JudgeDecisions(const Pair& pair, PairRecord& record, RunFaults& faults,
+  void JudgeDecisions(const Pair& pair, PairRecord& record, Coverage coverage, RunFaults& faults,
                       RunRecord& run) const;
   void LeaveOutStates(const Pair& pair, MatchedSides& sides) const;
   void JudgeUndecided(const Pair& pair, PairRecord& record, RunFaults& faults,
