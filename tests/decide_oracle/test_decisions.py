@@ -301,7 +301,8 @@ class LabelsTest(unittest.TestCase):
         self.assertEqual((f"{float(low):.3f}", f"{float(high):.3f}"), ("-0.507", "-0.026"))
 
     def test_samples_that_decide(self):
-        for four, limit in (([100, 0, 0, 0], 0.01), ([900, 30, 5, 65], 0.02), ([53, 16, 8, 9], 0.2)):
+        for four, limit in (([100, 0, 0, 0], 0.01), ([900, 30, 5, 65], 0.02),
+                            ([53, 16, 8, 9], 0.2)):
             (more,) = oracle.ask([{"drop": four, "limit": limit}])
             self.assertGreater(more, sum(four))
             for samples, decides in ((more, True), (more - 1, False)):
