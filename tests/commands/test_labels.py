@@ -335,6 +335,8 @@ class Images(Labels):
     def test_the_folder_is_the_class(self):
         labels = self.of(self.run_images(code=0))
         self.assertEqual((labels["samples"], labels["both_right"]), (9, 8))
+        self.says("--labels folder: 3 folders by name, as in torchvision's ImageFolder: 0 is "
+                  "'a_red', 1 is 'b_green', 2 is 'c_blue'")
 
     def test_a_skipped_image_does_not_shift_the_others(self):
         (self.path("images") / "a_red" / "1.png").write_bytes(b"\x89PNG\r\n\x1a\nno more")

@@ -105,6 +105,18 @@ Result<SampleLabels> SampleLabels::OfFolders(const std::vector<std::string>& ima
   return labels;
 }
 
+std::string SampleLabels::DescribeClasses() const {
+  if (!of_images_) return "";
+  constexpr int64_t kShownClasses = 16;
+  std::string text = name_ + ": " + Counted(class_of_folder_.size(), "folder") +
+                     " by name, as in torchvision's ImageFolder: ";
+  for (const auto& [folder, number] : class_of_folder_) {
+    if (number == kShownClasses) return text + ", ...";
+    text += (number > 0 ? ", " : "") + std::to_string(number) + " is '" + folder + "'";
+  }
+  return text;
+}
+
 void SampleLabels::NoteImage(int64_t iteration, const std::string& path) {
   if (!of_images_) return;
   const auto place = static_cast<size_t>(iteration);
@@ -194,6 +206,15 @@ Result<RunLabels> RunLabels::Open(const DecisionOptions& options, const InputPla
 
 void RunLabels::NoteImage(int64_t iteration, const std::string& path) {
   for (SampleLabels& labels : labels_) labels.NoteImage(iteration, path);
+}
+
+std::vector<std::string> RunLabels::Notes() const {
+  std::vector<std::string> notes;
+  for (const SampleLabels& labels : labels_) {
+    std::string note = labels.DescribeClasses();
+    if (!note.empty()) notes.push_back(std::move(note));
+  }
+  return notes;
 }
 
 const SampleLabels* RunLabels::For(const DecisionPlan& decision, const std::string& output) const {

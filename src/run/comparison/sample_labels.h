@@ -36,6 +36,9 @@ class SampleLabels {
   /// Whether each iteration has labels of its own, so that it does not matter which came before.
   bool by_iteration() const { return by_iteration_; }
 
+  /// Of folders, which name is which class, for people; else empty.
+  std::string DescribeClasses() const;
+
   /// The iteration was fed with that image.
   void NoteImage(int64_t iteration, const std::string& path);
 
@@ -73,6 +76,9 @@ class RunLabels {
   static Result<RunLabels> Open(const DecisionOptions& options, const InputPlan& inputs);
 
   void NoteImage(int64_t iteration, const std::string& path);
+
+  /// What people should know of them: a sentence each.
+  std::vector<std::string> Notes() const;
 
   /// Those of a decision about `output`; null: it has none.
   const SampleLabels* For(const DecisionPlan& decision, const std::string& output) const;
