@@ -1,13 +1,31 @@
 #include "record/gate_text.h"
 
+#include <cmath>
+
 #include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
+// Of shares, a difference is in points: hundredths.
+std::string DropInWords(const DecisionGateRecord& gate) {
+  const bool relative = gate.drop_type == "relative";
+  const std::string change = gate.value < 0 ? "rises by " : "drops by ";
+  const std::string limit = FormatG(100 * gate.limit, 3);
+  if (!relative) return change + PointsText(gate.value) + " (" + limit + " allowed)";
+  return change + FormatG(100 * std::fabs(gate.value), 3) + " % of the reference's value (" +
+         limit + " % allowed)";
+}
+
 std::string ValueInWords(const DecisionGateRecord& gate) {
-  if (gate.verdict == kGateWithoutSamples) return "has no sample";
+  const bool drop = gate.gate == "--max-drop";
+  if (gate.verdict == kGateWithoutSamples) {
+    if (!drop) return "has no sample";
+    return gate.drop_type == "relative" ? "has no labelled sample that the reference has right"
+                                        : "has no labelled sample";
+  }
+  if (drop) return DropInWords(gate);
   if (gate.gate == "--max-flip-rate") {
     return "differs in " + FormatG(100 * gate.value, 3) + " % (" + FormatG(100 * gate.limit, 3) +
            " % allowed)";
@@ -21,6 +39,11 @@ bool GateIsMissed(const DecisionGateRecord& gate) { return gate.verdict == kGate
 
 std::string DecisionName(const std::string& kind, const std::string& output) {
   return kind + " of '" + output + "'";
+}
+
+std::string PointsText(double difference) {
+  const std::string text = FormatG(100 * std::fabs(difference), 3);
+  return text + (text == "1" ? " point" : " points");
 }
 
 std::string GateInWords(const DecisionGateRecord& gate) {

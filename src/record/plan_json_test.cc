@@ -59,6 +59,9 @@ RunPlan Unusual() {
   plan.decisions.max_flip_rate.entries = {{"out", 0.01}};
   plan.decisions.near_tie = 0.5;
   plan.decisions.judge = JudgeRule::kBoth;
+  plan.decisions.labels = {{"out", "labels.npy"}};
+  plan.decisions.max_drop.entries = {{"top1", 0.01}};
+  plan.decisions.drop_type = DropType::kRelative;
   plan.blame.emplace().max_host_bytes = std::numeric_limits<uint64_t>::max();
   return plan;
 }
@@ -98,6 +101,9 @@ TEST(PlanJson, WhatIsWrittenComesBack) {
   EXPECT_EQ(plan->decisions.max_flip_rate.Lookup("out", 0), 0.01);
   EXPECT_EQ(plan->decisions.near_tie, 0.5);
   EXPECT_EQ(plan->decisions.judge, JudgeRule::kBoth);
+  EXPECT_EQ(plan->decisions.labels, (std::vector<LabelsPlan>{{"out", "labels.npy"}}));
+  EXPECT_EQ(plan->decisions.max_drop.Lookup("top1", 0), 0.01);
+  EXPECT_EQ(plan->decisions.drop_type, DropType::kRelative);
   EXPECT_EQ(plan->blame->max_host_bytes, std::numeric_limits<uint64_t>::max());
 }
 

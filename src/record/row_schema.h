@@ -45,10 +45,13 @@ void ListFields(Fields& field, Some<OutputRow> auto& row) {
 inline void AddDecisionColumns(const DecisionRow& decision, const std::string& first,
                                const std::string& second, const std::string& name,
                                RecordJson& line) {
-  const auto add = [&](const std::string& column, auto&& value_of) {
+  const auto list = [&](auto&& value_of) {
     RecordJson values = RecordJson::array();
     for (const DecisionSample& sample : decision.samples) values.push_back(value_of(sample));
-    line[column] = values.size() == 1 ? RecordJson(values.front()) : std::move(values);
+    return values.size() == 1 ? RecordJson(values.front()) : values;
+  };
+  const auto add = [&](const std::string& column, auto&& value_of) {
+    line[column] = list(value_of);
   };
   const auto text = [](std::string DecisionSample::*member) {
     return [member](const DecisionSample& sample) { return RecordJson(sample.*member); };
@@ -70,6 +73,19 @@ inline void AddDecisionColumns(const DecisionRow& decision, const std::string& f
   add(of_first + "/margin", number(&DecisionSample::first_margin));
   add(of_second + "/decision", text(&DecisionSample::second));
   add(of_second + "/margin", number(&DecisionSample::second_margin));
+  const bool labelled = std::ranges::any_of(
+      decision.samples, [](const DecisionSample& sample) { return !sample.label.empty(); });
+  if (!labelled) return;
+  // Decisions mostly have the labels of the row; others have theirs beside them.
+  const RecordJson labels = list(text(&DecisionSample::label));
+  const auto shared = line.find("label");
+  if (shared == line.end()) {
+    line["label"] = labels;
+  } else if (*shared != labels) {
+    line[name + "/label"] = labels;
+  }
+  add(of_first + "/score", number(&DecisionSample::first_score));
+  add(of_second + "/score", number(&DecisionSample::second_score));
 }
 
 }  // namespace vernier

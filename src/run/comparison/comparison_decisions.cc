@@ -56,6 +56,12 @@ bool ComparisonRun::KeepsFlips() const {
   return !plan_->decisions.save_flips.empty() || (plan_->blame && plan_->blame->on_flips);
 }
 
+// Feeds may be read ahead: the image is the one of this iteration, not the last.
+void ComparisonRun::NoteImage(int64_t iteration, const ImageFeeds* images) const {
+  if (labels_ == nullptr || images == nullptr) return;
+  labels_->NoteImage(iteration, images->names()[static_cast<size_t>(iteration)]);
+}
+
 void ComparisonRun::KeepFeed(const TensorMap& feed) {
   flip_feed_ = KeepsFlips() ? feed : flip_pictures_.ImagesOf(feed);
 }
@@ -144,12 +150,14 @@ void ComparisonRun::JudgeUndecided(const Pair& pair, PairRecord& record, RunFaul
 }
 
 // What was not decided is not done, whatever the exit code rests on.
-void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, RunFaults& faults,
-                                   RunRecord& run) const {
+void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverage coverage,
+                                   RunFaults& faults, RunRecord& run) const {
   if (plan_->decisions.decisions.empty()) return;
   record.judged_by = JudgeName(judge_);
   pair.decisions.AddTo(record);
+  // Of a run that was given up, what is missing follows from why it was.
   const auto not_done = [&](const std::string& sentence) {
+    if (coverage == Coverage::kIgnored) return;
     faults.incomplete = true;
     run.faults.push_back(pair.label() + ": " + sentence);
   };

@@ -50,6 +50,7 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
       judge_(JudgeOf(plan)),
       flip_pictures_(plan),
       positions_(parts.positions),
+      labels_(parts.labels),
       names_(std::move(pairs.names)),
       marked_(pairs.marked),
       pairs_(std::move(pairs.pairs)),
@@ -68,7 +69,7 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
   const bool crosses = steps_ != nullptr && steps_->plan().state == StateSource::kCross;
   if (crosses && parts.live != nullptr) crossing_.emplace(*parts.live);
   for (Pair& pair : pairs_) {
-    pair.decisions = PairDecisions(plan.decisions);
+    pair.decisions = PairDecisions(plan.decisions, labels_, plan.inputs.seed);
     pair.tokens = PairTokens(plan.steps);
   }
 }
@@ -370,7 +371,7 @@ void ComparisonRun::Disbelieve(size_t first) {
   for (Pair& pair : pairs_) {
     if (std::max(pair.first, pair.second) < first) continue;
     pair.recorder = PairRecorder(names_[pair.first], names_[pair.second], Charts::kNone);
-    pair.decisions = PairDecisions(plan_->decisions);
+    pair.decisions = PairDecisions(plan_->decisions, labels_, plan_->inputs.seed);
     pair.tokens = PairTokens(plan_->steps);
     pair.believed = false;
   }

@@ -20,6 +20,7 @@
 #include "run/comparison/state_crossing.h"
 #include "run/comparison/streams.h"
 #include "run/exit_code.h"
+#include "run/feeds/image_feeds.h"
 #include "run/run_observer.h"
 #include "run/saved/flip_feeds.h"
 #include "run/saved/flip_pictures.h"
@@ -60,6 +61,7 @@ struct ComparisonParts {
   /// last and the first bad step of each, unless the plan wants them all, or there are no others.
   const StepStates* steps = nullptr;
   PositionFeeds* positions = nullptr;  ///< what iterations were fed, for --compare logits
+  RunLabels* labels = nullptr;         ///< of --labels
   /// Compare() returns kCancelled once it is set: after the output at hand, not after the
   /// iteration.
   const std::atomic<int>* interrupted = nullptr;
@@ -100,6 +102,10 @@ class ComparisonRun {
   /// Before Compare(), for --save-flips, --on-flips and pictures of flips: what the iteration is
   /// made from.
   void KeepFeed(const TensorMap& feed);
+
+  /// Before Compare(), of --load-inputs with images: `iteration` is made from its place among them.
+  /// Null where feeds are none.
+  void NoteImage(int64_t iteration, const ImageFeeds* images) const;
 
   /// After Finish(): adds pictures of flips to the record, writes the files of --save-flips and
   /// adds them to `run.saved`; where nothing flips, a note. kIo; kInternal when memory runs out.
@@ -155,7 +161,7 @@ class ComparisonRun {
   Result<std::vector<DecisionRow>> DecidePair(Pair& pair, int64_t iteration,
                                               const IterationOutputs& outputs,
                                               const IterationComparison* comparison);
-  void JudgeDecisions(const Pair& pair, PairRecord& record, RunFaults& faults,
+  void JudgeDecisions(const Pair& pair, PairRecord& record, Coverage coverage, RunFaults& faults,
                       RunRecord& run) const;
   void NoteTokens(int64_t iteration, const IterationOutputs& outputs, const FeedMarks& feeds);
   Result<bool> LeaveOutStep(Pair& pair, int64_t iteration);
@@ -227,6 +233,7 @@ class ComparisonRun {
   FlipFeeds flips_;
   FlipPictures flip_pictures_;
   PositionFeeds* positions_;
+  RunLabels* labels_;
   std::vector<std::string> names_;
   bool marked_;
   std::vector<Pair> pairs_;
