@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "vernier/precision_record.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -37,32 +38,6 @@ struct LabelledBox {
   /// A detection that takes it counts as wrong all the same: pycocotools does so where the id of
   /// an annotation is 0, which it also writes for "no match".
   bool taken_in_vain = false;
-};
-
-/// Of one category: NaN where no object of it counts.
-struct CategoryPrecision {
-  int64_t category = 0;
-  int64_t objects = 0;  ///< that count: crowds do not
-  double ap = 0;
-  double ap50 = 0;
-};
-
-/// What COCOeval.summarize() prints, in its order. Within [0, 1]; NaN, where it prints -1, if no
-/// object of that size range counts.
-struct AveragePrecision {
-  double ap = 0;  ///< mean over IoU from 0.5 to 0.95 by 0.05, and over categories
-  double ap50 = 0;
-  double ap75 = 0;
-  double ap_small = 0;   ///< area up to 32 * 32
-  double ap_medium = 0;  ///< from there to 96 * 96
-  double ap_large = 0;   ///< from there on
-  double ar1 = 0;        ///< recall, with as many detections of an image and category at most
-  double ar10 = 0;
-  double ar100 = 0;
-  double ar_small = 0;
-  double ar_medium = 0;
-  double ar_large = 0;
-  std::vector<CategoryPrecision> categories = {};  ///< those with an object or a detection, by id
 };
 
 /// Collects images in any order: the figures do not depend on it. It keeps 40 bytes of each
