@@ -68,7 +68,27 @@ enum class JudgeRule : uint8_t {
 };
 
 /// How a drop of a labelled metric is measured.
-enum class DropType : uint8_t { kAbsolute, kRelative };
+enum class DropType : uint8_t {
+  kAbsolute,  ///< the reference's value minus the candidate's
+  kRelative,  ///< that, as a share of the reference's value
+};
+
+/// In the place of a file of labels: images are labelled by the names of their folders.
+inline constexpr std::string_view kLabelsOfFolders = "folder";
+
+/// What is right about each sample.
+struct LabelsPlan {
+  std::string output;  ///< of the first runner; empty: of every decision that labels fit
+  std::string path;    ///< .npy, .npz, .jsonl or .txt; or kLabelsOfFolders
+
+  bool operator==(const LabelsPlan&) const = default;
+
+  template <typename Plan, typename Fields>
+  static void EachField(Plan& labels, Fields& field) {
+    field("output", labels.output);
+    field("path", labels.path);
+  }
+};
 
 struct DecisionOptions {
   std::vector<DecisionPlan> decisions;
@@ -80,10 +100,17 @@ struct DecisionOptions {
   JudgeRule judge = JudgeRule::kUnsaid;
   std::string save_flips;    ///< --save-flips: FILE.npz; empty: not saved
   int64_t worst_flips = 16;  ///< samples in that file and on the page
+  std::vector<LabelsPlan> labels;
+  /// Gate: by how much accuracy may drop, by metric: a decision as typed, "top1", with its output
+  /// before it or without. Within [0, 1].
+  PerOutput<double> max_drop;
+  DropType drop_type = DropType::kAbsolute;
 
   bool has_gates() const {
-    return !max_flip_rate.entries.empty() || max_flip_rate.fallback || max_clear_flips;
+    return !max_flip_rate.entries.empty() || max_flip_rate.fallback || max_clear_flips ||
+           gates_drop();
   }
+  bool gates_drop() const { return !max_drop.entries.empty() || max_drop.fallback; }
 
   template <typename Plan, typename Fields>
   static void EachField(Plan& options, Fields& field) {
@@ -94,6 +121,9 @@ struct DecisionOptions {
     field("judge", options.judge);
     field("save_flips", options.save_flips);
     field("worst_flips", options.worst_flips);
+    field("labels", options.labels);
+    field("max_drop", options.max_drop);
+    field("drop_type", options.drop_type);
   }
 };
 

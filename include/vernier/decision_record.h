@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,13 @@ struct DecisionSample {
   Flip flip = Flip::kNone;
   /// How they differ, for people: "2 lost, 1 class changed"; empty where the texts show it.
   std::string detail = {};
+  /// Of --labels: what is right, as a decision's text has it, or of a map of classes "map"; and how
+  /// right each side is: 1 or 0, of a map its mean IoU. Without a label empty and NaN.
+  std::string label = {};
+  double first_score = std::numeric_limits<double>::quiet_NaN();
+  double second_score = std::numeric_limits<double>::quiet_NaN();
+
+  bool labelled() const { return first_score == first_score && second_score == second_score; }
 };
 
 /// A sample among the worst of a pair: clear flips before near ties, larger margins first.
@@ -40,6 +48,31 @@ struct WorstFlip {
   int64_t step = 0;
   int64_t row = 0;  ///< sample within the iteration
   DecisionSample sample;
+};
+
+/// How right the decisions of both sides are, by labels. Shares are within [0, 1].
+struct LabelRecord {
+  std::string metric;   ///< "top-1 accuracy", "exact match", "accuracy", "mean IoU"
+  int64_t samples = 0;  ///< that have a label
+  double first = 0;     ///< the metric of each side; NaN without samples
+  double second = 0;
+  double first_low = 0;  ///< Wilson's score interval, 95 %; of means by the bootstrap
+  double first_high = 0;
+  double second_low = 0;
+  double second_high = 0;
+  /// The reference's value minus the candidate's, with its 95 % interval for paired samples.
+  double drop = 0;
+  double drop_low = 0;
+  double drop_high = 0;
+  /// Samples that are right or wrong, by what they are on the first and the second side. Of mean
+  /// IoU all are 0, and p is NaN.
+  int64_t right_to_wrong = 0;
+  int64_t wrong_to_right = 0;
+  int64_t wrong_to_wrong = 0;  ///< flips that were wrong before and after
+  int64_t both_right = 0;
+  double p = 1;                ///< McNemar's exact test, two-sided
+  double change = 0;           ///< a change of the metric that is worth seeing
+  int64_t samples_to_see = 0;  ///< so many see it with 80 % power at 5 %; 0: not known
 };
 
 /// One decision over all samples of a pair.
@@ -65,6 +98,7 @@ struct DecisionRecord {
   std::vector<WorstFlip> worst;
   /// Why agreement shows nothing: "no sample of either side has a detection"; else empty.
   std::string vacuous = {};
+  std::optional<LabelRecord> labels = {};  ///< of --labels
 };
 
 /// A gate that was set, and how it ended.
@@ -77,6 +111,7 @@ struct DecisionGateRecord {
   std::string verdict;     ///< "passed", "failed", "no samples"
   bool undecided = false;  ///< the 95 % interval contains the limit, whatever the verdict
   std::optional<int64_t> samples_to_decide = {};  ///< about as many would settle it
+  std::string drop_type = {};                     ///< of --max-drop: "absolute" or "relative"
 };
 
 }  // namespace vernier

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "decide/label_scores.h"
 #include "decide/statistics.h"
 
 namespace vernier {
@@ -103,6 +104,37 @@ DecisionGateRecord JudgeRate(const DecisionRecord& decision, double limit) {
   return gate;
 }
 
+std::optional<int64_t> SamplesForDrop(const LabelRecord& labels, double limit) {
+  if (IsMeanScore(labels)) {
+    // A mean's interval shrinks with the root of the samples.
+    const double half = (labels.drop_high - labels.drop_low) / 2;
+    const double times = half / (labels.drop - limit);
+    const double enough = std::ceil(times * times * static_cast<double>(labels.samples));
+    if (!(enough < 0x1p62)) return std::nullopt;
+    return std::max(static_cast<int64_t>(enough), labels.samples + 1);
+  }
+  const int64_t enough = SamplesToDecideDrop(CountsOf(labels), limit);
+  return enough > 0 ? std::optional(enough) : std::nullopt;
+}
+
+// A relative drop is held against its share of the reference's value, as that was measured.
+DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropType type) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const bool relative = type == DropType::kRelative;
+  DecisionGateRecord gate{"--max-drop", decision.output, decision.kind, kNone, limit, "", false};
+  gate.drop_type = relative ? "relative" : "absolute";
+  gate.verdict = "no samples";
+  if (!decision.labels || decision.labels->samples == 0) return gate;
+  const LabelRecord& labels = *decision.labels;
+  if (relative && labels.first == 0) return gate;
+  const double most = relative ? limit * labels.first : limit;
+  gate.value = relative ? labels.drop / labels.first : labels.drop;
+  gate.verdict = labels.drop <= most ? "passed" : "failed";
+  gate.undecided = labels.drop_low < most && most < labels.drop_high;
+  if (gate.undecided) gate.samples_to_decide = SamplesForDrop(labels, most);
+  return gate;
+}
+
 DecisionGateRecord JudgeClearFlips(const DecisionRecord& decision, int64_t most) {
   DecisionGateRecord gate{
       "--max-clear-flips", decision.output, decision.kind, 0, static_cast<double>(most), "", false};
@@ -114,8 +146,9 @@ DecisionGateRecord JudgeClearFlips(const DecisionRecord& decision, int64_t most)
 
 }  // namespace
 
-DecisionFold::DecisionFold(std::string output, std::string kind, int64_t keep_worst)
-    : keep_worst_(static_cast<size_t>(std::max<int64_t>(keep_worst, 0))) {
+DecisionFold::DecisionFold(std::string output, std::string kind, int64_t keep_worst,
+                           LabelChange change)
+    : change_(change), keep_worst_(static_cast<size_t>(std::max<int64_t>(keep_worst, 0))) {
   record_.output = std::move(output);
   record_.kind = std::move(kind);
   record_.margin_counts.resize(kMarginBins);
@@ -132,6 +165,7 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
     const DecisionSample& sample = samples[row];
     CountFlip(sample, record_);
     CountMargin(sample, record_);
+    labels_.Add(sample);
     similarity_sum_ += sample.similarity;
     if (HasNothing(sample)) ++without_any_;
     if (sample.flip == Flip::kNone || keep_worst_ == 0) continue;
@@ -154,7 +188,22 @@ DecisionRecord DecisionFold::Record() const {
     record.vacuous = "no sample of either side has a " + std::string(looked_for);
   }
   std::tie(record.interval_low, record.interval_high) = WilsonInterval(agreeing, record.samples);
+  if (!labels_.empty()) record.labels = labels_.Record(record.kind, change_);
   return record;
+}
+
+DecisionRecord DecisionFold::FinalRecord(uint64_t seed) const {
+  DecisionRecord record = Record();
+  if (record.labels) labels_.AddIntervals(seed, *record.labels);
+  return record;
+}
+
+LabelChange ChangeWorthSeeing(const DecisionOptions& options, const std::string& output,
+                              const std::string& kind) {
+  LabelChange change;
+  const double limit = DropLimitFor(options, output, kind).value_or(0);
+  if (limit <= 0) return change;
+  return {limit, options.drop_type == DropType::kRelative};
 }
 
 std::vector<DecisionGateRecord> JudgeDecision(const DecisionRecord& decision,
@@ -164,6 +213,12 @@ std::vector<DecisionGateRecord> JudgeDecision(const DecisionRecord& decision,
   const double rate = options.max_flip_rate.Lookup(decision.output, kNoGate);
   if (!std::isnan(rate)) gates.push_back(JudgeRate(decision, rate));
   if (options.max_clear_flips) gates.push_back(JudgeClearFlips(decision, *options.max_clear_flips));
+  const std::optional<double> drop = DropLimitFor(options, decision.output, decision.kind);
+  const Result<DecisionPlan> plan = ParseDecision(decision.kind);
+  const bool wanted = plan.ok() && LabelsFor(options, plan->kind, decision.output) != nullptr;
+  if (drop && (decision.labels || wanted)) {
+    gates.push_back(JudgeDrop(decision, *drop, options.drop_type));
+  }
   return gates;
 }
 

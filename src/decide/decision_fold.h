@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "decide/label_fold.h"
 #include "vernier/decision_plan.h"
 #include "vernier/decision_record.h"
 
@@ -13,20 +15,29 @@ namespace vernier {
 /// samples in the same order give the same bits.
 class DecisionFold {
  public:
-  DecisionFold(std::string output, std::string kind, int64_t keep_worst);
+  DecisionFold(std::string output, std::string kind, int64_t keep_worst, LabelChange change = {});
 
   void Add(int64_t iteration, int64_t step, const std::vector<DecisionSample>& samples);
   DecisionRecord Record() const;
+  /// The same with the intervals that are drawn, with `seed`, which takes a while.
+  DecisionRecord FinalRecord(uint64_t seed) const;
 
  private:
   DecisionRecord record_;
+  LabelFold labels_;
+  LabelChange change_;
   double similarity_sum_ = 0;
   int64_t without_any_ = 0;  // samples in which neither side found what the kind looks for
   size_t keep_worst_;
 };
 
+/// What a decision's limit of --max-drop is; 0.01 where it has none, or 0.
+LabelChange ChangeWorthSeeing(const DecisionOptions& options, const std::string& output,
+                              const std::string& kind);
+
 /// Every gate of the options that is about this decision, with its verdict: the point estimate
-/// against the limit; undecided where the 95 % interval contains it.
+/// against the limit; undecided where the 95 % interval contains it. Of --max-drop a decision needs
+/// labels: one that should have some, and has none, has no samples.
 std::vector<DecisionGateRecord> JudgeDecision(const DecisionRecord& decision,
                                               const DecisionOptions& options);
 

@@ -21,6 +21,26 @@ double McNemarP(int64_t only_first_right, int64_t only_second_right);
 /// pair likely.
 int64_t McNemarSamples(double drop, double discordant, double alpha = 0.05, double power = 0.8);
 
+/// Samples by which of the two sides is right.
+struct PairedCounts {
+  int64_t both = 0;
+  int64_t only_first = 0;
+  int64_t only_second = 0;
+  int64_t neither = 0;
+
+  int64_t total() const { return both + only_first + only_second + neither; }
+};
+
+/// The 95 % interval of the first side's share of right samples minus the second's: Newcombe's
+/// hybrid score interval for paired samples (Statistics in Medicine 17, 1998, page 2635, method
+/// 10), whose ends are Wilson's. It has a width where no sample is discordant. {NaN, NaN} without
+/// samples.
+std::pair<double, double> PairedDropInterval(const PairedCounts& counts);
+
+/// About how many samples make that interval exclude `limit`, if the shares stay; 0 where no number
+/// does (the drop is the limit).
+int64_t SamplesToDecideDrop(const PairedCounts& counts, double limit);
+
 /// About how many samples make Wilson's interval exclude `limit`, if the rate stays; 0 where no
 /// number does (the rate is the limit).
 int64_t SamplesToDecide(double rate, double limit);

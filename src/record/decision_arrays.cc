@@ -15,14 +15,14 @@ namespace vernier {
 namespace {
 
 constexpr std::string_view kKindEnd = "/decision";
-constexpr std::string_view kColumnEnds[] = {kKindEnd,    "/margin",     "/flip",
-                                            "/near_tie", "/similarity", "/detail"};
+constexpr std::string_view kColumnEnds[] = {kKindEnd,      "/margin", "/flip",  "/near_tie",
+                                            "/similarity", "/detail", "/label", "/score"};
 
 // Arrays by the names of their columns.
 using RowArrays = std::map<std::string, Tensor>;
 
 bool IsOfDecisions(std::string_view name) {
-  if (name == "index" || name == "step" || name == "pair") return true;
+  if (name == "index" || name == "step" || name == "pair" || name == "label") return true;
   return std::ranges::any_of(kColumnEnds,
                              [&](std::string_view end) { return name.ends_with(end); });
 }
@@ -126,12 +126,13 @@ void AddDecision(const RowArrays& arrays, const ArrayDecision& decision, size_t 
     json[column] = std::move(values);
   };
   json[name + std::string(kKindEnd)] = kind;
-  for (const std::string_view end : {"/flip", "/near_tie", "/similarity", "/detail"}) {
+  for (const std::string_view end : {"/flip", "/near_tie", "/similarity", "/detail", "/label"}) {
     add(name + std::string(end));
   }
   for (const std::string& side : SidesOfPair(decision, json["pair"].get<std::string>())) {
     add(side + "/" + name + std::string(kKindEnd));
     add(side + "/" + name + "/margin");
+    add(side + "/" + name + "/score");
   }
 }
 
@@ -149,6 +150,12 @@ Status ForEachArrayRow(const std::string& path,
     }
     if (!json["pair"].is_string()) {
       return Malformed("'" + path + "': 'pair' is no column of texts");
+    }
+    if (const auto labels = arrays.find("label"); labels != arrays.end()) {
+      RecordJson& values = json["label"] = RecordJson::array();
+      for (size_t i = 0; i < WidthOf(labels->second); ++i) {
+        values.push_back(CellOf(labels->second, row, i));
+      }
     }
     for (const ArrayDecision& decision : decisions) AddDecision(arrays, decision, row, json);
     VERNIER_TRY(take(json));

@@ -81,6 +81,13 @@ std::optional<DecisionSample> SampleAt(const DecisionColumns& columns, size_t sa
   made.similarity = *similarity;
   made.flip = *flip;
   made.detail = TextAt(row, columns.name + "/detail", sample).value_or("");
+  const auto first_score = NumberAt(row, columns.first + "/score", sample);
+  const auto second_score = NumberAt(row, columns.second + "/score", sample);
+  if (!first_score || !second_score) return made;
+  const auto own_label = TextAt(row, columns.name + "/label", sample);
+  made.label = own_label ? *own_label : TextAt(row, "label", sample).value_or("");
+  made.first_score = *first_score;
+  made.second_score = *second_score;
   return made;
 }
 

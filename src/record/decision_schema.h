@@ -30,6 +30,28 @@ void ListFields(Fields& field, Some<WorstFlip> auto& worst) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<LabelRecord> auto& labels) {
+  field("metric", labels.metric);
+  field("samples", labels.samples);
+  field("first", labels.first);
+  field("first_low", labels.first_low);
+  field("first_high", labels.first_high);
+  field("second", labels.second);
+  field("second_low", labels.second_low);
+  field("second_high", labels.second_high);
+  field("drop", labels.drop);
+  field("drop_low", labels.drop_low);
+  field("drop_high", labels.drop_high);
+  field("right_to_wrong", labels.right_to_wrong);
+  field("wrong_to_right", labels.wrong_to_right);
+  field("wrong_to_wrong", labels.wrong_to_wrong);
+  field("both_right", labels.both_right);
+  field("p", labels.p);
+  field("change", labels.change);
+  field("samples_to_see", labels.samples_to_see);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<DecisionRecord> auto& decision) {
   field("output", decision.output);
   field("kind", decision.kind);
@@ -50,6 +72,7 @@ void ListFields(Fields& field, Some<DecisionRecord> auto& decision) {
   field.Given("precision", decision.precision);
   field("worst", decision.worst);
   field.TextIfAny("vacuous", decision.vacuous);
+  field.Given("labels", decision.labels);
 }
 
 template <typename Fields>
@@ -62,6 +85,7 @@ void ListFields(Fields& field, Some<DecisionGateRecord> auto& gate) {
   field("verdict", gate.verdict);
   field("undecided", gate.undecided);
   field.Given("samples_to_decide", gate.samples_to_decide);
+  field.TextIfAny("drop_type", gate.drop_type);
 }
 
 }  // namespace vernier

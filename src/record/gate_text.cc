@@ -1,13 +1,30 @@
 #include "record/gate_text.h"
 
+#include <cmath>
+
 #include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
+// Of shares, a difference is in points: hundredths.
+std::string DropInWords(const DecisionGateRecord& gate) {
+  const bool relative = gate.drop_type == "relative";
+  const std::string unit = relative ? " %" : "";
+  return (gate.value < 0 ? "rises by " : "drops by ") + FormatG(100 * std::fabs(gate.value), 3) +
+         (relative ? " % of the reference's value (" : " points (") + FormatG(100 * gate.limit, 3) +
+         unit + " allowed)";
+}
+
 std::string ValueInWords(const DecisionGateRecord& gate) {
-  if (gate.verdict == kGateWithoutSamples) return "has no sample";
+  const bool drop = gate.gate == "--max-drop";
+  if (gate.verdict == kGateWithoutSamples) {
+    if (!drop) return "has no sample";
+    return gate.drop_type == "relative" ? "has no labelled sample that the reference has right"
+                                        : "has no labelled sample";
+  }
+  if (drop) return DropInWords(gate);
   if (gate.gate == "--max-flip-rate") {
     return "differs in " + FormatG(100 * gate.value, 3) + " % (" + FormatG(100 * gate.limit, 3) +
            " % allowed)";

@@ -27,6 +27,7 @@ constexpr std::array<std::string_view, 5> NamesOf(ErrorStat) {
 constexpr std::array<std::string_view, 4> NamesOf(JudgeRule) {
   return {"unsaid", "elements", "decisions", "both"};
 }
+constexpr std::array<std::string_view, 2> NamesOf(DropType) { return {"absolute", "relative"}; }
 constexpr std::array<std::string_view, 2> NamesOf(ToleranceRule) { return {"fixed", "auto"}; }
 
 }  // namespace vernier

@@ -40,9 +40,10 @@ class Column {
  public:
   // What somebody decided is a text, whatever it looks like.
   explicit Column(std::string name) : name_(std::move(name)) {
-    if (!name_.ends_with("/decision") && !name_.ends_with("/detail") && !name_.ends_with("/flip")) {
-      return;
-    }
+    const bool texts = name_ == "label" || name_.ends_with("/label") ||
+                       name_.ends_with("/decision") || name_.ends_with("/detail") ||
+                       name_.ends_with("/flip");
+    if (!texts) return;
     whole_ = false;
     texts_ = true;
   }

@@ -16,7 +16,8 @@ namespace vernier {
 /// "nan", "inf" and "-inf", as in records. Of decisions: OUTPUT/decision, the kind, and
 /// OUTPUT/flip, /near_tie, /similarity and, where there is one, /detail; SIDE/OUTPUT/decision and
 /// SIDE/OUTPUT/margin of either side; each a list where the iteration has several samples. Of
-/// further decisions about an output, OUTPUT:KIND stands in the place of OUTPUT.
+/// further decisions about an output, OUTPUT:KIND stands in the place of OUTPUT. With labels,
+/// `label` (OUTPUT/label where a decision has others) and SIDE/OUTPUT/score.
 std::string RowLine(const IterationRow& row);
 
 /// Columns hold a value for each row; where a row has none: NaN, or "" among texts.

@@ -70,6 +70,15 @@ inline void AddDecisionColumns(const DecisionRow& decision, const std::string& f
   add(of_first + "/margin", number(&DecisionSample::first_margin));
   add(of_second + "/decision", text(&DecisionSample::second));
   add(of_second + "/margin", number(&DecisionSample::second_margin));
+  const bool labelled = std::ranges::any_of(
+      decision.samples, [](const DecisionSample& sample) { return !sample.label.empty(); });
+  if (!labelled) return;
+  // Decisions mostly have the labels of the row; others have theirs beside them.
+  add(name + "/label", text(&DecisionSample::label));
+  if (!line.contains("label")) line["label"] = line[name + "/label"];
+  if (line["label"] == line[name + "/label"]) line.erase(name + "/label");
+  add(of_first + "/score", number(&DecisionSample::first_score));
+  add(of_second + "/score", number(&DecisionSample::second_score));
 }
 
 }  // namespace vernier

@@ -76,9 +76,11 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
   Result<std::unique_ptr<ShardWriter>> shard = std::unique_ptr<ShardWriter>();
   if (plan.shard.wanted()) shard = ShardWriter::Create(plan);
   Result<PositionFeeds> positions = PositionFeeds::Create(plan);
+  Result<RunLabels> labels = RunLabels::Open(plan.decisions, plan.inputs);
   Status opened = rows.status();
   if (opened.ok()) opened = shard.status();
   if (opened.ok()) opened = positions.status();
+  if (opened.ok()) opened = labels.status();
   const Result<RunScripts> ready =
       opened.ok() ? GetReady(run, live, sides.loaded) : Result<RunScripts>(opened);
   const RunScripts none;
@@ -95,6 +97,7 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
                               .shard = shard.ok() ? shard->get() : nullptr,
                               .steps = live.steps(),
                               .positions = positions.ok() ? &*positions : nullptr,
+                              .labels = labels.ok() ? &*labels : nullptr,
                               .may_keep = !plan.shard.wanted()};
   const std::vector<std::pair<size_t, size_t>> pairs = sides.pairs.places();
   ComparisonRun comparisons(plan, std::move(sides.pairs), parts, run.observer);

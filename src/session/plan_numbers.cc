@@ -44,6 +44,7 @@ Status CheckDecisionNumbers(const DecisionOptions& options) {
     VERNIER_TRY(CheckDecision(options.decisions[i], i));
   }
   VERNIER_TRY(CheckPlanNumbersOf("decisions.max_flip_rate", options.max_flip_rate, kShare));
+  VERNIER_TRY(CheckPlanNumbersOf("decisions.max_drop", options.max_drop, kShare));
   VERNIER_TRY(CheckPlanNumber("decisions.max_clear_flips",
                               static_cast<double>(options.max_clear_flips.value_or(0)),
                               kPositions));

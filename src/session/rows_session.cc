@@ -2,24 +2,32 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "decide/decision.h"
 #include "decide/decision_fold.h"
+#include "decide/label_scores.h"
 #include "record/decision_rows.h"
 #include "record/gate_text.h"
 #include "report/text/decision_text.h"
+#include "run/comparison/sample_labels.h"
 #include "util/counted.h"
 #include "vernier/row_record.h"
 
 namespace vernier {
 namespace {
 
+// Rows do not say which seed their run had.
+constexpr uint64_t kSeedOfRows = 1;
+
 struct FoldedDecision {
   std::string pair;
   std::string output, kind;
   DecisionFold fold;
+  DecisionPlan plan;
+  LabelTrack labels;
   int64_t rows = 0;  // that have it
 };
 
@@ -28,14 +36,24 @@ struct FoldedRows {
   std::map<std::string, int64_t> rows;  // of each pair
 };
 
-FoldedDecision& FoldFor(const std::string& pair, const DecisionRow& row, int64_t keep,
+struct RowRules {
+  const DecisionOptions& options;
+  const RunLabels& labels;
+};
+
+FoldedDecision& FoldFor(const std::string& pair, const DecisionRow& row, const RowRules& rules,
                         std::vector<FoldedDecision>& folded) {
   const auto at = std::ranges::find_if(folded, [&](const FoldedDecision& one) {
     return one.pair == pair && one.output == row.output && one.kind == row.kind;
   });
   if (at != folded.end()) return *at;
-  DecisionFold fold(row.output, row.kind, keep);
-  return folded.emplace_back(FoldedDecision{pair, row.output, row.kind, std::move(fold)});
+  DecisionFold fold(row.output, row.kind, rules.options.worst_flips,
+                    ChangeWorthSeeing(rules.options, row.output, row.kind));
+  const Result<DecisionPlan> parsed = ParseDecision(row.kind);
+  const DecisionPlan plan = parsed.ok() ? *parsed : DecisionPlan();
+  const LabelTrack labels(parsed.ok() ? rules.labels.For(plan, row.output) : nullptr);
+  return folded.emplace_back(
+      FoldedDecision{pair, row.output, row.kind, std::move(fold), plan, labels});
 }
 
 // A flip stays one, but which are near ties follows from the limit.
@@ -47,14 +65,28 @@ void TellFlipsApart(double near_tie, std::vector<DecisionSample>& samples) {
   }
 }
 
-Result<FoldedRows> FoldRows(const std::string& path, const DecisionOptions& options) {
+// Labels that are given take the place of those in the rows.
+void GiveLabels(const IterationRow& row, FoldedDecision& one,
+                std::vector<DecisionSample>& samples) {
+  for (DecisionSample& sample : samples) {
+    const DecisionSample without;
+    sample.label = without.label;
+    sample.first_score = without.first_score;
+    sample.second_score = without.second_score;
+  }
+  one.labels.Score(one.plan, row.index, {}, samples);
+}
+
+Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
+  const DecisionOptions& options = rules.options;
   FoldedRows folded;
   VERNIER_TRY(ForEachDecisionRow(path, [&](const IterationRow& row) -> Status {
     ++folded.rows[row.pair];
     for (const DecisionRow& decision : row.decisions) {
       std::vector<DecisionSample> samples = decision.samples;
       if (options.near_tie) TellFlipsApart(*options.near_tie, samples);
-      FoldedDecision& one = FoldFor(row.pair, decision, options.worst_flips, folded.decisions);
+      FoldedDecision& one = FoldFor(row.pair, decision, rules, folded.decisions);
+      if (!options.labels.empty()) GiveLabels(row, one, samples);
       one.fold.Add(row.index, row.step, samples);
       ++one.rows;
     }
@@ -79,6 +111,40 @@ void LogGate(const std::string& pair, const DecisionGateRecord& gate, Logger& lo
   }
 }
 
+// Whose labels are missing, and which limits of --max-drop no decision with labels has.
+std::vector<std::string> MissingLabels(const std::string& path,
+                                       const std::vector<FoldedDecision>& folded,
+                                       const DecisionOptions& options) {
+  std::vector<std::string> sentences;
+  bool any = false;
+  std::set<std::string> used;
+  for (const FoldedDecision& one : folded) {
+    const DecisionRecord record = one.fold.Record();
+    const std::string name = one.pair + ": " + DecisionName(one.kind, one.output);
+    const std::string fault = one.labels.Fault(one.plan);
+    if (!fault.empty()) sentences.push_back(name + ": " + fault);
+    if (!record.labels) continue;
+    any = true;
+    for (const auto& [metric, limit] : options.max_drop.entries) {
+      if (NamesMetric(metric, one.output, one.kind)) used.insert(metric);
+    }
+    if (!fault.empty() || record.labels->samples == record.samples) continue;
+    sentences.push_back(name + ": only " +
+                        CountedOf(record.labels->samples, record.samples, "sample") +
+                        " has a label in '" + path + "'");
+  }
+  if (options.gates_drop() && !any) {
+    sentences.push_back("--max-drop: '" + path + "' has no labels: add --labels");
+    return sentences;
+  }
+  for (const auto& [metric, limit] : options.max_drop.entries) {
+    if (used.contains(metric)) continue;
+    sentences.push_back("--max-drop " + metric + ": '" + path +
+                        "' has no decision with labels of that name");
+  }
+  return sentences;
+}
+
 // What was asked for and is not in the file.
 void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionOptions& options,
                 Logger& log, RunFaults& faults) {
@@ -90,7 +156,7 @@ void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionO
   if (folded.empty()) {
     missing("nothing was checked: '" + path + "' holds no decisions, which --decision makes");
   } else if (!options.has_gates()) {
-    missing("nothing was checked: add --max-flip-rate or --max-clear-flips");
+    missing("nothing was checked: add --max-flip-rate or --max-clear-flips, or --max-drop");
   }
   int64_t most = 0;
   for (const auto& [pair, count] : rows.rows) most = std::max(most, count);
@@ -111,14 +177,21 @@ void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionO
     if (std::ranges::find(folded, output, &FoldedDecision::output) != folded.end()) continue;
     missing("--max-flip-rate " + output + ": '" + path + "' has no decision about that output");
   }
+  for (const std::string& sentence : MissingLabels(path, folded, options)) missing(sentence);
 }
 
 }  // namespace
 
 RunFaults JudgeRows(const std::string& path, const DecisionOptions& options, Logger& log) {
   RunFaults faults;
+  const Result<RunLabels> labels = RunLabels::Open(options, {});
+  if (!labels.ok()) {
+    log.Critical(labels.status().message());
+    faults.Add(labels.status());
+    return faults;
+  }
   log.Info("Loading rows from " + path);
-  const Result<FoldedRows> folded = FoldRows(path, options);
+  const Result<FoldedRows> folded = FoldRows(path, {options, *labels});
   if (!folded.ok()) {
     log.Critical(folded.status().message());
     // What is not there to be read is no file that could not be written.
@@ -126,8 +199,9 @@ RunFaults JudgeRows(const std::string& path, const DecisionOptions& options, Log
     return faults;
   }
   for (const FoldedDecision& one : folded->decisions) {
-    const DecisionRecord record = one.fold.Record();
+    const DecisionRecord record = one.fold.FinalRecord(kSeedOfRows);
     log.Info(one.pair + ": decision " + FormatDecision(record, NearTies::kOfUnknownLimit));
+    if (record.labels) log.Info(one.pair + ": labels: " + FormatLabels(record));
     for (const DecisionGateRecord& gate : JudgeDecision(record, options)) {
       LogGate(one.pair, gate, log, faults);
     }

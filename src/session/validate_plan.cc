@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "blame/probe/reference_choice.h"
+#include "decide/label_scores.h"
 #include "inputs/dim_sizes.h"
 #include "io/results/file_kind.h"
 #include "model/onnx/model_type.h"
@@ -98,6 +99,45 @@ Status CheckRows(const RunPlan& plan) {
                          "'");
 }
 
+// Of this decision are there, or may there be, labels of `labels`?
+bool IsLabelledBy(const LabelsPlan& labels, const DecisionPlan& decision) {
+  const bool about =
+      labels.output.empty() || decision.output.empty() || labels.output == decision.output;
+  return about && TakesLabels(decision.kind);
+}
+
+Status CheckLabels(const DecisionOptions& options) {
+  if (options.gates_drop() && options.labels.empty()) {
+    return InvalidArgument("--max-drop: without --labels nobody knows what is right: add them");
+  }
+  std::set<std::string_view> taken;
+  for (const LabelsPlan& labels : options.labels) {
+    const std::string flag =
+        "--labels " + (labels.output.empty() ? "" : labels.output + ":") + labels.path;
+    const auto fits = [&](const DecisionPlan& decision) { return IsLabelledBy(labels, decision); };
+    if (std::ranges::none_of(options.decisions, fits)) {
+      return InvalidArgument(flag + ": no --decision" +
+                             (labels.output.empty() ? "" : " about that output") +
+                             " takes labels: add topK, threshold=X or argmax");
+    }
+    for (const DecisionPlan& decision : options.decisions) {
+      constexpr int64_t kMostListedClasses = 64;
+      if (!fits(decision) || decision.kind != DecisionKind::kTop ||
+          decision.k <= kMostListedClasses) {
+        continue;
+      }
+      return InvalidArgument(flag + ": top" + std::to_string(decision.k) +
+                             " has more classes than labels are looked for in, which are 64");
+    }
+    if (taken.insert(labels.output).second) continue;
+    return InvalidArgument("--labels: '" + labels.path + "' is the second file" +
+                           (labels.output.empty() ? std::string(" for every output")
+                                                  : " for output '" + labels.output + "'") +
+                           ": leave one of them out");
+  }
+  return {};
+}
+
 Status CheckDecisions(const RunPlan& plan) {
   const DecisionOptions& options = plan.decisions;
   std::set<std::pair<std::string_view, std::string_view>> taken;
@@ -108,12 +148,13 @@ Status CheckDecisions(const RunPlan& plan) {
                                                     : " for output '" + decision.output + "'") +
                            ": leave one of them out");
   }
+  VERNIER_TRY(CheckLabels(options));
   const bool judged = options.judge == JudgeRule::kDecisions || options.judge == JudgeRule::kBoth;
   if (judged && !options.has_gates()) {
     return InvalidArgument(std::string("--judge ") +
                            (options.judge == JudgeRule::kBoth ? "both" : "decisions") +
-                           ": there is no gate that decisions could miss: add --max-flip-rate or "
-                           "--max-clear-flips");
+                           ": there is no gate that decisions could miss: add --max-flip-rate, "
+                           "--max-clear-flips or --max-drop");
   }
   if (options.save_flips.empty()) return {};
   if (fs::path(options.save_flips).extension() != ".npz") {

@@ -5,6 +5,8 @@
 //   ...]}
 //   {"wilson": [3, 10]}  {"mcnemar": [1, 7]}  {"power": [0.01, 0.05]}  {"decide": [0.1, 0.2]}
 //   {"average_precision": LABELS, "detections": FILE}: average_precision_request.h
+//   {"drop": [BOTH, ONLY_FIRST, ONLY_SECOND, NEITHER]}, of which "limit" asks for the samples that
+//   decide; {"bootstrap": [FIRST, SECOND], "seed": 1}
 //
 // `bound` and `near_tie` may be absent; FILE holds raw elements. Doubles are text with 17 digits.
 
@@ -15,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "average_precision_request.h"
+#include "decide/bootstrap.h"
 #include "decide/decision.h"
 #include "decide/statistics.h"
 
@@ -72,7 +75,29 @@ Result<Json> DecideRequest(const Json& request) {
   return answer;
 }
 
+PairedCounts CountsIn(const Json& counts) { return {counts[0], counts[1], counts[2], counts[3]}; }
+
+Json Bootstrap(const Json& request) {
+  const auto first = request["bootstrap"][0].get<std::vector<double>>();
+  const auto second = request["bootstrap"][1].get<std::vector<double>>();
+  const PairedMeans means = BootstrapMeans(first, second, request["seed"].get<uint64_t>());
+  Json answer = Json::array();
+  for (const auto& [low, high] : {means.first, means.second, means.difference}) {
+    answer.push_back(Digits(low));
+    answer.push_back(Digits(high));
+  }
+  return answer;
+}
+
 Json Answer(const Json& request) {
+  if (request.contains("bootstrap")) return Bootstrap(request);
+  if (request.contains("limit")) {
+    return SamplesToDecideDrop(CountsIn(request["drop"]), request["limit"]);
+  }
+  if (request.contains("drop")) {
+    const auto [low, high] = PairedDropInterval(CountsIn(request["drop"]));
+    return {Digits(low), Digits(high)};
+  }
   if (request.contains("wilson")) {
     const auto [low, high] = WilsonInterval(request["wilson"][0], request["wilson"][1]);
     return {Digits(low), Digits(high)};

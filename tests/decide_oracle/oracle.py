@@ -49,6 +49,34 @@ def order(row):
     return np.argsort(-row, kind="stable")
 
 
+def wilson(successes, count):
+    z2 = 1.959963984540054**2
+    share = successes / count
+    centre = share + z2 / (2 * count)
+    half = math.sqrt(z2 * (share * (1 - share) + z2 / (4 * count)) / count)
+    return (0.0 if successes <= 0 else (centre - half) / (1 + z2 / count),
+            1.0 if successes >= count else (centre + half) / (1 + z2 / count))
+
+
+def paired_drop(both, first, second, neither):
+    """Newcombe's method 10 (1998) of the difference of two paired proportions."""
+    count = both + first + second + neither
+    shares = [(both + first) / count, (both + second) / count]
+    ends = [wilson(both + first, count), wilson(both + second, count)]
+    margins = (both + first) * (second + neither) * (both + second) * (first + neither)
+    product = both * neither - first * second
+    if product > 0:
+        product = max(product - count / 2, 0)
+    phi = product / math.sqrt(margins) if margins else 0.0
+
+    def reach(x, y):
+        return math.sqrt(max(x * x - 2 * phi * x * y + y * y, 0))
+
+    drop = shares[0] - shares[1]
+    return (drop - reach(shares[0] - ends[0][0], ends[1][1] - shares[1]),
+            drop + reach(ends[0][1] - shares[0], shares[1] - ends[1][0]))
+
+
 class Want:
     """What a sample should be; the flip without near ties."""
 

@@ -279,6 +279,49 @@ class StatisticsTest(unittest.TestCase):
                     self.close(one, wanted)
 
 
+class LabelsTest(unittest.TestCase):
+    """Intervals of drops, and the bootstrap, against NumPy."""
+
+    def counts(self):
+        rng = np.random.default_rng([oracle.SEED, 25])
+        return [[0, 0, 0, 5], [5, 0, 0, 0], [90, 0, 0, 10], [3, 20, 20, 3], [0, 4, 0, 0],
+                *(rng.multinomial(rng.integers(1, 3000), rng.dirichlet([3, 0.3, 0.3, 1])).tolist()
+                  for _ in range(oracle.CASES))]
+
+    def test_paired_drops(self):
+        counts = self.counts()
+        for four, got in zip(counts, oracle.ask([{"drop": four} for four in counts]), strict=True):
+            for one, want in zip(got, oracle.paired_drop(*four), strict=True):
+                self.assertAlmostEqual(float(one), want, delta=1e-12, msg=str(four))
+
+    def test_a_published_interval(self):
+        # Fagerland, Lydersen and Laake (2014), Statistics in Medicine 33, 2850: Newcombe's interval
+        # of the airway hyper-responsiveness of 21 children
+        low, high = oracle.ask([{"drop": [1, 1, 7, 12]}])[0]
+        self.assertEqual((f"{float(low):.3f}", f"{float(high):.3f}"), ("-0.507", "-0.026"))
+
+    def test_samples_that_decide(self):
+        for four, limit in (([100, 0, 0, 0], 0.01), ([900, 30, 5, 65], 0.02), ([53, 16, 8, 9], 0.2)):
+            (more,) = oracle.ask([{"drop": four, "limit": limit}])
+            self.assertGreater(more, sum(four))
+            for samples, decides in ((more, True), (more - 1, False)):
+                scaled = [count * samples / sum(four) for count in four]
+                low, high = oracle.paired_drop(*scaled)
+                self.assertEqual(not low < limit < high, decides, f"{four}, {samples}")
+        self.assertEqual(oracle.ask([{"drop": [9, 1, 0, 0], "limit": 0.1}]), [0])
+
+    def test_bootstrap(self):
+        rng = np.random.default_rng([oracle.SEED, 26])
+        for seed, count in ((0, 1), (1, 2), (1, 7), (12345, 50), (2**40, 300)):
+            first, second = rng.uniform(0, 1, (2, count))
+            request = {"bootstrap": [first.tolist(), second.tolist()], "seed": seed}
+            draws = np.random.default_rng(seed).integers(0, count, (10000, count))
+            want = [end for scores in (first, second, first - second)
+                    for end in np.quantile(scores[draws].mean(1), [0.025, 0.975])]
+            for one, wanted in zip(oracle.ask([request])[0], want, strict=True):
+                self.assertAlmostEqual(float(one), wanted, delta=1e-12)
+
+
 VALUES = [
     # statsmodels: proportion_confint(successes, trials, method="wilson"), cut to [0, 1]
     ({"wilson": [3, 10]}, (0.10779126740630104, 0.6032218525388546)),

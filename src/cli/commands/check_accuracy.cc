@@ -89,7 +89,8 @@ constexpr CommandSpec kCheckAccuracyCommand = {
         " without running or comparing again. simple needs --check-error-stat max, mean, median or"
         " quantile, because single elements are not saved and cannot be checked again. Other saved"
         " metrics are ignored. Of the rows that --save-rows wrote, decisions are"
-        " checked against --max-flip-rate and --max-clear-flips. If nothing could be checked, the"
+        " checked against --max-flip-rate, --max-clear-flips and --max-drop, by the labels in them"
+        " or those of --labels. If nothing could be checked, the"
         " exit code is 4.",
     .options =
         [] {
@@ -104,7 +105,8 @@ constexpr CommandSpec kCheckAccuracyCommand = {
                      "save_heatmaps", "show_heatmaps", "save_error_metrics_plot",
                      "show_error_metrics_plot", "error_quantile"}),
                CompareIndicesGroup(), CompareMetricsGroup(),
-               Only(DecisionGroup(), {"max_flip_rate", "max_clear_flips", "near_tie"})});
+               Only(DecisionGroup(), {"max_flip_rate", "max_clear_flips", "near_tie", "labels",
+                                      "max_drop", "drop_type"})});
         },
     .run = CheckAccuracyCommand,
 };

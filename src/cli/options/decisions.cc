@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "cli/arg_parser.h"
 #include "cli/option_values.h"
@@ -29,6 +30,30 @@ Status SetNearTie(const OptionInput& input, DecisionOptions& options) {
 Status SetJudge(const OptionInput& input, DecisionOptions& options) {
   const auto* const word = std::ranges::find(kJudgeWords, TextOf(input));
   options.judge = static_cast<JudgeRule>(1 + (word - kJudgeWords.begin()));
+  return {};
+}
+
+constexpr std::string_view kDropTypes[] = {"absolute", "relative"};
+
+// Names of outputs and files may hold colons: a file that is there is one.
+Status AddLabels(const OptionInput& input, DecisionOptions& options) {
+  for (const std::string& word : input.given.values) {
+    std::error_code ignored;
+    const size_t colon =
+        std::filesystem::exists(word, ignored) ? std::string::npos : word.rfind(':');
+    LabelsPlan labels{"", word};
+    if (colon != std::string::npos) labels = {word.substr(0, colon), word.substr(colon + 1)};
+    if (labels.path.empty()) {
+      return InvalidArgument(std::string(input.given.flag) +
+                             ": expected [OUTPUT:]FILE or [OUTPUT:]folder, got '" + word + "'");
+    }
+    options.labels.push_back(std::move(labels));
+  }
+  return {};
+}
+
+Status SetDropType(const OptionInput& input, DecisionOptions& options) {
+  options.drop_type = TextOf(input) == kDropTypes[1] ? DropType::kRelative : DropType::kAbsolute;
   return {};
 }
 
@@ -63,6 +88,39 @@ constexpr OptionRow kDecisionRows[] = {
      .help = "Fail where more than N samples are decided otherwise and are no near ties.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
+    {.flags = {"--labels"},
+     .dest = "labels",
+     .sets = SetBy<&AddLabels>(),
+     .arity = Arity::kPlus,
+     .action = OptionAction::kAppend,
+     .metavar = "[OUTPUT:]FILE",
+     .help = "What is right about each sample, for topK, threshold and argmax: .npy (a label a"
+             " sample), .npz (an array an iteration), .jsonl or .txt (a label a line); or 'folder':"
+             " the class of an image is its folder's place among the sorted folders. The report"
+             " then has the accuracy of both sides, and whether it changed by more than chance.",
+     .origin = Origin::kOurs,
+     .needs = {"--decision"}},
+    {.flags = {"--max-drop"},
+     .dest = "max_drop",
+     .sets = Sets<&DecisionOptions::max_drop>(kShare),
+     .arity = Arity::kPlus,
+     .metavar = "[METRIC:]X",
+     .help = "Fail where the candidate's accuracy by --labels is lower than the reference's by more"
+             " than this. METRIC is a decision, as top1 or logits:top1. The gate is undecided where"
+             " the 95 % interval of the drop contains X; --strict refuses that.",
+     .origin = Origin::kOurs,
+     .needs = {"--decision"}},
+    {.flags = {"--drop-type"},
+     .dest = "drop_type",
+     .sets = SetBy<&SetDropType>(),
+     .arity = Arity::kOne,
+     .choices = kDropTypes,
+     .fallback = "absolute",
+     .metavar = "TYPE",
+     .help = "Whether --max-drop is a difference of accuracies (absolute), or a share of the"
+             " reference's accuracy (relative).",
+     .origin = Origin::kOurs,
+     .needs = {"--max-drop"}},
     {.flags = {"--near-tie"},
      .dest = "near_tie",
      .sets = SetBy<&SetNearTie>(kAtLeast0),

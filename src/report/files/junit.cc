@@ -121,7 +121,8 @@ std::vector<TestCase> DecisionCases(const PairRecord& pair) {
   std::vector<TestCase> cases;
   for (const DecisionRecord& decision : pair.decisions) {
     const std::string name = "decision " + DecisionName(decision.kind, decision.output);
-    const std::string text = FormatDecision(decision);
+    const std::string labels = FormatLabels(decision);
+    const std::string text = FormatDecision(decision) + (labels.empty() ? "" : "\n" + labels);
     const size_t before = cases.size();
     for (const DecisionGateRecord& gate : pair.decision_gates) {
       if (gate.output != decision.output || gate.kind != decision.kind) continue;

@@ -16,6 +16,7 @@ function decisionsSection() {
     if (!decisions.length) continue;
     if (pairs.length > 1) section.append(make('h3', {}, pair.title));
     section.append(decisionTable(pair, decisions));
+    if (decisions.some((decision) => decision.labels)) section.append(labelTable(pair, decisions));
     if ((pair.decision_gates || []).length) section.append(gateTable(pair));
     for (const decision of decisions) section.append(...decisionDetails(decision));
   }
@@ -31,6 +32,25 @@ function decisionTable(pair, decisions) {
     `${percent(d.interval_low)} to ${percent(d.interval_high)}`, count(d.flips), count(d.clear_flips),
     count(d.near_ties), count(d.invalid)]);
   return plainTable(columns, rows, `Decisions of ${pair.title}`);
+}
+
+function labelTable(pair, decisions) {
+  const columns = [{title: 'decision', words: true}, {title: 'metric', words: true}, {title: 'samples', number: true},
+    {title: 'reference', number: true}, {title: 'candidate', number: true}, {title: 'drop', number: true},
+    {title: '95 % interval', words: true}, {title: 'right to wrong', number: true},
+    {title: 'wrong to right', number: true}, {title: 'wrong to wrong', number: true},
+    {title: 'p (McNemar)', number: true}, {title: 'samples to see a change', words: true}];
+  const rows = decisions.filter((decision) => decision.labels).map((decision) => {
+    const of = decision.labels;
+    const rightOrWrong = !Number.isNaN(number(of.p));
+    const counted = (n) => rightOrWrong ? count(n) : '\u2013';
+    const power = of.samples_to_see ? `about ${count(of.samples_to_see)} for ${percent(of.change)}` : '\u2013';
+    return [`${decision.kind} of ${decision.output || ''}`, of.metric, count(of.samples), percent(of.first),
+      percent(of.second), percent(of.drop), `${percent(of.drop_low)} to ${percent(of.drop_high)}`,
+      counted(of.right_to_wrong), counted(of.wrong_to_right), counted(of.wrong_to_wrong),
+      rightOrWrong ? show(number(of.p)) : '\u2013', power];
+  });
+  return plainTable(columns, rows, `Labels of ${pair.title}`);
 }
 
 function gateTable(pair) {

@@ -29,6 +29,16 @@ std::string FlipsInWords(const DecisionRecord& decision, NearTies near_ties) {
                                               : " by --near-tie or the observed differences");
 }
 
+// Of shares in per cent, of other means as they are.
+std::string SideInWords(const LabelRecord& labels, double value, double low, double high) {
+  if (std::isnan(labels.p)) {
+    return FormatG(value, 4) + " (95 % interval " + FormatG(low, 4) + " to " + FormatG(high, 4) +
+           ")";
+  }
+  return InPercent(value) + " % (95 % interval " + InPercent(low) + " to " + InPercent(high) +
+         " %)";
+}
+
 // One line of a few words, whatever was decided.
 std::string ShownDecision(const std::string& decision) {
   std::string text = VisibleLine(decision);
@@ -86,6 +96,32 @@ std::string FormatDecision(const DecisionRecord& decision, NearTies near_ties) {
   return text;
 }
 
+std::string FormatLabels(const DecisionRecord& decision) {
+  if (!decision.labels) return "";
+  const LabelRecord& labels = *decision.labels;
+  const bool is_mean = std::isnan(labels.p);
+  std::string text =
+      labels.metric + " " + SideInWords(labels, labels.first, labels.first_low, labels.first_high) +
+      " against " + SideInWords(labels, labels.second, labels.second_low, labels.second_high) +
+      (labels.drop < 0 ? ", a rise of " : ", a drop of ") +
+      FormatG(100 * std::fabs(labels.drop), 3) + " points (drop: 95 % interval " +
+      FormatG(100 * labels.drop_low, 3) + " to " + FormatG(100 * labels.drop_high, 3) + ")";
+  if (labels.samples < decision.samples) {
+    text += "; " + std::to_string(labels.samples) + " labels for " +
+            Counted(decision.samples, "sample");
+  }
+  if (is_mean) return text;
+  text += "; " + std::to_string(labels.right_to_wrong) + " right to wrong, " +
+          std::to_string(labels.wrong_to_right) + " wrong to right, " +
+          std::to_string(labels.wrong_to_wrong) + " wrong to wrong";
+  const bool discordant = labels.right_to_wrong + labels.wrong_to_right > 0;
+  text += discordant ? "; McNemar's exact p " + FormatG(labels.p, 3)
+                     : "; no sample is right on one side alone, which proves nothing";
+  if (labels.samples_to_see <= 0) return text;
+  return text + "; it takes about " + Counted(labels.samples_to_see, "sample") +
+         " to see a change of " + FormatG(100 * labels.change, 3) + " points with 80 % power";
+}
+
 std::string FormatFlip(const WorstFlip& flip) {
   constexpr std::array<std::string_view, 4> kWords = {"equal", "a near tie", "clear", "NaN"};
   const DecisionSample& sample = flip.sample;
@@ -100,6 +136,7 @@ std::string FormatDecisions(const PairRecord& pair) {
   std::string text;
   for (const DecisionRecord& decision : pair.decisions) {
     text += "  decision " + VisibleLine(FormatDecision(decision)) + "\n";
+    if (decision.labels) text += "    labels: " + VisibleLine(FormatLabels(decision)) + "\n";
     for (size_t i = 0; i < std::min(kFlipsShown, decision.worst.size()); ++i) {
       text += "    " + FormatFlip(decision.worst[i]) + "\n";
     }

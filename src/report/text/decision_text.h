@@ -29,6 +29,10 @@ enum class NearTies : uint8_t { kOfKnownLimit, kOfUnknownLimit };
 std::string FormatDecision(const DecisionRecord& decision,
                            NearTies near_ties = NearTies::kOfKnownLimit);
 
+/// "top-1 accuracy 93 % (95 % interval 91 to 95 %) against 92 % (...), a drop of 1 point ...": of a
+/// decision with labels; else empty.
+std::string FormatLabels(const DecisionRecord& decision);
+
 /// "iteration 12, sample 0: '281' by 0.34 against '282' by 0.11, clear".
 std::string FormatFlip(const WorstFlip& flip);
 

@@ -52,6 +52,12 @@ void ComparisonRun::KeepFeed(const TensorMap& feed) {
   if (!plan_->decisions.save_flips.empty()) flip_feed_ = feed;
 }
 
+void ComparisonRun::NoteImage(int64_t iteration, const ImageFeeds* images) const {
+  if (labels_ != nullptr && images != nullptr) {
+    labels_->NoteImage(iteration, images->names().back());
+  }
+}
+
 void ComparisonRun::KeepFlips(int64_t iteration) {
   if (plan_->decisions.save_flips.empty()) return;
   std::vector<int64_t> worst;
@@ -101,12 +107,14 @@ void ComparisonRun::JudgeUndecided(const Pair& pair, PairRecord& record, RunFaul
 }
 
 // What was not decided is not done, whatever the exit code rests on.
-void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, RunFaults& faults,
-                                   RunRecord& run) const {
+void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverage coverage,
+                                   RunFaults& faults, RunRecord& run) const {
   if (plan_->decisions.decisions.empty()) return;
   record.judged_by = JudgeName(judge_);
   pair.decisions.AddTo(record);
+  // Of a run that was given up, what is missing follows from why it was.
   const auto not_done = [&](const std::string& sentence) {
+    if (coverage == Coverage::kIgnored) return;
     faults.incomplete = true;
     run.faults.push_back(pair.label() + ": " + sentence);
   };

@@ -49,6 +49,7 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
       steps_(parts.steps),
       judge_(JudgeOf(plan)),
       positions_(parts.positions),
+      labels_(parts.labels),
       names_(std::move(pairs.names)),
       marked_(pairs.marked),
       pairs_(std::move(pairs.pairs)),
@@ -66,7 +67,9 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
   }
   const bool crosses = steps_ != nullptr && steps_->plan().state == StateSource::kCross;
   if (crosses && parts.live != nullptr) crossing_.emplace(*parts.live);
-  for (Pair& pair : pairs_) pair.decisions = PairDecisions(plan.decisions);
+  for (Pair& pair : pairs_) {
+    pair.decisions = PairDecisions(plan.decisions, labels_, plan.inputs.seed);
+  }
 }
 
 Status ComparisonRun::Postprocess(int64_t iteration, IterationOutputs& outputs) {
@@ -362,7 +365,7 @@ void ComparisonRun::Disbelieve(size_t first) {
   for (Pair& pair : pairs_) {
     if (std::max(pair.first, pair.second) < first) continue;
     pair.recorder = PairRecorder(names_[pair.first], names_[pair.second], Charts::kNone);
-    pair.decisions = PairDecisions(plan_->decisions);
+    pair.decisions = PairDecisions(plan_->decisions, labels_, plan_->inputs.seed);
     pair.believed = false;
   }
 }

@@ -20,6 +20,7 @@
 #include "run/comparison/state_crossing.h"
 #include "run/comparison/streams.h"
 #include "run/exit_code.h"
+#include "run/feeds/image_feeds.h"
 #include "run/run_observer.h"
 #include "run/saved/flip_feeds.h"
 #include "run/saved/row_writer.h"
@@ -58,6 +59,7 @@ struct ComparisonParts {
   /// last and the first bad step of each, unless the plan wants them all, or there are no others.
   const StepStates* steps = nullptr;
   PositionFeeds* positions = nullptr;  ///< what iterations were fed, for --compare logits
+  RunLabels* labels = nullptr;         ///< of --labels
   /// Compare() returns kCancelled once it is set: after the output at hand, not after the
   /// iteration.
   const std::atomic<int>* interrupted = nullptr;
@@ -97,6 +99,9 @@ class ComparisonRun {
 
   /// Before Compare(), for --save-flips: what the iteration is made from.
   void KeepFeed(const TensorMap& feed);
+
+  /// Before Compare(): the image that the iteration is made from; null where feeds are none.
+  void NoteImage(int64_t iteration, const ImageFeeds* images) const;
 
   /// Writes the file of --save-flips and adds it to `run.saved`; where nothing flips, a note. kIo.
   Status SaveFlips(RunRecord& run) const;
@@ -147,7 +152,7 @@ class ComparisonRun {
   Result<std::vector<DecisionRow>> DecidePair(Pair& pair, int64_t iteration,
                                               const IterationOutputs& outputs,
                                               const IterationComparison* comparison);
-  void JudgeDecisions(const Pair& pair, PairRecord& record, RunFaults& faults,
+  void JudgeDecisions(const Pair& pair, PairRecord& record, Coverage coverage, RunFaults& faults,
                       RunRecord& run) const;
   void LeaveOutStates(const Pair& pair, MatchedSides& sides) const;
   void JudgeUndecided(const Pair& pair, PairRecord& record, RunFaults& faults,
@@ -212,6 +217,7 @@ class ComparisonRun {
   TensorMap flip_feed_;  ///< of the iteration at hand, where flips are saved
   FlipFeeds flips_;
   PositionFeeds* positions_;
+  RunLabels* labels_;
   std::vector<std::string> names_;
   bool marked_;
   std::vector<Pair> pairs_;

@@ -125,7 +125,7 @@ void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage co
       KeepMeans(pair.recorder.tally(), records.back());
     }
     const bool before = std::exchange(faults.incomplete, false);
-    JudgeDecisions(pair, records.back(), faults, run);
+    JudgeDecisions(pair, records.back(), coverage, faults, run);
     AddOtherInputs(pair, faults, run.faults);
     AddGivenUp(pair, records.back(), faults, run.faults);
     AddUnverified(pair, faults, run.faults);

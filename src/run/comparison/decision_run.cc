@@ -10,6 +10,8 @@
 #include <variant>
 
 #include "decide/decision.h"
+#include "decide/label_scores.h"
+#include "record/gate_text.h"
 #include "util/counted.h"
 
 namespace vernier {
@@ -54,8 +56,11 @@ std::string_view JudgeName(JudgeRule rule) {
   return kNames[static_cast<size_t>(rule)];
 }
 
-PairDecisions::PairDecisions(const DecisionOptions& options)
-    : options_(&options), asked_(options.decisions.size()) {}
+PairDecisions::PairDecisions(const DecisionOptions& options, const RunLabels* labels, int64_t seed)
+    : options_(&options),
+      labels_(labels),
+      seed_(static_cast<uint64_t>(seed)),
+      asked_(options.decisions.size()) {}
 
 // One of every output leaves to another one the output that this names.
 bool PairDecisions::IsAbout(size_t plan, const std::string& output) const {
@@ -87,8 +92,23 @@ PairDecisions::Decided& PairDecisions::FoldOf(size_t plan, const std::string& ou
   for (; at != decided_.end() && at->plan <= plan; ++at) {
     if (at->plan == plan && at->output == output) return *at;
   }
-  DecisionFold fold(output, options_->decisions[plan].text, options_->worst_flips);
-  return *decided_.insert(at, Decided{plan, output, std::move(fold)});
+  const DecisionPlan& decision = options_->decisions[plan];
+  DecisionFold fold(output, decision.text, options_->worst_flips,
+                    ChangeWorthSeeing(*options_, output, decision.text));
+  LabelTrack labels(labels_ == nullptr ? nullptr : labels_->For(decision, output));
+  return *decided_.insert(at, Decided{plan, output, std::move(fold), std::move(labels)});
+}
+
+void PairDecisions::LabelRow(Decided& decided, int64_t iteration, const MatchedSides& sides,
+                             DecisionRow& row) {
+  for (const OutputPair& outputs : sides.pairing.pairs) {
+    const NamedTensor& first = sides.a().outputs[outputs.a];
+    if (first.name != row.output) continue;
+    const NamedTensor& second = sides.b().outputs[outputs.b];
+    decided.labels.Score(options_->decisions[decided.plan], iteration,
+                         {&first.tensor, &second.tensor}, row.samples);
+    return;
+  }
 }
 
 Status PairDecisions::DecideOne(size_t plan, const MatchedSides& sides,
@@ -142,6 +162,7 @@ Result<std::vector<DecisionRow>> PairDecisions::Decide(int64_t iteration, int64_
     }
     for (DecisionRow& row : rows) {
       Decided& decided = FoldOf(plan, row.output);
+      LabelRow(decided, iteration, sides, row);
       decided.fold.Add(iteration, step, row.samples);
       decided.last_iteration = iteration;
       all.push_back(std::move(row));
@@ -160,7 +181,7 @@ Result<std::vector<DecisionRow>> PairDecisions::Decide(int64_t iteration, int64_
 
 void PairDecisions::AddTo(PairRecord& record) const {
   for (const Decided& decided : decided_) {
-    DecisionRecord& decision = record.decisions.emplace_back(decided.fold.Record());
+    DecisionRecord& decision = record.decisions.emplace_back(decided.fold.FinalRecord(seed_));
     decision.near_tie_from_bound = decided.all_bounded && !options_->near_tie;
     std::vector<DecisionGateRecord> gates = JudgeDecision(decision, *options_);
     std::ranges::move(gates, std::back_inserter(record.decision_gates));
@@ -191,7 +212,34 @@ std::vector<std::string> PairDecisions::Missing() const {
     if (used) continue;
     sentences.push_back("--max-flip-rate " + output + ": no decision was made about that output");
   }
+  AddUnlabelled(sentences);
   return sentences;
+}
+
+void PairDecisions::AddUnlabelled(std::vector<std::string>& sentences) const {
+  for (const Decided& decided : decided_) {
+    const DecisionPlan& decision = options_->decisions[decided.plan];
+    const std::string fault = decided.labels.Fault(decision);
+    if (fault.empty()) continue;
+    sentences.push_back(DecisionName(decision.text, decided.output) + ": " + fault);
+  }
+  for (const LabelsPlan& labels : options_->labels) {
+    const bool used = std::ranges::any_of(decided_, [&](const Decided& decided) {
+      const DecisionPlan& decision = options_->decisions[decided.plan];
+      return LabelsFor(*options_, decision.kind, decided.output) == &labels;
+    });
+    if (used) continue;
+    sentences.push_back("--labels '" + labels.path + "': no decision was made that they are for");
+  }
+  for (const auto& [name, limit] : options_->max_drop.entries) {
+    const bool used = std::ranges::any_of(decided_, [&](const Decided& decided) {
+      const DecisionPlan& decision = options_->decisions[decided.plan];
+      return NamesMetric(name, decided.output, decision.text) &&
+             LabelsFor(*options_, decision.kind, decided.output) != nullptr;
+    });
+    if (used) continue;
+    sentences.push_back("--max-drop " + name + ": no decision with labels has that name");
+  }
 }
 
 std::vector<int64_t> PairDecisions::WorstIterations() const {

@@ -10,6 +10,7 @@
 #include "compare/comparison.h"
 #include "decide/decision_fold.h"
 #include "run/comparison/pair_matching.h"
+#include "run/comparison/sample_labels.h"
 #include "vernier/row_record.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
@@ -25,8 +26,9 @@ std::string_view JudgeName(JudgeRule rule);
 class PairDecisions {
  public:
   PairDecisions() = default;
-  /// `options` must outlive it.
-  explicit PairDecisions(const DecisionOptions& options);
+  /// `options` and `labels` (may be null) must outlive it; `seed` is of what is drawn.
+  explicit PairDecisions(const DecisionOptions& options, const RunLabels* labels = nullptr,
+                         int64_t seed = 1);
 
   /// Decides about one iteration, whose outputs `sides` are as the runners gave them, and adds it
   /// to the figures. `comparison` has their error bounds; null: it is not of these outputs. What
@@ -40,7 +42,8 @@ class PairDecisions {
   /// The decisions and their gates.
   void AddTo(PairRecord& record) const;
 
-  /// What was to be decided and was not, a sentence each; and gates that no decision is about.
+  /// What was to be decided and was not, a sentence each; samples without a label, and labels
+  /// without a sample; and gates that no decision is about.
   std::vector<std::string> Missing() const;
 
   /// The iterations of the worst flips of all decisions, in order, each once.
@@ -58,6 +61,7 @@ class PairDecisions {
     size_t plan;
     std::string output;
     DecisionFold fold;
+    LabelTrack labels;
     bool all_bounded = true;
     int64_t last_iteration = -1;
   };
@@ -71,10 +75,14 @@ class PairDecisions {
   std::string WhyNot(size_t plan, const Subject& subject) const;
   std::string WhyNone(size_t plan, const MatchedSides& sides) const;
   Decided& FoldOf(size_t plan, const std::string& output);
+  void LabelRow(Decided& decided, int64_t iteration, const MatchedSides& sides, DecisionRow& row);
+  void AddUnlabelled(std::vector<std::string>& sentences) const;
   Status DecideOne(size_t plan, const MatchedSides& sides, const IterationComparison* comparison,
                    DeviceMeasure* device, std::vector<DecisionRow>& rows, std::string& why);
 
   const DecisionOptions* options_ = nullptr;
+  const RunLabels* labels_ = nullptr;
+  uint64_t seed_ = 1;
   std::vector<Asked> asked_;      // as in the options
   std::vector<Decided> decided_;  // in the order of `asked_`, then of the outputs
 };

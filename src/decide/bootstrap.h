@@ -1,0 +1,42 @@
+// The paired bootstrap of means.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace vernier {
+
+/// The numbers of NumPy's default_rng(seed) (PCG64), for `seed` >= 0.
+class Pcg64 {
+ public:
+  explicit Pcg64(uint64_t seed);
+
+  /// As Generator.integers(0, bound), for 2 <= bound < 2^32.
+  uint32_t Below(uint32_t bound);
+
+ private:
+  uint64_t Next64();
+  uint32_t Next32();
+  void Step();
+
+  __extension__ using State = unsigned __int128;
+  State state_ = 0;
+  State increment_ = 0;
+  uint32_t kept_ = 0;  // the upper half of the last 64 bits
+  bool has_kept_ = false;
+};
+
+/// 95 % intervals of the means of two scores of the same samples, and of their difference.
+struct PairedMeans {
+  std::pair<double, double> first, second, difference;
+};
+
+/// The 2.5 and 97.5 % quantiles (NumPy's, linear) of the means over `draws` resamples: draw d takes
+/// the samples that default_rng(seed).integers(0, n) gives for [d * n, (d + 1) * n). Both spans
+/// have one length, below 2^32; NaN without samples.
+PairedMeans BootstrapMeans(std::span<const double> first, std::span<const double> second,
+                           uint64_t seed, size_t draws = 10'000);
+
+}  // namespace vernier

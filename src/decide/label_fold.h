@@ -1,0 +1,49 @@
+// How right the decisions of both sides are, over all samples.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "decide/statistics.h"
+#include "vernier/decision_record.h"
+
+namespace vernier {
+
+/// A change of a metric that is worth seeing: in its units, or as a share of the first side's
+/// value.
+struct LabelChange {
+  double size = 0.01;
+  bool relative = false;
+};
+
+/// Counts samples that are right or wrong; of maps, whose scores lie between, it keeps two numbers
+/// a sample for the bootstrap.
+class LabelFold {
+ public:
+  /// A sample without scores is left out.
+  void Add(const DecisionSample& sample);
+  bool empty() const { return samples_ == 0; }
+
+  /// `kind` is that of the decision, as typed. Of maps the intervals are NaN.
+  LabelRecord Record(std::string_view kind, LabelChange change) const;
+
+  /// Of maps, 95 % intervals of the means by the bootstrap.
+  void AddIntervals(uint64_t seed, LabelRecord& record) const;
+
+ private:
+  PairedCounts counts_;
+  int64_t wrong_to_wrong_ = 0;
+  int64_t samples_ = 0;
+  double first_sum_ = 0, second_sum_ = 0;
+  std::vector<double> first_, second_;  // of maps
+};
+
+/// Samples by which side is right; of maps all are neither's.
+PairedCounts CountsOf(const LabelRecord& labels);
+
+/// Whether the metric is a mean of scores, not a share of right samples.
+bool IsMeanScore(const LabelRecord& labels);
+
+}  // namespace vernier

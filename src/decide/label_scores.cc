@@ -1,0 +1,200 @@
+#include "decide/label_scores.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include "decide/class_rows.h"
+#include "decide/kinds.h"
+#include "decide/label_maps.h"
+#include "util/counted.h"
+
+namespace vernier {
+namespace {
+
+constexpr double kNoScore = std::numeric_limits<double>::quiet_NaN();
+
+// The classes that a decision's text lists.
+struct ListedClasses {
+  std::vector<int64_t> classes;
+  int64_t total = 0;
+  bool is_list = true;     // false: "invalid", which nothing is
+  bool is_answer = false;  // "yes" or "no", of a single value
+
+  bool complete() const { return static_cast<size_t>(total) == classes.size(); }
+};
+
+ListedClasses ReadListed(std::string_view text) {
+  ListedClasses listed;
+  if (text == "yes" || text == "no") {
+    return {{text == "yes" ? 1 : 0}, 1, true, true};
+  }
+  if (text == "none") return listed;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    const bool more = *at == '+';
+    int64_t number = 0;
+    const auto [stop, error] = std::from_chars(more ? at + 1 : at, end, number);
+    if (error != std::errc()) {
+      listed.is_list = false;
+      return listed;
+    }
+    listed.total += more ? number : 1;
+    if (more) return listed;
+    listed.classes.push_back(number);
+    at = stop == end ? end : stop + 1;
+  }
+  return listed;
+}
+
+double HasClass(std::string_view text, int64_t label) {
+  const ListedClasses listed = ReadListed(text);
+  if (!listed.is_list) return 0;
+  if (std::ranges::find(listed.classes, label) != listed.classes.end()) return 1;
+  return listed.complete() ? 0 : kNoScore;
+}
+
+// Whether the text lists these classes, which are sorted. Long lists are cut off in texts.
+double IsSet(std::string_view text, const std::vector<int64_t>& labels) {
+  const ListedClasses listed = ReadListed(text);
+  if (!listed.is_list || static_cast<size_t>(listed.total) != labels.size()) return 0;
+  const bool same = std::equal(listed.classes.begin(), listed.classes.end(), labels.begin());
+  if (!same) return 0;
+  return listed.complete() ? 1 : kNoScore;
+}
+
+std::vector<int64_t> ClassesOf(const Label& label) {
+  std::vector<int64_t> classes;
+  if (label.is_row) {
+    for (size_t i = 0; i < label.values.size(); ++i) {
+      if (label.values[i] != 0) classes.push_back(static_cast<int64_t>(i));
+    }
+    return classes;
+  }
+  classes = label.values;
+  std::ranges::sort(classes);
+  const auto repeated = std::ranges::unique(classes);
+  classes.erase(repeated.begin(), repeated.end());
+  return classes;
+}
+
+// How many classes an output has; nullopt: not known.
+std::optional<int64_t> ClassCount(const DecisionPlan& decision, const ScoredOutputs& outputs) {
+  if (outputs.first == nullptr) return std::nullopt;
+  const Dims& dims = outputs.first->dims();
+  if (decision.kind == DecisionKind::kThreshold) {
+    // Of a single value the label is 0 or 1.
+    return std::max<int64_t>(SamplesOf(dims).size, 2);
+  }
+  const std::optional<size_t> axis = ClassAxis(decision, dims);
+  return axis ? std::optional(dims[*axis]) : std::nullopt;
+}
+
+Status CheckClasses(const std::vector<int64_t>& classes, std::optional<int64_t> count) {
+  for (const int64_t label : classes) {
+    if (label < 0) return InvalidArgument("is " + std::to_string(label) + ", and no class");
+    if (!count || label < *count) continue;
+    return InvalidArgument(
+        "is " + std::to_string(label) + ", beyond the " +
+        (*count == 1 ? std::string("one class") : std::to_string(*count) + " classes") +
+        " of the output");
+  }
+  return {};
+}
+
+Status ScoreSet(const DecisionPlan& decision, const Label& label, std::optional<int64_t> count,
+                DecisionSample& sample) {
+  const ListedClasses first = ReadListed(sample.first), second = ReadListed(sample.second);
+  if (label.is_row && count && label.values.size() != static_cast<size_t>(*count)) {
+    return InvalidArgument("has " + Counted(label.values.size(), "value") + ", and '" +
+                           decision.text + "' decides about " + std::to_string(*count));
+  }
+  const std::vector<int64_t> classes = ClassesOf(label);
+  VERNIER_TRY(CheckClasses(classes, count));
+  const bool single = first.is_answer || second.is_answer;
+  if (single && (classes.size() != 1 || classes[0] > 1)) {
+    return InvalidArgument("of an output with a single value has to be 0 or 1");
+  }
+  sample.label = single ? (classes[0] == 1 ? "yes" : "no") : NumbersText(classes);
+  sample.first_score = IsSet(sample.first, classes);
+  sample.second_score = IsSet(sample.second, classes);
+  return {};
+}
+
+Status ScoreClass(const DecisionPlan& decision, const Label& label, std::optional<int64_t> count,
+                  DecisionSample& sample) {
+  if (label.is_row || label.values.size() != 1) {
+    return InvalidArgument("has " + Counted(label.values.size(), "value") + ", and '" +
+                           decision.text + "' needs one class");
+  }
+  VERNIER_TRY(CheckClasses(label.values, count));
+  sample.label = std::to_string(label.values[0]);
+  sample.first_score = HasClass(sample.first, label.values[0]);
+  sample.second_score = HasClass(sample.second, label.values[0]);
+  return {};
+}
+
+}  // namespace
+
+bool TakesLabels(DecisionKind kind) {
+  return kind == DecisionKind::kTop || kind == DecisionKind::kThreshold ||
+         kind == DecisionKind::kArgmax;
+}
+
+const LabelsPlan* LabelsFor(const DecisionOptions& options, DecisionKind kind,
+                            std::string_view output) {
+  const LabelsPlan* found = nullptr;
+  if (!TakesLabels(kind)) return found;
+  for (const LabelsPlan& labels : options.labels) {
+    const bool named = labels.output == output;
+    const bool better = named || found == nullptr || found->output.empty();
+    if ((named || labels.output.empty()) && better) found = &labels;
+  }
+  return found;
+}
+
+bool NamesMetric(std::string_view name, std::string_view output, std::string_view kind) {
+  if (name == kind || name == output) return true;
+  return name.size() == output.size() + 1 + kind.size() && name.starts_with(output) &&
+         name.ends_with(kind) && name[output.size()] == ':';
+}
+
+std::optional<double> DropLimitFor(const DecisionOptions& options, std::string_view output,
+                                   std::string_view kind) {
+  const auto& entries = options.max_drop.entries;
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    if (NamesMetric(entry->first, output, kind)) return entry->second;
+  }
+  return options.max_drop.fallback;
+}
+
+bool IsMapOf(const DecisionPlan& decision, const Dims& dims) {
+  if (decision.kind != DecisionKind::kArgmax || dims.empty()) return false;
+  const std::optional<size_t> axis = ClassAxis(decision, dims);
+  if (!axis) return false;
+  const ClassRows rows = RowsAlongAxis(dims, *axis);
+  return rows.count() > (*axis == 0 ? 1 : dims[0]);
+}
+
+Status ScoreSample(const DecisionPlan& decision, const Label& label, const ScoredOutputs& outputs,
+                   int64_t row, DecisionSample& sample) {
+  if (outputs.first != nullptr && IsMapOf(decision, outputs.first->dims())) {
+    return ScoreMap(decision, label, outputs, row, sample);
+  }
+  if (outputs.first == nullptr && decision.kind == DecisionKind::kArgmax &&
+      (sample.first.find(':') != std::string::npos ||
+       sample.second.find(':') != std::string::npos)) {
+    return InvalidArgument("of a map cannot be judged without the outputs, which rows do not have");
+  }
+  const std::optional<int64_t> count = ClassCount(decision, outputs);
+  VERNIER_TRY(decision.kind == DecisionKind::kThreshold
+                  ? ScoreSet(decision, label, count, sample)
+                  : ScoreClass(decision, label, count, sample));
+  if (sample.labelled()) return {};
+  sample.first_score = sample.second_score = kNoScore;
+  return InvalidArgument("names more classes than a decision lists, and cannot be judged");
+}
+
+}  // namespace vernier

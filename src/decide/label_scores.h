@@ -1,0 +1,58 @@
+// How right a decision is, by what is known to be right about its sample.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vernier/decision_plan.h"
+#include "vernier/decision_record.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// What is right about one sample.
+struct Label {
+  /// A class; or the classes of a set, in any order; or, where `is_row`, a value for each class
+  /// (0: not in the set) or for each position of a map.
+  std::vector<int64_t> values;
+  bool is_row = false;
+};
+
+/// Whether labels say what such a decision should be: topK, threshold and argmax.
+bool TakesLabels(DecisionKind kind);
+
+/// The labels of a decision: the last that name its output, else the last without an output. Null:
+/// there are none.
+const LabelsPlan* LabelsFor(const DecisionOptions& options, DecisionKind kind,
+                            std::string_view output);
+
+/// Whether a name of --max-drop means this decision: "top1", "logits" or "logits:top1".
+bool NamesMetric(std::string_view name, std::string_view output, std::string_view kind);
+
+/// The limit of --max-drop for a decision; nullopt: it has none.
+std::optional<double> DropLimitFor(const DecisionOptions& options, std::string_view output,
+                                   std::string_view kind);
+
+/// The outputs of both sides that samples were decided from; a saved sample has none.
+struct ScoredOutputs {
+  const Tensor* first = nullptr;
+  const Tensor* second = nullptr;
+};
+
+/// Whether samples of such an output are maps: decisions about many positions each.
+bool IsMapOf(const DecisionPlan& decision, const Dims& dims);
+
+/// Sets the label and the scores of the sample number `row` of its iteration, of a right or wrong
+/// decision by the texts of both sides: NaN is wrong. Of a map the score is the mean IoU over the
+/// classes that the label or the side has, positions labelled 255 left out unless there is such a
+/// class. kInvalidArgument, as what is wrong with "the label": a class beyond the output, no class
+/// where one is needed, another number of positions; and where the texts list too few classes to
+/// tell.
+Status ScoreSample(const DecisionPlan& decision, const Label& label, const ScoredOutputs& outputs,
+                   int64_t row, DecisionSample& sample);
+
+}  // namespace vernier

@@ -1,0 +1,246 @@
+#include "run/comparison/sample_labels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "io/bytes/directory_listing.h"
+#include "kernels/element_blocks.h"
+#include "run/comparison/label_files.h"
+#include "run/feeds/image_feeds.h"
+#include "util/counted.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string ParentOf(const std::string& path) {
+  return fs::absolute(path).lexically_normal().parent_path().string();
+}
+
+std::string NameOfFolder(const std::string& image) {
+  return fs::path(ParentOf(image)).filename().string();
+}
+
+// How an array's elements are labels: `count` labels of `size` values each.
+struct ArrayOfLabels {
+  int64_t count = 0;
+  int64_t size = 1;
+};
+
+// A class of top-K is one number. Of other kinds what lies behind the first axis belongs to one
+// sample; `samples`: those of the iteration whose array it is, else 0.
+ArrayOfLabels SplitLabels(DecisionKind kind, const Tensor& array, int64_t samples) {
+  const Dims& dims = array.dims();
+  if (kind == DecisionKind::kTop || dims.size() < 2) return {array.element_count(), 1};
+  if (samples == 1 && dims[0] != 1) return {1, array.element_count()};
+  return {dims[0], dims[0] == 0 ? 1 : array.element_count() / dims[0]};
+}
+
+Result<std::vector<int64_t>> WholeNumbers(const Tensor& array, int64_t first, int64_t count) {
+  std::vector<double> numbers(static_cast<size_t>(count));
+  const ElementSpan elements{array.dtype(), array.bytes(), array.element_count()};
+  std::vector<int64_t> whole;
+  whole.reserve(numbers.size());
+  for (size_t done = 0; done < numbers.size(); done += kBlockSize) {
+    const size_t n = std::min(kBlockSize, numbers.size() - done);
+    const double* const block =
+        LoadBlock(elements, first + static_cast<int64_t>(done), n, numbers.data() + done);
+    for (size_t i = 0; i < n; ++i) {
+      constexpr double kMost = 9007199254740992;
+      if (std::trunc(block[i]) != block[i] || std::fabs(block[i]) > kMost) {
+        return InvalidArgument("holds " + FormatG(block[i], 6) + ", and no class");
+      }
+      whole.push_back(static_cast<int64_t>(block[i]));
+    }
+  }
+  return whole;
+}
+
+}  // namespace
+
+Result<SampleLabels> SampleLabels::Load(const std::string& path) {
+  SampleLabels labels;
+  labels.name_ = "--labels '" + path + "'";
+  const std::string extension = fs::path(path).extension().string();
+  LabelLines lines;
+  if (extension == ".npy") {
+    VERNIER_ASSIGN_OR_RETURN(Tensor array, ReadLabelArray(path));
+    labels.arrays_.push_back(std::move(array));
+  } else if (extension == ".npz") {
+    VERNIER_ASSIGN_OR_RETURN(labels.arrays_, ReadLabelArrays(path));
+    labels.by_iteration_ = true;
+  } else if (extension == ".jsonl" || extension == ".txt") {
+    VERNIER_ASSIGN_OR_RETURN(lines, ReadLabelLines(path, extension == ".jsonl"));
+  } else {
+    return InvalidArgument("--labels: expected FILE.npy, .npz, .jsonl or .txt, or 'folder', got '" +
+                           path + "'");
+  }
+  labels.values_ = std::move(lines.values);
+  labels.ends_ = std::move(lines.ends);
+  return labels;
+}
+
+Result<SampleLabels> SampleLabels::OfFolders(const std::vector<std::string>& images) {
+  SampleLabels labels;
+  labels.name_ = "--labels folder";
+  labels.by_iteration_ = labels.of_images_ = true;
+  const std::string root = ParentOf(ParentOf(images.front()));
+  for (const std::string& image : images) {
+    if (ParentOf(ParentOf(image)) == root) continue;
+    return Malformed("--labels folder: '" + images.front() + "' and '" + image +
+                     "' are not in folders of one folder, so that their classes have no order");
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> entries,
+                           ListDirectory(root, [](std::string_view) { return true; }));
+  for (const std::string& entry : entries) {
+    if (IsDirectory(entry)) labels.class_of_folder_[fs::path(entry).filename().string()] = 0;
+  }
+  int64_t next = 0;
+  for (auto& [folder, number] : labels.class_of_folder_) number = next++;
+  return labels;
+}
+
+void SampleLabels::NoteImage(int64_t iteration, const std::string& path) {
+  if (!of_images_) return;
+  const auto place = static_cast<size_t>(iteration);
+  if (class_of_iteration_.size() <= place) class_of_iteration_.resize(place + 1);
+  const auto found = class_of_folder_.find(NameOfFolder(path));
+  if (found != class_of_folder_.end()) class_of_iteration_[place] = found->second;
+}
+
+Result<std::vector<Label>> SampleLabels::OfArray(DecisionKind kind, const Tensor& array,
+                                                 int64_t first, int64_t samples) const {
+  const ArrayOfLabels split = SplitLabels(kind, array, by_iteration_ ? samples : 0);
+  std::vector<Label> labels;
+  for (int64_t i = first; i < std::min(split.count, first + samples); ++i) {
+    Label& label = labels.emplace_back();
+    Result<std::vector<int64_t>> values = WholeNumbers(array, i * split.size, split.size);
+    if (!values.ok()) {
+      return InvalidArgument("label " + std::to_string(i) + " " + values.status().message());
+    }
+    label.values = *std::move(values);
+    label.is_row = split.size > 1;
+  }
+  return labels;
+}
+
+Result<std::vector<Label>> SampleLabels::Of(DecisionKind kind, int64_t iteration, int64_t before,
+                                            int64_t samples) const {
+  if (!by_iteration_ && !arrays_.empty()) {
+    return OfArray(kind, arrays_.front(), before, samples);
+  }
+  std::vector<Label> labels;
+  const auto place = static_cast<size_t>(iteration);
+  if (!by_iteration_) {
+    for (auto i = static_cast<size_t>(before);
+         i < std::min(ends_.size(), static_cast<size_t>(before + samples)); ++i) {
+      const auto begin = static_cast<std::ptrdiff_t>(i == 0 ? 0 : ends_[i - 1]);
+      const auto end = static_cast<std::ptrdiff_t>(ends_[i]);
+      labels.push_back({{values_.begin() + begin, values_.begin() + end}, false});
+    }
+    return labels;
+  }
+  int64_t count = 0;
+  if (of_images_) {
+    const bool known = place < class_of_iteration_.size() && class_of_iteration_[place];
+    if (known) labels.push_back({{*class_of_iteration_[place]}, false});
+    count = known ? 1 : 0;
+  } else if (place < arrays_.size()) {
+    count = SplitLabels(kind, arrays_[place], samples).count;
+    if (count == samples) return OfArray(kind, arrays_[place], 0, samples);
+  }
+  if (count == samples) return labels;
+  return InvalidArgument("iteration " + std::to_string(iteration) + " has " +
+                         Counted(count, "label") + " for " + Counted(samples, "sample"));
+}
+
+std::string SampleLabels::WrongCount(DecisionKind kind, int64_t samples, int64_t iterations) const {
+  if (of_images_) return "";
+  if (by_iteration_) {
+    if (static_cast<size_t>(iterations) == arrays_.size()) return "";
+    return "labels of " + Counted(arrays_.size(), "iteration") + " for " +
+           std::to_string(iterations);
+  }
+  const int64_t count = arrays_.empty() ? static_cast<int64_t>(ends_.size())
+                                        : SplitLabels(kind, arrays_.front(), 0).count;
+  if (count == samples) return "";
+  return Counted(count, "label") + " for " + Counted(samples, "sample");
+}
+
+Result<RunLabels> RunLabels::Open(const DecisionOptions& options, const InputPlan& inputs) {
+  RunLabels run;
+  run.options_ = &options;
+  for (const LabelsPlan& plan : options.labels) {
+    if (plan.path != kLabelsOfFolders) {
+      VERNIER_ASSIGN_OR_RETURN(SampleLabels labels, SampleLabels::Load(plan.path));
+      run.labels_.push_back(std::move(labels));
+      continue;
+    }
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> images, FindImages(inputs));
+    if (images.empty()) {
+      return InvalidArgument(
+          "--labels folder: --load-inputs names no images, whose folders would be their classes");
+    }
+    VERNIER_ASSIGN_OR_RETURN(SampleLabels labels, SampleLabels::OfFolders(images));
+    run.labels_.push_back(std::move(labels));
+  }
+  return run;
+}
+
+void RunLabels::NoteImage(int64_t iteration, const std::string& path) {
+  for (SampleLabels& labels : labels_) labels.NoteImage(iteration, path);
+}
+
+const SampleLabels* RunLabels::For(const DecisionPlan& decision, const std::string& output) const {
+  if (options_ == nullptr) return nullptr;
+  const LabelsPlan* const found = LabelsFor(*options_, decision.kind, output);
+  if (found == nullptr) return nullptr;
+  return &labels_[static_cast<size_t>(found - options_->labels.data())];
+}
+
+void LabelTrack::Score(const DecisionPlan& decision, int64_t iteration,
+                       const ScoredOutputs& outputs, std::vector<DecisionSample>& samples) {
+  if (labels_ == nullptr) return;
+  const bool in_order = labels_->by_iteration() || iteration == next_iteration_;
+  if (!in_order) {
+    Note("iteration " + std::to_string(next_iteration_) +
+         " was not decided, so that nobody knows which samples the labels behind it are of");
+    return;
+  }
+  next_iteration_ = iteration + 1;
+  const int64_t before = std::exchange(samples_, samples_ + static_cast<int64_t>(samples.size()));
+  ++iterations_;
+  const Result<std::vector<Label>> labels =
+      labels_->Of(decision.kind, iteration, before, static_cast<int64_t>(samples.size()));
+  if (!labels.ok()) return Note(labels.status().message());
+  for (size_t i = 0; i < labels->size(); ++i) {
+    const Status scored =
+        ScoreSample(decision, (*labels)[i], outputs, static_cast<int64_t>(i), samples[i]);
+    if (scored.ok()) continue;
+    ++unfit_;
+    Note("the label of sample " + std::to_string(i) + " of iteration " + std::to_string(iteration) +
+         " " + scored.message());
+  }
+}
+
+void LabelTrack::Note(const std::string& fault) {
+  if (fault_.empty()) fault_ = fault;
+}
+
+std::string LabelTrack::Fault(const DecisionPlan& decision) const {
+  if (labels_ == nullptr) return "";
+  const std::string wrong = labels_->WrongCount(decision.kind, samples_, iterations_);
+  if (!wrong.empty()) {
+    return labels_->name() + ": " + wrong + (fault_.empty() ? "" : "; " + fault_);
+  }
+  if (fault_.empty()) return "";
+  const std::string more = unfit_ > 1 ? ", and " + std::to_string(unfit_ - 1) + " more" : "";
+  return labels_->name() + ": " + fault_ + more;
+}
+
+}  // namespace vernier

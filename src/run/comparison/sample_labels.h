@@ -1,0 +1,110 @@
+// What is right about the samples of a run (`--labels`), read from files or from the folders of
+// images.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "decide/label_scores.h"
+#include "vernier/decision_plan.h"
+#include "vernier/decision_record.h"
+#include "vernier/input_plan.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// The labels of one --labels.
+class SampleLabels {
+ public:
+  /// By the extension: .npy (a label a sample, in the order of iterations and then rows), .npz (an
+  /// array an iteration, named as saved feeds are, or in the file's order), .jsonl and .txt (a
+  /// label a line). kInvalidArgument for another extension; kMalformed, naming the file and the
+  /// line or array, for what holds no labels.
+  static Result<SampleLabels> Load(const std::string& path);
+
+  /// The class of an image is the place of its folder's name among the names of the folders beside
+  /// it, sorted, as in torchvision's ImageFolder. kMalformed where not all images are in folders of
+  /// one folder.
+  static Result<SampleLabels> OfFolders(const std::vector<std::string>& images);
+
+  /// What sentences call them: "--labels 'labels.npy'".
+  const std::string& name() const { return name_; }
+  /// Whether each iteration has labels of its own, so that it does not matter which came before.
+  bool by_iteration() const { return by_iteration_; }
+
+  /// The iteration was fed with that image.
+  void NoteImage(int64_t iteration, const std::string& path);
+
+  /// The labels of the `samples` samples of an iteration, `before` being those of earlier
+  /// iterations: fewer where there are no more. kInvalidArgument where an iteration has another
+  /// number of labels than samples, and for numbers that are not whole.
+  Result<std::vector<Label>> Of(DecisionKind kind, int64_t iteration, int64_t before,
+                                int64_t samples) const;
+
+  /// "90 labels" for `samples` samples in `iterations` iterations, where these are not as many;
+  /// else empty.
+  std::string WrongCount(DecisionKind kind, int64_t samples, int64_t iterations) const;
+
+ private:
+  Result<std::vector<Label>> OfArray(DecisionKind kind, const Tensor& array, int64_t first,
+                                     int64_t samples) const;
+
+  std::string name_;
+  bool by_iteration_ = false;
+  bool of_images_ = false;
+  std::vector<Tensor> arrays_;  // one; or one an iteration
+  // Of lines: the values of all, and where those of each end.
+  std::vector<int64_t> values_;
+  std::vector<size_t> ends_;
+  // Of images.
+  std::map<std::string, int64_t> class_of_folder_;
+  std::vector<std::optional<int64_t>> class_of_iteration_;
+};
+
+/// The labels of a run, those of each --labels.
+class RunLabels {
+ public:
+  /// Errors as SampleLabels has them; kInvalidArgument for folders of images where `inputs` names
+  /// no images.
+  static Result<RunLabels> Open(const DecisionOptions& options, const InputPlan& inputs);
+
+  void NoteImage(int64_t iteration, const std::string& path);
+
+  /// Those of a decision about `output`; null: it has none.
+  const SampleLabels* For(const DecisionPlan& decision, const std::string& output) const;
+
+ private:
+  const DecisionOptions* options_ = nullptr;
+  std::vector<SampleLabels> labels_;  // as in the options
+};
+
+/// Gives the samples of one decision their labels, iteration by iteration.
+class LabelTrack {
+ public:
+  /// `labels` may be null: there are none.
+  explicit LabelTrack(const SampleLabels* labels = nullptr) : labels_(labels) {}
+
+  /// Of all samples of an iteration, see ScoreSample(). What has no label, or one that does not
+  /// fit, stays without scores.
+  void Score(const DecisionPlan& decision, int64_t iteration, const ScoredOutputs& outputs,
+             std::vector<DecisionSample>& samples);
+
+  /// Why not every sample has its label, or not every label its sample, in a sentence; empty: they
+  /// have.
+  std::string Fault(const DecisionPlan& decision) const;
+
+ private:
+  void Note(const std::string& fault);
+
+  const SampleLabels* labels_;
+  int64_t samples_ = 0, iterations_ = 0;
+  int64_t next_iteration_ = 0;
+  int64_t unfit_ = 0;  // samples whose label does not fit
+  std::string fault_;  // the first
+};
+
+}  // namespace vernier
