@@ -150,7 +150,8 @@ std::string DecisionList(const PairRecord& pair) {
   for (const DecisionRecord& decision : pair.decisions) {
     text +=
         "- decision " + EscapeMarkdown(Short(FormatDecision(decision), 2 * kLongestText)) + "\n";
-    if (decision.labels) text += "  - labels: " + EscapeMarkdown(FormatLabels(decision)) + "\n";
+    if (decision.labels || decision.precision)
+      text += "  - labels: " + EscapeMarkdown(FormatLabels(decision)) + "\n";
     for (size_t i = 0; i < std::min(kShownFlips, decision.worst.size()); ++i) {
       text += "  - " + EscapeMarkdown(Short(FormatFlip(decision.worst[i]))) + "\n";
     }

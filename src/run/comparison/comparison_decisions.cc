@@ -54,7 +54,7 @@ void ComparisonRun::KeepFeed(const TensorMap& feed) {
 
 void ComparisonRun::NoteImage(int64_t iteration, const ImageFeeds* images) const {
   if (labels_ != nullptr && images != nullptr) {
-    labels_->NoteImage(iteration, images->names().back());
+    labels_->NoteImage(iteration, images->names().back(), images->recipe());
   }
 }
 
@@ -119,6 +119,10 @@ void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverag
     run.faults.push_back(pair.label() + ": " + sentence);
   };
   for (const std::string& sentence : pair.decisions.Missing()) not_done(sentence);
+  for (const std::string& note :
+       labels_ == nullptr ? std::vector<std::string>() : labels_->Notes()) {
+    if (std::ranges::find(run.notes, note) == run.notes.end()) run.notes.push_back(note);
+  }
   for (const DecisionRecord& decision : record.decisions) {
     if (decision.vacuous.empty()) continue;
     const std::string sentence =

@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compare/comparison.h"
 #include "decide/decision_fold.h"
+#include "run/comparison/labelled_boxes.h"
 #include "run/comparison/pair_matching.h"
 #include "run/comparison/sample_labels.h"
 #include "vernier/row_record.h"
@@ -62,6 +64,7 @@ class PairDecisions {
     std::string output;
     DecisionFold fold;
     LabelTrack labels;
+    std::optional<LabelledBoxes> boxes = {};  // where they are labelled
     bool all_bounded = true;
     int64_t last_iteration = -1;
   };
