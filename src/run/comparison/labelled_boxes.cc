@@ -182,11 +182,14 @@ Status LabelledBoxes::AddIteration(int64_t iteration, const Tensor& first, const
 void LabelledBoxes::Add(int64_t iteration, const Tensor& first, const Tensor& second) {
   const bool in_order = labels_->FedWith(iteration) == nullptr;
   by_order_ |= in_order;
+  lost_order_ |= iteration != next_iteration_;
+  next_iteration_ = iteration + 1;
   const int64_t before = samples_;
-  const Status added =
-      in_order && lost_order_
-          ? InvalidArgument("an earlier sample was not scored, and the order is lost")
-          : AddIteration(iteration, first, second);
+  const Status added = in_order && lost_order_
+                           ? InvalidArgument(
+                                 "an earlier iteration was not decided, and it is not known "
+                                 "which image comes next")
+                           : AddIteration(iteration, first, second);
   if (added.ok()) return;
   if (why_.empty()) why_ = added.message();
   if (samples_ != before) return;

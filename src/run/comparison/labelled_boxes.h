@@ -102,6 +102,7 @@ class LabelledBoxes {
   int64_t samples_ = 0;
   bool by_order_ = false;    // samples were taken as images in the order of their ids
   bool lost_order_ = false;  // it is not known any more which of them comes next
+  int64_t next_iteration_ = 0;
   int64_t unscored_ = 0;
   std::string why_;  // of the first that was not scored
 };

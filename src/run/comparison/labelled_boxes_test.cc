@@ -126,6 +126,17 @@ TEST(LabelledBoxes, FaultsNeverPassForScores) {
             std::string::npos);
 }
 
+TEST(LabelledBoxes, AnIterationThatIsMissingEndsTheOrder) {
+  const BoxLabels labels = TwoImages();
+  LabelledBoxes boxes(labels, CornersOfBoxes());
+  const Tensor one = RowsOfBoxes(1, {20, 10, 60, 50, 0.9F, 1});
+  boxes.Add(0, one, one);
+  boxes.Add(2, one, one);
+  EXPECT_EQ(boxes.Record()->images, 1);
+  EXPECT_TRUE(boxes.Fault().starts_with("1 of 2 samples could not be scored: an earlier iteration"))
+      << boxes.Fault();
+}
+
 TEST(LabelledBoxes, NanDetectsNothing) {
   const BoxLabels labels = TwoImages();
   LabelledBoxes boxes(labels, CornersOfBoxes());
