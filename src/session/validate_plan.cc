@@ -151,11 +151,6 @@ Status CheckDecisions(const RunPlan& plan) {
                            ": leave one of them out");
   }
   VERNIER_TRY(CheckLabels(options));
-  const auto boxes = std::ranges::find_if(options.labels, &LabelsPlan::of_boxes);
-  if (boxes != options.labels.end() && plan.shard.wanted()) {
-    return InvalidArgument("--labels " + boxes->path +
-                           ": average precision takes all images together: leave out --shard");
-  }
   const bool judged = options.judge == JudgeRule::kDecisions || options.judge == JudgeRule::kBoth;
   if (judged && !options.has_gates()) {
     return InvalidArgument(std::string("--judge ") +
