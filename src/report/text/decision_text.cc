@@ -159,8 +159,9 @@ std::string FormatDecisions(const PairRecord& pair) {
   std::string text;
   for (const DecisionRecord& decision : pair.decisions) {
     text += "  decision " + VisibleLine(FormatDecision(decision)) + "\n";
-    if (decision.labels || decision.precision)
-      text += "    labels: " + VisibleLine(FormatLabels(decision)) + "\n";
+    if (const std::string labels = FormatLabels(decision); !labels.empty()) {
+      text += "    labels: " + VisibleLine(labels) + "\n";
+    }
     for (size_t i = 0; i < std::min(kFlipsShown, decision.worst.size()); ++i) {
       text += "    " + FormatFlip(decision.worst[i]) + "\n";
     }
