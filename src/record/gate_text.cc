@@ -11,10 +11,11 @@ namespace {
 // Of shares, a difference is in points: hundredths.
 std::string DropInWords(const DecisionGateRecord& gate) {
   const bool relative = gate.drop_type == "relative";
-  const std::string unit = relative ? " %" : "";
-  return (gate.value < 0 ? "rises by " : "drops by ") + FormatG(100 * std::fabs(gate.value), 3) +
-         (relative ? " % of the reference's value (" : " points (") + FormatG(100 * gate.limit, 3) +
-         unit + " allowed)";
+  const std::string change = gate.value < 0 ? "rises by " : "drops by ";
+  const std::string limit = FormatG(100 * gate.limit, 3);
+  if (!relative) return change + PointsText(gate.value) + " (" + limit + " allowed)";
+  return change + FormatG(100 * std::fabs(gate.value), 3) + " % of the reference's value (" +
+         limit + " % allowed)";
 }
 
 std::string ValueInWords(const DecisionGateRecord& gate) {
@@ -38,6 +39,11 @@ bool GateIsMissed(const DecisionGateRecord& gate) { return gate.verdict == kGate
 
 std::string DecisionName(const std::string& kind, const std::string& output) {
   return kind + " of '" + output + "'";
+}
+
+std::string PointsText(double difference) {
+  const std::string text = FormatG(100 * std::fabs(difference), 3);
+  return text + (text == "1" ? " point" : " points");
 }
 
 std::string GateInWords(const DecisionGateRecord& gate) {

@@ -19,6 +19,9 @@ bool GateIsMissed(const DecisionGateRecord& gate);
 /// "top1 of 'logits'".
 std::string DecisionName(const std::string& kind, const std::string& output);
 
+/// A difference of shares in hundredths, without its sign: "1 point", "2.5 points".
+std::string PointsText(double difference);
+
 /// "--max-flip-rate 0.01: top1 of 'logits' differs in 3 % (1 % allowed), failed".
 std::string GateInWords(const DecisionGateRecord& gate);
 

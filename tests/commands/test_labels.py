@@ -51,7 +51,7 @@ class Accuracy(Labels):
         self.assertAlmostEqual(labels["p"], 0.453125, delta=1e-12)
         self.says("labels: top-1 accuracy 98 % (95 % interval ", " against 96.5 % (",
                   ", a drop of 1.5 points", "5 right to wrong, 2 wrong to right, 1 wrong to wrong",
-                  "McNemar's exact p 0.453", "to see a change of 1 points with 80 % power")
+                  "McNemar's exact p 0.453", "to see a change of 1 point with 80 % power")
 
     def test_no_change_is_no_proof(self):
         words = ["--decision", "top1", "--labels", self.labels(RIGHT[:100])]

@@ -126,9 +126,9 @@ std::string FormatLabels(const DecisionRecord& decision) {
   std::string text =
       labels.metric + " " + SideInWords(labels, labels.first, labels.first_low, labels.first_high) +
       " against " + SideInWords(labels, labels.second, labels.second_low, labels.second_high) +
-      (labels.drop < 0 ? ", a rise of " : ", a drop of ") +
-      FormatG(100 * std::fabs(labels.drop), 3) + " points (drop: 95 % interval " +
-      FormatG(100 * labels.drop_low, 3) + " to " + FormatG(100 * labels.drop_high, 3) + ")";
+      (labels.drop < 0 ? ", a rise of " : ", a drop of ") + PointsText(labels.drop) +
+      " (drop: 95 % interval " + FormatG(100 * labels.drop_low, 3) + " to " +
+      FormatG(100 * labels.drop_high, 3) + ")";
   if (labels.samples < decision.samples) {
     text += "; " + std::to_string(labels.samples) + " labels for " +
             Counted(decision.samples, "sample");
@@ -142,7 +142,7 @@ std::string FormatLabels(const DecisionRecord& decision) {
                      : "; no sample is right on one side alone, which proves nothing";
   if (labels.samples_to_see <= 0) return text;
   return text + "; it takes about " + Counted(labels.samples_to_see, "sample") +
-         " to see a change of " + FormatG(100 * labels.change, 3) + " points with 80 % power";
+         " to see a change of " + PointsText(labels.change) + " with 80 % power";
 }
 
 std::string FormatFlip(const WorstFlip& flip) {
