@@ -89,7 +89,10 @@ inline constexpr std::string_view kLabelsOfFolders = "folder";
 /// What is right about each sample.
 struct LabelsPlan {
   std::string output;  ///< of the first runner; empty: of every decision that labels fit
-  std::string path;    ///< .npy, .npz, .jsonl or .txt; or kLabelsOfFolders
+  std::string path;    ///< .npy, .npz, .jsonl, .txt or .json; or kLabelsOfFolders
+
+  /// Whether they are boxes (COCO's JSON), for DecisionKind::kBoxes; else for other kinds.
+  bool of_boxes() const { return path.ends_with(".json"); }
 
   bool operator==(const LabelsPlan&) const = default;
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "vernier/precision_record.h"
+
 namespace vernier {
 
 /// How the two sides' decisions about one sample stand to each other.
@@ -104,6 +106,7 @@ struct DecisionRecord {
   double margin_most = 0;
   std::vector<int64_t> margin_counts;
   std::vector<int64_t> margin_flips;
+  std::optional<PrecisionRecord> precision = {};  ///< of boxes with --labels
   std::vector<WorstFlip> worst;
   /// Why agreement shows nothing: "no sample of either side has a detection"; else empty.
   std::string vacuous = {};

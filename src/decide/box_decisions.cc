@@ -6,6 +6,8 @@
 
 #include "decide/box_layout.h"
 #include "decide/class_rows.h"
+#include "decide/decision.h"
+#include "decide/detect_boxes.h"
 #include "decide/kinds.h"
 #include "util/number_text.h"
 
@@ -310,17 +312,54 @@ void CompareDetections(const Detections& a, const Detections& b, const DecideInp
   input.near_tie.Judge(sample, 0, [&] { return match.scores.scale(); });
 }
 
+// Empty outputs may claim any number of samples.
+Status CheckSamples(const DecisionPlan& plan, int64_t samples, int64_t elements) {
+  constexpr int64_t kMostWithoutBoxes = int64_t{1} << 24;
+  if (elements > 0 || samples <= kMostWithoutBoxes) return {};
+  return InvalidArgument("'" + plan.text + "': " + std::to_string(samples) +
+                         " samples without a box are too many");
+}
+
+SampleDetections OfSample(const Detections& found) {
+  SampleDetections sample;
+  sample.has_nan = found.has_nan;
+  if (found.has_nan) return sample;
+  sample.boxes.reserve(found.boxes.size());
+  for (const Detection& box : found.boxes) {
+    sample.boxes.push_back(
+        {box.x1, box.y1, box.x2 - box.x1, box.y2 - box.y1, box.score, box.label});
+  }
+  return sample;
+}
+
 }  // namespace
+
+Result<std::vector<SampleDetections>> DetectBoxes(const DecisionPlan& decision,
+                                                  const Tensor& output) {
+  if (const std::string why = WhyNotDecision(decision, output); !why.empty()) {
+    return InvalidArgument("'" + decision.text + "' cannot be decided: the output is " + why);
+  }
+  const BoxLayout layout = LayoutOfBoxes(decision, output.dims());
+  VERNIER_TRY(CheckSamples(decision, layout.samples, output.element_count()));
+  std::vector<SampleDetections> samples(static_cast<size_t>(layout.samples));
+  const Status done = WithFloats(output, output, [&](auto zero) -> Status {
+    PartReader<decltype(zero)> parts(output, layout.boxes * layout.columns);
+    for (size_t i = 0; i < samples.size(); ++i) {
+      VERNIER_ASSIGN_OR_RETURN(const Detections found,
+                               Detect(parts.Part(static_cast<int64_t>(i)), layout, decision));
+      samples[i] = OfSample(found);
+    }
+    return {};
+  });
+  if (!done.ok()) return done;
+  return samples;
+}
 
 Result<std::vector<DecisionSample>> DecideBoxes(const DecideInput& input) {
   const BoxLayout first = LayoutOfBoxes(input.plan, input.reference.dims());
   const BoxLayout second = LayoutOfBoxes(input.plan, input.candidate.dims());
-  constexpr int64_t kMostWithoutBoxes = int64_t{1} << 24;
-  const bool empty = input.reference.element_count() + input.candidate.element_count() == 0;
-  if (empty && first.samples > kMostWithoutBoxes) {
-    return InvalidArgument("'" + input.plan.text + "': " + std::to_string(first.samples) +
-                           " samples without a box are too many");
-  }
+  const int64_t elements = input.reference.element_count() + input.candidate.element_count();
+  VERNIER_TRY(CheckSamples(input.plan, first.samples, elements));
   std::vector<DecisionSample> samples(static_cast<size_t>(first.samples));
   const Status done = WithFloats(input.reference, input.candidate, [&](auto zero) -> Status {
     using T = decltype(zero);

@@ -124,6 +124,14 @@ DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropT
   DecisionGateRecord gate{"--max-drop", decision.output, decision.kind, kNone, limit, "", false};
   gate.drop_type = relative ? "relative" : "absolute";
   gate.verdict = "no samples";
+  if (decision.precision) {
+    const double reference = decision.precision->first.ap;
+    const double drop = reference - decision.precision->second.ap;
+    if (std::isnan(drop) || (relative && reference == 0)) return gate;
+    gate.value = relative ? drop / reference : drop;
+    gate.verdict = gate.value <= limit ? "passed" : "failed";
+    return gate;
+  }
   if (!decision.labels || decision.labels->samples == 0) return gate;
   const LabelRecord& labels = *decision.labels;
   if (relative && labels.first == 0) return gate;

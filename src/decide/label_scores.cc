@@ -146,8 +146,10 @@ bool TakesLabels(DecisionKind kind) {
 const LabelsPlan* LabelsFor(const DecisionOptions& options, DecisionKind kind,
                             std::string_view output) {
   const LabelsPlan* found = nullptr;
-  if (!TakesLabels(kind)) return found;
+  const bool boxes = kind == DecisionKind::kBoxes;
+  if (!TakesLabels(kind) && !boxes) return found;
   for (const LabelsPlan& labels : options.labels) {
+    if (labels.of_boxes() != boxes) continue;
     const bool named = labels.output == output;
     const bool better = named || found == nullptr || found->output.empty();
     if ((named || labels.output.empty()) && better) found = &labels;

@@ -22,7 +22,7 @@ struct Label {
   bool is_row = false;
 };
 
-/// Whether labels say what such a decision should be: topK, threshold and argmax.
+/// Whether a Label says what such a decision should be: topK, threshold and argmax.
 bool TakesLabels(DecisionKind kind);
 
 /// The labels of a decision: the last that name its output, else the last without an output. Null:

@@ -182,11 +182,15 @@ ImageSize ByShorterSide(ImageSize size, int64_t shorter) {
   return {shorter, other(size.width, size.height)};
 }
 
+// Before it is cropped.
+ImageSize ResizedSize(const ImageRecipe& recipe, ImageSize image) {
+  if (recipe.resize.height > 0) return recipe.resize;
+  return recipe.shorter_side > 0 ? ByShorterSide(image, recipe.shorter_side) : image;
+}
+
 Result<RasterImage> ResizeAndCrop(RasterImage image, const ImageRecipe& recipe,
                                   int64_t most_pixels) {
-  ImageSize size = image.size;
-  if (recipe.shorter_side > 0) size = ByShorterSide(size, recipe.shorter_side);
-  if (recipe.resize.height > 0) size = recipe.resize;
+  const ImageSize size = ResizedSize(recipe, image.size);
   if (size.width > most_pixels / size.height) {
     return InvalidArgument("resized it would be " + SizeText(size) +
                            ", more pixels than --max-image-pixels " + std::to_string(most_pixels));
@@ -235,6 +239,20 @@ bool TakesImage(const TensorInfo& input) {
 
 Result<ImageRecipe> FitToInput(const PreprocessWords& words, const TensorInfo& input) {
   return InputFit(words, input).Fit();
+}
+
+ImagePlacement PlaceImage(const ImageRecipe& recipe, ImageSize image) {
+  const ImageSize resized = ResizedSize(recipe, image);
+  ImagePlacement placement;
+  placement.scale_x = static_cast<double>(resized.width) / static_cast<double>(image.width);
+  placement.scale_y = static_cast<double>(resized.height) / static_cast<double>(image.height);
+  placement.fed = resized;
+  if (recipe.crop.height == 0) return placement;
+  const auto [top, left] = CropOffset(resized, recipe.crop);
+  placement.left = static_cast<double>(left);
+  placement.top = static_cast<double>(top);
+  placement.fed = recipe.crop;
+  return placement;
 }
 
 std::string DescribeRecipe(const ImageRecipe& recipe) {

@@ -60,6 +60,19 @@ bool TakesImage(const TensorInfo& input);
 /// layout, the size to crop to), and where words contradict it or its type has no room for values.
 Result<ImageRecipe> FitToInput(const PreprocessWords& words, const TensorInfo& input);
 
+/// Where an image is in what is fed of it: its pixel (x, y) at x * scale_x - left and
+/// y * scale_y - top, the corners of pixels counted.
+struct ImagePlacement {
+  double scale_x = 1;
+  double scale_y = 1;
+  double left = 0;
+  double top = 0;
+  ImageSize fed;
+};
+
+/// Of an image of that size, both sides >= 1, that MakeImageTensor takes.
+ImagePlacement PlaceImage(const ImageRecipe& recipe, ImageSize image);
+
 /// "float32, NCHW, RGB": what is fed.
 std::string DescribeRecipe(const ImageRecipe& recipe);
 

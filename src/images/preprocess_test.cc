@@ -125,6 +125,22 @@ TEST(MakeImageTensor, KeepsTheProportionsOfTheShorterSide) {
               ElementsAre(1, 1, 18, 18));
 }
 
+TEST(PlaceImage, FollowsResizingAndCropping) {
+  const TensorInfo input = Input({1, 1, -1, -1});
+  const ImagePlacement whole = PlaceImage(Recipe("", input), {40, 30});
+  EXPECT_EQ(whole.scale_x, 1);
+  EXPECT_EQ(whole.left, 0);
+  EXPECT_EQ(whole.fed, (ImageSize{40, 30}));
+  const ImagePlacement stretched = PlaceImage(Recipe("resize=8x9", input), {40, 30});
+  EXPECT_EQ(stretched.scale_x, 0.3);
+  EXPECT_EQ(stretched.scale_y, 0.2);
+  const ImagePlacement cut = PlaceImage(Recipe("resize=20,crop=18", input), {40, 30});
+  EXPECT_EQ(cut.scale_y, 0.65);  // 26 of 40 rows
+  EXPECT_EQ(cut.top, 4);
+  EXPECT_EQ(cut.left, 1);
+  EXPECT_EQ(cut.fed, (ImageSize{18, 18}));
+}
+
 TEST(MakeImageTensor, SaysWhichSizesDoNotFit) {
   const auto refusal = [](std::string_view words, const TensorInfo& input) {
     const Result<Tensor> made = MakeImageTensor(kTwoPixels, Recipe(words, input), kSmallImage);

@@ -97,10 +97,13 @@ RasterImage ResizeBilinear(const RasterImage& image, ImageSize size) {
   return size.height == image.size.height ? made : ResizeRows(made, size.height);
 }
 
+ImageSize CropOffset(ImageSize image, ImageSize size) {
+  return {HalfToEven(image.height - size.height), HalfToEven(image.width - size.width)};
+}
+
 RasterImage CropCenter(const RasterImage& image, ImageSize size) {
   const auto channels = static_cast<size_t>(image.channels);
-  const int64_t top = HalfToEven(image.size.height - size.height);
-  const int64_t left = HalfToEven(image.size.width - size.width);
+  const auto [top, left] = CropOffset(image.size, size);
   RasterImage made = Blank(size, image.channels);
   const size_t row = static_cast<size_t>(size.width) * channels;
   for (int64_t y = 0; y < size.height; ++y) {

@@ -29,6 +29,8 @@ RasterImage ResizeBilinear(const RasterImage& image, ImageSize size);
 /// The part of that size in the middle; of an odd rest the larger half is where Python's round()
 /// puts it, as in torchvision's CenterCrop. Must not be larger than the image.
 RasterImage CropCenter(const RasterImage& image, ImageSize size);
+/// How many rows and columns lie before that part.
+ImageSize CropOffset(ImageSize image, ImageSize size);
 
 /// One channel, as Pillow's convert("L"): 0.299 red + 0.587 green + 0.114 blue.
 RasterImage ToGray(RasterImage image);

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "record/precision_schema.h"
 #include "record/record_schema.h"
 #include "vernier/decision_record.h"
 
@@ -79,6 +80,7 @@ void ListFields(Fields& field, Some<DecisionRecord> auto& decision) {
   field("margin_most", decision.margin_most);
   field("margin_counts", decision.margin_counts);
   field("margin_flips", decision.margin_flips);
+  field.Given("precision", decision.precision);
   field("worst", decision.worst);
   field.TextIfAny("vacuous", decision.vacuous);
   field.Given("labels", decision.labels);

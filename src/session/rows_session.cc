@@ -184,6 +184,14 @@ void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionO
 
 RunFaults JudgeRows(const std::string& path, const DecisionOptions& options, Logger& log) {
   RunFaults faults;
+  const auto boxes = std::ranges::find_if(options.labels, &LabelsPlan::of_boxes);
+  if (boxes != options.labels.end()) {
+    const Status refused = InvalidArgument("--labels " + boxes->path +
+                                           ": rows hold no boxes, which `run` and `compare` score");
+    log.Critical(refused.message());
+    faults.Add(refused);
+    return faults;
+  }
   const Result<RunLabels> labels = RunLabels::Open(options, {});
   if (!labels.ok()) {
     log.Critical(labels.status().message());

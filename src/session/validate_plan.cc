@@ -108,22 +108,24 @@ Status CheckRows(const RunPlan& plan) {
 bool IsLabelledBy(const LabelsPlan& labels, const DecisionPlan& decision) {
   const bool about =
       labels.output.empty() || decision.output.empty() || labels.output == decision.output;
-  return about && TakesLabels(decision.kind);
+  const bool boxes = decision.kind == DecisionKind::kBoxes;
+  return about && (labels.of_boxes() ? boxes : TakesLabels(decision.kind));
 }
 
 Status CheckLabels(const DecisionOptions& options) {
   if (options.gates_drop() && options.labels.empty()) {
     return InvalidArgument("--max-drop: without --labels nobody knows what is right: add them");
   }
-  std::set<std::string_view> taken;
+  std::set<std::pair<bool, std::string_view>> taken;
   for (const LabelsPlan& labels : options.labels) {
     const std::string flag =
         "--labels " + (labels.output.empty() ? "" : labels.output + ":") + labels.path;
     const auto fits = [&](const DecisionPlan& decision) { return IsLabelledBy(labels, decision); };
     if (std::ranges::none_of(options.decisions, fits)) {
-      return InvalidArgument(flag + ": no --decision" +
-                             (labels.output.empty() ? "" : " about that output") +
-                             " takes labels: add topK, threshold=X or argmax");
+      return InvalidArgument(
+          flag + ": no --decision" + (labels.output.empty() ? "" : " about that output") +
+          (labels.of_boxes() ? " has boxes: add boxes:FORMAT"
+                             : " takes labels: add topK, threshold=X or argmax"));
     }
     for (const DecisionPlan& decision : options.decisions) {
       constexpr int64_t kMostListedClasses = 64;
@@ -134,7 +136,7 @@ Status CheckLabels(const DecisionOptions& options) {
       return InvalidArgument(flag + ": top" + std::to_string(decision.k) +
                              " has more classes than labels are looked for in, which are 64");
     }
-    if (taken.insert(labels.output).second) continue;
+    if (taken.emplace(labels.of_boxes(), labels.output).second) continue;
     return InvalidArgument("--labels: '" + labels.path + "' is the second file" +
                            (labels.output.empty() ? std::string(" for every output")
                                                   : " for output '" + labels.output + "'") +

@@ -286,7 +286,7 @@ class BadLabels(Labels):
         self.refused("labels are numbers: indices of classes", code=3,
                      words=[*self.WORDS, "labels.npy"])
         self.refused("missing.npy", code=3, words=[*self.WORDS, "missing.npy"])
-        self.refused("--labels: expected FILE.npy, .npz, .jsonl or .txt, or 'folder', got "
+        self.refused("--labels: expected FILE.npy, .npz, .jsonl, .txt or .json, or 'folder', got "
                      "'labels.csv'", code=2, words=[*self.WORDS, "labels.csv"])
 
     def test_labels_need_a_decision_that_takes_them(self):

@@ -4,6 +4,7 @@
 //   {"decision": "top5", "bound": [ATOL, RTOL], "near_tie": 0.1, "sides": [[DTYPE, DIMS, FILE],
 //   ...]}
 //   {"wilson": [3, 10]}  {"mcnemar": [1, 7]}  {"power": [0.01, 0.05]}  {"decide": [0.1, 0.2]}
+//   {"average_precision": LABELS, "detections": FILE}: average_precision_request.h
 //   {"drop": [BOTH, ONLY_FIRST, ONLY_SECOND, NEITHER]}, of which "limit" asks for the samples that
 //   decide; {"bootstrap": [FIRST, SECOND], "seed": 1}
 //
@@ -15,6 +16,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "average_precision_request.h"
 #include "decide/bootstrap.h"
 #include "decide/decision.h"
 #include "decide/statistics.h"
@@ -107,6 +109,7 @@ Json Answer(const Json& request) {
   if (request.contains("decide")) {
     return SamplesToDecide(request["decide"][0], request["decide"][1]);
   }
+  if (request.contains("average_precision")) return AveragePrecisionAnswer(request);
   Result<Json> answer = DecideRequest(request);
   return answer.ok() ? *std::move(answer) : Json{{"error", answer.status().message()}};
 }

@@ -98,7 +98,8 @@ constexpr OptionRow kDecisionRows[] = {
      .help = "What is right about each sample, for topK, threshold and argmax: .npy (a label a"
              " sample), .npz (an array an iteration), .jsonl or .txt (a label a line); or 'folder':"
              " the class of an image is its folder's place among the sorted folders. The report"
-             " then has the accuracy of both sides, and whether it changed by more than chance.",
+             " then has the accuracy of both sides, and whether it changed by more than chance."
+             " For boxes: .json (COCO's), for their mean average precision as pycocotools has it.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--max-drop"},

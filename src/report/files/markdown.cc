@@ -151,7 +151,9 @@ std::string DecisionList(const PairRecord& pair) {
   for (const DecisionRecord& decision : pair.decisions) {
     text +=
         "- decision " + EscapeMarkdown(Short(FormatDecision(decision), 2 * kLongestText)) + "\n";
-    if (decision.labels) text += "  - labels: " + EscapeMarkdown(FormatLabels(decision)) + "\n";
+    if (const std::string labels = FormatLabels(decision); !labels.empty()) {
+      text += "  - labels: " + EscapeMarkdown(labels) + "\n";
+    }
     for (size_t i = 0; i < std::min(kShownFlips, decision.worst.size()); ++i) {
       text += "  - " + EscapeMarkdown(Short(FormatFlip(decision.worst[i]))) + "\n";
     }

@@ -29,6 +29,28 @@ std::string FlipsInWords(const DecisionRecord& decision, NearTies near_ties) {
                                               : " by --near-tie or the observed differences");
 }
 
+// "AP50 0.5204 against 0.5183, a drop of 0.21 points".
+std::string FigureInWords(const std::string& name, double first, double second) {
+  const double drop = first - second;
+  if (std::isnan(drop)) return name + ": no object counts";
+  return name + " " + FormatG(first, 4) + " against " + FormatG(second, 4) +
+         (drop < 0 ? ", a rise of " : ", a drop of ") + FormatG(100 * std::fabs(drop), 3) +
+         " points";
+}
+
+std::string PrecisionInWords(const PrecisionRecord& precision) {
+  const AveragePrecision& a = precision.first;
+  const AveragePrecision& b = precision.second;
+  std::string text = FigureInWords("mAP@[.5:.95]", a.ap, b.ap);
+  if (!std::isnan(a.ap)) {
+    text +=
+        "; " + FigureInWords("AP50", a.ap50, b.ap50) + "; " + FigureInWords("AP75", a.ap75, b.ap75);
+  }
+  text += "; " + CountedOf(precision.images, precision.listed, "labelled image");
+  return text + (precision.units.empty() ? ", and nothing was detected"
+                                         : ", boxes taken as " + precision.units);
+}
+
 // Of shares in per cent, of other means as they are.
 std::string SideInWords(const LabelRecord& labels, double value, double low, double high) {
   if (std::isnan(labels.p)) {
@@ -97,6 +119,7 @@ std::string FormatDecision(const DecisionRecord& decision, NearTies near_ties) {
 }
 
 std::string FormatLabels(const DecisionRecord& decision) {
+  if (decision.precision) return PrecisionInWords(*decision.precision);
   if (!decision.labels) return "";
   const LabelRecord& labels = *decision.labels;
   const bool is_mean = std::isnan(labels.p);
@@ -168,7 +191,9 @@ std::string FormatDecisions(const PairRecord& pair) {
   std::string text;
   for (const DecisionRecord& decision : pair.decisions) {
     text += "  decision " + VisibleLine(FormatDecision(decision)) + "\n";
-    if (decision.labels) text += "    labels: " + VisibleLine(FormatLabels(decision)) + "\n";
+    if (const std::string labels = FormatLabels(decision); !labels.empty()) {
+      text += "    labels: " + VisibleLine(labels) + "\n";
+    }
     for (size_t i = 0; i < std::min(kFlipsShown, decision.worst.size()); ++i) {
       text += "    " + FormatFlip(decision.worst[i]) + "\n";
     }

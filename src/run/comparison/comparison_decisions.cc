@@ -59,7 +59,8 @@ bool ComparisonRun::KeepsFlips() const {
 // Feeds may be read ahead: the image is the one of this iteration, not the last.
 void ComparisonRun::NoteImage(int64_t iteration, const ImageFeeds* images) const {
   if (labels_ == nullptr || images == nullptr) return;
-  labels_->NoteImage(iteration, images->names()[static_cast<size_t>(iteration)]);
+  const std::string& name = images->names()[static_cast<size_t>(iteration)];
+  labels_->NoteImage(iteration, name, images->recipe());
 }
 
 void ComparisonRun::KeepFeed(const TensorMap& feed) {
@@ -162,6 +163,10 @@ void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverag
     run.faults.push_back(pair.label() + ": " + sentence);
   };
   for (const std::string& sentence : pair.decisions.Missing()) not_done(sentence);
+  for (const std::string& note :
+       labels_ == nullptr ? std::vector<std::string>() : labels_->Notes()) {
+    if (std::ranges::find(run.notes, note) == run.notes.end()) run.notes.push_back(note);
+  }
   for (const DecisionRecord& decision : record.decisions) {
     if (decision.vacuous.empty()) continue;
     const std::string sentence =

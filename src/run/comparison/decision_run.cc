@@ -96,7 +96,10 @@ PairDecisions::Decided& PairDecisions::FoldOf(size_t plan, const std::string& ou
   DecisionFold fold(output, decision.text, options_->worst_flips,
                     ChangeWorthSeeing(*options_, output, decision.text));
   LabelTrack labels(labels_ == nullptr ? nullptr : labels_->For(decision, output));
-  return *decided_.insert(at, Decided{plan, output, std::move(fold), std::move(labels)});
+  Decided decided{plan, output, std::move(fold), std::move(labels)};
+  const BoxLabels* const boxes = labels_ == nullptr ? nullptr : labels_->BoxesFor(decision, output);
+  if (boxes != nullptr) decided.boxes.emplace(*boxes, decision);
+  return *decided_.insert(at, std::move(decided));
 }
 
 void PairDecisions::LabelRow(Decided& decided, int64_t iteration, const MatchedSides& sides,
@@ -105,6 +108,7 @@ void PairDecisions::LabelRow(Decided& decided, int64_t iteration, const MatchedS
     const NamedTensor& first = sides.a().outputs[outputs.a];
     if (first.name != row.output) continue;
     const NamedTensor& second = sides.b().outputs[outputs.b];
+    if (decided.boxes) decided.boxes->Add(iteration, first.tensor, second.tensor);
     decided.labels.Score(options_->decisions[decided.plan], iteration,
                          {&first.tensor, &second.tensor}, row.samples);
     return;
@@ -206,6 +210,7 @@ Result<std::vector<DecisionRow>> PairDecisions::Decide(int64_t iteration, int64_
 void PairDecisions::AddTo(PairRecord& record) const {
   for (const Decided& decided : decided_) {
     DecisionRecord& decision = record.decisions.emplace_back(decided.fold.FinalRecord(seed_));
+    if (decided.boxes) decision.precision = decided.boxes->Record();
     decision.near_tie_from_bound = decided.all_bounded && !options_->near_tie;
     std::vector<DecisionGateRecord> gates = JudgeDecision(decision, *options_);
     std::ranges::move(gates, std::back_inserter(record.decision_gates));
@@ -243,7 +248,8 @@ std::vector<std::string> PairDecisions::Missing() const {
 void PairDecisions::AddUnlabelled(std::vector<std::string>& sentences) const {
   for (const Decided& decided : decided_) {
     const DecisionPlan& decision = options_->decisions[decided.plan];
-    const std::string fault = decided.labels.Fault(decision);
+    const std::string fault =
+        decided.boxes ? decided.boxes->Fault() : decided.labels.Fault(decision);
     if (fault.empty()) continue;
     sentences.push_back(DecisionName(decision.text, decided.output) + ": " + fault);
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "backend/script_client.h"
 #include "compare/comparison.h"
 #include "decide/decision_fold.h"
+#include "run/comparison/labelled_boxes.h"
 #include "run/comparison/pair_matching.h"
 #include "run/comparison/sample_labels.h"
 #include "vernier/row_record.h"
@@ -70,6 +72,7 @@ class PairDecisions {
     std::string output;
     DecisionFold fold;
     LabelTrack labels;
+    std::optional<LabelledBoxes> boxes = {};  // where they are labelled
     bool all_bounded = true;
     int64_t last_iteration = -1;
   };

@@ -77,8 +77,9 @@ Result<SampleLabels> SampleLabels::Load(const std::string& path) {
   } else if (extension == ".jsonl" || extension == ".txt") {
     VERNIER_ASSIGN_OR_RETURN(lines, ReadLabelLines(path, extension == ".jsonl"));
   } else {
-    return InvalidArgument("--labels: expected FILE.npy, .npz, .jsonl or .txt, or 'folder', got '" +
-                           path + "'");
+    return InvalidArgument(
+        "--labels: expected FILE.npy, .npz, .jsonl, .txt or .json, or 'folder', got '" + path +
+        "'");
   }
   labels.values_ = std::move(lines.values);
   labels.ends_ = std::move(lines.ends);
@@ -188,6 +189,12 @@ Result<RunLabels> RunLabels::Open(const DecisionOptions& options, const InputPla
   RunLabels run;
   run.options_ = &options;
   for (const LabelsPlan& plan : options.labels) {
+    if (plan.of_boxes()) {
+      VERNIER_ASSIGN_OR_RETURN(BoxLabels boxes, BoxLabels::Load(plan.path));
+      run.boxes_.emplace(run.labels_.size(), std::move(boxes));
+      run.labels_.emplace_back();
+      continue;
+    }
     if (plan.path != kLabelsOfFolders) {
       VERNIER_ASSIGN_OR_RETURN(SampleLabels labels, SampleLabels::Load(plan.path));
       run.labels_.push_back(std::move(labels));
@@ -204,8 +211,9 @@ Result<RunLabels> RunLabels::Open(const DecisionOptions& options, const InputPla
   return run;
 }
 
-void RunLabels::NoteImage(int64_t iteration, const std::string& path) {
+void RunLabels::NoteImage(int64_t iteration, const std::string& path, const ImageRecipe& recipe) {
   for (SampleLabels& labels : labels_) labels.NoteImage(iteration, path);
+  for (auto& [place, boxes] : boxes_) boxes.NoteImage(iteration, path, recipe);
 }
 
 std::vector<std::string> RunLabels::Notes() const {
@@ -218,10 +226,26 @@ std::vector<std::string> RunLabels::Notes() const {
 }
 
 const SampleLabels* RunLabels::For(const DecisionPlan& decision, const std::string& output) const {
-  if (options_ == nullptr) return nullptr;
+  if (options_ == nullptr || !TakesLabels(decision.kind)) return nullptr;
   const LabelsPlan* const found = LabelsFor(*options_, decision.kind, output);
   if (found == nullptr) return nullptr;
   return &labels_[static_cast<size_t>(found - options_->labels.data())];
+}
+
+const BoxLabels* RunLabels::BoxesFor(const DecisionPlan& decision,
+                                     const std::string& output) const {
+  if (options_ == nullptr || decision.kind != DecisionKind::kBoxes) return nullptr;
+  const LabelsPlan* const labels = LabelsFor(*options_, decision.kind, output);
+  if (labels == nullptr) return nullptr;
+  return &boxes_.at(static_cast<size_t>(labels - options_->labels.data()));
+}
+
+std::vector<std::string> RunLabels::Notes() const {
+  std::vector<std::string> notes;
+  for (const auto& [place, boxes] : boxes_) {
+    for (std::string& note : boxes.Notes()) notes.push_back(std::move(note));
+  }
+  return notes;
 }
 
 void LabelTrack::Score(const DecisionPlan& decision, int64_t iteration,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "decide/label_scores.h"
+#include "run/comparison/labelled_boxes.h"
 #include "vernier/decision_plan.h"
 #include "vernier/decision_record.h"
 #include "vernier/input_plan.h"
@@ -75,17 +76,24 @@ class RunLabels {
   /// no images.
   static Result<RunLabels> Open(const DecisionOptions& options, const InputPlan& inputs);
 
-  void NoteImage(int64_t iteration, const std::string& path);
+  /// The iteration was fed with that image, as `recipe` has it.
+  void NoteImage(int64_t iteration, const std::string& path, const ImageRecipe& recipe);
 
   /// What people should know of them: a sentence each.
   std::vector<std::string> Notes() const;
 
   /// Those of a decision about `output`; null: it has none.
   const SampleLabels* For(const DecisionPlan& decision, const std::string& output) const;
+  /// The same for a decision of DecisionKind::kBoxes.
+  const BoxLabels* BoxesFor(const DecisionPlan& decision, const std::string& output) const;
+
+  /// What should be known of the files, in sentences.
+  std::vector<std::string> Notes() const;
 
  private:
   const DecisionOptions* options_ = nullptr;
-  std::vector<SampleLabels> labels_;  // as in the options
+  std::vector<SampleLabels> labels_;   // as in the options; empty where they are boxes
+  std::map<size_t, BoxLabels> boxes_;  // by their place in the options
 };
 
 /// Gives the samples of one decision their labels, iteration by iteration.

@@ -43,6 +43,8 @@ class ImageFeeds {
 
   /// Of the images that Next() gave, in order.
   const std::vector<std::string>& names() const { return names_; }
+  /// What becomes of each image.
+  const ImageRecipe& recipe() const { return request_.recipe; }
   /// How many images were skipped and which, for the record; empty: none.
   std::string NoteOfSkipped() const;
 

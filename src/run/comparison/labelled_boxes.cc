@@ -1,0 +1,224 @@
+#include "run/comparison/labelled_boxes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "util/counted.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+std::string WithoutFolders(const std::string& path) {
+  return path.substr(path.find_last_of('/') + 1);  // npos + 1 is 0
+}
+
+bool EndsWithPath(const std::string& path, const std::string& end) {
+  if (path == end) return true;
+  return path.ends_with(end) && path[path.size() - end.size() - 1] == '/';
+}
+
+/// Boxes of what is fed, in `units` of it, to the pixels of its image.
+DetectedBox Unplaced(const DetectedBox& box, const ImagePlacement& placement, bool fractions) {
+  const double wide = fractions ? static_cast<double>(placement.fed.width) : 1;
+  const double high = fractions ? static_cast<double>(placement.fed.height) : 1;
+  DetectedBox on_image = box;
+  on_image.x = (box.x * wide + placement.left) / placement.scale_x;
+  on_image.y = (box.y * high + placement.top) / placement.scale_y;
+  on_image.width = box.width * wide / placement.scale_x;
+  on_image.height = box.height * high / placement.scale_y;
+  return on_image;
+}
+
+}  // namespace
+
+Result<BoxLabels> BoxLabels::Load(const std::string& path) {
+  Result<CocoLabels> coco = ReadCocoLabels(path).Annotate("--labels");
+  if (!coco.ok()) return coco.status();
+  if (coco->images.empty()) return Malformed("--labels: '" + path + "' lists no image");
+  BoxLabels labels(*std::move(coco));
+  labels.name_ = "--labels '" + path + "'";
+  for (size_t i = 0; i < labels.coco_.images.size(); ++i) {
+    const std::string& name = labels.coco_.images[i].file_name;
+    if (!name.empty()) labels.by_name_.emplace(WithoutFolders(name), i);
+  }
+  return labels;
+}
+
+const CocoImage* BoxLabels::ImageOf(const std::string& path) const {
+  const auto [begin, end] = by_name_.equal_range(WithoutFolders(path));
+  for (auto one = begin; one != end; ++one) {
+    const CocoImage& image = coco_.images[one->second];
+    if (EndsWithPath(path, image.file_name)) return &image;
+  }
+  return std::distance(begin, end) == 1 ? &coco_.images[begin->second] : nullptr;
+}
+
+void BoxLabels::NoteImage(int64_t iteration, const std::string& path, const ImageRecipe& recipe) {
+  Fed& fed = fed_[iteration];
+  fed = {path, ImageOf(path), std::nullopt};
+  if (fed.image == nullptr) return;
+  const ImageSize size{static_cast<int64_t>(fed.image->height),
+                       static_cast<int64_t>(fed.image->width)};
+  if (size.height >= 1 && size.width >= 1) fed.placement = PlaceImage(recipe, size);
+}
+
+const BoxLabels::Fed* BoxLabels::FedWith(int64_t iteration) const {
+  const auto found = fed_.find(iteration);
+  return found == fed_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> BoxLabels::Notes() const {
+  std::vector<std::string> notes;
+  if (coco_.left_out > 0) {
+    notes.push_back(name_ + ": " + Counted(coco_.left_out, "annotation") +
+                    " of images or categories that it does not list: left out");
+  }
+  if (coco_.has_id_zero) {
+    notes.push_back(name_ +
+                    ": an annotation has the id 0: as in pycocotools, a detection of it "
+                    "counts as wrong; number annotations from 1");
+  }
+  return notes;
+}
+
+Result<LabelledBoxes::Place> LabelledBoxes::PlaceOf(int64_t iteration, size_t samples,
+                                                    size_t sample) const {
+  if (const BoxLabels::Fed* fed = labels_->FedWith(iteration); fed != nullptr) {
+    if (samples != 1) {
+      return InvalidArgument("the output has " + Counted(samples, "sample") + " for one image");
+    }
+    if (fed->image == nullptr) {
+      return InvalidArgument("image '" + fed->path + "' is not in " + labels_->name());
+    }
+    if (!fed->placement) {
+      return InvalidArgument("image '" + fed->path + "' has no width and height in " +
+                             labels_->name());
+    }
+    return Place{fed->image, *fed->placement};
+  }
+  const auto& images = labels_->coco().images;
+  const size_t index = static_cast<size_t>(samples_) + sample;
+  if (index >= images.size()) {
+    return InvalidArgument(labels_->name() + " has " + Counted(images.size(), "image"));
+  }
+  Place place{&images[index], {}};
+  place.placement.fed = {static_cast<int64_t>(place.image->height),
+                         static_cast<int64_t>(place.image->width)};
+  return place;
+}
+
+// Of pixels at least one number of an iteration is far above 1, of fractions none is.
+Status LabelledBoxes::SeeUnits(const std::vector<SampleDetections>& samples) {
+  constexpr double kMostOfFractions = 2;
+  double most = 0;
+  for (const SampleDetections& sample : samples) {
+    for (const DetectedBox& box : sample.boxes) {
+      most = std::max({most, box.x + box.width, box.y + box.height});
+    }
+  }
+  if (units_ == Units::kFractions && most > kMostOfFractions) {
+    return InvalidArgument("a box reaches to " + FormatG(most, 6) +
+                           ", and those before it were fractions of the image");
+  }
+  if (units_ != Units::kUnknown || most == 0) return {};
+  units_ = most > kMostOfFractions ? Units::kPixels : Units::kFractions;
+  return {};
+}
+
+Result<std::vector<DetectedBox>> LabelledBoxes::OnImage(const SampleDetections& sample,
+                                                        const Place& place) const {
+  const auto& categories = labels_->coco().categories;
+  const bool fractions = units_ == Units::kFractions;
+  if (fractions && !sample.boxes.empty() &&
+      (place.placement.fed.width < 1 || place.placement.fed.height < 1)) {
+    return InvalidArgument("its boxes are fractions, and image " + std::to_string(place.image->id) +
+                           " has no width and height in " + labels_->name());
+  }
+  std::vector<DetectedBox> boxes;
+  for (const DetectedBox& box : sample.boxes) {
+    if (box.category < 0 || static_cast<size_t>(box.category) >= categories.size()) {
+      return InvalidArgument("class " + std::to_string(box.category) +
+                             " is beyond the categories of " + labels_->name() + ", which are " +
+                             std::to_string(categories.size()));
+    }
+    boxes.push_back(Unplaced(box, place.placement, fractions));
+    boxes.back().category = categories[static_cast<size_t>(box.category)].id;
+  }
+  return boxes;
+}
+
+Status LabelledBoxes::AddSample(const Place& place, const SampleDetections& first,
+                                const SampleDetections& second) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<DetectedBox> a, OnImage(first, place));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<DetectedBox> b, OnImage(second, place));
+  VERNIER_TRY(first_.AddImage(place.image->id, a, place.image->boxes));
+  return second_.AddImage(place.image->id, b, place.image->boxes);
+}
+
+Status LabelledBoxes::AddIteration(int64_t iteration, const Tensor& first, const Tensor& second) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<SampleDetections> a, DetectBoxes(decision_, first));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<SampleDetections> b, DetectBoxes(decision_, second));
+  if (a.size() != b.size()) return InvalidArgument("the sides have different samples");
+  VERNIER_TRY(SeeUnits(a));
+  VERNIER_TRY(SeeUnits(b));
+  Status first_fault;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const Result<Place> place = PlaceOf(iteration, a.size(), i);
+    Status added = place.ok() ? AddSample(*place, a[i], b[i]) : place.status();
+    if (added.ok()) continue;
+    ++unscored_;
+    if (first_fault.ok()) {
+      first_fault = std::move(added).Annotate("sample " + std::to_string(i) + " of iteration " +
+                                              std::to_string(iteration));
+    }
+  }
+  samples_ += static_cast<int64_t>(a.size());
+  return first_fault;
+}
+
+void LabelledBoxes::Add(int64_t iteration, const Tensor& first, const Tensor& second) {
+  const bool in_order = labels_->FedWith(iteration) == nullptr;
+  by_order_ |= in_order;
+  lost_order_ |= iteration != next_iteration_;
+  next_iteration_ = iteration + 1;
+  const int64_t before = samples_;
+  const Status added = in_order && lost_order_
+                           ? InvalidArgument(
+                                 "an earlier iteration was not decided, and it is not known "
+                                 "which image comes next")
+                           : AddIteration(iteration, first, second);
+  if (added.ok()) return;
+  if (why_.empty()) why_ = added.message();
+  if (samples_ != before) return;
+  // How many samples there were is not known.
+  ++unscored_;
+  ++samples_;
+  lost_order_ |= in_order;
+}
+
+std::optional<PrecisionRecord> LabelledBoxes::Record() const {
+  if (first_.images() == 0) return std::nullopt;
+  constexpr const char* kUnitNames[] = {"", "pixels", "fractions"};
+  PrecisionRecord record;
+  record.images = first_.images();
+  record.listed = static_cast<int64_t>(labels_->coco().images.size());
+  record.units = kUnitNames[static_cast<size_t>(units_)];
+  record.first = first_.Figures();
+  record.second = second_.Figures();
+  return record;
+}
+
+std::string LabelledBoxes::Fault() const {
+  if (unscored_ > 0) {
+    return CountedOf(unscored_, samples_, "sample") + " could not be scored: " + why_;
+  }
+  const auto listed = static_cast<int64_t>(labels_->coco().images.size());
+  if (!by_order_ || samples_ == listed) return "";
+  return labels_->name() + " has " + Counted(listed, "image") + " for " +
+         Counted(samples_, "sample");
+}
+
+}  // namespace vernier
