@@ -89,7 +89,7 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
   if (opened.ok()) opened = positions.status();
   if (opened.ok()) opened = labels.status();
   if (labels.ok()) {
-    for (const std::string& note : labels->Notes()) run.logger.Info(note);
+    for (const std::string& note : labels->DescribeClasses()) run.logger.Info(note);
   }
   const Result<RunScripts> ready =
       opened.ok() ? GetReady(run, live, sides.loaded) : Result<RunScripts>(opened);

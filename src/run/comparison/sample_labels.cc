@@ -216,7 +216,7 @@ void RunLabels::NoteImage(int64_t iteration, const std::string& path, const Imag
   for (auto& [place, boxes] : boxes_) boxes.NoteImage(iteration, path, recipe);
 }
 
-std::vector<std::string> RunLabels::Notes() const {
+std::vector<std::string> RunLabels::DescribeClasses() const {
   std::vector<std::string> notes;
   for (const SampleLabels& labels : labels_) {
     std::string note = labels.DescribeClasses();

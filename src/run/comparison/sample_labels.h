@@ -79,8 +79,8 @@ class RunLabels {
   /// The iteration was fed with that image, as `recipe` has it.
   void NoteImage(int64_t iteration, const std::string& path, const ImageRecipe& recipe);
 
-  /// What people should know of them: a sentence each.
-  std::vector<std::string> Notes() const;
+  /// Which folder of images is which class, for the log: a sentence for each --labels folder.
+  std::vector<std::string> DescribeClasses() const;
 
   /// Those of a decision about `output`; null: it has none.
   const SampleLabels* For(const DecisionPlan& decision, const std::string& output) const;
