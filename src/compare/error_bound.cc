@@ -31,6 +31,9 @@ constexpr double kGainShareOfFlips = 0.7;
 constexpr double kFloat32Roundoff = 0x1p-24;
 // Of a normal distribution: the mean fourth power over the square of the mean square.
 constexpr double kNormalFourths = 3;
+// A condition is counted in roundoffs. A bound of more roundoffs than this has room for some of what
+// it amplifies: what is left of a saturated sigmoid moves by as much as its bound allows anyway.
+constexpr double kRoomyBound = 1024;
 // What float64 sums of squares can tell.
 constexpr double kGainFloor = 1e-14;
 
@@ -113,14 +116,21 @@ struct FittedBound {
   double rms = 0;
   double element = 0;
   double gain = 0;
+  double condition = 1;  // by which it was widened
 };
 
+double ConditionBeyond(double rms, const ErrorBound& bound) {
+  const double room = rms / (kRoomyBound * std::max(bound.roundoff, kFloat32Roundoff));
+  return std::max(bound.condition / std::max(room, 1.0), 1.0);
+}
+
 FittedBound FitBound(const Tensor& a, const Tensor& b, const ErrorBound& bound, double scale) {
-  FittedBound fitted{bound.rms, 0, 0};
+  FittedBound fitted{.rms = bound.rms};
   if (bound.absolute > 0 && scale > 0) fitted.rms = std::hypot(bound.rms, bound.absolute / scale);
   const double share = bound.rectified ? FilledShare(a, b) : 1;
   if (bound.thinned) fitted.rms *= std::max(kThinnedTimes * std::pow(share, kThinnedPower), 1.0);
-  fitted.rms *= bound.condition;
+  fitted.condition = ConditionBeyond(fitted.rms, bound);
+  fitted.rms *= fitted.condition;
   if (!(fitted.rms > 0)) return fitted;
   fitted.element = kElementTimes * fitted.rms / std::sqrt(share) + bound.element;
   const double filled = share * static_cast<double>(std::max<int64_t>(a.element_count(), 1));
@@ -222,8 +232,8 @@ Result<BoundVerdict> MeasureAgainstBound(const Tensor& a, const Tensor& b,
   const bool fits = verdict.rms <= fitted.rms && std::fabs(verdict.gain) <= fitted.gain;
   if (!fits && fitted.rms > 0 && verdict.scale > 0) AllowForFew(a, b, bound, verdict.scale, fitted);
   verdict.bound = fitted.rms;
-  verdict.condition = bound.condition;
-  verdict.bound_before = fitted.rms / bound.condition;
+  verdict.condition = fitted.condition;
+  verdict.bound_before = fitted.rms / fitted.condition;
   verdict.gain_bound = fitted.gain;
   verdict.atol = std::isfinite(verdict.scale) ? fitted.element * verdict.scale : 0;
   if (bound.steps) verdict.atol = std::max(verdict.atol, 1.0);

@@ -242,6 +242,17 @@ TEST(ErrorBoundTest, AConditionWidensTheWholeBoundAndIsTold) {
   EXPECT_DOUBLE_EQ(VerdictOf(result).bound, 50 * kBound.rms);
 }
 
+TEST(ErrorBoundTest, AConditionWidensNoBoundThatHasRoomForItAlready) {
+  const std::vector<float> a = Values(5000);
+  ErrorBound bound = kBound;
+  bound.rms = 0.05;
+  bound.condition = 800;
+  const FunctionResult result = Judge(Floats(a), Floats(WithNoise(a, 0.2f)), bound);
+  EXPECT_FALSE(result.passed());
+  EXPECT_DOUBLE_EQ(VerdictOf(result).condition, 1);
+  EXPECT_DOUBLE_EQ(VerdictOf(result).bound, 0.05);
+}
+
 TEST(ErrorBoundTest, AnExplicitToleranceWins) {
   ErrorBounds bounds;
   bounds.Set("y", kBound);

@@ -67,7 +67,7 @@ void PairTokens::AddRow(int64_t iteration, const StepPosition& position, size_t 
   prompt.second_ended = stop_ && b == *stop_;
   if (over) return;
   ++record_.tokens;
-  if (a == b && a != kNoToken) {
+  if (a == b && a != kNoChoice) {
     ++record_.agreeing;
     if (!prompt.diverged) ++prompt.agreeing;
     return;

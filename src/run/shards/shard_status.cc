@@ -10,6 +10,7 @@
 #include <system_error>
 #include <unordered_set>
 
+#include "io/recovery/partial_folder.h"
 #include "record/shard_lines.h"
 #include "run/shards/shard_parts.h"
 #include "run/shards/shard_writer.h"
@@ -19,8 +20,6 @@ namespace vernier {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kPartialSuffix = ".partial";
 
 // What has not been compared has not agreed.
 bool AllOutputsPassed(const ShardIteration& iteration) {

@@ -137,7 +137,7 @@ Result<std::optional<Tensor>> Decoding::Choose(size_t runner, const std::string&
   here.ended.resize(tokens.size(), false);
   for (size_t row = 0; row < tokens.size(); ++row) {
     if (here.ended[row]) tokens[row] = *plan_->decode_stop;
-    if (tokens[row] == kNoToken) {
+    if (tokens[row] == kNoChoice) {
       here.why_none = "step " + std::to_string(position.step + 1) + OfSequence(position) +
                       " has no token for " + name + ": '" + here.pair->logits +
                       "' of the step before holds NaN";

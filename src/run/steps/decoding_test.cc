@@ -60,7 +60,7 @@ TEST(GreedyTokens, AreFoundBeyondABlock) {
 }
 
 TEST(GreedyTokens, AreNoneWhereThereIsNan) {
-  EXPECT_THAT(*GreedyTokens(Logits({2, 1, 2}, {kNotNumber, 1, 0, 1})), ElementsAre(kNoToken, 1));
+  EXPECT_THAT(*GreedyTokens(Logits({2, 1, 2}, {kNotNumber, 1, 0, 1})), ElementsAre(kNoChoice, 1));
   EXPECT_THAT(*GreedyTokens(Logits({1, 2, 2}, {kNotNumber, 1, 0, 1})), ElementsAre(1));
 }
 

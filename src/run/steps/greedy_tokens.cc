@@ -37,15 +37,15 @@ ElementSpan SpanOf(const Tensor& tensor) {
 
 int64_t LargestOf(const ElementSpan& elements, int64_t start, int64_t classes) {
   std::array<double, kBlockSize> scratch;
-  int64_t best = kNoToken;
+  int64_t best = kNoChoice;
   double largest = 0;
   for (int64_t done = 0; done < classes;) {
     const auto count =
         static_cast<size_t>(std::min<int64_t>(classes - done, static_cast<int64_t>(kBlockSize)));
     const double* const values = LoadBlock(elements, start + done, count, scratch.data());
     for (size_t i = 0; i < count; ++i) {
-      if (std::isnan(values[i])) return kNoToken;
-      if (best != kNoToken && !(values[i] > largest)) continue;
+      if (std::isnan(values[i])) return kNoChoice;
+      if (best != kNoChoice && !(values[i] > largest)) continue;
       best = done + static_cast<int64_t>(i);
       largest = values[i];
     }

@@ -12,10 +12,10 @@
 namespace vernier {
 
 /// In the place of a token where a row of logits holds NaN.
-inline constexpr int64_t kNoToken = -1;
+inline constexpr int64_t kNoChoice = -1;
 
 /// The class with the largest value at the last position of each row of the batch, the first of
-/// equal ones; kNoToken where one of that position's values is NaN. `logits` are [batch, sequence,
+/// equal ones; kNoChoice where one of that position's values is NaN. `logits` are [batch, sequence,
 /// vocabulary], or [batch, vocabulary] where there is one position. kMalformed, with type and
 /// shape, for anything else, and where there is no position or no class.
 Result<std::vector<int64_t>> GreedyTokens(const Tensor& logits);
