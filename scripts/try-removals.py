@@ -40,12 +40,14 @@ def quietly(function, *arguments):
 def notices_plugin(build, plugin):
     """Whether the stage behind CMake fails without a plug-in."""
     # A copy of the configuration, so that it differs in nothing else.
-    settings = re.findall(r"^((?:VERNIER|TENSORRT|CMAKE_BUILD)_\w+:(?:STRING|BOOL|PATH|UNINITIALIZED)=.*)$",
-                          (build / "CMakeCache.txt").read_text(encoding="utf-8"), re.MULTILINE)
-    kept = [f"-D{setting}" for setting in settings if "-NOTFOUND" not in setting]
+    cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
+    setting = r"^((?:VERNIER|TENSORRT|CMAKE_BUILD)_\w+:(?!INTERNAL|FILEPATH|STATIC).*)$"
+    settings = re.findall(setting, cache, re.MULTILINE)
+    kept = [f"-D{each}" for each in settings if "-NOTFOUND" not in each]
     with tempfile.TemporaryDirectory(prefix="vernier-removal-") as folder:
         configured = subprocess.run(
-            ["cmake", "--preset", "release", "-B", folder, *kept, f"-DVERNIER_BACKEND_{plugin}=OFF"],
+            ["cmake", "--preset", "release", "-B", folder, *kept,
+             f"-DVERNIER_BACKEND_{plugin}=OFF"],
             cwd=ROOT, capture_output=True, text=True, check=False)
         if configured.returncode != 0:
             sys.exit(f"try-removals: {configured.stderr.strip()}")

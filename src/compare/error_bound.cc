@@ -31,8 +31,9 @@ constexpr double kGainShareOfFlips = 0.7;
 constexpr double kFloat32Roundoff = 0x1p-24;
 // Of a normal distribution: the mean fourth power over the square of the mean square.
 constexpr double kNormalFourths = 3;
-// A condition is counted in roundoffs. A bound of more roundoffs than this has room for some of what
-// it amplifies: what is left of a saturated sigmoid moves by as much as its bound allows anyway.
+// A condition is counted in roundoffs. A bound of more roundoffs than this has room for some of
+// what it amplifies: what is left of a saturated sigmoid moves by as much as its bound allows
+// anyway.
 constexpr double kRoomyBound = 1024;
 // What float64 sums of squares can tell.
 constexpr double kGainFloor = 1e-14;

@@ -29,7 +29,7 @@ std::string System() {
 }
 
 // Empty where the processor has no name there, as on arm64.
-std::string Processor() {
+std::string ProcessorModel() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with("model name")) continue;
@@ -46,7 +46,7 @@ OriginRecord DescribeMachine(std::time_t now) {
   origin.directory = std::filesystem::current_path(ignored).string();
   origin.started = Utc(now);
   origin.system = System();
-  origin.processor = Processor();
+  origin.processor = ProcessorModel();
   origin.processors = std::thread::hardware_concurrency();
   return origin;
 }

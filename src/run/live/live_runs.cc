@@ -228,11 +228,6 @@ Status LiveRuns::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) 
   }
 }
 
-OptionList LiveRuns::ResetOptions(const RunnerPlan& runner) const {
-  std::string method = ResetMethodOf(plan_.steps.resets, runner);
-  return method.empty() ? OptionList() : OptionList{{"reset", std::move(method)}};
-}
-
 // A plug-in that does not fit this machine or this model leaves it to the user's Python.
 Status LiveRuns::OpenInPython(size_t index, const ModelSource& model,
                               const Status& why_not_plugin) {
@@ -323,26 +318,6 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   last_was_light_ = made.ok() && IsLight(*made);
   if (made.ok() && own.shared != nullptr) CheckReceived(runner, iteration);
   return Finish(index, iteration, std::move(made));
-}
-
-Result<TensorMap> LiveRuns::InferAside(size_t index, const TensorMap& feed, int64_t iteration) {
-  LiveRunner& runner = runners_[index];
-  if (lanes_) lanes_->Wait();
-  VERNIER_TRY(BringBack(index));
-  if (!runner.alive()) return runner.failure();
-  // Not between steps: the next one would find another state.
-  if (runner.keeps_state() && steps() != nullptr) {
-    return Unavailable(runner.name() + " keeps its state inside: no step can be made twice");
-  }
-  NoLog unheard;
-  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));
-  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
-  Result<IterationResult> made = runner.InferAgain(block, iteration);
-  if (!made.ok()) {
-    Fail(runner, made.status());
-    return made.status();
-  }
-  return std::move(made->outputs);
 }
 
 Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(std::span<const size_t> who,

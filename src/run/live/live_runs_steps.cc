@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "run/live/live_runs.h"
+#include "run/steps/reset_words.h"
+#include "util/no_log.h"
 
 namespace vernier {
 
@@ -78,6 +80,31 @@ Result<IterationResult> LiveRuns::KeepSteps(size_t index, int64_t iteration,
   VERNIER_ASSIGN_OR_RETURN(IterationResult part, kept.OfStep(position));
   part.runtime_s = seconds;
   return part;
+}
+
+OptionList LiveRuns::ResetOptions(const RunnerPlan& runner) const {
+  std::string method = ResetMethodOf(plan_.steps.resets, runner);
+  return method.empty() ? OptionList() : OptionList{{"reset", std::move(method)}};
+}
+
+Result<TensorMap> LiveRuns::InferAside(size_t index, const TensorMap& feed, int64_t iteration) {
+  LiveRunner& runner = runners_[index];
+  if (lanes_) lanes_->Wait();
+  VERNIER_TRY(BringBack(index));
+  if (!runner.alive()) return runner.failure();
+  // Not between steps: the next one would find another state.
+  if (runner.keeps_state() && steps() != nullptr) {
+    return Unavailable(runner.name() + " keeps its state inside: no step can be made twice");
+  }
+  NoLog unheard;
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
+  Result<IterationResult> made = runner.InferAgain(block, iteration);
+  if (!made.ok()) {
+    Fail(runner, made.status());
+    return made.status();
+  }
+  return std::move(made->outputs);
 }
 
 }  // namespace vernier

@@ -1,0 +1,130 @@
+#include "session/plan_steps.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "run/steps/decode_words.h"
+#include "run/steps/reset_words.h"
+#include "run/steps/step_words.h"
+
+namespace vernier {
+namespace {
+
+// What a state's options are worth without a state, or without anyone to compare it with.
+Status CheckStateOptions(const RunPlan& plan) {
+  const StepPlan& steps = plan.steps;
+  if (!steps.feed_back.empty() || steps.decodes()) {
+    if (steps.state == StateSource::kReference && plan.runners.size() == 1) {
+      return InvalidArgument("--state reference: a lone runner is fed with its own state anyway");
+    }
+    if (steps.state == StateSource::kCross && plan.runners.size() == 1) {
+      return InvalidArgument("--state cross: there is no second runner with a state of its own");
+    }
+    if (steps.compare_state && plan.runners.size() + plan.load_outputs.size() < 2) {
+      return InvalidArgument("--compare-state: there is only one side to compare");
+    }
+  }
+  if (!steps.feed_back.empty()) return {};
+  const std::string_view flag = !steps.initial_state.empty()             ? "--initial-state"
+                                : steps.compare_state                    ? "--compare-state"
+                                : steps.decodes()                        ? ""
+                                : steps.state == StateSource::kReference ? "--state reference"
+                                : steps.state == StateSource::kCross     ? "--state cross"
+                                                                         : "";
+  if (flag.empty()) return {};
+  return InvalidArgument(
+      std::string(flag) +
+      ": there is no state: say with --feed-back which outputs are inputs of the "
+      "next step");
+}
+
+Status CheckStepCount(const StepPlan& steps) {
+  if (steps.steps && *steps.steps < 1) {
+    return InvalidArgument("--steps: expected a number >= 1, got " + std::to_string(*steps.steps));
+  }
+  if (!steps.slices.empty() && !steps.steps) return {};
+  if (!steps.steps) {
+    return InvalidArgument(
+        "--feed-back, --advance: how many steps? Give --steps N, or --step-slice for inputs that "
+        "hold whole sequences");
+  }
+  const bool goes_on = !steps.feed_back.empty() || !steps.advances.empty() || steps.decodes();
+  if (*steps.steps == 1 && goes_on) {
+    return InvalidArgument(
+        "--steps 1: there is no next step that --feed-back, --advance or --decode could be for");
+  }
+  if (!goes_on && steps.slices.empty()) {
+    return InvalidArgument(
+        "--steps: all steps would be the same: say with --feed-back, --step-slice or --advance "
+        "what changes from step to step");
+  }
+  return {};
+}
+
+Status CheckStepAxes(const StepPlan& steps) {
+  if (steps.axes.empty()) return {};
+  if (steps.slices.empty() && steps.advances.empty()) {
+    return InvalidArgument(
+        "--steps-axis: no input holds the steps that are to be taken at once: say with "
+        "--step-slice or --advance which do");
+  }
+  if (steps.state != StateSource::kOwn) {
+    return InvalidArgument("--state " +
+                           std::string(kStateSourceNames[static_cast<size_t>(steps.state)]) +
+                           ": a runner of --steps-axis keeps its state to itself");
+  }
+  return {};
+}
+
+Status CheckDecoding(const StepPlan& steps) {
+  if (!steps.decodes()) {
+    if (!steps.decode_stop) return {};
+    return InvalidArgument("--decode-stop: nothing is decoded: add --decode greedy");
+  }
+  if (!steps.steps) {
+    return InvalidArgument("--decode: how many tokens? Give --steps N, one for each token");
+  }
+  if (steps.decode_stop && *steps.decode_stop < 0) {
+    return InvalidArgument("--decode-stop: expected a token id >= 0, got " +
+                           std::to_string(*steps.decode_stop));
+  }
+  if (steps.axes.empty()) return {};
+  return InvalidArgument(
+      "--steps-axis: with --decode a step is fed with the token of the step before it, so no "
+      "runner can take all steps at once");
+}
+
+}  // namespace
+
+Status CheckSteps(const RunPlan& plan) {
+  const StepPlan& steps = plan.steps;
+  VERNIER_TRY(CheckDecoding(steps));
+  VERNIER_TRY(CheckStateOptions(plan));
+  VERNIER_TRY(CheckStepAxes(steps));
+  VERNIER_TRY(CheckResetWords(steps.resets, plan.runners));
+  if (!steps.wanted()) return {};
+  if (plan.runners.empty()) {
+    return InvalidArgument("--steps: saved outputs cannot be made again; it needs a runner");
+  }
+  std::vector<std::string> labels;
+  for (const RunnerPlan& runner : plan.runners) labels.push_back(runner.name);
+  VERNIER_TRY(ParseStepWords(steps, labels).status());
+  VERNIER_TRY(ParseDecodeWords(steps.decode, labels).status());
+  VERNIER_TRY(CheckStepCount(steps));
+  if (steps.state != StateSource::kOwn && plan.execution.sequential) {
+    return InvalidArgument(
+        "--state " + std::string(kStateSourceNames[static_cast<size_t>(steps.state)]) +
+        ": the reference must be there at every step, and with --sequential-runners it is gone");
+  }
+  if (plan.noise_floor) {
+    return InvalidArgument("--noise-floor: it is of single inferences; leave out --steps");
+  }
+  if (plan.blame) {
+    return InvalidArgument(
+        "--blame: it looks at one inference; the command `vernier blame` takes --steps");
+  }
+  return {};
+}
+
+}  // namespace vernier
