@@ -94,7 +94,7 @@ TEST(PlanJson, WhatIsWrittenComesBack) {
   EXPECT_EQ(plan->compare.check_error_stat.Lookup("out", {}).size(), 2U);
   EXPECT_EQ(plan->compare.logits_axis.Lookup("out", -1), 1);
   EXPECT_EQ(plan->compare.logits_top_k, 3);
-  ASSERT_EQ(plan->decisions.decisions.size(), 2U);
+  ASSERT_EQ(plan->decisions.decisions.size(), 3U);
   EXPECT_EQ(plan->decisions.decisions[0].output, "out");
   EXPECT_EQ(plan->decisions.decisions[0].k, 5);
   EXPECT_EQ(plan->decisions.decisions[1].iou, 0.6);

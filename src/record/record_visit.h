@@ -208,7 +208,7 @@ class FieldReader {
   }
   template <typename T>
   void Given(const char* key, std::optional<T>& value) {
-    (*this)(key, value);
+    Later(key, value);
   }
   template <typename T>
   void Known(const char* key, T& value, bool& known) {

@@ -51,6 +51,7 @@ TEST_F(StepRunsTest, EachRunnerHasItsOwnState) {
 TEST_F(StepRunsTest, StateInsideIsResetForEachSequence) {
   for (const bool parallel : {false, true}) {
     plan_.execution.parallel = parallel;
+    plan_.runners.clear();
     observer_ = {};
     const RunOutcome ran = Run({{"a", Recurs(1)}, {"b", SumsInside()}});
     EXPECT_FALSE(ran.faults.any());
