@@ -66,7 +66,7 @@ class AveragePrecision(Decisions):
 
     def score(self, a, b, *words, code, kind=KIND):
         pair = self.compare([{"y": side[None]} for side in a], [{"y": side[None]} for side in b],
-                            "--decision", kind, "--labels", self.labels(), "--judge", "decisions",
+                            "--decision", kind, "--labels", self.labels(), "--max-flip-rate", "1",
                             *words, code=code)
         decisions = (pair or {}).get("decisions")
         return decisions[0].get("precision") if decisions else None

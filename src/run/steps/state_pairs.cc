@@ -118,10 +118,12 @@ Result<std::vector<StatePair>> PairState(std::span<const FeedBackWord> words,
                                          std::vector<bool>& used) {
   std::vector<StatePair> pairs;
   bool automatic = false;
-  // What keeps its state inside and tells no names need not have any: words for all are not for it.
-  const bool needs_label = runner.keeps_state && (runner.inputs.empty() || runner.outputs.empty());
+  // What keeps its state inside need not have any outside: without a label, `auto` is not for it,
+  // and no word is where it tells no names.
+  const bool nameless = runner.inputs.empty() || runner.outputs.empty();
   for (size_t i = 0; i < words.size(); ++i) {
     const FeedBackWord& word = words[i];
+    const bool needs_label = runner.keeps_state && (nameless || word.automatic());
     if (word.label.empty() ? needs_label : !IsCalled(runner.name, word.label)) continue;
     if (word.automatic()) {
       automatic = used[i] = true;

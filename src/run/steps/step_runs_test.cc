@@ -49,6 +49,7 @@ TEST_F(StepRunsTest, EachRunnerHasItsOwnState) {
 }
 
 TEST_F(StepRunsTest, StateInsideIsResetForEachSequence) {
+  plan_.output_map_words = {"state_n="};
   for (const bool parallel : {false, true}) {
     plan_.execution.parallel = parallel;
     plan_.runners.clear();
