@@ -294,7 +294,7 @@ def spent(wait):
     return time.monotonic() - start
 
 whole = min(spent(None), spent(None))
-cut = min(spent(whole / 4) for _ in range(5))  # a busy machine may be late
+cut = min(spent(whole / 10) for _ in range(5))  # a busy machine may be late
 print("early" if cut < 0.8 * whole else f"{{cut}} of {{whole}} s")
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,

@@ -1,5 +1,7 @@
 """What outputs decide, by functions of the program."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -47,7 +49,8 @@ def test_an_object_may_say_what_is_the_same():
 def test_a_script_decides_in_the_package_as_well(tmp_path):
     script = tmp_path / "largest.py"
     script.write_text("def decide(outputs):\n    return outputs['y'].argmax(-1)\n")
-    (decision,) = decided(vernier.compare(LEFT, RIGHT, decision=f"script:{script}"))
+    record = vernier.compare(LEFT, RIGHT, decision=f"script:{script}", python=sys.executable)
+    (decision,) = decided(record)
     assert (decision["output"], decision["flips"]) == ("decide", 1)
 
 

@@ -140,6 +140,13 @@ class StateInside(Case):
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         (pair,) = json.loads(self.path("r.json").read_text(encoding="utf-8"))["pairs"]
         self.assertEqual([(o["name"], o["time"]["steps"]) for o in pair["outputs"]], [("y", 8)])
+        for state in ("reference", "cross"):
+            ended = self.vernier("run", "--runner", "a=onnxrt m.onnx", "--runner", "b=sum.py",
+                                 "--python", sys.executable, "--steps", "4", "--feed-back", "auto",
+                                 "--step-slice", "x:axis=1", "--map-outputs", "hn=", "--state",
+                                 state)
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn(f"--state {state}: b keeps its state inside", ended.out + ended.err)
 
     def test_a_run_does_not_go_on_in_the_middle_of_a_sequence(self):
         self.write("sum.py", SCRIPT.format(method="reset_states"))

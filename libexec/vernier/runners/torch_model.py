@@ -163,7 +163,7 @@ def _load_script(torch, path, options):
         model.call = _marking_script(torch, chosen, model, marked) if marked else chosen
     use(module)
     has_method = options.get("reset") or hasattr(module, "reset_states")
-    if not has_method and _keeps_state(module.inlined_graph):
+    if not has_method and _keeps_state(getattr(module, "inlined_graph", None)):
         pristine = copy.deepcopy(module)
         model.open_again = lambda: use(copy.deepcopy(pristine))
     return model
@@ -172,6 +172,8 @@ def _load_script(torch, path, options):
 def _keeps_state(block):
     """Does a module's graph write to its attributes, which the next call finds? Statistics that
     only training writes do not count. As in the plug-in (backends/torch/torchscript_session.cc)."""
+    if block is None:  # a module that shows no graph
+        return False
     for node in block.nodes():
         if node.kind() == "prim::SetAttr":
             return True

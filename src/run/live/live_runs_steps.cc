@@ -28,6 +28,14 @@ Status LiveRuns::PairStates(size_t index) {
   const LiveRunner& runner = runners_[index];
   StepStates* const states = steps();
   if (states == nullptr || !runner.opened()) return {};
+  const StateSource source = plan_.steps.state;
+  if (runner.keeps_state() && source != StateSource::kOwn && !plan_.steps.decodes()) {
+    return InvalidArgument("--state " +
+                           std::string(kStateSourceNames[static_cast<size_t>(source)]) + ": " +
+                           runner.name() +
+                           " keeps its state inside, where no other one's can be put; leave out "
+                           "--state");
+  }
   RunnerSides sides{runner.name(), {}, {}, runner.keeps_state()};
   if (!runner.inputs_unknown()) sides.inputs = runner.session().inputs;
   sides.outputs = runner.session().outputs;
