@@ -73,6 +73,10 @@ class BatchShards(Case):
             self.assertIn(said, ended.err)
             self.assertEqual(self.ran(ended), [])
         self.assertEqual(self.batch("--shard-by", "stride").code, 2)
+        ended = self.vernier("batch", "models/*.onnx", "--", "--onnxrt", "--onnxrt", "--shard",
+                             "1/2")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("--shard behind --: a batch does not merge", ended.err)
 
 
 if __name__ == "__main__":

@@ -98,6 +98,17 @@ void KeepShare(const ShardPlan& shard, std::vector<BatchRun>& runs) {
   runs = std::move(own);
 }
 
+// A shard of a run has no verdict: merge has, and a batch would call it nothing compared.
+Status RefuseShardsOfRuns(const BatchPlan& plan) {
+  if (plan.runs.empty()) return {};
+  const OptionTable table = RunOptionTable();
+  const ParseResult parsed = ParseCommandLine(table, std::span(plan.runs.front().words).subspan(2));
+  if (!parsed.args.Has("shard")) return {};
+  return InvalidArgument(
+      "--shard behind --: a batch does not merge the shards of a run; give --shard in front of -- "
+      "to divide the models, or use `vernier run --shard` for each model");
+}
+
 // What every model would be refused for alike is wrong with the options, and is said once.
 Status CheckOptionsOfAll(const BatchPlan& plan, const Invocation& invocation) {
   if (plan.runs.size() < 2) return {};
@@ -144,6 +155,9 @@ int BatchCommand(std::span<const std::string> words, const Invocation& invocatio
   ConsoleLog& log = *start.log;
   Result<BatchPlan> plan = BindBatch(start.args, options, invocation);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
+  if (Status divided = RefuseShardsOfRuns(*plan); !divided.ok()) {
+    return EndCommand(divided, invocation, log);
+  }
   if (Status alike = CheckOptionsOfAll(*plan, invocation); !alike.ok()) {
     return EndCommand(alike, invocation, log);
   }
