@@ -61,8 +61,10 @@ class Distribution:
     def add(self, outputs: list[dict], prefix: str = "") -> None:
         for output in outputs:
             bar = output["auto_tolerance"]
-            if bar is None or bar["bar"] == 0:
-                continue  # exact: integers, truths
+            if bar is None or bar["bar"] == 0:  # exact: integers, truths
+                if not output["passed"]:  # or not of one shape
+                    self.times.setdefault(prefix + output["name"], []).append(math.inf)
+                continue
             times = as_number(bar["times_over"])
             self.times.setdefault(prefix + output["name"], []).append(times)
             if as_number(bar["rms_error"]) > 0:

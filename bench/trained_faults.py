@@ -40,8 +40,9 @@ import tolerance_networks as made  # noqa: E402  pylint: disable=wrong-import-po
 
 COUNTS = {"float32": 1e-4, "float16": 1e-2}  # of the scale of the layer's output
 LAYERS = ("Conv", "MatMul", "Gemm")
-# OpenVINO converts these only once it knows the shapes of their inputs.
-REFUSED = {"silero_vad", "silero_vad_16k_op15"}
+REFUSED = {"silero_vad"}  # by OpenVINO
+# A sum within its float16 copy overflows: that is what is named first, rightly.
+OVERFLOWS = {"float32": set(), "float16": {"magika"}}
 
 
 def channels(node, weight: np.ndarray | onnx.TensorProto) -> int:
@@ -278,7 +279,8 @@ def planted(args):
     """(network's name, seed, kind, named first) of each fault that counts."""
     for network in trained.NETWORKS:
         wanted = not args.networks or network.name in args.networks
-        if not wanted or network.name in REFUSED or not places(onnx.load(network.path)):
+        left_out = REFUSED | OVERFLOWS[args.dtype]
+        if not wanted or network.name in left_out or not places(onnx.load(network.path)):
             continue  # layers in the branches of an If, or weights that nodes make
         for seed in range(args.first_seed, args.first_seed + args.faults):
             result = plant(args, network, seed)

@@ -134,6 +134,7 @@ FittedBound FitBound(const Tensor& a, const Tensor& b, const ErrorBound& bound, 
   fitted.rms *= fitted.condition;
   if (!(fitted.rms > 0)) return fitted;
   fitted.element = kElementTimes * fitted.rms / std::sqrt(share) + bound.element;
+  fitted.element = std::max(fitted.element, bound.largest);
   const double filled = share * static_cast<double>(std::max<int64_t>(a.element_count(), 1));
   fitted.gain = std::max(GainShare(filled, bound) * fitted.rms, kGainFloor);
   return fitted;
@@ -195,6 +196,7 @@ ErrorSplit SplitErrors(const Tensor& a, const Tensor& b, double limit) {
   int64_t within = 0, rows = 0, last_row = -1;
   ForEachFinitePair(Elements(a), Elements(b), [&](double x, double y, int64_t place) {
     const double difference = std::fabs(x - y);
+    split.largest = std::max(split.largest, difference);
     if (difference <= limit) {
       squares_within += difference * difference;
       ++within;

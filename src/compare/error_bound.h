@@ -29,11 +29,13 @@ struct ErrorBound {
   double clean = 0;    ///< of elements that no flipped step has reached, relative; 0: not looked at
   double allowed = 0;  ///< share of the elements that flipped steps may have reached
   double element = 0;  ///< what any element may differ by beyond a multiple of `rms`, relative
+  double largest = 0;  ///< what any element may differ by at least, relative: tails before it
   double absolute = 0;     ///< beside `rms`, in the output's own unit
   bool rectified = false;  ///< zeros have no error: it is in the other elements
   bool thinned = false;    ///< and it is that of values which a rectifier has taken away
   double condition = 1;    ///< by which the whole bound is wider, for outputs that amplify rounding
   double roundoff = 0;     ///< of the coarsest float type on the way; 0: not known
+  std::string since;       ///< the compared output whose measured error it allows for; or none
   bool steps = false;      ///< integers that come of quantising may be one step apart
   std::string why;         ///< "float32, longest sum 4608, 23 layers"
 };
@@ -93,6 +95,7 @@ struct ErrorSplit {
   double rows = 0;        ///< share of the rows that have some (without rows: of the elements)
   double rms_beyond = 0;  ///< root mean square of those, over all elements
   double rms_within = 0;  ///< of the others, over the others
+  double largest = 0;     ///< of all
 };
 /// Rows are along the last axis; with four or more axes the second one counts as last. The shapes
 /// must be equal, and the types real numbers.

@@ -39,6 +39,7 @@ std::string Float16Names::CastNode(const Float16Scope& scope, std::string_view f
 void Float16Names::Plan(Float16Scope& scope) {
   FindKept(scope);
   FindHalfReaders(scope);
+  KeepConstants(scope);
   PlanOutputs(scope);
 }
 
@@ -105,6 +106,17 @@ void Float16Names::FindHalfReaders(Float16Scope& scope) const {
   }
   for (const OnnxValue& output : scope.graph.outputs) {
     if (!IsOutput(output.name, scope)) scope.read_as_half.insert(output.name);
+  }
+}
+
+// A constant that only nodes that stay read would lose digits on the way to float16 and back; and
+// OpenVINO 2026.4 makes a scalar of an empty one that is cast.
+void Float16Names::KeepConstants(Float16Scope& scope) {
+  for (size_t n = 0; n < scope.graph.nodes.size(); ++n) {
+    const OnnxNode& node = scope.graph.nodes[n];
+    const auto outputs = scope.graph.Outputs(node);
+    if (node.op_type != "Constant" || outputs.empty()) continue;
+    if (!scope.HasHalf(outputs[0]) && !IsOutput(outputs[0], scope)) scope.node_stays[n] = true;
   }
 }
 
@@ -214,7 +226,7 @@ Float16NodeNames Float16Names::NamesOf(size_t index, Float16Scope& scope) {
   const auto outputs = scope.graph.Outputs(node);
   const bool has_floats = std::any_of(inputs.begin(), inputs.end(), is_float) ||
                           std::any_of(outputs.begin(), outputs.end(), is_float);
-  if (stays && has_floats) ++edit_.kept_nodes;
+  if (stays && has_floats && node.op_type != "Constant") ++edit_.kept_nodes;
   return names;
 }
 

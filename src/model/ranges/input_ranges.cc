@@ -82,7 +82,10 @@ class RangeFinder {
       lost_.clear();
       seen_.clear();
       seen_lost_.clear();
-      Follow({.name = input.name, .kind = {.integer = integer, .truth = truth}, .whole = integer});
+      Follow({.name = input.name,
+              .steps = {},
+              .kind = {.integer = integer, .truth = truth},
+              .whole = integer});
       Conclude(input, found);
     }
     return found;

@@ -89,6 +89,7 @@ void Grow(ErrorPrediction& error, double growth) {
   error.clean *= growth;
   error.typical *= growth;
   error.flipped *= growth;
+  error.largest *= growth;
 }
 
 void SetRms(ErrorPrediction& error) { error.rms = std::hypot(error.clean, error.flipped); }
@@ -98,6 +99,7 @@ void Join(ErrorPrediction& into, const ErrorPrediction& other) {
   into.clean = std::max(into.clean, other.clean);
   into.typical = std::max(into.typical, other.typical);
   into.flipped = std::max(into.flipped, other.flipped);
+  into.largest = std::max(into.largest, other.largest);
   into.flips = std::max(into.flips, other.flips);
   into.reached = std::max(into.reached, other.reached);
   into.fresh = std::max(into.fresh, other.fresh);

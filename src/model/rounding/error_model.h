@@ -64,6 +64,7 @@ struct ErrorPrediction {
   double absolute = 0;     ///< beside `rms`, in the tensor's own unit: of saturated functions
   bool rectified = false;  ///< zeros have no error, and the others all of it
   bool thinned = false;    ///< likewise, and what was there before is not known
+  double largest = 0;      ///< measured error of one element before, as far as it may have grown
 };
 
 /// What was found on a tensor that both sides gave, relative to its scale.
@@ -71,6 +72,7 @@ struct MeasuredError {
   double flipped = 0;  ///< root mean square over all elements of the errors beyond `clean`
   double reached = 0;  ///< share of the rows with such elements
   double typical = 0;  ///< root mean square of the other errors
+  double largest = 0;  ///< error of a single element
 };
 
 /// Asked for every output that the graph reads on. Absent: it was not measured, or it is beyond

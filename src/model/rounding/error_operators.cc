@@ -137,13 +137,8 @@ void ErrorPropagation::ApplyCast(Step& step) {
     ApplyQuantiser(step, kRoundStep);
 }
 
-// Runtimes that widen short types may still have operators in them: their inputs are rounded unless
-// they come from such an operator, and the outputs of those that compute.
-void ErrorPropagation::RoundShort(Step& step, bool computes) {
-  const auto inputs = step.graph.Inputs(step.node);
-  const bool was_narrow = (!inputs.empty() && narrow_.contains(inputs[0])) ||
-                          narrow_.contains(step.graph.Outputs(step.node)[0]);
-  const int roundings = (was_narrow ? 0 : 1) + (computes ? 1 : 0);
+// The sides that widen short types round such a value to its own type so many times.
+void ErrorPropagation::AddShortRoundings(Step& step, int roundings) {
   const double own = UnitRoundoff(step.type);
   OwnVariance variance;
   for (const RunnerArithmetic& side : {first_, second_}) {
@@ -153,6 +148,23 @@ void ErrorPropagation::RoundShort(Step& step, bool computes) {
     step.error.coarsest = Coarser(step.error.coarsest, step.type);
   }
   AddTo(step.error, variance);
+}
+
+// Runtimes that widen short types may still have operators in them: their inputs are rounded unless
+// they come from such an operator, and the outputs of those that compute.
+void ErrorPropagation::RoundShort(Step& step, bool computes) {
+  const auto inputs = step.graph.Inputs(step.node);
+  const bool was_narrow = !inputs.empty() && narrow_.contains(inputs[0]);
+  AddShortRoundings(step, (was_narrow ? 0 : 1) + (computes ? 1 : 0));
+}
+
+// An output of the model has its own type, and what reads it reads the rounded value.
+void ErrorPropagation::RoundKept(Step& step) {
+  const auto inputs = step.graph.Inputs(step.node);
+  const bool moves = step.rule != nullptr && step.rule->kind == ErrorKind::kMove;
+  const bool narrow = narrow_.contains(step.graph.Outputs(step.node)[0]) ||
+                      (moves && !inputs.empty() && narrow_.contains(inputs[0]));
+  if (!narrow) AddShortRoundings(step, 1);
 }
 
 // Flips go from one element to all that it is summed into.

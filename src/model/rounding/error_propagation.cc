@@ -164,6 +164,7 @@ void ErrorPropagation::StartAgain(std::string_view name) {
   const auto found = seen_.measure(std::string(name), predicted);
   if (!found) return;
   error.since = name;
+  error.largest = found->largest;
   if (error.step == 0) {
     // What a runner computes on with may be more than what it gives.
     const double hidden = kRoundingRms * UnitRoundoff(TypeOf(name));
@@ -282,7 +283,7 @@ void ErrorPropagation::Visit(const OnnxGraph& graph, const OnnxNode& node, int d
     }
     step.error.steps = false;
   }
-  if (kept_.contains(outputs[0])) RoundShort(step, false);
+  if (kept_.contains(outputs[0])) RoundKept(step);
   SetRms(step.error);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::string_view name = outputs[i];

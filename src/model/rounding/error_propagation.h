@@ -84,7 +84,9 @@ class ErrorPropagation {
   bool HasStepsWithin(const Step& step) const;
   void RoundWithin(Step& step) const;
   void ApplyRecurrent(Step& step);
+  void AddShortRoundings(Step& step, int roundings);
   void RoundShort(Step& step, bool computes);
+  void RoundKept(Step& step);
   void SpreadFlips(Step& step) const;
   void Add(Step& step, double growth, int64_t length, double roundoffs) const;
   bool IsQuantisedWithBias(const Step& step) const;

@@ -125,8 +125,8 @@ Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t i
     const ErrorBound* bound = bounds.Find(output.a_name);
     const bool failed = data != nullptr && data->bound && !data->bound->passed;
     if (!failed || bound == nullptr || bound->element > 0 || bound->rms == 0) continue;
-    over.push_back({output.a_name, bound->roundoff});
-    over_second.push_back({output.b_name, bound->roundoff});
+    over.push_back({output.a_name, bound->roundoff, bound->since});
+    over_second.push_back({output.b_name, bound->roundoff, bound->since});
   }
   bool any = false;
   for (const size_t stream : {pair.first, pair.second}) {

@@ -19,6 +19,8 @@ namespace {
 constexpr double kShortTimes = 1.5;
 // A difference of one step after a quantiser may meet others on the way through sums.
 constexpr double kElementSteps = 4;
+// A part of what was measured may have less to divide by, and its largest error all the same.
+constexpr double kTailTimes = 2;
 // Where flips may have reached a larger share of the elements, the others tell nothing.
 constexpr double kMostReached = 0.9;
 // Where the other errors are so large beside a step, their tails look like flips.
@@ -87,7 +89,7 @@ std::optional<MeasuredError> MeasureOutput(const Tensor* a, const Tensor* b,
   const double limit = std::max(predicted.clean, floor);
   const ErrorSplit split = SplitErrors(*a, *b, limit * verdict->scale);
   return MeasuredError{split.rms_beyond / verdict->scale, split.rows,
-                       split.rms_within / verdict->scale};
+                       split.rms_within / verdict->scale, split.largest / verdict->scale};
 }
 
 TensorMap WithNames(TensorMap outputs, const std::map<std::string, std::string>& names) {
@@ -143,6 +145,7 @@ ErrorBound MakeBound(const ErrorPrediction& prediction, const Tensor& tensor, bo
   ErrorBound bound;
   const DType dtype = tensor.dtype();
   bound.why = DescribeBound(prediction, dtype, graph_known);
+  bound.since = prediction.since;
   if (HoldsFloats(dtype)) {
     // Even what is only copied may lose its subnormal numbers.
     const double floor = std::min(UnitRoundoff(PartOf(dtype)), UnitRoundoff(DType::kFloat32));
@@ -152,6 +155,7 @@ ErrorBound MakeBound(const ErrorPrediction& prediction, const Tensor& tensor, bo
     const double varies = 1 + kSampleDeviations / std::sqrt(2 * count);
     bound.rms = std::max(prediction.rms * varies * (is_short ? kShortTimes : 1), floor);
     bound.element = kElementSteps * prediction.step;
+    bound.largest = kTailTimes * prediction.largest;
     bound.absolute = prediction.absolute;
     bound.rectified = prediction.rectified;
     bound.thinned = prediction.thinned;

@@ -64,27 +64,40 @@ Status HearOutputs(const TensorMap& made, double roundoff, const InferMoved& inf
   return {};
 }
 
+double ConditionSince(double before, double condition) {
+  if (before <= 1) return condition;
+  return condition > kFewRoundoffs * before ? condition / before : 1;
+}
+
 std::vector<HeardOutput> SecondHearing::Hear(size_t stream, std::span<const OutputToHear> outputs,
                                              const TensorMap& made) {
   std::vector<OutputToHear> unknown;
-  for (const OutputToHear& output : outputs) {
-    if (!known_.contains({stream, output.name})) unknown.push_back(output);
+  for (const auto& [name, roundoff, since] : outputs) {
+    if (!known_.contains({stream, name})) unknown.push_back({name, roundoff});
+    const bool made_too = !since.empty() && Find(made, since) != nullptr;
+    if (made_too && !known_.contains({stream, since})) unknown.push_back({since, roundoff});
   }
   // What an inference that failed has not told stays unknown, and the bound as it is.
   if (!unknown.empty() && CanInfer(stream)) (void)Measure(stream, unknown, made);
   std::vector<HeardOutput> heard;
   for (const OutputToHear& output : outputs) {
-    const auto found = known_.find({stream, output.name});
-    heard.push_back(found == known_.end() ? HeardOutput() : found->second);
+    heard.push_back(KnownOf(stream, output.name));
+    double& condition = heard.back().condition;
+    condition = ConditionSince(KnownOf(stream, output.since).condition, condition);
   }
   return heard;
+}
+
+HeardOutput SecondHearing::KnownOf(size_t stream, const std::string& name) const {
+  const auto found = known_.find({stream, name});
+  return found == known_.end() ? HeardOutput() : found->second;
 }
 
 Status SecondHearing::Measure(size_t stream, std::span<const OutputToHear> outputs,
                               const TensorMap& made) {
   const TensorMap& feed = bounds_.last_feed();
   std::map<std::string, HeardOutput> heard;
-  for (const auto& [name, roundoff] : outputs) heard[name].roundoff = roundoff;
+  for (const OutputToHear& output : outputs) heard[output.name].roundoff = output.roundoff;
   const Status status = HearOutputs(
       made, CoarsestRoundoff(feed),
       [&](std::optional<Nudge> nudge) -> Result<TensorMap> {

@@ -44,10 +44,17 @@ using InferMoved = std::function<Result<TensorMap>(std::optional<Nudge> nudge)>;
 Status HearOutputs(const TensorMap& made, double roundoff, const InferMoved& infer,
                    std::map<std::string, HeardOutput>& heard);
 
+/// What is left of an output's condition where its bound allows for the measured error of another
+/// one that has condition `before`: 1 where no more than eight roundoffs are added.
+double ConditionSince(double before, double condition);
+
 /// An output, and the roundoff of the coarsest float type before it; 0 where that is not known.
+/// Where its bound allows for the measured error of another output, `since`, only what is amplified
+/// from there on counts.
 struct OutputToHear {
   std::string name;
   double roundoff = 0;
+  std::string since = {};
 };
 
 class SecondHearing {
@@ -60,13 +67,15 @@ class SecondHearing {
     return stream < live_.size() && live_[stream].opened() && !bounds_.last_feed().empty();
   }
 
-  /// Of these outputs of a stream, which `made` holds, the condition: see HearOutputs. 1 where it
+  /// Of these outputs of a stream, which `made` holds, the condition, over that of `since`: see
+  /// HearOutputs. 1 where it
   /// cannot be measured: a saved stream, no float input, an inference that fails. What was measured
   /// once is not measured again.
   std::vector<HeardOutput> Hear(size_t stream, std::span<const OutputToHear> outputs,
                                 const TensorMap& made);
 
  private:
+  HeardOutput KnownOf(size_t stream, const std::string& name) const;
   Status Measure(size_t stream, std::span<const OutputToHear> outputs, const TensorMap& made);
 
   LiveRuns& live_;

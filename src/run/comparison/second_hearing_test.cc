@@ -45,5 +45,11 @@ TEST(SecondHearingTest, OneFlippedShortValueIsNoAmplification) {
   EXPECT_EQ(heard["y"].condition, 1);
 }
 
+TEST(SecondHearingTest, OnlyWhatIsAmplifiedBehindAMeasuredOutputCounts) {
+  EXPECT_EQ(ConditionSince(1, 150), 150) << "nothing measured before it, or well-conditioned";
+  EXPECT_EQ(ConditionSince(150, 250), 1);
+  EXPECT_EQ(ConditionSince(10, 500), 50);
+}
+
 }  // namespace
 }  // namespace vernier
