@@ -8,6 +8,7 @@
 #include "cli/bind_run.h"
 #include "cli/script/shell_command.h"
 #include "record/runner_name.h"
+#include "run/shards/shard_names.h"
 #include "run/shards/shard_writer.h"
 #include "util/number_text.h"
 
@@ -198,9 +199,10 @@ Status BindShard(const ParsedArgs& args, const Invocation& invocation, RunPlan& 
   plan.shard.words = invocation.words;
   TellShard(*word, plan.shard, where, logger);
   SavePlan& save = plan.save;
-  for (std::string* path : {&save.inputs, &save.outputs, &save.record, &save.rows}) {
-    *path = PathOfShard(*path, plan.shard);
+  for (std::string* path : {&save.inputs, &save.outputs}) {
+    *path = PathOfShardTensors(*path, plan.shard);
   }
+  for (std::string* path : {&save.record, &save.rows}) *path = PathOfShard(*path, plan.shard);
   for (ReportFile& report : save.reports) report.path = PathOfShard(report.path, plan.shard);
   return {};
 }

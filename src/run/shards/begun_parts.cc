@@ -3,34 +3,18 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <system_error>
 
-#include "io/recovery/partial_folder.h"
+#include "run/shards/shard_names.h"
 #include "run/shards/shard_parts.h"
-#include "run/shards/shard_writer.h"
 #include "util/input_file.h"
-#include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kDigits = "0123456789";
-
-// Takes ".partial" or ".partial.12" off the end, if it is there.
-bool TakePartialOff(std::string_view& name) {
-  constexpr std::string_view kPartial = kPartialSuffix;
-  const size_t at = name.rfind(kPartial);
-  if (at == std::string_view::npos) return false;
-  const std::string_view behind = name.substr(at + kPartial.size());
-  const bool numbered = behind.starts_with('.') && behind.size() > 1 &&
-                        behind.find_first_not_of(kDigits, 1) == std::string_view::npos;
-  if (!behind.empty() && !numbered) return false;
-  name = name.substr(0, at);
-  return true;
-}
 
 // Gives the lines of a text that comes in blocks.
 class LineTaker {
@@ -58,32 +42,6 @@ class LineTaker {
 
 }  // namespace
 
-std::optional<ShardPartName> ReadShardPartName(const std::string& path) {
-  const fs::path place(path);
-  const std::string file = place.filename().string();
-  std::string_view name = file;
-  ShardPartName read;
-  read.partial = TakePartialOff(name);
-  constexpr std::string_view kShard = ".shard-", kOf = "-of-";
-  const size_t shard = name.rfind(kShard);
-  if (shard == std::string_view::npos) return std::nullopt;
-  std::string_view rest = name.substr(shard + kShard.size());
-  const auto take = [&rest]() {
-    const size_t end = std::min(rest.find_first_not_of(kDigits), rest.size());
-    const std::optional<int64_t> number = ParseInt(rest.substr(0, end));
-    rest.remove_prefix(end);
-    return number.value_or(0);
-  };
-  read.number = take();
-  if (!rest.starts_with(kOf)) return std::nullopt;
-  rest.remove_prefix(kOf.size());
-  read.count = take();
-  if (read.number < 1 || read.count < read.number) return std::nullopt;
-  read.whole =
-      (place.parent_path() / (std::string(name.substr(0, shard)) + std::string(rest))).string();
-  return read;
-}
-
 std::vector<std::string> FindBegunParts(const std::string& whole) {
   const fs::path folder = fs::path(whole).parent_path();
   std::vector<std::string> found;
@@ -91,7 +49,7 @@ std::vector<std::string> FindBegunParts(const std::string& whole) {
   for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end;
        !error && entry != end; entry.increment(error)) {
     std::string path = (folder / entry->path().filename()).string();
-    const std::optional<ShardPartName> name = ReadShardPartName(path);
+    const std::optional<ShardFileName> name = ReadShardFileName(path);
     if (name && name->partial && name->whole == whole) found.push_back(std::move(path));
   }
   std::ranges::sort(found);

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,17 +11,6 @@
 #include "vernier/status.h"
 
 namespace vernier {
-
-/// What the name of a part says: "dir/result.shard-0003-of-0007.json", with what may stand behind
-/// it while the part is written (".partial", ".partial.1").
-struct ShardPartName {
-  std::string whole;  ///< of the undivided run: "dir/result.json"
-  int64_t number = 0, count = 0;
-  bool partial = false;
-};
-
-/// Nullopt for any other name.
-std::optional<ShardPartName> ReadShardPartName(const std::string& path);
 
 /// The files beside `whole` that its shards are writing, or have left when they were killed,
 /// sorted. Empty where the folder cannot be read.

@@ -15,6 +15,7 @@
 #include "record/shard_lines.h"
 #include "run/shards/begun_parts.h"
 #include "run/shards/shard_differences.h"
+#include "run/shards/shard_names.h"
 #include "run/shards/shard_parts.h"
 #include "run/shards/shard_writer.h"
 
@@ -70,7 +71,7 @@ class ShardLook {
     VERNIER_ASSIGN_OR_RETURN(const int64_t written_ms, ReadBegunPart(path, take_head, take_line));
     if (begun.number == 0) {
       // Not even the head is there yet.
-      const std::optional<ShardPartName> name = ReadShardPartName(path);
+      const std::optional<ShardFileName> name = ReadShardFileName(path);
       if (!name) return Malformed("'" + path + "' is empty: no shard has written there yet");
       begun.number = name->number;
       seen_.count = std::max(seen_.count, name->count);
@@ -159,7 +160,7 @@ class ShardLook {
 Status AddBegunOrDone(const std::string& path, ShardLook& look) {
   std::error_code ignored;
   const Status status = look.AddBegun(path);
-  const std::optional<ShardPartName> name = ReadShardPartName(path);
+  const std::optional<ShardFileName> name = ReadShardFileName(path);
   if (status.ok() || fs::exists(path, ignored) || !name) return status;
   const ShardPlan shard{name->number, name->count, ShardRule::kContiguous, false};
   const std::string part = PathOfShard(name->whole, shard);
@@ -208,7 +209,7 @@ ShardsSeen LookAtShards(const std::vector<std::string>& paths, Logger& logger) {
     if (!status.ok()) logger.Warning(status.message());
   };
   for (const std::string& path : paths) {
-    const std::optional<ShardPartName> name = ReadShardPartName(path);
+    const std::optional<ShardFileName> name = ReadShardFileName(path);
     if (name) wholes.insert(name->whole);
     if (const std::string whole = name ? "" : WholeOfPattern(path);
         !whole.empty() && !FindBegunParts(whole).empty()) {
@@ -223,7 +224,7 @@ ShardsSeen LookAtShards(const std::vector<std::string>& paths, Logger& logger) {
   }
   for (const std::string& whole : wholes) {
     for (std::string& place : FindBegunParts(whole)) {
-      const std::optional<ShardPartName> name = ReadShardPartName(place);
+      const std::optional<ShardFileName> name = ReadShardFileName(place);
       const bool other_division = look.count() > 0 && name->count != look.count();
       if (!other_division && !look.IsDone(name->number)) begun.insert(std::move(place));
     }
