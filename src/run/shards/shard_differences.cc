@@ -31,20 +31,20 @@ constexpr SettingFlag kSettingFlags[] = {
     {"decisions.decisions", "--decision"},
 };
 
-bool IsOption(const std::vector<std::string>& words, std::string_view flag) {
+bool HasOptionWord(const std::vector<std::string>& words, std::string_view flag) {
   return std::ranges::any_of(words, [&](const std::string& word) {
     return word == flag || (word.starts_with(flag) && word[flag.size()] == '=');
   });
 }
 
 // "--atol" of "compare.atol", where one of the commands has that option; else empty.
-std::string FlagOf(const std::string& setting, const ShardHead& a, const ShardHead& b) {
+std::string FlagOfSetting(const std::string& setting, const ShardHead& a, const ShardHead& b) {
   std::string flag = "--" + setting.substr(setting.rfind('.') + 1);
   std::ranges::replace(flag, '_', '-');
   for (const SettingFlag& known : kSettingFlags) {
     if (setting.starts_with(known.setting)) flag = known.flag;
   }
-  return IsOption(a.words, flag) || IsOption(b.words, flag) ? flag : std::string();
+  return HasOptionWord(a.words, flag) || HasOptionWord(b.words, flag) ? flag : std::string();
 }
 
 std::string DescribeOtherPlan(const ShardHead& a, const ShardHead& b, const std::string& a_path,
@@ -56,10 +56,10 @@ std::string DescribeOtherPlan(const ShardHead& a, const ShardHead& b, const std:
   std::string setting = other.setting;
   constexpr std::string_view kAll = ".\"\"";
   if (setting.ends_with(kAll)) setting.resize(setting.size() - kAll.size());
-  std::string name = FlagOf(setting, a, b);
+  std::string name = FlagOfSetting(setting, a, b);
   if (name.empty()) {
-    const std::string flag = FlagOf(setting.substr(0, setting.rfind('.')), a, b);
-    name = (flag.empty() ? "" : flag + ", ") + "setting '" + setting + "',";
+    const std::string flag = FlagOfSetting(setting.substr(0, setting.rfind('.')), a, b);
+    name = flag.empty() ? "setting '" + setting + "'" : flag + " ('" + setting + "')";
   }
   const auto shown = [](const std::string& value) { return value.empty() ? "not given" : value; };
   return name + " is " + shown(other.first) + " in '" + a_path + "' and " + shown(other.second) +

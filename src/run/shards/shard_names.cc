@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kDigits = "0123456789";
-constexpr std::string_view kStride = "-stride";
+constexpr std::string_view kNumberDigits = "0123456789";
+constexpr std::string_view kStrideMark = "-stride";
 
 // Takes ".partial" or ".partial.12" off the end, if it is there.
 bool TakePartialOff(std::string_view& name) {
@@ -25,20 +25,20 @@ bool TakePartialOff(std::string_view& name) {
   if (at == std::string_view::npos) return false;
   const std::string_view behind = name.substr(at + kPartial.size());
   const bool numbered = behind.starts_with('.') && behind.size() > 1 &&
-                        behind.find_first_not_of(kDigits, 1) == std::string_view::npos;
+                        behind.find_first_not_of(kNumberDigits, 1) == std::string_view::npos;
   if (!behind.empty() && !numbered) return false;
   name = name.substr(0, at);
   return true;
 }
 
-bool TakeWord(std::string_view& text, std::string_view word) {
+bool TakeWordOff(std::string_view& text, std::string_view word) {
   if (!text.starts_with(word)) return false;
   text.remove_prefix(word.size());
   return true;
 }
 
-int64_t TakeNumber(std::string_view& text) {
-  const size_t end = std::min(text.find_first_not_of(kDigits), text.size());
+int64_t TakeNumberOff(std::string_view& text) {
+  const size_t end = std::min(text.find_first_not_of(kNumberDigits), text.size());
   const std::optional<int64_t> number = ParseInt(text.substr(0, end));
   text.remove_prefix(end);
   return number.value_or(0);
@@ -105,10 +105,10 @@ std::optional<ShardFileName> ReadShardFileName(const std::string& path) {
   const size_t shard = name.rfind(kShard);
   if (shard == std::string_view::npos) return std::nullopt;
   std::string_view rest = name.substr(shard + kShard.size());
-  read.number = TakeNumber(rest);
-  if (!TakeWord(rest, "-of-")) return std::nullopt;
-  read.count = TakeNumber(rest);
-  read.stride = TakeWord(rest, kStride);
+  read.number = TakeNumberOff(rest);
+  if (!TakeWordOff(rest, "-of-")) return std::nullopt;
+  read.count = TakeNumberOff(rest);
+  read.stride = TakeWordOff(rest, kStrideMark);
   if (read.number < 1 || read.count < read.number) return std::nullopt;
   const std::string whole = std::string(name.substr(0, shard)) + std::string(rest);
   read.whole = (place.parent_path() / whole).string();
@@ -120,7 +120,7 @@ std::string PathOfShardTensors(const std::string& path, const ShardPlan& shard) 
   if (named == path || shard.rule != ShardRule::kStride) return named;
   const fs::path place(named);
   return (place.parent_path() /
-          (place.stem().string() + std::string(kStride) + place.extension().string()))
+          (place.stem().string() + std::string(kStrideMark) + place.extension().string()))
       .string();
 }
 

@@ -62,7 +62,7 @@ ShardSource DescribeSource(const std::string& option, const std::string& path,
 }
 
 // `step` files in one.
-std::vector<ShardSource> Gather(const std::vector<ShardSource>& files, size_t step) {
+std::vector<ShardSource> GatherSources(const std::vector<ShardSource>& files, size_t step) {
   std::vector<ShardSource> entries;
   for (size_t begin = 0; begin < files.size(); begin += step) {
     const size_t end = std::min(begin + step, files.size());
@@ -116,7 +116,7 @@ class SourceList {
     }
     size_t step = 1;
     while (files.size() > kMostEntries * step) step *= 2;
-    if (step > 1) files = Gather(files, step);
+    if (step > 1) files = GatherSources(files, step);
     std::ranges::move(files, std::back_inserter(sources_));
   }
 
@@ -137,7 +137,7 @@ std::vector<std::string> FilesListed(const std::vector<std::string>& paths) {
   return files;
 }
 
-void AddInputs(const RunPlan& plan, SourceList& sources) {
+void AddInputSources(const RunPlan& plan, SourceList& sources) {
   const InputPlan& inputs = plan.inputs;
   if (!inputs.load_paths.empty()) {
     const Result<std::vector<std::string>> images = FindImages(inputs);
@@ -147,15 +147,12 @@ void AddInputs(const RunPlan& plan, SourceList& sources) {
   sources.AddWhole("--data-loader-script", inputs.script.path);
   sources.AddWhole("--like", inputs.like);
   sources.AddWhole("--initial-state", plan.steps.initial_state);
-  sources.AddListed("--load-outputs", FilesListed(plan.load_outputs));
+  sources.AddListed("saved outputs", FilesListed(plan.load_outputs));
 }
 
-void AddDecisions(const DecisionOptions& decisions, SourceList& sources) {
+void AddDecisionSources(const DecisionOptions& decisions, SourceList& sources) {
   for (const DecisionPlan& decision : decisions.decisions) {
     sources.AddWhole("--decision", decision.script);
-  }
-  for (const LabelsPlan& labels : decisions.labels) {
-    if (labels.path != kLabelsOfFolders) sources.AddWhole("--labels", labels.path);
   }
 }
 
@@ -175,7 +172,7 @@ void AddScriptsOf(const RunnerPlan& runner, SourceList& sources) {
   sources.AddListed(option, CompanionFiles(runner.model.path, runner.model.external_data_dir));
 }
 
-std::string NameOf(const ShardSource& source) {
+std::string NameOfSource(const ShardSource& source) {
   const std::string name = source.last.empty() || source.last == source.path
                                ? "'" + source.path + "'"
                                : "one of the " + std::to_string(source.files) + " files from '" +
@@ -183,27 +180,27 @@ std::string NameOf(const ShardSource& source) {
   return name + " (" + source.option + ")";
 }
 
-std::string DescribeOther(const ShardSource& a, const ShardSource& b, size_t place,
-                          const std::pair<std::string, std::string>& where) {
+std::string DescribeOtherSource(const ShardSource& a, const ShardSource& b, size_t place,
+                                const std::pair<std::string, std::string>& where) {
   if (a.path != b.path) {
     return "file " + std::to_string(place) + " of " + a.option + " is '" + a.path + "' " +
            where.first + ", and '" + b.path + "' " + where.second;
   }
   if (a.size != b.size) {
-    return NameOf(a) + " has " + std::to_string(a.size) + " bytes " + where.first + ", and " +
+    return NameOfSource(a) + " has " + std::to_string(a.size) + " bytes " + where.first + ", and " +
            std::to_string(b.size) + " " + where.second;
   }
-  return NameOf(a) + " has other content " + where.first + " than " + where.second;
+  return NameOfSource(a) + " has other content " + where.first + " than " + where.second;
 }
 
 }  // namespace
 
 std::vector<ShardSource> FindShardSources(const RunPlan& plan) {
   SourceList sources;
-  AddInputs(plan, sources);
+  AddInputSources(plan, sources);
   sources.AddWhole("--postprocess-func-script", plan.postprocess_script.path);
   sources.AddWhole("--compare-func-script", plan.compare_script.path);
-  AddDecisions(plan.decisions, sources);
+  AddDecisionSources(plan.decisions, sources);
   for (const RunnerPlan& runner : plan.runners) AddScriptsOf(runner, sources);
   return sources.Take();
 }
@@ -219,14 +216,15 @@ std::string DifferenceOfSources(const std::vector<ShardSource>& a,
     place = goes_on ? place + 1 : 1;
     if (x != nullptr && y != nullptr && *x == *y) continue;
     if (x != nullptr && y != nullptr && x->option == y->option) {
-      return DescribeOther(*x, *y, place, where);
+      return DescribeOtherSource(*x, *y, place, where);
     }
     // Entries of one option follow each other: one list has no more of them.
     const auto alike = [x](const ShardSource& other) { return other.option == x->option; };
     const bool only_first =
         x != nullptr && (y == nullptr || std::none_of(&b[i], b.data() + b.size(), alike));
-    return only_first ? NameOf(*x) + " was there " + where.first + ", and not " + where.second
-                      : NameOf(*y) + " was there " + where.second + ", and not " + where.first;
+    return only_first
+               ? NameOfSource(*x) + " was there " + where.first + ", and not " + where.second
+               : NameOfSource(*y) + " was there " + where.second + ", and not " + where.first;
   }
   return "";
 }
