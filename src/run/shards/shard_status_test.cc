@@ -89,7 +89,9 @@ TEST(ShardParts, EveryByteIsChecked) {
     std::string other = text;
     other[i] = static_cast<char>(other[i] ^ (i % 2 == 0 ? 0x01 : 0x20));
     ASSERT_TRUE(refused(other)) << "byte " << i << " of " << text.size();
-    if (i % 16 == 0) ASSERT_TRUE(refused(text.substr(0, i))) << "the first " << i << " bytes";
+    if (i % 16 == 0) {
+      ASSERT_TRUE(refused(text.substr(0, i))) << "the first " << i << " bytes";
+    }
   }
   EXPECT_TRUE(refused(text + "\n"));
   EXPECT_TRUE(refused(text + "x"));
