@@ -118,10 +118,11 @@ std::optional<ShardFileName> ReadShardFileName(const std::string& path) {
 std::string PathOfShardTensors(const std::string& path, const ShardPlan& shard) {
   const std::string named = PathOfShard(path, shard);
   if (named == path || shard.rule != ShardRule::kStride) return named;
-  const fs::path place(named);
-  return (place.parent_path() /
-          (place.stem().string() + std::string(kStrideMark) + place.extension().string()))
-      .string();
+  // Behind the number, which a folder's name ends with.
+  const size_t number = named.rfind("-of-") + 4;
+  std::string marked = named;
+  return marked.insert(std::min(named.find_first_not_of(kNumberDigits, number), named.size()),
+                       kStrideMark);
 }
 
 Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger) {

@@ -33,6 +33,9 @@ TEST(ShardNames, AreReadAsTheyAreWritten) {
   EXPECT_TRUE(ReadShardFileName(tensors)->stride);
   EXPECT_EQ(ReadShardFileName(tensors)->whole, "d/out.npz");
   EXPECT_EQ(PathOfShardTensors("", stride), "");
+  const std::string folder = PathOfShardTensors("d/out", stride);
+  EXPECT_EQ(folder, "d/out.shard-0003-of-0012-stride");
+  EXPECT_EQ(ReadShardFileName(folder + "/")->whole, "d/out");
 }
 
 TEST(ShardNames, TellWhatIsBeingWritten) {

@@ -22,12 +22,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr int64_t kShards = 3, kTotal = 12;
+constexpr int64_t kThreeShards = 3, kAllIterations = 12;
 
 ShardHead HeadOfShard(int64_t number) {
   ShardHead head;
   head.version = "1";
-  head.count = kShards;
+  head.count = kThreeShards;
   head.numbers = {number};
   head.rule = "contiguous";
   head.began_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -38,7 +38,7 @@ ShardHead HeadOfShard(int64_t number) {
 }
 
 std::string PlaceOfShard(const TemporaryFolder& folder, int64_t number) {
-  return PathOfShard(folder / "r.json", {number, kShards, ShardRule::kContiguous, false});
+  return PathOfShard(folder / "r.json", {number, kThreeShards, ShardRule::kContiguous, false});
 }
 
 // With some of its lines, not all of which have passed.
@@ -47,7 +47,7 @@ Result<ShardFile> BeginShard(const TemporaryFolder& folder, const ShardHead& hea
   VERNIER_ASSIGN_OR_RETURN(ShardFile file, ShardFile::Create(PlaceOfShard(folder, number), head));
   for (int64_t i = 0; i < lines; ++i) {
     ShardIteration line;
-    line.index = (number - 1) * (kTotal / kShards) + i;
+    line.index = (number - 1) * (kAllIterations / kThreeShards) + i;
     ShardOutput output;
     output.row.output = "y";
     output.row.verdict = i == 1 ? "failed" : "passed";
@@ -59,10 +59,10 @@ Result<ShardFile> BeginShard(const TemporaryFolder& folder, const ShardHead& hea
 }
 
 std::string SaveShard(const TemporaryFolder& folder, int64_t number) {
-  Result<ShardFile> file = BeginShard(folder, HeadOfShard(number), kTotal / kShards);
+  Result<ShardFile> file = BeginShard(folder, HeadOfShard(number), kAllIterations / kThreeShards);
   EXPECT_TRUE(file.ok()) << file.status().message();
   ShardEnd end;
-  end.total = kTotal;
+  end.total = kAllIterations;
   end.seconds = 10;
   const Status done = file->Publish(end);
   EXPECT_TRUE(done.ok()) << done.message();
