@@ -52,7 +52,7 @@ MaybeDifference FirstOtherSetting(const RecordJson* a, const RecordJson* b,
   const RecordJson* some = a != nullptr ? a : b;
   const RecordJson* other = a != nullptr ? b : nullptr;
   const bool same_kind = other == nullptr || other->type() == some->type();
-  if (same_kind && some->is_object() && IsLookedInto(some)) {
+  if (same_kind && some->is_object() && (IsLookedInto(some) || IsLookedInto(other))) {
     MaybeDifference found = FirstOtherMember(*some, a, b, setting);
     if (!found && other != nullptr) found = FirstOtherMember(*other, a, b, setting);
     if (found) return found;

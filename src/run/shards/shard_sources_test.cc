@@ -102,6 +102,13 @@ TEST(ShardDifferences, NameTheOptionAndBothValues) {
   a.inputs.seed = 3;
   EXPECT_EQ(DifferenceOfHeads(HeadOf(a, {}), HeadOf(b, {}), "a.json", "b.json"),
             "setting 'inputs.seed' is 3 in 'a.json' and not given in 'b.json'");
+  b = a;
+  a.runners.resize(2);
+  b.runners.resize(2);
+  b.runners[1].model.path = "new.onnx";
+  EXPECT_EQ(
+      DifferenceOfHeads(HeadOf(a, {}), HeadOf(b, {}), "a.json", "b.json"),
+      "setting 'runners[1].model.path' is not given in 'a.json' and \"new.onnx\" in 'b.json'");
   ShardHead other = HeadOf(a, {});
   other.count = 5;
   EXPECT_EQ(DifferenceOfHeads(HeadOf(a, {}), other, "a.json", "b.json"),
