@@ -102,6 +102,7 @@ void PublishShard(const RunContext& run, const LiveRuns& live, const LiveResults
   }
   const int64_t total = TotalOf(made, comparing.loaded);
   if (const Status fits = CheckMergeable(comparing, total); !fits.ok()) return fail(fits);
+  if (const Status same = shard.CheckSources(run.plan); !same.ok()) return fail(same);
   if (shard.fewest_pairs() < comparing.comparisons.pairs().size()) {
     return fail(Malformed("--shard: not every iteration was compared in every pair, so the part '" +
                           shard.path() + "' was not written: it would show less than was asked"));
