@@ -104,6 +104,8 @@ struct RunnerPlan {
 
 /// --workers-per-runner.
 inline constexpr int64_t kMostWorkersPerRunner = 64;
+/// --batch-feeds.
+inline constexpr int64_t kMostBatchFeeds = 65536;
 
 /// How runners are driven.
 struct ExecutionPlan {
@@ -114,6 +116,9 @@ struct ExecutionPlan {
   /// --workers-per-runner: every runner is opened so often, and so many iterations are inferred at
   /// the same time.
   int64_t workers_per_runner = 1;
+  /// --batch-feeds: so many consecutive feeds are one inference. 1: each is one of its own, of
+  /// which no first dimension is asked.
+  int64_t batch_feeds = 1;
   int64_t warm_up = 0;
   double timeout_s = 0;
   std::vector<std::string> backend_dirs;
@@ -129,6 +134,7 @@ struct ExecutionPlan {
     field("use_subprocess", execution.use_subprocess);
     field("in_process", execution.in_process);
     field("workers_per_runner", execution.workers_per_runner);
+    field("batch_feeds", execution.batch_feeds);
     field("warm_up", execution.warm_up);
     field("timeout_seconds", execution.timeout_s);
     field("backend_dirs", execution.backend_dirs);

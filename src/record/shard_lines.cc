@@ -84,6 +84,7 @@ void ListFields(Fields& field, Some<ShardHead> auto& head) {
   field("shards", head.count);
   field("numbers", head.numbers);
   field("rule", head.rule);
+  field.Later("multiple", head.multiple);
   field("command", head.command);
   field("plan", head.plan);
   field.Pairs("models", head.models, "path", "xxh3_64");

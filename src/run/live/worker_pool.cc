@@ -23,7 +23,8 @@ bool MayMoveToPython(const RunnerPlan& runner) {
 }
 
 Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner, size_t copy) {
-  const bool alone = plan_.use_subprocess || plan_.parallel || plan_.workers_per_runner > 1;
+  const bool alone = plan_.use_subprocess || plan_.parallel || plan_.workers_per_runner > 1 ||
+                     plan_.batch_feeds > 1;
   std::string key = SharingKey(runner, alone);
   if (copy > 0) key += '\0' + std::to_string(copy);
   std::weak_ptr<Worker>& slot = workers_[key];

@@ -261,6 +261,8 @@ class ShardFolding {
   void Finish(const ShardEnd& end, RunOutcome& outcome) {
     outcome.record.runners = received_.Complete(end.runners);
     outcome.record.averaged = plan_.compare.check_average;
+    const int64_t feeds = plan_.execution.batch_feeds;
+    if (feeds > 1) outcome.record.batch_feeds = feeds;
     std::vector<StreamLength> lengths(end.runners.size(), {received_.iterations(), end.total});
     lengths.resize(end.names.size(), {end.total, end.total});
     comparisons_.Finish(lengths, Coverage::kJudged, outcome.faults, outcome.record);

@@ -12,7 +12,7 @@ namespace {
 Status CheckHead(const ShardHead& head, const std::string& what) {
   const auto wrong = [&](int64_t number) { return number < 1 || number > head.count; };
   const bool known = head.rule == "contiguous" || head.rule == "stride";
-  const bool counted = head.count >= 1 && head.count <= kMostShards;
+  const bool counted = head.count >= 1 && head.count <= kMostShards && head.multiple >= 1;
   if (known && counted && !head.numbers.empty() && std::ranges::none_of(head.numbers, wrong))
     return {};
   return Malformed(what + " is damaged: it names shards that there are not; run its shard again");
@@ -104,7 +104,7 @@ Status CheckSameRun(const ShardPart& a, const ShardPart& b) {
 
 ShardPlan ShardOf(const ShardHead& head, int64_t number) {
   return {number, head.count, head.rule == "stride" ? ShardRule::kStride : ShardRule::kContiguous,
-          false};
+          false, head.multiple};
 }
 
 }  // namespace vernier
