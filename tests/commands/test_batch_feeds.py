@@ -159,8 +159,8 @@ class BatchFeeds(Case):
         for feeds, number in ((4, 1), (2, 2)):
             self.run_with(feeds, "--identity", "--onnxrt", "--shard", f"{number}/2",
                           "--save-record", "part.json")
-        ended = self.vernier("merge", "part.shard-0001-of-0002.json", "part.shard-0002-of-0002.json",
-                             "-o", "merged.json")
+        parts = [f"part.shard-000{number}-of-0002.json" for number in (1, 2)]
+        ended = self.vernier("merge", *parts, "-o", "merged.json")
         self.assertEqual(ended.code, 3, ended.out + ended.err)
         self.assertIn("batch_feeds", ended.err)
 
