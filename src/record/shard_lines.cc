@@ -82,9 +82,9 @@ void ListFields(Fields& field, Some<ShardHead> auto& head) {
   field.Derived("vernier_part", [] { return 1; });
   field("version", head.version);
   field("shards", head.count);
+  field.Later("multiple", head.multiple);
   field("numbers", head.numbers);
   field("rule", head.rule);
-  field.Later("multiple", head.multiple);
   field("command", head.command);
   field("plan", head.plan);
   field.Pairs("models", head.models, "path", "xxh3_64");

@@ -77,9 +77,9 @@ struct ShardIteration {
 struct ShardHead {
   std::string version;           ///< of vernier: another one may compute other numbers
   int64_t count = 1;             ///< of shards
+  int64_t multiple = 1;          ///< ShardPlan::multiple
   std::vector<int64_t> numbers;  ///< those that are in here, ascending
   std::string rule;
-  int64_t multiple = 1;  ///< of iterations that stay together
   std::string command;   ///< that made the first of them
   std::string plan;      ///< of the undivided run: its file as text
   std::vector<std::pair<std::string, std::string>> models;  ///< path, XXH3 of the file

@@ -2,6 +2,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "run/feeds/image_feeds.h"
 
 namespace vernier {
 namespace {
@@ -11,6 +14,16 @@ struct BatchConflict {
   std::string_view flag;
   std::string_view why;
 };
+
+// Images that cannot be read are left out, and those behind them move up: where a shard begins,
+// that is not known.
+Status CheckBatchedShards(const RunPlan& plan) {
+  const Result<std::vector<std::string>> images = FindImages(plan.inputs);
+  if (!images.ok() || images->empty()) return {};
+  return InvalidArgument(
+      "--batch-feeds and --shard cannot go with images, of which some may have to be left out: "
+      "write them as tensors with --save-inputs first");
+}
 
 }  // namespace
 
@@ -38,7 +51,7 @@ Status CheckBatchFeeds(const RunPlan& plan) {
     return InvalidArgument("--batch-feeds cannot go with " + std::string(flag) + ": " +
                            std::string(why));
   }
-  return {};
+  return plan.shard.wanted() ? CheckBatchedShards(plan) : Status();
 }
 
 }  // namespace vernier

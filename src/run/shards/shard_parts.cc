@@ -103,8 +103,10 @@ Status CheckSameRun(const ShardPart& a, const ShardPart& b) {
 }
 
 ShardPlan ShardOf(const ShardHead& head, int64_t number) {
-  return {number, head.count, head.rule == "stride" ? ShardRule::kStride : ShardRule::kContiguous,
-          false, head.multiple};
+  ShardPlan shard{number, head.count,
+                  head.rule == "stride" ? ShardRule::kStride : ShardRule::kContiguous, false};
+  shard.multiple = head.multiple;
+  return shard;
 }
 
 }  // namespace vernier

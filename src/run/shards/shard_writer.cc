@@ -98,9 +98,9 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
   ShardHead head;
   head.version = kVersion;
   head.count = shard.count;
+  head.multiple = plan.execution.batch_feeds;
   head.numbers = {shard.number};
   head.rule = shard.rule == ShardRule::kStride ? "stride" : "contiguous";
-  head.multiple = plan.execution.batch_feeds;
   head.command = plan.command;
   head.plan = ToJson(UndividedPlan(plan));
   VERNIER_ASSIGN_OR_RETURN(head.models, HashModels(plan));
