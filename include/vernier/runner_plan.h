@@ -2,6 +2,7 @@
 // driven.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -84,6 +85,9 @@ struct RunnerPlan {
   // they do without. Set by `vernier profile` for its own sessions; no part of a run's file.
   bool alone = false;       ///< no other runner computes meanwhile
   std::string layer_times;  ///< file for the times of single layers; empty: they are not measured
+  /// "NAME=value", of its worker beside those of the plan: which device it sees (--devices). Set
+  /// where the worker is started; no part of a run's file.
+  std::vector<std::string> environment;
   // For profiles of TensorRT, which are to take what feeds will have.
   std::vector<DimSize> dims;  ///< --dim
   bool equal_names = true;    ///< dimensions of one name have one size
@@ -119,6 +123,10 @@ struct ExecutionPlan {
   /// --batch-feeds: so many consecutive feeds are one inference. 1: each is one of its own, of
   /// which no first dimension is asked.
   int64_t batch_feeds = 1;
+  /// --devices: "cuda:0", ...: so many times all workers of a runner, those of each device seeing
+  /// it alone. "all" by itself are those that the driver has. Empty: workers see what this process
+  /// does.
+  std::vector<std::string> devices;
   int64_t warm_up = 0;
   double timeout_s = 0;
   std::vector<std::string> backend_dirs;
@@ -126,6 +134,12 @@ struct ExecutionPlan {
   bool hash_inputs = false;  ///< workers tell hashes of the bytes that their runners receive
   /// "NAME=value", for workers beside the parent's own; of two for one name the last counts.
   std::vector<std::string> environment;
+
+  /// All workers of a runner.
+  size_t WorkersOfRunner() const {
+    const size_t on_each = workers_per_runner < 1 ? 1 : static_cast<size_t>(workers_per_runner);
+    return devices.empty() ? on_each : on_each * devices.size();
+  }
 
   template <typename Plan, typename Fields>
   static void EachField(Plan& execution, Fields& field) {
@@ -135,6 +149,7 @@ struct ExecutionPlan {
     field("in_process", execution.in_process);
     field("workers_per_runner", execution.workers_per_runner);
     field("batch_feeds", execution.batch_feeds);
+    field("devices", execution.devices);
     field("warm_up", execution.warm_up);
     field("timeout_seconds", execution.timeout_s);
     field("backend_dirs", execution.backend_dirs);

@@ -1,5 +1,6 @@
 #include "cli/option_values.h"
 #include "cli/options/groups.h"
+#include "util/split_text.h"
 
 namespace vernier {
 namespace {
@@ -9,6 +10,12 @@ constexpr NumberRule kWorkerCount = {
 
 constexpr NumberRule kFeedCount = {
     .expected = "a number from 1 to 65536", .least = 1, .most = kMostBatchFeeds};
+
+Status SetDevices(const OptionInput& input, ExecutionPlan& execution) {
+  execution.devices = SplitAt(TextOf(input), ',');
+  if (!execution.devices.empty()) return {};
+  return InvalidArgument("--devices: expected cuda:0,cuda:1,... or all, got ''");
+}
 
 constexpr OptionRow kReplicas[] = {
     {.flags = {"--workers-per-runner"},
@@ -22,6 +29,17 @@ constexpr OptionRow kReplicas[] = {
              " Results are compared and saved in order. Each worker computes with an Nth of the"
              " processors, unless options or --env name the threads; with the same threads all"
              " that is saved is the same as with one worker, but for times.",
+     .origin = Origin::kOurs,
+     .spelled_out = true},
+    {.flags = {"--devices"},
+     .dest = "devices",
+     .sets = SetBy<&SetDevices>(),
+     .arity = Arity::kOne,
+     .metavar = "LIST",
+     .help = "Open every runner once on each of these GPUs: cuda:0,cuda:1,... or all. Iterations go"
+             " to them in turn; with --workers-per-runner N each GPU has N workers of a runner."
+             " A worker sees its GPU alone. Whether a runner computes on a GPU, its own options"
+             " say.",
      .origin = Origin::kOurs,
      .spelled_out = true},
     {.flags = {"--batch-feeds"},

@@ -45,7 +45,7 @@ bool OutputsAreOnlyCompared(const RunPlan& plan) {
          !plan.steps.wanted() && plan.compare_script.path.empty() &&
          plan.postprocess_script.path.empty() && plan.save.outputs.empty() &&
          !plan.save.WantsPage() && plan.load_outputs.empty() && !plan.validate && !drawn &&
-         plan.execution.workers_per_runner <= 1 && plan.execution.batch_feeds <= 1 &&
+         plan.execution.WorkersOfRunner() <= 1 && plan.execution.batch_feeds <= 1 &&
          !plan.postprocess.fallback && plan.postprocess.entries.empty() &&
          !plan.compare.no_shape_check && !plan.noise_floor;
 }

@@ -153,7 +153,7 @@ class LiveRuns {
 
   /// May iterations be inferred at the same time?
   bool has_lanes() const { return lanes_.has_value(); }
-  size_t lane_count() const { return static_cast<size_t>(plan_.execution.workers_per_runner); }
+  size_t lane_count() const { return plan_.execution.WorkersOfRunner(); }
   /// So many iterations are one inference, from the first on; then there are lanes.
   size_t batch_feeds() const { return static_cast<size_t>(plan_.execution.batch_feeds); }
   /// How many feeds are read beside the one in use: those of one inference for each lane, and of
@@ -251,6 +251,7 @@ class LiveRuns {
   }
   void StartReplicas();
   Status OpenReplicasOf(size_t index);
+  void NoteOtherDevice(size_t lane, size_t index);
   void FailReplica(size_t lane, size_t index, const Status& why);
   bool HoldsResult(size_t index, int64_t iteration) const;
   const LiveRunner* WhoEndedWorkerOf(const LiveRunner& runner) const;

@@ -16,6 +16,7 @@
 #include "compare/validate.h"
 #include "run/executor.h"
 #include "run/live/fake_workers.h"
+#include "run/live/runner_devices.h"
 #include "util/no_log.h"
 
 namespace vernier {
@@ -102,7 +103,9 @@ class BatchRunsTest : public testing::Test {
     FakeWorkers fakes(models, interrupted_, log_);
     CallerObjects caller;
     caller.workers = &fakes;
-    return ExecuteRun(plan_, log_, observer_, interrupted_, &caller);
+    RunOutcome ran = ExecuteRun(plan_, log_, observer_, interrupted_, &caller);
+    environments_ = fakes.environments();
+    return ran;
   }
 
   RunPlan plan_;
@@ -111,6 +114,7 @@ class BatchRunsTest : public testing::Test {
   BatchObserver observer_;
   std::mutex mutex_;
   std::vector<int64_t> rows_;
+  std::vector<std::vector<std::string>> environments_;
 };
 
 TEST_F(BatchRunsTest, EverythingIsAsWithSingleFeeds) {
@@ -183,6 +187,23 @@ TEST_F(BatchRunsTest, EveryWorkerIsWarmedUpWithWholeBatches) {
   EXPECT_THAT((std::vector<int64_t>(rows_.begin(), rows_.begin() + 4)), ElementsAre(6, 6, 6, 6));
   EXPECT_EQ(ran.record.runners[0].iterations, kIterations);
   EXPECT_EQ(observer_.made["a"].size(), static_cast<size_t>(kIterations));
+}
+
+TEST_F(BatchRunsTest, EveryDeviceHasAWorkerOfEveryRunner) {
+  const std::map<std::string, FakeModel> models = {{"a", AddsRows(1)}, {"b", AddsRows(2)}};
+  (void)Run(models, 1);
+  const auto made = observer_.made;
+  EXPECT_THAT(environments_, testing::Each(testing::IsEmpty()));
+  plan_.execution.devices = {"cuda:1", "cuda:0"};
+  for (const int64_t feeds : {1, 2}) {
+    const RunOutcome ran = Run(models, feeds);
+    EXPECT_EQ(observer_.made, made) << feeds;
+    EXPECT_EQ(ran.record.error, "");
+    const std::vector<std::string> first = {*DeviceVariable(plan_.execution, 0)};
+    const std::vector<std::string> second = {*DeviceVariable(plan_.execution, 1)};
+    EXPECT_NE(first, second);
+    EXPECT_THAT(environments_, testing::UnorderedElementsAre(first, first, second, second));
+  }
 }
 
 TEST_F(BatchRunsTest, AModelThatIsFixedIsRefused) {

@@ -51,9 +51,20 @@ Status LiveRuns::OpenReplicasOf(size_t index) {
       return status;
     }
     if (!status.ok()) FailReplica(lane, index, status);
+    if (status.ok()) NoteOtherDevice(lane, index);
     if (status.ok() && plan_.execution.hash_inputs) replica.HashInputs();
   }
   return {};
+}
+
+// Devices of one kind give the same bits.
+void LiveRuns::NoteOtherDevice(size_t lane, size_t index) {
+  const std::string& here = ReplicaOf(lane, index).session().device;
+  const std::string& first = runners_[index].session().device;
+  if (here == first) return;
+  NoteOnce(runners_[index].name() + ": worker " + std::to_string(lane + 1) + " computes on " +
+           here + ", and the first on " + first +
+           ": outputs may depend on which of them has an iteration");
 }
 
 void LiveRuns::FailReplica(size_t lane, size_t index, const Status& why) {

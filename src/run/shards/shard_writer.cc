@@ -56,6 +56,7 @@ RunPlan UndividedPlan(RunPlan plan) {
   plan.save = {};
   plan.execution.timeout_s = ExecutionPlan().timeout_s;
   plan.execution.workers_per_runner = 1;
+  plan.execution.devices.clear();
   plan.execution.backend_dirs.clear();
   plan.execution.python = ExecutionPlan().python;
   return plan;
