@@ -156,7 +156,8 @@ Result<TensorBlock> EncodeBatch(const FeedBatch& batch, LentMemory* lent) {
     const Dims dims = RowsTogether(tensor.dims(), count);
     if (tensor.dtype() == DType::kString) {
       VERNIER_ASSIGN_OR_RETURN(Tensor joined, JoinStrings(batch, input.name));
-      builder.Add(input.name, joined.dtype(), dims, texts.emplace_back(std::move(joined)).bytes());
+      texts.push_back(std::move(joined));
+      builder.Add(input.name, DType::kString, dims, texts.back().bytes());
       continue;
     }
     builder.AddFilled(input.name, tensor.dtype(), dims, tensor.bytes().size() * count,
