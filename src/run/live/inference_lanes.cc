@@ -6,11 +6,11 @@
 namespace vernier {
 namespace {
 
-void InferTasks(std::vector<LaneTask>& tasks) {
+void InferTasks(std::vector<LaneTask>& tasks, int64_t iteration) {
   for (LaneTask& task : tasks) {
     LiveRunner& replica = *task.replica;
     replica.HoldLog();
-    task.outcome.emplace(replica.InferOnly(*task.feed, task.iteration, task.count));
+    task.outcome.emplace(replica.InferOnly(*task.feed, iteration * task.batch, task.count));
     task.said = replica.TakeLog();
     if (!task.outcome->ok()) task.unseen_words = replica.UnseenWords();
   }
@@ -30,7 +30,7 @@ void InferenceLanes::Launch(size_t lane) {
   if (found == jobs_.end() || (*found)->done.valid()) return;
   Job& job = **found;
   // Where no thread can be had, it infers when it is waited for.
-  job.done = std::async([&job] { InferTasks(job.tasks); });
+  job.done = std::async([&job] { InferTasks(job.tasks, job.iteration); });
 }
 
 std::vector<LaneTask> InferenceLanes::Collect(int64_t iteration) {

@@ -75,9 +75,8 @@ Result<LaneTask> LiveRuns::TaskOfBatch(size_t index, const FeedBatch& batch,
                                        std::shared_ptr<const TensorBlock>& shared) {
   LaneTask task;
   task.runner = index;
-  const auto number = batch.first / static_cast<int64_t>(batch_feeds());
-  task.replica = &ReplicaOf(lanes_->LaneOf(number), index);
-  task.iteration = batch.first;
+  task.batch = static_cast<int64_t>(batch_feeds());
+  task.replica = &ReplicaOf(lanes_->LaneOf(batch.first / task.batch), index);
   task.count = static_cast<int64_t>(batch.feeds.size());
   VERNIER_ASSIGN_OR_RETURN(const FeedBatch own, CoerceBatch(runners_[index], batch, task.shared));
   VERNIER_ASSIGN_OR_RETURN(task.rows, RowsOfFeeds(own));

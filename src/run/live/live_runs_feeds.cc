@@ -105,7 +105,6 @@ void LiveRuns::SendToLane(std::span<const size_t> who, const TensorMap& feed, in
     if (!coerced.ok()) continue;
     LaneTask& task = tasks.emplace_back();
     task.runner = index;
-    task.iteration = iteration;
     task.replica = &ReplicaOf(lanes_->LaneOf(iteration), index);
     task.shared = SameTensors(coerced->tensors, feed);
     if (task.shared) task.feed = shared;

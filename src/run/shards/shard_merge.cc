@@ -261,8 +261,6 @@ class ShardFolding {
   void Finish(const ShardEnd& end, RunOutcome& outcome) {
     outcome.record.runners = received_.Complete(end.runners);
     outcome.record.averaged = plan_.compare.check_average;
-    const int64_t feeds = plan_.execution.batch_feeds;
-    if (feeds > 1) outcome.record.batch_feeds = feeds;
     std::vector<StreamLength> lengths(end.runners.size(), {received_.iterations(), end.total});
     lengths.resize(end.names.size(), {end.total, end.total});
     comparisons_.Finish(lengths, Coverage::kJudged, outcome.faults, outcome.record);
@@ -279,6 +277,8 @@ class ShardFolding {
       made.runner = known.runner;
       for (const auto& [name, why] : known.outputs) made.outputs.push_back({name, why});
     }
+    const int64_t feeds = plan_.execution.batch_feeds;
+    if (feeds > 1) outcome.record.batch_feeds = feeds;
     NoteLostOutputs(plan_, lost, outcome);
     if (plan_.strict) RejectVacuous(outcome.record.pairs);
   }
