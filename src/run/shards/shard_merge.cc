@@ -102,6 +102,12 @@ std::string CommandFor(std::string command, const std::string& shard) {
   return command + " --shard " + shard;
 }
 
+std::string StrideText(const ShardPlan& shard) {
+  if (shard.multiple == 1) return ", every " + std::to_string(shard.count) + "th";
+  return ", " + std::to_string(shard.multiple) + " of every " +
+         std::to_string(shard.multiple * shard.count);
+}
+
 std::string DescribeMissing(const ShardPart& part, int64_t number) {
   const ShardPlan shard = ShardOf(part.head(), number);
   const int64_t total = part.end().total, count = shard.CountOf(total);
@@ -110,8 +116,7 @@ std::string DescribeMissing(const ShardPart& part, int64_t number) {
   if (count > 0) {
     what += ": iterations " + std::to_string(shard.IndexOf(0, total)) + " to " +
             std::to_string(shard.IndexOf(count - 1, total)) +
-            (shard.rule == ShardRule::kStride ? ", every " + std::to_string(shard.count) + "th"
-                                              : std::string());
+            (shard.rule == ShardRule::kStride ? StrideText(shard) : std::string());
   }
   return what + "; to make it: " + CommandFor(part.head().command, name);
 }
