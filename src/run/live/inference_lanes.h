@@ -18,9 +18,9 @@
 
 namespace vernier {
 
-/// One inference of one runner, and what came of it. With --batch-feeds it is of `count` iterations,
-/// and what is called an iteration below is such an inference: number i begins with iteration
-/// i * `batch` of the run.
+/// One inference of one runner, and what came of it. With --batch-feeds it is of `count`
+/// iterations, and what is called an iteration below is such an inference: number i begins with
+/// iteration i * `batch` of the run.
 struct LaneTask {
   size_t runner = 0;              ///< its place in the plan
   LiveRunner* replica = nullptr;  ///< the runner's of this lane
