@@ -80,8 +80,8 @@ struct ShardHead {
   int64_t multiple = 1;          ///< ShardPlan::multiple
   std::vector<int64_t> numbers;  ///< those that are in here, ascending
   std::string rule;
-  std::string command;   ///< that made the first of them
-  std::string plan;      ///< of the undivided run: its file as text
+  std::string command;  ///< that made the first of them
+  std::string plan;     ///< of the undivided run: its file as text
   std::vector<std::pair<std::string, std::string>> models;  ///< path, XXH3 of the file
 };
 
