@@ -10,7 +10,7 @@ void InferTasks(std::vector<LaneTask>& tasks, int64_t iteration) {
   for (LaneTask& task : tasks) {
     LiveRunner& replica = *task.replica;
     replica.HoldLog();
-    task.outcome.emplace(replica.InferOnly(*task.feed, iteration));
+    task.outcome.emplace(replica.InferOnly(*task.feed, iteration * task.batch, task.count));
     task.said = replica.TakeLog();
     if (!task.outcome->ok()) task.unseen_words = replica.UnseenWords();
   }

@@ -65,7 +65,7 @@ Status CheckOutputRoom(const LiveRuns& live, const TensorMap& feed) {
   for (size_t i = 0; i < live.size(); ++i) {
     if (live[i].alive()) AddUpTo(KnownOutputBytes(live[i].session(), feed), total);
   }
-  if (live.has_lanes() && __builtin_mul_overflow(total, live.lane_count(), &total)) {
+  if (live.has_lanes() && __builtin_mul_overflow(total, live.feeds_ahead() + 1, &total)) {
     total = std::numeric_limits<uint64_t>::max();
   }
   return CheckMemoryRoom(total, "the outputs");

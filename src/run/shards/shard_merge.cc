@@ -89,6 +89,12 @@ std::vector<int64_t> NumbersIn(const Parts& parts) {
   return numbers;
 }
 
+std::string StrideText(const ShardPlan& shard) {
+  if (shard.multiple == 1) return ", every " + std::to_string(shard.count) + "th";
+  return ", " + std::to_string(shard.multiple) + " of every " +
+         std::to_string(shard.multiple * shard.count);
+}
+
 std::string DescribeMissing(const ShardPart& part, int64_t number) {
   const ShardPlan shard = ShardOf(part.head(), number);
   const int64_t total = part.end().total, count = shard.CountOf(total);
@@ -97,8 +103,7 @@ std::string DescribeMissing(const ShardPart& part, int64_t number) {
   if (count > 0) {
     what += ": iterations " + std::to_string(shard.IndexOf(0, total)) + " to " +
             std::to_string(shard.IndexOf(count - 1, total)) +
-            (shard.rule == ShardRule::kStride ? ", every " + std::to_string(shard.count) + "th"
-                                              : std::string());
+            (shard.rule == ShardRule::kStride ? StrideText(shard) : std::string());
   }
   if (part.head().words.empty()) {
     return what + "; to make it, give the file of its run 'shard.number' " + std::to_string(number);
@@ -269,6 +274,8 @@ class ShardFolding {
       made.runner = known.runner;
       for (const auto& [name, why] : known.outputs) made.outputs.push_back({name, why});
     }
+    const int64_t feeds = plan_.execution.batch_feeds;
+    if (feeds > 1) outcome.record.batch_feeds = feeds;
     NoteLostOutputs(plan_, lost, outcome);
     if (plan_.strict) RejectVacuous(outcome.record.pairs);
   }
