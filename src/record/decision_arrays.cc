@@ -73,6 +73,9 @@ RecordJson CellOf(const Tensor& array, size_t row, size_t sample) {
 
 bool IsText(const RecordJson& cell) { return cell.is_string() && cell != ""; }
 
+// NaN, which fills up numbers, is the text "nan".
+bool IsGiven(const RecordJson& cell) { return cell != "" && cell != "nan"; }
+
 // A decision of some rows, and the sides that made it: as in columns, and their names.
 struct ArrayDecision {
   std::string name;
@@ -117,23 +120,40 @@ void AddDecision(const RowArrays& arrays, const ArrayDecision& decision, size_t 
   size_t count = 0;
   const size_t width = WidthOf(flips->second);
   while (count < width && IsText(CellOf(flips->second, row, count))) ++count;
-  const auto add = [&](const std::string& column) {
-    const auto found = arrays.find(column);
+  const auto add = [&](const std::string& column, const std::string& from) {
+    const auto found = arrays.find(from);
     if (found == arrays.end()) return;
     RecordJson values = RecordJson::array();
-    const size_t own = std::min(count, WidthOf(found->second));
+    // What stands behind the last sample fills the column up, or shows that one was lost.
+    size_t own = WidthOf(found->second);
+    while (own > count && !IsGiven(CellOf(found->second, row, own - 1))) --own;
     for (size_t i = 0; i < own; ++i) values.push_back(CellOf(found->second, row, i));
     json[column] = std::move(values);
   };
   json[name + std::string(kKindEnd)] = kind;
-  for (const std::string_view end : {"/flip", "/near_tie", "/similarity", "/detail", "/label"}) {
-    add(name + std::string(end));
+  // Other rows may have what this one has not.
+  const auto add_if_any = [&](const std::string& column, const std::string& from) {
+    add(column, from);
+    const auto added = json.find(column);
+    if (added != json.end() && std::ranges::none_of(*added, IsGiven)) json.erase(added);
+    return json.contains(column);
+  };
+  for (const std::string_view end : {"/flip", "/near_tie", "/similarity"}) {
+    add(name + std::string(end), name + std::string(end));
   }
+  add_if_any(name + "/detail", name + "/detail");
+  bool scored = false;
   for (const std::string& side : SidesOfPair(decision, json["pair"].get<std::string>())) {
-    add(side + "/" + name + std::string(kKindEnd));
-    add(side + "/" + name + "/margin");
-    add(side + "/" + name + "/score");
+    for (const std::string_view end : {kKindEnd, std::string_view("/margin")}) {
+      const std::string column = side + "/" + name + std::string(end);
+      add(column, column);
+    }
+    const std::string score = side + "/" + name + "/score";
+    scored |= add_if_any(score, score);
   }
+  // Without labels of its own it has those of the row.
+  const std::string label = name + "/label";
+  if (scored && !add_if_any(label, label)) add_if_any(label, "label");
 }
 
 }  // namespace
@@ -150,12 +170,6 @@ Status ForEachArrayRow(const std::string& path,
     }
     if (!json["pair"].is_string()) {
       return Malformed("'" + path + "': 'pair' is no column of texts");
-    }
-    if (const auto labels = arrays.find("label"); labels != arrays.end()) {
-      RecordJson& values = json["label"] = RecordJson::array();
-      for (size_t i = 0; i < WidthOf(labels->second); ++i) {
-        values.push_back(CellOf(labels->second, row, i));
-      }
     }
     for (const ArrayDecision& decision : decisions) AddDecision(arrays, decision, row, json);
     VERNIER_TRY(take(json));

@@ -15,6 +15,7 @@
 #include "record/decision_arrays.h"
 #include "record/decision_schema.h"
 #include "record/record_json.h"
+#include "util/counted.h"
 
 namespace vernier {
 namespace {
@@ -109,9 +110,37 @@ std::pair<std::string, std::string> SidesOf(const RecordJson& row, const std::st
   return fits(b, a) ? std::pair(b, a) : std::pair(a, b);
 }
 
-// The decision whose kind is in the column `name`; nothing where its columns do not fit.
+size_t CountOfValues(const RecordJson& column) { return column.is_array() ? column.size() : 1; }
+
+// A value that is missing would take its sample out of every figure, or label another one.
+std::string WhyUneven(const DecisionColumns& columns, size_t count) {
+  const std::string& name = columns.name;
+  const auto fits = [&](const std::string& column) {
+    const auto found = columns.row.find(column);
+    return found == columns.row.end() || CountOfValues(*found) == count;
+  };
+  const auto why = [&](const std::string& column) {
+    return "'" + name + "/flip' has " + Counted(count, "value") + ", and '" + column + "' has " +
+           std::to_string(CountOfValues(columns.row.at(column)));
+  };
+  for (const char* const end : {"/near_tie", "/similarity", "/detail", "/label"}) {
+    if (!fits(name + end)) return why(name + end);
+  }
+  for (const std::string* const side : {&columns.first, &columns.second}) {
+    for (const char* const end : {"/decision", "/margin", "/score"}) {
+      if (!fits(*side + end)) return why(*side + end);
+    }
+  }
+  // Those of the row are of every decision that has scores and none of its own.
+  const bool labelled = columns.row.contains(columns.first + "/score");
+  const bool own = columns.row.contains(name + "/label");
+  return labelled && !own && !fits("label") ? why("label") : "";
+}
+
+// The decision whose kind is in the column `name`; nothing where its columns do not fit, with the
+// reason in `why`, if there is one to tell.
 std::optional<DecisionRow> DecisionOf(const RecordJson& row, const std::string& name,
-                                      const std::string& pair) {
+                                      const std::string& pair, std::string& why) {
   const auto [first, second] = SidesOf(row, name, pair);
   const DecisionColumns columns{row, name, first + "/" + name, second + "/" + name};
   const RecordJson* const flips = row.contains(name + "/flip") ? &row[name + "/flip"] : nullptr;
@@ -119,7 +148,9 @@ std::optional<DecisionRow> DecisionOf(const RecordJson& row, const std::string& 
   if (flips == nullptr || !kind) return std::nullopt;
   // A second decision about an output has its kind behind a colon, which no encoded name has.
   DecisionRow decision{PercentDecode(name.substr(0, name.find(':'))), *kind, {}};
-  const size_t count = flips->is_array() ? flips->size() : 1;
+  const size_t count = CountOfValues(*flips);
+  why = WhyUneven(columns, count);
+  if (!why.empty()) return std::nullopt;
   for (size_t i = 0; i < count; ++i) {
     std::optional<DecisionSample> sample = SampleAt(columns, i);
     if (!sample) return std::nullopt;
@@ -128,8 +159,8 @@ std::optional<DecisionRow> DecisionOf(const RecordJson& row, const std::string& 
   return decision;
 }
 
-// False where it is no row, or its decisions lack a column.
-bool ReadRow(const RecordJson& json, IterationRow& row) {
+// False where it is no row, or its decisions lack a column or values of one, which `why` then says.
+bool ReadRow(const RecordJson& json, IterationRow& row, std::string& why) {
   const auto index = json.find("index"), step = json.find("step"), pair = json.find("pair");
   const auto whole = [&](auto found) { return found != json.end() && found->is_number_integer(); };
   if (!whole(index) || !whole(step) || pair == json.end() || !pair->is_string()) return false;
@@ -141,7 +172,7 @@ bool ReadRow(const RecordJson& json, IterationRow& row) {
     if (!column.ends_with(kKindColumn)) continue;
     const std::string name(column.substr(0, column.size() - kKindColumn.size()));
     if (name.find('/') != std::string::npos) continue;  // of a side
-    std::optional<DecisionRow> decision = DecisionOf(json, name, row.pair);
+    std::optional<DecisionRow> decision = DecisionOf(json, name, row.pair, why);
     if (!decision) return false;
     row.decisions.push_back(*std::move(decision));
   }
@@ -152,7 +183,9 @@ using TakeRow = std::function<Status(const IterationRow& row)>;
 
 Status TakeJson(const RecordJson& json, const std::string& where, const TakeRow& take) {
   IterationRow row;
-  if (!json.is_object() || !ReadRow(json, row)) {
+  std::string why;
+  if (!json.is_object() || !ReadRow(json, row, why)) {
+    if (!why.empty()) return Malformed(where + ": " + why);
     return Malformed(where +
                      ": expected a row of --save-rows, whose decisions have all their columns");
   }

@@ -65,9 +65,10 @@ void TellFlipsApart(double near_tie, std::vector<DecisionSample>& samples) {
   }
 }
 
-// Labels that are given take the place of those in the rows.
+// Labels that are given for a decision take the place of those in the rows; others stay.
 void GiveLabels(const IterationRow& row, FoldedDecision& one,
                 std::vector<DecisionSample>& samples) {
+  if (!one.labels.has_labels()) return;
   for (DecisionSample& sample : samples) {
     const DecisionSample without;
     sample.label = without.label;
@@ -86,7 +87,7 @@ Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
       std::vector<DecisionSample> samples = decision.samples;
       if (options.near_tie) TellFlipsApart(*options.near_tie, samples);
       FoldedDecision& one = FoldFor(row.pair, decision, rules, folded.decisions);
-      if (!options.labels.empty()) GiveLabels(row, one, samples);
+      GiveLabels(row, one, samples);
       one.fold.Add(row.index, row.step, samples);
       ++one.rows;
     }
@@ -95,19 +96,46 @@ Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
   return folded;
 }
 
-void LogGate(const std::string& pair, const DecisionGateRecord& gate, Logger& log,
-             RunFaults& faults) {
-  const std::string text = pair + ": " + GateInWords(gate);
+// A gate of one pair.
+struct PairGate {
+  std::string pair;
+  DecisionGateRecord gate;
+};
+
+void AddFaults(const DecisionGateRecord& gate, bool strict, RunFaults& faults) {
+  if (gate.verdict == kGateWithoutSamples || (gate.undecided && strict)) faults.incomplete = true;
+  if (GateIsMissed(gate)) faults.mismatch = true;
+}
+
+// A gate that holds has passed if there is nothing else that should have been judged.
+void LogGate(const PairGate& one, const RunPlan& plan, const RunFaults& faults, Logger& log) {
+  const DecisionGateRecord& gate = one.gate;
+  const std::string text = one.pair + ": " + GateInWords(gate);
   if (gate.verdict == kGateWithoutSamples) {
-    faults.incomplete = true;
     log.Error(text);
   } else if (GateIsMissed(gate)) {
-    faults.mismatch = true;
     log.Error("FAILED | " + text);
+  } else if (gate.undecided && plan.strict) {
+    log.Error("--strict: " + text);
   } else if (gate.undecided) {
     log.Warning(text);
+  } else if (faults.incomplete) {
+    log.Info(text);
   } else {
     log.Finish("PASSED | " + text);
+  }
+}
+
+// The --labels that are for no decision of the file.
+void AddUnusedLabels(const std::string& path, const std::vector<FoldedDecision>& folded,
+                     const DecisionOptions& options, std::vector<std::string>& sentences) {
+  for (const LabelsPlan& labels : options.labels) {
+    const bool used = std::ranges::any_of(folded, [&](const FoldedDecision& one) {
+      return one.labels.has_labels() && LabelsFor(options, one.plan.kind, one.output) == &labels;
+    });
+    if (used) continue;
+    sentences.push_back("--labels " + (labels.output.empty() ? "" : labels.output + ":") +
+                        labels.path + ": '" + path + "' has no decision that they are for");
   }
 }
 
@@ -116,6 +144,7 @@ std::vector<std::string> MissingLabels(const std::string& path,
                                        const std::vector<FoldedDecision>& folded,
                                        const DecisionOptions& options) {
   std::vector<std::string> sentences;
+  AddUnusedLabels(path, folded, options, sentences);
   bool any = false;
   std::set<std::string> used;
   for (const FoldedDecision& one : folded) {
@@ -129,9 +158,9 @@ std::vector<std::string> MissingLabels(const std::string& path,
       if (NamesMetric(metric, one.output, one.kind)) used.insert(metric);
     }
     if (!fault.empty() || record.labels->samples == record.samples) continue;
-    sentences.push_back(name + ": only " +
-                        CountedOf(record.labels->samples, record.samples, "sample") +
-                        " has a label in '" + path + "'");
+    const int64_t labelled = record.labels->samples;
+    sentences.push_back(name + ": only " + CountedOf(labelled, record.samples, "sample") +
+                        (labelled == 1 ? " has" : " have") + " a label in '" + path + "'");
   }
   if (options.gates_drop() && !any) {
     sentences.push_back("--max-drop: '" + path + "' has no labels: add --labels");
@@ -162,27 +191,31 @@ void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionO
   for (const auto& [pair, count] : rows.rows) most = std::max(most, count);
   for (const auto& [pair, count] : rows.rows) {
     if (count == most) continue;
-    missing(pair + ": only " + CountedOf(count, most, "row") + " of another pair in '" + path +
-            "'");
+    missing(pair + ": only " + Counted(count, "row") + " in '" + path + "', and another pair has " +
+            std::to_string(most));
   }
   for (const FoldedDecision& one : folded) {
     const int64_t all = rows.rows.at(one.pair);
     if (one.rows == all) continue;
     missing(one.pair + ": " + DecisionName(one.kind, one.output) +
-            ": not everything was decided, "
-            "only " +
-            CountedOf(one.rows, all, "row") + " has it in '" + path + "'");
+            ": not everything was decided, only " + CountedOf(one.rows, all, "row") +
+            (one.rows == 1 ? " has" : " have") + " it in '" + path + "'");
   }
   for (const auto& [output, limit] : options.max_flip_rate.entries) {
-    if (std::ranges::find(folded, output, &FoldedDecision::output) != folded.end()) continue;
-    missing("--max-flip-rate " + output + ": '" + path + "' has no decision about that output");
+    const bool used = std::ranges::any_of(
+        folded, [&](const FoldedDecision& one) { return NamesRate(output, one.output, one.kind); });
+    if (used) continue;
+    missing("--max-flip-rate " + output + ": '" + path +
+            "' has no decision about that output (expected [OUTPUT:]R, KIND:R or OUTPUT:KIND:R, as "
+            "logits:top1:0.01)");
   }
   for (const std::string& sentence : MissingLabels(path, folded, options)) missing(sentence);
 }
 
 }  // namespace
 
-RunFaults JudgeRows(const std::string& path, const DecisionOptions& options, Logger& log) {
+RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
+  const DecisionOptions& options = plan.decisions;
   RunFaults faults;
   const auto boxes = std::ranges::find_if(options.labels, &LabelsPlan::of_boxes);
   if (boxes != options.labels.end()) {
@@ -206,15 +239,23 @@ RunFaults JudgeRows(const std::string& path, const DecisionOptions& options, Log
     faults.malformed = true;
     return faults;
   }
+  std::vector<PairGate> gates;
   for (const FoldedDecision& one : folded->decisions) {
     const DecisionRecord record = one.fold.FinalRecord(kSeedOfRows);
     log.Info(one.pair + ": decision " + FormatDecision(record, NearTies::kOfUnknownLimit));
     if (record.labels) log.Info(one.pair + ": labels: " + FormatLabels(record));
-    for (const DecisionGateRecord& gate : JudgeDecision(record, options)) {
-      LogGate(one.pair, gate, log, faults);
+    if (plan.strict && !record.vacuous.empty()) {
+      faults.incomplete = true;
+      log.Error(one.pair + ": --strict: " + DecisionName(one.kind, one.output) +
+                " shows nothing: " + record.vacuous);
+    }
+    for (DecisionGateRecord& gate : JudgeDecision(record, options)) {
+      AddFaults(gate, plan.strict, faults);
+      gates.push_back({one.pair, std::move(gate)});
     }
   }
   LogMissing(path, *folded, options, log, faults);
+  for (const PairGate& one : gates) LogGate(one, plan, faults, log);
   return faults;
 }
 

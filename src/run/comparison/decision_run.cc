@@ -82,7 +82,15 @@ std::string PairDecisions::WhyNot(size_t plan, const Subject& subject) const {
 // Of an iteration in which no output of the decision was paired.
 std::string PairDecisions::WhyNone(size_t plan, const MatchedSides& sides) const {
   const std::string& name = options_->decisions[plan].output;
-  if (name.empty()) return "no output fits";
+  if (name.empty()) {
+    // Outputs that are named have decisions of their own.
+    const auto own = std::ranges::find_if(options_->decisions, [&](const DecisionPlan& other) {
+      return !other.output.empty() && other.text == options_->decisions[plan].text;
+    });
+    if (own == options_->decisions.end()) return "no output fits";
+    return "no other output fits, and " + own->output + ":" + own->text +
+           " is given as well: leave one of the two out";
+  }
   const bool there = Find(sides.a().outputs, name) != nullptr;
   return there ? "output '" + name + "' has no counterpart" : "there is no output '" + name + "'";
 }
@@ -236,10 +244,13 @@ std::vector<std::string> PairDecisions::Missing() const {
     }
   }
   for (const auto& [output, limit] : options_->max_flip_rate.entries) {
-    const bool used = std::ranges::any_of(
-        decided_, [&](const Decided& decided) { return decided.output == output; });
+    const bool used = std::ranges::any_of(decided_, [&](const Decided& decided) {
+      return NamesRate(output, decided.output, options_->decisions[decided.plan].text);
+    });
     if (used) continue;
-    sentences.push_back("--max-flip-rate " + output + ": no decision was made about that output");
+    sentences.push_back("--max-flip-rate " + output +
+                        ": no decision was made about that output (expected [OUTPUT:]R, KIND:R or "
+                        "OUTPUT:KIND:R, as logits:top1:0.01)");
   }
   AddUnlabelled(sentences);
   return sentences;

@@ -102,6 +102,8 @@ class LabelTrack {
   /// `labels` may be null: there are none.
   explicit LabelTrack(const SampleLabels* labels = nullptr) : labels_(labels) {}
 
+  bool has_labels() const { return labels_ != nullptr; }
+
   /// Of all samples of an iteration, see ScoreSample(). What has no label, or one that does not
   /// fit, stays without scores.
   void Score(const DecisionPlan& decision, int64_t iteration, const ScoredOutputs& outputs,
