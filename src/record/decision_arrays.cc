@@ -1,6 +1,7 @@
 #include "record/decision_arrays.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -18,11 +19,19 @@ constexpr std::string_view kKindEnd = "/decision";
 constexpr std::string_view kColumnEnds[] = {kKindEnd,      "/margin", "/flip",  "/near_tie",
                                             "/similarity", "/detail", "/label", "/score"};
 
+// What the run did not do: lists that are no columns.
+constexpr std::string_view kEndArrays[] = {"not_done", "unfit_labels"};
+
+bool IsOfEnd(std::string_view name) {
+  return std::ranges::find(kEndArrays, name) != std::end(kEndArrays);
+}
+
 // Arrays by the names of their columns.
 using RowArrays = std::map<std::string, Tensor>;
 
 bool IsOfDecisions(std::string_view name) {
   if (name == "index" || name == "step" || name == "pair" || name == "label") return true;
+  if (IsOfEnd(name)) return true;
   return std::ranges::any_of(kColumnEnds,
                              [&](std::string_view end) { return name.ends_with(end); });
 }
@@ -55,7 +64,8 @@ Result<RowArrays> ReadArrays(const std::string& path) {
   if (index == arrays.end() || index->second.dims().size() != 1) return no_rows();
   if (!arrays.contains("step") || !arrays.contains("pair")) return no_rows();
   for (const auto& [name, array] : arrays) {
-    if (IsColumn(array, index->second.dims()[0])) continue;
+    const bool of_end = IsOfEnd(name) && array.dtype() == DType::kString;
+    if (of_end || IsColumn(array, index->second.dims()[0])) continue;
     return Malformed("'" + path + "': '" + name + "' is no column of rows: " +
                      std::string(DTypeName(array.dtype())) + " " + FormatDims(array.dims()));
   }
@@ -156,6 +166,17 @@ void AddDecision(const RowArrays& arrays, const ArrayDecision& decision, size_t 
   if (scored && !add_if_any(label, label)) add_if_any(label, "label");
 }
 
+void AddEnd(const RowArrays& arrays, RecordJson& json) {
+  for (const std::string_view name : kEndArrays) {
+    const auto found = arrays.find(std::string(name));
+    if (found == arrays.end()) continue;
+    RecordJson& sentences = json[found->first] = RecordJson::array();
+    for (int64_t i = 0; i < found->second.element_count(); ++i) {
+      sentences.push_back(std::string(found->second.StringAt(i)));
+    }
+  }
+}
+
 }  // namespace
 
 Status ForEachArrayRow(const std::string& path,
@@ -172,6 +193,7 @@ Status ForEachArrayRow(const std::string& path,
       return Malformed("'" + path + "': 'pair' is no column of texts");
     }
     for (const ArrayDecision& decision : decisions) AddDecision(arrays, decision, row, json);
+    if (row + 1 == rows) AddEnd(arrays, json);
     VERNIER_TRY(take(json));
   }
   return {};

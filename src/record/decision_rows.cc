@@ -159,6 +159,17 @@ std::optional<DecisionRow> DecisionOf(const RecordJson& row, const std::string& 
   return decision;
 }
 
+// A list of sentences; empty where there is none.
+std::vector<std::string> TextsOf(const RecordJson& row, const char* column) {
+  std::vector<std::string> texts;
+  const auto found = row.find(column);
+  if (found == row.end() || !found->is_array()) return texts;
+  for (const RecordJson& text : *found) {
+    if (text.is_string()) texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
 // False where it is no row, or its decisions lack a column or values of one, which `why` then says.
 bool ReadRow(const RecordJson& json, IterationRow& row, std::string& why) {
   const auto index = json.find("index"), step = json.find("step"), pair = json.find("pair");
@@ -167,6 +178,7 @@ bool ReadRow(const RecordJson& json, IterationRow& row, std::string& why) {
   row.index = index->get<int64_t>();
   row.step = step->get<int64_t>();
   row.pair = pair->get<std::string>();
+  row.end = {TextsOf(json, "not_done"), TextsOf(json, "unfit_labels")};
   for (const auto& [key, value] : json.items()) {
     const std::string_view column = key;
     if (!column.ends_with(kKindColumn)) continue;

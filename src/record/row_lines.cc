@@ -199,6 +199,13 @@ std::string RowLine(const IterationRow& row) {
   return DumpJson(line, -1);
 }
 
+std::string WithRowsEnd(const std::string& line, const RowsEnd& end) {
+  RecordJson row = RecordJson::parse(line, nullptr, false);
+  if (!end.not_done.empty()) row["not_done"] = end.not_done;
+  if (!end.unfit_labels.empty()) row["unfit_labels"] = end.unfit_labels;
+  return DumpJson(row, -1);
+}
+
 Result<std::vector<RowColumn>> ReadRowColumns(const std::string& path) {
   std::ifstream file(path);
   if (!file) return IoError("'" + path + "' cannot be read: " + std::strerror(errno));

@@ -21,6 +21,10 @@ namespace vernier {
 /// SIDE/tokens, a list where the batch has several prompts, and after_divergence, 1 or 0.
 std::string RowLine(const IterationRow& row);
 
+/// The last line of a file, with the lists `not_done` and `unfit_labels` of its run, where they are
+/// not empty.
+std::string WithRowsEnd(const std::string& line, const RowsEnd& end);
+
 /// Columns hold a value for each row; where a row has none: NaN, or "" among texts.
 struct RowColumn {
   std::string name;

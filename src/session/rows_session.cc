@@ -34,6 +34,7 @@ struct FoldedDecision {
 struct FoldedRows {
   std::vector<FoldedDecision> decisions;
   std::map<std::string, int64_t> rows;  // of each pair
+  RowsEnd end;
 };
 
 struct RowRules {
@@ -83,6 +84,8 @@ Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
   FoldedRows folded;
   VERNIER_TRY(ForEachDecisionRow(path, [&](const IterationRow& row) -> Status {
     ++folded.rows[row.pair];
+    for (const std::string& why : row.end.not_done) folded.end.not_done.push_back(why);
+    for (const std::string& why : row.end.unfit_labels) folded.end.unfit_labels.push_back(why);
     for (const DecisionRow& decision : row.decisions) {
       std::vector<DecisionSample> samples = decision.samples;
       if (options.near_tie) TellFlipsApart(*options.near_tie, samples);
@@ -182,6 +185,14 @@ void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionO
     faults.incomplete = true;
     log.Error(sentence);
   };
+  for (const std::string& why : rows.end.not_done) {
+    missing("'" + path + "' is of a run that was not complete: " + why);
+  }
+  if (options.gates_drop() && options.labels.empty()) {
+    for (const std::string& why : rows.end.unfit_labels) {
+      missing("'" + path + "' has labels that did not fit: " + why);
+    }
+  }
   if (folded.empty()) {
     missing("nothing was checked: '" + path + "' holds no decisions, which --decision makes");
   } else if (!options.has_gates()) {

@@ -243,6 +243,11 @@ std::vector<std::string> PairDecisions::Missing() const {
                           CountedOf(asked.missed, asked.iterations, "iteration") + why);
     }
   }
+  return sentences;
+}
+
+std::vector<std::string> PairDecisions::IdleGates() const {
+  std::vector<std::string> sentences;
   for (const auto& [output, limit] : options_->max_flip_rate.entries) {
     const bool used = std::ranges::any_of(decided_, [&](const Decided& decided) {
       return NamesRate(output, decided.output, options_->decisions[decided.plan].text);
@@ -252,11 +257,20 @@ std::vector<std::string> PairDecisions::Missing() const {
                         ": no decision was made about that output (expected [OUTPUT:]R, KIND:R or "
                         "OUTPUT:KIND:R, as logits:top1:0.01)");
   }
-  AddUnlabelled(sentences);
+  for (const auto& [name, limit] : options_->max_drop.entries) {
+    const bool used = std::ranges::any_of(decided_, [&](const Decided& decided) {
+      const DecisionPlan& decision = options_->decisions[decided.plan];
+      return NamesMetric(name, decided.output, decision.text) &&
+             LabelsFor(*options_, decision.kind, decided.output) != nullptr;
+    });
+    if (used) continue;
+    sentences.push_back("--max-drop " + name + ": no decision with labels has that name");
+  }
   return sentences;
 }
 
-void PairDecisions::AddUnlabelled(std::vector<std::string>& sentences) const {
+std::vector<std::string> PairDecisions::UnfitLabels() const {
+  std::vector<std::string> sentences;
   for (const Decided& decided : decided_) {
     const DecisionPlan& decision = options_->decisions[decided.plan];
     const std::string fault =
@@ -272,15 +286,7 @@ void PairDecisions::AddUnlabelled(std::vector<std::string>& sentences) const {
     if (used) continue;
     sentences.push_back("--labels '" + labels.path + "': no decision was made that they are for");
   }
-  for (const auto& [name, limit] : options_->max_drop.entries) {
-    const bool used = std::ranges::any_of(decided_, [&](const Decided& decided) {
-      const DecisionPlan& decision = options_->decisions[decided.plan];
-      return NamesMetric(name, decided.output, decision.text) &&
-             LabelsFor(*options_, decision.kind, decided.output) != nullptr;
-    });
-    if (used) continue;
-    sentences.push_back("--max-drop " + name + ": no decision with labels has that name");
-  }
+  return sentences;
 }
 
 std::vector<int64_t> PairDecisions::WorstIterations() const {

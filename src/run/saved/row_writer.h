@@ -42,10 +42,10 @@ class RowWriter {
   /// whole rows before this one, which the message names, and there is none where there are none.
   Status Add(IterationRow row);
 
-  /// Puts the file in its place and adds it to `saved`: what, where. kIo; what was there before is
-  /// then as it was, and the lines stay in the part. Nothing happens where no row was added, or
-  /// one could not be.
-  Status Publish(std::vector<std::pair<std::string, std::string>>& saved);
+  /// Puts the file, with `end` in its last row, in its place and adds it to `saved`: what, where.
+  /// kIo; what was there before is then as it was, and the lines stay in the part. Nothing happens
+  /// where no row was added, or one could not be.
+  Status Publish(const RowsEnd& end, std::vector<std::pair<std::string, std::string>>& saved);
 
   /// Removes the part: its rows are not to be believed.
   void Discard();
@@ -53,7 +53,8 @@ class RowWriter {
  private:
   RowWriter(std::string path, std::string place, PartFile part)
       : path_(std::move(path)), place_(std::move(place)), part_(std::move(part)) {}
-  Status PublishArrays();
+  Status AddEnd(const RowsEnd& end);
+  Status PublishArrays(const RowsEnd& end);
   std::vector<std::string> FindMadeAgain() const;
 
   std::string path_;
@@ -61,6 +62,7 @@ class RowWriter {
   PartFile part_;
   Logger* resuming_ = nullptr;  // null: what earlier runs left stays
   bool failed_ = false;         // to add a row
+  std::string last_;            // line
   std::vector<std::optional<uint64_t>> feeds_;
 };
 
