@@ -31,6 +31,7 @@ using RowArrays = std::map<std::string, Tensor>;
 
 bool IsOfDecisions(std::string_view name) {
   if (name == "index" || name == "step" || name == "pair" || name == "label") return true;
+  if (name == "input_name" || name == "input_index" || name == "input_count") return true;
   if (IsOfEnd(name)) return true;
   return std::ranges::any_of(kColumnEnds,
                              [&](std::string_view end) { return name.ends_with(end); });
@@ -186,8 +187,10 @@ Status ForEachArrayRow(const std::string& path,
   const auto rows = static_cast<size_t>(arrays.at("index").element_count());
   for (size_t row = 0; row < rows; ++row) {
     RecordJson json = RecordJson::object();
-    for (const std::string_view column : {"index", "step", "pair"}) {
-      json[std::string(column)] = CellOf(arrays.at(std::string(column)), row, 0);
+    for (const char* const column :
+         {"index", "step", "pair", "input_name", "input_index", "input_count"}) {
+      const auto array = arrays.find(column);
+      if (array != arrays.end()) json[column] = CellOf(array->second, row, 0);
     }
     if (!json["pair"].is_string()) {
       return Malformed("'" + path + "': 'pair' is no column of texts");

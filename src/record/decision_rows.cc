@@ -177,7 +177,20 @@ bool ReadRow(const RecordJson& json, IterationRow& row, std::string& why) {
   if (!whole(index) || !whole(step) || pair == json.end() || !pair->is_string()) return false;
   row.index = index->get<int64_t>();
   row.step = step->get<int64_t>();
+  if (row.index < 0 || row.step < 0) return false;
   row.pair = pair->get<std::string>();
+  const auto name = json.find("input_name"), place = json.find("input_index"),
+             named = json.find("input_count");
+  if (name != json.end() && name->is_string() && whole(place) && whole(named)) {
+    row.file = {name->get<std::string>(), place->get<int64_t>(), named->get<int64_t>()};
+    constexpr int64_t kMostFiles = int64_t{1} << 40;
+    const FedFile& file = *row.file;
+    if (file.place < row.index || file.place >= file.named || file.named > kMostFiles) {
+      why = "'input_index' " + std::to_string(file.place) + " is no place of iteration " +
+            std::to_string(row.index) + " among " + Counted(file.named, "image");
+      return false;
+    }
+  }
   row.end = {TextsOf(json, "not_done"), TextsOf(json, "unfit_labels")};
   for (const auto& [key, value] : json.items()) {
     const std::string_view column = key;

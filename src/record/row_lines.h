@@ -11,7 +11,8 @@
 
 namespace vernier {
 
-/// One line without its end: index, step, pair and input_hash, then OUTPUT/STATISTIC for what was
+/// One line without its end: index, step, pair and input_hash, of a file as input input_name,
+/// input_index and input_count, then OUTPUT/STATISTIC for what was
 /// measured, OUTPUT percent-encoded as in saved files. Numbers that are not finite are the texts
 /// "nan", "inf" and "-inf", as in records. Of decisions: OUTPUT/decision, the kind, and
 /// OUTPUT/flip, /near_tie, /similarity and, where there is one, /detail; SIDE/OUTPUT/decision and

@@ -39,7 +39,7 @@ struct FoldedRows {
 
 struct RowRules {
   const DecisionOptions& options;
-  const RunLabels& labels;
+  RunLabels& labels;
 };
 
 FoldedDecision& FoldFor(const std::string& pair, const DecisionRow& row, const RowRules& rules,
@@ -84,6 +84,7 @@ Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
   FoldedRows folded;
   VERNIER_TRY(ForEachDecisionRow(path, [&](const IterationRow& row) -> Status {
     ++folded.rows[row.pair];
+    if (row.file) rules.labels.NoteFile(row.index, *row.file);
     for (const std::string& why : row.end.not_done) folded.end.not_done.push_back(why);
     for (const std::string& why : row.end.unfit_labels) folded.end.unfit_labels.push_back(why);
     for (const DecisionRow& decision : row.decisions) {
@@ -223,6 +224,21 @@ void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionO
   for (const std::string& sentence : MissingLabels(path, folded, options)) missing(sentence);
 }
 
+// Folders are classes of the images that the rows name.
+Result<RunLabels> OpenLabels(const std::string& path, const DecisionOptions& options) {
+  std::vector<std::string> images;
+  const bool of_folders = std::ranges::find(options.labels, kLabelsOfFolders, &LabelsPlan::path) !=
+                          options.labels.end();
+  if (!of_folders) return RunLabels::Open(options, images);
+  VERNIER_TRY(ForEachDecisionRow(path, [&](const IterationRow& row) -> Status {
+    if (row.file) images.push_back(row.file->name);
+    return {};
+  }));
+  if (!images.empty()) return RunLabels::Open(options, images);
+  return Malformed("--labels folder: '" + path +
+                   "' does not say which images the run was fed: label the samples with a file");
+}
+
 }  // namespace
 
 RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
@@ -236,7 +252,7 @@ RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
     faults.Add(refused);
     return faults;
   }
-  const Result<RunLabels> labels = RunLabels::Open(options, {});
+  Result<RunLabels> labels = OpenLabels(path, options);
   if (!labels.ok()) {
     log.Critical(labels.status().message());
     faults.Add(labels.status());

@@ -58,9 +58,13 @@ bool ComparisonRun::KeepsFlips() const {
 
 // Feeds may be read ahead: the image is the one of this iteration, not the last.
 void ComparisonRun::NoteImage(int64_t iteration, const ImageFeeds* images) const {
-  if (labels_ == nullptr || images == nullptr) return;
-  const std::string& name = images->names()[static_cast<size_t>(iteration)];
-  labels_->NoteImage(iteration, name, images->recipe());
+  if (images == nullptr || static_cast<size_t>(iteration) >= images->names().size()) return;
+  FedFile file = images->FileOf(iteration);
+  if (labels_ != nullptr) {
+    labels_->NoteFile(iteration, file);
+    labels_->NoteImage(iteration, file.name, images->recipe());
+  }
+  if (rows_ != nullptr && steps_ == nullptr) rows_->NoteFile(iteration, std::move(file));
 }
 
 void ComparisonRun::KeepFeed(const TensorMap& feed) {

@@ -13,6 +13,7 @@
 #include "vernier/decision_plan.h"
 #include "vernier/decision_record.h"
 #include "vernier/input_plan.h"
+#include "vernier/row_record.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -40,8 +41,13 @@ class SampleLabels {
   /// Of folders, which name is which class, for people; else empty.
   std::string DescribeClasses() const;
 
-  /// The iteration was fed with that image.
-  void NoteImage(int64_t iteration, const std::string& path);
+  /// The iteration was fed with that file: its folder may be its class, and its place among all
+  /// files is that of its labels. Iterations come in their order.
+  void NoteFile(int64_t iteration, const FedFile& file);
+  /// Where the labels of an iteration are: its number, unless files before it were skipped.
+  int64_t PlaceOf(int64_t iteration) const;
+  /// How many files there are; 0: not known.
+  int64_t files() const { return files_; }
 
   /// The labels of the `samples` samples of an iteration, `before` being those of earlier
   /// iterations: fewer where there are no more. kInvalidArgument where an iteration has another
@@ -65,8 +71,11 @@ class SampleLabels {
   std::vector<int64_t> values_;
   std::vector<size_t> ends_;
   // Of images.
+  std::string root_;  // folder of their folders
   std::map<std::string, int64_t> class_of_folder_;
-  std::vector<std::optional<int64_t>> class_of_iteration_;
+  std::map<int64_t, int64_t> class_of_iteration_;
+  std::vector<int64_t> places_;  // of iterations, where they are known
+  int64_t files_ = 0;
 };
 
 /// The labels of a run, those of each --labels.
@@ -75,7 +84,12 @@ class RunLabels {
   /// Errors as SampleLabels has them; kInvalidArgument for folders of images where `inputs` names
   /// no images.
   static Result<RunLabels> Open(const DecisionOptions& options, const InputPlan& inputs);
+  /// The same with the images that folders are of: at least one, where there are such labels.
+  static Result<RunLabels> Open(const DecisionOptions& options,
+                                const std::vector<std::string>& images);
 
+  /// The iteration was fed with that file.
+  void NoteFile(int64_t iteration, const FedFile& file);
   /// The iteration was fed with that image, as `recipe` has it.
   void NoteImage(int64_t iteration, const std::string& path, const ImageRecipe& recipe);
 
@@ -119,8 +133,10 @@ class LabelTrack {
   const SampleLabels* labels_;
   int64_t samples_ = 0, iterations_ = 0;
   int64_t next_iteration_ = 0;
-  int64_t unfit_ = 0;  // samples whose label does not fit
-  std::string fault_;  // the first
+  int64_t next_place_ = 0;    // among files, those that were skipped, too
+  int64_t last_samples_ = 0;  // of the last iteration
+  int64_t unfit_ = 0;         // samples whose label does not fit
+  std::string fault_;         // the first
 };
 
 }  // namespace vernier

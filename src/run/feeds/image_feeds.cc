@@ -153,6 +153,7 @@ Result<std::optional<TensorMap>> ImageFeeds::Next() {
     if (image.ok()) {
       TellRemarks(path, image->remarks);
       names_.push_back(path);
+      places_.push_back(static_cast<int64_t>(next_) - 1);
       TensorMap feed;
       feed.push_back({input_, std::move(image->tensor)});
       return std::optional<TensorMap>(std::move(feed));

@@ -91,7 +91,12 @@ void RowWriter::NoteFeed(int64_t iteration, std::optional<uint64_t> hash) {
   if (!feeds_[index]) feeds_[index] = hash;
 }
 
+void RowWriter::NoteFile(int64_t iteration, FedFile file) { files_[iteration] = std::move(file); }
+
 Status RowWriter::Add(IterationRow row) {
+  // Iterations come in their order, once for each pair.
+  files_.erase(files_.begin(), files_.lower_bound(row.index));
+  if (const auto file = files_.find(row.index); file != files_.end()) row.file = file->second;
   const auto index = static_cast<size_t>(row.index);
   const std::optional<uint64_t> feed = index < feeds_.size() ? feeds_[index] : std::nullopt;
   row.input_hash = feed ? HexadecimalHash(*feed) : "";
@@ -127,7 +132,7 @@ std::vector<std::string> RowWriter::FindMadeAgain() const {
   return parts;
 }
 
-// Before the line is written anew, others could see a file without it: only in the part.
+// If that fails, the part lacks its last row, and the file at `path_` is as it was.
 Status RowWriter::AddEnd(const RowsEnd& end) {
   if (end.empty()) return {};
   VERNIER_TRY(part_.Truncate(part_.size() - last_.size() - 1));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,9 @@ class RowWriter {
   /// MarkFeed() of what an iteration was made from, before its rows. The first that is known stays.
   void NoteFeed(int64_t iteration, std::optional<uint64_t> hash);
 
+  /// The file that an iteration was fed with, before its rows.
+  void NoteFile(int64_t iteration, FedFile file);
+
   /// The row of one iteration of a pair, whose feed it completes. kIo: the part then holds the
   /// whole rows before this one, which the message names, and there is none where there are none.
   Status Add(IterationRow row);
@@ -64,6 +68,7 @@ class RowWriter {
   bool failed_ = false;         // to add a row
   std::string last_;            // line
   std::vector<std::optional<uint64_t>> feeds_;
+  std::map<int64_t, FedFile> files_;  // of iterations whose rows are still to come
 };
 
 }  // namespace vernier
