@@ -52,7 +52,7 @@ Result<std::vector<int64_t>> WholeNumbers(const Tensor& array, int64_t first, in
         LoadBlock(elements, first + static_cast<int64_t>(done), n, numbers.data() + done);
     for (size_t i = 0; i < n; ++i) {
       constexpr double kMost = 9007199254740992;
-      if (std::trunc(block[i]) != block[i] || std::fabs(block[i]) > kMost) {
+      if (std::trunc(block[i]) != block[i] || std::fabs(block[i]) >= kMost) {
         return InvalidArgument("holds " + FormatG(block[i], 6) + ", and no class");
       }
       whole.push_back(static_cast<int64_t>(block[i]));
@@ -83,6 +83,7 @@ Result<SampleLabels> SampleLabels::Load(const std::string& path) {
   }
   labels.values_ = std::move(lines.values);
   labels.ends_ = std::move(lines.ends);
+  labels.empty_at_end_ = lines.empty_at_end;
   return labels;
 }
 
@@ -180,6 +181,10 @@ Result<std::vector<Label>> SampleLabels::Of(DecisionKind kind, int64_t iteration
                          Counted(count, "label") + " for " + Counted(samples, "sample"));
 }
 
+std::string SampleLabels::WhereIs(int64_t label) const {
+  return ends_.empty() ? "" : " (line " + std::to_string(label + 1) + ")";
+}
+
 std::string SampleLabels::WrongCount(DecisionKind kind, int64_t samples, int64_t iterations) const {
   if (of_images_) return "";
   if (by_iteration_) {
@@ -187,9 +192,12 @@ std::string SampleLabels::WrongCount(DecisionKind kind, int64_t samples, int64_t
     return "labels of " + Counted(arrays_.size(), "iteration") + " for " +
            std::to_string(iterations);
   }
-  const int64_t count = arrays_.empty() ? static_cast<int64_t>(ends_.size())
+  // Empty lines at the end are labels only where there are samples for them.
+  const int64_t least = arrays_.empty() ? static_cast<int64_t>(ends_.size() - empty_at_end_)
                                         : SplitLabels(kind, arrays_.front(), 0).count;
-  if (count == samples) return "";
+  const int64_t most = arrays_.empty() ? static_cast<int64_t>(ends_.size()) : least;
+  if (least <= samples && samples <= most) return "";
+  const int64_t count = samples < least ? least : most;
   return Counted(count, "label") + " for " + Counted(samples, "sample");
 }
 
@@ -299,7 +307,7 @@ void LabelTrack::Score(const DecisionPlan& decision, int64_t iteration,
     if (scored.ok()) continue;
     ++unfit_;
     Note("the label of sample " + std::to_string(i) + " of iteration " + std::to_string(iteration) +
-         " " + scored.message());
+         labels_->WhereIs(before + static_cast<int64_t>(i)) + " " + scored.message());
   }
 }
 

@@ -55,6 +55,9 @@ class SampleLabels {
   Result<std::vector<Label>> Of(DecisionKind kind, int64_t iteration, int64_t before,
                                 int64_t samples) const;
 
+  /// Where in the file the label number `label` is, as " (line 3)"; empty: it has no lines.
+  std::string WhereIs(int64_t label) const;
+
   /// "90 labels" for `samples` samples in `iterations` iterations, where these are not as many;
   /// else empty.
   std::string WrongCount(DecisionKind kind, int64_t samples, int64_t iterations) const;
@@ -70,6 +73,7 @@ class SampleLabels {
   // Of lines: the values of all, and where those of each end.
   std::vector<int64_t> values_;
   std::vector<size_t> ends_;
+  size_t empty_at_end_ = 0;  // of `ends_`
   // Of images.
   std::string root_;  // folder of their folders
   std::map<std::string, int64_t> class_of_folder_;
