@@ -14,6 +14,7 @@
 #include "report/text/decision_text.h"
 #include "run/comparison/sample_labels.h"
 #include "util/counted.h"
+#include "util/number_text.h"
 #include "vernier/row_record.h"
 
 namespace vernier {
@@ -268,8 +269,10 @@ RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
   }
   std::vector<PairGate> gates;
   for (const FoldedDecision& one : folded->decisions) {
-    const DecisionRecord record = one.fold.FinalRecord(kSeedOfRows);
-    log.Info(one.pair + ": decision " + FormatDecision(record, NearTies::kOfUnknownLimit));
+    DecisionRecord record = one.fold.FinalRecord(kSeedOfRows);
+    record.near_tie_rule = options.near_tie ? "--near-tie " + FormatG(*options.near_tie, 4)
+                                            : "the limits that the rows have";
+    log.Info(one.pair + ": decision " + FormatDecision(record));
     if (record.labels) log.Info(one.pair + ": labels: " + FormatLabels(record));
     if (plan.strict && !record.vacuous.empty()) {
       faults.incomplete = true;

@@ -13,6 +13,7 @@
 #include "decide/label_scores.h"
 #include "record/gate_text.h"
 #include "util/counted.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -30,6 +31,14 @@ std::optional<AllowedDifference> AllowedBy(const IterationComparison* comparison
   const AllowedDifference allowed{data->bound->atol, data->bound->rtol};
   if (!std::isfinite(allowed.atol) || !std::isfinite(allowed.rtol)) return std::nullopt;
   return allowed;
+}
+
+// docs/decisions.md has these rules.
+std::string NearTieRuleOf(const DecisionOptions& options, bool all_bounded, bool any_bounded) {
+  if (options.near_tie) return "--near-tie " + FormatG(*options.near_tie, 4);
+  if (all_bounded) return "the error bound";
+  return any_bounded ? "the error bound, or the noise of the other values where there is none"
+                     : "the noise of the other values";
 }
 
 // "--decision logits:top1".
@@ -148,7 +157,9 @@ Status PairDecisions::DecideOne(size_t plan, const DecidedSides& given,
       if (why.empty()) why = "output '" + subject.first.name + "': " + samples.status().message();
       continue;
     }
-    FoldOf(plan, subject.first.name).all_bounded &= allowed.has_value();
+    Decided& decided = FoldOf(plan, subject.first.name);
+    decided.all_bounded &= allowed.has_value();
+    decided.any_bounded |= allowed.has_value();
     rows.push_back({subject.first.name, decision.text, *std::move(samples)});
   }
   if (!any && why.empty()) why = unfit.empty() ? WhyNone(plan, sides) : unfit;
@@ -220,6 +231,7 @@ void PairDecisions::AddTo(PairRecord& record) const {
     DecisionRecord& decision = record.decisions.emplace_back(decided.fold.FinalRecord(seed_));
     if (decided.boxes) decision.precision = decided.boxes->Record();
     decision.near_tie_from_bound = decided.all_bounded && !options_->near_tie;
+    decision.near_tie_rule = NearTieRuleOf(*options_, decided.all_bounded, decided.any_bounded);
     std::vector<DecisionGateRecord> gates = JudgeDecision(decision, *options_);
     std::ranges::move(gates, std::back_inserter(record.decision_gates));
   }

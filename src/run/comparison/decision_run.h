@@ -76,7 +76,7 @@ class PairDecisions {
     DecisionFold fold;
     LabelTrack labels;
     std::optional<LabelledBoxes> boxes = {};  // where they are labelled
-    bool all_bounded = true;
+    bool all_bounded = true, any_bounded = false;
     int64_t last_iteration = -1;
   };
   // A pair of outputs to decide about.
