@@ -68,6 +68,15 @@ class IncompleteRuns(SavedRows):
         self.check("rows.jsonl", "--max-flip-rate", "0.5", code=0)
         self.says("PASSED | a vs. b: --max-flip-rate 0.5: top1 of 'y'")
 
+    def test_a_run_without_rows_says_whose_the_file_is(self):
+        for _ in range(2):
+            self.compare(self.A, [], "--decision", "top1", "--save-rows", "none.jsonl", code=4)
+            self.says("--save-rows: no iteration was compared, and 'none.jsonl' was not written")
+        self.assertNotIn("earlier run", self.ended.out)
+        self.compare(self.A, self.A, "--decision", "top1", "--save-rows", "rows.jsonl", code=0)
+        self.compare(self.A, [], "--decision", "top1", "--save-rows", "rows.jsonl", code=4)
+        self.says("'rows.jsonl' was not written; what it holds is of an earlier run")
+
     def test_a_run_that_was_ended_early(self):
         b = [{"y": flipped(self.A[0]["y"], 1)}, *self.A[1:]]
         self.compare(self.A, b, "--decision", "top1", "--fail-fast", "--save-rows", "rows.jsonl",
@@ -151,6 +160,13 @@ class SkippedImages(SavedRows):
         self.assertEqual([row["input_index"] for row in self.lines()], [0, 2, 3, 4, 5, 6, 7])
         self.assertEqual(self.lines()[1]["input_name"], "images/a_red/2.png")
         self.assertEqual({row["input_count"] for row in self.lines()}, {9})
+
+    def test_a_folder_of_folders_is_named(self):
+        for words in ((), ("--preprocess", "scale=1/255")):
+            ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "images", *words)
+            self.assertEqual(ended.code, 3, ended.out + ended.err)
+            self.assertIn("--load-inputs: 'images' holds no images, and its folders do: give "
+                          "'images/*/*'", ended.err)
 
     def test_folders_need_images(self):
         one = [{"y": scores(10)}]

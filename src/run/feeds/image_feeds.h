@@ -21,8 +21,9 @@ namespace vernier {
 /// The images among what --load-inputs names, by their extensions (.png, .jpg, .jpeg): files, those
 /// that fit a pattern, and those of a folder, in the order of their names. A folder that also has
 /// JSON files or ONNX test data is one of feeds, unless there is a --preprocess. Empty: they are
-/// other files. kMalformed for a pattern that nothing fits, and where --preprocess finds no image;
-/// kInvalidArgument for images beside other files.
+/// other files. kMalformed for a pattern that nothing fits, for a folder without images whose
+/// folders have some, and where --preprocess finds no image; kInvalidArgument for images beside
+/// other files.
 Result<std::vector<std::string>> FindImages(const InputPlan& plan);
 
 /// Reads them one after the other. They are decoded in a worker of its own, also with --in-process,

@@ -1,7 +1,9 @@
 #include "run/phases/ending.h"
 
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -140,6 +142,14 @@ void PublishRows(const RunContext& run, const LiveResults& made, const Comparing
                  RunEnding& ending) {
   if (comparing.rows == nullptr) return;
   RunOutcome& outcome = ending.outcome;
+  if (comparing.rows->empty()) {
+    std::error_code ignored;
+    const std::string& path = run.plan.save.rows;
+    const bool earlier = std::filesystem::exists(path, ignored);
+    outcome.record.notes.push_back("--save-rows: no iteration was compared, and '" + path +
+                                   "' was not written" +
+                                   (earlier ? "; what it holds is of an earlier run" : ""));
+  }
   RowsEnd end = comparing.comparisons.EndOfRows(outcome.faults, outcome.record);
   if (ending.aborted && outcome.faults.signal == 0) end.not_done.push_back(outcome.record.error);
   const Status published = comparing.rows->Publish(end, outcome.record.saved);

@@ -51,6 +51,9 @@ class RowWriter {
   /// where no row was added, or one could not be.
   Status Publish(const RowsEnd& end, std::vector<std::pair<std::string, std::string>>& saved);
 
+  /// No row was added, nor one that could not be written.
+  bool empty() const { return !failed_ && part_.size() == 0; }
+
   /// Removes the part: its rows are not to be believed.
   void Discard();
 
