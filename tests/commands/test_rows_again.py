@@ -255,6 +255,20 @@ class Words(SavedRows):
         self.check("rows.jsonl", "--max-flip-rate", "0.5", code=0)
         self.says("0 near ties by the limits that the rows have")
 
+    def test_classes_have_names(self):
+        a = scores(4)
+        self.path("names.txt").write_text("".join(f"number {n}\n" for n in range(3)))
+        words = ["--decision", "y:top1", "--class-names", "names.txt"]
+        pair = self.compare([{"y": a}], [{"y": flipped(a, 1, 2)}], *words, "--save-rows",
+                            "rows.jsonl", code=1)
+        self.says("'number 1 (1)' by ", "against 'number 2 (2)' by ", "against '3' by ")
+        self.assertEqual({flip["first"] for flip in pair["decisions"][0]["worst"]},
+                         {"number 1 (1)", "number 2 (2)"})
+        self.assertEqual(self.lines()[0]["a/y/decision"], ["0", "1", "2", "3"])
+        self.path("names.txt").write_text("a\n\nb\n")
+        self.compare([{"y": a}], [{"y": a}], *words, code=3)
+        self.says("--class-names: 'names.txt', line 2: is empty")
+
     def test_rows_have_and_a_row_has(self):
         a = scores(4)
         left, right = [{"y": a}] * 3, [{"y": a}, {"y": a}, {"y": a[:2]}]

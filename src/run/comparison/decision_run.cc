@@ -232,6 +232,13 @@ void PairDecisions::AddTo(PairRecord& record) const {
     if (decided.boxes) decision.precision = decided.boxes->Record();
     decision.near_tie_from_bound = decided.all_bounded && !options_->near_tie;
     decision.near_tie_rule = NearTieRuleOf(*options_, decided.all_bounded, decided.any_bounded);
+    for (WorstFlip& flip : decision.worst) {
+      if (labels_ == nullptr) break;
+      const ClassNames& names = labels_->class_names();
+      const DecisionKind kind = options_->decisions[decided.plan].kind;
+      flip.sample.first = names.InWords(kind, flip.sample.first);
+      flip.sample.second = names.InWords(kind, flip.sample.second);
+    }
     std::vector<DecisionGateRecord> gates = JudgeDecision(decision, *options_);
     std::ranges::move(gates, std::back_inserter(record.decision_gates));
   }

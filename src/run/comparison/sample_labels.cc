@@ -216,6 +216,9 @@ Result<RunLabels> RunLabels::Open(const DecisionOptions& options,
                                   const std::vector<std::string>& images) {
   RunLabels run;
   run.options_ = &options;
+  if (!options.class_names.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(run.class_names_, ClassNames::Load(options.class_names));
+  }
   for (const LabelsPlan& plan : options.labels) {
     if (plan.of_boxes()) {
       VERNIER_ASSIGN_OR_RETURN(BoxLabels boxes, BoxLabels::Load(plan.path));

@@ -1,5 +1,5 @@
 // What is right about the samples of a run (`--labels`), read from files or from the folders of
-// images.
+// images, and what its classes are called.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "decide/label_scores.h"
+#include "run/comparison/class_names.h"
 #include "run/comparison/labelled_boxes.h"
 #include "vernier/decision_plan.h"
 #include "vernier/decision_record.h"
@@ -85,8 +86,8 @@ class SampleLabels {
 /// The labels of a run, those of each --labels.
 class RunLabels {
  public:
-  /// Errors as SampleLabels has them; kInvalidArgument for folders of images where `inputs` names
-  /// no images.
+  /// Errors as SampleLabels and ClassNames have them; kInvalidArgument for folders of images where
+  /// `inputs` names no images.
   static Result<RunLabels> Open(const DecisionOptions& options, const InputPlan& inputs);
   /// The same with the images that folders are of: at least one, where there are such labels.
   static Result<RunLabels> Open(const DecisionOptions& options,
@@ -108,10 +109,14 @@ class RunLabels {
   /// What should be known of the files, in sentences.
   std::vector<std::string> Notes() const;
 
+  /// Of --class-names; empty without.
+  const ClassNames& class_names() const { return class_names_; }
+
  private:
   const DecisionOptions* options_ = nullptr;
   std::vector<SampleLabels> labels_;   // as in the options; empty where they are boxes
   std::map<size_t, BoxLabels> boxes_;  // by their place in the options
+  ClassNames class_names_;
 };
 
 /// Gives the samples of one decision their labels, iteration by iteration.
