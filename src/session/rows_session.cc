@@ -179,6 +179,16 @@ std::vector<std::string> MissingLabels(const std::string& path,
   return sentences;
 }
 
+// Are there other labels now than those of which a run said `why`: "a vs. b: top1 of 'y': ..."?
+bool AreReplaced(const std::string& why, const std::vector<FoldedDecision>& folded,
+                 const DecisionOptions& options) {
+  for (const FoldedDecision& one : folded) {
+    const std::string of = one.pair + ": " + DecisionName(one.kind, one.output) + ": ";
+    if (why.starts_with(of)) return one.labels.has_labels();
+  }
+  return !options.labels.empty();
+}
+
 // What was asked for and is not in the file.
 void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionOptions& options,
                 Logger& log, RunFaults& faults) {
@@ -190,10 +200,9 @@ void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionO
   for (const std::string& why : rows.end.not_done) {
     missing("'" + path + "' is of a run that was not complete: " + why);
   }
-  if (options.gates_drop() && options.labels.empty()) {
-    for (const std::string& why : rows.end.unfit_labels) {
-      missing("'" + path + "' has labels that did not fit: " + why);
-    }
+  for (const std::string& why : rows.end.unfit_labels) {
+    if (!options.gates_drop() || AreReplaced(why, folded, options)) continue;
+    missing("'" + path + "' has labels that did not fit: " + why);
   }
   if (folded.empty()) {
     missing("nothing was checked: '" + path + "' holds no decisions, which --decision makes");
