@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -112,29 +113,35 @@ std::pair<std::string, std::string> SidesOf(const RecordJson& row, const std::st
 
 size_t CountOfValues(const RecordJson& column) { return column.is_array() ? column.size() : 1; }
 
+// Whether `column` is `prefix`, a slash and one of `ends`.
+bool IsOneOf(std::string_view column, std::string_view prefix,
+             std::initializer_list<std::string_view> ends) {
+  if (column.size() <= prefix.size() || !column.starts_with(prefix)) return false;
+  if (column[prefix.size()] != '/') return false;
+  return std::ranges::find(ends, column.substr(prefix.size() + 1)) != ends.end();
+}
+
+// Whether the column has a value for each sample of the decision. Labels of the row are of every
+// decision that has scores and none of its own.
+bool IsOfSamples(const DecisionColumns& columns, std::string_view column) {
+  if (column == "label") {
+    return columns.row.contains(columns.first + "/score") &&
+           !columns.row.contains(columns.name + "/label");
+  }
+  return IsOneOf(column, columns.name, {"near_tie", "similarity", "detail", "label"}) ||
+         IsOneOf(column, columns.first, {"decision", "margin", "score"}) ||
+         IsOneOf(column, columns.second, {"decision", "margin", "score"});
+}
+
 // A value that is missing would take its sample out of every figure, or label another one.
 std::string WhyUneven(const DecisionColumns& columns, size_t count) {
-  const std::string& name = columns.name;
-  const auto fits = [&](const std::string& column) {
-    const auto found = columns.row.find(column);
-    return found == columns.row.end() || CountOfValues(*found) == count;
-  };
-  const auto why = [&](const std::string& column) {
-    return "'" + name + "/flip' has " + Counted(count, "value") + ", and '" + column + "' has " +
-           std::to_string(CountOfValues(columns.row.at(column)));
-  };
-  for (const char* const end : {"/near_tie", "/similarity", "/detail", "/label"}) {
-    if (!fits(name + end)) return why(name + end);
+  for (const auto& [column, values] : columns.row.items()) {
+    const size_t own = CountOfValues(values);
+    if (own == count || !IsOfSamples(columns, column)) continue;
+    return "'" + columns.name + "/flip' has " + Counted(count, "value") + ", and '" + column +
+           "' has " + std::to_string(own);
   }
-  for (const std::string* const side : {&columns.first, &columns.second}) {
-    for (const char* const end : {"/decision", "/margin", "/score"}) {
-      if (!fits(*side + end)) return why(*side + end);
-    }
-  }
-  // Those of the row are of every decision that has scores and none of its own.
-  const bool labelled = columns.row.contains(columns.first + "/score");
-  const bool own = columns.row.contains(name + "/label");
-  return labelled && !own && !fits("label") ? why("label") : "";
+  return "";
 }
 
 // The decision whose kind is in the column `name`; nothing where its columns do not fit, with the

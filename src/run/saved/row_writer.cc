@@ -132,11 +132,17 @@ std::vector<std::string> RowWriter::FindMadeAgain() const {
   return parts;
 }
 
-// If that fails, the part lacks its last row, and the file at `path_` is as it was.
+// Rows that do not say what is missing would pass for whole: where there is no room for that, they
+// stay in the part.
 Status RowWriter::AddEnd(const RowsEnd& end) {
   if (end.empty()) return {};
-  VERNIER_TRY(part_.Truncate(part_.size() - last_.size() - 1));
-  return part_.WriteText(WithRowsEnd(last_, end) + "\n");
+  const uint64_t before = part_.size() - last_.size() - 1;
+  VERNIER_TRY(part_.Truncate(before));
+  const Status written = part_.WriteText(WithRowsEnd(last_, end) + "\n");
+  if (written.ok()) return {};
+  if (part_.Truncate(before).ok()) (void)part_.WriteText(last_ + "\n");
+  return IoError(written.message() + "; the rows are in '" + place_ +
+                 "': rename it to keep them as JSON lines, or remove it");
 }
 
 Status RowWriter::Publish(const RowsEnd& end,
