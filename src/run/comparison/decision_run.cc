@@ -13,6 +13,7 @@
 #include "decide/label_scores.h"
 #include "record/gate_text.h"
 #include "util/counted.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -30,6 +31,14 @@ std::optional<AllowedDifference> AllowedBy(const IterationComparison* comparison
   const AllowedDifference allowed{data->bound->atol, data->bound->rtol};
   if (!std::isfinite(allowed.atol) || !std::isfinite(allowed.rtol)) return std::nullopt;
   return allowed;
+}
+
+// docs/decisions.md has these rules.
+std::string NearTieRuleOf(const DecisionOptions& options, bool all_bounded, bool any_bounded) {
+  if (options.near_tie) return "--near-tie " + FormatG(*options.near_tie, 4);
+  if (all_bounded) return "the error bound";
+  return any_bounded ? "the error bound, or the noise of the other values where there is none"
+                     : "the noise of the other values";
 }
 
 // "--decision logits:top1".
@@ -82,7 +91,15 @@ std::string PairDecisions::WhyNot(size_t plan, const Subject& subject) const {
 // Of an iteration in which no output of the decision was paired.
 std::string PairDecisions::WhyNone(size_t plan, const MatchedSides& sides) const {
   const std::string& name = options_->decisions[plan].output;
-  if (name.empty()) return "no output fits";
+  if (name.empty()) {
+    // Outputs that are named have decisions of their own.
+    const auto own = std::ranges::find_if(options_->decisions, [&](const DecisionPlan& other) {
+      return !other.output.empty() && other.text == options_->decisions[plan].text;
+    });
+    if (own == options_->decisions.end()) return "no output fits";
+    return "no other output fits, and " + own->output + ":" + own->text +
+           " is given as well: leave one of the two out";
+  }
   const bool there = Find(sides.a().outputs, name) != nullptr;
   return there ? "output '" + name + "' has no counterpart" : "there is no output '" + name + "'";
 }
@@ -140,7 +157,9 @@ Status PairDecisions::DecideOne(size_t plan, const DecidedSides& given,
       if (why.empty()) why = "output '" + subject.first.name + "': " + samples.status().message();
       continue;
     }
-    FoldOf(plan, subject.first.name).all_bounded &= allowed.has_value();
+    Decided& decided = FoldOf(plan, subject.first.name);
+    decided.all_bounded &= allowed.has_value();
+    decided.any_bounded |= allowed.has_value();
     rows.push_back({subject.first.name, decision.text, *std::move(samples)});
   }
   if (!any && why.empty()) why = unfit.empty() ? WhyNone(plan, sides) : unfit;
@@ -212,6 +231,14 @@ void PairDecisions::AddTo(PairRecord& record) const {
     DecisionRecord& decision = record.decisions.emplace_back(decided.fold.FinalRecord(seed_));
     if (decided.boxes) decision.precision = decided.boxes->Record();
     decision.near_tie_from_bound = decided.all_bounded && !options_->near_tie;
+    decision.near_tie_rule = NearTieRuleOf(*options_, decided.all_bounded, decided.any_bounded);
+    for (WorstFlip& flip : decision.worst) {
+      if (labels_ == nullptr) break;
+      const ClassNames& names = labels_->class_names();
+      const DecisionKind kind = options_->decisions[decided.plan].kind;
+      flip.sample.first = names.InWords(kind, flip.sample.first);
+      flip.sample.second = names.InWords(kind, flip.sample.second);
+    }
     std::vector<DecisionGateRecord> gates = JudgeDecision(decision, *options_);
     std::ranges::move(gates, std::back_inserter(record.decision_gates));
   }
@@ -235,17 +262,34 @@ std::vector<std::string> PairDecisions::Missing() const {
                           CountedOf(asked.missed, asked.iterations, "iteration") + why);
     }
   }
-  for (const auto& [output, limit] : options_->max_flip_rate.entries) {
-    const bool used = std::ranges::any_of(
-        decided_, [&](const Decided& decided) { return decided.output == output; });
-    if (used) continue;
-    sentences.push_back("--max-flip-rate " + output + ": no decision was made about that output");
-  }
-  AddUnlabelled(sentences);
   return sentences;
 }
 
-void PairDecisions::AddUnlabelled(std::vector<std::string>& sentences) const {
+std::vector<std::string> PairDecisions::IdleGates() const {
+  std::vector<std::string> sentences;
+  for (const auto& [output, limit] : options_->max_flip_rate.entries) {
+    const bool used = std::ranges::any_of(decided_, [&](const Decided& decided) {
+      return NamesRate(output, decided.output, options_->decisions[decided.plan].text);
+    });
+    if (used) continue;
+    sentences.push_back("--max-flip-rate " + output +
+                        ": no decision was made about that output (expected [OUTPUT:]R, KIND:R or "
+                        "OUTPUT:KIND:R, as logits:top1:0.01)");
+  }
+  for (const auto& [name, limit] : options_->max_drop.entries) {
+    const bool used = std::ranges::any_of(decided_, [&](const Decided& decided) {
+      const DecisionPlan& decision = options_->decisions[decided.plan];
+      return NamesMetric(name, decided.output, decision.text) &&
+             LabelsFor(*options_, decision.kind, decided.output) != nullptr;
+    });
+    if (used) continue;
+    sentences.push_back("--max-drop " + name + ": no decision with labels has that name");
+  }
+  return sentences;
+}
+
+std::vector<std::string> PairDecisions::UnfitLabels() const {
+  std::vector<std::string> sentences;
   for (const Decided& decided : decided_) {
     const DecisionPlan& decision = options_->decisions[decided.plan];
     const std::string fault =
@@ -261,15 +305,7 @@ void PairDecisions::AddUnlabelled(std::vector<std::string>& sentences) const {
     if (used) continue;
     sentences.push_back("--labels '" + labels.path + "': no decision was made that they are for");
   }
-  for (const auto& [name, limit] : options_->max_drop.entries) {
-    const bool used = std::ranges::any_of(decided_, [&](const Decided& decided) {
-      const DecisionPlan& decision = options_->decisions[decided.plan];
-      return NamesMetric(name, decided.output, decision.text) &&
-             LabelsFor(*options_, decision.kind, decided.output) != nullptr;
-    });
-    if (used) continue;
-    sentences.push_back("--max-drop " + name + ": no decision with labels has that name");
-  }
+  return sentences;
 }
 
 std::vector<int64_t> PairDecisions::WorstIterations() const {

@@ -52,7 +52,7 @@ Result<std::vector<int64_t>> WholeNumbers(const Tensor& array, int64_t first, in
         LoadBlock(elements, first + static_cast<int64_t>(done), n, numbers.data() + done);
     for (size_t i = 0; i < n; ++i) {
       constexpr double kMost = 9007199254740992;
-      if (std::trunc(block[i]) != block[i] || std::fabs(block[i]) > kMost) {
+      if (std::trunc(block[i]) != block[i] || std::fabs(block[i]) >= kMost) {
         return InvalidArgument("holds " + FormatG(block[i], 6) + ", and no class");
       }
       whole.push_back(static_cast<int64_t>(block[i]));
@@ -83,6 +83,7 @@ Result<SampleLabels> SampleLabels::Load(const std::string& path) {
   }
   labels.values_ = std::move(lines.values);
   labels.ends_ = std::move(lines.ends);
+  labels.empty_at_end_ = lines.empty_at_end;
   return labels;
 }
 
@@ -90,7 +91,7 @@ Result<SampleLabels> SampleLabels::OfFolders(const std::vector<std::string>& ima
   SampleLabels labels;
   labels.name_ = "--labels folder";
   labels.by_iteration_ = labels.of_images_ = true;
-  const std::string root = ParentOf(ParentOf(images.front()));
+  const std::string root = labels.root_ = ParentOf(ParentOf(images.front()));
   for (const std::string& image : images) {
     if (ParentOf(ParentOf(image)) == root) continue;
     return Malformed("--labels folder: '" + images.front() + "' and '" + image +
@@ -118,12 +119,20 @@ std::string SampleLabels::DescribeClasses() const {
   return text;
 }
 
-void SampleLabels::NoteImage(int64_t iteration, const std::string& path) {
-  if (!of_images_) return;
-  const auto place = static_cast<size_t>(iteration);
-  if (class_of_iteration_.size() <= place) class_of_iteration_.resize(place + 1);
-  const auto found = class_of_folder_.find(NameOfFolder(path));
-  if (found != class_of_folder_.end()) class_of_iteration_[place] = found->second;
+void SampleLabels::NoteFile(int64_t iteration, const FedFile& file) {
+  if (!of_images_) {
+    if (iteration == static_cast<int64_t>(places_.size())) places_.push_back(file.place);
+    files_ = file.named;
+    return;
+  }
+  const auto found = class_of_folder_.find(NameOfFolder(file.name));
+  if (found == class_of_folder_.end() || ParentOf(ParentOf(file.name)) != root_) return;
+  class_of_iteration_[iteration] = found->second;
+}
+
+int64_t SampleLabels::PlaceOf(int64_t iteration) const {
+  const auto at = static_cast<size_t>(iteration);
+  return at < places_.size() ? places_[at] : iteration;
 }
 
 Result<std::vector<Label>> SampleLabels::OfArray(DecisionKind kind, const Tensor& array,
@@ -148,7 +157,7 @@ Result<std::vector<Label>> SampleLabels::Of(DecisionKind kind, int64_t iteration
     return OfArray(kind, arrays_.front(), before, samples);
   }
   std::vector<Label> labels;
-  const auto place = static_cast<size_t>(iteration);
+  const auto place = static_cast<size_t>(PlaceOf(iteration));
   if (!by_iteration_) {
     for (auto i = static_cast<size_t>(before);
          i < std::min(ends_.size(), static_cast<size_t>(before + samples)); ++i) {
@@ -160,9 +169,9 @@ Result<std::vector<Label>> SampleLabels::Of(DecisionKind kind, int64_t iteration
   }
   int64_t count = 0;
   if (of_images_) {
-    const bool known = place < class_of_iteration_.size() && class_of_iteration_[place];
-    if (known) labels.push_back({{*class_of_iteration_[place]}, false});
-    count = known ? 1 : 0;
+    const auto known = class_of_iteration_.find(iteration);
+    if (known != class_of_iteration_.end()) labels.push_back({{known->second}, false});
+    count = static_cast<int64_t>(labels.size());
   } else if (place < arrays_.size()) {
     count = SplitLabels(kind, arrays_[place], samples).count;
     if (count == samples) return OfArray(kind, arrays_[place], 0, samples);
@@ -172,6 +181,10 @@ Result<std::vector<Label>> SampleLabels::Of(DecisionKind kind, int64_t iteration
                          Counted(count, "label") + " for " + Counted(samples, "sample"));
 }
 
+std::string SampleLabels::WhereIs(int64_t label) const {
+  return ends_.empty() ? "" : " (line " + std::to_string(label + 1) + ")";
+}
+
 std::string SampleLabels::WrongCount(DecisionKind kind, int64_t samples, int64_t iterations) const {
   if (of_images_) return "";
   if (by_iteration_) {
@@ -179,15 +192,33 @@ std::string SampleLabels::WrongCount(DecisionKind kind, int64_t samples, int64_t
     return "labels of " + Counted(arrays_.size(), "iteration") + " for " +
            std::to_string(iterations);
   }
-  const int64_t count = arrays_.empty() ? static_cast<int64_t>(ends_.size())
+  // Empty lines at the end are labels only where there are samples for them.
+  const int64_t least = arrays_.empty() ? static_cast<int64_t>(ends_.size() - empty_at_end_)
                                         : SplitLabels(kind, arrays_.front(), 0).count;
-  if (count == samples) return "";
+  const int64_t most = arrays_.empty() ? static_cast<int64_t>(ends_.size()) : least;
+  if (least <= samples && samples <= most) return "";
+  const int64_t count = samples < least ? least : most;
   return Counted(count, "label") + " for " + Counted(samples, "sample");
 }
 
 Result<RunLabels> RunLabels::Open(const DecisionOptions& options, const InputPlan& inputs) {
+  const auto end = options.labels.end();
+  if (std::ranges::find(options.labels, kLabelsOfFolders, &LabelsPlan::path) == end) {
+    return Open(options, std::vector<std::string>());
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> images, FindImages(inputs));
+  if (!images.empty()) return Open(options, images);
+  return InvalidArgument(
+      "--labels folder: --load-inputs names no images, whose folders would be their classes");
+}
+
+Result<RunLabels> RunLabels::Open(const DecisionOptions& options,
+                                  const std::vector<std::string>& images) {
   RunLabels run;
   run.options_ = &options;
+  if (!options.class_names.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(run.class_names_, ClassNames::Load(options.class_names));
+  }
   for (const LabelsPlan& plan : options.labels) {
     if (plan.of_boxes()) {
       VERNIER_ASSIGN_OR_RETURN(BoxLabels boxes, BoxLabels::Load(plan.path));
@@ -200,19 +231,17 @@ Result<RunLabels> RunLabels::Open(const DecisionOptions& options, const InputPla
       run.labels_.push_back(std::move(labels));
       continue;
     }
-    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> images, FindImages(inputs));
-    if (images.empty()) {
-      return InvalidArgument(
-          "--labels folder: --load-inputs names no images, whose folders would be their classes");
-    }
     VERNIER_ASSIGN_OR_RETURN(SampleLabels labels, SampleLabels::OfFolders(images));
     run.labels_.push_back(std::move(labels));
   }
   return run;
 }
 
+void RunLabels::NoteFile(int64_t iteration, const FedFile& file) {
+  for (SampleLabels& labels : labels_) labels.NoteFile(iteration, file);
+}
+
 void RunLabels::NoteImage(int64_t iteration, const std::string& path, const ImageRecipe& recipe) {
-  for (SampleLabels& labels : labels_) labels.NoteImage(iteration, path);
   for (auto& [place, boxes] : boxes_) boxes.NoteImage(iteration, path, recipe);
 }
 
@@ -258,6 +287,18 @@ void LabelTrack::Score(const DecisionPlan& decision, int64_t iteration,
     return;
   }
   next_iteration_ = iteration + 1;
+  // Labels of files that were skipped are passed: as many as this one has.
+  const int64_t passed = labels_->PlaceOf(iteration) - next_place_;
+  if (passed < 0) {
+    Note("iteration " + std::to_string(iteration) +
+         " is of an image before the one of the last iteration, so that nobody knows which labels "
+         "are its own");
+    return;
+  }
+  next_place_ += passed + 1;
+  last_samples_ = static_cast<int64_t>(samples.size());
+  samples_ += passed * last_samples_;
+  iterations_ += passed;
   const int64_t before = std::exchange(samples_, samples_ + static_cast<int64_t>(samples.size()));
   ++iterations_;
   const Result<std::vector<Label>> labels =
@@ -269,7 +310,7 @@ void LabelTrack::Score(const DecisionPlan& decision, int64_t iteration,
     if (scored.ok()) continue;
     ++unfit_;
     Note("the label of sample " + std::to_string(i) + " of iteration " + std::to_string(iteration) +
-         " " + scored.message());
+         labels_->WhereIs(before + static_cast<int64_t>(i)) + " " + scored.message());
   }
 }
 
@@ -279,7 +320,9 @@ void LabelTrack::Note(const std::string& fault) {
 
 std::string LabelTrack::Fault(const DecisionPlan& decision) const {
   if (labels_ == nullptr) return "";
-  const std::string wrong = labels_->WrongCount(decision.kind, samples_, iterations_);
+  const int64_t passed = std::max<int64_t>(labels_->files() - next_place_, 0);
+  const std::string wrong =
+      labels_->WrongCount(decision.kind, samples_ + passed * last_samples_, iterations_ + passed);
   if (!wrong.empty()) {
     return labels_->name() + ": " + wrong + (fault_.empty() ? "" : "; " + fault_);
   }

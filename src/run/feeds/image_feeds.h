@@ -11,6 +11,7 @@
 #include "backend/image_messages.h"
 #include "backend/worker.h"
 #include "util/log.h"
+#include "vernier/row_record.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -20,8 +21,9 @@ namespace vernier {
 /// The images among what --load-inputs names, by their extensions (.png, .jpg, .jpeg): files, those
 /// that fit a pattern, and those of a folder, in the order of their names. A folder that also has
 /// JSON files or ONNX test data is one of feeds, unless there is a --preprocess. Empty: they are
-/// other files. kMalformed for a pattern that nothing fits, and where --preprocess finds no image;
-/// kInvalidArgument for images beside other files.
+/// other files. kMalformed for a pattern that nothing fits, for a folder without images whose
+/// folders have some, and where --preprocess finds no image; kInvalidArgument for images beside
+/// other files.
 Result<std::vector<std::string>> FindImages(const InputPlan& plan);
 
 /// Reads them one after the other. They are decoded in a worker of its own, also with --in-process,
@@ -43,6 +45,11 @@ class ImageFeeds {
 
   /// Of the images that Next() gave, in order.
   const std::vector<std::string>& names() const { return names_; }
+  /// The image of an iteration, which Next() has given.
+  FedFile FileOf(int64_t iteration) const {
+    const auto at = static_cast<size_t>(iteration);
+    return {names_[at], places_[at], static_cast<int64_t>(files_.size())};
+  }
   /// What becomes of each image.
   const ImageRecipe& recipe() const { return request_.recipe; }
   /// How many images were skipped and which, for the record; empty: none.
@@ -67,7 +74,8 @@ class ImageFeeds {
   std::unique_ptr<Worker> worker_;
   size_t next_ = 0;
   std::vector<std::string> names_, skipped_;
-  uint8_t told_ = 0;  // of ImageRemark
+  std::vector<int64_t> places_;  // of `names_` among `files_`
+  uint8_t told_ = 0;             // of ImageRemark
 };
 
 }  // namespace vernier

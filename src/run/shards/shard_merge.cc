@@ -280,6 +280,10 @@ class ShardFolding {
     if (plan_.strict) RejectVacuous(outcome.record.pairs);
   }
 
+  RowsEnd EndOfRows(const RunOutcome& outcome) const {
+    return comparisons_.EndOfRows(outcome.faults, outcome.record);
+  }
+
   bool stopped() const { return comparisons_.stopped(); }
   int64_t iterations() const { return received_.iterations(); }
 
@@ -313,7 +317,8 @@ Status FoldParts(Parts& parts, const MergePlan& merge, Logger& logger, MergeOutc
                        " of " + std::to_string(end.total) + " iterations");
     }
     folding->Finish(end, merged.outcome);
-    return rows == nullptr ? Status() : rows->Publish(record.saved);
+    return rows == nullptr ? Status()
+                           : rows->Publish(folding->EndOfRows(merged.outcome), record.saved);
   }();
   if (!done.ok() && rows != nullptr) rows->Discard();
   return done;
