@@ -203,7 +203,7 @@ std::vector<std::string_view> SettingsOf(DecisionKind kind) {
     case DecisionKind::kEmbedding:
       return {"axis"};
     case DecisionKind::kBoxes:
-      return {"iou", "score"};
+      return {"iou", "score", "units"};
     case DecisionKind::kCtc:
       return {"time"};
     default:
@@ -215,6 +215,13 @@ Status ReadTime(std::string_view text, DecisionPlan& plan) {
   plan.time_first = text == "0";
   if (text == "0" || text == "1") return {};
   return InvalidArgument("time: expected the axis of the steps, 0 or 1, got " + Quoted(text));
+}
+
+Status ReadUnits(std::string_view text, DecisionPlan& plan) {
+  plan.units = text == "pixels" ? BoxUnits::kPixels : BoxUnits::kFractions;
+  if (text == "pixels" || text == "fractions") return {};
+  return InvalidArgument("units: expected pixels or fractions (of what is fed), got " +
+                         Quoted(text));
 }
 
 Status ReadSetting(std::string_view word, DecisionPlan& plan) {
@@ -231,6 +238,7 @@ Status ReadSetting(std::string_view word, DecisionPlan& plan) {
   if (!value) return NeedsValue(name, std::string(name) + "=NUMBER");
   if (name == "axis") return ReadAxis(*value, plan);
   if (name == "time") return ReadTime(*value, plan);
+  if (name == "units") return ReadUnits(*value, plan);
   if (name == "iou") return ReadNumber(kIouWord, *value, plan.iou);
   return ReadNumber(kScoreWord, *value, plan.score);
 }

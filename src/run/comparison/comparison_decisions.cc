@@ -56,11 +56,15 @@ bool ComparisonRun::KeepsFlips() const {
   return !plan_->decisions.save_flips.empty() || (plan_->blame && plan_->blame->on_flips);
 }
 
-// Feeds may be read ahead: the image is the one of this iteration, not the last.
+// Feeds may be read ahead: the image is the one of this iteration, not the last. All steps of a
+// sequence are made from one.
 void ComparisonRun::NoteImage(int64_t iteration, const ImageFeeds* images) const {
-  if (labels_ == nullptr || images == nullptr) return;
-  const std::string& name = images->names()[static_cast<size_t>(iteration)];
-  labels_->NoteImage(iteration, name, images->recipe());
+  if (labels_ == nullptr || images == nullptr || !labels_->are_of_images()) return;
+  const int64_t feed = steps_ == nullptr ? iteration : steps_->timeline().Of(iteration).sequence;
+  const auto place = static_cast<size_t>(feed);
+  if (place >= images->names().size()) return;  // then the sample has no label, which is said
+  labels_->NoteImage(iteration, {images->names()[place], images->sizes()[place]},
+                     images->recipe());
 }
 
 void ComparisonRun::KeepFeed(const TensorMap& feed) {

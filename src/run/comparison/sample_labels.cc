@@ -211,9 +211,13 @@ Result<RunLabels> RunLabels::Open(const DecisionOptions& options, const InputPla
   return run;
 }
 
-void RunLabels::NoteImage(int64_t iteration, const std::string& path, const ImageRecipe& recipe) {
-  for (SampleLabels& labels : labels_) labels.NoteImage(iteration, path);
-  for (auto& [place, boxes] : boxes_) boxes.NoteImage(iteration, path, recipe);
+bool RunLabels::are_of_images() const {
+  return !boxes_.empty() || std::ranges::any_of(labels_, &SampleLabels::of_images);
+}
+
+void RunLabels::NoteImage(int64_t iteration, const FedImage& image, const ImageRecipe& recipe) {
+  for (SampleLabels& labels : labels_) labels.NoteImage(iteration, image.path);
+  for (auto& [place, boxes] : boxes_) boxes.NoteImage(iteration, image, recipe);
 }
 
 std::vector<std::string> RunLabels::DescribeClasses() const {

@@ -36,6 +36,7 @@ class SampleLabels {
   const std::string& name() const { return name_; }
   /// Whether each iteration has labels of its own, so that it does not matter which came before.
   bool by_iteration() const { return by_iteration_; }
+  bool of_images() const { return of_images_; }
 
   /// Of folders, which name is which class, for people; else empty.
   std::string DescribeClasses() const;
@@ -76,8 +77,11 @@ class RunLabels {
   /// no images.
   static Result<RunLabels> Open(const DecisionOptions& options, const InputPlan& inputs);
 
+  /// Whether it matters which image an iteration is fed with.
+  bool are_of_images() const;
+
   /// The iteration was fed with that image, as `recipe` has it.
-  void NoteImage(int64_t iteration, const std::string& path, const ImageRecipe& recipe);
+  void NoteImage(int64_t iteration, const FedImage& image, const ImageRecipe& recipe);
 
   /// Which folder of images is which class, for the log: a sentence for each --labels folder.
   std::vector<std::string> DescribeClasses() const;

@@ -153,6 +153,7 @@ Result<std::optional<TensorMap>> ImageFeeds::Next() {
     if (image.ok()) {
       TellRemarks(path, image->remarks);
       names_.push_back(path);
+      sizes_.push_back(image->size);
       TensorMap feed;
       feed.push_back({input_, std::move(image->tensor)});
       return std::optional<TensorMap>(std::move(feed));

@@ -43,6 +43,8 @@ class ImageFeeds {
 
   /// Of the images that Next() gave, in order.
   const std::vector<std::string>& names() const { return names_; }
+  /// Likewise: how large they are as files, before --preprocess.
+  const std::vector<ImageSize>& sizes() const { return sizes_; }
   /// What becomes of each image.
   const ImageRecipe& recipe() const { return request_.recipe; }
   /// How many images were skipped and which, for the record; empty: none.
@@ -67,6 +69,7 @@ class ImageFeeds {
   std::unique_ptr<Worker> worker_;
   size_t next_ = 0;
   std::vector<std::string> names_, skipped_;
+  std::vector<ImageSize> sizes_;
   uint8_t told_ = 0;  // of ImageRemark
 };
 
