@@ -16,7 +16,8 @@ enum class Flip : uint8_t {
   kNone,     ///< they agree
   kNearTie,  ///< they differ, and the reference's margin is below the near tie
   kClear,    ///< they differ by more than that
-  kInvalid,  ///< NaN among the deciding values of one side or both: never equal to another
+  kInvalid,  ///< NaN among the deciding values of one side or both, or what is no box: never equal
+             ///< to another
 };
 
 /// One sample under one decision: what a row keeps, and records are folded from.
@@ -33,6 +34,8 @@ struct DecisionSample {
   Flip flip = Flip::kNone;
   /// How they differ, for people: "2 lost, 1 class changed"; empty where the texts show it.
   std::string detail = {};
+  int64_t negative_boxes = 0;  ///< of both sides: boxes whose width or height is below 0
+  bool all_above = false;      ///< of a threshold: no value of either side is below it
   /// Of --labels: what is right, as a decision's text has it, or of a map of classes "map"; and how
   /// right each side is: 1 or 0, of a map its mean IoU. Without a label empty and NaN.
   std::string label = {};
@@ -111,6 +114,8 @@ struct DecisionRecord {
   /// Why agreement shows nothing: "no sample of either side has a detection"; else empty.
   std::string vacuous = {};
   std::optional<LabelRecord> labels = {};  ///< of --labels
+  /// Boxes of both sides that were sure enough and have a negative size; absent: none.
+  std::optional<int64_t> negative_boxes = {};
 };
 
 /// A gate that was set, and how it ended.

@@ -175,7 +175,11 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
     CountMargin(sample, record_);
     labels_.Add(sample);
     similarity_sum_ += sample.similarity;
+    if (sample.negative_boxes > 0) {
+      record_.negative_boxes = record_.negative_boxes.value_or(0) + sample.negative_boxes;
+    }
     if (HasNothing(sample)) ++without_any_;
+    if (sample.all_above) ++all_above_;
     if (sample.flip == Flip::kNone || keep_worst_ == 0) continue;
     if (worst.size() == keep_worst_ && !is_worse(sample, worst.back())) continue;
     if (worst.size() == keep_worst_) worst.pop_back();
@@ -195,6 +199,9 @@ DecisionRecord DecisionFold::Record() const {
   const std::string_view looked_for = LookedFor(record.kind);
   if (record.samples > 0 && without_any_ == record.samples && !looked_for.empty()) {
     record.vacuous = "no sample of either side has a " + std::string(looked_for);
+  }
+  if (record.samples > 0 && all_above_ == record.samples) {
+    record.vacuous = "every value of both sides is at or above the threshold";
   }
   std::tie(record.interval_low, record.interval_high) = WilsonInterval(agreeing, record.samples);
   if (!labels_.empty()) record.labels = labels_.Record(record.kind, change_);

@@ -156,6 +156,19 @@ Status ReadAxis(std::string_view text, DecisionPlan& plan) {
   return {};
 }
 
+// Whole numbers that the limit does not hold would be compared as another one.
+Status ReadThreshold(std::string_view text, DecisionPlan& plan) {
+  VERNIER_TRY(ReadNumber(kThresholdWord, text, plan.limit));
+  constexpr double kBeyondInt = 0x1p63;
+  const std::optional<int64_t> whole = ParseInt(text);
+  const bool held = !whole || (plan.limit < kBeyondInt &&
+                               static_cast<int64_t>(plan.limit) == *whole);
+  if (held) return {};
+  return InvalidArgument("threshold: " + Quoted(text) +
+                         " is no float64, which limits are: the nearest one is " +
+                         FormatG(plan.limit, 20));
+}
+
 // The first word of every kind but boxes.
 Status ReadHead(const HeadWord& head, DecisionPlan& plan) {
   const auto& [name, value] = head;
@@ -166,8 +179,7 @@ Status ReadHead(const HeadWord& head, DecisionPlan& plan) {
   }
   if (name == "threshold") {
     plan.kind = DecisionKind::kThreshold;
-    return value ? ReadNumber(kThresholdWord, *value, plan.limit)
-                 : NeedsValue(name, "threshold=0.5");
+    return value ? ReadThreshold(*value, plan) : NeedsValue(name, "threshold=0.5");
   }
   if (name == "argmax") {
     plan.kind = DecisionKind::kArgmax;

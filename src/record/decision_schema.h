@@ -84,6 +84,7 @@ void ListFields(Fields& field, Some<DecisionRecord> auto& decision) {
   field("worst", decision.worst);
   field.TextIfAny("vacuous", decision.vacuous);
   field.Given("labels", decision.labels);
+  field.Given("negative_boxes", decision.negative_boxes);
 }
 
 template <typename Fields>

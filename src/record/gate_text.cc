@@ -41,6 +41,19 @@ std::string DecisionName(const std::string& kind, const std::string& output) {
   return kind + " of '" + output + "'";
 }
 
+std::vector<std::string> DoubtsOf(const DecisionRecord& decision) {
+  std::vector<std::string> doubts;
+  if (!decision.vacuous.empty()) doubts.push_back("shows nothing: " + decision.vacuous);
+  const int64_t negative = decision.negative_boxes.value_or(0);
+  if (negative > 0) {
+    doubts.push_back("has " + std::to_string(negative) + (negative == 1 ? " box" : " boxes") +
+                     " of both sides with a negative width or height, which " +
+                     (negative == 1 ? "overlaps" : "overlap") +
+                     " nothing: are the columns in another order, or is xywh read as xyxy?");
+  }
+  return doubts;
+}
+
 std::string PointsText(double difference) {
   const std::string text = FormatG(100 * std::fabs(difference), 3);
   return text + (text == "1" ? " point" : " points");

@@ -73,6 +73,10 @@ function decisionDetails(decision) {
   if (decision.vacuous) {
     parts.push(make('p', {class: 'wrong'}, `${name} shows nothing: ${decision.vacuous}.`));
   }
+  if (decision.negative_boxes) {
+    parts.push(make('p', {class: 'wrong'},
+      `${name}: boxes with a negative width or height, which overlap nothing: ${decision.negative_boxes}.`));
+  }
   if (hasCharts && sum(decision.margin_counts || []) > 0) parts.push(marginChart(decision, name));
   const worst = decision.worst || [];
   if (!worst.length) return parts;

@@ -114,7 +114,7 @@ std::string FormatDecision(const DecisionRecord& decision, NearTies near_ties) {
   if (std::fabs(decision.similarity - decision.agreement) > 1e-9) {
     text += "; mean similarity " + FormatG(decision.similarity, 4);
   }
-  if (!decision.vacuous.empty()) text += "; shows nothing: " + VisibleLine(decision.vacuous);
+  for (const std::string& doubt : DoubtsOf(decision)) text += "; " + VisibleLine(doubt);
   return text;
 }
 
@@ -148,10 +148,12 @@ std::string FormatLabels(const DecisionRecord& decision) {
 std::string FormatFlip(const WorstFlip& flip) {
   constexpr std::array<std::string_view, 4> kWords = {"equal", "a near tie", "clear", "NaN"};
   const DecisionSample& sample = flip.sample;
+  // What is no NaN has its reason in the detail.
+  const bool is_told = sample.flip == Flip::kInvalid && !sample.detail.empty();
   return "iteration " + std::to_string(flip.iteration) + ", sample " + std::to_string(flip.row) +
          ": " + ShownDecision(sample.first) + ByMargin(sample.first_margin) + " against " +
          ShownDecision(sample.second) + ByMargin(sample.second_margin) + ", " +
-         std::string(kWords[static_cast<size_t>(sample.flip)]) +
+         std::string(is_told ? "invalid" : kWords[static_cast<size_t>(sample.flip)]) +
          (sample.detail.empty() ? "" : ": " + VisibleLine(sample.detail));
 }
 

@@ -172,13 +172,13 @@ void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverag
     if (std::ranges::find(run.notes, note) == run.notes.end()) run.notes.push_back(note);
   }
   for (const DecisionRecord& decision : record.decisions) {
-    if (decision.vacuous.empty()) continue;
-    const std::string sentence =
-        DecisionName(decision.kind, decision.output) + " shows nothing: " + decision.vacuous;
-    if (plan_->strict) {
-      not_done("--strict: " + sentence);
-    } else {
-      run.notes.push_back(pair.label() + ": " + sentence);
+    for (const std::string& doubt : DoubtsOf(decision)) {
+      const std::string sentence = DecisionName(decision.kind, decision.output) + " " + doubt;
+      if (plan_->strict) {
+        not_done("--strict: " + sentence);
+      } else {
+        run.notes.push_back(pair.label() + ": " + sentence);
+      }
     }
   }
   JudgeUndecided(pair, record, faults, run.rejections);
