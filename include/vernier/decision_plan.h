@@ -57,8 +57,8 @@ struct DecisionPlan {
   double iou = 0.5;                  ///< of kBoxes: from which on two boxes are one, within (0, 1]
   double score = 0.25;               ///< of kBoxes: least confidence
   BoxUnits units = BoxUnits::kUnsaid;  ///< of kBoxes
-  std::string script;                ///< of kScript: a path
-  std::string function;              ///< of kScript
+  std::string script;                  ///< of kScript: a path
+  std::string function;                ///< of kScript
 
   /// What stands in the place of an output in records: of kScript, the last part of the function.
   std::string_view subject() const {

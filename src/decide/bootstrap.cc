@@ -53,12 +53,12 @@ double QuantileOf(std::vector<double>& values, double share) {
   return low + (high - low) * (place - static_cast<double>(below));
 }
 
-std::pair<double, double> MiddleOf(std::vector<double>& means) {
-  const double low = QuantileOf(means, 0.025);
-  return {low, QuantileOf(means, 0.975)};
-}
-
 }  // namespace
+
+std::pair<double, double> MiddleOfDraws(std::vector<double>& values) {
+  const double low = QuantileOf(values, 0.025);
+  return {low, QuantileOf(values, 0.975)};
+}
 
 Pcg64::Pcg64(uint64_t seed) {
   const std::array<uint64_t, 4> spread = SpreadSeed(seed);
@@ -121,7 +121,7 @@ PairedMeans BootstrapMeans(std::span<const double> first, std::span<const double
     of_second[draw] = sum_second / static_cast<double>(n);
     of_difference[draw] = (sum_first - sum_second) / static_cast<double>(n);
   }
-  return {MiddleOf(of_first), MiddleOf(of_second), MiddleOf(of_difference)};
+  return {MiddleOfDraws(of_first), MiddleOfDraws(of_second), MiddleOfDraws(of_difference)};
 }
 
 }  // namespace vernier

@@ -33,6 +33,9 @@ struct PairedMeans {
   std::pair<double, double> first, second, difference;
 };
 
+/// The 2.5 and 97.5 % quantiles (NumPy's, linear) of at least one value; changes their order.
+std::pair<double, double> MiddleOfDraws(std::vector<double>& values);
+
 /// The 2.5 and 97.5 % quantiles (NumPy's, linear) of the means over `draws` resamples: draw d takes
 /// the samples that default_rng(seed).integers(0, n) gives for [d * n, (d + 1) * n). Both spans
 /// have one length, below 2^32; NaN without samples.

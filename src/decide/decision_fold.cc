@@ -104,17 +104,25 @@ DecisionGateRecord JudgeRate(const DecisionRecord& decision, double limit) {
   return gate;
 }
 
+// A mean's interval shrinks with the root of the samples.
+std::optional<int64_t> SamplesForMean(std::pair<double, double> interval, double distance,
+                                      int64_t samples) {
+  const double times = (interval.second - interval.first) / 2 / distance;
+  const double enough = std::ceil(times * times * static_cast<double>(samples));
+  if (!(enough < 0x1p62)) return std::nullopt;
+  return std::max(static_cast<int64_t>(enough), samples + 1);
+}
+
 std::optional<int64_t> SamplesForDrop(const LabelRecord& labels, double limit) {
   if (IsMeanScore(labels)) {
-    // A mean's interval shrinks with the root of the samples.
-    const double half = (labels.drop_high - labels.drop_low) / 2;
-    const double times = half / (labels.drop - limit);
-    const double enough = std::ceil(times * times * static_cast<double>(labels.samples));
-    if (!(enough < 0x1p62)) return std::nullopt;
-    return std::max(static_cast<int64_t>(enough), labels.samples + 1);
+    return SamplesForMean({labels.drop_low, labels.drop_high}, labels.drop - limit, labels.samples);
   }
   const int64_t enough = SamplesToDecideDrop(CountsOf(labels), limit);
   return enough > 0 ? std::optional(enough) : std::nullopt;
+}
+
+std::pair<double, double> DropIntervalOf(const PrecisionRecord& precision) {
+  return {precision.intervals->drop_low, precision.intervals->drop_high};
 }
 
 // A relative drop is held against its share of the reference's value, as that was measured.
@@ -130,6 +138,13 @@ DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropT
     if (std::isnan(drop) || (relative && reference == 0)) return gate;
     gate.value = relative ? drop / reference : drop;
     gate.verdict = gate.value <= limit ? "passed" : "failed";
+    if (!decision.precision->intervals) return gate;
+    const auto [low, high] = DropIntervalOf(*decision.precision);
+    const double most = relative ? limit * reference : limit;
+    gate.undecided = low < most && most < high;
+    if (gate.undecided) {
+      gate.samples_to_decide = SamplesForMean({low, high}, drop - most, decision.precision->images);
+    }
     return gate;
   }
   if (!decision.labels || decision.labels->samples == 0) return gate;

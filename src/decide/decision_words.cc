@@ -161,8 +161,8 @@ Status ReadThreshold(std::string_view text, DecisionPlan& plan) {
   VERNIER_TRY(ReadNumber(kThresholdWord, text, plan.limit));
   constexpr double kBeyondInt = 0x1p63;
   const std::optional<int64_t> whole = ParseInt(text);
-  const bool held = !whole || (plan.limit < kBeyondInt &&
-                               static_cast<int64_t>(plan.limit) == *whole);
+  const bool held =
+      !whole || (plan.limit < kBeyondInt && static_cast<int64_t>(plan.limit) == *whole);
   if (held) return {};
   return InvalidArgument("threshold: " + Quoted(text) +
                          " is no float64, which limits are: the nearest one is " +

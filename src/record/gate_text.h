@@ -20,8 +20,8 @@ bool GateIsMissed(const DecisionGateRecord& gate);
 /// "top1 of 'logits'".
 std::string DecisionName(const std::string& kind, const std::string& output);
 
-/// What makes the figures of a decision worth less than they look, a clause each: "shows nothing: no
-/// sample of either side has a detection".
+/// What makes the figures of a decision worth less than they look, a clause each: "shows nothing:
+/// no sample of either side has a detection".
 std::vector<std::string> DoubtsOf(const DecisionRecord& decision);
 
 /// A difference of shares in hundredths, without its sign: "1 point", "2.5 points".

@@ -42,6 +42,10 @@ std::string PrecisionInWords(const PrecisionRecord& precision) {
   const AveragePrecision& a = precision.first;
   const AveragePrecision& b = precision.second;
   std::string text = FigureInWords("mAP@[.5:.95]", a.ap, b.ap);
+  if (precision.intervals) {
+    text += " (drop: 95 % interval " + FormatG(100 * precision.intervals->drop_low, 3) + " to " +
+            FormatG(100 * precision.intervals->drop_high, 3) + ")";
+  }
   if (!std::isnan(a.ap)) {
     text +=
         "; " + FigureInWords("AP50", a.ap50, b.ap50) + "; " + FigureInWords("AP75", a.ap75, b.ap75);

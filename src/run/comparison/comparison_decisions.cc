@@ -63,8 +63,7 @@ void ComparisonRun::NoteImage(int64_t iteration, const ImageFeeds* images) const
   const int64_t feed = steps_ == nullptr ? iteration : steps_->timeline().Of(iteration).sequence;
   const auto place = static_cast<size_t>(feed);
   if (place >= images->names().size()) return;  // then the sample has no label, which is said
-  labels_->NoteImage(iteration, {images->names()[place], images->sizes()[place]},
-                     images->recipe());
+  labels_->NoteImage(iteration, {images->names()[place], images->sizes()[place]}, images->recipe());
 }
 
 void ComparisonRun::KeepFeed(const TensorMap& feed) {

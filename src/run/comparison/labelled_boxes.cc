@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "decide/precision_bootstrap.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 
@@ -260,7 +261,7 @@ void LabelledBoxes::Add(int64_t iteration, const Tensor& first, const Tensor& se
   lost_order_ |= in_order;
 }
 
-std::optional<PrecisionRecord> LabelledBoxes::Record() const {
+std::optional<PrecisionRecord> LabelledBoxes::Record(std::optional<uint64_t> seed) const {
   const LabelledBoxes whole = AtTheEnd();
   if (whole.first_.images() == 0) return std::nullopt;
   constexpr const char* kUnitNames[] = {"", "pixels", "fractions"};
@@ -270,6 +271,9 @@ std::optional<PrecisionRecord> LabelledBoxes::Record() const {
   record.units = kUnitNames[static_cast<size_t>(whole.units_)];
   record.first = whole.first_.Figures();
   record.second = whole.second_.Figures();
+  if (seed && record.images > 1 && !std::isnan(record.first.ap)) {
+    record.intervals = BootstrapPrecision(whole.first_, whole.second_, *seed);
+  }
   return record;
 }
 

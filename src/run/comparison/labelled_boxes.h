@@ -68,8 +68,8 @@ class BoxLabels {
 /// iteration was fed with; else the samples of all iterations, in order, are the images of the
 /// labels by id, and their boxes in the pixels of these (or fractions of them). A class of the
 /// network is a category by its place among their ids. A sample that is invalid detects nothing.
-/// Where the decision does not say the units, all boxes do: those of fractions reach no further than
-/// 2, but for a few.
+/// Where the decision does not say the units, all boxes do: those of fractions reach no further
+/// than 2, but for a few.
 class LabelledBoxes {
  public:
   /// `labels` must outlive it.
@@ -79,8 +79,8 @@ class LabelledBoxes {
   /// The outputs of one iteration; those that cannot be scored are kept for Fault().
   void Add(int64_t iteration, const Tensor& first, const Tensor& second);
 
-  /// Nothing where no image was scored.
-  std::optional<PrecisionRecord> Record() const;
+  /// Nothing where no image was scored. With a seed it also has intervals, which takes a while.
+  std::optional<PrecisionRecord> Record(std::optional<uint64_t> seed = {}) const;
 
   /// Why not every sample was scored, or not every image of labels that were to be the samples; a
   /// clause without a capital letter. Empty: they were.
@@ -116,7 +116,7 @@ class LabelledBoxes {
   const BoxLabels* labels_;
   DecisionPlan decision_;
   DetectionScorer first_, second_;
-  BoxUnits units_;  // kUnsaid: not known yet
+  BoxUnits units_;                   // kUnsaid: not known yet
   int64_t within_ = 0, beyond_ = 0;  // boxes by how far they reach, see CountReach
   std::vector<Waiting> waiting_;
   int64_t boxed_ = 0;  // of these, samples with a box

@@ -167,10 +167,12 @@ TEST(LabelledBoxes, AnImageOfAnotherSizeThanItsLabelsIsNotScored) {
     return boxes.Fault();
   };
   EXPECT_EQ(fault_of({100, 200}), "");
-  EXPECT_TRUE(fault_of({200, 100}).starts_with(
-      "1 of 1 sample could not be scored: sample 0 of iteration 0: image 'val/b.png' is 100 x 200 "
-      "pixels (width x height), and 200 x 100 by the labels, as if EXIF had turned it, which is "
-      "ignored here: feed the images that --labels '"))
+  EXPECT_TRUE(fault_of({200, 100})
+                  .starts_with("1 of 1 sample could not be scored: sample 0 of iteration 0: image "
+                               "'val/b.png' is 100 x 200 "
+                               "pixels (width x height), and 200 x 100 by the labels, as if EXIF "
+                               "had turned it, which is "
+                               "ignored here: feed the images that --labels '"))
       << fault_of({200, 100});
   EXPECT_NE(fault_of({50, 100}).find("as if it had been resized"), std::string::npos);
 }
