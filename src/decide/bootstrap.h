@@ -42,4 +42,14 @@ std::pair<double, double> MiddleOfDraws(std::vector<double>& values);
 PairedMeans BootstrapMeans(std::span<const double> first, std::span<const double> second,
                            uint64_t seed, size_t draws = 10'000);
 
+/// The same of errors: sum of errors / sum of `sizes`, the square root of that with `is_root`.
+/// `sizes` may be empty: all are 1. Without a size in a draw that is 0.
+struct ErrorColumns {
+  std::span<const double> first, second, sizes;
+  bool is_root = false;
+
+  double Figure(double errors, double size) const;
+};
+PairedMeans BootstrapErrors(const ErrorColumns& columns, uint64_t seed, size_t draws = 10'000);
+
 }  // namespace vernier

@@ -150,6 +150,7 @@ DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropT
   if (!decision.labels || decision.labels->samples == 0) return gate;
   const LabelRecord& labels = *decision.labels;
   if (relative && labels.first == 0) return gate;
+  if (IsError(labels)) gate.drop_type = relative ? "relative rise" : "rise";
   const double most = relative ? limit * labels.first : limit;
   gate.value = relative ? labels.drop / labels.first : labels.drop;
   gate.verdict = labels.drop <= most ? "passed" : "failed";
@@ -171,7 +172,9 @@ DecisionGateRecord JudgeClearFlips(const DecisionRecord& decision, int64_t most)
 
 DecisionFold::DecisionFold(std::string output, std::string kind, int64_t keep_worst,
                            LabelChange change)
-    : change_(change), keep_worst_(static_cast<size_t>(std::max<int64_t>(keep_worst, 0))) {
+    : labels_(kind),
+      change_(change),
+      keep_worst_(static_cast<size_t>(std::max<int64_t>(keep_worst, 0))) {
   record_.output = std::move(output);
   record_.kind = std::move(kind);
   record_.margin_counts.resize(kMarginBins);

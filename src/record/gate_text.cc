@@ -10,6 +10,14 @@ namespace {
 
 // Of shares, a difference is in points: hundredths.
 std::string DropInWords(const DecisionGateRecord& gate) {
+  if (gate.drop_type.ends_with("rise")) {
+    const bool is_share = gate.drop_type != "rise";
+    const double scale = is_share ? 100 : 1;
+    const std::string unit = is_share ? " % of the reference's error" : " in its error";
+    return (gate.value < 0 ? "falls by " : "rises by ") +
+           FormatG(scale * std::fabs(gate.value), 3) + unit + " (" +
+           FormatG(scale * gate.limit, 3) + (is_share ? " %" : "") + " allowed)";
+  }
   const bool relative = gate.drop_type == "relative";
   const std::string change = gate.value < 0 ? "rises by " : "drops by ";
   const std::string limit = FormatG(100 * gate.limit, 3);
@@ -22,8 +30,9 @@ std::string ValueInWords(const DecisionGateRecord& gate) {
   const bool drop = gate.gate == "--max-drop";
   if (gate.verdict == kGateWithoutSamples) {
     if (!drop) return "has no sample";
-    return gate.drop_type == "relative" ? "has no labelled sample that the reference has right"
-                                        : "has no labelled sample";
+    return gate.drop_type.starts_with("relative")
+               ? "has no labelled sample that the reference has right"
+               : "has no labelled sample";
   }
   if (drop) return DropInWords(gate);
   if (gate.gate == "--max-flip-rate") {

@@ -65,6 +65,31 @@ std::string SideInWords(const LabelRecord& labels, double value, double low, dou
          " %)";
 }
 
+// "RMSE 0.52 (95 % interval 0.5 to 0.54) against …, a rise of 0.01 (95 % interval …)".
+std::string ErrorInWords(const LabelErrorRecord& error) {
+  const auto with_interval = [](double value, double low, double high) {
+    return FormatG(value, 4) + " (95 % interval " + FormatG(low, 4) + " to " + FormatG(high, 4) +
+           ")";
+  };
+  return error.metric + " " + with_interval(error.first, error.first_low, error.first_high) +
+         " against " + with_interval(error.second, error.second_low, error.second_high) +
+         (error.rise < 0 ? ", a fall of " : ", a rise of ") + FormatG(std::fabs(error.rise), 3) +
+         " (rise: 95 % interval " + FormatG(error.rise_low, 3) + " to " +
+         FormatG(error.rise_high, 3) + ")";
+}
+
+// Of a metric that is an error itself.
+std::string ErrorsInWords(const DecisionRecord& decision, const LabelRecord& labels) {
+  LabelErrorRecord own{labels.metric,     labels.first,      labels.second,      labels.first_low,
+                       labels.first_high, labels.second_low, labels.second_high, labels.drop,
+                       labels.drop_low,   labels.drop_high};
+  std::string text = ErrorInWords(own);
+  for (const LabelErrorRecord& error : labels.errors) text += "; " + ErrorInWords(error);
+  if (labels.samples == decision.samples) return text;
+  return text + "; " + std::to_string(labels.samples) + " labels for " +
+         Counted(decision.samples, "sample");
+}
+
 // One line of a few words, whatever was decided.
 std::string ShownDecision(const std::string& decision) {
   std::string text = VisibleLine(decision);
@@ -126,6 +151,7 @@ std::string FormatLabels(const DecisionRecord& decision) {
   if (decision.precision) return PrecisionInWords(*decision.precision);
   if (!decision.labels) return "";
   const LabelRecord& labels = *decision.labels;
+  if (labels.metric == kMeanAbsoluteError) return ErrorsInWords(decision, labels);
   const bool is_mean = std::isnan(labels.p);
   std::string text =
       labels.metric + " " + SideInWords(labels, labels.first, labels.first_low, labels.first_high) +
@@ -137,6 +163,7 @@ std::string FormatLabels(const DecisionRecord& decision) {
     text += "; " + std::to_string(labels.samples) + " labels for " +
             Counted(decision.samples, "sample");
   }
+  for (const LabelErrorRecord& error : labels.errors) text += "; " + ErrorInWords(error);
   if (is_mean) return text;
   text += "; " + std::to_string(labels.right_to_wrong) + " right to wrong, " +
           std::to_string(labels.wrong_to_right) + " wrong to right, " +
