@@ -61,7 +61,7 @@ Result<std::vector<int64_t>> WholeNumbers(const Tensor& array, int64_t first, in
   return whole;
 }
 
-std::vector<double> NumbersOf(const Tensor& array, int64_t first, int64_t count) {
+std::vector<double> NumbersOfLabels(const Tensor& array, int64_t first, int64_t count) {
   std::vector<double> numbers(static_cast<size_t>(count));
   const ElementSpan elements{array.dtype(), array.bytes(), array.element_count()};
   for (size_t done = 0; done < numbers.size(); done += kBlockSize) {
@@ -146,7 +146,7 @@ Result<std::vector<Label>> SampleLabels::OfArray(DecisionKind kind, const Tensor
   for (int64_t i = first; i < std::min(split.count, first + samples); ++i) {
     Label& label = labels.emplace_back();
     if (kind == DecisionKind::kRegression) {
-      label.numbers = NumbersOf(array, i * split.size, split.size);
+      label.numbers = NumbersOfLabels(array, i * split.size, split.size);
       continue;
     }
     Result<std::vector<int64_t>> values = WholeNumbers(array, i * split.size, split.size);
