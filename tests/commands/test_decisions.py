@@ -229,6 +229,8 @@ class Usage(Decisions):
         self.says("--max-flip-rate: expected a number from 0 to 1")
         self.refuses("--decision", "y:top1", "y:top1")
         self.says("--decision: top1 is given twice for output 'y'")
+        self.refuses("--decision", "y:boxes:yolov8,iou=0.6", "y:boxes:yolov8,iou=0.6")
+        self.says("--decision: boxes:yolov8,iou=0.6 is given twice for output 'y'")
         self.refuses("--decision", "topp1")
         self.refuses("--decision", "z:top1")
         self.says("--decision: there is no output 'z'")
