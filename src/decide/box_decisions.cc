@@ -92,11 +92,12 @@ class BoxReader {
 
   /// Of a box without NaN: why it decides nothing; empty: it does.
   std::string WhyNoBox(const Detection& box) const {
-    const std::string name = "box " + std::to_string(box.row) + " has ";
-    if (std::isinf(box.score)) return name + "an infinite score";
     const double label = layout_.label < 0 ? 0 : At(box.row, layout_.label);
-    if (static_cast<double>(Label(label)) == label) return "";
-    return name + "the class " + FormatG(label, 6) + ", and classes are whole numbers";
+    const bool whole = static_cast<double>(Label(label)) == label;
+    if (whole && !std::isinf(box.score)) return "";
+    return "box " + std::to_string(box.row) + " has " +
+           (whole ? "an infinite score"
+                  : "the class " + FormatG(label, 6) + ", and classes are whole numbers");
   }
 
   void Corners(Detection& box) const {
