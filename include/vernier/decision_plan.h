@@ -33,6 +33,13 @@ enum class BoxFormat : uint8_t {
   kColumns,  ///< named by the user: `xyxy|cxcywh|xywh`, then `score`, `class`, `-` (not used)
 };
 
+/// What the numbers of a box are.
+enum class BoxUnits : uint8_t {
+  kUnsaid,     ///< found out from the boxes, where it matters
+  kPixels,     ///< of what is fed
+  kFractions,  ///< of its width and height
+};
+
 struct DecisionPlan {
   std::string output;  ///< of the first runner; empty: every output that the kind fits
   /// The kind as typed: "top5", "boxes:yolov8,iou=0.6"; names it everywhere. Plans are refused in
@@ -49,8 +56,9 @@ struct DecisionPlan {
   std::vector<std::string> columns;  ///< of BoxFormat::kColumns
   double iou = 0.5;                  ///< of kBoxes: from which on two boxes are one, within (0, 1]
   double score = 0.25;               ///< of kBoxes: least confidence
-  std::string script;                ///< of kScript: a path
-  std::string function;              ///< of kScript
+  BoxUnits units = BoxUnits::kUnsaid;  ///< of kBoxes
+  std::string script;                  ///< of kScript: a path
+  std::string function;                ///< of kScript
 
   /// What stands in the place of an output in records: of kScript, the last part of the function.
   std::string_view subject() const {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vernier/precision_record.h"
@@ -16,7 +17,8 @@ enum class Flip : uint8_t {
   kNone,     ///< they agree
   kNearTie,  ///< they differ, and the reference's margin is below the near tie
   kClear,    ///< they differ by more than that
-  kInvalid,  ///< NaN among the deciding values of one side or both: never equal to another
+  kInvalid,  ///< NaN among the deciding values of one side or both, or what is no box: never equal
+             ///< to another
 };
 
 /// One sample under one decision: what a row keeps, and records are folded from.
@@ -33,11 +35,18 @@ struct DecisionSample {
   Flip flip = Flip::kNone;
   /// How they differ, for people: "2 lost, 1 class changed"; empty where the texts show it.
   std::string detail = {};
+  int64_t negative_boxes = 0;  ///< of both sides: boxes whose width or height is below 0
+  bool all_above = false;      ///< of a threshold: no value of either side is below it
   /// Of --labels: what is right, as a decision's text has it, or of a map of classes "map"; and how
   /// right each side is: 1 or 0, of a map its mean IoU. Without a label empty and NaN.
   std::string label = {};
   double first_score = std::numeric_limits<double>::quiet_NaN();
   double second_score = std::numeric_limits<double>::quiet_NaN();
+  /// Of `ctc` with labels: how many edits lead to the label, which has `label_size` symbols. Of
+  /// `regression`, whose scores are mean absolute errors: the means of the squared ones. Else NaN.
+  double first_error = std::numeric_limits<double>::quiet_NaN();
+  double second_error = std::numeric_limits<double>::quiet_NaN();
+  int64_t label_size = 0;
 
   bool labelled() const { return first_score == first_score && second_score == second_score; }
 };
@@ -62,9 +71,28 @@ struct InputPictureRecord {
   std::string png;  ///< base64; at most 160 pixels wide and high
 };
 
+/// An error of both sides by labels, with 95 % intervals by the bootstrap: less is better.
+struct LabelErrorRecord {
+  std::string metric;  ///< "character error rate", "RMSE"
+  double first = 0;
+  double second = 0;
+  double first_low = 0;
+  double first_high = 0;
+  double second_low = 0;
+  double second_high = 0;
+  double rise = 0;  ///< the second minus the first
+  double rise_low = 0;
+  double rise_high = 0;
+};
+
+/// LabelRecord::metric of `regression`.
+inline constexpr std::string_view kMeanAbsoluteError = "mean absolute error";
+
 /// How right the decisions of both sides are, by labels. Shares are within [0, 1].
 struct LabelRecord {
-  std::string metric;   ///< "top-1 accuracy", "exact match", "accuracy", "mean IoU"
+  /// "top-1 accuracy", "exact match", "accuracy", "exact texts", "mean IoU" or kMeanAbsoluteError,
+  /// which is in the units of the output, and whose drop is how far it rises.
+  std::string metric;
   int64_t samples = 0;  ///< that have a label
   double first = 0;     ///< the metric of each side; NaN without samples
   double second = 0;
@@ -85,6 +113,7 @@ struct LabelRecord {
   double p = 1;                ///< McNemar's exact test, two-sided
   double change = 0;           ///< a change of the metric that is worth seeing
   int64_t samples_to_see = 0;  ///< so many see it with 80 % power at 5 %; 0: not known
+  std::vector<LabelErrorRecord> errors = {};  ///< of `ctc` and `regression`
 };
 
 /// One decision over all samples of a pair.
@@ -114,6 +143,8 @@ struct DecisionRecord {
   /// Why agreement shows nothing: "no sample of either side has a detection"; else empty.
   std::string vacuous = {};
   std::optional<LabelRecord> labels = {};  ///< of --labels
+  /// Boxes of both sides that were sure enough and have a negative size; absent: none.
+  std::optional<int64_t> negative_boxes = {};
 };
 
 /// A gate that was set, and how it ended.
@@ -126,7 +157,9 @@ struct DecisionGateRecord {
   std::string verdict;     ///< "passed", "failed", "no samples"
   bool undecided = false;  ///< the 95 % interval contains the limit, whatever the verdict
   std::optional<int64_t> samples_to_decide = {};  ///< about as many would settle it
-  std::string drop_type = {};                     ///< of --max-drop: "absolute" or "relative"
+  /// Of --max-drop: "absolute" or "relative"; of an error, "rise" (in its units) or "relative
+  /// rise".
+  std::string drop_type = {};
 };
 
 }  // namespace vernier

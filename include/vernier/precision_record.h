@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,17 @@ struct AveragePrecision {
   std::vector<CategoryPrecision> categories = {};  ///< those with an object or a detection, by id
 };
 
+/// 95 % intervals of AveragePrecision::ap by the paired bootstrap over images; NaN: not known.
+struct PrecisionIntervals {
+  int64_t draws = 0;
+  double first_low = std::numeric_limits<double>::quiet_NaN();
+  double first_high = std::numeric_limits<double>::quiet_NaN();
+  double second_low = std::numeric_limits<double>::quiet_NaN();
+  double second_high = std::numeric_limits<double>::quiet_NaN();
+  double drop_low = std::numeric_limits<double>::quiet_NaN();  ///< the first minus the second
+  double drop_high = std::numeric_limits<double>::quiet_NaN();
+};
+
 /// The detections of both sides against labels.
 struct PrecisionRecord {
   int64_t images = 0;  ///< that were scored
@@ -42,6 +55,7 @@ struct PrecisionRecord {
   std::string units;
   AveragePrecision first;
   AveragePrecision second;
+  std::optional<PrecisionIntervals> intervals = {};  ///< of two images or more
 };
 
 }  // namespace vernier

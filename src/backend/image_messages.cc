@@ -69,9 +69,10 @@ Result<ReadImage> ReadImageFile(const ImageRequest& request) {
                            MappedFile::Open(request.path));
   VERNIER_ASSIGN_OR_RETURN(DecodedImage decoded, DecodeImage(file->bytes(), request.most_pixels));
   VERNIER_TRY(file->CheckIntact());
+  const ImageSize size = decoded.raster.size;
   VERNIER_ASSIGN_OR_RETURN(Tensor tensor, MakeImageTensor(std::move(decoded.raster), request.recipe,
                                                           request.most_pixels));
-  return ReadImage{std::move(tensor), decoded.remarks};
+  return ReadImage{std::move(tensor), decoded.remarks, size};
 }
 
 Result<ReadImage> ReadImageIn(Worker& worker, const ImageRequest& request) {
@@ -81,9 +82,12 @@ Result<ReadImage> ReadImageIn(Worker& worker, const ImageRequest& request) {
                                                              "reading '" + request.path + "'"));
   MessageReader in(answer.body);
   const auto remarks = in.Number<uint8_t>();
+  ImageSize size;
+  size.height = in.Number<int64_t>();
+  size.width = in.Number<int64_t>();
   VERNIER_ASSIGN_OR_RETURN(DecodedBlock block, DecodeTensors(in.rest(), std::move(answer.memory)));
   if (block.tensors.size() != 1) return BackendError("a worker sent a malformed image");
-  return ReadImage{std::move(block.tensors.front().tensor), remarks};
+  return ReadImage{std::move(block.tensors.front().tensor), remarks, size};
 }
 
 }  // namespace vernier

@@ -27,6 +27,7 @@ struct ImageRequest {
 struct ReadImage {
   Tensor tensor;
   uint8_t remarks = 0;  ///< of ImageRemark
+  ImageSize size = {};  ///< as it was decoded, before the recipe
 };
 
 /// The image as the recipe makes it, in this process. kMalformed where the file is none, and as

@@ -58,6 +58,7 @@ TEST(ReadImageFile, MakesATensorOfAFile) {
   const Result<ReadImage> image = ReadImageFile(RequestFor(path));
   ASSERT_TRUE(image.ok()) << image.status().message();
   EXPECT_EQ(image->remarks, kAlphaImage);
+  EXPECT_EQ(image->size, (ImageSize{1, 2}));
   EXPECT_THAT(image->tensor.As<float>(), ElementsAre(7));
   std::ofstream(path, std::ios::binary) << "no image";
   EXPECT_THAT(ReadImageFile(RequestFor(path)).status().message(),

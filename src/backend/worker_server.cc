@@ -309,6 +309,8 @@ class WorkerServer {
     VERNIER_ASSIGN_OR_RETURN(TensorBlock block, EncodeTensors({{"image", image.tensor}}));
     Reply reply;
     reply.body.Number(image.remarks);
+    reply.body.Number(image.size.height);
+    reply.body.Number(image.size.width);
     reply.body.Append(block.description);
     reply.memory = std::move(block.memory);
     return reply;

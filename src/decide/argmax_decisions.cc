@@ -159,7 +159,7 @@ DifferenceNoise MeasureFlips(const SamplePair<T>& sample, ClassTile<T>& a, Class
         continue;
       }
       for (size_t c = 0; c < classes; ++c) {
-        noise.Add(static_cast<double>(from_a[c * inner]), static_cast<double>(from_b[c * inner]));
+        noise.Add(from_a[c * inner], from_b[c * inner]);
       }
     }
   });

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kSizes = DetectionScorer::kSizeRanges;
 constexpr size_t kIous = DetectionScorer::kIouThresholds;
-constexpr size_t kRecalls = 101;
+constexpr size_t kRecalls = DetectionScorer::kRecalls;
 constexpr size_t kAllSizes = 0;
 constexpr size_t kIou75 = 5;
 
@@ -34,11 +34,6 @@ constexpr std::array<double, kIous> MakeIouLimits() {
   return limits;
 }
 constexpr std::array<double, kIous> kIouLimits = MakeIouLimits();
-
-// Likewise numpy.linspace(0, 1, 101).
-double RecallLimit(size_t index) {
-  return index + 1 == kRecalls ? 1.0 : static_cast<double>(index) * 0.01;
-}
 
 // As C's fmin and fmax: a number rather than NaN.
 double Lesser(double a, double b) { return a < b || std::isnan(b) ? a : b; }
@@ -177,13 +172,7 @@ class CategoryMean {
 class PrecisionCurves {
  public:
   explicit PrecisionCurves(const DetectionScorer::Category& category) : category_(category) {
-    ranked_.reserve(category.detections.size());
-    for (const DetectionScorer::Ranked& one : category.detections) ranked_.push_back(&one);
-    std::ranges::sort(ranked_, [](const auto* a, const auto* b) {
-      if (IsSurer(a->score, b->score)) return true;
-      if (IsSurer(b->score, a->score)) return false;
-      return a->image != b->image ? a->image < b->image : a->place < b->place;
-    });
+    ranked_ = DetectionScorer::SurestFirst(category);
   }
 
   /// The mean precision at 101 values of recall, at each threshold.
@@ -234,7 +223,7 @@ class PrecisionCurves {
     double sum = 0;
     size_t right = 1;
     for (size_t r = 0; r < kRecalls; ++r) {
-      const double recall = RecallLimit(r);
+      const double recall = DetectionScorer::RecallLimit(r);
       while (right <= at_right.size() &&
              static_cast<double>(right) / static_cast<double>(objects) < recall) {
         ++right;
@@ -285,6 +274,28 @@ struct FigureMeans {
 
 }  // namespace
 
+double DetectionScorer::RecallLimit(size_t index) {
+  return index + 1 == kRecalls ? 1.0 : static_cast<double>(index) * 0.01;
+}
+
+std::vector<int64_t> DetectionScorer::ImageIds() const {
+  std::vector<int64_t> ids(images_.begin(), images_.end());
+  std::ranges::sort(ids);
+  return ids;
+}
+
+std::vector<const DetectionScorer::Ranked*> DetectionScorer::SurestFirst(const Category& category) {
+  std::vector<const Ranked*> ranked;
+  ranked.reserve(category.detections.size());
+  for (const Ranked& one : category.detections) ranked.push_back(&one);
+  std::ranges::sort(ranked, [](const auto* a, const auto* b) {
+    if (IsSurer(a->score, b->score)) return true;
+    if (IsSurer(b->score, a->score)) return false;
+    return a->image != b->image ? a->image < b->image : a->place < b->place;
+  });
+  return ranked;
+}
+
 Status DetectionScorer::AddImage(int64_t image, std::span<const DetectedBox> detections,
                                  std::span<const LabelledBox> labels) {
   if (!images_.insert(image).second) {
@@ -313,7 +324,9 @@ Status DetectionScorer::AddImage(int64_t image, std::span<const DetectedBox> det
     }
     Category& category = categories_[id];
     for (size_t size = 0; size < kSizes; ++size) {
-      category.objects[size] += matcher.MatchSize(size, ranked);
+      const int64_t objects = matcher.MatchSize(size, ranked);
+      category.objects[size] += objects;
+      if (size == kAllSizes && objects > 0) category.objects_of.emplace_back(image, objects);
     }
     category.detections.insert(category.detections.end(), ranked.begin(), ranked.end());
   }

@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "vernier/precision_record.h"
@@ -51,6 +52,8 @@ class DetectionScorer {
   Status AddImage(int64_t image, std::span<const DetectedBox> detections,
                   std::span<const LabelledBox> labels);
 
+  /// In rising order.
+  std::vector<int64_t> ImageIds() const;
   int64_t images() const { return static_cast<int64_t>(images_.size()); }
 
   /// Of all images so far; all NaN without an object that counts.
@@ -73,7 +76,17 @@ class DetectionScorer {
   struct Category {
     std::vector<Ranked> detections;
     std::array<int64_t, kSizeRanges> objects = {};  ///< that count
+    /// Of objects[0], those of each image that has some.
+    std::vector<std::pair<int64_t, int64_t>> objects_of = {};
   };
+  const std::map<int64_t, Category>& categories() const { return categories_; }
+
+  /// Valid as long as the category is.
+  static std::vector<const Ranked*> SurestFirst(const Category& category);
+
+  /// Precision is taken at recalls, to the bit those of numpy.linspace(0, 1, 101).
+  static constexpr size_t kRecalls = 101;
+  static double RecallLimit(size_t index);
 
  private:
   std::map<int64_t, Category> categories_;

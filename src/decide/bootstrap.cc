@@ -53,12 +53,12 @@ double QuantileOf(std::vector<double>& values, double share) {
   return low + (high - low) * (place - static_cast<double>(below));
 }
 
-std::pair<double, double> MiddleOf(std::vector<double>& means) {
-  const double low = QuantileOf(means, 0.025);
-  return {low, QuantileOf(means, 0.975)};
-}
-
 }  // namespace
+
+std::pair<double, double> MiddleOfDraws(std::vector<double>& values) {
+  const double low = QuantileOf(values, 0.025);
+  return {low, QuantileOf(values, 0.975)};
+}
 
 Pcg64::Pcg64(uint64_t seed) {
   const std::array<uint64_t, 4> spread = SpreadSeed(seed);
@@ -121,7 +121,33 @@ PairedMeans BootstrapMeans(std::span<const double> first, std::span<const double
     of_second[draw] = sum_second / static_cast<double>(n);
     of_difference[draw] = (sum_first - sum_second) / static_cast<double>(n);
   }
-  return {MiddleOf(of_first), MiddleOf(of_second), MiddleOf(of_difference)};
+  return {MiddleOfDraws(of_first), MiddleOfDraws(of_second), MiddleOfDraws(of_difference)};
+}
+
+double ErrorColumns::Figure(double errors, double size) const {
+  const double mean = size == 0 ? 0 : errors / size;
+  return is_root ? std::sqrt(mean) : mean;
+}
+
+PairedMeans BootstrapErrors(const ErrorColumns& columns, uint64_t seed, size_t draws) {
+  const size_t n = columns.first.size();
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  if (n == 0 || draws == 0) return {{kNone, kNone}, {kNone, kNone}, {kNone, kNone}};
+  Pcg64 random(seed);
+  std::vector<double> of_first(draws), of_second(draws), of_difference(draws);
+  for (size_t draw = 0; draw < draws; ++draw) {
+    double sum_first = 0, sum_second = 0, size = 0;
+    for (size_t i = 0; i < n; ++i) {
+      const size_t sample = n == 1 ? 0 : random.Below(static_cast<uint32_t>(n));
+      sum_first += columns.first[sample];
+      sum_second += columns.second[sample];
+      size += columns.sizes.empty() ? 1 : columns.sizes[sample];
+    }
+    of_first[draw] = columns.Figure(sum_first, size);
+    of_second[draw] = columns.Figure(sum_second, size);
+    of_difference[draw] = of_first[draw] - of_second[draw];
+  }
+  return {MiddleOfDraws(of_first), MiddleOfDraws(of_second), MiddleOfDraws(of_difference)};
 }
 
 }  // namespace vernier

@@ -33,10 +33,23 @@ struct PairedMeans {
   std::pair<double, double> first, second, difference;
 };
 
+/// The 2.5 and 97.5 % quantiles (NumPy's, linear) of at least one value; changes their order.
+std::pair<double, double> MiddleOfDraws(std::vector<double>& values);
+
 /// The 2.5 and 97.5 % quantiles (NumPy's, linear) of the means over `draws` resamples: draw d takes
 /// the samples that default_rng(seed).integers(0, n) gives for [d * n, (d + 1) * n). Both spans
 /// have one length, below 2^32; NaN without samples.
 PairedMeans BootstrapMeans(std::span<const double> first, std::span<const double> second,
                            uint64_t seed, size_t draws = 10'000);
+
+/// The same of errors: sum of errors / sum of `sizes`, the square root of that with `is_root`.
+/// `sizes` may be empty: all are 1. Without a size in a draw that is 0.
+struct ErrorColumns {
+  std::span<const double> first, second, sizes;
+  bool is_root = false;
+
+  double Figure(double errors, double size) const;
+};
+PairedMeans BootstrapErrors(const ErrorColumns& columns, uint64_t seed, size_t draws = 10'000);
 
 }  // namespace vernier

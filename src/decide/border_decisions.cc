@@ -173,6 +173,7 @@ void DecideSides(const ValuePair<T>& pair, const Border& border, const NearTieRu
   const bool nan_a = scan.has_nan && HasNan(std::span<const T>(pair.a, pair.count));
   const bool nan_b = scan.has_nan && HasNan(std::span<const T>(pair.b, pair.count));
   sample.near_tie = near_tie.known();
+  sample.all_above = !border.is_sign && scan.a.count() + scan.b.count() == 2 * pair.count;
   if (!nan_a) sample.first = BorderText(pair.a, pair.count, scan.a.count(), border);
   sample.second = sample.first;
   if (!nan_b && (scan.differs || nan_a)) {
@@ -197,6 +198,7 @@ void DecideSides(const ValuePair<T>& pair, const Border& border, const NearTieRu
 }  // namespace
 
 std::vector<DecisionSample> DecideBorder(const DecideInput& input) {
+  if (HasWideIntegers(input)) return DecideIntegerBorder(input);
   const SampleShape shape = SamplesOf(input.reference.dims());
   const Border border{input.plan.kind == DecisionKind::kSign ? 0 : input.plan.limit,
                       input.plan.kind == DecisionKind::kSign};

@@ -39,7 +39,9 @@ double Overlap(const Detection& a, const Detection& b) {
 struct Detections {
   std::vector<Detection> boxes;
   double below = -std::numeric_limits<double>::infinity();  ///< the best score that is too low
-  bool has_nan = false;  ///< among scores, or the corners of a box that is sure enough
+  bool has_nan = false;  ///< among scores, or a box that is sure enough is none: see `why`
+  std::string why;       ///< "box 3 has the class 1.7, and classes are whole"; empty: NaN
+  int64_t negative = 0;  ///< sure boxes whose width or height is below 0
 };
 
 /// The boxes of one sample.
@@ -86,6 +88,16 @@ class BoxReader {
   bool HasNan(const Detection& box) const {
     if (layout_.label >= 0 && std::isnan(At(box.row, layout_.label))) return true;
     return std::isnan(box.x1) || std::isnan(box.y1) || std::isnan(box.x2) || std::isnan(box.y2);
+  }
+
+  /// Of a box without NaN: why it decides nothing; empty: it does.
+  std::string WhyNoBox(const Detection& box) const {
+    const double label = layout_.label < 0 ? 0 : At(box.row, layout_.label);
+    const bool whole = static_cast<double>(Label(label)) == label;
+    if (whole && !std::isinf(box.score)) return "";
+    return "box " + std::to_string(box.row) + " has " +
+           (whole ? "an infinite score"
+                  : "the class " + FormatG(label, 6) + ", and classes are whole numbers");
   }
 
   void Corners(Detection& box) const {
@@ -154,7 +166,10 @@ Detections SureBoxes(const BoxReader<T>& reader, const BoxLayout& layout, double
       box.row = row;
       reader.Classify(of_classes, least_score, box);
       reader.Corners(box);
-      found.has_nan |= reader.HasNan(box);
+      if (box.x2 < box.x1 || box.y2 < box.y1) ++found.negative;
+      const bool has_nan = reader.HasNan(box);
+      if (!has_nan && found.why.empty()) found.why = reader.WhyNoBox(box);
+      found.has_nan |= has_nan || !found.why.empty();
       found.boxes.push_back(box);
       continue;
     }
@@ -296,6 +311,8 @@ void CompareDetections(const Detections& a, const Detections& b, const DecideInp
   sample.second = LabelsText(b);
   sample.first_margin = LeastBoxMargin(a, input.plan.score);
   sample.second_margin = LeastBoxMargin(b, input.plan.score);
+  sample.negative_boxes = a.negative + b.negative;
+  sample.detail = a.why.empty() ? b.why : a.why;
   if (a.has_nan || b.has_nan) return MakeInvalid(sample, a.has_nan, b.has_nan);
   const BoxMatch match = Match(a, b, input.plan.iou);
   if (match.has_nan) return MakeInvalid(sample, true, true);

@@ -84,6 +84,29 @@ Result<std::array<double, 4>> ReadBox(const CocoPlace& place, JsonStream& stream
                    std::to_string(count) + " numbers");
 }
 
+// What is beyond is no place in an image, and might not fit where pixels are counted.
+constexpr double kMostPixels = 0x1p31;
+
+Status CheckSides(const CocoImage& image) {
+  for (const auto& [member, size] :
+       {std::pair("width", image.width), std::pair("height", image.height)}) {
+    if (std::trunc(size) == size && size <= kMostPixels) continue;
+    return Malformed("image id " + std::to_string(image.id) + ": " + member +
+                     ": expected a whole number of pixels, at most 2147483648, got " +
+                     FormatG(size, 6));
+  }
+  return {};
+}
+
+Status CheckBox(const CocoPlace& place, const CocoAnnotation& annotation) {
+  for (const double value : *annotation.box) {
+    if (std::abs(value) <= kMostPixels) continue;
+    return Malformed(place.text() + " of image id " + std::to_string(*annotation.image) +
+                     ": bbox: expected pixels, at most 2147483648, got " + FormatG(value, 6));
+  }
+  return {};
+}
+
 Result<bool> ReadFlag(const CocoPlace& place, const JsonStream& stream) {
   if (stream.is(JsonToken::kTrue) || stream.raw() == "1") return true;
   if (stream.is(JsonToken::kFalse) || stream.raw() == "0") return false;
@@ -166,7 +189,7 @@ class CocoReader {
       return {};
     };
     return ReadObjects({"image"}, begin, read, [&](const CocoPlace& place) -> Status {
-      return id ? Status() : Malformed(place.text() + " has no id");
+      return id ? CheckSides(labels_.images.back()) : Malformed(place.text() + " has no id");
     });
   }
 
@@ -225,7 +248,8 @@ class CocoReader {
                             : !annotation.category ? "category_id"
                             : !annotation.box      ? "bbox"
                                                    : nullptr;
-      return missing == nullptr ? Status() : Malformed(place.text() + " has no " + missing);
+      if (missing != nullptr) return Malformed(place.text() + " has no " + missing);
+      return CheckBox(place, annotation);
     });
   }
 

@@ -36,8 +36,9 @@ struct CocoLabels {
 /// Reads a file, of which masks and other members are passed over. `iscrowd` may be absent (0), and
 /// `area` (that of the box); pycocotools needs both. kMalformed, with the path, for a file that is
 /// missing or no JSON; that lacks images, annotations or categories; whose ids are no integers or
-/// there twice; and for boxes that are not four finite numbers or have a negative size, and areas
-/// that are negative or not finite.
+/// there twice; for a width or height of an image that is no whole number from 0 to 2^31; for boxes
+/// that are not four numbers of at most 2^31 or have a negative size; and for areas that are
+/// negative or not finite.
 Result<CocoLabels> ReadCocoLabels(const std::string& path);
 
 }  // namespace vernier

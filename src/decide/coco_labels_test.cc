@@ -63,6 +63,25 @@ TEST(CocoLabels, NamesTheFileAndTheElement) {
   EXPECT_EQ(ReadCocoLabels("missing.json").status().code(), StatusCode::kMalformed);
 }
 
+TEST(CocoLabels, SizesAndPlacesThatNoImageHasAreRefused) {
+  const auto why = [](const std::string& image, const std::string& box) {
+    const std::string text = R"({"images": [{)" + image + R"(, "id": 7}], "categories": [{"id": 1}],
+        "annotations": [{"bbox": [)" +
+                             box + R"(], "id": 1, "image_id": 7, "category_id": 1}]})";
+    const std::string message = ReadCocoText(text).status().message();
+    return message.substr(message.find(".json': ") + 8);
+  };
+  const std::string sentence = "expected a whole number of pixels, at most 2147483648, got ";
+  EXPECT_EQ(why(R"("width": 1e300)", "0, 0, 1, 1"), "image id 7: width: " + sentence + "1e+300");
+  EXPECT_EQ(why(R"("height": 10.5)", "0, 0, 1, 1"), "image id 7: height: " + sentence + "10.5");
+  EXPECT_EQ(why(R"("width": 9)", "0, -1e20, 1, 1"),
+            "annotation 0 of image id 7: bbox: expected pixels, at most 2147483648, got -1e+20");
+  const Result<CocoLabels> labels =
+      ReadCocoText(R"({"images": [], "annotations": [], "categories": [{"id": 1e3}]})");
+  EXPECT_TRUE(labels.status().message().ends_with("category 0: id: expected an integer, got '1e3'"))
+      << labels.status().message();
+}
+
 TEST(CocoLabels, WhatIsCutOffOrFollowsIsRefused) {
   const std::string whole = R"({"images": [], "categories": [], "annotations": []})";
   EXPECT_TRUE(ReadCocoText(whole).ok());

@@ -106,14 +106,18 @@ DecisionGateRecord JudgeRate(const DecisionRecord& decision, double limit) {
   return gate;
 }
 
+// A mean's interval shrinks with the root of the samples.
+std::optional<int64_t> SamplesForMean(std::pair<double, double> interval, double distance,
+                                      int64_t samples) {
+  const double times = (interval.second - interval.first) / 2 / distance;
+  const double enough = std::ceil(times * times * static_cast<double>(samples));
+  if (!(enough < 0x1p62)) return std::nullopt;
+  return std::max(static_cast<int64_t>(enough), samples + 1);
+}
+
 std::optional<int64_t> SamplesForDrop(const LabelRecord& labels, double limit) {
   if (IsMeanScore(labels)) {
-    // A mean's interval shrinks with the root of the samples.
-    const double half = (labels.drop_high - labels.drop_low) / 2;
-    const double times = half / (labels.drop - limit);
-    const double enough = std::ceil(times * times * static_cast<double>(labels.samples));
-    if (!(enough < 0x1p62)) return std::nullopt;
-    return std::max(static_cast<int64_t>(enough), labels.samples + 1);
+    return SamplesForMean({labels.drop_low, labels.drop_high}, labels.drop - limit, labels.samples);
   }
   const int64_t enough = SamplesToDecideDrop(CountsOf(labels), limit);
   return enough > 0 ? std::optional(enough) : std::nullopt;
@@ -137,6 +141,10 @@ std::optional<double> RateLimitFor(const DecisionOptions& options, const Decisio
   return options.max_flip_rate.fallback;
 }
 
+std::pair<double, double> DropIntervalOf(const PrecisionRecord& precision) {
+  return {precision.intervals->drop_low, precision.intervals->drop_high};
+}
+
 // A relative drop is held against its share of the reference's value, as that was measured.
 DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropType type) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -151,11 +159,23 @@ DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropT
     if (reference == 0) return WithoutReference(std::move(gate), drop);
     gate.value = relative ? drop / reference : drop;
     gate.verdict = gate.value <= limit ? "passed" : "failed";
+    if (!decision.precision->intervals) return gate;
+    const auto [low, high] = DropIntervalOf(*decision.precision);
+    const double most = relative ? limit * reference : limit;
+    gate.undecided = low < most && most < high;
+    if (gate.undecided) {
+      gate.samples_to_decide = SamplesForMean({low, high}, drop - most, decision.precision->images);
+    }
     return gate;
   }
   if (!decision.labels || decision.labels->samples == 0) return gate;
   const LabelRecord& labels = *decision.labels;
-  if (labels.first == 0) return WithoutReference(std::move(gate), labels.drop);
+  if (IsError(labels)) {
+    gate.drop_type = relative ? "relative rise" : "rise";
+    if (relative && labels.first == 0) return gate;
+  } else if (labels.first == 0) {
+    return WithoutReference(std::move(gate), labels.drop);
+  }
   const double most = relative ? limit * labels.first : limit;
   gate.value = relative ? labels.drop / labels.first : labels.drop;
   gate.verdict = labels.drop <= most ? "passed" : "failed";
@@ -177,7 +197,9 @@ DecisionGateRecord JudgeClearFlips(const DecisionRecord& decision, int64_t most)
 
 DecisionFold::DecisionFold(std::string output, std::string kind, int64_t keep_worst,
                            LabelChange change)
-    : change_(change), keep_worst_(static_cast<size_t>(std::max<int64_t>(keep_worst, 0))) {
+    : labels_(kind),
+      change_(change),
+      keep_worst_(static_cast<size_t>(std::max<int64_t>(keep_worst, 0))) {
   record_.output = std::move(output);
   record_.kind = std::move(kind);
   record_.margin_counts.resize(kMarginBins);
@@ -196,7 +218,11 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
     CountMargin(sample, record_);
     labels_.Add(sample);
     similarity_sum_ += sample.similarity;
+    if (sample.negative_boxes > 0) {
+      record_.negative_boxes = record_.negative_boxes.value_or(0) + sample.negative_boxes;
+    }
     if (HasNothing(sample)) ++without_any_;
+    if (sample.all_above) ++all_above_;
     if (sample.flip == Flip::kNone || keep_worst_ == 0) continue;
     if (worst.size() == keep_worst_ && !is_worse(sample, worst.back())) continue;
     if (worst.size() == keep_worst_) worst.pop_back();
@@ -216,6 +242,9 @@ DecisionRecord DecisionFold::Record() const {
   const std::string_view looked_for = LookedFor(record.kind);
   if (record.samples > 0 && without_any_ == record.samples && !looked_for.empty()) {
     record.vacuous = "no sample of either side has a " + std::string(looked_for);
+  }
+  if (record.samples > 0 && all_above_ == record.samples) {
+    record.vacuous = "every value of both sides is at or above the threshold";
   }
   std::tie(record.interval_low, record.interval_high) = WilsonInterval(agreeing, record.samples);
   if (!labels_.empty()) record.labels = labels_.Record(record.kind, change_);

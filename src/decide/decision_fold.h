@@ -31,6 +31,7 @@ class DecisionFold {
   LabelChange change_;
   double similarity_sum_ = 0;
   int64_t without_any_ = 0;  // samples in which neither side found what the kind looks for
+  int64_t all_above_ = 0;    // samples without a value below their threshold
   size_t keep_worst_;
 };
 

@@ -97,6 +97,35 @@ TEST(Decide, BoxesAreLostAndChangeTheirClass) {
   EXPECT_DOUBLE_EQ(samples[0].similarity, 1.0 / 3);
 }
 
+TEST(Decide, WhatIsNoBoxIsInvalidAndSaysWhy) {
+  const auto decided = [](float score, float label) {
+    const Tensor usual = FloatTensor({1, 6}, {0, 0, 10, 10, 0.9F, 1});
+    const Tensor other = FloatTensor({1, 6}, {0, 0, 10, 10, score, label});
+    return Decided("boxes:xyxy,score,class", usual, other)[0];
+  };
+  EXPECT_EQ(decided(0.9F, 1).flip, Flip::kNone);
+  const DecisionSample fraction = decided(0.9F, 1.75F);
+  EXPECT_EQ(fraction.flip, Flip::kInvalid);
+  EXPECT_EQ(fraction.first, "1");
+  EXPECT_EQ(fraction.second, "invalid");
+  EXPECT_EQ(fraction.detail, "box 0 has the class 1.75, and classes are whole numbers");
+  EXPECT_EQ(decided(0.9F, kInfinity).flip, Flip::kInvalid);
+  const DecisionSample endless = decided(kInfinity, 1);
+  EXPECT_EQ(endless.flip, Flip::kInvalid);
+  EXPECT_EQ(endless.detail, "box 0 has an infinite score");
+  EXPECT_EQ(decided(-kInfinity, 1).second, "none");
+  // What is not sure enough may be anything.
+  EXPECT_EQ(decided(0.1F, 1.75F).second, "none");
+}
+
+TEST(Decide, BoxesOfNegativeSizeAreCounted) {
+  const Tensor usual = FloatTensor({1, 6}, {0, 0, 10, 10, 0.9F, 1});
+  const Tensor wrong = FloatTensor({1, 6}, {10, 0, 4, 10, 0.9F, 1});
+  EXPECT_EQ(Decided("boxes:xyxy,score,class", usual, usual)[0].negative_boxes, 0);
+  EXPECT_EQ(Decided("boxes:xyxy,score,class", usual, wrong)[0].negative_boxes, 1);
+  EXPECT_EQ(Decided("boxes:xywh,score,class", usual, wrong)[0].negative_boxes, 0);
+}
+
 TEST(Decide, NumbersOfBoxesMayDiffer) {
   const auto samples = Decided("boxes:xyxy,score,class", FloatTensor({1, 6}, {0, 0, 1, 1, 0.9F, 4}),
                                FloatTensor({0, 6}, {}));
@@ -149,6 +178,48 @@ TEST(Decide, LargeIntegersAreExact) {
   EXPECT_EQ(samples[0].second, "9007199254740993");
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
   EXPECT_EQ(Decided("regression=1e30", tensor(kLeast), tensor(kOdd))[0].flip, Flip::kNone);
+}
+
+TEST(Decide, MarginsOfLargeIntegersAreExact) {
+  constexpr int64_t kLarge = int64_t{1} << 60;
+  const auto integers = [](Dims dims, const std::vector<int64_t>& values) {
+    return *Tensor::Copy(DType::kInt64, std::move(dims), std::as_bytes(std::span(values)));
+  };
+  // By 5 and by 3, where doubles are 256 apart; the third class has no noise.
+  for (const std::string words : {"y:top1", "y:rank=2", "y:argmax", "y:ctc"}) {
+    const auto samples = Decided(words, integers({1, 3}, {kLarge + 5, kLarge, 9}),
+                                 integers({1, 3}, {kLarge, kLarge + 3, 9}));
+    ASSERT_THAT(samples, SizeIs(1)) << words;
+    EXPECT_EQ(samples[0].flip, Flip::kClear) << words;
+    EXPECT_EQ(samples[0].first_margin, 5) << words;
+    EXPECT_EQ(samples[0].second_margin, 3) << words;
+  }
+  const auto top2 = Decided("y:top2", integers({1, 3}, {kLarge + 5, kLarge, kLarge + 9}),
+                            integers({1, 3}, {kLarge, kLarge + 3, kLarge + 9}));
+  EXPECT_EQ(top2[0].first_margin, 5);
+  const auto whole = Decided("y:top1", integers({1, 2}, {INT64_MIN, INT64_MAX}),
+                             integers({1, 2}, {INT64_MAX, INT64_MIN}));
+  EXPECT_EQ(whole[0].first_margin, 0x1p64);
+}
+
+TEST(Decide, LargeIntegersAreOnTheirSideOfTheBorder) {
+  constexpr int64_t kBorder = (int64_t{1} << 53) + 4;  // below it, doubles round to it
+  const auto integers = [](const std::vector<int64_t>& values) {
+    return *Tensor::Copy(DType::kInt64, {2, 1}, std::as_bytes(std::span(values)));
+  };
+  const auto samples = Decided("y:threshold=9007199254740996", integers({kBorder, kBorder - 1}),
+                               integers({kBorder - 1, kBorder + 1}));
+  EXPECT_EQ(samples[0].first, "yes");
+  EXPECT_EQ(samples[0].second, "no");
+  EXPECT_EQ(samples[0].first_margin, 0);
+  EXPECT_EQ(samples[1].first, "no");
+  EXPECT_EQ(samples[1].first_margin, 1);
+  EXPECT_EQ(samples[1].second_margin, 1);
+  const auto signs = Decided("y:sign", integers({-1, INT64_MIN}), integers({0, INT64_MIN}));
+  EXPECT_EQ(signs[0].first, "-");
+  EXPECT_EQ(signs[0].second, "+");
+  EXPECT_EQ(signs[1].flip, Flip::kNone);
+  EXPECT_EQ(signs[1].first_margin, 0x1p63);
 }
 
 TEST(Decide, RefusesMoreThanCanBeMatched) {

@@ -156,6 +156,19 @@ Status ReadAxis(std::string_view text, DecisionPlan& plan) {
   return {};
 }
 
+// Whole numbers that the limit does not hold would be compared as another one.
+Status ReadThreshold(std::string_view text, DecisionPlan& plan) {
+  VERNIER_TRY(ReadNumber(kThresholdWord, text, plan.limit));
+  constexpr double kBeyondInt = 0x1p63;
+  const std::optional<int64_t> whole = ParseInt(text);
+  const bool held =
+      !whole || (plan.limit < kBeyondInt && static_cast<int64_t>(plan.limit) == *whole);
+  if (held) return {};
+  return InvalidArgument("threshold: " + Quoted(text) +
+                         " is no float64, which limits are: the nearest one is " +
+                         FormatG(plan.limit, 20));
+}
+
 // The first word of every kind but boxes.
 Status ReadHead(const HeadWord& head, DecisionPlan& plan) {
   const auto& [name, value] = head;
@@ -166,8 +179,7 @@ Status ReadHead(const HeadWord& head, DecisionPlan& plan) {
   }
   if (name == "threshold") {
     plan.kind = DecisionKind::kThreshold;
-    return value ? ReadNumber(kThresholdWord, *value, plan.limit)
-                 : NeedsValue(name, "threshold=0.5");
+    return value ? ReadThreshold(*value, plan) : NeedsValue(name, "threshold=0.5");
   }
   if (name == "argmax") {
     plan.kind = DecisionKind::kArgmax;
@@ -203,7 +215,7 @@ std::vector<std::string_view> SettingsOf(DecisionKind kind) {
     case DecisionKind::kEmbedding:
       return {"axis"};
     case DecisionKind::kBoxes:
-      return {"iou", "score"};
+      return {"iou", "score", "units"};
     case DecisionKind::kCtc:
       return {"time"};
     default:
@@ -215,6 +227,13 @@ Status ReadTime(std::string_view text, DecisionPlan& plan) {
   plan.time_first = text == "0";
   if (text == "0" || text == "1") return {};
   return InvalidArgument("time: expected the axis of the steps, 0 or 1, got " + Quoted(text));
+}
+
+Status ReadUnits(std::string_view text, DecisionPlan& plan) {
+  plan.units = text == "pixels" ? BoxUnits::kPixels : BoxUnits::kFractions;
+  if (text == "pixels" || text == "fractions") return {};
+  return InvalidArgument("units: expected pixels or fractions (of what is fed), got " +
+                         Quoted(text));
 }
 
 Status ReadSetting(std::string_view word, DecisionPlan& plan) {
@@ -231,6 +250,7 @@ Status ReadSetting(std::string_view word, DecisionPlan& plan) {
   if (!value) return NeedsValue(name, std::string(name) + "=NUMBER");
   if (name == "axis") return ReadAxis(*value, plan);
   if (name == "time") return ReadTime(*value, plan);
+  if (name == "units") return ReadUnits(*value, plan);
   if (name == "iou") return ReadNumber(kIouWord, *value, plan.iou);
   return ReadNumber(kScoreWord, *value, plan.score);
 }

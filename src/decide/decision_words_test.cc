@@ -76,6 +76,10 @@ TEST(ParseDecision, SaysWhatIsWrong) {
   EXPECT_THAT(Refused("boxes"), HasSubstr("needs a format"));
   EXPECT_THAT(Refused("threshold"), HasSubstr("needs a value: threshold=0.5"));
   EXPECT_THAT(Refused("threshold=nan"), HasSubstr("expected a finite number, got 'nan'"));
+  EXPECT_THAT(Refused("threshold=9007199254740993"),
+              HasSubstr("is no float64, which limits are: the nearest one is 9007199254740992"));
+  EXPECT_THAT(Refused("boxes:yolov8,units=inches"),
+              HasSubstr("units: expected pixels or fractions (of what is fed), got 'inches'"));
   EXPECT_THAT(Refused("top0"), HasSubstr("topK: expected a whole number >= 1, got '0'"));
   EXPECT_THAT(Refused("embedding=2"), HasSubstr("a cosine from -1 to 1, got '2'"));
   EXPECT_THAT(Refused("boxes:yolov8,iou=0"), HasSubstr("iou: expected a number above 0"));

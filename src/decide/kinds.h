@@ -27,6 +27,10 @@ std::vector<DecisionSample> DecideRank(const DecideInput& input);
 std::vector<DecisionSample> DecideArgmax(const DecideInput& input);
 /// kThreshold and kSign.
 std::vector<DecisionSample> DecideBorder(const DecideInput& input);
+/// Whether both sides are of an integer type that doubles do not hold: int64 or uint64.
+bool HasWideIntegers(const DecideInput& input);
+/// The same of these, exactly.
+std::vector<DecisionSample> DecideIntegerBorder(const DecideInput& input);
 std::vector<DecisionSample> DecideEmbedding(const DecideInput& input);
 std::vector<DecisionSample> DecideRegression(const DecideInput& input);
 /// kInvalidArgument for texts whose edit distance would take hours.

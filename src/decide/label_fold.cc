@@ -1,7 +1,10 @@
 #include "decide/label_fold.h"
 
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "decide/bootstrap.h"
 
@@ -17,6 +20,7 @@ std::string MetricOf(std::string_view kind) {
     const std::string_view k = kind.substr(3, kind.find(',') - 3);
     return "top-" + std::string(k) + " accuracy";
   }
+  if (kind.starts_with("ctc")) return "exact texts";
   return kind.starts_with("threshold") ? "exact match" : "accuracy";
 }
 
@@ -41,14 +45,25 @@ void AddShares(const PairedCounts& counts, LabelRecord& record) {
   record.p = McNemarP(counts.only_first, counts.only_second);
 }
 
+double SumOf(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
 }  // namespace
+
+LabelFold::LabelFold(std::string_view kind) : is_regression_(kind.starts_with("regression")) {}
 
 void LabelFold::Add(const DecisionSample& sample) {
   if (!sample.labelled()) return;
   ++samples_;
   first_sum_ += sample.first_score;
   second_sum_ += sample.second_score;
-  if (sample.label == kMapLabel) {
+  if (!std::isnan(sample.first_error) && !std::isnan(sample.second_error)) {
+    first_errors_.push_back(sample.first_error);
+    second_errors_.push_back(sample.second_error);
+    if (!is_regression_) sizes_.push_back(static_cast<double>(sample.label_size));
+  }
+  if (is_regression_ || sample.label == kMapLabel) {
     first_.push_back(sample.first_score);
     second_.push_back(sample.second_score);
     return;
@@ -62,14 +77,17 @@ void LabelFold::Add(const DecisionSample& sample) {
 LabelRecord LabelFold::Record(std::string_view kind, LabelChange change) const {
   LabelRecord record;
   const bool is_mean = !first_.empty();
-  record.metric = is_mean ? std::string(kMeanIou) : MetricOf(kind);
+  record.metric = is_regression_ ? std::string(kMeanAbsoluteError)
+                  : is_mean      ? std::string(kMeanIou)
+                                 : MetricOf(kind);
   record.samples = samples_;
   record.first = samples_ == 0 ? kNoFigure : first_sum_ / static_cast<double>(samples_);
   record.second = samples_ == 0 ? kNoFigure : second_sum_ / static_cast<double>(samples_);
   record.change = change.relative ? change.size * record.first : change.size;
   if (samples_ == 0) return record;
+  AddErrors(record);
   if (is_mean) {
-    record.drop = record.first - record.second;
+    record.drop = (is_regression_ ? -1 : 1) * (record.first - record.second);
     for (double* end : {&record.first_low, &record.first_high, &record.second_low,
                         &record.second_high, &record.drop_low, &record.drop_high, &record.p}) {
       *end = kNoFigure;
@@ -84,12 +102,40 @@ LabelRecord LabelFold::Record(std::string_view kind, LabelChange change) const {
   return record;
 }
 
+// Of saved rows there may be none.
+void LabelFold::AddErrors(LabelRecord& record) const {
+  if (first_errors_.size() != static_cast<size_t>(samples_)) return;
+  const ErrorColumns columns{first_errors_, second_errors_, sizes_, is_regression_};
+  const double size = is_regression_ ? static_cast<double>(samples_) : SumOf(sizes_);
+  LabelErrorRecord& error = record.errors.emplace_back();
+  error.metric = is_regression_ ? "RMSE" : "character error rate";
+  error.first = columns.Figure(SumOf(first_errors_), size);
+  error.second = columns.Figure(SumOf(second_errors_), size);
+  error.rise = error.second - error.first;
+  for (double* end : {&error.first_low, &error.first_high, &error.second_low, &error.second_high,
+                      &error.rise_low, &error.rise_high}) {
+    *end = kNoFigure;
+  }
+}
+
 void LabelFold::AddIntervals(uint64_t seed, LabelRecord& record) const {
+  for (LabelErrorRecord& error : record.errors) {
+    const PairedMeans means =
+        BootstrapErrors({first_errors_, second_errors_, sizes_, is_regression_}, seed);
+    std::tie(error.first_low, error.first_high) = means.first;
+    std::tie(error.second_low, error.second_high) = means.second;
+    error.rise_low = -means.difference.second;
+    error.rise_high = -means.difference.first;
+  }
   if (first_.empty()) return;
   const PairedMeans means = BootstrapMeans(first_, second_, seed);
   std::tie(record.first_low, record.first_high) = means.first;
   std::tie(record.second_low, record.second_high) = means.second;
   std::tie(record.drop_low, record.drop_high) = means.difference;
+  if (is_regression_) {
+    std::tie(record.drop_low, record.drop_high) =
+        std::pair(-means.difference.second, -means.difference.first);
+  }
 }
 
 PairedCounts CountsOf(const LabelRecord& labels) {
@@ -98,6 +144,8 @@ PairedCounts CountsOf(const LabelRecord& labels) {
           labels.samples - discordant - labels.both_right};
 }
 
-bool IsMeanScore(const LabelRecord& labels) { return labels.metric == kMeanIou; }
+bool IsMeanScore(const LabelRecord& labels) { return labels.metric == kMeanIou || IsError(labels); }
+
+bool IsError(const LabelRecord& labels) { return labels.metric == kMeanAbsoluteError; }
 
 }  // namespace vernier

@@ -18,26 +18,34 @@ struct LabelChange {
   bool relative = false;
 };
 
-/// Counts samples that are right or wrong; of maps, whose scores lie between, it keeps two numbers
-/// a sample for the bootstrap.
+/// Counts samples that are right or wrong; of maps and regression, whose scores are none of both,
+/// it keeps two numbers a sample for the bootstrap, and of errors two or three more.
 class LabelFold {
  public:
+  /// `kind` is that of the decision, as typed.
+  explicit LabelFold(std::string_view kind = "");
+
   /// A sample without scores is left out.
   void Add(const DecisionSample& sample);
   bool empty() const { return samples_ == 0; }
 
-  /// `kind` is that of the decision, as typed. Of maps the intervals are NaN.
+  /// `kind` is that of the decision, as typed. Of maps, and of errors, the intervals are NaN.
   LabelRecord Record(std::string_view kind, LabelChange change) const;
 
-  /// Of maps, 95 % intervals of the means by the bootstrap.
+  /// Of these, 95 % intervals by the bootstrap.
   void AddIntervals(uint64_t seed, LabelRecord& record) const;
 
  private:
+  void AddErrors(LabelRecord& record) const;
+
+  bool is_regression_ = false;
   PairedCounts counts_;
   int64_t wrong_to_wrong_ = 0;
   int64_t samples_ = 0;
   double first_sum_ = 0, second_sum_ = 0;
-  std::vector<double> first_, second_;  // of maps
+  std::vector<double> first_, second_;  // of maps and regression
+  // As DecisionSample has them; none where a sample lacks them.
+  std::vector<double> first_errors_, second_errors_, sizes_;
 };
 
 /// Samples by which side is right; of maps all are neither's.
@@ -45,5 +53,8 @@ PairedCounts CountsOf(const LabelRecord& labels);
 
 /// Whether the metric is a mean of scores, not a share of right samples.
 bool IsMeanScore(const LabelRecord& labels);
+
+/// Whether it is an error: less is better, in units of the output.
+bool IsError(const LabelRecord& labels);
 
 }  // namespace vernier

@@ -7,6 +7,7 @@
 
 #include "decide/class_rows.h"
 #include "decide/kinds.h"
+#include "decide/label_errors.h"
 #include "decide/label_maps.h"
 #include "util/counted.h"
 
@@ -136,11 +137,21 @@ Status ScoreClass(const DecisionPlan& decision, const Label& label, std::optiona
   return {};
 }
 
+// What labels without an output are about.
+bool TakesUnnamed(const DecisionOptions& options, DecisionKind kind) {
+  if (kind != DecisionKind::kCtc && kind != DecisionKind::kRegression) return true;
+  const auto is_other = [kind](const DecisionPlan& one) {
+    return TakesLabels(one.kind) && one.kind != kind;
+  };
+  return !options.decisions.empty() && std::ranges::none_of(options.decisions, is_other);
+}
+
 }  // namespace
 
 bool TakesLabels(DecisionKind kind) {
   return kind == DecisionKind::kTop || kind == DecisionKind::kThreshold ||
-         kind == DecisionKind::kArgmax;
+         kind == DecisionKind::kArgmax || kind == DecisionKind::kCtc ||
+         kind == DecisionKind::kRegression;
 }
 
 const LabelsPlan* LabelsFor(const DecisionOptions& options, DecisionKind kind,
@@ -148,11 +159,12 @@ const LabelsPlan* LabelsFor(const DecisionOptions& options, DecisionKind kind,
   const LabelsPlan* found = nullptr;
   const bool boxes = kind == DecisionKind::kBoxes;
   if (!TakesLabels(kind) && !boxes) return found;
+  const bool others = boxes || TakesUnnamed(options, kind);
   for (const LabelsPlan& labels : options.labels) {
     if (labels.of_boxes() != boxes) continue;
     const bool named = labels.output == output;
     const bool better = named || found == nullptr || found->output.empty();
-    if ((named || labels.output.empty()) && better) found = &labels;
+    if ((named || (others && labels.output.empty())) && better) found = &labels;
   }
   return found;
 }
@@ -182,6 +194,10 @@ bool IsMapOf(const DecisionPlan& decision, const Dims& dims) {
 
 Status ScoreSample(const DecisionPlan& decision, const Label& label, const ScoredOutputs& outputs,
                    int64_t row, DecisionSample& sample) {
+  if (decision.kind == DecisionKind::kCtc) return ScoreText(decision, label, outputs, row, sample);
+  if (decision.kind == DecisionKind::kRegression) {
+    return ScoreValues(decision, label, outputs, row, sample);
+  }
   if (outputs.first != nullptr && IsMapOf(decision, outputs.first->dims())) {
     return ScoreMap(decision, label, outputs, row, sample);
   }

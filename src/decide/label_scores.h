@@ -20,13 +20,15 @@ struct Label {
   /// (0: not in the set) or for each position of a map.
   std::vector<int64_t> values;
   bool is_row = false;
+  std::vector<double> numbers = {};  ///< of regression, in the place of `values`
 };
 
-/// Whether a Label says what such a decision should be: topK, threshold and argmax.
+/// Whether a Label says what such a decision should be: topK, threshold, argmax, ctc, regression.
 bool TakesLabels(DecisionKind kind);
 
-/// The labels of a decision: the last that name its output, else the last without an output. Null:
-/// there are none.
+/// The labels of a decision: the last that name its output, else the last without an output. Those
+/// are of classes where any decision is about classes; else of texts or numbers, where all that
+/// take labels are of that kind. Null: there are none.
 const LabelsPlan* LabelsFor(const DecisionOptions& options, DecisionKind kind,
                             std::string_view output);
 
@@ -51,7 +53,7 @@ bool IsMapOf(const DecisionPlan& decision, const Dims& dims);
 /// classes that the label or the side has, positions labelled 255 left out unless there is such a
 /// class. kInvalidArgument, as what is wrong with "the label": a class beyond the output, no class
 /// where one is needed, another number of positions; and where the texts list too few classes to
-/// tell.
+/// tell. Of ctc and regression see label_errors.h.
 Status ScoreSample(const DecisionPlan& decision, const Label& label, const ScoredOutputs& outputs,
                    int64_t row, DecisionSample& sample);
 

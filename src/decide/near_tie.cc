@@ -47,17 +47,20 @@ void OtherSamples::Measure() {
   const auto count = static_cast<size_t>(reference_.element_count() / size_);
   const size_t share = std::clamp(kMostOfBatch / count, size_t{1}, DifferenceNoise::kMostKept);
   own_.resize(count);
-  PartReader<double> a(reference_, size_);
-  PartReader<double> b(candidate_, size_);
-  for (size_t i = 0; i < count; ++i) {
-    const double* from_a = a.Part(static_cast<int64_t>(i));
-    const double* from_b = b.Part(static_cast<int64_t>(i));
-    DifferenceNoise noise(share);
-    for (int64_t j = 0; j < size_; ++j) noise.Add(from_a[j], from_b[j]);
-    own_[i] = std::move(noise.kept());
-    std::ranges::sort(own_[i]);
-    all_.insert(all_.end(), own_[i].begin(), own_[i].end());
-  }
+  WithArithmetic(reference_, candidate_, [&](auto zero) {
+    using T = decltype(zero);
+    PartReader<T> a(reference_, size_);
+    PartReader<T> b(candidate_, size_);
+    for (size_t i = 0; i < count; ++i) {
+      const T* from_a = a.Part(static_cast<int64_t>(i));
+      const T* from_b = b.Part(static_cast<int64_t>(i));
+      DifferenceNoise noise(share);
+      for (int64_t j = 0; j < size_; ++j) noise.Add(from_a[j], from_b[j]);
+      own_[i] = std::move(noise.kept());
+      std::ranges::sort(own_[i]);
+      all_.insert(all_.end(), own_[i].begin(), own_[i].end());
+    }
+  });
   std::ranges::sort(all_);
 }
 

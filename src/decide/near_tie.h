@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "decide/decision.h"
@@ -14,10 +15,16 @@
 
 namespace vernier {
 
-/// The margin of a decision between two values: 0 of equal ones, infinite ones included.
+/// The margin of a decision between two values: 0 of equal ones, infinite ones included. Integers
+/// are subtracted as such: doubles next to 2^53 and beyond would make ties of different ones.
 template <typename T>
 double Gap(T larger, T smaller) {
-  return larger == smaller ? 0 : static_cast<double>(larger) - static_cast<double>(smaller);
+  if constexpr (std::is_integral_v<T>) {
+    const uint64_t apart = static_cast<uint64_t>(larger) - static_cast<uint64_t>(smaller);
+    return larger < smaller ? -static_cast<double>(0 - apart) : static_cast<double>(apart);
+  } else {
+    return larger == smaller ? 0 : static_cast<double>(larger) - static_cast<double>(smaller);
+  }
 }
 
 template <typename T>
@@ -43,8 +50,22 @@ class DifferenceNoise {
 
   explicit DifferenceNoise(size_t most_kept = kMostKept) : most_kept_(most_kept) {}
 
-  void Add(double a, double b) {
-    const double difference = std::abs(a - b);
+  /// Of integers exactly, see Gap.
+  template <typename T>
+  void Add(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+      AddDifference(std::abs(Gap(a, b)));
+    } else {
+      AddDifference(std::abs(static_cast<double>(a) - static_cast<double>(b)));
+    }
+  }
+  bool empty() const { return kept_.empty(); }
+  std::vector<double>& kept() { return kept_; }
+  /// 0 of none.
+  double scale() const;
+
+ private:
+  void AddDifference(double difference) {
     if (!std::isfinite(difference)) return;
     ++count_;
     if (kept_.size() < most_kept_) return kept_.push_back(difference);
@@ -53,12 +74,7 @@ class DifferenceNoise {
     const uint64_t place = (random_ >> 16U) % count_;
     if (place < most_kept_) kept_[place] = difference;
   }
-  bool empty() const { return kept_.empty(); }
-  std::vector<double>& kept() { return kept_; }
-  /// 0 of none.
-  double scale() const;
 
- private:
   size_t most_kept_;
   uint64_t count_ = 0;
   uint64_t random_ = 0;

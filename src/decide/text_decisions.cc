@@ -156,7 +156,7 @@ class Texts {
         continue;
       }
       for (size_t c = 0; c < a.size(); ++c) {
-        flips.noise.Add(static_cast<double>(a[c]), static_cast<double>(b[c]));
+        flips.noise.Add(a[c], b[c]);
       }
     }
     return flips;

@@ -41,7 +41,7 @@ class TopRows {
       DifferenceNoise noise;
       for (size_t i = 0; i < row.a.size(); ++i) {
         if (std::binary_search(deciding.begin(), deciding.end(), i)) continue;
-        noise.Add(static_cast<double>(row.a[i]), static_cast<double>(row.b[i]));
+        noise.Add(row.a[i], row.b[i]);
       }
       return noise.empty() ? others_.Without(row.index / inner_) : noise.scale();
     });

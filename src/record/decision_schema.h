@@ -41,6 +41,20 @@ void ListFields(Fields& field, Some<InputPictureRecord> auto& picture) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<LabelErrorRecord> auto& error) {
+  field("metric", error.metric);
+  field("first", error.first);
+  field("first_low", error.first_low);
+  field("first_high", error.first_high);
+  field("second", error.second);
+  field("second_low", error.second_low);
+  field("second_high", error.second_high);
+  field("rise", error.rise);
+  field("rise_low", error.rise_low);
+  field("rise_high", error.rise_high);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<LabelRecord> auto& labels) {
   field("metric", labels.metric);
   field("samples", labels.samples);
@@ -60,6 +74,7 @@ void ListFields(Fields& field, Some<LabelRecord> auto& labels) {
   field("p", labels.p);
   field("change", labels.change);
   field("samples_to_see", labels.samples_to_see);
+  field.IfAny("errors", labels.errors);
 }
 
 template <typename Fields>
@@ -85,6 +100,7 @@ void ListFields(Fields& field, Some<DecisionRecord> auto& decision) {
   field("worst", decision.worst);
   field.TextIfAny("vacuous", decision.vacuous);
   field.Given("labels", decision.labels);
+  field.Given("negative_boxes", decision.negative_boxes);
 }
 
 template <typename Fields>

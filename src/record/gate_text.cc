@@ -10,6 +10,14 @@ namespace {
 
 // Of shares, a difference is in points: hundredths.
 std::string DropInWords(const DecisionGateRecord& gate) {
+  if (gate.drop_type.ends_with("rise")) {
+    const bool is_share = gate.drop_type != "rise";
+    const double scale = is_share ? 100 : 1;
+    const std::string unit = is_share ? " % of the reference's error" : " in its error";
+    return (gate.value < 0 ? "falls by " : "rises by ") +
+           FormatG(scale * std::fabs(gate.value), 3) + unit + " (" +
+           FormatG(scale * gate.limit, 3) + (is_share ? " %" : "") + " allowed)";
+  }
   const bool relative = gate.drop_type == "relative";
   const std::string change = gate.value < 0 ? "rises by " : "drops by ";
   const std::string limit = FormatG(100 * gate.limit, 3);
@@ -23,7 +31,11 @@ std::string ValueInWords(const DecisionGateRecord& gate) {
   if (gate.verdict == kGateWithoutSamples) {
     if (!drop) return "has no sample";
     // Without labels there is no value.
-    if (gate.drop_type != "relative" && std::isnan(gate.value)) return "has no labelled sample";
+    const bool relative = gate.drop_type.starts_with("relative");
+    if (!relative && std::isnan(gate.value)) return "has no labelled sample";
+    if (gate.drop_type == "relative rise") {
+      return "has no labelled sample that the reference errs on, so that no share could rise";
+    }
     return "has no labelled sample that the reference has right, so that nothing could drop";
   }
   if (drop) return DropInWords(gate);
@@ -40,6 +52,19 @@ bool GateIsMissed(const DecisionGateRecord& gate) { return gate.verdict == kGate
 
 std::string DecisionName(const std::string& kind, const std::string& output) {
   return kind + " of '" + output + "'";
+}
+
+std::vector<std::string> DoubtsOf(const DecisionRecord& decision) {
+  std::vector<std::string> doubts;
+  if (!decision.vacuous.empty()) doubts.push_back("shows nothing: " + decision.vacuous);
+  const int64_t negative = decision.negative_boxes.value_or(0);
+  if (negative > 0) {
+    doubts.push_back("has " + std::to_string(negative) + (negative == 1 ? " box" : " boxes") +
+                     " of both sides with a negative width or height, which " +
+                     (negative == 1 ? "overlaps" : "overlap") +
+                     " nothing: are the columns in another order, or is xywh read as xyxy?");
+  }
+  return doubts;
 }
 
 std::string PointsText(double difference) {

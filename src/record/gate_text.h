@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "vernier/decision_record.h"
 
@@ -18,6 +19,10 @@ bool GateIsMissed(const DecisionGateRecord& gate);
 
 /// "top1 of 'logits'".
 std::string DecisionName(const std::string& kind, const std::string& output);
+
+/// What makes the figures of a decision worth less than they look, a clause each: "shows nothing:
+/// no sample of either side has a detection".
+std::vector<std::string> DoubtsOf(const DecisionRecord& decision);
 
 /// A difference of shares in hundredths, without its sign: "1 point", "2.5 points".
 std::string PointsText(double difference);

@@ -32,6 +32,17 @@ void ListFields(Fields& field, Some<AveragePrecision> auto& figures) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<PrecisionIntervals> auto& intervals) {
+  field("draws", intervals.draws);
+  field("first_low", intervals.first_low);
+  field("first_high", intervals.first_high);
+  field("second_low", intervals.second_low);
+  field("second_high", intervals.second_high);
+  field("drop_low", intervals.drop_low);
+  field("drop_high", intervals.drop_high);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<PrecisionRecord> auto& precision) {
   field("images", precision.images);
   field("listed", precision.listed);
@@ -41,6 +52,7 @@ void ListFields(Fields& field, Some<PrecisionRecord> auto& precision) {
   field.Derived("ap_drop", [&] { return precision.first.ap - precision.second.ap; });
   field.Derived("ap50_drop", [&] { return precision.first.ap50 - precision.second.ap50; });
   field.Derived("ap75_drop", [&] { return precision.first.ap75 - precision.second.ap75; });
+  field.Given("intervals", precision.intervals);
 }
 
 }  // namespace vernier

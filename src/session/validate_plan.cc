@@ -124,8 +124,9 @@ Status CheckLabels(const DecisionOptions& options) {
     if (std::ranges::none_of(options.decisions, fits)) {
       return InvalidArgument(
           flag + ": no --decision" + (labels.output.empty() ? "" : " about that output") +
-          (labels.of_boxes() ? " has boxes: add boxes:FORMAT"
-                             : " takes labels: add topK, threshold=X or argmax"));
+          (labels.of_boxes()
+               ? " has boxes: add boxes:FORMAT"
+               : " takes labels: add topK, threshold=X, argmax, ctc or regression=X"));
     }
     for (const DecisionPlan& decision : options.decisions) {
       constexpr int64_t kMostListedClasses = 64;

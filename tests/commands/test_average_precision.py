@@ -103,6 +103,39 @@ class AveragePrecision(Decisions):
         self.score(self.a, self.b, "--max-drop", "0.9", code=0)
         self.score(self.a, self.b, "--max-drop", "0.01", "--drop-type", "relative", code=1)
 
+    def test_few_images_leave_a_gate_undecided(self):
+        got = self.score(self.a, self.b, code=0)
+        intervals = got["intervals"]
+        self.assertEqual(intervals["draws"], 1000)
+        self.assertLess(intervals["drop_low"], got["ap_drop"])
+        self.assertGreater(intervals["drop_high"], got["ap_drop"])
+        self.says("(drop: 95 % interval ")
+        near = str(got["ap_drop"] + 0.001)
+        self.score(self.a, self.b, "--max-drop", near, code=0)
+        self.says("passed but undecided: the 95 % interval contains the limit, and about ")
+        self.score(self.a, self.b, "--max-drop", near, "--strict", code=4)
+        again = self.score(self.a, self.b, code=0)["intervals"]
+        self.assertEqual(again, intervals)
+
+    def test_units_can_be_said(self):
+        small = [side[:1] * [0.004, 0.004, 0.004, 0.004, 1, 1] for side in self.a]
+        for units in ("pixels", "fractions"):
+            got = self.score(small, small, code=0, kind=f"{KIND},units={units}")
+            self.assertEqual(got["units"], units)
+        mixed = [side if i % 2 else side * [0.002, 0.002, 0.002, 0.002, 1, 1]
+                 for i, side in enumerate(self.a)]
+        self.assertIsNone(self.score(mixed, mixed, code=4))
+        self.says("boxes reach further than 2, so that they may be in pixels or fractions of the "
+                  "image: add units=pixels or units=fractions to")
+
+    def test_sizes_that_no_image_has(self):
+        images = [{"id": image, "width": 500, "height": 500} for image in IDS]
+        images[2]["width"] = 1e300
+        self.compare([{"y": self.a[0]}], [{"y": self.a[0]}], "--decision", KIND, "--labels",
+                     self.labels(images=images), code=3)
+        self.says(f"--labels: 'instances.json': image id {IDS[2]}: width: expected a whole number "
+                  "of pixels, at most 2147483648, got 1e+300")
+
     def test_what_does_not_fit_is_no_pass(self):
         self.score(self.a[:7], self.a[:7], code=4)
         self.says("instances.json' has 8 images for 7 samples")

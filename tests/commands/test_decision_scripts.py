@@ -52,6 +52,18 @@ class Scripts(Decisions):
         self.says("decision script:words.py of 'decide': 38 of 40 samples agree",
                   "FAILED by decisions")
 
+    def test_what_can_be_read_once_is_a_list(self):
+        for text in ("return (int(row.argmax()) for row in outputs['y'])",
+                     "return map(int, outputs['y'].argmax(-1))",
+                     "yield from outputs['y'].argmax(-1)",
+                     "return [iter(row[:3]) for row in outputs['y']]",
+                     "return dict(enumerate(outputs['y'].argmax(-1))).values()"):
+            self.script(f"def decide(outputs):\n    {text}\n")
+            (decision,) = self.decide(self.A, "--max-flip-rate", "0", code=0)["decisions"]
+            self.assertEqual((decision["samples"], decision["flips"]), (40, 0), text)
+            (decision,) = self.decide(self.A[::-1], "--max-flip-rate", "0", code=1)["decisions"]
+            self.assertEqual((decision["samples"], decision["flips"]), (40, 40), text)
+
     def test_anything_else_is_one_decision(self):
         self.script(WORDS)
         pair = self.decide(flipped(self.A, 3), code=1, script="words.py:whole")

@@ -168,6 +168,37 @@ class Gates(Decisions):
         self.compare(low, low, *words, "--strict", code=4)
         self.says("--strict: boxes:yolov8 of 'y' shows nothing")
 
+    def test_a_threshold_outside_the_outputs_range_shows_nothing(self):
+        shares = [{"y": np.linspace(0.1, 0.9, 12, dtype=np.float32).reshape(3, 4)}]
+        for limit, why in (("5", "no sample of either side has a label"),
+                           ("-5", "every value of both sides is at or above the threshold")):
+            words = ["--decision", f"y:threshold={limit}", "--max-flip-rate", "1"]
+            pair = self.compare(shares, shares, *words, code=0)
+            self.assertEqual(pair["decisions"][0]["vacuous"], why)
+            self.says(f"a vs. b: threshold={limit} of 'y' shows nothing: {why}")
+            self.compare(shares, shares, *words, "--strict", code=4)
+        pair = self.compare(shares, shares, "--decision", "y:threshold=0.2", code=0)
+        self.assertNotIn("vacuous", pair["decisions"][0])
+
+    def test_what_is_no_box_is_said(self):
+        rows = np.array([[[0, 0, 10, 10, 0.9, 1], [20, 20, 30, 30, 0.8, 2]]], np.float32)
+        words = ["--decision", "y:boxes:xyxy,score,class", "--max-flip-rate", "0"]
+        self.compare([{"y": rows}], [{"y": rows}], *words, code=0)
+        self.assertNotIn("negative", self.ended.out)
+        sizes = rows.copy()
+        sizes[0, 1, 2:4] = 10  # as xywh would have it
+        pair = self.compare([{"y": sizes}], [{"y": sizes}], *words, code=0)
+        self.assertEqual(pair["decisions"][0]["negative_boxes"], 2)
+        self.says("a vs. b: boxes:xyxy,score,class of 'y' has 2 boxes of both sides with a "
+                  "negative width or height, which overlap nothing: are the columns in another "
+                  "order, or is xywh read as xyxy?")
+        self.compare([{"y": sizes}], [{"y": sizes}], *words, "--strict", code=4)
+        between = rows.copy()
+        between[0, 1, 5] = 2.75
+        self.compare([{"y": rows}], [{"y": between}], *words, code=1)
+        self.says("against 'invalid', invalid: box 1 has the class 2.75, and classes are whole "
+                  "numbers")
+
     def test_what_was_decided_in_some_iterations_only_is_no_pass(self):
         a = self.A[:4]
         pair = self.compare([{"y": a}, {"y": a}], [{"y": a}, {"y": a[:2]}], "--decision", "y:top1",
@@ -198,6 +229,8 @@ class Usage(Decisions):
         self.says("--max-flip-rate: expected a number from 0 to 1")
         self.refuses("--decision", "y:top1", "y:top1")
         self.says("--decision: top1 is given twice for output 'y'")
+        self.refuses("--decision", "y:boxes:yolov8,iou=0.6", "y:boxes:yolov8,iou=0.6")
+        self.says("--decision: boxes:yolov8,iou=0.6 is given twice for output 'y'")
         self.refuses("--decision", "topp1")
         self.refuses("--decision", "z:top1")
         self.says("--decision: there is no output 'z'")

@@ -291,7 +291,8 @@ class BadLabels(Labels):
 
     def test_labels_need_a_decision_that_takes_them(self):
         name = self.labels(np.arange(10))
-        self.refused("no --decision takes labels: add topK, threshold=X or argmax", code=2,
+        self.refused("no --decision takes labels: add topK, threshold=X, argmax, ctc or "
+                     "regression=X", code=2,
                      words=["--decision", "embedding", "--labels", name])
         self.refused("no --decision about that output takes labels", code=2,
                      words=["--decision", "y:top1", "--labels", f"z:{name}"])

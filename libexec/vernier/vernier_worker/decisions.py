@@ -1,5 +1,6 @@
 """--decision script:FILE.py[:FUNCTION]: what a function of the user decides from outputs."""
 
+import collections.abc
 import sys
 
 from . import comparison, scripts, wire
@@ -9,9 +10,12 @@ AGREES, CLEAR, INVALID = 0, 2, 3  # of include/vernier/decision_record.h
 
 
 def _plain(value):
-    """Arrays and tensors as lists and numbers, which `==` compares as a whole."""
+    """Arrays and tensors as lists and numbers, which `==` compares as a whole. Generators, and what
+    else can be read once, are read; two of them would never be equal."""
     if hasattr(value, "tolist"):
         return value.tolist()
+    if isinstance(value, (collections.abc.Iterator, collections.abc.ValuesView)):
+        return [_plain(one) for one in value]
     if isinstance(value, (list, tuple)):
         return type(value)(map(_plain, value)) if type(value) in (list, tuple) else value
     return value
@@ -38,8 +42,8 @@ def _same_of(path, function):
 
 
 class Decision:
-    """A function of one side's outputs: a list has a decision for each sample, anything else is
-    the decision about a single one."""
+    """A function of one side's outputs: a list (or a generator) has a decision for each sample,
+    anything else is the decision about a single one."""
 
     def __init__(self, path, name):
         self.where, self.function = comparison._function(path, name)

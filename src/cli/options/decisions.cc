@@ -96,10 +96,11 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "[OUTPUT:]FILE",
-     .help = "What is right about each sample, for topK, threshold and argmax: .npy (a label a"
-             " sample), .npz (an array an iteration), .jsonl or .txt (a label a line); or 'folder':"
-             " the class of an image is its folder's place among the sorted folders. The report"
-             " then has the accuracy of both sides, and whether it changed by more than chance."
+     .help = "What is right about each sample, for topK, threshold, argmax, ctc and regression:"
+             " .npy (a label a sample), .npz (an array an iteration), .jsonl or .txt (a label a"
+             " line); or 'folder': the class of an image is its folder's place among the sorted"
+             " folders. The report then has the accuracy of both sides, or their errors, and"
+             " whether it changed by more than chance."
              " For boxes: .json (COCO's), for their mean average precision as pycocotools has it.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
@@ -118,7 +119,8 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kPlus,
      .metavar = "[METRIC:]X",
      .help = "Fail where the candidate's accuracy by --labels is lower than the reference's by more"
-             " than this. METRIC is a decision, as top1 or logits:top1. The gate is undecided where"
+             " than this, or its error (of regression) is higher. METRIC is a decision, as top1 or "
+             "logits:top1. The gate is undecided where"
              " the 95 % interval of the drop contains X; --strict refuses that.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},

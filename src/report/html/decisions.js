@@ -36,19 +36,26 @@ function decisionTable(pair, decisions) {
 
 function labelTable(pair, decisions) {
   const columns = [{title: 'decision', words: true}, {title: 'metric', words: true}, {title: 'samples', number: true},
-    {title: 'reference', number: true}, {title: 'candidate', number: true}, {title: 'drop', number: true},
+    {title: 'reference', number: true}, {title: 'candidate', number: true}, {title: 'drop, or rise of an error', number: true},
     {title: '95 % interval', words: true}, {title: 'right to wrong', number: true},
     {title: 'wrong to right', number: true}, {title: 'wrong to wrong', number: true},
     {title: 'p (McNemar)', number: true}, {title: 'samples to see a change', words: true}];
-  const rows = decisions.filter((decision) => decision.labels).map((decision) => {
+  const rows = decisions.filter((decision) => decision.labels).flatMap((decision) => {
     const of = decision.labels;
+    const name = `${decision.kind} of ${decision.output || ''}`;
+    // Errors are in units of their own, and rise.
+    const share = of.metric === 'mean absolute error' ? (value) => show(number(value)) : percent;
+    const none = '\u2013';
+    const errors = (of.errors || []).map((error) => [name, error.metric, count(of.samples),
+      show(number(error.first)), show(number(error.second)), show(number(error.rise)),
+      `${show(number(error.rise_low))} to ${show(number(error.rise_high))}`, none, none, none, none, none]);
     const rightOrWrong = !Number.isNaN(number(of.p));
-    const counted = (n) => rightOrWrong ? count(n) : '\u2013';
-    const power = of.samples_to_see ? `about ${count(of.samples_to_see)} for ${percent(of.change)}` : '\u2013';
-    return [`${decision.kind} of ${decision.output || ''}`, of.metric, count(of.samples), percent(of.first),
-      percent(of.second), percent(of.drop), `${percent(of.drop_low)} to ${percent(of.drop_high)}`,
-      counted(of.right_to_wrong), counted(of.wrong_to_right), counted(of.wrong_to_wrong),
-      rightOrWrong ? show(number(of.p)) : '\u2013', power];
+    const counted = (n) => rightOrWrong ? count(n) : none;
+    const power = of.samples_to_see ? `about ${count(of.samples_to_see)} for ${percent(of.change)}` : none;
+    return [[name, of.metric, count(of.samples), share(of.first), share(of.second), share(of.drop),
+      `${share(of.drop_low)} to ${share(of.drop_high)}`, counted(of.right_to_wrong),
+      counted(of.wrong_to_right), counted(of.wrong_to_wrong),
+      rightOrWrong ? show(number(of.p)) : none, power], ...errors];
   });
   return plainTable(columns, rows, `Labels of ${pair.title}`);
 }
@@ -72,6 +79,10 @@ function decisionDetails(decision) {
   const name = `${decision.kind} of ${decision.output || ''}`;
   if (decision.vacuous) {
     parts.push(make('p', {class: 'wrong'}, `${name} shows nothing: ${decision.vacuous}.`));
+  }
+  if (decision.negative_boxes) {
+    parts.push(make('p', {class: 'wrong'},
+      `${name}: boxes with a negative width or height, which overlap nothing: ${decision.negative_boxes}.`));
   }
   if (hasCharts && sum(decision.margin_counts || []) > 0) parts.push(marginChart(decision, name));
   const worst = decision.worst || [];

@@ -47,6 +47,10 @@ std::string PrecisionInWords(const PrecisionRecord& precision) {
   const AveragePrecision& a = precision.first;
   const AveragePrecision& b = precision.second;
   std::string text = FigureInWords("mAP@[.5:.95]", a.ap, b.ap);
+  if (precision.intervals) {
+    text += " (drop: 95 % interval " + FormatG(100 * precision.intervals->drop_low, 3) + " to " +
+            FormatG(100 * precision.intervals->drop_high, 3) + ")";
+  }
   if (!std::isnan(a.ap)) {
     text +=
         "; " + FigureInWords("AP50", a.ap50, b.ap50) + "; " + FigureInWords("AP75", a.ap75, b.ap75);
@@ -64,6 +68,31 @@ std::string SideInWords(const LabelRecord& labels, double value, double low, dou
   }
   return InPercent(value) + " % (95 % interval " + InPercent(low) + " to " + InPercent(high) +
          " %)";
+}
+
+// "RMSE 0.52 (95 % interval 0.5 to 0.54) against …, a rise of 0.01 (95 % interval …)".
+std::string ErrorInWords(const LabelErrorRecord& error) {
+  const auto with_interval = [](double value, double low, double high) {
+    return FormatG(value, 4) + " (95 % interval " + FormatG(low, 4) + " to " + FormatG(high, 4) +
+           ")";
+  };
+  return error.metric + " " + with_interval(error.first, error.first_low, error.first_high) +
+         " against " + with_interval(error.second, error.second_low, error.second_high) +
+         (error.rise < 0 ? ", a fall of " : ", a rise of ") + FormatG(std::fabs(error.rise), 3) +
+         " (rise: 95 % interval " + FormatG(error.rise_low, 3) + " to " +
+         FormatG(error.rise_high, 3) + ")";
+}
+
+// Of a metric that is an error itself.
+std::string ErrorsInWords(const DecisionRecord& decision, const LabelRecord& labels) {
+  LabelErrorRecord own{labels.metric,     labels.first,      labels.second,      labels.first_low,
+                       labels.first_high, labels.second_low, labels.second_high, labels.drop,
+                       labels.drop_low,   labels.drop_high};
+  std::string text = ErrorInWords(own);
+  for (const LabelErrorRecord& error : labels.errors) text += "; " + ErrorInWords(error);
+  if (labels.samples == decision.samples) return text;
+  return text + "; " + std::to_string(labels.samples) + " labels for " +
+         Counted(decision.samples, "sample");
 }
 
 // One line of a few words, whatever was decided.
@@ -119,7 +148,7 @@ std::string FormatDecision(const DecisionRecord& decision) {
   if (std::fabs(decision.similarity - decision.agreement) > 1e-9) {
     text += "; mean similarity " + FormatG(decision.similarity, 4);
   }
-  if (!decision.vacuous.empty()) text += "; shows nothing: " + VisibleLine(decision.vacuous);
+  for (const std::string& doubt : DoubtsOf(decision)) text += "; " + VisibleLine(doubt);
   return text;
 }
 
@@ -127,6 +156,7 @@ std::string FormatLabels(const DecisionRecord& decision) {
   if (decision.precision) return PrecisionInWords(*decision.precision);
   if (!decision.labels) return "";
   const LabelRecord& labels = *decision.labels;
+  if (labels.metric == kMeanAbsoluteError) return ErrorsInWords(decision, labels);
   const bool is_mean = std::isnan(labels.p);
   std::string text =
       labels.metric + " " + SideInWords(labels, labels.first, labels.first_low, labels.first_high) +
@@ -138,6 +168,7 @@ std::string FormatLabels(const DecisionRecord& decision) {
     text += "; " + std::to_string(labels.samples) + " labels for " +
             Counted(decision.samples, "sample");
   }
+  for (const LabelErrorRecord& error : labels.errors) text += "; " + ErrorInWords(error);
   if (is_mean) return text;
   text += "; " + std::to_string(labels.right_to_wrong) + " right to wrong, " +
           std::to_string(labels.wrong_to_right) + " wrong to right, " +
@@ -153,10 +184,12 @@ std::string FormatLabels(const DecisionRecord& decision) {
 std::string FormatFlip(const WorstFlip& flip) {
   constexpr std::array<std::string_view, 4> kWords = {"equal", "a near tie", "clear", "NaN"};
   const DecisionSample& sample = flip.sample;
+  // What is no NaN has its reason in the detail.
+  const bool is_told = sample.flip == Flip::kInvalid && !sample.detail.empty();
   return "iteration " + std::to_string(flip.iteration) + ", sample " + std::to_string(flip.row) +
          ": " + ShownDecision(sample.first) + ByMargin(sample.first_margin) + " against " +
          ShownDecision(sample.second) + ByMargin(sample.second_margin) + ", " +
-         std::string(kWords[static_cast<size_t>(sample.flip)]) +
+         std::string(is_told ? "invalid" : kWords[static_cast<size_t>(sample.flip)]) +
          (sample.detail.empty() ? "" : ": " + VisibleLine(sample.detail));
 }
 

@@ -56,13 +56,17 @@ bool ComparisonRun::KeepsFlips() const {
   return !plan_->decisions.save_flips.empty() || (plan_->blame && plan_->blame->on_flips);
 }
 
-// Feeds may be read ahead: the image is the one of this iteration, not the last.
+// Feeds may be read ahead: the image is the one of this iteration, not the last. All steps of a
+// sequence are made from one.
 void ComparisonRun::NoteImage(int64_t iteration, const ImageFeeds* images) const {
-  if (images == nullptr || static_cast<size_t>(iteration) >= images->names().size()) return;
-  FedFile file = images->FileOf(iteration);
+  if (images == nullptr) return;
+  const int64_t feed = steps_ == nullptr ? iteration : steps_->timeline().Of(iteration).sequence;
+  const auto place = static_cast<size_t>(feed);
+  if (place >= images->names().size()) return;  // then the sample has no label, which is said
+  FedFile file = images->FileOf(feed);
   if (labels_ != nullptr) {
     labels_->NoteFile(iteration, file);
-    labels_->NoteImage(iteration, file.name, images->recipe());
+    labels_->NoteImage(iteration, {file.name, images->sizes()[place]}, images->recipe());
   }
   if (rows_ != nullptr && steps_ == nullptr) rows_->NoteFile(iteration, std::move(file));
 }
@@ -179,13 +183,13 @@ void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverag
     if (std::ranges::find(run.notes, note) == run.notes.end()) run.notes.push_back(note);
   }
   for (const DecisionRecord& decision : record.decisions) {
-    if (decision.vacuous.empty()) continue;
-    const std::string sentence =
-        DecisionName(decision.kind, decision.output) + " shows nothing: " + decision.vacuous;
-    if (plan_->strict) {
-      not_held("--strict: " + sentence, gate_faults_);
-    } else {
-      run.notes.push_back(pair.label() + ": " + sentence);
+    for (const std::string& doubt : DoubtsOf(decision)) {
+      const std::string sentence = DecisionName(decision.kind, decision.output) + " " + doubt;
+      if (plan_->strict) {
+        not_held("--strict: " + sentence, gate_faults_);
+      } else {
+        run.notes.push_back(pair.label() + ": " + sentence);
+      }
     }
   }
   JudgeUndecided(pair, record, faults, run.rejections);

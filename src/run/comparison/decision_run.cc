@@ -229,7 +229,7 @@ Result<std::vector<DecisionRow>> PairDecisions::Decide(int64_t iteration, int64_
 void PairDecisions::AddTo(PairRecord& record) const {
   for (const Decided& decided : decided_) {
     DecisionRecord& decision = record.decisions.emplace_back(decided.fold.FinalRecord(seed_));
-    if (decided.boxes) decision.precision = decided.boxes->Record();
+    if (decided.boxes) decision.precision = decided.boxes->Record(seed_);
     decision.near_tie_from_bound = decided.all_bounded && !options_->near_tie;
     decision.near_tie_rule = NearTieRuleOf(*options_, decided.all_bounded, decided.any_bounded);
     for (WorstFlip& flip : decision.worst) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "decide/precision_bootstrap.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 
@@ -32,6 +33,21 @@ DetectedBox Unplaced(const DetectedBox& box, const ImagePlacement& placement, bo
   return on_image;
 }
 
+std::string SidesText(ImageSize size) {
+  return std::to_string(size.width) + " x " + std::to_string(size.height);
+}
+
+// Labels in the pixels of another image are of no use; a side of 0 is not said.
+std::string OtherSize(ImageSize decoded, ImageSize listed) {
+  const bool same = (listed.width == 0 || listed.width == decoded.width) &&
+                    (listed.height == 0 || listed.height == decoded.height);
+  if (same) return "";
+  const bool turned = listed.width == decoded.height && listed.height == decoded.width;
+  return "is " + SidesText(decoded) + " pixels (width x height), and " + SidesText(listed) +
+         (turned ? " by the labels, as if EXIF had turned it, which is ignored here"
+                 : " by the labels, as if it had been resized");
+}
+
 }  // namespace
 
 Result<BoxLabels> BoxLabels::Load(const std::string& path) {
@@ -56,12 +72,15 @@ const CocoImage* BoxLabels::ImageOf(const std::string& path) const {
   return std::distance(begin, end) == 1 ? &coco_.images[begin->second] : nullptr;
 }
 
-void BoxLabels::NoteImage(int64_t iteration, const std::string& path, const ImageRecipe& recipe) {
+void BoxLabels::NoteImage(int64_t iteration, const FedImage& image, const ImageRecipe& recipe) {
   Fed& fed = fed_[iteration];
-  fed = {path, ImageOf(path), std::nullopt};
+  fed = {image.path, ImageOf(image.path), std::nullopt, ""};
   if (fed.image == nullptr) return;
-  const ImageSize size{static_cast<int64_t>(fed.image->height),
-                       static_cast<int64_t>(fed.image->width)};
+  const ImageSize listed{static_cast<int64_t>(fed.image->height),
+                         static_cast<int64_t>(fed.image->width)};
+  const bool is_known = image.size.height >= 1 && image.size.width >= 1;
+  const ImageSize size = is_known ? image.size : listed;
+  if (is_known) fed.other_size = OtherSize(image.size, listed);
   if (size.height >= 1 && size.width >= 1) fed.placement = PlaceImage(recipe, size);
 }
 
@@ -93,6 +112,10 @@ Result<LabelledBoxes::Place> LabelledBoxes::PlaceOf(int64_t iteration, size_t sa
     if (fed->image == nullptr) {
       return InvalidArgument("image '" + fed->path + "' is not in " + labels_->name());
     }
+    if (!fed->other_size.empty()) {
+      return InvalidArgument("image '" + fed->path + "' " + fed->other_size +
+                             ": feed the images that " + labels_->name() + " is about");
+    }
     if (!fed->placement) {
       return InvalidArgument("image '" + fed->path + "' has no width and height in " +
                              labels_->name());
@@ -110,28 +133,39 @@ Result<LabelledBoxes::Place> LabelledBoxes::PlaceOf(int64_t iteration, size_t sa
   return place;
 }
 
-// Of pixels at least one number of an iteration is far above 1, of fractions none is.
-Status LabelledBoxes::SeeUnits(const std::vector<SampleDetections>& samples) {
+// Boxes that reach further than 2 are in pixels, but for a few wild ones; boxes that do not are
+// fractions, but for those in the corner of an image. Those at 0 could be both.
+void LabelledBoxes::CountReach(const std::vector<SampleDetections>& samples) {
   constexpr double kMostOfFractions = 2;
-  double most = 0;
   for (const SampleDetections& sample : samples) {
     for (const DetectedBox& box : sample.boxes) {
-      most = std::max({most, box.x + box.width, box.y + box.height});
+      const double reach = std::max(box.x + box.width, box.y + box.height);
+      if (reach > 0) ++(reach > kMostOfFractions ? beyond_ : within_);
     }
   }
-  if (units_ == Units::kFractions && most > kMostOfFractions) {
-    return InvalidArgument("a box reaches to " + FormatG(most, 6) +
-                           ", and those before it were fractions of the image");
-  }
-  if (units_ != Units::kUnknown || most == 0) return {};
-  units_ = most > kMostOfFractions ? Units::kPixels : Units::kFractions;
-  return {};
+}
+
+// What three quarters of the boxes say.
+BoxUnits LabelledBoxes::UnitsSoFar() const {
+  if (within_ + beyond_ == 0) return BoxUnits::kUnsaid;
+  if (beyond_ <= within_ / 3) return BoxUnits::kFractions;
+  return within_ <= beyond_ / 3 ? BoxUnits::kPixels : BoxUnits::kUnsaid;
+}
+
+std::string LabelledBoxes::DoubtedUnits() const {
+  if (decision_.units != BoxUnits::kUnsaid || within_ + beyond_ == 0) return "";
+  const BoxUnits said = UnitsSoFar();
+  if (said != BoxUnits::kUnsaid && said == units_) return "";
+  return std::to_string(beyond_) + " of " + std::to_string(within_ + beyond_) +
+         " boxes reach further than 2, so that they may be in pixels or fractions of the image: "
+         "add units=pixels or units=fractions to '" +
+         decision_.text + "'";
 }
 
 Result<std::vector<DetectedBox>> LabelledBoxes::OnImage(const SampleDetections& sample,
                                                         const Place& place) const {
   const auto& categories = labels_->coco().categories;
-  const bool fractions = units_ == Units::kFractions;
+  const bool fractions = units_ == BoxUnits::kFractions;
   if (fractions && !sample.boxes.empty() &&
       (place.placement.fed.width < 1 || place.placement.fed.height < 1)) {
     return InvalidArgument("its boxes are fractions, and image " + std::to_string(place.image->id) +
@@ -150,33 +184,61 @@ Result<std::vector<DetectedBox>> LabelledBoxes::OnImage(const SampleDetections& 
   return boxes;
 }
 
-Status LabelledBoxes::AddSample(const Place& place, const SampleDetections& first,
-                                const SampleDetections& second) {
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<DetectedBox> a, OnImage(first, place));
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<DetectedBox> b, OnImage(second, place));
+Status LabelledBoxes::ScoreOne(const Waiting& sample) {
+  const Place& place = sample.place;
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<DetectedBox> a, OnImage(sample.first, place));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<DetectedBox> b, OnImage(sample.second, place));
   VERNIER_TRY(first_.AddImage(place.image->id, a, place.image->boxes));
   return second_.AddImage(place.image->id, b, place.image->boxes);
 }
 
+void LabelledBoxes::NoteUnscored(const Waiting& sample, Status why) {
+  ++unscored_;
+  if (!why_.empty()) return;
+  why_ = std::move(why)
+             .Annotate("sample " + std::to_string(sample.sample) + " of iteration " +
+                       std::to_string(sample.iteration))
+             .message();
+}
+
+void LabelledBoxes::ScoreWaiting() {
+  for (const Waiting& sample : waiting_) {
+    Status scored = ScoreOne(sample);
+    if (!scored.ok()) NoteUnscored(sample, std::move(scored));
+  }
+  waiting_.clear();
+}
+
+// What there is when no more comes: only boxes whose units are in doubt stay unscored.
+LabelledBoxes LabelledBoxes::AtTheEnd() const {
+  LabelledBoxes whole = *this;
+  if (whole.units_ == BoxUnits::kUnsaid) whole.units_ = UnitsSoFar();
+  if (whole.units_ == BoxUnits::kUnsaid && within_ + beyond_ > 0) return whole;
+  whole.ScoreWaiting();
+  return whole;
+}
+
 Status LabelledBoxes::AddIteration(int64_t iteration, const Tensor& first, const Tensor& second) {
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<SampleDetections> a, DetectBoxes(decision_, first));
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<SampleDetections> b, DetectBoxes(decision_, second));
+  VERNIER_ASSIGN_OR_RETURN(std::vector<SampleDetections> a, DetectBoxes(decision_, first));
+  VERNIER_ASSIGN_OR_RETURN(std::vector<SampleDetections> b, DetectBoxes(decision_, second));
   if (a.size() != b.size()) return InvalidArgument("the sides have different samples");
-  VERNIER_TRY(SeeUnits(a));
-  VERNIER_TRY(SeeUnits(b));
-  Status first_fault;
+  CountReach(a);
+  CountReach(b);
   for (size_t i = 0; i < a.size(); ++i) {
     const Result<Place> place = PlaceOf(iteration, a.size(), i);
-    Status added = place.ok() ? AddSample(*place, a[i], b[i]) : place.status();
-    if (added.ok()) continue;
-    ++unscored_;
-    if (first_fault.ok()) {
-      first_fault = std::move(added).Annotate("sample " + std::to_string(i) + " of iteration " +
-                                              std::to_string(iteration));
+    if (!place.ok()) {
+      NoteUnscored({iteration, i, {}, {}, {}}, place.status());
+      continue;
     }
+    if (!a[i].boxes.empty() || !b[i].boxes.empty()) ++boxed_;
+    waiting_.push_back({iteration, i, *place, std::move(a[i]), std::move(b[i])});
   }
   samples_ += static_cast<int64_t>(a.size());
-  return first_fault;
+  // So many show the units; later ones need not wait.
+  constexpr int64_t kEnoughSamples = 64;
+  if (units_ == BoxUnits::kUnsaid && boxed_ >= kEnoughSamples) units_ = UnitsSoFar();
+  if (units_ != BoxUnits::kUnsaid) ScoreWaiting();
+  return {};
 }
 
 void LabelledBoxes::Add(int64_t iteration, const Tensor& first, const Tensor& second) {
@@ -199,22 +261,28 @@ void LabelledBoxes::Add(int64_t iteration, const Tensor& first, const Tensor& se
   lost_order_ |= in_order;
 }
 
-std::optional<PrecisionRecord> LabelledBoxes::Record() const {
-  if (first_.images() == 0) return std::nullopt;
+std::optional<PrecisionRecord> LabelledBoxes::Record(std::optional<uint64_t> seed) const {
+  const LabelledBoxes whole = AtTheEnd();
+  if (whole.first_.images() == 0) return std::nullopt;
   constexpr const char* kUnitNames[] = {"", "pixels", "fractions"};
   PrecisionRecord record;
-  record.images = first_.images();
+  record.images = whole.first_.images();
   record.listed = static_cast<int64_t>(labels_->coco().images.size());
-  record.units = kUnitNames[static_cast<size_t>(units_)];
-  record.first = first_.Figures();
-  record.second = second_.Figures();
+  record.units = kUnitNames[static_cast<size_t>(whole.units_)];
+  record.first = whole.first_.Figures();
+  record.second = whole.second_.Figures();
+  if (seed && record.images > 1 && !std::isnan(record.first.ap)) {
+    record.intervals = BootstrapPrecision(whole.first_, whole.second_, *seed);
+  }
   return record;
 }
 
 std::string LabelledBoxes::Fault() const {
-  if (unscored_ > 0) {
-    return CountedOf(unscored_, samples_, "sample") + " could not be scored: " + why_;
+  const LabelledBoxes whole = AtTheEnd();
+  if (whole.unscored_ > 0) {
+    return CountedOf(whole.unscored_, samples_, "sample") + " could not be scored: " + whole.why_;
   }
+  if (std::string doubt = whole.DoubtedUnits(); !doubt.empty()) return doubt;
   const auto listed = static_cast<int64_t>(labels_->coco().images.size());
   if (!by_order_ || samples_ == listed) return "";
   return labels_->name() + " has " + Counted(listed, "image") + " for " +

@@ -21,6 +21,12 @@
 
 namespace vernier {
 
+/// An image file that was fed.
+struct FedImage {
+  std::string path;
+  ImageSize size;  ///< as it was decoded; zeros: not known
+};
+
 /// The labels of a run, and which of their images each iteration was fed.
 class BoxLabels {
  public:
@@ -33,13 +39,14 @@ class BoxLabels {
 
   /// The iteration was fed with that image file, as `recipe` has it. It is the image of the labels
   /// whose `file_name` the path ends with or, without folders, the only one of that name.
-  void NoteImage(int64_t iteration, const std::string& path, const ImageRecipe& recipe);
+  void NoteImage(int64_t iteration, const FedImage& image, const ImageRecipe& recipe);
 
   /// What is known of an iteration that was fed with an image file.
   struct Fed {
     std::string path;
     const CocoImage* image = nullptr;         ///< null: the labels do not have it
-    std::optional<ImagePlacement> placement;  ///< absent where the labels lack the image's size
+    std::optional<ImagePlacement> placement;  ///< absent where the image's size is not known
+    std::string other_size;                   ///< how the labels' size differs; empty: it does not
   };
   /// Null: it was not fed with an image file.
   const Fed* FedWith(int64_t iteration) const;
@@ -60,45 +67,59 @@ class BoxLabels {
 /// Scores the detections of one decision about one output of a pair. A sample is the image that its
 /// iteration was fed with; else the samples of all iterations, in order, are the images of the
 /// labels by id, and their boxes in the pixels of these (or fractions of them). A class of the
-/// network is a category by its place among their ids. A sample with NaN detects nothing.
+/// network is a category by its place among their ids. A sample that is invalid detects nothing.
+/// Where the decision does not say the units, all boxes do: those of fractions reach no further
+/// than 2, but for a few.
 class LabelledBoxes {
  public:
   /// `labels` must outlive it.
   LabelledBoxes(const BoxLabels& labels, DecisionPlan decision)
-      : labels_(&labels), decision_(std::move(decision)) {}
+      : labels_(&labels), decision_(std::move(decision)), units_(decision_.units) {}
 
   /// The outputs of one iteration; those that cannot be scored are kept for Fault().
   void Add(int64_t iteration, const Tensor& first, const Tensor& second);
 
-  /// Nothing where no image was scored.
-  std::optional<PrecisionRecord> Record() const;
+  /// Nothing where no image was scored. With a seed it also has intervals, which takes a while.
+  std::optional<PrecisionRecord> Record(std::optional<uint64_t> seed = {}) const;
 
   /// Why not every sample was scored, or not every image of labels that were to be the samples; a
   /// clause without a capital letter. Empty: they were.
   std::string Fault() const;
 
  private:
-  // Whether numbers of boxes are fractions of what is fed: once a box was seen.
-  enum class Units : uint8_t { kUnknown, kPixels, kFractions };
-
   // Which image a sample is, and how its boxes come to the labels' pixels.
   struct Place {
     const CocoImage* image = nullptr;
     ImagePlacement placement;
   };
 
+  // A sample whose boxes cannot be placed before their units are known.
+  struct Waiting {
+    int64_t iteration = 0;
+    size_t sample = 0;
+    Place place;
+    SampleDetections first, second;
+  };
+
   Result<Place> PlaceOf(int64_t iteration, size_t samples, size_t sample) const;
-  Status SeeUnits(const std::vector<SampleDetections>& samples);
+  void CountReach(const std::vector<SampleDetections>& samples);
+  BoxUnits UnitsSoFar() const;
+  void ScoreWaiting();
+  void NoteUnscored(const Waiting& sample, Status why);
+  LabelledBoxes AtTheEnd() const;
+  std::string DoubtedUnits() const;
   Result<std::vector<DetectedBox>> OnImage(const SampleDetections& sample,
                                            const Place& place) const;
-  Status AddSample(const Place& place, const SampleDetections& first,
-                   const SampleDetections& second);
+  Status ScoreOne(const Waiting& sample);
   Status AddIteration(int64_t iteration, const Tensor& first, const Tensor& second);
 
   const BoxLabels* labels_;
   DecisionPlan decision_;
   DetectionScorer first_, second_;
-  Units units_ = Units::kUnknown;
+  BoxUnits units_;                   // kUnsaid: not known yet
+  int64_t within_ = 0, beyond_ = 0;  // boxes by how far they reach, see CountReach
+  std::vector<Waiting> waiting_;
+  int64_t boxed_ = 0;  // of these, samples with a box
   int64_t samples_ = 0;
   bool by_order_ = false;    // samples were taken as images in the order of their ids
   bool lost_order_ = false;  // it is not known any more which of them comes next

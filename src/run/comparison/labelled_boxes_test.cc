@@ -75,8 +75,8 @@ TEST(LabelledBoxes, BoxesOfImagesAreWhereTheImageWasFed) {
   ImageRecipe recipe;
   recipe.resize = {50, 50};  // a quarter as wide, half as high
   recipe.crop = {40, 40};    // five pixels from each side
-  labels.NoteImage(0, "photos/val/b.png", recipe);
-  labels.NoteImage(1, "a.png", recipe);
+  labels.NoteImage(0, {"photos/val/b.png", {100, 200}}, recipe);
+  labels.NoteImage(1, {"a.png", {}}, recipe);
   LabelledBoxes boxes(labels, CornersOfBoxes());
   const Tensor b = RowsOfBoxes(1, {20, 20, 40, 40, 0.9F, 0});
   const Tensor a = RowsOfBoxes(1, {0, 0, 10, 20, 0.9F, 1});
@@ -88,7 +88,7 @@ TEST(LabelledBoxes, BoxesOfImagesAreWhereTheImageWasFed) {
 
 TEST(LabelledBoxes, AnImageThatTheLabelsLackIsSaid) {
   BoxLabels labels = TwoImages();
-  labels.NoteImage(0, "photos/c.png", {});
+  labels.NoteImage(0, {"photos/c.png", {}}, {});
   LabelledBoxes boxes(labels, CornersOfBoxes());
   const Tensor one = RowsOfBoxes(1, {20, 20, 40, 40, 0.9F, 0});
   boxes.Add(0, one, one);
@@ -119,11 +119,72 @@ TEST(LabelledBoxes, FaultsNeverPassForScores) {
   const Tensor small = RowsOfBoxes(1, {0.1F, 0.1F, 0.2F, 0.2F, 0.9F, 0});
   EXPECT_NE(fault_of(TwoImages(R"("license": 1)"), small, small).find("are fractions, and image 3"),
             std::string::npos);
+}
+
+TEST(LabelledBoxes, UnitsInDoubtAreAskedFor) {
+  const BoxLabels labels = TwoImages();
+  const Tensor small = RowsOfBoxes(1, {0.1F, 0.1F, 0.2F, 0.2F, 0.5F, 0});
+  const Tensor large = RowsOfBoxes(1, {100, 50, 180, 90, 0.9F, 0});
   LabelledBoxes mixed(labels, CornersOfBoxes());
   mixed.Add(0, small, small);
-  mixed.Add(1, one, one);
-  EXPECT_NE(mixed.Fault().find("a box reaches to 40, and those before it were fractions"),
-            std::string::npos);
+  mixed.Add(1, large, large);
+  EXPECT_EQ(mixed.Fault(),
+            "2 of 4 boxes reach further than 2, so that they may be in pixels or fractions of the "
+            "image: add units=pixels or units=fractions to 'boxes:xyxy,score,class'");
+  EXPECT_FALSE(mixed.Record());
+  LabelledBoxes said(labels, *ParseDecision("boxes:xyxy,score,class,units=pixels"));
+  said.Add(0, small, small);
+  said.Add(1, large, large);
+  EXPECT_EQ(said.Fault(), "");
+  EXPECT_EQ(said.Record()->units, "pixels");
+  EXPECT_NEAR(said.Record()->first.ap, 0.5, kSame);
+}
+
+TEST(LabelledBoxes, ASmallFirstBoxDoesNotDecideTheUnits) {
+  const BoxLabels labels = TwoImages();
+  LabelledBoxes boxes(labels, CornersOfBoxes());
+  const Tensor tiny = RowsOfBoxes(1, {0, 0, 1, 1, 0.3F, 1});
+  std::vector<float> rows;
+  for (int i = 0; i < 4; ++i) {
+    rows.insert(rows.end(), {100, 50, 180, 90, 0.9F - 0.1F * static_cast<float>(i), 0});
+    rows[rows.size() - 6] -= static_cast<float>(40 * i);  // further left each time
+    rows[rows.size() - 4] -= static_cast<float>(40 * i);
+  }
+  boxes.Add(0, tiny, tiny);
+  boxes.Add(1, RowsOfBoxes(1, rows), RowsOfBoxes(1, rows));
+  EXPECT_EQ(boxes.Fault(), "");
+  EXPECT_EQ(boxes.Record()->units, "pixels");
+  EXPECT_NEAR(boxes.Record()->first.ap, 0.5, kSame);
+}
+
+TEST(LabelledBoxes, AnImageOfAnotherSizeThanItsLabelsIsNotScored) {
+  const Tensor one = RowsOfBoxes(1, {20, 20, 40, 40, 0.9F, 0});
+  const auto fault_of = [&](ImageSize size) {
+    BoxLabels labels = TwoImages();
+    labels.NoteImage(0, {"val/b.png", size}, {});
+    LabelledBoxes boxes(labels, CornersOfBoxes());
+    boxes.Add(0, one, one);
+    return boxes.Fault();
+  };
+  EXPECT_EQ(fault_of({100, 200}), "");
+  EXPECT_TRUE(fault_of({200, 100})
+                  .starts_with("1 of 1 sample could not be scored: sample 0 of iteration 0: image "
+                               "'val/b.png' is 100 x 200 "
+                               "pixels (width x height), and 200 x 100 by the labels, as if EXIF "
+                               "had turned it, which is "
+                               "ignored here: feed the images that --labels '"))
+      << fault_of({200, 100});
+  EXPECT_NE(fault_of({50, 100}).find("as if it had been resized"), std::string::npos);
+}
+
+TEST(LabelledBoxes, TheSizeOfTheFileWillDoWhereTheLabelsHaveNone) {
+  BoxLabels labels = TwoImages(R"("license": 1)");
+  labels.NoteImage(0, {"val/b.png", {100, 200}}, {});
+  LabelledBoxes boxes(labels, *ParseDecision("boxes:xyxy,score,class,units=fractions"));
+  const Tensor one = RowsOfBoxes(1, {0.5F, 0.5F, 0.9F, 0.9F, 0.9F, 0});
+  boxes.Add(0, one, one);
+  EXPECT_EQ(boxes.Fault(), "");
+  EXPECT_NEAR(boxes.Record()->first.ap75, 1, kSame);
 }
 
 TEST(LabelledBoxes, AnIterationThatIsMissingEndsTheOrder) {

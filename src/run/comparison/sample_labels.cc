@@ -61,6 +61,19 @@ Result<std::vector<int64_t>> WholeNumbers(const Tensor& array, int64_t first, in
   return whole;
 }
 
+std::vector<double> NumbersOfLabels(const Tensor& array, int64_t first, int64_t count) {
+  std::vector<double> numbers(static_cast<size_t>(count));
+  const ElementSpan elements{array.dtype(), array.bytes(), array.element_count()};
+  for (size_t done = 0; done < numbers.size(); done += kBlockSize) {
+    const size_t n = std::min(kBlockSize, numbers.size() - done);
+    std::vector<double> scratch(n);
+    const double* const block =
+        LoadBlock(elements, first + static_cast<int64_t>(done), n, scratch.data());
+    std::copy_n(block, n, numbers.begin() + static_cast<std::ptrdiff_t>(done));
+  }
+  return numbers;
+}
+
 }  // namespace
 
 Result<SampleLabels> SampleLabels::Load(const std::string& path) {
@@ -141,6 +154,10 @@ Result<std::vector<Label>> SampleLabels::OfArray(DecisionKind kind, const Tensor
   std::vector<Label> labels;
   for (int64_t i = first; i < std::min(split.count, first + samples); ++i) {
     Label& label = labels.emplace_back();
+    if (kind == DecisionKind::kRegression) {
+      label.numbers = NumbersOfLabels(array, i * split.size, split.size);
+      continue;
+    }
     Result<std::vector<int64_t>> values = WholeNumbers(array, i * split.size, split.size);
     if (!values.ok()) {
       return InvalidArgument("label " + std::to_string(i) + " " + values.status().message());
@@ -164,10 +181,16 @@ Result<std::vector<Label>> SampleLabels::Of(DecisionKind kind, int64_t iteration
       const auto begin = static_cast<std::ptrdiff_t>(i == 0 ? 0 : ends_[i - 1]);
       const auto end = static_cast<std::ptrdiff_t>(ends_[i]);
       labels.push_back({{values_.begin() + begin, values_.begin() + end}, false});
+      const std::vector<int64_t>& values = labels.back().values;
+      labels.back().numbers.assign(values.begin(), values.end());
     }
     return labels;
   }
   int64_t count = 0;
+  if (of_images_ && (kind == DecisionKind::kCtc || kind == DecisionKind::kRegression)) {
+    return InvalidArgument("folders are classes, and the decision is about " +
+                           std::string(kind == DecisionKind::kCtc ? "texts" : "numbers"));
+  }
   if (of_images_) {
     const auto known = class_of_iteration_.find(iteration);
     if (known != class_of_iteration_.end()) labels.push_back({{known->second}, false});
@@ -241,8 +264,8 @@ void RunLabels::NoteFile(int64_t iteration, const FedFile& file) {
   for (SampleLabels& labels : labels_) labels.NoteFile(iteration, file);
 }
 
-void RunLabels::NoteImage(int64_t iteration, const std::string& path, const ImageRecipe& recipe) {
-  for (auto& [place, boxes] : boxes_) boxes.NoteImage(iteration, path, recipe);
+void RunLabels::NoteImage(int64_t iteration, const FedImage& image, const ImageRecipe& recipe) {
+  for (auto& [place, boxes] : boxes_) boxes.NoteImage(iteration, image, recipe);
 }
 
 std::vector<std::string> RunLabels::DescribeClasses() const {

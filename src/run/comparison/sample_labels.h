@@ -38,6 +38,7 @@ class SampleLabels {
   const std::string& name() const { return name_; }
   /// Whether each iteration has labels of its own, so that it does not matter which came before.
   bool by_iteration() const { return by_iteration_; }
+  bool of_images() const { return of_images_; }
 
   /// Of folders, which name is which class, for people; else empty.
   std::string DescribeClasses() const;
@@ -96,7 +97,7 @@ class RunLabels {
   /// The iteration was fed with that file.
   void NoteFile(int64_t iteration, const FedFile& file);
   /// The iteration was fed with that image, as `recipe` has it.
-  void NoteImage(int64_t iteration, const std::string& path, const ImageRecipe& recipe);
+  void NoteImage(int64_t iteration, const FedImage& image, const ImageRecipe& recipe);
 
   /// Which folder of images is which class, for the log: a sentence for each --labels folder.
   std::vector<std::string> DescribeClasses() const;

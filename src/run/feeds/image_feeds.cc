@@ -174,6 +174,7 @@ Result<std::optional<TensorMap>> ImageFeeds::Next() {
       TellRemarks(path, image->remarks);
       names_.push_back(path);
       places_.push_back(static_cast<int64_t>(next_) - 1);
+      sizes_.push_back(image->size);
       TensorMap feed;
       feed.push_back({input_, std::move(image->tensor)});
       return std::optional<TensorMap>(std::move(feed));

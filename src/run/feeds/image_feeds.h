@@ -50,6 +50,8 @@ class ImageFeeds {
     const auto at = static_cast<size_t>(iteration);
     return {names_[at], places_[at], static_cast<int64_t>(files_.size())};
   }
+  /// Likewise: how large they are as files, before --preprocess.
+  const std::vector<ImageSize>& sizes() const { return sizes_; }
   /// What becomes of each image.
   const ImageRecipe& recipe() const { return request_.recipe; }
   /// How many images were skipped and which, for the record; empty: none.
@@ -75,7 +77,8 @@ class ImageFeeds {
   size_t next_ = 0;
   std::vector<std::string> names_, skipped_;
   std::vector<int64_t> places_;  // of `names_` among `files_`
-  uint8_t told_ = 0;             // of ImageRemark
+  std::vector<ImageSize> sizes_;
+  uint8_t told_ = 0;  // of ImageRemark
 };
 
 }  // namespace vernier
