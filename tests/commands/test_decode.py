@@ -131,6 +131,20 @@ class Decode(Case):
         self.assertEqual(pair["decode"]["steps_after_divergence"], 0)
         self.assertIn(", fed with the tokens of a", self.said)
 
+    def test_a_forced_candidate_does_not_end_by_its_own_stop(self):
+        fault = "position-off-by-one"
+        forced = greedy(None, PROMPTS[1])
+        other = [token for (token,) in greedy(fault, PROMPTS[1], fed=forced)]
+        forced = [token for (token,) in forced]
+        stop = next(token for token in other if token not in forced)
+        self.assertLess(other.index(stop), STEPS - 1)
+        pair = self.run_two("--state", "reference", "--decode-stop", stop, fault=fault,
+                            prompts=PROMPTS[1:], code=1)
+        self.assertEqual(self.tokens("b"), other)
+        self.assertEqual(pair["decode"]["tokens"], STEPS)
+        self.assertEqual(pair["decode"]["agreeing_tokens"],
+                         sum(a == b for a, b in zip(forced, other)))
+
     def test_behind_the_end_no_token_counts(self):
         said = [token for (token,) in greedy(None, PROMPTS[0])]
         stop = said[2]

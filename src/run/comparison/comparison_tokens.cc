@@ -36,9 +36,13 @@ void ComparisonRun::NoteTokens(int64_t iteration, const IterationOutputs& output
     if (first == nullptr) first = second;
     if (second == nullptr) second = first;
     if (first == nullptr) continue;
+    // With --state reference, all are fed with the tokens of the first runner, in each pair.
+    const TokenPair* const fed = decoding->PairOf(0);
+    const bool has_fed = fed != nullptr && outputs.front();
     pair.tokens.Note(iteration, position, first->logits,
-                     Find(outputs[pair.first]->outputs, first->logits),
-                     Find(outputs[pair.second]->outputs, second->logits));
+                     {Find(outputs[pair.first]->outputs, first->logits),
+                      Find(outputs[pair.second]->outputs, second->logits),
+                      has_fed ? Find(outputs.front()->outputs, fed->logits) : nullptr});
   }
 }
 
