@@ -108,6 +108,12 @@ class StateInside(Case):
             self.assertEqual(ended.code, 6, ended.out + ended.err)
             self.assertNotIn("not an ONNX model", ended.out + ended.err)
 
+    def test_a_model_of_openvino_that_is_not_there(self):
+        ended = self.vernier("run", "missing.xml", "--openvino")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("'missing.xml' cannot be read: No such file or directory",
+                      ended.out + ended.err)
+
     def test_an_object_with_reset_states(self):
         self.write("sum.py", SCRIPT.format(method="reset_states"))
         self.assert_begins_anew("--model-runner", "sum.py")

@@ -30,8 +30,9 @@ std::string GrowthInWords(const TimeRecord& time) {
   const std::string factor = FormatG(std::exp(slope), 4) + " times a step";
   if (std::abs(slope) <= 2 * error) return "neither grows nor dies out: " + factor + from;
   if (slope > 0) return "grows " + factor + from;
-  return "dies out: " + factor + ", by half in " + FormatG(std::log(2) / -slope, 3) + " steps" +
-         from;
+  const std::string half_life = FormatG(std::log(2) / -slope, 3);
+  return "dies out: " + factor + ", by half in " + half_life +
+         (half_life == "1" ? " step" : " steps") + from;
 }
 
 // Of --state cross.

@@ -32,7 +32,7 @@ Status LiveRuns::PairStates(size_t index) {
   if (runner.keeps_state() && source != StateSource::kOwn && !plan_.steps.decodes()) {
     return InvalidArgument("--state " +
                            std::string(kStateSourceNames[static_cast<size_t>(source)]) + ": " +
-                           runner.name() +
+                           states->ShownName(index) +
                            " keeps its state inside, where no other one's can be put; leave out "
                            "--state");
   }
