@@ -64,6 +64,20 @@ std::string BadStepInWords(const OutputRecord& output) {
   return "no step is out of tolerance";
 }
 
+// Which token differs, of --decode.
+std::string PartingInWords(const BlameStepRecord& step) {
+  if (!step.divergence) return "";
+  const DivergenceRecord& parted = *step.divergence;
+  const auto token = [](int64_t id) { return id < 0 ? "none (NaN)" : std::to_string(id); };
+  const bool here = parted.sequence == step.sequence && parted.step == step.step;
+  const std::string where = here ? "there"
+                                 : "at step " + std::to_string(parted.step) + " of sequence " +
+                                       std::to_string(parted.sequence);
+  return "the tokens part " + where + ", prompt " + std::to_string(parted.prompt) + ": token " +
+         token(parted.first_token) + " against " + token(parted.second_token) + " (" + parted.kind +
+         "); ";
+}
+
 }  // namespace
 
 std::string FormatSteps(const PairRecord& pair) {
@@ -89,11 +103,14 @@ std::string FormatBlameStep(const BlameStepRecord& step) {
   std::string text = "The layers are those of " + place(step.step, step.sequence) +
                      ": fed with one state, output '" + step.output + "' is at " +
                      times(step.own_error) + ", and each with its own, the worst is at " +
-                     times(step.total_error) + "; ";
+                     times(step.total_error) + "; " + PartingInWords(step);
   if (!step.wrong_by_itself && !step.first_total_step) {
     return text + "no step is out of its bound";
   }
-  if (!step.wrong_by_itself) return text + "the state came wrong, no step is wrong by itself";
+  if (!step.wrong_by_itself) {
+    return text + "the state came wrong, no step " + (step.divergence ? "up to there " : "") +
+           "is wrong by itself";
+  }
   text += "it is the first that is wrong by itself";
   if (step.first_total_step) {
     const int64_t sequence = step.first_total_sequence.value_or(0);
