@@ -129,7 +129,7 @@ class Decode(Case):
         self.assertTrue(pair["decode"]["forced"])
         self.assertEqual(pair["compared_iterations"], STEPS)
         self.assertEqual(pair["decode"]["steps_after_divergence"], 0)
-        self.assertIn(", fed with the tokens of a", self.said)
+        self.assertIn(", fed with the tokens of the first runner", self.said)
 
     def test_a_forced_candidate_does_not_end_by_its_own_stop(self):
         fault = "position-off-by-one"

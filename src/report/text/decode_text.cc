@@ -57,7 +57,7 @@ std::string FormatDecode(const PairRecord& pair) {
   if (!pair.decode) return "";
   const DecodeRecord& decode = *pair.decode;
   if (decode.tokens == 0) return "no token was compared";
-  const std::string fed = decode.forced ? ", fed with the tokens of " + pair.first : std::string();
+  const std::string fed = decode.forced ? ", fed with the tokens of the first runner" : "";
   if (decode.diverged == 0) {
     return "all " + Counted(decode.tokens, "token") + " of " + Counted(decode.prompts, "prompt") +
            " agree" + fed;

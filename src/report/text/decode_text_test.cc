@@ -55,7 +55,8 @@ TEST(FormatDecode, SaysThatAllAgree) {
   pair.decode->diverged = 0;
   EXPECT_EQ(FormatDecode(pair), "all 16 tokens of 2 prompts agree");
   pair.decode->forced = true;
-  EXPECT_EQ(FormatDecode(pair), "all 16 tokens of 2 prompts agree, fed with the tokens of a");
+  EXPECT_EQ(FormatDecode(pair),
+            "all 16 tokens of 2 prompts agree, fed with the tokens of the first runner");
 }
 
 TEST(FormatDecode, CountsOneToken) {

@@ -64,15 +64,19 @@ std::string BadStepInWords(const OutputRecord& output) {
   return "no step is out of tolerance";
 }
 
+bool PartsHere(const BlameStepRecord& step) {
+  return step.divergence && step.divergence->sequence == step.sequence &&
+         step.divergence->step == step.step;
+}
+
 // Which token differs, of --decode.
 std::string PartingInWords(const BlameStepRecord& step) {
   if (!step.divergence) return "";
   const DivergenceRecord& parted = *step.divergence;
   const auto token = [](int64_t id) { return id < 0 ? "none (NaN)" : std::to_string(id); };
-  const bool here = parted.sequence == step.sequence && parted.step == step.step;
-  const std::string where = here ? "there"
-                                 : "at step " + std::to_string(parted.step) + " of sequence " +
-                                       std::to_string(parted.sequence);
+  const std::string where = PartsHere(step) ? "there"
+                                            : "at step " + std::to_string(parted.step) +
+                                                  " of sequence " + std::to_string(parted.sequence);
   return "the tokens part " + where + ", prompt " + std::to_string(parted.prompt) + ": token " +
          token(parted.first_token) + " against " + token(parted.second_token) + " (" + parted.kind +
          "); ";
@@ -111,7 +115,7 @@ std::string FormatBlameStep(const BlameStepRecord& step) {
     return text + "the state came wrong, no step " + (step.divergence ? "up to there " : "") +
            "is wrong by itself";
   }
-  text += "it is the first that is wrong by itself";
+  text += PartsHere(step) ? "it is wrong by itself" : "it is the first that is wrong by itself";
   if (step.first_total_step) {
     const int64_t sequence = step.first_total_sequence.value_or(0);
     const bool before =
