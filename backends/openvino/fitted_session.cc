@@ -129,12 +129,14 @@ void FittedSession::Say(const std::string& text) const {
 }
 
 Result<std::unique_ptr<sdk::Session>> FittedSession::OpenWith(const InputShapes& shapes) const {
-  std::string written = bytes_;
+  std::string read, fitted;
+  std::string_view bytes = bytes_;  // none: OpenVINO reads the file itself
   if (!shapes.empty()) {
     if (bytes_.empty()) {
-      VERNIER_ASSIGN_OR_RETURN(written, ReadFile(path_));
+      VERNIER_ASSIGN_OR_RETURN(read, ReadFile(path_));
     }
-    VERNIER_ASSIGN_OR_RETURN(written, WriteInputShapes(written, shapes));
+    VERNIER_ASSIGN_OR_RETURN(fitted, WriteInputShapes(bytes_.empty() ? read : bytes_, shapes));
+    bytes = fitted;
   }
   std::vector<vn_tensor> inputs(inputs_.size());
   std::vector<const vn_tensor*> input_pointers;
@@ -148,8 +150,8 @@ Result<std::unique_ptr<sdk::Session>> FittedSession::OpenWith(const InputShapes&
   model.struct_size = sizeof(model);
   model.path = sdk::Str(path_);
   model.external_data_dir = sdk::Str(folder_);
-  model.bytes = written.empty() ? nullptr : written.data();
-  model.byte_count = written.size();
+  model.bytes = bytes.empty() ? nullptr : bytes.data();
+  model.byte_count = bytes.size();
   model.inputs = input_pointers.data();
   model.input_count = input_pointers.size();
   model.outputs = outputs.data();
