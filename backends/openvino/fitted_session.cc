@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "ov_session.h"
+#include "runtime_model.h"
 
 namespace vernier::ov {
 namespace {
@@ -60,7 +61,10 @@ std::string Reason(const Status& status) {
 
 FittedSession::FittedSession(const OpenedWith& with, const vn_model& model,
                              const sdk::Options& options)
-    : with_(with), path_(sdk::View(model.path)), folder_(sdk::View(model.external_data_dir)) {
+    : with_(with),
+      path_(sdk::View(model.path)),
+      folder_(sdk::View(model.external_data_dir)),
+      may_fit_(!path_.ends_with(".xml")) {
   if (model.bytes != nullptr)
     bytes_.assign(static_cast<const char*>(model.bytes), model.byte_count);
   for (const std::string_view key :
@@ -86,9 +90,11 @@ Result<std::unique_ptr<sdk::Session>> FittedSession::Open(const OpenedWith& with
   const bool refused = !plain.ok() && plain.status().code() == StatusCode::kBackend;
   if ((!plain.ok() && !refused) || !LeavesSizesOpen(model)) return plain;
   std::unique_ptr<FittedSession> session(new FittedSession(with, model, options));
+  if (!plain.ok() && !session->may_fit_) return plain;
   if (plain.ok()) {
     session->TakeSignatureOf(**plain);
     session->session_ = *std::move(plain);
+    session->keeps_state_ = KeepsVariables(model);
     return std::unique_ptr<sdk::Session>(std::move(session));
   }
   session->refused_ = plain.status();
@@ -123,12 +129,15 @@ void FittedSession::Say(const std::string& text) const {
 }
 
 Result<std::unique_ptr<sdk::Session>> FittedSession::OpenWith(const InputShapes& shapes) const {
-  std::string read;
-  if (bytes_.empty()) {
-    VERNIER_ASSIGN_OR_RETURN(read, ReadFile(path_));
+  std::string read, fitted;
+  std::string_view bytes = bytes_;  // none: OpenVINO reads the file itself
+  if (!shapes.empty()) {
+    if (bytes_.empty()) {
+      VERNIER_ASSIGN_OR_RETURN(read, ReadFile(path_));
+    }
+    VERNIER_ASSIGN_OR_RETURN(fitted, WriteInputShapes(bytes_.empty() ? read : bytes_, shapes));
+    bytes = fitted;
   }
-  VERNIER_ASSIGN_OR_RETURN(const std::string fitted,
-                           WriteInputShapes(bytes_.empty() ? read : bytes_, shapes));
   std::vector<vn_tensor> inputs(inputs_.size());
   std::vector<const vn_tensor*> input_pointers;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -141,8 +150,8 @@ Result<std::unique_ptr<sdk::Session>> FittedSession::OpenWith(const InputShapes&
   model.struct_size = sizeof(model);
   model.path = sdk::Str(path_);
   model.external_data_dir = sdk::Str(folder_);
-  model.bytes = fitted.data();
-  model.byte_count = fitted.size();
+  model.bytes = bytes.empty() ? nullptr : bytes.data();
+  model.byte_count = bytes.size();
   model.inputs = input_pointers.data();
   model.input_count = input_pointers.size();
   model.outputs = outputs.data();
@@ -185,6 +194,7 @@ Status FittedSession::OpenAfresh() {
 
 // A feed that is wrong by the model's own words is not to become its shape.
 bool FittedSession::MayFitTo(const InputShapes& feed) const {
+  if (!may_fit_) return false;
   InputShapes declared;
   for (const sdk::TensorSpec& input : inputs_) {
     if (!feed.contains(input.name)) return false;
@@ -194,7 +204,9 @@ bool FittedSession::MayFitTo(const InputShapes& feed) const {
 }
 
 Status FittedSession::Reset() {
-  return session_ == nullptr ? NotFound("it was not opened yet") : session_->Reset();
+  if (session_ == nullptr) return NotFound("the model keeps no state");
+  if (keeps_state_ && spoiled_) VERNIER_TRY(OpenAfresh());
+  return session_->Reset();
 }
 
 Result<sdk::RunOutcome> FittedSession::Run(std::span<const vn_tensor* const> inputs) {
@@ -214,6 +226,10 @@ Result<sdk::RunOutcome> FittedSession::Run(std::span<const vn_tensor* const> inp
     session_ = std::move(plain);
   }
   if (outcome.ok() && spoiled_) {
+    if (keeps_state_) {
+      return BackendError(
+          "an inference failed before this one, and with it the state that the model keeps");
+    }
     VERNIER_TRY(OpenAfresh());
     outcome = session_->Run(inputs);
   }

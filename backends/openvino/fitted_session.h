@@ -25,6 +25,7 @@ class FittedSession final : public sdk::Session {
   /// Opens the model as it stands. Where OpenVINO refuses that, and the model is ONNX and leaves
   /// sizes open, it is opened with the shapes of the option `feed_shapes`, or else by the first
   /// Run(), with those of its feed. A session of a model that leaves nothing open is a plain one.
+  /// Models with a state, which ONNX has none of, are never compiled for other shapes.
   static Result<std::unique_ptr<sdk::Session>> Open(const OpenedWith& with, const vn_model& model,
                                                     const sdk::Options& options);
 
@@ -32,6 +33,7 @@ class FittedSession final : public sdk::Session {
   std::span<const sdk::TensorSpec> outputs() const override { return outputs_; }
   sdk::SessionInfo info() const override;
   Result<sdk::RunOutcome> Run(std::span<const vn_tensor* const> inputs) override;
+  /// Of a model with a state in which an inference has failed: opens it once more.
   Status Reset() override;
 
  private:
@@ -52,6 +54,8 @@ class FittedSession final : public sdk::Session {
   Status refused_;  ///< what OpenVINO says of the model as it stands; ok if it takes it
   std::unique_ptr<sdk::Session> session_;  ///< null before the first Run() of a refused model
   std::optional<InputShapes> written_;     ///< the shapes that it was opened with
+  const bool may_fit_;                     ///< shapes can be written into it: it is ONNX
+  bool keeps_state_ = false;
   bool has_run_ = false;
   bool spoiled_ = false;         ///< an inference has failed since session_ was opened
   bool may_open_afresh_ = true;  ///< not where the bytes that it was made of are gone

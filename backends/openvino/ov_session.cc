@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -50,6 +51,9 @@ Result<Handle<ov_model_t>> ReadModel(const Api& api, const ov_core_t* core, cons
               "reading the model"));
   } else {
     const std::string path(sdk::View(model.path));
+    if (::access(path.c_str(), R_OK) != 0) {
+      return Malformed("'" + path + "' cannot be read: " + std::strerror(errno));
+    }
     VERNIER_TRY(
         Check(api, api.ov_core_read_model(core, path.c_str(), nullptr, &raw), "reading the model"));
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "vernier/decision_record.h"
+#include "vernier/decode_record.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"
 
@@ -158,6 +159,9 @@ struct BlameStepRecord {
   /// The first step that is out of its bound when each side has its own state; none: none is.
   std::optional<int64_t> first_total_step = {};
   std::optional<int64_t> first_total_sequence = {};
+  /// With --decode, the token that differs when each side has its own: the first beyond the
+  /// tolerance, else the first of all.
+  std::optional<DivergenceRecord> divergence = {};
 };
 
 /// The sample whose margin single layers eat.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,13 @@ struct DecodeRecord {
   int64_t beyond_tolerance = 0;
   int64_t not_judged = 0;
   std::vector<DivergenceRecord> divergences = {};  ///< the first 100 of these
+  std::optional<double> min_agreement = {};        ///< --min-token-agreement; nullopt: no gate
+
+  /// Is the share of agreeing tokens below the gate? Not where no token was compared.
+  bool agrees_too_little() const {
+    return min_agreement && tokens > 0 &&
+           static_cast<double>(agreeing) / static_cast<double>(tokens) < *min_agreement;
+  }
 };
 
 }  // namespace vernier

@@ -88,6 +88,8 @@ struct StepPlan {
   /// --decode: `greedy` or `greedy:[RUNNER:]LOGITS=TOKENS`; empty: nothing is decoded.
   std::vector<std::string> decode;
   std::optional<int64_t> decode_stop;  ///< the token that ends a sequence
+  /// --min-token-agreement: gate, the least share of tokens that are equal, within [0, 1].
+  std::optional<double> min_token_agreement;
 
   /// Without any of these each feed is one inference.
   bool wanted() const {
@@ -110,6 +112,7 @@ struct StepPlan {
     field("compare_state", steps.compare_state);
     field("decode", steps.decode);
     field("decode_stop", steps.decode_stop);
+    field("min_token_agreement", steps.min_token_agreement);
   }
 };
 

@@ -219,10 +219,20 @@ std::vector<std::string> RunnerWords(const RunnerPlan& runner) {
   return words;
 }
 
+// --decode takes one word, so that the one behind it may be the model.
+Status CheckNoDecodeWord(const ParsedArgs& args) {
+  const std::string word(args.Value("model_file").value_or(""));
+  if (!args.Has("decode") || !(word == "greedy" || word.starts_with("greedy:"))) return {};
+  return InvalidArgument("--decode takes one value; give it once for each: --decode " + word);
+}
+
 Status BindRunners(const ParsedArgs& args, std::time_t now, RunPlan& plan, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(const ModelPlan run_model, BindModel(args));
   const ModelPath run_path = SplitModelPath(run_model.path);
-  if (!run_model.path.empty() && !run_path.exists) WarnOfMissingModel(run_path.path, logger);
+  if (!run_model.path.empty() && !run_path.exists) {
+    VERNIER_TRY(CheckNoDecodeWord(args));
+    WarnOfMissingModel(run_path.path, logger);
+  }
   std::map<std::string, int> counters;
   for (const RunnerChoice& choice : args.Runners()) {
     RunnerPlan runner;

@@ -126,7 +126,19 @@ void ApplyMask(const PositionValues& mask, const Dims& dims, RowTokens& rows) {
 std::vector<int64_t> NextTokens(const PositionView& tokens, const BatchExtent& extent,
                                 int64_t classes, const RowTokens& masked, std::string& why) {
   std::vector<int64_t> next(static_cast<size_t>(extent.batch * extent.count), kNoToken);
+  const auto is_class = [&](int64_t row, int64_t p, int64_t token) {
+    if (token >= 0 && token < classes) return true;
+    why = "token " + std::to_string(token) + " at " +
+          FormatDims(std::vector<int64_t>{tokens.first_row + row, tokens.first + p}) +
+          " is none of the " + std::to_string(classes) + " classes";
+    return false;
+  };
   for (int64_t row = 0; row < extent.batch; ++row) {
+    // No position predicts the first one.
+    const std::optional<int64_t> own = tokens.At(row, 0);
+    const auto start = static_cast<size_t>(row * extent.count);
+    const bool excluded = start < masked.next.size() && masked.next[start] == kExcludedRow;
+    if (own && !excluded && !is_class(row, 0, *own)) return {};
     for (int64_t p = 0; p < extent.count; ++p) {
       const auto at = static_cast<size_t>(row * extent.count + p);
       const bool has_mask = !masked.next.empty();
@@ -135,12 +147,7 @@ std::vector<int64_t> NextTokens(const PositionView& tokens, const BatchExtent& e
       const bool behind_excluded = has_mask && !last && masked.next[at + 1] == kExcludedRow;
       const std::optional<int64_t> token = tokens.At(row, p + 1);
       if (next[at] == kExcludedRow || behind_excluded || !token) continue;
-      if (*token < 0 || *token >= classes) {
-        why = "token " + std::to_string(*token) + " at " +
-              FormatDims(std::vector<int64_t>{tokens.first_row + row, tokens.first + p + 1}) +
-              " is none of the " + std::to_string(classes) + " classes";
-        return {};
-      }
+      if (!is_class(row, p + 1, *token)) return {};
       next[at] = *token;
     }
   }

@@ -59,6 +59,14 @@ TEST(MatchPositions, WhatWasAskedForSaysWhyItDoesNotFit) {
   EXPECT_THAT(rows.why_no_mask, HasSubstr("shape (1, 3) does not fit logits at positions of"));
 }
 
+TEST(MatchPositions, TheFirstTokenIsOfTheVocabularyToo) {
+  FedPositions fed{.tokens = FedInput(Ints({2, 3}, {1, 5, 6, -3, 5, 6}), 3, true), .mask = {}};
+  EXPECT_EQ(MatchPositions(fed, {2, 3}, 7).why_no_tokens,
+            "token -3 at (1, 0) is none of the 7 classes");
+  fed.mask = FedInput(Ints({2, 3}, {1, 1, 1, 0, 1, 1}), 3, true);
+  EXPECT_EQ(MatchPositions(fed, {2, 3}, 7).why_no_tokens, "");
+}
+
 TEST(MatchPositions, AMaskThatWasAskedForAndIsLongerIsAboutItsEnd) {
   const FedPositions fed{.tokens = {}, .mask = FedInput(Ints({1, 4}, {0, 0, 0, 1}), 4, true)};
   EXPECT_THAT(MatchPositions(fed, {1, 2}, 7).next, ElementsAre(kExcludedRow, kNoToken));

@@ -5,6 +5,7 @@
 
 #include "record/record_json.h"
 #include "record/record_visit.h"
+#include "record/step_schema.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
@@ -142,6 +143,7 @@ void ListFields(Fields& field, Some<BlameStepRecord> auto& step) {
   field("wrong_by_itself", step.wrong_by_itself);
   field("first_total_step", step.first_total_step);
   field("first_total_sequence", step.first_total_sequence);
+  field.Given("divergence", step.divergence);
 }
 
 template <typename Fields>

@@ -37,6 +37,7 @@ RunPlan Unusual() {
   plan.steps.state = StateSource::kReference;
   plan.steps.decode = {"greedy:new:logits=ids"};
   plan.steps.decode_stop = 2;
+  plan.steps.min_token_agreement = 0.75;
   plan.save.reports = {{"r.xml", ReportFormat::kJunit}};
   plan.execution.timeout_s = 0.1;
   plan.shard = {3, 7, ShardRule::kStride, true};

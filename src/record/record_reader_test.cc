@@ -113,7 +113,8 @@ DecodeRecord Decoded() {
           1,
           2,
           3,
-          {{1, 2, 3, 281, -1, 0.5, std::numeric_limits<double>::quiet_NaN(), "near tie"}}};
+          {{1, 2, 3, 281, -1, 0.5, std::numeric_limits<double>::quiet_NaN(), "near tie"}},
+          0.75};
 }
 
 // Every field has a value that it does not have by default.

@@ -72,6 +72,7 @@ void ListFields(Fields& field, Some<DecodeRecord> auto& decode) {
   field("beyond_tolerance", decode.beyond_tolerance);
   field("not_judged", decode.not_judged);
   field("divergences", decode.divergences);
+  field.Given("min_agreement", decode.min_agreement);
 }
 
 template <typename Fields>

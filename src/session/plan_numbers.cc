@@ -57,6 +57,8 @@ Status CheckDecisionNumbers(const DecisionOptions& options) {
 
 Status CheckPlanNumbers(const RunPlan& plan) {
   const CompareOptions& compare = plan.compare;
+  VERNIER_TRY(CheckPlanNumber("steps.min_token_agreement",
+                              plan.steps.min_token_agreement.value_or(0), kShare));
   VERNIER_TRY(CheckPlanNumbersOf("compare.rtol", compare.rtol, kAtLeast0));
   VERNIER_TRY(CheckPlanNumbersOf("compare.atol", compare.atol, kAtLeast0));
   VERNIER_TRY(CheckPlanNumbersOf("compare.error_quantile", compare.error_quantile, kShare));

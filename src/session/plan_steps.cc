@@ -24,6 +24,9 @@ Status CheckStateOptions(const RunPlan& plan) {
     if (steps.compare_state && plan.runners.size() + plan.load_outputs.size() < 2) {
       return InvalidArgument("--compare-state: there is only one side to compare");
     }
+    if (steps.min_token_agreement && plan.runners.size() + plan.load_outputs.size() < 2) {
+      return InvalidArgument("--min-token-agreement: there is only one side to compare");
+    }
   }
   if (!steps.feed_back.empty()) return {};
   const std::string_view flag = !steps.initial_state.empty()             ? "--initial-state"
@@ -79,8 +82,10 @@ Status CheckStepAxes(const StepPlan& steps) {
 
 Status CheckDecoding(const StepPlan& steps) {
   if (!steps.decodes()) {
-    if (!steps.decode_stop) return {};
-    return InvalidArgument("--decode-stop: nothing is decoded: add --decode greedy");
+    if (!steps.decode_stop && !steps.min_token_agreement) return {};
+    return InvalidArgument(
+        std::string(steps.decode_stop ? "--decode-stop" : "--min-token-agreement") +
+        ": nothing is decoded: add --decode greedy");
   }
   if (!steps.steps) {
     return InvalidArgument("--decode: how many tokens? Give --steps N, one for each token");

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -54,8 +56,9 @@ TensorMap CopyFeed(const TensorMap& feed) {
 // Keeps the errors of all steps, and the feeds of those that may be looked at.
 class StepWatch final : public NoReports {
  public:
-  // `wanted` is a step whose feed is kept in any case; -1: none.
-  explicit StepWatch(int64_t wanted) : wanted_(wanted) {}
+  // `wanted` is a step whose feed is kept in any case; -1: none. `parts`: the tokens part there, so
+  // that the steps behind it have other histories.
+  explicit StepWatch(int64_t wanted, bool parts = false) : wanted_(wanted), parts_(parts) {}
 
   void FeedMade(int64_t iteration, const TensorMap& feed) override {
     fed_.insert_or_assign(iteration, feed);
@@ -70,14 +73,17 @@ class StepWatch final : public NoReports {
       error.times = times;
     }
     errors_.push_back(error);
-    if (error.failed && !first_.there()) Choose(error, first_);
+    const bool counts = !parts_ || iteration_ <= wanted_;
+    if (error.failed && counts && !first_.there()) Choose(error, first_);
     if (iteration_ == wanted_) Choose(error, at_wanted_);
     if (!worst_.there() || error.times > worst_.times) Choose(error, worst_);
     std::erase_if(fed_, [&](const auto& fed) { return fed.first <= iteration_; });
   }
 
-  // The first step that fails, else the one that was wanted, else the worst.
+  // The step at which tokens part, where that fails. Else the first step that fails, else the one
+  // that was wanted, else the worst.
   const StepError& chosen() const {
+    if (parts_ && at_wanted_.failed) return at_wanted_;
     return first_.there() ? first_ : at_wanted_.there() ? at_wanted_ : worst_;
   }
   const StepError& first() const { return first_; }
@@ -103,6 +109,7 @@ class StepWatch final : public NoReports {
   }
 
   const int64_t wanted_;
+  const bool parts_;
   int64_t iteration_ = 0;
   std::map<int64_t, TensorMap> fed_;    // not compared yet
   std::map<int64_t, TensorMap> feeds_;  // of the three below
@@ -110,16 +117,46 @@ class StepWatch final : public NoReports {
   StepError first_, at_wanted_, worst_;
 };
 
-RunPlan StepsOf(const BlamePlan& plan, StateSource state) {
+RunPlan StepsOf(const BlamePlan& plan, StateSource state, bool fail_fast) {
   RunPlan run = plan.run;
   run.save = {};
   run.compare.tolerance.fallback = ToleranceRule::kAuto;
-  run.compare.fail_fast = state == StateSource::kReference;
+  run.compare.fail_fast = fail_fast;
   run.execution.sequential = false;
   run.steps.state = state;
   // A state that is wrong is fed to nobody here: it shows only where it is compared.
   run.steps.compare_state = true;
   return run;
+}
+
+// The first token that differs beyond the tolerance, else the first of all.
+std::optional<DivergenceRecord> FirstDivergence(const RunRecord& record) {
+  const auto rank = [](const DivergenceRecord& divergence) {
+    return std::tuple(divergence.kind != "beyond tolerance", divergence.sequence, divergence.step);
+  };
+  std::optional<DivergenceRecord> first;
+  for (const PairRecord& pair : record.pairs) {
+    if (!pair.decode) continue;
+    for (const DivergenceRecord& divergence : pair.decode->divergences) {
+      if (!first || rank(divergence) < rank(*first)) first = divergence;
+    }
+  }
+  return first;
+}
+
+int64_t IterationOf(const DivergenceRecord& divergence, const StepsRecord& steps) {
+  const auto sequence = static_cast<size_t>(divergence.sequence);
+  if (sequence >= steps.lengths.size()) return -1;
+  const auto begin = steps.lengths.begin();
+  return std::accumulate(begin, begin + divergence.sequence, divergence.step);
+}
+
+// Why the layers of no step can be looked for. Decoding ends where there is no token: NaN is what
+// to look for then.
+Status WhyNoStep(const RunOutcome& ran, const BlamePlan& plan, const StepWatch& total) {
+  const bool has_step = plan.run.steps.decodes() && ran.faults.signal == 0 &&
+                        total.first().there() && ran.record.steps;
+  return has_step ? Status() : WhyNoSearch(ran);
 }
 
 BlameStepRecord Describe(const StepWatch& own, const StepWatch& total, const StepsRecord& steps) {
@@ -161,17 +198,22 @@ BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
   QuietLogger quiet(logger);
   logger.Start("Running all steps, each side with its own state");
   StepWatch total(-1);
-  RunOutcome ran = ExecuteRun(StepsOf(plan, StateSource::kOwn), quiet, total, interrupted);
-  if (const Status why = WhyNoSearch(ran); !why.ok()) return EndedBy(plan, ran, why, logger);
+  RunOutcome ran = ExecuteRun(StepsOf(plan, StateSource::kOwn, false), quiet, total, interrupted);
+  if (const Status why = WhyNoStep(ran, plan, total); !why.ok()) {
+    return EndedBy(plan, ran, why, logger);
+  }
   const RunRecord with_own = std::move(ran.record);
+  const std::optional<DivergenceRecord> parted = FirstDivergence(with_own);
+  const bool parts = parted && with_own.steps;
   logger.Start("Running all steps with the state of " + plan.run.runners.front().name);
-  StepWatch own(total.first().iteration);
-  ran = ExecuteRun(StepsOf(plan, StateSource::kReference), quiet, own, interrupted);
+  StepWatch own(parts ? IterationOf(*parted, *with_own.steps) : total.first().iteration, parts);
+  ran = ExecuteRun(StepsOf(plan, StateSource::kReference, !parts), quiet, own, interrupted);
   if (const Status why = WhyNoSearch(ran); !why.ok()) return EndedBy(plan, ran, why, logger);
   if (own.FeedOf(own.chosen()).empty() || !with_own.steps) {
     return EndedBy(plan, ran, Malformed("--steps: no step could be compared"), logger);
   }
-  const BlameStepRecord step = Describe(own, total, *with_own.steps);
+  BlameStepRecord step = Describe(own, total, *with_own.steps);
+  step.divergence = parted;
   BlamePlan of_step = plan;
   of_step.run.steps = {};
   of_step.run.compare.tolerance.fallback = ToleranceRule::kAuto;  // what the step was judged by

@@ -1,12 +1,17 @@
 """blame over steps: the first step that is wrong by itself, then the layer within it."""
 
+import sys
 import unittest
+from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from program import Case, blame
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "data"))
+from causal_models import causal_model, empty_caches  # noqa: E402
 
 
 def recurrent(path, gain=1.0, late=False):
@@ -61,6 +66,41 @@ class Steps(Case):
         self.assertEqual(found["culprits"], [])
         step = found["at_step"]
         self.assertEqual((step["wrong_by_itself"], step["first_total_step"]), (False, None))
+
+
+class Tokens(Case):
+    """With --decode: the step that chooses another token."""
+
+    def search(self, fault, code):
+        onnx.save(causal_model(None), "good.onnx")
+        onnx.save(causal_model(fault), "bad.onnx")
+        ids = np.array([[9, 2, 6, 5, 3]])
+        np.savez("prompt.npz", input_ids=ids, attention_mask=np.ones_like(ids),
+                 position_ids=np.arange(5)[None], **empty_caches())
+        ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                             "new=onnxrt bad.onnx", "--load-inputs", "prompt.npz", "--steps", "6",
+                             "--decode", "greedy", "--feed-back", "auto", "--advance",
+                             "position_ids:+1", "attention_mask:append 1")
+        said = ended.stdout + ended.stderr
+        self.assertEqual(ended.returncode, code, said)
+        return said, found
+
+    def test_the_first_divergent_token_and_the_layer_behind_it_are_named(self):
+        said, found = self.search("swapped-key-value", 1)
+        step = found["at_step"]
+        self.assertEqual((step["sequence"], step["step"], step["wrong_by_itself"]), (0, 1, True))
+        parted = step["divergence"]
+        self.assertEqual((parted["step"], parted["first_token"], parted["second_token"]),
+                         (1, 55, 62))
+        self.assertIn("the tokens part there, prompt 0: token 55 against 62 (beyond tolerance)",
+                      said)
+        self.assertIn(found["culprits"][0]["node"], ("present.2.value", "present.2.key"), said)
+
+    def test_tokens_that_agree_blame_nobody(self):
+        said, found = self.search(None, 0)
+        self.assertEqual(found["culprits"], [])
+        self.assertNotIn("divergence", found["at_step"])
+        self.assertNotIn("the tokens part", said)
 
 
 if __name__ == "__main__":

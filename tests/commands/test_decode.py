@@ -129,7 +129,21 @@ class Decode(Case):
         self.assertTrue(pair["decode"]["forced"])
         self.assertEqual(pair["compared_iterations"], STEPS)
         self.assertEqual(pair["decode"]["steps_after_divergence"], 0)
-        self.assertIn(", fed with the tokens of a", self.said)
+        self.assertIn(", fed with the tokens of the first runner", self.said)
+
+    def test_a_forced_candidate_does_not_end_by_its_own_stop(self):
+        fault = "position-off-by-one"
+        forced = greedy(None, PROMPTS[1])
+        other = [token for (token,) in greedy(fault, PROMPTS[1], fed=forced)]
+        forced = [token for (token,) in forced]
+        stop = next(token for token in other if token not in forced)
+        self.assertLess(other.index(stop), STEPS - 1)
+        pair = self.run_two("--state", "reference", "--decode-stop", stop, fault=fault,
+                            prompts=PROMPTS[1:], code=1)
+        self.assertEqual(self.tokens("b"), other)
+        self.assertEqual(pair["decode"]["tokens"], STEPS)
+        self.assertEqual(pair["decode"]["agreeing_tokens"],
+                         sum(a == b for a, b in zip(forced, other)))
 
     def test_behind_the_end_no_token_counts(self):
         said = [token for (token,) in greedy(None, PROMPTS[0])]
@@ -137,6 +151,41 @@ class Decode(Case):
         pair = self.run_two("--decode-stop", stop, prompts=PROMPTS[:1])
         self.assertEqual(self.tokens("a"), said[:3] + [stop] * (STEPS - 3))
         self.assertEqual(pair["decode"]["tokens"], 3)
+
+
+class Misfed(Case):
+    """What is wrong with caches and steps is said before or beside what was compared."""
+
+    def run_two(self, *words, code):
+        for name in "ab":
+            onnx.save(causal_model(None), str(self.path(f"{name}.onnx")))
+        self.save_feeds("feeds.json", [feed_of(PROMPTS[0])])
+        ended = self.vernier("run", *words, "--load-inputs", "feeds.json", "--steps", "4",
+                             "--save-record", "r.json")
+        self.said = ended.out + ended.err
+        self.assertEqual(ended.code, code, self.said)
+
+    def test_a_cache_that_nothing_feeds_is_named(self):
+        self.run_two("a.onnx", "--onnxrt", "--feed-back", "present.0.key:past_key_values.0.key",
+                     *CACHED[2:], code=2)
+        self.assertIn("--feed-back: nothing feeds the input 'past_key_values.0.value' of onnxrt "
+                      "after the first step, and output 'present.0.value' is called like it: add "
+                      "present.0.value:past_key_values.0.value", self.said)
+
+    def test_the_word_to_add_has_the_runners_label(self):
+        self.run_two("a.onnx", "--onnxrt", "--openvino", "--state", "reference", "--feed-back",
+                     "openvino:present.*:past_key_values.*", *CACHED[2:], code=2)
+        self.assertIn("no --feed-back word is about the reference, onnxrt: add onnxrt:OUTPUT:INPUT",
+                      self.said)
+
+    def test_steps_that_no_runner_makes_are_missing(self):
+        # Masks and positions stay as they are: the second step cannot be computed.
+        self.run_two("--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                     "--feed-back", CACHED[1], code=6)
+        self.assertIn("a vs. b: INCOMPLETE", self.said)
+        self.assertIn("only 1 of 4 iterations could be compared", self.said)
+        pair = json.loads(self.path("r.json").read_text())["pairs"][0]
+        self.assertEqual((pair["compared_iterations"], pair["expected_iterations"]), (1, 4))
 
 
 class Bigrams(Case):
@@ -180,6 +229,21 @@ class Bigrams(Case):
                       "divergence, with other histories, were not compared", self.said)
         self.assertIn("Only tokens are fed back", self.said)
 
+    def test_the_share_of_agreeing_tokens_is_a_gate(self):
+        self.near_tie()
+        words = ("--decode", "greedy", "--steps", "6", "--min-token-agreement")
+        self.run_words(*words, "0.3", code=0)
+        pair = json.loads(self.path("r.json").read_text())["pairs"][0]
+        agreeing, tokens = pair["decode"]["agreeing_tokens"], pair["decode"]["tokens"]
+        self.assertLess(agreeing, tokens)
+        self.assertEqual(pair["decode"]["min_agreement"], 0.3)
+        self.assertIn("at least 30 % asked for", self.said)
+        self.run_words(*words, str(agreeing / tokens), code=0)
+        self.run_words(*words, "0.9", code=1)
+        self.assertIn(f"only {agreeing} of {tokens} tokens agree (--min-token-agreement 0.9)",
+                      self.said)
+        self.assertIn("a vs. b: FAILED", self.said)
+
     def test_nan_ends_the_sequence(self):
         table = self.CYCLE.copy()
         self.model("a.onnx", table)
@@ -210,6 +274,20 @@ class Bigrams(Case):
             with self.subTest(words):
                 self.run_words(*words, code=2)
                 self.assertIn(what, self.said)
+        for words, what in (
+                (("--decode-stop", "4"), "--decode-stop 4: 'scores' of a has 4 tokens, from 0 to "
+                                         "3: no sequence would end"),
+                (("--min-token-agreement", "1.5"), "--min-token-agreement")):
+            with self.subTest(words):
+                self.run_words("--decode", "greedy", *steps, *words, code=2)
+                self.assertIn(what, self.said)
+        with self.subTest("a gate without decoding"):
+            self.run_words("--min-token-agreement", "0.5", code=2)
+            self.assertIn("--min-token-agreement", self.said)
+        with self.subTest("a second word"):
+            self.run_words("--decode", "greedy:a:scores=ids", "greedy:b:scores=ids", *steps, code=2)
+            self.assertIn("--decode takes one value; give it once for each: --decode "
+                          "greedy:b:scores=ids", self.said)
         with self.subTest("vocabularies"):
             self.run_words("--decode", "greedy", *steps, code=2,
                            runners=("onnxrt a.onnx", "onnxrt five.onnx"))

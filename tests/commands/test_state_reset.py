@@ -41,8 +41,8 @@ SCRIPT = """
     """
 
 
-def write_ir(path):
-    """y is the sum of all x so far, in OpenVINO's own format."""
+def write_ir(path, opened=False):
+    """y is the sum of all x so far, in OpenVINO's own format. `opened`: x has any size."""
     lines = ['<?xml version="1.0"?>', '<net name="sum" version="11">', "<layers>"]
     for number, kind, version, attributes, inputs, name in LAYERS:
         takes = "".join(PORT.format(i, "") for i in range(inputs))
@@ -55,7 +55,11 @@ def write_ir(path):
     for layer, port, to_layer, to_port in EDGES:
         lines.append(f'<edge from-layer="{layer}" from-port="{port}" to-layer="{to_layer}" '
                      f'to-port="{to_port}" />')
-    path.write_text("\n".join([*lines, "</edges>", "</net>"]), encoding="utf-8")
+    text = "\n".join([*lines, "</edges>", "</net>"])
+    if opened:
+        text = text.replace('shape="1,4"', 'shape="1,?"', 1).replace("<dim>4</dim>",
+                                                                     "<dim>-1</dim>", 1)
+    path.write_text(text, encoding="utf-8")
     path.with_suffix(".bin").write_bytes(bytes(16))
 
 
@@ -94,6 +98,21 @@ class StateInside(Case):
     def test_variables_of_openvino(self):
         write_ir(self.path("sum.xml"))
         self.assert_begins_anew("sum.xml", "--openvino", shapes=())
+
+    def test_variables_of_a_model_that_leaves_sizes_open(self):
+        write_ir(self.path("sum.xml"), opened=True)
+        self.assert_begins_anew("sum.xml", "--openvino")
+        for words in (("--steps", "2", "--step-slice", "x:axis=1,size=3"), ()):
+            ended = self.vernier("run", "sum.xml", "--openvino", "--input-shapes", "x:[1,6]",
+                                 *words)
+            self.assertEqual(ended.code, 6, ended.out + ended.err)
+            self.assertNotIn("not an ONNX model", ended.out + ended.err)
+
+    def test_a_model_of_openvino_that_is_not_there(self):
+        ended = self.vernier("run", "missing.xml", "--openvino")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("'missing.xml' cannot be read: No such file or directory",
+                      ended.out + ended.err)
 
     def test_an_object_with_reset_states(self):
         self.write("sum.py", SCRIPT.format(method="reset_states"))

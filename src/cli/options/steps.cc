@@ -12,6 +12,10 @@ Status SetStateSource(const OptionInput& input, StepPlan& steps) {
   return {};
 }
 
+Status SetMinTokenAgreement(const OptionInput& input, StepPlan& steps) {
+  return ReadValue(input, steps.min_token_agreement.emplace());
+}
+
 constexpr OptionRow kStepRows[] = {
     {.flags = {"--steps"},
      .dest = "steps",
@@ -122,6 +126,16 @@ constexpr OptionRow kStepRows[] = {
      .metavar = "ID",
      .help = "The token that ends a sequence: behind it only this token is fed, and no more tokens"
              " are compared.",
+     .origin = Origin::kOurs,
+     .needs = {"--decode"}},
+    {.flags = {"--min-token-agreement"},
+     .dest = "min_token_agreement",
+     .sets = SetBy<&SetMinTokenAgreement>(kShare),
+     .arity = Arity::kOne,
+     .type = ValueType::kFloat,
+     .metavar = "R",
+     .help = "Fail where less than this share of the tokens of all prompts is the same on both"
+             " sides. A divergence beyond the tolerance fails as it does without.",
      .origin = Origin::kOurs,
      .needs = {"--decode"}},
     {.flags = {"--compare-state"},

@@ -45,25 +45,32 @@ std::string KindsInWords(const DecodeRecord& decode) {
   return text + ")";
 }
 
+std::string LeastInWords(const DecodeRecord& decode) {
+  if (!decode.min_agreement) return "";
+  return std::string(decode.agrees_too_little() ? ", less than " : ", at least ") +
+         FormatG(100 * *decode.min_agreement, 6) + " % asked for";
+}
+
 }  // namespace
 
 std::string FormatDecode(const PairRecord& pair) {
   if (!pair.decode) return "";
   const DecodeRecord& decode = *pair.decode;
   if (decode.tokens == 0) return "no token was compared";
-  const std::string fed = decode.forced ? ", fed with the tokens of " + pair.first : std::string();
+  const std::string fed = decode.forced ? ", fed with the tokens of the first runner" : "";
   if (decode.diverged == 0) {
     return "all " + Counted(decode.tokens, "token") + " of " + Counted(decode.prompts, "prompt") +
            " agree" + fed;
   }
   const double share =
       100 * static_cast<double>(decode.agreeing) / static_cast<double>(decode.tokens);
-  std::string text =
-      CountedOf(decode.agreeing, decode.tokens, "token") + " of " +
-      Counted(decode.prompts, "prompt") + " agree (" + FormatG(share, 3) + " %)" + fed + "; " +
-      Counted(decode.diverged, "prompt") + (decode.diverged == 1 ? " parts" : " part") +
-      KindsInWords(decode) + ", after a median of " + FormatG(decode.until_median, 6) +
-      " agreeing tokens over all prompts, at the least " + std::to_string(decode.until_least);
+  std::string text = CountedOf(decode.agreeing, decode.tokens, "token") + " of " +
+                     Counted(decode.prompts, "prompt") + " agree (" + FormatG(share, 3) + " %" +
+                     LeastInWords(decode) + ")" + fed + "; " + Counted(decode.diverged, "prompt") +
+                     (decode.diverged == 1 ? " parts" : " part") + KindsInWords(decode) +
+                     ", after a median of " + FormatG(decode.until_median, 6) +
+                     (decode.until_median == 1 ? " agreeing token" : " agreeing tokens") +
+                     " over all prompts, at the least " + std::to_string(decode.until_least);
   if (const DivergenceRecord* const shown = ShownDivergence(decode)) {
     text += "; at step " + std::to_string(shown->step) + " of sequence " +
             std::to_string(shown->sequence) + ", prompt " + std::to_string(shown->prompt) +
@@ -84,7 +91,9 @@ std::string FormatStepsAndTokens(const PairRecord& pair) {
 }
 
 bool FailsTokens(const PairRecord& pair) {
-  return pair.decode && pair.decode->beyond_tolerance > 0 && !JudgedByDecisions(pair);
+  if (!pair.decode) return false;
+  const bool beyond = pair.decode->beyond_tolerance > 0 && !JudgedByDecisions(pair);
+  return beyond || pair.decode->agrees_too_little();
 }
 
 }  // namespace vernier

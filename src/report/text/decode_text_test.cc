@@ -55,7 +55,26 @@ TEST(FormatDecode, SaysThatAllAgree) {
   pair.decode->diverged = 0;
   EXPECT_EQ(FormatDecode(pair), "all 16 tokens of 2 prompts agree");
   pair.decode->forced = true;
-  EXPECT_EQ(FormatDecode(pair), "all 16 tokens of 2 prompts agree, fed with the tokens of a");
+  EXPECT_EQ(FormatDecode(pair),
+            "all 16 tokens of 2 prompts agree, fed with the tokens of the first runner");
+}
+
+TEST(FormatDecode, CountsOneToken) {
+  PairRecord pair = PartedPair("near tie");
+  pair.decode->until_median = 1;
+  EXPECT_THAT(FormatDecode(pair), HasSubstr("after a median of 1 agreeing token over all"));
+}
+
+TEST(FormatDecode, SaysWhichAgreementWasAskedFor) {
+  PairRecord pair = PartedPair("near tie");
+  pair.decode->min_agreement = 0.75;
+  EXPECT_THAT(FormatDecode(pair), HasSubstr("agree (75 %, at least 75 % asked for); 1 prompt"));
+  EXPECT_FALSE(FailsTokens(pair));
+  pair.decode->min_agreement = 0.9;
+  EXPECT_THAT(FormatDecode(pair), HasSubstr("agree (75 %, less than 90 % asked for); 1 prompt"));
+  EXPECT_TRUE(FailsTokens(pair));
+  pair.judged_by = "decisions";
+  EXPECT_TRUE(FailsTokens(pair));
 }
 
 TEST(FormatDecode, NamesNanAndTheKindsOfSeveral) {

@@ -30,8 +30,9 @@ std::string GrowthInWords(const TimeRecord& time) {
   const std::string factor = FormatG(std::exp(slope), 4) + " times a step";
   if (std::abs(slope) <= 2 * error) return "neither grows nor dies out: " + factor + from;
   if (slope > 0) return "grows " + factor + from;
-  return "dies out: " + factor + ", by half in " + FormatG(std::log(2) / -slope, 3) + " steps" +
-         from;
+  const std::string half_life = FormatG(std::log(2) / -slope, 3);
+  return "dies out: " + factor + ", by half in " + half_life +
+         (half_life == "1" ? " step" : " steps") + from;
 }
 
 // Of --state cross.
@@ -63,6 +64,24 @@ std::string BadStepInWords(const OutputRecord& output) {
   return "no step is out of tolerance";
 }
 
+bool PartsHere(const BlameStepRecord& step) {
+  return step.divergence && step.divergence->sequence == step.sequence &&
+         step.divergence->step == step.step;
+}
+
+// Which token differs, of --decode.
+std::string PartingInWords(const BlameStepRecord& step) {
+  if (!step.divergence) return "";
+  const DivergenceRecord& parted = *step.divergence;
+  const auto token = [](int64_t id) { return id < 0 ? "none (NaN)" : std::to_string(id); };
+  const std::string where = PartsHere(step) ? "there"
+                                            : "at step " + std::to_string(parted.step) +
+                                                  " of sequence " + std::to_string(parted.sequence);
+  return "the tokens part " + where + ", prompt " + std::to_string(parted.prompt) + ": token " +
+         token(parted.first_token) + " against " + token(parted.second_token) + " (" + parted.kind +
+         "); ";
+}
+
 }  // namespace
 
 std::string FormatSteps(const PairRecord& pair) {
@@ -88,12 +107,15 @@ std::string FormatBlameStep(const BlameStepRecord& step) {
   std::string text = "The layers are those of " + place(step.step, step.sequence) +
                      ": fed with one state, output '" + step.output + "' is at " +
                      times(step.own_error) + ", and each with its own, the worst is at " +
-                     times(step.total_error) + "; ";
+                     times(step.total_error) + "; " + PartingInWords(step);
   if (!step.wrong_by_itself && !step.first_total_step) {
     return text + "no step is out of its bound";
   }
-  if (!step.wrong_by_itself) return text + "the state came wrong, no step is wrong by itself";
-  text += "it is the first that is wrong by itself";
+  if (!step.wrong_by_itself) {
+    return text + "the state came wrong, no step " + (step.divergence ? "up to there " : "") +
+           "is wrong by itself";
+  }
+  text += PartsHere(step) ? "it is wrong by itself" : "it is the first that is wrong by itself";
   if (step.first_total_step) {
     const int64_t sequence = step.first_total_sequence.value_or(0);
     const bool before =

@@ -170,6 +170,8 @@ class ComparisonRun {
   void NoteTokens(int64_t iteration, const IterationOutputs& outputs, const FeedMarks& feeds);
   Result<bool> LeaveOutStep(Pair& pair, int64_t iteration);
   void JudgeStepTokens(Pair& pair, int64_t iteration, const IterationComparison& comparison);
+  void JudgeAgreement(const Pair& pair, PairRecord& record, RunFaults& faults,
+                      RunRecord& run) const;
   void JudgeTokens(const Pair& pair, PairRecord& record, RunFaults& faults, RunRecord& run) const;
   void LeaveOutStates(const Pair& pair, MatchedSides& sides) const;
   void JudgeUndecided(const Pair& pair, PairRecord& record, RunFaults& faults,

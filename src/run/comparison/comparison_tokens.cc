@@ -36,9 +36,13 @@ void ComparisonRun::NoteTokens(int64_t iteration, const IterationOutputs& output
     if (first == nullptr) first = second;
     if (second == nullptr) second = first;
     if (first == nullptr) continue;
+    // With --state reference, all are fed with the tokens of the first runner, in each pair.
+    const TokenPair* const fed = decoding->PairOf(0);
+    const bool has_fed = fed != nullptr && outputs.front();
     pair.tokens.Note(iteration, position, first->logits,
-                     Find(outputs[pair.first]->outputs, first->logits),
-                     Find(outputs[pair.second]->outputs, second->logits));
+                     {Find(outputs[pair.first]->outputs, first->logits),
+                      Find(outputs[pair.second]->outputs, second->logits),
+                      has_fed ? Find(outputs.front()->outputs, fed->logits) : nullptr});
   }
 }
 
@@ -64,9 +68,28 @@ void ComparisonRun::JudgeStepTokens(Pair& pair, int64_t iteration,
   pair.tokens.Judge(iteration, logits != comparison.outputs.end() && logits->passed());
 }
 
+void ComparisonRun::JudgeAgreement(const Pair& pair, PairRecord& record, RunFaults& faults,
+                                   RunRecord& run) const {
+  const std::optional<double>& least = plan_->steps.min_token_agreement;
+  if (!least) return;
+  const std::string gate = "--min-token-agreement " + FormatG(*least, 6);
+  if (!record.decode || record.decode->tokens == 0) {
+    faults.incomplete = true;
+    run.faults.push_back(pair.label() + ": " + gate + ": no token was compared");
+    return;
+  }
+  record.decode->min_agreement = least;
+  if (!record.decode->agrees_too_little()) return;
+  faults.mismatch = true;
+  run.rejections.push_back(pair.label() + ": only " +
+                           CountedOf(record.decode->agreeing, record.decode->tokens, "token") +
+                           " agree (" + gate + ")");
+}
+
 void ComparisonRun::JudgeTokens(const Pair& pair, PairRecord& record, RunFaults& faults,
                                 RunRecord& run) const {
   record.decode = pair.tokens.Record();
+  JudgeAgreement(pair, record, faults, run);
   if (!record.decode) return;
   if (pair.tokens.missed() > 0) {
     faults.incomplete = true;

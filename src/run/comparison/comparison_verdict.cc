@@ -106,7 +106,7 @@ void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage co
   for (const Pair& pair : pairs_) {
     const StreamLength &first = lengths[pair.first], &second = lengths[pair.second];
     const int64_t asked = std::max(first.asked.value_or(0), second.asked.value_or(0));
-    const int64_t expected = std::max({first.made, second.made, asked});
+    const int64_t expected = std::max({first.made, second.made, first.begun, second.begun, asked});
     records.push_back(pair.recorder.Finish(expected));
     records.back().dropped = Union(dropped_[pair.first], dropped_[pair.second]);
     pair.matching.AddTo(records.back());

@@ -1,6 +1,6 @@
 #include "run/comparison/pair_tokens.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "run/steps/greedy_tokens.h"
 
@@ -11,13 +11,19 @@ constexpr size_t kMostDivergences = 100;
 // Iterations wait for their comparison, a few at most.
 constexpr int64_t kKeptSteps = 16;
 
-double MedianLength(std::vector<int64_t> values) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  const size_t middle = values.size() / 2;
-  const auto upper = static_cast<double>(values[middle]);
-  if (values.size() % 2 == 1) return upper;
-  return (static_cast<double>(values[middle - 1]) + upper) / 2;
+// The length at this place, from 0, where lengths with their counts are in order.
+double LengthAt(const std::map<int64_t, int64_t>& lengths, int64_t place) {
+  for (const auto& [length, count] : lengths) {
+    if (place < count) return static_cast<double>(length);
+    place -= count;
+  }
+  return 0;
+}
+
+double MedianLength(const std::map<int64_t, int64_t>& lengths) {
+  int64_t all = 0;
+  for (const auto& [length, count] : lengths) all += count;
+  return (LengthAt(lengths, (all - 1) / 2) + LengthAt(lengths, all / 2)) / 2;
 }
 
 }  // namespace
@@ -27,21 +33,41 @@ void PairTokens::Miss(const std::string& why) {
 }
 
 void PairTokens::EndPrompts() {
-  for (const Prompt& prompt : prompts_) until_.push_back(prompt.agreeing);
+  for (const Prompt& prompt : prompts_) ++until_[prompt.agreeing];
   prompts_.clear();
 }
 
+void PairTokens::BeginSequence(int64_t sequence) {
+  if (sequence == sequence_) return;
+  EndPrompts();
+  sequence_ = sequence;
+  // Each has one iteration at least.
+  parted_at_.erase(parted_at_.begin(), parted_at_.lower_bound(sequence - kKeptSteps));
+}
+
+// Nobody asks for them any more.
+void PairTokens::ForgetBefore(int64_t iteration) {
+  steps_.erase(steps_.begin(), steps_.lower_bound(iteration));
+  while (!open_.empty() && open_.begin()->first < iteration) {
+    Settle(open_.begin()->first, "not judged", &DecodeRecord::not_judged);
+  }
+}
+
 void PairTokens::Note(int64_t iteration, const StepPosition& position, const std::string& name,
-                      const Tensor* first, const Tensor* second) {
+                      const Logits& logits) {
   record_.logits = name;
-  if (position.sequence != sequence_) EndPrompts();
-  sequence_ = position.sequence;
-  if (first == nullptr || second == nullptr) return Miss("a side has no output '" + name + "'");
-  const Result<std::vector<int64_t>> of_first = GreedyTokens(*first);
-  const Result<std::vector<int64_t>> of_second = GreedyTokens(*second);
+  BeginSequence(position.sequence);
+  if (logits.first == nullptr || logits.second == nullptr) {
+    return Miss("a side has no output '" + name + "'");
+  }
+  const Result<std::vector<int64_t>> of_first = GreedyTokens(*logits.first);
+  const Result<std::vector<int64_t>> of_second = GreedyTokens(*logits.second);
   if (!of_first.ok()) return Miss(of_first.status().message());
   if (!of_second.ok()) return Miss(of_second.status().message());
-  if (of_first->size() != of_second->size()) {
+  const Result<std::vector<int64_t>> fed =
+      forced_ && logits.fed != nullptr ? GreedyTokens(*logits.fed) : of_first;
+  if (!fed.ok()) return Miss(fed.status().message());
+  if (of_first->size() != of_second->size() || of_first->size() != fed->size()) {
     return Miss("one side has " + std::to_string(of_first->size()) + " rows of '" + name +
                 "', the other " + std::to_string(of_second->size()));
   }
@@ -49,23 +75,31 @@ void PairTokens::Note(int64_t iteration, const StepPosition& position, const std
   if (prompts_.empty()) record_.prompts += static_cast<int64_t>(tokens.first.size());
   prompts_.resize(tokens.first.size());
   for (size_t row = 0; row < prompts_.size(); ++row) {
-    AddRow(iteration, position, row, *first, *second, tokens);
+    if (TakeRow(prompts_[row], (*fed)[row], tokens.first[row], tokens.second[row])) {
+      AddRow(iteration, position, row, logits, tokens);
+    }
   }
-  steps_.erase(steps_.begin(), steps_.lower_bound(iteration - kKeptSteps));
+  ForgetBefore(iteration - kKeptSteps);
   steps_.insert_or_assign(iteration, std::move(tokens));
 }
 
+// Does the token at hand count: is it not behind the end of the prompt on both sides? With forced
+// tokens, what is fed ends both; a side that only chooses the stop token goes on.
+bool PairTokens::TakeRow(Prompt& prompt, int64_t fed, int64_t& first, int64_t& second) const {
+  if (!stop_) return true;
+  const bool over = prompt.first_ended && prompt.second_ended;
+  if (prompt.first_ended) first = *stop_;
+  if (prompt.second_ended) second = *stop_;
+  prompt.first_ended |= (forced_ ? fed : first) == *stop_;
+  prompt.second_ended |= (forced_ ? fed : second) == *stop_;
+  return !over;
+}
+
 void PairTokens::AddRow(int64_t iteration, const StepPosition& position, size_t row,
-                        const Tensor& first, const Tensor& second, TokensOfStep& tokens) {
+                        const Logits& logits, const TokensOfStep& tokens) {
   Prompt& prompt = prompts_[row];
-  int64_t& a = tokens.first[row];
-  int64_t& b = tokens.second[row];
-  if (prompt.first_ended) a = *stop_;
-  if (prompt.second_ended || (forced_ && prompt.first_ended)) b = *stop_;
-  const bool over = prompt.first_ended && (forced_ || prompt.second_ended);
-  prompt.first_ended = stop_ && a == *stop_;
-  prompt.second_ended = stop_ && b == *stop_;
-  if (over) return;
+  const int64_t a = tokens.first[row], b = tokens.second[row];
+  const Tensor &first = *logits.first, &second = *logits.second;
   ++record_.tokens;
   if (a == b && a != kNoChoice) {
     ++record_.agreeing;
@@ -127,7 +161,7 @@ std::optional<DecodeRecord> PairTokens::Record() const {
   }
   ended.record_.forced = forced_;
   ended.record_.until_median = MedianLength(ended.until_);
-  ended.record_.until_least = ended.until_.empty() ? 0 : std::ranges::min(ended.until_);
+  ended.record_.until_least = ended.until_.empty() ? 0 : ended.until_.begin()->first;
   return ended.record_;
 }
 

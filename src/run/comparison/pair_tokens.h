@@ -22,10 +22,15 @@ class PairTokens {
   explicit PairTokens(const StepPlan& plan)
       : forced_(plan.state == StateSource::kReference), stop_(plan.decode_stop) {}
 
-  /// The next iteration, in order: the logits of both sides as the runners gave them, null where a
-  /// side has none. What cannot be told is counted, see missed().
+  /// The logits of a step as the runners gave them; null where one has none.
+  struct Logits {
+    const Tensor* first;
+    const Tensor* second;
+    const Tensor* fed = nullptr;  ///< of whom all are fed with the tokens; null: the first side
+  };
+  /// The next iteration, in order. What cannot be told is counted, see missed().
   void Note(int64_t iteration, const StepPosition& position, const std::string& name,
-            const Tensor* first, const Tensor* second);
+            const Logits& logits);
 
   /// Has a prompt of this sequence parted at a step before this one, so that the sides have another
   /// history? Never with forced tokens.
@@ -54,17 +59,21 @@ class PairTokens {
     bool second_ended = false;
   };
   void Miss(const std::string& why);
-  void AddRow(int64_t iteration, const StepPosition& position, size_t row, const Tensor& first,
-              const Tensor& second, TokensOfStep& tokens);
+  bool TakeRow(Prompt& prompt, int64_t fed, int64_t& first, int64_t& second) const;
+  void AddRow(int64_t iteration, const StepPosition& position, size_t row, const Logits& logits,
+              const TokensOfStep& tokens);
+  void BeginSequence(int64_t sequence);
   void EndPrompts();
+  void ForgetBefore(int64_t iteration);
   void Settle(int64_t iteration, const char* kind, int64_t DecodeRecord::*count);
 
   bool forced_ = false;
   std::optional<int64_t> stop_;
   int64_t sequence_ = -1;
-  std::vector<Prompt> prompts_;           // of the sequence at hand
-  std::vector<int64_t> until_;            // of those before it
-  std::map<int64_t, int64_t> parted_at_;  // sequence, step
+  // What is kept grows with the steps of a sequence, not with the number of sequences.
+  std::vector<Prompt> prompts_;       // of the sequence at hand
+  std::map<int64_t, int64_t> until_;  // of those before it: agreeing tokens, and how many have so
+  std::map<int64_t, int64_t> parted_at_;  // sequence, step; of the last ones
   std::map<int64_t, TokensOfStep> steps_;
   std::map<int64_t, std::vector<DivergenceRecord>> open_;  // by iteration
   DecodeRecord record_;

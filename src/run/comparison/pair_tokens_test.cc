@@ -22,7 +22,13 @@ Tensor Choosing(size_t first, size_t second) {
 class PairTokensTest : public testing::Test {
  protected:
   void Note(int64_t step, const Tensor& first, const Tensor& second) {
-    tokens_.Note(step, {0, step, 4}, "logits", &first, &second);
+    tokens_.Note(step, {0, step, 4}, "logits", {&first, &second});
+  }
+  static StepPlan Stops(int64_t token, StateSource state) {
+    StepPlan plan;
+    plan.decode_stop = token;
+    plan.state = state;
+    return plan;
   }
 
   PairTokens tokens_{StepPlan()};
@@ -70,9 +76,63 @@ TEST_F(PairTokensTest, NanIsNoToken) {
 }
 
 TEST_F(PairTokensTest, WhatCannotBeToldIsCounted) {
-  tokens_.Note(0, {0, 0, 4}, "logits", nullptr, nullptr);
+  tokens_.Note(0, {0, 0, 4}, "logits", {nullptr, nullptr});
   EXPECT_EQ(tokens_.missed(), 1);
   EXPECT_EQ(tokens_.why_missed(), "a side has no output 'logits'");
+}
+
+TEST_F(PairTokensTest, AStopThatAForcedSideChoosesEndsNothing) {
+  tokens_ = PairTokens(Stops(2, StateSource::kReference));
+  Note(0, Choosing(0, 1), Choosing(2, 1));
+  Note(1, Choosing(1, 2), Choosing(1, 0));
+  Note(2, Choosing(0, 1), Choosing(0, 1));
+  Note(3, Choosing(2, 0), Choosing(1, 1));
+  EXPECT_THAT(tokens_.At(1)->second, ElementsAre(1, 0));
+  // Behind the end of what is fed.
+  EXPECT_THAT(tokens_.At(2)->second, ElementsAre(0, 2));
+  const DecodeRecord record = *tokens_.Record();
+  EXPECT_EQ(record.tokens, 6);
+  EXPECT_EQ(record.agreeing, 3);
+  EXPECT_EQ(record.diverged, 2);
+  EXPECT_EQ(record.until_least, 0);
+}
+
+TEST_F(PairTokensTest, WithOwnTokensEachSideEndsByItself) {
+  tokens_ = PairTokens(Stops(2, StateSource::kOwn));
+  Note(0, Choosing(0, 2), Choosing(2, 2));
+  Note(1, Choosing(1, 1), Choosing(1, 0));
+  EXPECT_THAT(tokens_.At(1)->first, ElementsAre(1, 2));
+  EXPECT_THAT(tokens_.At(1)->second, ElementsAre(2, 2));
+  EXPECT_EQ(tokens_.Record()->tokens, 3);
+  EXPECT_EQ(tokens_.Record()->agreeing, 1);
+}
+
+TEST_F(PairTokensTest, TwoCandidatesEndWithTheReference) {
+  tokens_ = PairTokens(Stops(2, StateSource::kReference));
+  const Tensor reference = Choosing(0, 2), first = Choosing(2, 0), second = Choosing(2, 1);
+  for (int64_t step = 0; step < 2; ++step) {
+    tokens_.Note(step, {0, step, 4}, "logits", {&first, &second, &reference});
+  }
+  EXPECT_EQ(tokens_.Record()->tokens, 3);
+  EXPECT_EQ(tokens_.Record()->agreeing, 2);
+}
+
+TEST_F(PairTokensTest, LengthsOfManySequencesAreCounted) {
+  const Tensor same = Choosing(0, 1), other = Choosing(0, 2);
+  for (int64_t sequence = 0; sequence < 100; ++sequence) {
+    for (int64_t step = 0; step < 2; ++step) {
+      const bool parts = step == 1 && sequence % 2 == 0;
+      const int64_t iteration = 2 * sequence + step;
+      tokens_.Note(iteration, {sequence, step, 2}, "logits", {&same, parts ? &other : &same});
+    }
+    EXPECT_FALSE(tokens_.IsAfterDivergence({sequence, 1, 2}));
+  }
+  const DecodeRecord record = *tokens_.Record();
+  EXPECT_EQ(record.prompts, 200);
+  EXPECT_EQ(record.diverged, 50);
+  EXPECT_EQ(record.until_least, 1);
+  EXPECT_EQ(record.until_median, 2);
+  EXPECT_EQ(record.not_judged, 50);
 }
 
 }  // namespace

@@ -8,8 +8,14 @@
 
 namespace vernier {
 
+// A state inside is not saved: a sequence whose last step is to be made is made from its first on.
 bool LiveInference::IsSaved(size_t index, int64_t iteration) const {
-  return progress_ != nullptr && live_[index].alive() && progress_->Has(index, iteration);
+  if (progress_ == nullptr || !live_[index].alive()) return false;
+  if (!progress_->Has(index, iteration)) return false;
+  if (!live_.StateIsInside(index)) return true;
+  const StepPosition here = live_.steps()->timeline().Of(iteration);
+  const int64_t last = iteration - here.step + here.steps - 1;
+  return last < progress_->iterations(index) && !progress_->IsSample(index, last);
 }
 
 Result<std::optional<IterationResult>> LiveInference::TakeSaved(size_t index, int64_t iteration) {

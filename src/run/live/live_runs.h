@@ -132,6 +132,9 @@ class LiveRuns {
   /// runner out of the run, as a process that has died serves nobody.
   Result<TensorMap> InferAside(size_t index, const TensorMap& feed, int64_t iteration);
 
+  /// Does the runner, within sequences of steps, keep a state that no feed and no result holds?
+  bool StateIsInside(size_t index) const;
+
   /// The last feed is not asked for again: what was kept of it for further runners goes. All of
   /// them must have answered. One that was sent ahead stays.
   void ForgetFeed() { blocks_.Forget(); }

@@ -32,7 +32,7 @@ Status LiveRuns::PairStates(size_t index) {
   if (runner.keeps_state() && source != StateSource::kOwn && !plan_.steps.decodes()) {
     return InvalidArgument("--state " +
                            std::string(kStateSourceNames[static_cast<size_t>(source)]) + ": " +
-                           runner.name() +
+                           states->ShownName(index) +
                            " keeps its state inside, where no other one's can be put; leave out "
                            "--state");
   }
@@ -46,6 +46,7 @@ Status LiveRuns::BeginInference(size_t index, int64_t iteration) {
   LiveRunner& runner = runners_[index];
   const bool within_sequence = steps() != nullptr && !steps()->axis(index) && iteration >= 0;
   runner.GoOn(false);
+  if (!within_sequence) state_inside_.erase(index);
   if (!runner.keeps_state() || !within_sequence) return {};
   const StepPosition here = steps()->timeline().Of(iteration);
   const auto before = state_inside_.find(index);
@@ -60,6 +61,10 @@ Status LiveRuns::BeginInference(size_t index, int64_t iteration) {
   runner.GoOn(here.step > 0);
   state_inside_.insert_or_assign(index, here);
   return {};
+}
+
+bool LiveRuns::StateIsInside(size_t index) const {
+  return runners_[index].keeps_state() && steps() != nullptr && !steps()->axis(index);
 }
 
 bool LiveRuns::HasStep(size_t index, int64_t iteration) const {

@@ -45,7 +45,8 @@ Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> 
     // of the whole run is that of the first shard alone: others only try it.
     const bool saved =
         settling.progress != nullptr && settling.progress->Has(who, settling.iteration);
-    const bool only_tried = saved || plan.shard.number > 1;
+    // Other trials lose the state that the first step leaves inside a runner.
+    const bool only_tried = saved || plan.shard.number > 1 || live.StateIsInside(who);
     trial.runners.push_back(
         {live[who].name(), infer,
          only_tried ? infer(*first) : live.InferBeforehand(who, *first, settling.iteration)});

@@ -1,6 +1,8 @@
 #include "run/phases/ending.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -84,6 +86,17 @@ void DescribeImages(const RunPlan& plan, const LiveResults& made, RunOutcome& ou
   }
 }
 
+// Iterations that were fed, whether or not a runner made something of them, and with those the
+// steps that follow in the same sequence.
+int64_t CountBegun(const LiveRuns& live, const LiveResults& made) {
+  int64_t steps = 0;
+  if (live.steps() != nullptr) {
+    const std::vector<int64_t>& lengths = live.steps()->timeline().lengths();
+    steps = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
+  }
+  return std::max(steps, made.feeds_used.value_or(0));
+}
+
 }  // namespace
 
 void ReportFailure(const RunContext& run, const Status& status, const LiveResults& made,
@@ -125,7 +138,8 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
   RunOutcome& outcome = ending.outcome;
   const auto asked = made.feeds == nullptr ? std::nullopt : made.feeds->expected();
   std::vector<StreamLength> lengths;
-  for (size_t i = 0; i < live.size(); ++i) lengths.push_back({live[i].iterations(), asked});
+  const int64_t begun = CountBegun(live, made);
+  for (size_t i = 0; i < live.size(); ++i) lengths.push_back({live[i].iterations(), asked, begun});
   for (const LoadedRuns::Run& run : loaded.runs()) {
     const int64_t length = plan.ShardOfFeeds().CountOf(run.iterations);
     lengths.push_back({length, length});

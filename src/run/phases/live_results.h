@@ -20,7 +20,8 @@ struct LiveResults {
   std::unique_ptr<SavedProgress> progress = {};  ///< what --resume goes on from; null without
   std::optional<OutputSavers> savers = {};       ///< from the first feed on
   std::unique_ptr<OutputSpill> spill = {};       ///< of runners that take turns; else null
-  /// Feeds whose turn came, where more may have been read; nullopt where none are read ahead.
+  /// Feeds whose turn came, of the runner that got furthest: more may have been read. nullopt
+  /// before the first.
   std::optional<int64_t> feeds_used = {};
   int64_t iterations = 0;  ///< of the runner that got furthest
   /// --strict: which runners do not run with sizes of 1, and others do; empty: there are none.

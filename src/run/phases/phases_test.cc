@@ -20,6 +20,7 @@
 #include "run/phases/feeding.h"
 #include "run/phases/inferring.h"
 #include "run/phases/sides.h"
+#include "run/steps/step_runs_for_test.h"
 #include "util/no_log.h"
 #include "util/scratch_folder.h"
 
@@ -125,6 +126,16 @@ class ResumedRunTest : public PhasesTest {
     ending.aborted = !made.status.ok();
     FinishLive(run_, *live_, made, ending);
     return made.status;
+  }
+
+  // Says the sum of what it was fed since it was reset.
+  FakeModel Sums() {
+    FakeModel model = testing_workers::SumsInside();
+    model.infer = [this, infer = model.infer](const TensorMap& feed, int64_t run) {
+      ++inferred_;
+      return infer(feed, run);
+    };
+    return model;
   }
 
   Result<ScratchFolder> folder_;
@@ -284,6 +295,18 @@ TEST_F(ResumedRunTest, WithSeveralWorkersTooOnlyTheEndsAreInferredAgain) {
   EXPECT_TRUE(Run({{"a", Model(1)}, {"b", Model(1)}}, 5).ok());
   EXPECT_EQ(inferred_.load(), 2 * (4 + 3));
   EXPECT_EQ((*live_)[0].iterations(), 5);
+}
+
+TEST_F(ResumedRunTest, AStateInsideGoesOnWithASequence) {
+  plan_.steps.steps = 4;
+  EXPECT_TRUE(Run({{"a", Sums()}}, 2).ok());
+  EXPECT_EQ(inferred_.load(), 8);
+  plan_.save.resume = true;
+  EXPECT_TRUE(Run({{"a", Sums()}}, 3).ok());
+  EXPECT_TRUE((*live_)[0].alive()) << (*live_)[0].failure().message();
+  // The first step, the sequence with the last one that was saved, and the new one.
+  EXPECT_EQ(inferred_.load(), 8 + 1 + 4 + 4);
+  EXPECT_EQ((*live_)[0].iterations(), 12);
 }
 
 TEST_F(ResumedRunTest, WhatWasSavedByAnotherModelIsNotResumed) {

@@ -26,8 +26,8 @@ std::string ListInfos(std::span<const TensorInfo> infos) {
 }
 
 Status NotDecoded(const RunnerSides& runner, const std::string& why) {
-  return InvalidArgument(std::string(kDecodeFlag) + ": " + runner.name + " " + why +
-                         "; say which: " + std::string(kDecodeFlag) + " greedy:" + runner.name +
+  return InvalidArgument(std::string(kDecodeFlag) + ": " + runner.shown() + " " + why +
+                         "; say which: " + std::string(kDecodeFlag) + " greedy:" + runner.shown() +
                          ":LOGITS=TOKENS");
 }
 
@@ -115,12 +115,12 @@ Status CheckNamed(const DecodeWord& word, const RunnerSides& runner, const Token
   };
   const TensorInfo* const output = FindInfo(runner.outputs, pair.logits);
   if (output == nullptr && !runner.outputs.empty()) {
-    return wrong(runner.name + " has no output '" + pair.logits + "', but " +
+    return wrong(runner.shown() + " has no output '" + pair.logits + "', but " +
                  ListInfos(runner.outputs));
   }
   const TensorInfo* const input = FindInfo(runner.inputs, pair.tokens);
   if (input == nullptr && !runner.inputs.empty()) {
-    return wrong(runner.name + " has no input '" + pair.tokens + "', but " +
+    return wrong(runner.shown() + " has no input '" + pair.tokens + "', but " +
                  ListInfos(runner.inputs));
   }
   const std::string bad_logits = output == nullptr ? "" : WhyNoLogits(*output);

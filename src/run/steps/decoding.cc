@@ -46,11 +46,12 @@ Status Decoding::Pair(size_t runner, const RunnerSides& sides, std::span<const S
   for (const Runner& other : runners_) {
     if (!other.pair || !other.pair->vocabulary || !found.vocabulary) continue;
     if (&other == &runners_[runner] || *other.pair->vocabulary == *found.vocabulary) continue;
-    return InvalidArgument("--decode: the vocabulary of " + sides.name + " has " +
+    return InvalidArgument("--decode: the vocabulary of " + sides.shown() + " has " +
                            Counted(*found.vocabulary, "token") + ", that of another runner " +
                            std::to_string(*other.pair->vocabulary) +
                            ": their tokens do not mean the same");
   }
+  if (found.vocabulary) VERNIER_TRY(CheckStop(*found.vocabulary, found.logits, sides.shown()));
   logger.Info(sides.name + " | Decodes greedily: the largest of the last position of '" +
               found.logits + "' is '" + found.tokens + "' of the next step");
   if (states.empty()) {
@@ -61,6 +62,15 @@ Status Decoding::Pair(size_t runner, const RunnerSides& sides, std::span<const S
   }
   runners_[runner].pair = std::move(found);
   return {};
+}
+
+Status Decoding::CheckStop(int64_t vocabulary, const std::string& logits,
+                           const std::string& runner) const {
+  if (!plan_->decode_stop || *plan_->decode_stop < vocabulary) return {};
+  return InvalidArgument("--decode-stop " + std::to_string(*plan_->decode_stop) + ": '" + logits +
+                         "' of " + runner + " has " + Counted(vocabulary, "token") +
+                         ", from 0 to " + std::to_string(vocabulary - 1) +
+                         ": no sequence would end");
 }
 
 const TokenPair* Decoding::PairOf(size_t runner) const {
@@ -133,6 +143,7 @@ Result<std::optional<Tensor>> Decoding::Choose(size_t runner, const std::string&
     return Malformed("--decode: output '" + here.pair->logits + "' of " + name + ": " +
                      chosen.status().message());
   }
+  VERNIER_TRY(CheckStop(logits->dims().back(), here.pair->logits, name));
   std::vector<int64_t>& tokens = *chosen;
   here.ended.resize(tokens.size(), false);
   for (size_t row = 0; row < tokens.size(); ++row) {

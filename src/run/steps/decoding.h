@@ -28,7 +28,7 @@ class Decoding {
 
   /// Once a runner is open: finds its pair of logits and tokens, and logs it. Errors as
   /// FindTokenPair; kInvalidArgument, with both sizes, where its vocabulary is another than that of
-  /// a runner before it.
+  /// a runner before it, and where the token of --decode-stop is none of it.
   Status Pair(size_t runner, const RunnerSides& sides, std::span<const StatePair> states,
               std::vector<std::string> driven, Logger& logger);
 
@@ -57,6 +57,7 @@ class Decoding {
     std::string why_none;
   };
   explicit Decoding(const StepPlan& plan, size_t runners) : plan_(&plan), runners_(runners) {}
+  Status CheckStop(int64_t vocabulary, const std::string& logits, const std::string& runner) const;
   Status CheckPrompt(const TokenPair& pair, const StepPosition& position,
                      const Tensor& prompt) const;
 

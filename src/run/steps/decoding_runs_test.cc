@@ -194,6 +194,16 @@ TEST_F(DecodingRunsTest, WithTheReferencesTokensEveryStepIsJudged) {
   EXPECT_EQ(pair.decode->agreeing, 7);
 }
 
+TEST_F(DecodingRunsTest, AStopThatTheCandidateAloneChoosesEndsNothingWhereItIsForced) {
+  plan_.steps.state = StateSource::kReference;
+  plan_.steps.decode_stop = 0;
+  const RunOutcome ran = Run({{"a", Says(Script)}, {"b", SaysOtherwise(OneOf(0))}});
+  const DecodeRecord& decode = *ran.record.pairs[0].decode;
+  EXPECT_EQ(decode.tokens, 8);
+  EXPECT_EQ(decode.agreeing, 7);
+  EXPECT_EQ(decode.divergences.size(), 1u);
+}
+
 TEST_F(DecodingRunsTest, CrossedStatesHaveTheCandidatesTokens) {
   plan_.steps.state = StateSource::kCross;
   const RunOutcome ran = Run({{"a", Says(Script)}, {"b", Says(Script)}});

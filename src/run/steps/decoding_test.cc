@@ -267,6 +267,21 @@ TEST_F(DecodedFeedsTest, WhatIsForEachTokenOfThePromptGoesOn) {
               HasSubstr("--decode: 'position_ids' has a value for each of the 3 tokens"));
 }
 
+TEST_F(DecodedFeedsTest, TheTokenThatEndsASequenceIsOfTheVocabulary) {
+  plan_.decode_stop = 4;
+  const Status why = Open();
+  EXPECT_EQ(why.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(why.message(), HasSubstr("--decode-stop 4: 'logits' of a has 4 tokens, from 0 to 3"));
+}
+
+TEST_F(DecodedFeedsTest, AnUndeclaredVocabularyIsKnownByTheFirstLogits) {
+  plan_.decode_stop = 4;
+  outputs_[0].shape->back().value = -1;
+  ASSERT_TRUE(Open().ok());
+  Fed();
+  EXPECT_THAT(Say({0, 1, 0, 0, 0, 0, 0, 1}).message(), HasSubstr("--decode-stop 4: 'logits'"));
+}
+
 TEST_F(DecodedFeedsTest, VocabulariesAreOfOneSize) {
   auto states = StepStates::Create(plan_, {"a", "b"}, log_);
   ASSERT_TRUE(states.ok());

@@ -64,7 +64,7 @@ class LikenessPairing {
     }
     if (doubts_.empty()) return pairs;
     return BadStepWord(kFeedBackFlag, "auto",
-                       "it is not clear what feeds the inputs of " + runner_.name +
+                       "it is not clear what feeds the inputs of " + runner_.shown() +
                            "; name them as OUTPUT:INPUT:" + doubts_);
   }
 
@@ -89,11 +89,30 @@ class LikenessPairing {
 
 }  // namespace
 
+Status CheckAllStatesFed(const RunnerSides& runner, std::span<const std::string> driven,
+                         std::span<const StatePair> pairs) {
+  if (pairs.empty()) return {};
+  for (const TensorInfo& input : runner.inputs) {
+    const bool fed = std::ranges::find(driven, input.name) != driven.end() ||
+                     std::ranges::find(pairs, input.name, &StatePair::input) != pairs.end();
+    if (fed || !IsStateName(input.name)) continue;
+    const auto like = std::ranges::find_if(runner.outputs, [&](const TensorInfo& output) {
+      const bool free = std::ranges::find(pairs, output.name, &StatePair::output) == pairs.end();
+      return free && ShareStem(output, input);
+    });
+    if (like == runner.outputs.end()) continue;
+    return InvalidArgument("--feed-back: nothing feeds the input '" + input.name + "' of " +
+                           runner.shown() + " after the first step, and output '" + like->name +
+                           "' is called like it: add " + like->name + ":" + input.name);
+  }
+  return {};
+}
+
 Status PairStateByLikeness(const RunnerSides& runner, std::span<const std::string> driven,
                            std::vector<StatePair>& pairs) {
   if (runner.inputs.empty() || runner.outputs.empty()) {
     return BadStepWord(kFeedBackFlag, "auto",
-                       runner.name +
+                       runner.shown() +
                            " does not tell the names of its inputs and outputs; name them as "
                            "OUTPUT:INPUT");
   }
@@ -101,7 +120,7 @@ Status PairStateByLikeness(const RunnerSides& runner, std::span<const std::strin
                            LikenessPairing(runner, driven, pairs).Find());
   pairs.insert(pairs.end(), found.begin(), found.end());
   if (!pairs.empty()) return {};
-  std::string text = runner.name +
+  std::string text = runner.shown() +
                      " has no output that is called like one of its inputs; name them"
                      " as OUTPUT:INPUT:";
   for (const TensorInfo& output : runner.outputs) {

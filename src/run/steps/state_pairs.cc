@@ -43,7 +43,7 @@ class WordPairs {
       if (!pairs.empty()) return pairs;
     }
     if (word_.label.empty()) return std::vector<StatePair>();
-    return Bad(runner_.name + " has no such output and input; its outputs are " +
+    return Bad(runner_.shown() + " has no such output and input; its outputs are " +
                QuotedInfoNames(runner_.outputs) + ", its inputs " +
                QuotedInfoNames(runner_.inputs));
   }
@@ -72,7 +72,7 @@ class WordPairs {
       (MayHave(runner_.inputs, fed) ? pairs : lost).push_back({info.name, fed});
     }
     if (pairs.empty() || lost.empty()) return pairs;
-    return Bad("output '" + lost.front().output + "' of " + runner_.name + " would go to '" +
+    return Bad("output '" + lost.front().output + "' of " + runner_.shown() + " would go to '" +
                lost.front().input + "', which is no input");
   }
 
@@ -92,7 +92,7 @@ Status CheckStatePair(const std::string& word, const RunnerSides& runner, const 
   const std::string why = WhyNeverEqual(*output, *input);
   if (why.empty()) return {};
   return BadStepWord(kFeedBackFlag, word,
-                     "output '" + pair.output + "' of " + runner.name + " is " +
+                     "output '" + pair.output + "' of " + runner.shown() + " is " +
                          TypeAndShape(*output) + ", but its input '" + pair.input + "' is " +
                          TypeAndShape(*input) + ": " + why);
 }
@@ -103,7 +103,7 @@ Status AddStatePair(const std::string& word, const RunnerSides& runner, StatePai
     if (other.input != pair.input) continue;
     if (other.output == pair.output) return {};
     return BadStepWord(kFeedBackFlag, word,
-                       "input '" + pair.input + "' of " + runner.name + " is fed by '" +
+                       "input '" + pair.input + "' of " + runner.shown() + " is fed by '" +
                            other.output + "' already, and cannot be by '" + pair.output + "' too");
   }
   pairs.push_back(std::move(pair));

@@ -25,6 +25,9 @@ struct RunnerSides {
   std::span<const TensorInfo> inputs;
   std::span<const TensorInfo> outputs;
   bool keeps_state = false;  ///< inside of it: without names, words without a label are not for it
+  std::string label = {};    ///< what people call it; empty: its name
+
+  const std::string& shown() const { return label.empty() ? name : label; }
 };
 
 /// The pairs that `words` name of this runner, in their order; `auto` last, for what the others
@@ -44,6 +47,12 @@ Result<std::vector<StatePair>> PairState(std::span<const FeedBackWord> words,
 /// ("past") that no output feeds.
 Status PairStateByLikeness(const RunnerSides& runner, std::span<const std::string> driven,
                            std::vector<StatePair>& pairs);
+
+/// kInvalidArgument, with the word to type, where some states are fed back, and an input with a
+/// state's name ("past") is neither among them nor `driven`, though an output is called like it: it
+/// would stay as it was at first.
+Status CheckAllStatesFed(const RunnerSides& runner, std::span<const std::string> driven,
+                         std::span<const StatePair> pairs);
 
 /// Why an output of one step cannot be an input of the next: their types or shapes cannot be equal.
 /// Empty: they can, as far as is known.

@@ -147,6 +147,24 @@ TEST_F(StatePairsTest, AutoLeavesWhatIsNamedAndWhatIsDrivenAlone) {
   EXPECT_THAT(*named, ElementsAre(StatePair{"new_x", "x"}, StatePair{"stateN", "state"}));
 }
 
+TEST_F(StatePairsTest, ACacheThatNothingFeedsIsNamed) {
+  inputs_ = {Info("past_key_values.0.key", {1, 2, -1, 4}),
+             Info("past_key_values.0.value", {1, 2, -1, 4}), Info("past_only", {1})};
+  outputs_ = {Info("present.0.key", {1, 2, -1, 4}), Info("present.0.value", {1, 2, -1, 4})};
+  std::vector<StatePair> pairs = {{"present.0.key", "past_key_values.0.key"}};
+  RunnerSides sides{"ort-N0-11/22/26-14:05:09", inputs_, outputs_};
+  sides.label = "ort";
+  EXPECT_EQ(CheckAllStatesFed(sides, {}, pairs).message(),
+            "--feed-back: nothing feeds the input 'past_key_values.0.value' of ort after the first "
+            "step, and output 'present.0.value' is called like it: add "
+            "present.0.value:past_key_values.0.value");
+  const std::vector<std::string> driven = {"past_key_values.0.value"};
+  EXPECT_TRUE(CheckAllStatesFed(sides, driven, pairs).ok());
+  EXPECT_TRUE(CheckAllStatesFed(sides, {}, {}).ok());
+  pairs.push_back({"present.0.value", "past_key_values.0.value"});
+  EXPECT_TRUE(CheckAllStatesFed(sides, {}, pairs).ok());
+}
+
 TEST_F(StatePairsTest, ARunnerThatTellsNothingIsBelievedButNotGuessedAt) {
   inputs_.clear();
   outputs_.clear();

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "io/results/feed_writer.h"
+#include "io/results/io_test_data.h"
 #include "run/steps/step_runs_for_test.h"
 #include "run/steps/step_states.h"
 
@@ -60,6 +62,29 @@ TEST_F(StepRunsTest, StateInsideIsResetForEachSequence) {
     ExpectSums("b");
     EXPECT_EQ(Output(ran, "y").compared, 8);
   }
+}
+
+// What trials with other sizes leave inside is no state of a step.
+TEST_F(StepRunsTest, StateInsideIsThatOfTheStepBeforeAfterASearchForSizes) {
+  FakeModel sums = SumsInside();
+  sums.inputs.push_back({"free", DType::kFloat32, std::vector<Dim>{{-1, {}}}});
+  FakeModel refuses = sums;
+  refuses.reset = {};
+  refuses.infer = [](const TensorMap&, int64_t) {
+    return testing_workers::Refuses("the shape of 'free' does not fit");
+  };
+  plan_.steps.feed_back.clear();
+  const RunOutcome ran = Run({{"a", sums}, {"b", refuses}});
+  EXPECT_THAT(ran.record.runners[0].failure, testing::IsEmpty());
+  EXPECT_FALSE(ran.record.runners[1].failure.empty());
+  ExpectSums("a");
+}
+
+TEST_F(StepRunsTest, AWarmUpLeavesNoStateInside) {
+  plan_.execution.warm_up = 2;
+  plan_.steps.feed_back.clear();
+  EXPECT_FALSE(Run({{"a", SumsInside()}}).faults.any());
+  ExpectSums("a");
 }
 
 TEST_F(StepRunsTest, StateInsideIsResetForEachFeedWithoutSteps) {
@@ -169,6 +194,29 @@ TEST_F(StepRunsTest, ANanIsABadStepAndNoErrorOfZero) {
   EXPECT_EQ(Output(ran, "y").time->first_bad_sequence, 1);
   EXPECT_EQ(Output(ran, "y").time->largest_rms, 0.0);  // of the five steps before
   EXPECT_EQ(Output(ran, "state_n").time->first_bad_step, 1);
+}
+
+// Loaded feeds do not say how many there are.
+TEST_F(StepRunsTest, StepsThatBothRunnersFailAtAreMissing) {
+  const TemporaryFolder folder;
+  plan_.inputs.load_paths = {folder / "x.json"};
+  const auto writer = *FeedWriter::Create(plan_.inputs.load_paths.front());
+  ASSERT_TRUE(writer->Append({{"x", Floats({2}, {1, 2})}}).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  FakeModel fails = Recurs(1);
+  fails.infer = [infer = fails.infer](const TensorMap& feed, int64_t run) {
+    return run == 1 ? testing_workers::Refuses("no second step") : infer(feed, run);
+  };
+  for (const bool in_turn : {false, true}) {
+    plan_.execution.sequential = in_turn;
+    const RunOutcome ran = Run({{"a", fails}, {"b", fails}});
+    EXPECT_TRUE(ran.faults.backend);
+    EXPECT_TRUE(ran.faults.incomplete);
+    EXPECT_TRUE(ran.record.pairs[0].incomplete);
+    EXPECT_EQ(ran.record.pairs[0].expected_iterations, 4);
+    EXPECT_THAT(ran.record.faults,
+                ElementsAre(HasSubstr("only 1 of 4 iterations could be compared")));
+  }
 }
 
 TEST_F(StepRunsTest, WithoutANumberThereIsNoLargestError) {

@@ -60,10 +60,15 @@ std::vector<std::string> StepStates::DrivenInputs() const {
   return driven;
 }
 
-Status StepStates::Pair(size_t runner, const RunnerSides& sides) {
+Status StepStates::Pair(size_t runner, RunnerSides sides) {
   if (axis(runner)) return {};
+  sides.label = shown_[runner];
   Runner& here = runners_[runner];
   VERNIER_ASSIGN_OR_RETURN(here.pairs, PairState(words_.feed_back, sides, DrivenInputs(), used_));
+  const bool feeds_all = plan_->state == StateSource::kReference;
+  if (!feeds_all || runner == 0) {
+    VERNIER_TRY(CheckAllStatesFed(sides, DrivenInputs(), here.pairs));
+  }
   here.paired = true;
   here.keeps_state = sides.keeps_state;
   for (const TensorInfo& input : sides.inputs) here.inputs.push_back(input.name);
@@ -82,14 +87,14 @@ Status StepStates::CheckReference() const {
   const bool needed = plan_->state == StateSource::kReference && !StateInputs().empty();
   if (!needed || !runners_.front().paired || !runners_.front().pairs.empty()) return {};
   return InvalidArgument("--state reference: no --feed-back word is about the reference, " +
-                         names_.front() + ": add " + names_.front() + ":OUTPUT:INPUT");
+                         shown_.front() + ": add " + shown_.front() + ":OUTPUT:INPUT");
 }
 
 Status StepStates::CheckFed(size_t runner) const {
   const Runner& here = runners_[runner];
   const std::vector<std::string> states = StateInputs();
   if (shares_state() || !here.paired || states.empty()) return {};
-  const std::string& name = names_[runner];
+  const std::string& name = shown_[runner];
   for (const std::string& input : states) {
     if (!IsAmongNames(here.inputs, input) || FeedsInput(here.pairs, input)) continue;
     return InvalidArgument("--feed-back: nothing feeds the input '" + input + "' of " + name +
@@ -156,7 +161,7 @@ Status StepStates::Enter(const StepPosition& position, std::vector<TensorMap> sl
       std::max<size_t>(reference.pairs.size(), StateInputs().empty() ? 0 : 1) + (decoding_ ? 1 : 0);
   if (reference.state.size() < wanted) {
     return Unavailable("step " + std::to_string(position.step) + " needs the state of " +
-                       names_.front() + ", which has failed or feeds nothing back");
+                       shown_.front() + ", which has failed or feeds nothing back");
   }
   feed = Overlaid(std::move(feed), reference.state);
   std::erase_if(feed, [&](const NamedTensor& tensor) { return IsForeign(reference, tensor.name); });
@@ -195,14 +200,14 @@ Status StepStates::Remember(size_t runner, const TensorMap& outputs) {
   for (const StatePair& pair : here.pairs) {
     const Tensor* const output = Find(outputs, pair.output);
     if (output == nullptr) {
-      return InvalidArgument("--feed-back: " + names_[runner] + " has no output '" + pair.output +
+      return InvalidArgument("--feed-back: " + shown_[runner] + " has no output '" + pair.output +
                              "' that could be its input '" + pair.input + "'");
     }
     here.next.push_back({pair.input, *output});
   }
   if (!decoding_) return {};
   VERNIER_ASSIGN_OR_RETURN(std::optional<Tensor> tokens,
-                           decoding_->Choose(runner, names_[runner], position_, outputs));
+                           decoding_->Choose(runner, shown_[runner], position_, outputs));
   if (tokens) here.next.push_back({decoding_->PairOf(runner)->tokens, *std::move(tokens)});
   return {};
 }
@@ -249,7 +254,7 @@ Status StepStates::CheckMapped(size_t runner,
     const bool fed = FeedsInput(runners_[runner].pairs, input);
     if (fed || !std::ranges::any_of(StateInputs(), made_of)) continue;
     return InvalidArgument(
-        "--feed-back: nothing feeds the input '" + input + "' of " + names_[runner] +
+        "--feed-back: nothing feeds the input '" + input + "' of " + shown_[runner] +
         " after the first step, which --map-inputs gives the state '" + source + "'");
   }
   return {};
@@ -268,8 +273,8 @@ Result<TensorMap> StepStates::StateFor(
     });
     const Tensor* const tensor = own == from.pairs.end() ? nullptr : Find(from.state, own->input);
     if (tensor == nullptr) {
-      return InvalidArgument("--state cross: no state of " + names_[candidate] +
-                             " is compared with '" + pair.output + "' of " + names_[reference] +
+      return InvalidArgument("--state cross: no state of " + shown_[candidate] +
+                             " is compared with '" + pair.output + "' of " + shown_[reference] +
                              "; say with --map-outputs which one is the same");
     }
     state.push_back({pair.input, *tensor});
@@ -277,7 +282,7 @@ Result<TensorMap> StepStates::StateFor(
   if (!decoding_) return state;
   const Tensor* const tokens = Find(from.state, decoding_->PairOf(candidate)->tokens);
   if (tokens == nullptr) {
-    return InvalidArgument("--state cross: " + names_[candidate] + " has chosen no token");
+    return InvalidArgument("--state cross: " + shown_[candidate] + " has chosen no token");
   }
   state.push_back({decoding_->PairOf(reference)->tokens, *tokens});
   return state;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "record/side_names.h"
 #include "run/steps/decoding.h"
 #include "run/steps/state_pairs.h"
 #include "run/steps/step_timeline.h"
@@ -31,6 +32,8 @@ class StepStates {
   const StepPlan& plan() const { return *plan_; }
   const StepWords& words() const { return words_; }
   const std::vector<std::string>& runners() const { return names_; }
+  /// What people call a runner.
+  const std::string& ShownName(size_t runner) const { return shown_[runner]; }
 
   /// The axis of a runner that takes all steps of a sequence in one inference, else nothing; so of
   /// a stream that is no runner. Such a runner is fed nothing back.
@@ -42,7 +45,7 @@ class StepStates {
   /// as PairState; kInvalidArgument for this runner or one before it: where each has a state of its
   /// own, if nothing feeds an input that is a state of the first runner, or if words without a
   /// label are about other runners alone; else if they are not about the reference.
-  Status Pair(size_t runner, const RunnerSides& sides);
+  Status Pair(size_t runner, RunnerSides sides);
   /// What --decode chooses tokens by; null without.
   Decoding* decoding() { return decoding_ ? &*decoding_ : nullptr; }
   const Decoding* decoding() const { return decoding_ ? &*decoding_ : nullptr; }
@@ -112,7 +115,11 @@ class StepStates {
   };
 
   StepStates(const StepPlan& plan, std::vector<std::string> names, Logger& logger)
-      : plan_(&plan), logger_(&logger), names_(std::move(names)), runners_(names_.size()) {}
+      : plan_(&plan),
+        logger_(&logger),
+        names_(std::move(names)),
+        shown_(ShortNames(names_)),
+        runners_(names_.size()) {}
   bool shares_state() const {
     return plan_->state == StateSource::kReference || names_.size() == 1;
   }
@@ -126,7 +133,7 @@ class StepStates {
 
   const StepPlan* plan_;
   Logger* logger_;
-  std::vector<std::string> names_;
+  std::vector<std::string> names_, shown_;
   std::vector<Runner> runners_;
   StepWords words_;
   std::optional<Decoding> decoding_;

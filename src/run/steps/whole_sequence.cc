@@ -6,6 +6,7 @@
 
 #include "core/shape_match.h"
 #include "run/steps/step_tensors.h"
+#include "util/counted.h"
 
 namespace vernier {
 
@@ -24,7 +25,7 @@ Result<std::vector<std::string>> WholeSequence::Keep(const StepPosition& positio
   });
   if (whole.outputs.empty()) {
     return Malformed("--steps-axis: no output of " + whole.runner_name + " has " +
-                     std::to_string(position.steps) + " steps along axis " + std::to_string(axis_) +
+                     Counted(position.steps, "step") + " along axis " + std::to_string(axis_) +
                      ", but " + (shapes.empty() ? "nothing" : shapes));
   }
   sequence_ = position.sequence;
