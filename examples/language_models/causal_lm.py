@@ -26,11 +26,11 @@ def required(module, package):
 
 
 class CausalModel:
-    """One sequence of tokens at a time; the cache stays inside from call to call.
+    """A sequence of tokens; the cache stays inside from call to call.
 
-    A model of yours has `forward(feed)`, which gives the outputs for the new tokens and goes on from
-    the cache; `reset_states()`, behind which the cache is empty; and `tokens()`, the texts of its
-    vocabulary, or None.
+    A model of yours has `forward(feed)`, which gives the outputs for the new tokens and goes on
+    from the cache; `reset_states()`, behind which the cache is empty; and `tokens()`, the texts of
+    its vocabulary, or None.
     """
 
     input_metadata = {"input_ids": ("int64", (1, None))}

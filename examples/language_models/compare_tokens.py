@@ -1,6 +1,7 @@
 """Compares what two sides say of the next token, by position and by the number of the token.
 
-    vernier run --runner … --runner … --load-inputs prompt.npz --compare-func-script compare_tokens.py
+    vernier run --runner … --runner … --load-inputs prompt.npz \\
+        --compare-func-script compare_tokens.py
 
 Each side gives `logits` [batch, positions, vocabulary], or `token_ids` and `logprobs` [batch,
 positions, k] of its best tokens, as servers do. For two sides with logits, `--compare logits` says
@@ -47,7 +48,8 @@ class Side:
             self.check_size(rows.shape[-1])
             self.size = rows.shape[-1]
         elif "logprobs" in outputs and "token_ids" in outputs:
-            rows, ids = np.asarray(outputs["logprobs"], np.float64), np.asarray(outputs["token_ids"])
+            rows = np.asarray(outputs["logprobs"], np.float64)
+            ids = np.asarray(outputs["token_ids"])
             self.positions = rows.shape[:-1]
             self.rows, self.ids = (part.reshape(-1, rows.shape[-1]) for part in (rows, ids))
         else:
@@ -167,8 +169,8 @@ def report(found, a, b):
     print(f"'{a.name}' and '{b.name}': {found.compared()} of {positions} positions compared")
     for side in (a, b):
         if side.unknown():
-            print(f"[W] {side.unknown()} tokens that '{side.name}' lists are in no vocabulary: they "
-                  "were not compared by themselves")
+            print(f"[W] {side.unknown()} tokens that '{side.name}' lists are in no vocabulary: "
+                  "they were not compared by themselves")
     for places, what in ((found.nan, "NaN"), (found.nothing_in_common, "no token in common")):
         if places:
             print(f"[E] {what} at {len(places)} positions, the first is {places[0]} | FAILED")
@@ -178,8 +180,8 @@ def report(found, a, b):
     of = "" if size is None else f" of {size}"
     only = "" if min(found.tokens) == size else "[W] Only "
     print(f"{only}{min(found.tokens)}{of} tokens of each position, or more, were compared by "
-          f"themselves: {100 * min(found.seen):.4g} % or more of the probability of '{a.name}'; the "
-          "rest is one sum")
+          f"themselves: {100 * min(found.seen):.4g} % or more of the probability of '{a.name}'; "
+          "the rest is one sum")
     mean, most = np.mean(found.divergences), int(np.argmax(found.divergences))
     letter = "" if found.passed() else "[E] "
     print(f"{letter}KL divergence of that: mean {mean:.4g} (tolerance: {KL_THRESHOLD:g}), largest "

@@ -4,8 +4,8 @@
         --runner 'api=openai_endpoint.py:with_vocabulary endpoint.json' \\
         --load-inputs prompt.npz --compare-func-script compare_tokens.py
 
-endpoint.json says where it is; nothing else is contacted, redirections are not followed and no proxy
-is used:
+endpoint.json says where it is; nothing else is contacted, redirections are not followed and no
+proxy is used:
 
     {"url": "http://127.0.0.1:8080/v1/completions", "model": "NAME", "top": 20,
      "vocabulary": "vocabulary.json", "key_environment": "OPENAI_API_KEY", "seconds": 60}
@@ -16,8 +16,8 @@ tokens' texts in the order of their numbers (or a mapping of texts to numbers, a
 tokenizer); it is needed if the server names tokens by text alone. A text that no token or several
 tokens have gets the number -1.
 
-For each token that it is fed, the server gets the prompt up to there as numbers, and completes it by
-one token. A prompt of n tokens is n requests. Sent are {"model", "prompt", "max_tokens": 1,
+For each token that it is fed, the server gets the prompt up to there as numbers, and completes it
+by one token. A prompt of n tokens is n requests. Sent are {"model", "prompt", "max_tokens": 1,
 "temperature": 0, "logprobs": top}; read is `choices[0].logprobs`, either `content[0].top_logprobs`
 (a list of {"token", "logprob" and, if the server has it, "id"}), or `top_logprobs[0]` (a mapping of
 texts to logprobs). A text such as "token_id:17" is the token 17.
@@ -106,7 +106,8 @@ class Endpoint(CausalModel):
         except (ValueError, KeyError, IndexError, TypeError, AttributeError):
             best = []
         if not best:
-            raise ValueError(f"{self.url} gave no logprobs: {answer.decode(errors='replace'):.{SHOWN}}")
+            said = answer.decode(errors="replace")
+            raise ValueError(f"{self.url} gave no logprobs: {said:.{SHOWN}}")
         return best
 
     def post(self, body):

@@ -28,7 +28,8 @@ class Transformers(CausalModel):
     def __init__(self, path):
         super().__init__()
         self.path = path
-        self.model = transformers.AutoModelForCausalLM.from_pretrained(path, **OFFLINE).float().eval()
+        model = transformers.AutoModelForCausalLM.from_pretrained(path, **OFFLINE)
+        self.model = model.float().eval()
         self.device = str(self.model.device)
         self.precision = "float32"
         self.reset_states()

@@ -113,7 +113,9 @@ DecodeRecord Decoded() {
           1,
           2,
           3,
-          {{1, 2, 3, 281, -1, 0.5, std::numeric_limits<double>::quiet_NaN(), "near tie"}}};
+          {{1, 2, 3, 281, -1, 0.5, std::numeric_limits<double>::quiet_NaN(), "near tie"}},
+          {{4, 2, 1}},
+          2};
 }
 
 // Every field has a value that it does not have by default.

@@ -2,9 +2,9 @@
 
     language_model_server.py MODEL.onnx FOLDER [SECONDS]
 
-Serves a causal model with caches (tests/data/causal_models.py) through onnx's reference evaluator on
-a free port of localhost, writes its address to FOLDER/endpoint.json and the texts of its tokens to
-FOLDER/vocabulary.json, and ends after SECONDS (60).
+Serves a causal model with caches (tests/data/causal_models.py) through onnx's reference evaluator
+on a free port of localhost, writes its address to FOLDER/endpoint.json and the texts of its tokens
+to FOLDER/vocabulary.json, and ends after SECONDS (60).
 """
 
 import http.server
@@ -26,8 +26,10 @@ class CausalModel:
         self.evaluator = ReferenceEvaluator(model)
         self.outputs = [output.name for output in model.graph.output]
         dims = {value.name: value.type.tensor_type.shape.dim for value in model.graph.input}
-        self.empty = {name: np.zeros([d.dim_value or (0 if i else 1) for i, d in enumerate(shape)], "f4")
-                      for name, shape in dims.items() if name.startswith("past_key_values")}
+        # Of one prompt, and no past.
+        sizes = {name: [d.dim_value or (0 if axis else 1) for axis, d in enumerate(shape)]
+                 for name, shape in dims.items() if name.startswith("past_key_values")}
+        self.empty = {name: np.zeros(shape, np.float32) for name, shape in sizes.items()}
 
     def step(self, ids, past=None):
         """Logits [1, n, vocabulary], and the past of the next step."""

@@ -110,8 +110,9 @@ PACKAGES = {"transformers_lm.py": "torch", "onnxruntime_genai_lm.py": "onnxrunti
 class Sides(ScriptCase):
     def setUp(self):
         super().setUp()
-        subprocess.run([sys.executable, str(ROOT / "tests/data/causal_models.py"), str(self.folder)],
-                       check=True, stdout=subprocess.DEVNULL)
+        writer = str(ROOT / "tests/data/causal_models.py")
+        subprocess.run([sys.executable, writer, str(self.folder)], check=True,
+                       stdout=subprocess.DEVNULL)
         ids = np.random.default_rng(0).integers(0, 64, (1, 12))
         caches = {f"past_key_values.{layer}.{part}": np.zeros((1, 2, 0, 8), np.float32)
                   for layer in range(4) for part in ("key", "value")}
@@ -221,7 +222,8 @@ class Endpoint(Sides):
         self.serve("stale-scale.onnx")
         done = self.compare("onnxrt sound.onnx")
         self.assertEqual(done.code, 1, str(done))
-        self.assertRegex(done.out, r"\[E\] KL divergence of that: mean [\d.e-]+ \(tolerance: 0.001\)")
+        self.assertRegex(done.out,
+                         r"\[E\] KL divergence of that: mean [\d.e-]+ \(tolerance: 0.001\)")
 
     def test_the_divergence_is_at_most_that_of_the_whole_vocabulary(self):
         self.serve("stale-scale.onnx")
@@ -264,11 +266,14 @@ class Endpoint(Sides):
         with_texts = f"{self.API}:with_vocabulary endpoint.json"
         done = self.compare(self.other(), with_texts)
         self.assertEqual(done.code, 0, str(done))
-        done = self.compare(self.other("[f' token{i}' for i in range(63)]", "[..., :63]"), with_texts)
+        fewer = self.other("[f' token{i}' for i in range(63)]", "[..., :63]")
+        done = self.compare(fewer, with_texts)
         self.assert_fails(done, 6, "the vocabulary of 'a' has 63 tokens, that of 'b' 64")
-        done = self.compare(self.other("[f' token{(i + 8) % 64}' for i in range(64)]"), with_texts)
-        self.assert_fails(done, 6, "vocabularies of another order: of 64 tokens of 'a' and 64 of 'b' "
-                                   "64 differ, the first is token 0: ' token8' against ' token0'")
+        turned = self.other("[f' token{(i + 8) % 64}' for i in range(64)]")
+        done = self.compare(turned, with_texts)
+        self.assert_fails(done, 6, "vocabularies of another order: of 64 tokens of 'a' and 64 of "
+                                   "'b' 64 differ, the first is token 0: ' token8' against "
+                                   "' token0'")
 
     def test_a_number_beyond_the_other_vocabulary(self):
         self.serve(style="id")
@@ -325,8 +330,8 @@ class Absent(Sides):
                     """)
                 done = self.run_sides(f"{EXAMPLES}/{script} sound.onnx", "onnxrt sound.onnx")
                 self.assertEqual(done.code, 5, str(done))
-                self.assertIn(f"needs the Python module '{module}', which {sys.executable} does not "
-                              "have: install it there", done.err)
+                self.assertIn(f"needs the Python module '{module}', which {sys.executable} does "
+                              "not have: install it there", done.err)
                 self.assertIn(f"there is no module '{module}': pip install", done.err)
 
 

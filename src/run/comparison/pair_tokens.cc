@@ -67,6 +67,7 @@ void PairTokens::AddRow(int64_t iteration, const StepPosition& position, size_t 
   prompt.second_ended = stop_ && b == *stop_;
   if (over) return;
   ++record_.tokens;
+  agreement_.Add(position.step, a == b && a != kNoChoice);
   if (a == b && a != kNoChoice) {
     ++record_.agreeing;
     if (!prompt.diverged) ++prompt.agreeing;
@@ -126,6 +127,8 @@ std::optional<DecodeRecord> PairTokens::Record() const {
     ended.Settle(ended.open_.begin()->first, "not judged", &DecodeRecord::not_judged);
   }
   ended.record_.forced = forced_;
+  ended.record_.agreement = agreement_.Points();
+  ended.record_.steps_per_point = agreement_.steps_per_point();
   ended.record_.until_median = MedianLength(ended.until_);
   ended.record_.until_least = ended.until_.empty() ? 0 : std::ranges::min(ended.until_);
   return ended.record_;
