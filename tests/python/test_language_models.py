@@ -177,6 +177,7 @@ class Transformers(Sides):
                               "present.*:past_key_values.*", "--advance", "position_ids:+1",
                               "attention_mask:append 1", "--compare", "logits:logits", "--lenient")
         self.assert_agrees(done, "all 6 tokens of 1 prompt agree")
+        self.assertNotIn("Only tokens are fed back", done.out)  # it is known to keep a state
 
     def test_its_vocabulary_is_as_long_as_its_logits(self):
         self.serve()
