@@ -4,9 +4,10 @@
     vernier run --runner 'gguf=llama_cpp_lm.py model.gguf' --runner 'ort=onnxrt model.onnx' \\
         --load-inputs prompt.npz --compare logits:logits --lenient
 
-Written from its documentation and not tried: CI does not have the package. The engine keeps the
-cache; it is emptied before each feed, or with --steps before each sequence. A GGUF file that is
-quantised differs from its origin: choose --logits-kl-threshold for that.
+Not tried with llama-cpp-python itself: it was written from its documentation, and CI has a stand-in
+with the few calls used here. The engine keeps the cache; it is emptied before each feed, or with
+--steps before each sequence. A GGUF file that is quantised differs from its origin: choose
+--logits-kl-threshold for that.
 """
 
 import numpy as np

@@ -8,7 +8,7 @@ FOLDER has genai_config.json beside the model. The engine keeps the cache; it is
 feed, or with --steps before each sequence. It gives no list of its tokens, so there is no
 `with_vocabulary`.
 
-Tried with onnxruntime-genai 0.18.0 on a CPU, not in CI.
+Tried with onnxruntime-genai 0.18.0 on a CPU. CI has a stand-in with the few calls used here.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """examples/language_models: packages and servers as sides of a comparison.
 
-None of the packages is here. `transformers` and `torch` are stand-ins in this test with the few
-calls that the example makes, over a small model in onnx's reference evaluator; the server is a
-stand-in on localhost.
+None of the packages is here. `transformers`, `torch`, `onnxruntime_genai` and `llama_cpp` are
+stand-ins in this test with the few calls that the examples make, over a small model in onnx's
+reference evaluator; the server is a stand-in on localhost.
 """
 
 import json
@@ -15,68 +15,12 @@ import unittest
 import numpy as np
 
 from language_model_server import Server, texts
+from language_model_stand_ins import GENAI, LLAMA_CPP, TORCH, TRANSFORMERS
 from script_case import ScriptCase
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples/language_models"
 
-TORCH = """
-    import contextlib
-    import numpy as np
-
-    no_grad = contextlib.nullcontext
-
-    class Tensor(np.ndarray):
-        def to(self, device):
-            return self
-
-    def from_numpy(array):
-        return array.view(Tensor)
-    """
-# A cache that comes from no call of its own, or a mask that does not fit it, is an error there too.
-TRANSFORMERS = """
-    import types
-    import numpy as np
-    from language_model_server import CausalModel, texts
-
-    class Model:
-        device = "cpu"
-
-        def __init__(self, path):
-            self.model = CausalModel(path)
-            self.config = types.SimpleNamespace(vocab_size=64)
-
-        def float(self):
-            return self
-
-        def eval(self):
-            return self
-
-        def __call__(self, input_ids, attention_mask, past_key_values, use_cache):
-            assert use_cache
-            logits, past = self.model.step(input_ids, past_key_values)
-            length = next(iter(past.values())).shape[2]
-            assert attention_mask.shape == (1, length), (attention_mask.shape, length)
-            return types.SimpleNamespace(logits=logits, past_key_values=past)
-
-    class AutoModelForCausalLM:
-        @staticmethod
-        def from_pretrained(path, local_files_only):
-            assert local_files_only
-            return Model(path)
-
-    class Tokenizer:
-        def __len__(self):
-            return 60  # fewer than the model has classes
-
-        def convert_ids_to_tokens(self, ids):
-            return [texts(64)[number] for number in ids]
-
-    class AutoTokenizer:
-        @staticmethod
-        def from_pretrained(path, local_files_only):
-            return Tokenizer()
-    """
 # A side in Python, with {tokens} for a vocabulary and {cut} of its logits.
 OTHER = """
     import numpy as np
@@ -185,6 +129,37 @@ class Transformers(Sides):
         tokens = json.dumps(texts(60) + [""] * 4)
         (self.folder / "vocabulary.json").write_text(tokens)
         done = self.run_sides(f"{self.side}:with_vocabulary sound.onnx",
+                              f"{EXAMPLES}/openai_endpoint.py:with_vocabulary endpoint.json",
+                              "--compare-func-script", f"{EXAMPLES}/compare_tokens.py")
+        self.assertEqual(done.code, 0, str(done))
+        self.assertNotIn("order of the vocabularies", done.out)
+
+
+class Engines(Sides):
+    """The cache is inside, and empty where a prompt begins."""
+
+    def assert_agrees(self, side):
+        feeds = (("prompt.npz", ()),
+                 ("steps.npz", ("--feed-back", "auto", "--step-slice", "input_ids:axis=1,size=1",
+                                "--advance", "position_ids:+1", "attention_mask:append 1")))
+        for feed, words in feeds:
+            with self.subTest(feed):
+                # A second file: another sequence.
+                done = self.run_sides("onnxrt sound.onnx", f"{side} sound.onnx", feed, *words,
+                                      "--compare", "logits:logits", "--lenient", feed=feed)
+                self.assertEqual(done.code, 0, str(done))
+                count = "24 iterations" if words else "2 iterations"
+                self.assertIn(f"PASSED, compared 1 of 9 outputs in {count}", done.out)
+
+    def test_onnxruntime_genai(self):
+        self.write("onnxruntime_genai.py", GENAI)
+        self.assert_agrees(f"{EXAMPLES}/onnxruntime_genai_lm.py")
+
+    def test_llama_cpp(self):
+        self.write("llama_cpp.py", LLAMA_CPP)
+        self.assert_agrees(f"{EXAMPLES}/llama_cpp_lm.py")
+        self.serve()
+        done = self.run_sides(f"{EXAMPLES}/llama_cpp_lm.py:with_vocabulary sound.onnx",
                               f"{EXAMPLES}/openai_endpoint.py:with_vocabulary endpoint.json",
                               "--compare-func-script", f"{EXAMPLES}/compare_tokens.py")
         self.assertEqual(done.code, 0, str(done))
