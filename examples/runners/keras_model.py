@@ -2,7 +2,8 @@
 
     vernier run net.keras --model-runner keras_model.py --load-outputs others.json
 
-Inputs and outputs have the names that the model gives its layers.
+Inputs and outputs have the names that the model gives its layers. Layers with `stateful=True` are
+reset before each feed, or with --steps before each sequence.
 """
 
 import keras
@@ -17,6 +18,11 @@ class KerasModel:
         self.output_names = self.model.output_names
         self.input_metadata = {tensor.name: (tensor.dtype, tuple(tensor.shape))
                                for tensor in self.model.inputs}
+
+    def reset_states(self):
+        for layer in self.model._flatten_layers():
+            if getattr(layer, "stateful", False) and hasattr(layer, "reset_states"):
+                layer.reset_states()
 
     def infer(self, feed):
         inputs = [feed[name] for name in self.input_names]

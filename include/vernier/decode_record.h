@@ -25,6 +25,13 @@ struct DivergenceRecord {
   std::string kind = {};
 };
 
+/// The tokens that were compared at a step, of all prompts.
+struct AgreementPoint {
+  int64_t step = 0;  ///< or the first of those that the point stands for
+  int64_t tokens = 0;
+  int64_t agreeing = 0;  ///< of them; behind a divergence too
+};
+
 /// The tokens of a pair over all steps. A prompt is a row of the batch of a sequence. Behind the
 /// end of a prompt (--decode-stop) no token counts.
 struct DecodeRecord {
@@ -43,6 +50,8 @@ struct DecodeRecord {
   int64_t beyond_tolerance = 0;
   int64_t not_judged = 0;
   std::vector<DivergenceRecord> divergences = {};  ///< the first 100 of these
+  std::vector<AgreementPoint> agreement = {};      ///< by step, at most 1,000 points
+  int64_t steps_per_point = 1;                     ///< of `agreement`
   std::optional<double> min_agreement = {};        ///< --min-token-agreement; nullopt: no gate
 
   /// Is the share of agreeing tokens below the gate? Not where no token was compared.

@@ -1,6 +1,7 @@
 #include "record/coverage.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace vernier {
 
@@ -13,7 +14,12 @@ bool ShowsNothing(const OutputRecord& output) {
   return !output.differs() || output.vacuous == "all elements are NaN";
 }
 
-bool IsRetyped(const OutputRecord& output) { return output.dtype != output.other_dtype; }
+// A script may judge an output that one side alone has.
+bool IsRetyped(const OutputRecord& output) {
+  constexpr std::string_view kNoOutput = "undefined";
+  return output.dtype != output.other_dtype && output.dtype != kNoOutput &&
+         output.other_dtype != kNoOutput;
+}
 
 bool IsComplete(const RunRecord& record) {
   return record.faults.empty() && record.rejections.empty() && record.error.empty();

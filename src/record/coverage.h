@@ -32,7 +32,7 @@ bool WasCompared(const OutputRecord& output);
 /// never passes and is named all the same.
 bool ShowsNothing(const OutputRecord& output);
 
-/// Does a type differ between the sides?
+/// Does a type differ between the sides? Not where a script judged an output of one side alone.
 bool IsRetyped(const OutputRecord& output);
 
 /// Was everything done that was asked for, and nothing rejected?

@@ -114,6 +114,8 @@ DecodeRecord Decoded() {
           2,
           3,
           {{1, 2, 3, 281, -1, 0.5, std::numeric_limits<double>::quiet_NaN(), "near tie"}},
+          {{4, 2, 1}},
+          2,
           0.75};
 }
 

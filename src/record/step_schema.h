@@ -58,6 +58,13 @@ void ListFields(Fields& field, Some<DivergenceRecord> auto& divergence) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<AgreementPoint> auto& point) {
+  field("step", point.step);
+  field("tokens", point.tokens);
+  field("agreeing_tokens", point.agreeing);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<DecodeRecord> auto& decode) {
   field("logits", decode.logits);
   field("forced", decode.forced);
@@ -72,6 +79,8 @@ void ListFields(Fields& field, Some<DecodeRecord> auto& decode) {
   field("beyond_tolerance", decode.beyond_tolerance);
   field("not_judged", decode.not_judged);
   field("divergences", decode.divergences);
+  field.Later("agreement", decode.agreement);
+  field.Later("steps_per_point", decode.steps_per_point);
   field.Given("min_agreement", decode.min_agreement);
 }
 

@@ -172,3 +172,50 @@ def over_steps(steps, factor, sequences=1, own=False):
     record["steps"] = {"lengths": [steps] * sequences, "state": "reference" if own else "own",
                        "feed_back": [{"runner": "onnxrt", "output": "state_n", "input": "state"}]}
     return record
+
+
+def decoded(steps, parts_at, forced=False):
+    """A record of tokens that runners chose: prompts part at the steps of `parts_at`, None where
+    one does not. Behind that no token is equal."""
+    record = over_steps(steps, 1.0)
+    agreement = [{"step": step, "tokens": len(parts_at),
+                  "agreeing_tokens": sum(part is None or step < part for part in parts_at)}
+                 for step in range(steps)]
+    divergences = [{"sequence": prompt, "prompt": 0, "step": part, "first_token": 17,
+                    "second_token": -1 if prompt == 2 else 1024,
+                    "first_margin": "nan" if prompt == 2 else 1e-6, "second_margin": 0.25,
+                    "kind": "beyond tolerance" if prompt % 2 else "near tie"}
+                   for prompt, part in enumerate(parts_at) if part is not None]
+    kinds = [divergence["kind"] for divergence in divergences]
+    until = sorted(steps if part is None else part for part in parts_at)
+    record["pairs"][0]["decode"] = {
+        "logits": "logits", "forced": forced, "prompts": len(parts_at),
+        "tokens": steps * len(parts_at),
+        "agreeing_tokens": sum(point["agreeing_tokens"] for point in agreement),
+        "diverged_prompts": len(divergences),
+        "tokens_until_divergence_median": until[len(until) // 2],
+        "tokens_until_divergence_least": until[0], "steps_after_divergence": 0,
+        "near_ties": kinds.count("near tie"), "beyond_tolerance": kinds.count("beyond tolerance"),
+        "not_judged": 0, "divergences": divergences, "agreement": agreement, "steps_per_point": 1}
+    return record
+
+
+def with_logits(record):
+    """What --compare logits measured of the first output, and of the tokens that were fed."""
+    record["pairs"][0]["outputs"][0].update(
+        logits={"passed": False, "axis": 2, "classes": 64, "positions": 24,
+                "compared_positions": 23, "masked_positions": 0, "nan_positions": 0,
+                "infinite_positions": 0, "torn_positions": 0, "kl_mean": 0.0125,
+                "kl_standard_error": 0.001, "kl_median": 0.01, "kl_p1": 0.0, "kl_p5": 0.0,
+                "kl_p95": 0.05, "kl_p99": 0.0625, "kl_p99_9": 0.07, "kl_max": 0.075,
+                "kl_max_position": [0, 7], "kl_threshold": 0.001, "top_probability_rms": 0.01,
+                "top1_share": 0.875, "top1_judged": 0.913, "top1_threshold": 1.0, "flips": 3,
+                "close_flips": 1, "flip_margin_mean": 0.1, "flip_margin_max": 0.375,
+                "flip_max_position": [0, 9], "top_k": 5, "top_k_share": 0.5,
+                "excluded_positions": 1},
+        tokens={"source": "input_ids", "mask": "attention_mask", "positions": 24,
+                "excluded_positions": 1, "tokens": 22, "impossible_tokens": 0,
+                "first_perplexity": 115.906, "second_perplexity": 114.852,
+                "perplexity_ratio": 0.990906, "ratio_standard_error": 0.0125,
+                "token_probability_rms": 0.001})
+    return record

@@ -37,6 +37,12 @@ def with_outputs(model, words):
     return keras.Model(model.inputs, list(outputs.values())), list(outputs)
 
 
+def stateful_layers(model):
+    """Recurrent layers that keep their state from one batch to the next."""
+    return [layer for layer in model._flatten_layers()  # within other layers and models too
+            if getattr(layer, "stateful", False) and callable(getattr(layer, "reset_states", None))]
+
+
 class KerasModel:
     """One model; inputs and outputs have Keras's own names, which are those of layers."""
 
@@ -49,6 +55,9 @@ class KerasModel:
         policy = getattr(model, "dtype_policy", None)
         if policy is not None and getattr(policy, "compute_dtype", None):
             self.precision = policy.compute_dtype
+        stateful = stateful_layers(model)
+        if stateful:  # a model with this method is one that keeps a state
+            self.reset_states = lambda: [layer.reset_states() for layer in stateful]
 
     def infer(self, feed):
         arrays = [feed[name] for name in self.input_metadata]

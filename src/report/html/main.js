@@ -94,8 +94,8 @@ function build() {
   coverage();
   const main = document.getElementById('main');
   const left = make('div', {});
-  for (const part of [blameSection(), decisionsSection(), pairChoice(), stepsSection(), layersSection(),
-    graphSection(), outputsSection()]) {
+  for (const part of [blameSection(), decisionsSection(), pairChoice(), stepsSection(), tokensSection(),
+    layersSection(), graphSection(), outputsSection()]) {
     if (part) left.append(part);
   }
   const panel = outputPanel();

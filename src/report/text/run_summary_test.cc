@@ -239,6 +239,13 @@ TEST(FormatCoverage, NamesChangedTypes) {
   EXPECT_THAT(FormatCoverage(pair), HasSubstr("; types differ: logits (int64 against float64)"));
 }
 
+TEST(FormatCoverage, AnOutputOfOneSideAloneHasNoOtherType) {
+  PairRecord pair = ComparedPair();
+  pair.outputs[0].dtype = "undefined";
+  pair.outputs[0].other_dtype = "float64";
+  EXPECT_THAT(FormatCoverage(pair), Not(HasSubstr("types differ")));
+}
+
 TEST(FormatRunSummary, APairOfWhichPartWasComparedIsIncomplete) {
   RunRecord record;
   record.pairs = {ComparedPair()};

@@ -101,6 +101,7 @@ void PairTokens::AddRow(int64_t iteration, const StepPosition& position, size_t 
   const int64_t a = tokens.first[row], b = tokens.second[row];
   const Tensor &first = *logits.first, &second = *logits.second;
   ++record_.tokens;
+  agreement_.Add(position.step, a == b && a != kNoChoice);
   if (a == b && a != kNoChoice) {
     ++record_.agreeing;
     if (!prompt.diverged) ++prompt.agreeing;
@@ -160,6 +161,8 @@ std::optional<DecodeRecord> PairTokens::Record() const {
     ended.Settle(ended.open_.begin()->first, "not judged", &DecodeRecord::not_judged);
   }
   ended.record_.forced = forced_;
+  ended.record_.agreement = agreement_.Points();
+  ended.record_.steps_per_point = agreement_.steps_per_point();
   ended.record_.until_median = MedianLength(ended.until_);
   ended.record_.until_least = ended.until_.empty() ? 0 : ended.until_.begin()->first;
   return ended.record_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "run/comparison/agreement_curve.h"
 #include "run/steps/step_timeline.h"
 #include "vernier/decode_record.h"
 #include "vernier/input_plan.h"
@@ -77,6 +78,7 @@ class PairTokens {
   std::map<int64_t, TokensOfStep> steps_;
   std::map<int64_t, std::vector<DivergenceRecord>> open_;  // by iteration
   DecodeRecord record_;
+  AgreementCurve agreement_;
   int64_t missed_ = 0;
   std::string why_missed_;
 };

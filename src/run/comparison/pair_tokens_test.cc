@@ -60,6 +60,9 @@ TEST_F(PairTokensTest, PromptsOfABatchPartByThemselves) {
   EXPECT_EQ(record.not_judged, 1);
   EXPECT_EQ(record.divergences[1].kind, "not judged");
   EXPECT_EQ(record.divergences[1].prompt, 0);
+  std::vector<int64_t> agreeing;
+  for (const AgreementPoint& point : record.agreement) agreeing.push_back(point.agreeing);
+  EXPECT_THAT(agreeing, ElementsAre(2, 1, 1));
 }
 
 TEST_F(PairTokensTest, NanIsNoToken) {

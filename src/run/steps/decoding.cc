@@ -54,7 +54,7 @@ Status Decoding::Pair(size_t runner, const RunnerSides& sides, std::span<const S
   if (found.vocabulary) VERNIER_TRY(CheckStop(*found.vocabulary, found.logits, sides.shown()));
   logger.Info(sides.name + " | Decodes greedily: the largest of the last position of '" +
               found.logits + "' is '" + found.tokens + "' of the next step");
-  if (states.empty()) {
+  if (states.empty() && !sides.keeps_state) {
     logger.Warning(
         sides.name +
         " | Only tokens are fed back: unless the model keeps its state itself, each step "
