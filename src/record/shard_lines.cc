@@ -6,6 +6,7 @@
 #include "record/record_json.h"
 #include "record/record_visit.h"
 #include "record/row_schema.h"
+#include "record/shard_decision_schema.h"
 
 namespace vernier {
 
@@ -62,6 +63,7 @@ void ListFields(Fields& field, Some<ShardPair> auto& pair) {
   field("empty", pair.empty);
   field.TextIfAny("swap", pair.swap);
   field("outputs", pair.outputs);
+  field.IfAny("decisions", pair.decisions);
 }
 
 template <typename Fields>
@@ -75,6 +77,9 @@ void ListFields(Fields& field, Some<ShardIteration> auto& iteration) {
   field("input_hash", iteration.input_hash);
   field("received", iteration.received);
   field("pairs", iteration.pairs);
+  field.Given("image", iteration.image);
+  field.TextIfAny("skipped", iteration.skipped);
+  field.IfAny("pictures", iteration.pictures);
 }
 
 template <typename Fields>
@@ -87,6 +92,7 @@ void ListFields(Fields& field, Some<ShardHead> auto& head) {
   field("command", head.command);
   field("plan", head.plan);
   field.Pairs("models", head.models, "path", "xxh3_64");
+  field.Pairs("labels", head.labels, "path", "xxh3_64");
 }
 
 template <typename Fields>

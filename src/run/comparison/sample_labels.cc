@@ -216,6 +216,34 @@ void RunLabels::NoteImage(int64_t iteration, const std::string& path, const Imag
   for (auto& [place, boxes] : boxes_) boxes.NoteImage(iteration, path, recipe);
 }
 
+std::vector<ShardPlacement> RunLabels::PlacementsOf(int64_t iteration) const {
+  std::vector<ShardPlacement> placements;
+  for (const auto& [place, boxes] : boxes_) {
+    ShardPlacement& made = placements.emplace_back();
+    const BoxLabels::Fed* const fed = boxes.FedWith(iteration);
+    if (fed == nullptr || !fed->placement) continue;
+    const ImagePlacement& known = *fed->placement;
+    made = {true,      known.scale_x,    known.scale_y,  known.left,
+            known.top, known.fed.height, known.fed.width};
+  }
+  return placements;
+}
+
+void RunLabels::NotePlaced(int64_t iteration, const ShardImage& image) {
+  for (SampleLabels& labels : labels_) labels.NoteImage(iteration, image.path);
+  size_t next = 0;
+  for (auto& [place, boxes] : boxes_) {
+    std::optional<ImagePlacement> placement;
+    if (next < image.placements.size() && image.placements[next].known) {
+      const ShardPlacement& kept = image.placements[next];
+      placement = ImagePlacement{
+          kept.scale_x, kept.scale_y, kept.left, kept.top, {kept.height, kept.width}};
+    }
+    ++next;
+    boxes.NotePlaced(iteration, image.path, placement);
+  }
+}
+
 std::vector<std::string> RunLabels::DescribeClasses() const {
   std::vector<std::string> notes;
   for (const SampleLabels& labels : labels_) {
@@ -248,28 +276,81 @@ std::vector<std::string> RunLabels::Notes() const {
   return notes;
 }
 
-void LabelTrack::Score(const DecisionPlan& decision, int64_t iteration,
-                       const ScoredOutputs& outputs, std::vector<DecisionSample>& samples) {
-  if (labels_ == nullptr) return;
+ScoredSamples ScoreSamples(const SampleLabels& labels, const DecisionPlan& decision,
+                           int64_t iteration, int64_t before, const ScoredOutputs& outputs,
+                           std::vector<DecisionSample>& samples) {
+  ScoredSamples scored;
+  const Result<std::vector<Label>> given =
+      labels.Of(decision.kind, iteration, before, static_cast<int64_t>(samples.size()));
+  if (!given.ok()) {
+    scored.fault = given.status().message();
+    return scored;
+  }
+  for (size_t i = 0; i < given->size(); ++i) {
+    const auto row = static_cast<int64_t>(i);
+    const Status fits = ScoreSample(decision, (*given)[i], outputs, row, samples[i]);
+    if (!fits.ok()) scored.unfit.push_back({row, fits.message()});
+  }
+  return scored;
+}
+
+// How many samples there were before these; nullopt: that is not known.
+std::optional<int64_t> LabelTrack::Enter(int64_t iteration, size_t samples) {
   const bool in_order = labels_->by_iteration() || iteration == next_iteration_;
   if (!in_order) {
     Note("iteration " + std::to_string(next_iteration_) +
          " was not decided, so that nobody knows which samples the labels behind it are of");
-    return;
+    return std::nullopt;
   }
   next_iteration_ = iteration + 1;
-  const int64_t before = std::exchange(samples_, samples_ + static_cast<int64_t>(samples.size()));
   ++iterations_;
-  const Result<std::vector<Label>> labels =
-      labels_->Of(decision.kind, iteration, before, static_cast<int64_t>(samples.size()));
-  if (!labels.ok()) return Note(labels.status().message());
-  for (size_t i = 0; i < labels->size(); ++i) {
-    const Status scored =
-        ScoreSample(decision, (*labels)[i], outputs, static_cast<int64_t>(i), samples[i]);
-    if (scored.ok()) continue;
+  return std::exchange(samples_, samples_ + static_cast<int64_t>(samples));
+}
+
+void LabelTrack::Score(const DecisionPlan& decision, int64_t iteration,
+                       const ScoredOutputs& outputs, std::vector<DecisionSample>& samples) {
+  if (labels_ == nullptr) return;
+  const std::optional<int64_t> before = Enter(iteration, samples.size());
+  if (!before) return;
+  NoteUnfit(iteration, ScoreSamples(*labels_, decision, iteration, *before, outputs, samples));
+}
+
+Status LabelTrack::ScoreKept(const DecisionPlan& decision, int64_t iteration,
+                             const ShardDecision& kept, std::vector<DecisionSample>& samples) {
+  if (labels_ == nullptr) return {};
+  const std::optional<int64_t> before = Enter(iteration, samples.size());
+  if (!kept.scores) {
+    const ScoredOutputs outputs{nullptr, nullptr, kept.classes};
+    if (!before) return {};
+    NoteUnfit(iteration, ScoreSamples(*labels_, decision, iteration, *before, outputs, samples));
+    return {};
+  }
+  if (!before) {
+    const DecisionSample none;
+    for (DecisionSample& sample : samples) {
+      sample.label.clear();
+      sample.first_score = none.first_score;
+      sample.second_score = none.second_score;
+    }
+    return {};
+  }
+  const int64_t place = labels_->by_iteration() ? iteration : *before;
+  if (!labels_->of_images() && place != kept.scores->place) {
+    return InvalidArgument(
+        labels_->name() + ": the shard of iteration " + std::to_string(iteration) + " took the " +
+        "labels of others for its maps, since iterations differ in their number of samples, or " +
+        "images were skipped: run this undivided");
+  }
+  NoteUnfit(iteration, {kept.scores->fault, kept.scores->unfit});
+  return {};
+}
+
+void LabelTrack::NoteUnfit(int64_t iteration, const ScoredSamples& scored) {
+  if (!scored.fault.empty()) Note(scored.fault);
+  for (const auto& [sample, why] : scored.unfit) {
     ++unfit_;
-    Note("the label of sample " + std::to_string(i) + " of iteration " + std::to_string(iteration) +
-         " " + scored.message());
+    Note("the label of sample " + std::to_string(sample) + " of iteration " +
+         std::to_string(iteration) + " " + why);
   }
 }
 
