@@ -91,8 +91,7 @@ class ComparisonRun {
   std::string DescribeOtherInputs(int64_t iteration, const FeedMarks& feeds) const;
 
   /// The next iteration of the pair number `place`, which a shard compared: it is folded as if it
-  /// had been compared here. False when --fail-fast ends the run. kMalformed, kIo;
-  /// kInvalidArgument as LabelTrack::ScoreKept.
+  /// had been compared here. False when --fail-fast ends the run. kMalformed, kIo.
   Result<bool> Fold(size_t place, int64_t iteration, ShardPair kept);
   /// After the pairs of an iteration: the pictures that its shard drew.
   void FoldPictures(int64_t iteration, std::vector<ShardPicture> pictures);

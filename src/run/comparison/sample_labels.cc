@@ -336,7 +336,7 @@ Status LabelTrack::ScoreKept(const DecisionPlan& decision, int64_t iteration,
   }
   const int64_t place = labels_->by_iteration() ? iteration : *before;
   if (!labels_->of_images() && place != kept.scores->place) {
-    return InvalidArgument(
+    return Malformed(
         labels_->name() + ": the shard of iteration " + std::to_string(iteration) + " took the " +
         "labels of others for its maps, since iterations differ in their number of samples, or " +
         "images were skipped: run this undivided");

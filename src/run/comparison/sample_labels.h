@@ -125,7 +125,7 @@ class LabelTrack {
   void Score(const DecisionPlan& decision, int64_t iteration, const ScoredOutputs& outputs,
              std::vector<DecisionSample>& samples);
 
-  /// The same of samples that a shard decided. kInvalidArgument where it held the labels of other
+  /// The same of samples that a shard decided. kMalformed where it held the labels of other
   /// samples against its maps, since it did not know how many samples there are before its own.
   Status ScoreKept(const DecisionPlan& decision, int64_t iteration, const ShardDecision& kept,
                    std::vector<DecisionSample>& samples);
