@@ -115,8 +115,8 @@ class Labelled(Sides):
         self.assertTrue(any(column.endswith("label") for column in first), first)
 
     def test_labels_that_do_not_fit(self):
-        words = [*self.save_sides(), "--decision", "y:top1", "--max-flip-rate", "1", "--labels",
-                 "labels.npy"]
+        words = [*self.save_sides(), "--decision", "y:top1", "--max-flip-rate", "1", "--judge",
+                 "decisions", "--labels", "labels.npy"]
         for labels in (self.right[:-1], np.append(self.right, 1), np.where(
                 np.arange(self.right.size) == 9, CLASSES, self.right), self.right + 0.5):
             np.save(self.path("labels.npy"), labels)
