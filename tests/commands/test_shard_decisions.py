@@ -249,7 +249,7 @@ class Images(ShardCase):
         whole = self.vernier(*self.words, "--save-record", "whole.json")
         ended = self.merge(self.shards(self.words, 2))
         self.assertEqual(ended.code, whole.code, ended.out + ended.err)
-        said = "--load-inputs: none of the 9 image(s) can be read, the first is 'images/a_red/0.png'"
+        said = "none of the 9 image(s) can be read, the first is 'images/a_red/0.png'"
         for end in (whole, ended):
             self.assertIn(said, end.err)
 
