@@ -11,11 +11,14 @@
   --gpus-per-shard N   GPUs that Ray keeps for a shard (default: 0)
   --retries N          how often a shard is tried again whose node, worker or framework was lost
                        (default: 3)
+  --ship WHAT          of nodes without a shared disk: what shards read goes with them, and what
+                       they write comes back. A file, a folder or a pattern in this folder, or
+                       'auto' for all that other words name; may be given several times
 
 --report, --save-rows, --reproducible and --mixed are those of `vernier merge`; every other word
-goes to the shards. Models and inputs, and the folder in which this is started, are on a disk that
-all nodes see, and every node has the package vernier. The exit code is that of `vernier merge`, or
-of the first shard that cannot be done.
+goes to the shards. Without --ship models and inputs, and the folder in which this is started, are
+on a disk that all nodes see. Every node has the package vernier. The exit code is that of `vernier
+merge`, or of the first shard that cannot be done.
 """
 
 # `import ray` is Ray itself, here as elsewhere: imports are absolute, and this is `vernier.ray`.
@@ -48,7 +51,7 @@ class _Plan:
     """What the command line says."""
 
     def __init__(self, words):
-        self.command, self.merge = [], []
+        self.command, self.merge, self.ship = [], [], []
         self.given = dict(_VALUES)
         words = iter(words)
         for word in words:
@@ -56,14 +59,16 @@ class _Plan:
             if flag in _GIVEN:
                 raise _Refused(2, f"{flag}: every shard is given its own; say how many with "
                                   "--shards N")
-            if flag not in _VALUES and flag not in _OF_MERGE:
+            if flag not in _VALUES and flag not in _OF_MERGE and flag != "--ship":
                 self.command.append(word)
                 continue
             if _OF_MERGE.get(flag, True) and not has_value:
                 value = next(words, "")
             if _OF_MERGE.get(flag, True) and not value:
                 raise _Refused(2, f"{flag}: expected a value")
-            if flag in _VALUES:
+            if flag == "--ship":
+                self.ship.append(value)
+            elif flag in _VALUES:
                 self.given[flag] = value
             else:
                 self.merge += [flag, value] if _OF_MERGE[flag] else [flag]
@@ -111,17 +116,38 @@ def _end_with_worker():
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
 
-def _do_shard(words, folder):
-    """On a node: runs a shard to its end. The node's name, the exit code and what went wrong."""
+def _do_shard(words, folder, shipped):
+    """On a node: runs a shard to its end. The node's name, the exit code, what went wrong, and,
+    where files were shipped, what it has written."""
     import socket
+    import tempfile
     node = socket.gethostname()
-    if not os.path.isdir(folder):
-        return node, 3, f"there is no '{folder}' on this node: start in a folder that all nodes see"
+    if shipped is None:
+        if os.path.isdir(folder):
+            return node, *_run_shard(node, words, folder), []
+        return node, 3, (f"there is no '{folder}' on this node: start in a folder that all nodes "
+                         "see, or give --ship auto"), []
+    try:
+        import ray
+        from vernier import _shipping
+    except ImportError:
+        return node, 5, _no_package(), []
+    with tempfile.TemporaryDirectory(prefix="vernier-shard-") as folder:
+        paths = _shipping.unpack(folder, [(path, ray.get(data)) for path, data in shipped])
+        code, said = _run_shard(node, words, folder)
+        return node, code, said, _shipping.written(folder, paths)
+
+
+def _no_package():
+    return f"'{sys.executable}' of this node has no package vernier: install it there"
+
+
+def _run_shard(node, words, folder):
     try:
         from vernier.__main__ import environment
         from vernier._places import program
     except ImportError:
-        return node, 5, f"'{sys.executable}' of this node has no package vernier: install it there"
+        return 5, _no_package()
     done = subprocess.run([program(), *words], cwd=folder, env=environment(), check=False,
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True, errors="replace",
@@ -129,7 +155,7 @@ def _do_shard(words, folder):
     said = done.stderr.strip().removeprefix("[!] ")
     if done.returncode in _LOST or done.returncode < 0 or done.returncode > 128:
         raise ChildProcessError(done.returncode, f"on {node}: {said or 'it was ended'}")
-    return node, done.returncode, said
+    return done.returncode, said
 
 
 def _import_ray():
@@ -179,7 +205,7 @@ def _time_left(seconds):
 def _outcome_of(ray, task, shard):
     """Nothing, once the shard is done; raises what keeps it from that."""
     try:
-        node, code, said = ray.get(task)
+        node, code, said, files = ray.get(task)
     except ray.exceptions.RayError as error:
         lost = getattr(error, "cause", None)
         if isinstance(lost, ChildProcessError):
@@ -190,14 +216,30 @@ def _outcome_of(ray, task, shard):
         raise _Refused(6, f"shard {shard} was lost, also when tried again: {first}") from None
     if code != 0:
         raise _Refused(code, f"shard {shard} ended with {code} on {node}: {said}")
+    if files:
+        from vernier import _shipping
+        _shipping.take_back(files)
+
+
+def _ship(ray, plan):
+    """The files of --ship in the object store, once for all shards; None without."""
+    if not plan.ship:
+        return None
+    from vernier import _shipping
+    try:
+        shipped = _shipping.ship(plan.ship, plan.command[1:], plan.record, ray.put)
+    except (_shipping.NotShipped, OSError) as error:
+        raise _Refused(3, str(error)) from None
+    _say(f"[I] {len(shipped)} file(s) go with every shard")
+    return shipped
 
 
 def _do_shards(ray, plan):
     task = ray.remote(_do_shard).options(
         num_cpus=plan.cpus, num_gpus=plan.gpus, max_retries=plan.retries,
         retry_exceptions=[ChildProcessError], scheduling_strategy="SPREAD")
-    folder = os.getcwd()
-    running = {task.remote(plan.words_of(shard), folder): f"{shard}/{plan.shards}"
+    folder, shipped = os.getcwd(), _ship(ray, plan)
+    running = {task.remote(plan.words_of(shard), folder, shipped): f"{shard}/{plan.shards}"
                for shard in range(1, plan.shards + 1)}
     started = time.monotonic()
     try:
