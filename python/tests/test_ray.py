@@ -35,6 +35,7 @@ class StandIn(types.ModuleType):
         self.resources = {"CPU": 2.0}
         self.told, self.given, self.cancelled, self.lost = {}, {}, [], {}
         self.stored = {}
+        self.node = None  # the folder that a node has in the place of the driver's
 
     def init(self, address, **_):
         if address == "ray://nowhere:1":
@@ -54,7 +55,8 @@ class StandIn(types.ModuleType):
 
     def _submit(self, *arguments):
         name = f"task {len(self.given) + 1}"
-        self.given[name] = arguments
+        words, folder, *others = arguments
+        self.given[name] = (words, self.node or folder, *others)
         return name
 
     def wait(self, tasks, num_returns=1, timeout=None):
@@ -153,20 +155,32 @@ def test_a_shard_that_cannot_be_done_is_not_tried_again(ray, model, tmp_path, mo
     assert not (tmp_path / "result.json").exists()
 
 
-def test_shipped_files_are_all_that_a_shard_sees(ray, tmp_path, monkeypatch, capfd):
+def test_shipped_files_are_all_that_a_node_sees(ray, tmp_path, capfd):
     (tmp_path / "in").mkdir()
     (tmp_path / "in/m.onnx").write_bytes(layered_model(1))
     words = ["run", "in/m.onnx", *RUN]
     assert program(*words, "--reproducible", "--save-record", "whole.json").returncode == 0
-    # A shard of another folder, as on another node, where it leaves nothing.
-    replace_program(monkeypatch, tmp_path,
-                    f'[ "$1" = merge ] || [ "$PWD" != "{tmp_path}" ] || exit 3\nexec "$REAL" "$@"')
-    assert drive(*words, "--save-outputs", "out/o.npz", "--ship", "auto") == 0
+    ray.node = str(tmp_path / "node/here")
+    words += ["--save-outputs", "out/o.npz", "--ship"]
+    assert drive(*words, "auto") == 0
     assert (tmp_path / "result.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
     assert (tmp_path / "out/o.shard-0003-of-0003.npz").exists()
-    assert len(ray.stored) == 1
-    assert "1 file(s) go with every shard" in capfd.readouterr().err
-    assert drive(*words, "--ship", "in", "--ship", "*.json") == 0
+    assert (tmp_path / "node/here/in/m.onnx").exists() and len(ray.stored) == 1
+    assert "1 file(s) go to nodes that do not see this folder" in capfd.readouterr().err
+    assert not list(tmp_path.glob(".vernier-ray-*"))
+    # What is there already is used, if it is the same.
+    assert drive(*words, "in") == 0
+    (tmp_path / "node/here/in/m.onnx").write_bytes(layered_model(2))
+    assert drive(*words, "in") == 3
+    assert "there is another file '" in capfd.readouterr().err
+
+
+def test_a_node_that_sees_the_folder_needs_no_files(ray, tmp_path):
+    (tmp_path / "m.onnx").write_bytes(layered_model(1))
+    assert drive("run", "m.onnx", *RUN, "--ship", "auto") == 0
+    assert (tmp_path / "result.json").exists()
+    ray.node = str(tmp_path / "nowhere")
+    assert drive("run", "m.onnx", *RUN) == 3
 
 
 def test_files_that_are_shipped(tmp_path, monkeypatch):

@@ -2,8 +2,10 @@
 store, and what they write comes back."""
 
 import glob
+import hashlib
 import os
 import re
+import tempfile
 
 AUTO = "auto"
 
@@ -67,49 +69,55 @@ def files_to_ship(wanted, words):
 
 
 def ship(wanted, words, record, put):
-    """Pairs of a path and what `put` has made of its bytes, once for all shards."""
+    """Each file as its path, the hash of its bytes, and what `put` has made of them, once for all
+    shards."""
     _check(record)
     shipped = []
     for path in files_to_ship(wanted, words):
         with open(path, "rb") as file:
-            shipped.append((path, put(file.read())))
+            data = file.read()
+        shipped.append((path, hashlib.sha256(data).hexdigest(), put(data)))
     if not shipped:
         raise NotShipped("--ship auto: no word names a file in this folder")
     return shipped
 
 
-def unpack(folder, files):
-    """Writes pairs of a path and its bytes; gives what written() knows them by."""
-    for path, data in files:
+def unpack(folder, shipped, get):
+    """Puts the files into the folder, which has the same path on every node: parts of one run have
+    the paths of their models in common. What is there already stays; it may be another shard's."""
+    for path, known, data in shipped:
         place = os.path.join(folder, path)
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        with open(place, "wb") as file:
-            file.write(data)
-    return {path: _state(os.path.join(folder, path)) for path, _ in files}
+        if os.path.exists(place):
+            with open(place, "rb") as file:
+                if hashlib.sha256(file.read()).hexdigest() == known:
+                    continue
+            raise NotShipped(f"there is another file '{place}' on this node: remove it there")
+        _write(place, get(data))
 
 
-def _state(path):
-    seen = os.stat(path)
-    return seen.st_ino, seen.st_size, seen.st_mtime_ns
+def _write(place, data):
+    """The file is whole or absent."""
+    folder = os.path.dirname(place) or "."
+    os.makedirs(folder, exist_ok=True)
+    handle, part = tempfile.mkstemp(dir=folder, suffix=".partial")
+    with open(handle, "wb") as file:
+        file.write(data)
+    os.replace(part, place)
 
 
-def written(folder, shipped):
-    """What a shard has written into its folder, as pairs of a path and its bytes."""
+def written(folder, shard):
+    """What a shard has saved in the folder, as pairs of a path and its bytes: all of it has the
+    shard in its name."""
     found = []
     for path in _files_of(folder):
-        name = os.path.relpath(path, folder)
-        if shipped.get(name) == _state(path) or name.endswith(".partial"):
+        if shard not in os.path.basename(path) or path.endswith(".partial"):
             continue
         with open(path, "rb") as file:
-            found.append((name, file.read()))
+            found.append((os.path.relpath(path, folder), file.read()))
     return found
 
 
 def take_back(files):
-    """Writes what a shard has written into this folder: each file is whole or absent."""
+    """Writes what a shard has saved into this folder."""
     for path, data in files:
-        path = _check(path)
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(f"{path}.partial", "wb") as file:
-            file.write(data)
-        os.replace(f"{path}.partial", path)
+        _write(_check(path), data)

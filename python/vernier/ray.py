@@ -27,6 +27,7 @@ merge`, or of the first shard that cannot be done.
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 _VALUES = {"--shards": None, "--save-record": None, "--address": None, "--cpus-per-shard": "1",
@@ -104,9 +105,12 @@ class _Plan:
         return [*self.command, "--shard", f"{shard}/{self.shards}", "--shard-exit", "done",
                 "--save-record", self.record]
 
+    def mark_of(self, shard):
+        return f".shard-{shard:04}-of-{self.shards:04}"
+
     def part_of(self, shard):
         stem, extension = os.path.splitext(self.record)
-        return f"{stem}.shard-{shard:04}-of-{self.shards:04}{extension}"
+        return stem + self.mark_of(shard) + extension
 
 
 def _end_with_worker():
@@ -116,15 +120,15 @@ def _end_with_worker():
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
 
-def _do_shard(words, folder, shipped):
+def _do_shard(words, folder, shard, shipped):
     """On a node: runs a shard to its end. The node's name, the exit code, what went wrong, and,
-    where files were shipped, what it has written."""
+    where files were shipped to this node, what it has saved."""
     import socket
-    import tempfile
     node = socket.gethostname()
-    if shipped is None:
-        if os.path.isdir(folder):
-            return node, *_run_shard(node, words, folder), []
+    token, files = shipped or ("", [])
+    if os.path.isdir(folder) and os.path.exists(os.path.join(folder, token)):
+        return node, *_run_shard(node, words, folder), []
+    if not files:
         return node, 3, (f"there is no '{folder}' on this node: start in a folder that all nodes "
                          "see, or give --ship auto"), []
     try:
@@ -132,10 +136,11 @@ def _do_shard(words, folder, shipped):
         from vernier import _shipping
     except ImportError:
         return node, 5, _no_package(), []
-    with tempfile.TemporaryDirectory(prefix="vernier-shard-") as folder:
-        paths = _shipping.unpack(folder, [(path, ray.get(data)) for path, data in shipped])
-        code, said = _run_shard(node, words, folder)
-        return node, code, said, _shipping.written(folder, paths)
+    try:
+        _shipping.unpack(folder, files, ray.get)
+    except (OSError, _shipping.NotShipped) as error:
+        return node, 3, f"--ship: {error}", []
+    return node, *_run_shard(node, words, folder), _shipping.written(folder, shard)
 
 
 def _no_package():
@@ -222,25 +227,27 @@ def _outcome_of(ray, task, shard):
 
 
 def _ship(ray, plan):
-    """The files of --ship in the object store, once for all shards; None without."""
-    if not plan.ship:
-        return None
+    """The files of --ship in the object store, once for all shards."""
     from vernier import _shipping
     try:
-        shipped = _shipping.ship(plan.ship, plan.command[1:], plan.record, ray.put)
+        files = _shipping.ship(plan.ship, plan.command[1:], plan.record, ray.put)
     except (_shipping.NotShipped, OSError) as error:
         raise _Refused(3, str(error)) from None
-    _say(f"[I] {len(shipped)} file(s) go with every shard")
-    return shipped
+    _say(f"[I] {len(files)} file(s) go to nodes that do not see this folder")
+    return files
 
 
 def _do_shards(ray, plan):
     task = ray.remote(_do_shard).options(
         num_cpus=plan.cpus, num_gpus=plan.gpus, max_retries=plan.retries,
         retry_exceptions=[ChildProcessError], scheduling_strategy="SPREAD")
-    folder, shipped = os.getcwd(), _ship(ray, plan)
-    running = {task.remote(plan.words_of(shard), folder, shipped): f"{shard}/{plan.shards}"
-               for shard in range(1, plan.shards + 1)}
+    folder, shipped, token = os.getcwd(), None, None
+    if plan.ship:
+        # Nodes that see it share the folder.
+        token = tempfile.NamedTemporaryFile(prefix=".vernier-ray-", dir=folder)
+        shipped = (os.path.basename(token.name), _ship(ray, plan))
+    running = {task.remote(plan.words_of(shard), folder, plan.mark_of(shard), shipped):
+               f"{shard}/{plan.shards}" for shard in range(1, plan.shards + 1)}
     started = time.monotonic()
     try:
         while running:
@@ -253,6 +260,8 @@ def _do_shards(ray, plan):
                  + (f"; about {_time_left(left)} left" if running else ""))
     finally:
         _cancel(ray, list(running))
+        if token is not None:
+            token.close()
 
 
 def _cancel(ray, tasks):

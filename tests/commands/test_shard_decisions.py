@@ -243,6 +243,19 @@ class Images(ShardCase):
         ended = self.vernier("merge", "--status", self.part(1, 9), self.part(2, 9))
         self.assertIn("1 iterations so far", ended.out)
 
+    def test_images_read_ahead_of_a_turn_that_never_comes(self):
+        for broken in (2, 3, 5):
+            self.files[broken].write_bytes(BROKEN)
+        records = []
+        for workers in (1, 3):
+            ended = self.vernier(*self.words, "--fail-fast", "--workers-per-runner", workers,
+                                 "--intra-op-threads", "1", "--reproducible", "--save-record",
+                                 "r.json")
+            self.assertEqual(ended.code, 1, ended.out + ended.err)
+            records.append(self.path("r.json").read_text())
+        self.assertEqual(*records)
+        self.assertNotIn("skipped: ", records[0])
+
     def test_not_one_image_can_be_read(self):
         for path in self.files:
             path.write_bytes(BROKEN)
