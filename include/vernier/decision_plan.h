@@ -118,6 +118,7 @@ struct DecisionOptions {
   /// before it or without. Within [0, 1].
   PerOutput<double> max_drop;
   DropType drop_type = DropType::kAbsolute;
+  std::string class_names;  ///< a file with the name of a class a line; empty: they are numbers
 
   bool has_gates() const {
     return !max_flip_rate.entries.empty() || max_flip_rate.fallback || max_clear_flips ||
@@ -137,6 +138,7 @@ struct DecisionOptions {
     field("labels", options.labels);
     field("max_drop", options.max_drop);
     field("drop_type", options.drop_type);
+    field("class_names", options.class_names);
   }
 };
 

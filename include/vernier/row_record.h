@@ -46,6 +46,21 @@ struct TokensOfStep {
   bool after_divergence = false;  ///< the iteration was not compared for that
 };
 
+/// The image that an iteration was fed with.
+struct FedFile {
+  std::string name;   ///< its path
+  int64_t place = 0;  ///< among all that --load-inputs names, from 0, those that were skipped, too
+  int64_t named = 0;  ///< how many these are
+};
+
+/// What the run that made rows did less than it was asked for, in sentences: the last row has it.
+struct RowsEnd {
+  std::vector<std::string> not_done;      ///< what was left out, and why
+  std::vector<std::string> unfit_labels;  ///< of --labels: samples without one, and the reverse
+
+  bool empty() const { return not_done.empty() && unfit_labels.empty(); }
+};
+
 /// One pair of sides in one iteration.
 struct IterationRow {
   int64_t index = 0;               ///< of the iteration, from 0
@@ -57,6 +72,8 @@ struct IterationRow {
   std::string second = {};
   std::vector<DecisionRow> decisions = {};
   std::optional<TokensOfStep> tokens = {};  ///< of --decode
+  std::optional<FedFile> file = {};         ///< of inputs that are files of their own
+  RowsEnd end = {};                         ///< in the last row of a file; RowLine() leaves it out
 };
 
 }  // namespace vernier

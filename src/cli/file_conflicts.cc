@@ -36,6 +36,7 @@ constexpr std::string_view kRead[] = {"model_file",
                                       "load_outputs_paths",
                                       "compare_outputs",
                                       "like",
+                                      "class_names",
                                       "initial_state",
                                       "record",
                                       "data_loader_script",
@@ -181,6 +182,13 @@ void AddRead(const ParsedArgs& args, Files& read) {
     for (const std::string& word : AllWordsOf(args, dest)) {
       if (word.starts_with('@')) read.AddPath(dest, std::string(args.Flag(dest)), word.substr(1));
     }
+  }
+  // As [OUTPUT:]FILE.
+  for (const std::string& word : AllWordsOf(args, "labels")) {
+    std::error_code ignored;
+    const size_t colon = fs::exists(word, ignored) ? std::string::npos : word.rfind(':');
+    read.AddPath("labels", std::string(args.Flag("labels")),
+                 colon == std::string::npos ? word : word.substr(colon + 1));
   }
   if (args.Has("models")) AddModelsOfBatch(args, read);
   for (const RunnerChoice& runner : args.Runners()) {

@@ -43,6 +43,8 @@ TEST_F(FileConflicts, NothingIsSavedOverWhatIsRead) {
            {"--load-inputs", "@in.npz", "--save-record", "@in.npz"},
            {"--load-outputs", "A=@in.npz", "--save-record", "@in.npz"},
            {"--like", "@in.npz", "--save-record", "@in.npz"},
+           {"--class-names", "@in.npz", "--save-record", "@in.npz"},
+           {"--labels", "y:@in.npz", "--log-file", "@in.npz"},
            {"--initial-state", "@in.npz", "--log-file", "@in.npz"},
            {"--map-inputs", "x=y", "@@in.npz", "--save-record", "@in.npz"},
            {"--map-outputs", "@@in.npz", "--log-file", "@in.npz"},

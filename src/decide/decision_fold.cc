@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "decide/label_scores.h"
 #include "decide/statistics.h"
+#include "vernier/part_names.h"
 
 namespace vernier {
 namespace {
@@ -117,6 +119,24 @@ std::optional<int64_t> SamplesForDrop(const LabelRecord& labels, double limit) {
   return enough > 0 ? std::optional(enough) : std::nullopt;
 }
 
+// What is 0 cannot drop: that the candidate is not worse shows nothing.
+DecisionGateRecord WithoutReference(DecisionGateRecord gate, double drop) {
+  if (gate.drop_type == "absolute") gate.value = drop;
+  return gate;
+}
+
+// The last that names the decision wins, then the last that the output is a part of.
+std::optional<double> RateLimitFor(const DecisionOptions& options, const DecisionRecord& decision) {
+  const auto& entries = options.max_flip_rate.entries;
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    if (NamesMetric(entry->first, decision.output, decision.kind)) return entry->second;
+  }
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    if (NamesRate(entry->first, decision.output, decision.kind)) return entry->second;
+  }
+  return options.max_flip_rate.fallback;
+}
+
 // A relative drop is held against its share of the reference's value, as that was measured.
 DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropType type) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -127,14 +147,15 @@ DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropT
   if (decision.precision) {
     const double reference = decision.precision->first.ap;
     const double drop = reference - decision.precision->second.ap;
-    if (std::isnan(drop) || (relative && reference == 0)) return gate;
+    if (std::isnan(drop)) return gate;
+    if (reference == 0) return WithoutReference(std::move(gate), drop);
     gate.value = relative ? drop / reference : drop;
     gate.verdict = gate.value <= limit ? "passed" : "failed";
     return gate;
   }
   if (!decision.labels || decision.labels->samples == 0) return gate;
   const LabelRecord& labels = *decision.labels;
-  if (relative && labels.first == 0) return gate;
+  if (labels.first == 0) return WithoutReference(std::move(gate), labels.drop);
   const double most = relative ? limit * labels.first : limit;
   gate.value = relative ? labels.drop / labels.first : labels.drop;
   gate.verdict = labels.drop <= most ? "passed" : "failed";
@@ -215,12 +236,15 @@ LabelChange ChangeWorthSeeing(const DecisionOptions& options, const std::string&
   return {limit, options.drop_type == DropType::kRelative};
 }
 
+bool NamesRate(std::string_view name, std::string_view output, std::string_view kind) {
+  return NamesMetric(name, output, kind) || (!name.empty() && IsPartOf(output, name));
+}
+
 std::vector<DecisionGateRecord> JudgeDecision(const DecisionRecord& decision,
                                               const DecisionOptions& options) {
-  constexpr double kNoGate = std::numeric_limits<double>::quiet_NaN();
   std::vector<DecisionGateRecord> gates;
-  const double rate = options.max_flip_rate.Lookup(decision.output, kNoGate);
-  if (!std::isnan(rate)) gates.push_back(JudgeRate(decision, rate));
+  const std::optional<double> rate = RateLimitFor(options, decision);
+  if (rate) gates.push_back(JudgeRate(decision, *rate));
   if (options.max_clear_flips) gates.push_back(JudgeClearFlips(decision, *options.max_clear_flips));
   const std::optional<double> drop = DropLimitFor(options, decision.output, decision.kind);
   const Result<DecisionPlan> plan = ParseDecision(decision.kind);

@@ -111,6 +111,39 @@ TEST(JudgeDecision, ALimitOfZeroIsDecidedByTheCount) {
   EXPECT_EQ(JudgeDecision(RecordOf(10, 1), options)[0].verdict, "failed");
 }
 
+TEST(JudgeDecision, TheLastRateThatNamesTheDecisionHolds) {
+  DecisionOptions options;
+  options.max_flip_rate.fallback = 0.5;
+  options.max_flip_rate.entries = {{"y", 0.1}, {"y:top1", 0.2}, {"top5", 0.3}};
+  DecisionRecord record = RecordOf(10, 1);
+  const auto limit_of = [&](const char* output, const char* kind) {
+    record.output = output;
+    record.kind = kind;
+    return JudgeDecision(record, options).at(0).limit;
+  };
+  EXPECT_EQ(limit_of("y", "top1"), 0.2);
+  EXPECT_EQ(limit_of("y", "top5"), 0.3);
+  EXPECT_EQ(limit_of("y", "sign"), 0.1);
+  EXPECT_EQ(limit_of("y[0]", "sign"), 0.1);
+  EXPECT_EQ(limit_of("z", "sign"), 0.5);
+}
+
+TEST(JudgeDecision, WhatIsZeroCannotDrop) {
+  DecisionOptions options;
+  options.max_drop.fallback = 0.01;
+  DecisionRecord record = RecordOf(10, 1);
+  LabelRecord& labels = record.labels.emplace();
+  labels.samples = 10;
+  labels.second = 0.1;
+  labels.drop = -0.1;
+  for (const DropType type : {DropType::kAbsolute, DropType::kRelative}) {
+    options.drop_type = type;
+    const auto gates = JudgeDecision(record, options);
+    ASSERT_THAT(gates, SizeIs(1));
+    EXPECT_EQ(gates[0].verdict, "no samples");
+  }
+}
+
 TEST(JudgeDecision, ClearFlipsAreCounted) {
   DecisionOptions options;
   options.max_clear_flips = 3;

@@ -1,6 +1,7 @@
 #include "record/decision_arrays.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -18,11 +19,20 @@ constexpr std::string_view kKindEnd = "/decision";
 constexpr std::string_view kColumnEnds[] = {kKindEnd,      "/margin", "/flip",  "/near_tie",
                                             "/similarity", "/detail", "/label", "/score"};
 
+// What the run did not do: lists that are no columns.
+constexpr std::string_view kEndArrays[] = {"not_done", "unfit_labels"};
+
+bool IsOfEnd(std::string_view name) {
+  return std::ranges::find(kEndArrays, name) != std::end(kEndArrays);
+}
+
 // Arrays by the names of their columns.
 using RowArrays = std::map<std::string, Tensor>;
 
 bool IsOfDecisions(std::string_view name) {
   if (name == "index" || name == "step" || name == "pair" || name == "label") return true;
+  if (name == "input_name" || name == "input_index" || name == "input_count") return true;
+  if (IsOfEnd(name)) return true;
   return std::ranges::any_of(kColumnEnds,
                              [&](std::string_view end) { return name.ends_with(end); });
 }
@@ -55,7 +65,8 @@ Result<RowArrays> ReadArrays(const std::string& path) {
   if (index == arrays.end() || index->second.dims().size() != 1) return no_rows();
   if (!arrays.contains("step") || !arrays.contains("pair")) return no_rows();
   for (const auto& [name, array] : arrays) {
-    if (IsColumn(array, index->second.dims()[0])) continue;
+    const bool of_end = IsOfEnd(name) && array.dtype() == DType::kString;
+    if (of_end || IsColumn(array, index->second.dims()[0])) continue;
     return Malformed("'" + path + "': '" + name + "' is no column of rows: " +
                      std::string(DTypeName(array.dtype())) + " " + FormatDims(array.dims()));
   }
@@ -72,6 +83,9 @@ RecordJson CellOf(const Tensor& array, size_t row, size_t sample) {
 }
 
 bool IsText(const RecordJson& cell) { return cell.is_string() && cell != ""; }
+
+// NaN, which fills up numbers, is the text "nan".
+bool IsGiven(const RecordJson& cell) { return cell != "" && cell != "nan"; }
 
 // A decision of some rows, and the sides that made it: as in columns, and their names.
 struct ArrayDecision {
@@ -117,22 +131,50 @@ void AddDecision(const RowArrays& arrays, const ArrayDecision& decision, size_t 
   size_t count = 0;
   const size_t width = WidthOf(flips->second);
   while (count < width && IsText(CellOf(flips->second, row, count))) ++count;
-  const auto add = [&](const std::string& column) {
-    const auto found = arrays.find(column);
+  const auto add = [&](const std::string& column, const std::string& from) {
+    const auto found = arrays.find(from);
     if (found == arrays.end()) return;
     RecordJson values = RecordJson::array();
-    const size_t own = std::min(count, WidthOf(found->second));
+    // What stands behind the last sample fills the column up, or shows that one was lost.
+    size_t own = WidthOf(found->second);
+    while (own > count && !IsGiven(CellOf(found->second, row, own - 1))) --own;
     for (size_t i = 0; i < own; ++i) values.push_back(CellOf(found->second, row, i));
     json[column] = std::move(values);
   };
   json[name + std::string(kKindEnd)] = kind;
-  for (const std::string_view end : {"/flip", "/near_tie", "/similarity", "/detail", "/label"}) {
-    add(name + std::string(end));
+  // Other rows may have what this one has not.
+  const auto add_if_any = [&](const std::string& column, const std::string& from) {
+    add(column, from);
+    const auto added = json.find(column);
+    if (added != json.end() && std::ranges::none_of(*added, IsGiven)) json.erase(added);
+    return json.contains(column);
+  };
+  for (const std::string_view end : {"/flip", "/near_tie", "/similarity"}) {
+    add(name + std::string(end), name + std::string(end));
   }
+  add_if_any(name + "/detail", name + "/detail");
+  bool scored = false;
   for (const std::string& side : SidesOfPair(decision, json["pair"].get<std::string>())) {
-    add(side + "/" + name + std::string(kKindEnd));
-    add(side + "/" + name + "/margin");
-    add(side + "/" + name + "/score");
+    for (const std::string_view end : {kKindEnd, std::string_view("/margin")}) {
+      const std::string column = side + "/" + name + std::string(end);
+      add(column, column);
+    }
+    const std::string score = side + "/" + name + "/score";
+    scored |= add_if_any(score, score);
+  }
+  // Without labels of its own it has those of the row.
+  const std::string label = name + "/label";
+  if (scored && !add_if_any(label, label)) add_if_any(label, "label");
+}
+
+void AddEnd(const RowArrays& arrays, RecordJson& json) {
+  for (const std::string_view name : kEndArrays) {
+    const auto found = arrays.find(std::string(name));
+    if (found == arrays.end()) continue;
+    RecordJson& sentences = json[found->first] = RecordJson::array();
+    for (int64_t i = 0; i < found->second.element_count(); ++i) {
+      sentences.push_back(std::string(found->second.StringAt(i)));
+    }
   }
 }
 
@@ -145,19 +187,16 @@ Status ForEachArrayRow(const std::string& path,
   const auto rows = static_cast<size_t>(arrays.at("index").element_count());
   for (size_t row = 0; row < rows; ++row) {
     RecordJson json = RecordJson::object();
-    for (const std::string_view column : {"index", "step", "pair"}) {
-      json[std::string(column)] = CellOf(arrays.at(std::string(column)), row, 0);
+    for (const char* const column :
+         {"index", "step", "pair", "input_name", "input_index", "input_count"}) {
+      const auto array = arrays.find(column);
+      if (array != arrays.end()) json[column] = CellOf(array->second, row, 0);
     }
     if (!json["pair"].is_string()) {
       return Malformed("'" + path + "': 'pair' is no column of texts");
     }
-    if (const auto labels = arrays.find("label"); labels != arrays.end()) {
-      RecordJson& values = json["label"] = RecordJson::array();
-      for (size_t i = 0; i < WidthOf(labels->second); ++i) {
-        values.push_back(CellOf(labels->second, row, i));
-      }
-    }
     for (const ArrayDecision& decision : decisions) AddDecision(arrays, decision, row, json);
+    if (row + 1 == rows) AddEnd(arrays, json);
     VERNIER_TRY(take(json));
   }
   return {};

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "record/decision_arrays.h"
 #include "record/decision_schema.h"
 #include "record/record_json.h"
+#include "util/counted.h"
 
 namespace vernier {
 namespace {
@@ -109,9 +111,43 @@ std::pair<std::string, std::string> SidesOf(const RecordJson& row, const std::st
   return fits(b, a) ? std::pair(b, a) : std::pair(a, b);
 }
 
-// The decision whose kind is in the column `name`; nothing where its columns do not fit.
+size_t CountOfValues(const RecordJson& column) { return column.is_array() ? column.size() : 1; }
+
+// Whether `column` is `prefix`, a slash and one of `ends`.
+bool IsOneOf(std::string_view column, std::string_view prefix,
+             std::initializer_list<std::string_view> ends) {
+  if (column.size() <= prefix.size() || !column.starts_with(prefix)) return false;
+  if (column[prefix.size()] != '/') return false;
+  return std::ranges::find(ends, column.substr(prefix.size() + 1)) != ends.end();
+}
+
+// Whether the column has a value for each sample of the decision. Labels of the row are of every
+// decision that has scores and none of its own.
+bool IsOfSamples(const DecisionColumns& columns, std::string_view column) {
+  if (column == "label") {
+    return columns.row.contains(columns.first + "/score") &&
+           !columns.row.contains(columns.name + "/label");
+  }
+  return IsOneOf(column, columns.name, {"near_tie", "similarity", "detail", "label"}) ||
+         IsOneOf(column, columns.first, {"decision", "margin", "score"}) ||
+         IsOneOf(column, columns.second, {"decision", "margin", "score"});
+}
+
+// A value that is missing would take its sample out of every figure, or label another one.
+std::string WhyUneven(const DecisionColumns& columns, size_t count) {
+  for (const auto& [column, values] : columns.row.items()) {
+    const size_t own = CountOfValues(values);
+    if (own == count || !IsOfSamples(columns, column)) continue;
+    return "'" + columns.name + "/flip' has " + Counted(count, "value") + ", and '" + column +
+           "' has " + std::to_string(own);
+  }
+  return "";
+}
+
+// The decision whose kind is in the column `name`; nothing where its columns do not fit, with the
+// reason in `why`, if there is one to tell.
 std::optional<DecisionRow> DecisionOf(const RecordJson& row, const std::string& name,
-                                      const std::string& pair) {
+                                      const std::string& pair, std::string& why) {
   const auto [first, second] = SidesOf(row, name, pair);
   const DecisionColumns columns{row, name, first + "/" + name, second + "/" + name};
   const RecordJson* const flips = row.contains(name + "/flip") ? &row[name + "/flip"] : nullptr;
@@ -119,7 +155,9 @@ std::optional<DecisionRow> DecisionOf(const RecordJson& row, const std::string& 
   if (flips == nullptr || !kind) return std::nullopt;
   // A second decision about an output has its kind behind a colon, which no encoded name has.
   DecisionRow decision{PercentDecode(name.substr(0, name.find(':'))), *kind, {}};
-  const size_t count = flips->is_array() ? flips->size() : 1;
+  const size_t count = CountOfValues(*flips);
+  why = WhyUneven(columns, count);
+  if (!why.empty()) return std::nullopt;
   for (size_t i = 0; i < count; ++i) {
     std::optional<DecisionSample> sample = SampleAt(columns, i);
     if (!sample) return std::nullopt;
@@ -128,20 +166,45 @@ std::optional<DecisionRow> DecisionOf(const RecordJson& row, const std::string& 
   return decision;
 }
 
-// False where it is no row, or its decisions lack a column.
-bool ReadRow(const RecordJson& json, IterationRow& row) {
+// A list of sentences; empty where there is none.
+std::vector<std::string> TextsOf(const RecordJson& row, const char* column) {
+  std::vector<std::string> texts;
+  const auto found = row.find(column);
+  if (found == row.end() || !found->is_array()) return texts;
+  for (const RecordJson& text : *found) {
+    if (text.is_string()) texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
+// False where it is no row, or its decisions lack a column or values of one, which `why` then says.
+bool ReadRow(const RecordJson& json, IterationRow& row, std::string& why) {
   const auto index = json.find("index"), step = json.find("step"), pair = json.find("pair");
   const auto whole = [&](auto found) { return found != json.end() && found->is_number_integer(); };
   if (!whole(index) || !whole(step) || pair == json.end() || !pair->is_string()) return false;
   row.index = index->get<int64_t>();
   row.step = step->get<int64_t>();
+  if (row.index < 0 || row.step < 0) return false;
   row.pair = pair->get<std::string>();
+  const auto name = json.find("input_name"), place = json.find("input_index"),
+             named = json.find("input_count");
+  if (name != json.end() && name->is_string() && whole(place) && whole(named)) {
+    row.file = {name->get<std::string>(), place->get<int64_t>(), named->get<int64_t>()};
+    constexpr int64_t kMostFiles = int64_t{1} << 40;
+    const FedFile& file = *row.file;
+    if (file.place < row.index || file.place >= file.named || file.named > kMostFiles) {
+      why = "'input_index' " + std::to_string(file.place) + " is no place of iteration " +
+            std::to_string(row.index) + " among " + Counted(file.named, "image");
+      return false;
+    }
+  }
+  row.end = {TextsOf(json, "not_done"), TextsOf(json, "unfit_labels")};
   for (const auto& [key, value] : json.items()) {
     const std::string_view column = key;
     if (!column.ends_with(kKindColumn)) continue;
     const std::string name(column.substr(0, column.size() - kKindColumn.size()));
     if (name.find('/') != std::string::npos) continue;  // of a side
-    std::optional<DecisionRow> decision = DecisionOf(json, name, row.pair);
+    std::optional<DecisionRow> decision = DecisionOf(json, name, row.pair, why);
     if (!decision) return false;
     row.decisions.push_back(*std::move(decision));
   }
@@ -152,7 +215,9 @@ using TakeRow = std::function<Status(const IterationRow& row)>;
 
 Status TakeJson(const RecordJson& json, const std::string& where, const TakeRow& take) {
   IterationRow row;
-  if (!json.is_object() || !ReadRow(json, row)) {
+  std::string why;
+  if (!json.is_object() || !ReadRow(json, row, why)) {
+    if (!why.empty()) return Malformed(where + ": " + why);
     return Malformed(where +
                      ": expected a row of --save-rows, whose decisions have all their columns");
   }

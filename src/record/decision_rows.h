@@ -10,7 +10,8 @@
 namespace vernier {
 
 /// Calls `take` with each row of a file of JSON lines, or of an .npz file, in their order: index,
-/// step, pair and decisions, which of rows without any are empty. Of JSON lines one row is in
+/// step, pair and decisions, which of rows without any are empty, the file it was fed with,
+/// and what the run left out. Of JSON lines one row is in
 /// memory. kIo when the file cannot be read; kMalformed, naming the line, for what is no row; and
 /// what `take` returns.
 Status ForEachDecisionRow(const std::string& path,

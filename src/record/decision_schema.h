@@ -77,6 +77,7 @@ void ListFields(Fields& field, Some<DecisionRecord> auto& decision) {
   field("interval_high", decision.interval_high);
   field("similarity", decision.similarity);
   field("near_tie_from_bound", decision.near_tie_from_bound);
+  field.TextIfAny("near_tie_rule", decision.near_tie_rule);
   field("margin_most", decision.margin_most);
   field("margin_counts", decision.margin_counts);
   field("margin_flips", decision.margin_flips);

@@ -22,8 +22,9 @@ std::string ValueInWords(const DecisionGateRecord& gate) {
   const bool drop = gate.gate == "--max-drop";
   if (gate.verdict == kGateWithoutSamples) {
     if (!drop) return "has no sample";
-    return gate.drop_type == "relative" ? "has no labelled sample that the reference has right"
-                                        : "has no labelled sample";
+    // Without labels there is no value.
+    if (gate.drop_type != "relative" && std::isnan(gate.value)) return "has no labelled sample";
+    return "has no labelled sample that the reference has right, so that nothing could drop";
   }
   if (drop) return DropInWords(gate);
   if (gate.gate == "--max-flip-rate") {

@@ -40,7 +40,7 @@ class Column {
  public:
   // What somebody decided is a text, whatever it looks like.
   explicit Column(std::string name) : name_(std::move(name)) {
-    const bool texts = name_ == "label" || name_.ends_with("/label") ||
+    const bool texts = name_ == "label" || name_ == "input_name" || name_.ends_with("/label") ||
                        name_.ends_with("/decision") || name_.ends_with("/detail") ||
                        name_.ends_with("/flip");
     if (!texts) return;
@@ -180,6 +180,11 @@ std::string DecisionColumn(const IterationRow& row, const DecisionRow& decision)
 std::string RowLine(const IterationRow& row) {
   RecordJson line = {
       {"index", row.index}, {"step", row.step}, {"pair", row.pair}, {"input_hash", row.input_hash}};
+  if (row.file) {
+    line["input_name"] = row.file->name;
+    line["input_index"] = row.file->place;
+    line["input_count"] = row.file->named;
+  }
   for (const OutputRow& output : row.outputs) {
     const std::string prefix = PercentEncode(output.output) + "/";
     FieldWriter statistics;
@@ -197,6 +202,13 @@ std::string RowLine(const IterationRow& row) {
     line["after_divergence"] = row.tokens->after_divergence ? 1 : 0;
   }
   return DumpJson(line, -1);
+}
+
+std::string WithRowsEnd(const std::string& line, const RowsEnd& end) {
+  RecordJson row = RecordJson::parse(line, nullptr, false);
+  if (!end.not_done.empty()) row["not_done"] = end.not_done;
+  if (!end.unfit_labels.empty()) row["unfit_labels"] = end.unfit_labels;
+  return DumpJson(row, -1);
 }
 
 Result<std::vector<RowColumn>> ReadRowColumns(const std::string& path) {

@@ -11,7 +11,8 @@
 
 namespace vernier {
 
-/// One line without its end: index, step, pair and input_hash, then OUTPUT/STATISTIC for what was
+/// One line without its end: index, step, pair and input_hash, of a file as input input_name,
+/// input_index and input_count, then OUTPUT/STATISTIC for what was
 /// measured, OUTPUT percent-encoded as in saved files. Numbers that are not finite are the texts
 /// "nan", "inf" and "-inf", as in records. Of decisions: OUTPUT/decision, the kind, and
 /// OUTPUT/flip, /near_tie, /similarity and, where there is one, /detail; SIDE/OUTPUT/decision and
@@ -20,6 +21,10 @@ namespace vernier {
 /// `label` (OUTPUT/label where a decision has others) and SIDE/OUTPUT/score. Of --decode:
 /// SIDE/tokens, a list where the batch has several prompts, and after_divergence, 1 or 0.
 std::string RowLine(const IterationRow& row);
+
+/// The last line of a file, with the lists `not_done` and `unfit_labels` of its run, where they are
+/// not empty.
+std::string WithRowsEnd(const std::string& line, const RowsEnd& end);
 
 /// Columns hold a value for each row; where a row has none: NaN, or "" among texts.
 struct RowColumn {

@@ -31,6 +31,20 @@ TEST(RowLine, NamesOutputsAsSavedFilesDo) {
                             R"("a%2Fy/max_absolute_error":"inf","a%2Fy/l2":0.5})");
 }
 
+TEST(RowLine, NamesTheFileThatWasFed) {
+  IterationRow row = Row();
+  row.outputs.clear();
+  row.file = {"a.png", 9, 12};
+  EXPECT_THAT(RowLine(row), HasSubstr(R"("input_name":"a.png","input_index":9,"input_count":12})"));
+}
+
+TEST(WithRowsEnd, AddsWhatTheRunLeftOut) {
+  const std::string line = R"({"index":0,"step":0})";
+  EXPECT_EQ(WithRowsEnd(line, {}), line);
+  EXPECT_EQ(WithRowsEnd(line, {{"a", "b"}, {"c"}}),
+            R"({"index":0,"step":0,"not_done":["a","b"],"unfit_labels":["c"]})");
+}
+
 TEST(RowLine, SaysHowItStandsToTheErrorBound) {
   IterationRow row = Row();
   BoundRecord& bound = row.outputs[0].bound.emplace();

@@ -117,8 +117,9 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
                                 : LiveResults{.status = ready.status()};
 
   JudgeEnd(run, live.size(), made, comparing, ending);
-  FinishLive(run, live, made, comparing.rows, ending);
+  FinishLive(run, live, made, ending);
   FinishPairs(live, made, comparing, pairs, ending);
+  PublishRows(run, made, comparing, ending);
   const Status flips = KeepFlips(comparisons, ending.outcome);
   if (!flips.ok()) ReportFailure(run, flips, made, ending);
   if (parts.shard != nullptr) PublishShard(run, live, made, comparing, ending);
@@ -144,7 +145,7 @@ RunOutcome ExecuteRun(const RunPlan& plan, Logger& logger, RunObserver& observer
     LiveResults nothing{.status = sides.status()};
     ending.aborted = true;
     ReportFailure(run, nothing.status, nothing, ending);
-    FinishLive(run, live, nothing, nullptr, ending);
+    FinishLive(run, live, nothing, ending);
   }
   ending.outcome.record.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

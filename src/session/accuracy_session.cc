@@ -106,14 +106,21 @@ Status Judge(const AccuracyPlan& plan, Logger& log, AccuracyOutcome& outcome) {
   }
   LogAccuracySummary(judged.results, log);
   VERNIER_TRY(SaveResults(judged.results, plan.run.save.accuracy, log));
+  // Polygraphy's lines come in its order; else a verdict comes behind what it rests on.
+  const bool lenient = plan.run.lenient;
+  if (!lenient) faults.incomplete = !CheckedAll(plan, judged, log);
   if (!judged.results.passed()) {
     log.Error("FAILED | Accuracy results did not pass the requested thresholds.");
     faults.mismatch = true;
+  } else if (judged.results.checked_something() && faults.incomplete) {
+    log.Error("INCOMPLETE | What was checked passed the requested thresholds.");
   } else if (judged.results.checked_something()) {
     log.Finish("PASSED | Accuracy results passed the requested thresholds.");
   }
-  faults.incomplete = !CheckedAll(plan, judged, log);
-  if (plan.run.lenient) return {};
+  if (lenient) {
+    faults.incomplete = !CheckedAll(plan, judged, log);
+    return {};
+  }
   for (const std::string& flag : plan.picture_flags) {
     log.Error(flag + ": the file holds no tensors to draw");
     faults.unsaved = true;

@@ -69,6 +69,7 @@ std::vector<FileRead> FilesReadBy(const RunPlan& plan) {
   for (const std::string& path : plan.load_outputs) read.push_back({path, "--load-outputs"});
   for (const std::string& path : plan.inputs.map_files) read.push_back({path, "names of a map"});
   for (const LabelsPlan& labels : plan.decisions.labels) read.push_back({labels.path, "--labels"});
+  read.push_back({plan.decisions.class_names, "--class-names"});
   read.push_back({plan.inputs.like, "--like"});
   read.push_back({plan.steps.initial_state, "--initial-state"});
   read.push_back({plan.inputs.script.path, "--data-loader-script"});

@@ -14,6 +14,7 @@
 #include "report/text/decision_text.h"
 #include "run/comparison/sample_labels.h"
 #include "util/counted.h"
+#include "util/number_text.h"
 #include "vernier/row_record.h"
 
 namespace vernier {
@@ -34,11 +35,12 @@ struct FoldedDecision {
 struct FoldedRows {
   std::vector<FoldedDecision> decisions;
   std::map<std::string, int64_t> rows;  // of each pair
+  RowsEnd end;
 };
 
 struct RowRules {
   const DecisionOptions& options;
-  const RunLabels& labels;
+  RunLabels& labels;
 };
 
 FoldedDecision& FoldFor(const std::string& pair, const DecisionRow& row, const RowRules& rules,
@@ -65,9 +67,10 @@ void TellFlipsApart(double near_tie, std::vector<DecisionSample>& samples) {
   }
 }
 
-// Labels that are given take the place of those in the rows.
+// Labels that are given for a decision take the place of those in the rows; others stay.
 void GiveLabels(const IterationRow& row, FoldedDecision& one,
                 std::vector<DecisionSample>& samples) {
+  if (!one.labels.has_labels()) return;
   for (DecisionSample& sample : samples) {
     const DecisionSample without;
     sample.label = without.label;
@@ -82,11 +85,14 @@ Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
   FoldedRows folded;
   VERNIER_TRY(ForEachDecisionRow(path, [&](const IterationRow& row) -> Status {
     ++folded.rows[row.pair];
+    if (row.file) rules.labels.NoteFile(row.index, *row.file);
+    for (const std::string& why : row.end.not_done) folded.end.not_done.push_back(why);
+    for (const std::string& why : row.end.unfit_labels) folded.end.unfit_labels.push_back(why);
     for (const DecisionRow& decision : row.decisions) {
       std::vector<DecisionSample> samples = decision.samples;
       if (options.near_tie) TellFlipsApart(*options.near_tie, samples);
       FoldedDecision& one = FoldFor(row.pair, decision, rules, folded.decisions);
-      if (!options.labels.empty()) GiveLabels(row, one, samples);
+      GiveLabels(row, one, samples);
       one.fold.Add(row.index, row.step, samples);
       ++one.rows;
     }
@@ -95,19 +101,46 @@ Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
   return folded;
 }
 
-void LogGate(const std::string& pair, const DecisionGateRecord& gate, Logger& log,
-             RunFaults& faults) {
-  const std::string text = pair + ": " + GateInWords(gate);
+// A gate of one pair.
+struct PairGate {
+  std::string pair;
+  DecisionGateRecord gate;
+};
+
+void AddFaults(const DecisionGateRecord& gate, bool strict, RunFaults& faults) {
+  if (gate.verdict == kGateWithoutSamples || (gate.undecided && strict)) faults.incomplete = true;
+  if (GateIsMissed(gate)) faults.mismatch = true;
+}
+
+// A gate that holds has passed if there is nothing else that should have been judged.
+void LogGate(const PairGate& one, const RunPlan& plan, const RunFaults& faults, Logger& log) {
+  const DecisionGateRecord& gate = one.gate;
+  const std::string text = one.pair + ": " + GateInWords(gate);
   if (gate.verdict == kGateWithoutSamples) {
-    faults.incomplete = true;
     log.Error(text);
   } else if (GateIsMissed(gate)) {
-    faults.mismatch = true;
     log.Error("FAILED | " + text);
+  } else if (gate.undecided && plan.strict) {
+    log.Error("--strict: " + text);
   } else if (gate.undecided) {
     log.Warning(text);
+  } else if (faults.incomplete) {
+    log.Info(text);
   } else {
     log.Finish("PASSED | " + text);
+  }
+}
+
+// The --labels that are for no decision of the file.
+void AddUnusedLabels(const std::string& path, const std::vector<FoldedDecision>& folded,
+                     const DecisionOptions& options, std::vector<std::string>& sentences) {
+  for (const LabelsPlan& labels : options.labels) {
+    const bool used = std::ranges::any_of(folded, [&](const FoldedDecision& one) {
+      return one.labels.has_labels() && LabelsFor(options, one.plan.kind, one.output) == &labels;
+    });
+    if (used) continue;
+    sentences.push_back("--labels " + (labels.output.empty() ? "" : labels.output + ":") +
+                        labels.path + ": '" + path + "' has no decision that they are for");
   }
 }
 
@@ -116,6 +149,7 @@ std::vector<std::string> MissingLabels(const std::string& path,
                                        const std::vector<FoldedDecision>& folded,
                                        const DecisionOptions& options) {
   std::vector<std::string> sentences;
+  AddUnusedLabels(path, folded, options, sentences);
   bool any = false;
   std::set<std::string> used;
   for (const FoldedDecision& one : folded) {
@@ -129,9 +163,9 @@ std::vector<std::string> MissingLabels(const std::string& path,
       if (NamesMetric(metric, one.output, one.kind)) used.insert(metric);
     }
     if (!fault.empty() || record.labels->samples == record.samples) continue;
-    sentences.push_back(name + ": only " +
-                        CountedOf(record.labels->samples, record.samples, "sample") +
-                        " has a label in '" + path + "'");
+    const int64_t labelled = record.labels->samples;
+    sentences.push_back(name + ": only " + CountedOf(labelled, record.samples, "sample") +
+                        (labelled == 1 ? " has" : " have") + " a label in '" + path + "'");
   }
   if (options.gates_drop() && !any) {
     sentences.push_back("--max-drop: '" + path + "' has no labels: add --labels");
@@ -145,6 +179,16 @@ std::vector<std::string> MissingLabels(const std::string& path,
   return sentences;
 }
 
+// Are there other labels now than those of which a run said `why`: "a vs. b: top1 of 'y': ..."?
+bool AreReplaced(const std::string& why, const std::vector<FoldedDecision>& folded,
+                 const DecisionOptions& options) {
+  for (const FoldedDecision& one : folded) {
+    const std::string of = one.pair + ": " + DecisionName(one.kind, one.output) + ": ";
+    if (why.starts_with(of)) return one.labels.has_labels();
+  }
+  return !options.labels.empty();
+}
+
 // What was asked for and is not in the file.
 void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionOptions& options,
                 Logger& log, RunFaults& faults) {
@@ -153,6 +197,13 @@ void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionO
     faults.incomplete = true;
     log.Error(sentence);
   };
+  for (const std::string& why : rows.end.not_done) {
+    missing("'" + path + "' is of a run that was not complete: " + why);
+  }
+  for (const std::string& why : rows.end.unfit_labels) {
+    if (!options.gates_drop() || AreReplaced(why, folded, options)) continue;
+    missing("'" + path + "' has labels that did not fit: " + why);
+  }
   if (folded.empty()) {
     missing("nothing was checked: '" + path + "' holds no decisions, which --decision makes");
   } else if (!options.has_gates()) {
@@ -162,27 +213,46 @@ void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionO
   for (const auto& [pair, count] : rows.rows) most = std::max(most, count);
   for (const auto& [pair, count] : rows.rows) {
     if (count == most) continue;
-    missing(pair + ": only " + CountedOf(count, most, "row") + " of another pair in '" + path +
-            "'");
+    missing(pair + ": only " + Counted(count, "row") + " in '" + path + "', and another pair has " +
+            std::to_string(most));
   }
   for (const FoldedDecision& one : folded) {
     const int64_t all = rows.rows.at(one.pair);
     if (one.rows == all) continue;
     missing(one.pair + ": " + DecisionName(one.kind, one.output) +
-            ": not everything was decided, "
-            "only " +
-            CountedOf(one.rows, all, "row") + " has it in '" + path + "'");
+            ": not everything was decided, only " + CountedOf(one.rows, all, "row") +
+            (one.rows == 1 ? " has" : " have") + " it in '" + path + "'");
   }
   for (const auto& [output, limit] : options.max_flip_rate.entries) {
-    if (std::ranges::find(folded, output, &FoldedDecision::output) != folded.end()) continue;
-    missing("--max-flip-rate " + output + ": '" + path + "' has no decision about that output");
+    const bool used = std::ranges::any_of(
+        folded, [&](const FoldedDecision& one) { return NamesRate(output, one.output, one.kind); });
+    if (used) continue;
+    missing("--max-flip-rate " + output + ": '" + path +
+            "' has no decision about that output (expected [OUTPUT:]R, KIND:R or OUTPUT:KIND:R, as "
+            "logits:top1:0.01)");
   }
   for (const std::string& sentence : MissingLabels(path, folded, options)) missing(sentence);
 }
 
+// Folders are classes of the images that the rows name.
+Result<RunLabels> OpenLabels(const std::string& path, const DecisionOptions& options) {
+  std::vector<std::string> images;
+  const bool of_folders = std::ranges::find(options.labels, kLabelsOfFolders, &LabelsPlan::path) !=
+                          options.labels.end();
+  if (!of_folders) return RunLabels::Open(options, images);
+  VERNIER_TRY(ForEachDecisionRow(path, [&](const IterationRow& row) -> Status {
+    if (row.file) images.push_back(row.file->name);
+    return {};
+  }));
+  if (!images.empty()) return RunLabels::Open(options, images);
+  return Malformed("--labels folder: '" + path +
+                   "' does not say which images the run was fed: label the samples with a file");
+}
+
 }  // namespace
 
-RunFaults JudgeRows(const std::string& path, const DecisionOptions& options, Logger& log) {
+RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
+  const DecisionOptions& options = plan.decisions;
   RunFaults faults;
   const auto boxes = std::ranges::find_if(options.labels, &LabelsPlan::of_boxes);
   if (boxes != options.labels.end()) {
@@ -192,7 +262,7 @@ RunFaults JudgeRows(const std::string& path, const DecisionOptions& options, Log
     faults.Add(refused);
     return faults;
   }
-  const Result<RunLabels> labels = RunLabels::Open(options, {});
+  Result<RunLabels> labels = OpenLabels(path, options);
   if (!labels.ok()) {
     log.Critical(labels.status().message());
     faults.Add(labels.status());
@@ -206,15 +276,25 @@ RunFaults JudgeRows(const std::string& path, const DecisionOptions& options, Log
     faults.malformed = true;
     return faults;
   }
+  std::vector<PairGate> gates;
   for (const FoldedDecision& one : folded->decisions) {
-    const DecisionRecord record = one.fold.FinalRecord(kSeedOfRows);
-    log.Info(one.pair + ": decision " + FormatDecision(record, NearTies::kOfUnknownLimit));
+    DecisionRecord record = one.fold.FinalRecord(kSeedOfRows);
+    record.near_tie_rule = options.near_tie ? "--near-tie " + FormatG(*options.near_tie, 4)
+                                            : "the limits that the rows have";
+    log.Info(one.pair + ": decision " + FormatDecision(record));
     if (record.labels) log.Info(one.pair + ": labels: " + FormatLabels(record));
-    for (const DecisionGateRecord& gate : JudgeDecision(record, options)) {
-      LogGate(one.pair, gate, log, faults);
+    if (plan.strict && !record.vacuous.empty()) {
+      faults.incomplete = true;
+      log.Error(one.pair + ": --strict: " + DecisionName(one.kind, one.output) +
+                " shows nothing: " + record.vacuous);
+    }
+    for (DecisionGateRecord& gate : JudgeDecision(record, options)) {
+      AddFaults(gate, plan.strict, faults);
+      gates.push_back({one.pair, std::move(gate)});
     }
   }
   LogMissing(path, *folded, options, log, faults);
+  for (const PairGate& one : gates) LogGate(one, plan, faults, log);
   return faults;
 }
 

@@ -39,7 +39,7 @@ Status CheckKindOfFile(const ParsedArgs& args, const std::string& path) {
   const bool rows = IsOfRows(path);
   for (const GivenOption& given : args.given()) {
     const PartTag part = given.row->sets.part;
-    const bool of_decisions = part == &kPartTag<DecisionOptions>;
+    const bool of_decisions = part == &kPartTag<DecisionOptions> || given.row->dest == "strict";
     if (part == nullptr || of_decisions == rows) continue;
     return InvalidArgument(
         std::string(given.flag) + ": '" + path +
@@ -71,7 +71,7 @@ int CheckAccuracyCommand(std::span<const std::string> words, const Invocation& i
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
   const auto begin = std::chrono::steady_clock::now();
   log.Start("RUNNING | Command: " + invocation.command);
-  const RunFaults faults = IsOfRows(plan->path) ? JudgeRows(plan->path, plan->run.decisions, log)
+  const RunFaults faults = IsOfRows(plan->path) ? JudgeRows(plan->path, plan->run, log)
                                                 : JudgeAccuracy(*plan, log).faults;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   return EndWithBanner(log, elapsed.count(), faults, invocation);
@@ -90,23 +90,23 @@ constexpr CommandSpec kCheckAccuracyCommand = {
         " quantile, because single elements are not saved and cannot be checked again. Other saved"
         " metrics are ignored. Of the rows that --save-rows wrote, decisions are"
         " checked against --max-flip-rate, --max-clear-flips and --max-drop, by the labels in them"
-        " or those of --labels. If nothing could be checked, the"
-        " exit code is 4.",
+        " or those of --labels; --strict refuses gates that too few samples decide. If nothing"
+        " could be checked, the exit code is 4.",
     .options =
         [] {
-          return OptionTable(
-              {GeneralGroup(), AccuracyFileGroup(), LoggingGroup(),
-               // Of our own options thresholds alone: the others look at tensors, which are not
-               // saved.
-               Only(ComparisonGroup(), {"no_shape_check", "fail_fast", "check_average", "compare",
-                                        "compare_func_script", "save_accuracy_results_path"}),
-               Only(CompareSimpleGroup(),
-                    {"rtol", "atol", "check_error_stat", "infinities_compare_equal",
-                     "save_heatmaps", "show_heatmaps", "save_error_metrics_plot",
-                     "show_error_metrics_plot", "error_quantile"}),
-               CompareIndicesGroup(), CompareMetricsGroup(),
-               Only(DecisionGroup(), {"max_flip_rate", "max_clear_flips", "near_tie", "labels",
-                                      "max_drop", "drop_type"})});
+          return OptionTable({GeneralGroup(), AccuracyFileGroup(), LoggingGroup(),
+                              // Of our own options thresholds alone: the others look at tensors,
+                              // which are not saved.
+                              Only(ComparisonGroup(),
+                                   {"no_shape_check", "fail_fast", "check_average", "compare",
+                                    "compare_func_script", "save_accuracy_results_path", "strict"}),
+                              Only(CompareSimpleGroup(),
+                                   {"rtol", "atol", "check_error_stat", "infinities_compare_equal",
+                                    "save_heatmaps", "show_heatmaps", "save_error_metrics_plot",
+                                    "show_error_metrics_plot", "error_quantile"}),
+                              CompareIndicesGroup(), CompareMetricsGroup(),
+                              Only(DecisionGroup(), {"max_flip_rate", "max_clear_flips", "near_tie",
+                                                     "labels", "max_drop", "drop_type"})});
         },
     .run = CheckAccuracyCommand,
 };

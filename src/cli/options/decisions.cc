@@ -76,8 +76,9 @@ constexpr OptionRow kDecisionRows[] = {
      .sets = Sets<&DecisionOptions::max_flip_rate>(kShare),
      .arity = Arity::kPlus,
      .metavar = "[OUTPUT:]R",
-     .help = "Fail where more than this share of the samples is decided otherwise. The gate is"
-             " undecided where the 95 % interval of the share contains R; --strict refuses that.",
+     .help = "Fail where more than this share of the samples is decided otherwise. In the place of"
+             " OUTPUT there may be a decision, as top1 or logits:top1. The gate is undecided where"
+             " the 95 % interval of the share contains R; --strict refuses that.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--max-clear-flips"},
@@ -100,6 +101,15 @@ constexpr OptionRow kDecisionRows[] = {
              " the class of an image is its folder's place among the sorted folders. The report"
              " then has the accuracy of both sides, and whether it changed by more than chance."
              " For boxes: .json (COCO's), for their mean average precision as pycocotools has it.",
+     .origin = Origin::kOurs,
+     .needs = {"--decision"}},
+    {.flags = {"--class-names"},
+     .dest = "class_names",
+     .sets = Sets<&DecisionOptions::class_names>(),
+     .arity = Arity::kOne,
+     .metavar = "FILE",
+     .help = "Name classes in the report's worst flips: a line of text a class, that of class 0"
+             " first. For topK, rank, threshold and argmax.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--max-drop"},

@@ -19,12 +19,16 @@ constexpr size_t kLongestDecision = 60;
 
 std::string InPercent(double share) { return FormatG(100 * share, 3); }
 
-std::string FlipsInWords(const DecisionRecord& decision, NearTies near_ties) {
+std::string FlipsInWords(const DecisionRecord& decision) {
   std::string text =
       Counted(decision.flips, "flip") + ": " + std::to_string(decision.clear_flips) + " clear";
   if (decision.invalid > 0) text += " (" + std::to_string(decision.invalid) + " with NaN)";
   text += ", " + Counted(decision.near_ties, "near tie");
-  if (decision.near_ties == 0 || near_ties == NearTies::kOfUnknownLimit) return text;
+  // Without margins nothing could be one.
+  const bool measured =
+      std::ranges::any_of(decision.margin_counts, [](int64_t n) { return n > 0; });
+  if (!measured && decision.near_ties == 0) return text;
+  if (!decision.near_tie_rule.empty()) return text + " by " + VisibleLine(decision.near_tie_rule);
   return text + (decision.near_tie_from_bound ? " by the error bound"
                                               : " by --near-tie or the observed differences");
 }
@@ -103,14 +107,14 @@ bool FailsGates(const PairRecord& pair) {
   return std::ranges::any_of(pair.decision_gates, GateIsMissed);
 }
 
-std::string FormatDecision(const DecisionRecord& decision, NearTies near_ties) {
+std::string FormatDecision(const DecisionRecord& decision) {
   std::string text = DecisionName(decision.kind, decision.output) + ": ";
   if (decision.samples == 0) return text + "no sample";
   text += CountedOf(decision.samples - decision.flips, decision.samples, "sample") +
           (decision.samples == 1 ? " agrees, " : " agree, ") + InPercent(decision.agreement) +
           " % (95 % interval " + InPercent(decision.interval_low) + " to " +
           InPercent(decision.interval_high) + " %)";
-  if (decision.flips > 0) text += "; " + FlipsInWords(decision, near_ties);
+  if (decision.flips > 0) text += "; " + FlipsInWords(decision);
   if (std::fabs(decision.similarity - decision.agreement) > 1e-9) {
     text += "; mean similarity " + FormatG(decision.similarity, 4);
   }

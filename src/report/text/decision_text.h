@@ -1,7 +1,6 @@
 // What runners decided and how it was judged, in words.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "vernier/blame_record.h"
@@ -22,13 +21,9 @@ std::string FailedUndecided(const PairRecord& pair);
 /// Is a gate missed that counts?
 bool FailsGates(const PairRecord& pair);
 
-/// Whether it is known where the limit of near ties came from.
-enum class NearTies : uint8_t { kOfKnownLimit, kOfUnknownLimit };
-
 /// "top1 of 'y': 97 of 100 samples agree, 97 % (95 % interval 91.5 to 99 %); 3 flips: 1 clear,
-/// ...".
-std::string FormatDecision(const DecisionRecord& decision,
-                           NearTies near_ties = NearTies::kOfKnownLimit);
+/// 2 near ties by the error bound ...".
+std::string FormatDecision(const DecisionRecord& decision);
 
 /// "top-1 accuracy 93 % (95 % interval 91 to 95 %) against 92 % (...), a drop of 1 point ...": of a
 /// decision with labels; else empty.

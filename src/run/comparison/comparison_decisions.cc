@@ -67,12 +67,17 @@ bool ComparisonRun::KeepsFlips() const {
 
 // Feeds may be read ahead: the image is the one of this iteration, not the last.
 void ComparisonRun::NoteImage(int64_t iteration, int64_t place, const ImageFeeds* images) const {
-  if (images == nullptr) return;
-  const std::string& name = images->names()[static_cast<size_t>(place)];
-  if (labels_ != nullptr) labels_->NoteImage(iteration, name, images->recipe());
-  if (shard_ == nullptr) return;
-  shard_->NoteImage(*images, {name, labels_ == nullptr ? std::vector<ShardPlacement>()
-                                                       : labels_->PlacementsOf(iteration)});
+  if (images == nullptr || static_cast<size_t>(place) >= images->names().size()) return;
+  FedFile file = images->FileOf(place);
+  if (labels_ != nullptr) {
+    labels_->NoteFile(iteration, file);
+    labels_->NoteImage(iteration, file.name, images->recipe());
+  }
+  if (shard_ != nullptr) {
+    shard_->NoteImage(*images, {file.name, labels_ == nullptr ? std::vector<ShardPlacement>()
+                                                              : labels_->PlacementsOf(iteration)});
+  }
+  if (rows_ != nullptr && steps_ == nullptr) rows_->NoteFile(iteration, std::move(file));
 }
 
 void ComparisonRun::KeepFeed(const TensorMap& feed) {
@@ -178,7 +183,7 @@ void ComparisonRun::LeaveGatesToMerge(PairRecord& record, RunRecord& run) const 
 
 // What was not decided is not done, whatever the exit code rests on.
 void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverage coverage,
-                                   RunFaults& faults, RunRecord& run) const {
+                                   RunFaults& faults, RunRecord& run) {
   if (plan_->decisions.decisions.empty()) return;
   record.judged_by = JudgeName(judge_);
   pair.decisions.AddTo(record);
@@ -189,7 +194,14 @@ void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverag
     faults.incomplete = true;
     run.faults.push_back(pair.label() + ": " + sentence);
   };
+  // What rows need not carry.
+  const auto not_held = [&](const std::string& sentence, std::vector<std::string>& of_rules) {
+    not_done(sentence);
+    of_rules.push_back(pair.label() + ": " + sentence);
+  };
   for (const std::string& sentence : pair.decisions.Missing()) not_done(sentence);
+  for (const std::string& fault : pair.decisions.UnfitLabels()) not_held(fault, label_faults_);
+  for (const std::string& fault : pair.decisions.IdleGates()) not_held(fault, gate_faults_);
   for (const std::string& note :
        labels_ == nullptr ? std::vector<std::string>() : labels_->Notes()) {
     if (std::ranges::find(run.notes, note) == run.notes.end()) run.notes.push_back(note);
@@ -199,7 +211,7 @@ void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverag
     const std::string sentence =
         DecisionName(decision.kind, decision.output) + " shows nothing: " + decision.vacuous;
     if (plan_->strict) {
-      not_done("--strict: " + sentence);
+      not_held("--strict: " + sentence, gate_faults_);
     } else {
       run.notes.push_back(pair.label() + ": " + sentence);
     }
@@ -209,12 +221,12 @@ void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverag
     const bool judged = judge_ != JudgeRule::kElements;
     const std::string sentence = pair.label() + ": " + GateInWords(gate);
     if (gate.verdict == kGateWithoutSamples) {
-      not_done(GateInWords(gate));
+      not_held(GateInWords(gate), gate_faults_);
     } else if (judged && GateIsMissed(gate)) {
       faults.mismatch = true;
       run.rejections.push_back(sentence);
     } else if (judged && gate.undecided && plan_->strict) {
-      not_done("--strict: " + GateInWords(gate));
+      not_held("--strict: " + GateInWords(gate), gate_faults_);
     } else if (!judged && GateIsMissed(gate)) {
       run.notes.push_back(sentence + ": reported only (--judge elements)");
     }

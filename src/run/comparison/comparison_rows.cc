@@ -1,9 +1,12 @@
 // What the comparison of an iteration leaves behind: rows, parts of shards, and what they fold to.
+#include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "run/comparison/comparison_run.h"
 #include "run/shards/folded_comparison.h"
+#include "util/counted.h"
 
 namespace vernier {
 
@@ -36,6 +39,32 @@ Status ComparisonRun::KeepRow(const Pair& pair, int64_t iteration, int64_t step,
                      .second = pair.shown.second,
                      .decisions = std::move(decisions),
                      .tokens = tokens == nullptr ? std::nullopt : std::optional(*tokens)});
+}
+
+RowsEnd ComparisonRun::EndOfRows(const RunFaults& faults, const RunRecord& record) const {
+  RowsEnd end;
+  end.unfit_labels = label_faults_;
+  const auto is_in = [](const std::vector<std::string>& sentences, const std::string& one) {
+    return std::ranges::find(sentences, one) != sentences.end();
+  };
+  const bool whole =
+      !faults.incomplete && !faults.backend && faults.signal == 0 && record.error.empty();
+  for (const std::string& fault : record.faults) {
+    if (whole || is_in(gate_faults_, fault) || is_in(label_faults_, fault)) continue;
+    end.not_done.push_back(fault);
+  }
+  if (faults.signal != 0 && end.not_done.empty()) {
+    end.not_done.emplace_back("the run was interrupted");
+  }
+  if (!stopped_) return end;
+  for (size_t i = 0; i < std::min(pairs_.size(), record.pairs.size()); ++i) {
+    const PairRecord& pair = record.pairs[i];
+    if (pair.compared_iterations >= pair.expected_iterations) continue;
+    end.not_done.push_back(
+        pairs_[i].label() + ": the comparison ended early, behind " +
+        CountedOf(pair.compared_iterations, pair.expected_iterations, "iteration"));
+  }
+  return end;
 }
 
 Result<bool> ComparisonRun::Fold(size_t place, int64_t iteration, ShardPair kept) {

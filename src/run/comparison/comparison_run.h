@@ -140,6 +140,10 @@ class ComparisonRun {
   void Finish(const std::vector<StreamLength>& lengths, Coverage coverage, RunFaults& faults,
               RunRecord& record);
 
+  /// After Finish(), what rows have to carry: of the faults those that are no gate's, and pairs
+  /// that --fail-fast or --validate ended early.
+  RowsEnd EndOfRows(const RunFaults& faults, const RunRecord& record) const;
+
  private:
   using Pair = ComparedPair;
 
@@ -166,7 +170,7 @@ class ComparisonRun {
   const RunLabels* LabelsToFold() const { return shard_ == nullptr ? labels_ : nullptr; }
   void LeaveGatesToMerge(PairRecord& record, RunRecord& run) const;
   void JudgeDecisions(const Pair& pair, PairRecord& record, Coverage coverage, RunFaults& faults,
-                      RunRecord& run) const;
+                      RunRecord& run);
   void NoteTokens(int64_t iteration, const IterationOutputs& outputs, const FeedMarks& feeds);
   Result<bool> LeaveOutStep(Pair& pair, int64_t iteration);
   void JudgeStepTokens(Pair& pair, int64_t iteration, const IterationComparison& comparison);
@@ -248,6 +252,9 @@ class ComparisonRun {
   bool started_ = false;
   bool stopped_ = false;
   bool invalid_ = false;
+  /// Of the sentences of the record's faults: those that another gate or other labels would not
+  /// have.
+  std::vector<std::string> gate_faults_, label_faults_;
   std::string invalid_output_;  ///< why --validate ended the comparisons; empty: it did not
   /// Streams with outputs that held NaN before top-K made indices of them.
   std::vector<std::pair<size_t, std::string>> nans_hidden_;

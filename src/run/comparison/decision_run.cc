@@ -14,6 +14,7 @@
 #include "record/gate_text.h"
 #include "run/shards/kept_labels.h"
 #include "util/counted.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -31,6 +32,14 @@ std::optional<AllowedDifference> AllowedBy(const IterationComparison* comparison
   const AllowedDifference allowed{data->bound->atol, data->bound->rtol};
   if (!std::isfinite(allowed.atol) || !std::isfinite(allowed.rtol)) return std::nullopt;
   return allowed;
+}
+
+// docs/decisions.md has these rules.
+std::string NearTieRuleOf(const DecisionOptions& options, bool all_bounded, bool any_bounded) {
+  if (options.near_tie) return "--near-tie " + FormatG(*options.near_tie, 4);
+  if (all_bounded) return "the error bound";
+  return any_bounded ? "the error bound, or the noise of the other values where there is none"
+                     : "the noise of the other values";
 }
 
 // "--decision logits:top1".
@@ -83,7 +92,15 @@ std::string PairDecisions::WhyNot(size_t plan, const Subject& subject) const {
 // Of an iteration in which no output of the decision was paired.
 std::string PairDecisions::WhyNone(size_t plan, const MatchedSides& sides) const {
   const std::string& name = options_->decisions[plan].output;
-  if (name.empty()) return "no output fits";
+  if (name.empty()) {
+    // Outputs that are named have decisions of their own.
+    const auto own = std::ranges::find_if(options_->decisions, [&](const DecisionPlan& other) {
+      return !other.output.empty() && other.text == options_->decisions[plan].text;
+    });
+    if (own == options_->decisions.end()) return "no output fits";
+    return "no other output fits, and " + own->output + ":" + own->text +
+           " is given as well: leave one of the two out";
+  }
   const bool there = Find(sides.a().outputs, name) != nullptr;
   return there ? "output '" + name + "' has no counterpart" : "there is no output '" + name + "'";
 }
@@ -197,7 +214,9 @@ Result<std::vector<DecisionRow>> PairDecisions::FoldOne(size_t plan, int64_t ite
   std::string& why = made.why;
   const size_t known = decided_.size();
   for (const ShardDecision& one : made.outputs) {
-    FoldOf(plan, one.row.output).all_bounded &= one.bounded;
+    Decided& decided = FoldOf(plan, one.row.output);
+    decided.all_bounded &= one.bounded;
+    decided.any_bounded |= one.bounded;
   }
   // Nothing was decided about an output that was not there before.
   if (Asked& earlier = asked_[plan]; decided_.size() > known && earlier.iterations > 0) {
@@ -242,6 +261,14 @@ void PairDecisions::AddTo(PairRecord& record) const {
     DecisionRecord& decision = record.decisions.emplace_back(decided.fold.FinalRecord(seed_));
     if (decided.boxes) decision.precision = decided.boxes->Record();
     decision.near_tie_from_bound = decided.all_bounded && !options_->near_tie;
+    decision.near_tie_rule = NearTieRuleOf(*options_, decided.all_bounded, decided.any_bounded);
+    for (WorstFlip& flip : decision.worst) {
+      if (labels_ == nullptr) break;
+      const ClassNames& names = labels_->class_names();
+      const DecisionKind kind = options_->decisions[decided.plan].kind;
+      flip.sample.first = names.InWords(kind, flip.sample.first);
+      flip.sample.second = names.InWords(kind, flip.sample.second);
+    }
     std::vector<DecisionGateRecord> gates = JudgeDecision(decision, *options_);
     std::ranges::move(gates, std::back_inserter(record.decision_gates));
   }
@@ -265,17 +292,34 @@ std::vector<std::string> PairDecisions::Missing() const {
                           CountedOf(asked.missed, asked.iterations, "iteration") + why);
     }
   }
-  for (const auto& [output, limit] : options_->max_flip_rate.entries) {
-    const bool used = std::ranges::any_of(
-        decided_, [&](const Decided& decided) { return decided.output == output; });
-    if (used) continue;
-    sentences.push_back("--max-flip-rate " + output + ": no decision was made about that output");
-  }
-  AddUnlabelled(sentences);
   return sentences;
 }
 
-void PairDecisions::AddUnlabelled(std::vector<std::string>& sentences) const {
+std::vector<std::string> PairDecisions::IdleGates() const {
+  std::vector<std::string> sentences;
+  for (const auto& [output, limit] : options_->max_flip_rate.entries) {
+    const bool used = std::ranges::any_of(decided_, [&](const Decided& decided) {
+      return NamesRate(output, decided.output, options_->decisions[decided.plan].text);
+    });
+    if (used) continue;
+    sentences.push_back("--max-flip-rate " + output +
+                        ": no decision was made about that output (expected [OUTPUT:]R, KIND:R or "
+                        "OUTPUT:KIND:R, as logits:top1:0.01)");
+  }
+  for (const auto& [name, limit] : options_->max_drop.entries) {
+    const bool used = std::ranges::any_of(decided_, [&](const Decided& decided) {
+      const DecisionPlan& decision = options_->decisions[decided.plan];
+      return NamesMetric(name, decided.output, decision.text) &&
+             LabelsFor(*options_, decision.kind, decided.output) != nullptr;
+    });
+    if (used) continue;
+    sentences.push_back("--max-drop " + name + ": no decision with labels has that name");
+  }
+  return sentences;
+}
+
+std::vector<std::string> PairDecisions::UnfitLabels() const {
+  std::vector<std::string> sentences;
   for (const Decided& decided : decided_) {
     const DecisionPlan& decision = options_->decisions[decided.plan];
     const std::string fault =
@@ -291,15 +335,7 @@ void PairDecisions::AddUnlabelled(std::vector<std::string>& sentences) const {
     if (used) continue;
     sentences.push_back("--labels '" + labels.path + "': no decision was made that they are for");
   }
-  for (const auto& [name, limit] : options_->max_drop.entries) {
-    const bool used = std::ranges::any_of(decided_, [&](const Decided& decided) {
-      const DecisionPlan& decision = options_->decisions[decided.plan];
-      return NamesMetric(name, decided.output, decision.text) &&
-             LabelsFor(*options_, decision.kind, decided.output) != nullptr;
-    });
-    if (used) continue;
-    sentences.push_back("--max-drop " + name + ": no decision with labels has that name");
-  }
+  return sentences;
 }
 
 std::vector<int64_t> PairDecisions::WorstIterations() const {

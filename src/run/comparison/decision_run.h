@@ -58,9 +58,12 @@ class PairDecisions {
   /// The decisions and their gates.
   void AddTo(PairRecord& record) const;
 
-  /// What was to be decided and was not, a sentence each; samples without a label, and labels
-  /// without a sample; and gates that no decision is about.
+  /// What was to be decided and was not, a sentence each.
   std::vector<std::string> Missing() const;
+  /// Samples without a label, and labels without a sample or a decision, a sentence each.
+  std::vector<std::string> UnfitLabels() const;
+  /// Gates that no decision is about, a sentence each.
+  std::vector<std::string> IdleGates() const;
 
   /// The iterations of the worst flips of all decisions, in order, each once.
   std::vector<int64_t> WorstIterations() const;
@@ -81,7 +84,7 @@ class PairDecisions {
     DecisionFold fold;
     LabelTrack labels;
     std::optional<LabelledBoxes> boxes = {};  // where they are labelled
-    bool all_bounded = true;
+    bool all_bounded = true, any_bounded = false;
     int64_t last_iteration = -1;
   };
   // A pair of outputs to decide about.
@@ -98,7 +101,6 @@ class PairDecisions {
   Status LabelKept(Decided& decided, int64_t iteration, ShardDecision& kept);
   Result<std::vector<DecisionRow>> FoldOne(size_t plan, int64_t iteration, int64_t step,
                                            ShardDecided made, const MatchedSides* sides);
-  void AddUnlabelled(std::vector<std::string>& sentences) const;
   Status DecideOne(size_t plan, const DecidedSides& given, ShardDecided& made) const;
   Status DecideByScript(size_t plan, int64_t iteration, const DecidedSides& given,
                         ShardDecided& made) const;

@@ -167,18 +167,28 @@ Result<LabelLines> ReadLabelLines(const std::string& path, bool json) {
   std::ifstream file(path);
   if (!file) return Malformed(OfFile(path) + " cannot be read: " + std::strerror(errno));
   LabelLines lines;
+  size_t number = 0, empty = 0;  // of lines; of empty ones before this line
   for (std::string line; std::getline(file, line);) {
+    ++number;
+    const bool is_empty = line.find_first_not_of(" \t\r") == std::string::npos;
+    if (json && !is_empty && empty > 0) {
+      return Malformed(OfFile(path) + ", line " + std::to_string(number - empty) +
+                       ": is empty, and no label of a sample: write [] for one without a class");
+    }
+    empty = is_empty ? empty + 1 : 0;
+    if (json && is_empty) continue;
     const bool read = json ? ReadJsonLine(line, lines) : ReadTextLine(line, lines);
     if (!read) {
       constexpr size_t kShown = 40;
       return Malformed(
-          OfFile(path) + ", line " + std::to_string(lines.ends.size() + 1) +
+          OfFile(path) + ", line " + std::to_string(number) +
           (json ? ": expected a class, a list of them, or an object with one as \"label\", got "
                 : ": expected a class, or several between blanks, got ") +
           QuotePython(std::string_view(line).substr(0, kShown)));
     }
     lines.ends.push_back(lines.values.size());
   }
+  if (!json) lines.empty_at_end = empty;
   if (file.bad()) return Malformed(OfFile(path) + " cannot be read: " + std::strerror(errno));
   return lines;
 }

@@ -23,11 +23,14 @@ Result<std::vector<Tensor>> ReadLabelArrays(const std::string& path);
 struct LabelLines {
   std::vector<int64_t> values;
   std::vector<size_t> ends;
+  /// Of text: how many of the last lines are empty. They are labels without a class if there are
+  /// samples for them.
+  size_t empty_at_end = 0;
 };
 
 /// A line of text is a class, or several between blanks; an empty one no class. A line of JSON is a
-/// number, true, false, a list of numbers, or an object with one of them as "label". kMalformed,
-/// naming the line, for anything else.
+/// number, true, false, a list of numbers, or an object with one of them as "label"; empty lines at
+/// the end do not count. kMalformed, naming the line, for anything else.
 Result<LabelLines> ReadLabelLines(const std::string& path, bool json);
 
 }  // namespace vernier

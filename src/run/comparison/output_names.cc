@@ -34,15 +34,27 @@ NamedOutputs NamedByPolygraphy(const RunPlan& plan) {
   return named;
 }
 
+// What stands before R in --max-flip-rate names an output, unless it is a decision: "top1", or the
+// function of a script. Of "logits:top1" it is "logits".
+std::string_view OutputOfRate(std::string_view name, const std::vector<DecisionPlan>& decisions) {
+  for (const DecisionPlan& decision : decisions) {
+    if (name == decision.text || name == decision.subject()) return decision.output;
+    const std::string end = ":" + decision.text;
+    if (name.size() > end.size() && name.ends_with(end)) {
+      return name.substr(0, name.size() - end.size());
+    }
+  }
+  return name;
+}
+
 NamedOutputs NamedByUs(const CompareOptions& compare, const DecisionOptions& decisions) {
   NamedOutputs named;
   for (const DecisionPlan& decision : decisions.decisions) {
     if (!decision.output.empty()) named.emplace_back("--decision", decision.output);
   }
   for (const auto& [name, rate] : decisions.max_flip_rate.entries) {
-    const bool by_script = std::ranges::any_of(
-        decisions.decisions, [&](const auto& decision) { return decision.subject() == name; });
-    if (!by_script) named.emplace_back("--max-flip-rate", name);
+    const std::string_view output = OutputOfRate(name, decisions.decisions);
+    if (!output.empty()) named.emplace_back("--max-flip-rate", output);
   }
   AddNames("--tolerance", compare.tolerance, named);
   AddNames("--compare logits", compare.logits_axis, named);

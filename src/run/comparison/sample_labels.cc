@@ -52,7 +52,7 @@ Result<std::vector<int64_t>> WholeNumbers(const Tensor& array, int64_t first, in
         LoadBlock(elements, first + static_cast<int64_t>(done), n, numbers.data() + done);
     for (size_t i = 0; i < n; ++i) {
       constexpr double kMost = 9007199254740992;
-      if (std::trunc(block[i]) != block[i] || std::fabs(block[i]) > kMost) {
+      if (std::trunc(block[i]) != block[i] || std::fabs(block[i]) >= kMost) {
         return InvalidArgument("holds " + FormatG(block[i], 6) + ", and no class");
       }
       whole.push_back(static_cast<int64_t>(block[i]));
@@ -83,6 +83,7 @@ Result<SampleLabels> SampleLabels::Load(const std::string& path) {
   }
   labels.values_ = std::move(lines.values);
   labels.ends_ = std::move(lines.ends);
+  labels.empty_at_end_ = lines.empty_at_end;
   return labels;
 }
 
@@ -90,7 +91,7 @@ Result<SampleLabels> SampleLabels::OfFolders(const std::vector<std::string>& ima
   SampleLabels labels;
   labels.name_ = "--labels folder";
   labels.by_iteration_ = labels.of_images_ = true;
-  const std::string root = ParentOf(ParentOf(images.front()));
+  const std::string root = labels.root_ = ParentOf(ParentOf(images.front()));
   for (const std::string& image : images) {
     if (ParentOf(ParentOf(image)) == root) continue;
     return Malformed("--labels folder: '" + images.front() + "' and '" + image +
@@ -118,12 +119,20 @@ std::string SampleLabels::DescribeClasses() const {
   return text;
 }
 
-void SampleLabels::NoteImage(int64_t iteration, const std::string& path) {
-  if (!of_images_) return;
-  const auto place = static_cast<size_t>(iteration);
-  if (class_of_iteration_.size() <= place) class_of_iteration_.resize(place + 1);
-  const auto found = class_of_folder_.find(NameOfFolder(path));
-  if (found != class_of_folder_.end()) class_of_iteration_[place] = found->second;
+void SampleLabels::NoteFile(int64_t iteration, const FedFile& file) {
+  if (!of_images_) {
+    if (iteration == static_cast<int64_t>(places_.size())) places_.push_back(file.place);
+    files_ = file.named;
+    return;
+  }
+  const auto found = class_of_folder_.find(NameOfFolder(file.name));
+  if (found == class_of_folder_.end() || ParentOf(ParentOf(file.name)) != root_) return;
+  class_of_iteration_[iteration] = found->second;
+}
+
+int64_t SampleLabels::PlaceOf(int64_t iteration) const {
+  const auto at = static_cast<size_t>(iteration);
+  return at < places_.size() ? places_[at] : iteration;
 }
 
 Result<std::vector<Label>> SampleLabels::OfArray(DecisionKind kind, const Tensor& array,
@@ -148,7 +157,7 @@ Result<std::vector<Label>> SampleLabels::Of(DecisionKind kind, int64_t iteration
     return OfArray(kind, arrays_.front(), before, samples);
   }
   std::vector<Label> labels;
-  const auto place = static_cast<size_t>(iteration);
+  const auto place = static_cast<size_t>(PlaceOf(iteration));
   if (!by_iteration_) {
     for (auto i = static_cast<size_t>(before);
          i < std::min(ends_.size(), static_cast<size_t>(before + samples)); ++i) {
@@ -160,9 +169,9 @@ Result<std::vector<Label>> SampleLabels::Of(DecisionKind kind, int64_t iteration
   }
   int64_t count = 0;
   if (of_images_) {
-    const bool known = place < class_of_iteration_.size() && class_of_iteration_[place];
-    if (known) labels.push_back({{*class_of_iteration_[place]}, false});
-    count = known ? 1 : 0;
+    const auto known = class_of_iteration_.find(iteration);
+    if (known != class_of_iteration_.end()) labels.push_back({{known->second}, false});
+    count = static_cast<int64_t>(labels.size());
   } else if (place < arrays_.size()) {
     count = SplitLabels(kind, arrays_[place], samples).count;
     if (count == samples) return OfArray(kind, arrays_[place], 0, samples);
@@ -172,6 +181,10 @@ Result<std::vector<Label>> SampleLabels::Of(DecisionKind kind, int64_t iteration
                          Counted(count, "label") + " for " + Counted(samples, "sample"));
 }
 
+std::string SampleLabels::WhereIs(int64_t label) const {
+  return ends_.empty() ? "" : " (line " + std::to_string(label + 1) + ")";
+}
+
 std::string SampleLabels::WrongCount(DecisionKind kind, int64_t samples, int64_t iterations) const {
   if (of_images_) return "";
   if (by_iteration_) {
@@ -179,15 +192,33 @@ std::string SampleLabels::WrongCount(DecisionKind kind, int64_t samples, int64_t
     return "labels of " + Counted(arrays_.size(), "iteration") + " for " +
            std::to_string(iterations);
   }
-  const int64_t count = arrays_.empty() ? static_cast<int64_t>(ends_.size())
+  // Empty lines at the end are labels only where there are samples for them.
+  const int64_t least = arrays_.empty() ? static_cast<int64_t>(ends_.size() - empty_at_end_)
                                         : SplitLabels(kind, arrays_.front(), 0).count;
-  if (count == samples) return "";
+  const int64_t most = arrays_.empty() ? static_cast<int64_t>(ends_.size()) : least;
+  if (least <= samples && samples <= most) return "";
+  const int64_t count = samples < least ? least : most;
   return Counted(count, "label") + " for " + Counted(samples, "sample");
 }
 
 Result<RunLabels> RunLabels::Open(const DecisionOptions& options, const InputPlan& inputs) {
+  const auto end = options.labels.end();
+  if (std::ranges::find(options.labels, kLabelsOfFolders, &LabelsPlan::path) == end) {
+    return Open(options, std::vector<std::string>());
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> images, FindImages(inputs));
+  if (!images.empty()) return Open(options, images);
+  return InvalidArgument(
+      "--labels folder: --load-inputs names no images, whose folders would be their classes");
+}
+
+Result<RunLabels> RunLabels::Open(const DecisionOptions& options,
+                                  const std::vector<std::string>& images) {
   RunLabels run;
   run.options_ = &options;
+  if (!options.class_names.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(run.class_names_, ClassNames::Load(options.class_names));
+  }
   for (const LabelsPlan& plan : options.labels) {
     if (plan.of_boxes()) {
       VERNIER_ASSIGN_OR_RETURN(BoxLabels boxes, BoxLabels::Load(plan.path));
@@ -200,19 +231,17 @@ Result<RunLabels> RunLabels::Open(const DecisionOptions& options, const InputPla
       run.labels_.push_back(std::move(labels));
       continue;
     }
-    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> images, FindImages(inputs));
-    if (images.empty()) {
-      return InvalidArgument(
-          "--labels folder: --load-inputs names no images, whose folders would be their classes");
-    }
     VERNIER_ASSIGN_OR_RETURN(SampleLabels labels, SampleLabels::OfFolders(images));
     run.labels_.push_back(std::move(labels));
   }
   return run;
 }
 
+void RunLabels::NoteFile(int64_t iteration, const FedFile& file) {
+  for (SampleLabels& labels : labels_) labels.NoteFile(iteration, file);
+}
+
 void RunLabels::NoteImage(int64_t iteration, const std::string& path, const ImageRecipe& recipe) {
-  for (SampleLabels& labels : labels_) labels.NoteImage(iteration, path);
   for (auto& [place, boxes] : boxes_) boxes.NoteImage(iteration, path, recipe);
 }
 
@@ -229,8 +258,8 @@ std::vector<ShardPlacement> RunLabels::PlacementsOf(int64_t iteration) const {
   return placements;
 }
 
-void RunLabels::NotePlaced(int64_t iteration, const ShardImage& image) {
-  for (SampleLabels& labels : labels_) labels.NoteImage(iteration, image.path);
+void RunLabels::NotePlaced(int64_t iteration, const FedFile& file, const ShardImage& image) {
+  NoteFile(iteration, file);
   size_t next = 0;
   for (auto& [place, boxes] : boxes_) {
     std::optional<ImagePlacement> placement;
@@ -303,7 +332,18 @@ std::optional<int64_t> LabelTrack::Enter(int64_t iteration, size_t samples) {
     return std::nullopt;
   }
   next_iteration_ = iteration + 1;
-  ++iterations_;
+  // Labels of files that were skipped are passed: as many as this one has.
+  const int64_t passed = labels_->PlaceOf(iteration) - next_place_;
+  if (passed < 0) {
+    Note("iteration " + std::to_string(iteration) +
+         " is of an image before the one of the last iteration, so that nobody knows which labels "
+         "are its own");
+    return std::nullopt;
+  }
+  next_place_ += passed + 1;
+  last_samples_ = static_cast<int64_t>(samples);
+  samples_ += passed * last_samples_;
+  iterations_ += passed + 1;
   return std::exchange(samples_, samples_ + static_cast<int64_t>(samples));
 }
 
@@ -312,7 +352,8 @@ void LabelTrack::Score(const DecisionPlan& decision, int64_t iteration,
   if (labels_ == nullptr) return;
   const std::optional<int64_t> before = Enter(iteration, samples.size());
   if (!before) return;
-  NoteUnfit(iteration, ScoreSamples(*labels_, decision, iteration, *before, outputs, samples));
+  NoteUnfit(iteration, *before,
+            ScoreSamples(*labels_, decision, iteration, *before, outputs, samples));
 }
 
 Status LabelTrack::ScoreKept(const DecisionPlan& decision, int64_t iteration,
@@ -322,7 +363,8 @@ Status LabelTrack::ScoreKept(const DecisionPlan& decision, int64_t iteration,
   if (!kept.scores) {
     const ScoredOutputs outputs{nullptr, nullptr, kept.classes};
     if (!before) return {};
-    NoteUnfit(iteration, ScoreSamples(*labels_, decision, iteration, *before, outputs, samples));
+    NoteUnfit(iteration, *before,
+              ScoreSamples(*labels_, decision, iteration, *before, outputs, samples));
     return {};
   }
   if (!before) {
@@ -334,23 +376,23 @@ Status LabelTrack::ScoreKept(const DecisionPlan& decision, int64_t iteration,
     }
     return {};
   }
-  const int64_t place = labels_->by_iteration() ? iteration : *before;
+  const int64_t place = labels_->by_iteration() ? labels_->PlaceOf(iteration) : *before;
   if (!labels_->of_images() && place != kept.scores->place) {
     return Malformed(
         labels_->name() + ": the shard of iteration " + std::to_string(iteration) + " took the " +
         "labels of others for its maps, since iterations differ in their number of samples, or " +
         "images were skipped: run this undivided");
   }
-  NoteUnfit(iteration, {kept.scores->fault, kept.scores->unfit});
+  NoteUnfit(iteration, *before, {kept.scores->fault, kept.scores->unfit});
   return {};
 }
 
-void LabelTrack::NoteUnfit(int64_t iteration, const ScoredSamples& scored) {
+void LabelTrack::NoteUnfit(int64_t iteration, int64_t before, const ScoredSamples& scored) {
   if (!scored.fault.empty()) Note(scored.fault);
   for (const auto& [sample, why] : scored.unfit) {
     ++unfit_;
     Note("the label of sample " + std::to_string(sample) + " of iteration " +
-         std::to_string(iteration) + " " + why);
+         std::to_string(iteration) + labels_->WhereIs(before + sample) + " " + why);
   }
 }
 
@@ -360,7 +402,9 @@ void LabelTrack::Note(const std::string& fault) {
 
 std::string LabelTrack::Fault(const DecisionPlan& decision) const {
   if (labels_ == nullptr) return "";
-  const std::string wrong = labels_->WrongCount(decision.kind, samples_, iterations_);
+  const int64_t passed = std::max<int64_t>(labels_->files() - next_place_, 0);
+  const std::string wrong =
+      labels_->WrongCount(decision.kind, samples_ + passed * last_samples_, iterations_ + passed);
   if (!wrong.empty()) {
     return labels_->name() + ": " + wrong + (fault_.empty() ? "" : "; " + fault_);
   }

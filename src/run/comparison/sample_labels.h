@@ -1,5 +1,5 @@
 // What is right about the samples of a run (`--labels`), read from files or from the folders of
-// images.
+// images, and what its classes are called.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,12 @@
 
 #include "decide/label_scores.h"
 #include "record/shard_decisions.h"
+#include "run/comparison/class_names.h"
 #include "run/comparison/labelled_boxes.h"
 #include "vernier/decision_plan.h"
 #include "vernier/decision_record.h"
 #include "vernier/input_plan.h"
+#include "vernier/row_record.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -43,14 +45,22 @@ class SampleLabels {
   /// Of folders, which name is which class, for people; else empty.
   std::string DescribeClasses() const;
 
-  /// The iteration was fed with that image.
-  void NoteImage(int64_t iteration, const std::string& path);
+  /// The iteration was fed with that file: its folder may be its class, and its place among all
+  /// files is that of its labels. Iterations come in their order.
+  void NoteFile(int64_t iteration, const FedFile& file);
+  /// Where the labels of an iteration are: its number, unless files before it were skipped.
+  int64_t PlaceOf(int64_t iteration) const;
+  /// How many files there are; 0: not known.
+  int64_t files() const { return files_; }
 
   /// The labels of the `samples` samples of an iteration, `before` being those of earlier
   /// iterations: fewer where there are no more. kInvalidArgument where an iteration has another
   /// number of labels than samples, and for numbers that are not whole.
   Result<std::vector<Label>> Of(DecisionKind kind, int64_t iteration, int64_t before,
                                 int64_t samples) const;
+
+  /// Where in the file the label number `label` is, as " (line 3)"; empty: it has no lines.
+  std::string WhereIs(int64_t label) const;
 
   /// "90 labels" for `samples` samples in `iterations` iterations, where these are not as many;
   /// else empty.
@@ -67,24 +77,33 @@ class SampleLabels {
   // Of lines: the values of all, and where those of each end.
   std::vector<int64_t> values_;
   std::vector<size_t> ends_;
+  size_t empty_at_end_ = 0;  // of `ends_`
   // Of images.
+  std::string root_;  // folder of their folders
   std::map<std::string, int64_t> class_of_folder_;
-  std::vector<std::optional<int64_t>> class_of_iteration_;
+  std::map<int64_t, int64_t> class_of_iteration_;
+  std::vector<int64_t> places_;  // of iterations, where they are known
+  int64_t files_ = 0;
 };
 
 /// The labels of a run, those of each --labels.
 class RunLabels {
  public:
-  /// Errors as SampleLabels has them; kInvalidArgument for folders of images where `inputs` names
-  /// no images.
+  /// Errors as SampleLabels and ClassNames have them; kInvalidArgument for folders of images where
+  /// `inputs` names no images.
   static Result<RunLabels> Open(const DecisionOptions& options, const InputPlan& inputs);
+  /// The same with the images that folders are of: at least one, where there are such labels.
+  static Result<RunLabels> Open(const DecisionOptions& options,
+                                const std::vector<std::string>& images);
 
+  /// The iteration was fed with that file.
+  void NoteFile(int64_t iteration, const FedFile& file);
   /// The iteration was fed with that image, as `recipe` has it.
   void NoteImage(int64_t iteration, const std::string& path, const ImageRecipe& recipe);
 
   /// What a shard keeps of that, and the same again where its iterations are folded.
   std::vector<ShardPlacement> PlacementsOf(int64_t iteration) const;
-  void NotePlaced(int64_t iteration, const ShardImage& image);
+  void NotePlaced(int64_t iteration, const FedFile& file, const ShardImage& image);
 
   /// Which folder of images is which class, for the log: a sentence for each --labels folder.
   std::vector<std::string> DescribeClasses() const;
@@ -97,10 +116,14 @@ class RunLabels {
   /// What should be known of the files, in sentences.
   std::vector<std::string> Notes() const;
 
+  /// Of --class-names; empty without.
+  const ClassNames& class_names() const { return class_names_; }
+
  private:
   const DecisionOptions* options_ = nullptr;
   std::vector<SampleLabels> labels_;   // as in the options; empty where they are boxes
   std::map<size_t, BoxLabels> boxes_;  // by their place in the options
+  ClassNames class_names_;
 };
 
 /// What holding labels against the samples of an iteration came to.
@@ -120,6 +143,8 @@ class LabelTrack {
   /// `labels` may be null: there are none.
   explicit LabelTrack(const SampleLabels* labels = nullptr) : labels_(labels) {}
 
+  bool has_labels() const { return labels_ != nullptr; }
+
   /// Of all samples of an iteration, see ScoreSample(). What has no label, or one that does not
   /// fit, stays without scores.
   void Score(const DecisionPlan& decision, int64_t iteration, const ScoredOutputs& outputs,
@@ -137,13 +162,15 @@ class LabelTrack {
  private:
   std::optional<int64_t> Enter(int64_t iteration, size_t samples);
   void Note(const std::string& fault);
-  void NoteUnfit(int64_t iteration, const ScoredSamples& scored);
+  void NoteUnfit(int64_t iteration, int64_t before, const ScoredSamples& scored);
 
   const SampleLabels* labels_;
   int64_t samples_ = 0, iterations_ = 0;
   int64_t next_iteration_ = 0;
-  int64_t unfit_ = 0;  // samples whose label does not fit
-  std::string fault_;  // the first
+  int64_t next_place_ = 0;    // among files, those that were skipped, too
+  int64_t last_samples_ = 0;  // of the last iteration
+  int64_t unfit_ = 0;         // samples whose label does not fit
+  std::string fault_;         // the first
 };
 
 }  // namespace vernier

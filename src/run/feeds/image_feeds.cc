@@ -38,6 +38,23 @@ Result<std::vector<std::string>> ImagesOf(const std::string& path, bool preproce
   return images;
 }
 
+// Images of classes are often in folders of a folder, which a pattern names.
+Status CheckNoFoldersOfImages(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> entries,
+                           ListDirectory(path, [](std::string_view) { return true; }));
+  for (const std::string& entry : entries) {
+    if (IsFeedName(std::filesystem::path(entry).filename().string())) return {};
+  }
+  for (const std::string& entry : entries) {
+    if (!IsDirectory(entry)) continue;
+    const Result<std::vector<std::string>> images = ListDirectory(entry, IsImageName);
+    if (!images.ok() || images->empty()) continue;
+    return Malformed("--load-inputs: '" + path + "' holds no images, and its folders do: give '" +
+                     (std::filesystem::path(path) / "*" / "*").string() + "'");
+  }
+  return {};
+}
+
 // One that says that it has channels comes before those that only might.
 Result<TensorInfo> InputForImages(std::span<const TensorInfo> inputs) {
   std::vector<const TensorInfo*> candidates, sure;
@@ -83,6 +100,9 @@ Result<std::vector<std::string>> FindImages(const InputPlan& plan) {
     for (const std::string& path : fitting) {
       VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> found,
                                ImagesOf(path, !plan.preprocess.empty()));
+      if (found.size() == 1 && found.front() == path && IsDirectory(path)) {
+        VERNIER_TRY(CheckNoFoldersOfImages(path));
+      }
       for (const std::string& file : found) {
         if (IsImageName(file) && !IsDirectory(file)) {
           images.push_back(file);

@@ -11,6 +11,7 @@
 #include "backend/image_messages.h"
 #include "backend/worker.h"
 #include "util/log.h"
+#include "vernier/row_record.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -20,8 +21,9 @@ namespace vernier {
 /// The images among what --load-inputs names, by their extensions (.png, .jpg, .jpeg): files, those
 /// that fit a pattern, and those of a folder, in the order of their names. A folder that also has
 /// JSON files or ONNX test data is one of feeds, unless there is a --preprocess. Empty: they are
-/// other files. kMalformed for a pattern that nothing fits, and where --preprocess finds no image;
-/// kInvalidArgument for images beside other files.
+/// other files. kMalformed for a pattern that nothing fits, for a folder without images whose
+/// folders have some, and where --preprocess finds no image; kInvalidArgument for images beside
+/// other files.
 Result<std::vector<std::string>> FindImages(const InputPlan& plan);
 
 /// One that could not be read, and its place among all files.
@@ -63,6 +65,11 @@ class ImageFeeds {
   /// Of images that were read before their turn, `used` were used, and whether the end was
   /// `reached` in its turn: those behind are as if they had not been read.
   void ForgetReadAhead(int64_t used, bool reached);
+  /// The image of an iteration, which Next() has given.
+  FedFile FileOf(int64_t iteration) const {
+    const auto at = static_cast<size_t>(iteration);
+    return {names_[at], places_[at], static_cast<int64_t>(files_.size())};
+  }
   /// What becomes of each image.
   const ImageRecipe& recipe() const { return request_.recipe; }
   /// How many images were skipped and which, for the record; empty: none.

@@ -1,7 +1,9 @@
 #include "run/phases/ending.h"
 
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -31,22 +33,19 @@ void CloseRunners(const RunContext& run, LiveRuns& live, RunFaults& faults) {
   if (run.interrupted.load() != 0) faults.signal = run.interrupted.load();
 }
 
-void PublishFiles(const RunContext& run, const LiveRuns& live, LiveResults& made, RowWriter* rows,
+void PublishFiles(const RunContext& run, const LiveRuns& live, LiveResults& made,
                   RunEnding& ending) {
   const auto report = [&](const Status& done) {
     if (!done.ok()) ReportFailure(run, done, made, ending);
   };
-  auto& saved = ending.outcome.record.saved;
   if (made.savers) report(made.savers->Settle());
   if (made.savers && !ending.unsaved) {
     // Of more shards than iterations some have nothing to save.
     const bool idle = run.plan.shard.wanted() && made.iterations == 0;
     const bool failed = ending.aborted || ending.outcome.faults.any();
     report(made.savers->Finish(live.CommonIterations(), failed || idle));
-    saved = made.savers->saved();
+    ending.outcome.record.saved = made.savers->saved();
   }
-  // They may lie on another disk than what could not be saved.
-  if (rows != nullptr) report(rows->Publish(saved));
 }
 
 void DescribeRunners(const LiveRuns& live, const LiveResults& made, RunRecord& record) {
@@ -105,15 +104,14 @@ void ReportFailure(const RunContext& run, const Status& status, const LiveResult
   outcome.record.error = status.message();
 }
 
-void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RowWriter* rows,
-                RunEnding& ending) {
+void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnding& ending) {
   RunOutcome& outcome = ending.outcome;
   if (!made.refused_sizes.empty()) {
     outcome.faults.backend = true;
     outcome.record.faults.push_back("a runner failed (--strict): " + made.refused_sizes);
   }
   CloseRunners(run, live, outcome.faults);
-  PublishFiles(run, live, made, rows, ending);
+  PublishFiles(run, live, made, ending);
   DescribeRunners(live, made, outcome.record);
   DescribeImages(run.plan, made, outcome);
   NoteWhatWasLeftOut(made, ending);
@@ -139,6 +137,25 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
   NoteSelfComparisons(loaded, pairs, plan.strict, outcome);
   if (!plan.lenient) NoteLostOutputs(plan, LostOutputsOf(live), outcome);
   if (plan.strict) RejectVacuous(outcome.record.pairs);
+}
+
+// They may lie on another disk than what could not be saved.
+void PublishRows(const RunContext& run, const LiveResults& made, const Comparing& comparing,
+                 RunEnding& ending) {
+  if (comparing.rows == nullptr) return;
+  RunOutcome& outcome = ending.outcome;
+  if (comparing.rows->empty()) {
+    std::error_code ignored;
+    const std::string& path = run.plan.save.rows;
+    const bool earlier = std::filesystem::exists(path, ignored);
+    outcome.record.notes.push_back("--save-rows: no iteration was compared, and '" + path +
+                                   "' was not written" +
+                                   (earlier ? "; what it holds is of an earlier run" : ""));
+  }
+  RowsEnd end = comparing.comparisons.EndOfRows(outcome.faults, outcome.record);
+  if (ending.aborted && outcome.faults.signal == 0) end.not_done.push_back(outcome.record.error);
+  const Status published = comparing.rows->Publish(end, outcome.record.saved);
+  if (!published.ok()) ReportFailure(run, published, made, ending);
 }
 
 Status ValidateSpilled(const RunContext& run, const Comparing& comparing, const LiveResults& made,

@@ -11,7 +11,6 @@
 #include "run/phases/live_results.h"
 #include "run/phases/run_context.h"
 #include "run/phases/sides.h"
-#include "run/saved/row_writer.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -32,15 +31,19 @@ void NoteRandomInputs(const RunPlan& plan, RunRecord& record);
 /// The fault of images that were skipped, of ImageFeeds::NoteOfSkipped().
 std::string FaultOfSkipped(const std::string& note);
 
-/// Closes all runners, publishes what `made` has saved and `rows` (null: none), and describes the
-/// runners: the record's runners, notes and saved files, and the faults that are not a pair's.
-void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RowWriter* rows,
-                RunEnding& ending);
+/// Closes all runners, publishes what `made` has saved, and describes the runners: the record's
+/// runners, notes and saved files, and the faults that are not a pair's.
+void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnding& ending);
 
 /// The record's pairs: what the comparisons came to, and what was not compared. After FinishLive();
 /// `made` is what live runners did, and `pairs` are as ComparedPairs::places().
 void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing& comparing,
                  const std::vector<std::pair<size_t, size_t>>& pairs, RunEnding& ending);
+
+/// Publishes the rows, if there are any to publish, with what the run has left out. After
+/// FinishPairs().
+void PublishRows(const RunContext& run, const LiveResults& made, const Comparing& comparing,
+                 RunEnding& ending);
 
 /// --validate on what runners that took turns have made, all of it, as in Polygraphy. Errors as
 /// OutputSpill::Read and ComparisonRun::Postprocess.

@@ -123,7 +123,7 @@ class ResumedRunTest : public PhasesTest {
     LiveResults made = InferStreaming(run_, Live(), ToCompare());
     RunEnding ending;
     ending.aborted = !made.status.ok();
-    FinishLive(run_, *live_, made, nullptr, ending);
+    FinishLive(run_, *live_, made, ending);
     return made.status;
   }
 
@@ -213,7 +213,7 @@ TEST_F(PhasesTest, WhatWasMadeBeforeASignalStays) {
   RunEnding ending;
   ending.aborted = true;
   ReportFailure(run_, made.status, made, ending);
-  FinishLive(run_, *live_, made, nullptr, ending);
+  FinishLive(run_, *live_, made, ending);
   EXPECT_EQ(ending.outcome.faults.signal, 2);
   EXPECT_THAT(ending.outcome.record.faults,
               ElementsAre("the run was interrupted in iteration 1 of 3"));
@@ -244,7 +244,7 @@ TEST_F(PhasesTest, SavedOutputsAloneAreComparedToTheEndOfTheShortest) {
     live_->Start();
     LiveResults made = InferStreaming(run_, Live(), ToCompare());
     RunEnding ending;
-    FinishLive(run_, *live_, made, nullptr, ending);
+    FinishLive(run_, *live_, made, ending);
     EXPECT_EQ(ending.outcome.record.saved.size(), 1u);
     files.push_back(plan_.save.outputs);
   }
@@ -305,7 +305,7 @@ TEST_F(PhasesTest, SizesThatSomeRefuseAreAFaultOfTheRun) {
   LiveResults made;
   made.refused_sizes = "b takes no size of 1";
   RunEnding ending;
-  FinishLive(run_, *live_, made, nullptr, ending);
+  FinishLive(run_, *live_, made, ending);
   EXPECT_TRUE(ending.outcome.faults.backend);
   EXPECT_THAT(ending.outcome.record.faults, ElementsAre(HasSubstr("b takes no size of 1")));
 }

@@ -91,12 +91,18 @@ void RowWriter::NoteFeed(int64_t iteration, std::optional<uint64_t> hash) {
   if (!feeds_[index]) feeds_[index] = hash;
 }
 
+void RowWriter::NoteFile(int64_t iteration, FedFile file) { files_[iteration] = std::move(file); }
+
 Status RowWriter::Add(IterationRow row) {
+  // Iterations come in their order, once for each pair.
+  files_.erase(files_.begin(), files_.lower_bound(row.index));
+  if (const auto file = files_.find(row.index); file != files_.end()) row.file = file->second;
   const auto index = static_cast<size_t>(row.index);
   const std::optional<uint64_t> feed = index < feeds_.size() ? feeds_[index] : std::nullopt;
   row.input_hash = feed ? HexadecimalHash(*feed) : "";
   const uint64_t whole = part_.size();
-  const Status written = part_.WriteText(RowLine(row) + "\n");
+  last_ = RowLine(row);
+  const Status written = part_.WriteText(last_ + "\n");
   if (written.ok()) return {};
   failed_ = true;
   // Half a line is none. What is there of it is not in the part's size.
@@ -126,20 +132,39 @@ std::vector<std::string> RowWriter::FindMadeAgain() const {
   return parts;
 }
 
-Status RowWriter::Publish(std::vector<std::pair<std::string, std::string>>& saved) {
+// Rows that do not say what is missing would pass for whole: where there is no room for that, they
+// stay in the part.
+Status RowWriter::AddEnd(const RowsEnd& end) {
+  if (end.empty()) return {};
+  const uint64_t before = part_.size() - last_.size() - 1;
+  VERNIER_TRY(part_.Truncate(before));
+  const Status written = part_.WriteText(WithRowsEnd(last_, end) + "\n");
+  if (written.ok()) return {};
+  if (part_.Truncate(before).ok()) (void)part_.WriteText(last_ + "\n");
+  return IoError(written.message() + "; the rows are in '" + place_ +
+                 "': rename it to keep them as JSON lines, or remove it");
+}
+
+Status RowWriter::Publish(const RowsEnd& end,
+                          std::vector<std::pair<std::string, std::string>>& saved) {
   if (failed_) return {};
   if (part_.size() == 0) {
     Discard();
     return {};
   }
   const std::vector<std::string> made_again = FindMadeAgain();
-  VERNIER_TRY(IsArchive(path_) ? PublishArrays() : part_.PublishAs(path_));
+  if (IsArchive(path_)) {
+    VERNIER_TRY(PublishArrays(end));
+  } else {
+    VERNIER_TRY(AddEnd(end));
+    VERNIER_TRY(part_.PublishAs(path_));
+  }
   for (const std::string& part : made_again) ::unlink(part.c_str());
   saved.emplace_back("rows", path_);
   return {};
 }
 
-Status RowWriter::PublishArrays() {
+Status RowWriter::PublishArrays(const RowsEnd& end) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<RowColumn> columns, ReadRowColumns(place_));
   VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path_));
   AtomicFileSink sink(file);
@@ -147,6 +172,16 @@ Status RowWriter::PublishArrays() {
   for (const RowColumn& column : columns) {
     VERNIER_ASSIGN_OR_RETURN(const Tensor tensor, ColumnTensor(column));
     VERNIER_ASSIGN_OR_RETURN(ZipEntry entry, AppendZipTensor(sink, column.name + ".npy", tensor));
+    entries.push_back(std::move(entry));
+  }
+  // No columns: they have as many texts as there are sentences.
+  for (const auto& [name, texts] :
+       {std::pair("not_done", &end.not_done), std::pair("unfit_labels", &end.unfit_labels)}) {
+    if (texts->empty()) continue;
+    VERNIER_ASSIGN_OR_RETURN(const Tensor tensor,
+                             Tensor::FromStrings({static_cast<int64_t>(texts->size())}, *texts));
+    VERNIER_ASSIGN_OR_RETURN(ZipEntry entry,
+                             AppendZipTensor(sink, std::string(name) + ".npy", tensor));
     entries.push_back(std::move(entry));
   }
   ZipDirectoryWriter directory(sink);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,14 +39,20 @@ class RowWriter {
   /// MarkFeed() of what an iteration was made from, before its rows. The first that is known stays.
   void NoteFeed(int64_t iteration, std::optional<uint64_t> hash);
 
+  /// The file that an iteration was fed with, before its rows.
+  void NoteFile(int64_t iteration, FedFile file);
+
   /// The row of one iteration of a pair, whose feed it completes. kIo: the part then holds the
   /// whole rows before this one, which the message names, and there is none where there are none.
   Status Add(IterationRow row);
 
-  /// Puts the file in its place and adds it to `saved`: what, where. kIo; what was there before is
-  /// then as it was, and the lines stay in the part. Nothing happens where no row was added, or
-  /// one could not be.
-  Status Publish(std::vector<std::pair<std::string, std::string>>& saved);
+  /// Puts the file, with `end` in its last row, in its place and adds it to `saved`: what, where.
+  /// kIo; what was there before is then as it was, and the lines stay in the part. Nothing happens
+  /// where no row was added, or one could not be.
+  Status Publish(const RowsEnd& end, std::vector<std::pair<std::string, std::string>>& saved);
+
+  /// No row was added, nor one that could not be written.
+  bool empty() const { return !failed_ && part_.size() == 0; }
 
   /// Removes the part: its rows are not to be believed.
   void Discard();
@@ -53,7 +60,8 @@ class RowWriter {
  private:
   RowWriter(std::string path, std::string place, PartFile part)
       : path_(std::move(path)), place_(std::move(place)), part_(std::move(part)) {}
-  Status PublishArrays();
+  Status AddEnd(const RowsEnd& end);
+  Status PublishArrays(const RowsEnd& end);
   std::vector<std::string> FindMadeAgain() const;
 
   std::string path_;
@@ -61,7 +69,9 @@ class RowWriter {
   PartFile part_;
   Logger* resuming_ = nullptr;  // null: what earlier runs left stays
   bool failed_ = false;         // to add a row
+  std::string last_;            // line
   std::vector<std::optional<uint64_t>> feeds_;
+  std::map<int64_t, FedFile> files_;  // of iterations whose rows are still to come
 };
 
 }  // namespace vernier

@@ -50,8 +50,8 @@ void KeepMaps(const SampleLabels& labels, const DecisionPlan& decision, int64_t 
   const int64_t before = iteration * static_cast<int64_t>(one.row.samples.size());
   ScoredSamples scored =
       ScoreSamples(labels, decision, iteration, before, outputs, one.row.samples);
-  one.scores = ShardScores{labels.by_iteration() ? iteration : before, std::move(scored.fault),
-                           std::move(scored.unfit)};
+  one.scores = ShardScores{labels.by_iteration() ? labels.PlaceOf(iteration) : before,
+                           std::move(scored.fault), std::move(scored.unfit)};
 }
 
 ScoredOutputs OutputsOf(const MatchedSides& sides, const std::string& name) {

@@ -261,7 +261,9 @@ class ShardFolding {
     if (rows_ != nullptr) rows_->NoteFeed(index, HashFrom(iteration.input_hash));
     if (iteration.image) {
       samples_.push_back(iteration.image->path);
-      labels_.NotePlaced(index, *iteration.image);
+      const FedFile file{iteration.image->path, iteration.index, part.end().total};
+      labels_.NotePlaced(index, file, *iteration.image);
+      if (rows_ != nullptr) rows_->NoteFile(index, file);
     }
     received_.Add(iteration);
     bool go_on = true;
@@ -309,6 +311,10 @@ class ShardFolding {
     return comparisons_.SaveFlips(outcome.record);
   }
 
+  RowsEnd EndOfRows(const RunOutcome& outcome) const {
+    return comparisons_.EndOfRows(outcome.faults, outcome.record);
+  }
+
   bool stopped() const { return comparisons_.stopped(); }
   /// Iterations, and images that were skipped.
   int64_t lines() const { return received_.iterations() + std::ssize(skipped_); }
@@ -349,7 +355,8 @@ Status FoldParts(Parts& parts, const MergePlan& merge, Logger& logger, MergeOutc
                        " of " + std::to_string(end.total) + " iterations");
     }
     VERNIER_TRY(folding->Finish(end, merged.outcome));
-    return rows == nullptr ? Status() : rows->Publish(record.saved);
+    return rows == nullptr ? Status()
+                           : rows->Publish(folding->EndOfRows(merged.outcome), record.saved);
   }();
   if (!done.ok() && rows != nullptr) rows->Discard();
   return done;

@@ -1,0 +1,75 @@
+#include "run/comparison/class_names.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+bool DecidesClasses(DecisionKind kind) {
+  return kind == DecisionKind::kTop || kind == DecisionKind::kRank ||
+         kind == DecisionKind::kThreshold || kind == DecisionKind::kArgmax;
+}
+
+bool IsNumber(std::string_view word) { return !word.empty() && std::ranges::all_of(word, IsDigit); }
+
+}  // namespace
+
+Result<ClassNames> ClassNames::Load(const std::string& path) {
+  const std::string where = "--class-names: '" + path + "'";
+  std::ifstream file(path);
+  if (!file) return Malformed(where + " cannot be read: " + std::strerror(errno));
+  ClassNames names;
+  size_t empty = 0;
+  for (std::string line; std::getline(file, line);) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (line.empty()) {
+      ++empty;
+      continue;
+    }
+    if (empty > 0) {
+      return Malformed(where + ", line " + std::to_string(names.names_.size() + 1) +
+                       ": is empty: a line is the name of a class, that of class 0 first");
+    }
+    names.names_.push_back(std::move(line));
+  }
+  if (file.bad()) return Malformed(where + " cannot be read: " + std::strerror(errno));
+  if (names.empty()) return Malformed(where + " holds no name of a class");
+  return names;
+}
+
+std::string ClassNames::NameOf(std::string_view number) const {
+  const std::optional<int64_t> place = ParseInt(number);
+  const bool known = place && *place >= 0 && static_cast<size_t>(*place) < names_.size();
+  const std::string text(number);
+  return known ? names_[static_cast<size_t>(*place)] + " (" + text + ")" : text;
+}
+
+// Words that are no classes ("none", "+2 more") are for people as they are.
+std::string ClassNames::InWords(DecisionKind kind, const std::string& decision) const {
+  if (names_.empty() || !DecidesClasses(kind)) return decision;
+  std::string text;
+  bool after_class = false;
+  for (size_t at = 0; at < decision.size();) {
+    const size_t end = std::min(decision.find(' ', at), decision.size());
+    const std::string_view word = std::string_view(decision).substr(at, end - at);
+    const std::string_view number = word.substr(0, word.find(':'));
+    const bool is_class = IsNumber(number);
+    if (at > 0) text += is_class && after_class ? ", " : " ";
+    text += is_class ? NameOf(number) : std::string(word);
+    if (is_class && number.size() < word.size()) {
+      text += ": " + std::string(word.substr(number.size() + 1));
+    }
+    after_class = is_class;
+    at = end + 1;
+  }
+  return text;
+}
+
+}  // namespace vernier

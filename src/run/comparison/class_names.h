@@ -1,0 +1,33 @@
+// What the classes of a network are called (`--class-names`), for people.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vernier/decision_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+class ClassNames {
+ public:
+  /// A line of text a class, that of class 0 first; empty lines at the end do not count.
+  /// kMalformed, naming the file, where it cannot be read, holds no name, or has an empty line
+  /// between others.
+  static Result<ClassNames> Load(const std::string& path);
+
+  bool empty() const { return names_.empty(); }
+
+  /// What a side decided, DecisionSample::first, in words: "281 7" as "tabby (281), cock (7)", of a
+  /// map "281:64 7:9" as "tabby (281): 64, cock (7): 9". Numbers without a name stay, and so do
+  /// texts of kinds that decide no classes.
+  std::string InWords(DecisionKind kind, const std::string& decision) const;
+
+ private:
+  std::string NameOf(std::string_view number) const;
+
+  std::vector<std::string> names_;
+};
+
+}  // namespace vernier
