@@ -146,9 +146,9 @@ Status GoThrough(Parts& parts, const TakeLine& take) {
 
 // What runners are is not known to shards whose images were all skipped.
 const ShardEnd& EndOf(const Parts& parts) {
-  const auto inferred = std::ranges::find_if(parts, [](const ShardPart& part) {
-    return std::ranges::any_of(part.end().runners,
-                               [](const RunnerRecord& runner) { return runner.iterations > 0; });
+  const auto has_run = [](const RunnerRecord& runner) { return runner.iterations > 0; };
+  const auto inferred = std::ranges::find_if(parts, [&](const ShardPart& part) {
+    return std::ranges::any_of(part.end().runners, has_run);
   });
   return inferred == parts.end() ? parts.front().end() : inferred->end();
 }
@@ -247,8 +247,8 @@ class ShardFolding {
     const std::string what = "'" + part.path() + "'";
     VERNIER_ASSIGN_OR_RETURN(ShardIteration iteration, ReadShardIteration(part.line(), what));
     const bool skipped = !iteration.skipped.empty();
-    if (iteration.index != lines() ||
-        iteration.pairs.size() != (skipped ? 0 : comparisons_.pairs().size())) {
+    const size_t pairs = skipped ? 0 : comparisons_.pairs().size();
+    if (iteration.index != lines() || iteration.pairs.size() != pairs) {
       return Malformed(what + " is damaged: iteration " + std::to_string(iteration.index) +
                        " is not the next one, or lacks pairs");
     }
@@ -268,8 +268,8 @@ class ShardFolding {
     received_.Add(iteration);
     bool go_on = true;
     for (size_t place = 0; go_on && place < iteration.pairs.size(); ++place) {
-      VERNIER_ASSIGN_OR_RETURN(go_on,
-                               comparisons_.Fold(place, index, std::move(iteration.pairs[place])));
+      ShardPair& pair = iteration.pairs[place];
+      VERNIER_ASSIGN_OR_RETURN(go_on, comparisons_.Fold(place, index, std::move(pair)));
     }
     comparisons_.FoldPictures(index, std::move(iteration.pictures));
     return go_on;
@@ -278,9 +278,7 @@ class ShardFolding {
   // What FinishLive() and FinishPairs() do after an undivided run.
   Status Finish(const ShardEnd& end, RunOutcome& outcome) {
     const auto skipped = std::ssize(skipped_);
-    if (skipped > 0 && skipped == end.total) {
-      return NoneCanBeRead(end.total, skipped_.front().path);
-    }
+    if (skipped > 0 && skipped == end.total) return NoneCanBeRead(end.total, skipped_.front().path);
     if (skipped > 0) {
       outcome.faults.incomplete = true;
       outcome.record.faults.push_back(FaultOfSkipped(DescribeSkipped(skipped_, end.total)));
@@ -288,8 +286,8 @@ class ShardFolding {
     outcome.record.samples = std::move(samples_);
     outcome.record.runners = received_.Complete(end.runners);
     outcome.record.averaged = plan_.compare.check_average;
-    std::vector<StreamLength> lengths(end.runners.size(),
-                                      {received_.iterations(), end.total - skipped});
+    const StreamLength live{received_.iterations(), end.total - skipped};
+    std::vector<StreamLength> lengths(end.runners.size(), live);
     lengths.resize(end.names.size(), {end.total, end.total});
     comparisons_.Finish(lengths, Coverage::kJudged, outcome.faults, outcome.record);
     NoteRandomInputs(plan_, outcome.record);
