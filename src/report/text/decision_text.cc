@@ -27,8 +27,9 @@ std::string FlipsInWords(const DecisionRecord& decision) {
   // Without margins nothing could be one.
   const bool measured =
       std::ranges::any_of(decision.margin_counts, [](int64_t n) { return n > 0; });
-  if (!measured && decision.near_ties == 0) return text;
-  if (!decision.near_tie_rule.empty()) return text + " by " + VisibleLine(decision.near_tie_rule);
+  const bool known = !decision.near_tie_rule.empty();
+  if (decision.near_ties == 0 && !(measured && known)) return text;
+  if (known) return text + " by " + VisibleLine(decision.near_tie_rule);
   return text + (decision.near_tie_from_bound ? " by the error bound"
                                               : " by --near-tie or the observed differences");
 }
