@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace vernier {
 
@@ -21,6 +23,9 @@ struct ShardPlan {
   ShardRule rule = ShardRule::kContiguous;
   /// A shard that has done its part ends with 0, whatever it found: the verdict is the merge's.
   bool ends_done = false;
+  // For `merge`, which names the command of a shard that is missing; no part of a run's file.
+  std::string folder = {};              ///< in which the program was started
+  std::vector<std::string> words = {};  ///< of the command line
 
   bool wanted() const { return number > 0; }
 

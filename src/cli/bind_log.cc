@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "cli/bind_run.h"
+#include "cli/bind_shard.h"
 #include "util/number_text.h"
 #include "util/workflow_commands.h"
 
@@ -84,7 +85,8 @@ Result<ConsoleLogOptions> BindLog(const ParsedArgs& args) {
     if (word == "no-colors") options.colors = false;
   }
   const std::string_view kept = args.Value("output_dir").value_or("").empty() ? "" : "run.log";
-  options.log_file = InOutputFolder(args, std::string(args.Value("log_file").value_or(kept)));
+  const std::string log_file(args.Value("log_file").value_or(kept));
+  options.log_file = NameOfShard(args, InOutputFolder(args, log_file));
   return options;
 }
 

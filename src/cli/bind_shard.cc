@@ -1,10 +1,14 @@
 #include "cli/bind_shard.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 #include <vector>
 
+#include "cli/bind_run.h"
+#include "cli/script/shell_command.h"
 #include "record/runner_name.h"
+#include "run/shards/shard_names.h"
 #include "run/shards/shard_writer.h"
 #include "util/number_text.h"
 
@@ -37,27 +41,50 @@ constexpr RankVariables kRanks[] = {
     {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_ID"},
 };
 
-std::optional<LauncherShard> ArrayTask(const EnvironmentOf& environment) {
+Status BadArray(const std::string& what) {
+  return InvalidArgument("--shard auto: the Slurm array " + what +
+                         ", so it does not say which shard this is: submit a range that begins"
+                         " with the first shard, such as --array=1-7, or give --shard K/N");
+}
+
+// nullopt: this is no task of an array.
+Result<std::optional<LauncherShard>> ArrayTask(const EnvironmentOf& environment) {
   const auto id = NumberIn(environment, "SLURM_ARRAY_TASK_ID");
   const auto first = NumberIn(environment, "SLURM_ARRAY_TASK_MIN");
   const auto last = NumberIn(environment, "SLURM_ARRAY_TASK_MAX");
-  const int64_t step = NumberIn(environment, "SLURM_ARRAY_TASK_STEP").value_or(1);
-  if (!id || !first || !last || step < 1 || *last < *first) return std::nullopt;
-  return LauncherShard{"the Slurm array", (*id - *first) / step + 1, (*last - *first) / step + 1};
+  if (!id || !first || !last || *last < *first) return std::optional<LauncherShard>();
+  const int64_t step =
+      std::max<int64_t>(1, NumberIn(environment, "SLURM_ARRAY_TASK_STEP").value_or(1));
+  const int64_t count = (*last - *first) / step + 1;
+  const int64_t tasks = NumberIn(environment, "SLURM_ARRAY_TASK_COUNT").value_or(count);
+  if (tasks != count || (*id - *first) % step != 0 || *id < *first || *id > *last) {
+    return BadArray("has " + std::to_string(tasks) + " tasks between " + std::to_string(*first) +
+                    " and " + std::to_string(*last) + " that are no range");
+  }
+  return std::optional(LauncherShard{"the Slurm array", (*id - *first) / step + 1, count});
 }
 
-std::vector<LauncherShard> FindLaunchers(const EnvironmentOf& environment,
-                                         std::optional<int64_t> count) {
-  std::vector<LauncherShard> found;
+struct FoundLaunchers {
+  std::vector<LauncherShard> several;  ///< that have started several processes
+  std::vector<LauncherShard> single;   ///< that have started this one alone
+  bool single_task = false;            ///< of an array
+};
+
+Result<FoundLaunchers> FindLaunchers(const EnvironmentOf& environment,
+                                     std::optional<int64_t> count) {
+  FoundLaunchers found;
   const auto index = NumberIn(environment, "JOB_COMPLETION_INDEX");
-  if (index && count) found.push_back({"the Kubernetes Job", *index + 1, *count});
+  if (index && count) found.several.push_back({"the Kubernetes Job", *index + 1, *count});
   for (const RankVariables& variables : kRanks) {
     const auto rank = NumberIn(environment, variables.rank);
     const auto size = NumberIn(environment, variables.size);
-    if (!environment(variables.within)) continue;
-    if (rank && size && *size > 1) found.push_back({variables.launcher, *rank + 1, *size});
+    if (!environment(variables.within) || !rank || !size) continue;
+    auto& those = *size > 1 ? found.several : found.single;
+    those.push_back({variables.launcher, *rank + 1, *size});
   }
-  if (const auto task = ArrayTask(environment); task && task->count > 1) found.push_back(*task);
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<LauncherShard> task, ArrayTask(environment));
+  found.single_task = task && task->count == 1;
+  if (task && task->count > 1) found.several.push_back(*task);
   return found;
 }
 
@@ -71,22 +98,33 @@ Status NoShard(std::string_view word) {
       ", 'auto' or 'auto/N', got '" + std::string(word) + "'");
 }
 
-Result<ShardPlan> FromLaunchers(std::optional<int64_t> count, const EnvironmentOf& environment,
-                                std::string& where) {
-  const std::vector<LauncherShard> found = FindLaunchers(environment, count);
-  if (found.empty() && environment("SLURM_NTASKS") && !environment("SLURM_STEP_ID")) {
+// Where nothing says that there are several processes.
+Result<LauncherShard> FromSingle(const FoundLaunchers& found, std::optional<int64_t> count,
+                                 const EnvironmentOf& environment) {
+  if (found.single_task) {
+    return BadArray("has this one task, " + *environment("SLURM_ARRAY_TASK_ID") +
+                    ", which may be one of a larger array that was submitted again");
+  }
+  if (!found.single.empty()) return found.single.front();
+  if (environment("SLURM_NTASKS") && !environment("SLURM_STEP_ID")) {
     return InvalidArgument(
         "--shard auto: this is the batch script of a Slurm job, which is no task of it: start"
         " vernier with srun, or give --shard K/N");
   }
-  if (found.empty()) {
-    return InvalidArgument(
-        std::string("--shard auto: there is nothing of torchrun, MPI or Slurm in the environment") +
-        (count ? ", nor JOB_COMPLETION_INDEX" : " (a Kubernetes Job needs auto/N)") +
-        ": give --shard K/N");
-  }
-  const LauncherShard& first = found.front();
-  for (const LauncherShard& other : found) {
+  return InvalidArgument(
+      std::string("--shard auto: there is nothing of torchrun, MPI or Slurm in the environment") +
+      (count ? ", nor JOB_COMPLETION_INDEX" : " (a Kubernetes Job needs auto/N)") +
+      ": give --shard K/N");
+}
+
+Result<ShardPlan> FromLaunchers(std::optional<int64_t> count, const EnvironmentOf& environment,
+                                std::string& where) {
+  VERNIER_ASSIGN_OR_RETURN(const FoundLaunchers found, FindLaunchers(environment, count));
+  const Result<LauncherShard> chosen =
+      found.several.empty() ? FromSingle(found, count, environment) : found.several.front();
+  VERNIER_TRY(chosen.status());
+  const LauncherShard& first = *chosen;
+  for (const LauncherShard& other : found.several) {
     if (other.number == first.number && other.count == first.count) continue;
     return InvalidArgument("--shard auto: " + first.launcher + " says " +
                            ShardText(first.number, first.count) + " and " + other.launcher +
@@ -129,7 +167,25 @@ EnvironmentOf OwnEnvironment() {
 
 std::string ShardText(const ShardPlan& shard) { return ShardText(shard.number, shard.count); }
 
-Status BindShard(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
+std::string NameOfShard(const ParsedArgs& args, const std::string& path) {
+  const auto word = args.Value("shard");
+  if (!word) return path;
+  std::string where;
+  const Result<ShardPlan> shard = ReadShard(*word, OwnEnvironment(), where);
+  return shard.ok() ? PathOfShard(path, *shard) : path;
+}
+
+void TellShard(std::string_view word, const ShardPlan& shard, const std::string& where,
+               Logger& logger) {
+  if (where.empty()) return;
+  const std::string found =
+      "--shard " + std::string(word) + ": " + ShardText(shard) + ", from " + where;
+  if (shard.count > 1) return logger.Info(found);
+  logger.Warning(found + ", which has started this process alone: this shard is the whole run");
+}
+
+Status BindShard(const ParsedArgs& args, const Invocation& invocation, RunPlan& plan,
+                 Logger& logger) {
   const auto word = args.Value("shard");
   if (word || plan.save.reproducible) {
     for (RunnerPlan& runner : plan.runners) runner.name = WithoutTime(runner.name);
@@ -139,13 +195,14 @@ Status BindShard(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(plan.shard, ReadShard(*word, OwnEnvironment(), where));
   if (args.Value("shard_by") == "stride") plan.shard.rule = ShardRule::kStride;
   plan.shard.ends_done = args.Value("shard_exit") == "done";
-  if (!where.empty()) {
-    logger.Info("--shard " + std::string(*word) + ": " + ShardText(plan.shard) + ", from " + where);
-  }
+  plan.shard.folder = CurrentFolder();
+  plan.shard.words = invocation.words;
+  TellShard(*word, plan.shard, where, logger);
   SavePlan& save = plan.save;
-  for (std::string* path : {&save.inputs, &save.outputs, &save.record, &save.rows}) {
-    *path = PathOfShard(*path, plan.shard);
+  for (std::string* path : {&save.inputs, &save.outputs}) {
+    *path = PathOfShardTensors(*path, plan.shard);
   }
+  for (std::string* path : {&save.record, &save.rows}) *path = PathOfShard(*path, plan.shard);
   for (ReportFile& report : save.reports) report.path = PathOfShard(report.path, plan.shard);
   return {};
 }

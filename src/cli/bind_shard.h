@@ -13,6 +13,8 @@
 
 namespace vernier {
 
+struct Invocation;
+
 /// The value of an environment variable; nullopt where it is not set.
 using EnvironmentOf = std::function<std::optional<std::string>(const char* name)>;
 
@@ -28,8 +30,18 @@ std::string ShardText(const ShardPlan& shard);
 Result<ShardPlan> ReadShard(std::string_view word, const EnvironmentOf& environment,
                             std::string& where);
 
+/// One line of the log that says what 'auto' has found; nothing where `where` is empty. A warning
+/// where it is the only shard.
+void TellShard(std::string_view word, const ShardPlan& shard, const std::string& where,
+               Logger& logger);
+
 /// Sets the plan's shard, and gives what it saves names of its own. Runners have names without a
 /// time where shards or records need to be alike. Once what is saved is known.
-Status BindShard(const ParsedArgs& args, RunPlan& plan, Logger& logger);
+Status BindShard(const ParsedArgs& args, const Invocation& invocation, RunPlan& plan,
+                 Logger& logger);
+
+/// The name that `path`, which every shard writes, has in the shard that --shard names; `path`
+/// itself where there is none, or it cannot be told.
+std::string NameOfShard(const ParsedArgs& args, const std::string& path);
 
 }  // namespace vernier

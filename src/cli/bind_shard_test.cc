@@ -60,6 +60,35 @@ TEST(Shard, IsNotGuessed) {
   EXPECT_THAT(Shown(Read("auto/8", {{"RANK", "2"}, {"WORLD_SIZE", "4"}})), HasSubstr("3/4"));
 }
 
+TEST(Shard, ArrayMustBeARange) {
+  // --array=1,3,5
+  const Variables list = {{"SLURM_ARRAY_TASK_ID", "3"},    {"SLURM_ARRAY_TASK_MIN", "1"},
+                          {"SLURM_ARRAY_TASK_MAX", "5"},   {"SLURM_ARRAY_TASK_STEP", "1"},
+                          {"SLURM_ARRAY_TASK_COUNT", "3"}, {"SLURM_ARRAY_JOB_ID", "9"}};
+  EXPECT_THAT(Shown(Read("auto", list)), HasSubstr("has 3 tasks between 1 and 5"));
+  EXPECT_THAT(Shown(Read("auto", list)), HasSubstr("--array=1-7, or give --shard K/N"));
+  Variables range = list;
+  range["SLURM_ARRAY_TASK_STEP"] = "2";
+  EXPECT_EQ(Shown(Read("auto", range)), "2/3");
+  // --array=3, to do one shard of seven again.
+  Variables again = {{"SLURM_ARRAY_TASK_ID", "3"},
+                     {"SLURM_ARRAY_TASK_MIN", "3"},
+                     {"SLURM_ARRAY_TASK_MAX", "3"},
+                     {"SLURM_ARRAY_TASK_COUNT", "1"}};
+  EXPECT_THAT(Shown(Read("auto", again)), HasSubstr("may be one of a larger array"));
+  again.insert({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"SLURM_STEP_ID", "0"}});
+  EXPECT_THAT(Shown(Read("auto", again)), HasSubstr("may be one of a larger array"));
+}
+
+TEST(Shard, OneProcessIsAllOfThem) {
+  EXPECT_EQ(Shown(Read("auto", {{"RANK", "0"}, {"WORLD_SIZE", "1"}})), "1/1");
+  const Variables task = {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"SLURM_STEP_ID", "0"}};
+  EXPECT_EQ(Shown(Read("auto", task)), "1/1");
+  Variables more = task;
+  more.insert({{"RANK", "2"}, {"WORLD_SIZE", "4"}});
+  EXPECT_EQ(Shown(Read("auto", more)), "3/4");
+}
+
 // mpirun and torchrun start in the batch script of a Slurm job, whose variables they hand on.
 TEST(Shard, BatchScriptOfSlurmIsNoTask) {
   const Variables script = {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "5"}};

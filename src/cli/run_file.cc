@@ -9,6 +9,7 @@
 #include "model/onnx/model_type.h"
 #include "run/runner/runner_kinds.h"
 #include "run/runner/script_runner.h"
+#include "run/shards/shard_writer.h"
 #include "session/plan_files.h"
 #include "util/atomic_file.h"
 #include "util/close_matches.h"
@@ -83,7 +84,7 @@ Result<RunPlan> LoadRunFile(const ParsedArgs& args) {
 Status SaveRunFile(const ParsedArgs& args, const RunPlan& plan) {
   const auto path = args.Value("save_run_file");
   if (!path) return {};
-  return WriteFileAtomically(std::string(*path), ToJson(plan));
+  return WriteFileAtomically(PathOfShard(std::string(*path), plan.shard), ToJson(plan));
 }
 
 }  // namespace vernier

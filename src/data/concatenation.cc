@@ -7,6 +7,7 @@
 #include "data/data_files.h"
 #include "io/results/feed_writer.h"
 #include "io/results/results_writer.h"
+#include "run/shards/shard_names.h"
 #include "util/interruption.h"
 
 namespace vernier {
@@ -100,7 +101,7 @@ class Concatenation {
       VERNIER_ASSIGN_OR_RETURN(IterationResult result, source.tensors.reader->Read(run, i));
       if (result.runner_name.empty()) result.runner_name = name;
       WatchNames(name, result.outputs, source.path, i);
-      VERNIER_TRY(writer.Append(IndexOf(name), result));
+      VERNIER_TRY(writer.Append(IndexOf(name), result, source.tensors.reader->FeedOf(run, i)));
     }
     return {};
   }
@@ -124,11 +125,24 @@ class Concatenation {
   std::map<std::string, std::string> first_names_;
 };
 
+std::vector<ShardTensors> ShardsAmong(const std::vector<DataSource>& sources) {
+  std::vector<ShardTensors> files;
+  for (const DataSource& source : sources) {
+    ShardTensors& file = files.emplace_back();
+    file.path = source.path;
+    for (const SavedRun& run : source.tensors.reader->runs()) {
+      file.iterations.push_back(run.iterations);
+    }
+  }
+  return files;
+}
+
 }  // namespace
 
 Status ConcatenateData(const DataJoinPlan& plan, const std::atomic<int>& interrupted, Logger& log) {
   if (!plan.may_replace) VERNIER_TRY(CheckNotRead(plan.output, plan.paths));
   VERNIER_ASSIGN_OR_RETURN(std::vector<DataSource> sources, OpenDataSources(plan.paths));
+  if (!plan.may_replace) VERNIER_TRY(CheckShardsInOrder(ShardsAmong(sources), log));
   return Concatenation(std::move(sources), interrupted, log).WriteTo(plan.output);
 }
 

@@ -13,13 +13,14 @@ namespace vernier {
 struct DataJoinPlan {
   std::vector<std::string> paths;  ///< at least one, in any of the formats
   std::string output;              ///< one file; JSON unless the extension says otherwise
-  bool may_replace = false;        ///< `output` may be one of `paths`, as in Polygraphy
+  /// As in Polygraphy `output` may be one of `paths`, and names of shards mean nothing.
+  bool may_replace = false;
 };
 
 /// Writes the iterations of all files behind each other, one in memory at a time; outputs by the
-/// names of their runners. A warning for an iteration with other names than the first.
-/// kInvalidArgument for inputs beside outputs, and where `output` is read; kMalformed, kIo,
-/// kCancelled. Without success no file is left.
+/// names of their runners, with the marks of what they were made from. A warning for an iteration
+/// with other names than the first. kInvalidArgument for inputs beside outputs, where `output` is
+/// read, and as CheckShardsInOrder(); kMalformed, kIo, kCancelled. Without success no file is left.
 Status ConcatenateData(const DataJoinPlan& plan, const std::atomic<int>& interrupted, Logger& log);
 
 /// Writes inputs, each iteration of which has the tensors that all files and runners have for it;

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "io/bytes/checksum.h"
 #include "record/record_fields.h"
 #include "record/record_json.h"
 #include "record/record_visit.h"
@@ -83,16 +84,29 @@ void ListFields(Fields& field, Some<ShardIteration> auto& iteration) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<ShardSource> auto& source) {
+  field("option", source.option);
+  field("path", source.path);
+  field("last", source.last);
+  field("files", source.files);
+  field("size", source.size);
+  field("xxh3_64", source.hash);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<ShardHead> auto& head) {
-  field.Derived("vernier_part", [] { return 1; });
+  field.Derived("vernier_part", [] { return 2; });
   field("version", head.version);
   field("shards", head.count);
   field("numbers", head.numbers);
   field("rule", head.rule);
-  field("command", head.command);
+  field("began_ms", head.began_ms);
+  field("folder", head.folder);
+  field("words", head.words);
   field("plan", head.plan);
   field.Pairs("models", head.models, "path", "xxh3_64");
   field.Pairs("labels", head.labels, "path", "xxh3_64");
+  field("sources", head.sources);
 }
 
 template <typename Fields>
@@ -117,18 +131,22 @@ template <typename Fields>
 void ListFields(Fields& field, Some<ShardEnd> auto& end) {
   field("total", end.total);
   field("lines", end.lines);
-  field("checksum", end.checksum);
   field("names", end.names);
   field("marked", end.marked);
   field("runners", end.runners);
   field("pairs", end.pairs);
   field("lost", end.lost);
   field("notes", end.notes);
+  field("seconds", end.seconds);
 }
 
 namespace {
 
+constexpr std::string_view kPartBegin = "{\"vernier_part\":";
+constexpr std::string_view kThisPart = "{\"vernier_part\":2,";
 constexpr std::string_view kIterationsBegin = ",\"iterations\":[";
+constexpr std::string_view kChecksumBegin = ",\"checksum\":\"";
+constexpr std::string_view kPartEnd = "\"}\n";
 
 template <typename Part>
 Result<Part> ReadShardObject(std::string_view text, const std::string& what) {
@@ -156,11 +174,18 @@ std::string ShardIterationText(const ShardIteration& iteration) {
 }
 
 std::string ShardEndText(const ShardEnd& end) {
-  return std::string(kShardEnd) + DumpJson(WriteFields(end), -1) + "}\n";
+  return std::string(kShardEnd) + DumpJson(WriteFields(end), -1);
+}
+
+std::string ShardChecksumText(uint64_t checksum) {
+  return std::string(kChecksumBegin) + ChecksumText(checksum) + std::string(kPartEnd);
 }
 
 Result<ShardHead> ReadShardHead(std::string_view line, const std::string& what) {
-  if (!line.starts_with("{\"vernier_part\":1,") || !line.ends_with(kIterationsBegin)) {
+  if (line.starts_with(kPartBegin) && !line.starts_with(kThisPart)) {
+    return Malformed(what + " was written by another version of vernier: merge with that version");
+  }
+  if (!line.starts_with(kThisPart) || !line.ends_with(kIterationsBegin)) {
     return Malformed(what + " is not the part of a shard, which --shard writes for --save-record");
   }
   line.remove_suffix(kIterationsBegin.size());
@@ -173,12 +198,18 @@ Result<ShardIteration> ReadShardIteration(std::string_view line, const std::stri
 }
 
 Result<ShardEnd> ReadShardEnd(std::string_view line, const std::string& what) {
-  if (!line.starts_with(kShardEnd) || !line.ends_with("}}")) {
+  const size_t checksum = line.rfind(kChecksumBegin);
+  if (!line.starts_with(kShardEnd) || checksum == std::string_view::npos) {
     return Malformed(what + " is truncated: it has no end; run its shard again");
   }
-  line.remove_prefix(kShardEnd.size());
-  line.remove_suffix(1);
+  line = line.substr(kShardEnd.size(), checksum - kShardEnd.size());
   return ReadShardObject<ShardEnd>(line, what);
+}
+
+std::optional<size_t> ShardCheckedBytes(std::string_view part) {
+  const size_t size = part.rfind(kChecksumBegin);
+  const bool ends = size != std::string_view::npos && part.ends_with(kPartEnd);
+  return ends ? std::optional(size) : std::nullopt;
 }
 
 std::optional<int64_t> IndexOfShardLine(std::string_view line) {

@@ -1,10 +1,10 @@
 // The part of a record that a shard leaves for `vernier merge`: one JSON object, written line by
 // line while the shard runs.
 //
-//   {"vernier_part":1, ..., "iterations":[    ShardHead: what was to be done
+//   {"vernier_part":2, ..., "iterations":[    ShardHead: what was to be done
 //   {"index":4, ...}                          ShardIteration, in the order of their indices
 //   ,{"index":5, ...}
-//   ],"end":{ ... }}                          ShardEnd: what was done; absent: the part is cut off
+//   ],"end":{ ... },"checksum":"..."}         ShardEnd: what was done; absent: the part is cut off
 #pragma once
 
 #include <cstdint>
@@ -80,15 +80,30 @@ struct ShardIteration {
   std::vector<ShardPicture> pictures;
 };
 
+/// A file that the plan names beside models: a script, or what inputs or outputs are read from.
+struct ShardSource {
+  std::string option;  ///< that names it: "--load-inputs"
+  std::string path;
+  std::string last;   ///< of so many files that some are one entry: the last of these; else empty
+  int64_t files = 1;  ///< in this entry
+  int64_t size = 0;   ///< of all of them, in bytes
+  std::string hash;   ///< of content, or of names and sizes; empty: none could be taken
+
+  bool operator==(const ShardSource&) const = default;
+};
+
 struct ShardHead {
   std::string version;           ///< of vernier: another one may compute other numbers
   int64_t count = 1;             ///< of shards
   std::vector<int64_t> numbers;  ///< those that are in here, ascending
   std::string rule;
-  std::string command;  ///< that made the first of them
-  std::string plan;     ///< of the undivided run: its file as text
+  int64_t began_ms = 0;            ///< when its shard did, since 1970; no part of what is merged
+  std::string folder;              ///< in which the first of them was made; empty: not known
+  std::vector<std::string> words;  ///< of the command that made it
+  std::string plan;                ///< of the undivided run: its file as text
   std::vector<std::pair<std::string, std::string>> models;  ///< path, XXH3 of the file
   std::vector<std::pair<std::string, std::string>> labels;  ///< the same of files of --labels
+  std::vector<ShardSource> sources;
 };
 
 /// How a pair is called, and its sides: places among all streams.
@@ -108,24 +123,31 @@ struct ShardLost {
 struct ShardEnd {
   int64_t total = 0;               ///< iterations of the undivided run
   int64_t lines = 0;               ///< iterations in here
-  std::string checksum;            ///< of all bytes before the line of the end
   std::vector<std::string> names;  ///< of all streams: live runners, then loaded runs
   bool marked = false;
   std::vector<RunnerRecord> runners;
   std::vector<ShardPairNames> pairs;
   std::vector<ShardLost> lost;
   std::vector<std::string> notes;
+  double seconds = 0;  ///< that all its shards took together; no part of what is merged
 };
 
 // Texts with the end of their line.
 std::string ShardHeadText(const ShardHead& head);
 std::string ShardIterationText(const ShardIteration& iteration);  ///< without the comma before it
+/// Without the checksum, which ShardChecksumText() makes of all texts up to here.
 std::string ShardEndText(const ShardEnd& end);
+std::string ShardChecksumText(uint64_t checksum);
 
 // What the texts hold, given without the ends of their lines. kMalformed, beginning with `what`.
 Result<ShardHead> ReadShardHead(std::string_view line, const std::string& what);
 Result<ShardIteration> ReadShardIteration(std::string_view line, const std::string& what);
+/// Of the last line; the checksum is not looked at.
 Result<ShardEnd> ReadShardEnd(std::string_view line, const std::string& what);
+
+/// How many bytes of a part its checksum covers: all but the checksum itself. Nullopt where it has
+/// none.
+std::optional<size_t> ShardCheckedBytes(std::string_view part);
 
 /// Begins the line of an end.
 inline constexpr std::string_view kShardEnd = "],\"end\":";

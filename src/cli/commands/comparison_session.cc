@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "cli/bind_shard.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/origin.h"
@@ -9,6 +10,7 @@
 #include "report/files/report_files.h"
 #include "report/text/blame_text.h"
 #include "report/text/run_summary.h"
+#include "run/shards/shard_command.h"
 #include "run/shards/shard_ending.h"
 
 namespace vernier {
@@ -19,9 +21,12 @@ int Execute(const RunPlan& plan, SessionContext context, const Invocation& invoc
   context.blamed = [&log](const BlameRecord& blame) { ShowBlame(blame, log); };
   const RunOutcome outcome = CarryOutRun(plan, context);
   const int code = EndWithBanner(log, outcome.record.seconds, outcome.faults, invocation);
+  Invocation again = invocation;
+  // Of a file of a run the words do not say which shard it is.
+  if (!plan.shard.words.empty()) again.words = WithShard(again.words, ShardText(plan.shard));
   const bool interleaved = !plan.execution.sequential && plan.runners.size() > 1;
   const std::string summary = FormatRunSummary(
-      outcome.record, {interleaved, log.Enabled(Severity::kVerbose), ReproCommand(invocation)});
+      outcome.record, {interleaved, log.Enabled(Severity::kVerbose), ReproCommand(again)});
   if (!summary.empty()) log.Plain(summary);
   if (!invocation.as_peer) TellWorkflow(outcome.record, log);
   // Its verdict is a part of the merge's.

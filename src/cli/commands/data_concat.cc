@@ -26,7 +26,8 @@ constexpr CommandSpec kDataConcatCommand = {
     .summary = "concatenate the iterations of saved files",
     .about =
         "Write one file with the iterations of several, in order. The files must all hold inputs"
-        " or all hold outputs. Outputs are matched by the names of their runners.",
+        " or all hold outputs. Outputs are matched by the names of their runners. Files of shards"
+        " (vernier run --shard) must be complete and in the order of their numbers.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), DataFilesGroup()});

@@ -81,7 +81,8 @@ constexpr OptionRow kMerge[] = {
     {.flags = {"--status"},
      .dest = "status",
      .help = "Only report which shards are done, begun (PART.partial) and missing, and in how many"
-             " iterations so far all outputs agree; 0 if all shards are done, else 4.",
+             " iterations so far all outputs agree, and about how long the rest will take; 0 if all"
+             " shards are done, else 4.",
      .origin = Origin::kOurs},
 };
 

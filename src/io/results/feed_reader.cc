@@ -32,7 +32,7 @@ Result<std::vector<std::string>> Expand(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<FeedReader>> FeedReader::Open(std::vector<std::string> paths) {
+Result<std::vector<std::string>> FeedReader::FilesOf(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
   for (const std::string& pattern : paths) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> fitting, ExpandPattern(pattern));
@@ -41,6 +41,11 @@ Result<std::unique_ptr<FeedReader>> FeedReader::Open(std::vector<std::string> pa
       files.insert(files.end(), expanded.begin(), expanded.end());
     }
   }
+  return files;
+}
+
+Result<std::unique_ptr<FeedReader>> FeedReader::Open(std::vector<std::string> paths) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> files, FilesOf(paths));
   std::unique_ptr<FeedReader> reader(new FeedReader(std::move(files)));
   if (!reader->files_.empty()) VERNIER_TRY(reader->OpenFile());
   return reader;

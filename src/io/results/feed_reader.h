@@ -37,6 +37,10 @@ class FeedReader {
   /// one is missing or the first holds no feeds.
   static Result<std::unique_ptr<FeedReader>> Open(std::vector<std::string> paths);
 
+  /// The files, and directories of ONNX test data, that Open() would read for these paths, in
+  /// order. Errors as there.
+  static Result<std::vector<std::string>> FilesOf(const std::vector<std::string>& paths);
+
   /// The next feed, its tensors in the file's order; nullopt behind the last. kMalformed, naming
   /// the file, when it is damaged or holds something else; saved outputs are told from inputs.
   Result<std::optional<TensorMap>> Next();

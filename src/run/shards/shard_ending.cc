@@ -111,6 +111,7 @@ void PublishShard(const RunContext& run, const LiveRuns& live, const LiveResults
     if (const Status added = shard.AddSkipped(*images, total); !added.ok()) return fail(added);
   }
   if (const Status fits = CheckMergeable(comparing, total); !fits.ok()) return fail(fits);
+  if (const Status same = shard.CheckSources(run.plan); !same.ok()) return fail(same);
   if (shard.fewest_pairs() < comparing.comparisons.pairs().size()) {
     return fail(Malformed("--shard: not every iteration was compared in every pair, so the part '" +
                           shard.path() + "' was not written: it would show less than was asked"));

@@ -18,6 +18,7 @@
 #include "run/saved/row_writer.h"
 #include "run/saved/self_comparisons.h"
 #include "run/shards/kept_labels.h"
+#include "run/shards/shard_command.h"
 #include "run/shards/shard_parts.h"
 #include "run/shards/shard_writer.h"
 #include "run/shards/unheard_run.h"
@@ -80,20 +81,6 @@ std::vector<int64_t> NumbersIn(const Parts& parts) {
   return numbers;
 }
 
-// The command of a part, for another shard.
-std::string CommandFor(std::string command, const std::string& shard) {
-  constexpr std::string_view kFlag = "--shard";
-  for (size_t at = command.find(kFlag); at != std::string::npos; at = command.find(kFlag, at + 1)) {
-    const size_t value = at + kFlag.size() + 1;
-    if (value >= command.size() || (command[value - 1] != ' ' && command[value - 1] != '=')) {
-      continue;
-    }
-    const size_t end = std::min(command.find(' ', value), command.size());
-    return command.replace(value, end - value, shard);
-  }
-  return command + " --shard " + shard;
-}
-
 std::string DescribeMissing(const ShardPart& part, int64_t number) {
   const ShardPlan shard = ShardOf(part.head(), number);
   const int64_t total = part.end().total, count = shard.CountOf(total);
@@ -105,7 +92,10 @@ std::string DescribeMissing(const ShardPart& part, int64_t number) {
             (shard.rule == ShardRule::kStride ? ", every " + std::to_string(shard.count) + "th"
                                               : std::string());
   }
-  return what + "; to make it: " + CommandFor(part.head().command, name);
+  if (part.head().words.empty()) {
+    return what + "; to make it, give the file of its run 'shard.number' " + std::to_string(number);
+  }
+  return what + "; to make it: " + CommandOfShard(part.head().folder, part.head().words, name);
 }
 
 std::vector<std::string> FindMissing(const Parts& parts) {
@@ -177,6 +167,8 @@ Status WritePartial(Parts& parts, const std::string& output) {
   }
   ShardEnd end = EndOf(parts);
   end.notes = NotesOf(parts);
+  end.seconds = 0;
+  for (const ShardPart& part : parts) end.seconds += part.end().seconds;
   return file.Publish(std::move(end));
 }
 

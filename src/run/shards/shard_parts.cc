@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "io/bytes/checksum.h"
+#include "run/shards/shard_differences.h"
 
 namespace vernier {
-namespace {
 
-Status CheckHead(const ShardHead& head, const std::string& what) {
+Status CheckShardHead(const ShardHead& head, const std::string& what) {
   const auto wrong = [&](int64_t number) { return number < 1 || number > head.count; };
   const bool known = head.rule == "contiguous" || head.rule == "stride";
   const bool counted = head.count >= 1 && head.count <= kMostShards;
@@ -17,20 +17,6 @@ Status CheckHead(const ShardHead& head, const std::string& what) {
     return {};
   return Malformed(what + " is damaged: it names shards that there are not; run its shard again");
 }
-
-// The first line in which two texts differ, of each.
-std::pair<std::string, std::string> FirstDifference(std::string_view a, std::string_view b) {
-  while (!a.empty() && !b.empty()) {
-    const size_t a_end = std::min(a.find('\n'), a.size()), b_end = std::min(b.find('\n'), b.size());
-    const std::string_view a_line = a.substr(0, a_end), b_line = b.substr(0, b_end);
-    if (a_line != b_line) return {std::string(a_line), std::string(b_line)};
-    a.remove_prefix(std::min(a_end + 1, a.size()));
-    b.remove_prefix(std::min(b_end + 1, b.size()));
-  }
-  return {};
-}
-
-}  // namespace
 
 Result<ShardPart> ShardPart::Open(const std::string& path) {
   const std::string what = "'" + path + "'";
@@ -41,16 +27,17 @@ Result<ShardPart> ShardPart::Open(const std::string& path) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const size_t head = text.find('\n');
   VERNIER_ASSIGN_OR_RETURN(part.head_, ReadShardHead(text.substr(0, head), what));
-  VERNIER_TRY(CheckHead(part.head_, what));
+  VERNIER_TRY(CheckShardHead(part.head_, what));
   const bool whole_lines = text.ends_with('\n') && head + 1 < text.size();
   const size_t last = whole_lines ? text.rfind('\n', text.size() - 2) : std::string_view::npos;
   const std::string_view end =
       whole_lines ? text.substr(last + 1, text.size() - last - 2) : std::string_view();
   VERNIER_ASSIGN_OR_RETURN(part.end_, ReadShardEnd(end, what));
+  const size_t checked = ShardCheckedBytes(text).value_or(0);
   Checksum checksum;
-  checksum.Add(bytes.first(last + 1));
+  checksum.Add(bytes.first(checked));
   VERNIER_TRY(part.file_->CheckIntact());
-  if (ChecksumText(checksum.value()) != part.end_.checksum) {
+  if (text.substr(checked) != ShardChecksumText(checksum.value())) {
     return Malformed(what + " is damaged: its checksum is another; run its shard again");
   }
   part.rest_ = text.substr(head + 1, last - head);
@@ -73,33 +60,18 @@ Status ShardPart::Advance() {
 }
 
 Status CheckSameRun(const ShardPart& a, const ShardPart& b) {
-  const auto differ = [&](const std::string& what, const std::string& x, const std::string& y) {
-    return Malformed("'" + a.path() + "' and '" + b.path() + "' do not belong together: " + what +
-                     " ('" + x + "' and '" + y + "')");
-  };
   const ShardHead &x = a.head(), &y = b.head();
-  if (x.version != y.version) return differ("versions of vernier differ", x.version, y.version);
-  if (x.count != y.count) {
-    return differ("numbers of shards differ", std::to_string(x.count), std::to_string(y.count));
-  }
-  if (x.rule != y.rule) return differ("--shard-by differs", x.rule, y.rule);
-  if (x.plan != y.plan) {
-    const auto [first, second] = FirstDifference(x.plan, y.plan);
-    return differ("they are of other runs", first, second);
-  }
-  for (size_t i = 0; i < std::min(x.models.size(), y.models.size()); ++i) {
-    if (x.models[i] == y.models[i]) continue;
-    return differ("the content of model '" + x.models[i].first + "' differs", x.models[i].second,
-                  y.models[i].second);
-  }
-  if (a.end().total != b.end().total) {
-    return differ("numbers of iterations of the whole run differ", std::to_string(a.end().total),
-                  std::to_string(b.end().total));
+  std::string why = DifferenceOfHeads(x, y, a.path(), b.path());
+  if (why.empty() && a.end().total != b.end().total) {
+    why = "the whole run has " + std::to_string(a.end().total) + " iterations in '" + a.path() +
+          "' and " + std::to_string(b.end().total) + " in '" + b.path() + "'";
   }
   const bool same_sides = a.end().names == b.end().names &&
                           a.end().pairs.size() == b.end().pairs.size() &&
                           a.end().runners.size() == b.end().runners.size();
-  return same_sides ? Status() : differ("their sides differ", a.path(), b.path());
+  if (why.empty() && !same_sides) why = "they compare other runners or saved outputs";
+  if (why.empty()) return {};
+  return Malformed("'" + a.path() + "' and '" + b.path() + "' do not belong together: " + why);
 }
 
 ShardPlan ShardOf(const ShardHead& head, int64_t number) {

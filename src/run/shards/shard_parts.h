@@ -40,6 +40,9 @@ class ShardPart {
   std::optional<int64_t> index_;
 };
 
+/// kMalformed, beginning with `what`, where it names shards that there are not.
+Status CheckShardHead(const ShardHead& head, const std::string& what);
+
 /// kMalformed, naming both files and what differs, for parts of other runs or versions of vernier,
 /// of other models, or divided otherwise.
 Status CheckSameRun(const ShardPart& a, const ShardPart& b);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct BegunShard {
   int64_t number = 0;
   int64_t iterations = 0;   ///< that are written
   int64_t seconds_ago = 0;  ///< when the last was, about; 0 where the clock went back
+  double seconds = 0;       ///< from its beginning to then
 };
 
 struct ShardsSeen {
@@ -23,13 +25,18 @@ struct ShardsSeen {
   std::vector<BegunShard> begun;       ///< by number; none is done as well
   /// Iterations, each counted once, and those of them in which every output has passed.
   int64_t iterations = 0, agreeing = 0;
+  /// Until the last of those that have begun is done, by their own pace; below 0: it is late.
+  std::optional<double> seconds_left;
+  /// That the missing ones take, one after another. Neither is known before a shard is done.
+  std::optional<double> seconds_missing;
 };
 
-/// Looks at parts, at what shards are writing (PART.partial, also where it is not among `paths`),
-/// and at nothing else. What cannot be read is a warning, and counts as missing.
+/// Looks at parts, at what shards are writing (PART.partial, PART.partial.1, also where they are
+/// not among `paths`), and at nothing else. What cannot be read, or is of another run than the
+/// first, is a warning, and counts as missing.
 ShardsSeen LookAtShards(const std::vector<std::string>& paths, Logger& logger);
 
-/// Two lines: the shards, and the iterations.
+/// Lines: the shards, the iterations, and the time left where it is known.
 std::string DescribeShards(const ShardsSeen& seen);
 
 }  // namespace vernier

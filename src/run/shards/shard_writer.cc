@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "run/live/live_runner.h"
 #include "run/shards/folded_comparison.h"
 #include "run/shards/kept_labels.h"
+#include "run/shards/shard_sources.h"
 #include "util/atomic_file.h"
 #include "util/mapped_file.h"
 
@@ -87,8 +89,8 @@ Status ShardFile::Add(std::string_view text) {
 
 Status ShardFile::Publish(ShardEnd end) {
   end.lines = lines_;
-  end.checksum = ChecksumText(checksum_.value());
   VERNIER_TRY(Write(ShardEndText(end)));
+  VERNIER_TRY(Write(ShardChecksumText(checksum_.value())));
   return part_.PublishAs(path_);
 }
 
@@ -101,12 +103,30 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
   head.count = shard.count;
   head.numbers = {shard.number};
   head.rule = shard.rule == ShardRule::kStride ? "stride" : "contiguous";
-  head.command = plan.command;
+  head.began_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                      std::chrono::system_clock::now().time_since_epoch())
+                      .count();
+  head.folder = shard.folder;
+  head.words = shard.words;
   head.plan = ToJson(UndividedPlan(plan));
   VERNIER_ASSIGN_OR_RETURN(head.models, HashModels(plan));
   VERNIER_ASSIGN_OR_RETURN(head.labels, HashLabels(plan.decisions));
+  head.sources = FindShardSources(plan);
   VERNIER_ASSIGN_OR_RETURN(ShardFile file, ShardFile::Create(plan.save.record, head));
-  return std::unique_ptr<ShardWriter>(new ShardWriter(std::move(file)));
+  return std::unique_ptr<ShardWriter>(new ShardWriter(std::move(file), std::move(head.sources)));
+}
+
+Status ShardWriter::CheckSources(const RunPlan& plan) const {
+  const std::string other = DifferenceOfSources(sources_, FindShardSources(plan),
+                                                {"when the shard began", "when it ended"});
+  if (other.empty()) return {};
+  return Malformed("--shard: what the run reads was changed meanwhile: " + other +
+                   "; run this shard again");
+}
+
+Status ShardWriter::Publish(ShardEnd end) {
+  end.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  return file_.Publish(std::move(end));
 }
 
 void ShardWriter::NoteInputs(std::optional<uint64_t> feed, std::vector<ShardReceived> received) {

@@ -1,6 +1,7 @@
 // What a shard leaves for `vernier merge`.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -37,7 +38,7 @@ class ShardFile {
 
   /// The next iteration, in the order of indices: its text as ShardIterationText().
   Status Add(std::string_view text);
-  /// Adds the end, whose `lines` and `checksum` are set here, and puts the file in its place.
+  /// Adds the end, whose `lines` are set here, and the checksum, and puts the file in its place.
   Status Publish(ShardEnd end);
   /// Removes what there is.
   void Discard();
@@ -87,14 +88,22 @@ class ShardWriter {
   /// number where there was no iteration.
   size_t fewest_pairs() const { return fewest_pairs_; }
 
-  Status Publish(ShardEnd end) { return file_.Publish(std::move(end)); }
+  /// Whether the files that the plan names are still what they were. kMalformed, naming the first
+  /// that is not: other shards have read other ones.
+  Status CheckSources(const RunPlan& plan) const;
+
+  /// `end` without its seconds.
+  Status Publish(ShardEnd end);
   void Discard() { file_.Discard(); }
   const std::string& path() const { return file_.path(); }
 
  private:
-  explicit ShardWriter(ShardFile file) : file_(std::move(file)) {}
+  ShardWriter(ShardFile file, std::vector<ShardSource> sources)
+      : file_(std::move(file)), sources_(std::move(sources)) {}
 
   ShardFile file_;
+  std::vector<ShardSource> sources_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   ShardIteration iteration_;
   std::vector<ShardDecided> decided_;
   const ImageFeeds* images_ = nullptr;  ///< null: feeds are none

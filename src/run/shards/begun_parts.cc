@@ -1,0 +1,84 @@
+#include "run/shards/begun_parts.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <system_error>
+
+#include "run/shards/shard_names.h"
+#include "run/shards/shard_parts.h"
+#include "util/input_file.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Gives the lines of a text that comes in blocks.
+class LineTaker {
+ public:
+  explicit LineTaker(const std::function<Status(std::string_view)>& take) : take_(take) {}
+
+  Status Add(const std::shared_ptr<const InputFile>& file, uint64_t offset, size_t size) {
+    const size_t known = text_.size();
+    text_.resize(known + size);
+    VERNIER_TRY(file->ReadAt(offset, std::as_writable_bytes(std::span(text_).subspan(known))));
+    size_t begin = 0;
+    for (size_t end = text_.find('\n', known); end != std::string::npos;
+         end = text_.find('\n', begin)) {
+      VERNIER_TRY(take_(std::string_view(text_).substr(begin, end - begin)));
+      begin = end + 1;
+    }
+    text_.erase(0, begin);
+    return {};
+  }
+
+ private:
+  const std::function<Status(std::string_view)>& take_;
+  std::string text_;  // of the last line, which may be written by half
+};
+
+}  // namespace
+
+std::vector<std::string> FindBegunParts(const std::string& whole) {
+  const fs::path folder = fs::path(whole).parent_path();
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end;
+       !error && entry != end; entry.increment(error)) {
+    std::string path = (folder / entry->path().filename()).string();
+    const std::optional<ShardFileName> name = ReadShardFileName(path);
+    if (name && name->partial && name->whole == whole) found.push_back(std::move(path));
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+Result<int64_t> ReadBegunPart(const std::string& path,
+                              const std::function<Status(const ShardHead&)>& head,
+                              const std::function<Status(std::string_view)>& iteration) {
+  constexpr uint64_t kBlock = uint64_t{1} << 20;
+  const std::string what = "'" + path + "'";
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const InputFile> file, InputFile::Open(path));
+  bool begins = true;
+  const std::function<Status(std::string_view)> take = [&](std::string_view line) -> Status {
+    if (begins) {
+      begins = false;
+      VERNIER_ASSIGN_OR_RETURN(const ShardHead read, ReadShardHead(line, what));
+      VERNIER_TRY(CheckShardHead(read, what));
+      return head(read);
+    }
+    return IndexOfShardLine(line) ? iteration(line) : Status();
+  };
+  LineTaker lines(take);
+  for (uint64_t at = 0; at < file->size(); at += kBlock) {
+    const auto size = static_cast<size_t>(std::min(kBlock, file->size() - at));
+    VERNIER_TRY(lines.Add(file, at, size).Annotate(what));
+  }
+  constexpr int64_t kMilli = 1000, kNanosInMilli = 1'000'000;
+  return file->stamp().seconds * kMilli + file->stamp().nanoseconds / kNanosInMilli;
+}
+
+}  // namespace vernier

@@ -1,0 +1,27 @@
+// What shards are writing, while they write it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "record/shard_lines.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// The files beside `whole` that its shards are writing, or have left when they were killed,
+/// sorted. Empty where the folder cannot be read.
+std::vector<std::string> FindBegunParts(const std::string& whole);
+
+/// Reads what is there by now: `head` is called first, unless it is not written yet, and then
+/// `iteration` for each whole line of one, in order. Gives the time of the last write in
+/// milliseconds since 1970. kMalformed for what is no part, and the errors of the two. A file that
+/// grows meanwhile is none.
+Result<int64_t> ReadBegunPart(const std::string& path,
+                              const std::function<Status(const ShardHead&)>& head,
+                              const std::function<Status(std::string_view)>& iteration);
+
+}  // namespace vernier

@@ -1,0 +1,90 @@
+#include "run/shards/shard_differences.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "record/plan_difference.h"
+#include "run/shards/shard_sources.h"
+
+namespace vernier {
+namespace {
+
+// Options that are not called as the settings that they fill.
+struct SettingFlag {
+  std::string_view setting, flag;
+};
+constexpr SettingFlag kSettingFlags[] = {
+    {"inputs.load", "--load-inputs"},
+    {"inputs.script", "--data-loader-script"},
+    {"inputs.shapes", "--input-shapes"},
+    {"inputs.dims", "--dim"},
+    {"inputs.ranges", "--val-range"},
+    {"inputs.maps", "--map-inputs"},
+    {"inputs.from_graph", "--inputs-from-graph"},
+    {"load_outputs", "--load-outputs"},
+    {"output_maps", "--map-outputs"},
+    {"postprocess_script", "--postprocess-func-script"},
+    {"compare_script", "--compare-func-script"},
+    {"compare.functions", "--compare"},
+    {"execution.environment", "--env"},
+    {"decisions.decisions", "--decision"},
+};
+
+bool HasOptionWord(const std::vector<std::string>& words, std::string_view flag) {
+  return std::ranges::any_of(words, [&](const std::string& word) {
+    return word == flag || (word.starts_with(flag) && word[flag.size()] == '=');
+  });
+}
+
+// "--atol" of "compare.atol", where one of the commands has that option; else empty.
+std::string FlagOfSetting(const std::string& setting, const ShardHead& a, const ShardHead& b) {
+  std::string flag = "--" + setting.substr(setting.rfind('.') + 1);
+  std::ranges::replace(flag, '_', '-');
+  for (const SettingFlag& known : kSettingFlags) {
+    if (setting.starts_with(known.setting)) flag = known.flag;
+  }
+  return HasOptionWord(a.words, flag) || HasOptionWord(b.words, flag) ? flag : std::string();
+}
+
+std::string DescribeOtherPlan(const ShardHead& a, const ShardHead& b, const std::string& a_path,
+                              const std::string& b_path) {
+  const auto found = FindPlanDifference(a.plan, b.plan);
+  if (!found.ok() || !*found) return "they are of other runs";
+  const PlanDifference& other = **found;
+  // Of a tolerance for all outputs the key is empty.
+  std::string setting = other.setting;
+  constexpr std::string_view kAll = ".\"\"";
+  if (setting.ends_with(kAll)) setting.resize(setting.size() - kAll.size());
+  std::string name = FlagOfSetting(setting, a, b);
+  if (name.empty()) {
+    const std::string flag = FlagOfSetting(setting.substr(0, setting.rfind('.')), a, b);
+    name = flag.empty() ? "setting '" + setting + "'" : flag + " ('" + setting + "')";
+  }
+  const auto shown = [](const std::string& value) { return value.empty() ? "not given" : value; };
+  return name + " is " + shown(other.first) + " in '" + a_path + "' and " + shown(other.second) +
+         " in '" + b_path + "'";
+}
+
+}  // namespace
+
+std::string DifferenceOfHeads(const ShardHead& a, const ShardHead& b, const std::string& a_path,
+                              const std::string& b_path) {
+  const auto differ = [&](const std::string& what, const std::string& x, const std::string& y) {
+    return what + " is " + x + " in '" + a_path + "' and " + y + " in '" + b_path + "'";
+  };
+  if (a.version != b.version) return differ("the version of vernier", a.version, b.version);
+  if (a.count != b.count) {
+    return differ("the number of shards", std::to_string(a.count), std::to_string(b.count));
+  }
+  if (a.rule != b.rule) return differ("--shard-by", a.rule, b.rule);
+  if (a.plan != b.plan) return DescribeOtherPlan(a, b, a_path, b_path);
+  for (size_t i = 0; i < std::min(a.models.size(), b.models.size()); ++i) {
+    if (a.models[i] == b.models[i]) continue;
+    return "model '" + a.models[i].first + "' has other content in '" + b_path + "' (XXH3 " +
+           b.models[i].second + ") than in '" + a_path + "' (" + a.models[i].second + ")";
+  }
+  return DifferenceOfSources(a.sources, b.sources, {"in '" + a_path + "'", "in '" + b_path + "'"});
+}
+
+}  // namespace vernier

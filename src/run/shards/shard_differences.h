@@ -1,0 +1,15 @@
+// Why parts do not belong together.
+#pragma once
+
+#include <string>
+
+#include "record/shard_lines.h"
+
+namespace vernier {
+
+/// What tells the run of one part from that of another, with both values and the names of both
+/// parts, as a sentence without its full stop. Empty: they are parts of one run.
+std::string DifferenceOfHeads(const ShardHead& a, const ShardHead& b, const std::string& a_path,
+                              const std::string& b_path);
+
+}  // namespace vernier

@@ -1,0 +1,153 @@
+#include "run/shards/shard_names.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "io/recovery/partial_folder.h"
+#include "run/shards/shard_writer.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kNumberDigits = "0123456789";
+constexpr std::string_view kStrideMark = "-stride";
+
+// Takes ".partial" or ".partial.12" off the end, if it is there.
+bool TakePartialOff(std::string_view& name) {
+  constexpr std::string_view kPartial = kPartialSuffix;
+  const size_t at = name.rfind(kPartial);
+  if (at == std::string_view::npos) return false;
+  const std::string_view behind = name.substr(at + kPartial.size());
+  const bool numbered = behind.starts_with('.') && behind.size() > 1 &&
+                        behind.find_first_not_of(kNumberDigits, 1) == std::string_view::npos;
+  if (!behind.empty() && !numbered) return false;
+  name = name.substr(0, at);
+  return true;
+}
+
+bool TakeWordOff(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+
+int64_t TakeNumberOff(std::string_view& text) {
+  const size_t end = std::min(text.find_first_not_of(kNumberDigits), text.size());
+  const std::optional<int64_t> number = ParseInt(text.substr(0, end));
+  text.remove_prefix(end);
+  return number.value_or(0);
+}
+
+std::string OfCount(const ShardFileName& name) {
+  return std::to_string(name.number) + " of " + std::to_string(name.count);
+}
+
+// `before`: the shard of this run that came last; number 0: none did.
+Status CheckNext(const std::string& path, const ShardFileName& name, const ShardFileName& before) {
+  const std::string what = "'" + path + "' is shard " + OfCount(name);
+  if (name.stride) {
+    return InvalidArgument(what + " by stride, which has every " + std::to_string(name.count) +
+                           "th iteration: files can only be joined if shards have ranges");
+  }
+  if (before.number > 0 && name.count != before.count) {
+    return InvalidArgument(what + ", behind shard " + OfCount(before) +
+                           ": they are not of the same run");
+  }
+  if (name.number == before.number + 1) return {};
+  if (name.number == before.number) return InvalidArgument(what + " again: give each shard once");
+  if (name.number < before.number) {
+    return InvalidArgument(what + " and stands behind shard " + std::to_string(before.number) +
+                           ": give them once each, in the order of their numbers");
+  }
+  return InvalidArgument("shard " + std::to_string(before.number + 1) + " of " +
+                         std::to_string(name.count) + " of '" + name.whole +
+                         "' is missing before '" + path + "': its iterations would be left out");
+}
+
+struct LastShard {
+  ShardFileName name;  // number 0: there was none yet
+  size_t iterations = 0;
+};
+
+// The first shards of a run have one iteration more than the others; a shard that failed has saved
+// what it had.
+Status CheckShare(const ShardTensors& file, const ShardFileName& name, const LastShard& before) {
+  const std::string what = "'" + file.path + "'";
+  const std::string again = ": a shard has not saved all of its share; run it again";
+  for (const size_t iterations : file.iterations) {
+    if (iterations == file.iterations.front()) continue;
+    return InvalidArgument(what + " has " + std::to_string(file.iterations.front()) +
+                           " iterations of one runner and " + std::to_string(iterations) +
+                           " of another" + again);
+  }
+  const size_t own = file.iterations.empty() ? 0 : file.iterations.front();
+  if (before.name.number == 0 || own <= before.iterations) return {};
+  return InvalidArgument(what + " has " + std::to_string(own) + " iterations, and shard " +
+                         std::to_string(name.number - 1) + " before it " +
+                         std::to_string(before.iterations) + again);
+}
+
+}  // namespace
+
+std::optional<ShardFileName> ReadShardFileName(const std::string& path) {
+  const fs::path place(WithoutTrailingSlashes(path));
+  const std::string file = place.filename().string();
+  std::string_view name = file;
+  ShardFileName read;
+  read.partial = TakePartialOff(name);
+  constexpr std::string_view kShard = ".shard-";
+  const size_t shard = name.rfind(kShard);
+  if (shard == std::string_view::npos) return std::nullopt;
+  std::string_view rest = name.substr(shard + kShard.size());
+  read.number = TakeNumberOff(rest);
+  if (!TakeWordOff(rest, "-of-")) return std::nullopt;
+  read.count = TakeNumberOff(rest);
+  read.stride = TakeWordOff(rest, kStrideMark);
+  if (read.number < 1 || read.count < read.number) return std::nullopt;
+  const std::string whole = std::string(name.substr(0, shard)) + std::string(rest);
+  read.whole = (place.parent_path() / whole).string();
+  return read;
+}
+
+std::string PathOfShardTensors(const std::string& path, const ShardPlan& shard) {
+  const std::string named = PathOfShard(path, shard);
+  if (named == path || shard.rule != ShardRule::kStride) return named;
+  // Behind the number, which a folder's name ends with.
+  const size_t number = named.rfind("-of-") + 4;
+  std::string marked = named;
+  return marked.insert(std::min(named.find_first_not_of(kNumberDigits, number), named.size()),
+                       kStrideMark);
+}
+
+Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger) {
+  std::map<std::string, LastShard> runs;
+  for (const ShardTensors& file : files) {
+    const std::optional<ShardFileName> name = ReadShardFileName(file.path);
+    if (!name) continue;
+    LastShard& before = runs[name->whole];
+    VERNIER_TRY(CheckNext(file.path, *name, before.name));
+    VERNIER_TRY(CheckShare(file, *name, before));
+    before = {*name, file.iterations.empty() ? 0 : file.iterations.front()};
+  }
+  for (const auto& [whole, last] : runs) {
+    const ShardFileName& name = last.name;
+    if (name.number == name.count) continue;
+    const std::string missing = "shard " + std::to_string(name.number + 1) + " of " +
+                                std::to_string(name.count) + " of '" + whole + "' is missing";
+    // Where there are more shards than iterations, the last ones have nothing to save.
+    if (last.iterations > 1) {
+      return InvalidArgument(missing + ": its iterations would be left out");
+    }
+    logger.Warning(missing + ": taken as one that had nothing to do, since those before it have " +
+                   "one iteration each");
+  }
+  return {};
+}
+
+}  // namespace vernier

@@ -1,0 +1,46 @@
+// What the files of shards are called.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "util/log.h"
+#include "vernier/shard_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// What the name of a shard's file says: "dir/result.shard-0003-of-0007.json", with what may stand
+/// behind it while it is written (".partial", ".partial.1").
+struct ShardFileName {
+  std::string whole;  ///< of the undivided run: "dir/result.json"
+  int64_t number = 0, count = 0;
+  bool stride = false;   ///< see PathOfShardTensors()
+  bool partial = false;  ///< it is being written, or was when its process was killed
+};
+
+/// Nullopt for any other name.
+std::optional<ShardFileName> ReadShardFileName(const std::string& path);
+
+/// As PathOfShard(), for saved tensors, which have nothing inside that says whose they are: of
+/// ShardRule::kStride "out.shard-0003-of-0007-stride.npz".
+std::string PathOfShardTensors(const std::string& path, const ShardPlan& shard);
+
+/// A file of saved tensors that is joined to others.
+struct ShardTensors {
+  std::string path;
+  std::vector<size_t> iterations;  ///< of each of its runners
+};
+
+/// Whether files that follow each other have the iterations of whole runs in their order, as far as
+/// names of shards and numbers of iterations tell: of each run all shards, from the first to the
+/// last, each once and none with less than its share. kInvalidArgument, naming the first that is
+/// wrong, and for shards that do not have ranges. Last shards that may have had nothing to do are a
+/// warning.
+Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger);
+
+}  // namespace vernier

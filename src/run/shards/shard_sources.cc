@@ -1,0 +1,232 @@
+#include "run/shards/shard_sources.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <system_error>
+
+#include "io/bytes/checksum.h"
+#include "io/bytes/directory_listing.h"
+#include "io/results/feed_reader.h"
+#include "model/onnx/companion_files.h"
+#include "run/feeds/image_feeds.h"
+#include "util/mapped_file.h"
+#include "util/split_text.h"
+
+namespace vernier {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostWithContent = 256;  // files of one option
+constexpr size_t kMostEntries = 4096;     // of one option
+
+enum class SourceContent : uint8_t { kNone, kSampled, kWhole };
+
+// Sixteen blocks from the first bytes to the last: what is written anew has other bytes somewhere
+// near each of them, and archives have their checksums at the end.
+void AddSamples(std::span<const std::byte> bytes, Checksum& checksum) {
+  constexpr size_t kBlock = size_t{64} << 10, kBlocks = 16;
+  if (bytes.size() <= kBlock * kBlocks) return checksum.Add(bytes);
+  const size_t step = (bytes.size() - kBlock) / (kBlocks - 1);
+  for (size_t i = 0; i + 1 < kBlocks; ++i) checksum.Add(bytes.subspan(i * step, kBlock));
+  checksum.Add(bytes.last(kBlock));
+}
+
+std::string HashOfFile(const std::string& path, SourceContent content) {
+  const auto file = MappedFile::Open(path);
+  if (!file.ok()) return "";
+  Checksum checksum;
+  if (content == SourceContent::kWhole) {
+    checksum.Add((*file)->bytes());
+  } else {
+    AddSamples((*file)->bytes(), checksum);
+  }
+  return (*file)->CheckIntact().ok() ? ChecksumText(checksum.value()) : "";
+}
+
+ShardSource DescribeSource(const std::string& option, const std::string& path,
+                           SourceContent content) {
+  ShardSource source;
+  source.option = option;
+  source.path = path;
+  std::error_code failed;
+  const uintmax_t size = fs::is_regular_file(path, failed) ? fs::file_size(path, failed) : 0;
+  if (!failed) source.size = static_cast<int64_t>(size);
+  if (content != SourceContent::kNone) source.hash = HashOfFile(path, content);
+  return source;
+}
+
+// `step` files in one.
+std::vector<ShardSource> GatherSources(const std::vector<ShardSource>& files, size_t step) {
+  std::vector<ShardSource> entries;
+  for (size_t begin = 0; begin < files.size(); begin += step) {
+    const size_t end = std::min(begin + step, files.size());
+    ShardSource entry = files[begin];
+    entry.last = files[end - 1].path;
+    entry.files = static_cast<int64_t>(end - begin);
+    entry.size = 0;
+    Checksum checksum;
+    for (size_t i = begin; i < end; ++i) {
+      entry.size += files[i].size;
+      const std::string text = files[i].path + "\n" + std::to_string(files[i].size) + "\n";
+      checksum.Add(std::as_bytes(std::span(text)));
+    }
+    entry.hash = ChecksumText(checksum.value());
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+// "net.py:load" is net.py.
+std::string FileOfScript(const std::string& word) {
+  std::error_code failed;
+  const size_t colon = word.rfind(':');
+  if (colon == std::string::npos || fs::exists(word, failed)) return word;
+  return word.substr(0, colon);
+}
+
+class SourceList {
+ public:
+  void AddWhole(const std::string& option, const std::string& path) {
+    if (path.empty()) return;
+    sources_.push_back(DescribeSource(option, FileOfScript(path), SourceContent::kWhole));
+  }
+
+  // Of a folder of test data each of its files.
+  void AddListed(const std::string& option, const std::vector<std::string>& listed) {
+    std::vector<std::string> paths;
+    for (const std::string& path : listed) {
+      const auto tensors = [](std::string_view name) { return name.ends_with(".pb"); };
+      const Result<std::vector<std::string>> inside =
+          IsDirectory(path) ? ListDirectory(path, tensors) : std::vector<std::string>();
+      const bool folder = inside.ok() && !inside->empty();
+      if (folder) paths.insert(paths.end(), inside->begin(), inside->end());
+      if (!folder) paths.push_back(path);
+    }
+    const SourceContent content =
+        paths.size() <= kMostWithContent ? SourceContent::kSampled : SourceContent::kNone;
+    std::vector<ShardSource> files;
+    for (const std::string& path : paths) {
+      files.push_back(DescribeSource(option, path, content));
+    }
+    size_t step = 1;
+    while (files.size() > kMostEntries * step) step *= 2;
+    if (step > 1) files = GatherSources(files, step);
+    std::ranges::move(files, std::back_inserter(sources_));
+  }
+
+  std::vector<ShardSource> Take() { return std::move(sources_); }
+
+ private:
+  std::vector<ShardSource> sources_;
+};
+
+// Files as they are read; a path that nothing is found for stands for itself.
+std::vector<std::string> FilesListed(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    const Result<std::vector<std::string>> found = FeedReader::FilesOf({path});
+    if (found.ok()) files.insert(files.end(), found->begin(), found->end());
+    if (!found.ok()) files.push_back(path);
+  }
+  return files;
+}
+
+void AddInputSources(const RunPlan& plan, SourceList& sources) {
+  const InputPlan& inputs = plan.inputs;
+  if (!inputs.load_paths.empty()) {
+    const Result<std::vector<std::string>> images = FindImages(inputs);
+    const bool pictured = images.ok() && !images->empty();
+    sources.AddListed("--load-inputs", pictured ? *images : FilesListed(inputs.load_paths));
+  }
+  sources.AddWhole("--data-loader-script", inputs.script.path);
+  sources.AddWhole("--like", inputs.like);
+  sources.AddWhole("--initial-state", plan.steps.initial_state);
+  sources.AddListed("saved outputs", FilesListed(plan.load_outputs));
+}
+
+void AddDecisionSources(const DecisionOptions& decisions, SourceList& sources) {
+  for (const DecisionPlan& decision : decisions.decisions) {
+    sources.AddWhole("--decision", decision.script);
+  }
+}
+
+// A model in Python, and scripts that change how TensorRT builds.
+void AddScriptsOf(const RunnerPlan& runner, SourceList& sources) {
+  const std::string option = "runner '" + runner.name + "'";
+  for (const auto* options : {&runner.session_options, &runner.backend_options}) {
+    for (const auto& [key, value] : *options) {
+      for (const std::string& word : SplitAt(value, '\n')) {
+        const std::string file = FileOfScript(word);
+        if (file.ends_with(".py")) sources.AddWhole(option, file);
+      }
+    }
+  }
+  const std::string model = FileOfScript(runner.model.path);
+  if (model != runner.model.path) sources.AddWhole(option, model);
+  sources.AddListed(option, CompanionFiles(runner.model.path, runner.model.external_data_dir));
+}
+
+std::string NameOfSource(const ShardSource& source) {
+  const std::string name = source.last.empty() || source.last == source.path
+                               ? "'" + source.path + "'"
+                               : "one of the " + std::to_string(source.files) + " files from '" +
+                                     source.path + "' to '" + source.last + "'";
+  return name + " (" + source.option + ")";
+}
+
+std::string DescribeOtherSource(const ShardSource& a, const ShardSource& b, size_t place,
+                                const std::pair<std::string, std::string>& where) {
+  if (a.path != b.path) {
+    return "file " + std::to_string(place) + " of " + a.option + " is '" + a.path + "' " +
+           where.first + ", and '" + b.path + "' " + where.second;
+  }
+  if (a.size != b.size) {
+    return NameOfSource(a) + " has " + std::to_string(a.size) + " bytes " + where.first + ", and " +
+           std::to_string(b.size) + " " + where.second;
+  }
+  return NameOfSource(a) + " has other content " + where.first + " than " + where.second;
+}
+
+}  // namespace
+
+std::vector<ShardSource> FindShardSources(const RunPlan& plan) {
+  SourceList sources;
+  AddInputSources(plan, sources);
+  sources.AddWhole("--postprocess-func-script", plan.postprocess_script.path);
+  sources.AddWhole("--compare-func-script", plan.compare_script.path);
+  AddDecisionSources(plan.decisions, sources);
+  for (const RunnerPlan& runner : plan.runners) AddScriptsOf(runner, sources);
+  return sources.Take();
+}
+
+std::string DifferenceOfSources(const std::vector<ShardSource>& a,
+                                const std::vector<ShardSource>& b,
+                                const std::pair<std::string, std::string>& where) {
+  size_t place = 0;  // among the files of this option
+  for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+    const ShardSource* x = i < a.size() ? &a[i] : nullptr;
+    const ShardSource* y = i < b.size() ? &b[i] : nullptr;
+    const bool goes_on = i > 0 && x != nullptr && x->option == a[i - 1].option;
+    place = goes_on ? place + 1 : 1;
+    if (x != nullptr && y != nullptr && *x == *y) continue;
+    if (x != nullptr && y != nullptr && x->option == y->option) {
+      return DescribeOtherSource(*x, *y, place, where);
+    }
+    // Entries of one option follow each other: one list has no more of them.
+    const auto alike = [x](const ShardSource& other) { return other.option == x->option; };
+    const bool only_first =
+        x != nullptr && (y == nullptr || std::none_of(&b[i], b.data() + b.size(), alike));
+    return only_first
+               ? NameOfSource(*x) + " was there " + where.first + ", and not " + where.second
+               : NameOfSource(*y) + " was there " + where.second + ", and not " + where.first;
+  }
+  return "";
+}
+
+}  // namespace vernier

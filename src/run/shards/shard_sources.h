@@ -1,0 +1,27 @@
+// The files that a shard reads beside models, as its part names them: shards that have read others
+// do not merge.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "record/shard_lines.h"
+#include "vernier/run_plan.h"
+
+namespace vernier {
+
+/// What the plan names, in its order: scripts and the like by their content; inputs, saved outputs
+/// and external weights by name, size and some 64 KiB blocks of content, or, where there are many,
+/// by name and size alone, several to an entry where there are very many. What is not there or
+/// cannot be read has no hash: whoever reads it reports that. Modules that scripts import are not
+/// looked for.
+std::vector<ShardSource> FindShardSources(const RunPlan& plan);
+
+/// The first source in which two lists differ, with both values, as a sentence without its full
+/// stop; `where` says where the two have been seen, as in "in 'a.json'". Empty: none differs.
+std::string DifferenceOfSources(const std::vector<ShardSource>& a,
+                                const std::vector<ShardSource>& b,
+                                const std::pair<std::string, std::string>& where);
+
+}  // namespace vernier

@@ -1,0 +1,119 @@
+// Shards that read other files are told apart, and the first that differs is named.
+#include "run/shards/shard_sources.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "io/results/io_test_data.h"
+#include "run/shards/shard_differences.h"
+
+namespace vernier {
+namespace {
+
+using ::testing::HasSubstr;
+
+void Write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+std::string Difference(const std::vector<ShardSource>& a, const std::vector<ShardSource>& b) {
+  return DifferenceOfSources(a, b, {"here", "there"});
+}
+
+TEST(ShardSources, AreListedAsTheyAreRead) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "in");
+  Write(folder / "in/1.json", "[{}]");
+  Write(folder / "in/3.json", "[{}]");
+  RunPlan plan;
+  plan.inputs.load_paths = {folder / "in"};
+  const std::vector<ShardSource> before = FindShardSources(plan);
+  ASSERT_EQ(before.size(), 2);
+  EXPECT_EQ(before[1].path, folder / "in/3.json");
+  EXPECT_EQ(before[1].size, 4);
+  EXPECT_EQ(Difference(before, FindShardSources(plan)), "");
+
+  Write(folder / "in/2.json", "[{}]");
+  const std::vector<ShardSource> more = FindShardSources(plan);
+  EXPECT_EQ(Difference(before, more), "file 2 of --load-inputs is '" + (folder / "in/3.json") +
+                                          "' here, and '" + (folder / "in/2.json") + "' there");
+  std::filesystem::remove(folder / "in/3.json");
+  const std::vector<ShardSource> other = FindShardSources(plan);
+  std::filesystem::remove(folder / "in/2.json");
+  EXPECT_EQ(Difference(other, FindShardSources(plan)),
+            "'" + (folder / "in/2.json") + "' (--load-inputs) was there here, and not there");
+}
+
+TEST(ShardSources, ContentCounts) {
+  const TemporaryFolder folder;
+  Write(folder / "in.json", "[{\"x\": 1}]");
+  Write(folder / "load.py", "# one");
+  Write(folder / "net.py", "# one");
+  RunPlan plan;
+  plan.inputs.load_paths = {folder / "in.json"};
+  plan.inputs.script = {folder / "load.py", "load"};
+  plan.runners.resize(1);
+  plan.runners[0].name = "mine";
+  plan.runners[0].session_options = {{"script", folder / "net.py"}, {"precision", "f32"}};
+  const std::vector<ShardSource> before = FindShardSources(plan);
+  ASSERT_EQ(before.size(), 3);
+  Write(folder / "net.py", "# two");
+  EXPECT_EQ(Difference(before, FindShardSources(plan)),
+            "'" + (folder / "net.py") + "' (runner 'mine') has other content here than there");
+  Write(folder / "load.py", "# longer");
+  EXPECT_THAT(Difference(before, FindShardSources(plan)),
+              HasSubstr("load.py' (--data-loader-script) has 5 bytes here, and 8 there"));
+  // As many bytes as before.
+  Write(folder / "in.json", "[{\"x\": 2}]");
+  EXPECT_THAT(Difference(before, FindShardSources(plan)), HasSubstr("(--load-inputs) has other"));
+}
+
+TEST(ShardSources, VeryManyFilesAreFewEntries) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "in");
+  constexpr int kFiles = 5000;
+  for (int i = 0; i < kFiles; ++i)
+    Write(folder / ("in/" + std::to_string(10000 + i)) + ".json", "[]");
+  RunPlan plan;
+  plan.inputs.load_paths = {folder / "in"};
+  const std::vector<ShardSource> before = FindShardSources(plan);
+  EXPECT_EQ(before.size(), kFiles / 2);
+  Write(folder / "in/12001.json", "[{}]");
+  const std::string difference = Difference(before, FindShardSources(plan));
+  EXPECT_THAT(difference, HasSubstr("one of the 2 files from"));
+  EXPECT_THAT(difference, HasSubstr("12001.json"));
+}
+
+ShardHead HeadOf(const RunPlan& plan, std::vector<std::string> words) {
+  ShardHead head;
+  head.plan = ToJson(plan);
+  head.words = std::move(words);
+  return head;
+}
+
+TEST(ShardDifferences, NameTheOptionAndBothValues) {
+  RunPlan a, b;
+  b.compare.atol.fallback = 0.5;
+  EXPECT_EQ(DifferenceOfHeads(HeadOf(a, {"vernier", "run"}),
+                              HeadOf(b, {"vernier", "run", "--atol=0.5"}), "a.json", "b.json"),
+            "--atol is not given in 'a.json' and 0.5 in 'b.json'");
+  a.inputs.seed = 3;
+  EXPECT_EQ(DifferenceOfHeads(HeadOf(a, {}), HeadOf(b, {}), "a.json", "b.json"),
+            "setting 'inputs.seed' is 3 in 'a.json' and not given in 'b.json'");
+  b = a;
+  a.runners.resize(2);
+  b.runners.resize(2);
+  b.runners[1].model.path = "new.onnx";
+  EXPECT_EQ(
+      DifferenceOfHeads(HeadOf(a, {}), HeadOf(b, {}), "a.json", "b.json"),
+      "setting 'runners[1].model.path' is not given in 'a.json' and \"new.onnx\" in 'b.json'");
+  ShardHead other = HeadOf(a, {});
+  other.count = 5;
+  EXPECT_EQ(DifferenceOfHeads(HeadOf(a, {}), other, "a.json", "b.json"),
+            "the number of shards is 1 in 'a.json' and 5 in 'b.json'");
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,255 @@
+"""Parts of shards that do not belong together are refused with a sentence: other files, other
+scripts, other options, other results. What shards are called, and how to make one again."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+
+from program import Case
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+SCALES = """
+def load(path):
+    return lambda feed: {"y": feed["x"] * 1.0}
+"""
+
+# What it computes is not in any file.
+DEPENDS = """
+import os
+def load(path):
+    return lambda feed: {"y": feed["x"] * float(os.environ["SCALE"])}
+"""
+
+# A feed more appears while the shard runs.
+WRITES = """
+def load(path):
+    def infer(feed):
+        with open("in/z.json", "w") as file:
+            file.write("[]")
+        return {"y": feed["x"]}
+    return infer
+"""
+
+LOADER = """
+import numpy as np
+def load_data():
+    for i in range(4):
+        yield {"x": np.full(4, i, np.float32)}
+"""
+
+
+class PartsCase(Case):
+    def setUp(self):
+        super().setUp()
+        self.save_model("m.onnx")
+        self.path("in").mkdir()
+        for i, name in enumerate("abcd"):
+            self.save_feeds(f"in/{name}.json", [{"x": np.full(4, i, np.float32)}])
+        for name, text in (("scales", SCALES), ("depends", DEPENDS), ("writes", WRITES),
+                           ("loader", LOADER)):
+            self.path(f"{name}.py").write_text(text, encoding="utf-8")
+        self.command = ["run", "m.onnx", "--onnxrt", "--onnxrt"]
+
+    def shard(self, number, *words, count=2, record="r.json"):
+        ended = self.vernier(*words, "--shard", f"{number}/{count}", "--python", sys.executable,
+                             "--save-record", record)
+        self.assertIn(ended.code, (0, 1), ended.out + ended.err)
+        stem, extension = record.rsplit(".", 1)
+        return f"{stem}.shard-{number:04}-of-{count:04}.{extension}"
+
+    def refused(self, parts, *said):
+        ended = self.vernier("merge", *parts, "-o", "merged.json")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        for words in said:
+            self.assertIn(words, ended.err)
+        self.assertFalse(self.path("merged.json").exists())
+
+
+class ShardParts(PartsCase):
+    def test_a_folder_of_inputs_that_changed_is_named(self):
+        words = [*self.command, "--load-inputs", "in"]
+        first = self.shard(1, *words)
+        second = self.shard(2, *words)
+        self.assertEqual(self.vernier("merge", first, second, "-o", "fits.json").code, 0)
+        self.path("in/b.json").rename(self.path("in/bb.json"))
+        second = self.shard(2, *words)
+        self.refused([first, second], f"'{first}' and '{second}' do not belong together",
+                     f"file 2 of --load-inputs is 'in/b.json' in '{first}', and 'in/bb.json' in")
+        self.path("in/bb.json").rename(self.path("in/b.json"))
+        # As many bytes, and other ones; of another shard's iteration.
+        before = self.path("in/a.json").stat().st_size
+        self.save_feeds("in/a.json", [{"x": np.full(4, 7, np.float32)}])
+        second = self.shard(2, *words)
+        said = "has other content" if self.path("in/a.json").stat().st_size == before else "bytes"
+        self.refused([first, second], "'in/a.json' (--load-inputs) has ", said)
+
+    def test_files_that_change_while_a_shard_runs_leave_no_part(self):
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--model-runner", "writes.py",
+                             "--load-inputs", "in", "--shard", "1/2", "--save-record", "r.json",
+                             "--python", sys.executable)
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("was changed meanwhile: 'in/z.json' (--load-inputs) was there when it ended",
+                      ended.err)
+        self.assertFalse(list(self.folder.glob("r.*")))
+
+    def test_scripts_that_were_edited_are_named(self):
+        words = ["run", "m.onnx", "--onnxrt", "--model-runner", "scales.py", "--iterations", "4"]
+        first = self.shard(1, *words)
+        self.path("scales.py").write_text(SCALES.replace("1.0", "2.0"), encoding="utf-8")
+        second = self.shard(2, *words)
+        self.refused([first, second], "scales.py' (runner '", "has other content in")
+        words = [*self.command, "--data-loader-script", "loader.py", "--shard-by", "stride"]
+        first = self.shard(1, *words, record="l.json")
+        self.path("loader.py").write_text(LOADER.replace("full(4, i", "full(4, 5"),
+                                          encoding="utf-8")
+        second = self.shard(2, *words, record="l.json")
+        self.refused([first, second], "loader.py' (--data-loader-script) has other content in")
+
+    def test_a_shard_that_was_done_twice_must_agree(self):
+        words = ["run", "m.onnx", "--onnxrt", "--model-runner", "depends.py", "--iterations", "4"]
+        self.variables = {"SCALE": "1"}
+        parts = [self.shard(1, *words), self.shard(2, *words), self.shard(2, *words,
+                                                                          record="same.json")]
+        self.assertIn(self.vernier("merge", *parts, "-o", "fits.json").code, (0, 1))
+        self.variables = {"SCALE": "3"}
+        parts.append(self.shard(2, *words, record="other.json"))
+        self.refused(parts, "hold other results of iteration 2", parts[3])
+
+    def test_other_options_are_named_with_both_values(self):
+        words = [*self.command, "--iterations", "4"]
+        first = self.shard(1, *words)
+        second = self.shard(2, *words, "--atol", "0.5", record="other.json")
+        self.refused([first, second],
+                     f"--atol is not given in '{first}' and 0.5 in '{second}'")
+        second = self.shard(2, *words[:-1], "6", record="other.json")
+        self.refused([first, second], f"--iterations is 4 in '{first}' and 6 in '{second}'")
+
+    def test_the_command_of_a_missing_shard_can_be_pasted(self):
+        folder = self.path("a folder")
+        folder.mkdir()
+        self.save_model("a folder/my model.onnx")
+        top, self.folder = self.folder, folder
+        first = self.shard(1, "run", "my model.onnx", "--onnxrt", "--onnxrt", "--iterations", "4")
+        self.folder = top
+        ended = self.vernier("merge", f"a folder/{first}", "-o", "merged.json")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        command = re.search(r"to make it: (.*)", ended.err).group(1)
+        self.assertIn("a folder' && ", command)
+        made = subprocess.run(["bash", "-c", command], cwd="/", capture_output=True, text=True,
+                              timeout=120, check=False)
+        self.assertEqual(made.returncode, 0, made.stdout + made.stderr)
+        ended = self.vernier("merge", f"a folder/{first}", f"a folder/{first.replace('1-', '2-')}",
+                             "-o", "merged.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def test_names_of_a_shard_that_a_launcher_started(self):
+        self.variables = {"SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_TASK_MIN": "1",
+                          "SLURM_ARRAY_TASK_MAX": "4", "SLURM_ARRAY_TASK_COUNT": "4"}
+        ended = self.vernier(*self.command, "--iterations", "4", "--shard", "auto", "--save-record",
+                             "r.json", "--log-file", "logs/run.log")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertRegex(ended.out, r"repro: .* --shard 2/4 ")
+        self.assertEqual(os.listdir(self.path("logs")), ["run.shard-0002-of-0004.log"])
+
+    def test_an_array_that_is_no_range_is_refused(self):
+        for variables, said in (
+                ({"TASK_ID": "3", "TASK_MIN": "3", "TASK_MAX": "3", "TASK_COUNT": "1"},
+                 "may be one of a larger array"),
+                ({"TASK_ID": "3", "TASK_MIN": "1", "TASK_MAX": "5", "TASK_COUNT": "3"},
+                 "has 3 tasks between 1 and 5 that are no range")):
+            self.variables = {f"SLURM_ARRAY_{name}": value for name, value in variables.items()}
+            ended = self.vernier(*self.command, "--shard", "auto", "--save-record", "r.json")
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn(said, ended.err)
+            self.assertIn("or give --shard K/N", ended.err)
+
+    def test_one_process_alone_is_said_to_be_all(self):
+        self.variables = {"RANK": "0", "WORLD_SIZE": "1"}
+        ended = self.vernier(*self.command, "--shard", "auto", "--save-record", "r.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("--shard auto: 1/1, from torchrun, which has started this process alone",
+                      ended.out + ended.err)
+
+    def test_batch_has_no_exit_of_shards(self):
+        ended = self.vernier("batch", "m.onnx", "--shard", "1/1", "--shard-exit", "done", "--",
+                             "--onnxrt")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("its exit code is the verdict on its own models", ended.out)
+
+
+class JoinedOutputs(PartsCase):
+    def setUp(self):
+        super().setUp()
+        words = [*self.command, "--iterations", "7"]
+        self.outputs = [f"o.shard-000{i}-of-0003.npz" for i in (1, 2, 3)]
+        for number in (1, 2, 3):
+            self.shard(number, *words, "--save-outputs", "o.npz", count=3)
+        self.words = words
+
+    def join(self, *files):
+        return self.vernier("data", "concat", *files, "-o", "joined.npz")
+
+    def test_joined_outputs_are_those_of_one_process(self):
+        whole = self.vernier(*self.words, "--save-outputs", "whole.npz")
+        self.assertEqual(whole.code, 0, whole.out + whole.err)
+        other = self.vernier(*self.words, "--seed", "5", "--save-outputs", "other.npz")
+        self.assertEqual(other.code, 0, other.out + other.err)
+        ended = self.join(*self.outputs)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        with np.load(self.path("whole.npz")) as expected, \
+                np.load(self.path("joined.npz")) as joined:
+            ours = [joined[name] for name in sorted(joined.files) if name.endswith("/y")]
+            theirs = [expected[name] for name in sorted(expected.files) if name.endswith("/y")]
+            self.assertEqual(len(ours), 14)
+            for a, b in zip(ours, theirs):
+                np.testing.assert_array_equal(a, b)
+        # They still know what they were made from.
+        ended = self.vernier("compare", "joined.npz", "other.npz")
+        self.assertIn("made from other inputs", ended.out + ended.err)
+
+    def test_what_is_missing_double_or_in_disorder_is_refused(self):
+        one, two, three = self.outputs
+        for files, said in (((one, three), "shard 2 of 3 of 'o.npz' is missing before"),
+                            ((one, two), "shard 3 of 3 of 'o.npz' is missing"),
+                            ((one, two, two, three), "is shard 2 of 3 again"),
+                            ((two, one, three), "shard 1 of 3 of 'o.npz' is missing before")):
+            ended = self.join(*files)
+            self.assertEqual(ended.code, 2, (files, ended.out + ended.err))
+            self.assertIn(said, ended.err)
+            self.assertFalse(self.path("joined.npz").exists())
+
+    def test_shards_by_stride_are_no_files_behind_each_other(self):
+        for number in (1, 2):
+            self.shard(number, *self.words, "--shard-by", "stride", "--save-outputs", "s.npz",
+                       record="s.json")
+        ended = self.join("s.shard-0001-of-0002-stride.npz", "s.shard-0002-of-0002-stride.npz")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("files can only be joined if shards have ranges", ended.err)
+
+
+class Page(unittest.TestCase):
+    def test_the_page_names_all_that_is_refused_with_shard(self):
+        source = (ROOT / "src/session/plan_shard.cc").read_text(encoding="utf-8")
+        table = source.split("conflicts[] = {")[1].split("};")[0]
+        known = set(re.findall(r'"(--[a-z-]+)', table))
+        self.assertGreater(len(known), 10)
+        page = (ROOT / "docs/how-to/many-machines.md").read_text(encoding="utf-8")
+        section = page.split("## What cannot be divided")[1].split("\n## ")[0]
+        rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| ")][1:]
+        listed = {flag for row in rows if not row.strip().startswith("pictures")
+                  for flag in re.findall(r"`(--[a-z-]+)", row)}
+        self.assertEqual(listed, known)
+        for path in sorted((ROOT / "src").rglob("*.cc")):
+            for what in re.findall(r'"--shard cannot go with ([^":]+)',
+                                   path.read_text(encoding="utf-8")):
+                self.assertIn(what.split(" of ")[0].strip(), section.replace("`", ""), path.name)
+
+
+if __name__ == "__main__":
+    unittest.main()
