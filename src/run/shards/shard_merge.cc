@@ -16,6 +16,7 @@
 #include "run/live/lost_outputs.h"
 #include "run/saved/row_writer.h"
 #include "run/saved/self_comparisons.h"
+#include "run/shards/lines_ahead.h"
 #include "run/shards/shard_parts.h"
 #include "run/shards/shard_writer.h"
 
@@ -239,12 +240,10 @@ class ShardFolding {
     return std::unique_ptr<ShardFolding>(new ShardFolding(plan, std::move(pairs), rows));
   }
 
-  Result<bool> Add(const ShardPart& part) {
-    const std::string what = "'" + part.path() + "'";
-    VERNIER_ASSIGN_OR_RETURN(const ShardIteration iteration, ReadShardIteration(part.line(), what));
+  Result<bool> Add(const ShardIteration& iteration, const std::string& path) {
     if (iteration.index != received_.iterations() ||
         iteration.pairs.size() != comparisons_.pairs().size()) {
-      return Malformed(what + " is damaged: iteration " + std::to_string(iteration.index) +
+      return Malformed("'" + path + "' is damaged: iteration " + std::to_string(iteration.index) +
                        " is not the next one, or lacks pairs");
     }
     if (rows_ != nullptr) rows_->NoteFeed(iteration.index, HashFrom(iteration.input_hash));
@@ -308,7 +307,13 @@ Status FoldParts(Parts& parts, const MergePlan& merge, Logger& logger, MergeOutc
   const Status done = [&]() -> Status {
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<ShardFolding> folding,
                              ShardFolding::Create(merged.plan, end, rows.get()));
-    VERNIER_TRY(GoThrough(parts, [&](const ShardPart& part) { return folding->Add(part); }));
+    LinesAhead lines([&](const ShardIteration& iteration, const std::string& path) {
+      return folding->Add(iteration, path);
+    });
+    const Status gone = GoThrough(parts, [&](const ShardPart& part) { return lines.Add(part); });
+    VERNIER_TRY(lines.Finish());
+    // What is wrong with lines that are not wanted any more does not matter.
+    if (!folding->stopped()) VERNIER_TRY(gone);
     if (!folding->stopped() && folding->iterations() != end.total) {
       return Malformed("the parts are damaged: they hold " + std::to_string(folding->iterations()) +
                        " of " + std::to_string(end.total) + " iterations");

@@ -19,7 +19,7 @@ Status CheckHead(const ShardHead& head, const std::string& what) {
 }
 
 // As much of a file as is in memory at a time.
-constexpr size_t kStretch = size_t{1} << 20U;
+constexpr size_t kStretch = size_t{512} << 10U;
 
 uint64_t ChecksumOf(const MappedFile& file, std::span<const std::byte> bytes) {
   Checksum checksum;
@@ -87,12 +87,13 @@ Status ShardPart::Advance() {
                   : Malformed("'" + path_ + "' is damaged: its iterations are not in order");
 }
 
-// Lets go of lines that were read, and gets those that come next.
+// Lets go of lines that were read a while ago, and gets those that come next.
 void ShardPart::MoveStretch() {
   const std::span<const std::byte> rest = std::as_bytes(std::span(rest_));
   const bool within = !stretch_.empty() && rest.data() < stretch_.data() + stretch_.size();
   if (within && !rest.empty()) return;
-  if (!stretch_.empty()) file_->Release(stretch_);
+  if (!before_.empty()) file_->Release(before_);
+  before_ = stretch_;
   stretch_ = rest.first(std::min(kStretch, rest.size()));
   if (!stretch_.empty()) file_->Prepare(stretch_);
 }

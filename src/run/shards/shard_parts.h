@@ -41,6 +41,7 @@ class ShardPart {
   std::shared_ptr<const MappedFile> file_;
   std::string_view rest_;               // whole lines
   std::span<const std::byte> stretch_;  // of the file: is in memory
+  std::span<const std::byte> before_;   // likewise: lines are still read
   std::string_view line_;
   std::optional<int64_t> index_;
 };
