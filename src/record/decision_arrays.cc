@@ -9,6 +9,7 @@
 
 #include "io/archive/archive_names.h"
 #include "io/archive/tensor_archive.h"
+#include "record/decision_table.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
@@ -139,11 +140,18 @@ void AddDecision(const RowArrays& arrays, const ArrayDecision& decision, size_t 
 }  // namespace
 
 Status ForEachArrayRow(const std::string& path,
+                       const std::function<Status(const IterationRow& row)>& take_plain,
                        const std::function<Status(const RecordJson& row)>& take) {
   VERNIER_ASSIGN_OR_RETURN(const RowArrays arrays, ReadArrays(path));
   const std::vector<ArrayDecision> decisions = DecisionsIn(arrays);
   const auto rows = static_cast<size_t>(arrays.at("index").element_count());
+  DecisionTable table(arrays);
+  IterationRow plain;
   for (size_t row = 0; row < rows; ++row) {
+    if (table.Read(row, plain)) {
+      VERNIER_TRY(take_plain(plain));
+      continue;
+    }
     RecordJson json = RecordJson::object();
     for (const std::string_view column : {"index", "step", "pair"}) {
       json[std::string(column)] = CellOf(arrays.at(std::string(column)), row, 0);
