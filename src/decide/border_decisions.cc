@@ -166,18 +166,27 @@ struct BorderFlips {
   double largest = 0;  // magnitude of a value that changed sides
 };
 
+// `pair` has no NaN.
 template <typename T>
 BorderFlips MeasureBorderFlips(const ValuePair<T>& pair, const Border& border) {
+  constexpr size_t kGroup = 64;
+  const T limit = LeastNotBelow<T>(border.limit);
+  const auto changed = [&](size_t i) { return (pair.a[i] >= limit) != (pair.b[i] >= limit); };
   BorderFlips flips;
-  for (size_t i = 0; i < pair.count; ++i) {
-    const auto a = static_cast<double>(pair.a[i]);
-    const auto b = static_cast<double>(pair.b[i]);
-    if (border.IsIn(a) == border.IsIn(b)) continue;
-    ++flips.count;
-    flips.first_most = std::max(flips.first_most, border.Margin(a));
-    flips.second_most = std::max(flips.second_most, border.Margin(b));
-    Raise(flips.largest, a);
-    Raise(flips.largest, b);
+  for (size_t first = 0; first < pair.count; first += kGroup) {
+    const size_t end = std::min(first + kGroup, pair.count);
+    int any = 0;
+    for (size_t i = first; i < end; ++i) any |= changed(i) ? 1 : 0;
+    for (size_t i = first; any != 0 && i < end; ++i) {
+      if (!changed(i)) continue;
+      const auto a = static_cast<double>(pair.a[i]);
+      const auto b = static_cast<double>(pair.b[i]);
+      ++flips.count;
+      flips.first_most = std::max(flips.first_most, border.Margin(a));
+      flips.second_most = std::max(flips.second_most, border.Margin(b));
+      Raise(flips.largest, a);
+      Raise(flips.largest, b);
+    }
   }
   return flips;
 }

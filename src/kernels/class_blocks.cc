@@ -148,35 +148,49 @@ struct TopLanes {
   }
 };
 
+// As if all that `y` has seen had come to `x`.
+HWY_INLINE void Merge(const TopLanes& y, TopLanes& x) {
+  const Values lower = hn::IfThenElse(hn::Gt(y.best, x.best), x.best, y.best);
+  x.best = hn::IfThenElse(hn::Gt(y.best, x.best), y.best, x.best);
+  x.second = hn::IfThenElse(hn::Gt(y.second, x.second), y.second, x.second);
+  x.second = hn::IfThenElse(hn::Gt(lower, x.second), lower, x.second);
+  x.has_nan = hn::Or(x.has_nan, y.has_nan);
+}
+
+HWY_INLINE LargestTwo OfLanes(const TopLanes& x) {
+  const Values best = hn::MaxOfLanes(ClassTag(), x.best);
+  const auto has_best = hn::Eq(x.best, best);
+  LargestTwo top{hn::GetLane(best), 0, 0, false};
+  top.second =
+      hn::CountTrue(ClassTag(), has_best) > 1
+          ? top.best
+          : hn::GetLane(hn::MaxOfLanes(ClassTag(), hn::IfThenElse(has_best, x.second, x.best)));
+  top.has_nan = !hn::AllTrue(PlaceTag(), hn::Eq(x.has_nan, hn::Zero(PlaceTag())));
+  return top;
+}
+
 LargestTwo Two(const float* row, size_t size) {
   constexpr size_t kParts = 4;
   const size_t lanes = hn::Lanes(ClassTag());
-  TopLanes parts[kParts];
-  size_t i = 0;
-  for (; i + kParts * lanes <= size; i += kParts * lanes) {
-    for (size_t part = 0; part < kParts; ++part) parts[part].Add(row + i + part * lanes);
-  }
-  for (; i + lanes <= size; i += lanes) parts[0].Add(row + i);
   LargestTwo top{-kEndless, -kEndless, 0, false};
-  const auto offer = [&top](float value) {
-    const float lower = value > top.best ? top.best : value;
-    if (value > top.best) top.best = value;
-    if (lower > top.second) top.second = lower;
-  };
-  HWY_ALIGN float best[hn::MaxLanes(ClassTag())];
-  HWY_ALIGN float second[hn::MaxLanes(ClassTag())];
-  for (const TopLanes& part : parts) {
-    top.has_nan |= !hn::AllTrue(PlaceTag(), hn::Eq(part.has_nan, hn::Zero(PlaceTag())));
-    hn::Store(part.best, ClassTag(), best);
-    hn::Store(part.second, ClassTag(), second);
-    for (size_t lane = 0; lane < lanes; ++lane) {
-      offer(best[lane]);
-      offer(second[lane]);
+  size_t i = 0;
+  if (size >= lanes) {
+    TopLanes parts[kParts];
+    for (; i + kParts * lanes <= size; i += kParts * lanes) {
+      for (size_t part = 0; part < kParts; ++part) parts[part].Add(row + i + part * lanes);
     }
+    if (i > 0) {
+      for (size_t part = 1; part < kParts; ++part) Merge(parts[part], parts[0]);
+    }
+    for (; i + lanes <= size; i += lanes) parts[0].Add(row + i);
+    top = OfLanes(parts[0]);
   }
   for (; i < size; ++i) {
-    top.has_nan |= row[i] != row[i];
-    offer(row[i]);
+    const float value = row[i];
+    const float lower = value > top.best ? top.best : value;
+    top.best = value > top.best ? value : top.best;
+    top.second = lower > top.second ? lower : top.second;
+    top.has_nan |= value != value;
   }
   if (!top.has_nan) top.place = PlaceOfFirst(row, size, top.best);
   return top;
@@ -201,18 +215,12 @@ struct SideLanes {
     return in;
   }
 
-  void AddTo(BorderSide& side) const {
-    HWY_ALIGN float high[hn::MaxLanes(ClassTag())];
-    HWY_ALIGN float low[hn::MaxLanes(ClassTag())];
-    HWY_ALIGN int32_t count[hn::MaxLanes(ClassTag())];
-    hn::Store(above, ClassTag(), high);
-    hn::Store(below, ClassTag(), low);
-    hn::Store(not_below, PlaceTag(), count);
-    for (size_t lane = 0; lane < hn::Lanes(ClassTag()); ++lane) {
-      side.above = std::min(side.above, high[lane]);
-      side.below = std::max(side.below, low[lane]);
-      side.not_below += static_cast<size_t>(-static_cast<int64_t>(count[lane]));
-    }
+  HWY_INLINE BorderSide Total() const {
+    BorderSide side;
+    side.above = hn::GetLane(hn::MinOfLanes(ClassTag(), above));
+    side.below = hn::GetLane(hn::MaxOfLanes(ClassTag(), below));
+    side.not_below = static_cast<size_t>(-hn::GetLane(hn::SumOfLanes(PlaceTag(), not_below)));
+    return side;
   }
 };
 
@@ -226,11 +234,13 @@ bool AddOneSide(float value, float limit, BorderSide& side) {
   return true;
 }
 
-BorderSides Sides(const float* a, const float* b, size_t count, float limit) {
+// Of values whose number an int32 holds.
+BorderSides SidesOfPart(const float* a, const float* b, size_t count, float limit) {
   const size_t lanes = hn::Lanes(ClassTag());
   const Values least = hn::Set(ClassTag(), limit);
   SideLanes of_a, of_b;
-  Numbers changed = hn::Zero(PlaceTag()), nan = changed;
+  const Numbers zero = hn::Zero(PlaceTag());
+  Numbers changed = zero, nan = zero;
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
     const Values x = hn::LoadU(ClassTag(), a + i);
@@ -239,16 +249,32 @@ BorderSides Sides(const float* a, const float* b, size_t count, float limit) {
     const Numbers in_a = OnesOf(of_a.Add(x, least));
     changed = hn::Or(changed, hn::Xor(in_a, OnesOf(of_b.Add(y, least))));
   }
-  const Numbers zero = hn::Zero(PlaceTag());
-  BorderSides sides{{kEndless, -kEndless, 0}, {kEndless, -kEndless, 0}, false, false};
+  BorderSides sides{of_a.Total(), of_b.Total(), false, false};
   sides.differs = !hn::AllTrue(PlaceTag(), hn::Eq(changed, zero));
   sides.has_nan = !hn::AllTrue(PlaceTag(), hn::Eq(nan, zero));
-  of_a.AddTo(sides.a);
-  of_b.AddTo(sides.b);
   for (; i < count; ++i) {
     const bool in_a = AddOneSide(a[i], limit, sides.a);
     sides.differs |= in_a != AddOneSide(b[i], limit, sides.b);
     sides.has_nan |= a[i] != a[i] || b[i] != b[i];
+  }
+  return sides;
+}
+
+void AddSide(const BorderSide& part, BorderSide& whole) {
+  whole.above = std::min(whole.above, part.above);
+  whole.below = std::max(whole.below, part.below);
+  whole.not_below += part.not_below;
+}
+
+BorderSides Sides(const float* a, const float* b, size_t count, float limit) {
+  constexpr size_t kPart = size_t{1} << 30U;
+  BorderSides sides = SidesOfPart(a, b, std::min(count, kPart), limit);
+  for (size_t done = kPart; done < count; done += kPart) {
+    const BorderSides part = SidesOfPart(a + done, b + done, std::min(count - done, kPart), limit);
+    AddSide(part.a, sides.a);
+    AddSide(part.b, sides.b);
+    sides.differs |= part.differs;
+    sides.has_nan |= part.has_nan;
   }
   return sides;
 }
