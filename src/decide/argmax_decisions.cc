@@ -152,9 +152,13 @@ template <typename T>
 double LeastMargin(const ClassTile<T>& tile, size_t count, double least) {
   constexpr size_t kLanes = 4;
   double lanes[kLanes] = {least, least, least, least};
-  for (size_t i = 0; i < count; ++i) {
-    lanes[i % kLanes] = std::min(lanes[i % kLanes], tile.margin(i));
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      lanes[lane] = std::min(lanes[lane], tile.margin(i + lane));
+    }
   }
+  for (; i < count; ++i) lanes[0] = std::min(lanes[0], tile.margin(i));
   return *std::min_element(std::begin(lanes), std::end(lanes));
 }
 

@@ -24,8 +24,8 @@ using Numbers = hn::Vec<PlaceTag>;
 
 constexpr float kEndless = std::numeric_limits<float>::infinity();
 
-// Few enough that their pages stay at hand.
-constexpr size_t kClassesAtOnce = 32;
+// Few enough that processors fetch all of them ahead.
+constexpr size_t kClassesAtOnce = 8;
 
 HWY_INLINE Numbers OnesOf(hn::Mask<ClassTag> mask) {
   return hn::BitCast(PlaceTag(), hn::VecFromMask(ClassTag(), mask));
