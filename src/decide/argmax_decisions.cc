@@ -130,10 +130,10 @@ void EachTile(const SamplePair<T>& sample, ClassTile<T>& a, ClassTile<T>& b, con
   }
 }
 
-// By how much position `i` of a tile differs.
+// Of a position whose classes are `x` and `y`: by how much they differ.
 template <typename T>
-void CountFlip(const SamplePair<T>& sample, size_t position, size_t x, size_t y,
-               PositionCounts& counts) {
+void CountDifference(const SamplePair<T>& sample, size_t position, size_t x, size_t y,
+                     PositionCounts& counts) {
   const auto inner = static_cast<size_t>(sample.rows.inner);
   const T* from_a = sample.a + position;
   const T* from_b = sample.b + position;
@@ -182,7 +182,7 @@ void CountTile(const SamplePair<T>& sample, const ClassTile<T>& a, const ClassTi
     const auto x = static_cast<size_t>(a.place[i]);
     const auto y = static_cast<size_t>(b.place[i]);
     ++counts.first[x];
-    if (x != y) CountFlip(sample, first + i * step, x, y, counts);
+    if (x != y) CountDifference(sample, first + i * step, x, y, counts);
   }
   counts.positions += static_cast<int64_t>(count);
 }
