@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "io/bytes/checksum.h"
+#include "record/field_scanner.h"
 #include "record/record_fields.h"
 #include "record/record_json.h"
 #include "record/record_visit.h"
@@ -194,6 +195,8 @@ Result<ShardHead> ReadShardHead(std::string_view line, const std::string& what) 
 
 Result<ShardIteration> ReadShardIteration(std::string_view line, const std::string& what) {
   if (line.starts_with(',')) line.remove_prefix(1);
+  ShardIteration iteration;
+  if (FieldScanner(line).Scan(iteration)) return iteration;
   return ReadShardObject<ShardIteration>(line, what);
 }
 

@@ -18,6 +18,7 @@
 #include "run/saved/row_writer.h"
 #include "run/saved/self_comparisons.h"
 #include "run/shards/kept_labels.h"
+#include "run/shards/lines_ahead.h"
 #include "run/shards/shard_command.h"
 #include "run/shards/shard_parts.h"
 #include "run/shards/shard_writer.h"
@@ -232,20 +233,18 @@ class ShardFolding {
     }
     pairs.NamePairs(std::move(shown));
     return std::unique_ptr<ShardFolding>(
-        new ShardFolding(plan, std::move(pairs), std::move(labels), rows));
+        new ShardFolding(plan, end.total, std::move(pairs), std::move(labels), rows));
   }
 
-  Result<bool> Add(const ShardPart& part) {
-    const std::string what = "'" + part.path() + "'";
-    VERNIER_ASSIGN_OR_RETURN(ShardIteration iteration, ReadShardIteration(part.line(), what));
+  Result<bool> Add(const ShardIteration& iteration, const std::string& path) {
     const bool skipped = !iteration.skipped.empty();
     const size_t pairs = skipped ? 0 : comparisons_.pairs().size();
     if (iteration.index != lines() || iteration.pairs.size() != pairs) {
-      return Malformed(what + " is damaged: iteration " + std::to_string(iteration.index) +
+      return Malformed("'" + path + "' is damaged: iteration " + std::to_string(iteration.index) +
                        " is not the next one, or lacks pairs");
     }
     if (skipped) {
-      skipped_.push_back({iteration.index, std::move(iteration.skipped)});
+      skipped_.push_back({iteration.index, iteration.skipped});
       return true;
     }
     // Images that were skipped are no iterations.
@@ -253,17 +252,16 @@ class ShardFolding {
     if (rows_ != nullptr) rows_->NoteFeed(index, HashFrom(iteration.input_hash));
     if (iteration.image) {
       samples_.push_back(iteration.image->path);
-      const FedFile file{iteration.image->path, iteration.index, part.end().total};
+      const FedFile file{iteration.image->path, iteration.index, total_};
       labels_.NotePlaced(index, file, *iteration.image);
       if (rows_ != nullptr) rows_->NoteFile(index, file);
     }
     received_.Add(iteration);
     bool go_on = true;
     for (size_t place = 0; go_on && place < iteration.pairs.size(); ++place) {
-      ShardPair& pair = iteration.pairs[place];
-      VERNIER_ASSIGN_OR_RETURN(go_on, comparisons_.Fold(place, index, std::move(pair)));
+      VERNIER_ASSIGN_OR_RETURN(go_on, comparisons_.Fold(place, index, iteration.pairs[place]));
     }
-    comparisons_.FoldPictures(index, std::move(iteration.pictures));
+    comparisons_.FoldPictures(index, iteration.pictures);
     return go_on;
   }
 
@@ -310,14 +308,17 @@ class ShardFolding {
   int64_t lines() const { return received_.iterations() + std::ssize(skipped_); }
 
  private:
-  ShardFolding(const RunPlan& plan, ComparedPairs pairs, RunLabels labels, RowWriter* rows)
+  ShardFolding(const RunPlan& plan, int64_t total, ComparedPairs pairs, RunLabels labels,
+               RowWriter* rows)
       : plan_(plan),
+        total_(total),
         rows_(rows),
         labels_(std::move(labels)),
         comparisons_(plan, std::move(pairs), {.scripts = {}, .rows = rows, .labels = &labels_},
                      unheard_) {}
 
   const RunPlan& plan_;
+  int64_t total_;  ///< of the undivided run, images that were skipped counted
   RowWriter* rows_;
   RunLabels labels_;
   UnheardRun unheard_;
@@ -339,7 +340,13 @@ Status FoldParts(Parts& parts, const MergePlan& merge, Logger& logger, MergeOutc
     VERNIER_ASSIGN_OR_RETURN(
         const std::unique_ptr<ShardFolding> folding,
         ShardFolding::Create(merged.plan, parts.front().head(), end, rows.get()));
-    VERNIER_TRY(GoThrough(parts, [&](const ShardPart& part) { return folding->Add(part); }));
+    LinesAhead lines([&](const ShardIteration& iteration, const std::string& path) {
+      return folding->Add(iteration, path);
+    });
+    const Status gone = GoThrough(parts, [&](const ShardPart& part) { return lines.Add(part); });
+    VERNIER_TRY(lines.Finish());
+    // What is wrong with lines that are not wanted any more does not matter.
+    if (!folding->stopped()) VERNIER_TRY(gone);
     if (!folding->stopped() && folding->lines() != end.total) {
       return Malformed("the parts are damaged: they hold " + std::to_string(folding->lines()) +
                        " of " + std::to_string(end.total) + " iterations");
