@@ -1,12 +1,15 @@
-"""--workers-per-runner against one worker, both ours: Polygraphy has one process."""
+"""--workers-per-runner against one worker, and --batch-feeds against single feeds, both ours:
+Polygraphy has one process and single feeds."""
 
 import os
+import pathlib
 
 import measure
 from cases import MIB, verdict
 from rows import Row, Section
 
 GOAL = 1.8
+DIGITS = pathlib.Path(__file__).resolve().parent.parent / "examples" / "digits.onnx"
 
 
 def _seconds_an_iteration(samples, few, many):
@@ -45,4 +48,27 @@ def several_workers(setting):
                    f"between {many} and {few} iterations.", rows, against="one worker")
 
 
-CASES = {"replicas": several_workers}
+def batched_feeds(setting):
+    few, many = (100, 2000) if setting.quick else (200, 20000)
+
+    def run(feeds, count):
+        return setting.ours(DIGITS, "--onnxrt", "--intra-op-threads", 1, "--input-shapes",
+                            "image:[1,1,8,8]", "--iterations", count, "--batch-feeds", feeds)
+
+    samples = measure.alternate({
+        (feeds, count): lambda feeds=feeds, count=count: run(feeds, count)
+        for feeds in (1, 32) for count in (few, many)}, setting.rounds)
+    single, batched = (
+        _seconds_an_iteration({count: samples[feeds, count] for count in (few, many)}, few, many)
+        for feeds in (1, 32))
+    rows = [Row("an iteration, with single feeds and with 32 in one inference",
+                f"{single * 1e6:.1f} µs", f"{batched * 1e6:.1f} µs", f"{single / batched:.2f}×")]
+    return Section("19. Several feeds in one inference",
+                   f"`run examples/digits.onnx --onnxrt --intra-op-threads 1 --input-shapes "
+                   f"image:[1,1,8,8] --iterations N --batch-feeds B` on the CPU: B is 1 in the "
+                   f"first column and 32 in the second. The time of an iteration, drawing of its "
+                   f"input included, is the difference between {many} and {few} iterations.", rows,
+                   against="single feeds")
+
+
+CASES = {"replicas": several_workers, "batches": batched_feeds}

@@ -28,7 +28,7 @@ _MADE = {**cases.CASES, **framework_cases.CASES, **python_cases.CASES, **tool_ca
 CASES = {name: _MADE[name] for name in (
     "start", "iterations", "tensors", "load", "save", "limits", "external", "files", "workers",
     "frameworks", "blame", "report", "python", "debug", "precision", "models", "deaths",
-    "replicas", "decisions", "rows")}
+    "replicas", "decisions", "rows", "batches")}
 
 
 def parse_options():

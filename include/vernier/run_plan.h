@@ -156,6 +156,13 @@ struct RunPlan {
   bool comparison_asked = false;      ///< --compare-outputs: with one side only, that is a fault
   std::optional<BlameOptions> blame;  ///< --blame: search where outputs differ, after the run
 
+  /// `shard`, which keeps the feeds of one inference together.
+  ShardPlan ShardOfFeeds() const {
+    ShardPlan own = shard;
+    own.multiple = std::max<int64_t>(1, execution.batch_feeds);
+    return own;
+  }
+
   template <typename Plan, typename Fields>
   static void EachField(Plan& plan, Fields& field) {
     field("command", plan.command);

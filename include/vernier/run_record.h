@@ -352,7 +352,9 @@ struct RunRecord {
   OriginRecord origin;
   std::vector<RunnerRecord> runners;
   std::vector<PairRecord> pairs;
-  bool averaged = false;            ///< --check-average: verdicts are on means
+  bool averaged = false;  ///< --check-average: verdicts are on means
+  /// --batch-feeds: so many iterations were one inference; nullopt: each was one of its own.
+  std::optional<int64_t> batch_feeds = {};
   std::string error;                ///< why the run was given up; empty: it was not
   std::vector<std::string> faults;  ///< what was asked for and not done, one sentence each
   /// What was checked and not accepted although its values may agree, one sentence each: values

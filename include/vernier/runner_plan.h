@@ -2,6 +2,7 @@
 // driven.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -84,6 +85,9 @@ struct RunnerPlan {
   // they do without. Set by `vernier profile` for its own sessions; no part of a run's file.
   bool alone = false;       ///< no other runner computes meanwhile
   std::string layer_times;  ///< file for the times of single layers; empty: they are not measured
+  /// "NAME=value", of its worker beside those of the plan: which device it sees (--devices). Set
+  /// where the worker is started; no part of a run's file.
+  std::vector<std::string> environment;
   // For profiles of TensorRT, which are to take what feeds will have.
   std::vector<DimSize> dims;  ///< --dim
   bool equal_names = true;    ///< dimensions of one name have one size
@@ -104,6 +108,8 @@ struct RunnerPlan {
 
 /// --workers-per-runner.
 inline constexpr int64_t kMostWorkersPerRunner = 64;
+/// --batch-feeds.
+inline constexpr int64_t kMostBatchFeeds = 65536;
 
 /// How runners are driven.
 struct ExecutionPlan {
@@ -114,6 +120,13 @@ struct ExecutionPlan {
   /// --workers-per-runner: every runner is opened so often, and so many iterations are inferred at
   /// the same time.
   int64_t workers_per_runner = 1;
+  /// --batch-feeds: so many consecutive feeds are one inference. 1: each is one of its own, of
+  /// which no first dimension is asked.
+  int64_t batch_feeds = 1;
+  /// --devices: "cuda:0", ...: so many times all workers of a runner, those of each device seeing
+  /// it alone. "all" by itself are those that the driver has. Empty: workers see what this process
+  /// does.
+  std::vector<std::string> devices;
   int64_t warm_up = 0;
   double timeout_s = 0;
   std::vector<std::string> backend_dirs;
@@ -122,6 +135,12 @@ struct ExecutionPlan {
   /// "NAME=value", for workers beside the parent's own; of two for one name the last counts.
   std::vector<std::string> environment;
 
+  /// All workers of a runner.
+  size_t WorkersOfRunner() const {
+    const size_t on_each = workers_per_runner < 1 ? 1 : static_cast<size_t>(workers_per_runner);
+    return devices.empty() ? on_each : on_each * devices.size();
+  }
+
   template <typename Plan, typename Fields>
   static void EachField(Plan& execution, Fields& field) {
     field("sequential", execution.sequential);
@@ -129,6 +148,8 @@ struct ExecutionPlan {
     field("use_subprocess", execution.use_subprocess);
     field("in_process", execution.in_process);
     field("workers_per_runner", execution.workers_per_runner);
+    field("batch_feeds", execution.batch_feeds);
+    field("devices", execution.devices);
     field("warm_up", execution.warm_up);
     field("timeout_seconds", execution.timeout_s);
     field("backend_dirs", execution.backend_dirs);

@@ -23,6 +23,9 @@ struct ShardPlan {
   ShardRule rule = ShardRule::kContiguous;
   /// A shard that has done its part ends with 0, whatever it found: the verdict is the merge's.
   bool ends_done = false;
+  /// What is given out are runs of so many iterations, from 0 on; the last may be shorter. Not of a
+  /// plan's own: RunPlan::ShardOfFeeds() has it from --batch-feeds.
+  int64_t multiple = 1;
   // For `merge`, which names the command of a shard that is missing; no part of a run's file.
   std::string folder = {};              ///< in which the program was started
   std::vector<std::string> words = {};  ///< of the command line
@@ -31,16 +34,18 @@ struct ShardPlan {
 
   /// How many of `total` iterations are its own: all where the run is not divided.
   int64_t CountOf(int64_t total) const {
-    return wanted() ? total / count + (number <= total % count ? 1 : 0) : total;
+    if (!wanted()) return total;
+    const int64_t groups = GroupsOf(total);
+    const int64_t own = groups / count + (number <= groups % count ? 1 : 0);
+    const bool has_last = own > 0 && GroupOf(own - 1, groups) == groups - 1;
+    return own * multiple - (has_last ? groups * multiple - total : 0);
   }
 
   /// The index, among all iterations of the run, of its own iteration `place`, from 0. `total` does
   /// not matter for kStride.
   int64_t IndexOf(int64_t place, int64_t total) const {
     if (!wanted()) return place;
-    const int64_t before = number - 1;
-    if (rule == ShardRule::kStride) return before + place * count;
-    return before * (total / count) + std::min(before, total % count) + place;
+    return GroupOf(place / multiple, GroupsOf(total)) * multiple + place % multiple;
   }
 
   template <typename Plan, typename Fields>
@@ -49,6 +54,14 @@ struct ShardPlan {
     field("count", shard.count);
     field("rule", shard.rule);
     field("ends_done", shard.ends_done);
+  }
+
+ private:
+  int64_t GroupsOf(int64_t total) const { return total / multiple + (total % multiple > 0); }
+  int64_t GroupOf(int64_t place, int64_t groups) const {
+    const int64_t before = number - 1;
+    if (rule == ShardRule::kStride) return before + place * count;
+    return before * (groups / count) + std::min(before, groups % count) + place;
   }
 };
 

@@ -117,5 +117,29 @@ TEST(Shard, EveryIterationBelongsToOne) {
   }
 }
 
+TEST(Shard, FeedsOfOneInferenceStayTogether) {
+  for (const ShardRule rule : {ShardRule::kContiguous, ShardRule::kStride}) {
+    for (int64_t total = 0; total < 26; ++total) {
+      for (int64_t count = 1; count < 9; ++count) {
+        std::map<int64_t, int64_t> owners;
+        for (int64_t number = 1; number <= count; ++number) {
+          ShardPlan shard{number, count, rule, false};
+          shard.multiple = 4;
+          for (int64_t i = 0; i < shard.CountOf(total); ++i) {
+            const int64_t index = shard.IndexOf(i, total);
+            ASSERT_EQ(index % 4, i % 4);
+            ASSERT_TRUE(owners.emplace(index, number).second);
+          }
+        }
+        ASSERT_EQ(static_cast<int64_t>(owners.size()), total);
+        for (const auto& [index, number] : owners) {
+          ASSERT_TRUE(index >= 0 && index < total);
+          ASSERT_EQ(number, owners.at(index - index % 4));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace vernier

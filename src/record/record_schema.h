@@ -374,6 +374,7 @@ void ListFields(Fields& field, Some<RunRecord> auto& record) {
   field.IfAny("flip_pictures", record.flip_pictures);
   field("seconds", record.seconds);
   field.Choice("aggregation", record.averaged, "average", "per_iteration");
+  field.Given("batch_feeds", record.batch_feeds);
   field("runners", record.runners);
   field.Where("pairs", record.pairs, [](const PairRecord& pair) { return !pair.by_layer; });
   field.Blame("blame", record.blame);

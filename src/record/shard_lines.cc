@@ -99,6 +99,7 @@ void ListFields(Fields& field, Some<ShardHead> auto& head) {
   field.Derived("vernier_part", [] { return 2; });
   field("version", head.version);
   field("shards", head.count);
+  field.Later("multiple", head.multiple);
   field("numbers", head.numbers);
   field("rule", head.rule);
   field("began_ms", head.began_ms);

@@ -95,6 +95,7 @@ struct ShardSource {
 struct ShardHead {
   std::string version;           ///< of vernier: another one may compute other numbers
   int64_t count = 1;             ///< of shards
+  int64_t multiple = 1;          ///< ShardPlan::multiple
   std::vector<int64_t> numbers;  ///< those that are in here, ascending
   std::string rule;
   int64_t began_ms = 0;            ///< when its shard did, since 1970; no part of what is merged

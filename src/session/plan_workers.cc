@@ -6,6 +6,7 @@
 
 #include "model/onnx/model_type.h"
 #include "run/live/worker_source.h"
+#include "session/plan_devices.h"
 
 namespace vernier {
 namespace {
@@ -16,26 +17,27 @@ struct WorkerConflict {
   std::string_view why;
 };
 
-Status NoWorkers(const std::string& why) {
-  return InvalidArgument("--workers-per-runner cannot go with " + why);
+Status NoWorkers(std::string_view flag, const std::string& why) {
+  return InvalidArgument(std::string(flag) + " cannot go with " + why);
 }
 
 // Each worker would do this once more.
-Status CheckReplicated(const RunnerPlan& runner) {
+Status CheckReplicated(std::string_view flag, const RunnerPlan& runner) {
   const std::string name = "runner '" + runner.name + "': ";
   if (ServedByCaller(runner)) {
-    return NoWorkers(name + "it is an object of the calling program, of which there is one");
+    return NoWorkers(flag, name + "it is an object of the calling program, of which there is one");
   }
   if (runner.backend == "tensorrt" && ModelTypeFromName(runner.model.type) != ModelType::kEngine) {
-    return NoWorkers(name + "it would build an engine in every worker: make it first with " +
-                     "`vernier run " + runner.model.path +
-                     " --trt --save-engine FILE`, and give FILE with --model-type engine");
+    return NoWorkers(flag,
+                     name + "it would build an engine in every worker: make it first with " +
+                         "`vernier run " + runner.model.path +
+                         " --trt --save-engine FILE`, and give FILE with --model-type engine");
   }
   const auto saves = std::ranges::find_if(runner.session_options, [](const auto& option) {
     return option.first.starts_with("save_") || option.first == "optimized_model";
   });
   if (saves == runner.session_options.end()) return {};
-  return NoWorkers(name + "all workers would write '" + saves->second + "'");
+  return NoWorkers(flag, name + "all workers would write '" + saves->second + "'");
 }
 
 }  // namespace
@@ -48,7 +50,9 @@ Status CheckWorkers(const RunPlan& plan) {
                            std::to_string(kMostWorkersPerRunner) + ", got " +
                            std::to_string(workers));
   }
-  if (workers == 1) return {};
+  const bool placed = MayHaveSeveralDevices(execution);
+  if (workers == 1 && !placed) return {};
+  const std::string_view option = workers > 1 ? "--workers-per-runner" : "--devices";
   const WorkerConflict conflicts[] = {
       {plan.runners.empty(), "saved outputs alone", "nothing is inferred"},
       {plan.steps.wanted(), "--steps", "a state goes from each iteration to the next"},
@@ -58,9 +62,9 @@ Status CheckWorkers(const RunPlan& plan) {
       {execution.parallel, "--parallel",
        "it lets runners infer side by side, the other iterations: give one of them"}};
   for (const auto& [given, flag, why] : conflicts) {
-    if (given) return NoWorkers(std::string(flag) + ": " + std::string(why));
+    if (given) return NoWorkers(option, std::string(flag) + ": " + std::string(why));
   }
-  for (const RunnerPlan& runner : plan.runners) VERNIER_TRY(CheckReplicated(runner));
+  for (const RunnerPlan& runner : plan.runners) VERNIER_TRY(CheckReplicated(option, runner));
   return {};
 }
 

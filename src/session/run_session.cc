@@ -13,6 +13,7 @@
 #include "run/engine/shared_timings.h"
 #include "run/runner/model_graph.h"
 #include "session/flip_blame.h"
+#include "session/plan_devices.h"
 #include "session/step_blame.h"
 #include "util/atomic_file.h"
 #include "util/number_text.h"
@@ -177,6 +178,13 @@ RunOutcome CarryOutRun(const RunPlan& given, const SessionContext& context) {
   // The search builds engines of the same model.
   const std::optional<ScratchFolder> timings =
       plan.blame ? ShareTimings(plan.runners) : std::nullopt;
+  if (const Status found = FindDevices(plan, context.logger); !found.ok()) {
+    RunOutcome nothing;
+    nothing.record.error = found.message();
+    Note(found, context.logger, nothing.faults);
+    FinishRecord(plan, context, nothing);
+    return nothing;
+  }
   SessionObserver observer(plan, context);
   RunOutcome outcome =
       ExecuteRun(plan, context.logger, observer, context.interrupted, context.caller);

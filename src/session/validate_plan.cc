@@ -19,6 +19,8 @@
 #include "run/live/caller_objects.h"
 #include "run/saved/row_writer.h"
 #include "session/flip_blame.h"
+#include "session/plan_batches.h"
+#include "session/plan_devices.h"
 #include "session/plan_files.h"
 #include "session/plan_numbers.h"
 #include "session/plan_shard.h"
@@ -290,7 +292,9 @@ Status ValidatePlan(const RunPlan& plan) {
   VERNIER_TRY(CheckRows(plan));
   VERNIER_TRY(CheckDecisions(plan));
   VERNIER_TRY(CheckShard(plan));
+  VERNIER_TRY(CheckDevices(plan));
   VERNIER_TRY(CheckWorkers(plan));
+  VERNIER_TRY(CheckBatchFeeds(plan));
   VERNIER_TRY(CheckPictures(plan));
   VERNIER_TRY(CheckScripts(plan));
   VERNIER_TRY(CheckMaps(plan));

@@ -31,6 +31,8 @@ using BlameClock = std::chrono::steady_clock;
 ExecutionPlan WithOwnWorkers(ExecutionPlan execution) {
   execution.use_subprocess = true;
   execution.workers_per_runner = 1;
+  execution.batch_feeds = 1;
+  if (execution.devices.size() > 1) execution.devices.resize(1);
   return execution;
 }
 

@@ -202,7 +202,8 @@ constexpr CommandSpec kBatchCommand = {
         " crash of one run does not end the others. Each file that a run saves gets the model's"
         " stem in its name (out.json becomes STEM-out.json, a folder DIR becomes DIR/STEM); {stem}"
         " in a path says where else the stem goes. Models with the same stem get their folder's"
-        " name as well (x/model.onnx is x__model). The exit code is that of the worst run.",
+        " name as well (x/model.onnx is x__model). The exit code is that of the worst run. For"
+        " several feeds in one inference of a model, see run --batch-feeds.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), BatchGroup(), LoggingGroup()});

@@ -1,11 +1,21 @@
 #include "cli/option_values.h"
 #include "cli/options/groups.h"
+#include "util/split_text.h"
 
 namespace vernier {
 namespace {
 
 constexpr NumberRule kWorkerCount = {
     .expected = "a number from 1 to 64", .least = 1, .most = kMostWorkersPerRunner};
+
+constexpr NumberRule kFeedCount = {
+    .expected = "a number from 1 to 65536", .least = 1, .most = kMostBatchFeeds};
+
+Status SetDevices(const OptionInput& input, ExecutionPlan& execution) {
+  execution.devices = SplitAt(TextOf(input), ',');
+  if (!execution.devices.empty()) return {};
+  return InvalidArgument("--devices: expected cuda:0,cuda:1,... or all, got ''");
+}
 
 constexpr OptionRow kReplicas[] = {
     {.flags = {"--workers-per-runner"},
@@ -19,6 +29,31 @@ constexpr OptionRow kReplicas[] = {
              " Results are compared and saved in order. Each worker computes with an Nth of the"
              " processors, unless options or --env name the threads; with the same threads all"
              " that is saved is the same as with one worker, but for times.",
+     .origin = Origin::kOurs,
+     .spelled_out = true},
+    {.flags = {"--devices"},
+     .dest = "devices",
+     .sets = SetBy<&SetDevices>(),
+     .arity = Arity::kOne,
+     .metavar = "LIST",
+     .help = "Open every runner once on each of these GPUs: cuda:0,cuda:1,... or all. Iterations go"
+             " to them in turn; with --workers-per-runner N each GPU has N workers of a runner."
+             " A worker sees its GPU alone. Whether a runner computes on a GPU, its own options"
+             " say.",
+     .origin = Origin::kOurs,
+     .spelled_out = true},
+    {.flags = {"--batch-feeds"},
+     .dest = "batch_feeds",
+     .sets = Sets<&ExecutionPlan::batch_feeds>(kFeedCount),
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "1",
+     .metavar = "N",
+     .help = "Infer N consecutive feeds at once, put together along the first dimension of the"
+             " inputs, which must be free. Outputs are divided by rows, and compared and saved as"
+             " single iterations; each has an Nth of the time. The last inference may have fewer"
+             " feeds. Runtimes may compute other bits than with single feeds. `vernier batch` runs"
+             " many models.",
      .origin = Origin::kOurs,
      .spelled_out = true},
 };

@@ -23,7 +23,7 @@ Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
                                                      const PythonFeeds& python, Logger& logger) {
   std::unique_ptr<FeedStream> stream(new FeedStream(logger));
   stream->may_be_empty_ = plan.lenient || plan.shard.wanted();
-  stream->shard_ = plan.shard;
+  stream->shard_ = plan.ShardOfFeeds();
   if (python.script != nullptr) {
     stream->script_ = python.script;
     if (plan.shard.wanted()) {

@@ -218,6 +218,7 @@ class FakeWorkers final : public WorkerSource {
   Result<std::unique_ptr<Worker>> StartFor(const RunnerPlan& runner) override {
     if (runner.backend != "fake")
       return Unavailable("there is no backend '" + runner.backend + "'");
+    environments_.push_back(runner.environment);
     VERNIER_ASSIGN_OR_RETURN(auto ends, Channel::CreatePair());
     servers_.emplace_back([this, end = std::move(ends.second)]() mutable {
       FakeServer(std::move(end), models_).Serve();
@@ -238,6 +239,8 @@ class FakeWorkers final : public WorkerSource {
 
   /// So many workers were started.
   size_t started() const { return servers_.size(); }
+  /// RunnerPlan::environment of each.
+  const std::vector<std::vector<std::string>>& environments() const { return environments_; }
 
  private:
   const std::map<std::string, FakeModel> models_;
@@ -245,6 +248,7 @@ class FakeWorkers final : public WorkerSource {
   Logger& logger_;
   double timeout_s_;
   std::vector<std::thread> servers_;
+  std::vector<std::vector<std::string>> environments_;
 };
 
 }  // namespace vernier::testing_workers

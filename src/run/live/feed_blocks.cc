@@ -1,8 +1,17 @@
 #include "run/live/feed_blocks.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace vernier {
+
+bool SameTensors(const TensorMap& a, const TensorMap& b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](const NamedTensor& x, const NamedTensor& y) {
+           return x.name == y.name && x.tensor.bytes().data() == y.tensor.bytes().data() &&
+                  x.tensor.dtype() == y.tensor.dtype() && x.tensor.dims() == y.tensor.dims();
+         });
+}
 
 const TensorBlock* FeedBlocks::Find(int64_t iteration) const {
   return now_ && now_->iteration == iteration ? &now_->block : nullptr;

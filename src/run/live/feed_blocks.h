@@ -11,6 +11,9 @@
 
 namespace vernier {
 
+/// Did coercion pass the tensors on unchanged? Their encoded block can then be used again.
+bool SameTensors(const TensorMap& a, const TensorMap& b);
+
 /// Has the block of one feed, and that of the next where it was sent ahead.
 class FeedBlocks {
  public:

@@ -12,7 +12,7 @@ void InferTasks(std::vector<LaneTask>& tasks, int64_t iteration,
     if (dropping.load()) return;
     LiveRunner& replica = *task.replica;
     replica.HoldLog();
-    task.outcome.emplace(replica.InferOnly(*task.feed, iteration));
+    task.outcome.emplace(replica.InferOnly(*task.feed, iteration * task.batch, task.count));
     task.said = replica.TakeLog();
     if (!task.outcome->ok()) task.unseen_words = replica.UnseenWords();
   }

@@ -19,12 +19,17 @@
 
 namespace vernier {
 
-/// One inference of one runner, and what came of it.
+/// One inference of one runner, and what came of it. With --batch-feeds it is of `count`
+/// iterations, and what is called an iteration below is such an inference: number i begins with
+/// iteration i * `batch` of the run.
 struct LaneTask {
   size_t runner = 0;              ///< its place in the plan
   LiveRunner* replica = nullptr;  ///< the runner's of this lane
   std::shared_ptr<const TensorBlock> feed;
   bool shared = false;  ///< the feed went to several runners as it is
+  int64_t batch = 1;    ///< iterations that are one inference (--batch-feeds)
+  int64_t count = 1;    ///< of these: fewer at the end
+  int64_t rows = 0;     ///< with --batch-feeds: those of each iteration
   std::optional<Result<Worker::Outcome>> outcome = {};
   Worker::HeldLines said = {};    ///< what the framework logged meanwhile
   std::string unseen_words = {};  ///< Worker::UnseenWords, of an inference that failed

@@ -49,6 +49,9 @@ class LiveInference {
   /// called for every iteration that was sent, in order.
   void SendAhead(const TensorMap& feed, int64_t iteration);
 
+  /// There will be no more.
+  void SendRest() { live_.SendRest(); }
+
   const LiveRuns& runs() const { return live_; }
   const LiveRunner& runner(size_t index) const { return live_[index]; }
 

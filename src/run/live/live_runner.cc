@@ -103,6 +103,11 @@ Status KeepNamesOnce(TensorMap& outputs) {
   return {};
 }
 
+std::string StageOf(int64_t first, int64_t count) {
+  if (count == 1) return "running iteration " + std::to_string(first);
+  return "running iterations " + std::to_string(first) + " to " + std::to_string(first + count - 1);
+}
+
 }  // namespace
 
 std::string HexadecimalHash(uint64_t hash) {
@@ -193,12 +198,12 @@ bool LiveRunner::lost_worker() const {
 
 Result<Worker::Outcome> LiveRunner::RunSession(const TensorBlock& feed, int64_t iteration,
                                                OutputPlace place,
-                                               const std::function<void()>& meanwhile) {
+                                               const std::function<void()>& meanwhile,
+                                               int64_t count) {
   if (keeps_state() && !goes_on_) VERNIER_TRY(worker_->Reset(session_id_));
   VERNIER_ASSIGN_OR_RETURN(
       Worker::Outcome outcome,
-      worker_->Run(session_id_, feed, "running iteration " + std::to_string(iteration), place,
-                   meanwhile));
+      worker_->Run(session_id_, feed, StageOf(iteration, count), place, meanwhile));
   std::ranges::move(DropParts(outcome.outputs.tensors),
                     std::back_inserter(outcome.outputs.skipped));
   return outcome;

@@ -77,6 +77,10 @@ class LiveRunner {
   Result<Worker::Outcome> InferOnly(const TensorBlock& feed, int64_t iteration) {
     return RunSession(feed, iteration, OutputPlace::kHost);
   }
+  /// The first half for the feeds of `count` iterations, put together.
+  Result<Worker::Outcome> InferOnly(const TensorBlock& feed, int64_t first, int64_t count) {
+    return RunSession(feed, first, OutputPlace::kHost, {}, count);
+  }
   Result<IterationResult> Take(Worker::Outcome outcome, int64_t iteration,
                                DeviceOutputs* devices = nullptr);
 
@@ -172,7 +176,8 @@ class LiveRunner {
   Status OpenSession(const ModelSource& model, const OptionList& more,
                      std::span<const DimSize> found);
   Result<Worker::Outcome> RunSession(const TensorBlock& feed, int64_t iteration, OutputPlace place,
-                                     const std::function<void()>& meanwhile = {});
+                                     const std::function<void()>& meanwhile = {},
+                                     int64_t count = 1);
   Result<IterationResult> ResultOf(Worker::Outcome& outcome) const;
   void Remember();
   void NoteSkipped(const TensorMap& outputs, const std::vector<SkippedOutput>& skipped);

@@ -45,8 +45,9 @@ bool OutputsAreOnlyCompared(const RunPlan& plan) {
          !plan.steps.wanted() && plan.compare_script.path.empty() &&
          plan.postprocess_script.path.empty() && plan.save.outputs.empty() &&
          !plan.save.WantsPage() && plan.load_outputs.empty() && !plan.validate && !drawn &&
-         plan.execution.workers_per_runner <= 1 && !plan.postprocess.fallback &&
-         plan.postprocess.entries.empty() && !plan.compare.no_shape_check && !plan.noise_floor;
+         plan.execution.WorkersOfRunner() <= 1 && plan.execution.batch_feeds <= 1 &&
+         !plan.postprocess.fallback && plan.postprocess.entries.empty() &&
+         !plan.compare.no_shape_check && !plan.noise_floor;
 }
 
 // Whether it is worth while to have the next one begin before this one is looked at: what that
@@ -197,7 +198,7 @@ Result<LiveRuns::SessionParts> LiveRuns::PrepareSession(const RunnerPlan& runner
                            CalibrationFeeds::Make(plan_, runner, *model, python_feeds_, logger));
   OptionList options = calibration.options();
   if (std::string shapes = ListedFeedShapes(plan_, model->request().inputs);
-      runner.backend == "openvino" && !shapes.empty()) {
+      runner.backend == "openvino" && batch_feeds() <= 1 && !shapes.empty()) {
     options.emplace_back("feed_shapes", std::move(shapes));
   }
   const OptionList resets = ResetOptions(runner);
@@ -294,6 +295,7 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
                                                        int64_t iteration, const Work& meanwhile) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return std::optional<IterationResult>();
+  if (iteration < 0 && batch_feeds() > 1) return WarmUpBatch(index, feed, iteration);
   if (HasStep(index, iteration)) {
     VERNIER_ASSIGN_OR_RETURN(IterationResult part, TakeStep(index, iteration));
     return std::optional<IterationResult>(std::move(part));

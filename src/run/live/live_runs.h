@@ -18,6 +18,7 @@
 #include "run/feeds/calibration_feeds.h"
 #include "run/feeds/feed_stream.h"
 #include "run/feeds/script_feeds.h"
+#include "run/live/feed_batch.h"
 #include "run/live/feed_blocks.h"
 #include "run/live/inference_lanes.h"
 #include "run/live/live_runner.h"
@@ -152,19 +153,27 @@ class LiveRuns {
 
   /// May iterations be inferred at the same time?
   bool has_lanes() const { return lanes_.has_value(); }
-  size_t lane_count() const { return static_cast<size_t>(plan_.execution.workers_per_runner); }
+  size_t lane_count() const { return plan_.execution.WorkersOfRunner(); }
+  /// So many iterations are one inference, from the first on; then there are lanes.
+  size_t batch_feeds() const { return static_cast<size_t>(plan_.execution.batch_feeds); }
+  /// How many feeds are read beside the one in use: those of one inference for each lane, and of
+  /// one more, which waits for the first lane that is free. 0 without lanes.
+  size_t feeds_ahead() const { return has_lanes() ? (lane_count() + 1) * batch_feeds() - 1 : 0; }
 
   /// One inference in each further worker of a runner, of which nothing is kept. One that fails
   /// puts the runner out of the run. Errors as Infer().
   Status WarmReplicas(size_t index, const TensorMap& feed, int64_t iteration);
 
   /// With lanes: has these runners infer an iteration as soon as its lane is free. Iterations come
-  /// in order. What there is to say of the feed is said by InferInLane().
+  /// in order. What there is to say of the feed is said by InferInLane(). Of several that are one
+  /// inference the last one has it begin.
   void SendToLane(std::span<const size_t> who, const TensorMap& feed, int64_t iteration);
+  /// There will be no more: what SendToLane() has gathered begins.
+  void SendRest();
 
   /// Waits for what SendToLane() was given for an iteration, whose lane goes on with the next one.
   /// Before InferInLane() of its runners, and in the order of iterations.
-  void CollectLane(int64_t iteration) { collected_ = lanes_->Collect(iteration); }
+  void CollectLane(int64_t iteration);
 
   /// What came of it, as Infer() would have given it; where it was not sent, Infer().
   Result<std::optional<IterationResult>> InferInLane(size_t index, const TensorMap& feed,
@@ -216,11 +225,33 @@ class LiveRuns {
   };
   Result<SessionParts> PrepareSession(const RunnerPlan& runner, const ModelPlan& plan,
                                       Logger& logger);
+  // What an iteration has of each of its runner's outputs, and of how long they took.
+  struct BatchParts {
+    bool shared = false;  // as in LaneTask
+    std::vector<Worker::Outcome> parts;
+  };
+  Status CheckBatchSessions();
+  void Gather(std::span<const size_t> who, const TensorMap& feed, int64_t iteration);
+  void SendBatch();
+  Result<LaneTask> TaskOfBatch(size_t index, const FeedBatch& batch,
+                               std::shared_ptr<const TensorBlock>& shared);
+  Result<FeedBatch> CoerceBatch(const LiveRunner& runner, const FeedBatch& batch,
+                                bool& unchanged) const;
+  Status CheckOneFeed(size_t index, const FeedBatch& coerced);
+  Result<BatchParts> PartsOfBatch(size_t index, std::string& unseen_words);
+  Result<BatchParts> InferBatchNow(size_t index, const FeedBatch& batch, std::string& unseen_words);
+  Result<std::optional<IterationResult>> InferInBatch(size_t index, const TensorMap& feed,
+                                                      int64_t iteration);
+  Result<TensorMap> InferAsideInBatch(size_t index, const TensorMap& feed, int64_t iteration);
+  Result<TensorBlock> EncodeForWarmUp(const LiveRunner& runner, const TensorMap& coerced) const;
+  Result<std::optional<IterationResult>> WarmUpBatch(size_t index, const TensorMap& feed,
+                                                     int64_t iteration);
   LiveRunner& ReplicaOf(size_t lane, size_t index) {
     return lane == 0 ? runners_[index] : replicas_[(lane - 1) * runners_.size() + index];
   }
   void StartReplicas();
   Status OpenReplicasOf(size_t index);
+  void NoteOtherDevice(size_t lane, size_t index);
   void FailReplica(size_t lane, size_t index, const Status& why);
   bool HoldsResult(size_t index, int64_t iteration) const;
   const LiveRunner* WhoEndedWorkerOf(const LiveRunner& runner) const;
@@ -288,6 +319,11 @@ class LiveRuns {
   LentMemory lane_memory_;           // for the feeds of lanes
   bool lends_to_lanes_ = false;
   std::vector<LaneTask> collected_;
+  std::deque<FeedBatch> batches_;        // not done with, in order: the first is in use or next
+  bool gathers_ = false;                 // the last of them
+  std::vector<size_t> gathers_for_;      // runners
+  std::map<size_t, BatchParts> parts_;   // of the first of them, by runner
+  std::map<size_t, Status> one_feed_;    // what CheckOneFeed() has found, by runner
   std::optional<InferenceLanes> lanes_;  // goes first: it uses runners
 };
 

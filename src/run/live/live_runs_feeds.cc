@@ -13,15 +13,6 @@
 namespace vernier {
 namespace {
 
-// Coercion passed the supplied tensors on unchanged, so their encoded block can be used again.
-bool SameTensors(const TensorMap& a, const TensorMap& b) {
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [](const NamedTensor& x, const NamedTensor& y) {
-           return x.name == y.name && x.tensor.bytes().data() == y.tensor.bytes().data() &&
-                  x.tensor.dtype() == y.tensor.dtype() && x.tensor.dims() == y.tensor.dims();
-         });
-}
-
 std::string FormatSignature(std::span<const TensorInfo> inputs) {
   std::string text = "{";
   for (const TensorInfo& input : inputs) {
@@ -103,6 +94,7 @@ bool LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration
 }
 
 void LiveRuns::SendToLane(std::span<const size_t> who, const TensorMap& feed, int64_t iteration) {
+  if (batch_feeds() > 1) return Gather(who, feed, iteration);
   std::shared_ptr<const TensorBlock> shared;
   std::vector<LaneTask> tasks;
   NoLog unheard;

@@ -9,7 +9,8 @@
 namespace vernier {
 
 Status LiveRuns::OpenReplicas() {
-  if (lane_count() <= 1 || lanes_) return {};
+  if ((lane_count() <= 1 && batch_feeds() <= 1) || lanes_) return {};
+  VERNIER_TRY(CheckBatchSessions());
   lends_to_lanes_ = MayLendFeeds();
   StartReplicas();
   for (size_t i = 0; i < runners_.size(); ++i) VERNIER_TRY(OpenReplicasOf(i));
@@ -50,9 +51,20 @@ Status LiveRuns::OpenReplicasOf(size_t index) {
       return status;
     }
     if (!status.ok()) FailReplica(lane, index, status);
+    if (status.ok()) NoteOtherDevice(lane, index);
     if (status.ok() && plan_.execution.hash_inputs) replica.HashInputs();
   }
   return {};
+}
+
+// Devices of one kind give the same bits.
+void LiveRuns::NoteOtherDevice(size_t lane, size_t index) {
+  const std::string& here = ReplicaOf(lane, index).session().device;
+  const std::string& first = runners_[index].session().device;
+  if (here == first) return;
+  NoteOnce(runners_[index].name() + ": worker " + std::to_string(lane + 1) + " computes on " +
+           here + ", and the first on " + first +
+           ": outputs may depend on which of them has an iteration");
 }
 
 void LiveRuns::FailReplica(size_t lane, size_t index, const Status& why) {
@@ -67,7 +79,7 @@ Status LiveRuns::WarmReplicas(size_t index, const TensorMap& feed, int64_t itera
   if (!lanes_ || !runner.alive()) return {};
   NoLog unheard;
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, Coerce(runner, feed, unheard));
-  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeTensors(coerced.tensors));
+  VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeForWarmUp(runner, coerced.tensors));
   for (size_t lane = 1; lane < lane_count() && runner.alive(); ++lane) {
     const Status status = ReplicaOf(lane, index).InferOnly(block, iteration).status();
     if (status.code() == StatusCode::kCancelled) return status;
@@ -86,6 +98,7 @@ Result<std::optional<IterationResult>> LiveRuns::InferInLane(size_t index, const
                                                              int64_t iteration) {
   LiveRunner& runner = runners_[index];
   if (!runner.alive()) return std::optional<IterationResult>();
+  if (batch_feeds() > 1) return InferInBatch(index, feed, iteration);
   const auto task = std::ranges::find(collected_, index, &LaneTask::runner);
   if (task == collected_.end() || !task->outcome) {
     // Its first worker is the one that infers now.

@@ -100,6 +100,7 @@ Result<TensorMap> LiveRuns::InferAside(size_t index, const TensorMap& feed, int6
   if (lanes_) lanes_->Wait();
   VERNIER_TRY(BringBack(index));
   if (!runner.alive()) return runner.failure();
+  if (batch_feeds() > 1) return InferAsideInBatch(index, feed, iteration);
   // Not between steps: the next one would find another state.
   if (runner.keeps_state() && steps() != nullptr) {
     return Unavailable(runner.name() + " keeps its state inside: no step can be made twice");

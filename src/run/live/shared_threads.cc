@@ -19,9 +19,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kThreadOp
 // What PyTorch and NumPy go by.
 constexpr std::string_view kThreadVariable = "OMP_NUM_THREADS=";
 
-size_t WorkersOf(const RunPlan& plan) {
-  return static_cast<size_t>(std::max<int64_t>(1, plan.execution.workers_per_runner));
-}
+size_t WorkersOf(const RunPlan& plan) { return plan.execution.WorkersOfRunner(); }
 
 void SetThreads(RunnerPlan& runner, const std::string& threads) {
   const auto row = std::ranges::find(kThreadOptions, std::string_view(runner.backend),
@@ -56,7 +54,11 @@ RunPlan WithSharedThreads(RunPlan plan) {
 std::string NoteOfSharedThreads(const RunPlan& plan) {
   const size_t workers = WorkersOf(plan);
   const size_t processors = DefaultThreadCount();
-  return "--workers-per-runner " + std::to_string(workers) + ": each worker computes with " +
+  const size_t devices = plan.execution.devices.size();
+  const std::string what = devices > 1 ? "--devices: " + std::to_string(workers) + " workers, on " +
+                                             std::to_string(devices) + " devices"
+                                       : "--workers-per-runner " + std::to_string(workers);
+  return what + ": each worker computes with " +
          Counted(ThreadsOfWorker(processors, workers), "thread") + " of " +
          Counted(processors, "processor") + ", unless its runner or --env names another number";
 }

@@ -1,7 +1,10 @@
 #include "run/live/worker_pool.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+
+#include "run/live/runner_devices.h"
 
 namespace vernier {
 namespace {
@@ -23,16 +26,22 @@ bool MayMoveToPython(const RunnerPlan& runner) {
 }
 
 Result<std::shared_ptr<Worker>> WorkerPool::Get(const RunnerPlan& runner, size_t copy) {
-  const bool alone = plan_.use_subprocess || plan_.parallel || plan_.workers_per_runner > 1;
+  const bool alone = plan_.use_subprocess || plan_.parallel || plan_.WorkersOfRunner() > 1 ||
+                     plan_.batch_feeds > 1;
   std::string key = SharingKey(runner, alone);
   if (copy > 0) key += '\0' + std::to_string(copy);
+  RunnerPlan placed = runner;
+  if (const std::optional<std::string> device = DeviceVariable(plan_, copy)) {
+    key += '\0' + *device;
+    placed.environment.push_back(*device);
+  }
   std::weak_ptr<Worker>& slot = workers_[key];
   if (std::shared_ptr<Worker> kept = FindKept(key); kept != nullptr) slot = kept;
   // One that died is of no use to anybody, though somebody may hold it still.
   if (std::shared_ptr<Worker> running = slot.lock(); running && running->death().ok()) {
     return running;
   }
-  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, source().StartFor(runner));
+  VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, source().StartFor(placed));
   slot = worker;
   // What the caller serves itself, it need not keep.
   if (caller_ != nullptr && caller_->kept_workers != nullptr && !ServedByCaller(runner)) {

@@ -29,7 +29,7 @@ Result<std::unique_ptr<Worker>> StartedWorkers::StartFor(const RunnerPlan& runne
   }
   LoadRequest load{{}, runner.backend_options};
   VERNIER_ASSIGN_OR_RETURN(load.plugin_paths, std::move(found));
-  return Start(std::move(load), {}, runner.backend == "python");
+  return Start(std::move(load), {}, runner.backend == "python", runner.environment);
 }
 
 Result<std::unique_ptr<Worker>> StartedWorkers::StartInPython(const RunnerPlan& runner) {
@@ -38,7 +38,8 @@ Result<std::unique_ptr<Worker>> StartedWorkers::StartInPython(const RunnerPlan& 
     if (name == kOwnPython) python = value;
   }
   VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> program, PythonWorkerProgram(python));
-  return Start({{}, runner.backend_options}, std::move(program), runner.backend == "python");
+  return Start({{}, runner.backend_options}, std::move(program), runner.backend == "python",
+               runner.environment);
 }
 
 Result<std::unique_ptr<Worker>> StartedWorkers::StartForScripts() {
@@ -63,13 +64,15 @@ Result<std::unique_ptr<Worker>> StartedWorkers::StartAtCaller() {
 
 Result<std::unique_ptr<Worker>> StartedWorkers::Start(LoadRequest load,
                                                       std::vector<std::string> program,
-                                                      bool speaks_for_user) {
+                                                      bool speaks_for_user,
+                                                      const std::vector<std::string>& environment) {
   WorkerOptions options;
   options.load = std::move(load);
   options.speaks_for_user = speaks_for_user || words_ == FrameworkWords::kPassedOn;
   options.in_process = plan_.in_process && program.empty();
   options.program = std::move(program);
   options.environment = plan_.environment;
+  options.environment.insert(options.environment.end(), environment.begin(), environment.end());
   options.timeout_s = plan_.timeout_s;
   options.interrupted = &interrupted_;
   return Worker::Start(std::move(options), logger_);

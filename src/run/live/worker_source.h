@@ -62,7 +62,8 @@ class StartedWorkers final : public WorkerSource {
   Result<std::unique_ptr<Worker>> StartInPython(const RunnerPlan& runner);
   Result<std::unique_ptr<Worker>> StartAtCaller();
   Result<std::unique_ptr<Worker>> Start(LoadRequest load, std::vector<std::string> program,
-                                        bool speaks_for_user);
+                                        bool speaks_for_user,
+                                        const std::vector<std::string>& environment = {});
 
   const ExecutionPlan& plan_;
   const std::atomic<int>& interrupted_;

@@ -116,6 +116,8 @@ void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnd
   DescribeImages(run.plan, made, outcome);
   NoteWhatWasLeftOut(made, ending);
   outcome.record.averaged = run.plan.compare.check_average;
+  const int64_t feeds = run.plan.execution.batch_feeds;
+  if (feeds > 1) outcome.record.batch_feeds = feeds;
 }
 
 void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing& comparing,
@@ -127,7 +129,7 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
   std::vector<StreamLength> lengths;
   for (size_t i = 0; i < live.size(); ++i) lengths.push_back({live[i].iterations(), asked});
   for (const LoadedRuns::Run& run : loaded.runs()) {
-    const int64_t length = plan.shard.CountOf(run.iterations);
+    const int64_t length = plan.ShardOfFeeds().CountOf(run.iterations);
     lengths.push_back({length, length});
   }
   comparisons.Finish(lengths, ending.aborted ? Coverage::kIgnored : Coverage::kJudged,

@@ -17,6 +17,7 @@ Result<std::optional<TensorMap>> FeedQueue::Next() {
     }
     ended_ = !feed.ok() || !feed->has_value();
     if (!ended_) inference_.SendAhead(**feed, read_++);
+    if (ended_) inference_.SendRest();
     waiting_.push_back(std::move(feed));
   }
   if (waiting_.empty()) return std::optional<TensorMap>();

@@ -43,8 +43,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
   OutputSavers& savers = *made.savers;
   const LiveInference::Uses uses{side.bounds, savers, run.observer, made.progress.get()};
   LiveInference inference(run.plan, live, uses, run.logger);
-  // One more than are inferred: it waits for the first lane that is free.
-  FeedQueue queue(feeds, inference, live.has_lanes() ? live.lane_count() : 0);
+  FeedQueue queue(feeds, inference, live.feeds_ahead());
   const LiveRuns::Work meanwhile{[&feeds] { return feeds.Prepare(); },
                                  [&feeds] { feeds.PrepareOneMore(); }};
   TensorRelease released;

@@ -90,8 +90,7 @@ std::string DescribeMissing(const ShardPart& part, int64_t number) {
   if (count > 0) {
     what += ": iterations " + std::to_string(shard.IndexOf(0, total)) + " to " +
             std::to_string(shard.IndexOf(count - 1, total)) +
-            (shard.rule == ShardRule::kStride ? ", every " + std::to_string(shard.count) + "th"
-                                              : std::string());
+            (shard.rule == ShardRule::kStride ? StrideText(shard) : std::string());
   }
   if (part.head().words.empty()) {
     return what + "; to make it, give the file of its run 'shard.number' " + std::to_string(number);
@@ -294,6 +293,8 @@ class ShardFolding {
       made.runner = known.runner;
       for (const auto& [name, why] : known.outputs) made.outputs.push_back({name, why});
     }
+    const int64_t feeds = plan_.execution.batch_feeds;
+    if (feeds > 1) outcome.record.batch_feeds = feeds;
     NoteLostOutputs(plan_, lost, outcome);
     if (plan_.strict) RejectVacuous(outcome.record.pairs);
     return comparisons_.SaveFlips(outcome.record);

@@ -12,7 +12,7 @@ namespace vernier {
 Status CheckShardHead(const ShardHead& head, const std::string& what) {
   const auto wrong = [&](int64_t number) { return number < 1 || number > head.count; };
   const bool known = head.rule == "contiguous" || head.rule == "stride";
-  const bool counted = head.count >= 1 && head.count <= kMostShards;
+  const bool counted = head.count >= 1 && head.count <= kMostShards && head.multiple >= 1;
   if (known && counted && !head.numbers.empty() && std::ranges::none_of(head.numbers, wrong))
     return {};
   return Malformed(what + " is damaged: it names shards that there are not; run its shard again");
@@ -105,8 +105,10 @@ Status CheckSameRun(const ShardPart& a, const ShardPart& b) {
 }
 
 ShardPlan ShardOf(const ShardHead& head, int64_t number) {
-  return {number, head.count, head.rule == "stride" ? ShardRule::kStride : ShardRule::kContiguous,
-          false};
+  ShardPlan shard{number, head.count,
+                  head.rule == "stride" ? ShardRule::kStride : ShardRule::kContiguous, false};
+  shard.multiple = head.multiple;
+  return shard;
 }
 
 }  // namespace vernier

@@ -59,6 +59,7 @@ RunPlan UndividedPlan(RunPlan plan) {
   plan.save = {};
   plan.execution.timeout_s = ExecutionPlan().timeout_s;
   plan.execution.workers_per_runner = 1;
+  plan.execution.devices.clear();
   plan.execution.backend_dirs.clear();
   plan.execution.python = ExecutionPlan().python;
   return plan;
@@ -101,6 +102,7 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
   ShardHead head;
   head.version = kVersion;
   head.count = shard.count;
+  head.multiple = plan.execution.batch_feeds;
   head.numbers = {shard.number};
   head.rule = shard.rule == ShardRule::kStride ? "stride" : "contiguous";
   head.began_ms = std::chrono::duration_cast<std::chrono::milliseconds>(

@@ -1,0 +1,14 @@
+// Which plans can put several feeds into one inference.
+#pragma once
+
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// kInvalidArgument, naming the setting, for a number of feeds that there cannot be
+/// (--batch-feeds), and beside several of them for whatever needs each iteration to be an inference
+/// of its own.
+Status CheckBatchFeeds(const RunPlan& plan);
+
+}  // namespace vernier
