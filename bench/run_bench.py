@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import cases
+import decision_cases
 import fault_cases
 import framework_cases
 import machine
@@ -21,12 +22,13 @@ import tool_cases
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 _MADE = {**cases.CASES, **framework_cases.CASES, **python_cases.CASES, **tool_cases.CASES,
-         **model_cases.CASES, **fault_cases.CASES, **replica_cases.CASES}
+         **model_cases.CASES, **fault_cases.CASES, **replica_cases.CASES,
+         **decision_cases.CASES}
 # By the number of their section.
 CASES = {name: _MADE[name] for name in (
     "start", "iterations", "tensors", "load", "save", "limits", "external", "files", "workers",
     "frameworks", "blame", "report", "python", "debug", "precision", "models", "deaths",
-    "replicas", "batches")}
+    "replicas", "decisions", "rows", "batches")}
 
 
 def parse_options():

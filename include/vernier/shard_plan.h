@@ -23,12 +23,12 @@ struct ShardPlan {
   ShardRule rule = ShardRule::kContiguous;
   /// A shard that has done its part ends with 0, whatever it found: the verdict is the merge's.
   bool ends_done = false;
-  // For `merge`, which names the command of a shard that is missing; no part of a run's file.
-  std::string folder = {};              ///< in which the program was started
-  std::vector<std::string> words = {};  ///< of the command line
   /// What is given out are runs of so many iterations, from 0 on; the last may be shorter. Not of a
   /// plan's own: RunPlan::ShardOfFeeds() has it from --batch-feeds.
   int64_t multiple = 1;
+  // For `merge`, which names the command of a shard that is missing; no part of a run's file.
+  std::string folder = {};              ///< in which the program was started
+  std::vector<std::string> words = {};  ///< of the command line
 
   bool wanted() const { return number > 0; }
 

@@ -10,7 +10,7 @@ import pytest
 from models import layered_model
 
 import vernier.ray
-from vernier import _places
+from vernier import _places, _shipping
 
 RUN = ["--iterations", "5", "--onnxrt", "--onnxrt", "-qqqq"]
 
@@ -34,6 +34,8 @@ class StandIn(types.ModuleType):
         self.exceptions.RayError = RayError
         self.resources = {"CPU": 2.0}
         self.told, self.given, self.cancelled, self.lost = {}, {}, [], {}
+        self.stored = {}
+        self.node = None  # the folder that a node has in the place of the driver's
 
     def init(self, address, **_):
         if address == "ray://nowhere:1":
@@ -53,13 +55,20 @@ class StandIn(types.ModuleType):
 
     def _submit(self, *arguments):
         name = f"task {len(self.given) + 1}"
-        self.given[name] = arguments
+        words, folder, *others = arguments
+        self.given[name] = (words, self.node or folder, *others)
         return name
 
     def wait(self, tasks, num_returns=1, timeout=None):
         return tasks[-num_returns:], tasks[:-num_returns]  # in another order than they were given
 
+    def put(self, data):
+        self.stored[f"object {len(self.stored)}"] = data
+        return f"object {len(self.stored) - 1}"
+
     def get(self, task):
+        if task in self.stored:
+            return self.stored[task]
         if task in self.lost:
             raise RayError(self.lost[task])
         tries = 1 + self.told["max_retries"]
@@ -144,6 +153,59 @@ def test_a_shard_that_cannot_be_done_is_not_tried_again(ray, model, tmp_path, mo
     assert (tmp_path / "tries").read_text() == "x\n"
     assert "nowhere.onnx" in capfd.readouterr().err
     assert not (tmp_path / "result.json").exists()
+
+
+def test_shipped_files_are_all_that_a_node_sees(ray, tmp_path, capfd):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/m.onnx").write_bytes(layered_model(1))
+    words = ["run", "in/m.onnx", *RUN]
+    assert program(*words, "--reproducible", "--save-record", "whole.json").returncode == 0
+    ray.node = str(tmp_path / "node/here")
+    words += ["--save-outputs", "out/o.npz", "--ship"]
+    assert drive(*words, "auto") == 0
+    assert (tmp_path / "result.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
+    assert (tmp_path / "out/o.shard-0003-of-0003.npz").exists()
+    assert (tmp_path / "node/here/in/m.onnx").exists() and len(ray.stored) == 1
+    assert "1 file(s) go to nodes that do not see this folder" in capfd.readouterr().err
+    assert not list(tmp_path.glob(".vernier-ray-*"))
+    # What is there already is used, if it is the same.
+    assert drive(*words, "in") == 0
+    (tmp_path / "node/here/in/m.onnx").write_bytes(layered_model(2))
+    assert drive(*words, "in") == 3
+    assert "there is another file '" in capfd.readouterr().err
+
+
+def test_a_node_that_sees_the_folder_needs_no_files(ray, tmp_path):
+    (tmp_path / "m.onnx").write_bytes(layered_model(1))
+    assert drive("run", "m.onnx", *RUN, "--ship", "auto") == 0
+    assert (tmp_path / "result.json").exists()
+    ray.node = str(tmp_path / "nowhere")
+    assert drive("run", "m.onnx", *RUN) == 3
+
+
+def test_files_that_are_shipped(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("m.onnx", "m.onnx.data", "images/a.png", "images/b.png", "labels.npy", "other"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"x")
+    words = ["--runner", "a=onnxrt m.onnx", "--load-inputs", "images/*.png", "--labels",
+             "y:labels.npy", "--atol", ".", "--python", sys.executable]
+    named = ["images/a.png", "images/b.png", "labels.npy", "m.onnx", "m.onnx.data"]
+    assert _shipping.files_to_ship(["auto"], words) == named
+    assert _shipping.files_to_ship(["auto", "oth*"], words) == sorted([*named, "other"])
+    assert _shipping.files_to_ship(["images"], words) == named[:2]
+
+
+@pytest.mark.parametrize("wanted, sentence", [
+    ("nowhere", "--ship: there is no file 'nowhere'"),
+    ("..", "'..' is not in the folder in which this is started"),
+    ("auto", "--ship auto: no word names a file in this folder")])
+def test_what_cannot_be_shipped(ray, tmp_path, monkeypatch, wanted, sentence, capfd):
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "outside.onnx").write_bytes(b"x")
+    monkeypatch.chdir(tmp_path / "inside")
+    assert drive("run", "m.onnx", *RUN, "--ship", wanted) == 3
+    assert sentence in capfd.readouterr().err
 
 
 def test_a_lost_node_is_said(ray, model, tmp_path, capfd):

@@ -11,11 +11,14 @@
   --gpus-per-shard N   GPUs that Ray keeps for a shard (default: 0)
   --retries N          how often a shard is tried again whose node, worker or framework was lost
                        (default: 3)
+  --ship WHAT          of nodes without a shared disk: what shards read goes with them, and what
+                       they write comes back. A file, a folder or a pattern in this folder, or
+                       'auto' for all that other words name; may be given several times
 
 --report, --save-rows, --reproducible and --mixed are those of `vernier merge`; every other word
-goes to the shards. Models and inputs, and the folder in which this is started, are on a disk that
-all nodes see, and every node has the package vernier. The exit code is that of `vernier merge`, or
-of the first shard that cannot be done.
+goes to the shards. Without --ship models and inputs, and the folder in which this is started, are
+on a disk that all nodes see. Every node has the package vernier. The exit code is that of `vernier
+merge`, or of the first shard that cannot be done.
 """
 
 # `import ray` is Ray itself, here as elsewhere: imports are absolute, and this is `vernier.ray`.
@@ -24,6 +27,7 @@ of the first shard that cannot be done.
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 _VALUES = {"--shards": None, "--save-record": None, "--address": None, "--cpus-per-shard": "1",
@@ -48,7 +52,7 @@ class _Plan:
     """What the command line says."""
 
     def __init__(self, words):
-        self.command, self.merge = [], []
+        self.command, self.merge, self.ship = [], [], []
         self.given = dict(_VALUES)
         words = iter(words)
         for word in words:
@@ -56,14 +60,16 @@ class _Plan:
             if flag in _GIVEN:
                 raise _Refused(2, f"{flag}: every shard is given its own; say how many with "
                                   "--shards N")
-            if flag not in _VALUES and flag not in _OF_MERGE:
+            if flag not in _VALUES and flag not in _OF_MERGE and flag != "--ship":
                 self.command.append(word)
                 continue
             if _OF_MERGE.get(flag, True) and not has_value:
                 value = next(words, "")
             if _OF_MERGE.get(flag, True) and not value:
                 raise _Refused(2, f"{flag}: expected a value")
-            if flag in _VALUES:
+            if flag == "--ship":
+                self.ship.append(value)
+            elif flag in _VALUES:
                 self.given[flag] = value
             else:
                 self.merge += [flag, value] if _OF_MERGE[flag] else [flag]
@@ -99,9 +105,12 @@ class _Plan:
         return [*self.command, "--shard", f"{shard}/{self.shards}", "--shard-exit", "done",
                 "--save-record", self.record]
 
+    def mark_of(self, shard):
+        return f".shard-{shard:04}-of-{self.shards:04}"
+
     def part_of(self, shard):
         stem, extension = os.path.splitext(self.record)
-        return f"{stem}.shard-{shard:04}-of-{self.shards:04}{extension}"
+        return stem + self.mark_of(shard) + extension
 
 
 def _end_with_worker():
@@ -111,17 +120,39 @@ def _end_with_worker():
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
 
-def _do_shard(words, folder):
-    """On a node: runs a shard to its end. The node's name, the exit code and what went wrong."""
+def _do_shard(words, folder, shard, shipped):
+    """On a node: runs a shard to its end. The node's name, the exit code, what went wrong, and,
+    where files were shipped to this node, what it has saved."""
     import socket
     node = socket.gethostname()
-    if not os.path.isdir(folder):
-        return node, 3, f"there is no '{folder}' on this node: start in a folder that all nodes see"
+    token, files = shipped or ("", [])
+    if os.path.isdir(folder) and os.path.exists(os.path.join(folder, token)):
+        return node, *_run_shard(node, words, folder), []
+    if not files:
+        return node, 3, (f"there is no '{folder}' on this node: start in a folder that all nodes "
+                         "see, or give --ship auto"), []
+    try:
+        import ray
+        from vernier import _shipping
+    except ImportError:
+        return node, 5, _no_package(), []
+    try:
+        _shipping.unpack(folder, files, ray.get)
+    except (OSError, _shipping.NotShipped) as error:
+        return node, 3, f"--ship: {error}", []
+    return node, *_run_shard(node, words, folder), _shipping.written(folder, shard)
+
+
+def _no_package():
+    return f"'{sys.executable}' of this node has no package vernier: install it there"
+
+
+def _run_shard(node, words, folder):
     try:
         from vernier.__main__ import environment
         from vernier._places import program
     except ImportError:
-        return node, 5, f"'{sys.executable}' of this node has no package vernier: install it there"
+        return 5, _no_package()
     done = subprocess.run([program(), *words], cwd=folder, env=environment(), check=False,
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True, errors="replace",
@@ -129,7 +160,7 @@ def _do_shard(words, folder):
     said = done.stderr.strip().removeprefix("[!] ")
     if done.returncode in _LOST or done.returncode < 0 or done.returncode > 128:
         raise ChildProcessError(done.returncode, f"on {node}: {said or 'it was ended'}")
-    return node, done.returncode, said
+    return done.returncode, said
 
 
 def _import_ray():
@@ -179,7 +210,7 @@ def _time_left(seconds):
 def _outcome_of(ray, task, shard):
     """Nothing, once the shard is done; raises what keeps it from that."""
     try:
-        node, code, said = ray.get(task)
+        node, code, said, files = ray.get(task)
     except ray.exceptions.RayError as error:
         lost = getattr(error, "cause", None)
         if isinstance(lost, ChildProcessError):
@@ -190,15 +221,33 @@ def _outcome_of(ray, task, shard):
         raise _Refused(6, f"shard {shard} was lost, also when tried again: {first}") from None
     if code != 0:
         raise _Refused(code, f"shard {shard} ended with {code} on {node}: {said}")
+    if files:
+        from vernier import _shipping
+        _shipping.take_back(files)
+
+
+def _ship(ray, plan):
+    """The files of --ship in the object store, once for all shards."""
+    from vernier import _shipping
+    try:
+        files = _shipping.ship(plan.ship, plan.command[1:], plan.record, ray.put)
+    except (_shipping.NotShipped, OSError) as error:
+        raise _Refused(3, str(error)) from None
+    _say(f"[I] {len(files)} file(s) go to nodes that do not see this folder")
+    return files
 
 
 def _do_shards(ray, plan):
     task = ray.remote(_do_shard).options(
         num_cpus=plan.cpus, num_gpus=plan.gpus, max_retries=plan.retries,
         retry_exceptions=[ChildProcessError], scheduling_strategy="SPREAD")
-    folder = os.getcwd()
-    running = {task.remote(plan.words_of(shard), folder): f"{shard}/{plan.shards}"
-               for shard in range(1, plan.shards + 1)}
+    folder, shipped, token = os.getcwd(), None, None
+    if plan.ship:
+        # Nodes that see it share the folder.
+        token = tempfile.NamedTemporaryFile(prefix=".vernier-ray-", dir=folder)
+        shipped = (os.path.basename(token.name), _ship(ray, plan))
+    running = {task.remote(plan.words_of(shard), folder, plan.mark_of(shard), shipped):
+               f"{shard}/{plan.shards}" for shard in range(1, plan.shards + 1)}
     started = time.monotonic()
     try:
         while running:
@@ -211,6 +260,8 @@ def _do_shards(ray, plan):
                  + (f"; about {_time_left(left)} left" if running else ""))
     finally:
         _cancel(ray, list(running))
+        if token is not None:
+            token.close()
 
 
 def _cancel(ray, tasks):

@@ -1,11 +1,14 @@
 // argmax: the class of every position, as of a segmentation.
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <type_traits>
 
 #include "decide/class_rows.h"
 #include "decide/kinds.h"
 #include "decide/row_top.h"
+#include "kernels/class_blocks.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -28,6 +31,10 @@ struct ClassTile {
 template <typename T>
 void FillScattered(const T* from, int64_t classes, size_t stride, size_t count,
                    ClassTile<T>& tile) {
+  if constexpr (std::is_same_v<T, float>) {
+    return FindClasses(from, static_cast<size_t>(classes), stride, count,
+                       {tile.best, tile.second, tile.place, tile.has_nan});
+  }
   for (size_t i = 0; i < count; ++i) {
     tile.best[i] = from[i];
     tile.second[i] = LeastValue<T>();
@@ -65,13 +72,13 @@ void FillTogether(const T* from, int64_t classes, size_t count, ClassTile<T>& ti
 /// How the positions of one sample stand to each other.
 struct PositionCounts {
   explicit PositionCounts(int64_t classes)
-      : both(static_cast<size_t>(classes)), first(both), second(both) {}
+      : first(static_cast<size_t>(classes)), lost(first), gained(first) {}
 
-  std::vector<int64_t> both;  // of each class
-  std::vector<int64_t> first;
-  std::vector<int64_t> second;
+  std::vector<int64_t> first;   // of each class
+  std::vector<int64_t> lost;    // those of `first` that the second side has otherwise
+  std::vector<int64_t> gained;  // likewise of the second side
   int64_t positions = 0;
-  int64_t equal = 0;
+  int64_t different = 0;
   bool first_has_nan = false;
   bool second_has_nan = false;
   double first_least = std::numeric_limits<double>::infinity();
@@ -80,26 +87,14 @@ struct PositionCounts {
   double first_most = 0;
   double second_most = 0;
   double largest = 0;  // magnitude of a value that decided
-};
 
-template <typename T>
-void CountTile(const ClassTile<T>& a, const ClassTile<T>& b, size_t count, PositionCounts& counts) {
-  for (size_t i = 0; i < count; ++i) {
-    counts.first_has_nan |= a.has_nan[i] != 0;
-    counts.second_has_nan |= b.has_nan[i] != 0;
-    const auto x = static_cast<size_t>(a.place[i]);
-    const auto y = static_cast<size_t>(b.place[i]);
-    counts.first_least = std::min(counts.first_least, a.margin(i));
-    counts.second_least = std::min(counts.second_least, b.margin(i));
-    ++counts.first[x];
-    ++counts.second[y];
-    if (x == y) {
-      ++counts.both[x];
-      ++counts.equal;
-    }
+  int64_t Both(size_t c) const { return first[c] - lost[c]; }
+  std::vector<int64_t> Second() const {
+    std::vector<int64_t> second(first.size());
+    for (size_t c = 0; c < first.size(); ++c) second[c] = Both(c) + gained[c];
+    return second;
   }
-  counts.positions += static_cast<int64_t>(count);
-}
+};
 
 /// One sample on both sides: its positions in blocks (outer), each with `inner` neighbours.
 template <typename T>
@@ -135,29 +130,75 @@ void EachTile(const SamplePair<T>& sample, ClassTile<T>& a, ClassTile<T>& b, con
   }
 }
 
-// Of a sample whose positions differ somewhere: by how much, at those; and what the values of the
-// others differ by.
+// Of a position whose classes are `x` and `y`: by how much they differ.
 template <typename T>
-DifferenceNoise MeasureFlips(const SamplePair<T>& sample, ClassTile<T>& a, ClassTile<T>& b,
-                             PositionCounts& counts) {
+void CountDifference(const SamplePair<T>& sample, size_t position, size_t x, size_t y,
+                     PositionCounts& counts) {
+  const auto inner = static_cast<size_t>(sample.rows.inner);
+  const T* from_a = sample.a + position;
+  const T* from_b = sample.b + position;
+  const T a_x = from_a[x * inner], a_y = from_a[y * inner];
+  const T b_x = from_b[x * inner], b_y = from_b[y * inner];
+  ++counts.lost[x];
+  ++counts.gained[y];
+  ++counts.different;
+  counts.first_most = std::max(counts.first_most, Gap(a_x, a_y));
+  counts.second_most = std::max(counts.second_most, Gap(b_y, b_x));
+  for (const T value : {a_x, a_y, b_x, b_y}) Raise(counts.largest, value);
+}
+
+// The least margin of a tile, or what is less. Lanes do not wait for each other.
+template <typename T>
+double LeastMargin(const ClassTile<T>& tile, size_t count, double least) {
+  constexpr size_t kLanes = 4;
+  double lanes[kLanes] = {least, least, least, least};
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      lanes[lane] = std::min(lanes[lane], tile.margin(i + lane));
+    }
+  }
+  for (; i < count; ++i) lanes[0] = std::min(lanes[0], tile.margin(i));
+  return *std::min_element(std::begin(lanes), std::end(lanes));
+}
+
+template <typename T>
+bool AnyNan(const ClassTile<T>& tile, size_t count) {
+  int32_t any = 0;
+  for (size_t i = 0; i < count; ++i) any |= tile.has_nan[i];
+  return any != 0;
+}
+
+// `first`: where the first position of the tile is in the sample.
+template <typename T>
+void CountTile(const SamplePair<T>& sample, const ClassTile<T>& a, const ClassTile<T>& b,
+               size_t first, size_t count, PositionCounts& counts) {
+  counts.first_has_nan |= AnyNan(a, count);
+  counts.second_has_nan |= AnyNan(b, count);
+  counts.first_least = LeastMargin(a, count, counts.first_least);
+  counts.second_least = LeastMargin(b, count, counts.second_least);
+  const size_t step = sample.rows.inner == 1 ? static_cast<size_t>(sample.rows.classes) : 1;
+  for (size_t i = 0; i < count; ++i) {
+    const auto x = static_cast<size_t>(a.place[i]);
+    const auto y = static_cast<size_t>(b.place[i]);
+    ++counts.first[x];
+    if (x != y) CountDifference(sample, first + i * step, x, y, counts);
+  }
+  counts.positions += static_cast<int64_t>(count);
+}
+
+// What the values of the positions differ by that do not.
+template <typename T>
+DifferenceNoise NoiseOfEqual(const SamplePair<T>& sample, ClassTile<T>& a, ClassTile<T>& b) {
   const auto classes = static_cast<size_t>(sample.rows.classes);
   const auto inner = static_cast<size_t>(sample.rows.inner);
   const size_t step = inner == 1 ? classes : 1;
   DifferenceNoise noise;
   EachTile(sample, a, b, [&](size_t first, size_t count) {
     for (size_t i = 0; i < count; ++i) {
+      if (a.place[i] != b.place[i]) continue;
       const T* from_a = sample.a + first + i * step;
       const T* from_b = sample.b + first + i * step;
-      const auto x = static_cast<size_t>(a.place[i]) * inner;
-      const auto y = static_cast<size_t>(b.place[i]) * inner;
-      if (x != y) {
-        counts.first_most = std::max(counts.first_most, Gap(from_a[x], from_a[y]));
-        counts.second_most = std::max(counts.second_most, Gap(from_b[y], from_b[x]));
-        for (const T value : {from_a[x], from_a[y], from_b[x], from_b[y]}) {
-          Raise(counts.largest, value);
-        }
-        continue;
-      }
       for (size_t c = 0; c < classes; ++c) {
         noise.Add(from_a[c * inner], from_b[c * inner]);
       }
@@ -186,18 +227,17 @@ std::string IouText(const PositionCounts& counts) {
   double least = 2;
   int64_t classes = 0;
   size_t worst = 0;
-  for (size_t c = 0; c < counts.both.size(); ++c) {
-    const int64_t either = counts.first[c] + counts.second[c] - counts.both[c];
+  for (size_t c = 0; c < counts.first.size(); ++c) {
+    const int64_t either = counts.first[c] + counts.gained[c];
     if (either == 0) continue;
-    const double iou = static_cast<double>(counts.both[c]) / static_cast<double>(either);
+    const double iou = static_cast<double>(counts.Both(c)) / static_cast<double>(either);
     sum += iou;
     ++classes;
     if (iou < least) least = iou, worst = c;
   }
-  return std::to_string(counts.positions - counts.equal) + " of " +
-         std::to_string(counts.positions) + " positions, mean IoU " +
-         FormatG(sum / static_cast<double>(classes), 4) + ", least " + FormatG(least, 4) +
-         " of class " + std::to_string(worst);
+  return std::to_string(counts.different) + " of " + std::to_string(counts.positions) +
+         " positions, mean IoU " + FormatG(sum / static_cast<double>(classes), 4) + ", least " +
+         FormatG(least, 4) + " of class " + std::to_string(worst);
 }
 
 template <typename T>
@@ -206,23 +246,26 @@ void DecideImage(const SamplePair<T>& pair, const NearTieRule& near_tie, OtherSa
   ClassTile<T> a;
   ClassTile<T> b;
   PositionCounts counts(pair.rows.classes);
-  EachTile(pair, a, b, [&](size_t, size_t count) { CountTile(a, b, count, counts); });
+  EachTile(pair, a, b,
+           [&](size_t first, size_t count) { CountTile(pair, a, b, first, count, counts); });
   sample.near_tie = near_tie.known();
   sample.first = ClassText(counts.first, counts.positions);
-  sample.second = ClassText(counts.second, counts.positions);
+  sample.second = ClassText(counts.Second(), counts.positions);
   sample.first_margin = counts.first_least;
   sample.second_margin = counts.second_least;
   if (counts.first_has_nan || counts.second_has_nan) {
     return MakeInvalid(sample, counts.first_has_nan, counts.second_has_nan);
   }
-  if (counts.equal == counts.positions) return;
-  sample.similarity = static_cast<double>(counts.equal) / static_cast<double>(counts.positions);
+  if (counts.different == 0) return;
+  const int64_t equal = counts.positions - counts.different;
+  sample.similarity = static_cast<double>(equal) / static_cast<double>(counts.positions);
   if (counts.positions > 1) sample.detail = IouText(counts);
-  const DifferenceNoise noise = MeasureFlips(pair, a, b, counts);
   sample.first_margin = counts.first_most;
   sample.second_margin = counts.second_most;
-  near_tie.Judge(sample, counts.largest,
-                 [&] { return noise.empty() ? others.Without(index) : noise.scale(); });
+  near_tie.Judge(sample, counts.largest, [&] {
+    const DifferenceNoise noise = NoiseOfEqual(pair, a, b);
+    return noise.empty() ? others.Without(index) : noise.scale();
+  });
 }
 
 }  // namespace

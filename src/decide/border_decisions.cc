@@ -4,10 +4,12 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <type_traits>
 
 #include "decide/class_rows.h"
 #include "decide/kinds.h"
 #include "decide/row_top.h"
+#include "kernels/class_blocks.h"
 
 namespace vernier {
 namespace {
@@ -41,8 +43,15 @@ struct BorderScan {
   struct Side {
     Vector above = Vector{} + std::numeric_limits<T>::infinity();  // the least not below the limit
     Vector below = Vector{} - std::numeric_limits<T>::infinity();  // the largest below it
-    Mask not_below = {};  // how many, negative; no sample has 2^33 values
+    Mask not_below = {};   // how many, negative; no sample has 2^33 values
+    size_t others_in = 0;  // how many more
 
+    // What another kernel has found.
+    void Take(const BorderSide& found) {
+      above[0] = static_cast<T>(found.above);
+      below[0] = static_cast<T>(found.below);
+      others_in = found.not_below;
+    }
     double LeastMargin(double limit) const {
       double least = std::numeric_limits<double>::infinity();
       for (size_t lane = 0; lane < kLanes; ++lane) {
@@ -54,7 +63,7 @@ struct BorderScan {
     size_t count() const {
       int64_t sum = 0;
       for (size_t lane = 0; lane < kLanes; ++lane) sum -= not_below[lane];
-      return static_cast<size_t>(sum);
+      return static_cast<size_t>(sum) + others_in;
     }
   };
 
@@ -64,6 +73,19 @@ struct BorderScan {
   bool has_nan = false;  // on either side
 
   void Read(const T* from_a, const T* from_b, size_t count, T limit) {
+    if constexpr (std::is_same_v<T, float>) {
+      const BorderSides found = FindSides(from_a, from_b, count, limit);
+      a.Take(found.a);
+      b.Take(found.b);
+      differs = found.differs;
+      has_nan = found.has_nan;
+    } else {
+      ReadInVectors(from_a, from_b, count, limit);
+    }
+  }
+
+ private:
+  void ReadInVectors(const T* from_a, const T* from_b, size_t count, T limit) {
     const Vector least = Vector{} + limit;
     Mask changed = {};
     Mask nan = {};
@@ -87,7 +109,6 @@ struct BorderScan {
     }
   }
 
- private:
   static Mask Place(Vector values, Vector least, Side& side) {
     constexpr T kInfinity = std::numeric_limits<T>::infinity();
     const Mask in = values >= least;
@@ -142,27 +163,44 @@ struct BorderFlips {
   size_t count = 0;
   double first_most = 0;
   double second_most = 0;
-  double largest = 0;     // magnitude of a value that changed sides
-  DifferenceNoise noise;  // of those that did not
+  double largest = 0;  // magnitude of a value that changed sides
 };
 
+// `pair` has no NaN.
 template <typename T>
 BorderFlips MeasureBorderFlips(const ValuePair<T>& pair, const Border& border) {
+  constexpr size_t kGroup = 64;
+  const T limit = LeastNotBelow<T>(border.limit);
+  const auto changed = [&](size_t i) { return (pair.a[i] >= limit) != (pair.b[i] >= limit); };
   BorderFlips flips;
+  for (size_t first = 0; first < pair.count; first += kGroup) {
+    const size_t end = std::min(first + kGroup, pair.count);
+    int any = 0;
+    for (size_t i = first; i < end; ++i) any |= changed(i) ? 1 : 0;
+    for (size_t i = first; any != 0 && i < end; ++i) {
+      if (!changed(i)) continue;
+      const auto a = static_cast<double>(pair.a[i]);
+      const auto b = static_cast<double>(pair.b[i]);
+      ++flips.count;
+      flips.first_most = std::max(flips.first_most, border.Margin(a));
+      flips.second_most = std::max(flips.second_most, border.Margin(b));
+      Raise(flips.largest, a);
+      Raise(flips.largest, b);
+    }
+  }
+  return flips;
+}
+
+// Of the values that did not change sides.
+template <typename T>
+DifferenceNoise NoiseOfOthers(const ValuePair<T>& pair, const Border& border) {
+  DifferenceNoise noise;
   for (size_t i = 0; i < pair.count; ++i) {
     const auto a = static_cast<double>(pair.a[i]);
     const auto b = static_cast<double>(pair.b[i]);
-    if (border.IsIn(a) == border.IsIn(b)) {
-      flips.noise.Add(a, b);
-      continue;
-    }
-    ++flips.count;
-    flips.first_most = std::max(flips.first_most, border.Margin(a));
-    flips.second_most = std::max(flips.second_most, border.Margin(b));
-    Raise(flips.largest, a);
-    Raise(flips.largest, b);
+    if (border.IsIn(a) == border.IsIn(b)) noise.Add(a, b);
   }
-  return flips;
+  return noise;
 }
 
 template <typename T>
@@ -191,7 +229,8 @@ void DecideSides(const ValuePair<T>& pair, const Border& border, const NearTieRu
     sample.detail = std::to_string(flips.count) + " of " + std::to_string(pair.count) + " values";
   }
   near_tie.Judge(sample, flips.largest, [&] {
-    return flips.noise.empty() ? others.Without(pair.index) : flips.noise.scale();
+    const DifferenceNoise noise = NoiseOfOthers(pair, border);
+    return noise.empty() ? others.Without(pair.index) : noise.scale();
   });
 }
 

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
+#include "kernels/block_kernels.h"
 #include "kernels/element_blocks.h"
 #include "vernier/decision_plan.h"
 #include "vernier/tensor.h"
@@ -52,6 +54,14 @@ class PartReader {
   /// Elements [start, start + n), likewise.
   const T* Slice(int64_t start, size_t n) {
     if (NeedsScratch() && scratch_.size() < n) scratch_.resize(n);
+    if constexpr (std::is_same_v<T, float>) {
+      const auto load = VectorStorageKernels().to_float[static_cast<size_t>(elements_.dtype)];
+      if (NeedsScratch() && load != nullptr) {
+        const int64_t bytes_before = start * BitsOf(elements_.dtype) / 8;
+        load(elements_.bytes.data() + bytes_before, n, scratch_.data());
+        return scratch_.data();
+      }
+    }
     return LoadBlock(elements_, start, n, scratch_.data());
   }
 

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -48,9 +50,11 @@ std::string NumbersText(const Numbers& numbers, size_t total) {
   if (numbers.empty()) return "none";
   std::string text;
   const size_t shown = std::min(numbers.size(), kMostListed);
+  char digits[24];
   for (size_t i = 0; i < shown; ++i) {
     if (i > 0) text += ' ';
-    text += std::to_string(numbers[i]);
+    const auto written = std::to_chars(std::begin(digits), std::end(digits), numbers[i]);
+    text.append(digits, written.ptr);
   }
   if (total > shown) text += " +" + std::to_string(total - shown) + " more";
   return text;

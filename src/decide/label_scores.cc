@@ -81,18 +81,6 @@ std::vector<int64_t> ClassesOf(const Label& label) {
   return classes;
 }
 
-// How many classes an output has; nullopt: not known.
-std::optional<int64_t> ClassCount(const DecisionPlan& decision, const ScoredOutputs& outputs) {
-  if (outputs.first == nullptr) return std::nullopt;
-  const Dims& dims = outputs.first->dims();
-  if (decision.kind == DecisionKind::kThreshold) {
-    // Of a single value the label is 0 or 1.
-    return std::max<int64_t>(SamplesOf(dims).size, 2);
-  }
-  const std::optional<size_t> axis = ClassAxis(decision, dims);
-  return axis ? std::optional(dims[*axis]) : std::nullopt;
-}
-
 Status CheckClasses(const std::vector<int64_t>& classes, std::optional<int64_t> count) {
   for (const int64_t label : classes) {
     if (label < 0) return InvalidArgument("is " + std::to_string(label) + ", and no class");
@@ -147,6 +135,15 @@ bool TakesUnnamed(const DecisionOptions& options, DecisionKind kind) {
 }
 
 }  // namespace
+
+std::optional<int64_t> CountClasses(const DecisionPlan& decision, const Dims& dims) {
+  if (decision.kind == DecisionKind::kThreshold) {
+    // Of a single value the label is 0 or 1.
+    return std::max<int64_t>(SamplesOf(dims).size, 2);
+  }
+  const std::optional<size_t> axis = ClassAxis(decision, dims);
+  return axis ? std::optional(dims[*axis]) : std::nullopt;
+}
 
 bool TakesLabels(DecisionKind kind) {
   return kind == DecisionKind::kTop || kind == DecisionKind::kThreshold ||
@@ -206,7 +203,8 @@ Status ScoreSample(const DecisionPlan& decision, const Label& label, const Score
        sample.second.find(':') != std::string::npos)) {
     return InvalidArgument("of a map cannot be judged without the outputs, which rows do not have");
   }
-  const std::optional<int64_t> count = ClassCount(decision, outputs);
+  const std::optional<int64_t> count =
+      outputs.first == nullptr ? outputs.classes : CountClasses(decision, outputs.first->dims());
   VERNIER_TRY(decision.kind == DecisionKind::kThreshold
                   ? ScoreSet(decision, label, count, sample)
                   : ScoreClass(decision, label, count, sample));

@@ -43,7 +43,11 @@ std::optional<double> DropLimitFor(const DecisionOptions& options, std::string_v
 struct ScoredOutputs {
   const Tensor* first = nullptr;
   const Tensor* second = nullptr;
+  std::optional<int64_t> classes = {};  ///< without outputs: CountClasses(), where it is known
 };
+
+/// How many classes labels of such an output can name; nullopt: it has no axis of classes.
+std::optional<int64_t> CountClasses(const DecisionPlan& decision, const Dims& dims);
 
 /// Whether samples of such an output are maps: decisions about many positions each.
 bool IsMapOf(const DecisionPlan& decision, const Dims& dims);

@@ -7,9 +7,11 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "decide/near_tie.h"
+#include "kernels/class_blocks.h"
 
 namespace vernier {
 
@@ -79,6 +81,10 @@ size_t PlaceOf(std::span<const T> row, T value) {
 /// Of a row with one value or more.
 template <typename T>
 TopTwo<T> FindTopTwo(std::span<const T> row) {
+  if constexpr (std::is_same_v<T, float>) {
+    const LargestTwo found = FindLargestTwo(row.data(), row.size());
+    return {found.best, found.second, found.place, found.has_nan};
+  }
   constexpr size_t kLongRow = 64;
   TopTwo<T> top = row.size() < kLongRow ? ScanTopTwo<4>(row) : ScanTopTwo<16>(row);
   if (!top.has_nan) top.place = PlaceOf(row, top.best);

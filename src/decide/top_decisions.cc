@@ -142,12 +142,12 @@ void DecideTopSet(size_t k, TopRows<T>& rows, const RowPair<T>& row, DecisionSam
   const TopSet a = SetOf(row.a, k);
   const TopSet b = SetOf(row.b, k);
   sample.first = NumbersText(a.places);
-  sample.second = NumbersText(b.places);
+  sample.second = a.places == b.places ? sample.first : NumbersText(b.places);
   sample.first_margin = a.margin;
   sample.second_margin = b.margin;
   if (a.has_nan || b.has_nan) return MakeInvalid(sample, a.has_nan, b.has_nan);
+  if (a.places == b.places) return;
   const Places lost = WithoutThose(a.places, b.places);
-  if (lost.empty()) return;
   const Places gained = WithoutThose(b.places, a.places);
   sample.similarity = 1 - static_cast<double>(lost.size()) / static_cast<double>(k);
   sample.first_margin = MostOvercome(row.a, lost, gained);

@@ -10,6 +10,7 @@
 
 #include "io/archive/archive_names.h"
 #include "io/archive/tensor_archive.h"
+#include "record/decision_table.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
@@ -181,11 +182,18 @@ void AddEnd(const RowArrays& arrays, RecordJson& json) {
 }  // namespace
 
 Status ForEachArrayRow(const std::string& path,
+                       const std::function<Status(const IterationRow& row)>& take_plain,
                        const std::function<Status(const RecordJson& row)>& take) {
   VERNIER_ASSIGN_OR_RETURN(const RowArrays arrays, ReadArrays(path));
   const std::vector<ArrayDecision> decisions = DecisionsIn(arrays);
   const auto rows = static_cast<size_t>(arrays.at("index").element_count());
+  DecisionTable table(arrays);
+  IterationRow plain;
   for (size_t row = 0; row < rows; ++row) {
+    if (table.Read(row, plain)) {
+      VERNIER_TRY(take_plain(plain));
+      continue;
+    }
     RecordJson json = RecordJson::object();
     for (const char* const column :
          {"index", "step", "pair", "input_name", "input_index", "input_count"}) {

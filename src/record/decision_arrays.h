@@ -5,14 +5,17 @@
 #include <string>
 
 #include "record/record_json.h"
+#include "vernier/row_record.h"
 #include "vernier/status.h"
 
 namespace vernier {
 
-/// Calls `take` with each row of an .npz file, as the object that its JSON line would hold: index,
-/// step, pair, and the columns of its decisions. The arrays are in memory. kMalformed for a file
-/// that is damaged or whose arrays do not belong together; and what `take` returns.
+/// Goes through the rows of an .npz file: calls `take_plain` with those of the usual form
+/// (decision_table.h), and `take` with each other one, as the object that its JSON line would hold:
+/// index, step, pair, and the columns of its decisions. The arrays are in memory. kMalformed for a
+/// file that is damaged or whose arrays do not belong together; and what the two return.
 Status ForEachArrayRow(const std::string& path,
+                       const std::function<Status(const IterationRow& row)>& take_plain,
                        const std::function<Status(const RecordJson& row)>& take);
 
 }  // namespace vernier

@@ -14,7 +14,9 @@
 
 #include "io/archive/archive_names.h"
 #include "record/decision_arrays.h"
+#include "record/decision_lines.h"
 #include "record/decision_schema.h"
+#include "record/file_lines.h"
 #include "record/record_json.h"
 #include "util/counted.h"
 
@@ -228,17 +230,32 @@ Status TakeJson(const RecordJson& json, const std::string& where, const TakeRow&
 
 Status ForEachDecisionRow(const std::string& path, const TakeRow& take) {
   size_t number = 0;
-  const auto where = [&](std::string_view noun) {
-    return "'" + path + "', " + std::string(noun) + " " + std::to_string(++number);
+  const auto take_json = [&](const RecordJson& json, std::string_view noun) {
+    return TakeJson(json, "'" + path + "', " + std::string(noun) + " " + std::to_string(number),
+                    take);
   };
   if (path.ends_with(".npz")) {
-    return ForEachArrayRow(
-        path, [&](const RecordJson& json) { return TakeJson(json, where("row"), take); });
+    const auto take_plain = [&](const IterationRow& row) {
+      ++number;
+      return take(row);
+    };
+    return ForEachArrayRow(path, take_plain, [&](const RecordJson& json) {
+      ++number;
+      return take_json(json, "row");
+    });
   }
   std::ifstream file(path);
   if (!file) return IoError("'" + path + "' cannot be read: " + std::strerror(errno));
-  for (std::string line; std::getline(file, line);) {
-    VERNIER_TRY(TakeJson(RecordJson::parse(line, nullptr, false), where("line"), take));
+  FileLines lines(file);
+  DecisionLines plain;
+  IterationRow row;
+  while (const std::optional<std::string_view> line = lines.Next()) {
+    ++number;
+    if (plain.Read(*line, row)) {
+      VERNIER_TRY(take(row));
+    } else {
+      VERNIER_TRY(take_json(RecordJson::parse(*line, nullptr, false), "line"));
+    }
   }
   if (file.bad()) return IoError("'" + path + "' cannot be read: " + std::strerror(errno));
   return {};

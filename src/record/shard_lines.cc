@@ -3,10 +3,12 @@
 #include <charconv>
 
 #include "io/bytes/checksum.h"
+#include "record/field_scanner.h"
 #include "record/record_fields.h"
 #include "record/record_json.h"
 #include "record/record_visit.h"
 #include "record/row_schema.h"
+#include "record/shard_decision_schema.h"
 
 namespace vernier {
 
@@ -63,6 +65,7 @@ void ListFields(Fields& field, Some<ShardPair> auto& pair) {
   field("empty", pair.empty);
   field.TextIfAny("swap", pair.swap);
   field("outputs", pair.outputs);
+  field.IfAny("decisions", pair.decisions);
 }
 
 template <typename Fields>
@@ -76,6 +79,9 @@ void ListFields(Fields& field, Some<ShardIteration> auto& iteration) {
   field("input_hash", iteration.input_hash);
   field("received", iteration.received);
   field("pairs", iteration.pairs);
+  field.Given("image", iteration.image);
+  field.TextIfAny("skipped", iteration.skipped);
+  field.IfAny("pictures", iteration.pictures);
 }
 
 template <typename Fields>
@@ -101,6 +107,7 @@ void ListFields(Fields& field, Some<ShardHead> auto& head) {
   field("words", head.words);
   field("plan", head.plan);
   field.Pairs("models", head.models, "path", "xxh3_64");
+  field.Pairs("labels", head.labels, "path", "xxh3_64");
   field("sources", head.sources);
 }
 
@@ -189,6 +196,8 @@ Result<ShardHead> ReadShardHead(std::string_view line, const std::string& what) 
 
 Result<ShardIteration> ReadShardIteration(std::string_view line, const std::string& what) {
   if (line.starts_with(',')) line.remove_prefix(1);
+  ShardIteration iteration;
+  if (FieldScanner(line).Scan(iteration)) return iteration;
   return ReadShardObject<ShardIteration>(line, what);
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "record/shard_decisions.h"
 #include "vernier/row_record.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"
@@ -60,6 +61,7 @@ struct ShardPair {
   bool empty = false;                                           ///< neither side has an output
   std::string swap;  ///< that outputs look swapped, where that was first found here
   std::vector<ShardOutput> outputs;
+  std::vector<ShardDecided> decisions;  ///< as in the plan
 };
 
 /// Hashes of what a runner received, input by input.
@@ -68,10 +70,14 @@ struct ShardReceived {
 };
 
 struct ShardIteration {
-  int64_t index = 0;                    ///< among all iterations of the run
+  /// Among all iterations of the run; of images among all files, skipped ones counted.
+  int64_t index = 0;
   std::string input_hash;               ///< as IterationRow has it
   std::vector<ShardReceived> received;  ///< runner by runner; none: not asked for
   std::vector<ShardPair> pairs;
+  std::optional<ShardImage> image;
+  std::string skipped;  ///< the image that could not be read; there is nothing else then
+  std::vector<ShardPicture> pictures;
 };
 
 /// A file that the plan names beside models: a script, or what inputs or outputs are read from.
@@ -97,6 +103,7 @@ struct ShardHead {
   std::vector<std::string> words;  ///< of the command that made it
   std::string plan;                ///< of the undivided run: its file as text
   std::vector<std::pair<std::string, std::string>> models;  ///< path, XXH3 of the file
+  std::vector<std::pair<std::string, std::string>> labels;  ///< the same of files of --labels
   std::vector<ShardSource> sources;
 };
 

@@ -200,7 +200,6 @@ Result<double> MeasureLayer(const MeasuredFlip& measured, const Tensor& expected
 }
 
 void NoteUnmeasured(const std::string& what, const Status& why, BlameRecord& record) {
-  if (why.code() == StatusCode::kCancelled) return;
   record.notes.push_back("the margin that " + what + " eats was not measured: " + why.message());
 }
 
@@ -215,6 +214,7 @@ Status MeasureLayers(const MeasuredFlip& measured,
   BlameFlipsRecord& flips = *record.on_flips;
   for (const BlameLayerRecord* layer : layers) {
     const Result<double> margin = MeasureLayer(measured, expected, *layer, bench);
+    if (margin.status().code() == StatusCode::kCancelled) return margin.status();
     if (!margin.ok()) {
       NoteUnmeasured("'" + layer->node + "'", margin.status(), record);
       continue;
@@ -229,23 +229,25 @@ Status MeasureLayers(const MeasuredFlip& measured,
 
 }  // namespace
 
-void MeasureEatenMargins(const BlamePlan& plan, Logger& logger, const std::atomic<int>& interrupted,
-                         BlameRecord& record) {
-  if (!record.on_flips || !record.error.empty() || plan.feeds.empty()) return;
+Status MeasureEatenMargins(const BlamePlan& plan, Logger& logger,
+                           const std::atomic<int>& interrupted, BlameRecord& record) {
+  if (!record.on_flips || !record.error.empty() || plan.feeds.empty()) return {};
   const std::optional<MeasuredFlip> measured = FlipToMeasure(plan, *record.on_flips);
   const std::vector<const BlameLayerRecord*> layers = LayersToMeasure(record);
   const RunnerPlan* const reference = RunnerOfName(plan.run, record.reference);
   const RunnerPlan* const candidate = RunnerOfName(plan.run, record.candidate);
-  if (!measured || layers.empty() || reference == nullptr || candidate == nullptr) return;
-  if (IsForeign(*reference)) return;
+  if (!measured || layers.empty() || reference == nullptr || candidate == nullptr) return {};
+  if (IsForeign(*reference)) return {};
   QuietLogger quiet(logger);
   ExecutionPlan execution = plan.run.execution;
   execution.use_subprocess = true;
   WorkerPool pool(execution, interrupted, quiet);
   MarginBench bench(*reference, *candidate, plan.feeds.front(), pool, quiet);
-  if (bench.BuildsEngines()) return;
+  if (bench.BuildsEngines()) return {};
   const Status status = MeasureLayers(*measured, layers, bench, record);
+  if (status.code() == StatusCode::kCancelled) return status;
   if (!status.ok()) NoteUnmeasured("a layer", status, record);
+  return {};
 }
 
 }  // namespace vernier

@@ -6,6 +6,7 @@
 #include "blame/search/blame_plan.h"
 #include "util/log.h"
 #include "vernier/blame_record.h"
+#include "vernier/status.h"
 
 namespace vernier {
 
@@ -14,8 +15,9 @@ namespace vernier {
 /// of `record.on_flips`, for culprits and the layers with the largest own errors, a few of them.
 /// Nothing is measured where no layer errs by itself, of decisions without a margin, of references
 /// in another format, and where sides build engines; what was to be measured and could not be is a
-/// note. `plan.feeds` are those of `record.on_flips->iterations`.
-void MeasureEatenMargins(const BlamePlan& plan, Logger& logger, const std::atomic<int>& interrupted,
-                         BlameRecord& record);
+/// note. `plan.feeds` are those of `record.on_flips->iterations`. kCancelled where it was
+/// interrupted: layers that were measured stay.
+Status MeasureEatenMargins(const BlamePlan& plan, Logger& logger,
+                           const std::atomic<int>& interrupted, BlameRecord& record);
 
 }  // namespace vernier

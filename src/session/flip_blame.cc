@@ -139,7 +139,11 @@ BlameOutcome SearchFlips(const BlamePlan& plan, const RunOutcome& ran, Logger& l
   of_flips.failed = ClearFlipsInWords(flips);
   BlameOutcome outcome = ExecuteBlame(of_flips, logger, interrupted);
   outcome.record.on_flips = std::move(flips);
-  MeasureEatenMargins(of_flips, logger, interrupted, outcome.record);
+  const Status measured = MeasureEatenMargins(of_flips, logger, interrupted, outcome.record);
+  if (!measured.ok()) {
+    outcome.faults.signal = interrupted.load();
+    outcome.record.error = measured.message();
+  }
   outcome.faults.mismatch |= !of_flips.failed.empty();
   return outcome;
 }

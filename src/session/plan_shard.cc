@@ -40,8 +40,9 @@ Status CheckWhole(const RunPlan& plan) {
       {plan.steps.wanted(), "--steps", "a state goes from each iteration to the next"},
       {plan.noise_floor, "--noise-floor", kEarlier},
       {PairErrorBounds(plan.compare).wanted(), "--tolerance auto", kEarlier},
-      {!plan.decisions.decisions.empty(), "--decision",
-       "parts do not keep what was decided: decide where the whole is run"},
+      {!plan.decisions.save_flips.empty(), "--save-flips",
+       "which flips are the worst is known once the parts are merged: the record then has their "
+       "iterations"},
       {plan.validate, "--validate", "it ends a run at the first output that is not finite"},
       {plan.postprocess.fallback || !plan.postprocess.entries.empty(), "--postprocess", kEarlier},
       {plan.postprocess_script.given(), "--postprocess-func-script", kWhole},

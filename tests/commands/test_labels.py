@@ -344,13 +344,6 @@ class Images(Labels):
         labels = self.of(self.run_images("--lenient", code=0))
         self.assertEqual((labels["samples"], labels["both_right"]), (8, 7))
 
-    def test_shards_do_not_keep_them(self):
-        ended = self.vernier("run", "m.onnx", "--onnxrt", "--runner", "again=onnxrt m.onnx",
-                             "--decision", "y:top1", "--labels", self.labels(np.arange(2)),
-                             "--shard", "1/2", "--save-record", "s.json")
-        self.assertEqual(ended.code, 2, ended.out + ended.err)
-        self.assertIn("--shard cannot go with --decision", ended.out + ended.err)
-
 
 if __name__ == "__main__":
     unittest.main()

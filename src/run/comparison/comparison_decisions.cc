@@ -9,6 +9,7 @@
 #include "record/gate_text.h"
 #include "run/comparison/comparison_run.h"
 #include "run/run_scripts.h"
+#include "run/shards/kept_labels.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -32,8 +33,16 @@ Result<std::vector<DecisionRow>> ComparisonRun::DecidePair(Pair& pair, int64_t i
   FitWholeSequences(pair, sides);
   LeaveOutStates(pair, sides);
   const int64_t step = steps_ == nullptr ? 0 : steps_->timeline().Of(iteration).step;
-  return pair.decisions.Decide(iteration, step,
-                               {sides, comparison, detail_.device, scripts_.decisions});
+  VERNIER_ASSIGN_OR_RETURN(
+      std::vector<ShardDecided> decided,
+      pair.decisions.Decide(iteration, {sides, comparison, detail_.device, scripts_.decisions}));
+  if (shard_ != nullptr) {
+    if (labels_ != nullptr) {
+      KeepForLabels(*labels_, plan_->decisions, iteration, sides, decided);
+    }
+    shard_->KeepDecisions(decided);
+  }
+  return pair.decisions.Fold(iteration, step, std::move(decided), &sides);
 }
 
 // What is fed back decides nothing for whoever uses the model, unless it is named or there is
@@ -58,15 +67,19 @@ bool ComparisonRun::KeepsFlips() const {
 
 // Feeds may be read ahead: the image is the one of this iteration, not the last. All steps of a
 // sequence are made from one.
-void ComparisonRun::NoteImage(int64_t iteration, const ImageFeeds* images) const {
+void ComparisonRun::NoteImage(int64_t iteration, int64_t place, const ImageFeeds* images) const {
   if (images == nullptr) return;
-  const int64_t feed = steps_ == nullptr ? iteration : steps_->timeline().Of(iteration).sequence;
-  const auto place = static_cast<size_t>(feed);
-  if (place >= images->names().size()) return;  // then the sample has no label, which is said
+  const int64_t feed = steps_ == nullptr ? place : steps_->timeline().Of(place).sequence;
+  const auto at = static_cast<size_t>(feed);
+  if (at >= images->names().size()) return;  // then the sample has no label, which is said
   FedFile file = images->FileOf(feed);
   if (labels_ != nullptr) {
     labels_->NoteFile(iteration, file);
-    labels_->NoteImage(iteration, {file.name, images->sizes()[place]}, images->recipe());
+    labels_->NoteImage(iteration, {file.name, images->sizes()[at]}, images->recipe());
+  }
+  if (shard_ != nullptr) {
+    shard_->NoteImage(*images, {file.name, labels_ == nullptr ? std::vector<ShardPlacement>()
+                                                              : labels_->PlacementsOf(iteration)});
   }
   if (rows_ != nullptr && steps_ == nullptr) rows_->NoteFile(iteration, std::move(file));
 }
@@ -82,6 +95,10 @@ Status ComparisonRun::KeepFlips(int64_t iteration, const IterationOutputs& outpu
     std::vector<const WorstFlip*> worst;
     for (const Pair& pair : pairs_) pair.decisions.AddWorst(worst);
     flip_pictures_.Keep(iteration, feed, worst);
+    if (shard_ != nullptr) {
+      VERNIER_ASSIGN_OR_RETURN(std::vector<ShardPicture> drawn, flip_pictures_.DrawnOf(iteration));
+      shard_->KeepPictures(std::move(drawn));
+    }
   }
   if (!KeepsFlips()) return {};
   std::vector<int64_t> worst;
@@ -158,12 +175,23 @@ void ComparisonRun::JudgeUndecided(const Pair& pair, PairRecord& record, RunFaul
   }
 }
 
+// A rate of some samples says nothing of the rate of all.
+void ComparisonRun::LeaveGatesToMerge(PairRecord& record, RunRecord& run) const {
+  record.decision_gates.clear();
+  if (!plan_->decisions.has_gates() && plan_->decisions.labels.empty()) return;
+  const std::string note =
+      "--shard: gates of decisions and labels are about all samples, and `vernier merge` judges "
+      "them";
+  if (std::ranges::find(run.notes, note) == run.notes.end()) run.notes.push_back(note);
+}
+
 // What was not decided is not done, whatever the exit code rests on.
 void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverage coverage,
                                    RunFaults& faults, RunRecord& run) {
   if (plan_->decisions.decisions.empty()) return;
   record.judged_by = JudgeName(judge_);
   pair.decisions.AddTo(record);
+  if (shard_ != nullptr) return LeaveGatesToMerge(record, run);
   // Of a run that was given up, what is missing follows from why it was.
   const auto not_done = [&](const std::string& sentence) {
     if (coverage == Coverage::kIgnored) return;

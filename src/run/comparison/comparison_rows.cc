@@ -67,18 +67,28 @@ RowsEnd ComparisonRun::EndOfRows(const RunFaults& faults, const RunRecord& recor
   return end;
 }
 
-Result<bool> ComparisonRun::Fold(size_t place, int64_t iteration, const ShardPair& kept) {
+Result<bool> ComparisonRun::Fold(size_t place, int64_t iteration, ShardPair kept) {
   Pair& pair = pairs_[place];
   VERNIER_ASSIGN_OR_RETURN(const IterationComparison comparison, RestoreComparison(kept));
   std::vector<OutputRow> rows;
   for (const ShardOutput& output : kept.outputs) rows.push_back(output.row);
   pair.recorder.Fold(comparison, rows, [&](size_t output) {
-    return kept.outputs[output].figures.value_or(OutputFigures());
+    OutputFigures figures = kept.outputs[output].figures.value_or(OutputFigures());
+    figures.iteration = iteration;  // images that were skipped before it are no iterations
+    return figures;
   });
   pair.matching.TakeFound(pair.matching.left_out(), kept.swap);
-  VERNIER_TRY(KeepRow(pair, iteration, 0, std::move(rows), {}));
-  if (plan_->compare.fail_fast && !comparison.passed()) stopped_ = true;
+  VERNIER_ASSIGN_OR_RETURN(std::vector<DecisionRow> decisions,
+                           pair.decisions.Fold(iteration, 0, std::move(kept.decisions), nullptr));
+  VERNIER_TRY(KeepRow(pair, iteration, 0, std::move(rows), std::move(decisions)));
+  if (plan_->compare.fail_fast && JudgesElements() && !comparison.passed()) stopped_ = true;
   return !stopped_;
+}
+
+void ComparisonRun::FoldPictures(int64_t iteration, std::vector<ShardPicture> pictures) {
+  std::vector<const WorstFlip*> worst;
+  for (const Pair& pair : pairs_) pair.decisions.AddWorst(worst);
+  flip_pictures_.Take(iteration, std::move(pictures), worst);
 }
 
 Status ComparisonRun::NoteFeed(int64_t iteration, const TensorMap& feed,

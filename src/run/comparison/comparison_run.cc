@@ -47,7 +47,8 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
       rows_(parts.rows),
       shard_(parts.shard),
       steps_(parts.steps),
-      judge_(JudgeOf(plan)),
+      // Gates are about all samples: `merge` judges them.
+      judge_(shard_ == nullptr ? JudgeOf(plan) : JudgeRule::kElements),
       flip_pictures_(plan),
       positions_(parts.positions),
       labels_(parts.labels),
@@ -69,7 +70,7 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
   const bool crosses = steps_ != nullptr && steps_->plan().state == StateSource::kCross;
   if (crosses && parts.live != nullptr) crossing_.emplace(*parts.live);
   for (Pair& pair : pairs_) {
-    pair.decisions = PairDecisions(plan.decisions, labels_, plan.inputs.seed);
+    pair.decisions = PairDecisions(plan.decisions, LabelsToFold(), plan.inputs.seed);
     pair.tokens = PairTokens(plan.steps);
   }
 }
@@ -371,7 +372,7 @@ void ComparisonRun::Disbelieve(size_t first) {
   for (Pair& pair : pairs_) {
     if (std::max(pair.first, pair.second) < first) continue;
     pair.recorder = PairRecorder(names_[pair.first], names_[pair.second], Charts::kNone);
-    pair.decisions = PairDecisions(plan_->decisions, labels_, plan_->inputs.seed);
+    pair.decisions = PairDecisions(plan_->decisions, LabelsToFold(), plan_->inputs.seed);
     pair.tokens = PairTokens(plan_->steps);
     pair.believed = false;
   }

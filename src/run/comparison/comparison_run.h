@@ -92,7 +92,9 @@ class ComparisonRun {
 
   /// The next iteration of the pair number `place`, which a shard compared: it is folded as if it
   /// had been compared here. False when --fail-fast ends the run. kMalformed, kIo.
-  Result<bool> Fold(size_t place, int64_t iteration, const ShardPair& kept);
+  Result<bool> Fold(size_t place, int64_t iteration, ShardPair kept);
+  /// After the pairs of an iteration: the pictures that its shard drew.
+  void FoldPictures(int64_t iteration, std::vector<ShardPicture> pictures);
 
   const std::vector<ComparedPair>& pairs() const { return pairs_; }
 
@@ -103,9 +105,9 @@ class ComparisonRun {
   /// made from.
   void KeepFeed(const TensorMap& feed);
 
-  /// Before Compare(), of --load-inputs with images: `iteration` is made from its place among them.
-  /// Null where feeds are none.
-  void NoteImage(int64_t iteration, const ImageFeeds* images) const;
+  /// Before Compare(), of --load-inputs with images: `iteration` is made from the image that they
+  /// gave as number `place`. Null where feeds are none.
+  void NoteImage(int64_t iteration, int64_t place, const ImageFeeds* images) const;
 
   /// After Finish(): adds pictures of flips to the record, writes the files of --save-flips and
   /// adds them to `run.saved`; where nothing flips, a note. kIo; kInternal when memory runs out.
@@ -165,6 +167,8 @@ class ComparisonRun {
   Result<std::vector<DecisionRow>> DecidePair(Pair& pair, int64_t iteration,
                                               const IterationOutputs& outputs,
                                               const IterationComparison* comparison);
+  const RunLabels* LabelsToFold() const { return shard_ == nullptr ? labels_ : nullptr; }
+  void LeaveGatesToMerge(PairRecord& record, RunRecord& run) const;
   void JudgeDecisions(const Pair& pair, PairRecord& record, Coverage coverage, RunFaults& faults,
                       RunRecord& run);
   void NoteTokens(int64_t iteration, const IterationOutputs& outputs, const FeedMarks& feeds);

@@ -12,6 +12,7 @@
 #include "decide/decision.h"
 #include "decide/label_scores.h"
 #include "record/gate_text.h"
+#include "run/shards/kept_labels.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 
@@ -132,10 +133,17 @@ void PairDecisions::LabelRow(Decided& decided, int64_t iteration, const MatchedS
   }
 }
 
-Status PairDecisions::DecideOne(size_t plan, const DecidedSides& given,
-                                std::vector<DecisionRow>& rows, std::string& why) {
+// The shard held labels against maps, and detected what labels of boxes are held against.
+Status PairDecisions::LabelKept(Decided& decided, int64_t iteration, ShardDecision& kept) {
+  if (decided.boxes) decided.boxes->Add(iteration, DetectionsOf(kept));
+  return decided.labels.ScoreKept(options_->decisions[decided.plan], iteration, kept,
+                                  kept.row.samples);
+}
+
+Status PairDecisions::DecideOne(size_t plan, const DecidedSides& given, ShardDecided& made) const {
   const MatchedSides& sides = given.sides;
   const DecisionPlan& decision = options_->decisions[plan];
+  std::string& why = made.why;
   bool any = false;
   std::string unfit;
   for (const OutputPair& outputs : sides.pairing.pairs) {
@@ -157,10 +165,9 @@ Status PairDecisions::DecideOne(size_t plan, const DecidedSides& given,
       if (why.empty()) why = "output '" + subject.first.name + "': " + samples.status().message();
       continue;
     }
-    Decided& decided = FoldOf(plan, subject.first.name);
-    decided.all_bounded &= allowed.has_value();
-    decided.any_bounded |= allowed.has_value();
-    rows.push_back({subject.first.name, decision.text, *std::move(samples)});
+    ShardDecision& one = made.outputs.emplace_back();
+    one.row = {subject.first.name, decision.text, *std::move(samples)};
+    one.bounded = allowed.has_value();
   }
   if (!any && why.empty()) why = unfit.empty() ? WhyNone(plan, sides) : unfit;
   return {};
@@ -168,11 +175,11 @@ Status PairDecisions::DecideOne(size_t plan, const DecidedSides& given,
 
 // The function sees all outputs of a side, under that side's names.
 Status PairDecisions::DecideByScript(size_t plan, int64_t iteration, const DecidedSides& given,
-                                     std::vector<DecisionRow>& rows, std::string& why) {
+                                     ShardDecided& made) const {
   const DecisionPlan& decision = options_->decisions[plan];
   ScriptClient* const script = plan < given.scripts.size() ? given.scripts[plan] : nullptr;
   if (script == nullptr) {
-    why = "the script was not opened";
+    made.why = "the script was not opened";
     return {};
   }
   for (const IterationResult* side : {&given.sides.a(), &given.sides.b()}) {
@@ -183,45 +190,68 @@ Status PairDecisions::DecideByScript(size_t plan, int64_t iteration, const Decid
   }
   VERNIER_ASSIGN_OR_RETURN(ScriptDecisions decided,
                            script->Decide(given.sides.a(), given.sides.b(), iteration));
-  why = std::move(decided.why);
+  made.why = std::move(decided.why);
+  if (!made.why.empty()) return {};
   const std::string subject(decision.subject());
-  if (why.empty()) rows.push_back({subject, decision.text, std::move(decided.samples)});
-  if (why.empty()) FoldOf(plan, subject).all_bounded = false;
+  made.outputs.emplace_back().row = {subject, decision.text, std::move(decided.samples)};
   return {};
 }
 
-Result<std::vector<DecisionRow>> PairDecisions::Decide(int64_t iteration, int64_t step,
-                                                       const DecidedSides& given) {
-  std::vector<DecisionRow> all;
+Result<std::vector<ShardDecided>> PairDecisions::Decide(int64_t iteration,
+                                                        const DecidedSides& given) const {
+  std::vector<ShardDecided> all(asked_.size());
   for (size_t plan = 0; plan < asked_.size(); ++plan) {
-    std::vector<DecisionRow> rows;
-    std::string why;
-    const size_t known = decided_.size();
     const bool by_script = options_->decisions[plan].kind == DecisionKind::kScript;
-    VERNIER_TRY(by_script ? DecideByScript(plan, iteration, given, rows, why)
-                          : DecideOne(plan, given, rows, why));
-    // Nothing was decided about an output that was not there before.
-    if (Asked& earlier = asked_[plan]; decided_.size() > known && earlier.iterations > 0) {
-      earlier.missed = earlier.iterations;
-      if (earlier.why.empty()) {
-        earlier.why = "an output fits from iteration " + std::to_string(iteration) + " on";
-      }
+    VERNIER_TRY(by_script ? DecideByScript(plan, iteration, given, all[plan])
+                          : DecideOne(plan, given, all[plan]));
+  }
+  return all;
+}
+
+Result<std::vector<DecisionRow>> PairDecisions::FoldOne(size_t plan, int64_t iteration,
+                                                        int64_t step, ShardDecided made,
+                                                        const MatchedSides* sides) {
+  std::string& why = made.why;
+  const size_t known = decided_.size();
+  for (const ShardDecision& one : made.outputs) {
+    Decided& decided = FoldOf(plan, one.row.output);
+    decided.all_bounded &= one.bounded;
+    decided.any_bounded |= one.bounded;
+  }
+  // Nothing was decided about an output that was not there before.
+  if (Asked& earlier = asked_[plan]; decided_.size() > known && earlier.iterations > 0) {
+    earlier.missed = earlier.iterations;
+    if (earlier.why.empty()) {
+      earlier.why = "an output fits from iteration " + std::to_string(iteration) + " on";
     }
-    for (DecisionRow& row : rows) {
-      Decided& decided = FoldOf(plan, row.output);
-      LabelRow(decided, iteration, given.sides, row);
-      decided.fold.Add(iteration, step, row.samples);
-      decided.last_iteration = iteration;
-      all.push_back(std::move(row));
-    }
-    for (const Decided& decided : decided_) {
-      if (decided.plan != plan || decided.last_iteration == iteration || !why.empty()) continue;
-      why = "output '" + decided.output + "' was not paired";
-    }
-    Asked& asked = asked_[plan];
-    ++asked.iterations;
-    if (why.empty()) continue;
-    if (asked.missed++ == 0) asked.why = why;
+  }
+  std::vector<DecisionRow> rows;
+  for (ShardDecision& one : made.outputs) {
+    Decided& decided = FoldOf(plan, one.row.output);
+    if (sides != nullptr) LabelRow(decided, iteration, *sides, one.row);
+    if (sides == nullptr) VERNIER_TRY(LabelKept(decided, iteration, one));
+    decided.fold.Add(iteration, step, one.row.samples);
+    decided.last_iteration = iteration;
+    rows.push_back(std::move(one.row));
+  }
+  for (const Decided& decided : decided_) {
+    if (decided.plan != plan || decided.last_iteration == iteration || !why.empty()) continue;
+    why = "output '" + decided.output + "' was not paired";
+  }
+  Asked& asked = asked_[plan];
+  ++asked.iterations;
+  if (!why.empty() && asked.missed++ == 0) asked.why = why;
+  return rows;
+}
+
+Result<std::vector<DecisionRow>> PairDecisions::Fold(int64_t iteration, int64_t step,
+                                                     std::vector<ShardDecided> decided,
+                                                     const MatchedSides* sides) {
+  std::vector<DecisionRow> all;
+  for (size_t plan = 0; plan < std::min(asked_.size(), decided.size()); ++plan) {
+    VERNIER_ASSIGN_OR_RETURN(std::vector<DecisionRow> rows,
+                             FoldOne(plan, iteration, step, std::move(decided[plan]), sides));
+    std::ranges::move(rows, std::back_inserter(all));
   }
   return all;
 }

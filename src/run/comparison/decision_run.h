@@ -12,6 +12,7 @@
 #include "backend/script_client.h"
 #include "compare/comparison.h"
 #include "decide/decision_fold.h"
+#include "record/shard_decisions.h"
 #include "run/comparison/labelled_boxes.h"
 #include "run/comparison/pair_matching.h"
 #include "run/comparison/sample_labels.h"
@@ -42,10 +43,17 @@ class PairDecisions {
   explicit PairDecisions(const DecisionOptions& options, const RunLabels* labels = nullptr,
                          int64_t seed = 1);
 
-  /// Decides about one iteration and adds it to the figures. What cannot be decided is counted, see
-  /// Missing(). Errors as DeviceMeasure::Fetch and ScriptClient.
-  Result<std::vector<DecisionRow>> Decide(int64_t iteration, int64_t step,
-                                          const DecidedSides& given);
+  /// Decides about one iteration: one for each decision of the options. Errors as
+  /// DeviceMeasure::Fetch and ScriptClient.
+  Result<std::vector<ShardDecided>> Decide(int64_t iteration, const DecidedSides& given) const;
+
+  /// Adds what was decided about the next iteration to the figures, and gives it with its labels.
+  /// What could not be decided is counted, see Missing(). Labels are held against the outputs of
+  /// `sides`, or, where that is null, against what the shard kept of them. kMalformed as
+  /// LabelTrack::ScoreKept.
+  Result<std::vector<DecisionRow>> Fold(int64_t iteration, int64_t step,
+                                        std::vector<ShardDecided> decided,
+                                        const MatchedSides* sides);
 
   /// The decisions and their gates.
   void AddTo(PairRecord& record) const;
@@ -90,10 +98,12 @@ class PairDecisions {
   std::string WhyNone(size_t plan, const MatchedSides& sides) const;
   Decided& FoldOf(size_t plan, const std::string& output);
   void LabelRow(Decided& decided, int64_t iteration, const MatchedSides& sides, DecisionRow& row);
-  Status DecideOne(size_t plan, const DecidedSides& given, std::vector<DecisionRow>& rows,
-                   std::string& why);
+  Status LabelKept(Decided& decided, int64_t iteration, ShardDecision& kept);
+  Result<std::vector<DecisionRow>> FoldOne(size_t plan, int64_t iteration, int64_t step,
+                                           ShardDecided made, const MatchedSides* sides);
+  Status DecideOne(size_t plan, const DecidedSides& given, ShardDecided& made) const;
   Status DecideByScript(size_t plan, int64_t iteration, const DecidedSides& given,
-                        std::vector<DecisionRow>& rows, std::string& why);
+                        ShardDecided& made) const;
 
   const DecisionOptions* options_ = nullptr;
   const RunLabels* labels_ = nullptr;

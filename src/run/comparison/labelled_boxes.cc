@@ -218,9 +218,17 @@ LabelledBoxes LabelledBoxes::AtTheEnd() const {
   return whole;
 }
 
-Status LabelledBoxes::AddIteration(int64_t iteration, const Tensor& first, const Tensor& second) {
-  VERNIER_ASSIGN_OR_RETURN(std::vector<SampleDetections> a, DetectBoxes(decision_, first));
-  VERNIER_ASSIGN_OR_RETURN(std::vector<SampleDetections> b, DetectBoxes(decision_, second));
+Result<SideDetections> LabelledBoxes::Detect(const DecisionPlan& decision, const Tensor& first,
+                                             const Tensor& second) {
+  SideDetections made;
+  VERNIER_ASSIGN_OR_RETURN(made.first, DetectBoxes(decision, first));
+  VERNIER_ASSIGN_OR_RETURN(made.second, DetectBoxes(decision, second));
+  return made;
+}
+
+Status LabelledBoxes::AddIteration(int64_t iteration, Result<SideDetections> detected) {
+  if (!detected.ok()) return detected.status();
+  std::vector<SampleDetections>&a = detected->first, &b = detected->second;
   if (a.size() != b.size()) return InvalidArgument("the sides have different samples");
   CountReach(a);
   CountReach(b);
@@ -242,6 +250,10 @@ Status LabelledBoxes::AddIteration(int64_t iteration, const Tensor& first, const
 }
 
 void LabelledBoxes::Add(int64_t iteration, const Tensor& first, const Tensor& second) {
+  Add(iteration, Detect(decision_, first, second));
+}
+
+void LabelledBoxes::Add(int64_t iteration, Result<SideDetections> detected) {
   const bool in_order = labels_->FedWith(iteration) == nullptr;
   by_order_ |= in_order;
   lost_order_ |= iteration != next_iteration_;
@@ -251,7 +263,7 @@ void LabelledBoxes::Add(int64_t iteration, const Tensor& first, const Tensor& se
                            ? InvalidArgument(
                                  "an earlier iteration was not decided, and it is not known "
                                  "which image comes next")
-                           : AddIteration(iteration, first, second);
+                           : AddIteration(iteration, std::move(detected));
   if (added.ok()) return;
   if (why_.empty()) why_ = added.message();
   if (samples_ != before) return;

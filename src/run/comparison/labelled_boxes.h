@@ -41,6 +41,13 @@ class BoxLabels {
   /// whose `file_name` the path ends with or, without folders, the only one of that name.
   void NoteImage(int64_t iteration, const FedImage& image, const ImageRecipe& recipe);
 
+  /// The same where it is known what became of the image (absent: that its size is not), and how
+  /// the labels' size differs.
+  void NotePlaced(int64_t iteration, const std::string& path,
+                  const std::optional<ImagePlacement>& placement, const std::string& other_size) {
+    fed_[iteration] = {path, ImageOf(path), placement, other_size};
+  }
+
   /// What is known of an iteration that was fed with an image file.
   struct Fed {
     std::string path;
@@ -64,6 +71,11 @@ class BoxLabels {
   std::map<int64_t, Fed> fed_;
 };
 
+/// The detections of both sides in one iteration, sample by sample.
+struct SideDetections {
+  std::vector<SampleDetections> first, second;
+};
+
 /// Scores the detections of one decision about one output of a pair. A sample is the image that its
 /// iteration was fed with; else the samples of all iterations, in order, are the images of the
 /// labels by id, and their boxes in the pixels of these (or fractions of them). A class of the
@@ -78,6 +90,13 @@ class LabelledBoxes {
 
   /// The outputs of one iteration; those that cannot be scored are kept for Fault().
   void Add(int64_t iteration, const Tensor& first, const Tensor& second);
+
+  /// The same of detections that were made before.
+  void Add(int64_t iteration, Result<SideDetections> detected);
+
+  /// Errors of DetectBoxes.
+  static Result<SideDetections> Detect(const DecisionPlan& decision, const Tensor& first,
+                                       const Tensor& second);
 
   /// Nothing where no image was scored. With a seed it also has intervals, which takes a while.
   std::optional<PrecisionRecord> Record(std::optional<uint64_t> seed = {}) const;
@@ -111,7 +130,7 @@ class LabelledBoxes {
   Result<std::vector<DetectedBox>> OnImage(const SampleDetections& sample,
                                            const Place& place) const;
   Status ScoreOne(const Waiting& sample);
-  Status AddIteration(int64_t iteration, const Tensor& first, const Tensor& second);
+  Status AddIteration(int64_t iteration, Result<SideDetections> detected);
 
   const BoxLabels* labels_;
   DecisionPlan decision_;

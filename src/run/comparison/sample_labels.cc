@@ -268,6 +268,36 @@ void RunLabels::NoteImage(int64_t iteration, const FedImage& image, const ImageR
   for (auto& [place, boxes] : boxes_) boxes.NoteImage(iteration, image, recipe);
 }
 
+std::vector<ShardPlacement> RunLabels::PlacementsOf(int64_t iteration) const {
+  std::vector<ShardPlacement> placements;
+  for (const auto& [place, boxes] : boxes_) {
+    ShardPlacement& made = placements.emplace_back();
+    const BoxLabels::Fed* const fed = boxes.FedWith(iteration);
+    if (fed != nullptr) made.other_size = fed->other_size;
+    if (fed == nullptr || !fed->placement) continue;
+    const ImagePlacement& known = *fed->placement;
+    made = {true,      known.scale_x,    known.scale_y,   known.left,
+            known.top, known.fed.height, known.fed.width, fed->other_size};
+  }
+  return placements;
+}
+
+void RunLabels::NotePlaced(int64_t iteration, const FedFile& file, const ShardImage& image) {
+  NoteFile(iteration, file);
+  size_t next = 0;
+  for (auto& [place, boxes] : boxes_) {
+    const ShardPlacement kept =
+        next < image.placements.size() ? image.placements[next] : ShardPlacement();
+    std::optional<ImagePlacement> placement;
+    if (kept.known) {
+      placement = ImagePlacement{
+          kept.scale_x, kept.scale_y, kept.left, kept.top, {kept.height, kept.width}};
+    }
+    ++next;
+    boxes.NotePlaced(iteration, image.path, placement, kept.other_size);
+  }
+}
+
 std::vector<std::string> RunLabels::DescribeClasses() const {
   std::vector<std::string> notes;
   for (const SampleLabels& labels : labels_) {
@@ -298,60 +328,6 @@ std::vector<std::string> RunLabels::Notes() const {
     for (std::string& note : boxes.Notes()) notes.push_back(std::move(note));
   }
   return notes;
-}
-
-void LabelTrack::Score(const DecisionPlan& decision, int64_t iteration,
-                       const ScoredOutputs& outputs, std::vector<DecisionSample>& samples) {
-  if (labels_ == nullptr) return;
-  const bool in_order = labels_->by_iteration() || iteration == next_iteration_;
-  if (!in_order) {
-    Note("iteration " + std::to_string(next_iteration_) +
-         " was not decided, so that nobody knows which samples the labels behind it are of");
-    return;
-  }
-  next_iteration_ = iteration + 1;
-  // Labels of files that were skipped are passed: as many as this one has.
-  const int64_t passed = labels_->PlaceOf(iteration) - next_place_;
-  if (passed < 0) {
-    Note("iteration " + std::to_string(iteration) +
-         " is of an image before the one of the last iteration, so that nobody knows which labels "
-         "are its own");
-    return;
-  }
-  next_place_ += passed + 1;
-  last_samples_ = static_cast<int64_t>(samples.size());
-  samples_ += passed * last_samples_;
-  iterations_ += passed;
-  const int64_t before = std::exchange(samples_, samples_ + static_cast<int64_t>(samples.size()));
-  ++iterations_;
-  const Result<std::vector<Label>> labels =
-      labels_->Of(decision.kind, iteration, before, static_cast<int64_t>(samples.size()));
-  if (!labels.ok()) return Note(labels.status().message());
-  for (size_t i = 0; i < labels->size(); ++i) {
-    const Status scored =
-        ScoreSample(decision, (*labels)[i], outputs, static_cast<int64_t>(i), samples[i]);
-    if (scored.ok()) continue;
-    ++unfit_;
-    Note("the label of sample " + std::to_string(i) + " of iteration " + std::to_string(iteration) +
-         labels_->WhereIs(before + static_cast<int64_t>(i)) + " " + scored.message());
-  }
-}
-
-void LabelTrack::Note(const std::string& fault) {
-  if (fault_.empty()) fault_ = fault;
-}
-
-std::string LabelTrack::Fault(const DecisionPlan& decision) const {
-  if (labels_ == nullptr) return "";
-  const int64_t passed = std::max<int64_t>(labels_->files() - next_place_, 0);
-  const std::string wrong =
-      labels_->WrongCount(decision.kind, samples_ + passed * last_samples_, iterations_ + passed);
-  if (!wrong.empty()) {
-    return labels_->name() + ": " + wrong + (fault_.empty() ? "" : "; " + fault_);
-  }
-  if (fault_.empty()) return "";
-  const std::string more = unfit_ > 1 ? ", and " + std::to_string(unfit_ - 1) + " more" : "";
-  return labels_->name() + ": " + fault_ + more;
 }
 
 }  // namespace vernier

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "decide/label_scores.h"
+#include "record/shard_decisions.h"
 #include "run/comparison/class_names.h"
 #include "run/comparison/labelled_boxes.h"
 #include "vernier/decision_plan.h"
@@ -38,6 +39,7 @@ class SampleLabels {
   const std::string& name() const { return name_; }
   /// Whether each iteration has labels of its own, so that it does not matter which came before.
   bool by_iteration() const { return by_iteration_; }
+  /// Whether the image of an iteration says which its labels are.
   bool of_images() const { return of_images_; }
 
   /// Of folders, which name is which class, for people; else empty.
@@ -99,6 +101,10 @@ class RunLabels {
   /// The iteration was fed with that image, as `recipe` has it.
   void NoteImage(int64_t iteration, const FedImage& image, const ImageRecipe& recipe);
 
+  /// What a shard keeps of that, and the same again where its iterations are folded.
+  std::vector<ShardPlacement> PlacementsOf(int64_t iteration) const;
+  void NotePlaced(int64_t iteration, const FedFile& file, const ShardImage& image);
+
   /// Which folder of images is which class, for the log: a sentence for each --labels folder.
   std::vector<std::string> DescribeClasses() const;
 
@@ -120,6 +126,17 @@ class RunLabels {
   ClassNames class_names_;
 };
 
+/// What holding labels against the samples of an iteration came to.
+struct ScoredSamples {
+  std::string fault;                   ///< why there are no labels; empty: there are
+  std::vector<ShardUnfitLabel> unfit;  ///< labels that do not fit their sample
+};
+
+/// Gives samples their labels: `before` are the samples of earlier iterations. See ScoreSample().
+ScoredSamples ScoreSamples(const SampleLabels& labels, const DecisionPlan& decision,
+                           int64_t iteration, int64_t before, const ScoredOutputs& outputs,
+                           std::vector<DecisionSample>& samples);
+
 /// Gives the samples of one decision their labels, iteration by iteration.
 class LabelTrack {
  public:
@@ -133,12 +150,19 @@ class LabelTrack {
   void Score(const DecisionPlan& decision, int64_t iteration, const ScoredOutputs& outputs,
              std::vector<DecisionSample>& samples);
 
+  /// The same of samples that a shard decided. kMalformed where it held the labels of other
+  /// samples against its maps, since it did not know how many samples there are before its own.
+  Status ScoreKept(const DecisionPlan& decision, int64_t iteration, const ShardDecision& kept,
+                   std::vector<DecisionSample>& samples);
+
   /// Why not every sample has its label, or not every label its sample, in a sentence; empty: they
   /// have.
   std::string Fault(const DecisionPlan& decision) const;
 
  private:
+  std::optional<int64_t> Enter(int64_t iteration, size_t samples);
   void Note(const std::string& fault);
+  void NoteUnfit(int64_t iteration, int64_t before, const ScoredSamples& scored);
 
   const SampleLabels* labels_;
   int64_t samples_ = 0, iterations_ = 0;

@@ -58,11 +58,7 @@ Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
 Status FeedStream::OpenLoaded(const RunPlan& plan, std::span<const TensorInfo> inputs) {
   VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> images, FindImages(plan.inputs));
   if (!images.empty()) {
-    if (plan.shard.wanted()) {
-      return InvalidArgument(
-          "--shard cannot go with images: write them as tensors with "
-          "--save-inputs first");
-    }
+    if (plan.shard.wanted()) total_ = std::ssize(images);
     VERNIER_ASSIGN_OR_RETURN(images_, ImageFeeds::Open(plan, std::move(images), inputs, logger_));
     return {};
   }
@@ -163,7 +159,7 @@ void FeedStream::PrepareOneMore() {
 }
 
 std::optional<int64_t> FeedStream::expected() const {
-  if (shard_.wanted() && total_) return shard_.CountOf(*total_);
+  if (shard_.wanted() && total_ && images_ == nullptr) return shard_.CountOf(*total_);
   if (!random_) {
     if (steps_ != nullptr) return std::nullopt;
     if (images_ != nullptr) return images_->Total();

@@ -66,9 +66,18 @@ class FeedStream {
   /// Null where feeds are no images.
   const ImageFeeds* images() const { return images_.get(); }
 
-  /// The index, among all feeds of the run, of the feed that Next() gives as number `place`:
-  /// another one where the plan is that of a shard.
-  int64_t IndexOf(int64_t place) const { return shard_.IndexOf(place, total_.value_or(0)); }
+  /// See ImageFeeds.
+  void ForgetReadAhead(int64_t used, bool reached) {
+    if (images_ != nullptr) images_->ForgetReadAhead(used, reached);
+  }
+
+  /// The index, among all feeds of the run (of images among all files, skipped ones counted), of
+  /// the feed that Next() gives as number `place`: another one where the plan is that of a shard.
+  /// Of a shard of images only for those that Next() gave.
+  int64_t IndexOf(int64_t place) const {
+    if (shard_.wanted() && images_ != nullptr) return images_->PlaceOf(place);
+    return shard_.IndexOf(place, total_.value_or(0));
+  }
   /// How many feeds the undivided run has; nullopt as long as a script has not shown it, and where
   /// it does not matter.
   std::optional<int64_t> total() const { return script_ != nullptr ? script_->count() : total_; }

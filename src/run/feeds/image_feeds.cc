@@ -121,11 +121,27 @@ Result<std::vector<std::string>> FindImages(const InputPlan& plan) {
                          images.front() + "' is one: load them in two runs");
 }
 
+std::string DescribeSkipped(std::span<const SkippedImage> skipped, int64_t files) {
+  if (skipped.empty()) return "";
+  std::string text = std::to_string(skipped.size()) + " of " + std::to_string(files) +
+                     " images could not be read and were skipped: ";
+  for (size_t i = 0; i < std::min(skipped.size(), kNamesInNote); ++i) {
+    text += (i > 0 ? ", '" : "'") + skipped[i].path + "'";
+  }
+  return text + (skipped.size() > kNamesInNote ? ", ..." : "");
+}
+
+Status NoneCanBeRead(int64_t files, const std::string& first) {
+  return Malformed("--load-inputs: none of the " + std::to_string(files) +
+                   " image(s) can be read, the first is '" + first + "'");
+}
+
 ImageFeeds::ImageFeeds(const RunPlan& plan, std::vector<std::string> files, Logger& logger)
     : files_(std::move(files)),
       logger_(logger),
       timeout_s_(plan.execution.timeout_s),
-      strict_(plan.strict) {
+      strict_(plan.strict),
+      shard_(plan.shard) {
   request_.most_pixels = plan.inputs.max_image_pixels;
 }
 
@@ -167,13 +183,14 @@ Result<ReadImage> ImageFeeds::Read(const std::string& path) {
 }
 
 Result<std::optional<TensorMap>> ImageFeeds::Next() {
-  while (next_ < files_.size()) {
-    const std::string& path = files_[next_++];
+  while (HasMore()) {
+    const int64_t place = shard_.IndexOf(next_++, files());
+    const std::string& path = files_[static_cast<size_t>(place)];
     Result<ReadImage> image = Read(path);
     if (image.ok()) {
       TellRemarks(path, image->remarks);
       names_.push_back(path);
-      places_.push_back(static_cast<int64_t>(next_) - 1);
+      places_.push_back(place);
       sizes_.push_back(image->size);
       TensorMap feed;
       feed.push_back({input_, std::move(image->tensor)});
@@ -182,34 +199,35 @@ Result<std::optional<TensorMap>> ImageFeeds::Next() {
     const bool is_of_image = image.status().code() == StatusCode::kMalformed ||
                              (worker_ != nullptr && !worker_->death().ok());
     if (!is_of_image) return std::move(image).Annotate("--load-inputs: '" + path + "'").status();
-    VERNIER_TRY(Skip(path, image.status()));
+    VERNIER_TRY(Skip(place, image.status()));
   }
-  if (names_.empty()) {
-    return Malformed("--load-inputs: none of the " + std::to_string(files_.size()) +
-                     " image(s) can be read, the first is '" + files_.front() + "'");
-  }
+  if (names_.empty() && !shard_.wanted()) return NoneCanBeRead(files(), files_.front());
   if (!skipped_.empty()) logger_.Once(Severity::kWarning, "--load-inputs: " + NoteOfSkipped());
   return std::optional<TensorMap>();
 }
 
-Status ImageFeeds::Skip(const std::string& path, const Status& why) {
+Status ImageFeeds::Skip(int64_t place, const Status& why) {
+  const std::string& path = files_[static_cast<size_t>(place)];
   const bool killed = worker_ != nullptr && !worker_->death().ok();
   const std::string text =
       "--load-inputs: '" + path + "': " + (killed ? "the decoder " : "") + FirstLine(why.message());
   if (strict_) return Malformed(text + " (--strict ends the run)");
   logger_.Once(Severity::kWarning, text + "; it is skipped");
-  skipped_.push_back(path);
+  skipped_.push_back({place, path});
   return {};
 }
 
 std::string ImageFeeds::NoteOfSkipped() const {
-  if (skipped_.empty()) return "";
-  std::string text = std::to_string(skipped_.size()) + " of " + std::to_string(files_.size()) +
-                     " images could not be read and were skipped: ";
-  for (size_t i = 0; i < std::min(skipped_.size(), kNamesInNote); ++i) {
-    text += (i > 0 ? ", '" : "'") + skipped_[i] + "'";
-  }
-  return text + (skipped_.size() > kNamesInNote ? ", ..." : "");
+  return DescribeSkipped(skipped_, shard_.CountOf(files()));
+}
+
+void ImageFeeds::ForgetReadAhead(int64_t used, bool reached) {
+  if (reached) return;
+  const auto kept = static_cast<size_t>(std::clamp<int64_t>(used, 0, std::ssize(names_)));
+  names_.resize(kept);
+  places_.resize(kept);
+  const int64_t last = places_.empty() ? -1 : places_.back();
+  std::erase_if(skipped_, [last](const SkippedImage& image) { return image.place > last; });
 }
 
 void ImageFeeds::TellRemarks(const std::string& path, uint8_t remarks) {

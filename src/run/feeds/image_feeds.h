@@ -26,8 +26,20 @@ namespace vernier {
 /// other files.
 Result<std::vector<std::string>> FindImages(const InputPlan& plan);
 
-/// Reads them one after the other. They are decoded in a worker of its own, also with --in-process,
-/// which is started with the first and anew where an image kills it. Not thread-safe.
+/// One that could not be read, and its place among all files.
+struct SkippedImage {
+  int64_t place = 0;
+  std::string path;
+};
+
+/// How many of `files` images were skipped and which; empty: none.
+std::string DescribeSkipped(std::span<const SkippedImage> skipped, int64_t files);
+/// That no image could be read, which is an error: the first of `files`.
+Status NoneCanBeRead(int64_t files, const std::string& first);
+
+/// Reads them one after the other, of a shard its own. They are decoded in a worker of its own,
+/// also with --in-process, which is started with the first and anew where an image kills it. Not
+/// thread-safe.
 class ImageFeeds {
  public:
   /// `files` as FindImages has them, at least one; `inputs` are those of the first runner.
@@ -40,11 +52,19 @@ class ImageFeeds {
 
   /// The next image; nullopt behind the last. One that is damaged, too large or kills its worker is
   /// skipped with a warning; kMalformed for it with --strict, and at the end where none could be
-  /// read. kInvalidArgument where its size does not fit.
+  /// read, unless it is a shard. kInvalidArgument where its size does not fit.
   Result<std::optional<TensorMap>> Next();
 
   /// Of the images that Next() gave, in order.
   const std::vector<std::string>& names() const { return names_; }
+  /// The place, among all files, of the image that Next() gave as number `given`.
+  int64_t PlaceOf(int64_t given) const { return places_[static_cast<size_t>(given)]; }
+  int64_t files() const { return static_cast<int64_t>(files_.size()); }
+  /// In their order.
+  const std::vector<SkippedImage>& skipped() const { return skipped_; }
+  /// Of images that were read before their turn, `used` were used, and whether the end was
+  /// `reached` in its turn: those behind are as if they had not been read.
+  void ForgetReadAhead(int64_t used, bool reached);
   /// The image of an iteration, which Next() has given.
   FedFile FileOf(int64_t iteration) const {
     const auto at = static_cast<size_t>(iteration);
@@ -57,14 +77,14 @@ class ImageFeeds {
   /// How many images were skipped and which, for the record; empty: none.
   std::string NoteOfSkipped() const;
 
-  bool HasMore() const { return next_ < files_.size(); }
+  bool HasMore() const { return next_ < shard_.CountOf(files()); }
   /// Those that were not skipped so far.
-  int64_t Total() const { return static_cast<int64_t>(files_.size() - skipped_.size()); }
+  int64_t Total() const { return shard_.CountOf(files()) - static_cast<int64_t>(skipped_.size()); }
 
  private:
   ImageFeeds(const RunPlan& plan, std::vector<std::string> files, Logger& logger);
   Result<ReadImage> Read(const std::string& path);
-  Status Skip(const std::string& path, const Status& why);
+  Status Skip(int64_t place, const Status& why);
   void TellRemarks(const std::string& path, uint8_t remarks);
 
   std::vector<std::string> files_;
@@ -74,9 +94,11 @@ class ImageFeeds {
   ImageRequest request_;
   std::string input_;
   std::unique_ptr<Worker> worker_;
-  size_t next_ = 0;
-  std::vector<std::string> names_, skipped_;
-  std::vector<int64_t> places_;  // of `names_` among `files_`
+  ShardPlan shard_;
+  int64_t next_ = 0;  // of its own
+  std::vector<std::string> names_;
+  std::vector<int64_t> places_;  // of names_, among all files
+  std::vector<SkippedImage> skipped_;
   std::vector<ImageSize> sizes_;
   uint8_t told_ = 0;  // of ImageRemark
 };

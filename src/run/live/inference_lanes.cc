@@ -6,8 +6,10 @@
 namespace vernier {
 namespace {
 
-void InferTasks(std::vector<LaneTask>& tasks, int64_t iteration) {
+void InferTasks(std::vector<LaneTask>& tasks, int64_t iteration,
+                const std::atomic<bool>& dropping) {
   for (LaneTask& task : tasks) {
+    if (dropping.load()) return;
     LiveRunner& replica = *task.replica;
     replica.HoldLog();
     task.outcome.emplace(replica.InferOnly(*task.feed, iteration * task.batch, task.count));
@@ -30,7 +32,7 @@ void InferenceLanes::Launch(size_t lane) {
   if (found == jobs_.end() || (*found)->done.valid()) return;
   Job& job = **found;
   // Where no thread can be had, it infers when it is waited for.
-  job.done = std::async([&job] { InferTasks(job.tasks, job.iteration); });
+  job.done = std::async([this, &job] { InferTasks(job.tasks, job.iteration, dropping_); });
 }
 
 std::vector<LaneTask> InferenceLanes::Collect(int64_t iteration) {
@@ -56,9 +58,12 @@ void InferenceLanes::Drop() {
       for (const LaneTask& task : job->tasks) task.replica->SetUnwanted(unwanted);
     }
   };
+  // Else a lane would go on with its next runner, and each would be waited for.
+  dropping_ = true;
   set_unwanted(true);
   Wait();
   set_unwanted(false);
+  dropping_ = false;
   for (const std::unique_ptr<Job>& job : jobs_) {
     for (const LaneTask& task : job->tasks) {
       if (task.outcome && !task.outcome->ok()) task.replica->LeaveDeadWorker();

@@ -2,6 +2,7 @@
 // a worker of every runner.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -57,8 +58,8 @@ class InferenceLanes {
   /// Returns when nothing is being inferred. What was made stays for Collect().
   void Wait();
 
-  /// Lets go of all that was not collected. What is being inferred is waited for, ten seconds at
-  /// most; a worker that dies or hangs meanwhile is no failure of its runner.
+  /// Lets go of all that was not collected. What is being inferred is waited for, ten seconds in
+  /// all at most; a worker that dies or hangs meanwhile is no failure of its runner.
   void Drop();
 
  private:
@@ -70,6 +71,7 @@ class InferenceLanes {
   void Launch(size_t lane);
 
   const size_t count_;
+  std::atomic<bool> dropping_ = false;
   std::deque<std::unique_ptr<Job>> jobs_;  // in the order of iterations
 };
 

@@ -59,16 +59,30 @@ uint64_t KnownOutputBytes(const SessionDescription& session, const TensorMap& fe
   return total;
 }
 
-Status CheckOutputRoom(const LiveRuns& live, const TensorMap& feed) {
-  if (live.outputs_may_stay_on_device()) return {};
+uint64_t OutputBytesAtOnce(const LiveRuns& live, const TensorMap& feed) {
+  if (live.outputs_may_stay_on_device()) return 0;
   uint64_t total = 0;
   for (size_t i = 0; i < live.size(); ++i) {
     if (live[i].alive()) AddUpTo(KnownOutputBytes(live[i].session(), feed), total);
   }
+  // Beside those that are made are those that are compared.
   if (live.has_lanes() && __builtin_mul_overflow(total, live.feeds_ahead() + 1, &total)) {
     total = std::numeric_limits<uint64_t>::max();
   }
-  return CheckMemoryRoom(total, "the outputs");
+  return total;
+}
+
+Status CheckOutputRoom(const LiveRuns& live, const TensorMap& feed, uint64_t& counted) {
+  const uint64_t bytes = OutputBytesAtOnce(live, feed);
+  if (bytes <= counted) return {};
+  VERNIER_TRY(CheckMemoryRoom(bytes - counted, "the outputs"));
+  counted = bytes;
+  return {};
+}
+
+Status CheckOutputRoom(const LiveRuns& live, const TensorMap& feed) {
+  uint64_t counted = 0;
+  return CheckOutputRoom(live, feed, counted);
 }
 
 }  // namespace vernier

@@ -27,16 +27,6 @@ void NoteWhatWasLeftOut(const LiveResults& made, RunEnding& ending) {
       std::to_string(made.iterations) + " of " + std::to_string(*asked));
 }
 
-// A decision is made of whatever comes.
-void NoteRandomInputs(const RunPlan& plan, RunRecord& record) {
-  const bool drawn =
-      !plan.runners.empty() && plan.inputs.load_paths.empty() && !plan.inputs.script.given();
-  if (!drawn || plan.decisions.decisions.empty()) return;
-  record.notes.emplace_back(
-      "the inputs are random, and decisions that agree on noise prove nothing about real data: "
-      "give real inputs with --load-inputs or --data-loader-script");
-}
-
 void CloseRunners(const RunContext& run, LiveRuns& live, RunFaults& faults) {
   for (size_t i = 0; i < live.size(); ++i) {
     live.Close(i);
@@ -70,19 +60,17 @@ void DescribeRunners(const LiveRuns& live, const LiveResults& made, RunRecord& r
 // Images that were skipped were asked for.
 void DescribeImages(const RunPlan& plan, const LiveResults& made, RunOutcome& outcome) {
   if (made.feeds == nullptr || made.feeds->images() == nullptr) return;
-  const ImageFeeds& images = *made.feeds->images();
-  std::vector<std::string> samples = images.names();
   // Those that were read ahead of a turn that never came are no samples of this run.
-  const auto used = static_cast<size_t>(made.feeds_used.value_or(0));
-  if (made.feeds_used && samples.size() > used) samples.resize(used);
-  outcome.record.samples = std::move(samples);
+  if (made.feeds_used) made.feeds->ForgetReadAhead(*made.feeds_used, made.feeds_ended);
+  const ImageFeeds& images = *made.feeds->images();
+  outcome.record.samples = images.names();
   const std::string skipped = images.NoteOfSkipped();
   if (skipped.empty()) return;
   if (plan.lenient || images.names().empty()) {  // where none could be read, that is the error
     outcome.record.notes.push_back(skipped);
   } else {
     outcome.faults.incomplete = true;
-    outcome.record.faults.push_back("--load-inputs: " + skipped + " (--lenient accepts that)");
+    outcome.record.faults.push_back(FaultOfSkipped(skipped));
   }
 }
 
@@ -98,6 +86,20 @@ int64_t CountBegun(const LiveRuns& live, const LiveResults& made) {
 }
 
 }  // namespace
+
+// A decision is made of whatever comes.
+void NoteRandomInputs(const RunPlan& plan, RunRecord& record) {
+  const bool drawn =
+      !plan.runners.empty() && plan.inputs.load_paths.empty() && !plan.inputs.script.given();
+  if (!drawn || plan.decisions.decisions.empty()) return;
+  record.notes.emplace_back(
+      "the inputs are random, and decisions that agree on noise prove nothing about real data: "
+      "give real inputs with --load-inputs or --data-loader-script");
+}
+
+std::string FaultOfSkipped(const std::string& note) {
+  return "--load-inputs: " + note + " (--lenient accepts that)";
+}
 
 void ReportFailure(const RunContext& run, const Status& status, const LiveResults& made,
                    RunEnding& ending) {

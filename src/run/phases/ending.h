@@ -26,6 +26,11 @@ struct RunEnding {
 void ReportFailure(const RunContext& run, const Status& status, const LiveResults& made,
                    RunEnding& ending);
 
+/// A note for decisions about random inputs.
+void NoteRandomInputs(const RunPlan& plan, RunRecord& record);
+/// The fault of images that were skipped, of ImageFeeds::NoteOfSkipped().
+std::string FaultOfSkipped(const std::string& note);
+
 /// Closes all runners, publishes what `made` has saved, and describes the runners: the record's
 /// runners, notes and saved files, and the faults that are not a pair's.
 void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnding& ending);

@@ -10,9 +10,9 @@ Result<std::optional<TensorMap>> FeedQueue::Next() {
   if (ahead_ == 0) return feeds_.Next();
   while (!ended_ && waiting_.size() <= ahead_) {
     Result<std::optional<TensorMap>> feed = feeds_.Next();
-    // Once the first is sent, a part of the memory is taken by what is counted here.
-    if (feed.ok() && *feed && read_ == 0) {
-      const Status room = CheckOutputRoom(inference_.runs(), **feed);
+    // Of earlier feeds a part of the memory is taken already.
+    if (feed.ok() && *feed) {
+      const Status room = CheckOutputRoom(inference_.runs(), **feed, counted_);
       if (!room.ok()) feed = room;
     }
     ended_ = !feed.ok() || !feed->has_value();

@@ -20,8 +20,8 @@ class FeedQueue {
   FeedQueue(FeedStream& feeds, LiveInference& inference, size_t ahead)
       : feeds_(feeds), inference_(inference), ahead_(ahead) {}
 
-  /// As FeedStream::Next: an error comes in its turn. Where feeds are sent ahead, CheckOutputRoom()
-  /// is called for the first, and its error given.
+  /// As FeedStream::Next: an error comes in its turn. Where feeds are sent ahead, each has the
+  /// errors of CheckOutputRoom() as well.
   Result<std::optional<TensorMap>> Next();
 
  private:
@@ -30,6 +30,7 @@ class FeedQueue {
   const size_t ahead_;
   std::deque<Result<std::optional<TensorMap>>> waiting_;
   int64_t read_ = 0;
+  uint64_t counted_ = 0;  // bytes of outputs, see CheckOutputRoom
   bool ended_ = false;
 };
 

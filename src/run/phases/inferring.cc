@@ -54,6 +54,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
     released.Wait();
     if (!live.any_alive()) break;
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, queue.Next());
+    made.feeds_ended = !feed;
     if (!feed) break;
     made.feeds_used = i + 1;
     // Not Once: it would keep the text of every iteration.
@@ -61,7 +62,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
     run.logger.Info("Streaming iteration " + std::to_string(index) + FormatFeed(*feed));
     VERNIER_TRY(SaveFeed(run, i, *feed, feeds.steps(), savers));
     if (compares) VERNIER_TRY(comparing.comparisons.NoteFeed(index, *feed, feeds.steps()));
-    comparing.comparisons.NoteImage(index, feeds.images());
+    comparing.comparisons.NoteImage(index, i, feeds.images());
     if (!live.has_lanes()) VERNIER_TRY(CheckOutputRoom(live, *feed));
     VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, inference.InferAll(*feed, i, meanwhile));
     ++made.iterations;
@@ -114,7 +115,7 @@ Status InferToTheEnd(const RunContext& run, size_t index, LiveInference& inferen
     VERNIER_TRY(SaveFeed(run, i, *feed, made.feeds->steps(), savers));
     comparing.NoteFeed(i, savers, inference.runs());
     VERNIER_TRY(comparing.comparisons.NoteFeed(i, *feed, made.feeds->steps()));
-    comparing.comparisons.NoteImage(i, made.feeds->images());
+    comparing.comparisons.NoteImage(i, i, made.feeds->images());
     VERNIER_ASSIGN_OR_RETURN(const std::optional<IterationResult> result,
                              inference.InferOne(index, *feed, i));
     if (!result) return {};

@@ -23,7 +23,8 @@ struct LiveResults {
   /// Feeds whose turn came, of the runner that got furthest: more may have been read. nullopt
   /// before the first.
   std::optional<int64_t> feeds_used = {};
-  int64_t iterations = 0;  ///< of the runner that got furthest
+  bool feeds_ended = false;  ///< the turn of the end came, behind the last feed
+  int64_t iterations = 0;    ///< of the runner that got furthest
   /// --strict: which runners do not run with sizes of 1, and others do; empty: there are none.
   std::string refused_sizes = {};
 };

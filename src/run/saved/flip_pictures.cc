@@ -81,7 +81,10 @@ void FlipPictures::Keep(int64_t iteration, const TensorMap& feed,
     Draw(*flip, feed);
   }
   // Only new ones take the place of others.
-  if (!any) return;
+  if (any) LetGo(worst);
+}
+
+void FlipPictures::LetGo(const std::vector<const WorstFlip*>& worst) {
   std::erase_if(drawn_, [&](const auto& one) {
     const auto& [kept, input, image] = one.first;
     const int64_t images = one.second.images;
@@ -89,6 +92,30 @@ void FlipPictures::Keep(int64_t iteration, const TensorMap& feed,
       return flip->iteration == kept && ImageOf(*flip, images) == image;
     });
   });
+}
+
+Result<std::vector<ShardPicture>> FlipPictures::DrawnOf(int64_t iteration) const {
+  std::vector<ShardPicture> pictures;
+  for (auto at = drawn_.lower_bound(Place(iteration, "", 0)); at != drawn_.end(); ++at) {
+    const auto& [of, input, image] = at->first;
+    if (of != iteration) break;
+    VERNIER_ASSIGN_OR_RETURN(std::string png, EncodedPicture(at->second.raster));
+    pictures.push_back(
+        {{iteration, image, input, at->second.how, std::move(png)}, at->second.images});
+  }
+  return pictures;
+}
+
+void FlipPictures::Take(int64_t iteration, std::vector<ShardPicture> pictures,
+                        const std::vector<const WorstFlip*>& worst) {
+  bool any = false;
+  for (const WorstFlip* flip : worst) any |= flip->iteration == iteration;
+  if (!any) return;
+  for (auto& [picture, images] : pictures) {
+    const Place place(iteration, picture.input, picture.image);
+    drawn_[place] = {images, {}, std::move(picture.how), std::move(picture.png)};
+  }
+  LetGo(worst);
 }
 
 Status FlipPictures::AddFlip(WorstFlip& flip, std::map<Place, int64_t>& added,
@@ -100,7 +127,10 @@ Status FlipPictures::AddFlip(WorstFlip& flip, std::map<Place, int64_t>& added,
     auto found = added.find(at->first);
     if (found == added.end()) {
       if (static_cast<int64_t>(run.flip_pictures.size()) == most_) continue;
-      VERNIER_ASSIGN_OR_RETURN(std::string png, EncodedPicture(at->second.raster));
+      std::string png = at->second.png;
+      if (png.empty()) {
+        VERNIER_ASSIGN_OR_RETURN(png, EncodedPicture(at->second.raster));
+      }
       found = added.emplace(at->first, static_cast<int64_t>(run.flip_pictures.size())).first;
       run.flip_pictures.push_back({iteration, image, input, at->second.how, std::move(png)});
     }

@@ -10,6 +10,7 @@
 
 #include "images/preprocess.h"
 #include "images/raster.h"
+#include "record/shard_decisions.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"
@@ -33,6 +34,12 @@ class FlipPictures {
   /// of its iteration are one. Memory: 77 KB a flip and input.
   void Keep(int64_t iteration, const TensorMap& feed, const std::vector<const WorstFlip*>& worst);
 
+  /// What a shard keeps of an iteration: its pictures, encoded. kInternal when memory runs out.
+  Result<std::vector<ShardPicture>> DrawnOf(int64_t iteration) const;
+  /// The same as Keep() with what a shard has drawn of the iteration.
+  void Take(int64_t iteration, std::vector<ShardPicture> pictures,
+            const std::vector<const WorstFlip*>& worst);
+
   /// Adds them to `run.flip_pictures`, at most --worst-flips, the worst flip of each decision
   /// first, and their places to the flips. kInternal when memory runs out.
   Status AddTo(RunRecord& run) const;
@@ -44,10 +51,12 @@ class FlipPictures {
     int64_t images;  // of that input in that iteration
     RasterImage raster;
     std::string how;
+    std::string png = {};  ///< encoded by a shard: there is no raster then
   };
 
   static std::optional<int64_t> ImageOf(const WorstFlip& flip, int64_t images);
   void Draw(const WorstFlip& flip, const TensorMap& feed);
+  void LetGo(const std::vector<const WorstFlip*>& worst);
   Status AddFlip(WorstFlip& flip, std::map<Place, int64_t>& added, RunRecord& run) const;
 
   bool wanted_ = false;

@@ -29,4 +29,10 @@ std::string CommandOfShard(const std::string& folder, std::span<const std::strin
   return command;
 }
 
+std::string StrideText(const ShardPlan& shard) {
+  if (shard.multiple == 1) return ", every " + std::to_string(shard.count) + "th";
+  return ", " + std::to_string(shard.multiple) + " of every " +
+         std::to_string(shard.multiple * shard.count);
+}
+
 }  // namespace vernier

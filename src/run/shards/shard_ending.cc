@@ -101,6 +101,15 @@ void PublishShard(const RunContext& run, const LiveRuns& live, const LiveResults
     return;
   }
   const int64_t total = TotalOf(made, comparing.loaded);
+  const ImageFeeds* const images = made.feeds == nullptr ? nullptr : made.feeds->images();
+  if (images != nullptr) {
+    if (!images->skipped().empty() && !comparing.loaded.runs().empty()) {
+      return fail(Malformed("--shard: image '" + images->skipped().front().path +
+                            "' was skipped, so that it is not known which iteration of the saved " +
+                            "outputs the others belong to: leave it out"));
+    }
+    if (const Status added = shard.AddSkipped(*images, total); !added.ok()) return fail(added);
+  }
   if (const Status fits = CheckMergeable(comparing, total); !fits.ok()) return fail(fits);
   if (const Status same = shard.CheckSources(run.plan); !same.ok()) return fail(same);
   if (shard.fewest_pairs() < comparing.comparisons.pairs().size()) {

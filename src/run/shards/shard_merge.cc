@@ -14,31 +14,20 @@
 #include "run/comparison/comparison_run.h"
 #include "run/live/live_runner.h"
 #include "run/live/lost_outputs.h"
+#include "run/phases/ending.h"
 #include "run/saved/row_writer.h"
 #include "run/saved/self_comparisons.h"
+#include "run/shards/kept_labels.h"
+#include "run/shards/lines_ahead.h"
 #include "run/shards/shard_command.h"
 #include "run/shards/shard_parts.h"
 #include "run/shards/shard_writer.h"
+#include "run/shards/unheard_run.h"
 
 namespace vernier {
 namespace {
 
 using Parts = std::vector<ShardPart>;
-
-// Iterations were reported where they were compared.
-class UnheardRun final : public RunObserver {
- public:
-  ComparisonDetail DetailWanted() override { return {}; }
-  void ComparisonsStarted(std::span<const RunnerPair>) override {}
-  void IterationStarted(int64_t) override {}
-  void PairCompared(const IterationComparison&) override {}
-  void PairFinished(const RunnerPair&, const ComparisonTally&) override {}
-  void OutputValidated(const std::string&, int64_t, const NamedTensor&,
-                       const Validation&) override {}
-  void ValidationStarted(const std::vector<std::string>&) override {}
-  void ValidationFinished(bool) override {}
-  void Progress(int64_t, int64_t) override {}
-};
 
 std::string MachineOf(const RunnerRecord& runner) {
   return runner.backend + " " + runner.framework_version + " on " + runner.device + ", " +
@@ -71,7 +60,11 @@ Result<Parts> OpenParts(const std::vector<std::string>& paths) {
       return Malformed("'" + path + "' was written by vernier " + part.head().version +
                        ", and this is " + kVersion + ": merge with that version");
     }
-    if (!parts.empty()) VERNIER_TRY(CheckSameRun(parts.front(), part));
+    if (!parts.empty()) {
+      VERNIER_TRY(CheckSameRun(parts.front(), part));
+      VERNIER_TRY(CheckSameLabels(parts.front().path(), parts.front().head().labels, path,
+                                  part.head().labels));
+    }
     parts.push_back(std::move(part));
   }
   std::ranges::stable_sort(parts, {},
@@ -87,12 +80,6 @@ std::vector<int64_t> NumbersIn(const Parts& parts) {
   std::ranges::sort(numbers);
   numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
   return numbers;
-}
-
-std::string StrideText(const ShardPlan& shard) {
-  if (shard.multiple == 1) return ", every " + std::to_string(shard.count) + "th";
-  return ", " + std::to_string(shard.multiple) + " of every " +
-         std::to_string(shard.multiple * shard.count);
 }
 
 std::string DescribeMissing(const ShardPart& part, int64_t number) {
@@ -147,6 +134,15 @@ Status GoThrough(Parts& parts, const TakeLine& take) {
   }
 }
 
+// What runners are is not known to shards whose images were all skipped.
+const ShardEnd& EndOf(const Parts& parts) {
+  const auto has_run = [](const RunnerRecord& runner) { return runner.iterations > 0; };
+  const auto inferred = std::ranges::find_if(parts, [&](const ShardPart& part) {
+    return std::ranges::any_of(part.end().runners, has_run);
+  });
+  return inferred == parts.end() ? parts.front().end() : inferred->end();
+}
+
 std::vector<std::string> NotesOf(const Parts& parts) {
   std::vector<std::string> notes;
   for (const ShardPart& part : parts) {
@@ -169,7 +165,7 @@ Status WritePartial(Parts& parts, const std::string& output) {
     file.Discard();
     return written;
   }
-  ShardEnd end = parts.front().end();
+  ShardEnd end = EndOf(parts);
   end.notes = NotesOf(parts);
   end.seconds = 0;
   for (const ShardPart& part : parts) end.seconds += part.end().seconds;
@@ -221,8 +217,10 @@ class ReceivedTally {
 
 class ShardFolding {
  public:
-  static Result<std::unique_ptr<ShardFolding>> Create(const RunPlan& plan, const ShardEnd& end,
-                                                      RowWriter* rows) {
+  static Result<std::unique_ptr<ShardFolding>> Create(const RunPlan& plan, const ShardHead& head,
+                                                      const ShardEnd& end, RowWriter* rows) {
+    VERNIER_TRY(CheckLabelsRead(head.labels, plan.decisions));
+    VERNIER_ASSIGN_OR_RETURN(RunLabels labels, RunLabels::Open(plan.decisions, plan.inputs));
     VERNIER_ASSIGN_OR_RETURN(ComparedPairs pairs, ComparedPairs::Find(plan, end.names, end.marked));
     if (pairs.pairs.size() != end.pairs.size()) {
       return Malformed("the parts are damaged: their pairs are not those of the run");
@@ -233,34 +231,55 @@ class ShardFolding {
       pairs.pairs[i].matching.TakeFound(end.pairs[i].left_out, "");
     }
     pairs.NamePairs(std::move(shown));
-    return std::unique_ptr<ShardFolding>(new ShardFolding(plan, std::move(pairs), rows));
+    return std::unique_ptr<ShardFolding>(
+        new ShardFolding(plan, end.total, std::move(pairs), std::move(labels), rows));
   }
 
-  Result<bool> Add(const ShardPart& part) {
-    const std::string what = "'" + part.path() + "'";
-    VERNIER_ASSIGN_OR_RETURN(const ShardIteration iteration, ReadShardIteration(part.line(), what));
-    if (iteration.index != received_.iterations() ||
-        iteration.pairs.size() != comparisons_.pairs().size()) {
-      return Malformed(what + " is damaged: iteration " + std::to_string(iteration.index) +
+  Result<bool> Add(const ShardIteration& iteration, const std::string& path) {
+    const bool skipped = !iteration.skipped.empty();
+    const size_t pairs = skipped ? 0 : comparisons_.pairs().size();
+    if (iteration.index != lines() || iteration.pairs.size() != pairs) {
+      return Malformed("'" + path + "' is damaged: iteration " + std::to_string(iteration.index) +
                        " is not the next one, or lacks pairs");
     }
-    if (rows_ != nullptr) rows_->NoteFeed(iteration.index, HashFrom(iteration.input_hash));
+    if (skipped) {
+      skipped_.push_back({iteration.index, iteration.skipped});
+      return true;
+    }
+    // Images that were skipped are no iterations.
+    const int64_t index = received_.iterations();
+    if (rows_ != nullptr) rows_->NoteFeed(index, HashFrom(iteration.input_hash));
+    if (iteration.image) {
+      samples_.push_back(iteration.image->path);
+      const FedFile file{iteration.image->path, iteration.index, total_};
+      labels_.NotePlaced(index, file, *iteration.image);
+      if (rows_ != nullptr) rows_->NoteFile(index, file);
+    }
     received_.Add(iteration);
     bool go_on = true;
     for (size_t place = 0; go_on && place < iteration.pairs.size(); ++place) {
-      VERNIER_ASSIGN_OR_RETURN(go_on,
-                               comparisons_.Fold(place, iteration.index, iteration.pairs[place]));
+      VERNIER_ASSIGN_OR_RETURN(go_on, comparisons_.Fold(place, index, iteration.pairs[place]));
     }
+    comparisons_.FoldPictures(index, iteration.pictures);
     return go_on;
   }
 
   // What FinishLive() and FinishPairs() do after an undivided run.
-  void Finish(const ShardEnd& end, RunOutcome& outcome) {
+  Status Finish(const ShardEnd& end, RunOutcome& outcome) {
+    const auto skipped = std::ssize(skipped_);
+    if (skipped > 0 && skipped == end.total) return NoneCanBeRead(end.total, skipped_.front().path);
+    if (skipped > 0) {
+      outcome.faults.incomplete = true;
+      outcome.record.faults.push_back(FaultOfSkipped(DescribeSkipped(skipped_, end.total)));
+    }
+    outcome.record.samples = std::move(samples_);
     outcome.record.runners = received_.Complete(end.runners);
     outcome.record.averaged = plan_.compare.check_average;
-    std::vector<StreamLength> lengths(end.runners.size(), {received_.iterations(), end.total});
+    const StreamLength live{received_.iterations(), end.total - skipped};
+    std::vector<StreamLength> lengths(end.runners.size(), live);
     lengths.resize(end.names.size(), {end.total, end.total});
     comparisons_.Finish(lengths, Coverage::kJudged, outcome.faults, outcome.record);
+    NoteRandomInputs(plan_, outcome.record);
     std::vector<std::pair<size_t, std::string>> itself;
     for (size_t i = 0; i < end.pairs.size(); ++i) {
       outcome.record.pairs[i].first_file = end.pairs[i].first_file;
@@ -278,6 +297,7 @@ class ShardFolding {
     if (feeds > 1) outcome.record.batch_feeds = feeds;
     NoteLostOutputs(plan_, lost, outcome);
     if (plan_.strict) RejectVacuous(outcome.record.pairs);
+    return comparisons_.SaveFlips(outcome.record);
   }
 
   RowsEnd EndOfRows(const RunOutcome& outcome) const {
@@ -285,38 +305,54 @@ class ShardFolding {
   }
 
   bool stopped() const { return comparisons_.stopped(); }
-  int64_t iterations() const { return received_.iterations(); }
+  /// Iterations, and images that were skipped.
+  int64_t lines() const { return received_.iterations() + std::ssize(skipped_); }
 
  private:
-  ShardFolding(const RunPlan& plan, ComparedPairs pairs, RowWriter* rows)
+  ShardFolding(const RunPlan& plan, int64_t total, ComparedPairs pairs, RunLabels labels,
+               RowWriter* rows)
       : plan_(plan),
+        total_(total),
         rows_(rows),
-        comparisons_(plan, std::move(pairs), {.scripts = {}, .rows = rows}, unheard_) {}
+        labels_(std::move(labels)),
+        comparisons_(plan, std::move(pairs), {.scripts = {}, .rows = rows, .labels = &labels_},
+                     unheard_) {}
 
   const RunPlan& plan_;
+  int64_t total_;  ///< of the undivided run, images that were skipped counted
   RowWriter* rows_;
+  RunLabels labels_;
   UnheardRun unheard_;
   ComparisonRun comparisons_;
   ReceivedTally received_;
+  std::vector<std::string> samples_;
+  std::vector<SkippedImage> skipped_;
 };
 
 Status FoldParts(Parts& parts, const MergePlan& merge, Logger& logger, MergeOutcome& merged) {
   RunRecord& record = merged.outcome.record;
-  const ShardEnd& end = parts.front().end();
+  const ShardEnd& end = EndOf(parts);
   std::unique_ptr<RowWriter> rows;
   if (!merge.rows.empty()) {
     VERNIER_ASSIGN_OR_RETURN(rows,
                              RowWriter::Create(merge.rows, RowWriter::Earlier::kStay, logger));
   }
   const Status done = [&]() -> Status {
-    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<ShardFolding> folding,
-                             ShardFolding::Create(merged.plan, end, rows.get()));
-    VERNIER_TRY(GoThrough(parts, [&](const ShardPart& part) { return folding->Add(part); }));
-    if (!folding->stopped() && folding->iterations() != end.total) {
-      return Malformed("the parts are damaged: they hold " + std::to_string(folding->iterations()) +
+    VERNIER_ASSIGN_OR_RETURN(
+        const std::unique_ptr<ShardFolding> folding,
+        ShardFolding::Create(merged.plan, parts.front().head(), end, rows.get()));
+    LinesAhead lines([&](const ShardIteration& iteration, const std::string& path) {
+      return folding->Add(iteration, path);
+    });
+    const Status gone = GoThrough(parts, [&](const ShardPart& part) { return lines.Add(part); });
+    VERNIER_TRY(lines.Finish());
+    // What is wrong with lines that are not wanted any more does not matter.
+    if (!folding->stopped()) VERNIER_TRY(gone);
+    if (!folding->stopped() && folding->lines() != end.total) {
+      return Malformed("the parts are damaged: they hold " + std::to_string(folding->lines()) +
                        " of " + std::to_string(end.total) + " iterations");
     }
-    folding->Finish(end, merged.outcome);
+    VERNIER_TRY(folding->Finish(end, merged.outcome));
     return rows == nullptr ? Status()
                            : rows->Publish(folding->EndOfRows(merged.outcome), record.saved);
   }();

@@ -18,6 +18,25 @@ Status CheckShardHead(const ShardHead& head, const std::string& what) {
   return Malformed(what + " is damaged: it names shards that there are not; run its shard again");
 }
 
+namespace {
+
+// As much of a file as is in memory at a time.
+constexpr size_t kStretch = size_t{512} << 10U;
+
+uint64_t ChecksumOf(const MappedFile& file, std::span<const std::byte> bytes) {
+  Checksum checksum;
+  while (!bytes.empty()) {
+    const auto stretch = bytes.first(std::min(kStretch, bytes.size()));
+    file.Prepare(stretch);
+    checksum.Add(stretch);
+    file.Release(stretch);
+    bytes = bytes.subspan(stretch.size());
+  }
+  return checksum.value();
+}
+
+}  // namespace
+
 Result<ShardPart> ShardPart::Open(const std::string& path) {
   const std::string what = "'" + path + "'";
   ShardPart part;
@@ -34,10 +53,9 @@ Result<ShardPart> ShardPart::Open(const std::string& path) {
       whole_lines ? text.substr(last + 1, text.size() - last - 2) : std::string_view();
   VERNIER_ASSIGN_OR_RETURN(part.end_, ReadShardEnd(end, what));
   const size_t checked = ShardCheckedBytes(text).value_or(0);
-  Checksum checksum;
-  checksum.Add(bytes.first(checked));
+  const uint64_t checksum = ChecksumOf(*part.file_, bytes.first(checked));
   VERNIER_TRY(part.file_->CheckIntact());
-  if (text.substr(checked) != ShardChecksumText(checksum.value())) {
+  if (text.substr(checked) != ShardChecksumText(checksum)) {
     return Malformed(what + " is damaged: its checksum is another; run its shard again");
   }
   part.rest_ = text.substr(head + 1, last - head);
@@ -48,6 +66,7 @@ Result<ShardPart> ShardPart::Open(const std::string& path) {
 Status ShardPart::Advance() {
   const std::optional<int64_t> before = index_;
   index_.reset();
+  MoveStretch();
   if (rest_.empty()) return {};
   const size_t size = rest_.find('\n');
   line_ = rest_.substr(0, size);
@@ -57,6 +76,17 @@ Status ShardPart::Advance() {
   const bool in_order = index_ && (!before || *index_ > *before) && *index_ < end_.total;
   return in_order ? Status()
                   : Malformed("'" + path_ + "' is damaged: its iterations are not in order");
+}
+
+// Lets go of lines that were read a while ago, and gets those that come next.
+void ShardPart::MoveStretch() {
+  const std::span<const std::byte> rest = std::as_bytes(std::span(rest_));
+  const bool within = !stretch_.empty() && rest.data() < stretch_.data() + stretch_.size();
+  if (within && !rest.empty()) return;
+  if (!before_.empty()) file_->Release(before_);
+  before_ = stretch_;
+  stretch_ = rest.first(std::min(kStretch, rest.size()));
+  if (!stretch_.empty()) file_->Prepare(stretch_);
 }
 
 Status CheckSameRun(const ShardPart& a, const ShardPart& b) {

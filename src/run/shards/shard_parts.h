@@ -1,9 +1,11 @@
 // The parts that shards have left, read line by line.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -31,11 +33,15 @@ class ShardPart {
   Status Advance();
 
  private:
+  void MoveStretch();
+
   std::string path_;
   ShardHead head_;
   ShardEnd end_;
   std::shared_ptr<const MappedFile> file_;
-  std::string_view rest_;  // whole lines
+  std::string_view rest_;               // whole lines
+  std::span<const std::byte> stretch_;  // of the file: is in memory
+  std::span<const std::byte> before_;   // likewise: lines are still read
   std::string_view line_;
   std::optional<int64_t> index_;
 };

@@ -140,7 +140,7 @@ class ShardLook {
   Status AddLine(std::string_view line, const std::string& path) {
     VERNIER_ASSIGN_OR_RETURN(const ShardIteration iteration,
                              ReadShardIteration(line, "'" + path + "'"));
-    if (!indices_.insert(iteration.index).second) return {};
+    if (!iteration.skipped.empty() || !indices_.insert(iteration.index).second) return {};
     ++seen_.iterations;
     seen_.agreeing += AllOutputsPassed(iteration) ? 1 : 0;
     return {};

@@ -12,6 +12,7 @@
 #include "io/recovery/partial_places.h"
 #include "run/live/live_runner.h"
 #include "run/shards/folded_comparison.h"
+#include "run/shards/kept_labels.h"
 #include "run/shards/shard_sources.h"
 #include "util/atomic_file.h"
 #include "util/mapped_file.h"
@@ -111,6 +112,7 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
   head.words = shard.words;
   head.plan = ToJson(UndividedPlan(plan));
   VERNIER_ASSIGN_OR_RETURN(head.models, HashModels(plan));
+  VERNIER_ASSIGN_OR_RETURN(head.labels, HashLabels(plan.decisions));
   head.sources = FindShardSources(plan);
   VERNIER_ASSIGN_OR_RETURN(ShardFile file, ShardFile::Create(plan.save.record, head));
   return std::unique_ptr<ShardWriter>(new ShardWriter(std::move(file), std::move(head.sources)));
@@ -141,12 +143,30 @@ void ShardWriter::AddPair(size_t place, const IterationComparison& comparison,
   if (iteration_.pairs.size() <= place) iteration_.pairs.resize(place + 1);
   if (swap_known_.size() <= place) swap_known_.resize(place + 1);
   ShardPair pair = MakeShardPair(comparison, rows, recorder.record(), index);
+  pair.decisions = std::exchange(decided_, {});
   if (!swap_known_[place]) pair.swap = swap;
   swap_known_[place] = !swap.empty();
   iteration_.pairs[place] = std::move(pair);
 }
 
+void ShardWriter::NoteImage(const ImageFeeds& images, ShardImage image) {
+  images_ = &images;
+  iteration_.image = std::move(image);
+}
+
+Status ShardWriter::AddSkipped(const ImageFeeds& images, int64_t end) {
+  const std::vector<SkippedImage>& all = images.skipped();
+  for (; skipped_ < all.size() && all[skipped_].place < end; ++skipped_) {
+    ShardIteration line;
+    line.index = all[skipped_].place;
+    line.skipped = all[skipped_].path;
+    VERNIER_TRY(file_.Add(ShardIterationText(line)));
+  }
+  return {};
+}
+
 Status ShardWriter::EndIteration(int64_t index) {
+  if (images_ != nullptr) VERNIER_TRY(AddSkipped(*images_, index));
   iteration_.index = index;
   fewest_pairs_ = std::min(fewest_pairs_, std::exchange(pairs_compared_, 0));
   VERNIER_TRY(file_.Add(ShardIterationText(iteration_)));

@@ -17,6 +17,7 @@
 #include "io/bytes/part_file.h"
 #include "record/shard_lines.h"
 #include "run/comparison/pair_recorder.h"
+#include "run/feeds/image_feeds.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 
@@ -64,13 +65,24 @@ class ShardWriter {
   /// received.
   void NoteInputs(std::optional<uint64_t> feed, std::vector<ShardReceived> received);
 
+  /// Before AddPair(): what was decided of it.
+  void KeepDecisions(std::vector<ShardDecided> decided) { decided_ = std::move(decided); }
+  /// Before EndIteration(): the image that was fed, one of `images`, which must outlive the
+  /// iterations, and the pictures of its flips.
+  void NoteImage(const ImageFeeds& images, ShardImage image);
+  void KeepPictures(std::vector<ShardPicture> pictures) {
+    iteration_.pictures = std::move(pictures);
+  }
+
   /// What was folded last of the pair number `place`. `swap` is what is known of swapped outputs by
   /// now.
   void AddPair(size_t place, const IterationComparison& comparison, std::span<const OutputRow> rows,
                const PairRecorder& recorder, const std::string& swap, int64_t index);
 
-  /// All pairs have been added. kIo.
+  /// All pairs have been added. Images that were skipped before it are added, too. kIo.
   Status EndIteration(int64_t index);
+  /// The images that were skipped before the place `end` and are not there yet. kIo.
+  Status AddSkipped(const ImageFeeds& images, int64_t end);
 
   /// In how many pairs that iteration was compared which was compared in the fewest; the largest
   /// number where there was no iteration.
@@ -93,8 +105,11 @@ class ShardWriter {
   std::vector<ShardSource> sources_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   ShardIteration iteration_;
-  std::vector<bool> swap_known_;  ///< pair by pair
-  size_t pairs_compared_ = 0;     ///< in this iteration
+  std::vector<ShardDecided> decided_;
+  const ImageFeeds* images_ = nullptr;  ///< null: feeds are none
+  size_t skipped_ = 0;                  ///< of them, that were added
+  std::vector<bool> swap_known_;        ///< pair by pair
+  size_t pairs_compared_ = 0;           ///< in this iteration
   size_t fewest_pairs_ = std::numeric_limits<size_t>::max();
 };
 

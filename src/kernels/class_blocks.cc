@@ -1,0 +1,307 @@
+#include "kernels/class_blocks.h"
+
+#include <algorithm>
+#include <limits>
+
+// Vectors of a size unknown to the compiler cannot stand in arrays; arm64 uses NEON.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/class_blocks.cc"
+#include "hwy/foreach_target.h"
+// After foreach_target.h.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace vernier {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using ClassTag = hn::ScalableTag<float>;
+using PlaceTag = hn::RebindToSigned<ClassTag>;
+using Values = hn::Vec<ClassTag>;
+using Numbers = hn::Vec<PlaceTag>;
+
+constexpr float kEndless = std::numeric_limits<float>::infinity();
+
+// Few enough that processors fetch all of them ahead.
+constexpr size_t kClassesAtOnce = 8;
+
+HWY_INLINE Numbers OnesOf(hn::Mask<ClassTag> mask) {
+  return hn::BitCast(PlaceTag(), hn::VecFromMask(ClassTag(), mask));
+}
+
+/// One vector's positions.
+struct ClassLanes {
+  Values best, second;
+  Numbers place, has_nan;
+
+  HWY_INLINE void Load(const ClassBlock& block, size_t i) {
+    best = hn::LoadU(ClassTag(), block.best + i);
+    second = hn::LoadU(ClassTag(), block.second + i);
+    place = hn::LoadU(PlaceTag(), block.place + i);
+    has_nan = hn::LoadU(PlaceTag(), block.has_nan + i);
+  }
+  HWY_INLINE void Store(const ClassBlock& block, size_t i) const {
+    hn::StoreU(best, ClassTag(), block.best + i);
+    hn::StoreU(second, ClassTag(), block.second + i);
+    hn::StoreU(place, PlaceTag(), block.place + i);
+    hn::StoreU(has_nan, PlaceTag(), block.has_nan + i);
+  }
+  HWY_INLINE void Begin(const float* from) {
+    best = hn::LoadU(ClassTag(), from);
+    second = hn::Set(ClassTag(), -kEndless);
+    place = hn::Zero(PlaceTag());
+    has_nan = OnesOf(hn::IsNaN(best));
+  }
+  HWY_INLINE void Add(const float* from, Numbers own) {
+    const Values value = hn::LoadU(ClassTag(), from);
+    const auto is_larger = hn::Gt(value, best);
+    const Values lower = hn::IfThenElse(is_larger, best, value);
+    best = hn::IfThenElse(is_larger, value, best);
+    place = hn::IfThenElse(hn::RebindMask(PlaceTag(), is_larger), own, place);
+    second = hn::IfThenElse(hn::Gt(lower, second), lower, second);
+    has_nan = hn::Or(has_nan, OnesOf(hn::IsNaN(value)));
+  }
+};
+
+void BeginOne(float value, const ClassBlock& block, size_t i) {
+  block.best[i] = value;
+  block.second[i] = -kEndless;
+  block.place[i] = 0;
+  block.has_nan[i] = value != value ? 1 : 0;
+}
+
+void AddOne(float value, int32_t own, const ClassBlock& block, size_t i) {
+  const bool is_larger = value > block.best[i];
+  const float lower = is_larger ? block.best[i] : value;
+  if (is_larger) block.best[i] = value, block.place[i] = own;
+  if (lower > block.second[i]) block.second[i] = lower;
+  if (value != value) block.has_nan[i] = 1;
+}
+
+void Classes(const float* from, size_t classes, size_t stride, size_t count,
+             const ClassBlock& block) {
+  const size_t lanes = hn::Lanes(ClassTag());
+  for (size_t first = 0; first < classes; first += kClassesAtOnce) {
+    const size_t end = std::min(first + kClassesAtOnce, classes);
+    size_t i = 0;
+    for (; i + 2 * lanes <= count; i += 2 * lanes) {
+      ClassLanes x, y;
+      size_t c = first;
+      if (first == 0) {
+        x.Begin(from + i);
+        y.Begin(from + i + lanes);
+        ++c;
+      } else {
+        x.Load(block, i);
+        y.Load(block, i + lanes);
+      }
+      for (; c < end; ++c) {
+        const Numbers own = hn::Set(PlaceTag(), static_cast<int32_t>(c));
+        x.Add(from + c * stride + i, own);
+        y.Add(from + c * stride + i + lanes, own);
+      }
+      x.Store(block, i);
+      y.Store(block, i + lanes);
+    }
+    for (; i < count; ++i) {
+      if (first == 0) BeginOne(from[i], block, i);
+      for (size_t c = std::max<size_t>(first, 1); c < end; ++c) {
+        AddOne(from[c * stride + i], static_cast<int32_t>(c), block, i);
+      }
+    }
+  }
+}
+
+// Where the first `value` is, which is there.
+size_t PlaceOfFirst(const float* row, size_t size, float value) {
+  const size_t lanes = hn::Lanes(ClassTag());
+  const Values wanted = hn::Set(ClassTag(), value);
+  size_t i = 0;
+  for (; i + lanes <= size; i += lanes) {
+    const auto found = hn::Eq(hn::LoadU(ClassTag(), row + i), wanted);
+    const intptr_t lane = hn::FindFirstTrue(ClassTag(), found);
+    if (lane >= 0) return i + static_cast<size_t>(lane);
+  }
+  while (i < size && row[i] != value) ++i;
+  return i;
+}
+
+/// Of a part of a row.
+struct TopLanes {
+  Values best, second;
+  Numbers has_nan;
+
+  // Initializers would be compiled for another target.
+  HWY_INLINE TopLanes() {
+    best = second = hn::Set(ClassTag(), -kEndless);
+    has_nan = hn::Zero(PlaceTag());
+  }
+  HWY_INLINE void Add(const float* from) {
+    const Values value = hn::LoadU(ClassTag(), from);
+    const auto is_larger = hn::Gt(value, best);
+    const Values lower = hn::IfThenElse(is_larger, best, value);
+    best = hn::IfThenElse(is_larger, value, best);
+    second = hn::IfThenElse(hn::Gt(lower, second), lower, second);
+    has_nan = hn::Or(has_nan, OnesOf(hn::IsNaN(value)));
+  }
+};
+
+// As if all that `y` has seen had come to `x`.
+HWY_INLINE void Merge(const TopLanes& y, TopLanes& x) {
+  const Values lower = hn::IfThenElse(hn::Gt(y.best, x.best), x.best, y.best);
+  x.best = hn::IfThenElse(hn::Gt(y.best, x.best), y.best, x.best);
+  x.second = hn::IfThenElse(hn::Gt(y.second, x.second), y.second, x.second);
+  x.second = hn::IfThenElse(hn::Gt(lower, x.second), lower, x.second);
+  x.has_nan = hn::Or(x.has_nan, y.has_nan);
+}
+
+HWY_INLINE LargestTwo OfLanes(const TopLanes& x) {
+  const Values best = hn::MaxOfLanes(ClassTag(), x.best);
+  const auto has_best = hn::Eq(x.best, best);
+  LargestTwo top{hn::GetLane(best), 0, 0, false};
+  top.second =
+      hn::CountTrue(ClassTag(), has_best) > 1
+          ? top.best
+          : hn::GetLane(hn::MaxOfLanes(ClassTag(), hn::IfThenElse(has_best, x.second, x.best)));
+  top.has_nan = !hn::AllTrue(PlaceTag(), hn::Eq(x.has_nan, hn::Zero(PlaceTag())));
+  return top;
+}
+
+LargestTwo Two(const float* row, size_t size) {
+  constexpr size_t kParts = 4;
+  const size_t lanes = hn::Lanes(ClassTag());
+  LargestTwo top{-kEndless, -kEndless, 0, false};
+  size_t i = 0;
+  if (size >= lanes) {
+    TopLanes parts[kParts];
+    for (; i + kParts * lanes <= size; i += kParts * lanes) {
+      for (size_t part = 0; part < kParts; ++part) parts[part].Add(row + i + part * lanes);
+    }
+    if (i > 0) {
+      for (size_t part = 1; part < kParts; ++part) Merge(parts[part], parts[0]);
+    }
+    for (; i + lanes <= size; i += lanes) parts[0].Add(row + i);
+    top = OfLanes(parts[0]);
+  }
+  for (; i < size; ++i) {
+    const float value = row[i];
+    const float lower = value > top.best ? top.best : value;
+    top.best = value > top.best ? value : top.best;
+    top.second = lower > top.second ? lower : top.second;
+    top.has_nan |= value != value;
+  }
+  if (!top.has_nan) top.place = PlaceOfFirst(row, size, top.best);
+  return top;
+}
+
+struct SideLanes {
+  Values above, below;
+  Numbers not_below;  // negative
+
+  HWY_INLINE SideLanes() {
+    above = hn::Set(ClassTag(), kEndless);
+    below = hn::Set(ClassTag(), -kEndless);
+    not_below = hn::Zero(PlaceTag());
+  }
+  HWY_INLINE hn::Mask<ClassTag> Add(Values values, Values limit) {
+    const auto in = hn::Ge(values, limit);
+    const Values high = hn::IfThenElse(in, values, hn::Set(ClassTag(), kEndless));
+    const Values low = hn::IfThenElse(in, hn::Set(ClassTag(), -kEndless), values);
+    above = hn::IfThenElse(hn::Lt(high, above), high, above);
+    below = hn::IfThenElse(hn::Gt(low, below), low, below);
+    not_below = hn::Add(not_below, OnesOf(in));
+    return in;
+  }
+
+  HWY_INLINE BorderSide Total() const {
+    BorderSide side;
+    side.above = hn::GetLane(hn::MinOfLanes(ClassTag(), above));
+    side.below = hn::GetLane(hn::MaxOfLanes(ClassTag(), below));
+    side.not_below = static_cast<size_t>(-hn::GetLane(hn::SumOfLanes(PlaceTag(), not_below)));
+    return side;
+  }
+};
+
+bool AddOneSide(float value, float limit, BorderSide& side) {
+  if (!(value >= limit)) {
+    if (value > side.below) side.below = value;
+    return false;
+  }
+  if (value < side.above) side.above = value;
+  ++side.not_below;
+  return true;
+}
+
+// Of values whose number an int32 holds.
+BorderSides SidesOfPart(const float* a, const float* b, size_t count, float limit) {
+  const size_t lanes = hn::Lanes(ClassTag());
+  const Values least = hn::Set(ClassTag(), limit);
+  SideLanes of_a, of_b;
+  const Numbers zero = hn::Zero(PlaceTag());
+  Numbers changed = zero, nan = zero;
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const Values x = hn::LoadU(ClassTag(), a + i);
+    const Values y = hn::LoadU(ClassTag(), b + i);
+    nan = hn::Or(nan, hn::Or(OnesOf(hn::IsNaN(x)), OnesOf(hn::IsNaN(y))));
+    const Numbers in_a = OnesOf(of_a.Add(x, least));
+    changed = hn::Or(changed, hn::Xor(in_a, OnesOf(of_b.Add(y, least))));
+  }
+  BorderSides sides{of_a.Total(), of_b.Total(), false, false};
+  sides.differs = !hn::AllTrue(PlaceTag(), hn::Eq(changed, zero));
+  sides.has_nan = !hn::AllTrue(PlaceTag(), hn::Eq(nan, zero));
+  for (; i < count; ++i) {
+    const bool in_a = AddOneSide(a[i], limit, sides.a);
+    sides.differs |= in_a != AddOneSide(b[i], limit, sides.b);
+    sides.has_nan |= a[i] != a[i] || b[i] != b[i];
+  }
+  return sides;
+}
+
+void AddSide(const BorderSide& part, BorderSide& whole) {
+  whole.above = std::min(whole.above, part.above);
+  whole.below = std::max(whole.below, part.below);
+  whole.not_below += part.not_below;
+}
+
+BorderSides Sides(const float* a, const float* b, size_t count, float limit) {
+  constexpr size_t kPart = size_t{1} << 30U;
+  BorderSides sides = SidesOfPart(a, b, std::min(count, kPart), limit);
+  for (size_t done = kPart; done < count; done += kPart) {
+    const BorderSides part = SidesOfPart(a + done, b + done, std::min(count - done, kPart), limit);
+    AddSide(part.a, sides.a);
+    AddSide(part.b, sides.b);
+    sides.differs |= part.differs;
+    sides.has_nan |= part.has_nan;
+  }
+  return sides;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace vernier
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace vernier {
+
+HWY_EXPORT(Classes);
+HWY_EXPORT(Two);
+HWY_EXPORT(Sides);
+
+void FindClasses(const float* from, size_t classes, size_t stride, size_t count,
+                 const ClassBlock& block) {
+  HWY_DYNAMIC_DISPATCH(Classes)(from, classes, stride, count, block);
+}
+
+LargestTwo FindLargestTwo(const float* row, size_t size) {
+  return HWY_DYNAMIC_DISPATCH(Two)(row, size);
+}
+
+BorderSides FindSides(const float* a, const float* b, size_t count, float limit) {
+  return HWY_DYNAMIC_DISPATCH(Sides)(a, b, count, limit);
+}
+
+}  // namespace vernier
+#endif  // HWY_ONCE

@@ -1,0 +1,132 @@
+// Rows that are read without a tree of JSON values are those that are read with one.
+#include "record/decision_lines.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "record/decision_rows.h"
+#include "record/row_lines.h"
+
+namespace vernier {
+namespace {
+
+constexpr double kNanOfLines = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinityOfLines = std::numeric_limits<double>::infinity();
+
+IterationRow RowWith(const std::vector<DecisionSample>& samples) {
+  IterationRow row;
+  row.index = 17;
+  row.pair = "a/b vs. c";
+  row.first = "a/b";
+  row.second = "c";
+  row.decisions = {{"y", "top1", samples}, {"y", "top5", samples}, {"z", "ctc=0", samples}};
+  return row;
+}
+
+DecisionSample SampleOf(std::string first, std::string second, double margin, Flip flip) {
+  DecisionSample sample;
+  sample.first = std::move(first);
+  sample.second = std::move(second);
+  sample.first_margin = margin;
+  sample.second_margin = -margin / 3;
+  sample.near_tie = 1e-7;
+  sample.flip = flip;
+  return sample;
+}
+
+std::vector<IterationRow> ReadAll(const std::string& text) {
+  const std::string path = testing::TempDir() + "decision_lines_test.jsonl";
+  std::ofstream(path, std::ios::binary) << text;
+  std::vector<IterationRow> rows;
+  const Status read = ForEachDecisionRow(path, [&](const IterationRow& row) {
+    rows.push_back(row);
+    return Status();
+  });
+  EXPECT_TRUE(read.ok()) << read.message();
+  std::filesystem::remove(path);
+  return rows;
+}
+
+// A space behind a comma keeps a line from the short way.
+std::string Spaced(const std::string& line) {
+  const size_t comma = line.find(',');
+  return line.substr(0, comma + 1) + " " + line.substr(comma + 1);
+}
+
+TEST(DecisionLines, AreReadAsTheirParsedTextIs) {
+  std::vector<DecisionSample> samples = {
+      SampleOf("3", "3", 0.1, Flip::kNone), SampleOf("3", "5", kInfinityOfLines, Flip::kClear),
+      SampleOf("invalid", "5", kNanOfLines, Flip::kInvalid),
+      SampleOf("", "none", 5e-324, Flip::kNearTie), SampleOf("1 2", "-3", -0.0, Flip::kNone)};
+  samples[1].label = "3";
+  samples[1].first_score = 1;
+  samples[1].second_score = 0;
+  samples[3].detail = "1 edit";
+  DecisionLines lines;
+  IterationRow quick;
+  for (const DecisionSample& sample : samples) {
+    const std::string line = RowLine(RowWith({sample}));
+    ASSERT_TRUE(lines.Read(line, quick)) << line;
+    EXPECT_FALSE(lines.Read(Spaced(line), quick));
+    ASSERT_TRUE(lines.Read(line, quick));
+    const std::vector<IterationRow> slow = ReadAll(Spaced(line));
+    ASSERT_EQ(slow.size(), 1u);
+    EXPECT_EQ(quick.index, slow[0].index);
+    EXPECT_EQ(quick.step, slow[0].step);
+    EXPECT_EQ(quick.pair, slow[0].pair);
+    ASSERT_EQ(quick.decisions.size(), 3u);
+    ASSERT_EQ(slow[0].decisions.size(), 3u);
+    IterationRow again = slow[0];
+    quick.first = again.first = "a/b";
+    quick.second = again.second = "c";
+    EXPECT_EQ(RowLine(quick), RowLine(again)) << line;
+    EXPECT_EQ(std::signbit(quick.decisions[0].samples[0].first_margin),
+              std::signbit(sample.first_margin));
+  }
+}
+
+TEST(DecisionLines, LeaveOtherLinesToTheParser) {
+  DecisionLines lines;
+  IterationRow row;
+  const DecisionSample sample = SampleOf("3", "4", 0.5, Flip::kClear);
+  const std::string usual = RowLine(RowWith({sample}));
+  ASSERT_TRUE(lines.Read(usual, row));
+  const auto replaced = [&](const std::string& from, const std::string& to) {
+    std::string line = usual;
+    line.replace(line.find(from), from.size(), to);
+    return line;
+  };
+  for (const std::string& line :
+       {RowLine(RowWith({sample, sample})), usual + " ", usual.substr(0, usual.size() - 1),
+        usual + "}", replaced("\"3\"", "\"\\u0033\""), replaced("0.5", "00.5"),
+        replaced("0.5", "0.5e"), replaced("0.5", "-0"), replaced("0.5", "null"),
+        replaced("0.5", "\"a half\""), replaced("clear", "unclear"),
+        replaced("y/near_tie", "y/near"), replaced("\"index\":17", "\"index\":17.0"),
+        replaced("\"index\"", "\"step\""), replaced("a/b vs. c", "c vs. d"),
+        replaced("\"index\":17", "\"index\":17,\"not_done\":\"something\""), std::string("{}"),
+        std::string()}) {
+    EXPECT_FALSE(lines.Read(line, row)) << line;
+  }
+  EXPECT_TRUE(lines.Read(usual, row));
+}
+
+TEST(DecisionLines, ComeFromFilesOfAnySize) {
+  const std::string line = RowLine(RowWith({SampleOf("3", "4", 0.5, Flip::kClear)}));
+  std::string text;
+  size_t rows = 0;
+  for (; text.size() < (size_t{5} << 19U); ++rows)
+    text += (rows % 3 == 1 ? Spaced(line) : line) + "\n";
+  EXPECT_EQ(ReadAll(text).size(), rows);
+  text.pop_back();
+  EXPECT_EQ(ReadAll(text).size(), rows);
+  EXPECT_EQ(ReadAll("").size(), 0u);
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,114 @@
+// Where a row keeps its decisions: which of its columns belong together. For rows of the usual
+// form, of which there are millions; decision_rows.cc reads all others. Only for this folder.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "record/decision_schema.h"
+#include "vernier/row_record.h"
+
+namespace vernier {
+
+/// Places among the columns of a row.
+struct SidePlaces {
+  size_t decision = 0;
+  size_t margin = 0;
+  std::optional<size_t> score;
+};
+
+/// Of one decision.
+struct DecisionPlaces {
+  std::string output;
+  size_t kind = 0;
+  size_t flip = 0;
+  size_t near_tie = 0;
+  size_t similarity = 0;
+  std::optional<size_t> detail;
+  std::optional<size_t> label;  ///< its own; else the row's, where there are scores
+  SidePlaces first, second;
+};
+
+struct RowPlaces {
+  size_t index = 0;
+  size_t step = 0;
+  size_t pair = 0;
+  std::vector<DecisionPlaces> decisions;
+};
+
+/// The places of `pair` ("a vs. b") among `columns`, in their order. nullopt where a column is
+/// missing, is there twice or says what rows usually do not say.
+std::optional<RowPlaces> FindRowPlaces(std::span<const std::string> columns, std::string_view pair);
+
+/// Reads one row: `cells.Text(place)`, `cells.Whole(place)` and `cells.Number(place)` give the
+/// values of a row as optional ones. False where a value has another type, or is empty.
+template <typename Cells>
+class RowReading {
+ public:
+  RowReading(const RowPlaces& places, const Cells& cells) : places_(places), cells_(cells) {}
+
+  /// Reuses the memory of `row`, whose decisions are all that it changes beside index, step and
+  /// pair.
+  bool Read(IterationRow& row) {
+    row.index = Take(cells_.Whole(places_.index));
+    row.step = Take(cells_.Whole(places_.step));
+    row.pair = Take(cells_.Text(places_.pair));
+    row.decisions.resize(places_.decisions.size());
+    for (size_t i = 0; i < places_.decisions.size(); ++i) {
+      ReadDecision(places_.decisions[i], row.decisions[i]);
+    }
+    return complete_;
+  }
+
+ private:
+  template <typename T>
+  T Take(const std::optional<T>& value) {
+    complete_ &= value.has_value();
+    return value.value_or(T());
+  }
+  std::string_view TakeText(size_t place) {
+    const std::string_view text = Take(cells_.Text(place));
+    complete_ &= !text.empty();
+    return text;
+  }
+
+  void ReadDecision(const DecisionPlaces& places, DecisionRow& decision) {
+    decision.output = places.output;
+    decision.kind = TakeText(places.kind);
+    decision.samples.resize(1);
+    DecisionSample& sample = decision.samples.front();
+    const std::string_view word = TakeText(places.flip);
+    const auto* const flip = std::ranges::find(kFlipNames, word);
+    complete_ &= flip != kFlipNames.end();
+    if (complete_) sample.flip = static_cast<Flip>(flip - kFlipNames.begin());
+    sample.near_tie = Take(cells_.Number(places.near_tie));
+    sample.similarity = Take(cells_.Number(places.similarity));
+    sample.first = Take(cells_.Text(places.first.decision));
+    sample.first_margin = Take(cells_.Number(places.first.margin));
+    sample.second = Take(cells_.Text(places.second.decision));
+    sample.second_margin = Take(cells_.Number(places.second.margin));
+    sample.detail = places.detail ? Take(cells_.Text(*places.detail)) : std::string_view();
+    if (!places.first.score) {
+      const DecisionSample without;
+      sample.label = without.label;
+      sample.first_score = without.first_score;
+      sample.second_score = without.second_score;
+      return;
+    }
+    sample.first_score = Take(cells_.Number(*places.first.score));
+    sample.second_score = Take(cells_.Number(*places.second.score));
+    sample.label = TakeText(*places.label);
+    complete_ &= sample.labelled();
+  }
+
+  const RowPlaces& places_;
+  const Cells& cells_;
+  bool complete_ = true;
+};
+
+}  // namespace vernier

@@ -1,0 +1,128 @@
+#include "run/shards/kept_labels.h"
+
+#include <algorithm>
+
+#include "decide/label_scores.h"
+#include "io/bytes/checksum.h"
+#include "run/live/live_runner.h"
+#include "util/mapped_file.h"
+
+namespace vernier {
+namespace {
+
+std::vector<ShardDetections> KeepDetections(const std::vector<SampleDetections>& samples) {
+  std::vector<ShardDetections> kept;
+  for (const SampleDetections& sample : samples) {
+    ShardDetections& made = kept.emplace_back();
+    made.has_nan = sample.has_nan;
+    for (const DetectedBox& box : sample.boxes) {
+      made.boxes.push_back({box.x, box.y, box.width, box.height, box.score, box.category});
+    }
+  }
+  return kept;
+}
+
+std::vector<SampleDetections> RestoreDetections(const std::vector<ShardDetections>& kept) {
+  std::vector<SampleDetections> samples;
+  for (const ShardDetections& sample : kept) {
+    SampleDetections& made = samples.emplace_back();
+    made.has_nan = sample.has_nan;
+    for (const ShardBox& box : sample.boxes) {
+      made.boxes.push_back({box.x, box.y, box.width, box.height, box.score, box.category});
+    }
+  }
+  return samples;
+}
+
+void KeepBoxes(const DecisionPlan& decision, const ScoredOutputs& outputs, ShardDecision& one) {
+  const Result<SideDetections> detected =
+      LabelledBoxes::Detect(decision, *outputs.first, *outputs.second);
+  if (!detected.ok()) {
+    one.undetected = detected.status().message();
+    return;
+  }
+  one.first = KeepDetections(detected->first);
+  one.second = KeepDetections(detected->second);
+}
+
+void KeepMaps(const SampleLabels& labels, const DecisionPlan& decision, int64_t iteration,
+              const ScoredOutputs& outputs, ShardDecision& one) {
+  const int64_t before = iteration * static_cast<int64_t>(one.row.samples.size());
+  ScoredSamples scored =
+      ScoreSamples(labels, decision, iteration, before, outputs, one.row.samples);
+  one.scores = ShardScores{labels.by_iteration() ? labels.PlaceOf(iteration) : before,
+                           std::move(scored.fault), std::move(scored.unfit)};
+}
+
+ScoredOutputs OutputsOf(const MatchedSides& sides, const std::string& name) {
+  for (const OutputPair& pair : sides.pairing.pairs) {
+    const NamedTensor& first = sides.a().outputs[pair.a];
+    if (first.name == name) return {&first.tensor, &sides.b().outputs[pair.b].tensor, {}};
+  }
+  return {};
+}
+
+}  // namespace
+
+void KeepForLabels(const RunLabels& labels, const DecisionOptions& options, int64_t iteration,
+                   const MatchedSides& sides, std::vector<ShardDecided>& decided) {
+  for (size_t plan = 0; plan < decided.size(); ++plan) {
+    const DecisionPlan& decision = options.decisions[plan];
+    for (ShardDecision& one : decided[plan].outputs) {
+      const ScoredOutputs outputs = OutputsOf(sides, one.row.output);
+      if (outputs.first == nullptr) continue;
+      if (labels.BoxesFor(decision, one.row.output) != nullptr) KeepBoxes(decision, outputs, one);
+      const SampleLabels* const of_samples = labels.For(decision, one.row.output);
+      if (of_samples == nullptr) continue;
+      const Dims& dims = outputs.first->dims();
+      one.classes = CountClasses(decision, dims);
+      if (IsMapOf(decision, dims)) KeepMaps(*of_samples, decision, iteration, outputs, one);
+    }
+  }
+}
+
+Result<SideDetections> DetectionsOf(const ShardDecision& kept) {
+  if (!kept.undetected.empty()) return InvalidArgument(kept.undetected);
+  return SideDetections{RestoreDetections(kept.first), RestoreDetections(kept.second)};
+}
+
+Result<FileHashes> HashLabels(const DecisionOptions& options) {
+  FileHashes hashes;
+  for (const LabelsPlan& labels : options.labels) {
+    if (labels.path == kLabelsOfFolders) continue;
+    Result<std::shared_ptr<const MappedFile>> file =
+        MappedFile::Open(labels.path).Annotate("--labels");
+    if (!file.ok()) return file.status();
+    Checksum checksum;
+    checksum.Add((*file)->bytes());
+    VERNIER_TRY((*file)->CheckIntact());
+    hashes.emplace_back(labels.path, HexadecimalHash(checksum.value()));
+  }
+  return hashes;
+}
+
+Status CheckLabelsRead(const FileHashes& read, const DecisionOptions& options) {
+  VERNIER_ASSIGN_OR_RETURN(const FileHashes now, HashLabels(options));
+  for (size_t i = 0; i < std::min(now.size(), read.size()); ++i) {
+    if (now[i] == read[i]) continue;
+    return Malformed("--labels '" + now[i].first +
+                     "': the file has changed since the shards read " + "it (" + read[i].second +
+                     ", now " + now[i].second + ")");
+  }
+  return now.size() == read.size()
+             ? Status()
+             : Malformed("the parts are damaged: they lack files of --labels");
+}
+
+Status CheckSameLabels(const std::string& part, const FileHashes& read, const std::string& other,
+                       const FileHashes& other_read) {
+  for (size_t i = 0; i < std::min(read.size(), other_read.size()); ++i) {
+    if (read[i] == other_read[i]) continue;
+    return Malformed("'" + part + "' and '" + other + "' do not belong together: the content of " +
+                     "--labels '" + read[i].first + "' differs ('" + read[i].second + "' and '" +
+                     other_read[i].second + "')");
+  }
+  return {};
+}
+
+}  // namespace vernier

@@ -1,0 +1,38 @@
+// What a shard keeps for labels, which are held against decisions where all parts are merged: only
+// there it is known which labels a sample has. What needs the outputs is done where they are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "record/shard_decisions.h"
+#include "run/comparison/pair_matching.h"
+#include "run/comparison/sample_labels.h"
+#include "vernier/decision_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// Adds it to what was decided about an iteration, whose outputs are those of `sides`, here. Labels
+/// of maps are held against them as if all iterations had as many samples as this one:
+/// LabelTrack::ScoreKept refuses what they had not.
+void KeepForLabels(const RunLabels& labels, const DecisionOptions& options, int64_t iteration,
+                   const MatchedSides& sides, std::vector<ShardDecided>& decided);
+
+/// The detections again.
+Result<SideDetections> DetectionsOf(const ShardDecision& kept);
+
+using FileHashes = std::vector<std::pair<std::string, std::string>>;
+
+/// The files of --labels with the hashes of their content. kIo.
+Result<FileHashes> HashLabels(const DecisionOptions& options);
+
+/// kMalformed where a file is no longer the one that the shards read, or `part` and `other` read
+/// different ones.
+Status CheckLabelsRead(const FileHashes& read, const DecisionOptions& options);
+Status CheckSameLabels(const std::string& part, const FileHashes& read, const std::string& other,
+                       const FileHashes& other_read);
+
+}  // namespace vernier

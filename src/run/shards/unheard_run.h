@@ -1,0 +1,28 @@
+// An observer of iterations that are folded again.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "run/run_observer.h"
+
+namespace vernier {
+
+/// Iterations were reported where they were compared.
+class UnheardRun final : public RunObserver {
+ public:
+  ComparisonDetail DetailWanted() override { return {}; }
+  void ComparisonsStarted(std::span<const RunnerPair>) override {}
+  void IterationStarted(int64_t) override {}
+  void PairCompared(const IterationComparison&) override {}
+  void PairFinished(const RunnerPair&, const ComparisonTally&) override {}
+  void OutputValidated(const std::string&, int64_t, const NamedTensor&,
+                       const Validation&) override {}
+  void ValidationStarted(const std::vector<std::string>&) override {}
+  void ValidationFinished(bool) override {}
+  void Progress(int64_t, int64_t) override {}
+};
+
+}  // namespace vernier
