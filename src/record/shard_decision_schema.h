@@ -51,11 +51,22 @@ void ListFields(Fields& field, Some<ShardScores> auto& scores) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<ShardExtra> auto& extra) {
+  field("sample", extra.sample);
+  field("negative_boxes", extra.negative_boxes);
+  field("all_above", extra.all_above);
+  field("first_error", extra.first_error);
+  field("second_error", extra.second_error);
+  field("label_size", extra.label_size);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<ShardDecision> auto& decision) {
   field("output", decision.row.output);
   field("kind", decision.row.kind);
   field("samples", decision.row.samples);
   field("bounded", decision.bounded);
+  field.IfAny("extras", decision.extras);
   field.Given("classes", decision.classes);
   field.Given("scores", decision.scores);
   field.IfAny("first", decision.first);

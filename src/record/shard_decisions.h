@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,21 +30,32 @@ struct ShardUnfitLabel {
   std::string why;
 };
 
-/// Maps of classes have scores once the outputs are gone: labels were held against them where they
-/// were there.
+/// Maps of classes, texts and numbers have scores once the outputs are gone: labels were held
+/// against them where they were there.
 struct ShardScores {
   int64_t place = 0;  ///< of the labels that were taken: samples before them, or the iteration
   std::string fault;  ///< why there are none
   std::vector<ShardUnfitLabel> unfit;
 };
 
+/// What a sample has beyond its row.
+struct ShardExtra {
+  int64_t sample = 0;  ///< within the iteration
+  int64_t negative_boxes = 0;
+  bool all_above = false;
+  double first_error = std::numeric_limits<double>::quiet_NaN();
+  double second_error = std::numeric_limits<double>::quiet_NaN();
+  int64_t label_size = 0;
+};
+
 /// One decision about one output of a pair in one iteration.
 struct ShardDecision {
   DecisionRow row;
   bool bounded = false;  ///< its limits of near ties rest on an error bound
+  std::vector<ShardExtra> extras = {};
   /// With labels alone:
   std::optional<int64_t> classes = {};      ///< that the output has, if it has any
-  std::optional<ShardScores> scores = {};   ///< of maps
+  std::optional<ShardScores> scores = {};   ///< see there
   std::vector<ShardDetections> first = {};  ///< of boxes, sample by sample
   std::vector<ShardDetections> second = {};
   std::string undetected = {};  ///< why boxes could not be detected

@@ -91,6 +91,23 @@ class Decided(Sides):
         self.divide(words, (3, "stride"), code=1)
 
 
+class Beyond(Sides):
+    """What samples have that rows do not."""
+
+    def test_every_value_is_above_a_threshold(self):
+        words = [*self.save_sides(), "--decision", "y:threshold=-1000"]
+        whole = self.divide(words, (3, "stride"), (8, "contiguous"), code=1)
+        self.assertIn("shows nothing", whole.out + whole.err)
+
+    def test_numbers_are_labels(self):
+        words = self.save_sides()
+        right = np.concatenate([one["y"] for one in iterations(self.SIZES)[0]]).astype(np.float64)
+        np.save(self.path("numbers.npy"), np.nan_to_num(right) + 0.25)
+        whole = self.divide([*words, "--decision", "y:regression=0.1", "--labels", "numbers.npy",
+                             "--max-drop", "0.000001"], (4, "contiguous"), code=1)
+        self.assertIn("mean absolute error", whole.out + whole.err)
+
+
 class Labelled(Sides):
     def setUp(self):
         super().setUp()

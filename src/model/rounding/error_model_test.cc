@@ -262,13 +262,13 @@ TEST(ErrorModelTest, CastsThatOneSideLeavesOutAreErrorsOfTheOther) {
   EXPECT_LT(PredictErrors(model, {}, whole, whole)->at("y").rms, 2.5e-4);
 }
 
-// A runtime that widens rounds what it hands out, and reads that; one that leaves out casts does not.
+// A runtime that widens rounds what it hands out, and reads that; one that leaves out casts does
+// not.
 TEST(ErrorModelTest, OutputsOfShortTypesAreRoundedOnTheWay) {
   const std::string to_float16 = Attribute("to", kFloat16);
   const std::string graph = Input("x", {4, 64}) + Weight("w", {64, 64}, kFloat16) +
-                            Weight("v", {64, 64}, kFloat16) +
-                            Do("Cast", {"x"}, "h", to_float16) + Do("MatMul", {"h", "w"}, "y") +
-                            Do("MatMul", {"y", "v"}, "z");
+                            Weight("v", {64, 64}, kFloat16) + Do("Cast", {"x"}, "h", to_float16) +
+                            Do("MatMul", {"h", "w"}, "y") + Do("MatMul", {"y", "v"}, "z");
   const OnnxModel model = *Parse(Model(graph));
   const RunnerArithmetic whole{DType::kFloat32, false};
   const RunnerArithmetic by_casts{DType::kFloat32, true};

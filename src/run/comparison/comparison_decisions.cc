@@ -40,6 +40,7 @@ Result<std::vector<DecisionRow>> ComparisonRun::DecidePair(Pair& pair, int64_t i
     if (labels_ != nullptr) {
       KeepForLabels(*labels_, plan_->decisions, iteration, sides, decided);
     }
+    KeepExtras(decided);
     shard_->KeepDecisions(decided);
   }
   return pair.decisions.Fold(iteration, step, std::move(decided), &sides);

@@ -229,7 +229,10 @@ Result<std::vector<DecisionRow>> PairDecisions::FoldOne(size_t plan, int64_t ite
   for (ShardDecision& one : made.outputs) {
     Decided& decided = FoldOf(plan, one.row.output);
     if (sides != nullptr) LabelRow(decided, iteration, *sides, one.row);
-    if (sides == nullptr) VERNIER_TRY(LabelKept(decided, iteration, one));
+    if (sides == nullptr) {
+      VERNIER_TRY(RestoreExtras(one));
+      VERNIER_TRY(LabelKept(decided, iteration, one));
+    }
     decided.fold.Add(iteration, step, one.row.samples);
     decided.last_iteration = iteration;
     rows.push_back(std::move(one.row));

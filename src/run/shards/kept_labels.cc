@@ -1,10 +1,12 @@
 #include "run/shards/kept_labels.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "decide/label_scores.h"
 #include "io/bytes/checksum.h"
 #include "run/live/live_runner.h"
+#include "util/counted.h"
 #include "util/mapped_file.h"
 
 namespace vernier {
@@ -45,8 +47,8 @@ void KeepBoxes(const DecisionPlan& decision, const ScoredOutputs& outputs, Shard
   one.second = KeepDetections(detected->second);
 }
 
-void KeepMaps(const SampleLabels& labels, const DecisionPlan& decision, int64_t iteration,
-              const ScoredOutputs& outputs, ShardDecision& one) {
+void KeepScores(const SampleLabels& labels, const DecisionPlan& decision, int64_t iteration,
+                const ScoredOutputs& outputs, ShardDecision& one) {
   const int64_t before = iteration * static_cast<int64_t>(one.row.samples.size());
   ScoredSamples scored =
       ScoreSamples(labels, decision, iteration, before, outputs, one.row.samples);
@@ -76,9 +78,43 @@ void KeepForLabels(const RunLabels& labels, const DecisionOptions& options, int6
       if (of_samples == nullptr) continue;
       const Dims& dims = outputs.first->dims();
       one.classes = CountClasses(decision, dims);
-      if (IsMapOf(decision, dims)) KeepMaps(*of_samples, decision, iteration, outputs, one);
+      const bool needs_outputs = IsMapOf(decision, dims) || decision.kind == DecisionKind::kCtc ||
+                                 decision.kind == DecisionKind::kRegression;
+      if (needs_outputs) KeepScores(*of_samples, decision, iteration, outputs, one);
     }
   }
+}
+
+// Few samples have any.
+void KeepExtras(std::vector<ShardDecided>& decided) {
+  for (ShardDecided& of_plan : decided) {
+    for (ShardDecision& one : of_plan.outputs) {
+      for (size_t i = 0; i < one.row.samples.size(); ++i) {
+        const DecisionSample& sample = one.row.samples[i];
+        const bool measured = !std::isnan(sample.first_error) || !std::isnan(sample.second_error);
+        if (sample.negative_boxes == 0 && !sample.all_above && !measured) continue;
+        one.extras.push_back({static_cast<int64_t>(i), sample.negative_boxes, sample.all_above,
+                              sample.first_error, sample.second_error, sample.label_size});
+      }
+    }
+  }
+}
+
+Status RestoreExtras(ShardDecision& kept) {
+  for (const ShardExtra& extra : kept.extras) {
+    const auto at = static_cast<size_t>(extra.sample);
+    if (extra.sample < 0 || at >= kept.row.samples.size()) {
+      return Malformed("a sample " + std::to_string(extra.sample) + " of " +
+                       Counted(kept.row.samples.size(), "sample"));
+    }
+    DecisionSample& sample = kept.row.samples[at];
+    sample.negative_boxes = extra.negative_boxes;
+    sample.all_above = extra.all_above;
+    sample.first_error = extra.first_error;
+    sample.second_error = extra.second_error;
+    sample.label_size = extra.label_size;
+  }
+  return {};
 }
 
 Result<SideDetections> DetectionsOf(const ShardDecision& kept) {

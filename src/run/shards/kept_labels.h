@@ -15,9 +15,14 @@
 
 namespace vernier {
 
+/// Adds what samples have beyond their rows; RestoreExtras() gives it back to them.
+void KeepExtras(std::vector<ShardDecided>& decided);
+/// kMalformed where it is about a sample that the row does not have.
+Status RestoreExtras(ShardDecision& kept);
+
 /// Adds it to what was decided about an iteration, whose outputs are those of `sides`, here. Labels
-/// of maps are held against them as if all iterations had as many samples as this one:
-/// LabelTrack::ScoreKept refuses what they had not.
+/// of maps, texts and numbers are held against them as if all iterations had as many samples as
+/// this one: LabelTrack::ScoreKept refuses what they had not.
 void KeepForLabels(const RunLabels& labels, const DecisionOptions& options, int64_t iteration,
                    const MatchedSides& sides, std::vector<ShardDecided>& decided);
 
