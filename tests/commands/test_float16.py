@@ -218,15 +218,14 @@ class Float16(Case):
         self.assertEqual({kinds[i] for i in by_op["Mul"].input}, {TensorProto.FLOAT16})
 
     def test_constants_of_what_stays_stay(self):
-        given = {"roi": [], "by": [1, 1, 1.1, 2], "third": 1 / 3}.items()
-        self.convert(model([*(helper.make_node("Constant", [], [name], name,
-                                               value=numpy_helper.from_array(np.float32(array)))
-                              for name, array in given), node("Mul", ["x", "third"],
-                            ["m"]), node("Resize", ["m", "roi", "by"], ["y"])],
+        constants = [node("Constant", [], [name], value=numpy_helper.from_array(np.float32(array)))
+                     for name, array in zip(("roi", "by", "third"), ([], [1, 1, 1.1, 2], 1 / 3))]
+        self.convert(model([*constants, node("Mul", ["x", "third"], ["m"]),
+                            node("Resize", ["m", "roi", "by"], ["y"])],
                            [value("x", [1, 1, 10, 4])], [value("y", [1, 1, 11, 8])]))
-        nodes = onnx.load(str(self.path("half.onnx"))).graph.node
-        kinds = [n.attribute[0].t.data_type for n in nodes if n.op_type == "Constant"]
-        self.assertEqual(kinds, [F32, F32, TensorProto.FLOAT16])
+        kinds = [n.attribute[0].t.data_type for n in
+                 onnx.load(str(self.path("half.onnx"))).graph.node if n.op_type == "Constant"]
+        self.assertEqual(kinds, [F32] * 2 + [TensorProto.FLOAT16])
 
     def test_functions_are_float16_inside(self):
         self.convert(with_functions())
