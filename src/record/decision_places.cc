@@ -29,6 +29,9 @@ class PlaceFinder {
     row.index = Need("index");
     row.step = Need("step");
     row.pair = Need("pair");
+    if (places_.contains("input_name")) {
+      row.file = FilePlaces{Need("input_name"), Need("input_index"), Need("input_count")};
+    }
     for (const std::string& column : columns_) {
       if (!column.ends_with(kDecisionEnd)) continue;
       const std::string name = column.substr(0, column.size() - kDecisionEnd.size());

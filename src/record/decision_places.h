@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,16 +35,30 @@ struct DecisionPlaces {
   SidePlaces first, second;
 };
 
+/// Of the file that the iteration was fed with.
+struct FilePlaces {
+  size_t name = 0;
+  size_t index = 0;
+  size_t count = 0;
+};
+
 struct RowPlaces {
   size_t index = 0;
   size_t step = 0;
   size_t pair = 0;
+  std::optional<FilePlaces> file;
   std::vector<DecisionPlaces> decisions;
 };
 
 /// The places of `pair` ("a vs. b") among `columns`, in their order. nullopt where a column is
 /// missing, is there twice or says what rows usually do not say.
 std::optional<RowPlaces> FindRowPlaces(std::span<const std::string> columns, std::string_view pair);
+
+/// Whether the iteration can have been fed with that file.
+inline bool FitsIteration(const FedFile& file, int64_t iteration) {
+  constexpr int64_t kMostFiles = int64_t{1} << 40;
+  return file.place >= iteration && file.place < file.named && file.named <= kMostFiles;
+}
 
 /// Reads one row: `cells.Text(place)`, `cells.Whole(place)` and `cells.Number(place)` give the
 /// values of a row as optional ones. False where a value has another type, or is empty.
@@ -52,12 +67,15 @@ class RowReading {
  public:
   RowReading(const RowPlaces& places, const Cells& cells) : places_(places), cells_(cells) {}
 
-  /// Reuses the memory of `row`, whose decisions are all that it changes beside index, step and
-  /// pair.
+  /// Reuses the memory of `row`, whose decisions are all that it changes beside index, step, pair
+  /// and file.
   bool Read(IterationRow& row) {
     row.index = Take(cells_.Whole(places_.index));
     row.step = Take(cells_.Whole(places_.step));
+    complete_ &= row.index >= 0 && row.step >= 0;
     row.pair = Take(cells_.Text(places_.pair));
+    row.file.reset();
+    if (places_.file) row.file = ReadFile(*places_.file, row.index);
     row.decisions.resize(places_.decisions.size());
     for (size_t i = 0; i < places_.decisions.size(); ++i) {
       ReadDecision(places_.decisions[i], row.decisions[i]);
@@ -75,6 +93,14 @@ class RowReading {
     const std::string_view text = Take(cells_.Text(place));
     complete_ &= !text.empty();
     return text;
+  }
+
+  // Whoever parses a row says what is wrong with its file.
+  FedFile ReadFile(const FilePlaces& places, int64_t iteration) {
+    FedFile file{std::string(TakeText(places.name)), Take(cells_.Whole(places.index)),
+                 Take(cells_.Whole(places.count))};
+    complete_ &= FitsIteration(file, iteration);
+    return file;
   }
 
   void ReadDecision(const DecisionPlaces& places, DecisionRow& decision) {

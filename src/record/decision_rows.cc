@@ -15,6 +15,7 @@
 #include "io/archive/archive_names.h"
 #include "record/decision_arrays.h"
 #include "record/decision_lines.h"
+#include "record/decision_places.h"
 #include "record/decision_schema.h"
 #include "record/file_lines.h"
 #include "record/record_json.h"
@@ -192,9 +193,8 @@ bool ReadRow(const RecordJson& json, IterationRow& row, std::string& why) {
              named = json.find("input_count");
   if (name != json.end() && name->is_string() && whole(place) && whole(named)) {
     row.file = {name->get<std::string>(), place->get<int64_t>(), named->get<int64_t>()};
-    constexpr int64_t kMostFiles = int64_t{1} << 40;
     const FedFile& file = *row.file;
-    if (file.place < row.index || file.place >= file.named || file.named > kMostFiles) {
+    if (!FitsIteration(file, row.index)) {
       why = "'input_index' " + std::to_string(file.place) + " is no place of iteration " +
             std::to_string(row.index) + " among " + Counted(file.named, "image");
       return false;

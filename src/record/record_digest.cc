@@ -1,5 +1,7 @@
 #include "record/record_digest.h"
 
+#include "record/coverage.h"
+
 namespace vernier {
 namespace {
 
@@ -13,7 +15,7 @@ void AddToDigest(const OutputRecord& output, bool ended_early, RecordDigest& dig
     ++digest.vacuous;
   }
   const bool known = !output.dtype.empty() && !output.other_dtype.empty();
-  if (known && output.dtype != output.other_dtype && digest.retyped++ == 0) {
+  if (known && IsRetyped(output) && digest.retyped++ == 0) {
     digest.retyped_output =
         output.name + " (" + output.dtype + " against " + output.other_dtype + ")";
   }

@@ -1,4 +1,4 @@
-// What a part keeps of decisions and of images: enough for `vernier merge` to fold them, to hold
+// What a part keeps of decisions and images: enough for `vernier merge` to fold them, to hold
 // labels against them, and to show them.
 #pragma once
 

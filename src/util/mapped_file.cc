@@ -22,11 +22,13 @@ struct MappedFile::Guard {
   std::atomic<uintptr_t> end{0};
   std::atomic<bool> lost{false};
 
-  static std::array<Guard, 64> all;
+  // As many parts of shards as `vernier merge` takes at once, and some.
+  static constexpr size_t kMostMapped = 4096;
+  static std::array<Guard, kMostMapped> all;
   static struct sigaction previous;
 };
 
-std::array<MappedFile::Guard, 64> MappedFile::Guard::all;
+std::array<MappedFile::Guard, MappedFile::Guard::kMostMapped> MappedFile::Guard::all;
 struct sigaction MappedFile::Guard::previous;
 
 void MappedFile::OnBusError(int signal, siginfo_t* info, void*) {
@@ -94,7 +96,9 @@ Status MappedFile::StartGuard() {
     guard_ = &guard;
     return {};
   }
-  return Internal("'" + path_ + "': too many files are mapped at once");
+  return Internal("'" + path_ + "': more than " + std::to_string(Guard::kMostMapped) +
+                  " files are read at once: take fewer of them (`vernier merge --partial` joins parts "
+                  "of shards in groups)");
 }
 
 // The kernel maps pages by groups around the one that is touched.

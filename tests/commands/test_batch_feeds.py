@@ -162,7 +162,7 @@ class BatchFeeds(Case):
         parts = [f"part.shard-000{number}-of-0002.json" for number in (1, 2)]
         ended = self.vernier("merge", *parts, "-o", "merged.json")
         self.assertEqual(ended.code, 3, ended.out + ended.err)
-        self.assertIn("batch_feeds", ended.err)
+        self.assertIn("--batch-feeds is 4", ended.err)
 
     def test_bounds_are_derived_and_random_inputs_may_have_guessed_sizes(self):
         ended = self.run_with(3, "--onnxrt", "--runner", "other=onnxrt m.onnx", "--tolerance",
@@ -199,7 +199,7 @@ class BatchFeeds(Case):
                 (("--sequential-runners",), "--sequential-runners: run each"),
                 (("--in-process",), "--in-process: every runner"),
                 (("--parallel",), "--parallel: runners infer"),
-                (("--noise-floor",), "--noise-floor: noise"),
+                (("--onnxrt", "--tolerance", "auto", "--noise-floor"), "--noise-floor: noise"),
                 (("--steps", "3", "--feed-back", "auto"), "--steps, --feed-back or --decode")):
             ended = self.run_with(2, "--onnxrt", *words, loads=())
             self.assertEqual(ended.code, 2, words)

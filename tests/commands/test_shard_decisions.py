@@ -95,7 +95,7 @@ class Beyond(Sides):
     """What samples have that rows do not."""
 
     def test_every_value_is_above_a_threshold(self):
-        words = [*self.save_sides(), "--decision", "y:threshold=-1000"]
+        words = [*self.save_sides(), "--decision", "z:threshold=-1000"]
         whole = self.divide(words, (3, "stride"), (8, "contiguous"), code=1)
         self.assertIn("shows nothing", whole.out + whole.err)
 
@@ -217,7 +217,7 @@ class Images(ShardCase):
     def setUp(self):
         super().setUp()
         for name, sign in (("right.onnx", 1), ("wrong.onnx", -1)):
-            x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 4, 4])
+            x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 16, 16])
             y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3])
             nodes = [helper.make_node("ReduceMean", ["x"], ["m"], "n", axes=[2, 3], keepdims=0),
                      helper.make_node("Mul", ["m", "s"], ["y"], "s")]
@@ -230,7 +230,7 @@ class Images(ShardCase):
         for channel, folder in enumerate(("a_red", "b_green", "c_blue")):
             self.path(f"images/{folder}").mkdir(parents=True)
             for i in range(3):
-                pixels = np.full((4, 4, 3), 10 * i)
+                pixels = np.full((16, 16, 3), 10 * i)
                 pixels[..., channel] = 200 - 20 * i
                 self.files.append(self.path("images") / folder / f"{i}.png")
                 self.files[-1].write_bytes(png(pixels, 2))
@@ -298,7 +298,7 @@ class Images(ShardCase):
                  "y:top1"]
         self.divide(words, (2, "stride"), code=1)
         self.files[4].write_bytes(BROKEN)
-        ended = self.vernier(*words, "--shard", "2/2", "--shard-exit", "done", "--save-record",
+        ended = self.vernier(*words, "--shard", "1/2", "--shard-exit", "done", "--save-record",
                              "lost.json")
         self.assertNotEqual(ended.code, 0)
         self.assertIn("'images/b_green/1.png' was skipped", ended.out + ended.err)

@@ -38,7 +38,7 @@ Result<std::vector<DecisionRow>> ComparisonRun::DecidePair(Pair& pair, int64_t i
       pair.decisions.Decide(iteration, {sides, comparison, detail_.device, scripts_.decisions}));
   if (shard_ != nullptr) {
     if (labels_ != nullptr) {
-      KeepForLabels(*labels_, plan_->decisions, iteration, sides, decided);
+      label_keeper_.Keep(*labels_, plan_->decisions, iteration, sides, decided);
     }
     KeepExtras(decided);
     shard_->KeepDecisions(decided);
@@ -75,7 +75,7 @@ void ComparisonRun::NoteImage(int64_t iteration, int64_t place, const ImageFeeds
   if (at >= images->names().size()) return;  // then the sample has no label, which is said
   FedFile file = images->FileOf(feed);
   if (labels_ != nullptr) {
-    labels_->NoteFile(iteration, file);
+    labels_->NoteFile(iteration, file, steps_ != nullptr);
     labels_->NoteImage(iteration, {file.name, images->sizes()[at]}, images->recipe());
   }
   if (shard_ != nullptr) {

@@ -25,6 +25,7 @@
 #include "run/saved/flip_feeds.h"
 #include "run/saved/flip_pictures.h"
 #include "run/saved/row_writer.h"
+#include "run/shards/kept_labels.h"
 #include "run/shards/shard_writer.h"
 #include "run/steps/pair_times.h"
 #include "run/steps/step_states.h"
@@ -237,6 +238,7 @@ class ComparisonRun {
   ComparisonDetail detail_;
   RowWriter* rows_;
   ShardWriter* shard_;
+  LabelKeeper label_keeper_;
   const StepStates* steps_;
   JudgeRule judge_;
   TensorMap flip_feed_;  ///< of the iteration at hand, where flips are kept or shown

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "record/coverage.h"
 #include "run/comparison/comparison_run.h"
 #include "util/counted.h"
 #include "util/number_text.h"
@@ -231,7 +232,7 @@ void ComparisonRun::RejectRetyped(const Pair& pair, PairRecord& record, RunFault
     const bool known =
         first != given_types_[pair.first].end() && second != given_types_[pair.second].end();
     const bool before = known && first->second != second->second;
-    const bool after = output.dtype != output.other_dtype;
+    const bool after = IsRetyped(output);
     if (!before && !after) continue;
     faults.mismatch = true;
     record.retyped = true;

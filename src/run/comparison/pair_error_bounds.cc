@@ -293,6 +293,8 @@ ErrorPredictions PairErrorBounds::PredictionsOf(Pair pair, const Outputs& output
   const TensorMap a_as_second = WithNames(outputs.a, to_second);
   for (auto& [name, prediction] : Predict(second, pair, {a_as_second, outputs.b})) {
     const auto own = to_first.find(name);
+    const auto since = to_first.find(prediction.since);
+    if (since != to_first.end()) prediction.since = since->second;
     const auto [place, added] =
         merged.emplace(own == to_first.end() ? name : own->second, prediction);
     if (!added && prediction.rms > place->second.rms) place->second = prediction;

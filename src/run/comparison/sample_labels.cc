@@ -120,6 +120,12 @@ Result<SampleLabels> SampleLabels::OfFolders(const std::vector<std::string>& ima
   return labels;
 }
 
+std::vector<std::string> SampleLabels::folders() const {
+  std::vector<std::string> names;
+  for (const auto& [folder, number] : class_of_folder_) names.push_back(folder);
+  return names;
+}
+
 std::string SampleLabels::DescribeClasses() const {
   if (!of_images_) return "";
   constexpr int64_t kShownClasses = 16;
@@ -260,8 +266,10 @@ Result<RunLabels> RunLabels::Open(const DecisionOptions& options,
   return run;
 }
 
-void RunLabels::NoteFile(int64_t iteration, const FedFile& file) {
-  for (SampleLabels& labels : labels_) labels.NoteFile(iteration, file);
+void RunLabels::NoteFile(int64_t iteration, const FedFile& file, bool is_step) {
+  for (SampleLabels& labels : labels_) {
+    if (!is_step || labels.of_images()) labels.NoteFile(iteration, file);
+  }
 }
 
 void RunLabels::NoteImage(int64_t iteration, const FedImage& image, const ImageRecipe& recipe) {
@@ -296,6 +304,12 @@ void RunLabels::NotePlaced(int64_t iteration, const FedFile& file, const ShardIm
     ++next;
     boxes.NotePlaced(iteration, image.path, placement, kept.other_size);
   }
+}
+
+std::vector<std::string> RunLabels::Folders() const {
+  std::vector<std::string> names;
+  for (const SampleLabels& labels : labels_) std::ranges::move(labels.folders(), std::back_inserter(names));
+  return names;
 }
 
 std::vector<std::string> RunLabels::DescribeClasses() const {

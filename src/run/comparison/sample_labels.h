@@ -42,6 +42,8 @@ class SampleLabels {
   /// Whether the image of an iteration says which its labels are.
   bool of_images() const { return of_images_; }
 
+  /// Of folders, their names by class; else empty.
+  std::vector<std::string> folders() const;
   /// Of folders, which name is which class, for people; else empty.
   std::string DescribeClasses() const;
 
@@ -96,8 +98,9 @@ class RunLabels {
   static Result<RunLabels> Open(const DecisionOptions& options,
                                 const std::vector<std::string>& images);
 
-  /// The iteration was fed with that file.
-  void NoteFile(int64_t iteration, const FedFile& file);
+  /// The iteration was fed with that file; of steps, as those before it may have been. Labels of
+  /// steps are one behind the other.
+  void NoteFile(int64_t iteration, const FedFile& file, bool is_step = false);
   /// The iteration was fed with that image, as `recipe` has it.
   void NoteImage(int64_t iteration, const FedImage& image, const ImageRecipe& recipe);
 
@@ -105,6 +108,8 @@ class RunLabels {
   std::vector<ShardPlacement> PlacementsOf(int64_t iteration) const;
   void NotePlaced(int64_t iteration, const FedFile& file, const ShardImage& image);
 
+  /// The names of the folders that are classes, of each --labels folder.
+  std::vector<std::string> Folders() const;
   /// Which folder of images is which class, for the log: a sentence for each --labels folder.
   std::vector<std::string> DescribeClasses() const;
 

@@ -109,6 +109,7 @@ Status InferToTheEnd(const RunContext& run, size_t index, LiveInference& inferen
   for (int64_t i = 0;; ++i) {
     VERNIER_TRY(run.CheckInterrupted());
     VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, made.feeds->Next());
+    made.feeds_ended |= !feed;
     if (!feed) break;
     made.feeds_used = std::max(made.feeds_used.value_or(0), i + 1);
     run.logger.Once(Severity::kInfo, PadName(runner.name()) + FormatFeed(*feed));

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "decide/label_scores.h"
 #include "io/bytes/checksum.h"
 #include "run/live/live_runner.h"
 #include "util/counted.h"
 #include "util/mapped_file.h"
+#include "vernier/decision_plan.h"
 
 namespace vernier {
 namespace {
@@ -47,15 +49,6 @@ void KeepBoxes(const DecisionPlan& decision, const ScoredOutputs& outputs, Shard
   one.second = KeepDetections(detected->second);
 }
 
-void KeepScores(const SampleLabels& labels, const DecisionPlan& decision, int64_t iteration,
-                const ScoredOutputs& outputs, ShardDecision& one) {
-  const int64_t before = iteration * static_cast<int64_t>(one.row.samples.size());
-  ScoredSamples scored =
-      ScoreSamples(labels, decision, iteration, before, outputs, one.row.samples);
-  one.scores = ShardScores{labels.by_iteration() ? labels.PlaceOf(iteration) : before,
-                           std::move(scored.fault), std::move(scored.unfit)};
-}
-
 ScoredOutputs OutputsOf(const MatchedSides& sides, const std::string& name) {
   for (const OutputPair& pair : sides.pairing.pairs) {
     const NamedTensor& first = sides.a().outputs[pair.a];
@@ -66,8 +59,19 @@ ScoredOutputs OutputsOf(const MatchedSides& sides, const std::string& name) {
 
 }  // namespace
 
-void KeepForLabels(const RunLabels& labels, const DecisionOptions& options, int64_t iteration,
-                   const MatchedSides& sides, std::vector<ShardDecided>& decided) {
+void LabelKeeper::KeepScores(const SampleLabels& labels, const DecisionPlan& decision,
+                             int64_t iteration, const ScoredOutputs& outputs,
+                             ShardDecision& one) {
+  most_samples_ = std::max(most_samples_, static_cast<int64_t>(one.row.samples.size()));
+  const int64_t before = iteration * most_samples_;
+  ScoredSamples scored =
+      ScoreSamples(labels, decision, iteration, before, outputs, one.row.samples);
+  one.scores = ShardScores{labels.by_iteration() ? labels.PlaceOf(iteration) : before,
+                           std::move(scored.fault), std::move(scored.unfit)};
+}
+
+void LabelKeeper::Keep(const RunLabels& labels, const DecisionOptions& options, int64_t iteration,
+                       const MatchedSides& sides, std::vector<ShardDecided>& decided) {
   for (size_t plan = 0; plan < decided.size(); ++plan) {
     const DecisionPlan& decision = options.decisions[plan];
     for (ShardDecision& one : decided[plan].outputs) {
@@ -122,10 +126,18 @@ Result<SideDetections> DetectionsOf(const ShardDecision& kept) {
   return SideDetections{RestoreDetections(kept.first), RestoreDetections(kept.second)};
 }
 
-Result<FileHashes> HashLabels(const DecisionOptions& options) {
+Result<FileHashes> HashLabels(const DecisionOptions& options, const InputPlan& inputs) {
   FileHashes hashes;
   for (const LabelsPlan& labels : options.labels) {
-    if (labels.path == kLabelsOfFolders) continue;
+    if (labels.path == kLabelsOfFolders) {
+      VERNIER_ASSIGN_OR_RETURN(const RunLabels run, RunLabels::Open(options, inputs));
+      Checksum names;
+      for (const std::string& name : run.Folders()) {
+        names.Add(std::as_bytes(std::span(name.c_str(), name.size() + 1)));
+      }
+      hashes.emplace_back(labels.path, HexadecimalHash(names.value()));
+      continue;
+    }
     Result<std::shared_ptr<const MappedFile>> file =
         MappedFile::Open(labels.path).Annotate("--labels");
     if (!file.ok()) return file.status();
@@ -137,13 +149,17 @@ Result<FileHashes> HashLabels(const DecisionOptions& options) {
   return hashes;
 }
 
-Status CheckLabelsRead(const FileHashes& read, const DecisionOptions& options) {
-  VERNIER_ASSIGN_OR_RETURN(const FileHashes now, HashLabels(options));
+Status CheckLabelsRead(const FileHashes& read, const DecisionOptions& options,
+                       const InputPlan& inputs) {
+  VERNIER_ASSIGN_OR_RETURN(const FileHashes now, HashLabels(options, inputs));
   for (size_t i = 0; i < std::min(now.size(), read.size()); ++i) {
     if (now[i] == read[i]) continue;
-    return Malformed("--labels '" + now[i].first +
-                     "': the file has changed since the shards read " + "it (" + read[i].second +
-                     ", now " + now[i].second + ")");
+    const bool folders = now[i].first == kLabelsOfFolders;
+    return Malformed("--labels '" + now[i].first + "': the " +
+                     (folders ? "folders, which number the classes, have changed since the shards "
+                                "read them ("
+                              : "file has changed since the shards read it (") +
+                     read[i].second + ", now " + now[i].second + ")");
   }
   return now.size() == read.size()
              ? Status()

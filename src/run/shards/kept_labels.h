@@ -20,23 +20,35 @@ void KeepExtras(std::vector<ShardDecided>& decided);
 /// kMalformed where it is about a sample that the row does not have.
 Status RestoreExtras(ShardDecision& kept);
 
-/// Adds it to what was decided about an iteration, whose outputs are those of `sides`, here. Labels
-/// of maps, texts and numbers are held against them as if all iterations had as many samples as
-/// this one: LabelTrack::ScoreKept refuses what they had not.
-void KeepForLabels(const RunLabels& labels, const DecisionOptions& options, int64_t iteration,
-                   const MatchedSides& sides, std::vector<ShardDecided>& decided);
+/// Adds it to what was decided about the iterations of a shard. Labels of maps, texts and numbers
+/// are held against them as if all iterations before had as many samples as the largest that was
+/// seen, since only the last is mostly smaller: LabelTrack::ScoreKept refuses what they had not.
+class LabelKeeper {
+ public:
+  /// The outputs of the iteration are those of `sides`.
+  void Keep(const RunLabels& labels, const DecisionOptions& options, int64_t iteration,
+            const MatchedSides& sides, std::vector<ShardDecided>& decided);
+
+ private:
+  void KeepScores(const SampleLabels& labels, const DecisionPlan& decision, int64_t iteration,
+                  const ScoredOutputs& outputs, ShardDecision& one);
+
+  int64_t most_samples_ = 0;
+};
 
 /// The detections again.
 Result<SideDetections> DetectionsOf(const ShardDecision& kept);
 
 using FileHashes = std::vector<std::pair<std::string, std::string>>;
 
-/// The files of --labels with the hashes of their content. kIo.
-Result<FileHashes> HashLabels(const DecisionOptions& options);
+/// The files of --labels with the hashes of their content, and 'folder' with that of the names of
+/// all folders, which number the classes. kIo, and errors of RunLabels.
+Result<FileHashes> HashLabels(const DecisionOptions& options, const InputPlan& inputs);
 
 /// kMalformed where a file is no longer the one that the shards read, or `part` and `other` read
 /// different ones.
-Status CheckLabelsRead(const FileHashes& read, const DecisionOptions& options);
+Status CheckLabelsRead(const FileHashes& read, const DecisionOptions& options,
+                       const InputPlan& inputs);
 Status CheckSameLabels(const std::string& part, const FileHashes& read, const std::string& other,
                        const FileHashes& other_read);
 

@@ -185,6 +185,7 @@ std::optional<uint64_t> HashFrom(const std::string& text) {
 class ReceivedTally {
  public:
   void Add(const ShardIteration& iteration) {
+    if (iterations_ == 0) first_ = iteration.received;
     if (sums_.size() < iteration.received.size()) sums_.resize(iteration.received.size());
     for (size_t i = 0; i < iteration.received.size(); ++i) {
       for (const std::string& text : iteration.received[i].hashes) {
@@ -204,6 +205,7 @@ class ReceivedTally {
       if (!runners[i].received || i >= sums_.size()) continue;
       runners[i].received->iterations = iterations_;
       runners[i].received->all = HexadecimalHash(sums_[i].value());
+      if (i < first_.size()) TakeFirst(first_[i].hashes, *runners[i].received);
     }
     return runners;
   }
@@ -211,6 +213,13 @@ class ReceivedTally {
   int64_t iterations() const { return iterations_; }
 
  private:
+  // The shard may not have had the first iteration of all.
+  static void TakeFirst(const std::vector<std::string>& hashes, ReceivedRecord& received) {
+    if (hashes.size() != received.first.size()) return;
+    for (size_t i = 0; i < hashes.size(); ++i) received.first[i].second = hashes[i];
+  }
+
+  std::vector<ShardReceived> first_;
   std::vector<Checksum> sums_;
   int64_t iterations_ = 0;
 };
@@ -219,7 +228,7 @@ class ShardFolding {
  public:
   static Result<std::unique_ptr<ShardFolding>> Create(const RunPlan& plan, const ShardHead& head,
                                                       const ShardEnd& end, RowWriter* rows) {
-    VERNIER_TRY(CheckLabelsRead(head.labels, plan.decisions));
+    VERNIER_TRY(CheckLabelsRead(head.labels, plan.decisions, plan.inputs));
     VERNIER_ASSIGN_OR_RETURN(RunLabels labels, RunLabels::Open(plan.decisions, plan.inputs));
     VERNIER_ASSIGN_OR_RETURN(ComparedPairs pairs, ComparedPairs::Find(plan, end.names, end.marked));
     if (pairs.pairs.size() != end.pairs.size()) {
@@ -272,7 +281,8 @@ class ShardFolding {
       outcome.faults.incomplete = true;
       outcome.record.faults.push_back(FaultOfSkipped(DescribeSkipped(skipped_, end.total)));
     }
-    outcome.record.samples = std::move(samples_);
+    // Rows of images alone have them.
+    if (!samples_.empty()) outcome.record.samples = std::move(samples_);
     outcome.record.runners = received_.Complete(end.runners);
     outcome.record.averaged = plan_.compare.check_average;
     const StreamLength live{received_.iterations(), end.total - skipped};

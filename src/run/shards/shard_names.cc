@@ -8,6 +8,7 @@
 
 #include "io/recovery/partial_folder.h"
 #include "run/shards/shard_writer.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -77,7 +78,8 @@ struct LastShard {
 
 // The first shards of a run have one iteration more than the others; a shard that failed has saved
 // what it had.
-Status CheckShare(const ShardTensors& file, const ShardFileName& name, const LastShard& before) {
+Status CheckShare(const ShardTensors& file, const ShardFileName& name, const LastShard& before,
+                  Logger& logger) {
   const std::string what = "'" + file.path + "'";
   const std::string again = ": a shard has not saved all of its share; run it again";
   for (const size_t iterations : file.iterations) {
@@ -87,7 +89,15 @@ Status CheckShare(const ShardTensors& file, const ShardFileName& name, const Las
                            " of another" + again);
   }
   const size_t own = file.iterations.empty() ? 0 : file.iterations.front();
-  if (before.name.number == 0 || own <= before.iterations) return {};
+  if (before.name.number == 0) return {};
+  if (own + 1 < before.iterations) {
+    logger.Warning(what + " has " + Counted(own, "iteration") + ", and shard " +
+                   std::to_string(name.number - 1) + " before it " +
+                   std::to_string(before.iterations) +
+                   ": it is whole only where --batch-feeds divided them or images were skipped; a "
+                   "shard that was cut off saves what it had");
+  }
+  if (own <= before.iterations) return {};
   return InvalidArgument(what + " has " + std::to_string(own) + " iterations, and shard " +
                          std::to_string(name.number - 1) + " before it " +
                          std::to_string(before.iterations) + again);
@@ -132,7 +142,7 @@ Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger) {
     if (!name) continue;
     LastShard& before = runs[name->whole];
     VERNIER_TRY(CheckNext(file.path, *name, before.name));
-    VERNIER_TRY(CheckShare(file, *name, before));
+    VERNIER_TRY(CheckShare(file, *name, before, logger));
     before = {*name, file.iterations.empty() ? 0 : file.iterations.front()};
   }
   for (const auto& [whole, last] : runs) {

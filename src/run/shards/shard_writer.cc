@@ -112,7 +112,7 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
   head.words = shard.words;
   head.plan = ToJson(UndividedPlan(plan));
   VERNIER_ASSIGN_OR_RETURN(head.models, HashModels(plan));
-  VERNIER_ASSIGN_OR_RETURN(head.labels, HashLabels(plan.decisions));
+  VERNIER_ASSIGN_OR_RETURN(head.labels, HashLabels(plan.decisions, plan.inputs));
   head.sources = FindShardSources(plan);
   VERNIER_ASSIGN_OR_RETURN(ShardFile file, ShardFile::Create(plan.save.record, head));
   return std::unique_ptr<ShardWriter>(new ShardWriter(std::move(file), std::move(head.sources)));
