@@ -90,6 +90,9 @@ struct StepPlan {
   std::optional<int64_t> decode_stop;  ///< the token that ends a sequence
   /// --min-token-agreement: gate, the least share of tokens that are equal, within [0, 1].
   std::optional<double> min_token_agreement;
+  /// Of `vernier blame`, which looks for the error of one step: no option. A runner that keeps its
+  /// state inside is refused then.
+  bool finds_own_errors = false;
 
   /// Without any of these each feed is one inference.
   bool wanted() const {

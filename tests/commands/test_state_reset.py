@@ -166,6 +166,12 @@ class StateInside(Case):
                                  state)
             self.assertEqual(ended.code, 2, ended.out + ended.err)
             self.assertIn(f"--state {state}: b keeps its state inside", ended.out + ended.err)
+        ended = self.vernier("blame", "--runner", "a=onnxrt m.onnx", "--runner", "b=sum.py",
+                             "--python", sys.executable, "--steps", "4", "--feed-back", "a:auto",
+                             "--step-slice", "x:axis=1")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("blame over steps: b keeps its state inside", ended.out + ended.err)
+        self.assertNotIn("own error of", ended.out + ended.err)
 
     def test_a_run_goes_on_with_the_whole_of_a_sequence(self):
         self.write("sum.py", SCRIPT.format(method="reset_states"))

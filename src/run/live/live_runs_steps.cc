@@ -7,6 +7,27 @@
 #include "util/no_log.h"
 
 namespace vernier {
+namespace {
+
+// Tokens of another runner are no help: what the state inside was made of stays.
+Status MayKeepState(const StepPlan& steps, const std::string& runner) {
+  if (steps.finds_own_errors) {
+    return InvalidArgument(
+        "blame over steps: " + runner +
+        " keeps its state inside, where no other one's can be put, so that no step shows its own "
+        "error; find the step with " +
+        (steps.decodes() ? "`vernier run --decode greedy`" : "`vernier run --steps`") +
+        ", or give a model whose states are inputs (--feed-back)");
+  }
+  if (steps.state == StateSource::kOwn) return {};
+  return InvalidArgument("--state " +
+                         std::string(kStateSourceNames[static_cast<size_t>(steps.state)]) + ": " +
+                         runner +
+                         " keeps its state inside, where no other one's can be put; leave out "
+                         "--state");
+}
+
+}  // namespace
 
 Result<std::optional<StepStates>> LiveRuns::MakeSteps(const RunPlan& plan,
                                                       std::vector<std::string> runners,
@@ -28,14 +49,7 @@ Status LiveRuns::PairStates(size_t index) {
   const LiveRunner& runner = runners_[index];
   StepStates* const states = steps();
   if (states == nullptr || !runner.opened()) return {};
-  const StateSource source = plan_.steps.state;
-  if (runner.keeps_state() && source != StateSource::kOwn && !plan_.steps.decodes()) {
-    return InvalidArgument("--state " +
-                           std::string(kStateSourceNames[static_cast<size_t>(source)]) + ": " +
-                           states->ShownName(index) +
-                           " keeps its state inside, where no other one's can be put; leave out "
-                           "--state");
-  }
+  if (runner.keeps_state()) VERNIER_TRY(MayKeepState(plan_.steps, states->ShownName(index)));
   RunnerSides sides{runner.name(), {}, {}, runner.keeps_state()};
   if (!runner.inputs_unknown()) sides.inputs = runner.session().inputs;
   sides.outputs = runner.session().outputs;

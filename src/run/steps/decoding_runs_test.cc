@@ -210,6 +210,26 @@ TEST_F(DecodingRunsTest, CrossedStatesHaveTheCandidatesTokens) {
   EXPECT_THAT(ran.record.error, IsEmpty());
 }
 
+TEST_F(DecodingRunsTest, AStateInsideIsNotThatOfAnother) {
+  FakeModel keeps = Says(Script);
+  keeps.reset = [] {};
+  for (const StateSource source : {StateSource::kReference, StateSource::kCross}) {
+    plan_.steps.state = source;
+    const std::string flag = source == StateSource::kCross ? "--state cross" : "--state reference";
+    EXPECT_THAT(Run({{"a", Says(Script)}, {"b", keeps}}).record.error,
+                HasSubstr(flag + ": b keeps its state inside"));
+    EXPECT_THAT(Run({{"a", keeps}, {"b", Says(Script)}}).record.error,
+                HasSubstr(flag + ": a keeps its state inside"));
+  }
+  plan_.steps.state = StateSource::kOwn;
+  EXPECT_THAT(Run({{"a", Says(Script)}, {"b", keeps}}).record.error, IsEmpty());
+  plan_.steps.finds_own_errors = true;
+  const RunOutcome ran = Run({{"a", Says(Script)}, {"b", keeps}});
+  EXPECT_TRUE(ran.faults.usage);
+  EXPECT_THAT(ran.record.error,
+              HasSubstr("no step shows its own error; find the step with `vernier run --decode"));
+}
+
 TEST_F(DecodingRunsTest, BehindTheEndNoTokenCounts) {
   plan_.steps.decode_stop = 4;
   const Heard a = Listen();
