@@ -44,7 +44,8 @@ struct DecodeRecord {
   /// Agreeing tokens before the first that differs, or all of a prompt without one: over prompts.
   double until_median = 0;
   int64_t until_least = 0;
-  int64_t steps_after = 0;  ///< iterations behind a divergence, which were not compared
+  int64_t steps_after = 0;      ///< iterations behind a divergence, which were not compared
+  int64_t steps_after_end = 0;  ///< iterations behind the end of all prompts, neither
   /// Of the first divergence of each prompt; with forced tokens of every token that differs.
   int64_t near_ties = 0;
   int64_t beyond_tolerance = 0;

@@ -44,6 +44,7 @@ struct TokensOfStep {
   std::vector<int64_t> first;
   std::vector<int64_t> second;
   bool after_divergence = false;  ///< the iteration was not compared for that
+  bool after_end = false;         ///< nor for that: all prompts had ended (--decode-stop)
 };
 
 /// The image that an iteration was fed with.

@@ -200,6 +200,7 @@ std::string RowLine(const IterationRow& row) {
     line[PercentEncode(row.first) + "/tokens"] = TokensColumn(row.tokens->first);
     line[PercentEncode(row.second) + "/tokens"] = TokensColumn(row.tokens->second);
     line["after_divergence"] = row.tokens->after_divergence ? 1 : 0;
+    if (row.tokens->after_end) line["after_end"] = 1;
   }
   return DumpJson(line, -1);
 }

@@ -19,7 +19,8 @@ namespace vernier {
 /// SIDE/OUTPUT/margin of either side; each a list where the iteration has several samples. Of
 /// further decisions about an output, OUTPUT:KIND stands in the place of OUTPUT. With labels,
 /// `label` (OUTPUT/label where a decision has others) and SIDE/OUTPUT/score. Of --decode:
-/// SIDE/tokens, a list where the batch has several prompts, and after_divergence, 1 or 0.
+/// SIDE/tokens, a list where the batch has several prompts, and after_divergence, 1 or 0; after_end
+/// where it is 1.
 std::string RowLine(const IterationRow& row);
 
 /// The last line of a file, with the lists `not_done` and `unfit_labels` of its run, where they are

@@ -79,6 +79,7 @@ void ListFields(Fields& field, Some<DecodeRecord> auto& decode) {
   field("beyond_tolerance", decode.beyond_tolerance);
   field("not_judged", decode.not_judged);
   field("divergences", decode.divergences);
+  field.Later("steps_after_end", decode.steps_after_end);
   field.Later("agreement", decode.agreement);
   field.Later("steps_per_point", decode.steps_per_point);
   field.Given("min_agreement", decode.min_agreement);

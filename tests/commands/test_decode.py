@@ -151,6 +151,9 @@ class Decode(Case):
         pair = self.run_two("--decode-stop", stop, prompts=PROMPTS[:1])
         self.assertEqual(self.tokens("a"), said[:3] + [stop] * (STEPS - 3))
         self.assertEqual(pair["decode"]["tokens"], 3)
+        self.assertEqual((pair["compared_iterations"], pair["decode"]["steps_after_end"]),
+                         (3, STEPS - 3))
+        self.assertIn("steps after the end of all prompts were not compared", self.said)
 
 
 class Misfed(Case):

@@ -51,6 +51,12 @@ std::string LeastInWords(const DecodeRecord& decode) {
          FormatG(100 * *decode.min_agreement, 6) + " % asked for";
 }
 
+std::string AfterEndInWords(const DecodeRecord& decode) {
+  if (decode.steps_after_end == 0) return "";
+  return "; " + Counted(decode.steps_after_end, "step") + " after the end of all prompts " +
+         (decode.steps_after_end == 1 ? "was" : "were") + " not compared";
+}
+
 }  // namespace
 
 std::string FormatDecode(const PairRecord& pair) {
@@ -60,7 +66,7 @@ std::string FormatDecode(const PairRecord& pair) {
   const std::string fed = decode.forced ? ", fed with the tokens of the first runner" : "";
   if (decode.diverged == 0) {
     return "all " + Counted(decode.tokens, "token") + " of " + Counted(decode.prompts, "prompt") +
-           " agree" + fed;
+           " agree" + fed + AfterEndInWords(decode);
   }
   const double share =
       100 * static_cast<double>(decode.agreeing) / static_cast<double>(decode.tokens);
@@ -82,7 +88,7 @@ std::string FormatDecode(const PairRecord& pair) {
             " after a divergence, with other histories, " +
             (decode.steps_after == 1 ? "was" : "were") + " not compared";
   }
-  return text;
+  return text + AfterEndInWords(decode);
 }
 
 std::string FormatStepsAndTokens(const PairRecord& pair) {

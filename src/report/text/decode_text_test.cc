@@ -57,6 +57,8 @@ TEST(FormatDecode, SaysThatAllAgree) {
   pair.decode->forced = true;
   EXPECT_EQ(FormatDecode(pair),
             "all 16 tokens of 2 prompts agree, fed with the tokens of the first runner");
+  pair.decode->steps_after_end = 1;
+  EXPECT_THAT(FormatDecode(pair), HasSubstr("; 1 step after the end of all prompts was not"));
 }
 
 TEST(FormatDecode, CountsOneToken) {

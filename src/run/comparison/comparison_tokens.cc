@@ -28,7 +28,7 @@ void ComparisonRun::NoteTokens(int64_t iteration, const IterationOutputs& output
   const StepPosition position = steps_->timeline().Of(iteration);
   for (Pair& pair : pairs_) {
     if (!outputs[pair.first] || !outputs[pair.second]) continue;
-    const bool after = pair.tokens.IsAfterDivergence(position);
+    const bool after = pair.tokens.IsAfterDivergence(position) || pair.tokens.IsAfterEnd(position);
     if (!after && pair.HasOtherInputs(feeds)) continue;
     // A side that was loaded has the names of the other.
     const TokenPair* first = decoding->PairOf(pair.first);
@@ -46,12 +46,13 @@ void ComparisonRun::NoteTokens(int64_t iteration, const IterationOutputs& output
   }
 }
 
-// With another history, a difference is no fault of the step.
+// With another history, or once all prompts have ended, a difference is no fault of the step.
 Result<bool> ComparisonRun::LeaveOutStep(Pair& pair, int64_t iteration) {
   if (steps_ == nullptr || steps_->decoding() == nullptr) return false;
   const StepPosition position = steps_->timeline().Of(iteration);
-  if (!pair.tokens.IsAfterDivergence(position)) return false;
-  pair.tokens.LeaveOut(iteration);
+  const bool after = pair.tokens.IsAfterDivergence(position) || pair.tokens.IsAfterEnd(position);
+  if (!after) return false;
+  pair.tokens.LeaveOut(iteration, position);
   VERNIER_TRY(KeepRow(pair, iteration, position.step, {}, {}));
   return true;
 }

@@ -1,5 +1,6 @@
 #include "run/comparison/pair_tokens.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "run/steps/greedy_tokens.h"
@@ -43,6 +44,7 @@ void PairTokens::BeginSequence(int64_t sequence) {
   sequence_ = sequence;
   // Each has one iteration at least.
   parted_at_.erase(parted_at_.begin(), parted_at_.lower_bound(sequence - kKeptSteps));
+  ended_at_.erase(ended_at_.begin(), ended_at_.lower_bound(sequence - kKeptSteps));
 }
 
 // Nobody asks for them any more.
@@ -71,7 +73,8 @@ void PairTokens::Note(int64_t iteration, const StepPosition& position, const std
     return Miss("one side has " + std::to_string(of_first->size()) + " rows of '" + name +
                 "', the other " + std::to_string(of_second->size()));
   }
-  TokensOfStep tokens{*of_first, *of_second, IsAfterDivergence(position)};
+  const bool parted = IsAfterDivergence(position);
+  TokensOfStep tokens{*of_first, *of_second, parted, !parted && IsAfterEnd(position)};
   if (prompts_.empty()) record_.prompts += static_cast<int64_t>(tokens.first.size());
   prompts_.resize(tokens.first.size());
   for (size_t row = 0; row < prompts_.size(); ++row) {
@@ -79,6 +82,9 @@ void PairTokens::Note(int64_t iteration, const StepPosition& position, const std
       AddRow(iteration, position, row, logits, tokens);
     }
   }
+  const bool ended = std::ranges::all_of(
+      prompts_, [](const Prompt& prompt) { return prompt.first_ended && prompt.second_ended; });
+  if (ended) ended_at_.emplace(position.sequence, position.step);
   ForgetBefore(iteration - kKeptSteps);
   steps_.insert_or_assign(iteration, std::move(tokens));
 }
@@ -126,6 +132,11 @@ bool PairTokens::IsAfterDivergence(const StepPosition& position) const {
   return parted != parted_at_.end() && parted->second < position.step;
 }
 
+bool PairTokens::IsAfterEnd(const StepPosition& position) const {
+  const auto ended = ended_at_.find(position.sequence);
+  return ended != ended_at_.end() && ended->second < position.step;
+}
+
 void PairTokens::Settle(int64_t iteration, const char* kind, int64_t DecodeRecord::*count) {
   const auto found = open_.find(iteration);
   if (found == open_.end()) return;
@@ -138,8 +149,8 @@ void PairTokens::Settle(int64_t iteration, const char* kind, int64_t DecodeRecor
   open_.erase(found);
 }
 
-void PairTokens::LeaveOut(int64_t iteration) {
-  ++record_.steps_after;
+void PairTokens::LeaveOut(int64_t iteration, const StepPosition& position) {
+  ++(IsAfterDivergence(position) ? record_.steps_after : record_.steps_after_end);
   Settle(iteration, "not judged", &DecodeRecord::not_judged);
 }
 

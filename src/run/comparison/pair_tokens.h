@@ -36,15 +36,18 @@ class PairTokens {
   /// Has a prompt of this sequence parted at a step before this one, so that the sides have another
   /// history? Never with forced tokens.
   bool IsAfterDivergence(const StepPosition& position) const;
-  /// An iteration that was noted and not compared for that.
-  void LeaveOut(int64_t iteration);
+  /// Have all prompts of this sequence ended at a step before this one, on both sides? Their
+  /// outputs mean nothing then.
+  bool IsAfterEnd(const StepPosition& position) const;
+  /// An iteration that was noted and not compared, for a divergence or for the end of all prompts.
+  void LeaveOut(int64_t iteration, const StepPosition& position);
   /// An iteration that was noted and compared; `within`: its logits are within their tolerance.
   void Judge(int64_t iteration, bool within);
 
   /// Null where nothing was noted, or that is several iterations ago.
   const TokensOfStep* At(int64_t iteration) const;
 
-  int64_t left_out() const { return record_.steps_after; }
+  int64_t left_out() const { return record_.steps_after + record_.steps_after_end; }
   /// Iterations whose tokens could not be told, and why, of the first.
   int64_t missed() const { return missed_; }
   const std::string& why_missed() const { return why_missed_; }
@@ -75,6 +78,7 @@ class PairTokens {
   std::vector<Prompt> prompts_;       // of the sequence at hand
   std::map<int64_t, int64_t> until_;  // of those before it: agreeing tokens, and how many have so
   std::map<int64_t, int64_t> parted_at_;  // sequence, step; of the last ones
+  std::map<int64_t, int64_t> ended_at_;   // likewise
   std::map<int64_t, TokensOfStep> steps_;
   std::map<int64_t, std::vector<DivergenceRecord>> open_;  // by iteration
   DecodeRecord record_;

@@ -45,7 +45,7 @@ TEST_F(PairTokensTest, PromptsOfABatchPartByThemselves) {
   EXPECT_TRUE(tokens_.IsAfterDivergence({0, 2, 4}));
   EXPECT_FALSE(tokens_.IsAfterDivergence({1, 2, 4}));
   Note(2, Choosing(1, 1), Choosing(2, 1));
-  tokens_.LeaveOut(2);
+  tokens_.LeaveOut(2, {0, 2, 4});
   EXPECT_THAT(tokens_.At(2)->first, ElementsAre(1, 1));
   EXPECT_THAT(tokens_.At(2)->second, ElementsAre(2, 1));
   EXPECT_TRUE(tokens_.At(2)->after_divergence);
@@ -108,6 +108,23 @@ TEST_F(PairTokensTest, WithOwnTokensEachSideEndsByItself) {
   EXPECT_THAT(tokens_.At(1)->second, ElementsAre(2, 2));
   EXPECT_EQ(tokens_.Record()->tokens, 3);
   EXPECT_EQ(tokens_.Record()->agreeing, 1);
+}
+
+TEST_F(PairTokensTest, BehindTheEndOfAllPromptsNothingIsCompared) {
+  tokens_ = PairTokens(Stops(2, StateSource::kOwn));
+  Note(0, Choosing(0, 2), Choosing(0, 2));
+  EXPECT_FALSE(tokens_.IsAfterEnd({0, 1, 4}));  // the first prompt goes on
+  Note(1, Choosing(2, 1), Choosing(2, 0));
+  EXPECT_FALSE(tokens_.IsAfterEnd({0, 1, 4}));
+  EXPECT_TRUE(tokens_.IsAfterEnd({0, 2, 4}));
+  EXPECT_FALSE(tokens_.IsAfterEnd({1, 2, 4}));
+  Note(2, Choosing(0, 1), Choosing(1, 1));
+  tokens_.LeaveOut(2, {0, 2, 4});
+  EXPECT_TRUE(tokens_.At(2)->after_end);
+  EXPECT_FALSE(tokens_.At(2)->after_divergence);
+  EXPECT_EQ(tokens_.left_out(), 1);
+  EXPECT_EQ(tokens_.Record()->steps_after_end, 1);
+  EXPECT_EQ(tokens_.Record()->steps_after, 0);
 }
 
 TEST_F(PairTokensTest, TwoCandidatesEndWithTheReference) {

@@ -241,6 +241,19 @@ TEST_F(DecodingRunsTest, BehindTheEndNoTokenCounts) {
   EXPECT_EQ(ran.record.pairs[0].decode->agreeing, 4);
 }
 
+TEST_F(DecodingRunsTest, BehindTheEndOutputsAreNotJudged) {
+  plan_.steps.decode_stop = 4;
+  for (const StateSource source : {StateSource::kOwn, StateSource::kReference}) {
+    plan_.steps.state = source;
+    const RunOutcome ran = Run({{"a", Says(Script)}, {"b", SaysOtherwise(OneOf(0))}});
+    EXPECT_FALSE(ran.faults.any());
+    const PairRecord& pair = ran.record.pairs[0];
+    EXPECT_EQ(pair.compared_iterations, 4);
+    EXPECT_EQ(pair.decode->steps_after_end, 4);
+    EXPECT_EQ(pair.decode->diverged, 0);
+  }
+}
+
 TEST_F(DecodingRunsTest, NanIsAnErrorAfterItsStepWasCompared) {
   const Scores broken(kClasses, std::numeric_limits<float>::quiet_NaN());
   const RunOutcome ran = Run({{"a", Says(Script)}, {"b", SaysOtherwise(broken)}});
