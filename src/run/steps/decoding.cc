@@ -31,6 +31,22 @@ Status NotContinued(const std::string& input, const Tensor& prompt) {
       input + ":+1, '" + input + ":append 1', or " + input + ":+0 for a value that stays");
 }
 
+// Is it an attention mask with a value for each token of the prompt, or of what was before it, too?
+bool MasksPrompt(const std::string& mask, const Tensor& values, const std::string& tokens,
+                 const Tensor& prompt) {
+  if (!mask.ends_with("attention_mask")) return false;
+  // Beside those of a decoder, the others are of its encoder.
+  const std::string_view decoder = "decoder_";
+  if (tokens.starts_with(decoder) && !mask.starts_with(decoder)) return false;
+  const Dims &has = values.dims(), &wants = prompt.dims();
+  const bool alike = !has.empty() && has.size() == wants.size() && has.back() >= wants.back() &&
+                     std::equal(has.begin(), has.end() - 1, wants.begin());
+  const bool whole = values.dtype() == DType::kBool ||
+                     Kind(values.dtype()) == DTypeKind::kSignedInt ||
+                     Kind(values.dtype()) == DTypeKind::kUnsignedInt;
+  return alike && whole && CanCast(values.dtype(), DType::kInt64);
+}
+
 }  // namespace
 
 Result<Decoding> Decoding::Create(const StepPlan& plan, std::span<const std::string> runners) {
@@ -107,6 +123,27 @@ Status Decoding::CheckPrompt(const TokenPair& pair, const StepPosition& position
   return {};
 }
 
+// The last position chooses the token, so it must be one of the prompt.
+Status Decoding::CheckPadding(const TokenPair& pair, const StepPosition& position,
+                              const TensorMap& feed) const {
+  const Tensor& prompt = *Find(feed, pair.tokens);
+  for (const auto& [name, mask] : feed) {
+    if (!MasksPrompt(name, mask, pair.tokens, prompt)) continue;
+    VERNIER_ASSIGN_OR_RETURN(const Tensor wide, CastTensor(mask, DType::kInt64));
+    const std::span<const int64_t> values = wide.As<int64_t>();
+    const auto row = static_cast<size_t>(mask.dims().back());
+    for (size_t end = row; end <= values.size(); end += row) {
+      if (values[end - 1] != 0) continue;
+      return Malformed("--decode: '" + name + "' excludes the last position of prompt " +
+                       std::to_string(end / row - 1) + OfSequence(position) +
+                       ", which chooses the next token: pad prompts on the left, or feed those of "
+                       "each length by themselves (random masks: --val-range " +
+                       name + ":[1,1])");
+    }
+  }
+  return {};
+}
+
 Status Decoding::Begin(const StepPosition& position, const TensorMap& feed,
                        std::span<const std::string> driven) {
   const Tensor* prompt = nullptr;
@@ -116,6 +153,7 @@ Status Decoding::Begin(const StepPosition& position, const TensorMap& feed,
     const Tensor* const own = runner.pair ? Find(feed, runner.pair->tokens) : nullptr;
     if (own == nullptr) continue;
     VERNIER_TRY(CheckPrompt(*runner.pair, position, *own));
+    VERNIER_TRY(CheckPadding(*runner.pair, position, feed));
     if (prompt == nullptr) prompt = own;
   }
   if (prompt == nullptr) return {};

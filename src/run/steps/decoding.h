@@ -37,8 +37,9 @@ class Decoding {
   const TokenPair* PairOf(size_t runner) const;
 
   /// Step 0 of a sequence, with the feed that is made for all: nothing has ended. kMalformed,
-  /// naming sequence and place, for prompts that are no tokens, and inputs of which nothing says
-  /// what they are for the tokens behind the prompt (`driven` are those of which something does).
+  /// naming sequence and place, for prompts that are no tokens or whose last position a mask
+  /// excludes, and inputs of which nothing says what they are for the tokens behind the prompt
+  /// (`driven` are those of which something does).
   Status Begin(const StepPosition& position, const TensorMap& feed,
                std::span<const std::string> driven);
 
@@ -60,6 +61,8 @@ class Decoding {
   Status CheckStop(int64_t vocabulary, const std::string& logits, const std::string& runner) const;
   Status CheckPrompt(const TokenPair& pair, const StepPosition& position,
                      const Tensor& prompt) const;
+  Status CheckPadding(const TokenPair& pair, const StepPosition& position,
+                      const TensorMap& feed) const;
 
   const StepPlan* plan_;
   std::vector<DecodeWord> words_;

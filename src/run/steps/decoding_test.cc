@@ -260,6 +260,16 @@ TEST_F(DecodedFeedsTest, PromptsAreTokensOfTheVocabulary) {
                         "'logits' has 4 (random prompts: --val-range input_ids:[0,3])"));
 }
 
+TEST_F(DecodedFeedsTest, ThePromptIsNotPaddedOnTheRight) {
+  whole_[2].tensor = Ids({2, 3}, {0, 1, 1, 1, 1, 0});
+  ASSERT_TRUE(Open().ok());
+  const Status why = Next().status();
+  EXPECT_EQ(why.code(), StatusCode::kMalformed);
+  EXPECT_THAT(why.message(),
+              HasSubstr("--decode: 'attention_mask' excludes the last position of prompt 1 of "
+                        "sequence 0, which chooses the next token: pad prompts on the left"));
+}
+
 TEST_F(DecodedFeedsTest, WhatIsForEachTokenOfThePromptGoesOn) {
   plan_.advances = {"attention_mask:append 1"};
   ASSERT_TRUE(Open().ok());
