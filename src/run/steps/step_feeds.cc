@@ -69,8 +69,13 @@ Result<std::unique_ptr<FeedStream>> OpenStepFeeds(const RunPlan& plan,
   VERNIER_ASSIGN_OR_RETURN(source.initial, ReadInitialState(plan.steps.initial_state));
   VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> whole,
                            InputsOfSequences(*states, source.runner, inputs));
-  if (!drawn && !inputs.empty()) {
-    source.zeros = [plan, inputs = source.inputs, names = states->StateInputs()] {
+  // Feeds are made for the first runner, which may be another than the one with the state.
+  std::vector<TensorInfo> known = states->InputsOfStateRunner();
+  for (const TensorInfo& input : inputs) {
+    if (FindInfo(known, input.name) == nullptr) known.push_back(input);
+  }
+  if (!known.empty()) {
+    source.zeros = [plan, inputs = std::move(known), names = states->StateInputs()] {
       return DrawZeros(plan, inputs, names);
     };
   }

@@ -181,6 +181,24 @@ TEST_F(StepRunsTest, ARunnerWithoutAWordIsNotGivenTheStateOfAnother) {
   EXPECT_THAT(observer_.made["b"], IsEmpty());
 }
 
+TEST_F(StepRunsTest, TheFirstStateIsThatOfTheRunnerThatIsNamed) {
+  FakeModel stateless = Recurs(0);
+  stateless.inputs.pop_back();
+  stateless.outputs.pop_back();
+  stateless.infer = [](const TensorMap& feed, int64_t) {
+    const auto x = Find(feed, "x")->As<float>();
+    EXPECT_EQ(feed.size(), 1u);
+    return FakeAnswer{FakeAnswer::Kind::kOutputs,
+                      TensorMap{{"y", Floats({2}, std::vector<float>(x.begin(), x.end()))}}};
+  };
+  plan_.steps.feed_back = {"b:state_n:state"};
+  plan_.output_map_words = {"state_n="};
+  const RunOutcome ran = Run({{"a", stateless}, {"b", Recurs(1)}});
+  EXPECT_THAT(ran.record.error, IsEmpty());
+  EXPECT_FALSE(ran.faults.backend);
+  ExpectSums("b");
+}
+
 TEST_F(StepRunsTest, TheFirstStateIsPairedByLikenessAndThenEachRunnersOwn) {
   plan_.steps.feed_back = {"state_n:state", "hn:h"};
   plan_.output_map_words = {"a:state_n=hn"};

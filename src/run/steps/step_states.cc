@@ -71,6 +71,7 @@ Status StepStates::Pair(size_t runner, RunnerSides sides) {
   }
   here.paired = true;
   here.keeps_state = sides.keeps_state;
+  here.infos.assign(sides.inputs.begin(), sides.inputs.end());
   for (const TensorInfo& input : sides.inputs) here.inputs.push_back(input.name);
   if (fed_for_.empty() && !sides.inputs.empty()) fed_for_ = sides.name;
   VERNIER_TRY(CheckReference());
@@ -133,6 +134,13 @@ std::vector<std::string> StepStates::StateInputs() const {
     if (!inputs.empty()) break;
   }
   return inputs;
+}
+
+std::vector<TensorInfo> StepStates::InputsOfStateRunner() const {
+  for (const Runner& runner : runners_) {
+    if (!runner.pairs.empty()) return runner.infos;
+  }
+  return {};
 }
 
 bool StepStates::MayBeginWith(const std::string& input) const {

@@ -60,6 +60,8 @@ class StepStates {
   const std::string& fed_for() const { return fed_for_; }
   /// The inputs of the first runner that is fed back: the tensors of a feed with the first state.
   std::vector<std::string> StateInputs() const;
+  /// All that the runner of these says it takes; empty: it does not say, or none is fed back.
+  std::vector<TensorInfo> InputsOfStateRunner() const;
   /// May a sequence begin with a tensor of this name: is it a state of a runner, and of the
   /// reference where all have its state?
   bool MayBeginWith(const std::string& input) const;
@@ -109,6 +111,7 @@ class StepStates {
     bool keeps_state = false;  // inside of it
     std::vector<StatePair> pairs;
     std::vector<std::string> inputs;  // empty: it does not say
+    std::vector<TensorInfo> infos;    // of these
     TensorMap slices;
     TensorMap state;  // by its inputs
     TensorMap next;
