@@ -108,6 +108,25 @@ Status CheckAllStatesFed(const RunnerSides& runner, std::span<const std::string>
   return {};
 }
 
+std::string WhatStaysAsItWas(const RunnerSides& runner, std::span<const std::string> driven,
+                             std::span<const StatePair> pairs) {
+  if (pairs.empty()) return "";
+  for (const TensorInfo& input : runner.inputs) {
+    const bool fed = std::ranges::find(driven, input.name) != driven.end() ||
+                     std::ranges::find(pairs, input.name, &StatePair::input) != pairs.end();
+    if (fed) continue;
+    const auto like = std::ranges::find_if(runner.outputs, [&](const TensorInfo& output) {
+      const bool free = std::ranges::find(pairs, output.name, &StatePair::output) == pairs.end();
+      return free && ShareStem(output, input) && WhyNeverEqual(output, input).empty();
+    });
+    if (like == runner.outputs.end()) continue;
+    return "Nothing feeds the input '" + input.name +
+           "' after the first step: it stays as it is, though output '" + like->name +
+           "' is called like it (--feed-back " + like->name + ":" + input.name + ")";
+  }
+  return "";
+}
+
 Status PairStateByLikeness(const RunnerSides& runner, std::span<const std::string> driven,
                            std::vector<StatePair>& pairs) {
   if (runner.inputs.empty() || runner.outputs.empty()) {

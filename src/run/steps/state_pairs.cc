@@ -100,8 +100,15 @@ Status CheckStatePair(const std::string& word, const RunnerSides& runner, const 
 Status AddStatePair(const std::string& word, const RunnerSides& runner, StatePair pair,
                     std::vector<StatePair>& pairs) {
   for (const StatePair& other : pairs) {
-    if (other.input != pair.input) continue;
-    if (other.output == pair.output) return {};
+    if (other == pair) return {};
+    // Where names are only believed, words may be about other runners.
+    const bool twice = other.output == pair.output && !runner.inputs.empty();
+    if (other.input != pair.input && !twice) continue;
+    if (other.input != pair.input) {
+      return BadStepWord(kFeedBackFlag, word,
+                         "output '" + pair.output + "' of " + runner.shown() + " feeds '" +
+                             other.input + "' already, and cannot feed '" + pair.input + "' too");
+    }
     return BadStepWord(kFeedBackFlag, word,
                        "input '" + pair.input + "' of " + runner.shown() + " is fed by '" +
                            other.output + "' already, and cannot be by '" + pair.output + "' too");

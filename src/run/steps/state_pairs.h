@@ -33,8 +33,9 @@ struct RunnerSides {
 /// The pairs that `words` name of this runner, in their order; `auto` last, for what the others
 /// leave. `driven` are inputs that steps set otherwise. `used` (as many as words) is set for words
 /// that are about this runner. kInvalidArgument, naming flag and tensor: for a word with the
-/// runner's label that fits nothing, a pattern that fits in part, two outputs for one input, types
-/// or shapes that cannot meet, and what `auto` has doubts about, with a table of it.
+/// runner's label that fits nothing, a pattern that fits in part, two outputs for one input, two
+/// inputs for one output, types or shapes that cannot meet, and what `auto` has doubts about, with
+/// a table of it.
 Result<std::vector<StatePair>> PairState(std::span<const FeedBackWord> words,
                                          const RunnerSides& runner,
                                          std::span<const std::string> driven,
@@ -53,6 +54,12 @@ Status PairStateByLikeness(const RunnerSides& runner, std::span<const std::strin
 /// would stay as it was at first.
 Status CheckAllStatesFed(const RunnerSides& runner, std::span<const std::string> driven,
                          std::span<const StatePair> pairs);
+
+/// A sentence about the first input that an output is called like, with types and shapes that can
+/// meet, where some states are fed back and this one is neither among them nor `driven`: it stays
+/// as it was at first. Empty: there is none.
+std::string WhatStaysAsItWas(const RunnerSides& runner, std::span<const std::string> driven,
+                             std::span<const StatePair> pairs);
 
 /// Why an output of one step cannot be an input of the next: their types or shapes cannot be equal.
 /// Empty: they can, as far as is known.

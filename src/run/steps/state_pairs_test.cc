@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "inputs/recording_logger.h"
+#include "run/steps/step_states.h"
+
 namespace vernier {
 namespace {
 
@@ -89,6 +92,33 @@ TEST_F(StatePairsTest, WhatCannotMeetIsRefused) {
   EXPECT_THAT(WhyNot({"p:x", "q:x"}), HasSubstr("'x' of ort is fed by 'p' already"));
   driven_ = {"x"};
   EXPECT_THAT(WhyNot({"p:x"}), HasSubstr("is set by --step-slice or --advance already"));
+}
+
+TEST_F(StatePairsTest, AnOutputFeedsOneInput) {
+  inputs_ = {Info("h", {1, 8}), Info("c", {1, 8})};
+  outputs_ = {Info("hn", {1, 8}), Info("cn", {1, 8})};
+  EXPECT_THAT(WhyNot({"hn:h", "hn:c"}),
+              HasSubstr("output 'hn' of ort feeds 'h' already, and cannot feed 'c' too"));
+  EXPECT_TRUE(Pair({"hn:h", "hn:h"}).ok());
+}
+
+TEST_F(StatePairsTest, AnInputThatStaysAsItWasIsWarnedOf) {
+  inputs_ = {Info("x", {1, 8}), Info("h", {1, 8}), Info("c", {1, 8})};
+  outputs_ = {Info("y", {1, 8}), Info("hn", {1, 8}), Info("cn", {1, 8})};
+  for (const bool all : {false, true}) {
+    StepPlan plan;
+    plan.steps = 2;
+    plan.feed_back = {"hn:h"};
+    if (all) plan.feed_back.push_back("cn:c");
+    RecordingLogger log;
+    auto states = StepStates::Create(plan, {"ort"}, log);
+    ASSERT_TRUE(states.ok());
+    ASSERT_TRUE(states->Pair(0, {"ort", inputs_, outputs_}).ok());
+    EXPECT_EQ(log.Has("ort | Nothing feeds the input 'c' after the first step: it stays as it is, "
+                      "though output 'cn' is called like it (--feed-back cn:c)"),
+              !all);
+    EXPECT_FALSE(log.Has("the input 'x'"));
+  }
 }
 
 TEST_F(StatePairsTest, AutoFindsTheUsualNames) {

@@ -81,7 +81,16 @@ Status StepStates::Pair(size_t runner, RunnerSides sides) {
   // What is found of this runner may show that one before it lacks something.
   for (size_t i = 0; i <= runner; ++i) VERNIER_TRY(CheckFed(i));
   SayPairs(runner);
+  if (!feeds_all || runner == 0) WarnOfRest(runner, sides);
   return {};
+}
+
+void StepStates::WarnOfRest(size_t runner, const RunnerSides& sides) const {
+  std::vector<std::string> driven = DrivenInputs();
+  const TokenPair* const tokens = decoding_ ? decoding_->PairOf(runner) : nullptr;
+  if (tokens != nullptr) driven.push_back(tokens->tokens);
+  const std::string stays = WhatStaysAsItWas(sides, driven, runners_[runner].pairs);
+  if (!stays.empty()) logger_->Warning(names_[runner] + " | " + stays);
 }
 
 Status StepStates::CheckReference() const {

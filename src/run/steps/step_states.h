@@ -133,6 +133,7 @@ class StepStates {
   bool Feeds(const Runner& runner, const std::string& input) const;
   Status EnterTokens(TensorMap& feed);
   void SayPairs(size_t runner) const;
+  void WarnOfRest(size_t runner, const RunnerSides& sides) const;
 
   const StepPlan* plan_;
   Logger* logger_;
