@@ -187,6 +187,15 @@ class Misfed(Case):
         pair = json.loads(self.path("r.json").read_text())["pairs"][0]
         self.assertEqual((pair["compared_iterations"], pair["expected_iterations"]), (1, 4))
 
+    def test_leniency_does_not_accept_that_a_runner_failed(self):
+        self.run_two("--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                     "--feed-back", CACHED[1], "--lenient", code=6)
+        self.assertIn("a vs. b: INCOMPLETE", self.said)
+        self.assertIn("only 1 of 4 iterations could be compared", self.said)
+        record = json.loads(self.path("r.json").read_text())
+        self.assertFalse(record["complete"])
+        self.assertTrue(record["pairs"][0]["incomplete"])
+
 
 class Bigrams(Case):
     """logits [batch, n, 4] = table[ids]: a model without a state."""
@@ -270,6 +279,8 @@ class Bigrams(Case):
                  "'ids' is set twice for each step"),
                 (("--decode", "greedy", "--steps-axis", "b:1", *steps),
                  "--steps-axis: with --decode a step is fed with the token of the step before"),
+                (("--decode", "greedy", "--compare", "logits", "--tokens", "t.npy", *steps),
+                 "--tokens t.npy: with --decode the tokens are those that the runners choose"),
                 (("--decode", "greedy", "--steps", "1"), "--steps 1: there is no next step")):
             with self.subTest(words):
                 self.run_words(*words, code=2)
