@@ -5,6 +5,7 @@ import json
 import pathlib
 import sys
 import unittest
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import onnx
@@ -252,6 +253,27 @@ class Bigrams(Case):
         self.assertIn(f"only {agreeing} of {tokens} tokens agree (--min-token-agreement 0.9)",
                       self.said)
         self.assertIn("a vs. b: FAILED", self.said)
+
+    def test_a_missed_share_is_a_failure_wherever_the_verdict_is(self):
+        self.near_tie()
+        words = ("--decode", "greedy", "--steps", "6", "--decision", "top1", "--max-flip-rate", "1",
+                 "--judge", "decisions", "--report", "r.xml", "--min-token-agreement")
+        self.run_words(*words, "0.9", code=1)
+        self.assertIn("a vs. b: FAILED, ", self.said)
+        self.assertNotIn("PASSED by decisions", self.said)
+        suite = self.suite()
+        self.assertEqual(suite.get("failures"), "1")
+        (failure,) = suite.iter("failure")
+        self.assertRegex(failure.get("message"),
+                         r"^only \d of 6 tokens agree \(--min-token-agreement 0.9\)$")
+        self.run_words(*words, "0.1", code=0)
+        self.assertIn("a vs. b: PASSED by decisions", self.said)
+        self.assertEqual(self.suite().get("failures"), "0")
+
+    def suite(self):
+        (suite,) = [suite for suite in ElementTree.parse(self.path("r.xml")).getroot()
+                    if suite.get("name") == "a vs. b"]
+        return suite
 
     def test_nan_ends_the_sequence(self):
         table = self.CYCLE.copy()
