@@ -11,7 +11,8 @@ Compared at each position are the tokens that both sides know, and the sum of al
 class. The KL divergence of that is at most the real one: what is among the others is not seen, and
 the log says which share of the first side's probability that is. A position where both know no
 token in common fails. So does a mean divergence above KL_THRESHOLD, a share of equal best tokens
-below TOP1_THRESHOLD, and NaN. A flip whose margin is below the RMS difference of the tokens that
+below TOP1_THRESHOLD, NaN, and what are no logprobs: above 0, probabilities that sum to more than 1,
+a token that is listed twice. A flip whose margin is below the RMS difference of the tokens that
 neither side has first is close and does not count.
 
 Vocabularies of different sizes are an error, and so is another order, where both sides give
@@ -23,6 +24,8 @@ import numpy as np
 KL_THRESHOLD = 1e-3  # nats
 TOP1_THRESHOLD = 1.0
 LEAST_REST = 1e-9  # servers round logprobs, so what is left of 1 may be a little below 0
+MOST_LOGPROB = 1e-6
+MOST_SUM = 1 + 1e-3
 
 warned = set()
 
@@ -75,6 +78,24 @@ class Side:
     def best_is_known(self, row):
         return self.ids is None or self.ids[row, np.argmax(self.rows[row])] >= 0
 
+    def impossible(self, row):
+        """Why the values of a position are no logprobs of tokens; empty where they may be."""
+        if self.ids is None:
+            return ""
+        values, ids = self.rows[row], self.ids[row]
+        if np.isnan(values).any():
+            return f"'{self.name}' has NaN for a token without a number"
+        worst = int(np.argmax(values))
+        if values[worst] > MOST_LOGPROB:
+            return f"'{self.name}' has {values[worst]:.6g} for token {ids[worst]}, which is above 0"
+        total = float(np.sum(np.exp(values)))
+        if total > MOST_SUM:
+            return f"the probabilities of '{self.name}' sum to {total:.6g}"
+        listed, counts = np.unique(ids[(ids >= 0) & (values > -np.inf)], return_counts=True)
+        if np.any(counts > 1):
+            return f"'{self.name}' lists token {listed[np.argmax(counts)]} twice"
+        return ""
+
     def unknown(self):
         """Tokens that the server listed, and whose number nobody knows."""
         return 0 if self.ids is None else int(np.sum((self.ids < 0) & (self.rows > -np.inf)))
@@ -110,12 +131,17 @@ class Found:
     def __init__(self):
         self.divergences, self.tokens, self.seen = [], [], []
         self.nothing_in_common, self.nan = [], []
+        self.impossible, self.why_impossible = [], ""  # that of the first
         self.flips = self.close = self.best_compared = 0
         self.largest = (0.0, None, None)  # difference, position, token
 
-    def position(self, place, a, b, best_is_known):
+    def position(self, place, a, b, best_is_known, impossible):
         if np.isnan(a[1]).any() or np.isnan(b[1]).any():
             self.nan.append(place)
+            return
+        if impossible:
+            self.why_impossible = self.why_impossible or impossible
+            self.impossible.append(place)
             return
         common, at_a, at_b = np.intersect1d(a[0], b[0], return_indices=True)
         if common.size == 0:
@@ -148,7 +174,7 @@ class Found:
         return len(self.divergences)
 
     def passed(self):
-        if self.nan or self.nothing_in_common or not self.best_compared:
+        if self.nan or self.impossible or self.nothing_in_common or not self.best_compared:
             return False
         equal = 1 - (self.flips - self.close) / self.best_compared
         return bool(np.mean(self.divergences) <= KL_THRESHOLD and equal >= TOP1_THRESHOLD)
@@ -174,6 +200,9 @@ def report(found, a, b):
     for places, what in ((found.nan, "NaN"), (found.nothing_in_common, "no token in common")):
         if places:
             print(f"[E] {what} at {len(places)} positions, the first is {places[0]} | FAILED")
+    if found.impossible:
+        print(f"[E] No logprobs at {len(found.impossible)} positions, the first is "
+              f"{found.impossible[0]}: {found.why_impossible} | FAILED")
     if not found.divergences:
         return
     size = a.size or b.size
@@ -204,7 +233,8 @@ def compare_outputs(first, second):
                          f"{list(b.positions)}")
     found = Found()
     for row in range(len(a.rows)):
-        found.position(row, a.best(row), b.best(row), a.best_is_known(row) and b.best_is_known(row))
+        found.position(row, a.best(row), b.best(row), a.best_is_known(row) and b.best_is_known(row),
+                       a.impossible(row) or b.impossible(row))
     report(found, a, b)
     # Beside a list of the best tokens, most of the logits are not compared: no verdict on those.
     names = ("logits",) if a.ids is None and b.ids is None else ("token_ids", "logprobs")

@@ -26,6 +26,7 @@ Tried against a stand-in for a server (tests/python/language_model_server.py), n
 one.
 """
 
+import http.client
 import json
 import os
 import re
@@ -36,6 +37,8 @@ import numpy as np
 from causal_lm import CausalModel, including_vocabulary, one_prompt
 
 SHOWN = 200  # characters of an answer that is of no use
+MOST_TOKENS = 1 << 24  # of a vocabulary
+MOST_TOP = 1 << 20
 
 
 class NoRedirections(urllib.request.HTTPRedirectHandler):
@@ -46,14 +49,10 @@ class NoRedirections(urllib.request.HTTPRedirectHandler):
 class Endpoint(CausalModel):
     def __init__(self, path):
         super().__init__()
-        with open(path, encoding="utf-8") as file:
-            settings = json.load(file)
-        self.url = settings.get("url", "")
-        if not re.match(r"https?://", self.url):
-            raise ValueError(f"{path}: 'url' is '{self.url}'; expected the address of completions, "
-                             "http://… or https://…")
+        settings = read_settings(path)
+        self.url = settings["url"]
         self.name = settings.get("model", "")
-        self.top = int(settings.get("top", 20))
+        self.top = settings.get("top", 20)
         self.seconds = settings.get("seconds", 60)
         self.headers = {"Content-Type": "application/json"}
         if "key_environment" in settings:
@@ -103,12 +102,23 @@ class Endpoint(CausalModel):
                 entries = [{"token": text, "logprob": logprob}
                            for text, logprob in found["top_logprobs"][0].items()]
             best = [(self.number_of(entry), float(entry["logprob"])) for entry in entries]
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError,
+                RecursionError):
             best = []
         if not best:
             said = answer.decode(errors="replace")
             raise ValueError(f"{self.url} gave no logprobs: {said:.{SHOWN}}")
+        self.check_numbers([number for number, _ in best])
         return best
+
+    def check_numbers(self, numbers):
+        for number in numbers:
+            if not -1 <= number < MOST_TOKENS:
+                raise ValueError(f"{self.url} lists token {number!s:.{SHOWN}}: expected the number "
+                                 f"of a token, from 0 to {MOST_TOKENS - 1}")
+            if number >= 0 and numbers.count(number) > 1:
+                raise ValueError(f"{self.url} lists token {number} twice among the best of one "
+                                 "position")
 
     def post(self, body):
         request = urllib.request.Request(self.url, body, self.headers)
@@ -116,8 +126,13 @@ class Endpoint(CausalModel):
             with self.opener.open(request, timeout=self.seconds) as answer:
                 return answer.read()
         except urllib.error.HTTPError as error:
-            said = error.read(SHOWN).decode(errors="replace")
+            said = body_of(error).decode(errors="replace")
             raise ValueError(f"{self.url} answered {error.code}: {said}") from None
+        except http.client.IncompleteRead as error:
+            raise ValueError(f"{self.url} broke off in its answer, after {len(error.partial)} "
+                             "bytes") from None
+        except http.client.HTTPException as error:
+            raise ValueError(f"{self.url} gave no answer: {error!r}") from None
         except OSError as error:
             raise ValueError(f"{self.url} cannot be reached: {error}") from None
 
@@ -138,13 +153,60 @@ class TextsAlone(Exception):
     pass
 
 
+def body_of(error):
+    """The beginning of an answer that is an error."""
+    try:
+        return error.read(SHOWN)
+    except (OSError, http.client.HTTPException):
+        return b""
+
+
+def read_json(path):
+    with open(path, encoding="utf-8") as file:
+        try:
+            return json.load(file)
+        except ValueError as error:  # also of what is no UTF-8
+            raise ValueError(f"{path}: this is no JSON: {error}") from None
+
+
+def read_settings(path):
+    """What endpoint.json says, all of it of the right type."""
+    settings = read_json(path)
+    if not isinstance(settings, dict):
+        raise ValueError(f"{path}: expected a JSON object with 'url', got {shown(settings)}")
+    url = settings.get("url", "")
+    if not isinstance(url, str) or not re.match(r"https?://", url):
+        raise ValueError(f"{path}: 'url' is {shown(url)}; expected the address of completions, "
+                         "http://… or https://…")
+    for name in ("model", "vocabulary", "key_environment"):
+        if not isinstance(settings.get(name, ""), str):
+            raise ValueError(f"{path}: '{name}' is {shown(settings[name])}; expected a text")
+    top, seconds = settings.get("top", 20), settings.get("seconds", 60)
+    if type(top) is not int or not 1 <= top <= MOST_TOP:
+        raise ValueError(f"{path}: 'top' is {shown(top)}; expected how many tokens of each "
+                         f"position are wanted, a whole number from 1 to {MOST_TOP}")
+    if type(seconds) not in (int, float) or not 0 < seconds < 1e6:
+        raise ValueError(f"{path}: 'seconds' is {shown(seconds)}; expected how long to wait for an "
+                         "answer, a number above 0 and below 1e6")
+    return settings
+
+
+def shown(value):
+    return f"{value!r:.{SHOWN}}"
+
+
 def read_vocabulary(path):
     """The texts of all tokens in the order of their numbers."""
-    with open(path, encoding="utf-8") as file:
-        texts = json.load(file)
+    texts = read_json(path)
     if isinstance(texts, dict):
+        numbers = texts.values()
+        if any(type(number) is not int or not 0 <= number < MOST_TOKENS for number in numbers):
+            raise ValueError(f"{path}: expected a mapping of texts to the numbers of tokens")
         by_number = {number: text for text, number in texts.items()}
-        texts = [by_number.get(number, "") for number in range(max(by_number) + 1)]
+        texts = [by_number.get(number, "") for number in range(max(by_number, default=-1) + 1)]
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{path}: expected a list of the tokens' texts, or a mapping of texts to "
+                         "their numbers")
     return texts
 
 

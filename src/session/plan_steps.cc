@@ -100,11 +100,22 @@ Status CheckDecoding(const StepPlan& steps) {
       "runner can take all steps at once");
 }
 
+// Columns of a file are tokens of a prompt, and no step of a decoding is fed with those.
+Status CheckGivenTokens(const RunPlan& plan) {
+  const std::string& tokens = plan.compare.tokens;
+  if (!plan.steps.decodes() || !tokens.ends_with(".npy")) return {};
+  return InvalidArgument("--tokens " + tokens +
+                         ": with --decode the tokens are those that the runners choose; for the "
+                         "perplexity of given tokens leave out --decode and feed them at once, or "
+                         "step by step with --step-slice");
+}
+
 }  // namespace
 
 Status CheckSteps(const RunPlan& plan) {
   const StepPlan& steps = plan.steps;
   VERNIER_TRY(CheckDecoding(steps));
+  VERNIER_TRY(CheckGivenTokens(plan));
   VERNIER_TRY(CheckStateOptions(plan));
   VERNIER_TRY(CheckStepAxes(steps));
   VERNIER_TRY(CheckResetWords(steps.resets, plan.runners));

@@ -5,6 +5,7 @@ import json
 import pathlib
 import sys
 import unittest
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import onnx
@@ -190,6 +191,15 @@ class Misfed(Case):
         pair = json.loads(self.path("r.json").read_text())["pairs"][0]
         self.assertEqual((pair["compared_iterations"], pair["expected_iterations"]), (1, 4))
 
+    def test_leniency_does_not_accept_that_a_runner_failed(self):
+        self.run_two("--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                     "--feed-back", CACHED[1], "--lenient", code=6)
+        self.assertIn("a vs. b: INCOMPLETE", self.said)
+        self.assertIn("only 1 of 4 iterations could be compared", self.said)
+        record = json.loads(self.path("r.json").read_text())
+        self.assertFalse(record["complete"])
+        self.assertTrue(record["pairs"][0]["incomplete"])
+
 
 class Bigrams(Case):
     """logits [batch, n, 4] = table[ids]: a model without a state."""
@@ -247,6 +257,27 @@ class Bigrams(Case):
                       self.said)
         self.assertIn("a vs. b: FAILED", self.said)
 
+    def test_a_missed_share_is_a_failure_wherever_the_verdict_is(self):
+        self.near_tie()
+        words = ("--decode", "greedy", "--steps", "6", "--decision", "top1", "--max-flip-rate", "1",
+                 "--judge", "decisions", "--report", "r.xml", "--min-token-agreement")
+        self.run_words(*words, "0.9", code=1)
+        self.assertIn("a vs. b: FAILED, ", self.said)
+        self.assertNotIn("PASSED by decisions", self.said)
+        suite = self.suite()
+        self.assertEqual(suite.get("failures"), "1")
+        (failure,) = suite.iter("failure")
+        self.assertRegex(failure.get("message"),
+                         r"^only \d of 6 tokens agree \(--min-token-agreement 0.9\)$")
+        self.run_words(*words, "0.1", code=0)
+        self.assertIn("a vs. b: PASSED by decisions", self.said)
+        self.assertEqual(self.suite().get("failures"), "0")
+
+    def suite(self):
+        (suite,) = [suite for suite in ElementTree.parse(self.path("r.xml")).getroot()
+                    if suite.get("name") == "a vs. b"]
+        return suite
+
     def test_nan_ends_the_sequence(self):
         table = self.CYCLE.copy()
         self.model("a.onnx", table)
@@ -273,6 +304,8 @@ class Bigrams(Case):
                  "'ids' is set twice for each step"),
                 (("--decode", "greedy", "--steps-axis", "b:1", *steps),
                  "--steps-axis: with --decode a step is fed with the token of the step before"),
+                (("--decode", "greedy", "--compare", "logits", "--tokens", "t.npy", *steps),
+                 "--tokens t.npy: with --decode the tokens are those that the runners choose"),
                 (("--decode", "greedy", "--steps", "1"), "--steps 1: there is no next step")):
             with self.subTest(words):
                 self.run_words(*words, code=2)

@@ -256,6 +256,49 @@ class Steps(Case):
         self.assertIn("nothing feeds the input 'h' of a after the first step",
                       self.run_two("--steps", "3", feed_back="b:hn:h", code=2))
 
+    def against_saved(self, path, steps, *words, code):
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "feeds.json",
+                             "--feed-back", "hn:h", "--step-slice", "x:axis=1,size=4",
+                             "--load-outputs", path, "--steps", steps, *words)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return ended.out + ended.err
+
+    def save_steps(self, path, steps):
+        self.recurrent("m.onnx")
+        self.save_feeds("feeds.json", self.recordings(steps=8))
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "feeds.json",
+                             "--feed-back", "hn:h", "--step-slice", "x:axis=1,size=4",
+                             "--steps", steps, "--save-outputs", path)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def test_outputs_saved_with_other_steps_are_refused(self):
+        self.save_steps("o.npz", 5)
+        self.against_saved("o.npz", 5, code=0)
+        for words in ((), ("--sequential-runners",), ("--lenient",)):
+            for steps in (3, 7):
+                with self.subTest(steps=steps, words=words):
+                    said = self.against_saved("o.npz", steps, *words, code=3)
+                    self.assertIn("'o.npz' was saved with other steps: it has 5 steps in sequence "
+                                  f"0, and this run {steps}", said)
+                    self.assertNotIn("Difference exceeds tolerance", said)
+
+    def test_files_without_sequences_have_an_iteration_for_each_step(self):
+        self.save_steps("o.json", 5)
+        self.against_saved("o.json", 5, code=0)
+        said = self.against_saved("o.json", 3, code=3)
+        self.assertIn("'o.json' has 10 iterations of ", said)
+        self.assertIn("and this run 6 steps over all sequences", said)
+
+    def test_sequences_that_are_alike_are_compared_with_saved_ones(self):
+        self.recurrent("m.onnx")
+        feeds = self.recordings(steps=5)
+        self.save_feeds("feeds.json", [feeds[0], feeds[0], feeds[1]])
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "feeds.json",
+                             "--feed-back", "hn:h", "--step-slice", "x:axis=1,size=4",
+                             "--save-outputs", "o.npz")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.against_saved("o.npz", 5, code=0)
+
     def test_zeros_for_the_state_draw_nothing_else(self):
         info = {n: helper.make_tensor_value_info(n, kind, [1]) for n, kind in (
             ("s", TensorProto.STRING), ("t", TensorProto.STRING),

@@ -8,6 +8,7 @@ reference evaluator; the server is a stand-in on localhost.
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -267,6 +268,68 @@ class Endpoint(Sides):
                 done = self.compare("onnxrt sound.onnx")
                 self.assertEqual(done.code, 6, str(done))
                 self.assertRegex(done.err, "ValueError: " + server.url + " " + said)
+
+    @staticmethod
+    def answer_of(*best):
+        """What a server says whose best tokens are these pairs of a number and a logprob."""
+        entries = [{"token": f"t{number}", "id": number, "logprob": logprob}
+                   for number, logprob in best]
+        return 200, json.dumps({"choices": [{"logprobs": {"content": [
+            {"top_logprobs": entries}]}}]}), {}
+
+    def test_answers_that_are_broken_are_one_sentence(self):
+        cases = [((200, '{"choices', {"Content-Length": "900"}),
+                  "broke off in its answer, after 9 bytes"),
+                 (self.answer_of((10**30, -1.0)), "lists token 1000000000.*: expected the number"),
+                 (self.answer_of((-7, -1.0)), "lists token -7: expected the number"),
+                 (self.answer_of((3, -1.0), (3, -2.0)), "lists token 3 twice"),
+                 ((200, '{"choices": [{"logprobs": {"content": [{"top_logprobs": [{"token": "a", '
+                        '"id": 1, "logprob": ' + "9" * 400 + "}]}]}}]}", {}), "gave no logprobs: ")]
+        for answer, said in cases:
+            with self.subTest(said=said):
+                server = self.serve(answer=answer)
+                done = self.compare("onnxrt sound.onnx")
+                self.assertEqual(done.code, 6, str(done))
+                self.assertRegex(done.err, "ValueError: " + server.url + " " + said)
+
+    def test_settings_of_the_wrong_type_are_one_sentence(self):
+        url = '{"url": "http://127.0.0.1:9/v1/completions", '
+        for text, said in (
+                ("[1]", "expected a JSON object with 'url', got [1]"),
+                ("{", "this is no JSON: "),
+                ('{"url": 5}', "'url' is 5; expected the address of completions"),
+                (url + '"top": -1}', "'top' is -1; expected how many tokens"),
+                (url + '"top": "many"}', "'top' is 'many'; expected how many tokens"),
+                (url + '"seconds": "long"}', "'seconds' is 'long'; expected how long to wait"),
+                (url + '"model": 7}', "'model' is 7; expected a text")):
+            with self.subTest(text):
+                (self.folder / "endpoint.json").write_text(text)
+                done = self.compare("onnxrt sound.onnx")
+                self.assertEqual(done.code, 6, str(done))
+                self.assertRegex(done.err, r"ValueError: [^\n]*endpoint\.json: " + re.escape(said))
+        self.serve()
+        (self.folder / "vocabulary.json").write_text('{"a": [1]}')
+        self.assertIn("expected a mapping of texts to the numbers of tokens",
+                      self.compare("onnxrt sound.onnx").err)
+
+    def test_what_are_no_logprobs_fails(self):
+        for best, said in (
+                (((1, 5.0), (2, 3.0)), "'b' has 5 for token 1, which is above 0"),
+                (((1, 0.6), (2, 0.3)), "'b' has 0.6 for token 1, which is above 0"),
+                (((1, -0.1), (2, -0.1)), "the probabilities of 'b' sum to 1.80967")):
+            with self.subTest(said):
+                self.serve(answer=self.answer_of(*best))
+                # Both sides say the same, so nothing else would fail.
+                done = self.compare(f"{self.API} endpoint.json")
+                self.assertEqual(done.code, 1, str(done))
+                self.assertIn("[E] No logprobs at 12 positions, the first is 0: "
+                              + said.replace("'b'", "'a'") + " | FAILED", done.out)
+                done = self.compare("onnxrt sound.onnx")
+                self.assertEqual(done.code, 1, str(done))
+                self.assertIn(said + " | FAILED", done.out)
+        self.serve(answer=self.answer_of((1, 1e-7), (2, -8.0)))  # as servers round
+        done = self.compare(f"{self.API} endpoint.json")
+        self.assertEqual(done.code, 0, str(done))
 
     def test_settings(self):
         self.serve(settings={"url": "localhost:8080"})

@@ -138,6 +138,18 @@ std::vector<TestCase> DecisionCases(const PairRecord& pair) {
   return cases;
 }
 
+// Where --min-token-agreement is a gate.
+std::vector<TestCase> TokenCases(const PairRecord& pair) {
+  if (!pair.decode || !pair.decode->min_agreement) return {};
+  TestCase test{.name = "token agreement", .text = FormatDecode(pair)};
+  if (pair.decode->agrees_too_little()) {
+    test.result = CaseResult::kFailure;
+    test.message = "only " + CountedOf(pair.decode->agreeing, pair.decode->tokens, "token") +
+                   " agree (--min-token-agreement " + FormatG(*pair.decode->min_agreement, 6) + ")";
+  }
+  return {test};
+}
+
 // `error` is why the run was given up, or empty.
 TestSuite PairSuite(const PairRecord& pair, const std::string& error) {
   TestSuite suite{pair.first + " vs. " + pair.second + (pair.by_layer ? ", layer by layer" : ""),
@@ -149,6 +161,7 @@ TestSuite PairSuite(const PairRecord& pair, const std::string& error) {
     test.text = "reported only (--judge decisions): " + test.text;
   }
   for (TestCase& test : DecisionCases(pair)) suite.cases.push_back(std::move(test));
+  for (TestCase& test : TokenCases(pair)) suite.cases.push_back(std::move(test));
   for (const auto& [names, why] :
        {std::pair(&pair.only_in_first, "only in " + pair.first),
         std::pair(&pair.only_in_second, "only in " + pair.second),

@@ -164,7 +164,7 @@ std::string VerdictWord(const PairRecord& pair) {
                   [](const auto& output) { return OutputVerdict(output) == "not verified"; });
   if (JudgedByDecisions(pair)) {
     if (FailsGates(pair)) return "FAILED by decisions";
-    if (!FailedUndecided(pair).empty()) return "FAILED";
+    if (!FailedUndecided(pair).empty() || FailsTokens(pair)) return "FAILED";
     if (pair.decisions.empty()) return "NOTHING DECIDED";
   } else if (failed || FailsGates(pair) || FailsTokens(pair)) {
     return "FAILED";

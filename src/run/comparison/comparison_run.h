@@ -91,6 +91,9 @@ class ComparisonRun {
   /// first such pair; empty where there is none.
   std::string DescribeOtherInputs(int64_t iteration, const FeedMarks& feeds) const;
 
+  /// Which step an iteration that was fed is; null: of a run without steps.
+  const StepTimeline* timeline() const { return steps_ == nullptr ? nullptr : &steps_->timeline(); }
+
   /// The next iteration of the pair number `place`, which a shard compared: it is folded as if it
   /// had been compared here. False when --fail-fast ends the run. kMalformed, kIo.
   Result<bool> Fold(size_t place, int64_t iteration, ShardPair kept);

@@ -298,14 +298,17 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
   // Polygraphy passes that. Who runs a model may ask for it (--iterations 0), who compares does
   // not.
   if (plan_->lenient && plan_->runners.empty() && none) add("no iteration was compared");
-  if (plan_->lenient) return;
+  const StreamLength &first = lengths[pair.first], &second = lengths[pair.second];
+  // Leniency accepts sides that end early, and never a runner that did not make what it was asked.
+  if (plan_->lenient && !first.failed && !second.failed) return;
   if (seen < record.expected_iterations) {
     add((record.compared_iterations > 0 ? "only " : "") +
         CountedOf(record.compared_iterations, record.expected_iterations, "iteration") +
         " could be compared" +
-        WhichAreMissing(pair.shown, lengths[pair.first].made, lengths[pair.second].made,
-                        record.expected_iterations));
-  } else if (none) {
+        WhichAreMissing(pair.shown, first.made, second.made, record.expected_iterations));
+  }
+  if (plan_->lenient) return;
+  if (seen >= record.expected_iterations && none) {
     add("no iteration was compared");
   }
   if (pair.recorder.compared_nothing() && scripts_.comparison != nullptr) {

@@ -21,6 +21,7 @@ struct StreamLength {
   int64_t made = 0;
   std::optional<int64_t> asked;  ///< how many there should be; nullopt: not known
   int64_t begun = 0;             ///< there should be as many at least; more of them may be unknown
+  bool failed = false;           ///< a runner ended with an error
 };
 
 }  // namespace vernier

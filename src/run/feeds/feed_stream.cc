@@ -158,6 +158,19 @@ void FeedStream::PrepareOneMore() {
   if (wanted) Make(next_ + 1);
 }
 
+std::optional<int64_t> FeedStream::CountSteps() const {
+  std::optional<int64_t> sequences;
+  if (random_) {
+    sequences = random_->count();
+  } else if (reader_ != nullptr) {
+    sequences = reader_->Total();
+  }
+  const std::optional<int64_t> steps = steps_ ? steps_->steps() : std::nullopt;
+  int64_t count = 0;
+  const bool known = sequences && steps && !__builtin_mul_overflow(*sequences, *steps, &count);
+  return known ? std::optional(count) : std::nullopt;
+}
+
 std::optional<int64_t> FeedStream::expected() const {
   if (shard_.wanted() && total_ && images_ == nullptr) return shard_.CountOf(*total_);
   if (!random_) {
@@ -165,11 +178,7 @@ std::optional<int64_t> FeedStream::expected() const {
     if (images_ != nullptr) return images_->Total();
     return reader_ != nullptr ? reader_->Total() : std::nullopt;
   }
-  if (!steps_) return random_->count();
-  const std::optional<int64_t> steps = steps_->steps();
-  int64_t count = 0;
-  const bool known = steps && !__builtin_mul_overflow(random_->count(), *steps, &count);
-  return known ? std::optional(count) : std::nullopt;
+  return steps_ ? CountSteps() : random_->count();
 }
 
 }  // namespace vernier

@@ -47,6 +47,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
   const LiveRuns::Work meanwhile{[&feeds] { return feeds.Prepare(); },
                                  [&feeds] { feeds.PrepareOneMore(); }};
   TensorRelease released;
+  VERNIER_TRY(comparing.loaded.CheckStepCount(feeds.CountSteps()));
   bool compares = true;
   // Where loaded outputs run out, what is to be saved is still made.
   for (int64_t i = 0; compares || (savers.saves() && !comparing.comparisons.stopped()); ++i) {
@@ -163,6 +164,9 @@ Status InferThenCompare(const RunContext& run, const LiveSide& side, const Compa
   VERNIER_ASSIGN_OR_RETURN(made.spill, OutputSpill::Create(side.runs.size()));
   VERNIER_TRY(TakeTurns(run, side, comparing, made));
   VERNIER_TRY(CheckNames(run.plan, side.runs, comparing.loaded));
+  if (made.feeds != nullptr) {
+    VERNIER_TRY(comparing.loaded.CheckStepCount(made.feeds->CountSteps()));
+  }
   return CompareSpilled(run, comparing, made);
 }
 

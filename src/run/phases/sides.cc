@@ -58,6 +58,9 @@ Status CheckNames(const RunPlan& plan, const LiveRuns& live, LoadedSide& loaded)
 Result<bool> Comparing::Compare(int64_t iteration, IterationOutputs& outputs) const {
   VERNIER_ASSIGN_OR_RETURN(const bool complete, loaded.Append(iteration, outputs));
   if (!complete) return false;
+  if (const StepTimeline* const timeline = comparisons.timeline()) {
+    VERNIER_TRY(loaded.CheckStep(iteration, *timeline));
+  }
   FeedMarks feeds = loaded.FeedMarksOf(iteration);
   if (loaded.lenient() && !feeds.empty()) {
     const std::string why = comparisons.DescribeOtherInputs(iteration, feeds);

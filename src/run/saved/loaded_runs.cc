@@ -1,5 +1,6 @@
 #include "run/saved/loaded_runs.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -125,6 +126,20 @@ std::optional<uint64_t> LoadedRuns::FeedOf(int64_t iteration) const {
 std::optional<uint64_t> LoadedRuns::FeedOf(size_t run, int64_t iteration) const {
   if (iteration >= runs_[run].iterations) return std::nullopt;
   return places_[run].reader->FeedOf(places_[run].run, static_cast<size_t>(iteration));
+}
+
+std::vector<int64_t> LoadedRuns::StepsOf(size_t run) const {
+  std::vector<int64_t> steps;
+  std::optional<uint64_t> last;
+  for (int64_t i = 0; i < runs_[run].iterations; ++i) {
+    const std::optional<uint64_t> feed = FeedOf(run, i);
+    if (!feed) return {};
+    if (feed != last) steps.push_back(0);
+    ++steps.back();
+    last = feed;
+  }
+  const bool any = std::ranges::any_of(steps, [](int64_t count) { return count > 1; });
+  return any ? steps : std::vector<int64_t>();
 }
 
 Status LoadedRuns::CheckIntact() const {

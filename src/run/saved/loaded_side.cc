@@ -8,6 +8,7 @@
 #include "io/results/feed_reader.h"
 #include "record/runner_name.h"
 #include "record/side_names.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -65,6 +66,43 @@ void LoadedSide::NoteLiveFeed(int64_t iteration, uint64_t mark) {
   if (runs().empty()) return;
   if (live_feeds_.size() <= index) live_feeds_.resize(index + 1);
   live_feeds_[index] = mark;
+}
+
+Status LoadedSide::CheckStepCount(std::optional<int64_t> steps) const {
+  for (size_t i = 0; i < saved_steps_.size() && steps; ++i) {
+    const LoadedRuns::Run& run = runs()[i];
+    if (!saved_steps_[i].empty() || run.iterations == *steps) continue;
+    return Malformed("--load-outputs: '" + run.path + "' has " +
+                     Counted(run.iterations, "iteration") + " of " + run.name + ", and this run " +
+                     Counted(*steps, "step") +
+                     " over all sequences: which step an iteration is, is not known; give the "
+                     "--steps and the inputs that it was saved with");
+  }
+  return {};
+}
+
+Status LoadedSide::CheckStep(int64_t iteration, const StepTimeline& timeline) const {
+  const auto index = static_cast<size_t>(iteration);
+  if (iteration == 0 || index >= live_feeds_.size()) return {};
+  const bool begins = timeline.Of(iteration).step == 0;
+  // Where one sequence is like the one before it, nothing tells them apart.
+  if (begins && live_feeds_[index] == live_feeds_[index - 1]) return {};
+  const StepPosition before = timeline.Of(iteration - 1);
+  for (size_t i = 0; i < saved_steps_.size(); ++i) {
+    int64_t end = 0, steps = 0;  // of the saved sequence that the iteration before is of
+    for (size_t k = 0; k < saved_steps_[i].size() && end < iteration; ++k) {
+      steps = saved_steps_[i][k];
+      end += steps;
+    }
+    if (end < iteration || (end == iteration) == begins) continue;
+    return Malformed("--load-outputs: '" + runs()[i].path +
+                     "' was saved with other steps: it has " + Counted(steps, "step") +
+                     " in sequence " + std::to_string(before.sequence) + ", and this run " +
+                     std::to_string(before.steps) +
+                     ", so behind that other steps would be compared; give the --steps that it was "
+                     "saved with, or save it again");
+  }
+  return {};
 }
 
 FeedMarks LoadedSide::FeedMarksOf(int64_t iteration) const {

@@ -9,6 +9,7 @@
 
 #include "run/comparison/streams.h"
 #include "run/saved/loaded_runs.h"
+#include "run/steps/step_timeline.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
@@ -50,6 +51,15 @@ class LoadedSide {
   /// uneven file is kNotFound in lenient mode, as in Polygraphy.
   Result<bool> Append(int64_t iteration, IterationOutputs& outputs);
 
+  /// Before the first iteration of a run of `steps` iterations in all, where that is known:
+  /// kMalformed for a file that has another number of them, and does not say which sequences they
+  /// are of (see CheckStep).
+  Status CheckStepCount(std::optional<int64_t> steps) const;
+
+  /// After NoteLiveFeed(): kMalformed where a sequence begins on one side alone, because the
+  /// outputs were saved by a run with other steps. Not where nothing tells.
+  Status CheckStep(int64_t iteration, const StepTimeline& timeline) const;
+
   /// Puts the files of loaded sides into the records of `pairs`, places among all sides: a file by
   /// its name, or its path where two have that name; with the runner where it holds several, and
   /// with a number where it was loaded before: "out.json (2)".
@@ -67,7 +77,10 @@ class LoadedSide {
 
  private:
   LoadedSide(const RunPlan& plan, std::vector<std::string> live, LoadedRuns runs, Logger& logger)
-      : plan_(&plan), live_(std::move(live)), runs_(std::move(runs)), logger_(&logger) {}
+      : plan_(&plan), live_(std::move(live)), runs_(std::move(runs)), logger_(&logger) {
+    if (!plan.steps.wanted()) return;
+    for (size_t i = 0; i < runs_.runs().size(); ++i) saved_steps_.push_back(runs_.StepsOf(i));
+  }
 
   std::string FileOf(size_t side) const;
   Status CheckUnevenFile(int64_t iteration) const;
@@ -80,6 +93,7 @@ class LoadedSide {
   Logger* logger_;
   std::vector<uint64_t> live_feeds_;  ///< by iteration, where a saved run is compared with them
   bool warned_of_inputs_ = false;
+  std::vector<std::vector<int64_t>> saved_steps_;  ///< run by run, LoadedRuns::StepsOf()
 };
 
 }  // namespace vernier
