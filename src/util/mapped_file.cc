@@ -96,9 +96,10 @@ Status MappedFile::StartGuard() {
     guard_ = &guard;
     return {};
   }
-  return Internal("'" + path_ + "': more than " + std::to_string(Guard::kMostMapped) +
-                  " files are read at once: take fewer of them (`vernier merge --partial` joins parts "
-                  "of shards in groups)");
+  return Internal(
+      "'" + path_ + "': more than " + std::to_string(Guard::kMostMapped) +
+      " files are read at once: take fewer of them (`vernier merge --partial` joins parts "
+      "of shards in groups)");
 }
 
 // The kernel maps pages by groups around the one that is touched.

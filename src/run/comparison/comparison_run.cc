@@ -127,9 +127,10 @@ Result<IterationComparison> ComparisonRun::HearAgain(const Pair& pair, int64_t i
     const bool failed = data != nullptr && data->bound && !data->bound->passed;
     if (!failed || bound == nullptr || bound->element > 0 || bound->rms == 0) continue;
     over.push_back({output.a_name, bound->roundoff, bound->since});
-    const auto since = std::ranges::find(comparison.outputs, bound->since, &OutputComparison::a_name);
-    over_second.push_back({output.b_name, bound->roundoff,
-                           since == comparison.outputs.end() ? "" : since->b_name});
+    const auto since =
+        std::ranges::find(comparison.outputs, bound->since, &OutputComparison::a_name);
+    over_second.push_back(
+        {output.b_name, bound->roundoff, since == comparison.outputs.end() ? "" : since->b_name});
   }
   bool any = false;
   for (const size_t stream : {pair.first, pair.second}) {

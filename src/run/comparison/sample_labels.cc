@@ -308,7 +308,8 @@ void RunLabels::NotePlaced(int64_t iteration, const FedFile& file, const ShardIm
 
 std::vector<std::string> RunLabels::Folders() const {
   std::vector<std::string> names;
-  for (const SampleLabels& labels : labels_) std::ranges::move(labels.folders(), std::back_inserter(names));
+  for (const SampleLabels& labels : labels_)
+    std::ranges::move(labels.folders(), std::back_inserter(names));
   return names;
 }
 

@@ -60,8 +60,7 @@ ScoredOutputs OutputsOf(const MatchedSides& sides, const std::string& name) {
 }  // namespace
 
 void LabelKeeper::KeepScores(const SampleLabels& labels, const DecisionPlan& decision,
-                             int64_t iteration, const ScoredOutputs& outputs,
-                             ShardDecision& one) {
+                             int64_t iteration, const ScoredOutputs& outputs, ShardDecision& one) {
   most_samples_ = std::max(most_samples_, static_cast<int64_t>(one.row.samples.size()));
   const int64_t before = iteration * most_samples_;
   ScoredSamples scored =

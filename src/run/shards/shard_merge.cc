@@ -1,12 +1,10 @@
 #include "run/shards/shard_merge.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "core/version.h"
@@ -19,6 +17,7 @@
 #include "run/saved/self_comparisons.h"
 #include "run/shards/kept_labels.h"
 #include "run/shards/lines_ahead.h"
+#include "run/shards/received_tally.h"
 #include "run/shards/shard_command.h"
 #include "run/shards/shard_parts.h"
 #include "run/shards/shard_writer.h"
@@ -171,58 +170,6 @@ Status WritePartial(Parts& parts, const std::string& output) {
   for (const ShardPart& part : parts) end.seconds += part.end().seconds;
   return file.Publish(std::move(end));
 }
-
-std::optional<uint64_t> HashFrom(const std::string& text) {
-  constexpr int kHexadecimal = 16;
-  uint64_t hash = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), hash, kHexadecimal);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole ? std::optional(hash) : std::nullopt;
-}
-
-// What runners received, over all iterations.
-class ReceivedTally {
- public:
-  void Add(const ShardIteration& iteration) {
-    if (iterations_ == 0) first_ = iteration.received;
-    if (sums_.size() < iteration.received.size()) sums_.resize(iteration.received.size());
-    for (size_t i = 0; i < iteration.received.size(); ++i) {
-      for (const std::string& text : iteration.received[i].hashes) {
-        const uint64_t hash = HashFrom(text).value_or(0);
-        sums_[i].Add(std::as_bytes(std::span(&hash, 1)));
-      }
-    }
-    ++iterations_;
-  }
-
-  // Of what one shard has found of its runners what the whole run would have.
-  std::vector<RunnerRecord> Complete(std::vector<RunnerRecord> runners) const {
-    for (size_t i = 0; i < runners.size(); ++i) {
-      runners[i].latency.reset();
-      runners[i].load_seconds = 0;
-      runners[i].iterations = iterations_;
-      if (!runners[i].received || i >= sums_.size()) continue;
-      runners[i].received->iterations = iterations_;
-      runners[i].received->all = HexadecimalHash(sums_[i].value());
-      if (i < first_.size()) TakeFirst(first_[i].hashes, *runners[i].received);
-    }
-    return runners;
-  }
-
-  int64_t iterations() const { return iterations_; }
-
- private:
-  // The shard may not have had the first iteration of all.
-  static void TakeFirst(const std::vector<std::string>& hashes, ReceivedRecord& received) {
-    if (hashes.size() != received.first.size()) return;
-    for (size_t i = 0; i < hashes.size(); ++i) received.first[i].second = hashes[i];
-  }
-
-  std::vector<ShardReceived> first_;
-  std::vector<Checksum> sums_;
-  int64_t iterations_ = 0;
-};
 
 class ShardFolding {
  public:
