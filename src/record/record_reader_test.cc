@@ -110,6 +110,7 @@ DecodeRecord Decoded() {
           5.5,
           3,
           4,
+          6,
           1,
           2,
           3,
