@@ -146,6 +146,27 @@ class Decode(Case):
         self.assertEqual(pair["decode"]["agreeing_tokens"],
                          sum(a == b for a, b in zip(forced, other)))
 
+    def test_outputs_saved_with_another_stop_are_refused(self):
+        onnx.save(causal_model(None), str(self.path("m.onnx")))
+        self.save_feeds("feeds.json", [feed_of(prompt) for prompt in PROMPTS])
+        words = ["run", "m.onnx", "--onnxrt", "--load-inputs", "feeds.json", "--decode", "greedy",
+                 "--steps", STEPS, *CACHED]
+        stop = ["--decode-stop", greedy(None, PROMPTS[0])[2][0]]
+        for path, more in (("with.npz", stop), ("without.npz", [])):
+            self.assertEqual(self.vernier(*words, *more, "--save-outputs", path).code, 0)
+            ended = self.vernier(*words, *more, "--load-outputs", path)
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+        of_stop = " ".join(map(str, stop))
+        for path, more, said in (
+                ("with.npz", [], f"{of_stop}, and this run has no --decode-stop"),
+                ("without.npz", stop, f"no --decode-stop, and this run has {of_stop}"),
+                ("with.npz", ["--decode-stop", "63"],
+                 f"{of_stop}, and this run has --decode-stop 63")):
+            with self.subTest(said):
+                ended = self.vernier(*words, *more, "--load-outputs", path)
+                self.assertEqual(ended.code, 3, ended.out + ended.err)
+                self.assertIn(f"'{path}' was saved with {said}", ended.out + ended.err)
+
     def test_behind_the_end_no_token_counts(self):
         said = [token for (token,) in greedy(None, PROMPTS[0])]
         stop = said[2]

@@ -8,6 +8,7 @@
 #include "io/results/feed_reader.h"
 #include "record/runner_name.h"
 #include "record/side_names.h"
+#include "run/saved/saved_progress.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 
@@ -81,9 +82,35 @@ Status LoadedSide::CheckStepCount(std::optional<int64_t> steps) const {
   return {};
 }
 
+// A mark says which words it was made with only to whoever tries them.
+Status LoadedSide::CheckStop() const {
+  constexpr int64_t kMostTokens = int64_t{1} << 18;  // of a vocabulary
+  const StepPlan& steps = plan_->steps;
+  const uint64_t feed = live_feeds_.front() ^ HashOfSteps(steps);
+  for (size_t i = 0; i < runs().size() && steps.decodes(); ++i) {
+    const std::optional<uint64_t> saved = runs_.FeedOf(i, 0);
+    if (!saved || *saved == live_feeds_.front()) continue;
+    StepPlan other = steps;
+    for (int64_t stop = -1; stop < kMostTokens; ++stop) {
+      other.decode_stop = stop < 0 ? std::nullopt : std::optional(stop);
+      if ((feed ^ HashOfSteps(other)) != *saved) continue;
+      const auto in_words = [](const std::optional<int64_t>& token) {
+        return token ? "--decode-stop " + std::to_string(*token) : std::string("no --decode-stop");
+      };
+      return Malformed("--load-outputs: '" + runs()[i].path + "' was saved with " +
+                       in_words(other.decode_stop) + ", and this run has " +
+                       in_words(steps.decode_stop) +
+                       ": behind the token that ends a sequence other tokens are fed; give what it "
+                       "was saved with, or save it again");
+    }
+  }
+  return {};
+}
+
 Status LoadedSide::CheckStep(int64_t iteration, const StepTimeline& timeline) const {
   const auto index = static_cast<size_t>(iteration);
-  if (iteration == 0 || index >= live_feeds_.size()) return {};
+  if (index >= live_feeds_.size()) return {};
+  if (iteration == 0) return CheckStop();
   const bool begins = timeline.Of(iteration).step == 0;
   // Where one sequence is like the one before it, nothing tells them apart.
   if (begins && live_feeds_[index] == live_feeds_[index - 1]) return {};

@@ -57,7 +57,8 @@ class LoadedSide {
   Status CheckStepCount(std::optional<int64_t> steps) const;
 
   /// After NoteLiveFeed(): kMalformed where a sequence begins on one side alone, because the
-  /// outputs were saved by a run with other steps. Not where nothing tells.
+  /// outputs were saved by a run with other steps, and for another --decode-stop. Not where nothing
+  /// tells.
   Status CheckStep(int64_t iteration, const StepTimeline& timeline) const;
 
   /// Puts the files of loaded sides into the records of `pairs`, places among all sides: a file by
@@ -82,6 +83,7 @@ class LoadedSide {
     for (size_t i = 0; i < runs_.runs().size(); ++i) saved_steps_.push_back(runs_.StepsOf(i));
   }
 
+  Status CheckStop() const;
   std::string FileOf(size_t side) const;
   Status CheckUnevenFile(int64_t iteration) const;
   Status UnevenFile(const std::string& path, int64_t iteration) const;
