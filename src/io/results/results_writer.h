@@ -35,15 +35,14 @@ class ResultsWriter {
   /// The same in a format that the path need not tell.
   static Result<std::unique_ptr<ResultsWriter>> Create(
       std::string path, std::vector<std::string> runner_names, ResultsFormat format,
-      PartialFolder::Earlier earlier = PartialFolder::Earlier::kRenamed,
-      PartialOrigin origin = {});
+      PartialFolder::Earlier earlier = PartialFolder::Earlier::kRenamed, PartialOrigin origin = {});
 
   /// Where earlier outputs stand at PATH, or wait in parts beside it, and are to be replaced: none
   /// of them is touched before Publish(). A folder of iterations is made as PATH.resumed and
   /// changes places with PATH at the end. PATH must not end in a slash.
-  static Result<std::unique_ptr<ResultsWriter>> CreateBeside(
-      std::string path, std::vector<std::string> runner_names,
-      PartialOrigin origin = {});
+  static Result<std::unique_ptr<ResultsWriter>> CreateBeside(std::string path,
+                                                             std::vector<std::string> runner_names,
+                                                             PartialOrigin origin = {});
 
   /// Without Publish() the parts stay where they are if they hold any iteration.
   ~ResultsWriter();

@@ -123,13 +123,12 @@ Status OutputSavers::Refuse(const std::string& why) {
   return progress_ == nullptr ? Malformed("--resume: " + why) : progress_->Refuse(why);
 }
 
-Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names,
-                                   PartialOrigin origin) {
+Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names, PartialOrigin origin) {
   logger_->Info(Announcement("inference results", plan_->outputs));
   runners_ = runner_names.size();
   if (progress_ != nullptr) {
-    VERNIER_ASSIGN_OR_RETURN(
-        outputs_, ResultsWriter::CreateBeside(progress_->target(), std::move(runner_names), origin));
+    VERNIER_ASSIGN_OR_RETURN(outputs_, ResultsWriter::CreateBeside(
+                                           progress_->target(), std::move(runner_names), origin));
     return {};
   }
   VERNIER_ASSIGN_OR_RETURN(outputs_,

@@ -201,7 +201,7 @@ Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const RunPlan& plan,
 Status SavedProgress::CheckOrigin(const PartialOrigin& own) {
   for (const Source& source : sources_) {
     if (!IsParts(source)) continue;
-    const Result<PartialManifest> manifest = ReadPartialManifest(source.path);
+    const auto manifest = ReadPartialManifest(source.path);
     if (!manifest.ok()) continue;
     const PartialOrigin& saved = manifest->origin;
     const auto refuse = [&](const std::string& what, const std::string& flag, int64_t there,
@@ -210,14 +210,11 @@ Status SavedProgress::CheckOrigin(const PartialOrigin& own) {
                     std::to_string(there) + ", this run's is " + std::to_string(here) + ". Give " +
                     flag + " " + std::to_string(there) + ", or move it away to start anew");
     };
-    if (own.seed && saved.seed.value_or(*own.seed) != *own.seed) {
-      return refuse("seed", "--seed", *saved.seed, *own.seed);
-    }
+    const bool reseeded = own.seed && saved.seed.value_or(*own.seed) != *own.seed;
+    if (reseeded) return refuse("seed", "--seed", *saved.seed, *own.seed);
     // The same sample may have other bits in a batch of another size.
-    if (saved.batch_feeds != own.batch_feeds) {
-      return refuse("number of feeds in an inference", "--batch-feeds", saved.batch_feeds,
-                    own.batch_feeds);
-    }
+    const int64_t there = saved.batch_feeds, here = own.batch_feeds;
+    if (there != here) return refuse("number of feeds at once", "--batch-feeds", there, here);
   }
   return {};
 }
@@ -333,9 +330,8 @@ Status SavedProgress::Check(size_t runner, int64_t iteration, const IterationRes
   const bool all = pairing.left_only.empty() && pairing.right_only.empty();
   if (all && comparison.passed()) {
     if (!std::exchange(warned_of_bits_, true)) {
-      logger_.Warning("--resume: iteration " + std::to_string(iteration) + " of " +
-                      runners_[runner] + " is within tolerance of what '" + source.path +
-                      "' has, but not bit for bit: another device, version or --batch-feeds?");
+      logger_.Warning("--resume: iteration " + std::to_string(iteration) + " agrees with '" +
+                      source.path + "', but not bit for bit: was it another --batch-feeds?");
     }
     return {};
   }

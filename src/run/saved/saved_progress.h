@@ -38,7 +38,8 @@ class SavedProgress {
   /// Looks at the place itself, which a run that was interrupted or failed has published, and at
   /// the parts beside it, which runs that were killed have left; takes of each runner what holds
   /// most iterations. Null when nothing was saved. kMalformed when what stands there is in use,
-  /// cannot be read, or is of other runners or another seed (if inputs are drawn from one), or parts have other --batch-feeds.
+  /// cannot be read, or is of other runners or another seed (if inputs are drawn from one), or
+  /// parts have other --batch-feeds.
   static Result<std::unique_ptr<SavedProgress>> Find(const RunPlan& plan,
                                                      const std::vector<std::string>& runners,
                                                      Logger& logger);
