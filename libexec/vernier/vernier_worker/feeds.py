@@ -6,7 +6,7 @@ from . import results, scripts, tensors, wire
 
 
 def _up_to_length(loader):
-    """Its items where Python would go on until an IndexError, which not every __getitem__ raises."""
+    """Its items: Python would go on until an IndexError, which not every object raises."""
     for index in range(len(loader)):
         try:
             feed = loader[index]
