@@ -223,7 +223,7 @@ class WrongAnswers(ScriptCase):
                         def __len__(self): return 3
                         def __getitem__(self, index):
                             if index >= {stop}: raise IndexError
-                            return {{"x": np.ones((2, 3), np.float32)}}
+                            return {{"x": np.arange(6, dtype=np.float32).reshape(2, 3)}}
                     def load_data(): return Loader()
                     """)
                 done = self.vernier("m.onnx", "--onnxrt", "--onnxrt", "--data-loader-script",
