@@ -22,9 +22,27 @@ struct LauncherShard {
   int64_t count = 0;
 };
 
-std::optional<int64_t> NumberIn(const EnvironmentOf& environment, const char* name) {
+Status BadVariable(const std::string& what) {
+  return InvalidArgument("--shard auto: " + what + ": correct it, or give --shard K/N");
+}
+
+std::string Assigned(const char* name, int64_t value) {
+  return std::string(name) + "=" + std::to_string(value);
+}
+
+// nullopt: it is not set.
+Result<std::optional<int64_t>> NumberIn(const EnvironmentOf& environment, const char* name) {
   const std::optional<std::string> text = environment(name);
-  return text ? ParseInt(*text) : std::nullopt;
+  if (!text) return std::optional<int64_t>();
+  const std::optional<int64_t> number = ParseInt(*text);
+  if (!number) return BadVariable(std::string(name) + "='" + *text + "' is not a number");
+  return number;
+}
+
+Status CheckRank(const char* name, int64_t rank, const std::string& size, int64_t count) {
+  if (rank >= 0 && rank < count) return {};
+  return BadVariable(Assigned(name, rank) + " and " + size + ": " + name + " must be from 0 to " +
+                     std::to_string(count - 1));
 }
 
 struct RankVariables {
@@ -47,16 +65,50 @@ Status BadArray(const std::string& what) {
                          " with the first shard, such as --array=1-7, or give --shard K/N");
 }
 
+// nullopt: the launcher has not started this.
+Result<std::optional<LauncherShard>> RankIn(const EnvironmentOf& environment,
+                                            const RankVariables& variables) {
+  const bool is_slurm = std::string_view(variables.within) != variables.rank;
+  if (!environment(variables.within)) {
+    // A script may have set the size for what it starts, but as a number.
+    if (!is_slurm) VERNIER_TRY(NumberIn(environment, variables.size).status());
+    return std::optional<LauncherShard>();
+  }
+  VERNIER_ASSIGN_OR_RETURN(const auto rank, NumberIn(environment, variables.rank));
+  VERNIER_ASSIGN_OR_RETURN(const auto size, NumberIn(environment, variables.size));
+  // An interactive step of Slurm has a rank, and no number of tasks.
+  if (!rank || (!size && is_slurm)) return std::optional<LauncherShard>();
+  if (!size) {
+    return BadVariable(Assigned(variables.rank, *rank) + " is set, and " + variables.size +
+                       " is not");
+  }
+  if (*size < 1 || *size > kMostShards) {
+    return BadVariable(Assigned(variables.size, *size) + " must be from 1 to " +
+                       std::to_string(kMostShards));
+  }
+  VERNIER_TRY(CheckRank(variables.rank, *rank, Assigned(variables.size, *size), *size));
+  return std::optional(LauncherShard{variables.launcher, *rank + 1, *size});
+}
+
 // nullopt: this is no task of an array.
 Result<std::optional<LauncherShard>> ArrayTask(const EnvironmentOf& environment) {
-  const auto id = NumberIn(environment, "SLURM_ARRAY_TASK_ID");
-  const auto first = NumberIn(environment, "SLURM_ARRAY_TASK_MIN");
-  const auto last = NumberIn(environment, "SLURM_ARRAY_TASK_MAX");
-  if (!id || !first || !last || *last < *first) return std::optional<LauncherShard>();
-  const int64_t step =
-      std::max<int64_t>(1, NumberIn(environment, "SLURM_ARRAY_TASK_STEP").value_or(1));
+  VERNIER_ASSIGN_OR_RETURN(const auto id, NumberIn(environment, "SLURM_ARRAY_TASK_ID"));
+  if (!id) return std::optional<LauncherShard>();
+  VERNIER_ASSIGN_OR_RETURN(const auto first, NumberIn(environment, "SLURM_ARRAY_TASK_MIN"));
+  VERNIER_ASSIGN_OR_RETURN(const auto last, NumberIn(environment, "SLURM_ARRAY_TASK_MAX"));
+  VERNIER_ASSIGN_OR_RETURN(const auto by, NumberIn(environment, "SLURM_ARRAY_TASK_STEP"));
+  VERNIER_ASSIGN_OR_RETURN(const auto known, NumberIn(environment, "SLURM_ARRAY_TASK_COUNT"));
+  if (!first || !last) {
+    return BadVariable(Assigned("SLURM_ARRAY_TASK_ID", *id) + " is set, and SLURM_ARRAY_TASK_" +
+                       (first ? "MAX" : "MIN") + " is not");
+  }
+  if (*last < *first) {
+    return BadVariable(Assigned("SLURM_ARRAY_TASK_MIN", *first) + " is above " +
+                       Assigned("SLURM_ARRAY_TASK_MAX", *last));
+  }
+  const int64_t step = std::max<int64_t>(1, by.value_or(1));
   const int64_t count = (*last - *first) / step + 1;
-  const int64_t tasks = NumberIn(environment, "SLURM_ARRAY_TASK_COUNT").value_or(count);
+  const int64_t tasks = known.value_or(count);
   if (tasks != count || (*id - *first) % step != 0 || *id < *first || *id > *last) {
     return BadArray("has " + std::to_string(tasks) + " tasks between " + std::to_string(*first) +
                     " and " + std::to_string(*last) + " that are no range");
@@ -73,14 +125,17 @@ struct FoundLaunchers {
 Result<FoundLaunchers> FindLaunchers(const EnvironmentOf& environment,
                                      std::optional<int64_t> count) {
   FoundLaunchers found;
-  const auto index = NumberIn(environment, "JOB_COMPLETION_INDEX");
-  if (index && count) found.several.push_back({"the Kubernetes Job", *index + 1, *count});
+  constexpr const char* kIndex = "JOB_COMPLETION_INDEX";
+  VERNIER_ASSIGN_OR_RETURN(const auto index, NumberIn(environment, kIndex));
+  if (index && count) {
+    VERNIER_TRY(CheckRank(kIndex, *index, "auto/" + std::to_string(*count), *count));
+    found.several.push_back({"the Kubernetes Job", *index + 1, *count});
+  }
   for (const RankVariables& variables : kRanks) {
-    const auto rank = NumberIn(environment, variables.rank);
-    const auto size = NumberIn(environment, variables.size);
-    if (!environment(variables.within) || !rank || !size) continue;
-    auto& those = *size > 1 ? found.several : found.single;
-    those.push_back({variables.launcher, *rank + 1, *size});
+    VERNIER_ASSIGN_OR_RETURN(const auto shard, RankIn(environment, variables));
+    if (!shard) continue;
+    auto& those = shard->count > 1 ? found.several : found.single;
+    those.push_back(*shard);
   }
   VERNIER_ASSIGN_OR_RETURN(const std::optional<LauncherShard> task, ArrayTask(environment));
   found.single_task = task && task->count == 1;

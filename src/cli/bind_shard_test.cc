@@ -60,6 +60,30 @@ TEST(Shard, IsNotGuessed) {
   EXPECT_THAT(Shown(Read("auto/8", {{"RANK", "2"}, {"WORLD_SIZE", "4"}})), HasSubstr("3/4"));
 }
 
+TEST(Shard, BrokenVariablesAreNamed) {
+  const auto told = [](const Variables& variables) { return Shown(Read("auto", variables)); };
+  EXPECT_THAT(told({{"RANK", "1"}}), HasSubstr("RANK=1 is set, and WORLD_SIZE is not"));
+  EXPECT_THAT(told({{"RANK", "abc"}, {"WORLD_SIZE", "4"}}),
+              HasSubstr("RANK='abc' is not a number"));
+  EXPECT_THAT(told({{"RANK", "4"}, {"WORLD_SIZE", "4"}}),
+              HasSubstr("RANK=4 and WORLD_SIZE=4: RANK must be from 0 to 3"));
+  EXPECT_THAT(told({{"RANK", "0"}, {"WORLD_SIZE", "0"}}), HasSubstr("WORLD_SIZE=0 must be from 1"));
+  EXPECT_THAT(told({{"SLURM_ARRAY_TASK_ID", "x"}}), HasSubstr("SLURM_ARRAY_TASK_ID='x' is not a"));
+  EXPECT_THAT(told({{"SLURM_ARRAY_TASK_ID", "2"}}), HasSubstr("SLURM_ARRAY_TASK_MIN is not"));
+  const Variables mpi = {{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}};
+  EXPECT_EQ(told(mpi), "2/2");
+  Variables beside = mpi;
+  beside["OMPI_COMM_WORLD_SIZE"] = "x";
+  EXPECT_THAT(told(beside), HasSubstr("OMPI_COMM_WORLD_SIZE='x' is not a number"));
+  // Scripts set it for what they start themselves.
+  beside = mpi;
+  beside["WORLD_SIZE"] = "8";
+  EXPECT_EQ(told(beside), "2/2");
+  EXPECT_THAT(
+      Shown(Read("auto/3", {{"JOB_COMPLETION_INDEX", "3"}})),
+      HasSubstr("JOB_COMPLETION_INDEX=3 and auto/3: JOB_COMPLETION_INDEX must be from 0 to 2"));
+}
+
 TEST(Shard, ArrayMustBeARange) {
   // --array=1,3,5
   const Variables list = {{"SLURM_ARRAY_TASK_ID", "3"},    {"SLURM_ARRAY_TASK_MIN", "1"},

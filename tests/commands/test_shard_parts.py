@@ -218,7 +218,7 @@ class JoinedOutputs(PartsCase):
         for files, said in (((one, three), "shard 2 of 3 of 'o.npz' is missing before"),
                             ((one, two), "shard 3 of 3 of 'o.npz' is missing"),
                             ((one, two, two, three), "is shard 2 of 3 again"),
-                            ((two, one, three), "shard 1 of 3 of 'o.npz' is missing before")):
+                            ((two, one, three), "is shard 2 of 3 and stands before shard 1")):
             ended = self.join(*files)
             self.assertEqual(ended.code, 2, (files, ended.out + ended.err))
             self.assertIn(said, ended.err)

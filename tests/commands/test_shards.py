@@ -162,6 +162,30 @@ class Shards(Case):
         ended = self.vernier("merge", "--status", *parts)
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("2 of 3 shards of 11 iterations are done; missing: 2", ended.out)
+        for more in (["-o", "x.json"], ["--report", "x.html"], ["--save-rows", "x.jsonl"]):
+            ended = self.vernier("merge", "--status", *parts, *more)
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn("--status: it only looks at the parts", ended.err)
+
+    def test_a_line_for_each_missing_shard_but_not_for_thousands(self):
+        words = self.save_sides()
+        self.shards(words, 5000, numbers=[1, 5])
+        ended = self.merge([self.part(1, 5000), self.part(5, 5000)])
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+        self.assertEqual(ended.err.count("is missing"), 10, ended.err)
+        self.assertIn("shard 2/5000 is missing: iteration 1;", ended.err)
+        self.assertIn("and 4988 more shards are missing", ended.err)
+
+    def test_rows_of_parts_without_pairs_are_refused(self):
+        self.save_model("m.onnx")
+        self.shards(["run", "m.onnx", "--onnxrt", "--iterations", "4"], 2)
+        parts = [self.part(1, 2), self.part(2, 2)]
+        ended = self.merge(parts, "--save-rows", "rows.jsonl")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("rows are of pairs", ended.err)
+        self.assertFalse(self.path("rows.jsonl").exists())
+        ended = self.vernier("merge", "--status", *parts)
+        self.assertIn("0 agree, 0 do not, 4 not compared", ended.out)
 
     def test_what_was_not_compared_is_no_part(self):
         self.save_model("m.onnx")

@@ -204,8 +204,8 @@ class Resume(FaultTest):
                 # The first of both iterations is done, so it is the last as well.
                 self.kill_after(name, 2)
                 self.assert_refused(name, "its seed is 1, this run's is 7", "--seed", "7")
-                self.assert_refused(name, "is of the runners 'good', 'bad'", "--runner",
-                                    "third=identity")
+                self.assert_refused(name, "Give --batch-feeds 1, or move", "--batch-feeds", "4")
+                self.assert_refused(name, "runners 'good', 'bad'", "--runner", "third=identity")
                 self.start_anew()
 
     def save_inputs(self, name, *more, iterations):

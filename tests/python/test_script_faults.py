@@ -214,6 +214,23 @@ class WrongAnswers(ScriptCase):
             done = self.vernier("m.onnx", "--onnxrt", "--onnxrt", flag, "script.py")
             self.assert_fails(done, code, *words)
 
+    def test_a_loader_with_a_length_ends_there(self):
+        for stop, feeds in ((9, 3), (2, 2)):
+            with self.subTest(stop=stop):
+                self.write("script.py", f"""
+                    import numpy as np
+                    class Loader:
+                        def __len__(self): return 3
+                        def __getitem__(self, index):
+                            if index >= {stop}: raise IndexError
+                            return {{"x": np.arange(6, dtype=np.float32).reshape(2, 3)}}
+                    def load_data(): return Loader()
+                    """)
+                done = self.vernier("m.onnx", "--onnxrt", "--onnxrt", "--data-loader-script",
+                                    "script.py")
+                self.assertEqual(done.code, 0, str(done))
+                self.assertIn(f"compared 2 outputs in {feeds} iterations", done.out)
+
     def test_of_loaders(self):
         flag = "--data-loader-script"
         self.expect(flag, "def load_data(): return 5", 3, "returned an int; expected a generator")

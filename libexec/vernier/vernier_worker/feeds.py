@@ -5,6 +5,23 @@ import contextlib
 from . import results, scripts, tensors, wire
 
 
+def _up_to_length(loader):
+    """Its items: Python would go on until an IndexError, which not every object raises."""
+    for index in range(len(loader)):
+        try:
+            feed = loader[index]
+        except IndexError:
+            return
+        yield feed
+
+
+def _iterate(loader):
+    kind = type(loader)
+    if hasattr(kind, "__iter__") or not (hasattr(kind, "__getitem__") and hasattr(kind, "__len__")):
+        return iter(loader)
+    return _up_to_length(loader)
+
+
 class FeedSource:
     """What the script's function returned, being gone through."""
 
@@ -24,7 +41,7 @@ class FeedSource:
             with contextlib.suppress(AttributeError):
                 loader.input_metadata = results.input_metadata(infos)
         try:
-            self.iterator = iter(loader)
+            self.iterator = _iterate(loader)
         except TypeError:
             raise wire.Failure(
                 wire.MALFORMED, f"{self.where} returned {wire.a(type(loader))}; expected a "

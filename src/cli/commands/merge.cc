@@ -22,6 +22,11 @@ Status CheckMergeWords(const ParsedArgs& args, const MergePlan& merge) {
     return InvalidArgument("merge: where does the record go? Give -o FILE");
   }
   const bool reports = args.Has("reports") || !merge.rows.empty() || args.Has("reproducible");
+  if (args.Has("status") && (reports || merge.partial || !merge.output.empty())) {
+    return InvalidArgument(
+        "--status: it only looks at the parts and writes nothing: leave -o, --partial, --report,"
+        " --save-rows and --reproducible out, or leave --status out to merge");
+  }
   if (merge.partial && reports) {
     return InvalidArgument(
         "--partial: a part has no rows and reports: give them where all parts are merged");

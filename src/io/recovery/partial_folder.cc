@@ -36,9 +36,13 @@ Status WriteManifest(PartFile& file, const PartialManifest& manifest) {
     writer.Key("inputs");
     writer.Bool(true);
   }
-  if (manifest.seed) {
+  if (manifest.origin.seed) {
     writer.Key("seed");
-    writer.Integer(*manifest.seed);
+    writer.Integer(*manifest.origin.seed);
+  }
+  if (manifest.origin.batch_feeds > 1) {
+    writer.Key("batch_feeds");
+    writer.Integer(manifest.origin.batch_feeds);
   }
   writer.EndObject();
   return writer.Finish();

@@ -28,12 +28,18 @@ bool IsPartialFolderInUse(const std::string& path);
 /// that one whose removal was cut off is known to be left over.
 void RemovePartialFolder(const std::string& path);
 
+/// What another command would have to share to go on with the outputs.
+struct PartialOrigin {
+  std::optional<int64_t> seed = std::nullopt;  ///< of the inputs that outputs are made from
+  int64_t batch_feeds = 1;                     ///< --batch-feeds
+};
+
 struct PartialManifest {
   std::string target;  ///< the path at which is being saved, as it was typed or where that is now
   ResultsFormat format = ResultsFormat::kJson;
   std::vector<std::string> runner_names;
   bool inputs = false;  ///< feeds are saved, not outputs; there is one runner, called "inputs"
-  std::optional<int64_t> seed = std::nullopt;  ///< of the inputs that outputs are made from
+  PartialOrigin origin = {};
 };
 
 /// Holds manifest.json (what is saved there), the parts, and journal.jsonl with one line for

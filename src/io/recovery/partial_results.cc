@@ -238,9 +238,12 @@ std::string TargetBeside(const std::string& folder, const std::string& typed) {
 }
 
 // Older versions do not say it.
-std::optional<int64_t> SeedIn(JsonValue manifest) {
-  const auto seed = manifest.Find("seed");
-  return seed && seed->is(JsonKind::kNumber) ? ParseInt(seed->raw()) : std::nullopt;
+PartialOrigin OriginIn(JsonValue manifest) {
+  const auto number = [&](const char* key) -> std::optional<int64_t> {
+    const auto value = manifest.Find(key);
+    return value && value->is(JsonKind::kNumber) ? ParseInt(value->raw()) : std::nullopt;
+  };
+  return {.seed = number("seed"), .batch_feeds = number("batch_feeds").value_or(1)};
 }
 
 }  // namespace
@@ -268,7 +271,7 @@ Result<PartialManifest> ReadPartialManifest(const std::string& folder) {
                            .format = *known,
                            .runner_names = {},
                            .inputs = tape->root().Find("inputs").has_value(),
-                           .seed = SeedIn(tape->root())};
+                           .origin = OriginIn(tape->root())};
   for (const JsonValue name : runners->Elements()) manifest.runner_names.push_back(name.Text());
   return manifest;
 }

@@ -7,6 +7,7 @@
 
 #include <regex>
 
+#include "io/recovery/partial_results.h"
 #include "io/recovery/recover_for_test.h"
 #include "io/results/feed_reader.h"
 #include "io/results/feed_writer.h"
@@ -29,6 +30,19 @@ TEST_P(Recovered, EverythingComesBack) {
     ExpectFile(path, {4, 2});
     EXPECT_FALSE(fs::exists(Partial()));
     fs::remove_all(Path());
+  }
+}
+
+TEST(PartialFolder, KnowsWhatOutputsAreMadeFrom) {
+  const TemporaryFolder folder;
+  for (const int64_t batch_feeds : {1, 4}) {
+    const auto writer = ResultsWriter::Create(folder / "a.npz", {"a"},
+                                              PartialOrigin{.seed = 7, .batch_feeds = batch_feeds});
+    ASSERT_TRUE(writer.ok()) << writer.status().message();
+    const auto manifest = ReadPartialManifest((*writer)->partial_path());
+    ASSERT_TRUE(manifest.ok()) << manifest.status().message();
+    EXPECT_EQ(manifest->origin.seed, 7);
+    EXPECT_EQ(manifest->origin.batch_feeds, batch_feeds);
   }
 }
 

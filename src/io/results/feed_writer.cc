@@ -210,7 +210,7 @@ Result<std::unique_ptr<FeedWriter>> FeedWriter::Create(const std::string& path,
                                                                    .format = format,
                                                                    .runner_names = {"inputs"},
                                                                    .inputs = true,
-                                                                   .seed = {}},
+                                                                   .origin = {}},
                                                                   earlier));
   Result<EncoderPtr> encoder = MakeEncoder(path, format, *writer->folder_);
   if (!encoder.ok()) {

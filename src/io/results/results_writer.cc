@@ -37,19 +37,19 @@ ResultsWriter::ResultsWriter(std::string path, std::vector<std::string> runner_n
 
 Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(std::string path,
                                                              std::vector<std::string> runner_names,
-                                                             std::optional<int64_t> seed) {
+                                                             PartialOrigin origin) {
   const ResultsFormat format = ResultsFormatFor(path);
   return Create(std::move(path), std::move(runner_names), format, PartialFolder::Earlier::kRenamed,
-                seed);
+                origin);
 }
 
 Result<std::unique_ptr<ResultsWriter>> ResultsWriter::CreateBeside(
-    std::string path, std::vector<std::string> runner_names, std::optional<int64_t> seed) {
+    std::string path, std::vector<std::string> runner_names, PartialOrigin origin) {
   const ResultsFormat format = ResultsFormatFor(path);
   const bool folder = format == ResultsFormat::kJsonDirectory;
   VERNIER_ASSIGN_OR_RETURN(
       auto writer, Create(folder ? FreePlace(path + kResumedSuffix) : path, std::move(runner_names),
-                          format, PartialFolder::Earlier::kUntouched, seed));
+                          format, PartialFolder::Earlier::kUntouched, origin));
   if (folder) writer->replaced_ = std::move(path);
   return writer;
 }
@@ -58,7 +58,7 @@ Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(std::string path,
                                                              std::vector<std::string> runner_names,
                                                              ResultsFormat format,
                                                              PartialFolder::Earlier earlier,
-                                                             std::optional<int64_t> seed) {
+                                                             PartialOrigin origin) {
   if (format != ResultsFormat::kJsonDirectory && IsDirectory(path)) {
     return IoError("'" + path + "' is a directory");
   }
@@ -67,7 +67,7 @@ Result<std::unique_ptr<ResultsWriter>> ResultsWriter::Create(std::string path,
                                                   .format = format,
                                                   .runner_names = runner_names,
                                                   .inputs = false,
-                                                  .seed = seed},
+                                                  .origin = origin},
                                                  earlier));
   std::unique_ptr<ResultsWriter> writer(
       new ResultsWriter(std::move(path), std::move(runner_names), std::move(folder)));

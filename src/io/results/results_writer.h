@@ -25,25 +25,24 @@ class ResultsEncoder;
 /// iteration, written (each in one step) as soon as all runners have finished it.
 class ResultsWriter {
  public:
-  /// `runner_names` in the order of the file; they may repeat. `seed`: what the inputs are drawn
-  /// from, for whoever goes on with the parts. kIo when the place cannot be written, or is a
+  /// `runner_names` in the order of the file; they may repeat. `origin` is
+  /// for whoever goes on with the parts. kIo when the place cannot be written, or is a
   /// directory that is not empty.
   static Result<std::unique_ptr<ResultsWriter>> Create(std::string path,
                                                        std::vector<std::string> runner_names,
-                                                       std::optional<int64_t> seed = std::nullopt);
+                                                       PartialOrigin origin = {});
 
   /// The same in a format that the path need not tell.
   static Result<std::unique_ptr<ResultsWriter>> Create(
       std::string path, std::vector<std::string> runner_names, ResultsFormat format,
-      PartialFolder::Earlier earlier = PartialFolder::Earlier::kRenamed,
-      std::optional<int64_t> seed = std::nullopt);
+      PartialFolder::Earlier earlier = PartialFolder::Earlier::kRenamed, PartialOrigin origin = {});
 
   /// Where earlier outputs stand at PATH, or wait in parts beside it, and are to be replaced: none
   /// of them is touched before Publish(). A folder of iterations is made as PATH.resumed and
   /// changes places with PATH at the end. PATH must not end in a slash.
-  static Result<std::unique_ptr<ResultsWriter>> CreateBeside(
-      std::string path, std::vector<std::string> runner_names,
-      std::optional<int64_t> seed = std::nullopt);
+  static Result<std::unique_ptr<ResultsWriter>> CreateBeside(std::string path,
+                                                             std::vector<std::string> runner_names,
+                                                             PartialOrigin origin = {});
 
   /// Without Publish() the parts stay where they are if they hold any iteration.
   ~ResultsWriter();

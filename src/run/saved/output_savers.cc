@@ -57,7 +57,7 @@ Result<OutputSavers> OutputSavers::Create(const RunPlan& plan,
   savers.compared_with_saved_ = !plan.load_outputs.empty();
   if (!save.inputs.empty()) VERNIER_TRY(savers.CreateInputs());
   if (!save.outputs.empty()) {
-    VERNIER_TRY(savers.CreateOutputs(std::move(runner_names), SeedOfInputs(plan)));
+    VERNIER_TRY(savers.CreateOutputs(std::move(runner_names), OriginOf(plan)));
   }
   if (!save.input_blobs.empty()) {
     logger.Info("Saving raw inference input tensors to: " + save.input_blobs);
@@ -123,17 +123,16 @@ Status OutputSavers::Refuse(const std::string& why) {
   return progress_ == nullptr ? Malformed("--resume: " + why) : progress_->Refuse(why);
 }
 
-Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names,
-                                   std::optional<int64_t> seed) {
+Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names, PartialOrigin origin) {
   logger_->Info(Announcement("inference results", plan_->outputs));
   runners_ = runner_names.size();
   if (progress_ != nullptr) {
-    VERNIER_ASSIGN_OR_RETURN(
-        outputs_, ResultsWriter::CreateBeside(progress_->target(), std::move(runner_names), seed));
+    VERNIER_ASSIGN_OR_RETURN(outputs_, ResultsWriter::CreateBeside(
+                                           progress_->target(), std::move(runner_names), origin));
     return {};
   }
   VERNIER_ASSIGN_OR_RETURN(outputs_,
-                           ResultsWriter::Create(plan_->outputs, std::move(runner_names), seed));
+                           ResultsWriter::Create(plan_->outputs, std::move(runner_names), origin));
   const std::string& stale = outputs_->stale_partial();
   if (!stale.empty()) WarnOfParts(plan_->outputs, stale);
   return {};

@@ -69,7 +69,7 @@ class OutputSavers {
   OutputSavers(const SavePlan& plan, SavedProgress* progress, Logger& logger)
       : plan_(&plan), progress_(progress), logger_(&logger) {}
   Status CreateInputs();
-  Status CreateOutputs(std::vector<std::string> runner_names, std::optional<int64_t> seed);
+  Status CreateOutputs(std::vector<std::string> runner_names, PartialOrigin origin);
   Result<uint64_t> FindEarlierInputs();
   Status CompareWithEarlier(const TensorMap& feed);
   void WarnOfParts(const std::string& path, const std::string& stale);

@@ -146,9 +146,10 @@ void SavedProgress::WarnOfParts(const Source& source) const {
                        : "; nothing in '" + source.path + "' can be read, and it is kept"));
 }
 
-std::optional<int64_t> SeedOfInputs(const RunPlan& plan) {
+PartialOrigin OriginOf(const RunPlan& plan) {
   const bool drawn = plan.inputs.load_paths.empty() && !plan.inputs.script.given();
-  return drawn ? std::optional(plan.inputs.seed) : std::nullopt;
+  return {.seed = drawn ? std::optional(plan.inputs.seed) : std::nullopt,
+          .batch_feeds = std::max<int64_t>(1, plan.execution.batch_feeds)};
 }
 
 uint64_t HashOfSteps(const StepPlan& plan) {
@@ -185,7 +186,7 @@ Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const RunPlan& plan,
   }
   VERNIER_TRY(progress->CheckRunners());
   progress->Choose();
-  VERNIER_TRY(progress->CheckSeed(SeedOfInputs(plan)));
+  VERNIER_TRY(progress->CheckOrigin(OriginOf(plan)));
   std::string counts;
   for (size_t i = 0; i < runners.size(); ++i) {
     counts +=
@@ -196,16 +197,24 @@ Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const RunPlan& plan,
   return progress;
 }
 
-// Before anything is moved or made again. Files that were saved whole do not say their seed.
-Status SavedProgress::CheckSeed(std::optional<int64_t> seed) {
+// Before anything is moved or made again. Files that were saved whole do not say their origin.
+Status SavedProgress::CheckOrigin(const PartialOrigin& own) {
   for (const Source& source : sources_) {
-    if (!seed || !IsParts(source)) continue;
-    const Result<PartialManifest> manifest = ReadPartialManifest(source.path);
-    if (!manifest.ok() || manifest->seed.value_or(*seed) == *seed) continue;
-    return Refuse("'" + source.path + "' was not saved by this command: its seed is " +
-                  std::to_string(*manifest->seed) + ", this run's is " + std::to_string(*seed) +
-                  ". Give --seed " + std::to_string(*manifest->seed) +
-                  ", or move it away to start anew");
+    if (!IsParts(source)) continue;
+    const auto manifest = ReadPartialManifest(source.path);
+    if (!manifest.ok()) continue;
+    const PartialOrigin& saved = manifest->origin;
+    const auto refuse = [&](const std::string& what, const std::string& flag, int64_t there,
+                            int64_t here) {
+      return Refuse("'" + source.path + "' was not saved by this command: its " + what + " is " +
+                    std::to_string(there) + ", this run's is " + std::to_string(here) + ". Give " +
+                    flag + " " + std::to_string(there) + ", or move it away to start anew");
+    };
+    const bool reseeded = own.seed && saved.seed.value_or(*own.seed) != *own.seed;
+    if (reseeded) return refuse("seed", "--seed", *saved.seed, *own.seed);
+    // The same sample may have other bits in a batch of another size.
+    const int64_t there = saved.batch_feeds, here = own.batch_feeds;
+    if (there != here) return refuse("number of feeds at once", "--batch-feeds", there, here);
   }
   return {};
 }
@@ -319,7 +328,13 @@ Status SavedProgress::Check(size_t runner, int64_t iteration, const IterationRes
   const IterationComparison comparison = CompareIteration(*saved, made, CompareOptions{}, {});
   const Pairing& pairing = comparison.pairing;
   const bool all = pairing.left_only.empty() && pairing.right_only.empty();
-  if (all && comparison.passed()) return {};
+  if (all && comparison.passed()) {
+    if (!std::exchange(warned_of_bits_, true)) {
+      logger_.Warning("--resume: iteration " + std::to_string(iteration) + " agrees with '" +
+                      source.path + "', but not bit for bit: was it another --batch-feeds?");
+    }
+    return {};
+  }
   return NotOfThisCommand(source, runner, iteration,
                           "is another: " + DescribeDifference(comparison));
 }

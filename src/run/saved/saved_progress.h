@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/recovery/partial_folder.h"
 #include "io/results/results_reader.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
@@ -19,8 +20,9 @@
 
 namespace vernier {
 
-/// What the run draws its inputs from; nullopt where they are loaded, or made by a script.
-std::optional<int64_t> SeedOfInputs(const RunPlan& plan);
+/// The seed is what the run draws its inputs from; nullopt where they are loaded, or made by a
+/// script.
+PartialOrigin OriginOf(const RunPlan& plan);
 
 /// What makes steps of the inputs, as far as these do not show it: 0 without steps. The hash of
 /// what a result was made from is that of its feed, and this (xor).
@@ -36,7 +38,8 @@ class SavedProgress {
   /// Looks at the place itself, which a run that was interrupted or failed has published, and at
   /// the parts beside it, which runs that were killed have left; takes of each runner what holds
   /// most iterations. Null when nothing was saved. kMalformed when what stands there is in use,
-  /// cannot be read, or is of other runners or another seed (if inputs are drawn from one).
+  /// cannot be read, or is of other runners or another seed (if inputs are drawn from one), or
+  /// parts have other --batch-feeds.
   static Result<std::unique_ptr<SavedProgress>> Find(const RunPlan& plan,
                                                      const std::vector<std::string>& runners,
                                                      Logger& logger);
@@ -109,7 +112,7 @@ class SavedProgress {
   bool IsParts(const Source& source) const { return source.path != target_; }
   void MakeAgain(size_t runner, const Source& source, const Status& why);
   Status CheckRunners() const;
-  Status CheckSeed(std::optional<int64_t> seed);
+  Status CheckOrigin(const PartialOrigin& own);
   void Choose();
   Source& SourceOf(size_t runner) { return sources_[from_[runner]]; }
   Status Damaged(const Source& source, const Status& status);
@@ -126,6 +129,7 @@ class SavedProgress {
   std::vector<int64_t> again_;   // those that had to be made again
   std::vector<Looked> looked_;
   bool refused_ = false;
+  bool warned_of_bits_ = false;
 };
 
 /// Whether the saved runs are of these runners, whatever time is in their names.

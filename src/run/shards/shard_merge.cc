@@ -17,8 +17,8 @@
 #include "run/saved/self_comparisons.h"
 #include "run/shards/kept_labels.h"
 #include "run/shards/lines_ahead.h"
+#include "run/shards/missing_shards.h"
 #include "run/shards/received_tally.h"
-#include "run/shards/shard_command.h"
 #include "run/shards/shard_parts.h"
 #include "run/shards/shard_writer.h"
 #include "run/shards/unheard_run.h"
@@ -79,32 +79,6 @@ std::vector<int64_t> NumbersIn(const Parts& parts) {
   std::ranges::sort(numbers);
   numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
   return numbers;
-}
-
-std::string DescribeMissing(const ShardPart& part, int64_t number) {
-  const ShardPlan shard = ShardOf(part.head(), number);
-  const int64_t total = part.end().total, count = shard.CountOf(total);
-  const std::string name = std::to_string(number) + "/" + std::to_string(shard.count);
-  std::string what = "shard " + name + " is missing";
-  if (count > 0) {
-    what += ": iterations " + std::to_string(shard.IndexOf(0, total)) + " to " +
-            std::to_string(shard.IndexOf(count - 1, total)) +
-            (shard.rule == ShardRule::kStride ? StrideText(shard) : std::string());
-  }
-  if (part.head().words.empty()) {
-    return what + "; to make it, give the file of its run 'shard.number' " + std::to_string(number);
-  }
-  return what + "; to make it: " + CommandOfShard(part.head().folder, part.head().words, name);
-}
-
-std::vector<std::string> FindMissing(const Parts& parts) {
-  const std::vector<int64_t> there = NumbersIn(parts);
-  std::vector<std::string> missing;
-  for (int64_t number = 1; number <= parts.front().head().count; ++number) {
-    if (std::ranges::binary_search(there, number)) continue;
-    missing.push_back(DescribeMissing(parts.front(), number));
-  }
-  return missing;
 }
 
 // Calls `take` with each iteration of the parts once, in the order of indices, until it gives
@@ -290,6 +264,9 @@ Status FoldParts(Parts& parts, const MergePlan& merge, Logger& logger, MergeOutc
   RunRecord& record = merged.outcome.record;
   const ShardEnd& end = EndOf(parts);
   std::unique_ptr<RowWriter> rows;
+  if (!merge.rows.empty() && end.pairs.empty()) {
+    return InvalidArgument("--save-rows: rows are of pairs, and the parts have none");
+  }
   if (!merge.rows.empty()) {
     VERNIER_ASSIGN_OR_RETURN(rows,
                              RowWriter::Create(merge.rows, RowWriter::Earlier::kStay, logger));
@@ -329,7 +306,7 @@ Status Merge(const MergePlan& merge, Logger& logger, MergeOutcome& merged) {
     merged.merged = true;
     return {};
   }
-  for (const std::string& missing : FindMissing(parts)) {
+  for (const std::string& missing : DescribeMissingShards(parts.front(), NumbersIn(parts))) {
     logger.Critical(missing);
     record.faults.push_back(missing);
     merged.outcome.faults.incomplete = true;

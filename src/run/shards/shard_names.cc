@@ -49,8 +49,9 @@ std::string OfCount(const ShardFileName& name) {
   return std::to_string(name.number) + " of " + std::to_string(name.count);
 }
 
-// `before`: the shard of this run that came last; number 0: none did.
-Status CheckNext(const std::string& path, const ShardFileName& name, const ShardFileName& before) {
+// `before`: the shard of this run that came last; number 0: none did. `files`: all of them.
+Status CheckNext(const std::string& path, const ShardFileName& name, const ShardFileName& before,
+                 std::span<const ShardTensors> files) {
   const std::string what = "'" + path + "' is shard " + OfCount(name);
   if (name.stride) {
     return InvalidArgument(what + " by stride, which has every " + std::to_string(name.count) +
@@ -64,6 +65,14 @@ Status CheckNext(const std::string& path, const ShardFileName& name, const Shard
   if (name.number == before.number) return InvalidArgument(what + " again: give each shard once");
   if (name.number < before.number) {
     return InvalidArgument(what + " and stands behind shard " + std::to_string(before.number) +
+                           ": give them once each, in the order of their numbers");
+  }
+  const bool comes_later = std::ranges::any_of(files, [&](const ShardTensors& file) {
+    const std::optional<ShardFileName> other = ReadShardFileName(file.path);
+    return other && other->whole == name.whole && other->number == before.number + 1;
+  });
+  if (comes_later) {
+    return InvalidArgument(what + " and stands before shard " + std::to_string(before.number + 1) +
                            ": give them once each, in the order of their numbers");
   }
   return InvalidArgument("shard " + std::to_string(before.number + 1) + " of " +
@@ -141,7 +150,7 @@ Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger) {
     const std::optional<ShardFileName> name = ReadShardFileName(file.path);
     if (!name) continue;
     LastShard& before = runs[name->whole];
-    VERNIER_TRY(CheckNext(file.path, *name, before.name));
+    VERNIER_TRY(CheckNext(file.path, *name, before.name, files));
     VERNIER_TRY(CheckShare(file, *name, before, logger));
     before = {*name, file.iterations.empty() ? 0 : file.iterations.front()};
   }

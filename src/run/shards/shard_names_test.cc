@@ -70,6 +70,7 @@ TEST(ShardNames, FilesAreJoinedInOrderAndWhole) {
   EXPECT_EQ(ConcatError({"a.npz", "a.npz"}), "");
   EXPECT_THAT(ConcatError({name(1), name(3)}),
               HasSubstr("shard 2 of 3 of 'o.npz' is missing before"));
+  EXPECT_THAT(ConcatError({name(2), name(1), name(3)}), HasSubstr("stands before shard 1"));
   EXPECT_THAT(ConcatError({name(1), name(2)}), HasSubstr("shard 3 of 3 of 'o.npz' is missing"));
   EXPECT_THAT(ConcatError({name(1), name(1)}), HasSubstr("is shard 1 of 3 again"));
   EXPECT_THAT(ConcatError({name(1), name(2), name(1)}), HasSubstr("stands behind shard 2"));

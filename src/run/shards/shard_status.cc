@@ -24,12 +24,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What has not been compared has not agreed.
 bool AllOutputsPassed(const ShardIteration& iteration) {
   const auto passed = [](const ShardOutput& output) { return output.row.verdict == "passed"; };
-  return !iteration.pairs.empty() && std::ranges::all_of(iteration.pairs, [&](const auto& pair) {
-    return !pair.outputs.empty() && std::ranges::all_of(pair.outputs, passed);
+  return std::ranges::all_of(iteration.pairs, [&](const ShardPair& pair) {
+    return std::ranges::all_of(pair.outputs, passed);
   });
+}
+
+// Whether there is a pair, and every pair has outputs: what has not been compared has not agreed.
+bool HasComparedAllPairs(const ShardIteration& iteration) {
+  return !iteration.pairs.empty() &&
+         std::ranges::none_of(iteration.pairs,
+                              [](const ShardPair& pair) { return pair.outputs.empty(); });
+}
+
+// "2, 4-999", of ascending numbers.
+std::string RangesText(const std::vector<int64_t>& numbers) {
+  std::string text;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const size_t first = i;
+    while (i + 1 < numbers.size() && numbers[i + 1] == numbers[i] + 1) ++i;
+    text += (text.empty() ? "" : ", ") + std::to_string(numbers[first]);
+    if (i > first) text += (i == first + 1 ? ", " : "-") + std::to_string(numbers[i]);
+  }
+  return text;
 }
 
 int64_t NowInMilliseconds() {
@@ -142,7 +160,9 @@ class ShardLook {
                              ReadShardIteration(line, "'" + path + "'"));
     if (!iteration.skipped.empty() || !indices_.insert(iteration.index).second) return {};
     ++seen_.iterations;
-    seen_.agreeing += AllOutputsPassed(iteration) ? 1 : 0;
+    const bool passed = AllOutputsPassed(iteration), compared = HasComparedAllPairs(iteration);
+    seen_.agreeing += passed && compared ? 1 : 0;
+    seen_.not_compared += passed && !compared ? 1 : 0;
     return {};
   }
 
@@ -237,21 +257,21 @@ std::string DescribeShards(const ShardsSeen& seen) {
   const auto joined = [](std::string text, const std::string& next) {
     return text.empty() ? next : std::move(text) + ", " + next;
   };
-  std::string begun, missing;
+  std::string begun;
   for (const BegunShard& shard : seen.begun) {
     begun = joined(std::move(begun), std::to_string(shard.number) + " (" +
                                          std::to_string(shard.iterations) + " iterations, " +
                                          std::to_string(shard.seconds_ago) + " s ago)");
   }
-  for (const int64_t number : seen.missing) {
-    missing = joined(std::move(missing), std::to_string(number));
-  }
+  const std::string missing = RangesText(seen.missing);
   const std::string total = seen.total > 0 ? std::to_string(seen.total) : "an unknown number of";
   return std::to_string(seen.done.size()) + " of " + std::to_string(seen.count) + " shards of " +
          total + " iterations are done" + (begun.empty() ? "" : "; begun: " + begun) +
          (missing.empty() ? "" : "; missing: " + missing) + "\n" + std::to_string(seen.iterations) +
          " iterations so far: " + std::to_string(seen.agreeing) + " agree, " +
-         std::to_string(seen.iterations - seen.agreeing) + " do not" + DescribeRest(seen);
+         std::to_string(seen.iterations - seen.agreeing - seen.not_compared) + " do not" +
+         (seen.not_compared > 0 ? ", " + std::to_string(seen.not_compared) + " not compared" : "") +
+         DescribeRest(seen);
 }
 
 }  // namespace vernier

@@ -25,6 +25,8 @@ struct ShardsSeen {
   std::vector<BegunShard> begun;       ///< by number; none is done as well
   /// Iterations, each counted once, and those of them in which every output has passed.
   int64_t iterations = 0, agreeing = 0;
+  /// Those in which no output has failed, and no pair, or not every pair, had an output to compare.
+  int64_t not_compared = 0;
   /// Until the last of those that have begun is done, by their own pace; below 0: it is late.
   std::optional<double> seconds_left;
   /// That the missing ones take, one after another. Neither is known before a shard is done.

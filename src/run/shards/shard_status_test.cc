@@ -123,6 +123,36 @@ TEST(ShardStatus, ShardThatIsBeingWrittenHasBegun) {
   EXPECT_THAT(seen.missing, ElementsAre(1, 3));
 }
 
+TEST(ShardStatus, WhatWasNotComparedIsCountedApart) {
+  const TemporaryFolder folder;
+  NoLog log;
+  Result<ShardFile> file = ShardFile::Create(PlaceOfShard(folder, 1), HeadOfShard(1));
+  ASSERT_TRUE(file.ok());
+  for (int64_t i = 0; i < 4; ++i) {
+    ShardIteration line;
+    line.index = i;
+    line.pairs.resize(i < 2 ? 0 : 1);  // one runner, or no output in common
+    ASSERT_TRUE(file->Add(ShardIterationText(line)).ok());
+  }
+  ShardEnd end;
+  end.total = kAllIterations;
+  ASSERT_TRUE(file->Publish(end).ok());
+  const ShardsSeen seen = LookAtShards({file->path()}, log);
+  EXPECT_EQ(seen.not_compared, 4);
+  EXPECT_THAT(DescribeShards(seen), HasSubstr("0 agree, 0 do not, 4 not compared"));
+}
+
+TEST(ShardStatus, MissingShardsAreRanges) {
+  ShardsSeen seen;
+  seen.count = 1000;
+  seen.done = {1, 3};
+  seen.missing = {2};
+  for (int64_t number = 4; number <= seen.count; ++number) seen.missing.push_back(number);
+  EXPECT_THAT(DescribeShards(seen), HasSubstr("; missing: 2, 4-1000\n"));
+  EXPECT_THAT(DescribeShards(seen), HasSubstr("0 agree, 0 do not"));
+  EXPECT_THAT(DescribeShards(seen), Not(HasSubstr("not compared")));
+}
+
 TEST(ShardStatus, ShardThatWasStartedAgainCountsOnce) {
   const TemporaryFolder folder;
   NoLog log;
