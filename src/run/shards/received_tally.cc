@@ -4,6 +4,8 @@
 #include <span>
 #include <system_error>
 
+#include "run/live/live_runner.h"
+
 namespace vernier {
 namespace {
 
