@@ -253,6 +253,19 @@ TEST(ErrorBoundTest, AConditionWidensNoBoundThatHasRoomForItAlready) {
   EXPECT_DOUBLE_EQ(VerdictOf(result).bound, 0.05);
 }
 
+// One that is far out was far out in what this was made from.
+TEST(ErrorBoundTest, ASingleLargeErrorThatWasMeasuredBeforeIsAllowed) {
+  const std::vector<float> a = Values(5000);
+  std::vector<float> b = a;
+  b[11] += 3 * 5e-4f;
+  ErrorBound bound = kBound;
+  EXPECT_FALSE(Judge(Floats(a), Floats(b), bound).passed());
+  bound.largest = 6e-4;
+  EXPECT_TRUE(Judge(Floats(a), Floats(b), bound).passed());
+  b[11] += 3 * 5e-4f;
+  EXPECT_FALSE(Judge(Floats(a), Floats(b), bound).passed());
+}
+
 TEST(ErrorBoundTest, AnExplicitToleranceWins) {
   ErrorBounds bounds;
   bounds.Set("y", kBound);

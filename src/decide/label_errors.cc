@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "decide/class_rows.h"
+#include "decide/edit_distance.h"
 #include "decide/kinds.h"
 #include "decide/row_top.h"
 #include "util/counted.h"
@@ -64,21 +64,6 @@ Symbols SymbolsOf(const DecisionPlan& decision, const Tensor& output, int64_t sa
   return symbols;
 }
 
-// Levenshtein's.
-int64_t EditsBetween(std::span<const int64_t> a, std::span<const int64_t> b) {
-  std::vector<int64_t> edits(b.size() + 1);
-  std::iota(edits.begin(), edits.end(), int64_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    int64_t diagonal = edits[0]++;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const int64_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = edits[j + 1];
-      edits[j + 1] = std::min({replaced, diagonal + 1, edits[j] + 1});
-    }
-  }
-  return edits.back();
-}
-
 /// One side of a labelled text.
 struct ReadText {
   const std::string& text;
@@ -98,7 +83,7 @@ Result<double> EditsOf(const DecisionPlan& decision, const ReadText& side, const
     return InvalidArgument("has " + Counted(label.size(), "symbol") + " for a text of " +
                            std::to_string(symbols->size()) + ", too many to be matched");
   }
-  return static_cast<double>(EditsBetween(*symbols, label));
+  return static_cast<double>(EditDistance<int64_t>(*symbols, label));
 }
 
 std::string ValuesText(std::span<const double> values) {

@@ -1,9 +1,10 @@
 // ctc: the text of the greedy best path: the best class of each step, repetitions once, without
 // blanks.
 #include <algorithm>
-#include <numeric>
+#include <limits>
 
 #include "decide/class_rows.h"
+#include "decide/edit_distance.h"
 #include "decide/kinds.h"
 #include "decide/row_top.h"
 #include "util/counted.h"
@@ -55,26 +56,6 @@ void FollowPath(RowReader<T>& rows, const TextLayout& layout, int64_t sample, si
   }
 }
 
-/// Insertions, deletions and substitutions (Levenshtein).
-size_t EditDistance(std::span<const size_t> a, std::span<const size_t> b) {
-  while (!a.empty() && !b.empty() && a.front() == b.front()) a = a.subspan(1), b = b.subspan(1);
-  while (!a.empty() && !b.empty() && a.back() == b.back()) {
-    a = a.first(a.size() - 1);
-    b = b.first(b.size() - 1);
-  }
-  std::vector<size_t> distance(b.size() + 1);
-  std::iota(distance.begin(), distance.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = distance[0]++;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = distance[j + 1];
-      distance[j + 1] = std::min({replaced, diagonal + 1, distance[j] + 1});
-    }
-  }
-  return distance.back();
-}
-
 /// Of the steps at which two paths differ: the largest margins, and the noise of the other values.
 struct PathFlips {
   double first_most = 0;
@@ -110,7 +91,7 @@ class Texts {
     }
     if (first_.text == second_.text) return {};
     VERNIER_TRY(CheckLengths());
-    const size_t distance = EditDistance(first_.text, second_.text);
+    const size_t distance = EditDistance<size_t>(first_.text, second_.text);
     const size_t longer = std::max(first_.text.size(), second_.text.size());
     sample.similarity = 1 - static_cast<double>(distance) / static_cast<double>(longer);
     sample.detail = Counted(distance, "edit") + " in " + Counted(longer, "symbol");

@@ -7,7 +7,10 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace vernier {
 namespace {
@@ -64,6 +67,19 @@ TEST_F(MappedFileTest, OthersBusErrorsStayTheirs) {
     std::exit(value);
   };
   EXPECT_EXIT(die(), testing::KilledBySignal(SIGBUS), "");
+}
+
+// As many parts of shards are read at once.
+TEST_F(MappedFileTest, HundredsAreMappedAtOnce) {
+  std::vector<std::shared_ptr<const MappedFile>> files;
+  for (int i = 0; i < 300; ++i) {
+    auto file = MappedFile::Open(path_);
+    ASSERT_TRUE(file.ok()) << file.status().message();
+    files.push_back(*std::move(file));
+  }
+  Cut(page_);
+  EXPECT_EQ(At(*files.back(), 2 * page_), '\0');
+  EXPECT_FALSE(files.back()->CheckIntact().ok());
 }
 
 TEST_F(MappedFileTest, GuardsAreGivenBack) {

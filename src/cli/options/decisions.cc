@@ -76,9 +76,10 @@ constexpr OptionRow kDecisionRows[] = {
      .sets = Sets<&DecisionOptions::max_flip_rate>(kShare),
      .arity = Arity::kPlus,
      .metavar = "[OUTPUT:]R",
-     .help = "Fail where more than this share of the samples is decided otherwise. In the place of"
-             " OUTPUT there may be a decision, as top1 or logits:top1. The gate is undecided where"
-             " the 95 % interval of the share contains R; --strict refuses that.",
+     .help =
+         "Fail if more than this share of the samples is decided differently. OUTPUT can also be"
+         " a decision, such as top1 or logits:top1. The gate is undecided if the 95 % interval"
+         " of the share contains R; --strict refuses that.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--max-clear-flips"},

@@ -38,8 +38,8 @@ constexpr OptionRow kReplicas[] = {
      .metavar = "LIST",
      .help = "Open every runner once on each of these GPUs: cuda:0,cuda:1,... or all. Iterations go"
              " to them in turn; with --workers-per-runner N each GPU has N workers of a runner."
-             " A worker sees its GPU alone. Whether a runner computes on a GPU, its own options"
-             " say.",
+             " Each worker sees only its own GPU. A runner's own options decide whether it computes"
+             " on a GPU.",
      .origin = Origin::kOurs,
      .spelled_out = true},
     {.flags = {"--batch-feeds"},
@@ -52,8 +52,8 @@ constexpr OptionRow kReplicas[] = {
      .help = "Infer N consecutive feeds at once, put together along the first dimension of the"
              " inputs, which must be free. Outputs are divided by rows, and compared and saved as"
              " single iterations; each has an Nth of the time. The last inference may have fewer"
-             " feeds. Runtimes may compute other bits than with single feeds. `vernier batch` runs"
-             " many models.",
+             " feeds. Runtimes may compute other bits than with single feeds. To run many models,"
+             " see `vernier batch`.",
      .origin = Origin::kOurs,
      .spelled_out = true},
 };

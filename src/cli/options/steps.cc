@@ -134,8 +134,8 @@ constexpr OptionRow kStepRows[] = {
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .metavar = "R",
-     .help = "Fail where less than this share of the tokens of all prompts is the same on both"
-             " sides. A divergence beyond the tolerance fails as it does without.",
+     .help = "Fail if both sides agree on less than this share of the tokens of all prompts. A"
+             " divergence beyond the tolerance still fails.",
      .origin = Origin::kOurs,
      .needs = {"--decode"}},
     {.flags = {"--compare-state"},

@@ -82,9 +82,9 @@ Status LabelTrack::ScoreKept(const DecisionPlan& decision, int64_t iteration,
   const int64_t place = labels_->by_iteration() ? labels_->PlaceOf(iteration) : *before;
   if (!labels_->of_images() && place != kept.scores->place) {
     return Malformed(
-        labels_->name() + ": the shard of iteration " + std::to_string(iteration) + " took the " +
-        "labels of others for its maps, since iterations differ in their number of samples, or " +
-        "images were skipped: run this undivided");
+        labels_->name() + ": the shard of iteration " + std::to_string(iteration) +
+        " scored outputs with the labels of other samples, because iterations differ in their "
+        "number of samples or images were skipped: run this without --shard");
   }
   NoteUnfit(iteration, *before, {kept.scores->fault, kept.scores->unfit});
   return {};

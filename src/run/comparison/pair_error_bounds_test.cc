@@ -109,11 +109,12 @@ std::string NarrowGraph() {
          cast("y1", "y2", 16) + cast("y2", "y", 1);
 }
 
-TensorMap TwoOutputs(float error_of_h) {
+// Of h, the first `off` elements have the error.
+TensorMap TwoOutputs(float error_of_h, size_t off = size_t{32} * 64) {
   std::vector<float> values(32 * 64);
   for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i)) + 2;
   const Tensor y = Floats({32, 64}, values);
-  for (size_t i = 0; i < values.size(); ++i) values[i] *= i % 2 ? 1 + error_of_h : 1 - error_of_h;
+  for (size_t i = 0; i < off; ++i) values[i] *= i % 2 ? 1 + error_of_h : 1 - error_of_h;
   return {{"y", y}, {"h", Floats({32, 64}, values)}};
 }
 
@@ -137,10 +138,16 @@ TEST(PairErrorBoundsTest, WhatIsFoundOnAnOutputTellsOfTheNext) {
   const TensorMap a = TwoOutputs(0);
   const ErrorBound good = *bounds.For(0, 1, a, a).Find("y");
   EXPECT_NE(good.why.find("counted from 'h'"), std::string::npos) << good.why;
+  EXPECT_EQ(good.largest, 0);
+  // What single elements of it are off by goes on to what is made from it.
+  const ErrorBound tailed = *bounds.For(0, 1, a, TwoOutputs(2e-4f, 1)).Find("y");
+  EXPECT_EQ(tailed.since, "h");
+  EXPECT_GT(tailed.largest, 1e-4);
   // An output that is off itself tells nothing: the bound is that of the inputs.
   const TensorMap off = TwoOutputs(0.02f);
   const ErrorBound blind = *bounds.For(0, 1, a, off).Find("y");
   EXPECT_EQ(blind.why.find("counted from"), std::string::npos) << blind.why;
+  EXPECT_EQ(blind.largest, 0);
   EXPECT_LT(good.rms, blind.rms);
 }
 

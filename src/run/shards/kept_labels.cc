@@ -61,8 +61,9 @@ ScoredOutputs OutputsOf(const MatchedSides& sides, const std::string& name) {
 
 void LabelKeeper::KeepScores(const SampleLabels& labels, const DecisionPlan& decision,
                              int64_t iteration, const ScoredOutputs& outputs, ShardDecision& one) {
-  most_samples_ = std::max(most_samples_, static_cast<int64_t>(one.row.samples.size()));
-  const int64_t before = iteration * most_samples_;
+  int64_t& most = most_samples_[one.row.output];
+  most = std::max(most, static_cast<int64_t>(one.row.samples.size()));
+  const int64_t before = iteration * most;
   ScoredSamples scored =
       ScoreSamples(labels, decision, iteration, before, outputs, one.row.samples);
   one.scores = ShardScores{labels.by_iteration() ? labels.PlaceOf(iteration) : before,

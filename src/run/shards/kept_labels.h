@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +34,7 @@ class LabelKeeper {
   void KeepScores(const SampleLabels& labels, const DecisionPlan& decision, int64_t iteration,
                   const ScoredOutputs& outputs, ShardDecision& one);
 
-  int64_t most_samples_ = 0;
+  std::map<std::string, int64_t> most_samples_;  // by output
 };
 
 /// The detections again.
