@@ -1,6 +1,7 @@
 // Loads a model under two backends, and prints whether they agree.
 #include <cstdio>
 
+#include "vernier/compare_options.h"
 #include "vernier/session.h"
 
 int main(int argc, char** argv) {
@@ -12,7 +13,7 @@ int main(int argc, char** argv) {
   plan.runners = {vernier::MakeRunner("reference", argv[2], argv[1]),
                   vernier::MakeRunner("candidate", argv[3], argv[1])};
   plan.inputs.iterations = 3;
-  plan.compare.tolerance.fallback = vernier::ToleranceRule::kAuto;
+  plan.compare->tolerance.fallback = vernier::ToleranceRule::kAuto;
 
   const vernier::Result<vernier::RunRecord> record = vernier::Run(plan);
   if (!record.ok()) {

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "vernier/compare_options.h"
+#include "vernier/per_output.h"
+#include "vernier/status.h"
 
 namespace vernier {
 

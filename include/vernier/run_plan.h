@@ -8,14 +8,17 @@
 #include <utility>
 #include <vector>
 
-#include "vernier/compare_options.h"
 #include "vernier/decision_plan.h"
+#include "vernier/indirect.h"
 #include "vernier/input_plan.h"
+#include "vernier/per_output.h"
 #include "vernier/runner_plan.h"
 #include "vernier/shard_plan.h"
 #include "vernier/status.h"
 
 namespace vernier {
+
+struct CompareOptions;
 
 /// What a report is for: people, test machinery, programs, pull requests.
 enum class ReportFormat : uint8_t { kHtml, kJunit, kJsonLines, kMarkdown };
@@ -142,7 +145,7 @@ struct RunPlan {
   ExecutionPlan execution;
   PairPlan pairs;
   std::vector<std::string> output_map_words;  ///< --map-outputs: `[A:[B:]]NAME=[SOURCE]`
-  CompareOptions compare;
+  Indirect<CompareOptions> compare;           ///< compare_options.h
   std::vector<std::string> load_outputs;
   std::vector<std::string> load_labels;  ///< of these, in their order; empty: the file's own names
   bool inputs_as_outputs = false;        ///< files of saved inputs may stand in load_outputs
@@ -181,7 +184,7 @@ struct RunPlan {
     field("postprocess_script", plan.postprocess_script);
     field("pairs", plan.pairs);
     field("output_maps", plan.output_map_words);
-    field("compare", plan.compare);
+    field("compare", *plan.compare);
     field("compare_script", plan.compare_script);
     field("decisions", plan.decisions);
     field("noise_floor", plan.noise_floor);

@@ -5,6 +5,7 @@
 #include "cli/option_use.h"
 #include "gil.h"
 #include "model/onnx/model_type.h"
+#include "vernier/compare_options.h"
 
 namespace nb = nanobind;
 
@@ -75,7 +76,7 @@ void Caller::JoinPlan(const ModelPlan& model, RunPlan& plan) const {
   if (feeds.given()) plan.inputs.script = feeds;
   if (comparison.given()) {
     plan.compare_script = comparison;
-    plan.compare.functions = {CompareFunction::kScript};
+    plan.compare->functions = {CompareFunction::kScript};
   }
   if (postprocessing.given()) plan.postprocess_script = postprocessing;
 }

@@ -14,6 +14,7 @@
 #include "run/comparison/output_names.h"
 #include "session/run_session.h"
 #include "status_error.h"
+#include "vernier/compare_options.h"
 
 namespace nb = nanobind;
 
@@ -63,7 +64,7 @@ class Comparison {
     RunRecord& record = outcome.record;
     record.notes = std::move(notes);
     RunFaults& faults = outcome.faults;
-    record.averaged = plan_.compare.check_average;
+    record.averaged = plan_.compare->check_average;
     std::vector<StreamLength> streams;
     for (const int64_t made : lengths) streams.push_back({made, made});
     run_->Finish(streams, Coverage::kJudged, faults, record);

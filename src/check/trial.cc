@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "util/no_log.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

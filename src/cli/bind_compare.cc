@@ -4,6 +4,7 @@
 
 #include "compare/metric_table.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -128,8 +129,8 @@ Status CheckAverageFlags(const CompareOptions& options) {
 }
 
 Status BindCompare(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
-  plan.compare.lenient = plan.lenient;
-  VERNIER_TRY(BindToleranceRules(plan.noise_floor, plan.compare));
+  plan.compare->lenient = plan.lenient;
+  VERNIER_TRY(BindToleranceRules(plan.noise_floor, *plan.compare));
   BindJudge(args, plan.decisions);
   // Beside a script that judges no function runs, and that is reported once
   // (OptionRow::idle_beside).

@@ -17,6 +17,7 @@
 #include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
 #include "run/runner/resolve_runner.h"
+#include "vernier/compare_options.h"
 #include "vernier/session.h"
 
 namespace vernier {
@@ -150,7 +151,7 @@ void BindSaving(const ParsedArgs& args, SavePlan& save) {
 }
 
 void BindScripts(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
-  if (plan.compare_script.given()) plan.compare.functions = {CompareFunction::kScript};
+  if (plan.compare_script.given()) plan.compare->functions = {CompareFunction::kScript};
   if (plan.postprocess_script.given() && args.Has("postprocess")) {
     logger.Warning(
         "Argument: '--postprocess/--postprocess-func' will be ignored since "
@@ -162,7 +163,7 @@ void BindScripts(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
 Status BindSingly(const ParsedArgs& args, RunPlan& plan, Logger& logger) {
   return BindOptions(args, {plan.lenient, TextOf(args, "output_dir"), &logger},
                      {plan, plan.inputs, plan.steps, plan.save, plan.pictures, plan.execution,
-                      plan.compare, plan.decisions});
+                      *plan.compare, plan.decisions});
 }
 
 }  // namespace

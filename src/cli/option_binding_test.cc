@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/arg_parser.h"
+#include "vernier/compare_options.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {
@@ -29,7 +30,7 @@ BoundPlan BindWords(std::vector<std::string> words, const BindContext& context =
   RunPlan& plan = bound.plan;
   bound.status =
       BindOptions(parsed.args, context,
-                  {plan, plan.inputs, plan.save, plan.pictures, plan.execution, plan.compare});
+                  {plan, plan.inputs, plan.save, plan.pictures, plan.execution, *plan.compare});
   return bound;
 }
 
@@ -49,8 +50,8 @@ TEST(BindOptions, TakesTheLastOccurrenceUnlessTheyAddUp) {
       BindWords({"--rtol", "no number", "y:1", "--rtol", "2", "--warm-up", "1", "--warm-up-runs",
                  "3", "--backend-dir", "a", "--backend-dir", "b"});
   EXPECT_TRUE(bound.status.ok()) << bound.status.message();
-  EXPECT_EQ(bound.plan.compare.rtol.fallback, 2.0);
-  EXPECT_THAT(bound.plan.compare.rtol.entries, ElementsAre());
+  EXPECT_EQ(bound.plan.compare->rtol.fallback, 2.0);
+  EXPECT_THAT(bound.plan.compare->rtol.entries, ElementsAre());
   EXPECT_EQ(bound.plan.execution.warm_up, 3);
   EXPECT_THAT(bound.plan.execution.backend_dirs, ElementsAre("a", "b"));
 }
@@ -93,8 +94,8 @@ TEST(BindOptions, TakesNumbersOfProgramsAsTheyAre) {
   EXPECT_EQ(AddOption({table.Find("--atol")->row, "--atol", {}, 0}, args).message(),
             "argument --atol/--abs-tol: expected at least one argument");
   RunPlan plan;
-  ASSERT_TRUE(BindOptions(args, {}, {plan.inputs, plan.compare}).ok());
-  EXPECT_THAT(plan.compare.rtol.entries, ElementsAre(Pair("a: 1", 0.5)));
+  ASSERT_TRUE(BindOptions(args, {}, {plan.inputs, *plan.compare}).ok());
+  EXPECT_THAT(plan.compare->rtol.entries, ElementsAre(Pair("a: 1", 0.5)));
   EXPECT_EQ(plan.inputs.seed, 7);
 }
 

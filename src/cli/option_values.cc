@@ -10,6 +10,7 @@
 #include "util/cast_grammar.h"
 #include "util/close_matches.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

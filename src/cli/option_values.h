@@ -9,10 +9,13 @@
 #include <vector>
 
 #include "cli/option_binding.h"
+#include "vernier/compare_function.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 
 namespace vernier {
+
+enum class ToleranceRule : uint8_t;
 
 /// The last value, or the constant of a bare option; empty where there is none.
 std::string TextOf(const OptionInput& input);

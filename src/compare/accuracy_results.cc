@@ -5,6 +5,7 @@
 #include "compare/metric_table.h"
 #include "compare/simple.h"
 #include "compare/tally.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

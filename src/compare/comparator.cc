@@ -9,6 +9,7 @@
 #include "compare/metrics.h"
 #include "compare/simple.h"
 #include "compare/vacuous.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "compare/simple.h"
 #include "compare/tensor_for_test.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

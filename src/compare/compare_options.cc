@@ -4,6 +4,7 @@
 #include <array>
 
 #include "compare/metric_table.h"
+#include "util/indirect-inl.h"
 #include "vernier/part_names.h"
 
 namespace vernier {
@@ -23,6 +24,8 @@ constexpr OtherFunction kOtherFunctions[] = {{CompareFunction::kSimple, "simple"
                                              {CompareFunction::kScript, "script"}};
 
 }  // namespace
+
+template class Indirect<CompareOptions>;
 
 std::string_view ErrorStatName(ErrorStat stat) { return kStatNames[static_cast<size_t>(stat)]; }
 

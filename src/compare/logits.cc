@@ -8,6 +8,7 @@
 
 #include "util/counted.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

@@ -1,4 +1,5 @@
 #include "compare/measurement.h"
+#include "vernier/compare_options.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "vernier/compare_options.h"
+#include "vernier/per_output.h"
 #include "vernier/tensor.h"
 
 namespace vernier {

@@ -1,4 +1,5 @@
 #include "compare/simple.h"
+#include "vernier/compare_options.h"
 
 #include <algorithm>
 #include <limits>

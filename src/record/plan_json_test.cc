@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "vernier/compare_options.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {
@@ -43,16 +44,16 @@ RunPlan Unusual() {
   plan.shard = {3, 7, ShardRule::kStride, true};
   plan.save.reproducible = true;
   plan.pairs = {PairRule::kNamed, {{"new", "old"}}};
-  plan.compare.functions = {CompareFunction::kL2, CompareFunction::kUlp};
-  plan.compare.rtol.fallback = 1e-3;
-  plan.compare.rtol.entries = {{"out", std::numeric_limits<double>::infinity()}};
-  plan.compare.thresholds[CompareFunction::kKlDivergence].fallback = 0.25;
-  plan.compare.thresholds[CompareFunction::kUlp].entries = {{"out", 7}};
-  plan.compare.check_error_stat.entries = {{"out", {ErrorStat::kMax, ErrorStat::kMean}}};
-  plan.compare.tolerance.fallback = ToleranceRule::kAuto;
-  plan.compare.logits_axis.entries = {{"out", 1}};
-  plan.compare.logits_kl_threshold.fallback = 0.5;
-  plan.compare.logits_top_k = 3;
+  plan.compare->functions = {CompareFunction::kL2, CompareFunction::kUlp};
+  plan.compare->rtol.fallback = 1e-3;
+  plan.compare->rtol.entries = {{"out", std::numeric_limits<double>::infinity()}};
+  plan.compare->thresholds[CompareFunction::kKlDivergence].fallback = 0.25;
+  plan.compare->thresholds[CompareFunction::kUlp].entries = {{"out", 7}};
+  plan.compare->check_error_stat.entries = {{"out", {ErrorStat::kMax, ErrorStat::kMean}}};
+  plan.compare->tolerance.fallback = ToleranceRule::kAuto;
+  plan.compare->logits_axis.entries = {{"out", 1}};
+  plan.compare->logits_kl_threshold.fallback = 0.5;
+  plan.compare->logits_top_k = 3;
   plan.postprocess.entries = {{"scores", {5, 1}}};
   for (const char* words : {"out:top5", "boxes:yolov8,iou=0.6", "script:d.py:text"}) {
     plan.decisions.decisions.push_back(*ParseDecision(words));
@@ -87,14 +88,14 @@ TEST(PlanJson, WhatIsWrittenComesBack) {
   EXPECT_EQ(plan->runners[0].model.save_external_data, "");
   EXPECT_FALSE(plan->runners[0].model.save_one_file);
   EXPECT_TRUE(plan->runners[1].model.save_one_file);
-  EXPECT_EQ(plan->compare.rtol.Lookup("out", 0), std::numeric_limits<double>::infinity());
-  EXPECT_EQ(plan->compare.functions.back(), CompareFunction::kUlp);
+  EXPECT_EQ(plan->compare->rtol.Lookup("out", 0), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(plan->compare->functions.back(), CompareFunction::kUlp);
   EXPECT_THAT(text, HasSubstr("\"kl_divergence_threshold\": {"));
-  EXPECT_EQ(plan->compare.thresholds[CompareFunction::kKlDivergence].fallback, 0.25);
-  EXPECT_EQ(plan->compare.thresholds[CompareFunction::kUlp].Lookup("out", 0), 7);
-  EXPECT_EQ(plan->compare.check_error_stat.Lookup("out", {}).size(), 2U);
-  EXPECT_EQ(plan->compare.logits_axis.Lookup("out", -1), 1);
-  EXPECT_EQ(plan->compare.logits_top_k, 3);
+  EXPECT_EQ(plan->compare->thresholds[CompareFunction::kKlDivergence].fallback, 0.25);
+  EXPECT_EQ(plan->compare->thresholds[CompareFunction::kUlp].Lookup("out", 0), 7);
+  EXPECT_EQ(plan->compare->check_error_stat.Lookup("out", {}).size(), 2U);
+  EXPECT_EQ(plan->compare->logits_axis.Lookup("out", -1), 1);
+  EXPECT_EQ(plan->compare->logits_top_k, 3);
   ASSERT_EQ(plan->decisions.decisions.size(), 3U);
   EXPECT_EQ(plan->decisions.decisions[0].output, "out");
   EXPECT_EQ(plan->decisions.decisions[0].k, 5);
@@ -118,7 +119,7 @@ TEST(PlanJson, WhatIsAbsentKeepsItsDefault) {
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   EXPECT_TRUE(plan->runners[0].equal_names);
   EXPECT_EQ(plan->inputs.seed, 1);
-  EXPECT_EQ(plan->compare.worst_elements, 5);
+  EXPECT_EQ(plan->compare->worst_elements, 5);
 }
 
 TEST(PlanJson, WhatIsWrongIsNamed) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "vernier/compare_options.h"
 #include "vernier/run_plan.h"
 
 namespace vernier {

@@ -19,6 +19,7 @@
 #include "run/live/fake_workers.h"
 #include "util/no_log.h"
 #include "util/scratch_folder.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -147,7 +148,7 @@ TEST_F(ExecutorTest, ADifferenceInOneIterationFailsThePair) {
 }
 
 TEST_F(ExecutorTest, FailFastEndsTheRunAtTheFirstDifference) {
-  plan_.compare.fail_fast = true;
+  plan_.compare->fail_fast = true;
   const RunOutcome ran = Run({{"a", Adds(1)}, {"b", WrongIn(1)}});
   EXPECT_TRUE(ran.faults.mismatch);
   // What was not run any more is no fault of its own.

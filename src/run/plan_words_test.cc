@@ -8,6 +8,7 @@
 #include "run/comparison/output_names.h"
 #include "run/feeds/described_inputs.h"
 #include "run/feeds/feed_plan.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -23,9 +24,9 @@ TensorInfo FreeInput(std::string name, std::vector<Dim> shape) {
 
 TEST(CheckOutputNames, NamesTheOptionAndTheNearestOutput) {
   RunPlan plan;
-  plan.compare.atol.entries.emplace_back("logits", 1e-3);
+  plan.compare->atol.entries.emplace_back("logits", 1e-3);
   EXPECT_TRUE(CheckOutputNames(plan, {"logits", "probs"}).ok());
-  plan.compare.rtol.entries.emplace_back("prob", 1e-3);
+  plan.compare->rtol.entries.emplace_back("prob", 1e-3);
   const Status status = CheckOutputNames(plan, {"logits", "probs"});
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
   EXPECT_EQ(status.message(), "--rtol: there is no output 'prob'; did you mean 'probs'?");
@@ -33,7 +34,7 @@ TEST(CheckOutputNames, NamesTheOptionAndTheNearestOutput) {
 
 TEST(CheckOutputNames, TakesASequenceForItsParts) {
   RunPlan plan;
-  plan.compare.atol.entries = {{"out", 1e-3}, {"out[7]", 1e-3}};
+  plan.compare->atol.entries = {{"out", 1e-3}, {"out[7]", 1e-3}};
   const std::vector<std::string> wholes = {"out"};
   EXPECT_TRUE(CheckOutputNames(plan, {"y"}, wholes).ok());
   EXPECT_TRUE(CheckOutputNames(plan, {"out[]", "out[7]"}).ok());
@@ -42,19 +43,19 @@ TEST(CheckOutputNames, TakesASequenceForItsParts) {
 
 TEST(CheckOutputNames, LooksAtThresholdsOfMetrics) {
   RunPlan plan;
-  plan.compare.thresholds[CompareFunction::kL2].entries.emplace_back("zzz", 1);
+  plan.compare->thresholds[CompareFunction::kL2].entries.emplace_back("zzz", 1);
   EXPECT_THAT(CheckOutputNames(plan, {"logits"}).message(), HasSubstr("no output 'zzz'"));
 }
 
 TEST(CheckOutputNames, OfOurOwnOptionsIsMisuse) {
   const auto code = [](const RunPlan& plan) { return CheckOutputNames(plan, {"logits"}).code(); };
   RunPlan plan;
-  plan.compare.thresholds[CompareFunction::kL2].entries.emplace_back("zzz", 1);
+  plan.compare->thresholds[CompareFunction::kL2].entries.emplace_back("zzz", 1);
   EXPECT_EQ(code(plan), StatusCode::kNotFound);
-  plan.compare.logits_top1_threshold.entries.emplace_back("zzz", 1);
+  plan.compare->logits_top1_threshold.entries.emplace_back("zzz", 1);
   EXPECT_EQ(code(plan), StatusCode::kInvalidArgument);
   plan = {};
-  plan.compare.thresholds[CompareFunction::kUlp].entries.emplace_back("zzz", 1);
+  plan.compare->thresholds[CompareFunction::kUlp].entries.emplace_back("zzz", 1);
   EXPECT_EQ(code(plan), StatusCode::kInvalidArgument);
 }
 

@@ -8,6 +8,7 @@
 #include "report/text/accuracy_summary.h"
 #include "run/comparison/output_names.h"
 #include "util/counted.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -64,7 +65,7 @@ bool CheckedAll(const AccuracyPlan& plan, const AccuracyRecord& judged, Logger& 
   }
   if (plan.run.lenient) return true;
   LogCoverage(judged, log);
-  const std::vector<CompareFunction>& asked = plan.run.compare.functions;
+  const std::vector<CompareFunction>& asked = plan.run.compare->functions;
   const bool dropped_simple =
       !plan.simple && std::ranges::find(asked, CompareFunction::kSimple) != asked.end();
   if (dropped_simple) {

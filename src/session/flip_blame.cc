@@ -14,6 +14,7 @@
 #include "session/eaten_margins.h"
 #include "session/run_before_search.h"
 #include "util/counted.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -23,7 +24,7 @@ Result<RunPlan> RunForFlips(const BlamePlan& plan) {
   RunPlan run = plan.run;
   run.blame = static_cast<const BlameOptions&>(plan);
   run.save = {};
-  run.compare.fail_fast = false;
+  run.compare->fail_fast = false;
   if (plan.reference.empty()) return run;
   VERNIER_ASSIGN_OR_RETURN(const Sides sides, ChooseSides(run, {}, plan.reference,
                                                           [] { return std::vector<uint32_t>(2); }));
@@ -134,7 +135,7 @@ BlameOutcome SearchFlips(const BlamePlan& plan, const RunOutcome& ran, Logger& l
   logger.Start("Searching the layer with " + Counted(ran.flips.feeds.size(), "iteration") +
                " in which decisions flip");
   BlamePlan of_flips = plan;
-  of_flips.run.compare.tolerance.fallback = ToleranceRule::kAuto;  // layers are judged by bounds
+  of_flips.run.compare->tolerance.fallback = ToleranceRule::kAuto;  // layers are judged by bounds
   of_flips.feeds = ran.flips.feeds;
   of_flips.failed = ClearFlipsInWords(flips);
   BlameOutcome outcome = ExecuteBlame(of_flips, logger, interrupted);

@@ -11,6 +11,7 @@
 #include "model/onnx/onnx_test_model.h"
 #include "report/files/accuracy_file.h"
 #include "vernier/checks.h"
+#include "vernier/compare_options.h"
 #include "vernier/session.h"
 
 namespace vernier {
@@ -76,7 +77,7 @@ TEST(ValidatePlan, RefusesPicturesOfWhatSimpleDoesNotCompare) {
   RunPlan plan;
   plan.pictures.heatmaps = "maps";
   EXPECT_TRUE(ValidatePlan(plan).ok()) << ValidatePlan(plan).message();
-  plan.compare.functions = {CompareFunction::kScript};
+  plan.compare->functions = {CompareFunction::kScript};
   EXPECT_EQ(ValidatePlan(plan).code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(ValidatePlan(plan).message(), HasSubstr("--save-heatmaps"));
   plan.lenient = true;  // Polygraphy ignores it
@@ -193,10 +194,10 @@ std::string SavedRmse(const std::string& name) {
 TEST(CheckAccuracy, JudgesByThresholdsOfThePlan) {
   const std::string path = SavedRmse("accuracy_judged.json");
   RunPlan plan;
-  plan.compare.functions = {CompareFunction::kRmse};
-  plan.compare.thresholds[CompareFunction::kRmse].fallback = 0.4;
+  plan.compare->functions = {CompareFunction::kRmse};
+  plan.compare->thresholds[CompareFunction::kRmse].fallback = 0.4;
   EXPECT_EQ(CheckAccuracy(plan, path)->exit_code, 1);
-  plan.compare.thresholds[CompareFunction::kRmse].fallback = 0.6;
+  plan.compare->thresholds[CompareFunction::kRmse].fallback = 0.6;
   plan.save.accuracy = testing::TempDir() + "accuracy_saved.json";
   const Result<Checked<AccuracyRecord>> checked = CheckAccuracy(plan, path);
   ASSERT_TRUE(checked.ok()) << checked.status().message();
@@ -209,7 +210,7 @@ TEST(CheckAccuracy, PassesNothingThatItCannotJudge) {
   const std::string path = SavedRmse("accuracy_refused.json");
   EXPECT_THAT(CheckAccuracy({}, path).status().message(), HasSubstr("No saved comparison results"));
   RunPlan plan;
-  plan.compare.functions = {CompareFunction::kIndices};
+  plan.compare->functions = {CompareFunction::kIndices};
   const Result<Checked<AccuracyRecord>> checked = CheckAccuracy(plan, path);
   ASSERT_TRUE(checked.ok()) << checked.status().message();
   EXPECT_EQ(checked->exit_code, 4);

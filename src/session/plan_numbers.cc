@@ -5,6 +5,7 @@
 #include "compare/metric_table.h"
 #include "core/number_rule.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "model/onnx/model_type.h"
 #include "run/comparison/pair_error_bounds.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -34,7 +35,7 @@ Status CheckWhole(const RunPlan& plan) {
                         pictures.show_heatmaps || pictures.show_error_plots;
   const bool listed = !plan.inputs.load_paths.empty() || plan.inputs.script.given();
   const ShardConflict conflicts[] = {
-      {plan.compare.fail_fast && listed, "--fail-fast and inputs of files or scripts",
+      {plan.compare->fail_fast && listed, "--fail-fast and inputs of files or scripts",
        "where it ends, nobody knows how many there would have been"},
       {plan.lenient, "--lenient", "merging is strict about what is missing"},
       {plan.steps.wanted(), "--steps", "a state goes from each iteration to the next"},

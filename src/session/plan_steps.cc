@@ -7,6 +7,7 @@
 #include "run/steps/decode_words.h"
 #include "run/steps/reset_words.h"
 #include "run/steps/step_words.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -102,7 +103,7 @@ Status CheckDecoding(const StepPlan& steps) {
 
 // Columns of a file are tokens of a prompt, and no step of a decoding is fed with those.
 Status CheckGivenTokens(const RunPlan& plan) {
-  const std::string& tokens = plan.compare.tokens;
+  const std::string& tokens = plan.compare->tokens;
   if (!plan.steps.decodes() || !tokens.ends_with(".npy")) return {};
   return InvalidArgument("--tokens " + tokens +
                          ": with --decode the tokens are those that the runners choose; for the "

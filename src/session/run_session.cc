@@ -17,6 +17,7 @@
 #include "session/step_blame.h"
 #include "util/atomic_file.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

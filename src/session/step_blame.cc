@@ -17,6 +17,7 @@
 #include "run/steps/step_timeline.h"
 #include "session/run_before_search.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -120,8 +121,8 @@ class StepWatch final : public NoReports {
 RunPlan StepsOf(const BlamePlan& plan, StateSource state, bool fail_fast) {
   RunPlan run = plan.run;
   run.save = {};
-  run.compare.tolerance.fallback = ToleranceRule::kAuto;
-  run.compare.fail_fast = fail_fast;
+  run.compare->tolerance.fallback = ToleranceRule::kAuto;
+  run.compare->fail_fast = fail_fast;
   run.execution.sequential = false;
   run.steps.state = state;
   run.steps.finds_own_errors = true;
@@ -217,7 +218,7 @@ BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
   step.divergence = parted;
   BlamePlan of_step = plan;
   of_step.run.steps = {};
-  of_step.run.compare.tolerance.fallback = ToleranceRule::kAuto;  // what the step was judged by
+  of_step.run.compare->tolerance.fallback = ToleranceRule::kAuto;  // what the step was judged by
   of_step.feeds = {own.FeedOf(own.chosen())};
   of_step.failed = FailureOf(step);
   BlameOutcome outcome = ExecuteBlame(of_step, logger, interrupted);

@@ -27,6 +27,7 @@
 #include "session/plan_steps.h"
 #include "session/plan_workers.h"
 #include "util/paths.h"
+#include "vernier/compare_options.h"
 #include "vernier/session.h"
 
 namespace vernier {
@@ -186,7 +187,7 @@ Status CheckDecisions(const RunPlan& plan) {
 
 // Pictures are of what `simple` finds. Polygraphy ignores these flags beside other functions.
 Status CheckPictures(const RunPlan& plan) {
-  const auto& functions = plan.compare.functions;
+  const auto& functions = plan.compare->functions;
   if (plan.lenient ||
       std::find(functions.begin(), functions.end(), CompareFunction::kSimple) != functions.end()) {
     return {};

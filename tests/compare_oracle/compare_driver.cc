@@ -26,6 +26,7 @@
 #include "report/text/numpy_text.h"
 #include "report/text/validation_text.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

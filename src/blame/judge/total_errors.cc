@@ -8,6 +8,7 @@
 #include "blame/judge/tensor_judge.h"
 #include "compare/comparator.h"
 #include "run/comparison/pair_recorder.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

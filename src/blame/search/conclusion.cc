@@ -10,6 +10,7 @@
 #include "blame/judge/within_bounds.h"
 #include "blame/search/branch_search.h"
 #include "blame/search/foreign_search.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -96,7 +97,7 @@ void Conclude(const SearchSubject& subject, const ReferenceSource& source, Blame
     if (!note.empty()) record.notes.push_back(std::move(note));
   }
   if (IsUnexplained(subject.plan, record)) {
-    const bool by_bounds = subject.plan.run.compare.tolerance.fallback == ToleranceRule::kAuto ||
+    const bool by_bounds = subject.plan.run.compare->tolerance.fallback == ToleranceRule::kAuto ||
                            OutputsExceedBounds(subject.unprobed.outputs, record);
     record.within_bounds = DescribeWithinBounds(subject.plan.failed, bodies, by_bounds, record);
   }

@@ -7,6 +7,7 @@
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/option_sets.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -34,7 +35,7 @@ Result<RunPlan> BindPlan(const ParsedArgs& args, const Invocation& invocation, L
   }
   VERNIER_TRY(CheckRun(plan));
   if (!args.Has("rtol") && !args.Has("atol") && !args.Has("tolerance")) {
-    plan.compare.tolerance.fallback = ToleranceRule::kAuto;
+    plan.compare->tolerance.fallback = ToleranceRule::kAuto;
   }
   return plan;
 }

@@ -5,6 +5,7 @@
 #include "cli/options/groups.h"
 #include "compare/metric_table.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

@@ -1,5 +1,6 @@
 #include "cli/option_values.h"
 #include "cli/options/groups.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "util/number_text.h"
-#include "vernier/compare_options.h"
+#include "vernier/per_output.h"
 
 namespace vernier {
 

@@ -1,5 +1,6 @@
 #include "cli/script/python_script_writer.h"
 #include "compare/metric_table.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -93,8 +94,8 @@ void PythonScript::Verdict() {
   for (const std::string& function : functions_) list += (list.empty() ? "" : ", ") + function;
   PythonCall call("Comparator.compare_accuracy");
   call.Add("runs").Add("compare_func", "[" + list + "]");
-  call.AddIf(plan_.compare.fail_fast, "fail_fast", "True")
-      .AddIf(plan_.compare.check_average, "check_average", "True");
+  call.AddIf(plan_.compare->fail_fast, "fail_fast", "True")
+      .AddIf(plan_.compare->check_average, "check_average", "True");
   Let("accuracy_results", call.Text());
   if (!plan_.save.accuracy.empty()) {
     body_ += "accuracy_results.save(" + QuotePython(plan_.save.accuracy) + ")\n";

@@ -11,6 +11,7 @@
 #include "run/runner/own_python.h"
 #include "util/shell_words.h"
 #include "util/visible_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

@@ -10,6 +10,7 @@
 #include "picture/picture_file.h"
 #include "util/atomic_file.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -100,7 +101,7 @@ void ComparisonPictures::Start(const IterationComparison& pair, const OutputComp
               difference.mismatches,
               {Elements(output.a),
                Elements(output.aligned_b),
-               {simple.atol, simple.rtol, plan_.compare.infinities_compare_equal}}};
+               {simple.atol, simple.rtol, plan_.compare->infinities_compare_equal}}};
   layout_.emplace(output.a_dims);
   Result<ErrorSurvey> survey = SurveyErrors(subject_.source, *layout_);
   Note(survey.status());

@@ -5,6 +5,7 @@
 
 #include "compare/comparator.h"
 #include "report/text/validation_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

@@ -7,6 +7,7 @@
 #include "run/comparison/comparison_run.h"
 #include "run/shards/folded_comparison.h"
 #include "util/counted.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 
@@ -81,7 +82,7 @@ Result<bool> ComparisonRun::Fold(size_t place, int64_t iteration, ShardPair kept
   VERNIER_ASSIGN_OR_RETURN(std::vector<DecisionRow> decisions,
                            pair.decisions.Fold(iteration, 0, std::move(kept.decisions), nullptr));
   VERNIER_TRY(KeepRow(pair, iteration, 0, std::move(rows), std::move(decisions)));
-  if (plan_->compare.fail_fast && JudgesElements() && !comparison.passed()) stopped_ = true;
+  if (plan_->compare->fail_fast && JudgesElements() && !comparison.passed()) stopped_ = true;
   return !stopped_;
 }
 

@@ -9,6 +9,7 @@
 #include "compare/postprocess.h"
 #include "compare/validate.h"
 #include "run/comparison/script_comparison.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -290,7 +291,7 @@ Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs
     if (crossing_) VERNIER_TRY(AddCrossed(pair, iteration, outputs, comparison));
     observer_->PairCompared(comparison);
     // What a shard's others have found before that is not known here: `merge` ends there.
-    const bool may_end = plan_->compare.fail_fast && JudgesElements() && shard_ == nullptr;
+    const bool may_end = plan_->compare->fail_fast && JudgesElements() && shard_ == nullptr;
     if (may_end && !comparison.passed()) stopped_ = true;
     // Polygraphy gives up where nothing has a counterpart; we go on and say so at the end.
     if (plan_->lenient && !comparison.compared_something()) stopped_ = invalid_ = true;

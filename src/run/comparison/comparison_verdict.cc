@@ -8,6 +8,7 @@
 #include "run/comparison/comparison_run.h"
 #include "util/counted.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 #include "vernier/dtype.h"
 
 namespace vernier {
@@ -82,7 +83,7 @@ std::string WhichAreMissing(const std::pair<std::string, std::string>& sides, in
 
 bool ComparisonRun::JudgePair(const Pair& pair) const {
   const ComparisonTally& tally = pair.recorder.tally();
-  if (!plan_->compare.check_average) {
+  if (!plan_->compare->check_average) {
     // Not the iterations: one in which nothing could be compared is no mismatch.
     return std::all_of(tally.outputs().begin(), tally.outputs().end(), [](const OutputTally& o) {
       return o.passed + o.not_verified == o.iterations;
@@ -121,7 +122,7 @@ void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage co
     }
     const bool passed = JudgePair(pair);
     if (!passed && JudgesElements()) faults.mismatch = true;
-    if (plan_->compare.check_average) {
+    if (plan_->compare->check_average) {
       records.back().average_passed = passed;
       KeepMeans(pair.recorder.tally(), records.back());
     }
@@ -190,7 +191,7 @@ void ComparisonRun::AddUnverified(const Pair& pair, RunFaults& faults,
   for (const OutputTally& output : pair.recorder.tally().outputs()) {
     // A mean may pass where an iteration, and with it the output, failed.
     const bool any =
-        plan_->compare.check_average ? output.any_not_verified() : output.not_verified > 0;
+        plan_->compare->check_average ? output.any_not_verified() : output.not_verified > 0;
     if (!any) continue;
     faults.incomplete = true;
     sentences.push_back(pair.label() + ": output '" + output.name +

@@ -15,6 +15,7 @@
 #include "run/shards/kept_labels.h"
 #include "util/counted.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "compare/metric_table.h"
 #include "util/close_matches.h"
+#include "vernier/compare_options.h"
 #include "vernier/part_names.h"
 
 namespace vernier {
@@ -90,7 +91,7 @@ Status CheckOutputNames(const RunPlan& plan, const std::vector<std::string>& out
                         std::span<const std::string> wholes) {
   NamedOutputs theirs = NamedByPolygraphy(plan), ours = NamedByUs(plan.compare, plan.decisions);
   for (const MetricRow* metric : MetricsByOrigin()) {
-    AddNames(metric->flag, plan.compare.thresholds[metric->function],
+    AddNames(metric->flag, plan.compare->thresholds[metric->function],
              metric->is_ours() ? ours : theirs);
   }
   if (std::string missing = WhatIsMissing(ours, outputs, wholes); !missing.empty()) {

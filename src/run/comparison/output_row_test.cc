@@ -7,6 +7,7 @@
 
 #include "compare/comparator.h"
 #include "run/live/fake_workers.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

@@ -7,6 +7,7 @@
 #include "io/archive/npy.h"
 #include "run/steps/step_tensors.h"
 #include "util/input_file.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

@@ -12,6 +12,7 @@
 #include "run/live/shared_threads.h"
 #include "run/steps/reset_words.h"
 #include "util/no_log.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -47,7 +48,7 @@ bool OutputsAreOnlyCompared(const RunPlan& plan) {
          !plan.save.WantsPage() && plan.load_outputs.empty() && !plan.validate && !drawn &&
          plan.execution.WorkersOfRunner() <= 1 && plan.execution.batch_feeds <= 1 &&
          !plan.postprocess.fallback && plan.postprocess.entries.empty() &&
-         !plan.compare.no_shape_check && !plan.noise_floor;
+         !plan.compare->no_shape_check && !plan.noise_floor;
 }
 
 // Whether it is worth while to have the next one begin before this one is looked at: what that

@@ -21,6 +21,7 @@
 #include "run/executor.h"
 #include "run/live/fake_workers.h"
 #include "util/no_log.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -172,7 +173,7 @@ TEST_F(LaneRunsTest, TheMessageNamesTheIteration) {
 // With --fail-fast the run ends after the iteration before.
 TEST_F(LaneRunsTest, WhatIsNotWantedAnyMoreFailsNobody) {
   const std::vector<float> fed = Fed();
-  plan_.compare.fail_fast = true;
+  plan_.compare->fail_fast = true;
   for (const FakeAnswer& answer : {Dies(), Hangs(), Refuses("no room")}) {
     FakeModel b = AddsBut(1, fed[2], answer);
     b.infer = [usual = b.infer, x = fed[1]](const TensorMap& feed, int64_t run) {

@@ -5,6 +5,7 @@
 #include "run/live/live_runs.h"
 #include "run/steps/reset_words.h"
 #include "util/no_log.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -35,7 +36,7 @@ Result<std::optional<StepStates>> LiveRuns::MakeSteps(const RunPlan& plan,
   if (!plan.steps.wanted()) return std::optional<StepStates>();
   VERNIER_ASSIGN_OR_RETURN(StepStates steps,
                            StepStates::Create(plan.steps, std::move(runners), logger));
-  if (steps.decoding() != nullptr) steps.decoding()->NameMask(plan.compare.mask);
+  if (steps.decoding() != nullptr) steps.decoding()->NameMask(plan.compare->mask);
   return std::optional<StepStates>(std::move(steps));
 }
 

@@ -12,6 +12,7 @@
 #include "run/comparison/comparison_run.h"
 #include "run/live/lost_outputs.h"
 #include "run/saved/self_comparisons.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -128,7 +129,7 @@ void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnd
   DescribeRunners(live, made, outcome.record);
   DescribeImages(run.plan, made, outcome);
   NoteWhatWasLeftOut(made, ending);
-  outcome.record.averaged = run.plan.compare.check_average;
+  outcome.record.averaged = run.plan.compare->check_average;
   const int64_t feeds = run.plan.execution.batch_feeds;
   if (feeds > 1) outcome.record.batch_feeds = feeds;
 }

@@ -23,6 +23,7 @@
 #include "run/steps/step_runs_for_test.h"
 #include "util/no_log.h"
 #include "util/scratch_folder.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -158,10 +159,10 @@ TEST_F(PhasesTest, PairsAreNamedForPeople) {
 }
 
 TEST_F(PhasesTest, ANameThatNoOutputHasIsAnErrorOnceAllAreKnown) {
-  plan_.compare.atol.entries = {{"z", 1.0}};
+  plan_.compare->atol.entries = {{"z", 1.0}};
   Open({{"a", Adds(1)}});
   EXPECT_EQ(CheckNames(plan_, *live_, sides_->loaded).code(), StatusCode::kNotFound);
-  plan_.compare.atol.entries = {{"y", 1.0}};
+  plan_.compare->atol.entries = {{"y", 1.0}};
   EXPECT_TRUE(CheckNames(plan_, *live_, sides_->loaded).ok());
 }
 

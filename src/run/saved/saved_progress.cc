@@ -19,6 +19,7 @@
 #include "io/results/iteration_directory.h"
 #include "record/runner_name.h"
 #include "util/counted.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

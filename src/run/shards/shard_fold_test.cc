@@ -12,6 +12,7 @@
 #include "run/comparison/pair_recorder.h"
 #include "run/live/fake_workers.h"
 #include "run/shards/folded_comparison.h"
+#include "vernier/compare_options.h"
 #include "vernier/shard_plan.h"
 
 namespace vernier {

@@ -22,6 +22,7 @@
 #include "run/shards/shard_parts.h"
 #include "run/shards/shard_writer.h"
 #include "run/shards/unheard_run.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -205,7 +206,7 @@ class ShardFolding {
     // Rows of images alone have them.
     if (!samples_.empty()) outcome.record.samples = std::move(samples_);
     outcome.record.runners = received_.Complete(end.runners);
-    outcome.record.averaged = plan_.compare.check_average;
+    outcome.record.averaged = plan_.compare->check_average;
     const StreamLength live{received_.iterations(), end.total - skipped};
     std::vector<StreamLength> lengths(end.runners.size(), live);
     lengths.resize(end.names.size(), {end.total, end.total});

@@ -10,6 +10,7 @@
 
 #include "io/results/io_test_data.h"
 #include "run/shards/shard_differences.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -95,7 +96,7 @@ ShardHead HeadOf(const RunPlan& plan, std::vector<std::string> words) {
 
 TEST(ShardDifferences, NameTheOptionAndBothValues) {
   RunPlan a, b;
-  b.compare.atol.fallback = 0.5;
+  b.compare->atol.fallback = 0.5;
   EXPECT_EQ(DifferenceOfHeads(HeadOf(a, {"vernier", "run"}),
                               HeadOf(b, {"vernier", "run", "--atol=0.5"}), "a.json", "b.json"),
             "--atol is not given in 'a.json' and 0.5 in 'b.json'");

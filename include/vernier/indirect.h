@@ -1,0 +1,33 @@
+// A part of a struct that its header only declares: who includes the struct does not include what
+// the part is made of.
+#pragma once
+
+#include <memory>
+
+namespace vernier {
+
+/// Holds a T and copies it with itself, as std::indirect of C++26 does; T may be incomplete. Never
+/// empty: what was moved from holds a T that was moved from. The functions are instantiated in one
+/// source for each T, with indirect-inl.h.
+template <typename T>
+class Indirect {
+ public:
+  Indirect();
+  Indirect(const T& value);  // NOLINT(google-explicit-constructor): is one
+  Indirect(const Indirect& other);
+  Indirect(Indirect&& other);  // NOLINT: allocates, as `other` keeps a value
+  Indirect& operator=(const Indirect& other);
+  Indirect& operator=(Indirect&& other);
+  ~Indirect();
+
+  T& operator*() { return *value_; }
+  const T& operator*() const { return *value_; }
+  T* operator->() { return value_.get(); }
+  const T* operator->() const { return value_.get(); }
+  operator const T&() const { return *value_; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  std::unique_ptr<T> value_;
+};
+
+}  // namespace vernier
