@@ -11,6 +11,7 @@
 #include "cli/bind_run.h"
 #include "cli/script/python_call.h"
 #include "inputs/shape_spec.h"
+#include "vernier/compare_function.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 

@@ -13,6 +13,7 @@
 #include "report/text/verdict_lines.h"
 #include "util/counted.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

@@ -8,6 +8,7 @@
 #include "report/text/numpy_text.h"
 #include "report/text/verdict_lines.h"
 #include "util/number_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
