@@ -39,13 +39,17 @@ constexpr std::string_view kDropTypes[] = {"absolute", "relative"};
 Status AddLabels(const OptionInput& input, DecisionOptions& options) {
   for (const std::string& word : input.given.values) {
     std::error_code ignored;
-    const size_t colon =
-        std::filesystem::exists(word, ignored) ? std::string::npos : word.rfind(':');
+    // So may names of what is fed.
+    const size_t loader = word.starts_with("loader=") ? 0 : word.find(":loader=");
+    const size_t colon = loader == 0 || std::filesystem::exists(word, ignored) ? std::string::npos
+                         : loader != std::string::npos                         ? loader
+                                                                               : word.rfind(':');
     LabelsPlan labels{"", word};
     if (colon != std::string::npos) labels = {word.substr(0, colon), word.substr(colon + 1)};
-    if (labels.path.empty()) {
+    if (labels.path.empty() || labels.path == "loader=") {
       return InvalidArgument(std::string(input.given.flag) +
-                             ": expected [OUTPUT:]FILE or [OUTPUT:]folder, got '" + word + "'");
+                             ": expected [OUTPUT:]FILE, folder, loader or loader=NAME, got '" +
+                             word + "'");
     }
     options.labels.push_back(std::move(labels));
   }
@@ -100,7 +104,8 @@ constexpr OptionRow kDecisionRows[] = {
      .help = "What is right about each sample, for topK, threshold, argmax, ctc and regression:"
              " .npy (a label a sample), .npz (an array an iteration), .jsonl or .txt (a label a"
              " line); or 'folder': the class of an image is its folder's place among the sorted"
-             " folders. The report then has the accuracy of both sides, or their errors, and"
+             " folders; or 'loader': a tensor 'label' that comes with the inputs, loader=NAME"
+             " another one. The report then has the accuracy of both sides, or their errors, and"
              " whether it changed by more than chance."
              " For boxes: .json (COCO's), for their mean average precision as pycocotools has it.",
      .origin = Origin::kOurs,
@@ -111,7 +116,7 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Name classes in the report's worst flips: a line of text a class, that of class 0"
-             " first. For topK, rank, threshold and argmax.",
+             " first. For topK, rank, threshold, argmax and boxes; texts of ctc are spelled.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--max-drop"},
@@ -185,7 +190,23 @@ constexpr OptionRow kFlipFiles[] = {
      .needs = {"--decision"}},
 };
 
+constexpr OptionRow kBootstrap[] = {
+    {.flags = {"--seed"},
+     .dest = "seed",
+     .sets = Sets<&InputPlan::seed>(),
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "1",
+     .metavar = "SEED",
+     .help = "Seed of the bootstrap, which makes the intervals of mean IoU, of errors and of mean"
+             " average precision: that of the run whose figures are to be had again.",
+     .origin = Origin::kOurs,
+     .needs = {"--decision"}},
+};
+
 }  // namespace
+
+OptionGroup BootstrapGroup() { return {"Decisions", "comparing what outputs decide", kBootstrap}; }
 
 OptionGroup DecisionGroup() {
   return {"Decisions", "comparing what outputs decide", kDecisionRows};

@@ -42,6 +42,7 @@ OptionGroup CompareTokensGroup();
 OptionGroup CompareMetricsGroup();
 std::vector<OptionGroup> CompareGroup();  // the six above
 OptionGroup DecisionGroup();
+OptionGroup BootstrapGroup();
 OptionGroup FlipFileGroup();
 OptionGroup MapGroup();
 OptionGroup WorkerGroup();

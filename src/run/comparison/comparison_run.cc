@@ -271,6 +271,7 @@ Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs
   }
   observer_->IterationStarted(iteration);
   SetPositions(iteration);
+  if (labels_ != nullptr) labels_->ForgetBefore(iteration);
   for (Pair& pair : pairs_) {
     if (!outputs[pair.first] || !outputs[pair.second]) continue;
     VERNIER_ASSIGN_OR_RETURN(const bool parted, LeaveOutStep(pair, iteration));

@@ -64,7 +64,7 @@ Status LabelTrack::ScoreKept(const DecisionPlan& decision, int64_t iteration,
   if (labels_ == nullptr) return {};
   const std::optional<int64_t> before = Enter(iteration, samples.size());
   if (!kept.scores) {
-    const ScoredOutputs outputs{nullptr, nullptr, kept.classes};
+    const ScoredOutputs outputs{nullptr, nullptr, kept.row.classes};
     if (!before) return {};
     NoteUnfit(iteration, *before,
               ScoreSamples(*labels_, decision, iteration, *before, outputs, samples));
