@@ -23,8 +23,8 @@ struct Label {
   std::vector<double> numbers = {};  ///< of regression, in the place of `values`
 };
 
-/// The name under which labels come with what is fed (`loader`, which is "label", or `loader=NAME`);
-/// nullopt: they are elsewhere.
+/// The name under which labels come with what is fed (`loader`, which is "label", or
+/// `loader=NAME`); nullopt: they are elsewhere.
 std::optional<std::string> FedLabelKey(const LabelsPlan& labels);
 
 /// Whether a Label says what such a decision should be: topK, threshold, argmax, ctc, regression.

@@ -34,8 +34,7 @@ std::string DropInWords(const DecisionGateRecord& gate) {
   if (!relative) {
     return change + value + (value == "1" ? " point (" : " points (") + limit + " allowed)";
   }
-  return change + value + " % of the reference's value (" +
-         limit + " % allowed)";
+  return change + value + " % of the reference's value (" + limit + " % allowed)";
 }
 
 std::string ValueInWords(const DecisionGateRecord& gate) {
@@ -52,8 +51,8 @@ std::string ValueInWords(const DecisionGateRecord& gate) {
   }
   if (drop) return DropInWords(gate);
   if (gate.gate == "--max-flip-rate") {
-    return "differs in " + ToldFrom(100 * gate.limit, 100 * gate.value) + " % (" + FormatG(100 * gate.limit, 3) +
-           " % allowed)";
+    return "differs in " + ToldFrom(100 * gate.limit, 100 * gate.value) + " % (" +
+           FormatG(100 * gate.limit, 3) + " % allowed)";
   }
   return "has " + Counted(static_cast<int64_t>(gate.value), "clear flip");
 }

@@ -26,7 +26,7 @@ struct FoldedDecision {
   DecisionFold fold;
   DecisionPlan plan;
   LabelTrack labels;
-  int64_t rows = 0;  // that have it
+  int64_t rows = 0;            // that have it
   bool counts_classes = true;  // where labels are given: each of its rows has their number
 };
 

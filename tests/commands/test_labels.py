@@ -387,6 +387,12 @@ class Images(Labels):
         self.says("--labels folder: 3 folders by name, as in torchvision's ImageFolder: 0 is "
                   "'a_red', 1 is 'b_green', 2 is 'c_blue'")
 
+    def test_a_folder_without_images_is_a_class(self):
+        self.path("images/bare").mkdir()
+        self.run_images(code=4)
+        self.says("is 3, beyond the 3 classes of the output; 'bare' is a class, too, without an "
+                  "image that is fed")
+
     def test_a_skipped_image_does_not_shift_the_others(self):
         (self.path("images") / "a_red" / "1.png").write_bytes(b"\x89PNG\r\n\x1a\nno more")
         labels = self.of(self.run_images("--lenient", code=0))

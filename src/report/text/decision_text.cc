@@ -170,8 +170,8 @@ std::string FormatLabels(const DecisionRecord& decision) {
       labels.metric + " " + SideInWords(labels, labels.first, labels.first_low, labels.first_high) +
       " against " + SideInWords(labels, labels.second, labels.second_low, labels.second_high) +
       (labels.drop < 0 ? ", a rise of " : ", a drop of ") + PointsText(labels.drop) +
-      " (drop: 95 % interval " + InPoints(labels.drop_low) + " to " +
-      InPoints(labels.drop_high) + ")";
+      " (drop: 95 % interval " + InPoints(labels.drop_low) + " to " + InPoints(labels.drop_high) +
+      ")";
   if (labels.samples < decision.samples) {
     text += "; " + std::to_string(labels.samples) + " labels for " +
             Counted(decision.samples, "sample");
@@ -270,15 +270,16 @@ std::string FormatJudge(const RunRecord& record) {
   const std::string advice = " (--judge both judges them as well)\n";
   const std::string found = Counted(differ, "output") + " out of tolerance by elements, which is ";
   if (judged.empty()) {
-    return "judged by decisions: " +
-           (differ == 0 ? std::string("elements are ") : found) + "reported only" + advice;
+    return "judged by decisions: " + (differ == 0 ? std::string("elements are ") : found) +
+           "reported only" + advice;
   }
   std::string others;
   for (const std::string& output : judged) {
     others += (others.empty() ? "'" : ", '") + VisibleLine(output) + "'";
   }
   return "judged by decisions, and by elements where there is none, of " + others + "; of the " +
-         "others " + (differ == 0 ? std::string("elements are ") : found) + "reported only" + advice;
+         "others " + (differ == 0 ? std::string("elements are ") : found) + "reported only" +
+         advice;
 }
 
 }  // namespace vernier

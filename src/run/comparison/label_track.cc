@@ -113,7 +113,8 @@ std::string LabelTrack::Fault(const DecisionPlan& decision) const {
   }
   if (fault_.empty()) return "";
   const std::string more = unfit_ > 1 ? ", and " + std::to_string(unfit_ - 1) + " more" : "";
-  return labels_->name() + ": " + fault_ + more;
+  const std::string folders = unfit_ > 0 ? labels_->DescribeEmptyFolders() : "";
+  return labels_->name() + ": " + fault_ + more + (folders.empty() ? "" : "; " + folders);
 }
 
 }  // namespace vernier

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -91,8 +92,8 @@ Result<SampleLabels> SampleLabels::Load(const std::string& path) {
     VERNIER_ASSIGN_OR_RETURN(lines, ReadLabelLines(path, extension == ".jsonl"));
   } else {
     return InvalidArgument(
-        "--labels: expected FILE.npy, .npz, .jsonl, .txt or .json, 'folder' or 'loader', got '" + path +
-        "'");
+        "--labels: expected FILE.npy, .npz, .jsonl, .txt or .json, 'folder' or 'loader', got '" +
+        path + "'");
   }
   labels.values_ = std::move(lines.values);
   labels.ends_ = std::move(lines.ends);
@@ -115,8 +116,13 @@ Result<SampleLabels> SampleLabels::OfFolders(const std::vector<std::string>& ima
   for (const std::string& entry : entries) {
     if (IsDirectory(entry)) labels.class_of_folder_[fs::path(entry).filename().string()] = 0;
   }
+  std::set<std::string> used;
+  for (const std::string& image : images) used.insert(NameOfFolder(image));
   int64_t next = 0;
-  for (auto& [folder, number] : labels.class_of_folder_) number = next++;
+  for (auto& [folder, number] : labels.class_of_folder_) {
+    number = next++;
+    if (!used.contains(folder)) labels.empty_folders_.push_back(folder);
+  }
   return labels;
 }
 
@@ -142,6 +148,18 @@ std::vector<std::string> SampleLabels::folders() const {
   std::vector<std::string> names;
   for (const auto& [folder, number] : class_of_folder_) names.push_back(folder);
   return names;
+}
+
+std::string SampleLabels::DescribeEmptyFolders() const {
+  if (empty_folders_.empty()) return "";
+  constexpr size_t kShown = 3;
+  std::vector<std::string> shown;
+  for (size_t i = 0; i < std::min(kShown, empty_folders_.size()); ++i) {
+    shown.push_back("'" + empty_folders_[i] + "'");
+  }
+  if (empty_folders_.size() > kShown) shown.emplace_back("others");
+  return JoinWords(shown, " and ") + (shown.size() == 1 ? " is a class" : " are classes") +
+         ", too, without an image that is fed";
 }
 
 std::string SampleLabels::DescribeClasses() const {

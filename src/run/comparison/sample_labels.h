@@ -50,6 +50,8 @@ class SampleLabels {
 
   /// Of folders, their names by class; else empty.
   std::vector<std::string> folders() const;
+  /// Of folders, those that have no image and are classes all the same, in a clause; else empty.
+  std::string DescribeEmptyFolders() const;
   /// Of folders, which name is which class, for people; else empty.
   std::string DescribeClasses() const;
 
@@ -93,6 +95,7 @@ class SampleLabels {
   // Of images.
   std::string root_;  // folder of their folders
   std::map<std::string, int64_t> class_of_folder_;
+  std::vector<std::string> empty_folders_;
   std::map<int64_t, int64_t> class_of_iteration_;
   // Of feeds: the name, and what was fed under it in iterations that are not compared yet.
   std::optional<std::string> key_;

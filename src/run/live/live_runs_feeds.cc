@@ -151,18 +151,18 @@ std::span<const TensorInfo> LiveRuns::MadeFor(const LiveRunner& runner) const {
 namespace {
 
 bool IsFedLabel(const DecisionOptions& options, const NamedTensor& fed) {
-  return std::ranges::any_of(options.labels, [&](const LabelsPlan& labels) {
-    return FedLabelKey(labels) == fed.name;
-  });
+  return std::ranges::any_of(
+      options.labels, [&](const LabelsPlan& labels) { return FedLabelKey(labels) == fed.name; });
 }
 
 bool HasFedLabels(const DecisionOptions& options, const TensorMap& feed) {
-  return std::ranges::any_of(feed, [&](const NamedTensor& fed) { return IsFedLabel(options, fed); });
+  return std::ranges::any_of(feed,
+                             [&](const NamedTensor& fed) { return IsFedLabel(options, fed); });
 }
 
 // Labels that come with what is fed are for models alone that have an input of that name.
 TensorMap WithoutFedLabels(const DecisionOptions& options, const LiveRunner& runner,
-                        const TensorMap& feed) {
+                           const TensorMap& feed) {
   TensorMap kept;
   for (const NamedTensor& fed : feed) {
     const auto& inputs = runner.session().inputs;
