@@ -263,19 +263,6 @@ class SavedRows(Labels):
         self.check("rows.jsonl", "--max-drop", "top1:0.5", "--labels", "labels.npy", code=4)
         self.says("'rows.jsonl' does not say how many classes the output has")
 
-    def test_texts_are_labelled_without_a_name(self):
-        steps = np.zeros((2, 4, 5), np.float32)
-        steps[0, range(4), (3, 0, 1, 1)] = 1
-        steps[1, range(4), (2, 2, 4, 0)] = 1
-        side = [{"y": steps}]
-        self.compare(side, side, "--decision", "y:ctc", "--save-rows", "rows.jsonl", code=0)
-        self.path("labels.txt").write_text("3 1\n2 3\n")
-        self.check("rows.jsonl", "--max-drop", "0.5", "--labels", "labels.txt", code=0)
-        self.says("labels: exact texts 50 %")
-        self.path("labels.txt").write_text("3 1\n2 5\n")
-        self.check("rows.jsonl", "--max-drop", "0.5", "--labels", "labels.txt", code=4)
-        self.says("has the symbol 5, beyond the 5 classes of the output")
-
     def test_labels_that_fit_nothing_are_not_asked_for(self):
         self.compare(self.A, self.B, *self.words, "rows.jsonl", code=1)
         self.check("rows.jsonl", "--max-drop", "0.1", "--labels", "z:labels.npy", code=4)
@@ -334,8 +321,8 @@ class BadLabels(Labels):
         self.refused("labels are numbers: indices of classes", code=3,
                      words=[*self.WORDS, "labels.npy"])
         self.refused("missing.npy", code=3, words=[*self.WORDS, "missing.npy"])
-        self.refused("--labels: expected FILE.npy, .npz, .jsonl, .txt or .json, 'folder' or 'loader', "
-                     "got 'labels.csv'", code=2, words=[*self.WORDS, "labels.csv"])
+        self.refused("--labels: expected FILE.npy, .npz, .jsonl, .txt or .json, 'folder' or "
+                     "'loader', got 'labels.csv'", code=2, words=[*self.WORDS, "labels.csv"])
 
     def test_labels_need_a_decision_that_takes_them(self):
         name = self.labels(np.arange(10))

@@ -277,9 +277,9 @@ std::string FormatJudge(const RunRecord& record) {
   for (const std::string& output : judged) {
     others += (others.empty() ? "'" : ", '") + VisibleLine(output) + "'";
   }
-  return "judged by decisions, and by elements where there is none, of " + others + "; of the " +
-         "others " + (differ == 0 ? std::string("elements are ") : found) + "reported only" +
-         advice;
+  return "judged by decisions, and outputs without one by elements (" + others +
+         "); of the others " + (differ == 0 ? std::string("elements are ") : found) +
+         "reported only" + advice;
 }
 
 }  // namespace vernier
