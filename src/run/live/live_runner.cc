@@ -282,6 +282,7 @@ std::optional<ReceivedRecord> LiveRunner::AllReceived() const {
 
 Result<Worker::TrialOutcome> LiveRunner::TryInfer(const TensorBlock& feed, TrialRequest request) {
   request.session = session_id_;
+  if (keeps_state() && !goes_on_) VERNIER_TRY(worker_->Reset(session_id_));
   VERNIER_ASSIGN_OR_RETURN(Worker::TrialOutcome outcome,
                            worker_->TryRun(request, feed, "running in unusual circumstances"));
   (void)DropParts(outcome.outputs);
