@@ -20,6 +20,8 @@ std::string_view RoleName(ScriptRole role) {
       return "draws";
     case ScriptRole::kDecision:
       return "decision";
+    case ScriptRole::kTokens:
+      return "tokens";
   }
   return "";
 }

@@ -23,7 +23,8 @@ enum class ScriptRole : uint8_t {
   kPostprocessing,
   kPerceptual,
   kDraws,
-  kDecision
+  kDecision,
+  kTokens
 };
 
 /// What a comparison function said of one output.
@@ -69,7 +70,7 @@ class ScriptClient {
                                                     Source source);
 
   /// The next feed of a data loader; nullopt at the end. The first call calls the function and
-  /// shows it `inputs`, those of the first runner.
+  /// shows it `inputs`, those of the first runner. Of kTokens a feed of one tensor, once.
   Result<std::optional<TensorMap>> NextFeed(std::span<const TensorInfo> inputs);
 
   /// The verdicts of a comparison function, in its order.

@@ -85,7 +85,7 @@ Status CheckUnusedThresholds(const ParsedArgs& args, const CompareOptions& optio
         std::find(functions.begin(), functions.end(), row.function) != functions.end();
     if (runs) continue;
     for (const std::string_view dest : row.dests) {
-      if (!args.Has(dest)) continue;
+      if (!args.Has(dest) || (dest == "logits_tokens" && args.Has("decode"))) continue;
       if (!options.lenient && IsOwnOption(args, dest)) {
         const std::string flag = NameOf(args, dest);
         return InvalidArgument(flag + " has no effect without --compare " + row.names.front() +

@@ -71,3 +71,33 @@ class FeedSource:
                 wire.MALFORMED, f"feed {self.count - 1} of {self.where} is {wire.a(type(feed))}; "
                 f"expected a mapping of input names to arrays, got:\n{feed!r:.1000}")
         return items
+
+
+class TokenSource:
+    """--tokens SCRIPT.py: the ids that its function returns, as one tensor."""
+
+    def __init__(self, path, name):
+        function, self.symbol = scripts.find(path, [name], {})
+        self.where = f"{path}:{function}"
+        self.given = False
+
+    def next(self, _infos):
+        if self.given:
+            return None
+        self.given = True
+        with scripts.guard(self.where):
+            if not callable(self.symbol):
+                raise wire.Failure(wire.MALFORMED, f"{self.where} is no function but "
+                                   f"{wire.a(type(self.symbol))}")
+            return tensors.encode([("tokens", self._rows(self.symbol()))],
+                                  f"what {self.where} returned:", takes_plain=True)
+
+    def _rows(self, ids):
+        if isinstance(ids, (list, tuple)) and ids and not isinstance(ids[0], int):
+            lengths = {len(row) for row in ids}
+            if len(lengths) > 1:
+                raise wire.Failure(
+                    wire.MALFORMED, f"{self.where} returned rows of {min(lengths)} to "
+                    f"{max(lengths)} tokens; all prompts need the same number (fill short ones "
+                    "with the token of --decode-stop)")
+        return ids

@@ -184,7 +184,8 @@ class Server:
         from . import comparison, decisions, draws, feeds, perceptual, tools
         roles = {"feeds": feeds.FeedSource, "comparison": comparison.Comparison,
                  "postprocessing": comparison.Postprocessing, "decision": decisions.Decision,
-                 "perceptual": perceptual.Perceptual, "draws": draws.Draws, "tool": tools.Tool}
+                 "perceptual": perceptual.Perceptual, "draws": draws.Draws, "tool": tools.Tool,
+                 "tokens": feeds.TokenSource}
         self.sessions[session] = roles[role](path, name)
 
     def next_feed(self, reader, _memory, out):

@@ -47,10 +47,12 @@ constexpr OptionRow kTokens[] = {
      .dest = "logits_tokens",
      .sets = Sets<&CompareOptions::tokens>(),
      .arity = Arity::kOne,
-     .metavar = "INPUT|FILE.npy",
-     .help = "The token ids that a language model is fed, as an input or a file of [batch,"
-             " positions]: --compare logits also reports the perplexity of both sides. Without it,"
-             " the integer input input_ids.",
+     .metavar = "INPUT|FILE.npy|SCRIPT.py[:FUNCTION]",
+     .help = "The token ids that a language model is fed, as an input, a file of [batch, positions]"
+             " or what FUNCTION (default: tokens) of a tokenizer script returns: --compare logits"
+             " also reports the perplexity of both sides. Without it, the integer input input_ids."
+             " Beside --decode, a file or script has the tokens behind each prompt, with which both"
+             " sides are then fed, whatever they choose.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},

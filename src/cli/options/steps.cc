@@ -115,7 +115,8 @@ constexpr OptionRow kStepRows[] = {
              " largest value at the last position of LOGITS is the input TOKENS of the next step,"
              " and the report says where the tokens of two runners part. Both names are found where"
              " they are clear; greedy:RUNNER:LOGITS=TOKENS is about one runner. With --state"
-             " reference all are fed with the tokens of the first runner.",
+             " reference all are fed with the tokens of the first runner, with --tokens FILE.npy"
+             " with those.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
     {.flags = {"--decode-stop"},

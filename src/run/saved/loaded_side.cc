@@ -84,7 +84,7 @@ Status LoadedSide::CheckStepCount(std::optional<int64_t> steps) const {
 
 // A mark says which words it was made with only to whoever tries them.
 Status LoadedSide::CheckStop() const {
-  constexpr int64_t kMostTokens = int64_t{1} << 18;  // of a vocabulary
+  constexpr int64_t kMostTokens = int64_t{1} << 20;  // of a vocabulary
   const StepPlan& steps = plan_->steps;
   const uint64_t feed = live_feeds_.front() ^ HashOfSteps(steps);
   for (size_t i = 0; i < runs().size() && steps.decodes(); ++i) {
