@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compare/metric_table.h"
+#include "run/comparison/token_sources.h"
 #include "util/number_text.h"
 #include "vernier/compare_options.h"
 
@@ -85,7 +86,9 @@ Status CheckUnusedThresholds(const ParsedArgs& args, const CompareOptions& optio
         std::find(functions.begin(), functions.end(), row.function) != functions.end();
     if (runs) continue;
     for (const std::string_view dest : row.dests) {
-      if (!args.Has(dest) || (dest == "logits_tokens" && args.Has("decode"))) continue;
+      const bool feeds =
+          dest == "logits_tokens" && args.Has("decode") && GivesTokens(options.tokens);
+      if (!args.Has(dest) || feeds) continue;
       if (!options.lenient && IsOwnOption(args, dest)) {
         const std::string flag = NameOf(args, dest);
         return InvalidArgument(flag + " has no effect without --compare " + row.names.front() +

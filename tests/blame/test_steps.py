@@ -131,7 +131,7 @@ class PlantedFaults(Case):
 class Tokens(Case):
     """With --decode: the step that chooses another token."""
 
-    def search(self, fault, code):
+    def search(self, fault, code, *words):
         onnx.save(causal_model(None), "good.onnx")
         onnx.save(causal_model(fault), "bad.onnx")
         ids = np.array([[9, 2, 6, 5, 3]])
@@ -140,7 +140,7 @@ class Tokens(Case):
         ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
                              "new=onnxrt bad.onnx", "--load-inputs", "prompt.npz", "--steps", "6",
                              "--decode", "greedy", "--feed-back", "auto", "--advance",
-                             "position_ids:+1", "attention_mask:append 1")
+                             "position_ids:+1", "attention_mask:append 1", *words)
         said = ended.stdout + ended.stderr
         self.assertEqual(ended.returncode, code, said)
         return said, found
@@ -155,6 +155,15 @@ class Tokens(Case):
         self.assertIn("the tokens part there, prompt 0: token 55 against 62 (beyond tolerance)",
                       said)
         self.assertIn(found["culprits"][0]["node"], ("present.2.value", "present.2.key"), said)
+
+    def test_tokens_may_be_given(self):
+        np.save("text.npy", np.array([[50, 3, 22, 63, 1]]))
+        _, found = self.search("swapped-key-value", 1, "--tokens", "text.npy")
+        step = found["at_step"]
+        self.assertEqual((step["sequence"], step["step"], step["wrong_by_itself"]), (0, 1, True))
+        self.assertEqual(found["culprits"][0]["node"], "present.2.value")
+        said, _ = self.search(None, 2, "--tokens", "input_ids")
+        self.assertIn("--tokens has no effect", said)
 
     def test_tokens_that_agree_blame_nobody(self):
         said, found = self.search(None, 0)

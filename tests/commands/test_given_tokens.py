@@ -97,6 +97,21 @@ class GivenTokens(Case):
         self.assertIn("--tokens text.npy: it has 7 tokens behind a prompt, enough for 8 steps, not "
                       "for --steps 9", self.said)
 
+    def test_a_lone_runner_saves_what_another_is_compared_with(self):
+        onnx.save(causal_model(None), str(self.path("a.onnx")))
+        self.save_feeds("feeds.json", [feed_of(prompt) for prompt in PROMPTS])
+        np.save(self.path("text.npy"), self.TEXTS)
+        np.save(self.path("other.npy"), self.TEXTS[::-1])
+        words = ["run", "a.onnx", "--onnxrt", "--load-inputs", "feeds.json", "--decode", "greedy",
+                 *CACHED, "--tokens"]
+        ended = self.vernier(*words, "text.npy", "--save-outputs", "o.npz")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        ended = self.vernier(*words, "text.npy", "--load-outputs", "o.npz")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("all 14 tokens of 2 prompts agree, both fed with the same", ended.out)
+        ended = self.vernier(*words, "other.npy", "--load-outputs", "o.npz")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+
     def test_tokens_that_cannot_be_fed_are_named(self):
         for texts, said in (
                 (np.array([[1, 64]]), "token 64 at row 0, place 1 is none of the vocabulary: "

@@ -1,8 +1,10 @@
 #include "run/steps/given_tokens.h"
 
+#include <span>
 #include <utility>
 
 #include "inputs/cast_tensor.h"
+#include "io/bytes/checksum.h"
 #include "util/counted.h"
 
 namespace vernier {
@@ -40,6 +42,14 @@ Result<GivenTokens> GivenTokens::Create(std::string source, const Tensor& tokens
                      PlaceOf(i, given.columns_) + " is no token id, which is 0 at least");
   }
   return given;
+}
+
+uint64_t GivenTokens::Hash() const {
+  Checksum sum;
+  sum.Add(std::as_bytes(std::span(&columns_, 1)));
+  sum.Add(std::as_bytes(std::span(ids_)));
+  constexpr int kKindBits = 24;
+  return sum.value() >> kKindBits;
 }
 
 Status GivenTokens::CheckVocabulary(int64_t vocabulary, const std::string& whose) const {

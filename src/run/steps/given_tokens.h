@@ -23,6 +23,9 @@ class GivenTokens {
 
   const std::string& source() const { return source_; }
   int64_t columns() const { return columns_; }
+  /// Tells runs with other tokens apart. Of 40 bits: in a mark (AreOfOtherValues), they are those
+  /// of values.
+  uint64_t Hash() const;
 
   /// kMalformed, naming token and place, where one is none of a vocabulary of this size.
   Status CheckVocabulary(int64_t vocabulary, const std::string& whose) const;
