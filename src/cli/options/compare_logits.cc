@@ -54,7 +54,7 @@ constexpr OptionRow kTokens[] = {
              " Beside --decode, a file or script has the tokens behind each prompt, with which both"
              " sides are then fed, whatever they choose.",
      .origin = Origin::kOurs,
-     .needs = {kTwoSides, "--decode"},
+     .needs = {kTwoSides, kAnyRunner},
      .idle_beside = kOwnJudge},
     {.flags = {"--mask"},
      .dest = "logits_mask",
