@@ -137,12 +137,26 @@ std::vector<ShardTensors> ShardsAmong(const std::vector<DataSource>& sources) {
   return files;
 }
 
+// Of more shards than iterations some had nothing to save: whether inputs or outputs, does not
+// show.
+void DropIdleShards(std::vector<DataSource>& sources) {
+  const auto is_idle = [](const DataSource& source) {
+    const std::vector<SavedRun>& runs = source.tensors.reader->runs();
+    return ReadShardFileName(source.path) &&
+           std::ranges::all_of(runs, [](const SavedRun& run) { return run.iterations == 0; });
+  };
+  if (!std::ranges::all_of(sources, is_idle)) std::erase_if(sources, is_idle);
+}
+
 }  // namespace
 
 Status ConcatenateData(const DataJoinPlan& plan, const std::atomic<int>& interrupted, Logger& log) {
   if (!plan.may_replace) VERNIER_TRY(CheckNotRead(plan.output, plan.paths));
   VERNIER_ASSIGN_OR_RETURN(std::vector<DataSource> sources, OpenDataSources(plan.paths));
-  if (!plan.may_replace) VERNIER_TRY(CheckShardsInOrder(ShardsAmong(sources), log));
+  if (!plan.may_replace) {
+    VERNIER_TRY(CheckShardsInOrder(ShardsAmong(sources), log));
+    DropIdleShards(sources);
+  }
   return Concatenation(std::move(sources), interrupted, log).WriteTo(plan.output);
 }
 

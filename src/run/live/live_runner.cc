@@ -288,6 +288,15 @@ Result<Worker::TrialOutcome> LiveRunner::TryInfer(const TensorBlock& feed, Trial
   return outcome;
 }
 
+void LiveRunner::TakeOverInputs(const TensorMap& inputs) {
+  received_.clear();
+  for (size_t i = 0; hashes_ && i < inputs.size(); ++i) {
+    Checksum checksum;
+    checksum.Add(inputs[i].tensor.bytes());
+    received_.emplace_back(inputs[i].name, checksum.value());
+  }
+}
+
 void LiveRunner::TakeOver(std::optional<double> seconds) {
   ++iterations_;
   if (!seconds) return;
