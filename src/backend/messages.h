@@ -36,6 +36,7 @@ enum class MessageType : uint32_t {
   kReadImage = 19,    ///< see image_messages.h
   kReset = 20,        ///< of a session: its state is as it was when it was opened
   kDecide = 21,       ///< Python workers only, see script_client.h
+  kCountFeeds = 22,   ///< likewise
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };

@@ -54,7 +54,7 @@ class Server:
             wire.LOAD: self.load, wire.OPEN: self.open, wire.RUN: self.run,
             wire.CLOSE: self.close, wire.OPEN_SCRIPT: self.open_script,
             wire.NEXT_FEED: self.next_feed, wire.COMPARE: self.compare,
-            wire.DECIDE: self.decide,
+            wire.DECIDE: self.decide, wire.COUNT_FEEDS: self.count_feeds,
             wire.POSTPROCESS: self.postprocess, wire.MEASURE: self.measure,
             wire.INFER_SHAPES: self.infer_shapes,
             wire.DRAW: self.draw, wire.TRY_RUN: self.try_run,
@@ -187,12 +187,20 @@ class Server:
                  "perceptual": perceptual.Perceptual, "draws": draws.Draws, "tool": tools.Tool}
         self.sessions[session] = roles[role](path, name)
 
-    def next_feed(self, reader, _memory, out):
+    @staticmethod
+    def _read_inputs(reader):
         from . import runner, tensors
+        return [(name, tensors.dtype_of(code), dims)
+                for name, code, dims in runner.read_infos(reader)]
+
+    def count_feeds(self, reader, _memory, out):
         session = self.sessions[reader.u64()]
-        infos = [(name, tensors.dtype_of(code), dims)
-                 for name, code, dims in runner.read_infos(reader)]
-        feed = session.next(infos)
+        out.i64(session.length(self._read_inputs(reader)))
+
+    def next_feed(self, reader, _memory, out):
+        session = self.sessions[reader.u64()]
+        infos, index = self._read_inputs(reader), reader.i64()
+        feed = session.next(infos) if index < 0 else session.at(index)
         out.u8(feed is not None)
         if feed is None:
             return None
