@@ -105,7 +105,7 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
     if (!invocation.as_peer) VERNIER_TRY(CheckFileConflicts(args, "output"));
     VERNIER_TRY(AddDecisionGate(args, log, check));
     const std::atomic<int>& interrupted = WatchSignals();
-    VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
+    VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_peer, log));
     if (args.Has("do_shape_inference")) VERNIER_TRY(InferShapesAsAsked(args, surgery.model(), log));
     // Constants are weights: those of a node that stays float32 do so too.
     VERNIER_ASSIGN_OR_RETURN(OnnxModel lowered, ConstantsAsInitializers(surgery.model().now()));

@@ -93,7 +93,7 @@ Result<SanitizePlan> BindSanitize(const ParsedArgs& args, const Invocation& invo
 
 Status SanitizeAsAsked(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(const SanitizePlan plan, BindSanitize(args, invocation, log));
-  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
+  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_peer, log));
   VERNIER_TRY(Sanitize(plan, surgery.model(), WatchSignals(), log));
   return surgery.Save(args, log);
 }

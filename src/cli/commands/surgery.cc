@@ -19,7 +19,8 @@ namespace vernier {
 namespace {
 
 // The model in float16, in a file of its own.
-Result<std::string> InFloat16(const ParsedArgs& args, const ScratchFolder& folder, Logger& log) {
+Result<std::string> InFloat16(const ParsedArgs& args, bool as_peer, const ScratchFolder& folder,
+                              Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(ModelPlan whole, BindModel(args));
   ModelPlan plan;
   plan.path = whole.path;
@@ -27,6 +28,7 @@ Result<std::string> InFloat16(const ParsedArgs& args, const ScratchFolder& folde
   plan.external_data_dir = whole.external_data_dir;
   plan.strict_external_data = whole.strict_external_data;
   plan.fp_to_fp16 = true;
+  plan.fp16_clamps = as_peer;
   plan.save_path = folder.path() + "/model.onnx";
   log.Info("Converting float tensors to float16");
   QuietLogger silence(log);
@@ -47,7 +49,7 @@ Status RefuseSecondShapes(std::string_view flag, const std::vector<ShapeSpec>& s
 
 }  // namespace
 
-Result<Surgery> Surgery::Open(const ParsedArgs& args, Logger& log) {
+Result<Surgery> Surgery::Open(const ParsedArgs& args, bool as_peer, Logger& log) {
   Surgery surgery;
   std::string path(args.Value("model_file").value_or(""));
   if (path.empty()) return InvalidArgument("no model is named");
@@ -63,7 +65,7 @@ Result<Surgery> Surgery::Open(const ParsedArgs& args, Logger& log) {
   if (args.Has("fp_to_fp16")) {
     VERNIER_ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Create());
     surgery.converted_.emplace(std::move(folder));
-    VERNIER_ASSIGN_OR_RETURN(path, InFloat16(args, *surgery.converted_, log));
+    VERNIER_ASSIGN_OR_RETURN(path, InFloat16(args, as_peer, *surgery.converted_, log));
     options.source = {};
   }
   VERNIER_ASSIGN_OR_RETURN(EditableModel model,
