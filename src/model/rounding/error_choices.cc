@@ -51,7 +51,9 @@ double ErrorPropagation::ChosenBehind(const Step& step) const {
   double share = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ErrorPrediction* input = Find(inputs[i]);
-    if (input == nullptr || input->chosen == 0) continue;
+    const auto again = std::find(inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(i),
+                                 inputs[i]) != inputs.begin() + static_cast<ptrdiff_t>(i);
+    if (input == nullptr || input->chosen == 0 || again) continue;
     // A part may have all of them.
     const bool part =
         i == 0 && IsOneOf(op, "Slice Split Gather GatherElements GatherND Squeeze SequenceAt");
