@@ -1,4 +1,4 @@
-"""float16 ends at 65504: what becomes of weights beyond 10,000, where Polygraphy's converter ends."""
+"""float16 ends at 65504, and Polygraphy's converter at 10,000: weights beyond."""
 
 import sys
 import unittest

@@ -39,7 +39,7 @@ class RecurrentFloat16(Case):
         self.assertIn(f"{len(outputs)} outputs", ended.out)
 
     def test_a_transposition_that_kills_onnxruntime_stays_in_float32(self):
-        """It fuses a float16 Transpose that moves the first axis back with the MatMul behind it, and
+        """It fuses a float16 Transpose that moves the first axis back with the MatMul behind, and
         dies of that while it opens the model (1.31.1). Exports with batch_first have both."""
         shapes = {(1, 0, 2): [5, 1, 8], (1, 2, 0): [8, 5, 3], (1, 2, 0, 3): [2, 3, 4, 8],
                   (1, 2, 3, 0): [8, 3, 4, 2]}

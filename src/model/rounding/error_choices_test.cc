@@ -92,5 +92,19 @@ TEST(ErrorChoicesTest, APartOfALargerWholeKeepsItsOwnError) {
   EXPECT_LT(errors.at("first").rms, 1e-5);
 }
 
+TEST(ErrorModelTest, SizesThatNoRuleFindsAreTakenFromTheOutput) {
+  const OnnxModel model = *Parse(Model(Linear(64) + Do("Frobnicate", {"y"}, "z") +
+                                       Do("QuantizeLinear", {"z", "scale", "zero"}, "q")));
+  const auto flips = [&](const SeenOutputs& seen) {
+    return PredictErrors(model, {}, kAsInModel, kAsInModel, {}, FedInputs::kSame, seen)
+        ->at("q")
+        .flips;
+  };
+  const Dims many = {1000, 1000};
+  SeenOutputs seen;
+  seen.dims = [&](std::string_view name) { return name == "z" ? &many : nullptr; };
+  EXPECT_GT(flips(seen), 1000 * flips({}));
+}
+
 }  // namespace
 }  // namespace vernier

@@ -233,20 +233,6 @@ TEST(ErrorModelTest, ABicubicSampleHasMoreTermsThanABilinearOne) {
   EXPECT_EQ(errors.at("four").longest_sum, 64);
 }
 
-TEST(ErrorModelTest, SizesThatNoRuleFindsAreTakenFromTheOutput) {
-  const OnnxModel model = *Parse(Model(Linear(64) + Do("Frobnicate", {"y"}, "z") +
-                                       Do("QuantizeLinear", {"z", "scale", "zero"}, "q")));
-  const auto flips = [&](const SeenOutputs& seen) {
-    return PredictErrors(model, {}, kAsInModel, kAsInModel, {}, FedInputs::kSame, seen)
-        ->at("q")
-        .flips;
-  };
-  const Dims many = {1000, 1000};
-  SeenOutputs seen;
-  seen.dims = [&](std::string_view name) { return name == "z" ? &many : nullptr; };
-  EXPECT_GT(flips(seen), 1000 * flips({}));
-}
-
 TEST(ErrorModelTest, FramesOfOddLengthsAreTransformedLessExactly) {
   const auto transform = [](int64_t length) {
     return Predict(Input("x", {4, length, 1}) + Do("DFT", {"x"}, "y", Attribute("axis", 1)))
