@@ -147,12 +147,14 @@ constexpr Binding LoadOption(std::string_view backend, std::string_view key) {
 template <auto Member>
 constexpr Binding Saves() {
   Binding binding = SetBy<&binding_detail::SetPlace<Member>>();
-  binding.saves = true;
+  binding.files = FileUse::kWrites;
   return binding;
 }
 template <auto Member>
 constexpr Binding SavesFolder() {
-  return SetBy<&binding_detail::SetFolder<Member>>();
+  Binding binding = SetBy<&binding_detail::SetFolder<Member>>();
+  binding.files = FileUse::kWritesInto;
+  return binding;
 }
 
 }  // namespace vernier

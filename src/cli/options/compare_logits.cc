@@ -46,6 +46,7 @@ constexpr OptionRow kTokens[] = {
     {.flags = {"--tokens"},
      .dest = "logits_tokens",
      .sets = Sets<&CompareOptions::tokens>(),
+     .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "INPUT|FILE.npy",
      .help = "The token ids that a language model is fed, as an input or a file of [batch,"

@@ -15,6 +15,7 @@ constexpr OptionRow kLoad[] = {
     {.flags = {"--external-data-dir", "--load-external-data", "--ext"},
      .dest = "external_data_dir",
      .sets = Sets<&ModelPlan::external_data_dir>().OfRunner(),
+     .files = FileUse::kUnchecked,
      .arity = Arity::kOne,
      .metavar = "DIR",
      .help = "Folder of the model's external weights, if it is not the model's own folder."},

@@ -85,6 +85,7 @@ constexpr OptionRow kSession[] = {
     {.flags = {"--onnxrt-lib"},
      .dest = "onnxrt_lib",
      .sets = LoadOption("onnxruntime", "lib"),
+     .files = FileUse::kReads,
      .in_api = InApi::kYes,
      .arity = Arity::kOne,
      .metavar = "FILE",

@@ -60,12 +60,14 @@ constexpr OptionRow kReproducible[] = {
 
 constexpr OptionRow kMerge[] = {
     {.dest = "paths",
+     .files = FileUse::kReads,
      .arity = Arity::kPlus,
      .metavar = "part",
      .help = "What --shard wrote for --save-record, in any order.",
      .origin = Origin::kOurs},
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Where the record goes, or with --partial the part.",

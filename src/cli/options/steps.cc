@@ -42,6 +42,7 @@ constexpr OptionRow kStepRows[] = {
     {.flags = {"--initial-state"},
      .dest = "initial_state",
      .sets = Sets<&StepPlan::initial_state>(),
+     .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "A file of inputs with the state of the first step of each sequence. Without it, what"
