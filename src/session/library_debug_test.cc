@@ -89,5 +89,62 @@ TEST(ReduceModel, WritesOverNothingThatItReads) {
   EXPECT_EQ(ReduceModel("absent.onnx", WithoutRoot).status().code(), StatusCode::kMalformed);
 }
 
+// How often the model at this path changes a type.
+size_t CastsOf(const std::string& path) {
+  std::ostringstream bytes;
+  bytes << std::ifstream(path, std::ios::binary).rdbuf();
+  const std::string text = bytes.str(), cast = Field(4, "Cast");
+  size_t count = 0;
+  for (size_t at = text.find(cast); at != std::string::npos; at = text.find(cast, at + 1)) ++count;
+  return count;
+}
+
+// Operators alone decide where to begin: there is no program that could run anything.
+SessionOptions WithoutProgram() {
+  SessionOptions options;
+  options.program = "/nosuch/vernier";
+  return options;
+}
+
+TEST(FindFloat32Nodes, FindsTheNodeThatMustStay) {
+  PrecisionOptions precision;
+  precision.output = testing::TempDir() + "kept.onnx";
+  // A root in float32 between two nodes in float16 has a cast on either side of it.
+  const auto check = [](const std::string& path) -> Result<bool> { return CastsOf(path) == 4; };
+  const Result<Float32Record> record =
+      FindFloat32Nodes(ChainModel("precise.onnx"), check, precision, WithoutProgram());
+  ASSERT_TRUE(record.ok()) << record.status().message();
+  ASSERT_EQ(record->kept.size(), 1);
+  EXPECT_EQ(record->kept[0].op, "Sqrt");
+  EXPECT_EQ(record->kept[0].name, "root");
+  EXPECT_EQ(record->nodes, 3);
+  EXPECT_TRUE(record->minimal);
+  EXPECT_GE(record->checks, 2);
+  EXPECT_EQ(CastsOf(precision.output), 4);
+}
+
+TEST(FindFloat32Nodes, WhatPassesInFloat16KeepsNothing) {
+  const auto check = [](const std::string&) -> Result<bool> { return true; };
+  const Result<Float32Record> record =
+      FindFloat32Nodes(ChainModel("precise.onnx"), check, {}, WithoutProgram());
+  ASSERT_TRUE(record.ok()) << record.status().message();
+  EXPECT_TRUE(record->kept.empty());
+}
+
+TEST(FindFloat32Nodes, RefusesWhatCannotBeSearched) {
+  const std::string path = ChainModel("precise.onnx");
+  const auto fails = [](const std::string&) -> Result<bool> { return false; };
+  EXPECT_EQ(FindFloat32Nodes(path, nullptr).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(FindFloat32Nodes(path, fails, {}, WithoutProgram()).status().code(), StatusCode::kNotFound);
+  PrecisionOptions precision;
+  precision.output = path;
+  EXPECT_THAT(FindFloat32Nodes(path, fails, precision).status().message(),
+              HasSubstr("PrecisionOptions::output: '" + path + "' would replace"));
+  precision = {};
+  precision.most_checks = 0;
+  EXPECT_THAT(FindFloat32Nodes(path, fails, precision).status().message(),
+              HasSubstr("most_checks: expected a number >= 1, got 0"));
+}
+
 }  // namespace
 }  // namespace vernier

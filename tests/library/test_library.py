@@ -98,6 +98,21 @@ class InstalledLibrary(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stdout, r"0 failed, 0 were not run")
 
+    def precise(self, tolerance, **environment):
+        own = dict(os.environ, VERNIER_PROGRAM=str(self.prefix / "bin/vernier"),
+                   VIRTUAL_ENV=str(ROOT / ".deps/runtimes"))
+        return carry_out(self.work / "build/keep_float32", DIGITS, tolerance,
+                         env={**own, **environment})
+
+    def test_nodes_that_must_stay_float32_are_found(self):
+        done = self.precise("1e9")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"^0 of [1-9]\d* nodes stay float32")
+        done = self.precise("1e-6")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^[1-9]\d* of [1-9]\d* nodes stay float32")
+        self.assertRegex(done.stdout, r"errs by [1-9]")
+
     def test_linting_without_the_runner_says_so_and_keeps_what_rules_found(self):
         done = self.lint(DIGITS, "nosuch")
         self.assertEqual(done.returncode, 5, done.stdout + done.stderr)

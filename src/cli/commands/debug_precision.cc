@@ -1,5 +1,7 @@
 // The nodes that have to stay float32 in a float16 model.
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "cli/bind_debug.h"
 #include "cli/bind_debug_gate.h"
@@ -82,7 +84,8 @@ Result<PrecisionDebugPlan> BindPrecision(const ParsedArgs& args, const std::stri
 }
 
 // One inference of ONNX Runtime.
-Result<RunPlan> BindEvidence(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
+Result<std::optional<RunPlan>> BindEvidence(const ParsedArgs& args, const Invocation& invocation,
+                                            Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(RunPlan plan, BindRun(args, invocation, log));
   RunnerPlan runner;
   runner.name = "onnxrt";
@@ -94,7 +97,7 @@ Result<RunPlan> BindEvidence(const ParsedArgs& args, const Invocation& invocatio
   runner.model.type = "onnx";
   runner.model.save_path.clear();
   plan.runners = {std::move(runner)};
-  return plan;
+  return std::optional(std::move(plan));
 }
 
 int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& invocation) {
@@ -117,7 +120,7 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
                              DebugSession::Open(std::move(session_plan), interrupted, log));
     VERNIER_ASSIGN_OR_RETURN(PrecisionDebugPlan plan, BindPrecision(args, session.artifact(), log));
     plan.inference = [&] { return BindEvidence(args, invocation, log); };
-    return DebugPrecision(plan, surgery.model(), session, log);
+    return DebugPrecision(plan, surgery.model(), session, log).status();
   };
   return RunModelTool(kDebugPrecisionCommand, work, true, own, invocation);
 }
