@@ -177,7 +177,7 @@ class Batch {
     if (!std::exchange(unsaved_log_, true)) log_.Critical(result.messages.front());
   }
 
-  // What a report tells of: tensors' charts and graphs of many models are not among it.
+  // What a report holds: tensors' charts and graphs of many models are not among it.
   void Keep(size_t index, RunRecord record) {
     if (kept_.empty()) return;
     record.graph.reset();

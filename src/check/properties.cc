@@ -89,7 +89,7 @@ PropertyRecord ShapeSweep(Subject& subject) {
   if (given->size() > 1) return SweepGiven(subject, *given);
   const std::vector<std::string> dimensions = DynamicDimensions(subject);
   if (subject.probe->runner().inputs_unknown()) {
-    return NotApplicable("the model does not tell which dimensions of its inputs are free");
+    return NotApplicable("the model does not declare which dimensions of its inputs are free");
   }
   if (dimensions.empty()) return NotApplicable("every dimension of the inputs is fixed");
   Trial trial(subject);

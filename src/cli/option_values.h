@@ -52,7 +52,7 @@ Status ReadLogitsAxes(const OptionInput& input, PerOutput<int64_t>& out);
 bool IsLogitsWord(std::string_view word);
 /// `FILE[:FUNCTION]`; the row's key is the function where none is named.
 Status ReadValue(const OptionInput& input, ScriptFunction& out);
-/// A file, whose format its name tells. Added to the others.
+/// A file, whose name says its format. Added to the others.
 Status ReadValue(const OptionInput& input, std::vector<ReportFile>& out);
 /// neighbours, first, all or A:B,C:D.
 Status ReadValue(const OptionInput& input, PairPlan& out);

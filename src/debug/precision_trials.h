@@ -1,5 +1,5 @@
 // A model in which some nodes stay in a higher precision, as whoever checks it needs it: a model
-// with casts, an engine, or a TensorRT runner that is told which.
+// with casts, an engine, or a TensorRT runner that is given their names.
 #pragma once
 
 #include <functional>
@@ -60,9 +60,9 @@ class PrecisionTrials {
   /// Makes of the plan of a run what the unchanged model is run with.
   Status PrepareReference(RunPlan& plan);
 
-  /// Waits for TensorRT, whose release decides how it is told precisions. kInvalidArgument,
+  /// Waits for TensorRT, whose release decides how it is given precisions. kInvalidArgument,
   /// kUnimplemented: options that do not go together, or not with this release. A TensorRT that is
-  /// not there is for the check to tell.
+  /// not there is for the check to report.
   Status Await();
 
   /// Does our own check run the model with casts in ONNX Runtime?
@@ -71,7 +71,7 @@ class PrecisionTrials {
   /// Does the check run what TensorRT builds?
   bool BuildsEngines() const { return engine_runner_.has_value(); }
 
-  /// Is TensorRT told which layers to hold, after Await?
+  /// Is TensorRT given the layers to hold, after Await?
   bool HoldsLayers() const { return by_layers_; }
 
   /// It must outlive what it returns.
@@ -113,7 +113,7 @@ class PrecisionTrials {
   const Setting s_;
   const Fingerprints fingerprints_;
   Target target_ = Target::kModel;
-  bool by_layers_ = false;  ///< TensorRT is told of layers: it does not obey the types of a model
+  bool by_layers_ = false;  ///< TensorRT is given layers: it does not obey the types of a model
   std::unique_ptr<LiveRun> own_;
   LiveRun* live_ = nullptr;
   bool hides_overflow_ = false;

@@ -148,7 +148,7 @@ std::string WhyUneven(const DecisionColumns& columns, size_t count) {
 }
 
 // The decision whose kind is in the column `name`; nothing where its columns do not fit, with the
-// reason in `why`, if there is one to tell.
+// reason in `why`, if there is one.
 std::optional<DecisionRow> DecisionOf(const RecordJson& row, const std::string& name,
                                       const std::string& pair, std::string& why) {
   const auto [first, second] = SidesOf(row, name, pair);

@@ -78,7 +78,7 @@ Status CheckShard(const RunPlan& plan) {
   }
   if (plan.inputs.script.given() && shard.rule == ShardRule::kContiguous) {
     return InvalidArgument(
-        "--shard: a data loader script does not tell how many feeds it has: give --shard-by "
+        "--shard: a data loader script does not say how many feeds it has: give --shard-by "
         "stride (every shard then goes through all of them)");
   }
   VERNIER_TRY(CheckWhole(plan));

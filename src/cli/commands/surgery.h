@@ -1,4 +1,4 @@
-// What the surgeon commands share: a model is opened, changed and saved, and it is told how it
+// What the surgeon commands share: a model is opened, changed and saved, and the log says how it
 // looked before and after.
 #pragma once
 

@@ -313,7 +313,7 @@ constexpr OptionRow kIndices[] = {
      .arity = Arity::kPlus,
      .fallback = "0",
      .metavar = "[OUTPUT:]N",
-     .help = "How many positions an index may have moved.",
+     .help = "How many positions an index may move.",
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},
 };

@@ -6,7 +6,7 @@ namespace {
 
 Status SetOutputs(const OptionInput& input, ModelPlan& model) {
   VERNIER_TRY(ReadValue(input, model.outputs));
-  // One word where the shell was told to keep them together: `mark\ all`.
+  // One word where the shell kept them together: `mark\ all`.
   if (model.outputs == std::vector<std::string>{"mark all"}) model.outputs = {"mark", "all"};
   return {};
 }

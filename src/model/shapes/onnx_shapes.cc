@@ -11,7 +11,7 @@ namespace {
 
 using Inputs = std::vector<const Dims*>;
 
-// A constant that tells a shape or a list of axes has no more values than this.
+// A constant that holds a shape or a list of axes has no more values than this.
 constexpr size_t kSmallConstant = 64;
 
 // One node, with what its rule may look at.

@@ -11,7 +11,7 @@
 namespace vernier {
 
 /// One object: name, refittable, device_memory_bytes, tensors, profiles and, as the options ask for
-/// them, layers with origins and tactics. A size that is open is -1, what an engine does not tell
+/// them, layers with origins and tactics. A size that is open is -1, what an engine does not report
 /// null; without details layers are names.
 std::string FormatEngineJson(const EngineRecord& engine, const EngineTextOptions& options);
 

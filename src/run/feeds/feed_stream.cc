@@ -75,7 +75,7 @@ void FeedStream::Announce(const RunPlan& plan, Logger& logger) {
   if (plan.inputs.shape_words.empty()) return;
   const Strictness strictness = plan.lenient ? Strictness::kPeer : Strictness::kStrict;
   const auto shapes = ParseShapeSpecs(plan.inputs.shape_words, strictness);
-  if (!shapes.ok()) return;  // told where the feeds are opened
+  if (!shapes.ok()) return;  // reported where the feeds are opened
   logger.Info("Will generate inference input data according to provided TensorMetadata: " +
               FormatShapeSpecs(plan.lenient ? KeepLastShapes(*shapes) : *shapes));
 }

@@ -23,7 +23,7 @@ constexpr size_t kLatencyLimit = 100'000;
 // What a plug-in answers when it changes no types itself.
 constexpr std::string_view kAsInTheModel = "as in the model";
 
-// A framework tells that a dimension is dynamic; the file tells its name.
+// A framework says that a dimension is dynamic; the file has its name.
 void AddSymbols(std::span<const TensorInfo> from_file, std::vector<TensorInfo>& infos) {
   for (TensorInfo& info : infos) {
     const auto found = std::find_if(from_file.begin(), from_file.end(),

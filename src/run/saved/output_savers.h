@@ -42,7 +42,7 @@ class OutputSavers {
   uint64_t FeedHash();
   /// The same as it is saved with outputs: of steps, it is of what is fed back, too.
   uint64_t FeedMark() { return FeedHash() ^ steps_hash_; }
-  /// Large outputs are written while the run goes on: what became of them is told by Settle.
+  /// Large outputs are written while the run goes on: what became of them is reported by Settle.
   Status AddResult(size_t runner, const IterationResult& result);
   /// Waits for what is being written.
   Status Settle();
