@@ -5,7 +5,7 @@
 #include <string>
 
 #include "report/files/report_files.h"
-#include "report/model/engine_text.h"
+#include "report/models/engine_text.h"
 #include "util/log.h"
 #include "vernier/run_record.h"
 #include "vernier/status.h"

@@ -8,7 +8,7 @@
 #include "model/edit/onnx_cut.h"
 #include "model/edit/onnx_edit.h"
 #include "model/edit/onnx_outputs.h"
-#include "report/model/model_text.h"
+#include "report/models/model_text.h"
 #include "surgeon/cleanup.h"
 #include "surgeon/graph_parts.h"
 #include "surgeon/input_shapes.h"

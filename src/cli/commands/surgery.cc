@@ -11,7 +11,7 @@
 #include "cli/commands/print_document.h"
 #include "inputs/shape_spec.h"
 #include "model/onnx/model_type.h"
-#include "report/model/model_text.h"
+#include "report/models/model_text.h"
 #include "run/runner/model_source.h"
 #include "util/paths.h"
 

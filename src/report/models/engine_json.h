@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "record/engine_record.h"
-#include "report/model/engine_text.h"
-#include "report/model/tactic_replay.h"
+#include "report/models/engine_text.h"
+#include "report/models/tactic_replay.h"
 
 namespace vernier {
 

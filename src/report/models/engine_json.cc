@@ -1,4 +1,4 @@
-#include "report/model/engine_json.h"
+#include "report/models/engine_json.h"
 
 #include <algorithm>
 #include <cmath>
