@@ -164,7 +164,7 @@ class Batch {
     ReportUnsavedLog(LogOf(run.index), result);
   }
 
-  // A run that could not write its log could say so nowhere.
+  // A run that could not write its log had no place to say so.
   void ReportUnsavedLog(const std::string& path, BatchResult& result) {
     constexpr int kUnsaved = 7;
     if (result.exit_code != kUnsaved || !result.messages.empty()) return;

@@ -36,7 +36,7 @@ def _version_of(module):
 class Server:
     """The state of a worker: its open sessions, by number.
 
-    A program that serves its own objects is told what they raise by `note`, and has them given
+    A program that serves its own objects gets what they raise through `note`, and has them given
     iterations made by `make_iteration`.
     """
 
@@ -101,7 +101,7 @@ class Server:
             self.prepare()
 
     def prepare(self):
-        """NumPy loads while the parent does other things; its failure is told where it is used."""
+        """NumPy loads while the parent does other things; a failure is reported on its first use."""
         try:
             import numpy  # noqa: F401
         except BaseException:
