@@ -114,7 +114,7 @@ constexpr CommandSpec kSurgeonSanitizeCommand = {
     .summary = "clean up an ONNX model: outputs, shapes, constants, node order, unused parts",
     .about =
         "Write the model with other outputs or input shapes, sorted nodes, unused parts removed,"
-        " and everything folded that does not depend on inputs. Weights are not loaded; ONNX"
+        " and what does not depend on inputs folded. Weights are not loaded; ONNX"
         " Runtime computes constants in a process of its own. Shapes are inferred by the onnx"
         " package of --python, or else by built-in rules for fixed sizes.",
     .options =

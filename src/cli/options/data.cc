@@ -61,7 +61,7 @@ constexpr OptionRow kDataConvert[] = {
      .dest = "runner",
      .arity = Arity::kOne,
      .metavar = "NAME",
-     .help = "Of outputs, take this runner's alone; of inputs that become outputs, the name of"
+     .help = "For outputs: take only this runner's. For inputs that become outputs: the name of"
              " their runner.",
      .origin = Origin::kOurs},
 };

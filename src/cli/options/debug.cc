@@ -86,13 +86,13 @@ constexpr OptionRow kArtifact[] = {
      .dest = "iter_artifact_path",
      .files = FileUse::kUnchecked,
      .arity = Arity::kOne,
-     .fallback = "polygraphy_debug.onnx, of build polygraphy_debug.engine",
+     .fallback = "polygraphy_debug.onnx or, of debug build, polygraphy_debug.engine",
      .metavar = "FILE",
      .help = "The model or engine of each iteration, which the check reads."},
     {.flags = {"--no-remove-intermediate"},
      .dest = "remove_intermediate",
      .turns_off = true,
-     .help = "Keep it after the iteration."},
+     .help = "Keep that file after the iteration."},
 };
 
 constexpr std::string_view kDebugModes[] = {"bisect", "linear"};

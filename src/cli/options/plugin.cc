@@ -12,18 +12,18 @@ constexpr OptionRow kPluginPatterns[] = {
      .arity = Arity::kOne,
      .required = true,
      .metavar = "DIR",
-     .help = "The folder of plug-ins; each is a folder that contains a pattern.py."},
+     .help = "The folder of plugins; each is a folder that contains a pattern.py."},
     {.flags = {"--include"},
      .dest = "include",
      .arity = Arity::kPlus,
      .metavar = "NAME",
-     .help = "Look for these plug-ins only.",
+     .help = "Look for these plugins only.",
      .excludes = {"exclude"}},
     {.flags = {"--exclude"},
      .dest = "exclude",
      .arity = Arity::kPlus,
      .metavar = "NAME",
-     .help = "Look for all plug-ins except these."},
+     .help = "Look for all plugins except these."},
 };
 
 constexpr OptionRow kPluginFiles[] = {
@@ -48,13 +48,13 @@ constexpr OptionRow kAutotune[] = {
      .files = FileUse::kReads,
      .arity = Arity::kPlus,
      .metavar = "FILE",
-     .help = "Python files that register plug-ins with TensorRT."},
+     .help = "Python files that register plugins with TensorRT."},
     {.flags = {"--plugin-libraries"},
      .dest = "plugin_libraries",
      .files = FileUse::kReads,
      .arity = Arity::kPlus,
      .metavar = "FILE",
-     .help = "Libraries with plug-ins of TensorRT."},
+     .help = "Libraries with plugins of TensorRT."},
     {.flags = {"--report"},
      .dest = "report",
      .files = FileUse::kWritesThere,
@@ -112,7 +112,7 @@ constexpr OptionRow kAutotune[] = {
 }  // namespace
 
 OptionGroup PluginPatternGroup() {
-  return {"Plug-in patterns", "which plug-ins to look for", kPluginPatterns};
+  return {"Plugin patterns", "which plugins to look for", kPluginPatterns};
 }
 OptionGroup PluginFileGroup() { return {"Files", "the files of matches", kPluginFiles}; }
 OptionGroup PluginAutotuneGroup() {

@@ -10,7 +10,7 @@ constexpr OptionRow kExtract[] = {
      .arity = Arity::kStar,
      .metavar = "NAME:SHAPE:DTYPE",
      .help = "Tensors that the part begins with, for example x:[1,3,224,224]:float32; auto for a"
-             " shape or type that the model says. Default: the model's inputs."},
+             " shape or type that the model declares. Default: the model's inputs."},
     {.flags = {"--outputs"},
      .dest = "output_meta",
      .arity = Arity::kPlus,
