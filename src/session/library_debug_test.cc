@@ -135,7 +135,8 @@ TEST(FindFloat32Nodes, RefusesWhatCannotBeSearched) {
   const std::string path = ChainModel("precise.onnx");
   const auto fails = [](const std::string&) -> Result<bool> { return false; };
   EXPECT_EQ(FindFloat32Nodes(path, nullptr).status().code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(FindFloat32Nodes(path, fails, {}, WithoutProgram()).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(FindFloat32Nodes(path, fails, {}, WithoutProgram()).status().code(),
+            StatusCode::kNotFound);
   PrecisionOptions precision;
   precision.output = path;
   EXPECT_THAT(FindFloat32Nodes(path, fails, precision).status().message(),

@@ -101,7 +101,7 @@ class Server:
             self.prepare()
 
     def prepare(self):
-        """NumPy loads while the parent does other things; a failure is reported on its first use."""
+        """NumPy loads while the parent does other things; a failure is reported on first use."""
         try:
             import numpy  # noqa: F401
         except BaseException:
