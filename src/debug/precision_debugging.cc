@@ -65,7 +65,7 @@ class PrecisionDebugging {
     if (!kept) {
       return NotFound(
           "Could not find a configuration that satisfied accuracy requirements.\nNote: the check "
-          "fails even where every node that could be float16 stays float32; hold it against the "
+          "fails even where every node that could be float16 stays float32; try it with the "
           "unchanged model first");
     }
     const KeptNodes found{WithPinned(pinned, kept->nodes), kept->minimal};

@@ -288,6 +288,7 @@ void PrecisionTrials::TellDisobeyed(const Built& built) const {
 }
 
 void PrecisionTrials::TellEngine(const NodeSet& kept, const std::string& model) {
+  if (!s_.engine.build_command) return;
   RunnerPlan runner = engine_runner_.value_or(RunnerPlan());
   if (!by_layers_) {
     if (model.empty()) return;

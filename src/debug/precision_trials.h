@@ -33,7 +33,7 @@ struct EngineSettings {
   /// Builds an engine at its option "save_engine"; absent where iterations make no engines.
   std::optional<RunPlan> build;
   /// The command line that builds an engine from such a runner's model and options, with these
-  /// precisions of layers and timings from this file, if it has a name.
+  /// precisions of layers and timings from this file, if it has a name. Null: none is shown.
   std::function<std::string(const RunnerPlan& runner, const std::vector<std::string>& layers,
                             const std::string& timings, const std::string& output)>
       build_command;
