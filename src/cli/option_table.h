@@ -100,6 +100,8 @@ struct OptionGroup {
   std::string_view about;  ///< completes "Options for ..."; one line
   std::span<const OptionRow> rows;
   std::string_view runner = {};  ///< the flag of the runner that the rows are for: "--trt"
+
+  bool Has(std::string_view dest) const;
 };
 
 /// The rows of one group that a command takes: all of them, or those that Only names.

@@ -73,18 +73,13 @@ Result<ModelPlan> FindModel(const ParsedArgs& args, Target target, Logger& log) 
   return model;
 }
 
-bool Holds(const OptionGroup& group, const OptionRow& row) {
-  return std::ranges::any_of(group.rows,
-                             [&](const OptionRow& other) { return other.dest == row.dest; });
-}
-
 // --fp16 beside an ONNX file is as a rule a mistake for --fp-to-fp16. Sizes and inputs are for an
 // engine's profiles and its calibration. A file that would not be written is an error.
 Status CheckForOnnxFile(const Conversion& conversion) {
   for (const GivenOption& given : conversion.args.given()) {
     const OptionRow& row = *given.row;
     const bool shapes = row.dest == "input_shapes";
-    if (!IsForTensorRt(row) && !shapes && !Holds(DataLoaderGroup(), row)) continue;
+    if (!IsForTensorRt(row) && !shapes && !DataLoaderGroup().Has(row.dest)) continue;
     if (row.dest.starts_with("save_") && !conversion.lenient) {
       return InvalidArgument(std::string(given.flag) +
                              " has no effect on an ONNX file: leave it out, or convert to an "
@@ -100,7 +95,7 @@ Status CheckForOnnxFile(const Conversion& conversion) {
 // Options of TensorFlow's models, where the model is none.
 void WarnOfTensorFlowOptions(const Conversion& conversion) {
   for (const GivenOption& given : conversion.args.given()) {
-    const auto has = [&](const OptionGroup& group) { return Holds(group, *given.row); };
+    const auto has = [&](const OptionGroup& group) { return group.Has(given.row->dest); };
     if (std::ranges::none_of(TensorFlowGroup(), has)) continue;
     conversion.log.Warning(std::string(given.flag) +
                            " has no effect on a model that is not TensorFlow's");

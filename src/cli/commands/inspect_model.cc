@@ -14,6 +14,7 @@
 #include "cli/commands/python_tools.h"
 #include "cli/commands/surgery.h"
 #include "cli/option_sets.h"
+#include "cli/options/groups.h"
 #include "core/version.h"
 #include "inference/activations.h"
 #include "inference/inspection.h"
@@ -39,21 +40,6 @@ bool Shows(const ParsedArgs& args, std::string_view what) {
   return std::find(words.begin(), words.end(), what) != words.end();
 }
 
-// What a model is fed with.
-constexpr std::string_view kInputOptions[] = {"input_shapes",
-                                              "dims",
-                                              "seed",
-                                              "val_range",
-                                              "iterations",
-                                              "data_loader_backend_module",
-                                              "inputs_from_graph",
-                                              "like",
-                                              "load_inputs_paths",
-                                              "preprocess",
-                                              "max_image_pixels",
-                                              "data_loader_script",
-                                              "data_loader_func_name"};
-
 Status CheckEngineRunners(const ParsedArgs& args) {
   for (const RunnerChoice& choice : args.Runners()) {
     if (choice.kind == "trt") {
@@ -70,10 +56,12 @@ Status CheckInputOptions(const ParsedArgs& args, ModelType type, Logger& log) {
   const bool engine = type == ModelType::kEngine;
   if (engine) VERNIER_TRY(CheckEngineRunners(args));
   const bool runs = !args.Runners().empty();
-  for (const std::string_view dest : kInputOptions) {
-    if (runs || !args.Has(dest)) continue;
+  for (const GivenOption& given : args.given()) {
+    const std::string_view dest = given.row->dest;
+    const bool feeds = dest == "input_shapes" || dest == "dims" || DataLoaderGroup().Has(dest);
+    if (runs || !feeds) continue;
     return InvalidArgument(
-        std::string(args.Flag(dest)) +
+        std::string(given.flag) +
         (engine ? ": an engine is shown and not run"
                 : ": nothing is run; name a runner, such as --onnxrt, to see values"));
   }

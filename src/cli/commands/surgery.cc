@@ -9,6 +9,7 @@
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/print_document.h"
+#include "cli/options/groups.h"
 #include "inputs/shape_spec.h"
 #include "model/onnx/model_type.h"
 #include "report/models/model_text.h"
@@ -100,9 +101,10 @@ Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args, bool as
 
 std::vector<std::string> FeedFlags(const ParsedArgs& args) {
   std::vector<std::string> flags;
-  for (const std::string_view dest : {"seed", "val_range", "iterations", "load_inputs_paths",
-                                      "data_loader_backend_module", "data_loader_script"}) {
-    if (args.Has(dest)) flags.emplace_back(args.Flag(dest));
+  for (const OptionRow& row : DataLoaderGroup().rows) {
+    if (!args.Has(row.dest)) continue;
+    std::string flag(args.Flag(row.dest));
+    if (std::ranges::find(flags, flag) == flags.end()) flags.push_back(std::move(flag));
   }
   return flags;
 }
