@@ -31,7 +31,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 LIST = ROOT / "tests" / "expected-tests.txt"
 EXCUSES = ROOT / "tests" / "expected-skips.txt"
 HEAD = """\
-# The suites of tests and the number of tests in each, held against every build by
+# The suites of tests and the number of tests in each, compared with every build by
 # scripts/expected-tests.py, which writes this file: scripts/expected-tests.py --update
 """
 UPDATE = "where that is meant: scripts/expected-tests.py --update, and commit the list"

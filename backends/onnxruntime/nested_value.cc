@@ -304,7 +304,7 @@ Result<NestedInput> ReadNestedInput(const Api& api, std::string name, const OrtT
 }
 
 Result<Value> Assemble(const Api& api, const NestedInput& input, Inputs inputs) {
-  // ONNX's test data do not tell an optional tensor from a sequence of one.
+  // ONNX's test data do not distinguish an optional tensor from a sequence of one.
   const vn_tensor* const only =
       input.holds_tensor ? FindInput(inputs, ElementName(input.name, 0)) : nullptr;
   if (only != nullptr) return FromAbi(api, *only);

@@ -89,7 +89,7 @@ Status Configure(const Api& api, OrtSessionOptions* session, const vn_model& mod
     VERNIER_TRY(Take(api, api.table->EnableProfiling(session, path.c_str())));
   }
   if (model.bytes == nullptr) return {};
-  // An edited model comes as bytes: tell ORT where its weights lie.
+  // An edited model comes as bytes: ORT must know where its weights lie.
   std::string folder(sdk::View(model.external_data_dir));
   if (folder.empty()) {
     folder = std::filesystem::absolute(std::filesystem::path(sdk::View(model.path)))

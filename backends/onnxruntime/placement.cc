@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kNamed = 5;
 
 // " All nodes placed on [X]. Number of nodes: 5", or " Node(s) placed on [X]. ...", after which
-// each node has a line "  Operator (name)". The C API of our headers has no function that tells
+// each node has a line "  Operator (name)". The C API of our headers has no function that says
 // this.
 struct Line {
   std::string_view provider;

@@ -171,7 +171,7 @@ Status OvModelSession::ReadSignature(const ov_model_t* source, const vn_model& m
     VERNIER_ASSIGN_OR_RETURN(sdk::TensorSpec spec, ReadPort(source, true, i));
     outputs_.push_back(std::move(spec));
   }
-  // A port that several tensors were folded into has several names and tells any one of them; the
+  // A port that several tensors were folded into has several names and gives any one of them; the
   // order of outputs is the graph's, so the graph's names are the right ones.
   if (model.output_count == output_count) {
     for (size_t i = 0; i < output_count; ++i) outputs_[i].name = sdk::View(model.outputs[i]);
@@ -277,7 +277,7 @@ OvModelSession::~OvModelSession() {
   sdk::WriteLayerTimes(layer_times_path_, layers);
 }
 
-// OpenVINO tells of the last inference only.
+// OpenVINO reports the last inference only.
 void OvModelSession::CollectLayerTimes() {
   if (layer_times_path_.empty() || ++runs_ == 1) return;
   ov_profiling_info_list_t list{};

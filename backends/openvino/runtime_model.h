@@ -21,7 +21,7 @@ std::vector<sdk::LayerTime> ReadKernels(const Api& api, const ov_compiled_model_
                                         const std::string& scratch);
 
 /// Does the model keep variables from one inference to the next? Only OpenVINO's own format has
-/// them, and the C interface lacks a function that tells.
+/// them, and the C interface lacks a function for that.
 bool KeepsVariables(const vn_model& model);
 
 }  // namespace vernier::ov

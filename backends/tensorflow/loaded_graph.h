@@ -61,7 +61,7 @@ bool IsSavedModel(const std::string& folder);
 bool IsCheckpointFile(const std::string& path);
 
 /// A checkpoint `folder`/`name`.meta with its variables; without a name the one that the folder's
-/// file `checkpoint` tells. kMalformed with what is missing.
+/// file `checkpoint` says. kMalformed with what is missing.
 Result<LoadedGraph> LoadCheckpoint(const Api& api, const std::string& folder, std::string name,
                                    const SessionConfig& config);
 

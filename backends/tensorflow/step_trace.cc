@@ -30,7 +30,7 @@ std::string Quoted(std::string_view text) {
   return quoted + "\"";
 }
 
-// "name = Op(inputs)" tells the operation's type.
+// "name = Op(inputs)" has the operation's type.
 std::string_view OperationType(std::string_view label, std::string_view name) {
   const size_t equals = label.find(" = ");
   const size_t open = label.find('(');

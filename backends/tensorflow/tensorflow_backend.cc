@@ -23,7 +23,7 @@ class TensorFlowBackend {
                        {.neutral = "1 2"}),
         sdk::OptionRow("graph_optimization", "word", "on", "whether Grappler rewrites the graph",
                        {.values = "on off", .neutral = "off"}),
-        sdk::OptionRow("model_type", "word", "", "frozen or ckpt, where the path does not tell"),
+        sdk::OptionRow("model_type", "word", "", "frozen or ckpt, where the path does not say"),
         sdk::OptionRow("ckpt", "name", "", "checkpoint in the folder, without an extension"),
         sdk::OptionRow("signature", "name", "",
                        "signature of a SavedModel; default serving_default"),

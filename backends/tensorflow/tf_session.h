@@ -50,7 +50,7 @@ class TfModelSession final : public sdk::Session {
   std::vector<TF_Output> feeds_, fetches_;
   std::string timeline_folder_;
   int64_t runs_ = 0;
-  // The first run is given copies: it tells whether the graph keeps what it is fed.
+  // The first run is given copies: it shows whether the graph keeps what it is fed.
   FedTensors::Memory memory_ = FedTensors::Memory::kCopy;
 };
 

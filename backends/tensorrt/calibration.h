@@ -14,7 +14,7 @@ namespace vernier::trt {
 class Calibration {
  public:
   virtual ~Calibration() = default;
-  /// Why feeds could not be used, or ok. TensorRT itself cannot tell.
+  /// Why feeds could not be used, or ok. TensorRT itself does not know.
   virtual Status status() const = 0;
 
   /// Sets a calibrator of the class that the options name, which reads the file "calibration_feeds"

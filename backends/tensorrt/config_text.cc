@@ -114,7 +114,7 @@ std::string QuantizationFlagsOf(const Config& config) {
   }
 }
 
-// What Polygraphy does not tell.
+// What Polygraphy does not show.
 template <typename Config>
 void AddOurRows(const Config& config, ConfigRows& rows) {
   if (const auto tf32 = VERNIER_TRT_ENUMERATOR(BuilderFlag, kTF32)) {

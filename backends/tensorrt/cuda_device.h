@@ -45,7 +45,7 @@ class CudaDevice {
   void DestroyEvent(cuda::Event event) const;
   Status Record(cuda::Event event, cuda::Stream stream) const;
   Status WaitOnDevice(cuda::Stream stream, cuda::Event event) const;
-  /// Has the stream come past it? Also true where CUDA has failed, which Await tells.
+  /// Has the stream come past it? Also true where CUDA has failed, which Await reports.
   bool HasPassed(cuda::Event event) const;
   Status Await(cuda::Event event) const;
   /// Between two events of kEventDefault that have passed, by the device's clock.

@@ -25,7 +25,7 @@ class DebugTensors {
   static std::unique_ptr<DebugTensors> Listen(nvinfer1::IExecutionContext& context,
                                               const CudaDevice& device, Logger& logger);
 
-  /// What arrived since the last call, each name once. An error of a copy is told here.
+  /// What arrived since the last call, each name once. An error of a copy is returned here.
   virtual Result<std::vector<sdk::OutputTensor>> Take() = 0;
 };
 

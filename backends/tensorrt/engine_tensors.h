@@ -25,7 +25,7 @@ struct EngineTensor {
   bool narrow = false;  ///< an input: int64 in the model, int32 in the engine
 };
 
-/// In the engine's order; `model` tells the types of inputs as the model has them. Outputs that
+/// In the engine's order; `model` has the types of inputs as the model has them. Outputs that
 /// cannot be read here are skipped, and say why; kUnimplemented for such an input.
 Result<std::vector<EngineTensor>> ReadTensors(nvinfer1::ICudaEngine& engine, const vn_model& model);
 

@@ -104,7 +104,7 @@ LayerPrecisions ReadLayerPrecisions(nvinfer1::ICudaEngine& engine,
       result.summary += " (" + std::to_string(count) + " of " + std::to_string(total) + " layers)";
     }
   }
-  if (result.summary.empty()) result.summary = "not told by the engine";
+  if (result.summary.empty()) result.summary = "not reported by the engine";
   return result;
 }
 

@@ -37,7 +37,7 @@ LayerPrecisions ReadLayerPrecisions(nvinfer1::ICudaEngine& engine,
 /// profiling have names too.
 std::vector<sdk::LayerTime> ReadLayerNames(nvinfer1::ICudaEngine& engine);
 
-/// The type in the inspector's JSON of one layer: of its first output. Empty when it tells none.
+/// The type in the inspector's JSON of one layer: of its first output. Empty when it has none.
 std::string_view PrecisionOfLayer(std::string_view json);
 
 /// The layer's name there.

@@ -108,7 +108,7 @@ Result<std::shared_ptr<void>> ParseUff(void* parsers, const std::string& path,
   const auto outputs = WordsOf(options, "trt_outputs");
   if (profiles.empty() || !outputs || outputs->empty()) {
     return InvalidArgument(
-        "a UFF file tells neither shapes nor outputs: --input-shapes NAME:[1,C,H,W] and "
+        "a UFF file has neither shapes nor outputs: --input-shapes NAME:[1,C,H,W] and "
         "--trt-outputs NAME are needed");
   }
   VERNIER_ASSIGN_OR_RETURN(const auto parser, MakeParser<nvuffparser::IUffParser>(

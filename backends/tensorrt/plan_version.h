@@ -6,7 +6,7 @@
 
 namespace vernier::trt {
 
-/// An engine file as a message calls it, with who built it where the file tells: "this engine,
+/// An engine file as a message calls it, with who built it where the file says: "this engine,
 /// built with TensorRT 8.6.0.12,". The file may be cut short, or be no engine at all.
 std::string DescribePlan(std::string_view plan);
 

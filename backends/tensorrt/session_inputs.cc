@@ -148,7 +148,7 @@ Status TrtSession::TakeInputs(std::span<const vn_tensor* const> inputs) {
   return {};
 }
 
-// Are these the shapes that TensorRT was told last?
+// Are these the shapes that TensorRT was given last?
 bool TrtSession::HasShapesOf(std::span<const vn_tensor* const> inputs) const {
   return std::ranges::all_of(inputs_, [&](const Input& input) {
     const vn_tensor* const tensor = FindInput(inputs, input.name);

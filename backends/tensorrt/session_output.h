@@ -11,7 +11,7 @@
 
 namespace vernier::trt {
 
-// TensorRT asks for memory when it knows how much an output needs, and tells its shape. There are
+// TensorRT asks for memory when it knows how much an output needs, and gives its shape. There are
 // two memories, which take turns where the last inference's output is still read.
 class TrtSession::Output final : public nvinfer1::IOutputAllocator {
  public:

@@ -11,7 +11,7 @@ namespace vernier::trt {
 
 // What a recording is made for: it has the addresses of all tensors in it. Empty: something that it
 // would write into is still read by somebody, host memory is read while TensorRT enqueues, or a
-// shape depends on data, which a recording would not tell.
+// shape depends on data, which a recording would not show.
 std::string TrtSession::RecordingKey() const {
   std::string key;
   const auto add = [&](auto value) { key += std::to_string(value) + ' '; };
@@ -113,7 +113,7 @@ bool TrtSession::MayLaunchAhead(std::span<const vn_tensor* const> inputs) {
 }
 
 // While the device computes: the next inputs are copied, and the next inference is put behind this
-// one. A failure is none: it is done again, and told, when it is its turn.
+// one. A failure is none: it is done again, and reported, when it is its turn.
 void TrtSession::PrepareNext(const Flight& flight) {
   if (!next_.usable) return;
   const std::span<const vn_tensor* const> inputs = AwaitNextInputs(flight);

@@ -147,7 +147,7 @@ Result<std::unique_ptr<TacticReplay>> TacticReplay::Set(nvinfer1::IBuilderConfig
     if (!ValueOf(options, key)) continue;
     return Unavailable(std::string(option) + " is not available in TensorRT " +
                        VersionText(kHeaderVersion) +
-                       ", which cannot be told what to choose; --load-timing-cache can make it "
+                       ", which cannot be made to choose; --load-timing-cache can make it "
                        "choose as before");
   }
   return std::unique_ptr<TacticReplay>();

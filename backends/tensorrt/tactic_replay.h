@@ -1,5 +1,5 @@
 // --save-tactics and --load-tactics: which implementation TensorRT chose for each layer, in the
-// peer's JSON, and a build that has to choose the same.
+// Polygraphy's JSON, and a build that has to choose the same.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class TacticReplay {
   /// could not be: kBackend names the layer.
   virtual Status Finish() = 0;
 
-  /// Null without either option. kUnavailable where the release cannot be told what to choose,
+  /// Null without either option. kUnavailable where the release cannot be made to choose,
   /// kMalformed for a file that is no record of tactics.
   static Result<std::unique_ptr<TacticReplay>> Set(nvinfer1::IBuilderConfig& config,
                                                    const sdk::Options& options, Logger& logger);

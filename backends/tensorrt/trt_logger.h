@@ -26,7 +26,7 @@ class Logger final : public nvinfer1::ILogger {
         host_.Log(40, text);
         break;
       case Severity::kWARNING:
-        // One fault of a model may be told for every layer.
+        // One fault of a model may be reported for every layer.
         if (warned_.insert(text).second) host_.Log(30, text);
         break;
       case Severity::kINFO:

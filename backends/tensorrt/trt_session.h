@@ -51,7 +51,7 @@ class TrtSession final : public sdk::Session {
     Layout layout;
     Place now, next;
     std::vector<std::byte> host_bytes;
-    std::optional<std::vector<int64_t>> shape;  ///< that TensorRT was told last
+    std::optional<std::vector<int64_t>> shape;  ///< that TensorRT was given last
     const void* address = nullptr;              ///< the same, of the device's memory
   };
   // Where an inference begins and ends on the stream. Copies mean the same events.
@@ -123,7 +123,7 @@ class TrtSession final : public sdk::Session {
   std::array<Marks, 2> marks_;  ///< the first are those of the last inference
   NextInputs next_;
   std::optional<Flight> ahead_;            ///< the next inference, behind the present one
-  std::optional<bool> outputs_are_fixed_;  ///< for the shapes that TensorRT was told last
+  std::optional<bool> outputs_are_fixed_;  ///< for the shapes that TensorRT was given last
   std::vector<Input> inputs_;
   std::vector<std::unique_ptr<Output>> outputs_;
   std::vector<sdk::TensorSpec> input_specs_;

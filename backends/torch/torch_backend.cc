@@ -30,8 +30,8 @@ struct OpenedSession {
 LoadedBackend& Of(vn_backend* b) { return *reinterpret_cast<LoadedBackend*>(b); }
 OpenedSession& Of(vn_session* s) { return *reinterpret_cast<OpenedSession*>(s); }
 
-// "2.11.0" of "2.11.0+cu130": builds for other devices have the same interface, and are told apart
-// by their libraries, whose symbols all have to be there.
+// "2.11.0" of "2.11.0+cu130": builds for other devices have the same interface, and are
+// distinguished by their libraries, whose symbols all have to be there.
 std::string_view Release(std::string_view version) { return version.substr(0, version.find('+')); }
 
 Result<void*> Load(const std::string& path) {

@@ -93,7 +93,7 @@ Result<TorchLibrary> FindTorch(std::string_view option) {
                        "`, or name its library with --torch-lib or $TORCH_ROOT");
   }
   const std::optional<std::string> version = VersionOf(files.front());
-  if (!version) return Unavailable("the version of '" + files.front() + "' cannot be told");
+  if (!version) return Unavailable("the version of '" + files.front() + "' cannot be determined");
   return TorchLibrary{files.front(), *version};
 }
 

@@ -15,7 +15,7 @@ struct TorchLibrary {
 
 /// Where PyTorch is: `option` (--torch-lib), $TORCH_ROOT, Python environments, the system's library
 /// folders. The first one counts, whatever its version: it is the one that the user's Python has
-/// too. kUnavailable when there is none, or its version cannot be told.
+/// too. kUnavailable when there is none, or its version cannot be determined.
 Result<TorchLibrary> FindTorch(std::string_view option);
 
 }  // namespace vernier

@@ -195,7 +195,7 @@ Status TorchScriptSession::ReadResults(const OutputNames& names, bool asked) {
   for (const c10::Argument& result : schema.returns()) {
     if (CountTensors(result.type(), count)) continue;
     return Unimplemented("the module returns " + Named(result.type()) +
-                         ", of which only a run tells how many tensors it has");
+                         ", whose number of tensors only a run shows");
   }
   if (asked && names.size() != count) {
     std::string listed;

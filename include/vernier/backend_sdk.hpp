@@ -51,7 +51,7 @@ class Host {
   }
 
   /// During Session::Run, when the inference goes on by itself: the inputs of the session's next
-  /// Run, if they are here already; empty if not, or if they were told before. If there is a next
+  /// Run, if they are here already; empty if not, or if they were given before. If there is a next
   /// Run, it has just these. Their data stay until it returns.
   std::span<const vn_tensor* const> NextInputs() const {
     if (!VN_HAS(host_, vn_host, next_inputs)) return {};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "vernier/input_plan.h"
 #include "vernier/session.h"
 #include "vernier/status.h"
 
@@ -46,5 +47,44 @@ struct ReduceRecord {
 Result<ReduceRecord> ReduceModel(const std::string& path, const ModelCheck& check,
                                  const ReduceOptions& reduce = {},
                                  const SessionOptions& options = {});
+
+struct PrecisionOptions {
+  /// What the model is fed, once in either precision, to find out where to begin: by how much each
+  /// node errs in float16. Random inputs by default.
+  InputPlan inputs;
+  bool groups = true;         ///< first try all nodes of an operator at once; false: node by node
+  bool reverse = false;       ///< of nodes for which equally much speaks, try the last ones first
+  int64_t most_checks = 100;  ///< from 1 on; the search ends with the best of what it has found
+  std::string external_data_dir;  ///< where the model's weights are; empty: in its own folder
+  std::string output;  ///< where the float16 model that passes goes; empty: it is not written
+};
+
+struct Float32Node {
+  std::string op;
+  std::string name;  ///< may be empty
+  /// The relative error that the node adds in float16; infinite where it makes infinities or NaN of
+  /// finite values, 0 where it was not measured.
+  double error = 0;
+  bool out_of_range = false;  ///< it reads or makes values that float16 does not have
+};
+
+struct Float32Record {
+  std::vector<Float32Node> kept;  ///< in the order of the search; empty: all can be float16
+  int64_t nodes = 0;              ///< that compute in float32 and could in float16
+  bool minimal = false;  ///< without any one of them the check fails; false after most_checks
+  int64_t checks = 0;    ///< how often the check was called
+};
+
+/// Searches the fewest nodes of the float32 ONNX model at `path` that must stay float32 for the
+/// check to pass, with all others in float16 and casts between them. Errors of nodes are measured
+/// with ONNX Runtime, in processes of the program `vernier`; without either, operators alone decide
+/// where to begin, and the logger gets a warning. Errors: kNotFound where no node could be float16,
+/// or the check fails whatever stays float32; kInvalidArgument without a check, for most_checks
+/// below 1, for inputs that the model does not have, and for a file that would be written over the
+/// model; kMalformed for a model that cannot be read; kIo where the models cannot be written;
+/// kCancelled; and those of the check.
+Result<Float32Record> FindFloat32Nodes(const std::string& path, const ModelCheck& check,
+                                       const PrecisionOptions& precision = {},
+                                       const SessionOptions& options = {});
 
 }  // namespace vernier

@@ -130,8 +130,8 @@ struct DecisionRecord {
   double interval_high = 0;
   double similarity = 1;             ///< mean over samples
   bool near_tie_from_bound = false;  ///< else from what was observed, or given
-  /// What told flips from near ties, behind "by": "--near-tie 0.05", "the error bound", "the noise
-  /// of the other values"; empty: not known, of older records.
+  /// What distinguished flips from near ties, behind "by": "--near-tie 0.05", "the error bound",
+  /// "the noise of the other values"; empty: not known, of older records.
   std::string near_tie_rule = {};
   /// Samples by the reference's margin, in 20 bins of equal width from 0 to `margin_most`; and the
   /// flips among them. Margins that are no finite numbers are left out.

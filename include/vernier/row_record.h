@@ -37,6 +37,7 @@ struct DecisionRow {
   std::string output;  ///< its name on the first side
   std::string kind;    ///< as typed: "top1"
   std::vector<DecisionSample> samples;
+  std::optional<int64_t> classes = {};  ///< that labels of the output can name; absent: not known
 };
 
 /// The tokens that both sides chose in one iteration, by row of the batch; -1 where there is NaN.

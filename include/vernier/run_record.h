@@ -59,7 +59,7 @@ struct RunnerRecord {
   int64_t iterations = 0;
   std::string failure;  ///< empty: it did everything asked of it
   std::vector<std::pair<std::string, std::string>> skipped_outputs;  ///< name, why
-  std::optional<ReceivedRecord> received;  ///< where it was asked for and the worker can tell
+  std::optional<ReceivedRecord> received;  ///< where it was asked for and the worker supports it
   /// Inputs that --map-inputs mapped, and what of the feed they were; tensors that it left out.
   std::vector<std::pair<std::string, std::string>> mapped_inputs = {};
   std::vector<std::string> left_out_inputs = {};
@@ -165,7 +165,7 @@ struct TimeRecord {
   std::optional<int64_t> first_bad_step = {};
   std::optional<int64_t> first_bad_sequence = {};
   /// The slope of ln(RMS error), and its standard error; none: fewer than 8 steps have an error
-  /// that tells of growth (docs/steps.md).
+  /// about growth (docs/steps.md).
   std::optional<double> growth_per_step = {};
   std::optional<double> growth_error = {};
   int64_t fitted_steps = 0;
@@ -325,7 +325,7 @@ struct OriginRecord {
   std::string directory;
   std::string started;    ///< in UTC: "2026-03-01T12:00:00Z"
   std::string system;     ///< "Linux 6.1.0 x86_64"
-  std::string processor;  ///< its model; empty where the system does not tell
+  std::string processor;  ///< its model; empty where the system does not say
   int64_t processors = 0;
   std::vector<SettingRecord> settings;
 };

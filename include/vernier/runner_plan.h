@@ -131,7 +131,7 @@ struct ExecutionPlan {
   double timeout_s = 0;
   std::vector<std::string> backend_dirs;
   std::string python;        ///< --python: the interpreter of scripts; empty: found
-  bool hash_inputs = false;  ///< workers tell hashes of the bytes that their runners receive
+  bool hash_inputs = false;  ///< workers report hashes of the bytes that their runners receive
   /// "NAME=value", for workers beside the parent's own; of two for one name the last counts.
   std::vector<std::string> environment;
 

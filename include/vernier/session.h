@@ -62,10 +62,11 @@ Status ResolveRunners(RunPlan& plan, Logger* logger = nullptr);
 Status ValidatePlan(const RunPlan& plan);
 
 /// Carries out the plan: runs, compares, searches the layer to blame where the plan asks for that,
-/// saves. Errors are those of ResolveRunners() and ValidatePlan(), and kUnavailable where `vernier`
-/// is not found; whatever goes wrong later (a crash, a mismatch, a full disk) is in the record,
-/// whose exit_code is that of `vernier run` (docs/exit-codes.md): 0 where everything asked for was
-/// done and agreed. One call at a time in a process.
+/// saves. Errors are those of ResolveRunners() and ValidatePlan(), kUnavailable where `vernier` is
+/// not found, and kInvalidArgument for the name of a backend that does not exist; whatever goes
+/// wrong later (a crash, a mismatch, a full disk) is in the record, whose exit_code is that of
+/// `vernier run` (docs/exit-codes.md): 0 where everything asked for was done and agreed. One call
+/// at a time in a process.
 Result<RunRecord> Run(const RunPlan& plan, const SessionOptions& options = {});
 
 /// Searches the layer to blame for the difference between two of the plan's runners, whether or not

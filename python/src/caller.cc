@@ -18,7 +18,7 @@ ScriptFunction FunctionFrom(const nb::dict& said, const char* key) {
   return {path, function};
 }
 
-// With the type that its file has, so that an ONNX model tells its inputs.
+// With the type that its file has, so that an ONNX model gives its inputs.
 ModelPlan Resolved(ModelPlan model) {
   if (model.path.empty() || !model.type.empty()) return model;
   model.path = SplitModelPath(model.path).path;

@@ -14,8 +14,10 @@ namespace nb = nanobind;
 namespace vernier::python {
 namespace {
 
-// dest, flags, arity, action, help: what the package makes keywords and words from.
-using RowTuple = std::tuple<std::string, std::vector<std::string>, int, int, std::string>;
+// dest, flags, arity, action, help, of blame, elsewhere: what the package makes keywords and words
+// from.
+using RowTuple =
+    std::tuple<std::string, std::vector<std::string>, int, int, std::string, bool, std::string>;
 
 std::vector<RowTuple> OptionRows(const std::string& command) {
   const CommandSpec* entry = FindCommand(command);
@@ -28,7 +30,8 @@ std::vector<RowTuple> OptionRows(const std::string& command) {
     std::vector<std::string> flags;
     for (const std::string_view flag : row->AllFlags()) flags.emplace_back(flag);
     rows.emplace_back(row->dest, std::move(flags), static_cast<int>(row->arity),
-                      static_cast<int>(row->action), row->help);
+                      static_cast<int>(row->action), row->help,
+                      row->in_package == InPackage::kOfBlame, row->elsewhere);
   }
   return rows;
 }

@@ -19,7 +19,7 @@ def said(command, sentence, dests=lambda: None):
 def flags():
     """Every long flag of every command that a function stands for."""
     return sorted({flag for command in COMMANDS
-                   for _, names, _, action, _ in _native.option_rows(command) if action != HELP
+                   for _, names, _, action, *_ in _native.option_rows(command) if action != HELP
                    for flag in names if flag.startswith("--")})
 
 

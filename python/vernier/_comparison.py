@@ -22,7 +22,7 @@ def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options
     Each side is a mapping of names to arrays, a list of such mappings (iterations), an
     IterationResult, a RunResults or a file of saved outputs, each runner of which is a side. Arrays
     are NumPy's, torch's, or anything with __dlpack__; those on a GPU are copied to be compared, which
-    a note of the record tells. Neighbours are compared; `names` are the sides'.
+    a note of the record says. Neighbours are compared; `names` are the sides'.
 
     `func(a, b)` may judge instead: it gets two IterationResults and returns a mapping of output names
     to verdicts. decision=["top1", decide] counts the answers that change; `decide(outputs)` gets

@@ -43,7 +43,7 @@ class Feeds:
     """The feeds that `inputs` means, as the worker and the files of the libraries take them.
 
     A function that returns a feed is called `calls` times (None: once). `refused` is the error that
-    ended them, if one did; `places` knows what there was. A loader is told of the model's inputs
+    ended them, if one did; `places` knows what there was. A loader learns the model's inputs
     through an attribute.
     """
 

@@ -17,7 +17,7 @@ run, table, log_sink = _commands.run, _html.table, _console.LoggingSink
 # A file of a moment: on a disk the time to make it safe would be the most of a call.
 SHARED_MEMORY = "/dev/shm"
 
-# Lines that are not about one iteration: Comparator.compare_accuracy tells them.
+# Lines that are not about one iteration: Comparator.compare_accuracy logs them.
 OF_ALL_ITERATIONS = ("Accuracy Comparison |", "Iteration: ", "Accuracy Summary |",
                      "Saving accuracy results to")
 

@@ -137,7 +137,7 @@ class ProfileRecord(Record):
         return self._profile.points
 
     def point(self, runner, shapes=None):
-        """The measurements of a runner, named by the beginning of its name; shapes as they are told."""
+        """The measurements of a runner, by the beginning of its name; shapes as they are shown."""
         for point in self.points:
             if point.runner.startswith(runner) and shapes in (None, point.shapes):
                 return point

@@ -8,26 +8,6 @@ from . import _native
 NONE, ONE, OPTIONAL, STAR, PLUS = range(5)  # Arity in src/cli/option_table.h
 STORE, APPEND, COUNT, RUNNER, HELP = range(5)  # OptionAction
 
-# Options that the program has and calls have not, and what does the same.
-_LOG = "the log is Python's logger 'vernier': set its level and handlers"
-_PROGRAM = "only the program does that: `python -m vernier`"
-_BLAME = "vernier.blame does that"
-# Run files, which all functions refuse in the same words.
-RUN_FILES = {
-    "run_file": "only the program carries run files out: `python -m vernier run --run-file FILE`; "
-                "vernier.load_record reads the record that the file's run saves",
-    "save_run_file": "only the program writes run files: `python -m vernier run ... "
-                     "--save-run-file FILE`; here a function that calls vernier.run is one",
-}
-ELSEWHERE = {
-    **dict.fromkeys(("verbose", "quiet", "verbosity", "silent", "log_format", "log_file"), _LOG),
-    **dict.fromkeys(("resume_run", "gen_script"), _PROGRAM),
-    **RUN_FILES,
-}
-# After a run; of vernier.blame they are options.
-OF_BLAME = frozenset(("blame", "save_blame", "bundle", "max_host_mem", "max_gpu_mem",
-                      "on_flips", "reference"))
-
 # Commands that functions of the package stand for.
 COMMANDS = ("run", "compare", "blame", "profile", "check consistency", "check extremes",
             "check lint")
@@ -36,19 +16,21 @@ _OF_INPUTS = frozenset(("backend_dir", "input_shapes", "inputs_from_graph", "lik
                         "load_inputs_paths", "val_range"))
 
 # An option: its flags, how many values it takes, what does the same instead of it where calls do
-# not take it, and its keywords: those of its long flags, and its dest.
-Row = collections.namedtuple("Row", "dest flags arity action elsewhere names")
+# not take it, whether it is only for vernier.blame, and its keywords: those of its long flags, and
+# its dest.
+Row = collections.namedtuple("Row", "dest flags arity action elsewhere of_blame names")
 
 
 @functools.lru_cache(maxsize=None)
 def rows(command):
     """Every option of a command, but for those that add a runner."""
     found = []
-    for dest, flags, arity, action, _ in _native.option_rows(command):
+    for dest, flags, arity, action, _, of_blame, elsewhere in _native.option_rows(command):
         if flags and action not in (RUNNER, HELP):
-            elsewhere = _BLAME if command == "run" and dest in OF_BLAME else ELSEWHERE.get(dest)
+            if of_blame and command == "run":
+                elsewhere = "vernier.blame does that"
             names = [spelled(flag) for flag in flags if flag.startswith("--")]
-            found.append(Row(dest, tuple(flags), arity, action, elsewhere,
+            found.append(Row(dest, tuple(flags), arity, action, elsewhere or None, of_blame,
                              tuple(dict.fromkeys([*names, dest]))))
     return found
 
@@ -63,6 +45,13 @@ def keywords(command):
     return found
 
 
+def elsewhere(keyword):
+    """What to use instead of an option that only the program has, whichever function was called;
+    None of any other."""
+    row = keywords("run").get(keyword)
+    return row.elsewhere if row is not None and not row.of_blame else None
+
+
 @functools.lru_cache(maxsize=None)
 def rows_of(command):
     """Every long flag of a command with its row, where calls take it."""
@@ -73,7 +62,7 @@ def rows_of(command):
 @functools.lru_cache(maxsize=None)
 def runner_switches():
     """The flags that add a runner."""
-    return frozenset(flag for _, flags, _, action, _ in _native.option_rows("run")
+    return frozenset(flag for _, flags, _, action, *_ in _native.option_rows("run")
                      if action == RUNNER for flag in flags)
 
 

@@ -36,7 +36,7 @@ def as_polygraphy():
 
 @contextlib.contextmanager
 def without(*beginnings):
-    """For a with statement: the libraries' lines that begin so are not told of this thread's calls."""
+    """For a with statement: lines that begin so are not logged for this thread's calls."""
     before = getattr(_of_thread, "dropped", ())
     _of_thread.dropped = before + beginnings
     try:

@@ -127,7 +127,7 @@ class Runner:
 
     @property
     def inputs(self):
-        """Name to (type, shape) of each input, as far as the framework tells."""
+        """Name to (type, shape) of each input, as far as the framework says."""
         return {name: (dtype, shape) for name, dtype, shape in self._session().inputs()}
 
     @property
@@ -145,7 +145,7 @@ class Runner:
         state = "open" if self._open is not None else "not open"
         try:
             told = self._definition()
-        except InvalidArgument as error:  # told when it is opened
+        except InvalidArgument as error:  # reported when it is opened
             told = str(error)
         return f"<{type(self).__name__} {told!r}, {state}>"
 

@@ -12,7 +12,7 @@ UNSAVED = 7  # the exit code where nothing else is wrong
 def unsaved(options, code, critical, faults=()):
     """A sentence for each file that options ask for and that was not saved.
 
-    critical and faults are what the libraries told of the call. With exit code 7 something was not
+    critical and faults are what the libraries reported. With exit code 7 something was not
     saved, and all that is critical is about it where no sentence names a file of the options.
     """
     told = list(dict.fromkeys([*critical, *faults]))

@@ -4,7 +4,7 @@ import functools
 import re
 import threading
 
-from ._keywords import NONE, OF_BLAME, owner_of, rows_of, runner_switches, spelled
+from ._keywords import NONE, owner_of, rows_of, runner_switches, spelled
 
 _of_thread = threading.local()
 
@@ -100,7 +100,7 @@ def _without_idle_advice(line, call):
 
 def _is_idle(flag, call):
     row, _ = owner_of(flag)
-    return row is not None and row.dest not in OF_BLAME and call.row(flag) is None
+    return row is not None and not row.of_blame and call.row(flag) is None
 
 
 def _said(found, call):

@@ -6,7 +6,7 @@ import os
 import re
 
 from ._errors import InvalidArgument
-from ._keywords import (APPEND, COUNT, NONE, ONE, OPTIONAL, PLUS, RUN_FILES, STAR, keywords,
+from ._keywords import (APPEND, COUNT, NONE, ONE, OPTIONAL, PLUS, STAR, elsewhere, keywords,
                         runner_switches)
 
 _NEGATIVE = re.compile(r"-\d+|-\d*\.\d+|-")  # words that the parser takes for values
@@ -50,8 +50,8 @@ def _options(command, options):
     known = keywords(command)
     for keyword, value in options.items():
         row = known.get(keyword)
-        if row is None and keyword in RUN_FILES:
-            raise InvalidArgument(f"{keyword}: {RUN_FILES[keyword]}")
+        if row is None and elsewhere(keyword):
+            raise InvalidArgument(f"{keyword}: {elsewhere(keyword)}")
         if row is None:
             raise InvalidArgument(f"there is no option '{keyword}'{_meant(command, keyword)}")
         if value is None or value is False:

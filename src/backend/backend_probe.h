@@ -33,7 +33,7 @@ class PluginProbes {
   const std::vector<BackendFile>& files() const { return files_; }
 
   /// What is found out about files()[index], once it is known. One that ran out of time beside
-  /// others is tried again, alone. Who waits long is told on stderr what is being loaded.
+  /// others is tried again, alone. After a long wait a line on stderr says what is being loaded.
   Result<BackendInfo> Await(size_t index);
 
  private:

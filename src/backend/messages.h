@@ -30,12 +30,13 @@ enum class MessageType : uint32_t {
   kInferShapes = 13,  ///< Python workers only, see shape_inference.h
   kDraw = 14,         ///< Python workers only: random numbers, see script_client.h
   kTakeBack = 15,     ///< without an answer: memory that was lent, see loans.h
-  kHashInputs = 16,   ///< of a session: from now on its runs tell hashes of what they received
+  kHashInputs = 16,   ///< of a session: from now on its runs report hashes of what they received
   kTrim = 17,         ///< plug-ins' workers only: what closed sessions left goes to the system
   kTryRun = 18,       ///< an inference in unusual circumstances, see trial_messages.h
   kReadImage = 19,    ///< see image_messages.h
   kReset = 20,        ///< of a session: its state is as it was when it was opened
   kDecide = 21,       ///< Python workers only, see script_client.h
+  kCountFeeds = 22,   ///< likewise
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };

@@ -12,7 +12,7 @@ namespace vernier {
 /// kInternal, with the reason that errno gives.
 inline Status NoDescriptorsLeft() {
   return Internal(std::string("no descriptors left: ") + std::strerror(errno) +
-                  "; `ulimit -n` tells how many a process may have");
+                  "; `ulimit -n` shows how many a process may have");
 }
 
 }  // namespace vernier

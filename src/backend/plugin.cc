@@ -179,7 +179,7 @@ Result<SessionDescription> PluginSession::Describe() {
     for (const vn_tensor& t : tensors) {
       TensorInfo info = FromAbiSignature(t);
       if (is_output) outputs_.push_back({info.name, info.dtype});
-      // Without a note it is a tensor whose type only a run tells.
+      // Without a note it is a tensor whose type only a run shows.
       if (t.dtype_code != VN_DTYPE_SKIPPED || t.note.size == 0) {
         (is_output ? description.outputs : description.inputs).push_back(std::move(info));
       } else if (VN_HAS(api_, vn_backend_api, part_at)) {

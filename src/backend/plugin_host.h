@@ -36,7 +36,7 @@ struct PluginHost {
   uint64_t placed = 0;                      ///< how often it was given since this was cleared
   LentMemory lent;     ///< for outputs that the plug-in has in memory of its own
   NextFeed next_feed;  ///< while it runs
-  std::shared_ptr<AbiTensors> next_inputs;  ///< what it was told of that
+  std::shared_ptr<AbiTensors> next_inputs;  ///< what it has of them
 };
 
 /// Memory for outputs of a session's first run. Its pages are made beside what comes before that.

@@ -20,6 +20,8 @@ std::string_view RoleName(ScriptRole role) {
       return "draws";
     case ScriptRole::kDecision:
       return "decision";
+    case ScriptRole::kTokens:
+      return "tokens";
   }
   return "";
 }
@@ -71,23 +73,50 @@ Result<std::unique_ptr<ScriptClient>> ScriptClient::Open(std::shared_ptr<Worker>
       new ScriptClient(std::move(worker), session, source.path + ":" + source.function));
 }
 
-Result<std::optional<TensorMap>> ScriptClient::NextFeed(std::span<const TensorInfo> inputs) {
+// `index` -1: the next one, called `shown` in messages.
+Result<std::optional<TensorMap>> ScriptClient::AskForFeed(std::span<const TensorInfo> inputs,
+                                                          int64_t index, int64_t shown) {
   MessageWriter body;
   body.Number(session_);
   EncodeInfos(inputs, body);
+  body.Number(index);
   VERNIER_ASSIGN_OR_RETURN(
       Worker::Answer answer,
       worker_->Ask(MessageType::kNextFeed, body, -1,
-                   "making feed " + std::to_string(next_feed_) + " in '" + name_ + "'"));
+                   "making feed " + std::to_string(shown) + " in '" + name_ + "'"));
   MessageReader in(answer.body);
   const bool is_there = in.Number<uint8_t>() != 0;
   if (in.failed()) return BadScriptAnswer(name_);
   if (!is_there) return std::optional<TensorMap>();
-  ++next_feed_;
   VERNIER_ASSIGN_OR_RETURN(
       DecodedBlock block,
       DecodeTensors(std::span(answer.body).subspan(sizeof(uint8_t)), std::move(answer.memory)));
   return std::optional<TensorMap>(std::move(block.tensors));
+}
+
+Result<std::optional<TensorMap>> ScriptClient::NextFeed(std::span<const TensorInfo> inputs) {
+  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, AskForFeed(inputs, -1, next_feed_));
+  if (feed) ++next_feed_;
+  return feed;
+}
+
+Result<std::optional<int64_t>> ScriptClient::CountFeeds(std::span<const TensorInfo> inputs) {
+  MessageWriter body;
+  body.Number(session_);
+  EncodeInfos(inputs, body);
+  VERNIER_ASSIGN_OR_RETURN(
+      const Worker::Answer answer,
+      worker_->Ask(MessageType::kCountFeeds, body, -1, "counting feeds of '" + name_ + "'"));
+  MessageReader in(answer.body);
+  const auto count = in.Number<int64_t>();
+  if (in.failed()) return BadScriptAnswer(name_);
+  return count < 0 ? std::nullopt : std::optional(count);
+}
+
+Result<TensorMap> ScriptClient::FeedAt(int64_t index) {
+  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, AskForFeed({}, index, index));
+  if (!feed) return BadScriptAnswer(name_);
+  return *std::move(feed);
 }
 
 Result<std::vector<ScriptVerdict>> ScriptClient::Compare(const IterationResult& a,

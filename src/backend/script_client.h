@@ -23,7 +23,8 @@ enum class ScriptRole : uint8_t {
   kPostprocessing,
   kPerceptual,
   kDraws,
-  kDecision
+  kDecision,
+  kTokens
 };
 
 /// What a comparison function said of one output.
@@ -69,8 +70,14 @@ class ScriptClient {
                                                     Source source);
 
   /// The next feed of a data loader; nullopt at the end. The first call calls the function and
-  /// shows it `inputs`, those of the first runner.
+  /// shows it `inputs`, those of the first runner. Of kTokens a feed of one tensor, once.
   Result<std::optional<TensorMap>> NextFeed(std::span<const TensorInfo> inputs);
+
+  /// How many feeds the data loader has, if FeedAt() makes each of them: it is an object with
+  /// __len__ and __getitem__. nullopt for any other. Calls the function, before any other request.
+  Result<std::optional<int64_t>> CountFeeds(std::span<const TensorInfo> inputs);
+  /// The feed of an index below CountFeeds().
+  Result<TensorMap> FeedAt(int64_t index);
 
   /// The verdicts of a comparison function, in its order.
   Result<std::vector<ScriptVerdict>> Compare(const IterationResult& a, const IterationResult& b,
@@ -95,6 +102,9 @@ class ScriptClient {
  private:
   ScriptClient(std::shared_ptr<Worker> worker, uint64_t session, std::string name)
       : worker_(std::move(worker)), session_(session), name_(std::move(name)) {}
+
+  Result<std::optional<TensorMap>> AskForFeed(std::span<const TensorInfo> inputs, int64_t index,
+                                              int64_t shown);
 
   std::shared_ptr<Worker> worker_;
   uint64_t session_;

@@ -23,7 +23,7 @@ enum class ShapeTool : uint8_t {
 
 struct InferredModel {
   Tensor file;  ///< the bytes of an ONNX file
-  /// What to tell of it, as Polygraphy does.
+  /// What to report, as Polygraphy does.
   std::vector<std::pair<Severity, std::string>> notes;
 };
 

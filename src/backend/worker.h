@@ -66,7 +66,7 @@ class Worker {
   /// `model` holds an edited model's bytes when request.model_bytes > 0, else it is not valid.
   Result<SessionDescription> Open(const OpenRequest& request, const UniqueFd& model);
 
-  /// Lets the runs of a session tell hashes of the inputs that they received. kInternal for a
+  /// Lets the runs of a session report hashes of the inputs that they received. kInternal for a
   /// worker that cannot.
   Status HashInputs(uint64_t session);
 
@@ -87,7 +87,7 @@ class Worker {
                       const std::function<void()>& meanwhile = {});
 
   /// What is done several times a second while an answer is waited for, until it is null. It is
-  /// told since how many seconds.
+  /// called with the seconds since then.
   void WhileWaiting(std::function<void(double)> tell) { while_waiting_ = std::move(tell); }
 
   /// Sends what the next Run of this session would send, so that the worker finds it when it has
@@ -136,12 +136,12 @@ class Worker {
   };
   Result<Answer> Ask(MessageType type, const MessageWriter& body, int fd, std::string_view stage);
 
-  /// Keeps what the framework says until ReleaseLog, which tells it: for requests on another
+  /// Keeps what the framework says until ReleaseLog, which logs it: for requests on another
   /// thread.
   void HoldLog() { holds_log_ = true; }
   void ReleaseLog();
 
-  /// Ends HoldLog, and gives what was kept to another thread, which tells it with TellLog.
+  /// Ends HoldLog, and gives what was kept to another thread, which logs it with TellLog.
   using HeldLines = std::vector<std::pair<Severity, std::string>>;
   HeldLines TakeLog();
   static void TellLog(const HeldLines& lines, Logger& logger);
@@ -156,7 +156,7 @@ class Worker {
   Status Finish();
 
   /// The most memory that the process has held since it started, or since it was asked before, in
-  /// bytes. Nothing where it serves in a thread or the system does not tell.
+  /// bytes. Nothing where it serves in a thread or the system does not say.
   std::optional<uint64_t> TakePeakMemory();
 
   /// What the process holds now, in bytes. Nothing as above.

@@ -77,7 +77,7 @@ class WorkerServer {
       Result<std::optional<Frame>> frame = TakeRequest();
       if (!frame.ok()) return 1;
       if (!frame->has_value()) return 0;
-      // A parent that does not wait for the answer has its reasons; there is nobody else to tell.
+      // A parent that does not wait for the answer has its reasons; there is nobody else to answer.
       if (!Answer(std::move(**frame)).ok()) return 0;
     }
   }

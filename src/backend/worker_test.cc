@@ -51,7 +51,7 @@ TEST_F(SilentWorker, NamesNoOptionWhereThereIsNone) {
             "hung while loading the framework: no answer within 0.02 s");
 }
 
-// Keeps what it is told.
+// Keeps what it is sent.
 class KeptLog final : public Logger {
  public:
   bool Enabled(Severity) const override { return true; }

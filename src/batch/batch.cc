@@ -164,7 +164,7 @@ class Batch {
     ReportUnsavedLog(LogOf(run.index), result);
   }
 
-  // A run that could not write its log could say so nowhere.
+  // A run that could not write its log had no place to say so.
   void ReportUnsavedLog(const std::string& path, BatchResult& result) {
     constexpr int kUnsaved = 7;
     if (result.exit_code != kUnsaved || !result.messages.empty()) return;
@@ -177,7 +177,7 @@ class Batch {
     if (!std::exchange(unsaved_log_, true)) log_.Critical(result.messages.front());
   }
 
-  // What a report tells of: tensors' charts and graphs of many models are not among it.
+  // What a report holds: tensors' charts and graphs of many models are not among it.
   void Keep(size_t index, RunRecord record) {
     if (kept_.empty()) return;
     record.graph.reset();

@@ -56,7 +56,7 @@ std::string NameInFolders(const fs::path& path, const std::string& name, size_t 
 }
 
 // Names that do not depend on the order of the models: those of one stem in one folder have their
-// extension, and those that clash have as many folders before them as tell all of them apart.
+// extension, and those that clash have as many folders before them as distinguish all of them.
 Status NameApart(std::vector<BatchModel>& models) {
   std::vector<fs::path> paths;
   std::map<fs::path, int> alike;

@@ -26,7 +26,7 @@ double TimesOver(const OutputComparison& output) {
   return simple == nullptr ? HUGE_VAL : simple->times_over();
 }
 
-// With as many digits as it takes to tell them apart.
+// With as many digits as it takes to distinguish them.
 std::string FormatUnequal(double a, double b) {
   std::string text;
   for (const int digits : {6, 9, 17}) {

@@ -26,7 +26,7 @@ struct BatchNames {
   std::string dimension;             ///< its symbol in the model; empty: it has none
   std::vector<std::string> outputs;  ///< whose first dimension has that symbol
   /// Those whose first dimension may be it: free, but not named on both sides (names that
-  /// converters make up are none), or the rank is not told. What a run makes of them decides, see
+  /// converters make up are none), or the rank is not known. What a run makes of them decides, see
   /// KeepFollowers.
   std::vector<std::string> possible;
   /// Outputs that have other rows than the inputs, which therefore say nothing of rows.
@@ -34,12 +34,12 @@ struct BatchNames {
 };
 
 /// Inputs whose first dimension is dynamic, and the outputs that have it too. Without outputs
-/// (they are not told before the first run) both lists of them are empty. An error says why there
+/// (they are not known before the first run) both lists of them are empty. An error says why there
 /// is no such batch: no input has one, inputs name theirs differently, or no output can have it.
 Result<BatchNames> FindBatch(std::span<const TensorInfo> inputs,
                              std::span<const TensorInfo> outputs);
 
-/// The same where nobody tells which dimensions are free: the inputs of a feed that have as many
+/// The same where it is not known which dimensions are free: the inputs of a feed that have as many
 /// rows as the first one. Which outputs follow them is to be tried. kInvalidArgument where that one
 /// has no dimension.
 Result<BatchNames> GuessBatch(const TensorMap& feed);
@@ -53,7 +53,7 @@ struct OutputsOfRows {
   int64_t rows;
 };
 
-/// The batch with those of `possible` (of all outputs, where none were told) among its outputs that
+/// The batch with those of `possible` (of all outputs, where none are known) among its outputs that
 /// had as many rows as the inputs in both runs; `possible` is empty then, and the others are left
 /// out.
 BatchNames KeepFollowers(BatchNames batch, const OutputsOfRows& once, const OutputsOfRows& again);

@@ -87,7 +87,7 @@ Status CheckNames(const RunPlan& plan, const LiveRunner& runner, const TensorMap
   return CheckOutputNames(plan, names);
 }
 
-// A model that is no ONNX tells nothing.
+// A model that is no ONNX shows nothing.
 std::vector<MeetingRows> MeetingIn(const ModelPlan& plan, std::span<const std::string> inputs,
                                    std::span<const std::string> outputs) {
   if (plan.type != "onnx") return {};

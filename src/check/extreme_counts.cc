@@ -16,7 +16,7 @@ namespace {
 enum class Class : uint8_t { kOther, kZero, kDenormal, kPlusInf, kMinusInf, kNan };
 
 // Finite values that are farther apart than this share of the larger one are other values, whatever
-// rounding did; sums that cancel may be, too, so that they are told and no verdict.
+// rounding did; sums that cancel may be, too, so that they are reported and no verdict.
 constexpr double kAnotherValue = 0.01;
 
 struct Element {

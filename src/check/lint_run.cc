@@ -81,7 +81,7 @@ class NodeBench {
     }
     Result<TensorMap> drawn = Draw();
     if (!drawn.ok()) {
-      // A fault of the model may be why: it is told already.
+      // A fault of the model may be why: it is reported already.
       const bool given = plan_.inputs.script.given() || !plan_.inputs.load_paths.empty();
       if (given || (linted_.faultless && !HasInputsToLoad())) return drawn.status();
       result_.limits = "nodes were not run: " + drawn.status().message();
@@ -103,7 +103,7 @@ class NodeBench {
   }
 
  private:
-  // nullptr: all are tensors. One without a type is a fault that a rule tells of.
+  // nullptr: all are tensors. One without a type is a fault that a rule reports.
   const OnnxValue* InputWithoutTensor() const {
     const auto found =
         std::find_if(graph_.inputs.begin(), graph_.inputs.end(), [](const OnnxValue& input) {
@@ -177,8 +177,8 @@ class NodeBench {
     return std::move(coerced.tensors);
   }
 
-  // Inputs that cannot be drawn: strings, and those that the model itself does not tell enough of,
-  // which rules have told of.
+  // Inputs that cannot be drawn: strings, and those that the model itself does not describe,
+  // which rules have reported.
   bool HasInputsToLoad() const {
     const std::vector<TensorInfo> inputs = model_.RequiredInputs();
     return std::any_of(inputs.begin(), inputs.end(),

@@ -51,7 +51,6 @@ Status Probe::OpenAt(RunnerPlace place, const ModelSource& model) {
   plan_.place = place;  // runner_ looks at it, too
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<Worker> worker, pool_.Get(plan_));
   runner_.Attach(std::move(worker), 1);
-  runner_.GoOn(true);  // a state that is never reset is what repeated runs show
   return runner_.Open(model);
 }
 

@@ -8,6 +8,7 @@
 #include "check/cache_properties.h"
 #include "check/memory_properties.h"
 #include "check/row_properties.h"
+#include "check/state_properties.h"
 #include "check/trial.h"
 #include "run/runner/neutral_settings.h"
 
@@ -89,7 +90,7 @@ PropertyRecord ShapeSweep(Subject& subject) {
   if (given->size() > 1) return SweepGiven(subject, *given);
   const std::vector<std::string> dimensions = DynamicDimensions(subject);
   if (subject.probe->runner().inputs_unknown()) {
-    return NotApplicable("the model does not tell which dimensions of its inputs are free");
+    return NotApplicable("the model does not declare which dimensions of its inputs are free");
   }
   if (dimensions.empty()) return NotApplicable("every dimension of the inputs is fixed");
   Trial trial(subject);
@@ -149,6 +150,10 @@ constexpr Property kProperties[] = {
     {"permuted-rows", "the same outputs in another order when the rows of a batch are",
      PermutedRows},
     {"batch-of-one", "the same outputs for a row alone as within a batch", BatchOfOne},
+    {"permuted-states",
+     "the same outputs and states for a sequence alone, and in another order, as within a batch: "
+     "states keep the sequences apart along one axis",
+     PermutedStates},
     {"prefill-decode",
      "the same outputs and caches for tokens at once as with the caches fed back: positions count "
      "on behind a past, and caches are taken as they are handed out",

@@ -47,7 +47,7 @@ struct Subject {
   const ErrorBounds& bounds;
   int64_t repeats = 5;
   /// It was found to give other outputs from run to run: then nothing else is to blame for them. A
-  /// run that failed tells nothing of the sort.
+  /// run that failed shows nothing of the sort.
   bool runs_differ = false;
   /// The same from process to process, to blame for what is held against another one alone.
   bool processes_differ = false;

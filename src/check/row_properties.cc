@@ -69,7 +69,7 @@ Result<TensorMap> InferRows(Subject& subject, std::span<const int64_t> rows) {
 }
 
 // Tries every size of a batch until one breaks the property; `cases` and `note` complete what is
-// told of it.
+// noted.
 PropertyRecord ForEachBatch(Subject& subject, std::string_view cases, const std::string& note,
                             const std::function<bool(Trial& trial, int64_t count)>& holds) {
   const RowPlan& plan = subject.row_plan();

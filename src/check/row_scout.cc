@@ -85,8 +85,8 @@ class RowScout {
     return {};
   }
 
-  // Outputs that do not tell their first dimension have the rows of the inputs when they follow
-  // them twice; those that tell it must have one row for one. A reason where that leaves none.
+  // Outputs that do not declare their first dimension have the rows of the inputs when they follow
+  // them twice; those that declare it must have one row for one. A reason where that leaves none.
   std::string SettleOutputs(int64_t rows) {
     BatchNames& batch = plan_.batch;
     const Result<TensorMap> row = FirstRow(*plan_.rows, batch);
@@ -114,7 +114,7 @@ class RowScout {
   }
 
   // A model that does not run with its rows breaks what is tried with them, as long as one of its
-  // outputs is told to have them. A reason where none is.
+  // outputs is known to have them. A reason where none is.
   std::string KeepTold(int64_t rows, const Status& why) {
     BatchNames& batch = plan_.batch;
     if (of_one_) batch = KeepRowOfOne(std::move(batch), *of_one_);
@@ -128,7 +128,7 @@ class RowScout {
     return "";
   }
 
-  // Outputs that only a run tells: a script may make more of them than the model names.
+  // Outputs that only a run shows: a script may make more of them than the model names.
   void AddUntold(const TensorMap& outputs) {
     BatchNames& batch = plan_.batch;
     for (const NamedTensor& output : outputs) {

@@ -25,7 +25,7 @@ struct RowPlan {
 
 /// What is asked for a batch.
 struct RowRequest {
-  const Probe& probe;     ///< tells the inputs and outputs; it runs nothing here
+  const Probe& probe;     ///< knows the inputs and outputs; it runs nothing here
   const TensorMap& feed;  ///< of the default sizes
   int64_t rows;           ///< of the largest batch, where rows are drawn
   /// A feed of other sizes.

@@ -96,7 +96,7 @@ TEST_F(TrialTest, NothingTriedIsNoPass) {
   EXPECT_EQ(Trial(subject_).Finish("runs").verdict, PropertyVerdict::kNotApplicable);
 }
 
-// Outputs that differ from run to run tell nothing of a setting.
+// Outputs that differ from run to run show nothing of a setting.
 TEST_F(TrialTest, WhatDiffersAnywayIsNotBlamedOnWhatWasTried) {
   subject_.runs_differ = true;
   Trial trial(subject_);

@@ -21,13 +21,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPlaceholder = "{stem}";
 
 // What a run writes, each to a path of its own. Caches are shared on purpose.
-bool IsSaved(std::string_view dest) {
-  constexpr std::string_view kOthers[] = {"output_dir", "log_file", "gen_script", "reports"};
-  constexpr std::string_view kNames[] = {"save_intermediate_outputs",
-                                         "save_all_intermediate_outputs", "save_timing_cache"};
-  const auto is_dest = [&](std::string_view known) { return known == dest; };
-  if (std::any_of(std::begin(kNames), std::end(kNames), is_dest)) return false;
-  return dest.starts_with("save_") || std::any_of(std::begin(kOthers), std::end(kOthers), is_dest);
+bool IsSaved(const OptionRow& row) {
+  return IsWritten(row.Files()) && row.Files() != FileUse::kCache;
 }
 
 std::string WithStem(const std::string& text, const std::string& stem) {
@@ -109,7 +104,7 @@ Result<RunWords> RunWordsFor(const BatchModel& model, std::span<const std::strin
   VERNIER_TRY(CheckBackends(parsed.args));
   std::vector<std::string> words(options.begin(), options.end());
   for (const GivenOption& given : parsed.args.given()) {
-    if (IsSaved(given.row->dest)) PutStem(given, model.stem, words);
+    if (IsSaved(*given.row)) PutStem(given, model.stem, words);
   }
   for (std::string& word : words) word = Replaced(std::move(word), model.stem);
   words.insert(words.begin(), model.path);

@@ -10,7 +10,7 @@
 
 namespace vernier {
 
-/// What `run` is told for one model.
+/// The words of `run` for one model.
 struct RunWords {
   std::vector<std::string> words;
   std::string record;  ///< where the options have the record saved; empty: nowhere

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "cli/options/groups.h"
 #include "compare/metric_table.h"
+#include "run/comparison/token_sources.h"
 #include "util/number_text.h"
 #include "vernier/compare_options.h"
 
@@ -34,41 +36,40 @@ Status BindToleranceRules(bool noise_floor, CompareOptions& options) {
   return {};
 }
 
-std::string NameOf(const ParsedArgs& args, std::string_view dest) {
-  const auto given = std::find_if(args.given().begin(), args.given().end(),
-                                  [&](const GivenOption& g) { return g.row->dest == dest; });
-  return given == args.given().end() ? std::string(dest) : given->row->NameInErrors();
-}
-
 struct FunctionFlags {
   CompareFunction function;
   std::vector<std::string> names;  // choices of --compare, any of which uses the flags
-  std::vector<std::string_view> dests;
+  std::vector<const OptionRow*> rows;
 };
+
+// The rows that judge: a script that judges by itself puts them out of force.
+std::vector<const OptionRow*> RowsThatJudge(const std::vector<OptionGroup>& groups) {
+  std::vector<const OptionRow*> judging;
+  for (const OptionGroup& group : groups) {
+    for (const OptionRow& row : group.rows) {
+      if (row.idle_beside == kOwnJudge) judging.push_back(&row);
+    }
+  }
+  return judging;
+}
 
 std::vector<FunctionFlags> FlagsOfFunctions() {
   std::vector<FunctionFlags> all = {
-      {CompareFunction::kSimple,
-       {"simple"},
-       {"check_error_stat", "tolerance", "noise_floor", "rtol", "atol", "error_quantile",
-        "infinities_compare_equal", "max_mismatch_share", "max_mismatch_excess"}},
-      {CompareFunction::kIndices, {"indices"}, {"index_tolerance"}},
+      {CompareFunction::kSimple, {"simple"}, RowsThatJudge({CompareSimpleGroup()})},
+      {CompareFunction::kIndices, {"indices"}, RowsThatJudge({CompareIndicesGroup()})},
       {CompareFunction::kLogits,
        {"logits"},
-       {"logits_kl_threshold", "logits_top1_threshold", "logits_top_k", "logits_tokens",
-        "logits_mask"}}};
+       RowsThatJudge({CompareLogitsGroup(), CompareTokensGroup()})}};
+  const std::span<const OptionRow> thresholds = CompareMetricsGroup().rows;
   for (const MetricRow* metric : MetricsByOrigin()) {
-    FunctionFlags& row = all.emplace_back(
-        FunctionFlags{metric->function, {std::string(metric->name)}, {metric->threshold}});
-    if (!metric->group.empty()) row.names.emplace_back(metric->group);
+    FunctionFlags& flags =
+        all.emplace_back(FunctionFlags{metric->function, {std::string(metric->name)}, {}});
+    if (!metric->group.empty()) flags.names.emplace_back(metric->group);
+    for (const OptionRow& row : thresholds) {
+      if (row.dest == metric->threshold) flags.rows.push_back(&row);
+    }
   }
   return all;
-}
-
-bool IsOwnOption(const ParsedArgs& args, std::string_view dest) {
-  return std::ranges::any_of(args.given(), [&](const GivenOption& given) {
-    return given.row->dest == dest && given.row->origin != Origin::kPeer;
-  });
 }
 
 // A threshold of a function that does not run would be ignored in silence: a warning of an option
@@ -79,20 +80,19 @@ Status CheckUnusedThresholds(const ParsedArgs& args, const CompareOptions& optio
   const std::vector<std::string> selected =
       given.empty() ? std::vector<std::string>{"simple"}
                     : std::vector<std::string>(given.begin(), given.end());
-  for (const FunctionFlags& row : FlagsOfFunctions()) {
-    const auto& functions = options.functions;
-    const bool runs =
-        std::find(functions.begin(), functions.end(), row.function) != functions.end();
-    if (runs) continue;
-    for (const std::string_view dest : row.dests) {
-      if (!args.Has(dest)) continue;
-      if (!options.lenient && IsOwnOption(args, dest)) {
-        const std::string flag = NameOf(args, dest);
-        return InvalidArgument(flag + " has no effect without --compare " + row.names.front() +
+  for (const FunctionFlags& flags : FlagsOfFunctions()) {
+    if (std::ranges::find(options.functions, flags.function) != options.functions.end()) continue;
+    for (const OptionRow* row : flags.rows) {
+      const bool feeds =
+          row->dest == "logits_tokens" && args.Has("decode") && GivesTokens(options.tokens);
+      if (!args.Has(row->dest) || feeds) continue;
+      const std::string flag = row->NameInErrors();
+      if (!options.lenient && row->origin != Origin::kPeer) {
+        return InvalidArgument(flag + " has no effect without --compare " + flags.names.front() +
                                ": add that, or leave " + flag + " out");
       }
-      logger.Warning("Option: " + NameOf(args, dest) +
-                     " is only valid for comparison function(s): " + FormatPythonList(row.names) +
+      logger.Warning("Option: " + flag +
+                     " is only valid for comparison function(s): " + FormatPythonList(flags.names) +
                      ". The selected comparison functions are: " + FormatPythonList(selected) +
                      ", so this option will be ignored.");
     }

@@ -2,35 +2,33 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <span>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/options/groups.h"
+
 namespace vernier {
 namespace {
 
-// What both a run and a debugging command have, and a run of the same model needs.
-constexpr std::string_view kForTheRun[] = {"onnxrt_lib",
-                                           "input_shapes",
-                                           "dims",
-                                           "seed",
-                                           "val_range",
-                                           "iterations",
-                                           "like",
-                                           "load_inputs_paths",
-                                           "preprocess",
-                                           "data_loader_script",
-                                           "inputs_from_graph",
-                                           "max_image_pixels",
-                                           "data_loader_backend_module"};
 constexpr std::string_view kOfGates[] = {"decisions", "max_flip_rate", "max_clear_flips",
                                          "near_tie"};
 
-void AddGivenWords(const ParsedArgs& args, std::span<const std::string_view> dests,
+// What a run of the same model needs, too.
+bool IsForTheRun(std::string_view dest) {
+  return dest == "onnxrt_lib" || dest == "input_shapes" || dest == "dims" ||
+         DataLoaderGroup().Has(dest);
+}
+
+bool IsOfGate(std::string_view dest) {
+  return std::ranges::find(kOfGates, dest) != std::end(kOfGates);
+}
+
+void AddGivenWords(const ParsedArgs& args, bool (*wanted)(std::string_view dest),
                    std::vector<std::string>& words) {
   for (const GivenOption& given : args.given()) {
-    if (given.flag.empty() || std::ranges::find(dests, given.row->dest) == dests.end()) continue;
+    if (given.flag.empty() || !wanted(given.row->dest)) continue;
     words.emplace_back(given.flag);
     words.insert(words.end(), given.values.begin(), given.values.end());
   }
@@ -73,9 +71,9 @@ Status AddDecisionGate(const ParsedArgs& args, Logger& log, CheckWords& check) {
     }
     if (words.empty()) {
       words.emplace_back("--onnxrt");
-      AddGivenWords(args, kForTheRun, words);
+      AddGivenWords(args, IsForTheRun, words);
     }
-    AddGivenWords(args, kOfGates, words);
+    AddGivenWords(args, IsOfGate, words);
     if (!HasFlag(words, {"--judge"})) words.insert(words.end(), {"--judge", "decisions"});
   }
   VERNIER_TRY(CheckGate(words));

@@ -1,4 +1,4 @@
-// From the command line to what one inference of a model is to tell.
+// From the command line to what one inference of a model is to show.
 #pragma once
 
 #include "cli/arg_parser.h"

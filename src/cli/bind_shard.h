@@ -25,7 +25,7 @@ EnvironmentOf OwnEnvironment();
 std::string ShardText(const ShardPlan& shard);
 
 /// The shard that `word` stands for: "K/N", or "auto" and "auto/N" by what launchers have set.
-/// `where` is told how it was found; empty where it was given. kInvalidArgument: no such word, no
+/// `where` gets how it was found; empty where it was given. kInvalidArgument: no such word, no
 /// launcher, or launchers that differ.
 Result<ShardPlan> ReadShard(std::string_view word, const EnvironmentOf& environment,
                             std::string& where);
@@ -41,7 +41,7 @@ Status BindShard(const ParsedArgs& args, const Invocation& invocation, RunPlan& 
                  Logger& logger);
 
 /// The name that `path`, which every shard writes, has in the shard that --shard names; `path`
-/// itself where there is none, or it cannot be told.
+/// itself where there is none, or it is not known.
 std::string NameOfShard(const ParsedArgs& args, const std::string& path);
 
 }  // namespace vernier

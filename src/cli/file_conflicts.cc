@@ -22,48 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside what rows save (Binding::saves). What "output" may replace is told by the caller. A cache
-// may be read and written again.
-constexpr std::string_view kWritten[] = {
-    "save_run_file",     "save_blame",        "resume",
-    "save_onnx",         "save_engine",       "save_tactics",
-    "save_debug_replay", "reports",           "log_file",
-    "gen_script",        "min_good",          "iteration_info_path",
-    "save_timing_cache", "calibration_cache", "output"};
-constexpr std::string_view kRead[] = {"model_file",
-                                      "models",
-                                      "load_inputs_paths",
-                                      "load_outputs_paths",
-                                      "compare_outputs",
-                                      "like",
-                                      "class_names",
-                                      "initial_state",
-                                      "record",
-                                      "data_loader_script",
-                                      "compare_func_script",
-                                      "postprocess_func_script",
-                                      "trt_config_script",
-                                      "trt_config_postprocess_script",
-                                      "trt_network_postprocess_script",
-                                      "load_tactics",
-                                      "path",
-                                      "paths",
-                                      "run_file",
-                                      "files"};
-// Where Polygraphy has words of its own for what overlaps: bind_run.cc.
+// May be what is read, unless the caller says otherwise.
+constexpr std::string_view kInPlace = "output";
+// Where Polygraphy has words of its own for what overlaps: session/validate_plan.cc.
 constexpr std::string_view kSaved[] = {"save_inputs_path", "save_outputs_path",
                                        "save_input_blob_path"};
-constexpr std::string_view kInPlace = "output";
-// Of several commands each may read and write them.
-constexpr std::string_view kCaches[] = {"save_timing_cache", "calibration_cache"};
 constexpr std::string_view kLoaded[] = {"load_inputs_paths", "load_outputs_paths"};
-// Words of the form @FILE name a file of words.
-constexpr std::string_view kWordFiles[] = {"map_inputs", "map_outputs"};
-// Words of the form LABEL=FILE, and files or folders of saved data.
-constexpr std::string_view kSides[] = {"load_outputs_paths", "compare_outputs", "files"};
-// Written beside kWritten, but not by name, or into.
-constexpr std::string_view kWrittenToo[] = {"output_dir", "save_heatmaps",
-                                            "save_error_metrics_plot"};
 
 enum class Folders : uint8_t { kLeftOut, kTaken };
 
@@ -71,6 +35,7 @@ struct NamedFile {
   std::string_view dest;
   std::string flag, path;
   fs::path place;
+  bool shared = false;  // several commands may write it
 };
 
 template <size_t N>
@@ -91,37 +56,29 @@ fs::path PlaceOf(const std::string& path, Folders folders = Folders::kLeftOut) {
 
 class Files {
  public:
-  explicit Files(const ParsedArgs& args, Folders folders = Folders::kLeftOut)
-      : args_(args), folders_(folders) {}
+  explicit Files(Folders folders = Folders::kLeftOut) : folders_(folders) {}
 
-  void Add(std::string_view dest, bool in_output_folder) {
-    for (const std::span<const std::string> words : args_.Occurrences(dest)) {
-      for (const std::string& word : words) {
-        AddPath(dest, std::string(args_.Flag(dest)),
-                in_output_folder ? InOutputFolder(args_, word) : word);
-      }
-    }
-  }
-
-  void AddPath(std::string_view dest, const std::string& flag, const std::string& path) {
+  void Add(std::string_view dest, std::string_view flag, const std::string& path,
+           bool shared = false) {
     fs::path place = PlaceOf(path, folders_);
-    if (!place.empty()) files_.push_back({dest, flag, path, std::move(place)});
+    if (!place.empty()) {
+      files_.push_back({dest, std::string(flag), path, std::move(place), shared});
+    }
   }
 
   const std::vector<NamedFile>& all() const { return files_; }
 
  private:
-  const ParsedArgs& args_;
   Folders folders_;
   std::vector<NamedFile> files_;
 };
 
 // A script may be followed by the name of a function, a runner's words by anything.
-void AddScripts(std::string_view dest, const std::string& flag, std::string word, Files& files) {
+void AddScripts(std::string_view dest, std::string_view flag, std::string word, Files& files) {
   const size_t colon = word.rfind(':');
   std::error_code failed;
   if (colon != std::string::npos && !fs::exists(word, failed)) word.resize(colon);
-  if (fs::exists(word, failed)) files.AddPath(dest, flag, word);
+  if (fs::exists(word, failed)) files.Add(dest, flag, word);
 }
 
 // The words of --runner or --model-runner, of KEY=VALUE the value.
@@ -145,50 +102,65 @@ void AddWrittenByDefault(const ParsedArgs& args, Files& written) {
       {"save_record", "record.json"}, {"reports", "report.html"}, {"log_file", "run.log"}};
   for (const auto& [dest, name] : kDefaults) {
     if (args.Has(dest)) continue;
-    written.AddPath("output_dir", std::string(args.Flag("output_dir")), InOutputFolder(args, name));
+    written.Add("output_dir", args.Flag("output_dir"), InOutputFolder(args, name));
   }
 }
 
 void AddWritten(const ParsedArgs& args, Files& written) {
-  std::vector<std::string_view> dests;
   for (const GivenOption& given : args.given()) {
-    const bool known = std::ranges::find(dests, given.row->dest) != dests.end();
-    if (given.row->sets.saves && !known) dests.push_back(given.row->dest);
+    const FileUse use = given.row->Files();
+    if (!IsWritten(use) || use == FileUse::kWritesInto || use == FileUse::kReplaces) continue;
+    for (const std::string& word : given.values) {
+      written.Add(given.row->dest, given.flag,
+                  use == FileUse::kWritesThere ? word : InOutputFolder(args, word),
+                  use == FileUse::kCache);
+    }
   }
-  dests.insert(dests.end(), std::begin(kWritten), std::end(kWritten));
-  for (const std::string_view dest : dests) written.Add(dest, dest != kInPlace);
   AddWrittenByDefault(args, written);
+}
+
+void AddFolders(const ParsedArgs& args, Files& written) {
+  for (const GivenOption& given : args.given()) {
+    if (given.row->Files() != FileUse::kWritesInto) continue;
+    for (const std::string& word : given.values) written.Add(given.row->dest, given.flag, word);
+  }
 }
 
 // A pattern that the shell has left alone names files too.
 void AddModelsOfBatch(const ParsedArgs& args, Files& read) {
   const Result<std::vector<BatchModel>> models = FindBatchModels(args.List("models"));
   if (!models.ok()) return;
-  for (const BatchModel& model : *models) {
-    read.AddPath("models", std::string(args.Flag("models")), model.path);
+  for (const BatchModel& model : *models) read.Add("models", args.Flag("models"), model.path);
+}
+
+// `[OUTPUT:]FILE`
+std::string WithoutOutput(const std::string& word) {
+  std::error_code ignored;
+  const size_t colon = fs::exists(word, ignored) ? std::string::npos : word.rfind(':');
+  return colon == std::string::npos ? word : word.substr(colon + 1);
+}
+
+void AddWord(const GivenOption& given, const std::string& word, Files& read) {
+  const std::string_view dest = given.row->dest;
+  switch (given.row->Files()) {
+    case FileUse::kReads:
+    case FileUse::kReadsModels:
+      return AddScripts(dest, given.flag, word, read);
+    case FileUse::kReadsSides:
+      return AddScripts(dest, given.flag, SplitSavedSide(word).path, read);
+    case FileUse::kReadsByOutput:
+      return read.Add(dest, given.flag, WithoutOutput(word));
+    case FileUse::kReadsWords:
+      if (word.starts_with('@')) read.Add(dest, given.flag, word.substr(1));
+      return;
+    default:
+      return;
   }
 }
 
 void AddRead(const ParsedArgs& args, Files& read) {
-  for (const std::string_view dest : kRead) {
-    for (const std::span<const std::string> words : args.Occurrences(dest)) {
-      for (const std::string& word : words) {
-        const std::string path = Contains(kSides, dest) ? SplitSavedSide(word).path : word;
-        AddScripts(dest, std::string(args.Flag(dest)), path, read);
-      }
-    }
-  }
-  for (const std::string_view dest : kWordFiles) {
-    for (const std::string& word : AllWordsOf(args, dest)) {
-      if (word.starts_with('@')) read.AddPath(dest, std::string(args.Flag(dest)), word.substr(1));
-    }
-  }
-  // As [OUTPUT:]FILE.
-  for (const std::string& word : AllWordsOf(args, "labels")) {
-    std::error_code ignored;
-    const size_t colon = fs::exists(word, ignored) ? std::string::npos : word.rfind(':');
-    read.AddPath("labels", std::string(args.Flag("labels")),
-                 colon == std::string::npos ? word : word.substr(colon + 1));
+  for (const GivenOption& given : args.given()) {
+    for (const std::string& word : given.values) AddWord(given, word, read);
   }
   if (args.Has("models")) AddModelsOfBatch(args, read);
   for (const RunnerChoice& runner : args.Runners()) {
@@ -223,7 +195,7 @@ void AddWeights(const ParsedArgs& args, std::span<const NamedFile> written,
   for (const std::string& folder : WeightFolders(args)) {
     for (const std::string& file : read) {
       for (const std::string& path : CompanionFiles(file, folder)) {
-        weights.AddPath("model_file", "weights of the model", path);
+        weights.Add("model_file", "weights of the model", path);
       }
     }
   }
@@ -276,8 +248,7 @@ Status CheckNotRead(const OwnedFile& written, const FilesByPlace& read) {
 Status CheckWrittenOnce(const OwnedFile& written, const FilesByPlace& all) {
   const OwnedFile* const other = OfAnother(all, written);
   if (other == nullptr) return {};
-  const bool shared = Contains(kCaches, written.file.dest) && Contains(kCaches, other->file.dest);
-  if (shared) return {};
+  if (written.file.shared && other->file.shared) return {};
   return InvalidArgument(written.file.flag + " of " + written.owner->name + " and " +
                          other->file.flag + " of " + other->owner->name + " would both write '" +
                          written.file.path + "': name two files");
@@ -297,7 +268,7 @@ Status CheckBundlePlace(const ParsedArgs& args) {
   std::error_code failed;
   fs::path place = fs::weakly_canonical(fs::absolute(folder, failed), failed);
   if (!place.has_filename()) place = place.parent_path();
-  Files read(args, Folders::kTaken), written(args, Folders::kTaken);
+  Files read(Folders::kTaken), written(Folders::kTaken);
   AddRead(args, read);
   for (const NamedFile& file : read.all()) {
     if (!IsWithin(file.place, place)) continue;
@@ -308,7 +279,7 @@ Status CheckBundlePlace(const ParsedArgs& args) {
   }
   VERNIER_TRY(CheckBundleFolder(folder));
   AddWritten(args, written);
-  for (const std::string_view dest : kWrittenToo) written.Add(dest, false);
+  AddFolders(args, written);
   for (const NamedFile& file : written.all()) {
     if (!IsWithin(file.place, place)) continue;
     return InvalidArgument(file.flag + ": '" + file.path +
@@ -319,7 +290,7 @@ Status CheckBundlePlace(const ParsedArgs& args) {
 }
 
 std::vector<std::string> FilesRead(const ParsedArgs& args) {
-  Files read(args);
+  Files read;
   AddRead(args, read);
   std::vector<std::string> paths;
   for (const NamedFile& file : read.all()) paths.push_back(file.path);
@@ -328,10 +299,10 @@ std::vector<std::string> FilesRead(const ParsedArgs& args) {
 
 Status CheckFileConflicts(const ParsedArgs& args, std::string_view output,
                           std::span<const std::string> also_read) {
-  Files written(args), read(args), kept(args);
+  Files written, read, kept;
   AddWritten(args, written);
   AddRead(args, read);
-  for (const std::string& path : also_read) kept.AddPath("", "", path);
+  for (const std::string& path : also_read) kept.Add("", "", path);
   std::vector<std::string> all_read = FilesRead(args);
   all_read.insert(all_read.end(), also_read.begin(), also_read.end());
   AddWeights(args, written.all(), all_read, kept);
@@ -349,14 +320,14 @@ Status CheckFilesBetween(std::span<const NamedCommand> commands) {
   FilesByPlace written, read;
   std::vector<NamedFile> all_written;
   for (const NamedCommand& command : commands) {
-    Files files(*command.args);
+    Files files;
     AddWritten(*command.args, files);
-    for (const std::string& path : command.logs) files.AddPath("log_dir", "--log-dir", path);
+    for (const std::string& path : command.logs) files.Add("log_dir", "--log-dir", path);
     AddOwned(command, files, written);
     all_written.insert(all_written.end(), files.all().begin(), files.all().end());
   }
   for (const NamedCommand& command : commands) {
-    Files files(*command.args);
+    Files files;
     AddRead(*command.args, files);
     AddWeights(*command.args, all_written, FilesRead(*command.args), files);
     AddOwned(command, files, read);

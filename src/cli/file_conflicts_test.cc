@@ -48,6 +48,10 @@ TEST_F(FileConflicts, NothingIsSavedOverWhatIsRead) {
            {"--initial-state", "@in.npz", "--log-file", "@in.npz"},
            {"--map-inputs", "x=y", "@@in.npz", "--save-record", "@in.npz"},
            {"--map-outputs", "@@in.npz", "--log-file", "@in.npz"},
+           {"--onnxrt-lib", "@in.npz", "--save-record", "@in.npz"},
+           {"--plugins", "@in.npz", "--log-file", "@in.npz"},
+           {"--compare", "logits", "--tokens", "@in.npz", "--save-record", "@in.npz"},
+           {"--tf", "--save-pb", "@m.onnx"},
            {"--model-runner", "@runner.py", "--save-outputs", "@runner.py"},
            {"--runner", "a=@runner.py", "--report", "@runner.py"}}) {
     std::vector<std::string> words = {"@m.onnx", "--onnxrt"};

@@ -130,7 +130,7 @@ int RunWords(std::vector<std::string> words, const Invocation& invocation) {
     PrintVersion(invocation);
     return 0;
   }
-  // In a worker it may be a framework's own business: there the signal tells of it.
+  // In a worker it may be a framework's own business: there the signal reports it.
   if (words.empty() || words[0] != "worker") {
     std::set_new_handler(NoteNoMemory);
     std::set_terminate(EndUnexpectedly);

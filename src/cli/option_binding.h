@@ -3,6 +3,7 @@
 // several options at once is in bind_*.cc and in ValidatePlan().
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -34,17 +35,36 @@ using PartTag = const void*;
 template <typename Part>
 inline constexpr char kPartTag = 0;
 
+/// What a command does with the files that an option's words name.
+enum class FileUse : uint8_t {
+  kNone,           ///< they name no files
+  kReads,          ///< FILE or FILE:FUNCTION
+  kReadsModels,    ///< the same, and patterns of models
+  kReadsSides,     ///< [LABEL=]PATH
+  kReadsByOutput,  ///< [OUTPUT:]FILE
+  kReadsWords,     ///< @FILE; other words name no file
+  kWrites,         ///< in the folder of --output-dir, unless the word names one
+  kWritesThere,    ///< where the word says, whatever --output-dir is
+  kWritesInto,     ///< a folder, in which other files may stand
+  kReplaces,       ///< a folder, as a whole
+  kCache,          ///< read and written; several commands may share it
+  kUnchecked,      ///< may be read and written by one command, or is a folder that is read
+};
+
+/// Is something written where the option says?
+constexpr bool IsWritten(FileUse use) { return use >= FileUse::kWrites && use <= FileUse::kCache; }
+
 /// The meaning of an option: which struct it fills, and how.
 struct Binding {
   PartTag part = nullptr;
   Status (*set)(const OptionInput& input, void* part) = nullptr;
   NumberRule rule = {};
-  std::string_view key = {};      ///< for `set`: the name of an option of a backend, of a function
-  std::string_view backend = {};  ///< sets nothing in runners of another one; empty: of any
-  bool of_runner = false;         ///< may stand inside of --runner
-  bool one_each = false;          ///< a list of [NAME:]VALUE that has one value for a name
-  bool saves = false;             ///< names a file or folder that the run writes
-  bool together = false;          ///< read by whoever binds it together with other options
+  std::string_view key = {};       ///< for `set`: the name of an option of a backend, of a function
+  std::string_view backend = {};   ///< sets nothing in runners of another one; empty: of any
+  bool of_runner = false;          ///< may stand inside of --runner
+  bool one_each = false;           ///< a list of [NAME:]VALUE that has one value for a name
+  FileUse files = FileUse::kNone;  ///< see OptionRow::Files()
+  bool together = false;           ///< read by whoever binds it together with other options
 
   /// The option is bound, by itself or together with others.
   constexpr bool Means() const { return set != nullptr || together; }

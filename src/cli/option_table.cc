@@ -6,14 +6,9 @@
 #include "cli/options/groups.h"
 
 namespace vernier {
-namespace {
-
-bool HasDest(const OptionGroup& group, std::string_view dest) {
-  return std::any_of(group.rows.begin(), group.rows.end(),
-                     [&](const OptionRow& row) { return row.dest == dest; });
+bool OptionGroup::Has(std::string_view dest) const {
+  return std::ranges::any_of(rows, [&](const OptionRow& row) { return row.dest == dest; });
 }
-
-}  // namespace
 
 std::vector<std::string_view> OptionRow::AllFlags() const {
   std::vector<std::string_view> all;
@@ -58,7 +53,7 @@ CommandGroup Only(const OptionGroup& group, std::initializer_list<std::string_vi
     return std::find(dests.begin(), dests.end(), row->dest) == dests.end();
   });
   std::copy_if(dests.begin(), dests.end(), std::back_inserter(some.unknown),
-               [&](std::string_view dest) { return !HasDest(group, dest); });
+               [&](std::string_view dest) { return !group.Has(dest); });
   return some;
 }
 
@@ -69,7 +64,7 @@ std::vector<CommandGroup> Only(const std::vector<OptionGroup>& groups,
     some.push_back(Only(group, dests));
     std::erase_if(some.back().unknown, [&](std::string_view dest) {
       return std::any_of(groups.begin(), groups.end(),
-                         [&](const OptionGroup& other) { return HasDest(other, dest); });
+                         [&](const OptionGroup& other) { return other.Has(dest); });
     });
   }
   return some;

@@ -44,17 +44,24 @@ inline constexpr std::string_view kTwoSides = "two sides to compare";
 /// Whether Polygraphy's Python API can say an option: by default what Polygraphy's flags say.
 enum class InApi : uint8_t { kAsOrigin, kYes, kNo };
 
-/// What the Python package `vernier` makes of an option: a keyword of vernier.run, something that
-/// it has a way of its own for, or nothing.
-enum class InPackage : uint8_t { kKeyword, kOwnWay, kNot };
+/// What the Python package `vernier` makes of an option of `run`: a keyword of vernier.run,
+/// something that it has a way of its own for, or nothing.
+enum class InPackage : uint8_t {
+  kKeyword,
+  kOwnWay,
+  kNot,
+  kOfBlame,  ///< of `run` nothing; a keyword of vernier.blame
+};
 
 /// One flag with its aliases, or the positional argument when `flags` is empty.
 struct OptionRow {
   std::string_view flags[3] = {};  ///< primary first, then aliases in Polygraphy's order
   std::string_view dest;           ///< key of the parsed value; rows may share one
   Binding sets = {};               ///< what it means: the field of a plan that it sets
+  FileUse files = FileUse::kNone;  ///< where `sets` does not say so: see Files()
   InApi in_api = InApi::kAsOrigin;
   InPackage in_package = InPackage::kKeyword;
+  std::string_view elsewhere = {};  ///< what to use in Python where calls do not take it
   Arity arity = Arity::kNone;
   OptionAction action = OptionAction::kStore;
   ValueType type = ValueType::kString;
@@ -82,6 +89,7 @@ struct OptionRow {
 
   std::vector<std::string_view> AllFlags() const;
   bool IsPositional() const { return flags[0].empty(); }
+  FileUse Files() const { return sets.files == FileUse::kNone ? files : sets.files; }
   /// "--rtol/--rel-tol", or the dest of a positional: how argparse names it in errors.
   std::string NameInErrors() const;
 };
@@ -92,6 +100,8 @@ struct OptionGroup {
   std::string_view about;  ///< completes "Options for ..."; one line
   std::span<const OptionRow> rows;
   std::string_view runner = {};  ///< the flag of the runner that the rows are for: "--trt"
+
+  bool Has(std::string_view dest) const;
 };
 
 /// The rows of one group that a command takes: all of them, or those that Only names.

@@ -194,6 +194,22 @@ TEST(EveryCommand, NamesOnlyOptionsThatExistAndEachFlagOnce) {
   }
 }
 
+TEST(EveryCommand, SaysOfEachNamedFileWhatIsDoneWithIt) {
+  for (const CommandSpec& command : CommandTable()) {
+    if (command.options == nullptr) continue;
+    const OptionTable table = command.options();
+    for (const OptionRow* row : table.rows()) {
+      bool named = false;
+      for (const std::string_view kind : {"FILE", "PATH", "DIR"}) {
+        named = named || row->metavar.find(kind) != std::string_view::npos;
+      }
+      const bool of_a_level = row->dest == "verbosity";  // [PATH:]LEVEL
+      if (!named || of_a_level) continue;
+      EXPECT_NE(row->Files(), FileUse::kNone) << command.name << ": " << row->NameInErrors();
+    }
+  }
+}
+
 TEST(EveryCommand, IsListedInASectionAndFoundByItsName) {
   std::set<std::string_view> names;
   for (const CommandSpec& command : CommandTable()) {

@@ -52,7 +52,7 @@ Status ReadLogitsAxes(const OptionInput& input, PerOutput<int64_t>& out);
 bool IsLogitsWord(std::string_view word);
 /// `FILE[:FUNCTION]`; the row's key is the function where none is named.
 Status ReadValue(const OptionInput& input, ScriptFunction& out);
-/// A file, whose format its name tells. Added to the others.
+/// A file, whose name says its format. Added to the others.
 Status ReadValue(const OptionInput& input, std::vector<ReportFile>& out);
 /// neighbours, first, all or A:B,C:D.
 Status ReadValue(const OptionInput& input, PairPlan& out);
@@ -147,12 +147,14 @@ constexpr Binding LoadOption(std::string_view backend, std::string_view key) {
 template <auto Member>
 constexpr Binding Saves() {
   Binding binding = SetBy<&binding_detail::SetPlace<Member>>();
-  binding.saves = true;
+  binding.files = FileUse::kWrites;
   return binding;
 }
 template <auto Member>
 constexpr Binding SavesFolder() {
-  return SetBy<&binding_detail::SetFolder<Member>>();
+  Binding binding = SetBy<&binding_detail::SetFolder<Member>>();
+  binding.files = FileUse::kWritesInto;
+  return binding;
 }
 
 }  // namespace vernier

@@ -1,7 +1,6 @@
 #include "cli/repeated_words.h"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,14 +13,6 @@ namespace {
 bool TakesOneValue(const OptionRow& row) {
   return row.action == OptionAction::kStore &&
          (row.arity == Arity::kOne || row.arity == Arity::kOptional);
-}
-
-// A place that something is written to, which the last one alone would get.
-bool IsPlace(const OptionRow& row) {
-  constexpr std::string_view kPlaces[] = {"reports",    "log_file",   "log_dir",
-                                          "output_dir", "gen_script", "output"};
-  return row.dest.starts_with("save_") ||
-         std::find(std::begin(kPlaces), std::end(kPlaces), row.dest) != std::end(kPlaces);
 }
 
 bool IsList(const OptionRow& row) {
@@ -58,7 +49,7 @@ Status CheckKeys(const GivenOption& option) {
 Status CheckRepeatedWords(const ParsedArgs& args) {
   for (const GivenOption& option : args.given()) {
     if (option.flag.empty()) continue;
-    const bool place = TakesOneValue(*option.row) && IsPlace(*option.row);
+    const bool place = TakesOneValue(*option.row) && IsWritten(option.row->Files());
     if (!place && !IsList(*option.row)) continue;
     VERNIER_TRY(CheckOccurrences(args, option));
     if (option.row->sets.one_each) VERNIER_TRY(CheckKeys(option));
@@ -71,7 +62,7 @@ std::vector<std::string> RepeatedValueWarnings(const ParsedArgs& args) {
   std::set<std::string_view> seen;
   for (const GivenOption& option : args.given()) {
     const OptionRow& row = *option.row;
-    if (option.flag.empty() || !TakesOneValue(row) || IsPlace(row)) continue;
+    if (option.flag.empty() || !TakesOneValue(row) || IsWritten(row.Files())) continue;
     const std::span<const std::string> last = args.List(row.dest);
     if (std::ranges::equal(option.values, last) || !seen.insert(row.dest).second) continue;
     const int count = args.Count(row.dest);

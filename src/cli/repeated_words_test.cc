@@ -40,6 +40,8 @@ TEST(RepeatedWords, APlaceThatReplacesAnotherIsRefused) {
             "it once");
   EXPECT_FALSE(CheckRepeats({"--save-record", "a.json", "--save-record", "b.json"}).ok());
   EXPECT_TRUE(CheckRepeats({"--save-record", "a.json", "--save-record", "a.json"}).ok());
+  EXPECT_FALSE(CheckRepeats({"--calibration-cache", "a", "--calibration-cache", "b"}).ok());
+  EXPECT_FALSE(CheckRepeats({"--bundle", "a", "--bundle", "b"}).ok());
   EXPECT_TRUE(CheckRepeats({"--report", "a.md", "--report", "b.md"}).ok());
 }
 

@@ -22,10 +22,7 @@ namespace {
 constexpr uint64_t kLargestRunFile = uint64_t{1} << 28;
 
 bool IsBesideTheRun(const OptionRow& row) {
-  const OptionGroup logging = LoggingGroup();
-  return row.dest == "run_file" || row.dest == "save_run_file" ||
-         std::any_of(logging.rows.begin(), logging.rows.end(),
-                     [&](const OptionRow& other) { return other.dest == row.dest; });
+  return row.dest == "run_file" || row.dest == "save_run_file" || LoggingGroup().Has(row.dest);
 }
 
 // Before anything starts: a type that nobody knows would be passed over, and the name of a backend

@@ -83,7 +83,7 @@ class PairInProgress {
     return comparison_.functions.back().passed();
   }
 
-  /// After the last function: what is told of outputs beside verdicts.
+  /// After the last function: what is reported of outputs beside verdicts.
   OutputComparison Finish() {
     if (!comparison_.passed()) {
       measurement_.MeasureMismatch();

@@ -35,7 +35,7 @@ constexpr double kNormalFourths = 3;
 // what it amplifies: what is left of a saturated sigmoid moves by as much as its bound allows
 // anyway.
 constexpr double kRoomyBound = 1024;
-// What float64 sums of squares can tell.
+// What float64 sums of squares can resolve.
 constexpr double kGainFloor = 1e-14;
 
 // Sums over the pairs of elements that are finite on both sides.

@@ -35,7 +35,7 @@ struct ErrorBound {
   bool thinned = false;    ///< and it is that of values which a rectifier has taken away
   double condition = 1;    ///< by which the whole bound is wider, for outputs that amplify rounding
   double roundoff = 0;     ///< of the coarsest float type on the way; 0: not known
-  std::string since;       ///< the compared output whose measured error it allows for; or none
+  std::string since = {};  ///< the compared output whose measured error it allows for; or none
   bool steps = false;      ///< integers that come of quantising may be one step apart
   std::string why;         ///< "float32, longest sum 4608, 23 layers"
 };

@@ -135,7 +135,7 @@ void PairMeasurement::AskForSimple() {
     Raise(request_.differences, LevelFor(stat));
   }
   Raise(request_.differences, detail_.differences);
-  // No share excuses a NaN, and only the statistics tell it from a very large difference.
+  // No share excuses a NaN, and only the statistics distinguish it from a very large difference.
   if (options_.max_mismatch_share.Lookup(name_, 0) > 0) {
     Raise(request_.differences, StatisticsLevel::kMoments);
   }
@@ -204,7 +204,7 @@ void PairMeasurement::ChoosePlace() {
     status_ = BringHere();
     return;
   }
-  Raise(request_.sides, StatisticsLevel::kMoments);  // they tell whether the sides are constant
+  Raise(request_.sides, StatisticsLevel::kMoments);  // they show whether the sides are constant
 }
 
 Status PairMeasurement::BringHere() {

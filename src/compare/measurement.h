@@ -69,8 +69,8 @@ class PairMeasurement {
   /// What metrics are computed from; without measures before the first Measure().
   MetricInput Input() const;
 
-  /// Adds what is told of outputs that do not match: the worst elements, all distances, extrema and
-  /// the sides' own statistics. One more pass, for what is not there.
+  /// Adds what is reported of outputs that do not match: the worst elements, all distances, extrema
+  /// and the sides' own statistics. One more pass, for what is not there.
   void MeasureMismatch();
 
   /// What Measure and MeasureMismatch have filled.

@@ -34,7 +34,7 @@ TEST(PairByValue, FindsWhoHasTheValues) {
 }
 
 TEST(PairByValue, LeavesOpenWhatTwoAreNearTo) {
-  // Nobody tells the rising ones apart.
+  // The rising ones cannot be distinguished.
   EXPECT_EQ(Pairs({{"a", kRising}, {"b", kRising}}, {{"x", kRising}, {"y", kNearRising}}), "");
   EXPECT_EQ(Pairs({{"a", kRising}, {"b", kFalling}}, {{"x", kRising}, {"y", kNearRising}}), "");
   // Nearest, but too far away.

@@ -8,7 +8,7 @@ namespace vernier {
 
 /// Bytes that this process could have if nothing else ran: the machine's memory, or its control
 /// group's limit (cgroup v1 and v2) where that is less, and swap. The largest number where the
-/// system does not tell. Asked once.
+/// system does not say. Asked once.
 ///
 /// The kernel of a plain machine refuses an allocation beyond that by itself. In a container, or
 /// where overcommitting was allowed, it would be granted, and the process killed while it is

@@ -1,10 +1,13 @@
 #include "data/joining.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <system_error>
 
 #include "data/data_files.h"
+#include "io/bytes/directory_listing.h"
 #include "io/results/feed_writer.h"
 #include "io/results/results_writer.h"
 #include "run/shards/shard_names.h"
@@ -125,14 +128,39 @@ class Concatenation {
   std::map<std::string, std::string> first_names_;
 };
 
-std::vector<ShardTensors> ShardsAmong(const std::vector<DataSource>& sources) {
+// Of more shards than iterations some had nothing to save. An empty folder does not even show
+// whether it was for inputs or outputs.
+bool IsEmptyShardFolder(const std::string& path) {
+  std::error_code error;
+  return ReadShardFileName(path) && IsDirectory(path) && std::filesystem::is_empty(path, error);
+}
+
+// Likewise a file: archives without iterations read as one without tensors.
+bool IsIdleShard(const DataSource& source) {
+  if (!ReadShardFileName(source.path)) return false;
+  ResultsReader& reader = *source.tensors.reader;
+  for (size_t run = 0; run < reader.runs().size(); ++run) {
+    if (reader.runs()[run].iterations == 0) continue;
+    if (reader.runs()[run].iterations > 1) return false;
+    const Result<IterationResult> only = reader.Read(run, 0);
+    if (!only.ok() || !only->outputs.empty()) return false;
+  }
+  return true;
+}
+
+// `sources` are those of `paths` that are no empty folders.
+std::vector<ShardTensors> ShardsAmong(const std::vector<std::string>& paths,
+                                      const std::vector<DataSource>& sources) {
   std::vector<ShardTensors> files;
-  for (const DataSource& source : sources) {
+  auto source = sources.begin();
+  for (const std::string& path : paths) {
     ShardTensors& file = files.emplace_back();
-    file.path = source.path;
-    for (const SavedRun& run : source.tensors.reader->runs()) {
+    file.path = path;
+    if (source == sources.end() || source->path != path) continue;
+    for (const SavedRun& run : source->tensors.reader->runs()) {
       file.iterations.push_back(run.iterations);
     }
+    ++source;
   }
   return files;
 }
@@ -141,8 +169,16 @@ std::vector<ShardTensors> ShardsAmong(const std::vector<DataSource>& sources) {
 
 Status ConcatenateData(const DataJoinPlan& plan, const std::atomic<int>& interrupted, Logger& log) {
   if (!plan.may_replace) VERNIER_TRY(CheckNotRead(plan.output, plan.paths));
-  VERNIER_ASSIGN_OR_RETURN(std::vector<DataSource> sources, OpenDataSources(plan.paths));
-  if (!plan.may_replace) VERNIER_TRY(CheckShardsInOrder(ShardsAmong(sources), log));
+  std::vector<std::string> paths = plan.paths;
+  if (!plan.may_replace) std::erase_if(paths, IsEmptyShardFolder);
+  if (paths.empty()) {
+    return InvalidArgument("there is nothing to join: the folders of shards are empty");
+  }
+  VERNIER_ASSIGN_OR_RETURN(std::vector<DataSource> sources, OpenDataSources(paths));
+  if (!plan.may_replace) {
+    VERNIER_TRY(CheckShardsInOrder(ShardsAmong(plan.paths, sources), log));
+    if (!std::ranges::all_of(sources, IsIdleShard)) std::erase_if(sources, IsIdleShard);
+  }
   return Concatenation(std::move(sources), interrupted, log).WriteTo(plan.output);
 }
 

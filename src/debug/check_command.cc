@@ -49,7 +49,7 @@ std::string Joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// The last line of a run that tells of an error, without its mark; else the last line.
+// The last line of a run that reports an error, without its mark; else the last line.
 std::string ReasonIn(const std::string& said) {
   std::istringstream lines(said);
   std::string last, reason;
@@ -100,8 +100,9 @@ Result<bool> Ask(const std::string& artifact, const std::atomic<int>& interrupte
     VERNIER_TRY(CheckInterrupted(interrupted));
     if (!line) {
       return InvalidArgument(
-          "nobody answers whether the iteration is good. --check: a command that tells by its exit "
-          "code; it takes all words behind it and has to be last" +
+          "nobody answers whether the iteration is good. Give --check, as the last option, a "
+          "command "
+          "whose exit code says so" +
           std::string(artifact.empty() ? "" : ". Or put options of vernier run behind --"));
     }
     const int first = line->empty() ? 0 : std::tolower(static_cast<unsigned char>(line->front()));
@@ -121,7 +122,7 @@ Result<CheckCommand> CheckCommand::Make(CheckPlan plan, const std::string& artif
     check.words_.insert(check.words_.end(), plan.run_options.begin(), plan.run_options.end());
   } else if (plan.command.empty() && !plan.run_options.empty()) {
     return InvalidArgument(
-        "--check: expected a command that tells by its exit code whether an iteration is good: "
+        "--check: expected a command whose exit code says whether an iteration is good: "
         "there is no model that options behind -- could run");
   } else {
     check.words_ = std::move(plan.command);
@@ -225,7 +226,7 @@ Result<CheckCommand::Running> CheckCommand::Start(const std::string& own,
     if (change || !elsewhere) return ended;
   } else if (change) {
     return InvalidArgument(
-        "TensorRT's layers can be told precisions only where checks run one by one");
+        "TensorRT's layers can be given precisions only where checks run one by one");
   }
   VERNIER_ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Create());
   VERNIER_ASSIGN_OR_RETURN(

@@ -41,10 +41,10 @@ struct DebugTrial {
 
 struct DebugSessionPlan {
   CheckPlan check;
-  std::string suffix;    ///< tells its iterations from others in replays and artifacts
+  std::string suffix;    ///< distinguishes its iterations in replays and artifacts
   std::string artifact;  ///< each iteration's own file; empty: the tool makes none
   bool keep_artifact = false;
-  std::string info_path;                 ///< tells the check which iteration it is; empty: nothing
+  std::string info_path;                 ///< names the iteration for the check; empty: not written
   std::string save_replay, load_replay;  ///< what was found out so far; empty: none
   std::vector<std::string> artifacts;    ///< that checks leave, to be sorted
   std::string artifacts_folder = "polygraphy_artifacts";  ///< where to
@@ -55,7 +55,7 @@ struct DebugSessionPlan {
 class DebugSession {
  public:
   /// kInvalidArgument, as CheckCommand::Make, for a file that is in the way, and for jobs that the
-  /// check cannot tell apart; kMalformed for a replay that cannot be read; kIo where the result
+  /// check cannot distinguish; kMalformed for a replay that cannot be read; kIo where the result
   /// could not be written. `interrupted` and `log` must outlive it.
   static Result<DebugSession> Open(DebugSessionPlan plan, const std::atomic<int>& interrupted,
                                    Logger& log);

@@ -73,7 +73,7 @@ void ShareBuilder(RunnerPlan& runner, const std::string& timings) {
   runner.session_options.emplace_back("keep_timings", "1");
   if (given("load_timing_cache") || given("timing_cache_dir")) return;
   const std::string& file = saved.empty() ? timings : saved;
-  // That there is no such file yet would be told.
+  // That there is no such file yet would be reported.
   std::error_code error;
   if (std::filesystem::exists(file, error))
     runner.session_options.emplace_back("load_timing_cache", file);

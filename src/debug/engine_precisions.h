@@ -1,6 +1,7 @@
-// How TensorRT is told which nodes of a model stay in a higher precision. Networks of TensorRT 10
-// and newer are strongly typed: the types of the model's tensors hold. To older ones these are
-// hints; there the layers that nodes became are given precisions, which the builder has to obey.
+// How TensorRT is made to know which nodes of a model stay in a higher precision. Networks of
+// TensorRT 10 and newer are strongly typed: the types of the model's tensors hold. To older ones
+// these are hints; there the layers that nodes became are given precisions, which the builder has
+// to obey.
 #pragma once
 
 #include <span>

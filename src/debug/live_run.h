@@ -42,8 +42,8 @@ class LiveRun {
   LiveRun(const LiveRun&) = delete;
   LiveRun& operator=(const LiveRun&) = delete;
 
-  /// The plan of `vernier run WORDS`. A reference is told from what is compared with it by the
-  /// names of its runners. kInvalidArgument, kUnimplemented: in a process of its own it says so
+  /// The plan of `vernier run WORDS`. A reference is distinguished from what is compared with it by
+  /// the names of its runners. kInvalidArgument, kUnimplemented: in a process of its own it says so
   /// itself.
   enum class Side : uint8_t { kReference, kCandidate };
   Result<RunPlan> Plan(const std::vector<std::string>& words, Side side) const;
@@ -67,7 +67,7 @@ class LiveRun {
   /// does not have, one of `outputs`, is compared with one of another name.
   void RunsPartsOf(std::vector<std::string> outputs) { model_outputs_ = std::move(outputs); }
 
-  /// Is told of every run.
+  /// Is called with every run.
   void OnEnd(std::function<void(const RunRecord&)> told) { on_end_ = std::move(told); }
 
   /// What runs outside of this class need to find the same workers.

@@ -43,7 +43,7 @@ class PrecisionDebugging {
         log_(log),
         nodes_(FindLowerable(model.now())) {}
 
-  Status Run() {
+  Result<Float32Record> Run() {
     if (nodes_.empty()) {
       return NotFound("the model has no node that computes with float32 and could with float16");
     }
@@ -65,10 +65,12 @@ class PrecisionDebugging {
     if (!kept) {
       return NotFound(
           "Could not find a configuration that satisfied accuracy requirements.\nNote: the check "
-          "fails even where every node that could be float16 stays float32; hold it against the "
+          "fails even where every node that could be float16 stays float32; try it with the "
           "unchanged model first");
     }
-    return Report({WithPinned(pinned, kept->nodes), kept->minimal}, findings.evidence, trials);
+    const KeptNodes found{WithPinned(pinned, kept->nodes), kept->minimal};
+    VERNIER_TRY(Report(found, findings.evidence, trials));
+    return RecordOf(found, findings.evidence);
   }
 
  private:
@@ -134,7 +136,7 @@ class PrecisionDebugging {
                    QuotePython(untyped.front()) +
                    "), so that no cast can be placed there; vernier surgeon sanitize infers types");
     }
-    VERNIER_ASSIGN_OR_RETURN(const RunPlan inference, plan_.inference());
+    VERNIER_ASSIGN_OR_RETURN(const std::optional<RunPlan> inference, plan_.inference());
     const EvidenceSetting setting{nodes_, session_.check().interrupted(), log_};
     return GatherEvidence(inference, model_, half, setting);
   }
@@ -225,6 +227,20 @@ class PrecisionDebugging {
     return {};
   }
 
+  Float32Record RecordOf(const KeptNodes& kept,
+                         const std::vector<PrecisionEvidence>& evidence) const {
+    Float32Record record;
+    for (const uint32_t index : kept.nodes) {
+      const OnnxNode& node = *nodes_[index].node;
+      record.kept.push_back({std::string(node.op_type), std::string(node.name),
+                             evidence[index].error, evidence[index].beyond});
+    }
+    record.nodes = static_cast<int64_t>(nodes_.size());
+    record.minimal = kept.minimal;
+    record.checks = session_.iterations();
+    return record;
+  }
+
   const PrecisionDebugPlan& plan_;
   const EditableModel& model_;
   DebugSession& session_;
@@ -234,8 +250,8 @@ class PrecisionDebugging {
 
 }  // namespace
 
-Status DebugPrecision(const PrecisionDebugPlan& plan, const EditableModel& model,
-                      DebugSession& session, Logger& log) {
+Result<Float32Record> DebugPrecision(const PrecisionDebugPlan& plan, const EditableModel& model,
+                                     DebugSession& session, Logger& log) {
   return PrecisionDebugging(plan, model, session, log).Run();
 }
 

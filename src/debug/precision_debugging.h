@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "debug/debug_session.h"
@@ -10,6 +11,7 @@
 #include "model/edit/onnx_save.h"
 #include "surgeon/editable_model.h"
 #include "util/log.h"
+#include "vernier/debug.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 
@@ -26,14 +28,15 @@ struct PrecisionDebugPlan {
   SaveOnnxOptions save;  ///< of models with casts
   std::string output;    ///< where the found one goes; empty: nowhere
   EngineSettings engine;
-  /// One inference of the model by ONNX Runtime, asked for once the reference has run.
-  std::function<Result<RunPlan>()> inference;
+  /// One inference of the model by ONNX Runtime, asked for once the reference has run. Nothing:
+  /// errors of nodes are not measured.
+  std::function<Result<std::optional<RunPlan>>()> inference;
 };
 
-/// Looks for as few nodes as will do, and logs them. kNotFound where no node could be float16, or
-/// the check fails whatever is kept; kInvalidArgument and kUnimplemented for settings of TensorRT
-/// that do not go together; errors of the session.
-Status DebugPrecision(const PrecisionDebugPlan& plan, const EditableModel& model,
-                      DebugSession& session, Logger& log);
+/// Looks for as few nodes as will do, logs them and returns them. kNotFound where no node could be
+/// float16, or the check fails whatever is kept; kInvalidArgument and kUnimplemented for settings
+/// of TensorRT that do not go together; errors of the session.
+Result<Float32Record> DebugPrecision(const PrecisionDebugPlan& plan, const EditableModel& model,
+                                     DebugSession& session, Logger& log);
 
 }  // namespace vernier

@@ -343,7 +343,7 @@ NodeSet LikelyNodes(std::span<const PrecisionEvidence> evidence,
   return likely;
 }
 
-Result<std::vector<PrecisionEvidence>> GatherEvidence(const RunPlan& inference,
+Result<std::vector<PrecisionEvidence>> GatherEvidence(const std::optional<RunPlan>& inference,
                                                       const EditableModel& model,
                                                       const std::string& half,
                                                       const EvidenceSetting& setting) {
@@ -352,9 +352,10 @@ Result<std::vector<PrecisionEvidence>> GatherEvidence(const RunPlan& inference,
   for (const LowerableNode& lowerable : nodes) {
     evidence.push_back({.rule = RuleOf(*lowerable.node)});
   }
-  RunPlan lowered = inference;
+  if (!inference) return evidence;
+  RunPlan lowered = *inference;
   lowered.runners.front().model.path = half;
-  Evidence measured(model, inference, std::move(lowered), interrupted, log);
+  Evidence measured(model, *inference, std::move(lowered), interrupted, log);
   const Status status = measured.Measure();
   if (status.code() == StatusCode::kCancelled) return status;
   if (!status.ok()) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,9 +49,9 @@ struct EvidenceSetting {
 
 /// For each of the nodes of `model`. It, and the float16 one, which is the file `half`, are run
 /// once with the inputs and the one runner of `inference`; where that cannot be, operators alone
-/// decide, and that is reported. Nodes in bodies have the errors of the node around them.
-/// kCancelled.
-Result<std::vector<PrecisionEvidence>> GatherEvidence(const RunPlan& inference,
+/// decide, and that is reported. Without `inference` operators alone decide. Nodes in bodies have
+/// the errors of the node around them. kCancelled.
+Result<std::vector<PrecisionEvidence>> GatherEvidence(const std::optional<RunPlan>& inference,
                                                       const EditableModel& model,
                                                       const std::string& half,
                                                       const EvidenceSetting& setting);

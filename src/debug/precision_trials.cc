@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Most of what TensorRT did not obey is told by the first few layers.
+// The first few layers show most of what TensorRT did not obey.
 constexpr size_t kToldLayers = 5;
 
 bool IsEngineFile(std::string_view path) {
@@ -89,7 +89,7 @@ Status PrecisionTrials::StartTensorRt(const RunPlan& plan, const RunnerPlan& bui
   live_->OnEnd([this](const RunRecord& record) { Remember(record.runners); });
   execution_ = plan.execution;
   WorkerPool pool(execution_, interrupted(), live_->log(), &live_->workers());
-  (void)pool.Get(*engine_runner_);  // it loads meanwhile; what cannot be loaded is told later
+  (void)pool.Get(*engine_runner_);  // it loads meanwhile; what cannot be loaded is reported later
   return {};
 }
 
@@ -234,7 +234,7 @@ void PrecisionTrials::Remember(const std::vector<RunnerRecord>& runners) {
       built_[current_] = {AskedLayers(*runner.engine), DisobeyedLayers(*runner.engine)};
       return;
     }
-    // Python tells of an engine only where something was asked for.
+    // Python reports on an engine only where something was asked for.
     if (runner.backend == kTensorRtBackend && current_.empty()) built_[current_] = {};
   }
 }
@@ -288,6 +288,7 @@ void PrecisionTrials::TellDisobeyed(const Built& built) const {
 }
 
 void PrecisionTrials::TellEngine(const NodeSet& kept, const std::string& model) {
+  if (!s_.engine.build_command) return;
   RunnerPlan runner = engine_runner_.value_or(RunnerPlan());
   if (!by_layers_) {
     if (model.empty()) return;
@@ -300,7 +301,7 @@ void PrecisionTrials::TellEngine(const NodeSet& kept, const std::string& model) 
   if (found == built_.end()) {
     s_.log.Warning(
         "What TensorRT made of these nodes was not looked at: the answer comes from the replay. "
-        "Without --load-debug-replay the build command can be told");
+        "Without --load-debug-replay the build command can be shown");
     return;
   }
   TellDisobeyed(found->second);

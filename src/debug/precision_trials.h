@@ -1,5 +1,5 @@
 // A model in which some nodes stay in a higher precision, as whoever checks it needs it: a model
-// with casts, an engine, or a TensorRT runner that is told which.
+// with casts, an engine, or a TensorRT runner that is given their names.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ struct EngineSettings {
   /// Builds an engine at its option "save_engine"; absent where iterations make no engines.
   std::optional<RunPlan> build;
   /// The command line that builds an engine from such a runner's model and options, with these
-  /// precisions of layers and timings from this file, if it has a name.
+  /// precisions of layers and timings from this file, if it has a name. Null: none is shown.
   std::function<std::string(const RunnerPlan& runner, const std::vector<std::string>& layers,
                             const std::string& timings, const std::string& output)>
       build_command;
@@ -60,9 +60,9 @@ class PrecisionTrials {
   /// Makes of the plan of a run what the unchanged model is run with.
   Status PrepareReference(RunPlan& plan);
 
-  /// Waits for TensorRT, whose release decides how it is told precisions. kInvalidArgument,
+  /// Waits for TensorRT, whose release decides how it is given precisions. kInvalidArgument,
   /// kUnimplemented: options that do not go together, or not with this release. A TensorRT that is
-  /// not there is for the check to tell.
+  /// not there is for the check to report.
   Status Await();
 
   /// Does our own check run the model with casts in ONNX Runtime?
@@ -71,7 +71,7 @@ class PrecisionTrials {
   /// Does the check run what TensorRT builds?
   bool BuildsEngines() const { return engine_runner_.has_value(); }
 
-  /// Is TensorRT told which layers to hold, after Await?
+  /// Is TensorRT given the layers to hold, after Await?
   bool HoldsLayers() const { return by_layers_; }
 
   /// It must outlive what it returns.
@@ -113,7 +113,7 @@ class PrecisionTrials {
   const Setting s_;
   const Fingerprints fingerprints_;
   Target target_ = Target::kModel;
-  bool by_layers_ = false;  ///< TensorRT is told of layers: it does not obey the types of a model
+  bool by_layers_ = false;  ///< TensorRT is given layers: it does not obey the types of a model
   std::unique_ptr<LiveRun> own_;
   LiveRun* live_ = nullptr;
   bool hides_overflow_ = false;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/edit/onnx_cut.h"
-#include "report/model/model_text.h"
+#include "report/models/model_text.h"
 #include "surgeon/reduction.h"
 #include "util/counted.h"
 

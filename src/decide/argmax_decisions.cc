@@ -14,7 +14,7 @@
 namespace vernier {
 namespace {
 
-constexpr size_t kTile = 512;
+constexpr size_t kTile = 1024;
 
 /// The classes of neighbouring positions.
 template <typename T>
@@ -145,6 +145,34 @@ void CountDifference(const SamplePair<T>& sample, size_t position, size_t x, siz
   counts.first_most = std::max(counts.first_most, Gap(a_x, a_y));
   counts.second_most = std::max(counts.second_most, Gap(b_y, b_x));
   for (const T value : {a_x, a_y, b_x, b_y}) Raise(counts.largest, value);
+}
+
+// Margins in float32 keep their order but for rounding: whose is the least may be the exact least.
+double LeastMargin(const ClassTile<float>& tile, size_t count, double least) {
+  constexpr size_t kLanes = 16;
+  const auto apart = [&tile](size_t i) {
+    return tile.best[i] == tile.second[i] ? 0 : tile.best[i] - tile.second[i];
+  };
+  float lanes[kLanes];
+  std::fill_n(lanes, kLanes, std::numeric_limits<float>::infinity());
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      const float own = apart(i + lane);
+      lanes[lane] = own < lanes[lane] ? own : lanes[lane];
+    }
+  }
+  for (; i < count; ++i) lanes[0] = std::min(lanes[0], apart(i));
+  const float rounded = *std::min_element(std::begin(lanes), std::end(lanes));
+  for (size_t first = 0; first < count; first += kLanes) {
+    const size_t end = std::min(first + kLanes, count);
+    int any = 0;
+    for (i = first; i < end; ++i) any |= apart(i) == rounded ? 1 : 0;
+    for (i = first; any != 0 && i < end; ++i) {
+      if (apart(i) == rounded) least = std::min(least, tile.margin(i));
+    }
+  }
+  return least;
 }
 
 // The least margin of a tile, or what is less. Lanes do not wait for each other.

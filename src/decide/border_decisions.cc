@@ -48,9 +48,9 @@ struct BorderScan {
 
     // What another kernel has found.
     void Take(const BorderSide& found) {
-      above[0] = static_cast<T>(found.above);
-      below[0] = static_cast<T>(found.below);
-      others_in = found.not_below;
+      above[0] = std::min(above[0], static_cast<T>(found.above));
+      below[0] = std::max(below[0], static_cast<T>(found.below));
+      others_in += found.not_below;
     }
     double LeastMargin(double limit) const {
       double least = std::numeric_limits<double>::infinity();
@@ -72,23 +72,28 @@ struct BorderScan {
   bool differs = false;
   bool has_nan = false;  // on either side
 
-  void Read(const T* from_a, const T* from_b, size_t count, T limit) {
+  // Adds values. Is one of them not on the same side in both?
+  bool Read(const T* from_a, const T* from_b, size_t count, T limit) {
+    bool found = false;
     if constexpr (std::is_same_v<T, float>) {
-      const BorderSides found = FindSides(from_a, from_b, count, limit);
-      a.Take(found.a);
-      b.Take(found.b);
-      differs = found.differs;
-      has_nan = found.has_nan;
+      const BorderSides sides = FindSides(from_a, from_b, count, limit);
+      a.Take(sides.a);
+      b.Take(sides.b);
+      has_nan |= sides.has_nan;
+      found = sides.differs;
     } else {
-      ReadInVectors(from_a, from_b, count, limit);
+      found = ReadInVectors(from_a, from_b, count, limit);
     }
+    differs |= found;
+    return found;
   }
 
  private:
-  void ReadInVectors(const T* from_a, const T* from_b, size_t count, T limit) {
+  bool ReadInVectors(const T* from_a, const T* from_b, size_t count, T limit) {
     const Vector least = Vector{} + limit;
     Mask changed = {};
     Mask nan = {};
+    bool found = false;
     size_t i = 0;
     for (; i + kLanes <= count; i += kLanes) {
       Vector x;
@@ -100,13 +105,14 @@ struct BorderScan {
     }
     for (; i < count; ++i) {
       const bool in_a = PlaceOne(from_a[i], limit, a);
-      differs |= in_a != PlaceOne(from_b[i], limit, b);
+      found |= in_a != PlaceOne(from_b[i], limit, b);
       has_nan |= IsNan(from_a[i]) || IsNan(from_b[i]);
     }
     for (size_t lane = 0; lane < kLanes; ++lane) {
-      differs |= changed[lane] != 0;
+      found |= changed[lane] != 0;
       has_nan |= nan[lane] != 0;
     }
+    return found;
   }
 
   static Mask Place(Vector values, Vector least, Side& side) {
@@ -166,13 +172,12 @@ struct BorderFlips {
   double largest = 0;  // magnitude of a value that changed sides
 };
 
-// `pair` has no NaN.
+// Where there is NaN, what is found means nothing.
 template <typename T>
-BorderFlips MeasureBorderFlips(const ValuePair<T>& pair, const Border& border) {
+void AddBorderFlips(const ValuePair<T>& pair, const Border& border, BorderFlips& flips) {
   constexpr size_t kGroup = 64;
   const T limit = LeastNotBelow<T>(border.limit);
   const auto changed = [&](size_t i) { return (pair.a[i] >= limit) != (pair.b[i] >= limit); };
-  BorderFlips flips;
   for (size_t first = 0; first < pair.count; first += kGroup) {
     const size_t end = std::min(first + kGroup, pair.count);
     int any = 0;
@@ -187,6 +192,19 @@ BorderFlips MeasureBorderFlips(const ValuePair<T>& pair, const Border& border) {
       Raise(flips.largest, a);
       Raise(flips.largest, b);
     }
+  }
+}
+
+// What changes sides is looked at again while it is at hand.
+template <typename T>
+BorderFlips ScanSample(const ValuePair<T>& pair, const Border& border, BorderScan<T>& scan) {
+  constexpr size_t kChunk = 4096;
+  const T limit = LeastNotBelow<T>(border.limit);
+  BorderFlips flips;
+  for (size_t first = 0; first < pair.count; first += kChunk) {
+    const size_t count = std::min(kChunk, pair.count - first);
+    const ValuePair<T> chunk{pair.a + first, pair.b + first, count, pair.index};
+    if (scan.Read(chunk.a, chunk.b, count, limit)) AddBorderFlips(chunk, border, flips);
   }
   return flips;
 }
@@ -207,7 +225,7 @@ template <typename T>
 void DecideSides(const ValuePair<T>& pair, const Border& border, const NearTieRule& near_tie,
                  OtherSamples& others, DecisionSample& sample) {
   BorderScan<T> scan;
-  scan.Read(pair.a, pair.b, pair.count, LeastNotBelow<T>(border.limit));
+  const BorderFlips flips = ScanSample(pair, border, scan);
   const bool nan_a = scan.has_nan && HasNan(std::span<const T>(pair.a, pair.count));
   const bool nan_b = scan.has_nan && HasNan(std::span<const T>(pair.b, pair.count));
   sample.near_tie = near_tie.known();
@@ -221,7 +239,6 @@ void DecideSides(const ValuePair<T>& pair, const Border& border, const NearTieRu
   sample.second_margin = scan.b.LeastMargin(border.limit);
   if (nan_a || nan_b) return MakeInvalid(sample, nan_a, nan_b);
   if (!scan.differs) return;
-  const BorderFlips flips = MeasureBorderFlips(pair, border);
   sample.similarity = 1 - static_cast<double>(flips.count) / static_cast<double>(pair.count);
   sample.first_margin = flips.first_most;
   sample.second_margin = flips.second_most;

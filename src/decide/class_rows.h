@@ -46,17 +46,18 @@ template <typename T>
 class PartReader {
  public:
   PartReader(const Tensor& tensor, int64_t part_size)
-      : elements_(ElementsOf(tensor)), size_(part_size) {}
+      : elements_(ElementsOf(tensor)), size_(part_size), needs_scratch_(NeedsScratch()) {}
 
   /// Valid until the next call.
   const T* Part(int64_t index) { return Slice(index * size_, static_cast<size_t>(size_)); }
 
   /// Elements [start, start + n), likewise.
   const T* Slice(int64_t start, size_t n) {
-    if (NeedsScratch() && scratch_.size() < n) scratch_.resize(n);
+    if (!needs_scratch_) return reinterpret_cast<const T*>(elements_.bytes.data()) + start;
+    if (scratch_.size() < n) scratch_.resize(n);
     if constexpr (std::is_same_v<T, float>) {
       const auto load = VectorStorageKernels().to_float[static_cast<size_t>(elements_.dtype)];
-      if (NeedsScratch() && load != nullptr) {
+      if (load != nullptr) {
         const int64_t bytes_before = start * BitsOf(elements_.dtype) / 8;
         load(elements_.bytes.data() + bytes_before, n, scratch_.data());
         return scratch_.data();
@@ -79,6 +80,7 @@ class PartReader {
 
   ElementSpan elements_;
   int64_t size_;
+  bool needs_scratch_;
   std::vector<T> scratch_;
 };
 

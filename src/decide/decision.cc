@@ -30,7 +30,7 @@ std::string ShapeText(const Dims& dims) { return "shape " + FormatDims(dims); }
 
 std::string WhyNotClasses(const DecisionPlan& decision, const Dims& dims) {
   const std::optional<size_t> axis = ClassAxis(decision, dims);
-  if (!axis) return ShapeText(dims) + " has no axis " + std::to_string(decision.axis);
+  if (!axis) return ShapeText(dims) + ", without an axis " + std::to_string(decision.axis);
   const int64_t classes = dims[*axis];
   const std::string along = " along axis " + std::to_string(*axis);
   if (classes == 0) return "no class" + along;

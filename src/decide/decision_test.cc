@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -80,6 +81,32 @@ TEST(Decide, PositionsAndTexts) {
                             FloatTensor({4, 2}, {0, 1, 1, 0, 1, 0, 0, 1}));
   EXPECT_EQ(text[0].first, "1 1");
   EXPECT_EQ(text[0].flip, Flip::kNone);
+}
+
+TEST(Decide, MarginsAreExactWhereFloatsAreNot) {
+  // 1e8 - 1 and 1e8 - 2 are one float.
+  std::vector<float> values(2 * 40, 0);
+  std::fill_n(values.begin(), 40, 1e8F);
+  std::fill_n(values.begin() + 40, 40, 1.0F);
+  values[40 + 33] = 2;
+  const Tensor output = FloatTensor({1, 2, 40}, values);
+  EXPECT_EQ(Decided("argmax", output, output)[0].first_margin, 1e8 - 2);
+}
+
+TEST(Decide, BorderFlipsAreThoseOfTheWholeSample) {
+  constexpr size_t kValues = 10000;
+  std::vector<float> a(kValues, 0.1F), b(kValues, 0.1F);
+  a[5] = 0.75F;      // becomes 0.1
+  b[9000] = 0.875F;  // was 0.1
+  b[4096] = 0.6F;
+  const auto samples =
+      Decided("threshold=0.5", FloatTensor({1, kValues}, a), FloatTensor({1, kValues}, b), 0.01);
+  EXPECT_EQ(samples[0].detail, "3 of 10000 values");
+  EXPECT_EQ(samples[0].first, "5");
+  EXPECT_EQ(samples[0].second, "4096 9000");
+  EXPECT_DOUBLE_EQ(samples[0].similarity, 1 - 3.0 / kValues);
+  EXPECT_FLOAT_EQ(static_cast<float>(samples[0].first_margin), 0.4F);
+  EXPECT_FLOAT_EQ(static_cast<float>(samples[0].second_margin), 0.4F);
 }
 
 TEST(Decide, BoxesAreLostAndChangeTheirClass) {

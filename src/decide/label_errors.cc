@@ -121,8 +121,9 @@ Result<ValueErrors> ErrorsOf(const Tensor& output, std::span<const double> label
 
 Status ScoreText(const DecisionPlan& decision, const Label& label, const ScoredOutputs& outputs,
                  int64_t row, DecisionSample& sample) {
-  const bool known = outputs.first != nullptr;
-  const int64_t classes = known ? outputs.first->dims().back() : 0;
+  const bool known = outputs.first != nullptr || outputs.classes.has_value();
+  const int64_t classes =
+      outputs.first != nullptr ? outputs.first->dims().back() : outputs.classes.value_or(0);
   const int64_t blank = known ? BlankOf(decision, classes) : decision.blank;
   Symbols symbols;
   for (const int64_t value : label.values) {

@@ -141,8 +141,20 @@ std::optional<int64_t> CountClasses(const DecisionPlan& decision, const Dims& di
     // Of a single value the label is 0 or 1.
     return std::max<int64_t>(SamplesOf(dims).size, 2);
   }
+  if (decision.kind == DecisionKind::kCtc) return dims.back();
+  if (!TakesLabels(decision.kind) || decision.kind == DecisionKind::kRegression) {
+    return std::nullopt;
+  }
   const std::optional<size_t> axis = ClassAxis(decision, dims);
   return axis ? std::optional(dims[*axis]) : std::nullopt;
+}
+
+std::optional<std::string> FedLabelKey(const LabelsPlan& labels) {
+  constexpr std::string_view kLoader = "loader";
+  const std::string_view path = labels.path;
+  if (path == kLoader) return "label";
+  const bool named = path.starts_with(kLoader) && path.substr(kLoader.size()).starts_with('=');
+  return named ? std::optional(labels.path.substr(kLoader.size() + 1)) : std::nullopt;
 }
 
 bool TakesLabels(DecisionKind kind) {

@@ -23,6 +23,10 @@ struct Label {
   std::vector<double> numbers = {};  ///< of regression, in the place of `values`
 };
 
+/// The name under which labels come with what is fed (`loader`, which is "label", or
+/// `loader=NAME`); nullopt: they are elsewhere.
+std::optional<std::string> FedLabelKey(const LabelsPlan& labels);
+
 /// Whether a Label says what such a decision should be: topK, threshold, argmax, ctc, regression.
 bool TakesLabels(DecisionKind kind);
 
@@ -46,7 +50,8 @@ struct ScoredOutputs {
   std::optional<int64_t> classes = {};  ///< without outputs: CountClasses(), where it is known
 };
 
-/// How many classes labels of such an output can name; nullopt: it has no axis of classes.
+/// How many classes labels of such an output can name; nullopt: such decisions take no labels, or
+/// none of classes.
 std::optional<int64_t> CountClasses(const DecisionPlan& decision, const Dims& dims);
 
 /// Whether samples of such an output are maps: decisions about many positions each.

@@ -56,12 +56,11 @@ void FollowPath(RowReader<T>& rows, const TextLayout& layout, int64_t sample, si
   }
 }
 
-/// Of the steps at which two paths differ: the largest margins, and the noise of the other values.
+/// Of the steps at which two paths differ: the largest margins.
 struct PathFlips {
   double first_most = 0;
   double second_most = 0;
   double largest = 0;  // magnitude of a value that decided
-  DifferenceNoise noise;
 };
 
 template <typename T>
@@ -99,7 +98,8 @@ class Texts {
     sample.first_margin = flips.first_most;
     sample.second_margin = flips.second_most;
     input_.near_tie.Judge(sample, flips.largest, [&] {
-      return flips.noise.empty() ? others_.Without(index) : flips.noise.scale();
+      const DifferenceNoise noise = NoiseOfOthers(index);
+      return noise.empty() ? others_.Without(index) : noise.scale();
     });
     return {};
   }
@@ -125,22 +125,31 @@ class Texts {
     PathFlips flips;
     for (int64_t step = 0; step < layout_.steps; ++step) {
       const auto at = static_cast<size_t>(step);
+      const size_t x = first_.classes[at];
+      const size_t y = second_.classes[at];
+      if (x == y) continue;
       const int64_t row = layout_.Row(index, step);
       const std::span<const T> a = a_.Row(row);
       const std::span<const T> b = b_.Row(row);
-      const size_t x = first_.classes[at];
-      const size_t y = second_.classes[at];
-      if (x != y) {
-        flips.first_most = std::max(flips.first_most, Gap(a[x], a[y]));
-        flips.second_most = std::max(flips.second_most, Gap(b[y], b[x]));
-        for (const T value : {a[x], a[y], b[x], b[y]}) Raise(flips.largest, value);
-        continue;
-      }
-      for (size_t c = 0; c < a.size(); ++c) {
-        flips.noise.Add(a[c], b[c]);
-      }
+      flips.first_most = std::max(flips.first_most, Gap(a[x], a[y]));
+      flips.second_most = std::max(flips.second_most, Gap(b[y], b[x]));
+      for (const T value : {a[x], a[y], b[x], b[y]}) Raise(flips.largest, value);
     }
     return flips;
+  }
+
+  // Of the steps at which the paths do not differ.
+  DifferenceNoise NoiseOfOthers(int64_t index) {
+    DifferenceNoise noise;
+    for (int64_t step = 0; step < layout_.steps; ++step) {
+      const auto at = static_cast<size_t>(step);
+      if (first_.classes[at] != second_.classes[at]) continue;
+      const int64_t row = layout_.Row(index, step);
+      const std::span<const T> a = a_.Row(row);
+      const std::span<const T> b = b_.Row(row);
+      for (size_t c = 0; c < a.size(); ++c) noise.Add(a[c], b[c]);
+    }
+    return noise;
   }
 
   const DecideInput& input_;

@@ -16,8 +16,8 @@ struct DoctorPlan {
 };
 
 /// Examines each part, in a process of its own where it might crash or hang. What is missing is
-/// told, not an error; faults are what keeps models from being run here, and what is required and
-/// not usable.
+/// reported, not an error; faults are what keeps models from being run here, and what is required
+/// and not usable.
 DoctorRecord Examine(const DoctorPlan& plan);
 
 }  // namespace vernier

@@ -1,4 +1,4 @@
-// Looks at what is here: each function tells of one section of vernier doctor.
+// Looks at what is here: each function fills one section of vernier doctor.
 #pragma once
 
 #include <string>

@@ -88,7 +88,7 @@ Result<cuda::Function> DeviceKernels::FunctionOf(const Launch& launch) {
   cuda::Function function = nullptr;
   VERNIER_TRY(driver().Check(driver().ModuleGetFunction(&function, module, launch.kernel),
                              "finding the kernel " + key));
-  // More than this a block gets only where the kernel was told so.
+  // More than this a block gets only where the kernel allows it.
   constexpr unsigned kUsualSharedBytes = 48u << 10;
   if (launch.shared_bytes > kUsualSharedBytes) {
     VERNIER_TRY(driver().Check(driver().FuncSetAttribute(function, cuda::kMaxDynamicSharedBytes,

@@ -24,8 +24,8 @@ struct DecodedImage {
   uint8_t remarks = 0;  ///< of ImageRemark
 };
 
-/// A PNG or a JPEG, told by its first bytes. kMalformed for anything else, what is damaged or cut
-/// off, and for more than `most_pixels`: the size is read from the header, before anything is
+/// A PNG or a JPEG, recognised by its first bytes. kMalformed for anything else, what is damaged or
+/// cut off, and for more than `most_pixels`: the size is read from the header, before anything is
 /// decoded or memory is taken for it.
 Result<DecodedImage> DecodeImage(std::span<const std::byte> file, int64_t most_pixels);
 

@@ -5,7 +5,7 @@
 
 #include "blame/probe/tensor_run.h"
 #include "model/onnx/onnx_order.h"
-#include "report/model/model_text.h"
+#include "report/models/model_text.h"
 #include "run/saved/loaded_runs.h"
 
 namespace vernier {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/model/model_text.h"
+#include "report/models/model_text.h"
 #include "surgeon/editable_model.h"
 #include "surgeon/graph_parts.h"
 #include "util/unique_fd.h"

@@ -8,7 +8,7 @@
 #include "model/edit/onnx_cut.h"
 #include "model/edit/onnx_edit.h"
 #include "model/edit/onnx_outputs.h"
-#include "report/model/model_text.h"
+#include "report/models/model_text.h"
 #include "surgeon/cleanup.h"
 #include "surgeon/graph_parts.h"
 #include "surgeon/input_shapes.h"
@@ -103,7 +103,7 @@ class Sanitizer {
         OwnModel({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, now().path()));
   }
 
-  // One pass; a pass that cannot be done is told of, and ends the folding.
+  // One pass; a pass that fails is reported, and ends the folding.
   Result<bool> FoldOnce(const FoldOptions& options, uint64_t before) {
     Result<OnnxModel> folded = FoldConstants(
         now(), options, [&](const OnnxModel& part) { return worker_.Compute(part); }, log_);

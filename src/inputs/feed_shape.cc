@@ -23,7 +23,8 @@ bool Overrides(const std::vector<Dim>& user, const std::vector<Dim>& model) {
   return true;
 }
 
-// Polygraphy's guess; it cannot tell a tensor that holds a shape from another list of integers.
+// Polygraphy's guess; it cannot distinguish a tensor that holds a shape from another list of
+// integers.
 bool HoldsShape(const TensorInfo& input, const ShapeSpec& user) {
   const std::vector<Dim>& model = *input.shape;
   return user.name == input.name && IsInteger(input.dtype) && model.size() == 1 &&

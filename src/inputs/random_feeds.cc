@@ -255,7 +255,7 @@ Result<TensorMap> RandomFeeds::MakeElsewhere(int64_t seed, int64_t iteration,
   return feed;
 }
 
-// The range that an input is drawn from, which is told once.
+// The range that an input is drawn from, which is logged once.
 Result<ValueRange> RandomFeeds::Announce(const Input& input, Logger& logger) const {
   const ValueRange range = RangeFor(options_.ranges, input.info.name);
   if (options_.strictness == Strictness::kStrict) {

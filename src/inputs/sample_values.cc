@@ -14,7 +14,7 @@
 namespace vernier {
 namespace {
 
-// More values than this tell nothing more of a distribution.
+// More values than this add nothing to a distribution.
 constexpr int64_t kMostValues = int64_t{1} << 20;
 
 // Calls `take` with every n-th value, so that no more than kMostValues are taken.

@@ -210,7 +210,7 @@ class RankTally {
       if (bracket.counts_up_to_high) {
         place.up_to_high = ends_.Watch(static_cast<Key>(bracket.high + 1));
       }
-      // Of many equal values, which short types have, the counts tell all.
+      // Of many equal values, which short types have, the counts suffice.
       place.is_one_key = bracket.low == bracket.high && bracket.counts_up_to_high;
       if (place.is_one_key) continue;
       if (groups_.empty() || groups_.back().count == kMostBrackets) groups_.emplace_back();

@@ -41,7 +41,7 @@ inline constexpr LintRule kOperatorInputs{"operator-inputs", kException, kRuntim
 inline constexpr LintRule kOperatorOutputs{"operator-outputs", kException, kRuntime, "too few or too many outputs"};
 inline constexpr LintRule kAttribute{"attribute", kException, kRuntime, "an attribute is missing, unknown, given twice or of another type"};
 inline constexpr LintRule kUnknownType{"unknown-type", kException, kChecker, "a type is missing or is not one of ONNX's"};
-inline constexpr LintRule kInputShape{"input-shape", kException, kChecker, "an input declares no shape: nothing tells what fits it"};
+inline constexpr LintRule kInputShape{"input-shape", kException, kChecker, "an input declares no shape: it is unknown what fits it"};
 inline constexpr LintRule kNonTensorInput{"non-tensor-input", kWarning, kVernier, "an input is a sequence, a map or optional: values cannot be drawn for it"};
 inline constexpr LintRule kTypeMismatch{"type-mismatch", kException, kRuntime, "an operator does not take such a type, or not these together"};
 inline constexpr LintRule kDeclaredType{"declared-type", kException, kRuntime, "a tensor is declared with another type than its node makes"};

@@ -29,7 +29,7 @@ class TypeCheck {
   explicit TypeCheck(const LintSubject& subject) : subject_(subject), inference_(subject.model) {}
 
   void Graph(const OnnxGraph& graph, const LintNode* owner, const ValueTypes& outer) {
-    // What the rules below do not tell (Cast, Constant, bodies) is taken from there.
+    // What the rules below do not give (Cast, Constant, bodies) is taken from there.
     ValueTypes types = inference_.OfGraph(graph, outer);
     const ValueTypes declared = Declared(graph);
     for (const uint32_t i : Order(graph, owner)) {
@@ -119,7 +119,7 @@ class TypeCheck {
     return false;
   }
 
-  // 0 where the definition alone does not tell.
+  // 0 where the definition alone does not say.
   static int32_t Made(const OperatorVersion& version, const OperatorPlace& place,
                       const Bindings& bound) {
     const TypeSet types = version.types[place.type].types;

@@ -11,8 +11,8 @@ namespace vernier {
 /// The last two axes are rows and columns, leading axes are flattened to a number of slices, and a
 /// grid of slices fills a page: Polygraphy's arrangement, with its numbers. Different from it:
 /// where one of the last two axes has length 1 and a leading one does not, the last two longer ones
-/// are taken instead (a peer's page would hold dots or lines); a long vector is folded into rows; a
-/// slice larger than Polygraphy's page is one page (Polygraphy divides by zero).
+/// are taken instead (Polygraphy's page would hold dots or lines); a long vector is folded into
+/// rows; a slice larger than Polygraphy's page is one page (Polygraphy divides by zero).
 class SliceLayout {
  public:
   /// `dims` must hold at least one element.

@@ -17,8 +17,9 @@ namespace vernier {
 namespace {
 
 constexpr std::string_view kKindEnd = "/decision";
-constexpr std::string_view kColumnEnds[] = {kKindEnd,      "/margin", "/flip",  "/near_tie",
-                                            "/similarity", "/detail", "/label", "/score"};
+constexpr std::string_view kColumnEnds[] = {
+    kKindEnd, "/margin", "/flip",    "/near_tie",       "/similarity", "/detail",
+    "/label", "/score",  "/classes", "/negative_boxes", "/all_above"};
 
 // What the run did not do: lists that are no columns.
 constexpr std::string_view kEndArrays[] = {"not_done", "unfit_labels"};
@@ -153,7 +154,9 @@ void AddDecision(const RowArrays& arrays, const ArrayDecision& decision, size_t 
   for (const std::string_view end : {"/flip", "/near_tie", "/similarity"}) {
     add(name + std::string(end), name + std::string(end));
   }
-  add_if_any(name + "/detail", name + "/detail");
+  for (const char* const end : {"/detail", "/classes", "/negative_boxes", "/all_above"}) {
+    add_if_any(name + end, name + end);
+  }
   bool scored = false;
   for (const std::string& side : SidesOfPair(decision, json["pair"].get<std::string>())) {
     for (const std::string_view end : {kKindEnd, std::string_view("/margin")}) {

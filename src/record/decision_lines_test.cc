@@ -25,7 +25,7 @@ IterationRow RowWith(const std::vector<DecisionSample>& samples) {
   row.pair = "a/b vs. c";
   row.first = "a/b";
   row.second = "c";
-  row.decisions = {{"y", "top1", samples}, {"y", "top5", samples}, {"z", "ctc=0", samples}};
+  row.decisions = {{"y", "top1", samples, 20}, {"y", "top5", samples}, {"z", "ctc=0", samples, 3}};
   return row;
 }
 
@@ -68,6 +68,8 @@ TEST(DecisionLines, AreReadAsTheirParsedTextIs) {
   samples[1].first_score = 1;
   samples[1].second_score = 0;
   samples[3].detail = "1 edit";
+  samples[0].all_above = true;
+  samples[3].negative_boxes = 4;
   DecisionLines lines;
   IterationRow quick;
   for (const DecisionSample& sample : samples) {
@@ -86,6 +88,10 @@ TEST(DecisionLines, AreReadAsTheirParsedTextIs) {
     quick.first = again.first = "a/b";
     quick.second = again.second = "c";
     EXPECT_EQ(RowLine(quick), RowLine(again)) << line;
+    EXPECT_EQ(quick.decisions[0].classes, 20);
+    EXPECT_EQ(quick.decisions[1].classes, std::nullopt);
+    EXPECT_EQ(quick.decisions[0].samples[0].all_above, sample.all_above);
+    EXPECT_EQ(quick.decisions[2].samples[0].negative_boxes, sample.negative_boxes);
     EXPECT_EQ(std::signbit(quick.decisions[0].samples[0].first_margin),
               std::signbit(sample.first_margin));
   }

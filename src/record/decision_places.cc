@@ -60,6 +60,9 @@ class PlaceFinder {
     places.near_tie = Need(name + "/near_tie");
     places.similarity = Need(name + "/similarity");
     places.detail = Maybe(name + "/detail");
+    places.classes = Maybe(name + "/classes");
+    places.negative_boxes = Maybe(name + "/negative_boxes");
+    places.all_above = Maybe(name + "/all_above");
     const auto [first, second] = SidesOfPair(name);
     places.first = FindSide(first + "/" + name);
     places.second = FindSide(second + "/" + name);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -27,10 +28,13 @@ struct SidePlaces {
 struct DecisionPlaces {
   std::string output;
   size_t kind = 0;
+  std::optional<size_t> classes;
   size_t flip = 0;
   size_t near_tie = 0;
   size_t similarity = 0;
   std::optional<size_t> detail;
+  std::optional<size_t> negative_boxes;
+  std::optional<size_t> all_above;
   std::optional<size_t> label;  ///< its own; else the row's, where there are scores
   SidePlaces first, second;
 };
@@ -95,6 +99,21 @@ class RowReading {
     return text;
   }
 
+  // Of a column that not all rows have, which NaN then fills up: 0.
+  int64_t TakeCount(const std::optional<size_t>& place) {
+    if (!place) return 0;
+    if (const std::optional<int64_t> whole = cells_.Whole(*place)) {
+      complete_ &= *whole >= 0;
+      return *whole;
+    }
+    const double number = Take(cells_.Number(*place));
+    if (std::isnan(number)) return 0;
+    constexpr double kMost = 9007199254740992;
+    const bool is_count = number >= 0 && number <= kMost && std::trunc(number) == number;
+    complete_ &= is_count;
+    return is_count ? static_cast<int64_t>(number) : 0;
+  }
+
   // Whoever parses a row says what is wrong with its file.
   FedFile ReadFile(const FilePlaces& places, int64_t iteration) {
     FedFile file{std::string(TakeText(places.name)), Take(cells_.Whole(places.index)),
@@ -106,6 +125,8 @@ class RowReading {
   void ReadDecision(const DecisionPlaces& places, DecisionRow& decision) {
     decision.output = places.output;
     decision.kind = TakeText(places.kind);
+    decision.classes.reset();
+    if (const int64_t classes = TakeCount(places.classes); classes > 0) decision.classes = classes;
     decision.samples.resize(1);
     DecisionSample& sample = decision.samples.front();
     const std::string_view word = TakeText(places.flip);
@@ -119,6 +140,8 @@ class RowReading {
     sample.second = Take(cells_.Text(places.second.decision));
     sample.second_margin = Take(cells_.Number(places.second.margin));
     sample.detail = places.detail ? Take(cells_.Text(*places.detail)) : std::string_view();
+    sample.negative_boxes = TakeCount(places.negative_boxes);
+    sample.all_above = TakeCount(places.all_above) != 0;
     if (!places.first.score) {
       const DecisionSample without;
       sample.label = without.label;

@@ -57,6 +57,16 @@ std::optional<double> NumberAt(const RecordJson& row, const std::string& column,
   return std::nullopt;
 }
 
+// Of a column that not all rows have: 0 without it; nullopt for what is no count.
+std::optional<int64_t> CountAt(const RecordJson& row, const std::string& column, size_t sample) {
+  const RecordJson* const value = ValueAt(row, column, sample);
+  if (value == nullptr || *value == "nan") return 0;
+  constexpr double kMost = 9007199254740992;
+  const double count = NumberAt(row, column, sample).value_or(-1);
+  if (!(count >= 0 && count <= kMost) || std::trunc(count) != count) return std::nullopt;
+  return static_cast<int64_t>(count);
+}
+
 std::optional<Flip> FlipAt(const DecisionColumns& columns, size_t sample) {
   const std::optional<std::string> word = TextAt(columns.row, columns.name + "/flip", sample);
   const auto* const name = std::ranges::find(kFlipNames, word.value_or(""));
@@ -77,6 +87,9 @@ std::optional<DecisionSample> SampleAt(const DecisionColumns& columns, size_t sa
   if (!flip || !first || !second || !first_margin || !second_margin || !near_tie || !similarity) {
     return std::nullopt;
   }
+  const auto negative_boxes = CountAt(row, columns.name + "/negative_boxes", sample);
+  const auto all_above = CountAt(row, columns.name + "/all_above", sample);
+  if (!negative_boxes || !all_above) return std::nullopt;
   DecisionSample made;
   made.first = *first;
   made.second = *second;
@@ -85,6 +98,8 @@ std::optional<DecisionSample> SampleAt(const DecisionColumns& columns, size_t sa
   made.near_tie = *near_tie;
   made.similarity = *similarity;
   made.flip = *flip;
+  made.negative_boxes = *negative_boxes;
+  made.all_above = *all_above != 0;
   made.detail = TextAt(row, columns.name + "/detail", sample).value_or("");
   const auto first_score = NumberAt(row, columns.first + "/score", sample);
   const auto second_score = NumberAt(row, columns.second + "/score", sample);
@@ -131,7 +146,8 @@ bool IsOfSamples(const DecisionColumns& columns, std::string_view column) {
     return columns.row.contains(columns.first + "/score") &&
            !columns.row.contains(columns.name + "/label");
   }
-  return IsOneOf(column, columns.name, {"near_tie", "similarity", "detail", "label"}) ||
+  return IsOneOf(column, columns.name,
+                 {"near_tie", "similarity", "detail", "label", "negative_boxes", "all_above"}) ||
          IsOneOf(column, columns.first, {"decision", "margin", "score"}) ||
          IsOneOf(column, columns.second, {"decision", "margin", "score"});
 }
@@ -148,7 +164,7 @@ std::string WhyUneven(const DecisionColumns& columns, size_t count) {
 }
 
 // The decision whose kind is in the column `name`; nothing where its columns do not fit, with the
-// reason in `why`, if there is one to tell.
+// reason in `why`, if there is one.
 std::optional<DecisionRow> DecisionOf(const RecordJson& row, const std::string& name,
                                       const std::string& pair, std::string& why) {
   const auto [first, second] = SidesOf(row, name, pair);
@@ -158,6 +174,9 @@ std::optional<DecisionRow> DecisionOf(const RecordJson& row, const std::string& 
   if (flips == nullptr || !kind) return std::nullopt;
   // A second decision about an output has its kind behind a colon, which no encoded name has.
   DecisionRow decision{PercentDecode(name.substr(0, name.find(':'))), *kind, {}};
+  const std::optional<int64_t> classes = CountAt(row, name + "/classes", 0);
+  if (!classes) return std::nullopt;
+  if (*classes > 0) decision.classes = classes;
   const size_t count = CountOfValues(*flips);
   why = WhyUneven(columns, count);
   if (!why.empty()) return std::nullopt;

@@ -109,7 +109,7 @@ std::vector<EngineLayerTensor> TensorsOf(const RecordJson& layer, const char* ke
 EngineLayer LayerFrom(const std::string& text) {
   const RecordJson json = RecordJson::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) {
-    // A name alone, where the engine was built to tell no more.
+    // A name alone, where the engine was built to report no more.
     const std::string name = json.is_string() ? json.get<std::string>() : text;
     return {name, kUnknown, kUnknown, kUnknown, {}, {}};
   }

@@ -8,6 +8,15 @@
 namespace vernier {
 namespace {
 
+// The value in as many digits as tell it from the limit, which it may exceed by little.
+std::string ToldFrom(double limit, double value) {
+  int digits = 3;
+  while (value != limit && digits < 17 && FormatG(value, digits) == FormatG(limit, digits)) {
+    ++digits;
+  }
+  return FormatG(value, digits);
+}
+
 // Of shares, a difference is in points: hundredths.
 std::string DropInWords(const DecisionGateRecord& gate) {
   if (gate.drop_type.ends_with("rise")) {
@@ -15,15 +24,17 @@ std::string DropInWords(const DecisionGateRecord& gate) {
     const double scale = is_share ? 100 : 1;
     const std::string unit = is_share ? " % of the reference's error" : " in its error";
     return (gate.value < 0 ? "falls by " : "rises by ") +
-           FormatG(scale * std::fabs(gate.value), 3) + unit + " (" +
+           ToldFrom(scale * gate.limit, scale * std::fabs(gate.value)) + unit + " (" +
            FormatG(scale * gate.limit, 3) + (is_share ? " %" : "") + " allowed)";
   }
   const bool relative = gate.drop_type == "relative";
   const std::string change = gate.value < 0 ? "rises by " : "drops by ";
   const std::string limit = FormatG(100 * gate.limit, 3);
-  if (!relative) return change + PointsText(gate.value) + " (" + limit + " allowed)";
-  return change + FormatG(100 * std::fabs(gate.value), 3) + " % of the reference's value (" +
-         limit + " % allowed)";
+  const std::string value = ToldFrom(100 * gate.limit, 100 * std::fabs(gate.value));
+  if (!relative) {
+    return change + value + (value == "1" ? " point (" : " points (") + limit + " allowed)";
+  }
+  return change + value + " % of the reference's value (" + limit + " % allowed)";
 }
 
 std::string ValueInWords(const DecisionGateRecord& gate) {
@@ -40,8 +51,8 @@ std::string ValueInWords(const DecisionGateRecord& gate) {
   }
   if (drop) return DropInWords(gate);
   if (gate.gate == "--max-flip-rate") {
-    return "differs in " + FormatG(100 * gate.value, 3) + " % (" + FormatG(100 * gate.limit, 3) +
-           " % allowed)";
+    return "differs in " + ToldFrom(100 * gate.limit, 100 * gate.value) + " % (" +
+           FormatG(100 * gate.limit, 3) + " % allowed)";
   }
   return "has " + Counted(static_cast<int64_t>(gate.value), "clear flip");
 }

@@ -13,7 +13,7 @@
 namespace vernier {
 namespace {
 
-// Enough to tell neighbouring float32 values apart.
+// Enough to distinguish neighbouring float32 values.
 constexpr int kPageDigits = 9;
 // JavaScript would round whole numbers from here on: 2^53 + 1 is 2^53 there.
 constexpr double kLargestExact = 0x1p53;

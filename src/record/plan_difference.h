@@ -1,4 +1,4 @@
-// What tells two plans apart, for people.
+// How two plans differ, for people.
 #pragma once
 
 #include <optional>

@@ -63,7 +63,7 @@ class FieldWriter {
   /// What older records call the field before it.
   template <typename T>
   void Former(const char*, const T&) {}
-  /// What readers of the file want to have and we can tell from the rest, which `make` does.
+  /// What readers of the file want to have and we can derive from the rest, which `make` does.
   template <typename Make>
   void Derived(const char* key, Make make) {
     json_[key] = JsonOf(make());

@@ -61,6 +61,7 @@ inline void AddDecisionColumns(const DecisionRow& decision, const std::string& f
   };
   const std::string of_first = first + "/" + name, of_second = second + "/" + name;
   line[name + "/decision"] = decision.kind;
+  if (decision.classes) line[name + "/classes"] = *decision.classes;
   add(name + "/flip", [](const DecisionSample& sample) {
     return RecordJson(kFlipNames[static_cast<size_t>(sample.flip)]);
   });
@@ -69,6 +70,13 @@ inline void AddDecisionColumns(const DecisionRow& decision, const std::string& f
   const bool told = std::ranges::any_of(
       decision.samples, [](const DecisionSample& sample) { return !sample.detail.empty(); });
   if (told) add(name + "/detail", text(&DecisionSample::detail));
+  const auto add_if_any = [&](const char* end, auto&& count_of) {
+    const bool any = std::ranges::any_of(
+        decision.samples, [&](const DecisionSample& sample) { return count_of(sample) != 0; });
+    if (any) add(name + end, count_of);
+  };
+  add_if_any("/negative_boxes", [](const DecisionSample& one) { return one.negative_boxes; });
+  add_if_any("/all_above", [](const DecisionSample& one) { return one.all_above ? 1 : 0; });
   add(of_first + "/decision", text(&DecisionSample::first));
   add(of_first + "/margin", number(&DecisionSample::first_margin));
   add(of_second + "/decision", text(&DecisionSample::second));

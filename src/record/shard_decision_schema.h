@@ -67,7 +67,7 @@ void ListFields(Fields& field, Some<ShardDecision> auto& decision) {
   field("samples", decision.row.samples);
   field("bounded", decision.bounded);
   field.IfAny("extras", decision.extras);
-  field.Given("classes", decision.classes);
+  field.Given("classes", decision.row.classes);
   field.Given("scores", decision.scores);
   field.IfAny("first", decision.first);
   field.IfAny("second", decision.second);

@@ -54,7 +54,6 @@ struct ShardDecision {
   bool bounded = false;  ///< its limits of near ties rest on an error bound
   std::vector<ShardExtra> extras = {};
   /// With labels alone:
-  std::optional<int64_t> classes = {};      ///< that the output has, if it has any
   std::optional<ShardScores> scores = {};   ///< see there
   std::vector<ShardDetections> first = {};  ///< of boxes, sample by sample
   std::vector<ShardDetections> second = {};

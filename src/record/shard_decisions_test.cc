@@ -39,7 +39,7 @@ ShardIteration DecidedIteration() {
   labelled.first_score = 0.25;
   labelled.second_score = 1e-300;
   decision.row = {"y", "top1", {FlippedSample(), labelled}};
-  decision.classes = 20;
+  decision.row.classes = 20;
   decision.scores = ShardScores{7, "too few", {{1, "is 21"}}};
   decision.first = {{{{0.1, 2, 3, 4, kEndlessMargin, 5}}, false}, {{}, true}};
   decision.undetected = "too many boxes";

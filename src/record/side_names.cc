@@ -103,7 +103,7 @@ class SideNames {
     for (NamedSide* side : shared) side->shown += " (" + side->file + ")";
   }
 
-  // Saved outputs of earlier runs, in records that do not tell of files.
+  // Saved outputs of earlier runs, in records without files.
   void NumberTheRest() {
     std::set<std::string> taken;
     for (NamedSide& side : sides_) {

@@ -9,6 +9,7 @@
 #include "run/comparison/comparison_run.h"
 #include "run/comparison/lpips_measure.h"
 #include "run/comparison/pair_error_bounds.h"
+#include "run/comparison/token_sources.h"
 #include "run/feeds/feed_stream.h"
 #include "run/live/live_runs.h"
 #include "run/phases/ending.h"
@@ -17,6 +18,7 @@
 #include "run/phases/sides.h"
 #include "run/run_scripts.h"
 #include "run/shards/shard_ending.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -39,6 +41,27 @@ Result<RunScripts> GetReady(const RunContext& run, LiveRuns& live, LoadedSide& l
   if (!scripts) return RunScripts();
   VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> worker, live.ScriptWorker());
   return RunScripts::Open(plan, worker, run.logger);
+}
+
+// The tokens of --tokens that are no input's: those that a decoding is fed with, else those that
+// logits are judged by.
+Status GiveTokens(const RunPlan& plan, ScriptClient* script, LiveRuns& live,
+                  PositionFeeds& positions) {
+  const std::string& source = plan.compare->tokens;
+  if (!GivesTokens(source)) return {};
+  Result<Tensor> tokens = Internal("no tokens");
+  if (script == nullptr) {
+    tokens = ReadTokensFile(source);
+  } else {
+    VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> made, script->NextFeed({}));
+    if (!made || made->empty()) return Malformed("--tokens " + source + ": it gave no tokens");
+    tokens = made->front().tensor;
+  }
+  VERNIER_TRY(tokens.status());
+  if (!plan.steps.decodes()) return positions.Give(*std::move(tokens));
+  if (live.steps() == nullptr) return {};
+  VERNIER_ASSIGN_OR_RETURN(GivenTokens given, GivenTokens::Create(source, *tokens));
+  return live.steps()->decoding()->Give(std::move(given));
 }
 
 // Carries out what the plan is about, as far as that can be done.
@@ -91,8 +114,12 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
   if (labels.ok()) {
     for (const std::string& note : labels->DescribeClasses()) run.logger.Info(note);
   }
-  const Result<RunScripts> ready =
+  Result<RunScripts> ready =
       opened.ok() ? GetReady(run, live, sides.loaded) : Result<RunScripts>(opened);
+  if (ready.ok()) {
+    const Status given = GiveTokens(plan, ready->tokens(), live, *positions);
+    if (!given.ok()) ready = given;
+  }
   const RunScripts none;
   const RunScripts& scripts = ready.ok() ? *ready : none;
   const PythonFeeds python{scripts.feeds(), scripts.draws()};

@@ -39,7 +39,7 @@ using testing_workers::InRun;
 using testing_workers::Refuses;
 using testing_workers::RunnersOf;
 
-// Counts what it is told of.
+// Counts what it is notified of.
 class CountingObserver final : public RunObserver {
  public:
   ComparisonDetail DetailWanted() override { return {}; }

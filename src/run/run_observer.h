@@ -1,4 +1,4 @@
-// What the executor tells while it runs. report/ turns it into lines; run/ does not know how.
+// What the executor reports while it runs. report/ turns it into lines; run/ does not know how.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class RunObserver {
   virtual ComparisonDetail DetailWanted() = 0;
 
   /// What every runner is given in an iteration, and what one of them computed. Sequential runs
-  /// tell of a feed once for each runner. Of outputs on a device only where the plan says that they
+  /// report a feed once for each runner. Of outputs on a device only where the plan says that they
   /// are kept.
   virtual void FeedMade(int64_t /*iteration*/, const TensorMap& /*feed*/) {}
   virtual void OutputsMade(int64_t /*iteration*/, const IterationResult& /*outputs*/) {}
@@ -36,7 +36,7 @@ class RunObserver {
   virtual void IterationStarted(int64_t iteration) = 0;
   virtual void PairCompared(const IterationComparison& comparison) = 0;
 
-  /// A pair's verdict over all iterations; not told after --fail-fast stopped the run.
+  /// A pair's verdict over all iterations; not reported after --fail-fast stopped the run.
   virtual void PairFinished(const RunnerPair& pair, const ComparisonTally& tally) = 0;
 
   /// --validate looked at one output. `iteration` is -1 where all iterations are looked at last.
@@ -47,7 +47,7 @@ class RunObserver {
   virtual void ValidationStarted(const std::vector<std::string>& runners) = 0;
   virtual void ValidationFinished(bool valid) = 0;
 
-  /// A model is being opened, since so many seconds: told again and again. Nothing: it is over.
+  /// A model is being opened, since so many seconds: called again and again. Nothing: it is over.
   virtual void Waiting(std::optional<double> /*seconds*/) {}
 
   /// Progress of the whole run; `total` is 0 when it is not known.

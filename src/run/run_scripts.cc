@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "run/comparison/token_sources.h"
 #include "run/feeds/calibration_feeds.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -27,7 +29,8 @@ bool WantsDecisions(const RunPlan& plan) {
 
 bool RunScripts::Wanted(const RunPlan& plan) {
   return WantsFeeds(plan) || WantsDraws(plan) || plan.compare_script.given() ||
-         plan.postprocess_script.given() || WantsDecisions(plan);
+         plan.postprocess_script.given() || ScriptOfTokens(plan.compare->tokens) ||
+         WantsDecisions(plan);
 }
 
 Result<std::vector<std::unique_ptr<ScriptClient>>> OpenDecisions(
@@ -71,6 +74,9 @@ Result<RunScripts> RunScripts::Open(const RunPlan& plan, const std::shared_ptr<W
   if (plan.postprocess_script.given()) {
     VERNIER_ASSIGN_OR_RETURN(scripts.postprocessing_,
                              open(plan.postprocess_script, ScriptRole::kPostprocessing));
+  }
+  if (const auto tokens = ScriptOfTokens(plan.compare->tokens)) {
+    VERNIER_ASSIGN_OR_RETURN(scripts.tokens_, open(*tokens, ScriptRole::kTokens));
   }
   if (WantsDecisions(plan)) {
     VERNIER_ASSIGN_OR_RETURN(scripts.decisions_, OpenDecisions(plan, worker));

@@ -37,6 +37,8 @@ class RunScripts {
   FeedDrawer* draws() const { return draws_.get(); }
   ScriptClient* comparison() const { return comparison_.get(); }
   ScriptClient* postprocessing() const { return postprocessing_.get(); }
+  /// Of --tokens.
+  ScriptClient* tokens() const { return tokens_.get(); }
   /// In the order of the plan's decisions; null where one is not a script's. Empty: none is.
   std::vector<ScriptClient*> decisions() const;
 
@@ -45,6 +47,7 @@ class RunScripts {
   std::unique_ptr<TorchDraws> draws_;
   std::unique_ptr<ScriptClient> comparison_;
   std::unique_ptr<ScriptClient> postprocessing_;
+  std::unique_ptr<ScriptClient> tokens_;
   std::vector<std::unique_ptr<ScriptClient>> decisions_;
 };
 

@@ -89,8 +89,8 @@ ConsistencyRecord WithBriefNames(ConsistencyRecord record) {
   return record;
 }
 
-/// Saves what was found so far, in case there is no end. Whether it can be written is told at the
-/// end.
+/// Saves what was found so far, in case there is no end. Whether it can be written is reported at
+/// the end.
 class RecordKeeper {
  public:
   explicit RecordKeeper(const RunPlan& plan) : plan_(plan) { record_.complete = false; }
@@ -188,7 +188,7 @@ void JudgeCoverage(const ConsistencyRunner& runner, const RunPlan& plan, RunFaul
   if (plan.strict) RejectIllConditioned(runner, log, faults);
 }
 
-// What a dimension means nobody tells: a batch, or steps of time.
+// What a dimension means is unknown: a batch, or steps of time.
 void HintAtRows(const ConsistencyRecord& record, Logger& log) {
   constexpr std::string_view kOfRows[] = {"identical-rows", "permuted-rows", "batch-of-one"};
   for (const ConsistencyRunner& runner : record.runners) {

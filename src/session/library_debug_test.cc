@@ -2,11 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <vector>
 
+#include "model/onnx/onnx_model.h"
 #include "model/onnx/onnx_test_model.h"
+#include "surgeon/mixed_precision.h"
 #include "vernier/debug.h"
 
 namespace vernier {
@@ -87,6 +91,61 @@ TEST(ReduceModel, WritesOverNothingThatItReads) {
   EXPECT_THAT(ReduceModel(path, WithoutRoot, reduce).status().message(),
               HasSubstr("ReduceOptions::min_good"));
   EXPECT_EQ(ReduceModel("absent.onnx", WithoutRoot).status().code(), StatusCode::kMalformed);
+}
+
+// Does the model at this path compute its square root in float32?
+Result<bool> KeepsRoot(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(path));
+  const std::vector<LowerableNode> nodes = FindLowerable(model);
+  return std::ranges::any_of(
+      nodes, [](const LowerableNode& found) { return found.node->op_type == "Sqrt"; });
+}
+
+// Operators alone decide where to begin: there is no program that could run anything.
+SessionOptions WithoutProgram() {
+  SessionOptions options;
+  options.program = "/nosuch/vernier";
+  return options;
+}
+
+TEST(FindFloat32Nodes, FindsTheNodeThatMustStay) {
+  PrecisionOptions precision;
+  precision.output = testing::TempDir() + "kept.onnx";
+  const Result<Float32Record> record =
+      FindFloat32Nodes(ChainModel("precise.onnx"), KeepsRoot, precision, WithoutProgram());
+  ASSERT_TRUE(record.ok()) << record.status().message();
+  ASSERT_EQ(record->kept.size(), 1);
+  EXPECT_EQ(record->kept[0].op, "Sqrt");
+  EXPECT_EQ(record->kept[0].name, "root");
+  EXPECT_EQ(record->nodes, 3);
+  EXPECT_TRUE(record->minimal);
+  EXPECT_GE(record->checks, 2);
+  const Result<bool> kept = KeepsRoot(precision.output);
+  EXPECT_TRUE(kept.ok() && *kept);
+}
+
+TEST(FindFloat32Nodes, WhatPassesInFloat16KeepsNothing) {
+  const auto check = [](const std::string&) -> Result<bool> { return true; };
+  const Result<Float32Record> record =
+      FindFloat32Nodes(ChainModel("precise.onnx"), check, {}, WithoutProgram());
+  ASSERT_TRUE(record.ok()) << record.status().message();
+  EXPECT_TRUE(record->kept.empty());
+}
+
+TEST(FindFloat32Nodes, RefusesWhatCannotBeSearched) {
+  const std::string path = ChainModel("precise.onnx");
+  const auto fails = [](const std::string&) -> Result<bool> { return false; };
+  EXPECT_EQ(FindFloat32Nodes(path, nullptr).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(FindFloat32Nodes(path, fails, {}, WithoutProgram()).status().code(),
+            StatusCode::kNotFound);
+  PrecisionOptions precision;
+  precision.output = path;
+  EXPECT_THAT(FindFloat32Nodes(path, fails, precision).status().message(),
+              HasSubstr("PrecisionOptions::output: '" + path + "' would replace"));
+  precision = {};
+  precision.most_checks = 0;
+  EXPECT_THAT(FindFloat32Nodes(path, fails, precision).status().message(),
+              HasSubstr("most_checks: expected a number >= 1, got 0"));
 }
 
 }  // namespace

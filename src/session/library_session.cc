@@ -4,6 +4,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "backend/python_program.h"
 #include "model/onnx/companion_files.h"
 #include "report/text/blame_text.h"
 #include "report/text/profile_text.h"
@@ -48,6 +49,16 @@ fs::path FromPath() {
   return {};
 }
 
+// A mistyped name is the caller's fault, and not a backend that is missing here.
+Status CheckBackendNames(const RunPlan& plan) {
+  for (const RunnerPlan& runner : plan.runners) {
+    if (IsPythonBackend(runner.backend)) continue;
+    VERNIER_TRY(CheckBackendName(runner.backend, plan.execution.backend_dirs)
+                    .Annotate("runner '" + runner.name + "'"));
+  }
+  return {};
+}
+
 // The plan with everything that follows from it.
 Result<RunPlan> Prepare(RunPlan plan, const SessionOptions& options) {
   VERNIER_TRY(ResolveRunners(plan, options.logger));
@@ -56,6 +67,7 @@ Result<RunPlan> Prepare(RunPlan plan, const SessionOptions& options) {
     return InvalidArgument("the plan has neither runners nor saved outputs to compare");
   }
   VERNIER_TRY(ChooseProgram(options.program));
+  VERNIER_TRY(CheckBackendNames(plan));
   return plan;
 }
 

@@ -57,7 +57,7 @@ void AddFault(const Status& status, RunFaults& faults, Logger& log) {
   faults.Add(status);
 }
 
-// Polygraphy adds up what its parts say; here a runner that is not there is told of.
+// Polygraphy adds up what its parts say; here a runner that is not there is reported.
 Status AskRunners(const LintPlan& plan, const OnnxModel& model, const Probe::Shared& shared,
                   Findings& findings, LintRecord& told, std::vector<LintRun>& runs) {
   Logger& log = shared.logger;

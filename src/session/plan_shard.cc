@@ -49,7 +49,8 @@ Status CheckWhole(const RunPlan& plan) {
       {plan.postprocess_script.given(), "--postprocess-func-script", kWhole},
       {plan.compare_script.given(), "--compare-func-script", kWhole},
       {plan.execution.sequential, "--sequential-runners", "give --shard instead"},
-      {save.resume, "--resume", "run the shard again as a whole"},
+      {save.resume && plan.execution.batch_feeds > 1, "--resume and --batch-feeds",
+       "what an inference of several feeds received is not saved: run the shard again as a whole"},
       {!save.accuracy.empty(), "--save-accuracy-results", kWhole},
       {!save.input_blobs.empty(), "--save-input-blob", kWhole},
       {pictured, "pictures", kWhole},
@@ -75,11 +76,6 @@ Status CheckShard(const RunPlan& plan) {
   if (plan.save.record.empty()) {
     return InvalidArgument(
         "--shard: there would be no part for `vernier merge`: name it with --save-record");
-  }
-  if (plan.inputs.script.given() && shard.rule == ShardRule::kContiguous) {
-    return InvalidArgument(
-        "--shard: a data loader script does not tell how many feeds it has: give --shard-by "
-        "stride (every shard then goes through all of them)");
   }
   VERNIER_TRY(CheckWhole(plan));
   const RunnerPlan* built = FindBuilt(plan);

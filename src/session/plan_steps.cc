@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "run/comparison/token_sources.h"
 #include "run/steps/decode_words.h"
 #include "run/steps/reset_words.h"
 #include "run/steps/step_words.h"
@@ -47,16 +48,18 @@ Status CheckStepCount(const StepPlan& steps) {
   if (steps.steps && *steps.steps < 1) {
     return InvalidArgument("--steps: expected a number >= 1, got " + std::to_string(*steps.steps));
   }
-  if (!steps.slices.empty() && !steps.steps) return {};
+  // Without --steps a decoding is as long as its --tokens.
+  if (!steps.steps && (!steps.slices.empty() || steps.decodes())) return {};
   if (!steps.steps) {
     return InvalidArgument(
         "--feed-back, --advance: how many steps? Give --steps N, or --step-slice for inputs that "
         "hold whole sequences");
   }
   const bool goes_on = !steps.feed_back.empty() || !steps.advances.empty() || steps.decodes();
-  if (*steps.steps == 1 && goes_on) {
+  // One step of a decoding chooses a token.
+  if (*steps.steps == 1 && goes_on && !steps.decodes()) {
     return InvalidArgument(
-        "--steps 1: there is no next step that --feed-back, --advance or --decode could be for");
+        "--steps 1: there is no next step that --feed-back or --advance could be for");
   }
   if (!goes_on && steps.slices.empty()) {
     return InvalidArgument(
@@ -81,15 +84,18 @@ Status CheckStepAxes(const StepPlan& steps) {
   return {};
 }
 
-Status CheckDecoding(const StepPlan& steps) {
+Status CheckDecoding(const RunPlan& plan) {
+  const StepPlan& steps = plan.steps;
   if (!steps.decodes()) {
     if (!steps.decode_stop && !steps.min_token_agreement) return {};
     return InvalidArgument(
         std::string(steps.decode_stop ? "--decode-stop" : "--min-token-agreement") +
         ": nothing is decoded: add --decode greedy");
   }
-  if (!steps.steps) {
-    return InvalidArgument("--decode: how many tokens? Give --steps N, one for each token");
+  if (!steps.steps && !GivesTokens(plan.compare->tokens)) {
+    return InvalidArgument(
+        "--decode: how many tokens? Give --steps N, one for each token, or --tokens FILE.npy with "
+        "those to feed");
   }
   if (steps.decode_stop && *steps.decode_stop < 0) {
     return InvalidArgument("--decode-stop: expected a token id >= 0, got " +
@@ -101,22 +107,11 @@ Status CheckDecoding(const StepPlan& steps) {
       "runner can take all steps at once");
 }
 
-// Columns of a file are tokens of a prompt, and no step of a decoding is fed with those.
-Status CheckGivenTokens(const RunPlan& plan) {
-  const std::string& tokens = plan.compare->tokens;
-  if (!plan.steps.decodes() || !tokens.ends_with(".npy")) return {};
-  return InvalidArgument("--tokens " + tokens +
-                         ": with --decode the tokens are those that the runners choose; for the "
-                         "perplexity of given tokens leave out --decode and feed them at once, or "
-                         "step by step with --step-slice");
-}
-
 }  // namespace
 
 Status CheckSteps(const RunPlan& plan) {
   const StepPlan& steps = plan.steps;
-  VERNIER_TRY(CheckDecoding(steps));
-  VERNIER_TRY(CheckGivenTokens(plan));
+  VERNIER_TRY(CheckDecoding(plan));
   VERNIER_TRY(CheckStateOptions(plan));
   VERNIER_TRY(CheckStepAxes(steps));
   VERNIER_TRY(CheckResetWords(steps.resets, plan.runners));

@@ -20,28 +20,44 @@
 namespace vernier {
 namespace {
 
-// Rows do not say which seed their run had.
-constexpr uint64_t kSeedOfRows = 1;
-
 struct FoldedDecision {
   std::string pair;
   std::string output, kind;
   DecisionFold fold;
   DecisionPlan plan;
   LabelTrack labels;
-  int64_t rows = 0;  // that have it
+  int64_t rows = 0;            // that have it
+  bool counts_classes = true;  // where labels are given: each of its rows has their number
+};
+
+// Of one pair. Iterations come in their order.
+struct PairRows {
+  int64_t count = 0;
+  int64_t next = 0;            // iteration
+  std::optional<int64_t> gap;  // the first that is missing
 };
 
 struct FoldedRows {
   std::vector<FoldedDecision> decisions;
-  std::map<std::string, int64_t> rows;  // of each pair
+  std::map<std::string, PairRows> rows;  // of each pair
   RowsEnd end;
 };
 
 struct RowRules {
-  const DecisionOptions& options;
+  DecisionOptions& options;  // its decisions become those of the first row
   RunLabels& labels;
 };
+
+// What labels without an output are for depends on what is decided.
+void NoteDecisions(const IterationRow& row, DecisionOptions& options) {
+  if (!options.decisions.empty()) return;
+  for (const DecisionRow& decision : row.decisions) {
+    Result<DecisionPlan> parsed = ParseDecision(decision.kind);
+    if (!parsed.ok()) continue;
+    parsed->output = decision.output;
+    options.decisions.push_back(*std::move(parsed));
+  }
+}
 
 FoldedDecision& FoldFor(const std::string& pair, const DecisionRow& row, const RowRules& rules,
                         std::vector<FoldedDecision>& folded) {
@@ -68,7 +84,7 @@ void TellFlipsApart(double near_tie, std::vector<DecisionSample>& samples) {
 }
 
 // Labels that are given for a decision take the place of those in the rows; others stay.
-void GiveLabels(const IterationRow& row, FoldedDecision& one,
+void GiveLabels(const IterationRow& row, std::optional<int64_t> classes, FoldedDecision& one,
                 std::vector<DecisionSample>& samples) {
   if (!one.labels.has_labels()) return;
   for (DecisionSample& sample : samples) {
@@ -77,14 +93,30 @@ void GiveLabels(const IterationRow& row, FoldedDecision& one,
     sample.first_score = without.first_score;
     sample.second_score = without.second_score;
   }
-  one.labels.Score(one.plan, row.index, {}, samples);
+  one.counts_classes &= classes.has_value() || one.plan.kind == DecisionKind::kRegression;
+  one.labels.Score(one.plan, row.index, {nullptr, nullptr, classes}, samples);
+}
+
+// Rows that are there twice would count twice.
+Status CountRow(const std::string& path, const IterationRow& row, PairRows& rows) {
+  if (row.index < rows.next) {
+    return Malformed("'" + path + "': " + row.pair + ": iteration " + std::to_string(row.index) +
+                     " follows iteration " + std::to_string(rows.next - 1) +
+                     ", and rows of one run have each once, in order: check the rows of each run "
+                     "on their own");
+  }
+  if (row.index > rows.next && !rows.gap) rows.gap = rows.next;
+  rows.next = row.index + 1;
+  ++rows.count;
+  return {};
 }
 
 Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
   const DecisionOptions& options = rules.options;
   FoldedRows folded;
   VERNIER_TRY(ForEachDecisionRow(path, [&](const IterationRow& row) -> Status {
-    ++folded.rows[row.pair];
+    VERNIER_TRY(CountRow(path, row, folded.rows[row.pair]));
+    NoteDecisions(row, rules.options);
     if (row.file) rules.labels.NoteFile(row.index, *row.file);
     for (const std::string& why : row.end.not_done) folded.end.not_done.push_back(why);
     for (const std::string& why : row.end.unfit_labels) folded.end.unfit_labels.push_back(why);
@@ -92,7 +124,7 @@ Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
       std::vector<DecisionSample> samples = decision.samples;
       if (options.near_tie) TellFlipsApart(*options.near_tie, samples);
       FoldedDecision& one = FoldFor(row.pair, decision, rules, folded.decisions);
-      GiveLabels(row, one, samples);
+      GiveLabels(row, decision.classes, one, samples);
       one.fold.Add(row.index, row.step, samples);
       ++one.rows;
     }
@@ -157,6 +189,11 @@ std::vector<std::string> MissingLabels(const std::string& path,
     const std::string name = one.pair + ": " + DecisionName(one.kind, one.output);
     const std::string fault = one.labels.Fault(one.plan);
     if (!fault.empty()) sentences.push_back(name + ": " + fault);
+    if (!one.counts_classes) {
+      sentences.push_back(name + ": '" + path +
+                          "' does not say how many classes the output has, so that labels beyond "
+                          "them would pass: save the rows again");
+    }
     if (!record.labels) continue;
     any = true;
     for (const auto& [metric, limit] : options.max_drop.entries) {
@@ -168,7 +205,8 @@ std::vector<std::string> MissingLabels(const std::string& path,
                         (labelled == 1 ? " has" : " have") + " a label in '" + path + "'");
   }
   if (options.gates_drop() && !any) {
-    sentences.push_back("--max-drop: '" + path + "' has no labels: add --labels");
+    sentences.push_back("--max-drop: '" + path + "' has no labels" +
+                        (options.labels.empty() ? ": add --labels" : " but those, which fit none"));
     return sentences;
   }
   for (const auto& [metric, limit] : options.max_drop.entries) {
@@ -207,17 +245,21 @@ void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionO
   if (folded.empty()) {
     missing("nothing was checked: '" + path + "' holds no decisions, which --decision makes");
   } else if (!options.has_gates()) {
-    missing("nothing was checked: add --max-flip-rate or --max-clear-flips, or --max-drop");
+    missing("nothing was checked: add --max-flip-rate, --max-clear-flips or --max-drop");
   }
   int64_t most = 0;
-  for (const auto& [pair, count] : rows.rows) most = std::max(most, count);
-  for (const auto& [pair, count] : rows.rows) {
-    if (count == most) continue;
-    missing(pair + ": only " + Counted(count, "row") + " in '" + path + "', and another pair has " +
-            std::to_string(most));
+  for (const auto& [pair, of] : rows.rows) most = std::max(most, of.next);
+  for (const auto& [pair, of] : rows.rows) {
+    if (of.gap) {
+      missing(pair + ": '" + path + "' lacks " + Counted(of.next - of.count, "iteration") +
+              ", the first of them " + std::to_string(*of.gap));
+    }
+    if (of.next == most) continue;
+    missing(pair + ": only " + Counted(of.count, "row") + " in '" + path +
+            "', and another pair has iterations up to " + std::to_string(most - 1));
   }
   for (const FoldedDecision& one : folded) {
-    const int64_t all = rows.rows.at(one.pair);
+    const int64_t all = rows.rows.at(one.pair).count;
     if (one.rows == all) continue;
     missing(one.pair + ": " + DecisionName(one.kind, one.output) +
             ": not everything was decided, only " + CountedOf(one.rows, all, "row") +
@@ -252,12 +294,22 @@ Result<RunLabels> OpenLabels(const std::string& path, const DecisionOptions& opt
 }  // namespace
 
 RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
-  const DecisionOptions& options = plan.decisions;
+  DecisionOptions options = plan.decisions;
   RunFaults faults;
   const auto boxes = std::ranges::find_if(options.labels, &LabelsPlan::of_boxes);
   if (boxes != options.labels.end()) {
     const Status refused = InvalidArgument("--labels " + boxes->path +
                                            ": rows hold no boxes, which `run` and `compare` score");
+    log.Critical(refused.message());
+    faults.Add(refused);
+    return faults;
+  }
+  const auto fed = std::ranges::find_if(
+      options.labels, [](const LabelsPlan& one) { return FedLabelKey(one).has_value(); });
+  if (fed != options.labels.end()) {
+    const Status refused = InvalidArgument("--labels " + fed->path +
+                                           ": rows hold no inputs; the labels of their run are in "
+                                           "them, and others need a file");
     log.Critical(refused.message());
     faults.Add(refused);
     return faults;
@@ -278,15 +330,15 @@ RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
   }
   std::vector<PairGate> gates;
   for (const FoldedDecision& one : folded->decisions) {
-    DecisionRecord record = one.fold.FinalRecord(kSeedOfRows);
+    DecisionRecord record = one.fold.FinalRecord(static_cast<uint64_t>(plan.inputs.seed));
     record.near_tie_rule = options.near_tie ? "--near-tie " + FormatG(*options.near_tie, 4)
                                             : "the limits that the rows have";
     log.Info(one.pair + ": decision " + FormatDecision(record));
     if (record.labels) log.Info(one.pair + ": labels: " + FormatLabels(record));
-    if (plan.strict && !record.vacuous.empty()) {
+    for (const std::string& doubt : DoubtsOf(record)) {
+      if (!plan.strict) break;  // the line of the decision has them
       faults.incomplete = true;
-      log.Error(one.pair + ": --strict: " + DecisionName(one.kind, one.output) +
-                " shows nothing: " + record.vacuous);
+      log.Error(one.pair + ": --strict: " + DecisionName(one.kind, one.output) + " " + doubt);
     }
     for (DecisionGateRecord& gate : JudgeDecision(record, options)) {
       AddFaults(gate, plan.strict, faults);

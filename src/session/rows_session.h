@@ -11,7 +11,7 @@ namespace vernier {
 
 /// Folds the rows in their order, so that the figures are those of the run that saved them, and
 /// logs them and every gate. `path` is as for ForEachDecisionRow(); of `plan` the gates, labels and
-/// `strict` count, and `near_tie`, by which flips are told apart anew. Faults: a gate is missed;
+/// `strict` count, and `near_tie`, by which flips are judged anew. Faults: a gate is missed;
 /// nothing was decided, or there is no gate; the run that saved the rows was not complete; `strict`
 /// and a gate is undecided, or agreement shows nothing; errors of ForEachDecisionRow().
 RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log);

@@ -164,7 +164,7 @@ void BlameAfterwards(const RunPlan& run, const SessionContext& context, RunOutco
   outcome.faults.Add(blame.faults);
 }
 
-// For whoever would lose it if the process died. Whether it can be written is found out at the end.
+// So that it is not lost if the process dies. An error of writing is reported at the end.
 void KeepAsMeasured(const std::string& path, const std::string& command, RunRecord record) {
   record.command = command;
   record.version = kVersion;

@@ -240,7 +240,7 @@ Status CheckDims(const RunPlan& plan) {
   return CompleteShapes(*std::move(shapes), inputs, {.given = plan.inputs.dims}).status();
 }
 
-// Whoever compares, saves and maps tells runners by their names.
+// Comparing, saving and mapping know runners by their names.
 Status CheckRunnerNames(const RunPlan& plan) {
   std::set<std::string_view> taken;
   for (const RunnerPlan& runner : plan.runners) {

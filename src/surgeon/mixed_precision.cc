@@ -7,6 +7,7 @@
 #include "model/float16/float16_functions.h"
 #include "model/float16/float16_names.h"
 #include "model/float16/float16_rules.h"
+#include "model/float16/float16_transposes.h"
 #include "model/shapes/onnx_infer.h"
 #include "util/number_text.h"
 
@@ -145,14 +146,16 @@ Status SaveMixed(const EditableModel& model, const Float16Kept& kept, const std:
   for (const OnnxValue& output : model.now().graph().outputs) outputs.push_back(output.name);
   VERNIER_ASSIGN_OR_RETURN(const ExternalDataReport external, model.CheckWeights());
   VERNIER_ASSIGN_OR_RETURN(const std::vector<ReplacedValues> weights, model.Weights());
+  Float16Kept all = kept;
+  KeepFusedTransposes(model.now(), all);
   VERNIER_ASSIGN_OR_RETURN(
       Float16Edit edit,
-      ConvertToFloat16(model.now(), outputs, {&external, weights}, kept, Float16Range::kClamp));
+      ConvertToFloat16(model.now(), outputs, {&external, weights}, all, Float16Range::kSaturate));
   if (untyped != nullptr) untyped->assign(edit.untyped.begin(), edit.untyped.end());
   VERNIER_TRY(
       model.Save(path, std::move(options), std::move(edit.values), std::move(edit.patches)));
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel made, OnnxModel::Open(path));
-  return CheckProducedTypes(model.now(), made, kept);
+  return CheckProducedTypes(model.now(), made, all);
 }
 
 Status CheckProducedTypes(const OnnxModel& model, const OnnxModel& made, const Float16Kept& kept) {

@@ -24,9 +24,10 @@ struct LowerableNode {
 /// that ConvertToFloat16 leaves in float32 anyway.
 std::vector<LowerableNode> FindLowerable(const OnnxModel& model);
 
-/// Writes model.now() in float16 but for `kept`, and reads it again: kInternal, naming a node, when
-/// it has another type than it was given. `untyped` gets the names of values that no cast could be
-/// placed for. Errors of ConvertToFloat16 and of EditableModel::Save.
+/// Writes model.now() in float16 but for `kept` and what KeepFusedTransposes() adds, with 65504 for
+/// weights beyond that, and reads it again: kInternal, naming a node, when it has another type than
+/// it was given. `untyped` gets the names of values that no cast could be placed for. Errors of
+/// ConvertToFloat16 and of EditableModel::Save.
 Status SaveMixed(const EditableModel& model, const Float16Kept& kept, const std::string& path,
                  SaveOnnxOptions options, std::vector<std::string>* untyped = nullptr);
 

@@ -33,10 +33,10 @@ struct KeptNodes {
 
 /// The nodes that have to stay: with them the check passes. Empty when float16 passes everywhere;
 /// nullopt when the check fails though all nodes stay. Of models in which these nodes stay, `first`
-/// tells the first that passes; it is asked about none twice. Where `likely` is right, that takes
+/// returns the first that passes; it gets none twice. Where `likely` is right, that takes
 /// as many checks as there are nodes to be found, and two (one where it is certain; one node: two
 /// in all); one more where `fewer` is not. Else, with m nodes each within the first r, about
-/// 2 m log(r) and m more. Errors of `first`; kNotFound where `most_checks` do not tell whether the
+/// 2 m log(r) and m more. Errors of `first`; kNotFound where `most_checks` do not show whether the
 /// check can pass at all.
 Result<std::optional<KeptNodes>> FindKeptNodes(const PrecisionPlan& plan, const FirstOfSets& first);
 

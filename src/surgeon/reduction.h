@@ -25,7 +25,7 @@ struct Reduction {
 };
 
 /// `model` fails as a whole. Nodes are indices in its main graph; of models made of such sets,
-/// `first` tells the first that fails, and is asked about none twice. Needs about
+/// `first` returns the first that fails, and gets none twice. Needs about
 /// log(n) checks, to the base of width + 1, to find a place that fails by itself, 2 log(n) more
 /// where what is needed lies apart and, with m nodes left, up to m^2 for them. Errors of `first`,
 /// and kMalformed for nodes that wait for each other.

@@ -17,7 +17,7 @@ constexpr int64_t kGroup = 4;
 constexpr std::string_view kSeenThrough[] = {"QuantizeLinear", "DequantizeLinear",
                                              "TRT_FP8QuantizeLinear", "TRT_FP8DequantizeLinear",
                                              "Cast"};
-// Nothing behind these is a weight, and there is nothing to tell.
+// Nothing behind these is a weight, and nothing is reported.
 constexpr std::string_view kStops[] = {"LayerNormalization", "Reshape", "Concat", "Slice", "Shape",
                                        "Unsqueeze",          "Gather",  "Mul",    "Add"};
 

@@ -22,7 +22,7 @@ struct PrunableWeight {
 
 /// The weights of Conv, Gemm and MatMul that could be sparse, also behind quantization, casts and
 /// transpositions: float32, float16 or bfloat16, with a multiple of four values along the axis.
-/// What is left out and why is told in Polygraphy's words. Names in `skip` are left out.
+/// What is left out and why is logged in Polygraphy's words. Names in `skip` are left out.
 std::vector<PrunableWeight> FindPrunableWeights(const OnnxModel& model,
                                                 const std::unordered_set<std::string_view>& skip,
                                                 Logger& logger);

@@ -18,7 +18,7 @@ extern char** environ;
 namespace vernier {
 namespace {
 
-// Owns what posix_spawn is told.
+// Owns what posix_spawn is given.
 struct Spawning {
   Spawning() {
     ::posix_spawn_file_actions_init(&actions);

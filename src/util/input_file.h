@@ -12,7 +12,7 @@
 
 namespace vernier {
 
-/// What tells whether a file was written to: a program that writes changes one of them.
+/// What shows whether a file was written to: a program that writes changes one of them.
 struct FileStamp {
   uint64_t size = 0;
   int64_t seconds = 0;  ///< of the last write

@@ -113,7 +113,7 @@ std::string FormatG(double value, int digits) {
 
 std::string FormatPercent(double share) {
   const double percent = share * 100;
-  // Beyond, not all whole numbers are told apart.
+  // Beyond, not all whole numbers can be distinguished.
   const bool whole = std::fabs(percent) >= 99.5 && std::fabs(percent) < 0x1p53;
   return (whole ? std::to_string(std::llround(percent)) : FormatG(percent, 2)) + " %";
 }

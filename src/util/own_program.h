@@ -7,7 +7,7 @@ namespace vernier {
 
 /// The executable `vernier`: this process's own, or, where this code was loaded as part of a shared
 /// library, `_program/bin/vernier` beside that library. Workers are started from it, and plug-ins
-/// and the Python part are found relative to it. Empty when the system does not tell.
+/// and the Python part are found relative to it. Empty when the system does not say.
 std::filesystem::path OwnProgram();
 
 /// The folder above the executable's own: the prefix of the installation.

@@ -21,7 +21,7 @@ inline std::string AbsolutePath(const std::string& path) {
 }
 
 /// Where a file of this name is or will be: from the root, through all links, one that leads to
-/// nothing yet included. Two names of one file have one place. Where that cannot be told, as of a
+/// nothing yet included. Two names of one file have one place. Where that cannot be known, as of a
 /// ring of links, AbsolutePath().
 inline std::filesystem::path PlaceOfFile(const std::string& path) {
   namespace fs = std::filesystem;

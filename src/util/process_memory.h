@@ -8,7 +8,7 @@
 namespace vernier {
 
 /// Bytes that lie in memory now, shared ones included. `process` is a number, or "self". Nothing
-/// where there is no such process or the system does not tell.
+/// where there is no such process or the system does not say.
 std::optional<uint64_t> ResidentMemoryOf(const std::string& process);
 
 /// Bytes of the machine that could be had now: without swap, and with it. Nothing where the system

@@ -44,6 +44,14 @@ class Extract(unittest.TestCase):
         return subprocess.run([VERNIER, "surgeon", "extract", *words], capture_output=True,
                               text=True)
 
+    def test_a_tensor_given_twice_is_refused(self):
+        onnx.save(planted.make(1), "model.onnx")
+        ended = self.extract("model.onnx", "--inputs", "x:[1,2]:float32", "x:[3,2]:float32", "-o",
+                             "part.onnx")
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertIn("--inputs: expected each tensor once, got 'x' again", ended.stderr)
+        self.assertFalse(os.path.exists("part.onnx"))
+
     def test_the_same_nodes_weights_and_values(self):
         for seed in range(6):
             model = planted.make(seed)

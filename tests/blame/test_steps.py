@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 from program import Case, blame
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "data"))
-from causal_models import causal_model, empty_caches  # noqa: E402
+from causal_models import FAULTS, causal_model, empty_caches  # noqa: E402
 
 
 def recurrent(path, gain=1.0, late=False):
@@ -68,10 +68,70 @@ class Steps(Case):
         self.assertEqual((step["wrong_by_itself"], step["first_total_step"]), (False, None))
 
 
+# The step at which each fault first shows, and the layer, input or state that it is in. That of
+# positions is how the input position_ids is taken, that of padding how attention_mask is; a cache
+# that is not reset shows in the first layer that reads one.
+PLACES = {
+    "position-off-by-one": (1, "rotations.Cast_0"),
+    "swapped-key-value": (1, "present.2.value"),
+    "cache-not-reset": (0, "layer0.Unsqueeze_0"),
+    "padding-not-masked": (0, "penalties.Unsqueeze_1"),
+    "transposed-cache": (1, "present.1.key"),
+    "rotary-base": (1, "rotations.Mul_0"),
+    "head-scale": (1, "layer3.Mul_6"),
+    "stale-scale": (0, "layer2.down_out"),
+}
+
+
+class PlantedFaults(Case):
+    """Each of the eight faults of the small transformer, in the candidate alone."""
+
+    FED = {"steps.npz": ["--step-slice", "input_ids:axis=1,size=1"],
+           "padded.npz": ["--decode", "greedy", "--steps", "4"]}
+
+    def save_prompts(self):
+        random = np.random.default_rng(0)
+        ids, one = random.integers(0, 64, (1, 12)), np.ones((1, 1), "i8")
+        np.savez("steps.npz", input_ids=ids, attention_mask=one, position_ids=0 * one,
+                 **empty_caches())
+        mask = np.array([[1] * 6, [0, 0, 1, 1, 1, 1]])
+        np.savez("padded.npz", input_ids=random.integers(0, 64, (2, 6)), attention_mask=mask,
+                 position_ids=np.maximum(mask.cumsum(axis=1) - 1, 0), **empty_caches(2))
+
+    def search(self, fault, feeds, code):
+        onnx.save(causal_model(None), "good.onnx")
+        onnx.save(causal_model(fault), "bad.onnx")
+        ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                             "new=onnxrt bad.onnx", "--load-inputs", feeds, "--feed-back", "auto",
+                             "--advance", "position_ids:+1", "attention_mask:append 1",
+                             *self.FED[feeds])
+        self.assertEqual(ended.returncode, code, ended.stdout + ended.stderr)
+        return found
+
+    def test_each_is_named_with_its_step_and_place(self):
+        self.assertEqual(set(PLACES), set(FAULTS))
+        self.save_prompts()
+        for fault, place in PLACES.items():
+            with self.subTest(fault):
+                feeds = "padded.npz" if fault == "padding-not-masked" else "steps.npz"
+                found = self.search(fault, feeds, 1)
+                step = found["at_step"]
+                self.assertTrue(step["wrong_by_itself"])
+                self.assertEqual((step["step"], found["culprits"][0]["node"]), place)
+
+    def test_the_sound_model_is_not_blamed(self):
+        self.save_prompts()
+        for feeds in self.FED:
+            with self.subTest(feeds):
+                found = self.search(None, feeds, 0)
+                self.assertEqual(found["culprits"], [])
+                self.assertFalse(found["at_step"]["wrong_by_itself"])
+
+
 class Tokens(Case):
     """With --decode: the step that chooses another token."""
 
-    def search(self, fault, code):
+    def search(self, fault, code, *words):
         onnx.save(causal_model(None), "good.onnx")
         onnx.save(causal_model(fault), "bad.onnx")
         ids = np.array([[9, 2, 6, 5, 3]])
@@ -80,7 +140,7 @@ class Tokens(Case):
         ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
                              "new=onnxrt bad.onnx", "--load-inputs", "prompt.npz", "--steps", "6",
                              "--decode", "greedy", "--feed-back", "auto", "--advance",
-                             "position_ids:+1", "attention_mask:append 1")
+                             "position_ids:+1", "attention_mask:append 1", *words)
         said = ended.stdout + ended.stderr
         self.assertEqual(ended.returncode, code, said)
         return said, found
@@ -95,6 +155,15 @@ class Tokens(Case):
         self.assertIn("the tokens part there, prompt 0: token 55 against 62 (beyond tolerance)",
                       said)
         self.assertIn(found["culprits"][0]["node"], ("present.2.value", "present.2.key"), said)
+
+    def test_tokens_may_be_given(self):
+        np.save("text.npy", np.array([[50, 3, 22, 63, 1]]))
+        _, found = self.search("swapped-key-value", 1, "--tokens", "text.npy")
+        step = found["at_step"]
+        self.assertEqual((step["sequence"], step["step"], step["wrong_by_itself"]), (0, 1, True))
+        self.assertEqual(found["culprits"][0]["node"], "present.2.value")
+        said, _ = self.search(None, 2, "--tokens", "input_ids")
+        self.assertIn("--tokens has no effect", said)
 
     def test_tokens_that_agree_blame_nobody(self):
         said, found = self.search(None, 0)

@@ -7,6 +7,7 @@ import unittest
 
 import numpy as np
 import onnx
+from onnx import TensorProto, helper, numpy_helper
 from program import Case
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "data"))
@@ -32,6 +33,48 @@ def shapes_of(batch, tokens, past=4):
     shapes.append(f"attention_mask:[{batch},{past + tokens}]")
     return shapes + [f"past_key_values.{layer}.{part}:[{batch},{CACHED_HEADS},{past},{HEAD}]"
                      for layer in range(LAYERS) for part in ("key", "value")]
+
+
+class States(Case):
+    """A recurrent network whose states are [layers, batch, size]."""
+
+    def check(self, mixes):
+        new = ["Add", ["h", "x"], ["hn"]]
+        nodes = [helper.make_node(*new)]
+        if mixes:  # as if the batch were the first axis
+            nodes = [helper.make_node("Shape", ["h"], ["shape"]),
+                     helper.make_node("Reshape", ["h", "turned"], ["across"]),
+                     helper.make_node("Transpose", ["across"], ["moved"], perm=[1, 0, 2]),
+                     helper.make_node("Reshape", ["moved", "shape"], ["back"]),
+                     helper.make_node("Add", ["back", "x"], ["hn"])]
+        nodes.append(helper.make_node("ReduceSum", ["hn", "axes"], ["y"], keepdims=0))
+        infos = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+                 for name, shape in (("x", ["batch", 4]), ("h", [2, "batch", 4]),
+                                     ("y", ["batch"]), ("hn", [2, "batch", 4]))}
+        graph = helper.make_graph(
+            nodes, "g", [infos["x"], infos["h"]], [infos["y"], infos["hn"]],
+            [numpy_helper.from_array(np.array([0, 2], "i8"), "axes"),
+             numpy_helper.from_array(np.array([-1, 2, 4], "i8"), "turned")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+        ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--only",
+                             "permuted-rows", "permuted-states", "--save-record", "record.json")
+        record = json.loads(self.path("record.json").read_text())
+        return ended, {p["name"]: p for p in record["runners"][0]["properties"]}
+
+    def test_states_that_keep_sequences_apart_hold(self):
+        ended, properties = self.check(mixes=False)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertEqual(properties["permuted-rows"]["verdict"], "not applicable")
+        self.assertEqual(properties["permuted-states"]["verdict"], "holds", ended.out)
+        self.assertIn("4 batches", ended.out)
+
+    def test_a_state_that_is_reshaped_across_the_batch_is_named(self):
+        ended, properties = self.check(mixes=True)
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        found = properties["permuted-states"]
+        self.assertEqual(found["verdict"], "broken")
+        self.assertIn("of a batch of 3", found["smallest_case"])
 
 
 class Caches(Case):

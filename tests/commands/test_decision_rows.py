@@ -91,7 +91,7 @@ class SavedRows(Decisions):
 
     def test_what_cannot_be_checked_is_no_pass(self):
         self.check("rows.jsonl", code=4)
-        self.says("nothing was checked: add --max-flip-rate or --max-clear-flips")
+        self.says("nothing was checked: add --max-flip-rate, --max-clear-flips or --max-drop")
         self.check("rows.jsonl", "--max-flip-rate", "z:0.1", code=4)
         self.says("'rows.jsonl' has no decision about that output")
         self.compare(self.A, self.B, "--save-rows", "bare.jsonl", code=1)
@@ -106,6 +106,45 @@ class SavedRows(Decisions):
                                              "pair": np.zeros((2, 0), str)})
         self.check("broken.npz", "--max-flip-rate", "0.1", code=3)
         self.says("'pair' is no column of rows")
+
+    def arrays(self, name, places):
+        """The rows of rows.npz at these places, and no others."""
+        with np.load(self.path("rows.npz")) as columns:
+            np.savez(self.path(name), **{key: columns[key][places] for key in columns.files})
+
+    def test_rows_that_are_missing_are_no_pass(self):
+        self.compare(self.A, self.B, "--decision", "y:top1", "--save-rows", "rows.npz", code=1)
+        lines = self.path("rows.jsonl").read_text().splitlines(keepends=True)
+        self.path("gap.jsonl").write_text(lines[0] + lines[3])
+        self.arrays("gap.npz", [0, 3])
+        for rows in ("gap.jsonl", "gap.npz"):
+            self.check(rows, "--max-flip-rate", "0.9", code=4)
+            self.says(f"a vs. b: '{rows}' lacks 2 iterations, the first of them 1")
+            self.assertNotIn("PASSED", self.ended.out)
+
+    def test_rows_that_are_there_twice_are_refused(self):
+        self.compare(self.A, self.B, "--decision", "y:top1", "--save-rows", "rows.npz", code=1)
+        lines = self.path("rows.jsonl").read_text()
+        self.path("twice.jsonl").write_text(lines + lines)
+        self.arrays("twice.npz", [0, 1, 2, 3, 0, 1, 2, 3])
+        for rows in ("twice.jsonl", "twice.npz"):
+            self.check(rows, "--max-flip-rate", "0.9", code=3)
+            self.says(f"'{rows}': a vs. b: iteration 0 follows iteration 3, and rows of one run")
+
+    def test_strict_refuses_what_shows_nothing(self):
+        boxes = np.zeros((2, 3, 6), np.float32)
+        boxes[:, 0] = (8, 8, 2, 2, 0.9, 1)  # x2 < x1
+        for decision, left, why in (("y:threshold=-9", scores(3), "shows nothing: every value"),
+                                    ("y:boxes:xyxy,score,class", boxes,
+                                     "has 6 boxes of both sides with a negative width")):
+            for rows in ("doubt.jsonl", "doubt.npz"):
+                sides = [{"y": left}, {"y": left[:1]}]
+                self.compare(sides, sides, "--decision", decision, "--max-flip-rate", "0.9",
+                             "--save-rows", rows, code=0)
+                self.says(why)
+                self.check(rows, "--max-flip-rate", "0.9", code=0)
+                self.check(rows, "--max-flip-rate", "0.9", "--strict", code=4)
+                self.says("--strict: ", why)
 
 
 if __name__ == "__main__":

@@ -91,9 +91,9 @@ class Gates(Decisions):
                              ("decisions", ["value"]))
             self.says("a vs. b: FAILED, compared", "failed: a vs. b: output 'value' does not match,"
                       " and no decision is about it (--judge decisions only reports it)")
-            self.assertEqual(self.last_line(), "judged by decisions, and by elements for outputs "
-                             "without a decision: 'value': 1 output out of tolerance by elements, "
-                             "which is reported only (--judge both judges them as well)")
+            self.assertEqual(self.last_line(), "judged by decisions, and outputs without one by "
+                             "elements ('value'); of the others 1 output out of tolerance by "
+                             "elements, which is reported only (--judge both judges them as well)")
             self.assertIn("does not match, and no decision is about it",
                           self.path("r.md").read_text())
             self.assertIn('failures="2"', self.path("r.xml").read_text().splitlines()[1])

@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 from program import Case
-from test_float16 import model, value, weight
+from test_float16 import model, node, value, weight
 
 
 class RecurrentFloat16(Case):
@@ -37,6 +37,28 @@ class RecurrentFloat16(Case):
                              "half=onnxrt --fp-to-fp16", "--rtol", "0.02", "--atol", "0.02")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.assertIn(f"{len(outputs)} outputs", ended.out)
+
+    def test_a_transposition_that_kills_onnxruntime_stays_in_float32(self):
+        """It fuses a float16 Transpose that moves the first axis back with the MatMul behind, and
+        dies of that while it opens the model (1.31.1). Exports with batch_first have both."""
+        shapes = {(1, 0, 2): [5, 1, 8], (1, 2, 0): [8, 5, 3], (1, 2, 0, 3): [2, 3, 4, 8],
+                  (1, 2, 3, 0): [8, 3, 4, 2]}
+        for order, shape in shapes.items():
+            with self.subTest(order=order):
+                nodes = [node("Transpose", ["x"], ["t"], perm=order),
+                         node("MatMul", ["t", "w"], ["m"]), node("Relu", ["m"], ["y"])]
+                onnx.save(model(nodes, [value("x", shape)], [value("y", None)],
+                                [weight("w", 8, 4)]), str(self.path("m.onnx")))
+                ended = self.vernier("convert", "m.onnx", "-o", "half.onnx", "--fp-to-fp16")
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+                ended = self.vernier("run", "m.onnx", "--onnxrt", "--runner",
+                                     "half=onnxrt half.onnx", "--rtol", "0.02", "--atol", "0.02")
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+                made = onnx.shape_inference.infer_shapes(onnx.load(str(self.path("half.onnx"))))
+                types = {v.name: v.type.tensor_type.elem_type for v in made.graph.value_info}
+                of = {n.op_type: types.get(n.output[0]) for n in made.graph.node}
+                self.assertEqual(of["Transpose"], onnx.TensorProto.FLOAT)
+                self.assertEqual(of["MatMul"], onnx.TensorProto.FLOAT16)
 
 
 if __name__ == "__main__":

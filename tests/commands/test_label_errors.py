@@ -85,6 +85,16 @@ class Texts(Errors):
                             "--labels", "labels.npy", code=0)
         self.assertEqual(["labels" in one for one in pair["decisions"]], [True, False])
 
+    def test_saved_texts_need_no_name(self):
+        self.compare([{"y": self.A}], [{"y": self.B}], "--decision", "y:ctc", "--save-rows",
+                     "rows.jsonl", code=1)
+        for last, code, sentence in ((4, 0, "labels: exact texts 100 %"),
+                                     (5, 4, "has the symbol 5, beyond the 5 classes")):
+            self.ended = self.vernier("check", "accuracy", "rows.jsonl", "--max-drop", "0.5",
+                                      "--labels", self.lines([1, 2, 3], [2, 2], [last]))
+            self.assertEqual(self.ended.code, code, self.ended.out + self.ended.err)
+            self.says(sentence)
+
 
 class Numbers(Errors):
     def setUp(self):

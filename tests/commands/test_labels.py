@@ -248,6 +248,41 @@ class SavedRows(Labels):
         self.check("rows.jsonl", "--max-drop", "top1:0.9", "--labels", "labels.npy", code=4)
         self.says("150 labels for 200 samples")
 
+    def test_classes_beyond_the_output_are_no_pass(self):
+        right = np.tile(np.arange(50) % CLASSES, 4)
+        right[60] = CLASSES
+        self.labels(right)
+        for rows in ("rows.jsonl", "rows.npz"):
+            self.compare(self.A, self.B, *self.words, rows, code=1)
+            self.check(rows, "--max-drop", "top1:0.5", "--labels", "labels.npy", code=4)
+            self.says("the label of sample 10 of iteration 1 is 20, beyond the 20 classes of the "
+                      "output")
+            self.assertNotIn("PASSED", self.ended.out)
+        rows = self.path("rows.jsonl").read_text()
+        self.path("rows.jsonl").write_text(rows.replace('"y/classes":20,', ""))
+        self.check("rows.jsonl", "--max-drop", "top1:0.5", "--labels", "labels.npy", code=4)
+        self.says("'rows.jsonl' does not say how many classes the output has")
+
+    def test_labels_that_fit_nothing_are_not_asked_for(self):
+        self.compare(self.A, self.B, *self.words, "rows.jsonl", code=1)
+        self.check("rows.jsonl", "--max-drop", "0.1", "--labels", "z:labels.npy", code=4)
+        self.assertNotIn("add --labels", self.ended.out + self.ended.err)
+
+    def test_intervals_of_a_seed_can_be_had_again(self):
+        maps = np.random.default_rng(3).uniform(-1, 1, (9, 3, 4, 5)).astype(np.float32)
+        other = maps.copy()
+        other[:4, 0, 0] = 9
+        right = self.labels((maps.argmax(1) + (np.arange(9) % 2)[:, None, None]) % 3)
+        told = []
+        for seed in ("1", "7"):
+            self.compare([{"y": maps}], [{"y": other}], "--decision", "argmax", "--labels", right,
+                         "--seed", seed, "--save-rows", "rows.jsonl", code=1)
+            (line,) = [one for one in self.ended.out.splitlines() if "labels: mean IoU" in one]
+            told.append(line[line.index("mean IoU"):])
+            self.check("rows.jsonl", "--max-drop", "1", "--seed", seed, code=0)
+            self.says(told[-1])
+        self.assertNotEqual(*told)
+
 
 class BadLabels(Labels):
     WORDS = ("--decision", "top1", "--labels")
@@ -286,8 +321,8 @@ class BadLabels(Labels):
         self.refused("labels are numbers: indices of classes", code=3,
                      words=[*self.WORDS, "labels.npy"])
         self.refused("missing.npy", code=3, words=[*self.WORDS, "missing.npy"])
-        self.refused("--labels: expected FILE.npy, .npz, .jsonl, .txt or .json, or 'folder', got "
-                     "'labels.csv'", code=2, words=[*self.WORDS, "labels.csv"])
+        self.refused("--labels: expected FILE.npy, .npz, .jsonl, .txt or .json, 'folder' or "
+                     "'loader', got 'labels.csv'", code=2, words=[*self.WORDS, "labels.csv"])
 
     def test_labels_need_a_decision_that_takes_them(self):
         name = self.labels(np.arange(10))
@@ -338,6 +373,12 @@ class Images(Labels):
         self.assertEqual((labels["samples"], labels["both_right"]), (9, 8))
         self.says("--labels folder: 3 folders by name, as in torchvision's ImageFolder: 0 is "
                   "'a_red', 1 is 'b_green', 2 is 'c_blue'")
+
+    def test_a_folder_without_images_is_a_class(self):
+        self.path("images/bare").mkdir()
+        self.run_images(code=4)
+        self.says("is 3, beyond the 3 classes of the output, and 2 more; 'bare' is a class, too, "
+                  "without an image that is fed")
 
     def test_a_skipped_image_does_not_shift_the_others(self):
         (self.path("images") / "a_red" / "1.png").write_bytes(b"\x89PNG\r\n\x1a\nno more")

@@ -36,6 +36,32 @@ def load(path):
     return infer
 """
 
+# Kills the whole run in its sixth inference, once.
+KILLS = """
+import os, signal
+def load(path):
+    def infer(feed):
+        with open("calls", "a") as file:
+            file.write("x")
+        if os.path.exists("deadly") and os.path.getsize("calls") == 6:
+            os.remove("deadly")
+            os.kill(os.getppid(), signal.SIGKILL)
+        return {"y": feed["x"]}
+    return infer
+"""
+
+# Fails in its third inference.
+FAILS = """
+calls = []
+def load(path):
+    def infer(feed):
+        calls.append(1)
+        if len(calls) == 3:
+            raise ValueError("no more")
+        return {"y": feed["x"]}
+    return infer
+"""
+
 LOADER = """
 import numpy as np
 def load_data():
@@ -52,6 +78,7 @@ class PartsCase(Case):
         for i, name in enumerate("abcd"):
             self.save_feeds(f"in/{name}.json", [{"x": np.full(4, i, np.float32)}])
         for name, text in (("scales", SCALES), ("depends", DEPENDS), ("writes", WRITES),
+                           ("kills", KILLS), ("fails", FAILS),
                            ("loader", LOADER)):
             self.path(f"{name}.py").write_text(text, encoding="utf-8")
         self.command = ["run", "m.onnx", "--onnxrt", "--onnxrt"]
@@ -183,6 +210,64 @@ class ShardParts(PartsCase):
         self.assertIn("its exit code is the verdict on its own models", ended.out)
 
 
+class KilledShards(PartsCase):
+    WORDS = ["run", "m.onnx", "--onnxrt", "--model-runner", "kills.py", "--iterations", "23",
+             "--python", sys.executable]
+
+    def test_a_shard_that_was_killed_goes_on(self):
+        whole = self.vernier(*self.WORDS, "--reproducible", "--save-record", "whole.json",
+                             "--save-rows", "whole.jsonl")
+        self.assertEqual(whole.code, 0, whole.out + whole.err)
+        for more in ((), ("--workers-per-runner", "2"), ("--shard-by", "stride")):
+            shard = [*self.WORDS, *more, "--save-outputs", "o.npz", "--save-rows", "r.jsonl",
+                     "--save-record", "r.json"]
+            self.path("deadly").touch()
+            self.path("calls").write_text("")
+            killed = self.vernier(*shard, "--shard", "2/2")
+            self.assertNotIn(killed.code, range(8), killed.out + killed.err)
+            self.assertFalse(self.path("r.shard-0002-of-0002.json").exists())
+            self.path("calls").write_text("")
+            for number in (1, 2):
+                ended = self.vernier(*shard, "--shard", f"{number}/2", "--resume")
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+            # Its eleven but those that were saved; the first and the last of these are samples.
+            self.assertLess(len(self.path("calls").read_text()), 12 + 11)
+            parts = [f"r.shard-000{number}-of-0002.json" for number in (1, 2)]
+            merged = self.vernier("merge", *parts, "-o", "m.json", "--reproducible",
+                                  "--save-rows", "m.jsonl")
+            self.assertEqual(merged.code, 0, merged.out + merged.err)
+            for kind in ("json", "jsonl"):
+                self.assertEqual(self.path(f"m.{kind}").read_bytes(),
+                                 self.path(f"whole.{kind}").read_bytes(), (kind, more))
+            # Nothing is left of the process that was killed, but for its rows.
+            left = {path.name for path in self.folder.glob("*.partial*")}
+            self.assertEqual({name for name in left if "jsonl" not in name}, set())
+            for path in self.folder.glob("*.shard-*"):
+                path.unlink()
+
+    def test_what_a_shard_left_that_failed_is_no_file_of_a_shard(self):
+        words = ["run", "m.onnx", "--onnxrt", "--model-runner", "fails.py", "--iterations", "9",
+                 "--python", sys.executable, "--save-outputs", "o.npz", "--save-inputs", "i.json",
+                 "--save-record", "r.json", "--shard", "1/2"]
+        ended = self.vernier(*words)
+        self.assertEqual(ended.code, 6, ended.out + ended.err)
+        self.assertIn("This shard is not whole", ended.out + ended.err)
+        self.assertFalse(self.path("o.shard-0001-of-0002.npz").exists())
+        self.assertFalse(self.path("i.shard-0001-of-0002.json").exists())
+        self.assertTrue(self.path("o.shard-0001-of-0002.npz.partial").exists())
+        self.path("fails.py").write_text(FAILS.replace("== 3", "== 99"), encoding="utf-8")
+        ended = self.vernier(*words, "--resume")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertTrue(self.path("o.shard-0001-of-0002.npz").exists())
+
+    def test_several_feeds_of_an_inference_are_not_resumed(self):
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--iterations", "4", "--batch-feeds", "2",
+                             "--save-outputs", "o.npz", "--save-record", "r.json", "--shard", "1/2",
+                             "--resume")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("--shard cannot go with --resume and --batch-feeds", ended.err)
+
+
 class JoinedOutputs(PartsCase):
     def setUp(self):
         super().setUp()
@@ -223,6 +308,40 @@ class JoinedOutputs(PartsCase):
             self.assertEqual(ended.code, 2, (files, ended.out + ended.err))
             self.assertIn(said, ended.err)
             self.assertFalse(self.path("joined.npz").exists())
+
+    def test_shards_without_iterations_and_of_batches_are_joined(self):
+        self.save_model("free.onnx", shape=("n", 4))
+        run = ["run", "free.onnx", "--onnxrt", "--onnxrt", "--input-shapes", "x:[1,4]",
+               "--iterations", "7"]
+        for more, count, form in (((), 9, "npz"), ((), 9, "json"), ((), 9, "safetensors"),
+                                  (("--batch-feeds", "3"), 4, "npz"), ((), 9, "")):
+            stem = f"w{form}{len(more)}"
+            dot = f".{form}" if form else ""
+            self.assertEqual(self.vernier(*run, *more, "--save-outputs", f"{stem}.npz",
+                                          "--save-inputs", f"{stem}-in.npz").code, 0)
+            for number in range(1, count + 1):
+                ended = self.vernier(*run, *more, "--shard", f"{number}/{count}", "--shard-exit",
+                                     "done", "--save-record", "r.json", "--save-outputs",
+                                     f"{stem}o{dot}", "--save-inputs", f"{stem}i{dot}")
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+            for kind, whole in (("o", f"{stem}.npz"), ("i", f"{stem}-in.npz")):
+                files = [f"{stem}{kind}.shard-{number:04}-of-{count:04}{dot}"
+                         for number in range(1, count + 1)]
+                ended = self.join(*files)
+                self.assertEqual(ended.code, 0, (more, form, ended.out + ended.err))
+                with np.load(self.path(whole)) as expected, \
+                        np.load(self.path("joined.npz")) as joined:
+                    self.assertEqual(len(joined.files), len(expected.files), (kind, form))
+                    names = [[name for name in sorted(file.files) if name.endswith(("/x", "/y"))]
+                             for file in (joined, expected)]
+                    self.assertEqual(len(names[0]), 14 if kind == "o" else 7)
+                    for ours, theirs in zip(*names):
+                        np.testing.assert_array_equal(joined[ours], expected[theirs])
+                # The last file is not there: that it would have been empty is not known.
+                ended = self.join(*files[:-1])
+                self.assertEqual(ended.code, 2, ended.out + ended.err)
+                self.assertIn(f"shard {count} of {count} of '{stem}{kind}{dot}' is missing",
+                              ended.err)
 
     def test_shards_by_stride_are_no_files_behind_each_other(self):
         for number in (1, 2):

@@ -134,6 +134,33 @@ class Shards(Case):
         self.assertEqual(ended.code, 2, ended.out + ended.err)
         self.assertIn("give --shard-by stride", ended.err)
 
+    def test_a_data_loader_with_a_length_is_asked_for_its_own_indices(self):
+        self.save_model("m.onnx")
+        self.path("loader.py").write_text(
+            "import numpy as np\n\n\nclass Samples:\n    def __len__(self):\n        return 5\n\n"
+            "    def __getitem__(self, index):\n        with open('asked', 'a') as file:\n"
+            "            file.write(f'{index} ')\n        if index == int(open('bad').read()):\n"
+            "            raise IndexError(index)\n"
+            "        return {'x': np.arange(4, dtype=np.float32) + index}\n\n\n"
+            "def load_data():\n    return Samples()\n", encoding="utf-8")
+        self.path("bad").write_text("-1")
+        run = ["run", "m.onnx", "--onnxrt", "--onnxrt", "--data-loader-script", "loader.py"]
+        self.assertEqual(self.vernier(*run, *WHOLE).code, 0)
+        for count, rule in ((2, "contiguous"), (3, "stride"), (7, "contiguous")):
+            self.path("asked").write_text("")
+            parts = self.shards(run, count, rule)
+            self.assertEqual(sorted(self.path("asked").read_text().split()), list("01234"))
+            self.expect_whole(parts, 0, (count, rule))
+        # A warm-up does not use a feed up.
+        warm = [*run, "--warm-up", "2"]
+        self.assertEqual(self.vernier(*warm, *WHOLE).code, 0)
+        self.expect_whole(self.shards(warm, 2), 0, "warm-up")
+        self.path("bad").write_text("3")
+        ended = self.vernier(*run, "--shard", "2/2", "--save-record", "r.json")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("with the length 5, which has no feed 3", ended.err)
+        self.assertFalse(self.path("r.shard-0002-of-0002.json").exists())
+
     def test_older_abbreviations_stay(self):
         words = self.save_sides(3)
         ended = self.vernier(*words, "--rep", "r.html")
@@ -162,7 +189,8 @@ class Shards(Case):
         ended = self.vernier("merge", "--status", *parts)
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("2 of 3 shards of 11 iterations are done; missing: 2", ended.out)
-        for more in (["-o", "x.json"], ["--report", "x.html"], ["--save-rows", "x.jsonl"]):
+        for more in (["-o", "x.json"], ["--report", "x.html"], ["--save-rows", "x.jsonl"],
+                     ["--mixed"]):
             ended = self.vernier("merge", "--status", *parts, *more)
             self.assertEqual(ended.code, 2, ended.out + ended.err)
             self.assertIn("--status: it only looks at the parts", ended.err)

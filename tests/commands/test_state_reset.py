@@ -173,6 +173,17 @@ class StateInside(Case):
         self.assertIn("blame over steps: b keeps its state inside", ended.out + ended.err)
         self.assertNotIn("own error of", ended.out + ended.err)
 
+    def test_the_checks_reset_it_too(self):
+        words = ("check", "consistency", "--model-runner", "sum.py", "--python", sys.executable,
+                 "--input-shapes", "x:[1,4]", "--only", "repeated-runs", "read-only-inputs")
+        self.write("sum.py", SCRIPT.format(method="reset_states"))
+        ended = self.vernier(*words)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.write("sum.py", SCRIPT.format(method="begin"))  # nobody knows of it
+        ended = self.vernier(*words)
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertIn("FAILED | repeated-runs | ", ended.out + ended.err)
+
     def test_a_run_goes_on_with_the_whole_of_a_sequence(self):
         self.write("sum.py", SCRIPT.format(method="reset_states"))
         words = ("run", "--runner", "a=sum.py", "--python", sys.executable, "--input-shapes",

@@ -105,6 +105,32 @@ class Steps(Case):
         self.run_two("--steps", "20", "--state", "reference", gain=1.001, code=1)
         self.assertTrue(self.times()["y"]["own"])
 
+    def leaky(self, name, kept):
+        """hn = h * kept + x, y = hn: an error of `kept` adds up until as much leaks away."""
+        info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 1])
+                for n in ("x", "h", "y", "hn")}
+        nodes = [helper.make_node("Mul", ["h", "kept"], ["left"]),
+                 helper.make_node("Add", ["left", "x"], ["hn"]),
+                 helper.make_node("Identity", ["hn"], ["y"])]
+        graph = helper.make_graph(nodes, "g", [info["x"], info["h"]], [info["y"], info["hn"]],
+                                  [numpy_helper.from_array(np.float32(kept), "kept")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path(name)))
+
+    def test_an_error_that_has_levelled_off_is_not_said_to_grow(self):
+        self.leaky("a.onnx", 0.97)
+        self.leaky("b.onnx", 0.9701)
+        words = ["run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                 "--feed-back", "hn:h", "--step-slice", "x:axis=1", "--atol", "1", "-qqq"]
+        for steps, said in ((400, r"grew 1\.\d+ times a step .* and has levelled off: 1(\.000\d*)? "
+                                  r"times a step from step 200 on; no step is out of tolerance"),
+                            (30, r"grows 1\.\d+ times a step \(from \d+ steps, [^)]*\); no step")):
+            self.save_feeds("feeds.json", [{"x": np.ones((1, steps), "f4")}])
+            ended = self.vernier(*words, "--load-inputs", "feeds.json")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            self.assertRegex(ended.out + ended.err, "the error of output 'y' " + said)
+            self.assertIn(f"; fed back, compared at 2 of {steps} steps: hn", ended.out + ended.err)
+
     def whole(self, name, steps, shape=None):
         """The same network over all steps at once: x is (steps, 4), y (steps, 1) or `shape`."""
         shape = shape or [steps, 1]

@@ -9,6 +9,7 @@ Four layers with grouped heads and rotary positions; the weights are seeded. Inp
 """
 
 import argparse
+import collections
 import dataclasses
 import pathlib
 
@@ -55,9 +56,12 @@ class Writer:
     def __init__(self, fault=None, sizes=Sizes()):
         self.fault, self.sizes = fault, sizes
         self.nodes, self.weights, self.random = [], {}, np.random.RandomState(2024)
+        self.part, self.counts = "", collections.Counter()
 
     def op(self, kind, *inputs, out=None, **attributes):
-        out = out or f"{kind}_{len(self.nodes)}"
+        if out is None:  # a fault changes no names but in its own part
+            out = f"{self.part}{kind}_{self.counts[self.part, kind]}"
+            self.counts[self.part, kind] += 1
         self.nodes.append(helper.make_node(kind, list(inputs), [out], out, **attributes))
         return out
 
@@ -162,11 +166,14 @@ def _repeated(g, x):
 def _with_leftover(g, layer, x, left, batch):
     if not left:
         return x
+    g.part = f"layer{layer}.leftover."
     shape = (1, g.sizes.cached_heads, 1, g.sizes.head)
     stale = g.const(np.random.RandomState(layer).normal(size=shape).astype("f4"))
     stale = g.op("Slice", stale, g.ints(0), left, g.ints(2))
     shape = g.op("Concat", batch, g.ints(1), g.ints(1), g.ints(1), axis=0)
-    return g.op("Concat", g.op("Expand", stale, shape), x, axis=2)
+    joined = g.op("Concat", g.op("Expand", stale, shape), x, axis=2)
+    g.part = f"layer{layer}."
+    return joined
 
 
 def _caches(g, layer, key, value):
@@ -176,9 +183,11 @@ def _caches(g, layer, key, value):
         old_key, old_value = old_value, old_key
     name = f"present.{layer}."
     if g.fault == "transposed-cache" and layer == 1:
+        g.part = "layer1.transposed."
         keys = g.op("Concat", old_key, key, axis=2)
         turned = g.op("Transpose", keys, perm=[0, 2, 1, 3])
         g.op("Reshape", turned, g.op("Shape", keys), out=name + "key")
+        g.part = "layer1."
     else:
         keys = g.op("Concat", old_key, key, axis=2, out=name + "key")
     return keys, g.op("Concat", old_value, value, axis=2, out=name + "value")
@@ -226,12 +235,19 @@ def causal_model(fault=None):
 def causal_model_of(g):
     """The same with the sizes and weights of a Writer."""
     past = g.size("past_key_values.0.key", 2)
+    g.part = "leftover."
     left = _leftover(g, past) if g.fault == "cache-not-reset" else None
-    shared = {"rotations": _rotations(g, past), "left": left, "batch": g.size("input_ids", 0),
+    g.part = "rotations."
+    rotations = _rotations(g, past)
+    g.part = "penalties."
+    shared = {"rotations": rotations, "left": left, "batch": g.size("input_ids", 0),
               "penalties": _penalties(g, past, left)}
+    g.part = ""
     x = g.op("Gather", g.const(g.embedding(), "embedding"), "input_ids")
     for layer in range(g.sizes.layers):
+        g.part = f"layer{layer}."
         x = _layer(g, layer, x, shared)
+    g.part = ""
     x = g.norm(x, "last_norm")
     head = g.weight("head", g.sizes.width, g.sizes.vocabulary)
     g.op("MatMul", x, g.const(head, "head"), out="logits")

@@ -97,7 +97,7 @@ class DecisionsTest(unittest.TestCase):
             return [oracle.border(x, y, limit, sign) for x, y in zip(*sides)]
 
         self.check_all(self.draw(["y:threshold=0.5", "y:threshold=-1.1", "y:sign"],
-                                 [(20,), (9, 1), (6, 41), (4, 3, 5)]), expected)
+                                 [(20,), (9, 1), (6, 41), (4, 3, 5), (2, 9001)]), expected)
 
     def test_argmax(self):
         def expected(decision, a, b):
@@ -109,7 +109,7 @@ class DecisionsTest(unittest.TestCase):
             return [oracle.argmax(x, y) for x, y in zip(*sides)]
 
         self.check_all(self.draw(["y:argmax", "y:argmax=-1"],
-                                 [(3, 4, 5, 6), (2, 21, 700), (4, 2, 3)]), expected)
+                                 [(3, 4, 5, 6), (2, 21, 700), (4, 2, 3), (1, 3, 2600)]), expected)
 
     def test_ctc(self):
         def expected(decision, a, b):

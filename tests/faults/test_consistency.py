@@ -76,7 +76,8 @@ class Consistency(FaultTest):
         ended, _, properties = self.check("")
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
         tried = {name: p["verdict"] for name, p in properties.items() if name != "other-settings"}
-        caches = ("prefill-decode", "padded-sequence", "fresh-sequence")  # which it has none of
+        # Which it has none of.
+        caches = ("permuted-states", "prefill-decode", "padded-sequence", "fresh-sequence")
         for name in caches:
             self.assertEqual(tried.pop(name), "not applicable", name)
         self.assertEqual(set(tried.values()), {"holds"}, tried)

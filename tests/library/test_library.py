@@ -44,16 +44,32 @@ class InstalledLibrary(unittest.TestCase):
                    VIRTUAL_ENV=str(ROOT / ".deps/runtimes"))
         return carry_out(self.program, *words, env={**own, **environment})
 
+    def without_openvino(self):
+        """An environment that has ONNX Runtime alone."""
+        venv = self.work / "onnxruntime_alone"
+        packages = next((ROOT / ".deps/runtimes/lib").glob("python3*/site-packages"))
+        own = venv / packages.relative_to(ROOT / ".deps/runtimes")
+        own.mkdir(parents=True, exist_ok=True)
+        if not (own / "onnxruntime").exists():
+            (own / "onnxruntime").symlink_to(packages / "onnxruntime")
+        return {"VIRTUAL_ENV": str(venv)}
+
     def test_two_backends_agree(self):
         done = self.compare(DIGITS, "onnxruntime", "openvino")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("3 of 3 iterations agree", done.stdout)
         self.assertIn("reference vs. candidate: PASSED", done.stdout)
 
-    def test_a_backend_that_is_not_there_is_a_sentence_and_its_exit_code(self):
-        done = self.compare(DIGITS, "onnxruntime", "nosuch")
+    def test_a_backend_that_does_not_exist_is_refused_as_on_the_command_line(self):
+        done = self.compare(DIGITS, "onnxruntime", "openvin")
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("runner 'candidate': there is no backend 'openvin'; did you mean 'openvino'?",
+                      done.stderr)
+
+    def test_a_backend_that_is_not_installed_is_a_sentence_and_its_exit_code(self):
+        done = self.compare(DIGITS, "onnxruntime", "openvino", **self.without_openvino())
         self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
-        self.assertIn("nosuch", done.stdout + done.stderr)
+        self.assertIn("OpenVINO", done.stdout + done.stderr)
 
     def test_a_missing_model_is_a_sentence(self):
         done = self.compare(self.work / "none.onnx", "onnxruntime", "openvino")
@@ -98,10 +114,25 @@ class InstalledLibrary(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stdout, r"0 failed, 0 were not run")
 
+    def precise(self, tolerance, **environment):
+        own = dict(os.environ, VERNIER_PROGRAM=str(self.prefix / "bin/vernier"),
+                   VIRTUAL_ENV=str(ROOT / ".deps/runtimes"))
+        return carry_out(self.work / "build/keep_float32", DIGITS, tolerance,
+                         env={**own, **environment})
+
+    def test_nodes_that_must_stay_float32_are_found(self):
+        done = self.precise("1e9")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"^0 of [1-9]\d* nodes stay float32")
+        done = self.precise("1e-6")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^[1-9]\d* of [1-9]\d* nodes stay float32")
+        self.assertRegex(done.stdout, r"errs by 0\.0*[1-9]")
+
     def test_linting_without_the_runner_says_so_and_keeps_what_rules_found(self):
-        done = self.lint(DIGITS, "nosuch")
+        done = self.lint(DIGITS, "openvino", **self.without_openvino())
         self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
-        self.assertIn("nosuch", done.stderr)
+        self.assertIn("OpenVINO", done.stderr)
         self.assertIn("nodes passed", done.stdout)
 
     def test_without_the_program_it_says_how_to_name_it(self):

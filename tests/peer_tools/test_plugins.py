@@ -159,7 +159,7 @@ class Plugins(Case):
     def test_autotune_of_what_no_plug_in_matches(self):
         ended = self.autotune("--include", "absent")
         self.assertEqual(ended.code, 1)
-        self.assertIn("no plug-in matches", ended.err)
+        self.assertIn("no plugin matches", ended.err)
         self.assertFalse(self.path("best.onnx").exists())
 
     def test_autotune_needs_tensorrt(self):

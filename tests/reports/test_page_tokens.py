@@ -76,7 +76,7 @@ class Tokens(PageCase):
         record = records.decoded(32, [8, None], forced=True)
         record["pairs"][0]["decode"]["steps_per_point"] = 4
         self.show(record)
-        for words in ("each side has the tokens of the first", "a point is of 4 steps",
+        for words in ("both sides are fed with the same tokens", "a point is of 4 steps",
                       "marks below: tokens that differ", "1 prompt parts"):
             self.assertIn(words, self.browser.ask(CAPTION))
         self.assertEqual(self.browser.ask("document.querySelector('#tokens h3').textContent"),

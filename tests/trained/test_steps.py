@@ -51,14 +51,16 @@ class SpeechOverSteps(unittest.TestCase):
         record = self.compare(
             "--runner", f"a=onnxrt {networks.trained_file(*MODEL)}",
             "--runner", f"b=onnxrt {networks.trained_file(FOLDER, data + 'op18_ifless.onnx')}",
+            "--runner", f"ov=openvino {networks.trained_file(FOLDER, data + 'openvino_16k.onnx')}",
             "--runner", f"seq=onnxrt {networks.trained_file(FOLDER, data + '16k_sequence.onnx')}",
             "--steps-axis", "seq:0", "--map-inputs", "seq:h=state[0:1]", "seq:c=state[1:2]",
             "--map-outputs", "seq:speech_probs=output", "seq:stateN=", "--pairs", "first")
-        last = record["pairs"][1]
+        for pair in record["pairs"]:
+            self.assertEqual(pair["passed_iterations"], 300, pair["second"])
+        last = record["pairs"][2]
         self.assertEqual((last["first"], last["second"]), ("a", "seq"))
         (output,) = last["outputs"]
         self.assertEqual((output["name"], output["time"]["steps"]), ("output", 300))
-        self.assertEqual(last["passed_iterations"], 300)
 
 
 if __name__ == "__main__":

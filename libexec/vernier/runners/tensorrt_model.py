@@ -148,7 +148,7 @@ class Engine:
             if name not in inputs:
                 self.allocators[name] = make_allocator(trt, self.driver)
                 self.context.set_output_allocator(name, self.allocators[name])
-        self.device, self.precision = self.driver.name, "not told by the engine"
+        self.device, self.precision = self.driver.name, "not reported by the engine"
 
     def _type_of(self, name, declared):
         """Of what is fed: an int64 of the model stays one, see _array_for."""

@@ -1,7 +1,7 @@
 """--torch: TorchScript and torch.export models, and pickled modules with --allow-pickle, by the user's
 own torch. AOTInductor packages as well, untried: docs/pytorch.md says why.
 
-What a file is, is told by the names of its members; without --allow-pickle nothing is unpickled.
+The names of its members show what a file is; without --allow-pickle nothing is unpickled.
 """
 
 import copy
@@ -80,7 +80,7 @@ def wrong_count(names, count):
 
 
 class Model:
-    """Something to call with tensors in order. Sub-classes say what the file tells."""
+    """Something to call with tensors in order. Sub-classes say what the file holds."""
 
     def __init__(self, torch, call, inputs, outputs=()):
         self.torch = torch

@@ -12,7 +12,7 @@ def type_name(dtype):
 
 
 def describe_plan(plan):
-    """An engine file, with who built it where it tells; see backends/tensorrt/plan_version.h."""
+    """An engine file, with its builder if it names one; see backends/tensorrt/plan_version.h."""
     if plan.startswith(b"ptrt") and len(plan) >= 12:
         number = int.from_bytes(plan[8:12], "little")
         release = "TensorRT 8.5" if number == 232 else "a TensorRT older than 8.6"

@@ -1,4 +1,4 @@
-"""plugin autotune: which subgraphs to replace by plug-ins, so that TensorRT is fastest."""
+"""plugin autotune: which subgraphs to replace by plugins, so that TensorRT is fastest."""
 
 import os
 import tempfile
@@ -19,7 +19,7 @@ class Search:
         self.tried = 0
 
     def model_with(self, chosen):
-        """The model with these subgraphs replaced: (plug-in, instance) pairs."""
+        """The model with these subgraphs replaced: (plugin, instance) pairs."""
         gs = graphsurgeon("plugin autotune")
         graph = gs.import_onnx(load_model(self.options))
         plugins = {}
@@ -107,7 +107,7 @@ def run(options):
         return
     subgraphs = [(plugin, instance) for plugin in plugins for instance in plugin["instances"]]
     if not subgraphs:
-        refuse("No optimization strategy found: no plug-in matches a part of the model",
+        refuse("No optimization strategy found: no plugin matches a part of the model",
                wire.NOT_FOUND)
     start = time.perf_counter()
     timing = Timing(options)

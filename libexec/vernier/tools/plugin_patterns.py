@@ -1,6 +1,6 @@
-"""plugin list and plugin match: where the patterns of plug-ins occur in a model.
+"""plugin list and plugin match: where the patterns of plugins occur in a model.
 
-A folder of plug-ins has a folder for each, with a pattern.py that defines
+A folder of plugins has a folder for each, with a pattern.py that defines
 `get_matching_subgraphs(graph)` and `get_plugin_metadata()`.
 """
 
@@ -19,7 +19,7 @@ def pattern_of(folder, plugin):
 
 
 def plugins_in(options):
-    """The folder, and the names of the plug-ins that are asked for, in their order."""
+    """The folder, and the names of the plugins that are asked for, in their order."""
     folder = os.path.abspath(options.value("plugin_dir"))
     if not os.path.isdir(folder):
         refuse(f"--plugin-dir: there is no folder '{folder}'", wire.MALFORMED)
@@ -28,7 +28,7 @@ def plugins_in(options):
     for key, flag in (("include", "--include"), ("exclude", "--exclude")):
         for word in options.words(key):
             if word not in names:
-                say(f"{flag}: there is no plug-in '{word}' in '{folder}'; there are: "
+                say(f"{flag}: there is no plugin '{word}' in '{folder}'; there are: "
                     f"{', '.join(names) or 'none'}", "W")
     if options.words("include"):
         names = [name for name in names if name in options.words("include")]
@@ -43,11 +43,11 @@ def call(path, function, *arguments):
 
 
 def matches(options):
-    """A list of what was found, as config.yaml has it, and how often each plug-in matches."""
+    """A list of what was found, as config.yaml has it, and how often each plugin matches."""
     folder, names = plugins_in(options)
     found, counts = [], dict.fromkeys(names, 0)
     for name in names:
-        gs = graphsurgeon("looking for patterns of plug-ins")
+        gs = graphsurgeon("looking for patterns of plugins")
         say(f"checking {name} in model")
         # A new graph for each: looking for a pattern may change it.
         graph = gs.import_onnx(load_model(options))
@@ -64,7 +64,7 @@ def matches(options):
     say("the following plugins matched:")
     say(str(counts))
     if not names:
-        say("no plug-in was looked for: the folder has no NAME/pattern.py that is asked for", "W")
+        say("no plugin was looked for: the folder has no NAME/pattern.py that is asked for", "W")
     return found
 
 

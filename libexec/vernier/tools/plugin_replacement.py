@@ -9,7 +9,7 @@ from tool_kit import graphsurgeon, load_model, need, refuse, save_model, say
 
 
 def _replace_by_node(graph, input_tensors, output_tensors, attrs=None, op=None):
-    """What a plug-in without `replace_with_plugin` gets."""
+    """What a plugin without `replace_with_plugin` gets."""
     for tensor in input_tensors:
         # Readers of nothing but these inputs go: they begin the subgraph.
         begun = [node for node in tensor.outputs
@@ -24,7 +24,7 @@ def _replace_by_node(graph, input_tensors, output_tensors, attrs=None, op=None):
 
 
 def _replacement(path):
-    """The plug-in's own function, or ours."""
+    """The plugin's own function, or ours."""
     if not os.path.exists(path):
         return _replace_by_node
     try:
@@ -38,7 +38,7 @@ def _replacement(path):
 def _tensors(known, names, plugin):
     for name in names:
         if name not in known:
-            refuse(f"config.yaml: plug-in '{plugin}' names the tensor '{name}', which the model "
+            refuse(f"config.yaml: plugin '{plugin}' names the tensor '{name}', which the model "
                    "does not have", wire.NOT_FOUND)
     return [known[name] for name in names]
 
@@ -61,7 +61,7 @@ def read_config(path):
 
 
 def replace(graph, plugins, folder):
-    """Changes the graph; says how many instances of each plug-in were replaced."""
+    """Changes the graph; says how many instances of each plugin were replaced."""
     known = graph.tensors()
     for plugin in plugins:
         function = _replacement(pattern_of(folder, plugin["name"]))
@@ -78,7 +78,7 @@ def replace(graph, plugins, folder):
 
 
 def run(options):
-    gs = graphsurgeon("replacing subgraphs by plug-ins")
+    gs = graphsurgeon("replacing subgraphs by plugins")
     graph = gs.import_onnx(load_model(options))
     config = options.value("config") or beside_model(options, "config.yaml")
     replace(graph, read_config(config), os.path.abspath(options.value("plugin_dir")))

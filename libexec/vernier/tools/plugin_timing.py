@@ -129,7 +129,7 @@ class Timing:
 
 
 def load_extensions(options):
-    """Plug-ins in Python and in libraries. One that cannot be loaded is a warning."""
+    """Plugins in Python and in libraries. One that cannot be loaded is a warning."""
     import ctypes
     import importlib.util
     for key, what in (("python_plugins", "Plugin file"), ("plugin_libraries", "Library")):

@@ -1,4 +1,4 @@
-"""What the parent is told of a framework that this interpreter serves: plug-ins say the same
+"""What the parent learns of a framework that this interpreter serves: plug-ins say the same
 through reference_rank and neutral_environment_at of include/vernier/backend_abi.h."""
 
 # By the module that is loaded for a runner; a user's own script has none.

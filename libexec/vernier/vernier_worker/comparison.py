@@ -32,7 +32,7 @@ class Comparison:
 
     def __init__(self, path, name):
         self.where, self.function = _function(path, name)
-        self.warned = set()  # outputs without a verdict that were told
+        self.warned = set()  # outputs without a verdict that were reported
         self.strange = set()  # and verdicts without an output
 
     def compare(self, a, b, out):

@@ -1,5 +1,6 @@
 """--data-loader-script: feeds, one at a time."""
 
+import collections.abc
 import contextlib
 
 from . import results, scripts, tensors, wire
@@ -15,9 +16,15 @@ def _up_to_length(loader):
         yield feed
 
 
-def _iterate(loader):
+def _has_length(loader):
+    """Whether it is a sequence: each item can be asked for by its index. Mappings have keys."""
     kind = type(loader)
-    if hasattr(kind, "__iter__") or not (hasattr(kind, "__getitem__") and hasattr(kind, "__len__")):
+    return (hasattr(kind, "__getitem__") and hasattr(kind, "__len__")
+            and not isinstance(loader, collections.abc.Mapping))
+
+
+def _iterate(loader):
+    if hasattr(type(loader), "__iter__") or not _has_length(loader):
         return iter(loader)
     return _up_to_length(loader)
 
@@ -29,6 +36,7 @@ class FeedSource:
         function, symbol = scripts.find(path, [name], scripts.polygraphys_words(path, name))
         self.where = f"{path}:{function}"
         self.symbol = symbol
+        self.loader = None
         self.iterator = None
         self.count = 0
 
@@ -40,6 +48,9 @@ class FeedSource:
         if infos:
             with contextlib.suppress(AttributeError):
                 loader.input_metadata = results.input_metadata(infos)
+        self.loader = loader
+
+    def _go_through(self, loader):
         try:
             self.iterator = _iterate(loader)
         except TypeError:
@@ -53,13 +64,36 @@ class FeedSource:
         with scripts.guard(self.where):
             if self.iterator is None:
                 self._begin(infos)
+                self._go_through(self.loader)
             try:
                 feed = next(self.iterator)
             except StopIteration:
                 return None
-            self.count += 1
-            what = f"feed {self.count - 1} of {self.where}: input"
-            return tensors.encode(self._items(feed), what, takes_plain=True)
+            return self._encode(feed)
+
+    def length(self, infos):
+        """How many feeds there are, each of which at() makes; -1: only next() makes them."""
+        with scripts.guard(self.where):
+            if self.loader is None:
+                self._begin(infos)
+            return len(self.loader) if _has_length(self.loader) else -1
+
+    def at(self, index):
+        """The encoded feed of an index, which is below length()."""
+        with scripts.guard(self.where):
+            try:
+                feed = self.loader[index]
+            except IndexError as error:
+                raise wire.Failure(
+                    wire.MALFORMED, f"{self.where} returned {wire.a(type(self.loader))} with the "
+                    f"length {len(self.loader)}, which has no feed {index} ({error})") from None
+            self.count = index
+            return self._encode(feed)
+
+    def _encode(self, feed):
+        self.count += 1
+        what = f"feed {self.count - 1} of {self.where}: input"
+        return tensors.encode(self._items(feed), what, takes_plain=True)
 
     def _items(self, feed):
         try:
@@ -71,3 +105,33 @@ class FeedSource:
                 wire.MALFORMED, f"feed {self.count - 1} of {self.where} is {wire.a(type(feed))}; "
                 f"expected a mapping of input names to arrays, got:\n{feed!r:.1000}")
         return items
+
+
+class TokenSource:
+    """--tokens SCRIPT.py: the ids that its function returns, as one tensor."""
+
+    def __init__(self, path, name):
+        function, self.symbol = scripts.find(path, [name], {})
+        self.where = f"{path}:{function}"
+        self.given = False
+
+    def next(self, _infos):
+        if self.given:
+            return None
+        self.given = True
+        with scripts.guard(self.where):
+            if not callable(self.symbol):
+                raise wire.Failure(wire.MALFORMED, f"{self.where} is no function but "
+                                   f"{wire.a(type(self.symbol))}")
+            return tensors.encode([("tokens", self._rows(self.symbol()))],
+                                  f"what {self.where} returned:", takes_plain=True)
+
+    def _rows(self, ids):
+        if isinstance(ids, (list, tuple)) and ids and not isinstance(ids[0], int):
+            lengths = {len(row) for row in ids}
+            if len(lengths) > 1:
+                raise wire.Failure(
+                    wire.MALFORMED, f"{self.where} returned rows of {min(lengths)} to "
+                    f"{max(lengths)} tokens; all prompts need the same number (fill short ones "
+                    "with the token of --decode-stop)")
+        return ids

@@ -1,4 +1,4 @@
-"""Memory for large outputs that is used again: lent to the parent, which tells when it is done.
+"""Memory for large outputs that is used again: lent to the parent, which says when it is done.
 
 Getting new shared memory from the kernel takes longer than copying into it. What is lent cannot be
 written to by anybody: not through its descriptor, which is sealed, nor in this process, where its

@@ -36,7 +36,7 @@ def _version_of(module):
 class Server:
     """The state of a worker: its open sessions, by number.
 
-    A program that serves its own objects is told what they raise by `note`, and has them given
+    A program that serves its own objects gets what they raise through `note`, and has them given
     iterations made by `make_iteration`.
     """
 
@@ -54,7 +54,7 @@ class Server:
             wire.LOAD: self.load, wire.OPEN: self.open, wire.RUN: self.run,
             wire.CLOSE: self.close, wire.OPEN_SCRIPT: self.open_script,
             wire.NEXT_FEED: self.next_feed, wire.COMPARE: self.compare,
-            wire.DECIDE: self.decide,
+            wire.DECIDE: self.decide, wire.COUNT_FEEDS: self.count_feeds,
             wire.POSTPROCESS: self.postprocess, wire.MEASURE: self.measure,
             wire.INFER_SHAPES: self.infer_shapes,
             wire.DRAW: self.draw, wire.TRY_RUN: self.try_run,
@@ -101,7 +101,7 @@ class Server:
             self.prepare()
 
     def prepare(self):
-        """NumPy loads while the parent does other things; its failure is told where it is used."""
+        """NumPy loads while the parent does other things; a failure is reported on first use."""
         try:
             import numpy  # noqa: F401
         except BaseException:
@@ -184,15 +184,24 @@ class Server:
         from . import comparison, decisions, draws, feeds, perceptual, tools
         roles = {"feeds": feeds.FeedSource, "comparison": comparison.Comparison,
                  "postprocessing": comparison.Postprocessing, "decision": decisions.Decision,
-                 "perceptual": perceptual.Perceptual, "draws": draws.Draws, "tool": tools.Tool}
+                 "perceptual": perceptual.Perceptual, "draws": draws.Draws, "tool": tools.Tool,
+                 "tokens": feeds.TokenSource}
         self.sessions[session] = roles[role](path, name)
 
-    def next_feed(self, reader, _memory, out):
+    @staticmethod
+    def _read_inputs(reader):
         from . import runner, tensors
+        return [(name, tensors.dtype_of(code), dims)
+                for name, code, dims in runner.read_infos(reader)]
+
+    def count_feeds(self, reader, _memory, out):
         session = self.sessions[reader.u64()]
-        infos = [(name, tensors.dtype_of(code), dims)
-                 for name, code, dims in runner.read_infos(reader)]
-        feed = session.next(infos)
+        out.i64(session.length(self._read_inputs(reader)))
+
+    def next_feed(self, reader, _memory, out):
+        session = self.sessions[reader.u64()]
+        infos, index = self._read_inputs(reader), reader.i64()
+        feed = session.next(infos) if index < 0 else session.at(index)
         out.u8(feed is not None)
         if feed is None:
             return None

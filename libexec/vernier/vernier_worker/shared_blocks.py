@@ -2,7 +2,7 @@
 
 A script that hands on what it was given, as post-processing often does, needs no copy: the parent
 gets its own sealed memory back. It is mapped privately, so a page that was written to is a page of
-this process alone, and the kernel tells which those are.
+this process alone, and the kernel knows which those are.
 """
 
 import functools

@@ -117,7 +117,7 @@ class Comparator:
 
         Of a RunResults, a stream of single iterations, or a list of either, whose runners are then
         compared side by side. With check_average the averages of the measures over all iterations are
-        held against the thresholds, and not those of each.
+        compared with the thresholds, and not those of each.
         """
         functions = [SimpleCompareFunc() if function is None else function for function in (
             compare_func if isinstance(compare_func, (list, tuple)) else [compare_func])]
@@ -215,7 +215,7 @@ def _has_nan(dtype, output):
 
 
 def _check_averageable(function):
-    """Raises where a function makes no measure whose average could be held against a threshold."""
+    """Raises where a function gives no metric whose average could be compared with a threshold."""
     thresholds_for = getattr(function, "thresholds_for", None)
     try:
         threshold = thresholds_for("") if thresholds_for else None

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "inputs/cast_tensor.h"
+#include "model/rounding/near_ties.h"
 #include "run/comparison/pair_error_bounds.h"
 #include "util/first_line.h"
 
@@ -114,8 +115,30 @@ Status IslandBench::RunGroup(Group& group, const IslandFeed& feed,
       const auto found = by_name.find(name);
       result.outputs.push_back(found == by_name.end() ? nullptr : found->second);
     }
+    NoteNearTies(group, i, feed, result);
   }
   return {};
+}
+
+// Both sides choose from the same values, give or take a rounding.
+void IslandBench::NoteNearTies(Group& group, size_t index, const IslandFeed& feed,
+                               const IslandResult& result) const {
+  constexpr double kRoundings = 0x1p-22;
+  const Island& island = islands_[group.islands[index]];
+  for (const uint32_t place : island.nodes) {
+    const OnnxNode& node = graph_.graph().nodes[place];
+    const auto outputs = graph_.graph().Outputs(node);
+    const auto inputs = graph_.graph().Inputs(node);
+    for (size_t k = 0; k < island.outputs.size(); ++k) {
+      const auto made = std::find(outputs.begin(), outputs.end(), island.outputs[k]);
+      const auto at = static_cast<size_t>(made - outputs.begin());
+      if (at == outputs.size() || !IsChoice(node.op_type, at)) continue;
+      const Tensor* values = inputs.empty() ? nullptr : feed.values(inputs[0]);
+      if (values == nullptr || result.outputs[k] == nullptr) continue;
+      group.predictions[group.outputs[index][k]].chosen =
+          NearTies(graph_.model(), node, *values, result.outputs[k]->element_count(), kRoundings);
+    }
+  }
 }
 
 // With sizes that are known a runtime may choose an If's branch before it runs, and then refuse

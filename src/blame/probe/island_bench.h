@@ -74,6 +74,8 @@ class IslandBench {
   };
   Status Open(Group& group, const TensorLookup& as_fed);
   Status RunGroup(Group& group, const IslandFeed& feed, std::vector<IslandResult>& results);
+  void NoteNearTies(Group& group, size_t index, const IslandFeed& feed,
+                    const IslandResult& result) const;
   void Regroup(const std::vector<IslandResult>& results);
   void Split(size_t index, const Status& why);
   bool MayTryFreeSizes(const Group& group) const;

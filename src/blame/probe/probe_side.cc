@@ -58,8 +58,8 @@ ProbeSide::ProbeSide(const RunnerPlan& plan, const std::string& role, WorkerPool
 Result<std::shared_ptr<const OnnxModel>> ProbeSide::ReadModel() const {
   if (plan_.model.type != "onnx") {
     return InvalidArgument("blame follows the graph of an ONNX model, but '" + plan_.name +
-                           "' runs '" + plan_.model.path + "', of type " +
-                           (plan_.model.type.empty() ? "PyTorch" : plan_.model.type) +
+                           "' runs '" + plan_.model.path + "'" +
+                           (plan_.model.type.empty() ? "" : ", of type " + plan_.model.type) +
                            WayOutOf(plan_));
   }
   VERNIER_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::Open(plan_.model.path));

@@ -39,7 +39,8 @@ Status CheckKindOfFile(const ParsedArgs& args, const std::string& path) {
   const bool rows = IsOfRows(path);
   for (const GivenOption& given : args.given()) {
     const PartTag part = given.row->sets.part;
-    const bool of_decisions = part == &kPartTag<DecisionOptions> || given.row->dest == "strict";
+    const bool of_decisions = part == &kPartTag<DecisionOptions> || given.row->dest == "strict" ||
+                              given.row->dest == "seed";
     if (part == nullptr || of_decisions == rows) continue;
     return InvalidArgument(
         std::string(given.flag) + ": '" + path +
@@ -106,7 +107,8 @@ constexpr CommandSpec kCheckAccuracyCommand = {
                                     "show_error_metrics_plot", "error_quantile"}),
                               CompareIndicesGroup(), CompareMetricsGroup(),
                               Only(DecisionGroup(), {"max_flip_rate", "max_clear_flips", "near_tie",
-                                                     "labels", "max_drop", "drop_type"})});
+                                                     "labels", "max_drop", "drop_type"}),
+                              BootstrapGroup()});
         },
     .run = CheckAccuracyCommand,
 };

@@ -1,4 +1,4 @@
-// What must hold of each runner by itself, tried and told line by line.
+// What must hold of each runner by itself, tried and reported line by line.
 #include <chrono>
 
 #include "cli/bind_check.h"

@@ -1,4 +1,4 @@
-// What runners make of extreme values, told as a table.
+// What runners make of extreme values, as a table.
 #include <chrono>
 
 #include "cli/bind_check.h"

@@ -33,7 +33,7 @@ CommandStart StartCommand(const CommandSpec& command, std::span<const std::strin
 /// docs/exit-codes.md, and the log file closed.
 int EndCommand(const Status& work, const Invocation& invocation, ConsoleLog& log);
 
-/// The same of a command that has told what went wrong, and ends with `code`.
+/// The same of a command that has reported what went wrong, and ends with `code`.
 int CloseLog(ConsoleLog& log, int code, const Invocation& invocation);
 
 }  // namespace vernier

@@ -48,8 +48,9 @@ constexpr CommandSpec kCompareCommand = {
                                     "lenient", "strict", "same_type", "worst"}),
                               CompareSimpleGroup(), CompareIndicesGroup(), CompareLogitsGroup(),
                               CompareTokensGroup(), CompareMetricsGroup(), DecisionGroup(),
-                              Only(MapGroup(), {"map_outputs"}), PythonWorkerOptions(),
-                              ReportGroup(), ReproducibleGroup(), ShardGroup()});
+                              BootstrapGroup(), Only(MapGroup(), {"map_outputs"}),
+                              PythonWorkerOptions(), ReportGroup(), ReproducibleGroup(),
+                              ShardGroup()});
         },
     .run = CompareCommand,
 };

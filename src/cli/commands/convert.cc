@@ -12,12 +12,9 @@
 #include "cli/file_conflicts.h"
 #include "cli/option_sets.h"
 #include "cli/options/groups.h"
+#include "inference/converting.h"
 #include "model/onnx/model_type.h"
 #include "report/text/waiting_line.h"
-#include "run/engine/engine_build.h"
-#include "run/live/worker_pool.h"
-#include "run/runner/model_conversion.h"
-#include "run/runner/model_source.h"
 #include "run/runner/resolve_runner.h"
 
 namespace vernier {
@@ -76,18 +73,13 @@ Result<ModelPlan> FindModel(const ParsedArgs& args, Target target, Logger& log) 
   return model;
 }
 
-bool Holds(const OptionGroup& group, const OptionRow& row) {
-  return std::ranges::any_of(group.rows,
-                             [&](const OptionRow& other) { return other.dest == row.dest; });
-}
-
 // --fp16 beside an ONNX file is as a rule a mistake for --fp-to-fp16. Sizes and inputs are for an
 // engine's profiles and its calibration. A file that would not be written is an error.
 Status CheckForOnnxFile(const Conversion& conversion) {
   for (const GivenOption& given : conversion.args.given()) {
     const OptionRow& row = *given.row;
     const bool shapes = row.dest == "input_shapes";
-    if (!IsForTensorRt(row) && !shapes && !Holds(DataLoaderGroup(), row)) continue;
+    if (!IsForTensorRt(row) && !shapes && !DataLoaderGroup().Has(row.dest)) continue;
     if (row.dest.starts_with("save_") && !conversion.lenient) {
       return InvalidArgument(std::string(given.flag) +
                              " has no effect on an ONNX file: leave it out, or convert to an "
@@ -103,7 +95,7 @@ Status CheckForOnnxFile(const Conversion& conversion) {
 // Options of TensorFlow's models, where the model is none.
 void WarnOfTensorFlowOptions(const Conversion& conversion) {
   for (const GivenOption& given : conversion.args.given()) {
-    const auto has = [&](const OptionGroup& group) { return Holds(group, *given.row); };
+    const auto has = [&](const OptionGroup& group) { return group.Has(given.row->dest); };
     if (std::ranges::none_of(TensorFlowGroup(), has)) continue;
     conversion.log.Warning(std::string(given.flag) +
                            " has no effect on a model that is not TensorFlow's");
@@ -118,46 +110,44 @@ Status CheckDims(const ParsedArgs& args, Target target) {
                          "it out, or convert to an engine");
 }
 
-// TensorFlow's formats become ONNX first, in a file that lives as long as `conversions`.
-Status LeaveTensorFlow(Conversion& conversion, ModelConversions& conversions) {
-  const std::optional<ModelType> type = ModelTypeFromName(conversion.model.type);
-  if (!type || !IsTensorFlowModel(*type)) {
-    WarnOfTensorFlowOptions(conversion);
-    return {};
-  }
-  RunnerPlan reader;
-  reader.model = conversion.model;
-  VERNIER_TRY(BindOptions(conversion.args, {}, {reader}));
-  ConvertToOnnx(reader);
-  VERNIER_ASSIGN_OR_RETURN(conversion.model, conversions.ModelOf(reader));
-  return {};
-}
-
-Status WriteOnnx(Conversion& conversion, WorkerPool& pool) {
-  VERNIER_TRY(CheckForOnnxFile(conversion));
-  conversion.model.save_path = conversion.output;
-  return ModelSource::Save(conversion.model, conversion.log, [&] { return pool.GetForScripts(); });
-}
-
-// TensorRT's plug-in builds, and saves what it built.
-Status ConvertToEngine(const Conversion& conversion) {
-  VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, BindEngineBuild(conversion.args, conversion.model,
-                                                               conversion.output, conversion.log));
-  WaitingLine line(!conversion.args.Has("no_progress"));
-  return BuildEngineFile(plan, WatchSignals(), conversion.log, nullptr,
-                         [&line](auto seconds) { line.Show(seconds); })
-      .status();
+bool IsTensorFlows(const ModelPlan& model) {
+  const std::optional<ModelType> type = ModelTypeFromName(model.type);
+  return type && IsTensorFlowModel(*type);
 }
 
 // By TensorRT's own Python module: what its parser makes of the model, for viewers of ONNX files.
 Status WriteNetwork(const Conversion& conversion, ConsoleLog& log) {
-  const std::optional<ModelType> type = ModelTypeFromName(conversion.model.type);
-  if (type && IsTensorFlowModel(*type)) {
+  if (IsTensorFlows(conversion.model)) {
     return Unimplemented("--convert-to onnx-like-trt-network: convert '" + conversion.model.path +
                          "' to ONNX first, and then that");
   }
   VERNIER_TRY(CheckFileConflicts(conversion.args, "output"));
   return RunPythonTool("convert", "network_onnx", conversion.args, log);
+}
+
+// TensorRT's plug-in builds, and saves what it built. By then TensorFlow's models are ONNX.
+Result<RunPlan> BindBuild(const Conversion& conversion) {
+  ModelPlan built = conversion.model;
+  if (IsTensorFlows(built)) built.type = std::string(ModelTypeName(ModelType::kOnnx));
+  return BindEngineBuild(conversion.args, built, conversion.output, conversion.log);
+}
+
+Result<ConversionPlan> BindConversion(const Conversion& conversion, Target target) {
+  const ParsedArgs& args = conversion.args;
+  ConversionPlan plan;
+  plan.source.model = conversion.model;
+  plan.output = conversion.output;
+  VERNIER_TRY(BindWorkers(args, plan.execution));
+  if (IsTensorFlows(conversion.model)) {
+    VERNIER_TRY(BindOptions(args, {}, {plan.source}));
+  } else {
+    WarnOfTensorFlowOptions(conversion);
+  }
+  if (target == Target::kOnnx) VERNIER_TRY(CheckForOnnxFile(conversion));
+  if (target == Target::kEngine) {
+    VERNIER_ASSIGN_OR_RETURN(plan.build, BindBuild(conversion));
+  }
+  return plan;
 }
 
 Status Convert(const ParsedArgs& args, bool as_peer, ConsoleLog& log) {
@@ -167,14 +157,11 @@ Status Convert(const ParsedArgs& args, bool as_peer, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(ModelPlan model, FindModel(args, target, log));
   const bool lenient = as_peer || args.Has("lenient");
   model.fp16_clamps = model.skips_unknown_types = lenient;
-  Conversion conversion{args, std::move(model), output, log, lenient};
+  const Conversion conversion{args, std::move(model), output, log, lenient};
   if (target == Target::kOnnxLike) return WriteNetwork(conversion, log);
-  ExecutionPlan execution;
-  VERNIER_TRY(BindWorkers(args, execution));
-  WorkerPool pool(execution, WatchSignals(), log);
-  ModelConversions conversions(pool, log);
-  VERNIER_TRY(LeaveTensorFlow(conversion, conversions));
-  return target == Target::kOnnx ? WriteOnnx(conversion, pool) : ConvertToEngine(conversion);
+  VERNIER_ASSIGN_OR_RETURN(const ConversionPlan plan, BindConversion(conversion, target));
+  WaitingLine line(!args.Has("no_progress"));
+  return ConvertModel(plan, WatchSignals(), log, [&line](auto seconds) { line.Show(seconds); });
 }
 
 int ConvertCommand(std::span<const std::string> words, const Invocation& invocation) {

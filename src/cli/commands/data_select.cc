@@ -15,12 +15,14 @@ namespace {
 
 constexpr OptionRow kSelectRows[] = {
     {.dest = "path",
+     .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "path",
      .help = "The file or folder to select from, in any of the formats.",
      .origin = Origin::kOurs},
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .required = true,
      .metavar = "FILE",

@@ -9,7 +9,7 @@
 #include "io/bytes/byte_sink.h"
 #include "io/bytes/directory_listing.h"
 #include "report/files/accuracy_file.h"
-#include "report/model/model_json.h"
+#include "report/models/model_json.h"
 #include "report/text/saved_text.h"
 #include "util/counted.h"
 #include "util/number_text.h"

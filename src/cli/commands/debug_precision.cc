@@ -1,5 +1,7 @@
 // The nodes that have to stay float32 in a float16 model.
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "cli/bind_debug.h"
 #include "cli/bind_debug_gate.h"
@@ -82,7 +84,8 @@ Result<PrecisionDebugPlan> BindPrecision(const ParsedArgs& args, const std::stri
 }
 
 // One inference of ONNX Runtime.
-Result<RunPlan> BindEvidence(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
+Result<std::optional<RunPlan>> BindEvidence(const ParsedArgs& args, const Invocation& invocation,
+                                            Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(RunPlan plan, BindRun(args, invocation, log));
   RunnerPlan runner;
   runner.name = "onnxrt";
@@ -94,7 +97,7 @@ Result<RunPlan> BindEvidence(const ParsedArgs& args, const Invocation& invocatio
   runner.model.type = "onnx";
   runner.model.save_path.clear();
   plan.runners = {std::move(runner)};
-  return plan;
+  return std::optional(std::move(plan));
 }
 
 int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& invocation) {
@@ -105,7 +108,7 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
     if (!invocation.as_peer) VERNIER_TRY(CheckFileConflicts(args, "output"));
     VERNIER_TRY(AddDecisionGate(args, log, check));
     const std::atomic<int>& interrupted = WatchSignals();
-    VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
+    VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_peer, log));
     if (args.Has("do_shape_inference")) VERNIER_TRY(InferShapesAsAsked(args, surgery.model(), log));
     // Constants are weights: those of a node that stays float32 do so too.
     VERNIER_ASSIGN_OR_RETURN(OnnxModel lowered, ConstantsAsInitializers(surgery.model().now()));
@@ -117,7 +120,7 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
                              DebugSession::Open(std::move(session_plan), interrupted, log));
     VERNIER_ASSIGN_OR_RETURN(PrecisionDebugPlan plan, BindPrecision(args, session.artifact(), log));
     plan.inference = [&] { return BindEvidence(args, invocation, log); };
-    return DebugPrecision(plan, surgery.model(), session, log);
+    return DebugPrecision(plan, surgery.model(), session, log).status();
   };
   return RunModelTool(kDebugPrecisionCommand, work, true, own, invocation);
 }

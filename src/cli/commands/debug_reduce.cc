@@ -76,7 +76,7 @@ int DebugReduceCommand(std::span<const std::string> words, const Invocation& inv
     VERNIER_ASSIGN_OR_RETURN(DebugSession session,
                              DebugSession::Open(std::move(session_plan), WatchSignals(), log));
     session.check().HoldOnToFault();
-    VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
+    VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_peer, log));
     if (!args.Has("force_fallback_shape_inference")) WarnOfUnusedFeed(FeedFlags(args), log);
     VERNIER_TRY(PrepareModel(args, invocation, surgery, log));
     VERNIER_ASSIGN_OR_RETURN(const ReduceDebugPlan plan, BindReduce(args, invocation.as_peer, log));

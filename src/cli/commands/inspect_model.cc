@@ -14,19 +14,19 @@
 #include "cli/commands/python_tools.h"
 #include "cli/commands/surgery.h"
 #include "cli/option_sets.h"
+#include "cli/options/groups.h"
 #include "core/version.h"
 #include "inference/activations.h"
+#include "inference/inspection.h"
 #include "inputs/shape_grid.h"
 #include "model/onnx/model_type.h"
 #include "report/files/report_files.h"
-#include "report/model/engine_json.h"
-#include "report/model/engine_text.h"
-#include "report/model/model_json.h"
-#include "report/model/model_text.h"
+#include "report/models/engine_json.h"
+#include "report/models/engine_text.h"
+#include "report/models/model_json.h"
+#include "report/models/model_text.h"
 #include "run/engine/engine_build.h"
-#include "run/runner/model_graph.h"
 #include "run/runner/resolve_runner.h"
-#include "run/saved/loaded_runs.h"
 #include "surgeon/upper_bounds.h"
 #include "util/counted.h"
 #include "util/no_log.h"
@@ -39,21 +39,6 @@ bool Shows(const ParsedArgs& args, std::string_view what) {
   const std::span<const std::string> words = args.List("show");
   return std::find(words.begin(), words.end(), what) != words.end();
 }
-
-// What a model is fed with.
-constexpr std::string_view kInputOptions[] = {"input_shapes",
-                                              "dims",
-                                              "seed",
-                                              "val_range",
-                                              "iterations",
-                                              "data_loader_backend_module",
-                                              "inputs_from_graph",
-                                              "like",
-                                              "load_inputs_paths",
-                                              "preprocess",
-                                              "max_image_pixels",
-                                              "data_loader_script",
-                                              "data_loader_func_name"};
 
 Status CheckEngineRunners(const ParsedArgs& args) {
   for (const RunnerChoice& choice : args.Runners()) {
@@ -71,10 +56,12 @@ Status CheckInputOptions(const ParsedArgs& args, ModelType type, Logger& log) {
   const bool engine = type == ModelType::kEngine;
   if (engine) VERNIER_TRY(CheckEngineRunners(args));
   const bool runs = !args.Runners().empty();
-  for (const std::string_view dest : kInputOptions) {
-    if (runs || !args.Has(dest)) continue;
+  for (const GivenOption& given : args.given()) {
+    const std::string_view dest = given.row->dest;
+    const bool feeds = dest == "input_shapes" || dest == "dims" || DataLoaderGroup().Has(dest);
+    if (runs || !feeds) continue;
     return InvalidArgument(
-        std::string(args.Flag(dest)) +
+        std::string(given.flag) +
         (engine ? ": an engine is shown and not run"
                 : ": nothing is run; name a runner, such as --onnxrt, to see values"));
   }
@@ -82,27 +69,15 @@ Status CheckInputOptions(const ParsedArgs& args, ModelType type, Logger& log) {
   return {};
 }
 
-// What a file of outputs tells of an engine's tensors: the first iteration of its first runner.
-Result<std::map<std::string, TensorRange>> ReadRanges(const ParsedArgs& args, Logger& log) {
+// What a file of outputs says of an engine's tensors.
+Result<std::map<std::string, TensorRange>> RangesAsAsked(const ParsedArgs& args, Logger& log) {
   const auto file = args.Value("combine_tensor_info");
   if (!file) return std::map<std::string, TensorRange>{};
   if (!Shows(args, "layers")) {
     return InvalidArgument(
         "--combine-tensor-info: only with --show layers, whose tensors it is about");
   }
-  VERNIER_ASSIGN_OR_RETURN(LoadedRuns loaded,
-                           LoadedRuns::Open(std::vector{std::string(*file)}, LoadRule::kOutputs));
-  if (loaded.runs().empty() || loaded.runs().front().iterations == 0) {
-    return Malformed("--combine-tensor-info: '" + std::string(*file) + "' has no iteration");
-  }
-  if (loaded.runs().front().iterations > 1) {
-    log.Warning("Found " + std::to_string(loaded.runs().front().iterations) +
-                " iterations in tensor info file, only using the first one");
-  }
-  VERNIER_ASSIGN_OR_RETURN(const IterationResult first, loaded.Peek(0));
-  std::map<std::string, TensorRange> ranges = RangesOf(first.outputs);
-  VERNIER_TRY(loaded.CheckIntact());
-  return ranges;
+  return ReadTensorRanges(std::string(*file), log).Annotate("--combine-tensor-info");
 }
 
 // Options of the network that TensorRT makes say nothing of anything else.
@@ -183,7 +158,7 @@ Status InspectEngine(const ParsedArgs& args, const std::string& path, ConsoleLog
   NoLog silence;
   EngineTextOptions options;
   VERNIER_ASSIGN_OR_RETURN(options.ranges,
-                           ReadRanges(args, json ? static_cast<Logger&>(silence) : log));
+                           RangesAsAsked(args, json ? static_cast<Logger&>(silence) : log));
   RunPlan plan;
   RunnerPlan runner;
   runner.name = "trt";
@@ -221,17 +196,11 @@ Status SaveVisual(const ParsedArgs& args, const Invocation& invocation, const st
     return InvalidArgument("--save-visual: expected a name that ends in .html, got '" + file + "'");
   }
   if (args.Has("visual_port")) log.Warning("--visual-port has no effect: the page is a file");
-  RunPlan plan;
-  plan.runners.emplace_back();
-  plan.runners.back().model.path = path;
-  plan.runners.back().model.type = std::string(ModelTypeName(ModelType::kOnnx));
   RunRecord record;
   record.command = invocation.command;
   record.version = kVersion;
   record.origin = DescribeOrigin(args, kInspectModelCommand.options(), invocation);
-  record.graph = FindModelGraph(plan);
-  if (!record.graph) return Malformed("'" + path + "' has no graph that can be drawn");
-  VERNIER_TRY(WriteReport(*report, record));
+  VERNIER_TRY(SaveGraphPage(path, *report, std::move(record)));
   log.Info("Viewer HTML saved to " + file);
   return {};
 }

@@ -37,11 +37,11 @@ std::string FormatJson(const std::vector<PrunableWeight>& weights,
   return sink.text();
 }
 
-Status InspectSparsity(const ParsedArgs& args, ConsoleLog& log) {
+Status InspectSparsity(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   const bool json = WantsDocument(args);
   NoLog silence;
   Logger& told = json ? static_cast<Logger&>(silence) : log;
-  VERNIER_ASSIGN_OR_RETURN(const Surgery surgery, Surgery::Open(args, told));
+  VERNIER_ASSIGN_OR_RETURN(const Surgery surgery, Surgery::Open(args, invocation.as_peer, told));
   const EditableModel& model = surgery.model();
   VERNIER_ASSIGN_OR_RETURN(const auto sparse, FindSparseWeights(model, told));
   VERNIER_TRY(model.original().CheckIntact());
@@ -50,7 +50,10 @@ Status InspectSparsity(const ParsedArgs& args, ConsoleLog& log) {
 }
 
 int InspectSparsityCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return RunModelTool(kInspectSparsityCommand, InspectSparsity, true, words, invocation);
+  const auto work = [&](const ParsedArgs& args, ConsoleLog& log) {
+    return InspectSparsity(args, invocation, log);
+  };
+  return RunModelTool(kInspectSparsityCommand, work, true, words, invocation);
 }
 
 }  // namespace

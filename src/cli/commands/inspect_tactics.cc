@@ -5,8 +5,8 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/print_document.h"
 #include "cli/option_sets.h"
-#include "report/model/engine_json.h"
-#include "report/model/tactic_replay.h"
+#include "report/models/engine_json.h"
+#include "report/models/tactic_replay.h"
 #include "util/no_log.h"
 #include "util/number_text.h"
 

@@ -1,4 +1,6 @@
 // Parts of shards to the record of the run that was not divided.
+#include <malloc.h>
+
 #include <filesystem>
 #include <iterator>
 #include <system_error>
@@ -22,10 +24,11 @@ Status CheckMergeWords(const ParsedArgs& args, const MergePlan& merge) {
     return InvalidArgument("merge: where does the record go? Give -o FILE");
   }
   const bool reports = args.Has("reports") || !merge.rows.empty() || args.Has("reproducible");
-  if (args.Has("status") && (reports || merge.partial || !merge.output.empty())) {
+  const bool merges = reports || merge.partial || merge.mixed || !merge.output.empty();
+  if (args.Has("status") && merges) {
     return InvalidArgument(
-        "--status: it only looks at the parts and writes nothing: leave -o, --partial, --report,"
-        " --save-rows and --reproducible out, or leave --status out to merge");
+        "--status: it only looks at the parts and writes nothing: leave -o, --partial, --mixed,"
+        " --report, --save-rows and --reproducible out, or leave --status out to merge");
   }
   if (merge.partial && reports) {
     return InvalidArgument(
@@ -52,6 +55,14 @@ int ReportStatus(const MergePlan& merge, const Invocation& invocation, ConsoleLo
   return CloseLog(log, ExitCode(faults, invocation.as_peer), invocation);
 }
 
+// What is read of a line is freed soon, for millions of lines: glibc would give that memory back to
+// the system, and get it again, each time.
+void KeepFreedMemory() {
+  constexpr int kKept = 64 << 20, kAtOnce = 1 << 20;
+  ::mallopt(M_TRIM_THRESHOLD, kKept);
+  ::mallopt(M_TOP_PAD, kAtOnce);
+}
+
 int MergeCommand(std::span<const std::string> words, const Invocation& invocation) {
   std::vector<std::string> more;
   const CommandStart start = StartCommand(kMergeCommand, words, invocation, &more);
@@ -66,6 +77,7 @@ int MergeCommand(std::span<const std::string> words, const Invocation& invocatio
   if (bound.ok()) bound = BindOptions(args, {.log = &log}, {save});
   if (!bound.ok()) return EndCommand(bound, invocation, log);
   if (args.Has("status")) return ReportStatus(merge, invocation, log);
+  KeepFreedMemory();
   MergeOutcome merged = MergeShards(merge, log);
   RunOutcome& outcome = merged.outcome;
   if (!merged.merged)

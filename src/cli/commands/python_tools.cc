@@ -115,7 +115,7 @@ Status RunPythonTool(const char* command, const char* module, const ParsedArgs& 
 
 namespace {
 
-// The model of commands about plug-ins, with the inputs that Polygraphy's parser accepts, though
+// The model of commands about plugins, with the inputs that Polygraphy's parser accepts, though
 // nothing is run.
 std::vector<CommandGroup> PluginModelOptions() {
   return Together({GeneralGroup(), LoggingGroup(),
@@ -192,9 +192,9 @@ constexpr CommandSpec kPluginListCommand = {
     .name = "plugin list",
     .section = CommandSection::kTensorRt,
     .operands = "model_file --plugin-dir DIR [options ...]",
-    .summary = "count the subgraphs of a model that plug-ins could replace",
+    .summary = "count the subgraphs of a model that plugins could replace",
     .about =
-        "Count the subgraphs that plug-ins could replace, as the pattern.py of each plug-in"
+        "Count the subgraphs that plugins could replace, as the pattern.py of each plugin"
         " describes them. Needs the Python package onnx-graphsurgeon, as the patterns do.",
     .options =
         [] {
@@ -207,9 +207,9 @@ constexpr CommandSpec kPluginMatchCommand = {
     .name = "plugin match",
     .section = CommandSection::kTensorRt,
     .operands = "model_file --plugin-dir DIR [options ...]",
-    .summary = "write a list of the subgraphs that plug-ins could replace",
+    .summary = "write a list of the subgraphs that plugins could replace",
     .about =
-        "Write the subgraphs that plug-ins could replace, with their inputs, outputs and"
+        "Write the subgraphs that plugins could replace, with their inputs, outputs and"
         " attributes, to config.yaml. Needs the Python packages onnx-graphsurgeon and PyYAML.",
     .options =
         [] {
@@ -223,9 +223,9 @@ constexpr CommandSpec kPluginReplaceCommand = {
     .name = "plugin replace",
     .section = CommandSection::kTensorRt,
     .operands = "model_file --plugin-dir DIR [options ...]",
-    .summary = "replace subgraphs of a model with plug-ins",
+    .summary = "replace subgraphs of a model with plugins",
     .about =
-        "Replace each subgraph that config.yaml lists with one node, or as the plug-in's own"
+        "Replace each subgraph that config.yaml lists with one node, or as the plugin's own"
         " replace_with_plugin does. Needs the Python packages onnx-graphsurgeon and PyYAML.",
     .options =
         [] {
@@ -239,9 +239,9 @@ constexpr CommandSpec kPluginAutotuneCommand = {
     .name = "plugin autotune",
     .section = CommandSection::kTensorRt,
     .operands = "model_file --plugin-dir DIR -o FILE [options ...]",
-    .summary = "find the plug-in replacements that make TensorRT fastest",
+    .summary = "find the plugin replacements that make TensorRT fastest",
     .about =
-        "Build engines with subgraphs replaced by plug-ins, time them, and write the fastest"
+        "Build engines with subgraphs replaced by plugins, time them, and write the fastest"
         " model. Needs an NVIDIA GPU and the Python packages tensorrt, onnx-graphsurgeon and"
         " PyYAML.",
     .options =

@@ -7,7 +7,7 @@
 
 namespace vernier {
 
-/// Lets a tool do what the command line asks for. `command` is named in what is told; `module` is
+/// Lets a tool do what the command line asks for. `command` is named in messages; `module` is
 /// the file. kUnavailable where Python lacks a package; errors of the tool.
 Status RunPythonTool(const char* command, const char* module, const ParsedArgs& args,
                      ConsoleLog& log);

@@ -1,4 +1,5 @@
 // A part of a model, cut out between tensors.
+#include <algorithm>
 #include <span>
 
 #include "cli/bind_inference.h"
@@ -51,7 +52,17 @@ Result<TensorInfo> ParseOutput(const std::string& word) {
   return info;
 }
 
-Result<CutPlan> BindCut(const ParsedArgs& args, const OnnxModel& model) {
+// Polygraphy takes the last of two for one tensor without a remark.
+Status RefuseSecond(std::string_view flag, std::span<const TensorInfo> infos) {
+  for (const TensorInfo& info : infos) {
+    if (std::ranges::count(infos, info.name, &TensorInfo::name) == 1) continue;
+    return InvalidArgument(std::string(flag) + ": expected each tensor once, got '" + info.name +
+                           "' again");
+  }
+  return {};
+}
+
+Result<CutPlan> BindCut(const ParsedArgs& args, bool as_peer, const OnnxModel& model) {
   CutPlan plan;
   for (const std::string& word : args.List("input_meta")) {
     VERNIER_ASSIGN_OR_RETURN(TensorInfo info, ParseInput(word));
@@ -60,6 +71,10 @@ Result<CutPlan> BindCut(const ParsedArgs& args, const OnnxModel& model) {
   for (const std::string& word : args.List("output_meta")) {
     VERNIER_ASSIGN_OR_RETURN(TensorInfo info, ParseOutput(word));
     plan.outputs.push_back(std::move(info));
+  }
+  if (!as_peer) {
+    VERNIER_TRY(RefuseSecond("--inputs", plan.inputs));
+    VERNIER_TRY(RefuseSecond("--outputs", plan.outputs));
   }
   if (!args.Has("input_meta")) plan.inputs = model.RequiredInputs();
   if (!args.Has("output_meta")) plan.outputs = model.Outputs();
@@ -81,7 +96,7 @@ Status Extract(const ParsedArgs& args, const Invocation& invocation, ConsoleLog&
   VERNIER_TRY(BindWorkers(args, execution));
   WorkerPool pool(execution, WatchSignals(), log);
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, LoadAsAsked(args, pool, log));
-  VERNIER_ASSIGN_OR_RETURN(plan.cut, BindCut(args, model));
+  VERNIER_ASSIGN_OR_RETURN(plan.cut, BindCut(args, invocation.as_peer, model));
   VERNIER_ASSIGN_OR_RETURN(plan.save, BindOnnxSave(args, log));
   VERNIER_TRY(NodesBetween(model, NamesOf(plan.cut.inputs), NamesOf(plan.cut.outputs)).status());
   VERNIER_TRY(CompleteCutAsAsked(args, invocation, model, plan.cut, log));

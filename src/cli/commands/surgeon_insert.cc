@@ -24,11 +24,11 @@ Result<NewNode> BindNode(const ParsedArgs& args) {
   return node;
 }
 
-Status Insert(const ParsedArgs& args, ConsoleLog& log) {
+Status Insert(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(const NewNode node, BindNode(args));
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));
-  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
+  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_peer, log));
   surgery.Tell("Original Model:", log);
   VERNIER_ASSIGN_OR_RETURN(OnnxModel inserted, WithNode(surgery.model().now(), node));
   surgery.model().Become(std::move(inserted));
@@ -40,7 +40,10 @@ Status Insert(const ParsedArgs& args, ConsoleLog& log) {
 }
 
 int SurgeonInsertCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return RunModelTool(kSurgeonInsertCommand, Insert, false, words, invocation);
+  const auto work = [&](const ParsedArgs& args, ConsoleLog& log) {
+    return Insert(args, invocation, log);
+  };
+  return RunModelTool(kSurgeonInsertCommand, work, false, words, invocation);
 }
 
 }  // namespace

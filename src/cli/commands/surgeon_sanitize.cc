@@ -93,7 +93,7 @@ Result<SanitizePlan> BindSanitize(const ParsedArgs& args, const Invocation& invo
 
 Status SanitizeAsAsked(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(const SanitizePlan plan, BindSanitize(args, invocation, log));
-  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
+  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_peer, log));
   VERNIER_TRY(Sanitize(plan, surgery.model(), WatchSignals(), log));
   return surgery.Save(args, log);
 }
@@ -114,7 +114,7 @@ constexpr CommandSpec kSurgeonSanitizeCommand = {
     .summary = "clean up an ONNX model: outputs, shapes, constants, node order, unused parts",
     .about =
         "Write the model with other outputs or input shapes, sorted nodes, unused parts removed,"
-        " and everything folded that does not depend on inputs. Weights are not loaded; ONNX"
+        " and what does not depend on inputs folded. Weights are not loaded; ONNX"
         " Runtime computes constants in a process of its own. Shapes are inferred by the onnx"
         " package of --python, or else by built-in rules for fixed sizes.",
     .options =

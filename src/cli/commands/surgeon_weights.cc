@@ -17,8 +17,8 @@ Status Save(const Surgery& surgery, const ParsedArgs& args, const ReplacedWeight
   return surgery.Save(args, log, weights.Of(surgery.model().now()));
 }
 
-Status Prune(const ParsedArgs& args, ConsoleLog& log) {
-  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
+Status Prune(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
+  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_peer, log));
   surgery.Tell("Original Model:", log);
   VERNIER_ASSIGN_OR_RETURN(const ReplacedWeights pruned, PruneWeights(surgery.model(), log));
   return Save(surgery, args, pruned, log);
@@ -41,32 +41,41 @@ Result<std::set<std::string>> ReadExcludeList(const ParsedArgs& args) {
   return names;
 }
 
-Status Strip(const ParsedArgs& args, ConsoleLog& log) {
+Status Strip(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(std::set<std::string> exclude, ReadExcludeList(args));
-  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
+  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_peer, log));
   surgery.Tell("Original Model:", log);
   VERNIER_TRY(StripWeights(surgery.model(), std::move(exclude), log));
   return surgery.Save(args, log);
 }
 
-Status Reconstruct(const ParsedArgs& args, ConsoleLog& log) {
-  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, log));
+Status Reconstruct(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
+  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_peer, log));
   surgery.Tell("Original Model:", log);
   VERNIER_ASSIGN_OR_RETURN(const ReplacedWeights made, ReconstructWeights(surgery.model(), log));
   return Save(surgery, args, made, log);
 }
 
 int SurgeonPruneCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return RunModelTool(kSurgeonPruneCommand, Prune, true, words, invocation);
+  const auto work = [&](const ParsedArgs& args, ConsoleLog& log) {
+    return Prune(args, invocation, log);
+  };
+  return RunModelTool(kSurgeonPruneCommand, work, true, words, invocation);
 }
 
 int SurgeonWeightStripCommand(std::span<const std::string> words, const Invocation& invocation) {
-  return RunModelTool(kSurgeonWeightStripCommand, Strip, true, words, invocation);
+  const auto work = [&](const ParsedArgs& args, ConsoleLog& log) {
+    return Strip(args, invocation, log);
+  };
+  return RunModelTool(kSurgeonWeightStripCommand, work, true, words, invocation);
 }
 
 int SurgeonWeightReconstructCommand(std::span<const std::string> words,
                                     const Invocation& invocation) {
-  return RunModelTool(kSurgeonWeightReconstructCommand, Reconstruct, true, words, invocation);
+  const auto work = [&](const ParsedArgs& args, ConsoleLog& log) {
+    return Reconstruct(args, invocation, log);
+  };
+  return RunModelTool(kSurgeonWeightReconstructCommand, work, true, words, invocation);
 }
 
 }  // namespace

@@ -9,9 +9,10 @@
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/print_document.h"
+#include "cli/options/groups.h"
 #include "inputs/shape_spec.h"
 #include "model/onnx/model_type.h"
-#include "report/model/model_text.h"
+#include "report/models/model_text.h"
 #include "run/runner/model_source.h"
 #include "util/paths.h"
 
@@ -19,7 +20,8 @@ namespace vernier {
 namespace {
 
 // The model in float16, in a file of its own.
-Result<std::string> InFloat16(const ParsedArgs& args, const ScratchFolder& folder, Logger& log) {
+Result<std::string> InFloat16(const ParsedArgs& args, bool as_peer, const ScratchFolder& folder,
+                              Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(ModelPlan whole, BindModel(args));
   ModelPlan plan;
   plan.path = whole.path;
@@ -27,6 +29,7 @@ Result<std::string> InFloat16(const ParsedArgs& args, const ScratchFolder& folde
   plan.external_data_dir = whole.external_data_dir;
   plan.strict_external_data = whole.strict_external_data;
   plan.fp_to_fp16 = true;
+  plan.fp16_clamps = as_peer;
   plan.save_path = folder.path() + "/model.onnx";
   log.Info("Converting float tensors to float16");
   QuietLogger silence(log);
@@ -47,7 +50,7 @@ Status RefuseSecondShapes(std::string_view flag, const std::vector<ShapeSpec>& s
 
 }  // namespace
 
-Result<Surgery> Surgery::Open(const ParsedArgs& args, Logger& log) {
+Result<Surgery> Surgery::Open(const ParsedArgs& args, bool as_peer, Logger& log) {
   Surgery surgery;
   std::string path(args.Value("model_file").value_or(""));
   if (path.empty()) return InvalidArgument("no model is named");
@@ -63,7 +66,7 @@ Result<Surgery> Surgery::Open(const ParsedArgs& args, Logger& log) {
   if (args.Has("fp_to_fp16")) {
     VERNIER_ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Create());
     surgery.converted_.emplace(std::move(folder));
-    VERNIER_ASSIGN_OR_RETURN(path, InFloat16(args, *surgery.converted_, log));
+    VERNIER_ASSIGN_OR_RETURN(path, InFloat16(args, as_peer, *surgery.converted_, log));
     options.source = {};
   }
   VERNIER_ASSIGN_OR_RETURN(EditableModel model,
@@ -100,9 +103,10 @@ Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args, bool as
 
 std::vector<std::string> FeedFlags(const ParsedArgs& args) {
   std::vector<std::string> flags;
-  for (const std::string_view dest : {"seed", "val_range", "iterations", "load_inputs_paths",
-                                      "data_loader_backend_module", "data_loader_script"}) {
-    if (args.Has(dest)) flags.emplace_back(args.Flag(dest));
+  for (const OptionRow& row : DataLoaderGroup().rows) {
+    if (!args.Has(row.dest)) continue;
+    std::string flag(args.Flag(row.dest));
+    if (std::ranges::find(flags, flag) == flags.end()) flags.push_back(std::move(flag));
   }
   return flags;
 }

@@ -1,4 +1,4 @@
-// What the surgeon commands share: a model is opened, changed and saved, and it is told how it
+// What the surgeon commands share: a model is opened, changed and saved, and the log says how it
 // looked before and after.
 #pragma once
 
@@ -21,9 +21,9 @@ namespace vernier {
 /// A model that is being changed, from the words of a surgeon command.
 class Surgery {
  public:
-  /// Opens the model; converts it first where --fp-to-fp16 is given. kUnimplemented for models that
-  /// are not ONNX.
-  static Result<Surgery> Open(const ParsedArgs& args, Logger& log);
+  /// Opens the model; converts it first where --fp-to-fp16 is given, `as_peer` as Polygraphy does.
+  /// kUnimplemented for models that are not ONNX.
+  static Result<Surgery> Open(const ParsedArgs& args, bool as_peer, Logger& log);
 
   EditableModel& model() { return *model_; }
   const EditableModel& model() const { return *model_; }

@@ -5,6 +5,7 @@ namespace {
 
 constexpr OptionRow kAccuracy[] = {
     {.dest = "path",
+     .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "path",
      .help = "A file that --save-accuracy-results wrote, here or in Polygraphy, or the rows of"

@@ -9,6 +9,7 @@ constexpr std::string_view kModelShardRules[] = {"contiguous", "stride"};
 
 constexpr OptionRow kBatch[] = {
     {.dest = "models",
+     .files = FileUse::kReadsModels,
      .arity = Arity::kPlus,
      .metavar = "model",
      .help = "Models: files, folders that are a model (a SavedModel), or quoted patterns such as"
@@ -24,6 +25,7 @@ constexpr OptionRow kBatch[] = {
      .origin = Origin::kOurs},
     {.flags = {"--log-dir"},
      .dest = "log_dir",
+     .files = FileUse::kWritesInto,
      .arity = Arity::kOne,
      .metavar = "DIR",
      .help = "Save the output of each run in DIR/STEM.log.",
@@ -32,11 +34,10 @@ constexpr OptionRow kBatch[] = {
      .dest = "shard",
      .arity = Arity::kOne,
      .metavar = "K/N",
-     .help =
-         "Run the share K of N (from 1) of the models, in the order in which they are named; a"
-         " pattern's in the order of their names. 'auto' takes both from torchrun, MPI or Slurm;"
-         " 'auto/N' takes K from them, or from a Kubernetes indexed Job. The report has the shard"
-         " in its name: report.shard-0003-of-0007.xml.",
+     .help = "Run only share K of N (from 1) of the models, in the order in which they are named;"
+             " those of a pattern are in the order of their names. 'auto' takes both numbers from"
+             " torchrun, MPI or Slurm; 'auto/N' takes K from them, or from a Kubernetes indexed"
+             " Job. The report has the shard in its name: report.shard-0003-of-0007.xml.",
      .origin = Origin::kOurs,
      .spelled_out = true},
     {.flags = {"--shard-by"},
@@ -45,12 +46,13 @@ constexpr OptionRow kBatch[] = {
      .choices = kModelShardRules,
      .fallback = "contiguous",
      .metavar = "RULE",
-     .help = "Which models a shard has: 'contiguous' ranges, or by 'stride' every Nth.",
+     .help = "How models are divided: into 'contiguous' ranges, or by 'stride', every Nth.",
      .origin = Origin::kOurs,
      .needs = {"--shard"},
      .spelled_out = true},
     {.flags = {"--report"},
      .dest = "reports",
+     .files = FileUse::kWrites,
      .arity = Arity::kOne,
      .metavar = "FILE.xml",
      .help = "Write one JUnit report for all models together. After -- it is one for each model.",

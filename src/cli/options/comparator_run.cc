@@ -81,6 +81,7 @@ constexpr OptionRow kRun[] = {
      .dest = "resume_run",
      .sets = Sets<&SavePlan::resume>(),
      .in_package = InPackage::kNot,
+     .elsewhere = kOnlyProgram,
      .help =
          "Continue from what an earlier run of the same command saved with --save-outputs, at the"
          " first missing iteration, even after kill -9, Ctrl-C or a full disk. Saved iterations"
@@ -91,6 +92,7 @@ constexpr OptionRow kRun[] = {
     {.flags = {"--output-dir"},
      .dest = "output_dir",
      .sets = kBoundTogether,
+     .files = FileUse::kWritesInto,
      .arity = Arity::kOne,
      .metavar = "DIR",
      .help =

@@ -112,6 +112,7 @@ constexpr OptionRow kSidesAndScope[] = {
     {.flags = {"--compare-func-script"},
      .dest = "compare_func_script",
      .sets = SetsScript<&RunPlan::compare_script>("compare_outputs"),
+     .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "FILE[:FUNCTION]",
      .help = "A Python function (compare_outputs) that compares in place of --compare.",
@@ -123,6 +124,7 @@ constexpr OptionRow kSidesAndScope[] = {
     {.flags = {"--load-outputs", "--load-results"},
      .dest = "load_outputs_paths",
      .sets = kBoundTogether,
+     .files = FileUse::kReadsSides,
      .arity = Arity::kPlus,
      .metavar = "[LABEL=]PATH",
      .help = "Compare with saved outputs. Each file or folder adds one side, named by LABEL= or by"
@@ -139,6 +141,7 @@ constexpr OptionRow kSidesAndScope[] = {
     {.flags = {"--compare-outputs"},
      .dest = "compare_outputs",
      .sets = Sets<&RunPlan::comparison_asked>(),
+     .files = FileUse::kReadsSides,
      .in_api = InApi::kYes,
      .arity = Arity::kStar,
      .metavar = "PATH",
@@ -310,7 +313,7 @@ constexpr OptionRow kIndices[] = {
      .arity = Arity::kPlus,
      .fallback = "0",
      .metavar = "[OUTPUT:]N",
-     .help = "How many positions an index may have moved.",
+     .help = "How many positions an index may move.",
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},
 };

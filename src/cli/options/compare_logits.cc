@@ -12,8 +12,8 @@ constexpr OptionRow kLogits[] = {
      .arity = Arity::kPlus,
      .fallback = "1e-3",
      .metavar = "[OUTPUT:]X",
-     .help = "Largest mean Kullback-Leibler divergence of the positions, of the earlier runner from"
-             " the later one, in nats.",
+     .help = "Largest Kullback-Leibler divergence of the earlier runner from the later one,"
+             " averaged over positions, in nats.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},
@@ -23,9 +23,9 @@ constexpr OptionRow kLogits[] = {
      .arity = Arity::kPlus,
      .fallback = "1",
      .metavar = "[OUTPUT:]X",
-     .help = "Smallest share of positions where both runners have the same class first; a flip"
-             " counts as equal where its margin is 0, or below the RMS difference of the position's"
-             " other classes.",
+     .help = "Smallest fraction of positions where both runners rank the same class first; a flip"
+             " counts as agreement if its margin is 0, or below the RMS difference of the"
+             " position's other classes.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},
@@ -36,7 +36,7 @@ constexpr OptionRow kLogits[] = {
      .type = ValueType::kInt,
      .fallback = "5",
      .metavar = "K",
-     .help = "Also report how often the K largest logits are of the same classes.",
+     .help = "Also report how often the K largest logits belong to the same classes.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},
@@ -46,21 +46,24 @@ constexpr OptionRow kTokens[] = {
     {.flags = {"--tokens"},
      .dest = "logits_tokens",
      .sets = Sets<&CompareOptions::tokens>(),
+     .files = FileUse::kReads,
      .arity = Arity::kOne,
-     .metavar = "INPUT|FILE.npy",
-     .help = "The token ids that a language model is fed, as an input or a file of [batch,"
-             " positions]: --compare logits also reports the perplexity of both sides. Without it,"
-             " the integer input input_ids.",
+     .metavar = "INPUT|FILE.npy|SCRIPT.py[:FUNCTION]",
+     .help = "The token ids that a language model is fed: an input, a file of shape [batch,"
+             " positions], or what FUNCTION (default: tokens) of a tokenizer script returns."
+             " --compare logits then also reports the perplexity of both sides. Without it, the"
+             " integer input input_ids. With --decode, a file or script holds the tokens behind"
+             " each prompt; both sides are fed with them, whatever they choose.",
      .origin = Origin::kOurs,
-     .needs = {kTwoSides},
+     .needs = {kTwoSides, kAnyRunner},
      .idle_beside = kOwnJudge},
     {.flags = {"--mask"},
      .dest = "logits_mask",
      .sets = Sets<&CompareOptions::mask>(),
      .arity = Arity::kOne,
      .metavar = "INPUT",
-     .help = "The integer input that is 0 at positions which --compare logits leaves out. Without"
-             " it, attention_mask, where it has a value for each position.",
+     .help = "The integer input that is 0 at positions to leave out of --compare logits. Without"
+             " it, attention_mask, if it has a value for each position.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},

@@ -8,12 +8,14 @@ constexpr std::string_view kDataFormats[] = {"json", "npz", "npy", "safetensors"
 
 constexpr OptionRow kDataFiles[] = {
     {.dest = "paths",
+     .files = FileUse::kReads,
      .arity = Arity::kPlus,
      .metavar = "paths",
      .help = "Files or folders of saved inputs or outputs: JSON, .npz, .npy, .safetensors, or ONNX"
              " test data."},
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .required = true,
      .metavar = "FILE",
@@ -23,12 +25,14 @@ constexpr OptionRow kDataFiles[] = {
 
 constexpr OptionRow kDataConvert[] = {
     {.dest = "path",
+     .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "path",
      .help = "A file or folder of saved inputs or outputs, in any of the formats.",
      .origin = Origin::kOurs},
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .required = true,
      .metavar = "PATH",
@@ -57,7 +61,7 @@ constexpr OptionRow kDataConvert[] = {
      .dest = "runner",
      .arity = Arity::kOne,
      .metavar = "NAME",
-     .help = "Of outputs, take this runner's alone; of inputs that become outputs, the name of"
+     .help = "For outputs: take only this runner's. For inputs that become outputs: the name of"
              " their runner.",
      .origin = Origin::kOurs},
 };
@@ -66,6 +70,7 @@ constexpr std::string_view kShowFormats[] = {"text", "json"};
 
 constexpr OptionRow kShow[] = {
     {.dest = "path",
+     .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "path",
      .help = "A file or folder of saved inputs, outputs or accuracy results."},
@@ -100,12 +105,14 @@ constexpr OptionRow kShow[] = {
 
 constexpr OptionRow kRecover[] = {
     {.dest = "path",
+     .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "path",
      .help = "The folder NAME.partial that a run left behind, or NAME itself.",
      .origin = Origin::kOurs},
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .fallback = "NAME",
      .metavar = "PATH",

@@ -39,13 +39,17 @@ constexpr std::string_view kDropTypes[] = {"absolute", "relative"};
 Status AddLabels(const OptionInput& input, DecisionOptions& options) {
   for (const std::string& word : input.given.values) {
     std::error_code ignored;
-    const size_t colon =
-        std::filesystem::exists(word, ignored) ? std::string::npos : word.rfind(':');
+    // So may names of what is fed.
+    const size_t loader = word.starts_with("loader=") ? 0 : word.find(":loader=");
+    const size_t colon = loader == 0 || std::filesystem::exists(word, ignored) ? std::string::npos
+                         : loader != std::string::npos                         ? loader
+                                                                               : word.rfind(':');
     LabelsPlan labels{"", word};
     if (colon != std::string::npos) labels = {word.substr(0, colon), word.substr(colon + 1)};
-    if (labels.path.empty()) {
+    if (labels.path.empty() || labels.path == "loader=") {
       return InvalidArgument(std::string(input.given.flag) +
-                             ": expected [OUTPUT:]FILE or [OUTPUT:]folder, got '" + word + "'");
+                             ": expected [OUTPUT:]FILE, folder, loader or loader=NAME, got '" +
+                             word + "'");
     }
     options.labels.push_back(std::move(labels));
   }
@@ -67,8 +71,8 @@ constexpr OptionRow kDecisionRows[] = {
      .help = "Compare what the outputs decide, before --postprocess: top1, topK, threshold=X,"
              " argmax, sign, rank=K, boxes:FORMAT, ctc, embedding, regression=X or"
              " script:FILE.py[:FUNCTION], by default decide(outputs). The report says how many"
-             " samples agree, and by which margin the reference had decided the others."
-             " Without OUTPUT it is for every output that the kind fits.",
+             " samples agree, and by which margin the reference decided the others. Without"
+             " OUTPUT, the kind applies to every output that it fits.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides}},
     {.flags = {"--max-flip-rate"},
@@ -88,30 +92,33 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .metavar = "N",
-     .help = "Fail where more than N samples are decided otherwise and are no near ties.",
+     .help = "Fail if more than N samples are decided differently and are not near ties.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--labels"},
      .dest = "labels",
      .sets = SetBy<&AddLabels>(),
+     .files = FileUse::kReadsByOutput,
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "[OUTPUT:]FILE",
-     .help = "What is right about each sample, for topK, threshold, argmax, ctc and regression:"
-             " .npy (a label a sample), .npz (an array an iteration), .jsonl or .txt (a label a"
-             " line); or 'folder': the class of an image is its folder's place among the sorted"
-             " folders. The report then has the accuracy of both sides, or their errors, and"
-             " whether it changed by more than chance."
-             " For boxes: .json (COCO's), for their mean average precision as pycocotools has it.",
+     .help = "The right answers for the samples, for topK, threshold, argmax, ctc and regression:"
+             " .npy (one label per sample), .npz (one array per iteration), .jsonl or .txt (one"
+             " label per line); or 'folder': the class of an image is the position of its folder"
+             " among the sorted folders; or 'loader': a tensor 'label' that comes with the inputs,"
+             " 'loader=NAME' another one. The report then has the accuracy of both sides, or their"
+             " errors, and whether it changed by more than chance. For boxes: .json (COCO's), for"
+             " their mean average precision as pycocotools computes it.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--class-names"},
      .dest = "class_names",
      .sets = Sets<&DecisionOptions::class_names>(),
+     .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Name classes in the report's worst flips: a line of text a class, that of class 0"
-             " first. For topK, rank, threshold and argmax.",
+     .help = "Names for the classes in the report's worst flips: one per line, that of class 0"
+             " first. For topK, rank, threshold, argmax and boxes; texts of ctc are spelled.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--max-drop"},
@@ -119,10 +126,10 @@ constexpr OptionRow kDecisionRows[] = {
      .sets = Sets<&DecisionOptions::max_drop>(kShare),
      .arity = Arity::kPlus,
      .metavar = "[METRIC:]X",
-     .help = "Fail where the candidate's accuracy by --labels is lower than the reference's by more"
-             " than this, or its error (of regression) is higher. METRIC is a decision, as top1 or "
-             "logits:top1. The gate is undecided where"
-             " the 95 % interval of the drop contains X; --strict refuses that.",
+     .help = "Fail if the candidate's accuracy by --labels is lower than the reference's by more"
+             " than this, or its error (of regression) higher. METRIC is a decision, such as top1"
+             " or logits:top1. The gate is undecided if the 95 % interval of the drop contains X;"
+             " --strict refuses that.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--drop-type"},
@@ -142,7 +149,7 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .metavar = "X",
-     .help = "A flip is a near tie where the reference's margin is below X. Without it, below twice"
+     .help = "A flip is a near tie if the reference's margin is below X. Without it: below twice"
              " what the error bound of --tolerance auto allows the values that decided, or else"
              " twice the noise of the sample's other values, by their median difference.",
      .origin = Origin::kOurs,
@@ -153,11 +160,10 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kOne,
      .choices = kJudgeWords,
      .metavar = "WHAT",
-     .help = "What the exit code rests on: elements, decisions or both. Without it, elements while"
-             " there is no gate for decisions, and decisions once there is one, with the"
-             " elements of outputs that no decision is about; both where --rtol, --atol, "
-             "--tolerance, --compare, --compare-func-script, --check-error-stat or"
-             " --check-average is given as well.",
+     .help = "What determines the exit code: elements, decisions or both. Without it: elements if"
+             " no gate for decisions is given; decisions if one is, with the elements of outputs"
+             " that no decision is about; both if --rtol, --atol, --tolerance, --compare,"
+             " --compare-func-script, --check-error-stat or --check-average is given as well.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--worst-flips"},
@@ -185,7 +191,23 @@ constexpr OptionRow kFlipFiles[] = {
      .needs = {"--decision"}},
 };
 
+constexpr OptionRow kBootstrap[] = {
+    {.flags = {"--seed"},
+     .dest = "seed",
+     .sets = Sets<&InputPlan::seed>(),
+     .arity = Arity::kOne,
+     .type = ValueType::kInt,
+     .fallback = "1",
+     .metavar = "SEED",
+     .help = "Seed of the bootstrap, which makes the intervals of mean IoU, of errors and of mean"
+             " average precision: that of the run whose figures are to be had again.",
+     .origin = Origin::kOurs,
+     .needs = {"--decision"}},
+};
+
 }  // namespace
+
+OptionGroup BootstrapGroup() { return {"Decisions", "comparing what outputs decide", kBootstrap}; }
 
 OptionGroup DecisionGroup() {
   return {"Decisions", "comparing what outputs decide", kDecisionRows};

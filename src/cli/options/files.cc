@@ -5,6 +5,7 @@ namespace {
 
 constexpr OptionRow kCompared[] = {
     {.dest = "files",
+     .files = FileUse::kReadsSides,
      .arity = Arity::kPlus,
      .metavar = "file",
      .help = "[LABEL=]FILE: files or folders of saved outputs: JSON, .npz, .npy, .safetensors, or "

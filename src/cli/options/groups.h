@@ -12,6 +12,9 @@ namespace vernier {
 /// Beside a script that judges by itself most options of the comparison have no effect.
 inline constexpr std::string_view kOwnJudge = "--compare-func-script";
 
+/// OptionRow::elsewhere of several rows.
+inline constexpr std::string_view kOnlyProgram = "only the program does that: `python -m vernier`";
+
 OptionGroup GeneralGroup();
 OptionGroup LoggingGroup();
 OptionGroup RunnerGroup();
@@ -42,6 +45,7 @@ OptionGroup CompareTokensGroup();
 OptionGroup CompareMetricsGroup();
 std::vector<OptionGroup> CompareGroup();  // the six above
 OptionGroup DecisionGroup();
+OptionGroup BootstrapGroup();
 OptionGroup FlipFileGroup();
 OptionGroup MapGroup();
 OptionGroup WorkerGroup();

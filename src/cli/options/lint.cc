@@ -6,6 +6,7 @@ namespace {
 constexpr OptionRow kLint[] = {
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Save the report as JSON."},

@@ -12,11 +12,15 @@ constexpr OptionRow kGeneral[] = {
      .help = "Print this help and exit."},
 };
 
+constexpr std::string_view kPythonLogger =
+    "the log is Python's logger 'vernier': set its level and handlers";
+
 constexpr OptionRow kLogging[] = {
     {.flags = {"-v", "--verbose"},
      .dest = "verbose",
      .sets = kBoundTogether,
      .in_package = InPackage::kOwnWay,
+     .elsewhere = kPythonLogger,
      .action = OptionAction::kCount,
      .help = "Log more, including what the frameworks print. Repeat it (-vv, -vvv, -vvvv) for more"
              " detail."},
@@ -24,12 +28,14 @@ constexpr OptionRow kLogging[] = {
      .dest = "quiet",
      .sets = kBoundTogether,
      .in_package = InPackage::kOwnWay,
+     .elsewhere = kPythonLogger,
      .action = OptionAction::kCount,
      .help = "Log less. Repeat it for fewer lines; each -q undoes one -v."},
     {.flags = {"--verbosity"},
      .dest = "verbosity",
      .sets = kBoundTogether,
      .in_package = InPackage::kOwnWay,
+     .elsewhere = kPythonLogger,
      .arity = Arity::kPlus,
      .metavar = "[PATH:]LEVEL",
      .help = "Log level by name: ULTRA_VERBOSE, SUPER_VERBOSE, EXTRA_VERBOSE, VERBOSE, INFO, START,"
@@ -39,11 +45,13 @@ constexpr OptionRow kLogging[] = {
      .dest = "silent",
      .sets = kBoundTogether,
      .in_package = InPackage::kOwnWay,
+     .elsewhere = kPythonLogger,
      .help = "Print critical messages only, whatever the other log flags say."},
     {.flags = {"--log-format"},
      .dest = "log_format",
      .sets = kBoundTogether,
      .in_package = InPackage::kOwnWay,
+     .elsewhere = kPythonLogger,
      .arity = Arity::kPlus,
      .choices = kLogFormats,
      .metavar = "PART",
@@ -51,7 +59,9 @@ constexpr OptionRow kLogging[] = {
     {.flags = {"--log-file"},
      .dest = "log_file",
      .sets = kBoundTogether,
+     .files = FileUse::kWrites,
      .in_package = InPackage::kOwnWay,
+     .elsewhere = kPythonLogger,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Also write every log line to FILE. Missing folders are created.",

@@ -10,6 +10,7 @@ constexpr std::string_view kModelTypes[] = {
 constexpr OptionRow kModel[] = {
     {.dest = "model_file",
      .sets = Sets<&ModelPlan::path>().OfRunner(),
+     .files = FileUse::kReads,
      .arity = Arity::kOptional,
      .metavar = "model_file",
      .help = "The model, for example model.onnx. A network script may name its function after a"

@@ -6,7 +6,7 @@ namespace {
 
 Status SetOutputs(const OptionInput& input, ModelPlan& model) {
   VERNIER_TRY(ReadValue(input, model.outputs));
-  // One word where the shell was told to keep them together: `mark\ all`.
+  // One word where the shell kept them together: `mark\ all`.
   if (model.outputs == std::vector<std::string>{"mark all"}) model.outputs = {"mark", "all"};
   return {};
 }
@@ -15,6 +15,7 @@ constexpr OptionRow kLoad[] = {
     {.flags = {"--external-data-dir", "--load-external-data", "--ext"},
      .dest = "external_data_dir",
      .sets = Sets<&ModelPlan::external_data_dir>().OfRunner(),
+     .files = FileUse::kUnchecked,
      .arity = Arity::kOne,
      .metavar = "DIR",
      .help = "Folder of the model's external weights, if it is not the model's own folder."},

@@ -57,7 +57,7 @@ Status SetLevel(const OptionInput& input, RunnerPlan& runner) {
                          "'" + (near.empty() ? "" : "; did you mean " + near + "?"));
 }
 
-// ONNX Runtime starts as many as it is told, which takes minutes for tens of thousands.
+// ONNX Runtime starts as many as it is asked for, which takes minutes for tens of thousands.
 Status SetThreads(const OptionInput& input, RunnerPlan& runner) {
   constexpr int64_t kMost = 1024;
   const std::string word = TextOf(input);
@@ -85,6 +85,7 @@ constexpr OptionRow kSession[] = {
     {.flags = {"--onnxrt-lib"},
      .dest = "onnxrt_lib",
      .sets = LoadOption("onnxruntime", "lib"),
+     .files = FileUse::kReads,
      .in_api = InApi::kYes,
      .arity = Arity::kOne,
      .metavar = "FILE",

@@ -28,6 +28,7 @@ constexpr OptionRow kOpenVino[] = {
     {.flags = {"--openvino-lib"},
      .dest = "openvino_lib",
      .sets = LoadOption("openvino", "lib"),
+     .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "The OpenVINO library to use instead of the one found.",

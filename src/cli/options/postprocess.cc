@@ -17,6 +17,7 @@ constexpr OptionRow kPostprocess[] = {
     {.flags = {"--postprocess-func-script"},
      .dest = "postprocess_func_script",
      .sets = SetsScript<&RunPlan::postprocess_script>("postprocess_outputs"),
+     .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "FILE[:FUNCTION]",
      .help = "A Python function (postprocess_outputs) that changes one iteration's outputs before"

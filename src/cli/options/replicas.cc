@@ -25,10 +25,10 @@ constexpr OptionRow kReplicas[] = {
      .type = ValueType::kInt,
      .fallback = "1",
      .metavar = "N",
-     .help = "Open every runner in N workers, so that N iterations are inferred at the same time."
-             " Results are compared and saved in order. Each worker computes with an Nth of the"
-             " processors, unless options or --env name the threads; with the same threads all"
-             " that is saved is the same as with one worker, but for times.",
+     .help = "Open every runner in N workers, which infer N iterations at the same time. Results"
+             " are compared and saved in order. Each worker uses 1/N of the processors, unless"
+             " options or --env set the threads; with the same threads, everything saved except"
+             " times is as with one worker.",
      .origin = Origin::kOurs,
      .spelled_out = true},
     {.flags = {"--devices"},
@@ -49,8 +49,8 @@ constexpr OptionRow kReplicas[] = {
      .type = ValueType::kInt,
      .fallback = "1",
      .metavar = "N",
-     .help = "Infer N consecutive feeds at once, put together along the first dimension of the"
-             " inputs, which must be free. Outputs are divided by rows, and compared and saved as"
+     .help = "Infer N consecutive feeds at once, concatenated along the first dimension of the"
+             " inputs, which must be dynamic. Outputs are split by rows, and compared and saved as"
              " single iterations; each has an Nth of the time. The last inference may have fewer"
              " feeds. Runtimes may compute other bits than with single feeds. To run many models,"
              " see `vernier batch`.",

@@ -11,6 +11,7 @@ constexpr std::string_view kPatterns[] = {"0", "1"};
 constexpr OptionRow kSource[] = {
     {.flags = {"-s", "--hint"},
      .dest = "hint_file",
+     .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "The hints that template shard-hints wrote. Either this or --one-shot is required.",

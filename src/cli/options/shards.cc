@@ -14,10 +14,10 @@ constexpr OptionRow kShards[] = {
      .in_package = InPackage::kNot,
      .arity = Arity::kOne,
      .metavar = "K/N",
-     .help =
-         "Do the share K of N (from 1) of the iterations, for `vernier merge`. 'auto' takes both"
-         " from torchrun, MPI or Slurm; 'auto/N' takes K from them, or from a Kubernetes indexed"
-         " Job. What is saved has the shard in its name: result.shard-0003-of-0007.json.",
+     .help = "Run only share K of N (from 1) of the iterations, for `vernier merge`. 'auto' takes"
+             " both numbers from torchrun, MPI or Slurm; 'auto/N' takes K from them, or from a"
+             " Kubernetes indexed Job. Saved files have the shard in their names:"
+             " result.shard-0003-of-0007.json.",
      .origin = Origin::kOurs,
      .spelled_out = true},
     {.flags = {"--shard-by"},
@@ -28,7 +28,7 @@ constexpr OptionRow kShards[] = {
      .choices = kShardRules,
      .fallback = "contiguous",
      .metavar = "RULE",
-     .help = "Which iterations a shard has: 'contiguous' ranges, or by 'stride' every Nth.",
+     .help = "How iterations are divided: into 'contiguous' ranges, or by 'stride', every Nth.",
      .origin = Origin::kOurs,
      .needs = {"--shard"},
      .spelled_out = true},
@@ -40,8 +40,8 @@ constexpr OptionRow kShards[] = {
      .choices = kShardExits,
      .fallback = "verdict",
      .metavar = "WHEN",
-     .help = "With 'done' a shard that has done its part ends with 0 whatever it found, so that"
-             " launchers do not start it again: the verdict is that of `vernier merge`.",
+     .help = "With 'done', a shard that has run its share exits with 0 whatever it found, so that"
+             " launchers do not start it again; `vernier merge` gives the verdict.",
      .origin = Origin::kOurs,
      .needs = {"--shard"},
      .spelled_out = true},
@@ -52,37 +52,39 @@ constexpr OptionRow kReproducible[] = {
      .dest = "reproducible",
      .sets = Sets<&SavePlan::reproducible>(),
      .in_package = InPackage::kNot,
-     .help = "Leave times, hosts, the words of the command, absolute paths, and the time in names"
-             " of runners out of records and reports: the same run gives the same bytes.",
+     .help = "Leave times, hosts, the command line, absolute paths, and the time in names of"
+             " runners out of records and reports: the same run gives the same bytes.",
      .origin = Origin::kOurs,
      .spelled_out = true},
 };
 
 constexpr OptionRow kMerge[] = {
     {.dest = "paths",
+     .files = FileUse::kReads,
      .arity = Arity::kPlus,
      .metavar = "part",
-     .help = "What --shard wrote for --save-record, in any order.",
+     .help = "The parts that shards wrote as --save-record, in any order.",
      .origin = Origin::kOurs},
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Where the record goes, or with --partial the part.",
+     .help = "The record to write or, with --partial, the part.",
      .origin = Origin::kOurs},
     {.flags = {"--partial"},
      .dest = "partial",
-     .help = "Write one part of those that are there, for another merge: some may be missing.",
+     .help = "Write one part from those given, for another merge: shards may be missing.",
      .origin = Origin::kOurs},
     {.flags = {"--mixed"},
      .dest = "mixed",
-     .help = "Take parts of runners whose versions or devices differ; the record says so.",
+     .help = "Accept parts whose runners differ in version or device; the record says so.",
      .origin = Origin::kOurs},
     {.flags = {"--status"},
      .dest = "status",
-     .help = "Only report which shards are done, begun (PART.partial) and missing, and in how many"
-             " iterations so far all outputs agree, and about how long the rest will take; 0 if all"
-             " shards are done, else 4.",
+     .help = "Only report which shards are done, begun (PART.partial) and missing, in how many"
+             " iterations all outputs agree so far, and about how long the rest will take. The"
+             " exit code is 0 if all shards are done, else 4.",
      .origin = Origin::kOurs},
 };
 

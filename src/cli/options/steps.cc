@@ -23,8 +23,8 @@ constexpr OptionRow kStepRows[] = {
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .metavar = "NUM",
-     .help = "Make each set of inputs a sequence of NUM steps, each of which is an iteration."
-             " Without it, a sequence has as many as --step-slice finds in its inputs.",
+     .help = "Turn each set of inputs into a sequence of NUM steps; each step is an iteration."
+             " Without it, a sequence has as many steps as --step-slice finds in the inputs.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
     {.flags = {"--feed-back"},
@@ -33,19 +33,19 @@ constexpr OptionRow kStepRows[] = {
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "[RUNNER:]OUTPUT:INPUT",
-     .help = "Give a runner its OUTPUT of a step as INPUT of the next one, for example"
-             " stateN:state 'present.*:past_key_values.*', or auto for pairs whose types, shapes "
-             "and names show"
-             " that they belong together, as those do.",
+     .help = "Feed a runner's OUTPUT of one step as its INPUT of the next, for example"
+             " stateN:state 'present.*:past_key_values.*', or auto, which pairs them by type,"
+             " shape and name.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
     {.flags = {"--initial-state"},
      .dest = "initial_state",
      .sets = Sets<&StepPlan::initial_state>(),
+     .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "A file of inputs with the state of the first step of each sequence. Without it, what"
-             " --load-inputs or a data loader script gives, else zeros.",
+     .help = "A file of inputs that holds the state for the first step of each sequence. Without"
+             " it, the state comes from --load-inputs or the data loader script, or is zero.",
      .origin = Origin::kOurs,
      .needs = {"--feed-back"}},
     {.flags = {"--step-slice"},
@@ -54,10 +54,10 @@ constexpr OptionRow kStepRows[] = {
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "[RUNNER:]INPUT:axis=N,...",
-     .help = "Give each step its slice of an input that holds a whole sequence:"
-             " input:axis=1,size=576,hop=512,pad=64 takes 576 elements, 512 further in each step,"
-             " after 64 zeros before the first. Without size=, the size that the model declares;"
-             " without hop=, slices follow one another.",
+     .help = "Feed each step its slice of an input that holds a whole sequence:"
+             " input:axis=1,size=576,hop=512,pad=64 pads the start with 64 zeros and takes windows"
+             " of 576 elements, each 512 further on. Without size=, the size that the model"
+             " declares; without hop=, slices follow one another.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
     {.flags = {"--advance"},
@@ -76,8 +76,9 @@ constexpr OptionRow kStepRows[] = {
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "RUNNER:AXIS",
-     .help = "Give this runner all steps of a sequence in one inference, joined along AXIS, and"
-             " compare the parts of its outputs along AXIS with the steps of the others.",
+     .help = "Feed this runner all steps of a sequence in one inference, joined along AXIS, and"
+             " compare the slices of its outputs along AXIS with the other runners' outputs at"
+             " each step.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
     {.flags = {"--reset"},
@@ -86,10 +87,10 @@ constexpr OptionRow kStepRows[] = {
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "[RUNNER:]METHOD",
-     .help = "The method of a TorchScript or Python runner that resets the state which the model"
-             " keeps inside. It is called before each set of inputs, or each sequence of steps."
-             " Without it, reset_states where there is one; TorchScript that writes to its own"
-             " attributes is loaded afresh.",
+     .help = "The method of a TorchScript or Python runner that resets the state inside the model."
+             " It is called before each set of inputs or each sequence of steps. Without it,"
+             " reset_states if there is one; TorchScript that writes to its own attributes is"
+             " reloaded.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
     {.flags = {"--state"},
@@ -99,10 +100,10 @@ constexpr OptionRow kStepRows[] = {
      .choices = kStateSourceNames,
      .fallback = "own",
      .metavar = "WHOSE",
-     .help = "Whose state runners are fed with: each its own, so that errors add up as in use, or"
-             " all that of the first runner (reference), so that each step shows its own error."
-             " With cross, each has its own, and the reference infers each step once more with the"
-             " candidate's: the report says whether the history explains a difference.",
+     .help = "Whose state runners are fed: own, so that errors accumulate as in use; reference,"
+             " the first runner's, so that each step shows only its own error; or cross: each its"
+             " own, and the reference also infers each step from the candidate's state, so that"
+             " the report can say whether the history explains a difference.",
      .origin = Origin::kOurs,
      .needs = {"--feed-back", "--decode"}},
     {.flags = {"--decode"},
@@ -112,10 +113,11 @@ constexpr OptionRow kStepRows[] = {
      .action = OptionAction::kAppend,
      .metavar = "greedy[:LOGITS=TOKENS]",
      .help = "Let each runner of a causal language model choose its next token: the class with the"
-             " largest value at the last position of LOGITS is the input TOKENS of the next step,"
-             " and the report says where the tokens of two runners part. Both names are found where"
-             " they are clear; greedy:RUNNER:LOGITS=TOKENS is about one runner. With --state"
-             " reference all are fed with the tokens of the first runner.",
+             " largest value at the last position of LOGITS becomes the input TOKENS of the next"
+             " step. The report says where the tokens of two runners diverge. Both names are"
+             " inferred if they are unambiguous; greedy:RUNNER:LOGITS=TOKENS is for one runner."
+             " With --state reference, all runners are fed the first runner's tokens; with --tokens"
+             " FILE.npy, those of the file.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
     {.flags = {"--decode-stop"},
@@ -124,8 +126,8 @@ constexpr OptionRow kStepRows[] = {
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .metavar = "ID",
-     .help = "The token that ends a sequence: behind it only this token is fed, and no more tokens"
-             " are compared.",
+     .help = "The token that ends a sequence. After it, only this token is fed, and no tokens are"
+             " compared.",
      .origin = Origin::kOurs,
      .needs = {"--decode"}},
     {.flags = {"--min-token-agreement"},
@@ -134,15 +136,15 @@ constexpr OptionRow kStepRows[] = {
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .metavar = "R",
-     .help = "Fail if both sides agree on less than this share of the tokens of all prompts. A"
+     .help = "Fail if both sides agree on less than this fraction of the tokens of all prompts. A"
              " divergence beyond the tolerance still fails.",
      .origin = Origin::kOurs,
      .needs = {"--decode"}},
     {.flags = {"--compare-state"},
      .dest = "compare_state",
      .sets = Sets<&StepPlan::compare_state>(),
-     .help = "Compare what is fed back at every step, not only at the first, the last and the first"
-             " bad one of a sequence.",
+     .help = "Compare the state that is fed back at every step, not only at the first, the last"
+             " and the first failing step of a sequence.",
      .origin = Origin::kOurs,
      .needs = {"--feed-back"},
      .idle_beside = "--compare-func-script"},

@@ -10,7 +10,7 @@ constexpr OptionRow kExtract[] = {
      .arity = Arity::kStar,
      .metavar = "NAME:SHAPE:DTYPE",
      .help = "Tensors that the part begins with, for example x:[1,3,224,224]:float32; auto for a"
-             " shape or type that the model says. Default: the model's inputs."},
+             " shape or type that the model declares. Default: the model's inputs."},
     {.flags = {"--outputs"},
      .dest = "output_meta",
      .arity = Arity::kPlus,
@@ -35,6 +35,7 @@ constexpr OptionRow kExtract[] = {
 constexpr OptionRow kOutput[] = {
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .required = true,
      .metavar = "FILE",
@@ -170,6 +171,7 @@ constexpr OptionRow kInsert[] = {
 constexpr OptionRow kWeightStrip[] = {
     {.flags = {"--exclude-list"},
      .dest = "exclude_list",
+     .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "Keep the values of these initializers: a file with one name per line."},

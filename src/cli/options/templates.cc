@@ -6,6 +6,7 @@ namespace {
 constexpr OptionRow kTemplate[] = {
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .required = true,
      .metavar = "FILE",
@@ -18,6 +19,7 @@ constexpr OptionRow kCapability[] = {
      .help = "Split the model where TensorRT's parser fails, and save the parts."},
     {.flags = {"-o", "--output"},
      .dest = "output",
+     .files = FileUse::kWritesThere,
      .arity = Arity::kOne,
      .fallback = "polygraphy_capability_dumps",
      .metavar = "DIR",

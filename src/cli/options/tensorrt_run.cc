@@ -31,6 +31,7 @@ constexpr OptionRow kInference[] = {
     {.flags = {"--trt-lib"},
      .dest = "trt_lib",
      .sets = LoadOption(kEngines, "lib"),
+     .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help = "The TensorRT library (libnvinfer), or its folder, to use instead of the one found.",

@@ -128,7 +128,10 @@ Status CheckIsTaken(const ParsedArgs& args, const Invocation& invocation) {
     return RefusePackage("--" + option.backend + "." + option.option);
   }
   for (const GivenOption& given : args.given()) {
-    if (given.row->in_package == InPackage::kNot) return RefusePackage(std::string(given.flag));
+    const InPackage in_package = given.row->in_package;
+    if (in_package == InPackage::kNot || in_package == InPackage::kOfBlame) {
+      return RefusePackage(std::string(given.flag));
+    }
   }
   for (const std::string& word : invocation.words) {
     if (ValidUtf8Prefix(word) < word.size()) {

@@ -92,7 +92,8 @@ struct ArchiveMetadata {
   bool is_results = false;  ///< runs are meant, even if there are none
   std::vector<ArchiveRun> runs;
   StoredTypes types;
-  std::optional<uint64_t> feed_count;  ///< of inputs, where the names do not tell: some are empty
+  std::optional<uint64_t>
+      feed_count;  ///< of inputs, where the names do not show it: some are empty
 };
 
 /// Calls what it is given with each of some things in turn, until that fails. It may be called

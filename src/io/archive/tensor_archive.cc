@@ -26,7 +26,7 @@ class NpzArchive final : public TensorArchive {
     VERNIER_ASSIGN_OR_RETURN(const auto content, reader_->OpenMember(MemberOf(index)));
     const auto dtype = type == nullptr ? std::nullopt : std::optional(type->dtype);
     Result<Tensor> tensor = ReadNpy(*content, pool_.get(), dtype);
-    // Damage shows itself in many ways; that the checksum differs is the one to tell.
+    // Damage shows itself in many ways; that the checksum differs is the one to report.
     if (Status status = content->Finish(); !status.ok()) return status;
     return tensor;
   }

@@ -43,7 +43,7 @@ class FrontSink final : public ByteSink {
 
 using Types = Sequence<std::string, StoredType>;
 
-// Whether there is anything to tell beside the tensors.
+// Whether there is anything to say beside the tensors.
 Result<bool> HasMetadata(const WrittenMetadata& metadata, const Types& types) {
   bool any = metadata.is_results || metadata.feed_count;
   if (any) return true;

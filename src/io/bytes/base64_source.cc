@@ -15,7 +15,7 @@ namespace {
 // decoding.
 constexpr size_t kDecodedBlockBytes = size_t{96} << 10;
 
-// What the end of a text of `length` characters must look like, so that its size can be told
+// What the end of a text of `length` characters must look like, so that its size is known
 // without reading all of it.
 constexpr uint64_t kTail = 8;
 
@@ -23,7 +23,7 @@ constexpr uint64_t kTail = 8;
 
 Result<Base64Source> Base64Source::Open(JsonRange text, ThreadPool* threads) {
   char tail[kTail];
-  // As many characters of the last groups as tell the padding: a multiple of four, or all.
+  // As many characters of the last groups as show the padding: a multiple of four, or all.
   const uint64_t cut = text.size() < kTail ? 0 : (text.size() - 4) / 4 * 4;
   const std::span<char> end(tail, static_cast<size_t>(text.size() - cut));
   VERNIER_TRY(text.text->ReadAt(text.begin + cut, end));

@@ -35,7 +35,7 @@ class Checksum {
 std::string ChecksumText(uint64_t value);
 std::optional<uint64_t> ParseChecksum(std::string_view text);
 
-/// What tells one feed from another: its tensors' names, types, shapes and bytes, in order.
+/// What distinguishes one feed from another: its tensors' names, types, shapes and bytes, in order.
 uint64_t HashFeed(const TensorMap& feed);
 
 /// What saved outputs keep of the feed that they were made from: 24 bits of its tensors' names and

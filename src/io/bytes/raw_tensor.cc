@@ -8,7 +8,7 @@ namespace vernier {
 Result<Tensor> ReadRawTensor(ByteSource& source, TensorPool* pool, DType dtype, const Dims& dims) {
   const uint64_t present = source.remaining();
   const auto read = [&source](std::span<std::byte> out) { return source.Read(out); };
-  // Strings have no size that their shape would tell.
+  // Strings have no size that would follow from their shape.
   const bool fixed = dtype != DType::kString;
   const auto count = ElementCount(dims);
   const auto size = fixed && count ? ByteSize(dtype, static_cast<uint64_t>(*count)) : present;

@@ -18,7 +18,7 @@ constexpr size_t kBlock = 64;
 constexpr uint64_t kMaxKept = uint64_t{64} << 10;
 constexpr uint64_t kMaxKey = uint64_t{1} << 20;
 
-// The beginning of a payload, enough for the header that tells its length; groups of base64.
+// The beginning of a payload, enough for the header that holds its length; groups of base64.
 constexpr size_t kPayloadStart = 1024;
 constexpr size_t kGroup = 4;
 

@@ -31,7 +31,7 @@ enum class JsonToken : uint8_t {
   kEnd,  ///< the document is complete and nothing but blanks follows
 };
 
-/// How many characters a payload has, judged by its first ones; nullopt where they do not tell.
+/// How many characters a payload has, judged by its first ones; nullopt where they do not show it.
 using PayloadLength = std::function<std::optional<uint64_t>(std::string_view start)>;
 
 /// Reads one token after the other. Memory is constant: of long strings in files only the place is

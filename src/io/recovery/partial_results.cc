@@ -222,7 +222,7 @@ bool LacksJournal(const std::string& path) {
 
 namespace {
 
-// The folder stands beside the target, and its name tells it: NAME.partial, or NAME.partial.<n>,
+// The folder stands beside the target, and has its name: NAME.partial, or NAME.partial.<n>,
 // where NAME may be one that is to replace the one that was typed: NAME.resumed<...>.
 // The manifest has the path as it was typed, perhaps from another directory.
 std::string TargetBeside(const std::string& folder, const std::string& typed) {

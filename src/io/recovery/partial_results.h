@@ -25,7 +25,7 @@ bool IsLeftOver(const std::string& folder);
 
 /// The iterations that are in the journal and in the parts, one runner after another as in the
 /// manifest. Of inputs there is one runner, whose outputs are the feeds. All files are open
-/// afterwards: the folder may be renamed. What is told of is what the journal promises: an
+/// afterwards: the folder may be renamed. What is reported is what the journal promises: an
 /// iteration is kMalformed when it is read where its bytes are not those that were written (the
 /// machine lost power), where its line in the journal is damaged, or where the part is missing. A
 /// runner whose last lines are damaged has fewer iterations; Damage() then says that there were

@@ -94,7 +94,7 @@ std::vector<std::string> NamesOf(const std::vector<SavedRun>& runs) {
 constexpr auto kBeside = PartialFolder::Earlier::kUntouched;
 
 // `append` takes a runner's place, the iteration and its result, `publish` the number of
-// iterations, and discards what it cannot. `partial` is told with what goes wrong; a copy that did
+// iterations, and discards what it cannot. `partial` gets what goes wrong; a copy that did
 // not get through is not left beside it.
 template <typename Writer, typename Append, typename Publish>
 Status WriteIterations(ResultsReader::Source& source, const std::string& partial,

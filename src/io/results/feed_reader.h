@@ -23,7 +23,7 @@ class FeedReader {
     virtual ~Source() = default;
     virtual size_t size() const = 0;
     virtual Result<TensorMap> Read(size_t index) = 0;
-    /// Tensors are told by their order, as in ONNX test data; names inside are a fallback.
+    /// Tensors are known by their order, as in ONNX test data; names inside are a fallback.
     virtual bool positional() const { return false; }
   };
 
@@ -42,7 +42,8 @@ class FeedReader {
   static Result<std::vector<std::string>> FilesOf(const std::vector<std::string>& paths);
 
   /// The next feed, its tensors in the file's order; nullopt behind the last. kMalformed, naming
-  /// the file, when it is damaged or holds something else; saved outputs are told from inputs.
+  /// the file, when it is damaged or holds something else; saved outputs are distinguished from
+  /// inputs.
   Result<std::optional<TensorMap>> Next();
 
   /// Passes `count` feeds without reading them, or all that are left. Errors as Next() has them of
@@ -53,7 +54,7 @@ class FeedReader {
   /// Errors as Skip().
   Result<int64_t> CountAll();
 
-  /// Whether the feed that Next() gave last is told by the order of its tensors (NameByPosition).
+  /// Whether the feed that Next() gave last is known by the order of its tensors (NameByPosition).
   bool positional() const { return source_ != nullptr && source_->positional(); }
 
   /// Whether feeds are left, or files that were not opened yet. Reads nothing.

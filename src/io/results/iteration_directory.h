@@ -11,7 +11,7 @@
 namespace vernier {
 
 /// Whether there is anything in a directory but what killed writes left of files. True also where
-/// that cannot be told.
+/// that is not known.
 bool HoldsFiles(const std::string& path);
 
 /// Creates the directory `path`. kIo, in Polygraphy's words, when a file is in the way or the

@@ -62,7 +62,7 @@ class ResultsReader {
     return source_->FeedOf(run, iteration);
   }
 
-  /// What is known to be damaged that belongs to no iteration that is told of, as a sentence
+  /// What is known to be damaged that belongs to no iteration that is listed, as a sentence
   /// without its full stop: lines of a journal. Empty where nothing is.
   std::string Damage() const { return source_->Damage(); }
 

@@ -32,7 +32,7 @@ class ResultsWriter {
                                                        std::vector<std::string> runner_names,
                                                        PartialOrigin origin = {});
 
-  /// The same in a format that the path need not tell.
+  /// The same in a format that the path need not show.
   static Result<std::unique_ptr<ResultsWriter>> Create(
       std::string path, std::vector<std::string> runner_names, ResultsFormat format,
       PartialFolder::Earlier earlier = PartialFolder::Earlier::kRenamed, PartialOrigin origin = {});

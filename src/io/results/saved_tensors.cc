@@ -121,7 +121,7 @@ Result<SavedTensors> OpenArchive(const std::string& path, ArchiveFormat format,
   return SavedTensors{kind, ResultsReader::Of(std::move(runs))};
 }
 
-// The beginning of a file without blanks, enough to tell what it holds.
+// The beginning of a file without blanks, enough to see what it holds.
 Result<std::string> JsonStart(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const auto file, InputFile::Open(path));
   constexpr uint64_t kEnough = 4096;

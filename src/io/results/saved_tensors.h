@@ -17,7 +17,7 @@ struct SavedTensors {
   /// program, an .npy or .pb file) count as inputs.
   SavedKind kind = SavedKind::kInputs;
   std::unique_ptr<ResultsReader> reader;
-  /// ONNX test data: tensors are told by their order (NameByPosition).
+  /// ONNX test data: tensors are known by their order (NameByPosition).
   bool positional = false;
 };
 

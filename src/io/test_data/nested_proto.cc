@@ -33,7 +33,7 @@ struct NestedFields {
 };
 
 // TensorProto has sizes where the others have a name, and its name and raw data behind their last
-// field. Most files tell by their first field.
+// field. The first field is enough for most files.
 bool IsNested(ProtoBytes bytes) {
   bool has_name = false, has_tensor = false;
   ProtoCursor cursor(bytes);

@@ -22,7 +22,7 @@ struct BranchModel {
 /// `branch` is "then_branch", "else_branch" or "body" of a node of the main graph. Its own inputs
 /// that it reads, and what it captures, become inputs, apart from initializers, which come along,
 /// and from what `constants` make, nodes of the main graph that come along in this order and need
-/// no input; `lookup` tells their types and shapes. Outputs that it hands on without making them
+/// no input; `lookup` gives their types and shapes. Outputs that it hands on without making them
 /// are left out. kNotFound when the node has no such body or nothing is left; kUnimplemented as
 /// ModelComposer::Finish. `model` must outlive the result.
 Result<BranchModel> CutBranch(const OnnxModel& model, uint32_t node, std::string_view branch,

@@ -8,6 +8,7 @@
 #include "model/float16/float16_functions.h"
 #include "model/float16/float16_names.h"
 #include "model/float16/float16_range.h"
+#include "model/float16/float16_transposes.h"
 #include "model/onnx/onnx_parser.h"
 #include "model/onnx/wire_fields.h"
 #include "model/shapes/onnx_infer.h"
@@ -30,6 +31,9 @@ class Converter {
     if (range == Float16Range::kClamp) {
       edit_.losses->largest = kPeerLargestFloat16;
     } else {
+      KeepFusedTransposes(model, kept_);
+    }
+    if (range == Float16Range::kKeepNodes) {
       BeyondFloat16(model, functions_, sources).Find(kept_, edit_.out_of_range);
     }
     for (size_t i = 0; sources.external != nullptr && i < sources.external->slices.size(); ++i) {

@@ -40,6 +40,7 @@ struct WeightSources {
 /// What becomes of finite weights beyond float16's range.
 enum class Float16Range : uint8_t {
   kKeepNodes,  ///< nodes that read weights beyond 65504 compute in float32
+  kSaturate,   ///< weights beyond 65504 become 65504
   kClamp       ///< weights beyond 10000 become 10000, as in Polygraphy
 };
 
@@ -53,10 +54,10 @@ using Float16Kept = std::unordered_set<const OnnxNode*>;
 /// blocks, and those that ONNX does not define for float16 in the model's opset, compute in float32
 /// between casts. Beyond Polygraphy: casts are placed wherever types meet, in bodies too;
 /// model-local functions are converted as Float16Functions says, and calls of others keep float32;
-/// `to` of Cast follows. Nodes of `kept` stay float32 between casts as well, and those that `range`
-/// says. kUnimplemented for what cannot be converted: graph inputs and outputs that are sequences
-/// of float32, a file that splits its graph, float32 weights that --ignore-external-data leaves
-/// out.
+/// `to` of Cast follows. Nodes of `kept` stay float32 between casts as well, those that `range`
+/// says, and but for kClamp those of KeepFusedTransposes(). kUnimplemented for what cannot be
+/// converted: graph inputs and outputs that are sequences of float32, a file that splits its graph,
+/// float32 weights that --ignore-external-data leaves out.
 Result<Float16Edit> ConvertToFloat16(const OnnxModel& model,
                                      std::span<const std::string_view> outputs,
                                      const WeightSources& sources, const Float16Kept& kept,

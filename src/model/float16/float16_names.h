@@ -65,7 +65,7 @@ struct Float16NodeNames {
 class Float16Names {
  public:
   /// `outputs` are those of the main graph, which keep their names and types; `kept` stay float32.
-  /// Nodes that stay float32, and values there without a known type, are told to `edit`.
+  /// Nodes that stay float32, and values there without a known type, are reported to `edit`.
   Float16Names(const OnnxModel& model, const Float16Functions& functions,
                std::span<const std::string_view> outputs, const Float16Kept& kept,
                Float16Edit& edit);

@@ -59,7 +59,7 @@ class TopLevel {
 // GraphDef begins with messages in field 1. SavedModel has a version there, which has always been
 // 1, and graphs in field 2; ONNX's ModelProto has a version there, too, and more fields than those.
 std::optional<ModelType> TypeOfProtobuf(std::string_view bytes) {
-  // Repeated nodes may be many, and tell nothing more.
+  // Repeated nodes may be many, and add nothing.
   constexpr int kEnough = 64;
   constexpr uint64_t kLargestOnnxVersion = 64;
   TopLevel fields(bytes);

@@ -58,9 +58,9 @@ std::optional<ModelType> ModelTypeFromExtension(std::string_view path);
 
 /// Polygraphy's inference: --model-type; --ckpt or a directory; the extension (case-sensitive);
 /// with
-/// --tf a frozen graph. What Polygraphy does not know is told by content (SavedModel folders, files
-/// with other extensions), and by extensions that Polygraphy does not know. kInvalidArgument when
-/// nothing says.
+/// --tf a frozen graph. What Polygraphy does not know is recognised by content (SavedModel folders,
+/// files with other extensions), and by extensions that Polygraphy does not know. kInvalidArgument
+/// when nothing says.
 Result<ModelType> InferModelType(const std::string& path, const ModelTypeHints& hints);
 
 }  // namespace vernier

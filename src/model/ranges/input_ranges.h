@@ -41,10 +41,10 @@ struct GraphRanges {
 /// Unsqueeze, bodies, functions, ...) or changes them in a known way (arithmetic with a constant,
 /// Clip, Abs) to where values have a meaning: indices, positions, lengths, masks, sizes, divisors.
 /// Several uses narrow a range, but masks do so only where there is nothing else; uses that exclude
-/// each other leave the input unranged. Behind other arithmetic nothing is derived, which is told
-/// where it leads to indices, positions, lengths or sizes. Float inputs count only where they
-/// become integers first. `sizes` are those of the inputs as they will be fed; a size that is not
-/// known allows index 0 alone.
+/// each other leave the input unranged. Behind other arithmetic nothing is derived, which is
+/// reported where it leads to indices, positions, lengths or sizes. Float inputs count only where
+/// they become integers first. `sizes` are those of the inputs as they will be fed; a size that is
+/// not known allows index 0 alone.
 GraphRanges FindInputRanges(const OnnxModel& model, std::span<const InputDims> sizes);
 
 }  // namespace vernier

@@ -19,7 +19,7 @@ constexpr int64_t kSmallDivisor = 16;
 // A constant of which more is asked than its sizes has no more numbers than this.
 constexpr int64_t kMostNumbers = 1 << 16;
 
-// Which input are indices into the rows of which; the types of other inputs tell versions apart.
+// Which input are indices into the rows of which; the types of other inputs distinguish versions.
 struct TableLookup {
   std::string_view op;
   size_t indices, table;
@@ -56,8 +56,8 @@ std::string_view InputOf(const Use& use, size_t input) {
 }
 
 std::optional<Allowed> UseRules::Judge(const Use& use, const ValueKind& kind) {
-  // The rounds are counted from 0 on: it is told where that is illegal, and not where it is of no
-  // use.
+  // The rounds are counted from 0 on: it is reported where that is illegal, and not where it is of
+  // no use.
   if (kind.counts) return Index(use, use.node.op_type);
   if (kind.truth) return Truth(use, kind);
   // A mask of truth values: whoever reads it.

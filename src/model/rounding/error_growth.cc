@@ -114,6 +114,8 @@ void Join(ErrorPrediction& into, const ErrorPrediction& other) {
   into.absolute = std::max(into.absolute, other.absolute);
   into.rectified |= other.rectified;
   into.thinned |= other.thinned;
+  into.part = std::max(into.part, other.part);
+  into.chosen = std::max(into.chosen, other.chosen);
   if (into.since.empty()) into.since = other.since;
 }
 

@@ -80,6 +80,23 @@ int64_t SumLengths::PoolLength(const Place& step) const {
   return cubic ? 64 : 4;
 }
 
+// Of a Fourier transform: the window's, or that of the transformed axis.
+int64_t SumLengths::FrameLength(const Place& step) const {
+  constexpr int64_t kUnknownFrame = 1000;
+  const auto inputs = step.graph.Inputs(step.node);
+  if (step.node.op_type == "STFT") {
+    const Dims* window = inputs.size() > 2 ? shapes_.Find(inputs[2]) : nullptr;
+    return window != nullptr && window->size() == 1 ? window->front() : kUnknownFrame;
+  }
+  const Dims* x = inputs.empty() ? nullptr : shapes_.Find(inputs[0]);
+  if (x == nullptr || x->size() < 2) return kUnknownFrame;
+  // From opset 20 on the axis is an input; the last one has real and imaginary parts.
+  int64_t axis = NodeAttributes(model_, step.node).Int("axis", inputs.size() > 2 ? -2 : 1);
+  if (axis < 0) axis += static_cast<int64_t>(x->size());
+  const bool valid = axis >= 0 && axis < static_cast<int64_t>(x->size());
+  return valid ? (*x)[static_cast<size_t>(axis)] : kUnknownFrame;
+}
+
 int64_t SumLengths::Of(const OnnxGraph& graph, const OnnxNode& node, ErrorKind kind) const {
   // An attribute from a damaged file may be anything.
   return std::max<int64_t>(LengthOf({graph, node}, kind), 1);
@@ -95,6 +112,8 @@ int64_t SumLengths::LengthOf(const Place& step, ErrorKind kind) const {
       return NormLength(step);
     case ErrorKind::kPool:
       return PoolLength(step);
+    case ErrorKind::kFourier:
+      return FrameLength(step);
     case ErrorKind::kRecurrent:
       return kUnknownLength;
     default:

@@ -32,6 +32,7 @@ class SumLengths {
   int64_t ReducedLength(const Place& step) const;
   int64_t NormLength(const Place& step) const;
   int64_t PoolLength(const Place& step) const;
+  int64_t FrameLength(const Place& step) const;
 
   const OnnxModel& model_;
   const ShapeTracker& shapes_;

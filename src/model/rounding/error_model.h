@@ -65,6 +65,8 @@ struct ErrorPrediction {
   bool rectified = false;  ///< zeros have no error, and the others all of it
   bool thinned = false;    ///< likewise, and what was there before is not known
   double largest = 0;      ///< measured error of one element before, as far as it may have grown
+  double part = 0;    ///< bound for the relative error of a part that was put together with others
+  double chosen = 0;  ///< share of the elements that may be anything, as near ties decide them
 };
 
 /// What was found on a tensor that both sides gave, relative to its scale.
@@ -84,10 +86,15 @@ using MeasureError =
 /// an operator makes errors larger.
 using FindValues = std::function<const Tensor*(std::string_view)>;
 
+/// The sizes of a tensor; null where it is no output of the run. They serve where no rule finds
+/// them.
+using FindDims = std::function<const Dims*(std::string_view)>;
+
 /// What is known of outputs; empty functions: nothing.
 struct SeenOutputs {
   MeasureError measure;
   FindValues values;
+  FindDims dims;
 };
 
 using ErrorPredictions = std::unordered_map<std::string, ErrorPrediction>;

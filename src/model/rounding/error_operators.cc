@@ -1,5 +1,6 @@
 // What operators do to the errors that pass through them: the rules of ErrorPropagation.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "model/onnx/onnx_attributes.h"
@@ -29,6 +30,8 @@ constexpr double kRoundStep = 0.1;
 constexpr double kRoundingStep = 1.5;
 // Rows that a convolution's window lets a flip reach.
 constexpr double kKernelSpread = 4;
+// Beside the safety factor of float32.
+constexpr double kAngleRoundoffs = 0.6;
 
 // What is left of a typical growth where values have shown one, which the error has already.
 double Remaining(double typical, double shown) {
@@ -237,6 +240,17 @@ void ErrorPropagation::ApplyRecurrent(Step& step) {
   Add(step, 1, kUnknownLength, roundoffs);
 }
 
+// Lengths that are powers of two are transformed in log2(length) steps. For others, ONNX Runtime
+// computes angles of up to the length in float32: measured, 1.5 to 2 roundoffs for each element.
+void ErrorPropagation::ApplyFourier(Step& step) {
+  ++step.error.layers;
+  SpreadFlips(step);
+  const int64_t length = lengths_.Of(step.graph, step.node, step.rule->kind);
+  const bool fast = std::has_single_bit(static_cast<uint64_t>(length));
+  const double angles = fast ? 0 : kAngleRoundoffs * static_cast<double>(length);
+  Add(step, 1, length, step.rule->roundoffs + angles);
+}
+
 void ErrorPropagation::ApplyReduction(Step& step) {
   ErrorPrediction& error = step.error;
   const int64_t length = lengths_.Of(step.graph, step.node, step.rule->kind);
@@ -306,6 +320,8 @@ void ErrorPropagation::Apply(Step& step) {
       return ApplyReduction(step);
     case ErrorKind::kNorm:
       return ApplyNorm(step);
+    case ErrorKind::kFourier:
+      return ApplyFourier(step);
     case ErrorKind::kRecurrent:
       return ApplyRecurrent(step);
     case ErrorKind::kQuantise:

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/onnx/operator_list.h"
+#include "model/rounding/near_ties.h"
 #include "model/shapes/onnx_infer.h"
 
 namespace vernier {
@@ -14,8 +15,6 @@ constexpr int64_t kUnknownElements = 256;
 constexpr double kAgain = 2;
 constexpr double kOutputStep = 2;
 constexpr int kNestingLimit = 32;
-// Of errors in float32.
-constexpr double kTypicalOfBound = 0.05;
 
 constexpr std::string_view kPositiveOperators[] = {
     "Relu",     "Sigmoid",         "Exp",      "Abs",        "Softmax", "Sqrt", "Softplus",
@@ -210,6 +209,7 @@ void ErrorPropagation::VisitBodies(Step& step, int depth) {
 ErrorPropagation::Joined ErrorPropagation::JoinInputs(Step& step) {
   const auto inputs = step.graph.Inputs(step.node);
   const bool is_matrix = step.rule != nullptr && step.rule->kind == ErrorKind::kMatrix;
+  const bool node_joins = step.node.op_type == "Concat";
   Joined joined{!inputs.empty(), true};
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string_view name = inputs[i];
@@ -221,6 +221,7 @@ ErrorPropagation::Joined ErrorPropagation::JoinInputs(Step& step) {
     const bool asked = is_matrix || input->rms > 0;
     const double growth = asked ? growth_.Of(step.graph, step.node, i) : 1;
     ErrorPrediction grown = *input;
+    if (node_joins) grown.part = std::max(grown.part, grown.rms);
     Grow(grown, growth);
     Join(step.error, grown);
     step.growth = std::max(step.growth, growth);
@@ -253,20 +254,48 @@ void ErrorPropagation::MakeRelative(std::string_view name, ErrorPrediction& erro
   const double scale = error.absolute > 0 ? growth_.Scale(name) : 0;
   if (!(scale > 0)) return;
   const double relative = error.absolute / scale;
-  AddTo(error, {Square(relative), Square(kTypicalOfBound * relative)});
+  AddTo(error, {Square(relative), Square(kTypicalShare * relative)});
   error.absolute = 0;
   SetRms(error);
+}
+
+void ErrorPropagation::AssumeSeenSizes(std::span<const std::string_view> outputs) {
+  if (!seen_.dims) return;
+  for (const std::string_view name : outputs) {
+    const Dims* seen = shapes_.Find(name) == nullptr ? seen_.dims(name) : nullptr;
+    if (seen != nullptr) shapes_.Assume(name, *seen);
+  }
+}
+
+// Whole numbers that are computed from whole numbers which are the same on both sides.
+bool ErrorPropagation::IsExactArithmetic(const Step& step) const {
+  const bool sums = step.rule == nullptr || step.rule->kind == ErrorKind::kMatrix ||
+                    step.rule->kind == ErrorKind::kControl;
+  const auto is_whole = [](DType type) {
+    return type == DType::kBool || Kind(type) == DTypeKind::kSignedInt ||
+           Kind(type) == DTypeKind::kUnsignedInt;
+  };
+  if (sums || !is_whole(step.type)) return false;
+  const auto inputs = step.graph.Inputs(step.node);
+  return std::all_of(inputs.begin(), inputs.end(), [&](std::string_view name) {
+    const ErrorPrediction* input = Find(name);
+    const bool same = input == nullptr || (input->rms == 0 && input->absolute == 0);
+    return name.empty() || (is_whole(TypeOf(name)) && same);
+  });
 }
 
 void ErrorPropagation::Visit(const OnnxGraph& graph, const OnnxNode& node, int depth) {
   shapes_.Visit(graph, node);
   const auto outputs = graph.Outputs(node);
   if (outputs.empty()) return;
+  if (depth == 0) AssumeSeenSizes(outputs);
   const auto rule = rules_.find(node.op_type);
   Step step{graph, node, rule == rules_.end() ? nullptr : rule->second, {}, {}, TypeOf(outputs[0])};
   const Joined joined = JoinInputs(step);
   step.sides[0] = RoundoffOf(step.type, first_);
   step.sides[1] = RoundoffOf(step.type, second_);
+  const double chosen = ChosenBehind(step);
+  const bool exact = IsExactArithmetic(step);
   if (step.rule != nullptr && step.rule->kind == ErrorKind::kControl) {
     VisitBodies(step, depth);
   } else {
@@ -274,6 +303,9 @@ void ErrorPropagation::Visit(const OnnxGraph& graph, const OnnxNode& node, int d
     AddAbsolute(step);
     Rectify(step);
   }
+  if (exact) step.error = {};
+  step.error.chosen = chosen;
+  if (step.rule == nullptr || step.rule->kind != ErrorKind::kMove) step.error.part = 0;
   step.error.positive = Contains(kPositiveOperators, node.op_type) ||
                         (node.op_type == "Mul" && IsSquare(step)) ||
                         (joined.positive && Contains(kKeepsPositive, node.op_type));
@@ -290,6 +322,11 @@ void ErrorPropagation::Visit(const OnnxGraph& graph, const OnnxNode& node, int d
     if (name.empty()) continue;
     if (joined.constant) constants_.insert(name);
     ErrorPrediction& error = errors_[name] = i == 1 && step.scale ? *step.scale : step.error;
+    if (IsChoice(node.op_type, i)) {
+      error = ErrorPrediction();
+      error.chosen = std::max(chosen, ChosenHere(step, i));
+    }
+    TakePart(step, name, error);
     MakeRelative(name, error);
     if (depth == 0 && kept_.contains(name)) StartAgain(name);
   }

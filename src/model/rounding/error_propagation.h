@@ -20,6 +20,8 @@ namespace vernier {
 
 /// Rounds of a loop, or steps of a sequence.
 inline constexpr double kUnknownTrips = 100;
+/// Of a bound in float32, what is typical.
+inline constexpr double kTypicalShare = 0.05;
 
 class ErrorPropagation {
  public:
@@ -61,7 +63,9 @@ class ErrorPropagation {
   // From node to node: error_propagation.cc.
   void Visit(const OnnxGraph& graph, const OnnxNode& node, int depth);
   Joined JoinInputs(Step& step);
+  void AssumeSeenSizes(std::span<const std::string_view> outputs);
   void Rectify(Step& step);
+  bool IsExactArithmetic(const Step& step) const;
   void MakeRelative(std::string_view name, ErrorPrediction& error);
   void VisitBodies(Step& step, int depth);
   void StartAgain(std::string_view name);
@@ -70,10 +74,16 @@ class ErrorPropagation {
   const ErrorPrediction* Find(std::string_view name) const;
   int64_t Elements(std::string_view name) const;
 
+  // Near ties and parts: error_choices.cc.
+  double ChosenBehind(const Step& step) const;
+  double ChosenHere(const Step& step, size_t output) const;
+  void TakePart(const Step& step, std::string_view name, ErrorPrediction& error);
+
   // What operators do to errors: error_operators.cc.
   void Apply(Step& step);
   void ApplyMatrix(Step& step);
   void ApplyReduction(Step& step);
+  void ApplyFourier(Step& step);
   void ApplyNorm(Step& step);
   void ApplyCast(Step& step);
   void ApplySteps(Step& step, double relative_step, Steps kind);

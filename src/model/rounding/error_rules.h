@@ -15,6 +15,7 @@ enum class ErrorKind : uint8_t {
   kReduce,      ///< a sum over axes: errors average out where nothing cancels
   kNorm,        ///< divides by a deviation; what is subtracted before makes errors larger
   kPool,        ///< a sum over a window, or over everything behind the channels
+  kFourier,     ///< sums over a frame, by fast algorithms where its length allows
   kRecurrent,   ///< a matrix product for every step of a sequence
   kQuantise,    ///< to steps: an error flips a value to the next step now and then
   kRound,       ///< the same for values that have no scale of their own
@@ -79,6 +80,7 @@ inline constexpr ErrorRule kErrorRules[] = {
      ErrorKind::kNorm, 16},
     {"AveragePool GlobalAveragePool LpPool GlobalLpPool Resize GridSample RoiAlign AffineGrid",
      ErrorKind::kPool, 1},
+    {"DFT STFT", ErrorKind::kFourier, 1},
     {"LSTM GRU RNN", ErrorKind::kRecurrent, 8, 1, 4},
     {"DynamicQuantizeLSTM", ErrorKind::kRecurrent, 8, 1, 4, true},
     {"QuantizeLinear DynamicQuantizeLinear QLinearMatMul QLinearConv QLinearAdd QLinearMul "

@@ -5,13 +5,14 @@
 
 #include "io/test_data/tensor_proto.h"
 #include "model/onnx/onnx_attributes.h"
+#include "model/shapes/window.h"
 
 namespace vernier {
 namespace {
 
 using Inputs = std::vector<const Dims*>;
 
-// A constant that tells a shape or a list of axes has no more values than this.
+// A constant that holds a shape or a list of axes has no more values than this.
 constexpr size_t kSmallConstant = 64;
 
 // One node, with what its rule may look at.
@@ -30,9 +31,6 @@ struct Visited {
 };
 
 using Shape = std::optional<Dims>;
-
-// Sums of such sizes do not overflow.
-constexpr int64_t kMostLength = int64_t{1} << 60;
 
 Shape Same(const Visited& v) { return v.Input(0) ? Shape(*v.Input(0)) : std::nullopt; }
 
@@ -76,24 +74,6 @@ Shape Gemm(const Visited& v) {
   const bool flip_b = v.attributes.Int("transB", 0) != 0;
   return Dims{(*a)[flip_a ? 1 : 0], (*b)[flip_b ? 0 : 1]};
 }
-
-// The window of a convolution or a pooling along one axis.
-struct Window {
-  int64_t size = 1, stride = 1, dilation = 1, before = 0, after = 0;
-
-  // Small enough that nothing computed from them, and from a size that fits, overflows.
-  bool IsPlausible() const {
-    constexpr int64_t kMost = int64_t{1} << 30;
-    const auto fits = [](int64_t value) { return value > -kMost && value < kMost; };
-    return size > 0 && fits(size) && stride > 0 && fits(stride) && fits(dilation) && fits(before) &&
-           fits(after);
-  }
-  int64_t OutputOf(int64_t length, bool same, bool ceil) const {
-    if (same) return (length + stride - 1) / stride;
-    const int64_t room = length + before + after - dilation * (size - 1) - 1;
-    return (room + (ceil ? stride - 1 : 0)) / stride + 1;
-  }
-};
 
 Shape Windowed(const Visited& v, const Dims& kernel, int64_t channels) {
   const Dims* x = v.Input(0);
@@ -187,7 +167,8 @@ Shape Flatten(const Visited& v) {
 Shape Reduce(const Visited& v) {
   const Dims* x = v.Input(0);
   if (x == nullptr) return std::nullopt;
-  const bool keep = v.attributes.Int("keepdims", 1) != 0;
+  const bool squeeze = v.node.op_type == "Squeeze";
+  const bool keep = !squeeze && v.attributes.Int("keepdims", 1) != 0;
   const auto axes = v.shapes.Axes(v.graph, v.node);
   if (!axes) return std::nullopt;
   Dims out;
@@ -196,10 +177,27 @@ Shape Reduce(const Visited& v) {
     const auto names = [&](int64_t axis) {
       return axis == position || axis + static_cast<int64_t>(x->size()) == position;
     };
-    const bool reduced = axes->empty() || std::any_of(axes->begin(), axes->end(), names);
+    const bool reduced =
+        axes->empty() ? !squeeze || (*x)[i] == 1 : std::any_of(axes->begin(), axes->end(), names);
     if (!reduced) out.push_back((*x)[i]);
     if (reduced && keep) out.push_back(1);
   }
+  return out;
+}
+
+Shape Unsqueeze(const Visited& v) {
+  const Dims* x = v.Input(0);
+  const auto axes = v.shapes.Axes(v.graph, v.node);
+  if (x == nullptr || !axes) return std::nullopt;
+  const auto rank = static_cast<int64_t>(x->size() + axes->size());
+  Dims out(static_cast<size_t>(rank), 0);
+  for (const int64_t given : *axes) {
+    const int64_t axis = given < 0 ? given + rank : given;
+    if (axis < 0 || axis >= rank || out[static_cast<size_t>(axis)] == 1) return std::nullopt;
+    out[static_cast<size_t>(axis)] = 1;
+  }
+  auto next = x->begin();
+  for (int64_t& size : out) size = size == 1 ? 1 : *next++;
   return out;
 }
 
@@ -257,8 +255,9 @@ constexpr ShapeRule kRules[] = {
     {" Reshape ", Reshape},
     {" Flatten ", Flatten},
     {" ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd "
-     "ReduceSum ReduceSumSquare ",
+     "ReduceSum ReduceSumSquare Squeeze ",
      Reduce},
+    {" Unsqueeze ", Unsqueeze},
     {" Concat ", Concat},
     {" Gather ", Gather},
 };

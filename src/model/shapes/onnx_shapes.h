@@ -1,4 +1,4 @@
-// Sizes of intermediate values, once the sizes of the inputs are known: enough to tell how long the
+// Sizes of intermediate values, once the sizes of the inputs are known: enough to know how long the
 // sums of a graph are. What the rules do not cover stays unknown; nothing here has to be complete.
 #pragma once
 
@@ -45,7 +45,7 @@ class ShapeTracker {
   /// operators of domains other than ONNX's and ONNX Runtime's.
   void Visit(const OnnxGraph& graph, const OnnxNode& node);
 
-  /// Takes the sizes of a tensor that no rule finds as told, if they are complete.
+  /// Takes the sizes of a tensor that no rule finds, if they are complete.
   void Assume(const OnnxValue& value);
 
   /// The same of a value that the caller knows of.

@@ -18,7 +18,7 @@ using Numbers = std::optional<std::vector<int64_t>>;
 // Nothing computed of such numbers overflows.
 constexpr int64_t kFar = int64_t{1} << 60;
 
-// What is told in an input, or in an attribute as it was before; nullopt where it is not constant.
+// What an input says, or an attribute as it was before; nullopt where it is not constant.
 class Told {
  public:
   Told(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,

@@ -9,7 +9,7 @@
 namespace vernier {
 
 /// The sizes that Slice, Pad and Shape give their output where constants say how. They hold for the
-/// sizes that `shapes` knows, and tell nothing of how they would follow from others, for which
+/// sizes that `shapes` knows, and say nothing of how they would follow from others, for which
 /// reason ShapeTracker has no such rules.
 std::optional<Dims> DimsOfPart(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
                                const ShapeTracker& shapes);

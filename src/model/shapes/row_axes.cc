@@ -41,7 +41,7 @@ std::vector<InputDims> SizedInputs(const OnnxModel& model, std::span<const std::
   return sized;
 }
 
-// Values that tell of sizes alone.
+// Values that hold sizes alone.
 bool TellsSizes(std::string_view op_type) { return op_type == "Shape" || op_type == "Size"; }
 
 class RowWalk {
@@ -70,7 +70,7 @@ class RowWalk {
     auto numbers = NumbersOfSizes(model_, graph, node, shapes_);
     if (numbers && !outputs.empty()) shapes_.AssumeInts(outputs.front(), *std::move(numbers));
     shapes_.Visit(graph, node);
-    if (node.op_type == "If") return;  // its branches have told
+    if (node.op_type == "If") return;  // its branches have said so
     std::vector<RowState> inputs;
     for (const std::string_view name : graph.Inputs(node)) {
       const RowState* const state = Find(name);

@@ -17,7 +17,7 @@ struct MeetingRows {
 
 /// Follows the first dimension of these inputs from node to node, also into bodies and functions:
 /// where a recurrence, a reduction, a window, a normalisation, a product or attention goes along
-/// it, rows meet. Those of `names` that hold such values; the others stay apart, or no rule tells.
+/// it, rows meet. Those of `names` that hold such values; the others stay apart, or no rule says.
 std::vector<MeetingRows> FindMeetingRows(const OnnxModel& model,
                                          std::span<const std::string> inputs,
                                          std::span<const std::string> names);

@@ -24,7 +24,7 @@ struct RowState {
     kNone,     ///< it has nothing to do with rows
     kRows,     ///< row by row, along `axis`
     kMet,      ///< a row of it was made of several
-    kUnknown,  ///< no rule tells
+    kUnknown,  ///< no rule says
   };
   Kind kind = Kind::kNone;
   int64_t axis = 0;

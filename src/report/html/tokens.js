@@ -61,7 +61,7 @@ function divergenceTable(pair, divergences) {
 function agreementCaption(decode) {
   const parts = [`Share of equal tokens at each step, ${some(decode.prompts, 'prompt')}: ` +
       `${count(decode.agreeing_tokens)} of ${some(decode.tokens, 'token')} agree`];
-  if (decode.forced) parts.push('each side has the tokens of the first');
+  if (decode.forced) parts.push('both sides are fed with the same tokens');
   if (decode.steps_per_point > 1) parts.push(`a point is of ${count(decode.steps_per_point)} steps`);
   const all = decode.divergences || [];
   if (all.length) parts.push(`marks below: ${decode.forced ? 'tokens that differ' : 'where prompts part'}`);

@@ -26,7 +26,7 @@ std::string TimesText(const std::optional<double>& times) {
   return times ? FormatG(*times, 3) : std::string("-");
 }
 
-// The end of a long name tells more than its beginning.
+// The end of a long name says more than its beginning.
 std::string Shortened(const std::string& name) {
   if (name.size() <= kWidestName) return VisibleLine(name);
   return "..." + VisibleLine(name.substr(name.size() - kWidestName + 3));

@@ -34,10 +34,6 @@ struct ConsoleLogOptions {
 /// `--log-format no-colors`; CLICOLOR_FORCE and FORCE_COLOR turn them on.
 bool TerminalWantsColors();
 
-/// Is this a step of a GitHub workflow ($GITHUB_ACTIONS is "true"), which reads commands in the
-/// log?
-bool InGitHubWorkflow();
-
 class ConsoleLog final : public Logger {
  public:
   /// kIo when the log file cannot be opened; its missing folders are created.

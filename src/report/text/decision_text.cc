@@ -17,7 +17,15 @@ namespace {
 constexpr size_t kFlipsShown = 3;
 constexpr size_t kLongestDecision = 60;
 
-std::string InPercent(double share) { return FormatG(100 * share, 3); }
+// What is less than all is not rounded to it.
+std::string InPercent(double share) {
+  int digits = 3;
+  while (share < 1 && digits < 17 && FormatG(100 * share, digits) == "100") ++digits;
+  return FormatG(100 * share, digits);
+}
+
+// A difference of shares; 0 has no sign.
+std::string InPoints(double difference) { return FormatG(100 * difference + 0.0, 3); }
 
 std::string FlipsInWords(const DecisionRecord& decision) {
   std::string text =
@@ -48,8 +56,8 @@ std::string PrecisionInWords(const PrecisionRecord& precision) {
   const AveragePrecision& b = precision.second;
   std::string text = FigureInWords("mAP@[.5:.95]", a.ap, b.ap);
   if (precision.intervals) {
-    text += " (drop: 95 % interval " + FormatG(100 * precision.intervals->drop_low, 3) + " to " +
-            FormatG(100 * precision.intervals->drop_high, 3) + ")";
+    text += " (drop: 95 % interval " + InPoints(precision.intervals->drop_low) + " to " +
+            InPoints(precision.intervals->drop_high) + ")";
   }
   if (!std::isnan(a.ap)) {
     text +=
@@ -79,8 +87,8 @@ std::string ErrorInWords(const LabelErrorRecord& error) {
   return error.metric + " " + with_interval(error.first, error.first_low, error.first_high) +
          " against " + with_interval(error.second, error.second_low, error.second_high) +
          (error.rise < 0 ? ", a fall of " : ", a rise of ") + FormatG(std::fabs(error.rise), 3) +
-         " (rise: 95 % interval " + FormatG(error.rise_low, 3) + " to " +
-         FormatG(error.rise_high, 3) + ")";
+         " (rise: 95 % interval " + FormatG(error.rise_low + 0.0, 3) + " to " +
+         FormatG(error.rise_high + 0.0, 3) + ")";
 }
 
 // Of a metric that is an error itself.
@@ -162,8 +170,8 @@ std::string FormatLabels(const DecisionRecord& decision) {
       labels.metric + " " + SideInWords(labels, labels.first, labels.first_low, labels.first_high) +
       " against " + SideInWords(labels, labels.second, labels.second_low, labels.second_high) +
       (labels.drop < 0 ? ", a rise of " : ", a drop of ") + PointsText(labels.drop) +
-      " (drop: 95 % interval " + FormatG(100 * labels.drop_low, 3) + " to " +
-      FormatG(100 * labels.drop_high, 3) + ")";
+      " (drop: 95 % interval " + InPoints(labels.drop_low) + " to " + InPoints(labels.drop_high) +
+      ")";
   if (labels.samples < decision.samples) {
     text += "; " + std::to_string(labels.samples) + " labels for " +
             Counted(decision.samples, "sample");
@@ -259,16 +267,19 @@ std::string FormatJudge(const RunRecord& record) {
       if (std::ranges::find(judged, output) == judged.end()) judged.push_back(output);
     }
   }
+  const std::string advice = " (--judge both judges them as well)\n";
+  const std::string found = Counted(differ, "output") + " out of tolerance by elements, which is ";
+  if (judged.empty()) {
+    return "judged by decisions: " + (differ == 0 ? std::string("elements are ") : found) +
+           "reported only" + advice;
+  }
   std::string others;
   for (const std::string& output : judged) {
-    others += (others.empty() ? ", and by elements for outputs without a decision: '" : ", '") +
-              VisibleLine(output) + "'";
+    others += (others.empty() ? "'" : ", '") + VisibleLine(output) + "'";
   }
-  return "judged by decisions" + others + ": " +
-         (differ == 0 ? std::string("elements")
-                      : Counted(differ, "output") + " out of tolerance by elements, which") +
-         (differ == 0 ? " are reported only" : " is reported only") +
-         " (--judge both judges them as well)\n";
+  return "judged by decisions, and outputs without one by elements (" + others +
+         "); of the others " + (differ == 0 ? std::string("elements are ") : found) +
+         "reported only" + advice;
 }
 
 }  // namespace vernier

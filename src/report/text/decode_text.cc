@@ -24,14 +24,17 @@ std::string MarginsInWords(const PairRecord& pair, const DivergenceRecord& diver
 std::string KindInWords(const DivergenceRecord& divergence) {
   if (divergence.kind == "near tie") return ": a near tie, the logits are within their tolerance";
   if (divergence.kind == "beyond tolerance") return ": the logits are out of tolerance";
+  if (divergence.kind == "not compared") return ": the logits were not compared";
   return ": not judged";
 }
 
 // Of several that were judged the first that counts.
 const DivergenceRecord* ShownDivergence(const DecodeRecord& decode) {
   const std::vector<DivergenceRecord>& all = decode.divergences;
-  const auto beyond = std::ranges::find(all, "beyond tolerance", &DivergenceRecord::kind);
-  if (beyond != all.end()) return &*beyond;
+  const auto counts = std::ranges::find_if(all, [](const DivergenceRecord& divergence) {
+    return divergence.kind == "beyond tolerance" || divergence.kind == "not compared";
+  });
+  if (counts != all.end()) return &*counts;
   return all.empty() ? nullptr : &all.front();
 }
 
@@ -63,10 +66,12 @@ std::string FormatDecode(const PairRecord& pair) {
   if (!pair.decode) return "";
   const DecodeRecord& decode = *pair.decode;
   if (decode.tokens == 0) return "no token was compared";
-  const std::string fed = decode.forced ? ", fed with the tokens of the first runner" : "";
+  const std::string fed = decode.forced ? ", both fed with the same tokens" : "";
   if (decode.diverged == 0) {
-    return "all " + Counted(decode.tokens, "token") + " of " + Counted(decode.prompts, "prompt") +
-           " agree" + fed + AfterEndInWords(decode);
+    const bool one = decode.tokens == 1;
+    return (one ? "the only token" : "all " + Counted(decode.tokens, "token")) + " of " +
+           Counted(decode.prompts, "prompt") + (one ? " agrees" : " agree") + fed +
+           AfterEndInWords(decode);
   }
   const double share =
       100 * static_cast<double>(decode.agreeing) / static_cast<double>(decode.tokens);

@@ -55,8 +55,7 @@ TEST(FormatDecode, SaysThatAllAgree) {
   pair.decode->diverged = 0;
   EXPECT_EQ(FormatDecode(pair), "all 16 tokens of 2 prompts agree");
   pair.decode->forced = true;
-  EXPECT_EQ(FormatDecode(pair),
-            "all 16 tokens of 2 prompts agree, fed with the tokens of the first runner");
+  EXPECT_EQ(FormatDecode(pair), "all 16 tokens of 2 prompts agree, both fed with the same tokens");
   pair.decode->steps_after_end = 1;
   EXPECT_THAT(FormatDecode(pair), HasSubstr("; 1 step after the end of all prompts was not"));
 }

@@ -20,7 +20,7 @@ constexpr size_t kShownOutputs = 5;
 
 bool Passed(const OutputRecord& output) { return output.compared == 0 || output.agrees(); }
 
-// As many digits as tell two neighbouring values of the type apart.
+// As many digits as distinguish two neighbouring values of the type.
 int DigitsOf(const std::optional<SideRecord>& side) {
   const DType dtype =
       side ? DTypeFromName(side->dtype).value_or(DType::kUndefined) : DType::kUndefined;
@@ -44,7 +44,7 @@ std::string ToleranceLine(const OutputRecord& output) {
   return line;
 }
 
-// A string may be a page long; its beginning tells which it is.
+// A string may be a page long; its beginning shows which it is.
 std::string Quoted(const std::string& text) {
   constexpr size_t kShown = 40;
   return "'" + text.substr(0, kShown) + (text.size() > kShown ? "..." : "") + "'";

@@ -9,7 +9,7 @@ namespace vernier {
 
 /// A block of lines for each output that did not pass, up to a few: how many elements are out of
 /// tolerance, the worst of them, distances, NaNs and infinities. With `all_outputs` a block for
-/// every output. Empty when there is nothing to tell.
+/// every output. Empty when there is nothing to report.
 std::string FormatFindings(const RunRecord& record, bool all_outputs);
 
 }  // namespace vernier

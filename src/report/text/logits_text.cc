@@ -14,7 +14,7 @@ constexpr int kLogitDigits = 5;
 
 std::string LogitNumber(double value) { return FormatG(value, kLogitDigits); }
 
-// Two numbers in as few digits as tell them apart, but no fewer than usual.
+// Two numbers in as few digits as distinguish them, but no fewer than usual.
 std::pair<std::string, std::string> ValueAndLimit(double value, double limit) {
   for (int digits = kLogitDigits; digits < 17; ++digits) {
     std::pair texts(FormatG(value, digits), FormatG(limit, digits));

@@ -9,7 +9,7 @@
 namespace vernier {
 namespace {
 
-// Two numbers in as few digits as tell them apart.
+// Two numbers in as few digits as distinguish them.
 std::string Against(double value, double bound) {
   for (int digits = 2; digits < 18; ++digits) {
     const std::string left = FormatG(value, digits), right = FormatG(bound, digits);

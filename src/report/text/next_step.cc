@@ -37,6 +37,8 @@ std::string LayerAdvice(const RunnerRecord* first, const RunnerRecord* second, b
     return "to find the step and its layer: `vernier blame` with these runners and steps";
   }
   if (both) return "to find the layer: add --blame";
+  // Over steps, both sides must be runners.
+  if (steps) return "";
   const bool one_saved = (first == nullptr) != (second == nullptr);
   if (!one_saved || !(IsOnnx(first) || IsOnnx(second))) return "";
   return "to find the layer: `vernier blame` with outputs that were saved with --onnx-outputs '*' "

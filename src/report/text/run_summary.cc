@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "record/coverage.h"
@@ -271,6 +273,22 @@ std::string ListOddOutputs(const PairRecord& pair, const CoverageCount& count) {
   return text;
 }
 
+// What is fed back is compared at every step only if that is asked for.
+std::string ListStatesInPart(const PairRecord& pair) {
+  std::map<int64_t, std::vector<std::string>> names;  // by the steps that were compared
+  for (const OutputRecord& output : pair.outputs) {
+    const bool in_part = output.time && output.time->fed_back && WasCompared(output) &&
+                         output.time->steps < pair.compared_iterations;
+    if (in_part) names[output.time->steps].push_back(output.name);
+  }
+  std::string text;
+  for (const auto& [steps, outputs] : names) {
+    text += "; fed back, compared at " + CountedOf(steps, pair.compared_iterations, "step") + ": " +
+            ListSome(outputs);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string FormatCoverage(const PairRecord& pair) {
@@ -301,7 +319,7 @@ std::string FormatCoverage(const PairRecord& pair) {
   if (!pair.not_logits.empty()) {
     text += "; left out by --compare logits: " + ListSome(pair.not_logits);
   }
-  return text + ListOddOutputs(pair, count);
+  return text + ListStatesInPart(pair) + ListOddOutputs(pair, count);
 }
 
 std::string FormatPair(const PairRecord& pair, bool averaged) {

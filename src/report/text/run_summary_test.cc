@@ -71,8 +71,10 @@ TEST(RunSummary, AdviceNamesBlameWhereItCanProbe) {
   EXPECT_THAT(FormatRunSummary(record, {}),
               HasSubstr("next: to find the step and its layer: `vernier blame` with these runners "
                         "and steps; to accept"));
-  // Against a file: probes of the one side need those of the other.
+  // Against a file: probes of the one side need those of the other, and over steps both runners.
   record.runners.resize(1);
+  EXPECT_THAT(FormatRunSummary(record, {}), Not(HasSubstr("vernier blame")));
+  record.steps.reset();
   EXPECT_THAT(FormatRunSummary(record, {}),
               HasSubstr("`vernier blame` with outputs that were saved with --onnx-outputs '*' and "
                         "their inputs; to accept"));

@@ -1,4 +1,4 @@
-// The part of ComparisonReporter that tells what the comparison function `simple` found.
+// The part of ComparisonReporter that reports what the comparison function `simple` found.
 #include <algorithm>
 #include <cmath>
 

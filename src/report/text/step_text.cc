@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <tuple>
 
 #include "util/counted.h"
@@ -19,6 +20,48 @@ auto RankOfTime(const OutputRecord& output) {
                     time.fed_back, -time.growth_per_step.value_or(-HUGE_VAL));
 }
 
+struct LateGrowth {
+  int64_t first_step = 0;
+  double slope = 0;
+  double error = 0;
+};
+
+// Of the steps in the second half of the curve; nullopt where fewer than 8 points have an error.
+std::optional<LateGrowth> FindLateGrowth(const TimeRecord& time) {
+  constexpr double kLeastPoints = 8;
+  if (time.curve.empty()) return std::nullopt;
+  const int64_t middle = (time.curve.front().step + time.curve.back().step + 1) / 2;
+  LateGrowth late{.first_step = middle};
+  double count = 0, mean_step = 0, mean_log = 0, step_step = 0, step_log = 0, log_log = 0;
+  for (const StepPoint& point : time.curve) {
+    const bool has_error = point.rms && *point.rms > 0 && std::isfinite(*point.rms);
+    if (point.step < middle || !has_error) continue;
+    count += 1;
+    const double step_off = static_cast<double>(point.step) - mean_step;
+    const double log_off = std::log(*point.rms) - mean_log;
+    mean_step += step_off / count;
+    mean_log += log_off / count;
+    const double weight = (count - 1) / count;
+    step_step += weight * step_off * step_off;
+    step_log += weight * step_off * log_off;
+    log_log += weight * log_off * log_off;
+  }
+  if (count < kLeastPoints) return std::nullopt;
+  late.slope = step_log / step_step;
+  const double rest = std::max(0.0, log_log - late.slope * step_log);
+  late.error = std::sqrt(rest / (count - 2) / step_step);
+  return late;
+}
+
+// Of an error that grows over all steps; empty: it still grows in the second half of them.
+std::string LevelInWords(const TimeRecord& time) {
+  constexpr double kFlat = 0.1;  // of the slope over all
+  const std::optional<LateGrowth> late = FindLateGrowth(time);
+  if (!late || late->slope > std::max(2 * late->error, kFlat * *time.growth_per_step)) return "";
+  return " and has levelled off: " + FormatG(std::exp(late->slope), 4) +
+         " times a step from step " + std::to_string(late->first_step) + " on";
+}
+
 std::string GrowthInWords(const TimeRecord& time) {
   if (!time.growth_per_step) {
     return "is too small or too large to tell whether it grows: fewer than 8 steps have an error "
@@ -29,7 +72,10 @@ std::string GrowthInWords(const TimeRecord& time) {
                            FormatG(std::exp(slope) * error, 2) + ")";
   const std::string factor = FormatG(std::exp(slope), 4) + " times a step";
   if (std::abs(slope) <= 2 * error) return "neither grows nor dies out: " + factor + from;
-  if (slope > 0) return "grows " + factor + from;
+  if (slope > 0) {
+    const std::string level = LevelInWords(time);
+    return (level.empty() ? "grows " : "grew ") + factor + from + level;
+  }
   const std::string half_life = FormatG(std::log(2) / -slope, 3);
   return "dies out: " + factor + ", by half in " + half_life +
          (half_life == "1" ? " step" : " steps") + from;

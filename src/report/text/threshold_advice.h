@@ -14,7 +14,7 @@ namespace vernier {
 std::string ThresholdAdvice(const RunRecord& record);
 
 /// What the output failed in any iteration, with the worst value; with --check-average what it
-/// failed on average. Of records that do not tell, what it failed in its worst iteration.
+/// failed on average. Of records that do not say, what it failed in its worst iteration.
 std::vector<GateRecord> FailedGates(const PairRecord& pair, const OutputRecord& output);
 
 /// Is there such an option for the function, with a value that can be written?

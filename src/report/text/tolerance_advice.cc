@@ -49,7 +49,7 @@ void AddNeeded(const OutputRecord& output, double value, std::vector<NeededToler
   at->integer &= HoldsIntegers(output);
 }
 
-// Records that do not tell of functions have `simple` alone.
+// Records without functions have `simple` alone.
 bool FailedSimple(const PairRecord& pair, const OutputRecord& output) {
   return output.figures.gates.empty() ||
          std::ranges::any_of(FailedGates(pair, output),

@@ -14,7 +14,8 @@ namespace {
 
 bool DecidesClasses(DecisionKind kind) {
   return kind == DecisionKind::kTop || kind == DecisionKind::kRank ||
-         kind == DecisionKind::kThreshold || kind == DecisionKind::kArgmax;
+         kind == DecisionKind::kThreshold || kind == DecisionKind::kArgmax ||
+         kind == DecisionKind::kBoxes;
 }
 
 bool IsNumber(std::string_view word) { return !word.empty() && std::ranges::all_of(word, IsDigit); }
@@ -51,8 +52,27 @@ std::string ClassNames::NameOf(std::string_view number) const {
   return known ? names_[static_cast<size_t>(*place)] + " (" + text + ")" : text;
 }
 
+// Of a text: without a name for each symbol it stays as it is.
+std::string ClassNames::Spelled(const std::string& decision) const {
+  std::string text;
+  for (size_t at = 0; at < decision.size();) {
+    const size_t end = std::min(decision.find(' ', at), decision.size());
+    const std::string_view word = std::string_view(decision).substr(at, end - at);
+    const std::optional<int64_t> place = IsNumber(word) ? ParseInt(word) : std::nullopt;
+    if (place && static_cast<size_t>(*place) >= names_.size()) return decision;
+    if (place) {
+      text += names_[static_cast<size_t>(*place)];
+    } else {
+      text += (at > 0 ? " " : "") + std::string(word);
+    }
+    at = end + 1;
+  }
+  return text;
+}
+
 // Words that are no classes ("none", "+2 more") are for people as they are.
 std::string ClassNames::InWords(DecisionKind kind, const std::string& decision) const {
+  if (kind == DecisionKind::kCtc && !names_.empty()) return Spelled(decision);
   if (names_.empty() || !DecidesClasses(kind)) return decision;
   std::string text;
   bool after_class = false;

@@ -20,11 +20,13 @@ class ClassNames {
   bool empty() const { return names_.empty(); }
 
   /// What a side decided, DecisionSample::first, in words: "281 7" as "tabby (281), cock (7)", of a
-  /// map "281:64 7:9" as "tabby (281): 64, cock (7): 9". Numbers without a name stay, and so do
-  /// texts of kinds that decide no classes.
+  /// map "281:64 7:9" as "tabby (281): 64, cock (7): 9". Of ctc, whose classes are symbols, their
+  /// names one behind the other. Numbers without a name stay, and so do texts of kinds that decide
+  /// no classes.
   std::string InWords(DecisionKind kind, const std::string& decision) const;
 
  private:
+  std::string Spelled(const std::string& decision) const;
   std::string NameOf(std::string_view number) const;
 
   std::vector<std::string> names_;

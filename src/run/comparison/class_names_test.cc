@@ -34,7 +34,11 @@ TEST_F(ClassNamesTest, ClassesHaveNames) {
   EXPECT_EQ(words(DecisionKind::kThreshold, "0 1 +2 more"), "cat (0), big dog (1) +2 more");
   EXPECT_EQ(words(DecisionKind::kThreshold, "none"), "none");
   EXPECT_EQ(words(DecisionKind::kArgmax, "0:64 2:9"), "cat (0): 64, owl (2): 9");
-  EXPECT_EQ(words(DecisionKind::kBoxes, "2"), "2");
+  EXPECT_EQ(words(DecisionKind::kBoxes, "2 2 0"), "owl (2), owl (2), cat (0)");
+  EXPECT_EQ(words(DecisionKind::kCtc, "0 2 0 +3 more"), "catowlcat +3 more");
+  EXPECT_EQ(words(DecisionKind::kCtc, "0 7"), "0 7");
+  EXPECT_EQ(words(DecisionKind::kCtc, "none"), "none");
+  EXPECT_EQ(words(DecisionKind::kRegression, "2"), "2");
   EXPECT_EQ(words(DecisionKind::kTop, ""), "");
   EXPECT_EQ(ClassNames().InWords(DecisionKind::kTop, "1"), "1");
 }

@@ -7,6 +7,7 @@
 #include "run/comparison/comparison_run.h"
 #include "run/comparison/output_row.h"
 #include "run/steps/whole_sequence.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 
@@ -33,9 +34,11 @@ Status ComparisonRun::AddCrossed(Pair& pair, int64_t iteration, const IterationO
   first.outputs = *std::move(made);
   VERNIER_TRY(PostprocessOne(iteration, first));
   VERNIER_ASSIGN_OR_RETURN(MatchedSides sides, pair.matching.Match(first, second, detail_.device));
+  const std::vector<std::string> no_logits = TakeNoLogits(pair, sides);
   TakeStates(pair, iteration, sides);
-  VERNIER_ASSIGN_OR_RETURN(const IterationComparison crossed,
+  VERNIER_ASSIGN_OR_RETURN(IterationComparison crossed,
                            CompareMatched(pair, iteration, outputs, sides));
+  DropNoLogits(pair, no_logits, crossed);
   add(crossed);
   return {};
 }
@@ -55,6 +58,50 @@ void ComparisonRun::FitWholeSequences(const Pair& pair, MatchedSides& sides) con
   second ? sides.ReplaceB(std::move(parts)) : sides.ReplaceA(std::move(parts));
 }
 
+bool ComparisonRun::IsState(const Pair& pair, const std::string& first,
+                            const std::string& second) const {
+  return steps_ != nullptr &&
+         (steps_->IsState(pair.first, first) || steps_->IsState(pair.second, second));
+}
+
+// What is fed back is no distribution over classes, unless it is named.
+bool ComparisonRun::MayBeLogits(const Pair& pair, const std::string& first,
+                                const std::string& second) const {
+  const auto& named = plan_->compare->logits_axis.entries;
+  const auto is_it = [&](const auto& entry) { return entry.first == first; };
+  return !IsState(pair, first, second) || std::ranges::any_of(named, is_it);
+}
+
+// Takes those away that only --compare logits would look at; their names.
+std::vector<std::string> ComparisonRun::TakeNoLogits(const Pair& pair, MatchedSides& sides) const {
+  std::vector<std::string> taken;
+  const auto& functions = plan_->compare->functions;
+  const bool others = std::ranges::any_of(
+      functions, [](CompareFunction function) { return function != CompareFunction::kLogits; });
+  if (others || scripts_.comparison != nullptr) return taken;
+  std::erase_if(sides.pairing.pairs, [&](const OutputPair& outputs) {
+    const std::string& first = sides.a().outputs[outputs.a].name;
+    if (MayBeLogits(pair, first, sides.b().outputs[outputs.b].name)) return false;
+    taken.push_back(first);
+    return true;
+  });
+  return taken;
+}
+
+// Of those that other functions look at, too, what --compare logits found.
+void ComparisonRun::DropNoLogits(const Pair& pair, const std::vector<std::string>& taken,
+                                 IterationComparison& comparison) const {
+  constexpr const char* kWhy = "fed back";
+  for (const std::string& name : taken) comparison.not_logits.emplace_back(name, kWhy);
+  for (OutputComparison& output : comparison.outputs) {
+    if (MayBeLogits(pair, output.a_name, output.b_name)) continue;
+    const size_t dropped = std::erase_if(output.functions, [](const FunctionResult& result) {
+      return result.function == CompareFunction::kLogits;
+    });
+    if (dropped > 0) comparison.not_logits.emplace_back(output.a_name, kWhy);
+  }
+}
+
 // Leaves the pairs of states in the place of `sides` that are not compared at this step.
 std::vector<OutputPair> ComparisonRun::TakeStates(const Pair& pair, int64_t iteration,
                                                   MatchedSides& sides) const {
@@ -66,8 +113,8 @@ std::vector<OutputPair> ComparisonRun::TakeStates(const Pair& pair, int64_t iter
   if (position.step == 0 || position.last()) return states;
   std::vector<OutputPair> others;
   for (const OutputPair& outputs : sides.pairing.pairs) {
-    const bool state = steps_->IsState(pair.first, sides.a().outputs[outputs.a].name) ||
-                       steps_->IsState(pair.second, sides.b().outputs[outputs.b].name);
+    const bool state =
+        IsState(pair, sides.a().outputs[outputs.a].name, sides.b().outputs[outputs.b].name);
     (state ? states : others).push_back(outputs);
   }
   if (others.empty()) return others;

@@ -72,7 +72,7 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
   if (crosses && parts.live != nullptr) crossing_.emplace(*parts.live);
   for (Pair& pair : pairs_) {
     pair.decisions = PairDecisions(plan.decisions, LabelsToFold(), plan.inputs.seed);
-    pair.tokens = PairTokens(plan.steps);
+    pair.tokens = MakeTokens();
   }
 }
 
@@ -234,6 +234,7 @@ Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iter
     detail_.bounds = &bounds_->For(pair.first, pair.second, sides.a().outputs, sides.b().outputs,
                                    sides.RenamedPairs());
   }
+  const std::vector<std::string> no_logits = TakeNoLogits(pair, sides);
   const std::vector<OutputPair> states = TakeStates(pair, iteration, sides);
   VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison,
                            CompareMatched(pair, iteration, outputs, sides));
@@ -245,6 +246,7 @@ Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iter
     std::ranges::move(more.outputs, std::back_inserter(comparison.outputs));
     std::ranges::move(more.statistics, std::back_inserter(comparison.statistics));
   }
+  DropNoLogits(pair, no_logits, comparison);
   if (scripts_.comparison == nullptr) pair.matching.FindSwaps(comparison, detail_.device);
   return comparison;
 }
@@ -271,6 +273,7 @@ Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs
   }
   observer_->IterationStarted(iteration);
   SetPositions(iteration);
+  if (labels_ != nullptr) labels_->ForgetBefore(iteration);
   for (Pair& pair : pairs_) {
     if (!outputs[pair.first] || !outputs[pair.second]) continue;
     VERNIER_ASSIGN_OR_RETURN(const bool parted, LeaveOutStep(pair, iteration));
@@ -377,7 +380,7 @@ void ComparisonRun::Disbelieve(size_t first) {
     if (std::max(pair.first, pair.second) < first) continue;
     pair.recorder = PairRecorder(names_[pair.first], names_[pair.second], Charts::kNone);
     pair.decisions = PairDecisions(plan_->decisions, LabelsToFold(), plan_->inputs.seed);
-    pair.tokens = PairTokens(plan_->steps);
+    pair.tokens = MakeTokens();
     pair.believed = false;
   }
 }

@@ -175,6 +175,8 @@ class ComparisonRun {
   void LeaveGatesToMerge(PairRecord& record, RunRecord& run) const;
   void JudgeDecisions(const Pair& pair, PairRecord& record, Coverage coverage, RunFaults& faults,
                       RunRecord& run);
+  PairTokens MakeTokens() const;
+  std::string StepInWords(int64_t iteration, int64_t expected) const;
   void NoteTokens(int64_t iteration, const IterationOutputs& outputs, const FeedMarks& feeds);
   Result<bool> LeaveOutStep(Pair& pair, int64_t iteration);
   void JudgeStepTokens(Pair& pair, int64_t iteration, const IterationComparison& comparison);
@@ -191,6 +193,11 @@ class ComparisonRun {
   Result<IterationComparison> CompareSides(Pair& pair, int64_t iteration,
                                            const IterationOutputs& outputs);
   void FitWholeSequences(const Pair& pair, MatchedSides& sides) const;
+  bool IsState(const Pair& pair, const std::string& first, const std::string& second) const;
+  bool MayBeLogits(const Pair& pair, const std::string& first, const std::string& second) const;
+  std::vector<std::string> TakeNoLogits(const Pair& pair, MatchedSides& sides) const;
+  void DropNoLogits(const Pair& pair, const std::vector<std::string>& taken,
+                    IterationComparison& comparison) const;
   std::vector<OutputPair> TakeStates(const Pair& pair, int64_t iteration,
                                      MatchedSides& sides) const;
   Result<IterationComparison> CompareMatched(const Pair& pair, int64_t iteration,

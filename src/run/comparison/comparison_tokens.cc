@@ -5,20 +5,42 @@
 #include <string>
 
 #include "run/comparison/comparison_run.h"
+#include "run/steps/greedy_tokens.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
 namespace {
 
+std::string TokenInWords(int64_t token) {
+  return token == kNoChoice ? "none (NaN)" : std::to_string(token);
+}
+
 std::string DescribeBeyond(const DivergenceRecord& divergence) {
   return "step " + std::to_string(divergence.step) + " of sequence " +
          std::to_string(divergence.sequence) + ", prompt " + std::to_string(divergence.prompt) +
-         ": token " + std::to_string(divergence.first_token) + " against " +
-         std::to_string(divergence.second_token);
+         ": token " + TokenInWords(divergence.first_token) + " against " +
+         TokenInWords(divergence.second_token);
+}
+
+// The tokens that all prompts of a step are fed with behind it; nullopt: none are given.
+std::optional<std::vector<int64_t>> GivenBehind(const Decoding& decoding,
+                                                const StepPosition& position,
+                                                const Tensor* logits) {
+  if (decoding.given() == nullptr || logits == nullptr || logits->dims().empty()) {
+    return std::nullopt;
+  }
+  const int64_t batch = logits->dims().front();
+  auto behind = decoding.given()->Behind(position, batch);
+  if (behind.ok() && *behind) return **std::move(behind);
+  return std::vector<int64_t>(static_cast<size_t>(batch), kNoChoice);
 }
 
 }  // namespace
+
+PairTokens ComparisonRun::MakeTokens() const {
+  return PairTokens(plan_->steps, steps_ != nullptr && steps_->given_tokens() != nullptr);
+}
 
 // Before post-processing, which may leave no logits.
 void ComparisonRun::NoteTokens(int64_t iteration, const IterationOutputs& outputs,
@@ -39,10 +61,12 @@ void ComparisonRun::NoteTokens(int64_t iteration, const IterationOutputs& output
     // With --state reference, all are fed with the tokens of the first runner, in each pair.
     const TokenPair* const fed = decoding->PairOf(0);
     const bool has_fed = fed != nullptr && outputs.front();
-    pair.tokens.Note(iteration, position, first->logits,
-                     {Find(outputs[pair.first]->outputs, first->logits),
-                      Find(outputs[pair.second]->outputs, second->logits),
-                      has_fed ? Find(outputs.front()->outputs, fed->logits) : nullptr});
+    pair.tokens.Note(
+        iteration, position, first->logits,
+        {Find(outputs[pair.first]->outputs, first->logits),
+         Find(outputs[pair.second]->outputs, second->logits),
+         has_fed ? Find(outputs.front()->outputs, fed->logits) : nullptr,
+         GivenBehind(*decoding, position, Find(outputs[pair.first]->outputs, first->logits))});
   }
 }
 
@@ -66,7 +90,8 @@ void ComparisonRun::JudgeStepTokens(Pair& pair, int64_t iteration,
   if (first == nullptr) return;
   const auto logits =
       std::ranges::find(comparison.outputs, first->logits, &OutputComparison::a_name);
-  pair.tokens.Judge(iteration, logits != comparison.outputs.end() && logits->passed());
+  if (logits == comparison.outputs.end()) return pair.tokens.Judge(iteration, std::nullopt);
+  pair.tokens.Judge(iteration, logits->passed());
 }
 
 void ComparisonRun::JudgeAgreement(const Pair& pair, PairRecord& record, RunFaults& faults,
@@ -104,12 +129,16 @@ void ComparisonRun::JudgeTokens(const Pair& pair, PairRecord& record, RunFaults&
                         "prompts one by one");
   }
   const auto beyond =
-      std::ranges::find(record.decode->divergences, "beyond tolerance", &DivergenceRecord::kind);
+      std::ranges::find_if(record.decode->divergences, [](const DivergenceRecord& divergence) {
+        return divergence.kind == "beyond tolerance" || divergence.kind == "not compared";
+      });
   if (record.decode->beyond_tolerance == 0) return;
-  const std::string where =
-      beyond == record.decode->divergences.end() ? std::string() : ": " + DescribeBeyond(*beyond);
-  const std::string sentence =
-      pair.label() + ": the tokens part where the logits are out of tolerance" + where;
+  const bool found = beyond != record.decode->divergences.end();
+  const std::string why = found && beyond->kind == "not compared"
+                              ? ", and the logits were not compared"
+                              : " where the logits are out of tolerance";
+  const std::string sentence = pair.label() + ": the tokens part" + why +
+                               (found ? ": " + DescribeBeyond(*beyond) : std::string());
   if (!JudgesElements()) {
     run.notes.push_back(sentence + ": reported only (--judge decisions)");
     return;

@@ -67,14 +67,18 @@ std::string TypesOf(const std::set<DType>& types) {
 }
 
 // Of the side that has fewer iterations: ": b has no iteration 10", ": b has no iterations 3 to
-// 10".
+// 10"; of both ": neither side has iterations 3 to 10".
 std::string WhichAreMissing(const std::pair<std::string, std::string>& sides, int64_t first,
                             int64_t second, int64_t expected) {
-  if (first == second) return "";
   const int64_t from = std::min(first, second), last = expected - 1;
-  const std::string who = ": " + (first < second ? sides.first : sides.second);
-  if (from == 0) return who + " has none";
-  return who + (from == last ? " has no iteration " : " has no iterations ") +
+  if (from > last) return "";
+  const bool both = first == second;
+  if (both && from == 0) return "";
+  const std::string who = both             ? ": neither side has "
+                          : first < second ? ": " + sides.first + " has "
+                                           : ": " + sides.second + " has ";
+  if (from == 0) return who + "none";
+  return who + (both ? "" : "no ") + (from == last ? "iteration " : "iterations ") +
          std::to_string(from) +
          (from == last ? "" : (from + 1 == last ? " and " : " to ") + std::to_string(last));
 }
@@ -278,6 +282,15 @@ std::string ComparisonRun::WhyNothingMeets(const Pair& pair, const PairRecord& r
          pair.matching.Advice(record);
 }
 
+// Where feeds are sequences: which step the first missing iteration is.
+std::string ComparisonRun::StepInWords(int64_t iteration, int64_t expected) const {
+  if (steps_ == nullptr || iteration <= 0 || iteration >= expected) return "";
+  const StepPosition position = steps_->timeline().Of(iteration);
+  if (position.step >= position.steps) return "";
+  return ", from step " + std::to_string(position.step) + " of sequence " +
+         std::to_string(position.sequence) + " on";
+}
+
 void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record,
                                       const std::vector<StreamLength>& lengths, RunFaults& faults,
                                       std::vector<std::string>& sentences) const {
@@ -306,7 +319,8 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
     add((record.compared_iterations > 0 ? "only " : "") +
         CountedOf(record.compared_iterations, record.expected_iterations, "iteration") +
         " could be compared" +
-        WhichAreMissing(pair.shown, first.made, second.made, record.expected_iterations));
+        WhichAreMissing(pair.shown, first.made, second.made, record.expected_iterations) +
+        StepInWords(std::min(first.made, second.made), record.expected_iterations));
   }
   if (plan_->lenient) return;
   if (seen >= record.expected_iterations && none) {

@@ -168,6 +168,7 @@ Status PairDecisions::DecideOne(size_t plan, const DecidedSides& given, ShardDec
     }
     ShardDecision& one = made.outputs.emplace_back();
     one.row = {subject.first.name, decision.text, *std::move(samples)};
+    one.row.classes = CountClasses(decision, subject.first.tensor.dims());
     one.bounded = allowed.has_value();
   }
   if (!any && why.empty()) why = unfit.empty() ? WhyNone(plan, sides) : unfit;

@@ -21,19 +21,6 @@ namespace {
 
 std::string OfFile(const std::string& path) { return "--labels: '" + path + "'"; }
 
-Status CheckLabelType(const std::string& where, const Tensor& array) {
-  switch (Kind(array.dtype())) {
-    case DTypeKind::kFloat:
-    case DTypeKind::kSignedInt:
-    case DTypeKind::kUnsignedInt:
-    case DTypeKind::kBool:
-      return {};
-    default:
-      return Malformed(where + " holds " + std::string(DTypeName(array.dtype())) +
-                       ", and labels are numbers: indices of classes");
-  }
-}
-
 bool AddNumber(std::string_view text, LabelLines& lines) {
   const std::optional<int64_t> number = ParseInt(text);
   if (number) lines.values.push_back(*number);
@@ -117,6 +104,19 @@ bool ReadJsonLine(std::string_view line, LabelLines& lines) {
 }
 
 }  // namespace
+
+Status CheckLabelType(const std::string& where, const Tensor& array) {
+  switch (Kind(array.dtype())) {
+    case DTypeKind::kFloat:
+    case DTypeKind::kSignedInt:
+    case DTypeKind::kUnsignedInt:
+    case DTypeKind::kBool:
+      return {};
+    default:
+      return Malformed(where + " holds " + std::string(DTypeName(array.dtype())) +
+                       ", and labels are numbers: indices of classes");
+  }
+}
 
 Result<Tensor> ReadLabelArray(const std::string& path) {
   Result<std::shared_ptr<const InputFile>> file = InputFile::Open(path);

@@ -11,6 +11,9 @@
 
 namespace vernier {
 
+/// kMalformed where an array holds neither numbers nor booleans; `where` names it.
+Status CheckLabelType(const std::string& where, const Tensor& array);
+
 /// A .npy file with numbers or booleans. kMalformed, naming the file, for anything else.
 Result<Tensor> ReadLabelArray(const std::string& path);
 

@@ -5,8 +5,34 @@
 #include <vector>
 
 #include "run/comparison/sample_labels.h"
+#include "util/counted.h"
+#include "util/number_text.h"
 
 namespace vernier {
+
+std::string SampleLabels::DescribeEmptyFolders() const {
+  if (empty_folders_.empty()) return "";
+  constexpr size_t kShown = 3;
+  std::vector<std::string> shown;
+  for (size_t i = 0; i < std::min(kShown, empty_folders_.size()); ++i) {
+    shown.push_back("'" + empty_folders_[i] + "'");
+  }
+  if (empty_folders_.size() > kShown) shown.emplace_back("others");
+  return JoinWords(shown, " and ") + (shown.size() == 1 ? " is a class" : " are classes") +
+         ", too, without an image that is fed";
+}
+
+std::string SampleLabels::DescribeClasses() const {
+  if (!of_images_) return "";
+  constexpr int64_t kShownClasses = 16;
+  std::string text = name_ + ": " + Counted(class_of_folder_.size(), "folder") +
+                     " by name, as in torchvision's ImageFolder: ";
+  for (const auto& [folder, number] : class_of_folder_) {
+    if (number == kShownClasses) return text + ", ...";
+    text += (number > 0 ? ", " : "") + std::to_string(number) + " is '" + folder + "'";
+  }
+  return text;
+}
 
 ScoredSamples ScoreSamples(const SampleLabels& labels, const DecisionPlan& decision,
                            int64_t iteration, int64_t before, const ScoredOutputs& outputs,
@@ -64,7 +90,7 @@ Status LabelTrack::ScoreKept(const DecisionPlan& decision, int64_t iteration,
   if (labels_ == nullptr) return {};
   const std::optional<int64_t> before = Enter(iteration, samples.size());
   if (!kept.scores) {
-    const ScoredOutputs outputs{nullptr, nullptr, kept.classes};
+    const ScoredOutputs outputs{nullptr, nullptr, kept.row.classes};
     if (!before) return {};
     NoteUnfit(iteration, *before,
               ScoreSamples(*labels_, decision, iteration, *before, outputs, samples));
@@ -113,7 +139,8 @@ std::string LabelTrack::Fault(const DecisionPlan& decision) const {
   }
   if (fault_.empty()) return "";
   const std::string more = unfit_ > 1 ? ", and " + std::to_string(unfit_ - 1) + " more" : "";
-  return labels_->name() + ": " + fault_ + more;
+  const std::string folders = unfit_ > 0 ? labels_->DescribeEmptyFolders() : "";
+  return labels_->name() + ": " + fault_ + more + (folders.empty() ? "" : "; " + folders);
 }
 
 }  // namespace vernier

@@ -212,6 +212,7 @@ void LabelledBoxes::ScoreWaiting() {
 // What there is when no more comes: only boxes whose units are in doubt stay unscored.
 LabelledBoxes LabelledBoxes::AtTheEnd() const {
   LabelledBoxes whole = *this;
+  if (gave_up_) return whole;
   if (whole.units_ == BoxUnits::kUnsaid) whole.units_ = UnitsSoFar();
   if (whole.units_ == BoxUnits::kUnsaid && within_ + beyond_ > 0) return whole;
   whole.ScoreWaiting();
@@ -239,13 +240,20 @@ Status LabelledBoxes::AddIteration(int64_t iteration, Result<SideDetections> det
       continue;
     }
     if (!a[i].boxes.empty() || !b[i].boxes.empty()) ++boxed_;
+    if (gave_up_) continue;
     waiting_.push_back({iteration, i, *place, std::move(a[i]), std::move(b[i])});
   }
   samples_ += static_cast<int64_t>(a.size());
   // So many show the units; later ones need not wait.
-  constexpr int64_t kEnoughSamples = 64;
-  if (units_ == BoxUnits::kUnsaid && boxed_ >= kEnoughSamples) units_ = UnitsSoFar();
-  if (units_ != BoxUnits::kUnsaid) ScoreWaiting();
+  constexpr int64_t kEnoughSamples = 64, kMostInDoubt = 4096;
+  const bool known = units_ != BoxUnits::kUnsaid;
+  if (!known && !gave_up_ && boxed_ >= kEnoughSamples) units_ = UnitsSoFar();
+  // What has no box is in no units.
+  if (units_ != BoxUnits::kUnsaid || boxed_ == 0) ScoreWaiting();
+  if (units_ == BoxUnits::kUnsaid && boxed_ >= kMostInDoubt && within_ + beyond_ > 0) {
+    gave_up_ = true;
+    waiting_.clear();
+  }
   return {};
 }
 

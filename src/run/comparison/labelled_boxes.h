@@ -138,7 +138,8 @@ class LabelledBoxes {
   BoxUnits units_;                   // kUnsaid: not known yet
   int64_t within_ = 0, beyond_ = 0;  // boxes by how far they reach, see CountReach
   std::vector<Waiting> waiting_;
-  int64_t boxed_ = 0;  // of these, samples with a box
+  int64_t boxed_ = 0;     // samples with a box, until the units are known
+  bool gave_up_ = false;  // the units of many samples stayed in doubt: no more of them are kept
   int64_t samples_ = 0;
   bool by_order_ = false;    // samples were taken as images in the order of their ids
   bool lost_order_ = false;  // it is not known any more which of them comes next

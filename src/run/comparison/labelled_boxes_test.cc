@@ -157,6 +157,22 @@ TEST(LabelledBoxes, ASmallFirstBoxDoesNotDecideTheUnits) {
   EXPECT_NEAR(boxes.Record()->first.ap, 0.5, kSame);
 }
 
+TEST(LabelledBoxes, SamplesDoNotWaitForTheirUnitsForEver) {
+  BoxLabels labels = TwoImages();
+  LabelledBoxes boxes(labels, *ParseDecision("boxes:xyxy,score,class"));
+  const Tensor both = RowsOfBoxes(1, {0.1F, 0.1F, 0.5F, 0.5F, 0.9F, 1, 20, 10, 60, 50, 0.9F, 1});
+  const Tensor pixels = RowsOfBoxes(1, {20, 10, 60, 50, 0.9F, 1});
+  constexpr int64_t kDoubted = 4096;
+  for (int64_t i = 0; i < 6 * kDoubted; ++i) {
+    labels.NoteImage(i, {"val/b.png", {100, 200}}, {});
+    const Tensor& one = i < kDoubted ? both : pixels;
+    boxes.Add(i, one, one);
+  }
+  EXPECT_NE(boxes.Fault().find("add units=pixels or units=fractions"), std::string::npos)
+      << boxes.Fault();
+  EXPECT_FALSE(boxes.Record().has_value());
+}
+
 TEST(LabelledBoxes, AnImageOfAnotherSizeThanItsLabelsIsNotScored) {
   const Tensor one = RowsOfBoxes(1, {20, 20, 40, 40, 0.9F, 0});
   const auto fault_of = [&](ImageSize size) {

@@ -25,6 +25,12 @@ constexpr double kTailTimes = 2;
 constexpr double kMostReached = 0.9;
 // Where the other errors are so large beside a step, their tails look like flips.
 constexpr double kMostClean = 0.25;
+// Two tensors of nothing in common differ by no more, relative to the scale of both.
+constexpr double kAnything = 2;
+// Single elements, beside the root mean square.
+constexpr double kTailOfRms = 12;
+// Whole numbers that differ do so by more, beside their scale.
+constexpr double kWholeStep = 1e-12;
 // The noise of one setting is a sample of what settings do.
 constexpr double kNoiseTimes = 8;
 // Where two settings agree to the bit, a bound still allows for this many roundings: fewer of the
@@ -141,6 +147,16 @@ std::string DescribeBound(const ErrorPrediction& prediction, DType dtype, bool g
   return text;
 }
 
+// What depends on a choice among near ties may be anything; all else is as predicted.
+void AllowChoices(const ErrorPrediction& prediction, const Tensor& tensor, ErrorBound& bound) {
+  const auto count = static_cast<double>(std::max<int64_t>(tensor.element_count(), 1));
+  bound.allowed = std::min(bound.allowed + prediction.chosen + 0.5 / count, 1.0);
+  bound.clean = bound.allowed < 1 ? std::max(kTailOfRms * bound.rms, kWholeStep) : 0;
+  bound.rms = std::max(bound.rms, kAnything);
+  bound.element = std::max(bound.element, kAnything * std::sqrt(count));
+  bound.why += ", " + FormatG(100 * prediction.chosen, 3) + " % chosen among near ties";
+}
+
 ErrorBound MakeBound(const ErrorPrediction& prediction, const Tensor& tensor, bool graph_known) {
   ErrorBound bound;
   const DType dtype = tensor.dtype();
@@ -169,6 +185,7 @@ ErrorBound MakeBound(const ErrorPrediction& prediction, const Tensor& tensor, bo
     bound.element = kElementSteps * prediction.step;
     bound.steps = true;
   }
+  if (prediction.chosen > 0 && dtype != DType::kString) AllowChoices(prediction, tensor, bound);
   return bound;
 }
 
@@ -263,6 +280,10 @@ ErrorPredictions PairErrorBounds::Predict(const RunnerGraph& owner, Pair pair,
   SeenOutputs seen;
   seen.measure = [&](const std::string& name, const ErrorPrediction& predicted) {
     return MeasureOutput(Find(outputs.a, name), Find(outputs.b, name), predicted);
+  };
+  seen.dims = [&](std::string_view name) -> const Dims* {
+    const auto found = tensors.find(name);
+    return found == tensors.end() ? nullptr : &found->second->dims();
   };
   // Without the other side, what is predicted serves for further outputs.
   if (!outputs.b.empty()) {

@@ -66,8 +66,9 @@ void PairTokens::Note(int64_t iteration, const StepPosition& position, const std
   const Result<std::vector<int64_t>> of_second = GreedyTokens(*logits.second);
   if (!of_first.ok()) return Miss(of_first.status().message());
   if (!of_second.ok()) return Miss(of_second.status().message());
-  const Result<std::vector<int64_t>> fed =
+  Result<std::vector<int64_t>> fed =
       forced_ && logits.fed != nullptr ? GreedyTokens(*logits.fed) : of_first;
+  if (logits.given) fed = *logits.given;
   if (!fed.ok()) return Miss(fed.status().message());
   if (of_first->size() != of_second->size() || of_first->size() != fed->size()) {
     return Miss("one side has " + std::to_string(of_first->size()) + " rows of '" + name +
@@ -154,8 +155,9 @@ void PairTokens::LeaveOut(int64_t iteration, const StepPosition& position) {
   Settle(iteration, "not judged", &DecodeRecord::not_judged);
 }
 
-void PairTokens::Judge(int64_t iteration, bool within) {
-  if (within) return Settle(iteration, "near tie", &DecodeRecord::near_ties);
+void PairTokens::Judge(int64_t iteration, std::optional<bool> within) {
+  if (!within) return Settle(iteration, "not compared", &DecodeRecord::beyond_tolerance);
+  if (*within) return Settle(iteration, "near tie", &DecodeRecord::near_ties);
   Settle(iteration, "beyond tolerance", &DecodeRecord::beyond_tolerance);
 }
 

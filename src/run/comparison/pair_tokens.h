@@ -20,14 +20,17 @@ namespace vernier {
 class PairTokens {
  public:
   PairTokens() = default;
-  explicit PairTokens(const StepPlan& plan)
-      : forced_(plan.state == StateSource::kReference), stop_(plan.decode_stop) {}
+  /// `given`: all are fed with tokens that no runner chose.
+  explicit PairTokens(const StepPlan& plan, bool given = false)
+      : forced_(given || plan.state == StateSource::kReference), stop_(plan.decode_stop) {}
 
   /// The logits of a step as the runners gave them; null where one has none.
   struct Logits {
     const Tensor* first;
     const Tensor* second;
     const Tensor* fed = nullptr;  ///< of whom all are fed with the tokens; null: the first side
+    /// The tokens that all are fed with, where they are given; kNoChoice: none.
+    std::optional<std::vector<int64_t>> given = {};
   };
   /// The next iteration, in order. What cannot be told is counted, see missed().
   void Note(int64_t iteration, const StepPosition& position, const std::string& name,
@@ -41,8 +44,9 @@ class PairTokens {
   bool IsAfterEnd(const StepPosition& position) const;
   /// An iteration that was noted and not compared, for a divergence or for the end of all prompts.
   void LeaveOut(int64_t iteration, const StepPosition& position);
-  /// An iteration that was noted and compared; `within`: its logits are within their tolerance.
-  void Judge(int64_t iteration, bool within);
+  /// An iteration that was noted and compared; `within`: its logits are within their tolerance;
+  /// nullopt: they were not compared, so that no near tie can be told.
+  void Judge(int64_t iteration, std::optional<bool> within);
 
   /// Null where nothing was noted, or that is several iterations ago.
   const TokensOfStep* At(int64_t iteration) const;

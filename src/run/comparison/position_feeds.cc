@@ -4,9 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "io/archive/npy.h"
+#include "run/comparison/token_sources.h"
 #include "run/steps/step_tensors.h"
-#include "util/input_file.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -38,14 +37,6 @@ Status NothingIsFed(const std::string& flag, const std::string& input) {
                          ": saved outputs have no inputs; --tokens FILE.npy gives them tokens");
 }
 
-Result<Tensor> ReadTokens(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(const auto file, InputFile::Open(path));
-  FileSource source(file, 0, file->size());
-  Result<Tensor> tokens = ReadNpy(source, nullptr);
-  if (!tokens.ok()) return std::move(tokens).Annotate("--tokens '" + path + "'");
-  return tokens;
-}
-
 // A copy: a feed may lie in memory that others wait for. The column behind a slice is known from
 // the whole sequence.
 Result<Tensor> WithNextColumn(const std::string& name, const Tensor& fed,
@@ -53,6 +44,10 @@ Result<Tensor> WithNextColumn(const std::string& name, const Tensor& fed,
   const size_t axis = fed.dims().size() - 1;
   const std::optional<int64_t> start =
       steps == nullptr ? std::nullopt : steps->StartOfSlice(name, axis);
+  if (steps != nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(std::optional<Tensor> forced, steps->WithGivenToken(name, fed));
+    if (forced) return *std::move(forced);
+  }
   if (!start) return Tensor::Copy(fed.dtype(), fed.dims(), fed.bytes());
   const Tensor& whole = *Find(steps->whole(), name);
   const int64_t end = std::min(*start + fed.dims()[axis] + 1, whole.dims()[axis]);
@@ -80,21 +75,23 @@ class FitOfSource {
 Result<PositionFeeds> PositionFeeds::Create(const RunPlan& plan) {
   const CompareOptions& options = plan.compare;
   PositionFeeds feeds(options);
-  const bool from_file = options.tokens.ends_with(".npy");
+  feeds.from_elsewhere_ = GivesTokens(options.tokens);
   if (plan.runners.empty() && !options.mask.empty()) return NothingIsFed("--mask", options.mask);
-  if (plan.runners.empty() && !from_file && !options.tokens.empty()) {
+  if (plan.runners.empty() && !feeds.from_elsewhere_ && !options.tokens.empty()) {
     return NothingIsFed("--tokens", options.tokens);
   }
-  if (!from_file) return feeds;
-  VERNIER_ASSIGN_OR_RETURN(Tensor tokens, ReadTokens(options.tokens));
-  if (const std::string why = WhyNoPositions(tokens); !why.empty()) {
-    return BadPositions("--tokens '" + options.tokens + "'", why);
-  }
-  feeds.file_ = PositionValues{.source = options.tokens,
-                               .asked = true,
-                               .tensor = std::move(tokens),
-                               .place = PositionValues::Place()};
   return feeds;
+}
+
+Status PositionFeeds::Give(Tensor tokens) {
+  if (const std::string why = WhyNoPositions(tokens); !why.empty()) {
+    return BadPositions("--tokens '" + options_->tokens + "'", why);
+  }
+  file_ = PositionValues{.source = options_->tokens,
+                         .asked = true,
+                         .tensor = std::move(tokens),
+                         .place = PositionValues::Place()};
+  return {};
 }
 
 Result<std::optional<PositionValues>> PositionFeeds::Take(const std::string& asked,
@@ -122,8 +119,12 @@ Status PositionFeeds::Note(int64_t iteration, const TensorMap& feed, const StepS
   if (std::ranges::find(functions, CompareFunction::kLogits) == functions.end()) return {};
   if (noted_.contains(iteration)) return {};
   FedPositions fed;
+  // Those that a decoding is fed with are in the input that takes them.
+  const std::string forced = steps == nullptr ? "" : steps->ForcedInput();
+  const std::string usual = forced.empty() ? kUsualTokens : forced;
+  const std::string asked = from_elsewhere_ ? "" : options_->tokens;
   if (!file_) {
-    VERNIER_ASSIGN_OR_RETURN(fed.tokens, Take(options_->tokens, kUsualTokens, feed, steps));
+    VERNIER_ASSIGN_OR_RETURN(fed.tokens, Take(asked, usual.c_str(), feed, steps));
   }
   VERNIER_ASSIGN_OR_RETURN(fed.mask, Take(options_->mask, kUsualMask, feed, steps));
   if (fed.tokens || fed.mask) noted_.emplace(iteration, std::move(fed));

@@ -17,9 +17,12 @@ namespace vernier {
 /// Feeds are noted as they are made, and kept until their iterations were compared.
 class PositionFeeds {
  public:
-  /// `plan` must outlive it. kInvalidArgument for the name of an input where nothing is fed;
-  /// kMalformed for a file of tokens that cannot be read or holds something else.
+  /// `plan` must outlive it. kInvalidArgument for the name of an input where nothing is fed.
   static Result<PositionFeeds> Create(const RunPlan& plan);
+
+  /// The tokens of a file or a script, in the place of those of an input. kMalformed for what is no
+  /// integer for each position.
+  Status Give(Tensor tokens);
 
   /// The feed of an iteration; `steps` (may be null) gave it. One that was noted before changes
   /// nothing. kInvalidArgument for an input that was named and is none, kMalformed for one that
@@ -45,6 +48,7 @@ class PositionFeeds {
                                              const StepSequence* steps) const;
 
   const CompareOptions* options_;
+  bool from_elsewhere_ = false;         // tokens are no input's
   std::optional<PositionValues> file_;  // of tokens
   std::map<int64_t, FedPositions> noted_;
   FedPositions current_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -91,8 +92,8 @@ Result<SampleLabels> SampleLabels::Load(const std::string& path) {
     VERNIER_ASSIGN_OR_RETURN(lines, ReadLabelLines(path, extension == ".jsonl"));
   } else {
     return InvalidArgument(
-        "--labels: expected FILE.npy, .npz, .jsonl, .txt or .json, or 'folder', got '" + path +
-        "'");
+        "--labels: expected FILE.npy, .npz, .jsonl, .txt or .json, 'folder' or 'loader', got '" +
+        path + "'");
   }
   labels.values_ = std::move(lines.values);
   labels.ends_ = std::move(lines.ends);
@@ -115,9 +116,32 @@ Result<SampleLabels> SampleLabels::OfFolders(const std::vector<std::string>& ima
   for (const std::string& entry : entries) {
     if (IsDirectory(entry)) labels.class_of_folder_[fs::path(entry).filename().string()] = 0;
   }
+  std::set<std::string> used;
+  for (const std::string& image : images) used.insert(NameOfFolder(image));
   int64_t next = 0;
-  for (auto& [folder, number] : labels.class_of_folder_) number = next++;
+  for (auto& [folder, number] : labels.class_of_folder_) {
+    number = next++;
+    if (!used.contains(folder)) labels.empty_folders_.push_back(folder);
+  }
   return labels;
+}
+
+SampleLabels SampleLabels::OfFeeds(const std::string& words, std::string key) {
+  SampleLabels labels;
+  labels.name_ = "--labels " + words;
+  labels.by_iteration_ = true;
+  labels.key_ = std::move(key);
+  return labels;
+}
+
+void SampleLabels::NoteFeed(int64_t iteration, const TensorMap& feed) {
+  if (!key_) return;
+  const Tensor* const labels = Find(feed, *key_);
+  if (labels != nullptr) fed_.insert_or_assign(iteration, *labels);
+}
+
+void SampleLabels::ForgetBefore(int64_t iteration) {
+  fed_.erase(fed_.begin(), fed_.lower_bound(iteration));
 }
 
 std::vector<std::string> SampleLabels::folders() const {
@@ -126,19 +150,8 @@ std::vector<std::string> SampleLabels::folders() const {
   return names;
 }
 
-std::string SampleLabels::DescribeClasses() const {
-  if (!of_images_) return "";
-  constexpr int64_t kShownClasses = 16;
-  std::string text = name_ + ": " + Counted(class_of_folder_.size(), "folder") +
-                     " by name, as in torchvision's ImageFolder: ";
-  for (const auto& [folder, number] : class_of_folder_) {
-    if (number == kShownClasses) return text + ", ...";
-    text += (number > 0 ? ", " : "") + std::to_string(number) + " is '" + folder + "'";
-  }
-  return text;
-}
-
 void SampleLabels::NoteFile(int64_t iteration, const FedFile& file) {
+  if (key_) return;
   if (!of_images_) {
     if (iteration == static_cast<int64_t>(places_.size())) places_.push_back(file.place);
     files_ = file.named;
@@ -174,13 +187,23 @@ Result<std::vector<Label>> SampleLabels::OfArray(DecisionKind kind, const Tensor
   return labels;
 }
 
+// Of labels by iteration; null where there are no more.
+Result<const Tensor*> SampleLabels::ArrayOf(int64_t iteration) const {
+  const auto place = static_cast<size_t>(PlaceOf(iteration));
+  if (!key_) return place < arrays_.size() ? &arrays_[place] : nullptr;
+  const auto fed = fed_.find(iteration);
+  const std::string name = "iteration " + std::to_string(iteration);
+  if (fed == fed_.end()) return InvalidArgument(name + " was fed no " + QuotePython(*key_));
+  VERNIER_TRY(CheckLabelType(name + ": " + QuotePython(*key_), fed->second));
+  return &fed->second;
+}
+
 Result<std::vector<Label>> SampleLabels::Of(DecisionKind kind, int64_t iteration, int64_t before,
                                             int64_t samples) const {
   if (!by_iteration_ && !arrays_.empty()) {
     return OfArray(kind, arrays_.front(), before, samples);
   }
   std::vector<Label> labels;
-  const auto place = static_cast<size_t>(PlaceOf(iteration));
   if (!by_iteration_) {
     for (auto i = static_cast<size_t>(before);
          i < std::min(ends_.size(), static_cast<size_t>(before + samples)); ++i) {
@@ -201,9 +224,10 @@ Result<std::vector<Label>> SampleLabels::Of(DecisionKind kind, int64_t iteration
     const auto known = class_of_iteration_.find(iteration);
     if (known != class_of_iteration_.end()) labels.push_back({{known->second}, false});
     count = static_cast<int64_t>(labels.size());
-  } else if (place < arrays_.size()) {
-    count = SplitLabels(kind, arrays_[place], samples).count;
-    if (count == samples) return OfArray(kind, arrays_[place], 0, samples);
+  } else {
+    VERNIER_ASSIGN_OR_RETURN(const Tensor* const array, ArrayOf(iteration));
+    if (array != nullptr) count = SplitLabels(kind, *array, samples).count;
+    if (array != nullptr && count == samples) return OfArray(kind, *array, 0, samples);
   }
   if (count == samples) return labels;
   return InvalidArgument("iteration " + std::to_string(iteration) + " has " +
@@ -215,7 +239,7 @@ std::string SampleLabels::WhereIs(int64_t label) const {
 }
 
 std::string SampleLabels::WrongCount(DecisionKind kind, int64_t samples, int64_t iterations) const {
-  if (of_images_) return "";
+  if (of_images_ || key_) return "";
   if (by_iteration_) {
     if (static_cast<size_t>(iterations) == arrays_.size()) return "";
     return "labels of " + Counted(arrays_.size(), "iteration") + " for " +
@@ -231,6 +255,13 @@ std::string SampleLabels::WrongCount(DecisionKind kind, int64_t samples, int64_t
 }
 
 Result<RunLabels> RunLabels::Open(const DecisionOptions& options, const InputPlan& inputs) {
+  const bool loads = !inputs.load_paths.empty() || inputs.script.given();
+  for (const LabelsPlan& plan : options.labels) {
+    if (loads || !FedLabelKey(plan)) continue;
+    return InvalidArgument("--labels " + plan.path +
+                           ": no inputs are loaded that could hold labels: add --load-inputs or "
+                           "--data-loader-script, or name a file of labels");
+  }
   const auto end = options.labels.end();
   if (std::ranges::find(options.labels, kLabelsOfFolders, &LabelsPlan::path) == end) {
     return Open(options, std::vector<std::string>());
@@ -255,6 +286,10 @@ Result<RunLabels> RunLabels::Open(const DecisionOptions& options,
       run.labels_.emplace_back();
       continue;
     }
+    if (std::optional<std::string> key = FedLabelKey(plan)) {
+      run.labels_.push_back(SampleLabels::OfFeeds(plan.path, *std::move(key)));
+      continue;
+    }
     if (plan.path != kLabelsOfFolders) {
       VERNIER_ASSIGN_OR_RETURN(SampleLabels labels, SampleLabels::Load(plan.path));
       run.labels_.push_back(std::move(labels));
@@ -270,6 +305,14 @@ void RunLabels::NoteFile(int64_t iteration, const FedFile& file, bool is_step) {
   for (SampleLabels& labels : labels_) {
     if (!is_step || labels.of_images()) labels.NoteFile(iteration, file);
   }
+}
+
+void RunLabels::NoteFeed(int64_t iteration, const TensorMap& feed) {
+  for (SampleLabels& labels : labels_) labels.NoteFeed(iteration, feed);
+}
+
+void RunLabels::ForgetBefore(int64_t iteration) {
+  for (SampleLabels& labels : labels_) labels.ForgetBefore(iteration);
 }
 
 void RunLabels::NoteImage(int64_t iteration, const FedImage& image, const ImageRecipe& recipe) {

@@ -35,6 +35,9 @@ class SampleLabels {
   /// one folder.
   static Result<SampleLabels> OfFolders(const std::vector<std::string>& images);
 
+  /// They come with what is fed, as a tensor of that name.
+  static SampleLabels OfFeeds(const std::string& words, std::string key);
+
   /// What sentences call them: "--labels 'labels.npy'".
   const std::string& name() const { return name_; }
   /// Whether each iteration has labels of its own, so that it does not matter which came before.
@@ -42,14 +45,22 @@ class SampleLabels {
   /// Whether the image of an iteration says which its labels are.
   bool of_images() const { return of_images_; }
 
+  /// Whether they come with what is fed.
+  bool of_feeds() const { return key_.has_value(); }
+
   /// Of folders, their names by class; else empty.
   std::vector<std::string> folders() const;
+  /// Of folders, those that have no image and are classes all the same, in a clause; else empty.
+  std::string DescribeEmptyFolders() const;
   /// Of folders, which name is which class, for people; else empty.
   std::string DescribeClasses() const;
 
   /// The iteration was fed with that file: its folder may be its class, and its place among all
   /// files is that of its labels. Iterations come in their order.
   void NoteFile(int64_t iteration, const FedFile& file);
+  /// Of feeds: takes the labels of an iteration; and lets go of those before it.
+  void NoteFeed(int64_t iteration, const TensorMap& feed);
+  void ForgetBefore(int64_t iteration);
   /// Where the labels of an iteration are: its number, unless files before it were skipped.
   int64_t PlaceOf(int64_t iteration) const;
   /// How many files there are; 0: not known.
@@ -69,6 +80,7 @@ class SampleLabels {
   std::string WrongCount(DecisionKind kind, int64_t samples, int64_t iterations) const;
 
  private:
+  Result<const Tensor*> ArrayOf(int64_t iteration) const;
   Result<std::vector<Label>> OfArray(DecisionKind kind, const Tensor& array, int64_t first,
                                      int64_t samples) const;
 
@@ -83,7 +95,11 @@ class SampleLabels {
   // Of images.
   std::string root_;  // folder of their folders
   std::map<std::string, int64_t> class_of_folder_;
+  std::vector<std::string> empty_folders_;
   std::map<int64_t, int64_t> class_of_iteration_;
+  // Of feeds: the name, and what was fed under it in iterations that are not compared yet.
+  std::optional<std::string> key_;
+  std::map<int64_t, Tensor> fed_;
   std::vector<int64_t> places_;  // of iterations, where they are known
   int64_t files_ = 0;
 };
@@ -92,7 +108,7 @@ class SampleLabels {
 class RunLabels {
  public:
   /// Errors as SampleLabels and ClassNames have them; kInvalidArgument for folders of images where
-  /// `inputs` names no images.
+  /// `inputs` names no images, and for labels that are fed where it loads nothing.
   static Result<RunLabels> Open(const DecisionOptions& options, const InputPlan& inputs);
   /// The same with the images that folders are of: at least one, where there are such labels.
   static Result<RunLabels> Open(const DecisionOptions& options,
@@ -101,6 +117,10 @@ class RunLabels {
   /// The iteration was fed with that file; of steps, as those before it may have been. Labels of
   /// steps are one behind the other.
   void NoteFile(int64_t iteration, const FedFile& file, bool is_step = false);
+  /// The iteration is fed with `feed`, which may hold labels.
+  void NoteFeed(int64_t iteration, const TensorMap& feed);
+  /// All iterations before this one were compared.
+  void ForgetBefore(int64_t iteration);
   /// The iteration was fed with that image, as `recipe` has it.
   void NoteImage(int64_t iteration, const FedImage& image, const ImageRecipe& recipe);
 

@@ -16,7 +16,7 @@ namespace vernier {
 /// Opens the plan's one runner, whose session options say where the engine is saved, and closes it.
 /// Int8 scales are chosen with the feeds of the plan. `caller` may be null. Errors are those of the
 /// backend. What is known of the runner then, how the engine was built above all.
-/// While it is opened, `waiting` is told so (LiveRunner::Waiting).
+/// While it is opened, `waiting` is called (LiveRunner::Waiting).
 Result<RunnerRecord> BuildEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,
                                      Logger& logger, const CallerObjects* caller = nullptr,
                                      const LiveRunner::Waiting& waiting = nullptr);

@@ -20,7 +20,7 @@ void EngineReportFile::AddTo(OptionList& options) const {
 }
 
 Result<EngineRecord> EngineReportFile::Read() const {
-  if (!folder_) return Unavailable("the plug-in tells nothing of its engine");
+  if (!folder_) return Unavailable("the plug-in reports nothing about its engine");
   std::ifstream in(folder_->path() + "/engine.json", std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   if (text.empty()) return Unavailable("the plug-in reported nothing about its engine");

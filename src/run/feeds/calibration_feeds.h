@@ -12,7 +12,7 @@
 
 namespace vernier {
 
-/// Does a runner ask for calibration, as far as its options tell?
+/// Does a runner ask for calibration, as far as its options say?
 bool AsksForCalibration(const RunnerPlan& runner);
 
 /// A temporary file with feeds, removed with the object. The file is between this program and its
@@ -34,7 +34,7 @@ class CalibrationFeeds {
                                        const ModelSource& model, const PythonFeeds& python,
                                        Logger& logger);
 
-  /// What the session has to be told: empty without a file.
+  /// What the session has to be given: empty without a file.
   OptionList options() const;
 
  private:

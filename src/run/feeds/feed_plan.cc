@@ -248,7 +248,7 @@ std::string ListedFeedShapes(const RunPlan& run, std::span<const TensorInfo> inp
   if (!given.ok()) return "";
   const Result<CompletedShapes> completed =
       CompleteShapes(*std::move(given), inputs, KnownSizesOf(run));
-  if (!completed.ok()) return "";  // told where the feeds are opened
+  if (!completed.ok()) return "";  // reported where the feeds are opened
   std::string text;
   for (const TensorInfo& input : inputs) {
     const std::optional<Dims> sizes = CommonSizes(input, completed->shapes);

@@ -25,13 +25,7 @@ Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
   stream->may_be_empty_ = plan.lenient || plan.shard.wanted();
   stream->shard_ = plan.ShardOfFeeds();
   if (python.script != nullptr) {
-    stream->script_ = python.script;
-    if (plan.shard.wanted()) {
-      logger.Once(Severity::kWarning,
-                  "--shard: the data loader script makes the feeds of all shards in each of them, "
-                  "and those of the others are passed over");
-    }
-    stream->inputs_.assign(inputs.begin(), inputs.end());
+    VERNIER_TRY(stream->OpenScript(plan, inputs, *python.script));
     return stream;
   }
   if (!plan.inputs.load_paths.empty()) {
@@ -55,6 +49,27 @@ Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
   return stream;
 }
 
+// Of a shard only its own feeds are made, where each can be asked for.
+Status FeedStream::OpenScript(const RunPlan& plan, std::span<const TensorInfo> inputs,
+                              ScriptFeeds& script) {
+  script_ = &script;
+  inputs_.assign(inputs.begin(), inputs.end());
+  if (!plan.shard.wanted()) return {};
+  VERNIER_ASSIGN_OR_RETURN(total_, script.CountAhead(inputs_));
+  if (total_) return {};
+  if (plan.shard.rule == ShardRule::kContiguous) {
+    return InvalidArgument(
+        "--shard: the data loader script returns no object with __len__ and __getitem__, so it "
+        "does not say how many feeds it has: give --shard-by stride (every shard then goes through "
+        "all of them)");
+  }
+  logger_.Once(Severity::kWarning,
+               "--shard: the data loader script makes the feeds of all shards in each of them, and "
+               "those of the others are passed over: an object with __len__ and __getitem__ would "
+               "be asked for its own alone");
+  return {};
+}
+
 Status FeedStream::OpenLoaded(const RunPlan& plan, std::span<const TensorInfo> inputs) {
   VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> images, FindImages(plan.inputs));
   if (!images.empty()) {
@@ -75,14 +90,17 @@ void FeedStream::Announce(const RunPlan& plan, Logger& logger) {
   if (plan.inputs.shape_words.empty()) return;
   const Strictness strictness = plan.lenient ? Strictness::kPeer : Strictness::kStrict;
   const auto shapes = ParseShapeSpecs(plan.inputs.shape_words, strictness);
-  if (!shapes.ok()) return;  // told where the feeds are opened
+  if (!shapes.ok()) return;  // reported where the feeds are opened
   logger.Info("Will generate inference input data according to provided TensorMetadata: " +
               FormatShapeSpecs(plan.lenient ? KeepLastShapes(*shapes) : *shapes));
 }
 
 // What somebody made beforehand or makes in a script.
 Result<std::optional<TensorMap>> FeedStream::Given() {
-  if (script_ != nullptr) return script_->Read(IndexOf(next_), inputs_);
+  if (script_ != nullptr) {
+    if (total_ && next_ >= shard_.CountOf(*total_)) return std::optional<TensorMap>();
+    return script_->Read(IndexOf(next_), inputs_);
+  }
   if (images_ != nullptr) {
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, images_->Next());
     if (feed) logger_.Info("Loading input data from " + images_->names().back());

@@ -97,6 +97,7 @@ class FeedStream {
     HeldLog log;
   };
 
+  Status OpenScript(const RunPlan& plan, std::span<const TensorInfo> inputs, ScriptFeeds& script);
   Status OpenLoaded(const RunPlan& plan, std::span<const TensorInfo> inputs);
   Result<std::optional<TensorMap>> Given();
   Result<std::optional<TensorMap>> NextWhole();
@@ -114,7 +115,7 @@ class FeedStream {
   std::vector<TensorInfo> inputs_;        // for the script
   std::vector<std::string> input_names_;  // for loaded feeds without names
   ShardPlan shard_;
-  std::optional<int64_t> total_;  // of random feeds, and of those that a shard loads
+  std::optional<int64_t> total_;  // of random feeds, and of a shard's that are known beforehand
   int64_t loaded_ = 0;            // feeds that the reader has read or passed
   int64_t next_ = 0;
   bool drawn_elsewhere_ = false;

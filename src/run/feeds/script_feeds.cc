@@ -20,8 +20,31 @@ Result<std::unique_ptr<ScriptFeeds>> ScriptFeeds::Create(std::unique_ptr<ScriptC
   return feeds;
 }
 
+Result<std::optional<int64_t>> ScriptFeeds::CountAhead(std::span<const TensorInfo> inputs) {
+  if (length_ || made_ > 0 || ended_) return length_;
+  VERNIER_ASSIGN_OR_RETURN(length_, script_->CountFeeds(inputs));
+  return length_;
+}
+
+Result<TensorMap> ScriptFeeds::ReadByIndex(int64_t index) {
+  if (const auto known = places_.find(index); known != places_.end()) {
+    return kept_->Read(known->second);
+  }
+  VERNIER_ASSIGN_OR_RETURN(TensorMap feed, script_->FeedAt(index));
+  if (kept_) {
+    VERNIER_TRY(kept_->Append(feed));
+    places_.emplace(index, places_.size());
+  }
+  return feed;
+}
+
 Result<std::optional<TensorMap>> ScriptFeeds::Read(int64_t index,
                                                    std::span<const TensorInfo> inputs) {
+  if (length_) {
+    if (index >= *length_) return std::optional<TensorMap>();
+    VERNIER_ASSIGN_OR_RETURN(TensorMap feed, ReadByIndex(index));
+    return std::optional<TensorMap>(std::move(feed));
+  }
   if (index < made_) {
     if (!kept_) return Internal("a feed is read again that was not kept");
     VERNIER_ASSIGN_OR_RETURN(TensorMap feed, kept_->Read(static_cast<size_t>(index)));

@@ -1,7 +1,9 @@
 // The feeds that a data loader script makes, gone through as often as the run needs them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,14 +31,25 @@ class ScriptFeeds {
   /// ScriptClient::NextFeed.
   Result<std::optional<TensorMap>> Read(int64_t index, std::span<const TensorInfo> inputs);
 
+  /// How many there are, before the first is read, where the script can make each by itself: Read()
+  /// then passes over none. Else nullopt. Errors as ScriptClient::CountFeeds.
+  Result<std::optional<int64_t>> CountAhead(std::span<const TensorInfo> inputs);
+
   /// How many there are; nullopt as long as the script has not come to its end.
-  std::optional<int64_t> count() const { return ended_ ? std::optional(made_) : std::nullopt; }
+  std::optional<int64_t> count() const {
+    if (length_) return length_;
+    return ended_ ? std::optional(made_) : std::nullopt;
+  }
 
  private:
   explicit ScriptFeeds(std::unique_ptr<ScriptClient> script) : script_(std::move(script)) {}
 
   std::unique_ptr<ScriptClient> script_;
-  std::optional<TensorSpill> kept_;  // none: feeds are read once
+  Result<TensorMap> ReadByIndex(int64_t index);
+
+  std::optional<TensorSpill> kept_;   // none: feeds are read once
+  std::optional<int64_t> length_;     // where feeds are made by index
+  std::map<int64_t, size_t> places_;  // of those in `kept_`
   int64_t made_ = 0;
   bool ended_ = false;
 };

@@ -18,8 +18,15 @@ bool LiveInference::IsSaved(size_t index, int64_t iteration) const {
   return last < progress_->iterations(index) && !progress_->IsSample(index, last);
 }
 
-Result<std::optional<IterationResult>> LiveInference::TakeSaved(size_t index, int64_t iteration) {
+// The part of a shard knows what each iteration was made from: SavedProgress has seen that it was
+// this feed.
+Result<std::optional<IterationResult>> LiveInference::TakeSaved(size_t index, const TensorMap& feed,
+                                                                int64_t iteration) {
   VERNIER_ASSIGN_OR_RETURN(IterationResult saved, progress_->Take(index, iteration));
+  if (plan_.shard.wanted() && plan_.execution.hash_inputs) {
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap own, live_.FeedOf(index, feed));
+    live_[index].TakeOverInputs(own);
+  }
   live_[index].TakeOver(saved.runtime_s);
   return std::optional<IterationResult>(std::move(saved));
 }
@@ -53,7 +60,7 @@ Result<IterationOutputs> LiveInference::InferSideBySide(const TensorMap& feed, i
   for (size_t i = 0; i < live_.size(); ++i) {
     // Of all of them, so that nobody's log is held any longer.
     Result<std::optional<IterationResult>> result =
-        IsSaved(i, iteration) ? TakeSaved(i, iteration)
+        IsSaved(i, iteration) ? TakeSaved(i, feed, iteration)
                               : live_.Settle(i, iteration, std::move(made[i]));
     if (first.ok()) first = result.status();
     if (first.ok()) first = CheckSample(i, iteration, *result);
@@ -79,9 +86,9 @@ Result<IterationOutputs> LiveInference::InferInLanes(const TensorMap& feed, int6
   IterationOutputs outputs;
   for (size_t i = 0; i < live_.size(); ++i) {
     VERNIER_TRY(PrepareBounds(i, feed, iteration));
-    VERNIER_ASSIGN_OR_RETURN(
-        std::optional<IterationResult> result,
-        IsSaved(i, iteration) ? TakeSaved(i, iteration) : live_.InferInLane(i, feed, iteration));
+    VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
+                             IsSaved(i, iteration) ? TakeSaved(i, feed, iteration)
+                                                   : live_.InferInLane(i, feed, iteration));
     VERNIER_TRY(CheckSample(i, iteration, result));
     VERNIER_TRY(TakeResult(i, feed, iteration, result));
     outputs.push_back(std::move(result));
@@ -112,7 +119,7 @@ Result<std::optional<IterationResult>> LiveInference::InferOne(size_t index, con
   VERNIER_ASSIGN_OR_RETURN(
       std::optional<IterationResult> result,
       IsSaved(index, iteration)
-          ? TakeSaved(index, iteration)
+          ? TakeSaved(index, feed, iteration)
           : live_.Infer(index, feed, iteration, UnlessSaved(index, iteration + 1, meanwhile)));
   VERNIER_TRY(CheckSample(index, iteration, result));
   VERNIER_TRY(TakeResult(index, feed, iteration, result));

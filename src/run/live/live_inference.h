@@ -68,7 +68,8 @@ class LiveInference {
   Result<IterationOutputs> InferSideBySide(const TensorMap& feed, int64_t iteration);
   Result<IterationOutputs> InferInLanes(const TensorMap& feed, int64_t iteration);
   bool IsSaved(size_t index, int64_t iteration) const;
-  Result<std::optional<IterationResult>> TakeSaved(size_t index, int64_t iteration);
+  Result<std::optional<IterationResult>> TakeSaved(size_t index, const TensorMap& feed,
+                                                   int64_t iteration);
   LiveRuns::Work UnlessSaved(size_t index, int64_t next, const LiveRuns::Work& meanwhile) const;
   Status CheckSample(size_t index, int64_t iteration,
                      const std::optional<IterationResult>& result) const;

@@ -23,7 +23,7 @@ constexpr size_t kLatencyLimit = 100'000;
 // What a plug-in answers when it changes no types itself.
 constexpr std::string_view kAsInTheModel = "as in the model";
 
-// A framework tells that a dimension is dynamic; the file tells its name.
+// A framework says that a dimension is dynamic; the file has its name.
 void AddSymbols(std::span<const TensorInfo> from_file, std::vector<TensorInfo>& infos) {
   for (TensorInfo& info : infos) {
     const auto found = std::find_if(from_file.begin(), from_file.end(),
@@ -282,10 +282,20 @@ std::optional<ReceivedRecord> LiveRunner::AllReceived() const {
 
 Result<Worker::TrialOutcome> LiveRunner::TryInfer(const TensorBlock& feed, TrialRequest request) {
   request.session = session_id_;
+  if (keeps_state() && !goes_on_) VERNIER_TRY(worker_->Reset(session_id_));
   VERNIER_ASSIGN_OR_RETURN(Worker::TrialOutcome outcome,
                            worker_->TryRun(request, feed, "running in unusual circumstances"));
   (void)DropParts(outcome.outputs);
   return outcome;
+}
+
+void LiveRunner::TakeOverInputs(const TensorMap& inputs) {
+  received_.clear();
+  for (size_t i = 0; hashes_ && i < inputs.size(); ++i) {
+    Checksum checksum;
+    checksum.Add(inputs[i].tensor.bytes());
+    received_.emplace_back(inputs[i].name, checksum.value());
+  }
 }
 
 void LiveRunner::TakeOver(std::optional<double> seconds) {

@@ -1,4 +1,4 @@
-// A runner while it runs: its session in a worker, what it told of itself, and how long it took.
+// A runner while it runs: its session in a worker, what it said of itself, and how long it took.
 #pragma once
 
 #include <functional>
@@ -95,8 +95,8 @@ class LiveRunner {
   /// See Worker::serves_plugin.
   bool in_plugin() const { return worker_ != nullptr && worker_->serves_plugin(); }
 
-  /// From now on Infer() learns what the framework's process received. A worker that cannot tell is
-  /// no failure.
+  /// From now on Infer() learns what the framework's process received. A worker that cannot do so
+  /// is no failure.
   void HashInputs() { hashes_ = worker_->HashInputs(session_id_).ok(); }
 
   /// What the last inference received; empty where that is not known.
@@ -109,6 +109,8 @@ class LiveRunner {
 
   /// An inference whose result was there already, and how long it took.
   void TakeOver(std::optional<double> seconds);
+  /// Before that: it was made from these inputs, whose hashes received() then gives.
+  void TakeOverInputs(const TensorMap& inputs);
 
   /// Between these, what the framework says waits: for inferences on several threads.
   void HoldLog() { worker_->HoldLog(); }
@@ -187,7 +189,7 @@ class LiveRunner {
   const Waiting waiting_;
   std::shared_ptr<Worker> worker_;
   std::optional<std::string> held_words_;
-  std::weak_ptr<Worker> served_by_;  // tells workers apart even when they are gone
+  std::weak_ptr<Worker> served_by_;  // distinguishes workers even when they are gone
   uint64_t session_id_ = 0;
   Status failure_;
   BackendInfo backend_;

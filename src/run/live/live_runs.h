@@ -105,7 +105,7 @@ class LiveRuns {
   /// empty. True where the runner has failed.
   Result<bool> InferBeforehand(size_t index, const TensorMap& feed, int64_t iteration);
 
-  /// One inference of which nothing is kept or told, whatever comes of it. Whether none of its
+  /// One inference of which nothing is kept or reported, whatever comes of it. Whether none of its
   /// outputs is empty. kUnavailable where the worker is gone; kCancelled.
   Result<bool> Try(size_t index, const TensorMap& feed);
 
@@ -128,8 +128,8 @@ class LiveRuns {
                                                  int64_t iteration,
                                                  std::optional<IterationResult> made);
 
-  /// One more inference for the iteration, with other inputs; it is not told of. A failure puts the
-  /// runner out of the run, as a process that has died serves nobody.
+  /// One more inference for the iteration, with other inputs; it is not reported. A failure puts
+  /// the runner out of the run, as a process that has died serves nobody.
   Result<TensorMap> InferAside(size_t index, const TensorMap& feed, int64_t iteration);
 
   /// Does the runner, within sequences of steps, keep a state that no feed and no result holds?

@@ -1,5 +1,5 @@
-// Runners that infer the feeds of several iterations at once: what a run tells and keeps is as with
-// single feeds.
+// Runners that infer the feeds of several iterations at once: what a run reports and keeps is as
+// with single feeds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

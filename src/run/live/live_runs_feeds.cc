@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "decide/label_scores.h"
 #include "inputs/peer_text.h"
 #include "record/runner_name.h"
 #include "run/feeds/described_inputs.h"
@@ -147,10 +148,39 @@ std::span<const TensorInfo> LiveRuns::MadeFor(const LiveRunner& runner) const {
   return {};
 }
 
+namespace {
+
+bool IsFedLabel(const DecisionOptions& options, const NamedTensor& fed) {
+  return std::ranges::any_of(
+      options.labels, [&](const LabelsPlan& labels) { return FedLabelKey(labels) == fed.name; });
+}
+
+bool HasFedLabels(const DecisionOptions& options, const TensorMap& feed) {
+  return std::ranges::any_of(feed,
+                             [&](const NamedTensor& fed) { return IsFedLabel(options, fed); });
+}
+
+// Labels that come with what is fed are for models alone that have an input of that name.
+TensorMap WithoutFedLabels(const DecisionOptions& options, const LiveRunner& runner,
+                           const TensorMap& feed) {
+  TensorMap kept;
+  for (const NamedTensor& fed : feed) {
+    const auto& inputs = runner.session().inputs;
+    const bool taken = std::ranges::find(inputs, fed.name, &TensorInfo::name) != inputs.end();
+    if (taken || !IsFedLabel(options, fed)) kept.push_back(fed);
+  }
+  return kept;
+}
+
+}  // namespace
+
 Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& feed,
                                      Logger& logger, MappedFeed* mapped) const {
   const TensorMap* given = &feed;
-  TensorMap sliced, fed;
+  TensorMap unlabelled, sliced, fed;
+  if (HasFedLabels(plan_.decisions, feed)) {
+    given = &(unlabelled = WithoutFedLabels(plan_.decisions, runner, feed));
+  }
   const StepStates* const states = steps();
   if (states != nullptr) given = &(sliced = states->WithSlices(IndexOf(runner), *given));
   MappedFeed own;

@@ -37,7 +37,7 @@ Result<FoundSizes> SettleSizes(const RunPlan& plan, std::span<const TensorInfo> 
   const std::vector<size_t> askable = WhoTryAnySizes(live);
   if (askable.empty() || !SizesAreGuessed(plan, inputs)) return FoundSizes();
   const Result<TensorMap> first = settling.draw(plan);
-  if (!first.ok()) return FoundSizes();  // told where it is made in earnest
+  if (!first.ok()) return FoundSizes();  // reported where it is made in earnest
   SizeTrial trial{settling.draw, {}, settling.logger};
   for (const size_t who : askable) {
     const auto infer = [&live, who](const TensorMap& feed) { return live.Try(who, feed); };

@@ -11,7 +11,7 @@
 namespace vernier {
 
 /// Bytes of the outputs whose shapes are known before the inference: each dimension is fixed, or
-/// has the name of one of an input's, whose size the feed tells. Others count as nothing. The
+/// has the name of one of an input's, whose size the feed has. Others count as nothing. The
 /// largest number where they are too many to count.
 uint64_t KnownOutputBytes(const SessionDescription& session, const TensorMap& feed);
 

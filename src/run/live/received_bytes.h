@@ -12,7 +12,7 @@ namespace vernier {
 class ReceivedBytes {
  public:
   /// What a runner received of an iteration's feed, which it was sent as it is. One sentence for
-  /// each input that the first runner of that iteration received other bytes of. Empty hashes tell
+  /// each input that the first runner of that iteration received other bytes of. Empty hashes mean
   /// nothing.
   std::vector<std::string> Compare(const std::string& runner, int64_t iteration,
                                    const InputHashes& received);

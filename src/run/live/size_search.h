@@ -45,7 +45,7 @@ struct SizeTrial {
   /// The first feed of a plan; its log is of no interest.
   std::function<Result<TensorMap>(const RunPlan& sized)> draw;
   std::vector<SizeRunner> runners;
-  Logger& logger;  ///< told what is looked for
+  Logger& logger;  ///< says what is looked for
 };
 
 /// Whether there is something to compare in each of these. True where there are none.

@@ -12,6 +12,7 @@
 #include "run/comparison/comparison_run.h"
 #include "run/live/lost_outputs.h"
 #include "run/saved/self_comparisons.h"
+#include "run/shards/shard_ending.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -42,13 +43,16 @@ void PublishFiles(const RunContext& run, const LiveRuns& live, LiveResults& made
     if (!done.ok()) ReportFailure(run, done, made, ending);
   };
   if (made.savers) report(made.savers->Settle());
-  if (made.savers && !ending.unsaved) {
-    // Of more shards than iterations some have nothing to save.
-    const bool idle = run.plan.shard.wanted() && made.iterations == 0;
-    const bool failed = ending.aborted || ending.outcome.faults.any();
-    report(made.savers->Finish(live.CommonIterations(), failed || idle));
-    ending.outcome.record.saved = made.savers->saved();
+  if (!made.savers || ending.unsaved) return;
+  // Files of shards are joined by their names: what has a name is whole.
+  if (run.plan.shard.wanted() && (ending.aborted || !IsDone(ending.outcome.faults))) {
+    const std::string stays = made.savers->WhatStays();
+    if (!stays.empty()) run.logger.Warning("This shard is not whole" + stays);
+    return;
   }
+  const bool failed = ending.aborted || ending.outcome.faults.any();
+  report(made.savers->Finish(live.CommonIterations(), failed));
+  ending.outcome.record.saved = made.savers->saved();
 }
 
 void DescribeRunners(const LiveRuns& live, const LiveResults& made, RunRecord& record) {

@@ -20,6 +20,10 @@ Status OpenSavers(const RunContext& run, const LiveRuns& live, LiveResults& made
   VERNIER_ASSIGN_OR_RETURN(
       OutputSavers savers,
       OutputSavers::Create(plan, live.names(), made.progress.get(), run.logger));
+  const StepStates* const steps = live.steps();
+  if (steps != nullptr && steps->given_tokens() != nullptr) {
+    savers.MixIntoMark(steps->given_tokens()->Hash());
+  }
   made.savers.emplace(std::move(savers));
   return {};
 }

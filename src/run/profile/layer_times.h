@@ -14,7 +14,7 @@ namespace vernier {
 /// out.
 std::vector<LayerTime> ReadLayerTimes(const std::string& path);
 
-/// Why a runner of the backend has none: it told of none, or there was no room for them.
+/// Why a runner of the backend has none: it reported none, or there was no room for them.
 std::string WhyNoLayers(const std::string& backend);
 
 /// A file in a temporary folder, which is removed with the object.

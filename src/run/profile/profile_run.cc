@@ -287,7 +287,7 @@ class Profiling {
     const double each = point.latency.mean;
     point.per_second = each > 0 ? static_cast<double>(point.batch.value_or(1)) / each : 0;
     point.peak_memory = runner.TakePeakMemory();
-    if (point.latency.max == 0) AddNote(runner.name() + " tells no times of its inferences");
+    if (point.latency.max == 0) AddNote(runner.name() + " reports no times of its inferences");
     logger_.Finish(PadName(runner.name()) + " | Median " + FormatG(point.latency.median * 1e3, 4) +
                    " ms in " + Counted(point.latency.count, "inference"));
   }

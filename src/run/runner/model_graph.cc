@@ -53,7 +53,7 @@ std::optional<GraphRecord> FindModelGraph(const RunPlan& plan) {
   for (const RunnerPlan& runner : plan.runners) {
     if (runner.model.type != ModelTypeName(ModelType::kOnnx)) continue;
     Result<GraphRecord> graph = ReadModelGraph(runner.model.path);
-    // A model that cannot be read has been told of by its runner.
+    // A model that cannot be read has been reported by its runner.
     if (graph.ok()) return *std::move(graph);
   }
   return std::nullopt;

@@ -75,7 +75,7 @@ void ServeInPython(RunnerPlan& runner) {
   const bool served = runner.backend == kTensorRt || IsPythonBackend(runner.backend);
   if (!served || runner.backend == "python" || HasOption(runner, "script")) return;
   runner.session_options.emplace_back("script", "builtin:" + runner.backend);
-  // Looked for before anything is opened, and whose version is told.
+  // Looked for before anything is opened, and whose version is reported.
   const bool own_module = runner.backend == kTensorRt || runner.backend == "keras";
   const std::string framework = runner.backend == "onnxref" ? "onnx" : "torch";
   runner.backend_options.emplace_back("module", own_module ? runner.backend : framework);

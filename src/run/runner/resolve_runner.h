@@ -17,7 +17,7 @@ namespace vernier {
 /// plug-in gets the script of ours that drives it; the model's path and type are found out, and
 /// what the backend needs to know of them becomes session options. A second call changes nothing.
 /// A model that is not there is a warning, for a framework may read what we cannot.
-/// kInvalidArgument where nothing tells the type, or the backend cannot take it.
+/// kInvalidArgument where nothing determines the type, or the backend cannot take it.
 Status ResolveRunner(RunnerPlan& runner, Logger& logger);
 
 /// Every tensor, in the words of --onnx-outputs: `*`, or `mark all`.

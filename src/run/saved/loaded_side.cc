@@ -84,7 +84,7 @@ Status LoadedSide::CheckStepCount(std::optional<int64_t> steps) const {
 
 // A mark says which words it was made with only to whoever tries them.
 Status LoadedSide::CheckStop() const {
-  constexpr int64_t kMostTokens = int64_t{1} << 18;  // of a vocabulary
+  constexpr int64_t kMostTokens = int64_t{1} << 20;  // of a vocabulary
   const StepPlan& steps = plan_->steps;
   const uint64_t feed = live_feeds_.front() ^ HashOfSteps(steps);
   for (size_t i = 0; i < runs().size() && steps.decodes(); ++i) {
@@ -112,7 +112,7 @@ Status LoadedSide::CheckStep(int64_t iteration, const StepTimeline& timeline) co
   if (index >= live_feeds_.size()) return {};
   if (iteration == 0) return CheckStop();
   const bool begins = timeline.Of(iteration).step == 0;
-  // Where one sequence is like the one before it, nothing tells them apart.
+  // Where one sequence is like the one before it, nothing distinguishes them.
   if (begins && live_feeds_[index] == live_feeds_[index - 1]) return {};
   const StepPosition before = timeline.Of(iteration - 1);
   for (size_t i = 0; i < saved_steps_.size(); ++i) {

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What takes longer to write than a thread to start, by far.
+// Bytes that take much longer to write than a thread takes to start.
 constexpr size_t kWorthThread = size_t{4} << 20;
 
 constexpr std::string_view kInputsInWords = "inference input data";
@@ -250,17 +250,17 @@ Status OutputSavers::Settle() { return pending_.valid() ? pending_.get() : Statu
 
 std::string OutputSavers::WhatStays() const {
   if (pending_.valid()) pending_.wait();
-  const auto told = [](const std::string& what, const std::string& place) {
+  const auto left_behind = [](const std::string& what, const std::string& place) {
     return "; what was saved " + what + "before is in '" + place + "': `vernier data recover " +
            place + "` makes a file of it";
   };
   const std::string inputs = inputs_ == nullptr ? "" : inputs_->partial_path();
-  const std::string of_inputs = inputs.empty() ? "" : told("of the inputs ", inputs);
+  const std::string of_inputs = inputs.empty() ? "" : left_behind("of the inputs ", inputs);
   if (outputs_ == nullptr || outputs_->published()) return of_inputs;
   size_t most = 0;
   for (size_t i = 0; i < runners_; ++i) most = std::max(most, outputs_->finished(i));
   if (most == 0) return of_inputs;
-  return told("", outputs_->partial_path()) +
+  return left_behind("", outputs_->partial_path()) +
          ", and the same command with --resume goes on with it" + of_inputs;
 }
 

@@ -42,7 +42,9 @@ class OutputSavers {
   uint64_t FeedHash();
   /// The same as it is saved with outputs: of steps, it is of what is fed back, too.
   uint64_t FeedMark() { return FeedHash() ^ steps_hash_; }
-  /// Large outputs are written while the run goes on: what became of them is told by Settle.
+  /// Beside the words of steps, what they are fed with: another run is one with another mark.
+  void MixIntoMark(uint64_t hash) { steps_hash_ ^= hash; }
+  /// Large outputs are written while the run goes on: what became of them is reported by Settle.
   Status AddResult(size_t runner, const IterationResult& result);
   /// Waits for what is being written.
   Status Settle();

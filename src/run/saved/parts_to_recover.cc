@@ -46,7 +46,7 @@ Result<Candidate> Open(const std::string& path) {
   return Candidate{path, std::move(manifest), ResultsReader::Of(std::move(source))};
 }
 
-// Parts without an iteration tell nothing of what they are of.
+// Parts without an iteration do not show what they are of.
 bool AreOfOneRun(const Candidate& a, const Candidate& b) {
   return a.Total() > 0 && b.Total() > 0 && a.manifest.target == b.manifest.target &&
          a.manifest.inputs == b.manifest.inputs &&

@@ -17,11 +17,11 @@ namespace vernier {
 class StaleInputs {
  public:
   /// Opens what is beside `path`, where inputs are saved; parts in use, this run's own for one, are
-  /// left alone. Not every file system tells what is in use: of parts without a feed, only `moved`
+  /// left alone. Not every file system knows what is in use: of parts without a feed, only `moved`
   /// is taken, the folder that this run has renamed; empty when there was none.
   StaleInputs(const std::string& path, const std::string& moved);
 
-  /// To be told each feed of the run, in order.
+  /// To be called with each feed of the run, in order.
   void Compare(const TensorMap& feed);
 
   /// Removes the parts all feeds of which came in the run as well, bit by bit, unless they have

@@ -31,7 +31,7 @@ class StaleInputsTest : public testing::Test {
     return {{"x", *Tensor::Copy(DType::kFloat32, {2}, std::as_bytes(std::span(values)))}};
   }
 
-  // Parts of two feeds, of which the journal tells `told`.
+  // Parts of two feeds, of which the journal has `told`.
   void Leave(size_t told) {
     const auto writer = FeedWriter::Create(Path());
     ASSERT_TRUE(writer.ok()) << writer.status().message();

@@ -1,5 +1,9 @@
 #include "run/shards/begun_parts.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -10,6 +14,7 @@
 #include "run/shards/shard_names.h"
 #include "run/shards/shard_parts.h"
 #include "util/input_file.h"
+#include "util/unique_fd.h"
 
 namespace vernier {
 namespace {
@@ -54,6 +59,19 @@ std::vector<std::string> FindBegunParts(const std::string& whole) {
   }
   std::ranges::sort(found);
   return found;
+}
+
+void KeepBegunPart(int fd) { ::flock(fd, LOCK_EX | LOCK_NB); }
+
+void RemoveLeftParts(const std::string& path) {
+  const std::optional<ShardFileName> own = ReadShardFileName(path);
+  if (!own) return;
+  for (const std::string& begun : FindBegunParts(own->whole)) {
+    const std::optional<ShardFileName> name = ReadShardFileName(begun);
+    if (!name || name->number != own->number || name->count != own->count) continue;
+    const UniqueFd file(::open(begun.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.valid() && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(begun.c_str());
+  }
 }
 
 Result<int64_t> ReadBegunPart(const std::string& path,

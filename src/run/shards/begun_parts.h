@@ -16,6 +16,13 @@ namespace vernier {
 /// sorted. Empty where the folder cannot be read.
 std::vector<std::string> FindBegunParts(const std::string& whole);
 
+/// The part that is written to `fd` is in use as long as that is open.
+void KeepBegunPart(int fd);
+
+/// Removes what killed processes have left of the part at `path`, which is whole now. Where a file
+/// system knows no locks, nothing is known to be left.
+void RemoveLeftParts(const std::string& path);
+
 /// Reads what is there by now: `head` is called first, unless it is not written yet, and then
 /// `iteration` for each whole line of one, in order. Gives the time of the last write in
 /// milliseconds since 1970. kMalformed for what is no part, and the errors of the two. A file that

@@ -81,9 +81,9 @@ void LabelKeeper::Keep(const RunLabels& labels, const DecisionOptions& options, 
       const SampleLabels* const of_samples = labels.For(decision, one.row.output);
       if (of_samples == nullptr) continue;
       const Dims& dims = outputs.first->dims();
-      one.classes = CountClasses(decision, dims);
       const bool needs_outputs = IsMapOf(decision, dims) || decision.kind == DecisionKind::kCtc ||
-                                 decision.kind == DecisionKind::kRegression;
+                                 decision.kind == DecisionKind::kRegression ||
+                                 of_samples->of_feeds();
       if (needs_outputs) KeepScores(*of_samples, decision, iteration, outputs, one);
     }
   }
@@ -136,6 +136,10 @@ Result<FileHashes> HashLabels(const DecisionOptions& options, const InputPlan& i
         names.Add(std::as_bytes(std::span(name.c_str(), name.size() + 1)));
       }
       hashes.emplace_back(labels.path, HexadecimalHash(names.value()));
+      continue;
+    }
+    if (FedLabelKey(labels)) {  // no file: parts keep what was found with them
+      hashes.emplace_back(labels.path, "");
       continue;
     }
     Result<std::shared_ptr<const MappedFile>> file =

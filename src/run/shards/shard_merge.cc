@@ -10,6 +10,7 @@
 #include "core/version.h"
 #include "io/bytes/checksum.h"
 #include "run/comparison/comparison_run.h"
+#include "run/comparison/no_reports.h"
 #include "run/live/live_runner.h"
 #include "run/live/lost_outputs.h"
 #include "run/phases/ending.h"
@@ -21,7 +22,6 @@
 #include "run/shards/received_tally.h"
 #include "run/shards/shard_parts.h"
 #include "run/shards/shard_writer.h"
-#include "run/shards/unheard_run.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -254,7 +254,7 @@ class ShardFolding {
   int64_t total_;  ///< of the undivided run, images that were skipped counted
   RowWriter* rows_;
   RunLabels labels_;
-  UnheardRun unheard_;
+  NoReports unheard_;  // iterations were reported where they were compared
   ComparisonRun comparisons_;
   ReceivedTally received_;
   std::vector<std::string> samples_;

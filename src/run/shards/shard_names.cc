@@ -6,7 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "io/bytes/directory_listing.h"
 #include "io/recovery/partial_folder.h"
+#include "io/recovery/partial_places.h"
 #include "run/shards/shard_writer.h"
 #include "util/counted.h"
 #include "util/number_text.h"
@@ -85,12 +87,17 @@ struct LastShard {
   size_t iterations = 0;
 };
 
-// The first shards of a run have one iteration more than the others; a shard that failed has saved
-// what it had.
+// Shards that failed have no file of this name, but what `data recover` makes of their parts may be
+// called so, and a folder is filled iteration by iteration. As a rule the first shards of a run
+// have one iteration more than the others.
 Status CheckShare(const ShardTensors& file, const ShardFileName& name, const LastShard& before,
                   Logger& logger) {
   const std::string what = "'" + file.path + "'";
   const std::string again = ": a shard has not saved all of its share; run it again";
+  const std::string begun = std::string(WithoutTrailingSlashes(file.path)) + kPartialSuffix;
+  if (IsDirectory(file.path) && IsThere(begun)) {
+    return InvalidArgument(what + " is not whole, as '" + begun + "' shows" + again);
+  }
   for (const size_t iterations : file.iterations) {
     if (iterations == file.iterations.front()) continue;
     return InvalidArgument(what + " has " + std::to_string(file.iterations.front()) +
@@ -99,17 +106,13 @@ Status CheckShare(const ShardTensors& file, const ShardFileName& name, const Las
   }
   const size_t own = file.iterations.empty() ? 0 : file.iterations.front();
   if (before.name.number == 0) return {};
-  if (own + 1 < before.iterations) {
-    logger.Warning(what + " has " + Counted(own, "iteration") + ", and shard " +
-                   std::to_string(name.number - 1) + " before it " +
-                   std::to_string(before.iterations) +
-                   ": it is whole only where --batch-feeds divided them or images were skipped; a "
-                   "shard that was cut off saves what it had");
-  }
-  if (own <= before.iterations) return {};
-  return InvalidArgument(what + " has " + std::to_string(own) + " iterations, and shard " +
-                         std::to_string(name.number - 1) + " before it " +
-                         std::to_string(before.iterations) + again);
+  if (own == before.iterations || own + 1 == before.iterations) return {};
+  logger.Warning(what + " has " + Counted(own, "iteration") + ", and shard " +
+                 std::to_string(name.number - 1) + " before it " +
+                 std::to_string(before.iterations) +
+                 ": both are whole only where --batch-feeds divided them, images were skipped or "
+                 "--fail-fast ended one; what `data recover` made of a shard is not");
+  return {};
 }
 
 }  // namespace
@@ -157,14 +160,9 @@ Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger) {
   for (const auto& [whole, last] : runs) {
     const ShardFileName& name = last.name;
     if (name.number == name.count) continue;
-    const std::string missing = "shard " + std::to_string(name.number + 1) + " of " +
-                                std::to_string(name.count) + " of '" + whole + "' is missing";
-    // Where there are more shards than iterations, the last ones have nothing to save.
-    if (last.iterations > 1) {
-      return InvalidArgument(missing + ": its iterations would be left out");
-    }
-    logger.Warning(missing + ": taken as one that had nothing to do, since those before it have " +
-                   "one iteration each");
+    return InvalidArgument("shard " + std::to_string(name.number + 1) + " of " +
+                           std::to_string(name.count) + " of '" + whole +
+                           "' is missing: its iterations would be left out");
   }
   return {};
 }

@@ -38,9 +38,8 @@ struct ShardTensors {
 
 /// Whether files that follow each other have the iterations of whole runs in their order, as far as
 /// names of shards and numbers of iterations tell: of each run all shards, from the first to the
-/// last, each once and none with more than one before it. kInvalidArgument, naming the first that
-/// is wrong, and for shards that do not have ranges. One with less than its share, and last shards
-/// that may have had nothing to do, are a warning.
+/// last, each once. kInvalidArgument, naming the first that is wrong, and for shards that do not
+/// have ranges. One that has other numbers of iterations than shards usually have is a warning.
 Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger);
 
 }  // namespace vernier

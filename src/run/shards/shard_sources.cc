@@ -14,6 +14,7 @@
 #include "io/results/feed_reader.h"
 #include "model/onnx/companion_files.h"
 #include "run/feeds/image_feeds.h"
+#include "run/shards/imported_modules.h"
 #include "util/mapped_file.h"
 #include "util/split_text.h"
 
@@ -94,7 +95,16 @@ class SourceList {
  public:
   void AddWhole(const std::string& option, const std::string& path) {
     if (path.empty()) return;
-    sources_.push_back(DescribeSource(option, FileOfScript(path), SourceContent::kWhole));
+    sources_.push_back(DescribeSource(option, path, SourceContent::kWhole));
+  }
+
+  // With what it imports from its own folder.
+  void AddScript(const std::string& option, const std::string& word) {
+    const std::string script = FileOfScript(word);
+    AddWhole(option, script);
+    if (script.empty()) return;
+    const std::string imported = option + ", imported by '" + script + "'";
+    for (const std::string& module : FindImportedModules(script)) AddWhole(imported, module);
   }
 
   // Of a folder of test data each of its files.
@@ -144,7 +154,7 @@ void AddInputSources(const RunPlan& plan, SourceList& sources) {
     const bool pictured = images.ok() && !images->empty();
     sources.AddListed("--load-inputs", pictured ? *images : FilesListed(inputs.load_paths));
   }
-  sources.AddWhole("--data-loader-script", inputs.script.path);
+  sources.AddScript("--data-loader-script", inputs.script.path);
   sources.AddWhole("--like", inputs.like);
   sources.AddWhole("--initial-state", plan.steps.initial_state);
   sources.AddListed("saved outputs", FilesListed(plan.load_outputs));
@@ -152,7 +162,7 @@ void AddInputSources(const RunPlan& plan, SourceList& sources) {
 
 void AddDecisionSources(const DecisionOptions& decisions, SourceList& sources) {
   for (const DecisionPlan& decision : decisions.decisions) {
-    sources.AddWhole("--decision", decision.script);
+    sources.AddScript("--decision", decision.script);
   }
 }
 
@@ -163,12 +173,12 @@ void AddScriptsOf(const RunnerPlan& runner, SourceList& sources) {
     for (const auto& [key, value] : *options) {
       for (const std::string& word : SplitAt(value, '\n')) {
         const std::string file = FileOfScript(word);
-        if (file.ends_with(".py")) sources.AddWhole(option, file);
+        if (file.ends_with(".py")) sources.AddScript(option, file);
       }
     }
   }
   const std::string model = FileOfScript(runner.model.path);
-  if (model != runner.model.path) sources.AddWhole(option, model);
+  if (model != runner.model.path || model.ends_with(".py")) sources.AddScript(option, model);
   sources.AddListed(option, CompanionFiles(runner.model.path, runner.model.external_data_dir));
 }
 
@@ -198,8 +208,8 @@ std::string DescribeOtherSource(const ShardSource& a, const ShardSource& b, size
 std::vector<ShardSource> FindShardSources(const RunPlan& plan) {
   SourceList sources;
   AddInputSources(plan, sources);
-  sources.AddWhole("--postprocess-func-script", plan.postprocess_script.path);
-  sources.AddWhole("--compare-func-script", plan.compare_script.path);
+  sources.AddScript("--postprocess-func-script", plan.postprocess_script.path);
+  sources.AddScript("--compare-func-script", plan.compare_script.path);
   AddDecisionSources(plan.decisions, sources);
   for (const RunnerPlan& runner : plan.runners) AddScriptsOf(runner, sources);
   return sources.Take();

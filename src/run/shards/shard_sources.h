@@ -14,8 +14,8 @@ namespace vernier {
 /// What the plan names, in its order: scripts and the like by their content; inputs, saved outputs
 /// and external weights by name, size and some 64 KiB blocks of content, or, where there are many,
 /// by name and size alone, several to an entry where there are very many. What is not there or
-/// cannot be read has no hash: whoever reads it reports that. Modules that scripts import are not
-/// looked for.
+/// cannot be read has no hash: whoever reads it reports that. Of what scripts import, those of
+/// FindImportedModules().
 std::vector<ShardSource> FindShardSources(const RunPlan& plan);
 
 /// The first source in which two lists differ, with both values, as a sentence without its full

@@ -47,6 +47,31 @@ TEST(ShardSources, AreListedAsTheyAreRead) {
             "'" + (folder / "in/2.json") + "' (--load-inputs) was there here, and not there");
 }
 
+TEST(ShardSources, ModulesBesideAScriptCount) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "layers/deep");
+  Write(folder / "load.py",
+        "import os, scales as s; import json\ntry: from . import (more,\n"
+        "    other)\nfrom layers.deep import net  # unused\nx = 'import this'\n");
+  Write(folder / "scales.py", "def f():\n    from later import g\n");
+  for (const char* name : {"later.py", "more.py", "unused.py", "this.py", "layers/__init__.py",
+                           "layers/deep/net.py", "layers/notes.txt"}) {
+    Write(folder / name, "# one");
+  }
+  RunPlan plan;
+  plan.inputs.script = {folder / "load.py", "load"};
+  const std::vector<ShardSource> before = FindShardSources(plan);
+  std::vector<std::string> paths;
+  for (const ShardSource& source : before) paths.push_back(source.path);
+  EXPECT_THAT(paths, ::testing::ElementsAre(
+                         folder / "load.py", folder / "later.py", folder / "layers/__init__.py",
+                         folder / "layers/deep/net.py", folder / "more.py", folder / "scales.py"));
+  Write(folder / "later.py", "# two");
+  EXPECT_EQ(Difference(before, FindShardSources(plan)),
+            "'" + (folder / "later.py") + "' (--data-loader-script, imported by '" +
+                (folder / "load.py") + "') has other content here than there");
+}
+
 TEST(ShardSources, ContentCounts) {
   const TemporaryFolder folder;
   Write(folder / "in.json", "[{\"x\": 1}]");

@@ -11,6 +11,7 @@
 #include "core/version.h"
 #include "io/recovery/partial_places.h"
 #include "run/live/live_runner.h"
+#include "run/shards/begun_parts.h"
 #include "run/shards/folded_comparison.h"
 #include "run/shards/kept_labels.h"
 #include "run/shards/shard_sources.h"
@@ -72,6 +73,7 @@ Result<ShardFile> ShardFile::Create(std::string path, const ShardHead& head) {
   // A job that was started again may still be running elsewhere.
   std::string place = FreePlace(path + ".partial");
   VERNIER_ASSIGN_OR_RETURN(PartFile part, PartFile::Create(place));
+  KeepBegunPart(part.fd());
   ShardFile file(std::move(path), std::move(place), std::move(part));
   VERNIER_TRY(file.Write(ShardHeadText(head)));
   return file;
@@ -92,7 +94,9 @@ Status ShardFile::Publish(ShardEnd end) {
   end.lines = lines_;
   VERNIER_TRY(Write(ShardEndText(end)));
   VERNIER_TRY(Write(ShardChecksumText(checksum_.value())));
-  return part_.PublishAs(path_);
+  VERNIER_TRY(part_.PublishAs(path_));
+  RemoveLeftParts(path_);
+  return {};
 }
 
 void ShardFile::Discard() { ::unlink(place_.c_str()); }

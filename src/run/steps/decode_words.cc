@@ -71,6 +71,7 @@ Result<std::string> FindLogits(const RunnerSides& runner, std::span<const StateP
     return NotDecoded(runner,
                       "has several outputs that may be the logits: " + ListInfos(candidates));
   }
+  if (runner.outputs.empty()) return NotDecoded(runner, "does not say which outputs it has");
   return NotDecoded(runner,
                     "has no floating output [batch, sequence, vocabulary] that is not fed back, "
                     "but " +
@@ -93,6 +94,11 @@ Result<std::string> FindTokens(const RunnerSides& runner, std::span<const StateP
   if (!candidates.empty()) {
     return NotDecoded(runner,
                       "has several inputs that may take the tokens: " + ListInfos(candidates));
+  }
+  if (runner.inputs.empty()) {
+    return NotDecoded(runner,
+                      "does not say which inputs it takes (a model in Python may, by "
+                      "input_metadata)");
   }
   return NotDecoded(
       runner, "has no integer input that is left for the tokens, but " + ListInfos(runner.inputs));

@@ -55,6 +55,16 @@ Result<Decoding> Decoding::Create(const StepPlan& plan, std::span<const std::str
   return decoding;
 }
 
+Status Decoding::Give(GivenTokens tokens) {
+  given_ = std::move(tokens);
+  const std::optional<int64_t>& steps = plan_->steps;
+  if (!steps || *steps <= given_->columns() + 1) return {};
+  return Malformed("--tokens " + given_->source() + ": it has " +
+                   Counted(given_->columns(), "token") + " behind a prompt, enough for " +
+                   Counted(given_->columns() + 1, "step") + ", not for --steps " +
+                   std::to_string(*steps));
+}
+
 Status Decoding::Pair(size_t runner, const RunnerSides& sides, std::span<const StatePair> states,
                       std::vector<std::string> driven, Logger& logger) {
   driven.insert(driven.end(), masks_.begin(), masks_.end());
@@ -68,8 +78,15 @@ Status Decoding::Pair(size_t runner, const RunnerSides& sides, std::span<const S
                            ": their tokens do not mean the same");
   }
   if (found.vocabulary) VERNIER_TRY(CheckStop(*found.vocabulary, found.logits, sides.shown()));
+  if (given_ && found.vocabulary) {
+    VERNIER_TRY(
+        given_->CheckVocabulary(*found.vocabulary, "'" + found.logits + "' of " + sides.shown()));
+  }
   logger.Info(sides.name + " | Decodes greedily: the largest of the last position of '" +
-              found.logits + "' is '" + found.tokens + "' of the next step");
+              found.logits + "' is " +
+              (given_ ? "compared; '" + found.tokens + "' of the next step is the token of '" +
+                            given_->source() + "'"
+                      : "'" + found.tokens + "' of the next step"));
   if (states.empty() && !sides.keeps_state) {
     logger.Warning(
         sides.name +
@@ -172,16 +189,23 @@ Result<std::optional<Tensor>> Decoding::Choose(size_t runner, const std::string&
   Runner& here = runners_[runner];
   if (!here.pair) return std::optional<Tensor>();
   const Tensor* const logits = Find(outputs, here.pair->logits);
+  if (logits == nullptr && position.step > 0) {
+    return BackendError(name + " gave no output '" + here.pair->logits + "' at step " +
+                        std::to_string(position.step) + OfSequence(position) +
+                        ", which chooses the next token");
+  }
   if (logits == nullptr) {
     return InvalidArgument("--decode: " + name + " has no output '" + here.pair->logits +
                            "' that could choose tokens");
   }
   Result<std::vector<int64_t>> chosen = GreedyTokens(*logits);
   if (!chosen.ok()) {
-    return Malformed("--decode: output '" + here.pair->logits + "' of " + name + ": " +
+    return Malformed("--decode: output '" + here.pair->logits + "' of " + name + " at step " +
+                     std::to_string(position.step) + OfSequence(position) + ": " +
                      chosen.status().message());
   }
   VERNIER_TRY(CheckStop(logits->dims().back(), here.pair->logits, name));
+  if (given_) return TakeGiven(runner, name, position, *logits, chosen->size());
   std::vector<int64_t>& tokens = *chosen;
   here.ended.resize(tokens.size(), false);
   for (size_t row = 0; row < tokens.size(); ++row) {
@@ -195,6 +219,20 @@ Result<std::optional<Tensor>> Decoding::Choose(size_t runner, const std::string&
     here.ended[row] = plan_->decode_stop && tokens[row] == *plan_->decode_stop;
   }
   VERNIER_ASSIGN_OR_RETURN(Tensor input, TokensAsInput(tokens, here.pair->dtype, rank_));
+  return std::optional(std::move(input));
+}
+
+Result<std::optional<Tensor>> Decoding::TakeGiven(size_t runner, const std::string& name,
+                                                  const StepPosition& position,
+                                                  const Tensor& logits, size_t batch) const {
+  const TokenPair& pair = *runners_[runner].pair;
+  if (position.step == 0) {
+    VERNIER_TRY(given_->CheckVocabulary(logits.dims().back(), "'" + pair.logits + "' of " + name));
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<std::vector<int64_t>> tokens,
+                           given_->Behind(position, static_cast<int64_t>(batch)));
+  if (!tokens) return std::optional<Tensor>();
+  VERNIER_ASSIGN_OR_RETURN(Tensor input, TokensAsInput(*tokens, pair.dtype, rank_));
   return std::optional(std::move(input));
 }
 

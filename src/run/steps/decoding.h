@@ -1,4 +1,4 @@
-// The tokens that runners choose from step to step (--decode).
+// The tokens that runners choose from step to step (--decode), and those that they are fed with.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "run/steps/decode_words.h"
+#include "run/steps/given_tokens.h"
 #include "run/steps/step_timeline.h"
 #include "util/log.h"
 #include "vernier/input_plan.h"
@@ -23,12 +24,19 @@ class Decoding {
   /// Errors as ParseDecodeWords. `plan` must outlive it.
   static Result<Decoding> Create(const StepPlan& plan, std::span<const std::string> runners);
 
+  /// All runners are fed with these tokens behind their prompts, whatever they choose. Before the
+  /// first is paired. kMalformed where the plan has more steps than there are tokens for.
+  Status Give(GivenTokens tokens);
+  /// Null where runners are fed with what is chosen.
+  const GivenTokens* given() const { return given_ ? &*given_ : nullptr; }
+
   /// An input that takes no tokens, whatever it looks like.
   void NameMask(const std::string& input) { masks_.push_back(input); }
 
   /// Once a runner is open: finds its pair of logits and tokens, and logs it. Errors as
-  /// FindTokenPair; kInvalidArgument, with both sizes, where its vocabulary is another than that of
-  /// a runner before it, and where the token of --decode-stop is none of it.
+  /// FindTokenPair and GivenTokens::CheckVocabulary; kInvalidArgument, with both sizes, where its
+  /// vocabulary is another than that of a runner before it, and where the token of --decode-stop is
+  /// none of it.
   Status Pair(size_t runner, const RunnerSides& sides, std::span<const StatePair> states,
               std::vector<std::string> driven, Logger& logger);
 
@@ -43,9 +51,10 @@ class Decoding {
   Status Begin(const StepPosition& position, const TensorMap& feed,
                std::span<const std::string> driven);
 
-  /// The tokens that a runner has chosen by these outputs, as it takes them. nullopt where one
-  /// holds NaN: WhyNone() says so. kInvalidArgument where there are no such logits, kMalformed
-  /// where they have no last position.
+  /// The tokens that a runner has chosen by these outputs, or those that are given, as it takes
+  /// them. nullopt behind the last that is given, and where one would be chosen by NaN: WhyNone()
+  /// says so. kInvalidArgument where there are no such logits, kMalformed where they have no last
+  /// position, and as GivenTokens.
   Result<std::optional<Tensor>> Choose(size_t runner, const std::string& name,
                                        const StepPosition& position, const TensorMap& outputs);
   /// Why a runner has no tokens for the next step; empty: it has, or was not asked.
@@ -64,8 +73,13 @@ class Decoding {
   Status CheckPadding(const TokenPair& pair, const StepPosition& position,
                       const TensorMap& feed) const;
 
+  Result<std::optional<Tensor>> TakeGiven(size_t runner, const std::string& name,
+                                          const StepPosition& position, const Tensor& logits,
+                                          size_t batch) const;
+
   const StepPlan* plan_;
   std::vector<DecodeWord> words_;
+  std::optional<GivenTokens> given_;
   std::vector<std::string> masks_ = {"attention_mask"};
   std::vector<Runner> runners_;
   size_t rank_ = 2;  // of prompts

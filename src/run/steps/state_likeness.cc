@@ -132,7 +132,7 @@ Status PairStateByLikeness(const RunnerSides& runner, std::span<const std::strin
   if (runner.inputs.empty() || runner.outputs.empty()) {
     return BadStepWord(kFeedBackFlag, "auto",
                        runner.shown() +
-                           " does not tell the names of its inputs and outputs; name them as "
+                           " does not name its inputs and outputs; name them as "
                            "OUTPUT:INPUT");
   }
   VERNIER_ASSIGN_OR_RETURN(const std::vector<StatePair> found,

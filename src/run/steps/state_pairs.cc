@@ -11,7 +11,7 @@ namespace {
 std::string QuotedInfoNames(std::span<const TensorInfo> infos) {
   std::string text;
   for (const TensorInfo& info : infos) text += (text.empty() ? "'" : ", '") + info.name + "'";
-  return text.empty() ? "none that it tells of" : text;
+  return text.empty() ? "none that it names" : text;
 }
 
 // What `*` stands for in `name`; nothing where the pattern does not fit. A pattern without `*` fits

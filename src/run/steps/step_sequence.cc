@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "inputs/cast_tensor.h"
 #include "record/runner_name.h"
 #include "run/steps/greedy_tokens.h"
 #include "run/steps/step_tensors.h"
@@ -42,6 +43,22 @@ Result<int64_t> LengthFor(const SliceWord& slice, int64_t steps) {
 // Wraps, as adding step by step does.
 int64_t TimesSteps(int64_t amount, int64_t steps) {
   return static_cast<int64_t>(static_cast<uint64_t>(amount) * static_cast<uint64_t>(steps));
+}
+
+// `tokens`, one of each row, behind the columns of a batch; int64.
+Result<Tensor> WithColumn(const Tensor& batch, const std::vector<int64_t>& tokens) {
+  VERNIER_ASSIGN_OR_RETURN(const Tensor wide, CastTensor(batch, DType::kInt64));
+  const auto columns = static_cast<size_t>(wide.dims().back());
+  Dims dims = wide.dims();
+  ++dims.back();
+  VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer, TensorBuffer::Allocate(DType::kInt64, dims));
+  const std::span<const int64_t> from = wide.As<int64_t>();
+  const std::span<int64_t> into = buffer.As<int64_t>();
+  for (size_t row = 0; row < tokens.size(); ++row) {
+    std::ranges::copy(from.subspan(row * columns, columns), into.begin() + row * (columns + 1));
+    into[row * (columns + 1) + columns] = tokens[row];
+  }
+  return std::move(buffer).Freeze();
 }
 
 Status NotInFeed(std::string_view flag, const std::string& word, const std::string& input,
@@ -186,9 +203,23 @@ std::optional<int64_t> StepSequence::StartOfSlice(const std::string& input, size
   return std::nullopt;
 }
 
-// As many as all slices have room for, or as were asked for.
+std::string StepSequence::ForcedInput() const {
+  return states_.given_tokens() == nullptr ? "" : states_.TokensInput();
+}
+
+Result<std::optional<Tensor>> StepSequence::WithGivenToken(const std::string& input,
+                                                           const Tensor& fed) const {
+  if (input != ForcedInput() || fed.dims().empty()) return std::optional<Tensor>();
+  const int64_t batch = fed.dims().size() == 1 ? 1 : fed.dims().front();
+  VERNIER_ASSIGN_OR_RETURN(const auto tokens, states_.given_tokens()->Behind(position_, batch));
+  if (!tokens) return std::optional<Tensor>();
+  VERNIER_ASSIGN_OR_RETURN(Tensor joined, WithColumn(fed, *tokens));
+  return std::optional(std::move(joined));
+}
+
+// As many as all slices have room for, or as were asked for, or as tokens are given for.
 Result<int64_t> StepSequence::CountSteps() const {
-  std::optional<int64_t> steps = states_.plan().steps;
+  std::optional<int64_t> steps = states_.StepsAsked();
   for (const SliceWord& slice : slices_) {
     const Tensor* const tensor = SlicedTensor(slice);
     if (tensor == nullptr) return NotInFeed(kSliceFlag, slice.word, slice.input, whole_);

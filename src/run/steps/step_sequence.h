@@ -42,8 +42,14 @@ class StepSequence {
   /// Where the slice of this step begins in `whole()`; nullopt: there is none of that input along
   /// that axis, for all runners.
   std::optional<int64_t> StartOfSlice(const std::string& input, size_t axis) const;
+  /// With given tokens (--tokens beside --decode) those of `input` that the last feed has, `fed`,
+  /// and the one behind them, [batch, columns] as int64; nullopt for other inputs, and where there
+  /// is none.
+  Result<std::optional<Tensor>> WithGivenToken(const std::string& input, const Tensor& fed) const;
+  /// The input that takes given tokens; empty: none does.
+  std::string ForcedInput() const;
   /// Of each sequence; nullopt where its length decides.
-  std::optional<int64_t> steps() const { return states_.plan().steps; }
+  std::optional<int64_t> steps() const { return states_.StepsAsked(); }
 
  private:
   StepSequence(StepStates& states, Source source) : states_(states), source_(std::move(source)) {}

@@ -211,12 +211,20 @@ std::string StepStates::TokensInput() const {
   return "";
 }
 
+// At a step before, it had one.
+Status StepStates::LacksOutput(size_t runner, const std::string& output) const {
+  return BackendError(shown_[runner] + " gave no output '" + output + "' at step " +
+                      std::to_string(position_.step) + " of sequence " +
+                      std::to_string(position_.sequence) + ", which the next step is fed with");
+}
+
 Status StepStates::Remember(size_t runner, const TensorMap& outputs) {
   Runner& here = runners_[runner];
   here.next.clear();
   for (const StatePair& pair : here.pairs) {
     const Tensor* const output = Find(outputs, pair.output);
     if (output == nullptr) {
+      if (position_.step > 0) return LacksOutput(runner, pair.output);
       return InvalidArgument("--feed-back: " + shown_[runner] + " has no output '" + pair.output +
                              "' that could be its input '" + pair.input + "'");
     }

@@ -49,6 +49,14 @@ class StepStates {
   /// What --decode chooses tokens by; null without.
   Decoding* decoding() { return decoding_ ? &*decoding_ : nullptr; }
   const Decoding* decoding() const { return decoding_ ? &*decoding_ : nullptr; }
+  /// Those of it that are given (--tokens); null: none are.
+  const GivenTokens* given_tokens() const { return decoding_ ? decoding_->given() : nullptr; }
+  /// How many steps each sequence has: --steps, or as many as tokens are given for. nullopt: its
+  /// length decides.
+  std::optional<int64_t> StepsAsked() const {
+    if (plan_->steps || given_tokens() == nullptr) return plan_->steps;
+    return given_tokens()->columns();
+  }
   /// The input of a feed that takes tokens: that of the first runner that was paired. Empty without
   /// --decode.
   std::string TokensInput() const;
@@ -132,6 +140,7 @@ class StepStates {
   bool IsForeign(const Runner& runner, const std::string& input) const;
   bool Feeds(const Runner& runner, const std::string& input) const;
   Status EnterTokens(TensorMap& feed);
+  Status LacksOutput(size_t runner, const std::string& output) const;
   void SayPairs(size_t runner) const;
   void WarnOfRest(size_t runner, const RunnerSides& sides) const;
 

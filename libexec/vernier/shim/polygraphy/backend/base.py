@@ -32,7 +32,7 @@ def _check_inputs(feed_dict, metadata):
 
 
 def has_one_type(dtype):
-    """Whether arrays can be held against a type: not of texts, nor where NumPy has no such type."""
+    """Whether arrays have a type to check: not of texts, nor where NumPy has no such type."""
     import numpy as np
     try:
         dtype = np.dtype(np.void if dtype is None else dtype)

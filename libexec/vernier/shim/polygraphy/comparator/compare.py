@@ -16,7 +16,7 @@ class BaseCompareFunc:
     """A base for functions of one's own.
 
     thresholds_for(output_name) gives the thresholds of the results, where the averages of their
-    measures can be held against them.
+    metrics can be compared with them.
     """
 
     def __call__(self, iter_result0, iter_result1):

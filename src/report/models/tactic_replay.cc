@@ -1,4 +1,4 @@
-#include "report/model/tactic_replay.h"
+#include "report/models/tactic_replay.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "report/model/model_text.h"
+#include "report/models/model_text.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -1,4 +1,4 @@
-#include "report/model/engine_text.h"
+#include "report/models/engine_text.h"
 
 #include <algorithm>
 #include <cstdio>

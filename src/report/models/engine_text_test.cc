@@ -1,4 +1,4 @@
-#include "report/model/engine_text.h"
+#include "report/models/engine_text.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "report/model/engine_json.h"
+#include "report/models/engine_json.h"
 
 namespace vernier {
 namespace {

@@ -20,7 +20,7 @@ std::map<std::string, TensorRange> RangesOf(const TensorMap& tensors);
 struct EngineTextOptions {
   bool layers = false;
   bool attributes = false;  ///< origin and tactic of each layer; needs `layers`
-  std::map<std::string, TensorRange> ranges = {};  ///< told beside the layers' tensors, by name
+  std::map<std::string, TensorRange> ranges = {};  ///< shown beside the layers' tensors, by name
 };
 
 std::string FormatEngine(const EngineRecord& engine, const EngineTextOptions& options);

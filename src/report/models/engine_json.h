@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "record/engine_record.h"
-#include "report/model/engine_text.h"
-#include "report/model/tactic_replay.h"
+#include "report/models/engine_text.h"
+#include "report/models/tactic_replay.h"
 
 namespace vernier {
 
 /// One object: name, refittable, device_memory_bytes, tensors, profiles and, as the options ask for
-/// them, layers with origins and tactics. A size that is open is -1, what an engine does not tell
+/// them, layers with origins and tactics. A size that is open is -1, what an engine does not report
 /// null; without details layers are names.
 std::string FormatEngineJson(const EngineRecord& engine, const EngineTextOptions& options);
 

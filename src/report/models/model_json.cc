@@ -1,4 +1,4 @@
-#include "report/model/model_json.h"
+#include "report/models/model_json.h"
 
 #include <cmath>
 #include <optional>

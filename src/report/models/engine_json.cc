@@ -1,4 +1,4 @@
-#include "report/model/engine_json.h"
+#include "report/models/engine_json.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,7 @@ void WriteText(std::string_view key, std::string_view text, JsonWriter& writer) 
   writer.String(text);
 }
 
-// What an engine does not tell is null.
+// What an engine does not report is null.
 void WriteKnown(std::string_view key, std::string_view text, JsonWriter& writer) {
   writer.Key(key);
   if (text.empty() || text == "Unknown" || text == "N/A") return writer.Null();

@@ -1,0 +1,31 @@
+// One model to another file: an ONNX model in another form, or an engine.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+
+#include "run/live/live_runner.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+struct ConversionPlan {
+  /// Its model, with what is changed in it, and the options of its format if that is TensorFlow's:
+  /// it becomes ONNX first.
+  RunnerPlan source;
+  std::string output;  ///< the ONNX file; not used where an engine is built
+  /// The one runner that builds an engine and saves it. It gets the model of `source`.
+  std::optional<RunPlan> build;
+  ExecutionPlan execution;  ///< of the workers that convert
+};
+
+/// Writes the file. kUnavailable, with how to install it, without what converts TensorFlow's
+/// models; kMalformed for a model that cannot be read; kIo; errors of TensorRT; kCancelled. While
+/// an engine is built, `waiting` is called (LiveRunner::Waiting).
+Status ConvertModel(const ConversionPlan& plan, const std::atomic<int>& interrupted, Logger& log,
+                    const LiveRunner::Waiting& waiting = nullptr);
+
+}  // namespace vernier

@@ -1,0 +1,92 @@
+// What comes of choices among near ties: rules of ErrorPropagation.
+#include <algorithm>
+
+#include "model/onnx/operator_list.h"
+#include "model/rounding/error_propagation.h"
+#include "model/rounding/near_ties.h"
+
+namespace vernier {
+namespace {
+
+// What an element may differ by, in multiples of the bound of the root mean square: error_bound.cc.
+constexpr double kElementTimes = 12;
+
+bool IsOneOf(std::string_view op, std::string_view list) {
+  bool found = false;
+  ForEachOperator(list, [&](std::string_view name) { found |= name == op; });
+  return found;
+}
+
+// Each element of the output depends on one of each input.
+bool KeepsElements(const ErrorRule* rule, std::string_view op) {
+  if (rule == nullptr) return false;
+  switch (rule->kind) {
+    case ErrorKind::kMove:
+      return !IsOneOf(op,
+                      "TopK MaxPool GlobalMaxPool MaxUnpool ReduceMax ReduceMin Compress Upsample "
+                      "Col2Im ScatterElements ScatterND Scatter TensorScatter");
+    case ErrorKind::kExact:
+      return !IsOneOf(op, "ArgMax ArgMin NonZero NonMaxSuppression Unique TfIdfVectorizer Hardmax");
+    case ErrorKind::kPointwise:
+    case ErrorKind::kProduct:
+    case ErrorKind::kQuantise:
+    case ErrorKind::kRound:
+    case ErrorKind::kDequantise:
+    case ErrorKind::kCast:
+      return !IsOneOf(op,
+                      "DynamicQuantizeLinear QLinearMatMul QLinearConv QGemm QLinearSoftmax "
+                      "QLinearAveragePool QLinearGlobalAveragePool QLinearReduceMean");
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+double ErrorPropagation::ChosenBehind(const Step& step) const {
+  const std::string_view op = step.node.op_type;
+  if (IsOneOf(op, "Shape Size")) return 0;
+  const auto inputs = step.graph.Inputs(step.node);
+  const auto outputs = step.graph.Outputs(step.node);
+  double share = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ErrorPrediction* input = Find(inputs[i]);
+    const auto again = std::find(inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(i),
+                                 inputs[i]) != inputs.begin() + static_cast<ptrdiff_t>(i);
+    if (input == nullptr || input->chosen == 0 || again) continue;
+    // A part may have all of them.
+    const bool part =
+        i == 0 && IsOneOf(op, "Slice Split Gather GatherElements GatherND Squeeze SequenceAt");
+    const double times = part ? static_cast<double>(Elements(inputs[i])) /
+                                    static_cast<double>(std::max<int64_t>(Elements(outputs[0]), 1))
+                              : 1;
+    share += input->chosen * std::max(times, 1.0);
+  }
+  if (share == 0) return 0;
+  return KeepsElements(step.rule, op) ? std::min(share, 1.0) : 1;
+}
+
+double ErrorPropagation::ChosenHere(const Step& step, size_t output) const {
+  const auto inputs = step.graph.Inputs(step.node);
+  if (!IsChoice(step.node.op_type, output) || inputs.empty()) return 0;
+  const ErrorPrediction* input = Find(inputs[0]);
+  const Tensor* values = seen_.values ? seen_.values(inputs[0]) : nullptr;
+  if (input == nullptr || values == nullptr) return 0;
+  const Dims* picked = shapes_.Find(step.graph.Outputs(step.node)[output]);
+  const int64_t places = picked != nullptr ? ElementCount(*picked).value_or(0) : 0;
+  return NearTies(model_, step.node, *values, places, kElementTimes * input->rms);
+}
+
+// A part of a Concat that is much smaller than the others has an error that is large beside it.
+void ErrorPropagation::TakePart(const Step& step, std::string_view name, ErrorPrediction& error) {
+  const bool moves = step.rule != nullptr && step.rule->kind == ErrorKind::kMove;
+  if (!moves || error.part <= error.rms) return;
+  const double whole = growth_.Scale(step.graph.Inputs(step.node)[0]);
+  const double part = growth_.Scale(name);
+  if (!(part > 0) || !(part < whole / 2)) return;
+  error.clean = std::max(error.clean, error.part);
+  error.typical = std::max(error.typical, kTypicalShare * error.part);
+  SetRms(error);
+}
+
+}  // namespace vernier

@@ -1,0 +1,83 @@
+#include "run/steps/given_tokens.h"
+
+#include <span>
+#include <utility>
+
+#include "inputs/cast_tensor.h"
+#include "io/bytes/checksum.h"
+#include "util/counted.h"
+
+namespace vernier {
+namespace {
+
+bool IsWhole(DType dtype) {
+  return Kind(dtype) == DTypeKind::kSignedInt || Kind(dtype) == DTypeKind::kUnsignedInt;
+}
+
+std::string PlaceOf(size_t index, int64_t columns) {
+  const auto at = static_cast<int64_t>(index);
+  return "row " + std::to_string(at / columns) + ", place " + std::to_string(at % columns);
+}
+
+}  // namespace
+
+Result<GivenTokens> GivenTokens::Create(std::string source, const Tensor& tokens) {
+  GivenTokens given;
+  given.source_ = std::move(source);
+  const std::string flag = "--tokens " + given.source_ + ": ";
+  const size_t rank = tokens.dims().size();
+  if (!IsWhole(tokens.dtype()) || rank < 1 || rank > 2 || tokens.element_count() == 0) {
+    return Malformed(flag +
+                     "expected integers [prompts, tokens], the tokens behind each prompt, got " +
+                     std::string(DTypeName(tokens.dtype())) + " " + FormatDims(tokens.dims()));
+  }
+  VERNIER_ASSIGN_OR_RETURN(const Tensor wide, CastTensor(tokens, DType::kInt64));
+  const auto ids = wide.As<int64_t>();
+  given.ids_.assign(ids.begin(), ids.end());
+  given.columns_ = tokens.dims().back();
+  given.rows_ = rank == 2 ? tokens.dims().front() : 1;
+  for (size_t i = 0; i < given.ids_.size(); ++i) {
+    if (given.ids_[i] >= 0) continue;
+    return Malformed(flag + "token " + std::to_string(given.ids_[i]) + " at " +
+                     PlaceOf(i, given.columns_) + " is no token id, which is 0 at least");
+  }
+  return given;
+}
+
+uint64_t GivenTokens::Hash() const {
+  Checksum sum;
+  sum.Add(std::as_bytes(std::span(&columns_, 1)));
+  sum.Add(std::as_bytes(std::span(ids_)));
+  constexpr int kKindBits = 24;
+  return sum.value() >> kKindBits;
+}
+
+Status GivenTokens::CheckVocabulary(int64_t vocabulary, const std::string& whose) const {
+  for (size_t i = 0; i < ids_.size(); ++i) {
+    if (ids_[i] < vocabulary) continue;
+    return Malformed("--tokens " + source_ + ": token " + std::to_string(ids_[i]) + " at " +
+                     PlaceOf(i, columns_) + " is none of the vocabulary: " + whose + " has " +
+                     Counted(vocabulary, "token") + ", from 0 to " +
+                     std::to_string(vocabulary - 1));
+  }
+  return {};
+}
+
+Result<std::optional<std::vector<int64_t>>> GivenTokens::Behind(const StepPosition& position,
+                                                                int64_t batch) const {
+  const int64_t first = rows_ == batch ? 0 : position.sequence * batch;
+  if (first + batch > rows_) {
+    return Malformed("--tokens " + source_ + ": it has " + Counted(rows_, "row") +
+                     ", and sequence " + std::to_string(position.sequence) + " is of " +
+                     Counted(batch, "prompt") + ": a row for each prompt of one sequence, or of " +
+                     "all of them one after another");
+  }
+  if (position.step >= columns_) return std::optional<std::vector<int64_t>>();
+  std::vector<int64_t> tokens;
+  for (int64_t row = first; row < first + batch; ++row) {
+    tokens.push_back(ids_[static_cast<size_t>(row * columns_ + position.step)]);
+  }
+  return std::optional(std::move(tokens));
+}
+
+}  // namespace vernier

@@ -1,0 +1,187 @@
+"""Decoding with tokens that are given (--tokens), and what is compared beside the tokens."""
+
+import json
+import pathlib
+import sys
+import unittest
+
+import numpy as np
+import onnx
+import onnxruntime
+
+from program import Case
+from test_decode import CACHED, PROMPTS, feed_of, greedy
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "data"))
+from causal_models import causal_model, empty_caches  # noqa: E402
+
+
+class GivenTokens(Case):
+    """--tokens beside --decode: both sides are fed with the tokens of a file or a script."""
+
+    TEXTS = np.array([[7, 50, 3, 22, 63, 1, 9], [4, 4, 31, 2, 8, 60, 11]])
+
+    def run_two(self, *words, fault=None, tokens="text.npy", texts=TEXTS, prompts=PROMPTS, code=0):
+        onnx.save(causal_model(None), str(self.path("a.onnx")))
+        onnx.save(causal_model(fault), str(self.path("b.onnx")))
+        self.save_feeds("feeds.json", [feed_of(prompt) for prompt in prompts])
+        np.save(self.path("text.npy"), texts)
+        ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                             "--load-inputs", "feeds.json", "--decode", "greedy", "--tokens",
+                             tokens, *CACHED, "--save-rows", "rows.jsonl", "--save-record",
+                             "r.json", "--python", sys.executable, *words)
+        self.said = ended.out + ended.err
+        self.assertEqual(ended.code, code, self.said)
+        if code > 1:
+            return None
+        rows = [json.loads(line) for line in self.path("rows.jsonl").read_text().splitlines()]
+        self.chosen = {side: [row[f"{side}/tokens"] for row in rows] for side in "ab"}
+        return json.loads(self.path("r.json").read_text())["pairs"][0]
+
+    @staticmethod
+    def expected(fault=None, texts=TEXTS):
+        return [token for prompt, text in zip(PROMPTS, texts)
+                for (token,) in greedy(fault, prompt, len(text), [[id] for id in text])]
+
+    def test_both_sides_are_fed_with_the_tokens_of_the_file(self):
+        fault = "position-off-by-one"
+        pair = self.run_two(fault=fault, code=1)
+        self.assertEqual(self.chosen, {"a": self.expected(), "b": self.expected(fault)})
+        self.assertEqual(pair["compared_iterations"], self.TEXTS.size)
+        agreeing = sum(a == b for a, b in zip(self.expected(), self.expected(fault)))
+        self.assertLess(agreeing, self.TEXTS.size)
+        decode = pair["decode"]
+        self.assertEqual((decode["agreeing_tokens"], decode["tokens"], decode["forced"]),
+                         (agreeing, self.TEXTS.size, True))
+        self.assertEqual(decode["steps_after_divergence"], 0)
+        self.assertIn("'input_ids' of the next step is the token of 'text.npy'", self.said)
+        self.assertIn(", both fed with the same tokens", self.said)
+
+    def test_a_script_gives_them_too(self):
+        self.path("tokenizer.py").write_text(
+            "def tokens():\n    return %r\n\n\ndef short():\n    return [[1, 2], [3]]\n"
+            % self.TEXTS.tolist())
+        self.run_two(tokens="tokenizer.py")
+        self.assertEqual(self.chosen, {"a": self.expected(), "b": self.expected()})
+        self.run_two(tokens="tokenizer.py:short", code=3)
+        self.assertIn("tokenizer.py:short returned rows of 1 to 2 tokens; all prompts need the "
+                      "same number", self.said)
+
+    def test_each_step_is_judged_by_the_token_behind_it(self):
+        pair = self.run_two("--compare", "logits:logits")
+        (of_logits,) = [output for output in pair["outputs"] if output["name"] == "logits"]
+        count, loss = 0, 0.0
+        for prompt, text in zip(PROMPTS, self.TEXTS):
+            session = onnxruntime.InferenceSession(causal_model(None).SerializeToString(),
+                                                   providers=["CPUExecutionProvider"])
+            ids = np.array([[*prompt[0], *text]])
+            logits = session.run(["logits"], feed_of(ids.tolist()))[0][0].astype("f8")
+            top = logits.max(axis=-1, keepdims=True)
+            lost = np.log(np.exp(logits - top).sum(axis=-1)) + top[:, 0]
+            lost = lost[:-1] - logits[np.arange(ids.size - 1), ids[0, 1:]]
+            loss, count = loss + lost.sum(), count + lost.size
+        tokens = of_logits["tokens"]
+        self.assertEqual(tokens["tokens"], count)
+        for side in ("first", "second"):
+            self.assertAlmostEqual(tokens[f"{side}_perplexity"], np.exp(loss / count), places=3)
+
+    def test_what_is_fed_ends_a_prompt(self):
+        pair = self.run_two("--decode-stop", "3")
+        self.assertEqual(pair["decode"]["tokens"], 3 + 7)
+        self.assertEqual(pair["decode"]["steps_after_end"], 4)
+
+    def test_the_last_token_may_go_without_a_step(self):
+        self.run_two("--steps", "8")
+        self.assertEqual(len(self.chosen["a"]), 16)
+        self.run_two("--steps", "9", code=3)
+        self.assertIn("--tokens text.npy: it has 7 tokens behind a prompt, enough for 8 steps, not "
+                      "for --steps 9", self.said)
+
+    def test_a_lone_runner_saves_what_another_is_compared_with(self):
+        onnx.save(causal_model(None), str(self.path("a.onnx")))
+        self.save_feeds("feeds.json", [feed_of(prompt) for prompt in PROMPTS])
+        np.save(self.path("text.npy"), self.TEXTS)
+        np.save(self.path("other.npy"), self.TEXTS[::-1])
+        words = ["run", "a.onnx", "--onnxrt", "--load-inputs", "feeds.json", "--decode", "greedy",
+                 *CACHED, "--tokens"]
+        ended = self.vernier(*words, "text.npy", "--save-outputs", "o.npz")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        ended = self.vernier(*words, "text.npy", "--load-outputs", "o.npz")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("all 14 tokens of 2 prompts agree, both fed with the same", ended.out)
+        ended = self.vernier(*words, "other.npy", "--load-outputs", "o.npz")
+        self.assertEqual(ended.code, 4, ended.out + ended.err)
+
+    def test_tokens_that_cannot_be_fed_are_named(self):
+        for texts, said in (
+                (np.array([[1, 64]]), "token 64 at row 0, place 1 is none of the vocabulary: "
+                 "'logits' of a has 64 tokens, from 0 to 63"),
+                (np.array([[1], [-2]]), "token -2 at row 1, place 0 is no token id"),
+                (np.array([[0.5]]), "expected integers [prompts, tokens], the tokens behind each "
+                 "prompt, got float64 (1, 1)")):
+            with self.subTest(said):
+                self.run_two(texts=texts, code=3)
+                self.assertIn("--tokens text.npy: " + said, self.said)
+                self.assertNotIn("PASSED", self.said)
+        self.run_two(texts=np.ones((3, 2), "i8"), prompts=[[[1], [2]]] * 2, code=3)
+        self.assertIn("it has 3 rows, and sequence 1 is of 2 prompts", self.said)
+
+
+class Clean(Case):
+    def test_a_hundred_sequences_under_two_runtimes_raise_no_alarm(self):
+        onnx.save(causal_model(None), str(self.path("m.onnx")))
+        random, one = np.random.default_rng(1), np.ones((1, 1), "i8")
+        self.save_feeds("feeds.json", [
+            {"input_ids": random.integers(0, 64, (1, 8)), "attention_mask": one,
+             "position_ids": 0 * one, **empty_caches()} for _ in range(100)])
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--openvino", "--load-inputs",
+                             "feeds.json", *CACHED, "--step-slice", "input_ids:axis=1,size=1",
+                             "--tolerance", "auto", "--compare-state", "-qqq")
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, 0, said)
+        self.assertIn("PASSED, compared 9 outputs in 800 iterations", said)
+
+
+class WithoutNames(Case):
+    """--compare logits for all outputs is not for those that are fed back."""
+
+    def run_two(self, *words, fault="swapped-key-value", code=1):
+        onnx.save(causal_model(None), str(self.path("a.onnx")))
+        onnx.save(causal_model(fault), str(self.path("b.onnx")))
+        self.save_feeds("feeds.json", [feed_of(PROMPTS[1])])
+        ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                             "--load-inputs", "feeds.json", "--decode", "greedy", *CACHED,
+                             "--save-record", "r.json", *words)
+        self.said = ended.out + ended.err
+        self.assertEqual(ended.code, code, self.said)
+        return json.loads(self.path("r.json").read_text())["pairs"][0]
+
+    def test_caches_are_no_logits(self):
+        pair = self.run_two("--steps", "2", "--compare", "logits", fault=None, code=0)
+        self.assertEqual([output["name"] for output in pair["outputs"]], ["logits"])
+        self.assertEqual(len(pair["not_logits"]), 8)
+        self.assertIn("compared 1 of 9 outputs in 2 iterations", self.said)
+        pair = self.run_two("--steps", "2", "--compare", "simple", "logits", fault=None, code=0)
+        self.assertEqual([output["name"] for output in pair["outputs"] if output["logits"]],
+                         ["logits"])
+        self.assertEqual(len(pair["outputs"]), 9)
+
+    def test_logits_that_nothing_compared_are_not_out_of_tolerance(self):
+        pair = self.run_two("--steps", "4", "--map-outputs", "logits=")
+        kinds = {divergence["kind"] for divergence in pair["decode"]["divergences"]}
+        self.assertEqual(kinds, {"not compared"})
+        self.assertIn("the tokens part, and the logits were not compared", self.said)
+        self.assertNotIn("the logits are out of tolerance", self.said)
+
+    def test_one_step_chooses_a_token(self):
+        pair = self.run_two("--steps", "1", fault=None, code=0)
+        self.assertEqual((pair["decode"]["tokens"], pair["compared_iterations"]), (1, 1))
+        self.assertIn("the only token of 1 prompt agrees", self.said)
+
+    def test_states_that_were_compared_at_some_steps_are_named(self):
+        self.run_two("--steps", "6", fault=None, code=0)
+        self.assertIn("; fed back, compared at 2 of 6 steps: present.0.key", self.said)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,84 @@
+"""--tolerance auto and blame: of values that are as good as equal, runtimes choose as they like."""
+
+import json
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from program import Case
+
+ROWS, WIDTH, PICKED = 4, 60, 20
+
+
+class NearTies(Case):
+    """Few distinct values, so that many places are as good as others: OpenVINO does not keep to the
+    order of places there."""
+
+    def save(self, name, shift=0):
+        """The best scores, and the rows of a table at their places; the places moved by `shift`."""
+        nodes = [helper.make_node("Relu", ["scores"], ["kept"], "relu"),
+                 helper.make_node("TopK", ["kept", "k"], ["best", "found"], "topk", axis=1),
+                 helper.make_node("Add", ["found", "shift"], ["moved"], "shift"),
+                 helper.make_node("Mod", ["moved", "width"], ["at"], "wrap"),
+                 helper.make_node("Gather", ["table", "at"], ["rows"], "gather")]
+        table = np.random.default_rng(5).standard_normal(WIDTH).astype(np.float32)
+        graph = helper.make_graph(
+            nodes, "g", [helper.make_tensor_value_info("scores", TensorProto.FLOAT, [ROWS, WIDTH])],
+            [helper.make_tensor_value_info("best", TensorProto.FLOAT, [ROWS, PICKED]),
+             helper.make_tensor_value_info("rows", TensorProto.FLOAT, [ROWS, PICKED])],
+            [numpy_helper.from_array(np.array([PICKED]), "k"),
+             numpy_helper.from_array(np.array(shift), "shift"),
+             numpy_helper.from_array(np.array(WIDTH), "width"),
+             numpy_helper.from_array(table, "table")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path(name)))
+        return name
+
+    def scores(self, distinct):
+        """Each row has `distinct` clear values at its head, and a handful of equal ones behind."""
+        random = np.random.default_rng(7)
+        rows = np.repeat(random.permutation(8) / 16, 8)[:WIDTH] * np.ones((ROWS, 1))
+        rows[:, :distinct] = 2 + np.arange(distinct) / 4
+        rows = random.permuted(rows, axis=1).astype(np.float32)
+        np.savez(self.path("scores.npz"), scores=rows)
+        return ["--load-inputs", "scores.npz"]
+
+    def run_marked(self, *words, code=0):
+        ended = self.vernier("run", *words, "--tolerance", "auto", "--onnx-outputs", "mark", "all",
+                             "--save-record", "record.json")
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        record = json.loads(self.path("record.json").read_text(encoding="utf-8"))
+        return ended, {o["name"]: o for o in record["pairs"][0]["outputs"]}
+
+    def test_places_of_equal_values_may_differ(self):
+        feed = self.scores(distinct=10)
+        for order in (["--onnxrt", "--openvino"], ["--openvino", "--onnxrt"]):
+            ended, outputs = self.run_marked(self.save("m.onnx"), *order, *feed)
+            self.assertTrue(outputs["found"]["passed"])
+            self.assertIn("% chosen among near ties", ended.out)
+
+    def test_clear_places_are_exact_beside_them(self):
+        feed = self.scores(distinct=18)
+        wrong = ["--runner", "a=onnxrt m.onnx", "--runner", "b=onnxrt moved.onnx"]
+        self.save("m.onnx")
+        self.save("moved.onnx", shift=1)
+        ended, outputs = self.run_marked(*wrong, *feed, code=1)
+        self.assertTrue(outputs["found"]["passed"], ended.out)
+        self.assertFalse(outputs["moved"]["passed"], "all places are one further")
+        self.assertFalse(outputs["rows"]["passed"])
+
+    def test_without_ties_all_is_exact(self):
+        feed = self.scores(distinct=WIDTH)
+        ended, _ = self.run_marked(self.save("m.onnx"), "--onnxrt", "--openvino", *feed)
+        self.assertNotIn("near ties", ended.out)
+
+    def test_blame_accuses_no_choice_among_equals(self):
+        ended = self.vernier("blame", self.save("m.onnx"), "--onnxrt", "--openvino",
+                             *self.scores(distinct=10))
+        self.assertNotIn("To blame", ended.out)
+
+
+if __name__ == "__main__":
+    unittest.main()
