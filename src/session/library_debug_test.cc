@@ -127,13 +127,13 @@ TEST(FindFloat32Nodes, FindsTheNodeThatMustStay) {
 TEST(FindFloat32Nodes, WhatPassesInFloat16KeepsNothing) {
   const auto check = [](const std::string&) -> Result<bool> { return true; };
   const Result<Float32Record> record =
-      FindFloat32Nodes(ChainModel("precise.onnx"), check, {}, WithoutProgram());
+      FindFloat32Nodes(ChainModel("all_float16.onnx"), check, {}, WithoutProgram());
   ASSERT_TRUE(record.ok()) << record.status().message();
   EXPECT_TRUE(record->kept.empty());
 }
 
 TEST(FindFloat32Nodes, RefusesWhatCannotBeSearched) {
-  const std::string path = ChainModel("precise.onnx");
+  const std::string path = ChainModel("own_precise.onnx");
   const auto fails = [](const std::string&) -> Result<bool> { return false; };
   EXPECT_EQ(FindFloat32Nodes(path, nullptr).status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(FindFloat32Nodes(path, fails, {}, WithoutProgram()).status().code(),

@@ -40,7 +40,7 @@ class Profile(Case):
         self.assertEqual(point["layers"], [])
         self.assertIn("identity", point["layers_missing"])
         self.assertEqual(point["per_second"], 0)
-        self.assertIn("tells no times", self.said)
+        self.assertIn("reports no times", self.said)
 
     def test_what_computes_something_else_is_seen(self):
         profile = self.profile(DIGITS, "--onnxrt", "--runner",

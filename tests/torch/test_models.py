@@ -59,7 +59,7 @@ class Script(TorchCase):
             self.assertIn("the plug-in is not used: the module returns Dict(str, Tensor)", done.out)
             done = self.run_torch("dict.pt", "--torch", "--input-shapes", "x:[2]", "--torch-in",
                                   "plugin")
-            self.assert_fails(done, 5, "only a run tells how many tensors it has")
+            self.assert_fails(done, 5, "whose number of tensors only a run shows")
 
     def test_types_shapes_and_nested_results(self):
         for place in PLACES:
