@@ -46,18 +46,27 @@ build_zlib() {
     make install) >>"$log" 2>&1 || fail "zlib does not build"
 }
 
-# build_by_cmake SOURCE-PACKAGE [CMAKE-OPTION...]
+# build_by_cmake SOURCE-PACKAGE [CMAKE-OPTION...]. libjpeg-turbo takes a relative folder of libraries
+# for one below the working directory, hence the absolute one.
 build_by_cmake() {
   cmake -S "$folder/$1" -B "$folder/$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_PREFIX="$folder/root" \
-    -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_PREFIX_PATH="$folder/root" \
+    -DCMAKE_INSTALL_LIBDIR="$folder/root/lib" -DCMAKE_PREFIX_PATH="$folder/root" \
     -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF "${@:2}" >>"$log" 2>&1 &&
     cmake --build "$folder/$1/build" --target install >>"$log" 2>&1 ||
     fail "$1 does not build"
 }
 
-# A folder of an earlier version has no libjpeg.
-if [[ ! -e $folder/root/.complete || ! -e $folder/root/lib/libjpeg.a ]]; then
+# What of the files that packages are built with is not there.
+missing() {
+  local file
+  for file in lib/lib{z,png,jpeg,hwy}.a include/{zlib.h,png.h,jpeglib.h,hwy/highway.h}; do
+    if [[ ! -s $folder/root/$file ]]; then echo "$file"; fi
+  done
+}
+
+# What an earlier version left may lack something.
+if [[ ! -e $folder/root/.complete || -n $(missing) ]]; then
   rm -rf "$folder"
   mkdir -p "$folder"
   unpack zlib
@@ -68,6 +77,7 @@ if [[ ! -e $folder/root/.complete || ! -e $folder/root/lib/libjpeg.a ]]; then
   build_by_cmake libjpeg-turbo -DENABLE_SHARED=OFF -DWITH_TURBOJPEG=OFF
   unpack highway
   build_by_cmake highway -DHWY_ENABLE_CONTRIB=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHWY_ENABLE_TESTS=OFF
+  [[ -z $(missing) ]] || fail "built, but $folder/root has no $(missing | xargs)"
   rm -rf "$folder"/{zlib,libpng1.6,libjpeg-turbo,highway}
   touch "$folder/root/.complete"
 fi
