@@ -4,9 +4,6 @@
 #include <cstring>
 #include <limits>
 
-// Vectors of a size unknown to the compiler cannot stand in arrays; arm64 uses NEON.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/block_kernels.cc"
 #include "hwy/foreach_target.h"

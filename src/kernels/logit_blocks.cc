@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-// Vectors of a size unknown to the compiler cannot stand in arrays; arm64 uses NEON.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/logit_blocks.cc"
 #include "hwy/foreach_target.h"

@@ -1,6 +1,4 @@
 // Vectors whose length is known only at run time would need the tables of lanes to be made anew.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "io/bytes/base64_vector.cc"
 #include "hwy/foreach_target.h"
