@@ -1,8 +1,9 @@
 # vernier_require_static(root library...): each library is an archive below the root, or configuring
 # ends. find_package goes on to the distribution's archives, which are not position-independent:
-# the Python module would not link.
+# the Python module would not link. A bare "m" is the C library's and stays shared.
 function(vernier_require_static root)
   get_filename_component(root ${root} REALPATH)
+  list(REMOVE_ITEM ARGN m)
   foreach(library ${ARGN})
     get_filename_component(real "${library}" REALPATH)
     string(FIND "${real}" "${root}/" place)

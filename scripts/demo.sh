@@ -30,14 +30,29 @@ expect() {
 configure_demo() {
   local gpu=OFF
   if [[ -e /dev/nvidiactl ]]; then gpu=AUTO; fi
-  check_compiler || return
   configure_release -DVERNIER_BUILD_TESTS=OFF -DVERNIER_GPU="$gpu"
+}
+
+# Whether a framework of the demo is here: fetched by the set-up, or of this machine. What cannot be
+# known without the program counts as there.
+a_framework_is_here() {
+  if grep -qsE '^(onnxruntime|openvino)==' .deps/runtimes/.installed; then return; fi
+  [[ -n ${ONNXRUNTIME_ROOT:-}${OPENVINO_ROOT:-}${LD_LIBRARY_PATH:-} ]] ||
+    ldconfig -p 2>/dev/null | grep -E 'lib(onnxruntime|openvino_c)\.so' >/dev/null ||
+    python3 -c 'import importlib.util as u, sys
+sys.exit(not any(map(u.find_spec, ("onnxruntime", "openvino"))))' 2>/dev/null
 }
 
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh
+check_writable
 check_room
 stage set-up scripts/setup.sh --tolerant
+if ! a_framework_is_here; then
+  echo "demo: neither ONNX Runtime nor OpenVINO is here, and neither could be fetched: when there is" \
+    "a network, type $0 again (scripts/setup.sh shows what fails)" >&2
+  exit 1
+fi
 find_ccache
 stage configure configure_demo
 stage build build_release vernier_demo

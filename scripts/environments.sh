@@ -11,10 +11,14 @@ readonly deps
 # The system's interpreter first: it is the one that python3-venv belongs to.
 if [[ -x /usr/bin/python3 ]]; then python=/usr/bin/python3; else python=python3; fi
 
+# shellcheck source=scripts/machine.sh
+source scripts/machine.sh
+
 step() { echo "${task:?}: $*"; }
 
+# A full disk is the reason for whatever else went wrong there.
 fail() {
-  echo "$task: error: $*" >&2
+  if disk_is_full "$deps"; then say_disk_is_full "$deps"; else echo "$task: error: $*" >&2; fi
   exit 1
 }
 
@@ -22,7 +26,7 @@ fail() {
 entries() { sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$1"; }
 
 # The last line that a failed command wrote: what it says went wrong.
-reason() { grep -v '^[[:space:]]*$' "$1" | grep -v '^\[notice\]' | tail -n 1; }
+reason() { grep -sv '^[[:space:]]*$' "$1" | grep -v '^\[notice\]' | tail -n 1; }
 
 as_root() {
   if [[ $(id -u) == 0 ]]; then
@@ -94,10 +98,10 @@ venv() {
     return
   fi
   rm -rf "$folder"
-  "$python" -m venv "$folder" >"$log" 2>&1 ||
+  { "$python" -m venv "$folder" >"$log" 2>&1; } 2>/dev/null ||
     fail "python3 -m venv failed ($(reason "$log")); see $log"
-  touch "$folder/.installed"
-  echo "$stamp" >"$folder/.stamp"
+  { touch "$folder/.installed" && echo "$stamp" >"$folder/.stamp"; } 2>/dev/null ||
+    fail "$folder cannot be written"
 }
 
 # pip NAME REQUIREMENT...: installs into .deps/NAME and records the requirements. Without
@@ -140,7 +144,8 @@ wheelhouse() {
 
 # Others may be installing into .deps/ at the same time: waits for them.
 lock_deps() {
-  mkdir -p "$deps/logs"
-  exec {lock}>"$deps/lock"
+  check_writable || exit 1
+  mkdir -p "$deps/logs" 2>/dev/null || fail "the folder $deps/logs cannot be made"
+  { exec {lock}>"$deps/lock"; } 2>/dev/null || fail "$deps/lock cannot be written"
   flock "$lock"
 }

@@ -23,7 +23,7 @@ wanted() { [[ -z ${kinds:-} || " $kinds " == *" $1 "* ]]; }
 
 configure_package() {
   local libraries folders
-  check_compiler || return
+  check_compiler || return  # always configured afresh
   libraries=$(scripts/static-libraries.sh) || return
   folders=$(scripts/tensorrt-headers.sh) || return
   quietly build/configure-package.log cmake --fresh --preset package \

@@ -28,7 +28,7 @@ task=setup
 source scripts/environments.sh
 
 framework_missing() {
-  if $tolerant; then
+  if $tolerant && ! disk_is_full "$deps"; then
     step "$1: not available ($2): this backend is off"
   else
     fail "$1: not available ($2)"

@@ -3,23 +3,8 @@
 
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
 
-# After the set-up, which installs it.
-find_ccache() {
-  if command -v ccache >/dev/null; then
-    export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER:-ccache}
-    export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
-  fi
-}
-
-# What is fetched and built takes less than this.
-check_room() {
-  local free
-  free=$(df --output=avail --block-size=1M . | tail -n 1)
-  if ((free < 2000)); then
-    echo "$free MB are free in $PWD, and 2000 are needed: make room, then type $0" >&2
-    return 1
-  fi
-}
+# shellcheck source=scripts/machine.sh
+source scripts/machine.sh
 
 # Processor time, in ticks, of everything that this shell has started and that has ended.
 ended_ticks() {
@@ -44,39 +29,35 @@ stage() {
 quietly() {
   local log=$1 status=0
   shift
-  mkdir -p "$(dirname "$log")"
-  "$@" >"$log" 2>&1 || status=$?
+  mkdir -p "$(dirname "$log")" || return
+  { "$@" >"$log" 2>&1; } 2>/dev/null || status=$?
   if [[ $status != 0 ]]; then explain "$log" "$status" "$*"; fi
   return "$status"
 }
 
 # explain LOG STATUS COMMAND: why a command failed: in one sentence where the reason is known.
 explain() {
-  if grep -q 'No space left on device' "$1"; then
-    echo "the disk is full: free 2 GB for $PWD/build, then type the same command again" >&2
+  local folder
+  folder=$(dirname "$1")
+  if disk_is_full "$folder" || grep -qs 'No space left on device' "$1"; then
+    say_disk_is_full "$folder"
     return
   fi
   tail -n 60 "$1" >&2
   echo "'$3' failed with exit code $2; all of its output is in $1" >&2
 }
 
-# C++20 as of g++ 12; other compilers are taken as they are.
-check_compiler() {
-  local compiler=${CXX:-c++} version
-  version=$("$compiler" -dumpfullversion 2>/dev/null) || return 0
-  if [[ $("$compiler" --version) == *clang* || ${version%%.*} -ge 12 ]]; then return; fi
-  echo "$compiler is g++ $version, and g++ 12 or newer is needed: install g++-12, then type" \
-    "CXX=g++-12 $0" >&2
-  return 1
+configure_release() {
+  check_compiler build/release && quietly build/configure.log cmake --preset release "$@"
 }
-
-configure_release() { quietly build/configure.log cmake --preset release "$@"; }
 
 # build_release [TARGET...]: says now and then how much is done. Under `set -o pipefail`.
 build_release() {
   local log=build/build.log status=0 targets=()
   if (($#)); then targets=(--target "$@"); fi
-  NINJA_STATUS='[%p] ' cmake --build build/release "${targets[@]}" 2>&1 | tee "$log" |
+  echo "   0 % built"
+  NINJA_STATUS='[%p] ' cmake --build build/release "${targets[@]}" 2>&1 |
+    tee "$log" 2>/dev/null |
     awk 'match($0, /^\[ *[0-9]+%\]/) {
            share = substr($0, 2, RLENGTH - 3) + 0
            if (share >= told + 10) { told = share - share % 10; print "   " told " % built"; fflush() }

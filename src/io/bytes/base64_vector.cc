@@ -1,4 +1,3 @@
-// Vectors whose length is known only at run time would need the tables of lanes to be made anew.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "io/bytes/base64_vector.cc"
 #include "hwy/foreach_target.h"

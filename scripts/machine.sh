@@ -1,0 +1,101 @@
+# shellcheck shell=bash
+# Sourced by the scripts that fetch and build: what of this machine is in the way, in one sentence
+# each with what to type. They run in the project's folder.
+
+# check_writable: whether files can be made here.
+check_writable() {
+  local folder
+  for folder in . .deps build; do
+    if [[ -e $folder && ! -w $folder ]]; then
+      echo "$(realpath "$folder") cannot be written by $(id -un): type cp -r $PWD ~/vernier &&" \
+        "cd ~/vernier && ${0#"$PWD"/}" >&2
+      return 1
+    fi
+  done
+}
+
+# missing_megabytes: what is still to be fetched, then what is still to be built, at most. Sizes were
+# measured: .deps/runtimes 300 MB, the build of the demo 100 MB, and as much for files that come and
+# go.
+missing_megabytes() {
+  local needed=50 requirement
+  while IFS= read -r requirement; do
+    if ! grep -qsxF "$requirement" .deps/runtimes/.installed; then needed=$((needed + 300)); fi
+  done < <(sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' scripts/python-runtimes.txt)
+  if [[ ! -x build/release/bin/vernier ]]; then needed=$((needed + 200)); fi
+  echo "$needed"
+}
+
+free_megabytes() { df --output=avail --block-size=1M "${1:-.}" | tail -n 1 | xargs; }
+
+# Room for what is still to be fetched and built.
+check_room() {
+  local free needed
+  free=$(free_megabytes)
+  needed=$(missing_megabytes)
+  if ((free < needed)); then
+    echo "$free MB are free in $PWD, and $needed are needed: make room, then type $0 again" >&2
+    return 1
+  fi
+}
+
+# disk_is_full FOLDER: whether not even a small file can be written there. A log on the full disk
+# does not say so: it has no room for the words.
+disk_is_full() {
+  local probe=$1/.room.$$ status=0
+  { head -c 262144 /dev/zero >"$probe"; } 2>/dev/null || status=1
+  rm -f "$probe"
+  [[ -w $1 && $status != 0 ]]
+}
+
+say_disk_is_full() {
+  echo "the disk is full ($(free_megabytes "$1") MB are free in $(realpath "$1")): make room, then" \
+    "type the same command again" >&2
+}
+
+# The compiler that CMake would take: of words such as "ccache g++" the one behind.
+compiler_words() {
+  local words
+  read -r -a words <<<"${CXX:-c++}"
+  if [[ ${words[0]##*/} == ccache && ${#words[@]} -gt 1 ]]; then words=("${words[@]:1}"); fi
+  echo "${words[0]}"
+}
+
+# check_compiler [BUILD-FOLDER]: C++20 as of g++ 12 or clang 14; others are taken as they are. A
+# folder that was configured with another compiler keeps that one, whatever CXX says.
+check_compiler() {
+  local compiler path version name=g++ least=12 configured
+  compiler=$(compiler_words)
+  if ! path=$(command -v "$compiler"); then
+    echo "there is no compiler '$compiler'${CXX:+, which CXX names}: type apt-get install g++, then" \
+      "env --unset=CXX $0" >&2
+    return 1
+  fi
+  version=$("$compiler" --version 2>/dev/null | head -n 1) || version=
+  if [[ $version == *clang* ]]; then name=clang++ least=14; fi
+  version=$("$compiler" -dumpfullversion 2>/dev/null || "$compiler" -dumpversion 2>/dev/null) || return 0
+  if [[ $version =~ ^[0-9]+ && ${version%%.*} -lt $least ]]; then
+    echo "$compiler is $name $version, and $name $least or newer is needed: install $name-$least, then" \
+      "type CXX=$name-$least $0" >&2
+    return 1
+  fi
+  configured=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "${1:-/nowhere}/CMakeCache.txt" 2>/dev/null)
+  if [[ -n ${CXX:-} && -n $configured && $(realpath "$path") != $(realpath -m "$configured") ]]; then
+    echo "$1 was configured with $configured, and CXX says $compiler: type rm -r $1, then the same" \
+      "command again" >&2
+    return 1
+  fi
+}
+
+# find_ccache: after the set-up, which installs it. Its folder lies in the home folder, which may be
+# missing or not ours.
+find_ccache() {
+  local folder
+  if ! command -v ccache >/dev/null; then return; fi
+  export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER:-ccache}
+  export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
+  folder=$(ccache --get-config cache_dir 2>/dev/null) || folder=
+  if [[ -n $folder ]] && mkdir -p "$folder" 2>/dev/null && [[ -w $folder ]]; then return; fi
+  export CCACHE_DIR=$PWD/build/ccache
+  echo "ccache cannot write '${folder:-its folder}': it uses $CCACHE_DIR instead"
+}
