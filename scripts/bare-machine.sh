@@ -11,35 +11,56 @@
 # seconds. CARRY="PATH..." takes further files of this folder along, such as build/packages.
 # Needs root and debootstrap. The mirror is this machine's own, or $MIRROR; the keyring is that of
 # debootstrap, or $KEYRING (on Debian the package ubuntu-keyring has Ubuntu's). The chroot is made
-# under ${TMPDIR:-/var/tmp} and removed at the end; KEEP=1 leaves it there and says where.
+# under ${TMPDIR:-/var/tmp} and removed at the end, also after a signal; KEEP=1 leaves it there and
+# says where. Each command's wall time and processor time are printed. Headers of TensorRT in
+# ../shared/third_party are taken along.
 set -euo pipefail
 
-# A mount and process name space of its own: whatever happens, no mount and no process is left.
-if [[ -z ${VERNIER_BARE_INSIDE:-} ]]; then
+# The chroot is made and used in a mount and process name space of its own, and removed from
+# outside, when no process and no mount of it is left.
+if [[ -z ${VERNIER_BARE_ROOT:-} ]]; then
   [[ $(id -u) == 0 ]] || { echo "bare-machine.sh: needs root" >&2; exit 2; }
   command -v debootstrap >/dev/null || { echo "bare-machine.sh: needs debootstrap" >&2; exit 2; }
-  VERNIER_BARE_INSIDE=1 exec unshare --mount --pid --fork --kill-child "${BASH_SOURCE[0]}" "$@"
+  root=$(mktemp -d "${TMPDIR:-/var/tmp}/bare-${1:-bookworm}.XXXXXX")
+  inside=
+
+  # end SIGNAL-NUMBER: the first process of the name space takes all others along.
+  end() {
+    trap '' TERM INT HUP
+    if [[ -n $inside ]]; then
+      # shellcheck disable=SC2046  # none or one
+      kill -KILL $(cat "/proc/$inside/task/$inside/children" 2>/dev/null) 2>/dev/null || true
+      kill -KILL "$inside" 2>/dev/null || true
+      wait "$inside" 2>/dev/null || true
+    fi
+    rm -rf --one-file-system "$root" "$root.log"
+    echo "bare-machine.sh: ended by a signal; nothing is left of $root" >&2
+    exit $((128 + $1))
+  }
+  trap 'end 15' TERM
+  trap 'end 2' INT
+  trap 'end 1' HUP
+
+  VERNIER_BARE_ROOT=$root unshare --mount --pid --mount-proc --fork --kill-child \
+    "${BASH_SOURCE[0]}" "$@" &
+  inside=$!
+  status=0
+  wait "$inside" || status=$?
+  if [[ -n ${KEEP:-} ]]; then
+    echo "bare-machine.sh: left in $root"
+  else
+    rm -rf --one-file-system "$root" "$root.log"
+  fi
+  exit "$status"
 fi
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=scripts/stages.sh
+source scripts/stages.sh
 readonly suite=${1:-bookworm}
-if (($# > 1)); then readonly command=${*:2}; else
-  readonly command='./scripts/demo.sh && ./scripts/test.sh'
-fi
-root=$(mktemp -d "${TMPDIR:-/var/tmp}/bare-$suite.XXXXXX")
-readonly root
+if (($# > 1)); then commands=("${*:2}"); else commands=(./scripts/demo.sh ./scripts/test.sh); fi
+readonly root=$VERNIER_BARE_ROOT
 chmod 755 "$root"
-
-cleanup() {
-  if [[ -n ${KEEP:-} ]]; then
-    echo "bare-machine.sh: left in $root"
-    return
-  fi
-  # Never into the host's own /proc, /sys or /dev.
-  umount --recursive "$root"/{proc,sys,dev} 2>/dev/null || true
-  rm -rf --one-file-system "$root"
-}
-trap cleanup EXIT
 
 make_base() {
   local mirror=${MIRROR:-} components=main script=()
@@ -94,18 +115,20 @@ make_base
 copy_network_settings
 mount_kernel_folders
 mkdir "$root/root/vernier"
-git -c safe.directory='*' ls-files -z --cached --others --exclude-standard |
-  xargs -0 sh -c 'for f; do [ -e "$f" ] && printf "%s\0" "$f"; done' sh |
-  tar --create --null --files-from=- | tar --extract --directory="$root/root/vernier"
+scripts/source-files.sh | tar --create --files-from=- |
+  tar --extract --no-same-owner --directory="$root/root/vernier"
 if [[ -n ${CARRY:-} ]]; then
   # shellcheck disable=SC2086  # a list of paths
   tar --create $CARRY | tar --extract --directory="$root/root/vernier"
 fi
+for folder in ../shared/third_party/tensorrt-*/; do
+  if [[ -d $folder ]]; then
+    mkdir -p "$root/root/shared/third_party"
+    cp -R "$folder" "$root/root/shared/third_party/"
+  fi
+done
 
-echo "== bare $suite: $command"
-start=$SECONDS
-inside "$command"
-echo "== bare $suite: done in $((SECONDS - start)) s"
+for command in "${commands[@]}"; do stage "bare $suite: $command" inside "$command"; done
 
 if [[ ! -d $root/root/vernier/.deps ]]; then exit; fi
 export -f inside

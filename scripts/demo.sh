@@ -38,7 +38,8 @@ configure_demo() {
 a_framework_is_here() {
   if grep -qsE '^(onnxruntime|openvino)==' .deps/runtimes/.installed; then return; fi
   [[ -n ${ONNXRUNTIME_ROOT:-}${OPENVINO_ROOT:-}${LD_LIBRARY_PATH:-} ]] ||
-    ldconfig -p 2>/dev/null | grep -E 'lib(onnxruntime|openvino_c)\.so' >/dev/null ||
+    PATH=$PATH:/sbin ldconfig -p 2>/dev/null |
+    grep -E 'lib(onnxruntime|openvino_c)\.so' >/dev/null ||
     python3 -c 'import importlib.util as u, sys
 sys.exit(not any(map(u.find_spec, ("onnxruntime", "openvino"))))' 2>/dev/null
 }
@@ -49,8 +50,8 @@ check_writable
 check_room
 stage set-up scripts/setup.sh --tolerant
 if ! a_framework_is_here; then
-  echo "demo: neither ONNX Runtime nor OpenVINO is here, and neither could be fetched: when there is" \
-    "a network, type $0 again (scripts/setup.sh shows what fails)" >&2
+  echo "demo: neither ONNX Runtime nor OpenVINO is here, and neither could be fetched: when there" \
+    "is a network, type $0 again" >&2
   exit 1
 fi
 find_ccache

@@ -1,39 +1,70 @@
 #!/usr/bin/env bash
-# Holds the sources to the project's style. Usage: scripts/lint.sh [--fix] [--tidy]
+# Holds the sources to the project's style.
+# Usage: scripts/lint.sh [--fix] [--tidy] [CHECK...]
+#        scripts/lint.sh --message FILE
 #
-#   --fix    format C++ and Python imports, and write the budgets anew (tests/size-budgets.txt)
-#   --tidy   also run clang-tidy on the C++ files that differ from $LINT_BASE (default: main);
-#            needs build/release, and minutes
+#   CHECK      one of those below (default: all but tidy)
+#   --fix      format C++ and Python imports, and write the budgets anew (tests/size-budgets.txt)
+#   --tidy     the check "tidy" as well: clang-tidy on the C++ files that differ from where this
+#              branch left $LINT_BASE (default: main) or are not committed; needs build/release
+#   --message  only the first line of a commit message, for the hook of pre-commit
 #
-# The tools come from .deps/lint (scripts/deps.sh --with lint).
+# The tools come from .deps/lint (scripts/deps.sh --with lint). In an archive of the sources files
+# are found by name, and there are no commits to look at: that is said.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Subjects of commits after this one are at most 72 columns.
-readonly subjects_from=38024b5638870879e307ba3642270f87d7965921
+readonly subjects_from=b12e8d6da5b9a3504414d2161535898d3d5ce4fb
 readonly subject_columns=72
+readonly all_checks="format python_style shell_style sizes spelling includes subjects"
+
+fail() {
+  echo "lint.sh: $*" >&2
+  exit 2
+}
+
+check_message() {
+  local subject
+  subject=$(grep -v '^#' "$1" | head -n 1)
+  if ((${#subject} > subject_columns)); then
+    echo "lint.sh: this subject has ${#subject} columns, at most $subject_columns are allowed:" \
+      "'$subject'" >&2
+    return 1
+  fi
+}
 
 fix=false
-tidy=false
-for argument in "$@"; do
-  case $argument in
+checks=()
+with_tidy=()
+while (($#)); do
+  case $1 in
     --fix) fix=true ;;
-    --tidy) tidy=true ;;
+    --tidy) with_tidy=('tidy') ;;
+    --message)
+      [[ $# == 2 && -f $2 ]] || fail "--message: expected the file of a commit message"
+      check_message "$2"
+      exit
+      ;;
     *)
-      echo "lint.sh: unknown argument '$argument', expected --fix or --tidy" >&2
-      exit 2
+      [[ $1 != *" "* && " $all_checks tidy " == *" $1 "* ]] ||
+        fail "unknown argument '$1', expected --fix, --tidy, --message FILE or one of:" \
+          "$all_checks tidy"
+      checks+=("$1")
       ;;
   esac
+  shift
 done
+if [[ ${#checks[@]} == 0 ]]; then read -r -a checks <<<"$all_checks"; fi
+checks+=("${with_tidy[@]}")
 
 readonly tools=.deps/lint/bin
-if [[ ! -x $tools/ruff ]]; then
+if [[ ! -x $tools/ruff && ${checks[*]} =~ format|style|spelling ]]; then
   echo "lint.sh: no tools: scripts/deps.sh --with lint fetches them" >&2
   exit 1
 fi
 
-# Files that git knows, or would know: an archive without git has no commits to look at either.
-sources() { git ls-files --cached --others --exclude-standard --deduplicate -- "$@"; }
+sources() { scripts/source-files.sh "$@"; }
 
 format() {
   local how=(--dry-run --Werror)
@@ -70,10 +101,16 @@ includes() {
   python3 -B tests/layers/check_includes.py && python3 -B tests/layers/check_imports.py
 }
 
+has_git() { [[ $(scripts/source-files.sh --how) == git ]]; }
+
 subjects() {
   local long
+  if ! has_git; then
+    echo "no git here: files were found by name, and subjects of commits are NOT looked at"
+    return
+  fi
   if ! git merge-base --is-ancestor "$subjects_from" HEAD 2>/dev/null; then
-    echo "a history without ${subjects_from:0:7}: subjects of commits are not looked at"
+    echo "a history without ${subjects_from:0:7}: subjects of commits are NOT looked at"
     return
   fi
   long=$(git log --format='%h %s' "$subjects_from..HEAD" |
@@ -83,23 +120,46 @@ subjects() {
   return 1
 }
 
-changed_tidy() {
-  local base=${LINT_BASE:-main}
-  git diff --name-only --diff-filter=d "$base"...HEAD -- 'src/*.cc' 'backends/*.cc' |
-    xargs --no-run-if-empty -n 1 -P "$(nproc)" clang-tidy-14 --quiet -p build/release
+# changed PATTERN...: what differs from where this branch began; on the base itself, what is not
+# committed.
+changed() {
+  local base
+  base=$(git merge-base "${LINT_BASE:-main}" HEAD 2>/dev/null) || base=HEAD
+  git diff --name-only --diff-filter=d "$base" -- "$@" ':!backends/tensorrt'
+}
+
+# Sources that ship. Of headers only those that differ: others are not this change's matter.
+tidy() {
+  local sources headers
+  if ! has_git; then
+    echo "no git here: what changed is not known, and clang-tidy did NOT run"
+    return
+  fi
+  sources=$(changed 'src/*.cc' 'backends/*.cc' ':!*_test.cc')
+  if [[ -z $sources ]]; then
+    echo "no C++ source differs from ${LINT_BASE:-main}: nothing for clang-tidy"
+    return
+  fi
+  if [[ ! -e build/release/compile_commands.json ]]; then
+    echo "clang-tidy needs to know how files are compiled: type cmake --preset release first" >&2
+    return 1
+  fi
+  if ! command -v clang-tidy-14 >/dev/null; then
+    echo "there is no clang-tidy-14: type apt-get install clang-tidy-14" >&2
+    return 1
+  fi
+  headers=$(changed '*.h' '*.hpp' | sed 's/[.]/[.]/g' | paste -s -d '|')
+  xargs -n 1 -P "$(nproc)" clang-tidy-14 --quiet --warnings-as-errors='*' -p build/release \
+    --header-filter="(${headers:-no header})\$" <<<"$sources"
 }
 
 status=0
-for check in format python_style shell_style sizes spelling includes subjects; do
+for check in "${checks[@]}"; do
   if ! "$check"; then
     echo "lint.sh: ${check//_/ }: FAILED" >&2
     status=1
   fi
 done
-if $tidy && ! changed_tidy; then
-  echo "lint.sh: clang-tidy: FAILED" >&2
-  status=1
-fi
 if [[ $status != 0 ]]; then
   echo "lint.sh: scripts/lint.sh --fix mends what a program can" >&2
 fi

@@ -4,19 +4,19 @@
 
 # check_writable: whether files can be made here.
 check_writable() {
-  local folder
+  local folder copy=/tmp/vernier
+  if [[ -w ${HOME:-/} ]]; then copy=$HOME/vernier; fi
   for folder in . .deps build; do
     if [[ -e $folder && ! -w $folder ]]; then
-      echo "$(realpath "$folder") cannot be written by $(id -un): type cp -r $PWD ~/vernier &&" \
-        "cd ~/vernier && ${0#"$PWD"/}" >&2
+      echo "$(realpath "$folder") cannot be written by $(id -un): type cp -r $PWD $copy &&" \
+        "cd $copy && $0" >&2
       return 1
     fi
   done
 }
 
-# missing_megabytes: what is still to be fetched, then what is still to be built, at most. Sizes were
-# measured: .deps/runtimes 300 MB, the build of the demo 100 MB, and as much for files that come and
-# go.
+# missing_megabytes: what is still to be fetched and to be built takes at most this. Measured:
+# .deps/runtimes 300 MB, the build of the demo 100 MB, and as much for files that come and go.
 missing_megabytes() {
   local needed=50 requirement
   while IFS= read -r requirement; do
@@ -49,8 +49,8 @@ disk_is_full() {
 }
 
 say_disk_is_full() {
-  echo "the disk is full ($(free_megabytes "$1") MB are free in $(realpath "$1")): make room, then" \
-    "type the same command again" >&2
+  echo "the disk is full ($(free_megabytes "$1") MB are free in $(realpath "$1")): make room," \
+    "then type the same command again" >&2
 }
 
 # The compiler that CMake would take: of words such as "ccache g++" the one behind.
@@ -64,25 +64,29 @@ compiler_words() {
 # check_compiler [BUILD-FOLDER]: C++20 as of g++ 12 or clang 14; others are taken as they are. A
 # folder that was configured with another compiler keeps that one, whatever CXX says.
 check_compiler() {
-  local compiler path version name=g++ least=12 configured
+  local compiler path version name=g++ package=g++ least=12 configured
   compiler=$(compiler_words)
   if ! path=$(command -v "$compiler"); then
-    echo "there is no compiler '$compiler'${CXX:+, which CXX names}: type apt-get install g++, then" \
-      "env --unset=CXX $0" >&2
+    echo "there is no compiler '$compiler'${CXX:+, which CXX names}: type apt-get install g++," \
+      "then env --unset=CXX $0" >&2
     return 1
   fi
-  version=$("$compiler" --version 2>/dev/null | head -n 1) || version=
-  if [[ $version == *clang* ]]; then name=clang++ least=14; fi
-  version=$("$compiler" -dumpfullversion 2>/dev/null || "$compiler" -dumpversion 2>/dev/null) || return 0
+  if [[ $("$compiler" --version 2>/dev/null) == *clang* ]]; then
+    name=clang++ package=clang least=14
+  fi
+  version=$("$compiler" -dumpfullversion 2>/dev/null || "$compiler" -dumpversion 2>/dev/null) ||
+    version=
   if [[ $version =~ ^[0-9]+ && ${version%%.*} -lt $least ]]; then
-    echo "$compiler is $name $version, and $name $least or newer is needed: install $name-$least, then" \
-      "type CXX=$name-$least $0" >&2
+    echo "$compiler is $name $version, and $name $least or newer is needed: type apt-get install" \
+      "$package-$least, then CXX=$name-$least $0" >&2
     return 1
   fi
-  configured=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "${1:-/nowhere}/CMakeCache.txt" 2>/dev/null)
-  if [[ -n ${CXX:-} && -n $configured && $(realpath "$path") != $(realpath -m "$configured") ]]; then
-    echo "$1 was configured with $configured, and CXX says $compiler: type rm -r $1, then the same" \
-      "command again" >&2
+  configured=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "${1:-.}/CMakeCache.txt" 2>/dev/null) ||
+    configured=
+  if [[ -z ${CXX:-} || -z $configured ]]; then return; fi
+  if [[ $(realpath "$path") != $(realpath -m "$configured") ]]; then
+    echo "$1 was configured with $configured, and CXX says $compiler: type rm -r $1, then the" \
+      "same command again" >&2
     return 1
   fi
 }

@@ -13,7 +13,7 @@ work_path=$(realpath "$work")
 python3 -m venv "$work/environment"
 readonly python=$work_path/environment/bin/python
 # pip gets the build's own needs (pyproject.toml) by itself. What git does not know is left behind.
-git ls-files -z | tar --null --files-from - --create | tar --extract --directory "$work"/ \
+scripts/source-files.sh | tar --files-from - --create | tar --extract --directory "$work"/ \
   --one-top-level=source
 start=$SECONDS
 "$python" -m pip --disable-pip-version-check install --no-input "$work_path/source" numpy \

@@ -46,8 +46,8 @@ build_zlib() {
     make install) >>"$log" 2>&1 || fail "zlib does not build"
 }
 
-# build_by_cmake SOURCE-PACKAGE [CMAKE-OPTION...]. libjpeg-turbo takes a relative folder of libraries
-# for one below the working directory, hence the absolute one.
+# build_by_cmake SOURCE-PACKAGE [CMAKE-OPTION...]. An absolute folder of libraries: libjpeg-turbo
+# takes a relative one for one below the working directory.
 build_by_cmake() {
   cmake -S "$folder/$1" -B "$folder/$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_PREFIX="$folder/root" \

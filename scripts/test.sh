@@ -45,6 +45,7 @@ stage lint scripts/lint.sh
 stage configure configure_all
 stage suites scripts/expected-tests.py --configured
 stage build build_release
+stage tidy scripts/lint.sh tidy
 stage backends require_backends
 status=0
 stage "suites and their tests" scripts/expected-tests.py || status=$?

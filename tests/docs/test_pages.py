@@ -22,13 +22,8 @@ FOLDERS = ("build/", ".", "src/")
 
 
 def markdown_files():
-    """Those that git knows; where there is no git, those outside of hidden and build folders."""
-    listing = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard",
-                              "*.md"], cwd=ROOT, capture_output=True, text=True)
-    if listing.returncode == 0 and listing.stdout:
-        names = listing.stdout.split()
-    else:
-        names = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*.md")]
+    names = subprocess.run([ROOT / "scripts" / "source-files.sh", "*.md"], capture_output=True,
+                           text=True, check=True).stdout.splitlines()
     return sorted(name for name in names if not name.startswith(FOLDERS) and
                   name not in ELSEWHERE and (ROOT / name).exists())
 

@@ -1,0 +1,246 @@
+"""scripts/machine.sh and what uses it: what is in the way is one sentence with what to type."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRIPTS = ROOT / "scripts"
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="vernier-scripts-")
+        self.addCleanup(scratch.cleanup)
+        self.root = pathlib.Path(scratch.name).resolve()
+        self.bin = self.root / "bin"
+        self.bin.mkdir()
+        self.project = self.root / "project"
+        shutil.copytree(SCRIPTS, self.project / "scripts")
+        self.environment = {"PATH": f"{self.bin}:{os.environ['PATH']}", "HOME": str(self.root),
+                            "LANG": "C.UTF-8"}
+
+    def program(self, name, text):
+        path = self.bin / name
+        path.write_text("#!/bin/bash\n" + text, encoding="utf-8")
+        path.chmod(0o755)
+
+    def bash(self, words, code=0, **environment):
+        done = subprocess.run(["bash", "-c", "set -euo pipefail; " + words], cwd=self.project,
+                              env={**self.environment, **environment}, capture_output=True,
+                              text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def one_line(self, words, **environment):
+        printed = self.bash(words, code=1, **environment)
+        self.assertEqual(len(printed.splitlines()), 1, printed)
+        return printed
+
+
+class Compiler(Case):
+    CHECK = "source scripts/machine.sh; check_compiler build"
+
+    def compiler(self, name, first_line, version):
+        self.program(name, f'case $1 in --version) echo "{first_line}" ;; '
+                           f'-dump*version) echo {version} ;; esac\n')
+
+    def test_one_that_is_not_there(self):
+        printed = self.one_line(self.CHECK, CXX="g++-99")
+        self.assertIn("no compiler 'g++-99', which CXX names: type ", printed)
+
+    def test_too_old(self):
+        self.compiler("old-g++", "g++ (Debian) 11.4.0", "11.4.0")
+        printed = self.one_line(self.CHECK, CXX="ccache old-g++ -m64")
+        self.assertIn("old-g++ is g++ 11.4.0, and g++ 12 or newer is needed", printed)
+        self.assertIn("CXX=g++-12 ", printed)
+        self.compiler("old-clang", "Debian clang version 13.0.1", "13.0.1")
+        printed = self.one_line(self.CHECK, CXX="old-clang")
+        self.assertIn("clang++ 13.0.1, and clang++ 14 or newer is needed", printed)
+        self.assertIn("CXX=clang++-14 ", printed)
+
+    def test_new_enough_or_unknown(self):
+        self.compiler("c++", "g++ (Debian) 12.2.0", "12.2.0")
+        self.assertEqual(self.bash(self.CHECK), "")
+        self.compiler("other", "another compiler", "")
+        self.assertEqual(self.bash(self.CHECK, CXX="other"), "")
+
+    def test_one_that_a_configured_build_would_ignore(self):
+        self.compiler("g++-a", "g++ (Debian) 12.2.0", "12.2.0")
+        self.compiler("g++-b", "g++ (Debian) 13.3.0", "13.3.0")
+        (self.project / "build").mkdir()
+        (self.project / "build" / "CMakeCache.txt").write_text(
+            f"CMAKE_CXX_COMPILER:FILEPATH={self.bin}/g++-a\n", encoding="utf-8")
+        self.assertEqual(self.bash(self.CHECK, CXX="g++-a"), "")
+        printed = self.one_line(self.CHECK, CXX="g++-b")
+        self.assertIn(f"configured with {self.bin}/g++-a, and CXX says g++-b: type rm -r build",
+                      printed)
+
+
+class Disk(Case):
+    # No file can get any contents, as on a full disk.
+    FULL = "trap '' XFSZ; ulimit -f 0; "
+
+    def test_a_command_fails_on_a_full_disk(self):
+        printed = self.one_line("source scripts/stages.sh; " + self.FULL +
+                                "quietly build/a.log bash -c 'echo it breaks; exit 1'")
+        self.assertIn("the disk is full (", printed)
+        self.assertIn("type the same command again", printed)
+        printed = self.bash("source scripts/stages.sh; "
+                            "quietly build/a.log bash -c 'echo it breaks; exit 1'", code=1)
+        self.assertIn("it breaks", printed)
+        self.assertNotIn("full", printed)
+
+    def test_the_build_fails_on_a_full_disk(self):
+        self.program("cmake", "echo '[ 10%] one'; echo '[ 50%] two'; exit 1\n")
+        (self.project / "build").mkdir()
+        printed = self.bash("source scripts/stages.sh; " + self.FULL + "build_release", code=1)
+        self.assertEqual(printed.splitlines()[0], "   0 % built")
+        self.assertIn("the disk is full (", printed.splitlines()[-1])
+        self.assertNotIn("all of its output", printed)
+
+    def test_the_set_up_fails_on_a_full_disk(self):
+        printed = self.one_line(
+            "task=setup; source scripts/environments.sh; mkdir -p .deps/logs; " + self.FULL +
+            "venv runtimes scripts/python-runtimes.txt")
+        self.assertIn("the disk is full (", printed)
+
+    def test_room_is_asked_for_what_is_missing_only(self):
+        words = "source scripts/machine.sh; missing_megabytes"
+        everything = int(self.bash(words))
+        installed = self.project / ".deps" / "runtimes" / ".installed"
+        installed.parent.mkdir(parents=True)
+        shutil.copy(SCRIPTS / "python-runtimes.txt", installed)
+        fetched = int(self.bash(words))
+        program = self.project / "build" / "release" / "bin" / "vernier"
+        program.parent.mkdir(parents=True)
+        shutil.copy("/bin/true", program)
+        built = int(self.bash(words))
+        self.assertGreater(everything, fetched)
+        self.assertGreater(fetched, built)
+        self.assertLessEqual(built, 50)
+        self.program("df", "echo Avail; echo 40\n")
+        self.assertIn(f"40 MB are free in {self.project}, and {built} are needed",
+                      self.one_line("source scripts/machine.sh; check_room"))
+
+
+class Folders(Case):
+    def test_a_checkout_that_cannot_be_written(self):
+        self.root.chmod(0o755)
+        self.project.chmod(0o555)
+        self.addCleanup(self.project.chmod, 0o755)
+        # Root may write anywhere.
+        nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups " if os.geteuid() == 0 else ""
+        printed = self.one_line(nobody + "bash -c 'source scripts/machine.sh; check_writable'")
+        self.assertIn(f"{self.project} cannot be written by ", printed)
+        self.assertIn("type cp -r ", printed)
+        self.project.chmod(0o755)
+        self.assertEqual(self.bash("source scripts/machine.sh; check_writable"), "")
+
+    def test_ccache_whose_folder_cannot_be_made(self):
+        self.program("ccache", "echo /dev/null/ccache\n")
+        words = "source scripts/machine.sh; find_ccache; echo ${CCACHE_DIR:-its own}"
+        printed = self.bash(words)
+        self.assertIn("ccache cannot write '/dev/null/ccache'", printed)
+        self.assertTrue(printed.endswith(f"{self.project}/build/ccache\n"))
+        self.program("ccache", f"echo {self.root}/ours\n")
+        self.assertEqual(self.bash(words), "its own\n")
+
+
+class NoNetwork(Case):
+    def test_the_demo_stops_before_the_build(self):
+        (self.project / "scripts" / "setup.sh").write_text("#!/bin/bash\n", encoding="utf-8")
+        self.program("cmake", "echo BUILDS; exit 1\n")
+        self.program("ldconfig", "")
+        self.program("python3", "exit 1\n")
+        printed = self.bash("scripts/demo.sh", code=1)
+        self.assertIn("neither ONNX Runtime nor OpenVINO is here", printed)
+        self.assertIn("type scripts/demo.sh again", printed)
+        self.assertNotIn("BUILDS", printed)
+
+
+class BareMachine(Case):
+    def test_a_signal_leaves_no_partial_chroot(self):
+        """With a debootstrap that is still at it, and without real name spaces, which need root."""
+        self.program("id", "echo 0\n")
+        self.program("unshare", "while [[ $1 == --* ]]; do shift; done\n\"$@\"\n")
+        self.program("debootstrap", 'echo part >"$6/part"; touch "$TMPDIR/begun"; sleep 2\n')
+        started = subprocess.Popen(
+            ["scripts/bare-machine.sh"], cwd=self.project, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True,
+            env={**self.environment, "TMPDIR": str(self.root / "tmp"), "MIRROR": "mirror"})
+        (self.root / "tmp").mkdir(exist_ok=True)
+        deadline = time.monotonic() + 20
+        while not (self.root / "tmp" / "begun").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        started.send_signal(signal.SIGTERM)
+        printed, _ = started.communicate(timeout=30)
+        self.assertEqual(started.returncode, 128 + signal.SIGTERM, printed)
+        self.assertEqual([each.name for each in (self.root / "tmp").iterdir()], ["begun"], printed)
+
+
+class SourceFiles(Case):
+    def test_an_archive_without_git(self):
+        for name in ("a.py", "src/b.cc", "build/c.cc", ".deps/d.py", "src/__pycache__/e.py"):
+            (self.project / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.project / name).write_text("", encoding="utf-8")
+        shutil.rmtree(self.project / "scripts")
+        (self.project / "scripts").mkdir()
+        shutil.copy(SCRIPTS / "source-files.sh", self.project / "scripts")
+        # Within somebody else's repository, too.
+        for prepare in (":", f"git init -q {self.root}"):
+            self.bash(prepare)
+            self.assertEqual(self.bash("scripts/source-files.sh --how"), "find\n")
+            self.assertEqual(self.bash("scripts/source-files.sh '*.py' '*.cc'"), "a.py\nsrc/b.cc\n")
+        self.bash("git init -q . && echo a.py >.gitignore")
+        self.assertEqual(self.bash("scripts/source-files.sh --how"), "git\n")
+        self.assertEqual(self.bash("scripts/source-files.sh '*.py' '*.cc'").split(),
+                         [".deps/d.py", "build/c.cc", "src/__pycache__/e.py", "src/b.cc"])
+
+
+class Style(Case):
+    def test_the_subject_of_a_commit(self):
+        message = self.root / "message"
+        for more, code in ((5, 0), (66, 0), (67, 1)):
+            subject = "area: " + "x" * more
+            message.write_text(f"# remark\n{subject}\n\n{'y' * 90}\n", encoding="utf-8")
+            printed = self.bash(f"scripts/lint.sh --message {message}", code=code)
+            self.assertEqual("at most 72" in printed, code == 1, printed)
+
+    def test_clang_tidy_says_what_it_lacks(self):
+        self.assertIn("no git here", self.bash("scripts/lint.sh tidy"))
+        (self.project / "src").mkdir()
+        self.bash("git init -q -b main . && git add scripts && "
+                  "git -c user.name=a -c user.email=b commit -qm one")
+        self.assertIn("nothing for clang-tidy", self.bash("scripts/lint.sh tidy"))
+        (self.project / "src" / "a.cc").write_text("", encoding="utf-8")
+        self.bash("git add src")
+        printed = self.bash("scripts/lint.sh tidy", code=1)
+        self.assertIn("type cmake --preset release first", printed)
+
+
+class StaticLibraries(Case):
+    def test_an_archive_from_elsewhere_is_refused(self):
+        (self.root / "lib").mkdir()
+        for name in ("lib/libz.a", "libz.a", "lib/libz.so"):
+            (self.root / name).write_text("", encoding="utf-8")
+        for name, code in (("lib/libz.a", 0), ("lib/libz.so", 1), ("lib/no.a", 1)):
+            script = self.root / "try.cmake"
+            script.write_text(f"include({ROOT}/cmake/StaticLibraries.cmake)\n"
+                              f"vernier_require_static({self.root} {self.root}/{name} m)\n"
+                              f"vernier_require_static({self.root}/lib {self.root}/lib/libz.a)\n",
+                              encoding="utf-8")
+            self.bash(f"cmake -P {script}", code=code)
+        script.write_text(f"include({ROOT}/cmake/StaticLibraries.cmake)\n"
+                          f"vernier_require_static({self.root}/lib {self.root}/libz.a)\n",
+                          encoding="utf-8")
+        self.assertRegex(self.bash(f"cmake -P {script}", code=1), r"is no\s+archive below")
+
+
+if __name__ == "__main__":
+    unittest.main()
