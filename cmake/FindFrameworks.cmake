@@ -56,7 +56,14 @@ endif()
 include(${VERNIER_CMAKE_DIR}/FindTorchLibrary.cmake)
 
 # A backend whose folder looks for what it needs is added here, and nowhere else.
-set(VERNIER_ENABLED_BACKENDS identity pluginref)
+set(VERNIER_ENABLED_BACKENDS)
+# They need no framework. OFF is for scripts/try-removals.py.
+foreach(backend IDENTITY PLUGINREF)
+  if(NOT "${VERNIER_BACKEND_${backend}}" STREQUAL "OFF")
+    string(TOLOWER ${backend} name)
+    list(APPEND VERNIER_ENABLED_BACKENDS ${name})
+  endif()
+endforeach()
 foreach(backend ONNXRUNTIME OPENVINO TENSORFLOW TENSORRT TORCH)
   string(TOLOWER ${backend} name)
   set(fetch scripts/setup.sh)

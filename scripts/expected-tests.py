@@ -16,8 +16,10 @@ may be missing, where and why.
 
 import argparse
 import fnmatch
+import functools
 import glob
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -112,15 +114,36 @@ def suite_of(test):
     return test["name"]
 
 
-def there(build):
-    """The suites of a build folder, with their numbers; None for programs that are not built."""
+@functools.cache
+def entries(build):
+    """What CTest lists."""
     listing = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"],
                              capture_output=True, text=True, check=False)
     if listing.returncode != 0:
         sys.exit(f"expected-tests: ctest cannot list the tests of {build}: "
                  f"{listing.stderr.strip()}")
+    return json.loads(listing.stdout)["tests"]
+
+
+def not_built(build):
+    """Sentences on programs and plug-ins of the build that tests start or are told of."""
+    folders = tuple(str(build.resolve() / each) + "/" for each in ("bin", "lib"))
+    users = {}
+    for test in entries(build):
+        words = [*test.get("command", ()), *(property_of(test, "ENVIRONMENT") or ())]
+        # Words such as VERNIER=/path/to/program.
+        paths = {word for each in words for word in (each, each.partition("=")[2])}
+        for path in paths:
+            if path.startswith(folders) and not os.path.exists(path):
+                users.setdefault(path, []).append(test["name"])
+    return [f"{path} is not built, which {tests(len(names))} would use, {min(names)} for one"
+            for path, names in sorted(users.items())]
+
+
+def there(build):
+    """The suites of a build folder, with their numbers; None for programs that are not built."""
     suites = {}
-    for test in json.loads(listing.stdout)["tests"]:
+    for test in entries(build):
         if test["name"].endswith("_NOT_BUILT"):
             suites[test["name"].removesuffix("_NOT_BUILT")] = None
             continue
@@ -242,6 +265,7 @@ def main():
         problems = after_the_run(options.ran, expected, found, excused)
     else:
         problems = differences(expected, found, excused, options.configured)
+        problems += [] if options.configured else not_built(options.build)
         print(f"{len(found)} suites, {len(expected)} expected")
     for problem in problems:
         print(f"expected-tests: {problem}", file=sys.stderr)

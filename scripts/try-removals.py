@@ -20,7 +20,8 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PLUGINS = ("ONNXRUNTIME", "OPENVINO", "TENSORFLOW", "TENSORRT", "TORCH")
+PLUGINS = ("IDENTITY", "PLUGINREF", "ONNXRUNTIME", "OPENVINO", "TENSORFLOW", "TENSORRT",
+           "TORCH")
 
 
 def gate():
@@ -49,6 +50,9 @@ def notices_plugin(build, plugin):
             ["cmake", "--preset", "release", "-B", folder, *kept,
              f"-DVERNIER_BACKEND_{plugin}=OFF"],
             cwd=ROOT, capture_output=True, text=True, check=False)
+        # Some tests name a plug-in, and cannot be configured without it.
+        if f"vernier_backend_{plugin.lower()}" in configured.stderr:
+            return True
         if configured.returncode != 0:
             sys.exit(f"try-removals: {configured.stderr.strip()}")
         checked = subprocess.run(

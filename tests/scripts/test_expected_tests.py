@@ -100,6 +100,17 @@ class ExpectedTests(unittest.TestCase):
         self.assertIn("unit_test: not built, 3 tests expected", self.check(code=1))
         self.assertIn("build first: unit_test", self.check("--update", code=1))
 
+    def test_a_program_that_tests_are_told_of_and_is_not_built(self):
+        program = self.root / "build" / "bin" / "vernier"
+        self.entries("py.one", "alone", more="set_tests_properties(py.one PROPERTIES ENVIRONMENT "
+                     f'"VERNIER={program};LEVEL=2")\n')
+        self.check("--configured")
+        printed = self.check(code=1)
+        self.assertIn(f"{program} is not built, which 1 test would use, py.one for one", printed)
+        program.parent.mkdir()
+        program.touch()
+        self.check()
+
     def test_a_disabled_entry_is_missing(self):
         disabled = "set_tests_properties(alone PROPERTIES DISABLED TRUE)\n"
         self.entries("py.one", "alone", more=disabled)
