@@ -140,35 +140,35 @@ def _weight(model, name):
     return next(w for w in model.graph.initializer if w.name == name)
 
 
-def _replace(model, name, change):
+def replace(model, name, change):
     weight = _weight(model, name)
     weight.CopyFrom(numpy_helper.from_array(change(numpy_helper.to_array(weight)), name))
 
 
-def _nodes(model, *ops):
+def nodes(model, *ops):
     return [n for n in model.graph.node if n.op_type in ops]
 
 
 def scale_weights(model, random):
-    node = random.choice(_nodes(model, "MatMul"))
-    _replace(model, node.input[1], lambda w: (w * np.float32(1.02)).astype(np.float32))
+    node = random.choice(nodes(model, "MatMul"))
+    replace(model, node.input[1], lambda w: (w * np.float32(1.02)).astype(np.float32))
     return [node.name]
 
 
 def wrong_epsilon(model, random):
-    node = random.choice(_nodes(model, "LayerNormalization"))
+    node = random.choice(nodes(model, "LayerNormalization"))
     next(a for a in node.attribute if a.name == "epsilon").f = 1e-2
     return [node.name]
 
 
 def swap_axes(model, random):
-    node = random.choice(_nodes(model, "Transpose"))
+    node = random.choice(nodes(model, "Transpose"))
     node.attribute[0].ints[:] = [0, 1, 2, 3]
     return [node.name]
 
 
 def saturate(model, random):
-    node = random.choice([n for n in _nodes(model, "Cast")
+    node = random.choice([n for n in nodes(model, "Cast")
                           if n.attribute[0].i == TensorProto.INT32])
     out = node.output[0]
     place = list(model.graph.node).index(node)
@@ -187,16 +187,16 @@ def saturate(model, random):
 
 
 def make_nan(model, random):
-    node = random.choice(_nodes(model, "Sqrt"))
+    node = random.choice(nodes(model, "Sqrt"))
     before = next(n for n in model.graph.node if node.input[0] in n.output)
-    _replace(model, before.input[1], lambda w: np.float32(-1))
+    replace(model, before.input[1], lambda w: np.float32(-1))
     return [before.name]
 
 
 def cancel_later(model, random):
-    node = random.choice(_nodes(model, "Sub"))
+    node = random.choice(nodes(model, "Sub"))
     scaled = next(n for n in model.graph.node if node.input[1] in n.output)
-    _replace(model, scaled.input[1], lambda w: (w * np.float32(1.05)).astype(np.float32))
+    replace(model, scaled.input[1], lambda w: (w * np.float32(1.05)).astype(np.float32))
     return [scaled.name]
 
 
@@ -205,7 +205,7 @@ def two_faults(model, random):
 
 
 def in_body(model, random):
-    node = random.choice(_nodes(model, "If"))
+    node = random.choice(nodes(model, "If"))
     body = next(a for a in node.attribute if a.name == "then_branch").g
     body.node[1].op_type = "Erf"
     return [node.name, body.node[1].name]
@@ -223,16 +223,19 @@ class Planted:
     culprits: list  # names of nodes, any of which may be named first
 
 
+class Chooser:
+    """Of node objects NumPy would make arrays."""
+
+    def __init__(self, seed):
+        self.random = np.random.default_rng(seed + 10_000)
+
+    def choice(self, items):
+        return items[int(self.random.integers(len(items)))]
+
+
 def plant(seed, fault=None):
-    random = np.random.default_rng(seed + 10_000)
     good = make(seed)
     bad = onnx.ModelProto()
     bad.CopyFrom(good)
     fault = fault or list(FAULTS)[seed % len(FAULTS)]
-
-    class Chooser:
-        @staticmethod
-        def choice(items):
-            return items[int(random.integers(len(items)))]
-
-    return Planted(good, bad, fault, FAULTS[fault](bad, Chooser))
+    return Planted(good, bad, fault, FAULTS[fault](bad, Chooser(seed)))

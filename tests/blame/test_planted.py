@@ -1,7 +1,9 @@
 """Faults planted at random places: `vernier blame` has to name them.
 
-VERNIER is the program, PLANTED how many networks to try (the whole family is 200), PLANTED_FROM the
-seed of the first (scripts/deep.sh takes others each time). Two of three have two runtimes.
+VERNIER is the program, PLANTED how many networks to try (all are 200), PLANTED_FROM the seed of the
+first (scripts/deep.sh takes others each time). Four families take turns: one of many kinds of
+layers with normalisation, and convolutions, recurrence and attention without any. Two of three
+networks have two runtimes.
 """
 
 import os
@@ -9,6 +11,7 @@ import unittest
 
 import onnx
 
+import families
 import planted
 from program import Case, blame, two_models
 
@@ -21,7 +24,7 @@ class Planted(Case):
     def test_the_culprit_is_named(self):
         first = 0
         for seed in range(FIRST_SEED, FIRST_SEED + COUNT):
-            network = planted.plant(seed)
+            network = families.plant(seed)
             candidate = "onnxrt" if seed % 3 == 0 else "openvino"
             ended, found = blame(self.folder.name, *two_models(network, candidate))
             who = f"seed {seed}, {network.fault}, {candidate}: {ended.stdout}{ended.stderr}"
@@ -34,7 +37,7 @@ class Planted(Case):
 
     def test_nobody_is_blamed_without_a_fault(self):
         for seed in range(SOUND_FROM, SOUND_FROM + COUNT // 2):
-            onnx.save(planted.make(seed), "model.onnx")
+            onnx.save(families.make(seed), "model.onnx")
             ended, found = blame(self.folder.name, "model.onnx", "--onnxrt", "--openvino")
             self.assertEqual(found["culprits"], [], f"seed {seed}")
             self.assertEqual(ended.returncode, 0, f"seed {seed}: {ended.stdout}{ended.stderr}")

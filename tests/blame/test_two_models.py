@@ -295,8 +295,11 @@ class TwoModels(Case):
         onnx.save(bad, "bad.onnx")
         ended, found = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
                              "new=onnxrt bad.onnx")
-        self.assertIn(ended.returncode, (0, 1), ended.stderr)
+        # What quantisers of these scales may do is no fault.
+        self.assertEqual((ended.returncode, found["culprits"]), (0, []),
+                         ended.stdout + ended.stderr)
         self.assertGreaterEqual(found["compared"], 6)
+
 
 if __name__ == "__main__":
     unittest.main()
