@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What takes too long for every push: the tests that need no Polygraphy, and the malformed input,
-# under AddressSanitizer and UBSan, every cut of the test models, planted faults of seeds that no
-# earlier run had, whether anybody notices that a plug-in or suite is missing, the sizes at which 32
+# What takes too long for every push: every test and the malformed input under AddressSanitizer,
+# UBSan and LeakSanitizer, what has threads under ThreadSanitizer, every cut of the test models,
+# planted faults of seeds that no earlier run had, the proof of automatic error bounds, whether anybody notices that a plug-in or suite is missing, the sizes at which 32
 # bits and copies would show, the Python package built by pip from this source tree, and packages,
 # tried on bare machines where this user may make them (root).
 # Usage: scripts/deep.sh [WORKDIR]; WORKDIR needs 20 GB of disk (default: a folder in build/).
@@ -11,20 +11,43 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=${1:-$PWD/build/deep}
 readonly work
 
+# build_sanitized PRESET [TARGET...]
 build_sanitized() {
-  quietly build/configure-asan.log cmake --preset asan
-  quietly build/build-asan.log cmake --build build/asan
+  local targets=()
+  if (($# > 1)); then targets=(--target "${@:2}"); fi
+  quietly "build/configure-$1.log" cmake --preset "$1" &&
+    quietly "build/build-$1.log" cmake --build "build/$1" "${targets[@]}"
 }
 
-# Frameworks are not instrumented: what they never free is theirs, and the signal that one of them
-# dies of must reach the parent as a signal.
+# Frameworks are not instrumented: what they never free is theirs (tests/sanitizers/leaks.txt), and
+# the signal that one of them dies of must reach the parent as a signal.
 sanitized() {
-  local options=detect_leaks=0:allocator_may_return_null=1:handle_segv=0:handle_sigfpe=0:handle_sigbus=0
+  local options=allocator_may_return_null=1:handle_segv=0:handle_sigfpe=0:handle_sigbus=0
   # Without the last one OpenVINO's TBB opens a library with RTLD_DEEPBIND, which ASan forbids.
-  ASAN_OPTIONS=$options UBSAN_OPTIONS=print_stacktrace=1 TBB_ENABLE_SANITIZERS=1 "$@"
+  ASAN_OPTIONS=detect_leaks=1:$options \
+    LSAN_OPTIONS=suppressions=$PWD/tests/sanitizers/leaks.txt:print_suppressions=0 \
+    UBSAN_OPTIONS=print_stacktrace=1 TBB_ENABLE_SANITIZERS=1 "$@"
 }
 
-sanitized_tests() { sanitized ctest --preset asan --no-tests=error -LE oracle; }
+# LeakSanitizer stops the threads of its process by ptrace, which a container may forbid.
+leaks_can_be_found() {
+  if sanitized build/asan/bin/util_test --gtest_list_tests 2>&1 | grep -q 'LeakSanitizer has enc'; then
+    echo "deep.sh: ptrace is not allowed here, so leaks are NOT found: run it where it is" >&2
+    return 1
+  fi
+}
+
+sanitized_tests() { leaks_can_be_found && ctest --preset asan --no-tests=error; }
+
+# Where threads of this program meet: kernels, the thread pool, savers, the parent's side of workers.
+readonly with_threads=(backend_test batch_test compare_test io_test kernels_test run_test
+  session_test util_test)
+
+threaded_tests() {
+  local names
+  names=$(IFS='|' && echo "${with_threads[*]}")
+  ctest --preset tsan --no-tests=error -R "^($names)[.]"
+}
 
 cut_models() {
   rm -rf "$work/models"
@@ -47,6 +70,11 @@ planted_faults() {
     .deps/peer/bin/python -B tests/blame/test_planted.py || return
   .deps/peer/bin/python -B bench/trained_faults.py --vernier build/release/bin/vernier \
     --first-seed "$first"
+}
+
+# The whole of what tolerance.oracle samples: 98 % of each kind of fault must be found.
+tolerance_proof() {
+  (cd bench && ../.deps/peer/bin/python -B tolerance_proof.py --vernier ../build/release/bin/vernier)
 }
 
 # What Polygraphy said when it was recorded, and what it says now.
@@ -80,12 +108,15 @@ stage configure configure_release
 stage build build_release
 status=0
 stage removals scripts/try-removals.py || status=$?
-stage "build with sanitizers" build_sanitized
+stage "build with sanitizers" build_sanitized asan
 stage "tests with sanitizers" sanitized_tests || status=$?
+stage "build with ThreadSanitizer" build_sanitized tsan "${with_threads[@]}"
+stage "tests with ThreadSanitizer" threaded_tests || status=$?
 stage "cut models with sanitizers" cut_models || status=$?
 stage "backend tests of ONNX with OpenVINO" backend_tests openvino || status=$?
 stage "backend tests of ONNX with its reference" backend_tests onnxref || status=$?
 stage "planted faults" planted_faults || status=$?
+stage "tolerance proof" tolerance_proof || status=$?
 stage "recordings of Polygraphy" recordings || status=$?
 stage "launchers of clusters" launchers || status=$?
 stage scale scale || status=$?
