@@ -15,7 +15,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Subjects of commits after this one are at most 72 columns.
-readonly subjects_from=b12e8d6da5b9a3504414d2161535898d3d5ce4fb
+readonly subjects_from=38024b5638870879e307ba3642270f87d7965921
 readonly subject_columns=72
 readonly all_checks="format python_style shell_style sizes spelling includes subjects"
 
