@@ -62,11 +62,37 @@ class IncompleteRuns(SavedRows):
             self.assertEqual(columns["not_done"].shape, (1,))
             self.assertEqual(columns["index"].tolist(), [0, 1])
 
-    def test_rows_of_earlier_versions_and_of_whole_runs_pass(self):
+    def test_rows_of_whole_runs_pass(self):
         self.compare(self.A, self.A, "--decision", "top1", "--save-rows", "rows.jsonl", code=0)
         self.assertNotIn("not_done", self.lines()[-1])
+        self.assertEqual([row.get("row_count") for row in self.lines()], [None, None, 3])
         self.check("rows.jsonl", "--max-flip-rate", "0.5", code=0)
         self.says("PASSED | a vs. b: --max-flip-rate 0.5: top1 of 'y'")
+
+    def test_a_file_that_was_cut_off_behind_a_row_is_missed(self):
+        self.compare(self.A, self.A, "--decision", "top1", "--save-rows", "rows.jsonl", code=0)
+        whole = self.path("rows.jsonl").read_text().splitlines(keepends=True)
+        for count, words in ((1, "1 row"), (2, "2 rows")):
+            self.path("cut.jsonl").write_text("".join(whole[:count]))
+            self.check("cut.jsonl", "--max-flip-rate", "0.5", code=4)
+            self.says(f"'cut.jsonl' ends behind {words}, of which the last does not say how many "
+                      "there were ('row_count'): the file was cut off")
+            self.assertNotIn("PASSED", self.ended.out)
+
+    def test_rows_that_were_taken_out_or_put_in_are_missed(self):
+        self.compare(self.A, self.A, "--decision", "top1", "--save-rows", "rows.jsonl", code=0)
+        rows = self.lines()
+        self.write(rows[:1] + rows[2:], "less.jsonl")
+        self.check("less.jsonl", "--max-flip-rate", "0.5", code=4)
+        self.says("'less.jsonl' has 2 rows, and 3 were saved: rows were removed or added")
+        self.compare(self.A[:1], self.A[:1], "--decision", "top1", "--save-rows", "one.jsonl",
+                     code=0)
+        # Rows of another pair behind them: each run says how many it has.
+        other = [{**row, "pair": "c vs. b"} for row in self.lines("one.jsonl")]
+        renamed = [{key.replace("a/", "c/", 1): value for key, value in row.items()}
+                   for row in other]
+        self.write(self.lines("one.jsonl") + renamed, "two.jsonl")
+        self.check("two.jsonl", "--max-flip-rate", "0.5", code=0)
 
     def test_a_run_without_rows_says_whose_the_file_is(self):
         for _ in range(2):

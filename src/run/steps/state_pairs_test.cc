@@ -201,7 +201,7 @@ TEST_F(StatePairsTest, ARunnerThatTellsNothingIsBelievedButNotGuessedAt) {
   const auto pairs = Pair({"hn:h"});
   ASSERT_TRUE(pairs.ok());
   EXPECT_THAT(*pairs, ElementsAre(StatePair{"hn", "h"}));
-  EXPECT_THAT(WhyNot({"auto"}), HasSubstr("does not tell the names"));
+  EXPECT_THAT(WhyNot({"auto"}), HasSubstr("does not name its inputs and outputs"));
 }
 
 TEST_F(StatePairsTest, WordsForAllAreNotForARunnerThatKeepsItsStateInside) {
