@@ -183,6 +183,11 @@ std::optional<DecisionRow> DecisionOf(const RecordJson& row, const std::string& 
   for (size_t i = 0; i < count; ++i) {
     std::optional<DecisionSample> sample = SampleAt(columns, i);
     if (!sample) return std::nullopt;
+    const std::string no_score = WhyNoScore(decision.kind, *sample);
+    if (!no_score.empty()) {
+      why = "'" + columns.first + "/score' or '" + columns.second + "/score': " + no_score;
+      return std::nullopt;
+    }
     decision.samples.push_back(*std::move(sample));
   }
   return decision;

@@ -228,6 +228,22 @@ class DamagedRows(SavedRows):
         self.check("rows.npz", "--max-flip-rate", "0.9", code=3)
         self.says("'rows.npz', row 2: 'y/flip' has 2 values, and 'y/near_tie' has 3")
 
+    def test_scores_that_cannot_be(self):
+        for score in (-50, 1.5):
+            self.damaged("a/y/score", lambda scores, score=score: scores.__setitem__(1, score))
+            self.check("rows.jsonl", "--max-drop", "0.9", code=3)
+            self.says(f"line 2: 'a/y/score' or 'b/y/score': {score} is no score, which is from 0 "
+                      "to 1")
+        # A sample a row is read another way.
+        a = scores(3)
+        self.compare([{"y": a[i:i + 1]} for i in range(3)], [{"y": a[i:i + 1]} for i in range(3)],
+                     "--decision", "top1", "--labels", self.labels(RIGHT[:3]), "--save-rows",
+                     "rows.jsonl", code=0)
+        text = self.path("rows.jsonl").read_text()
+        self.path("rows.jsonl").write_text(text.replace('"b/y/score":1.0', '"b/y/score":2.0', 1))
+        self.check("rows.jsonl", "--max-drop", "0.9", code=3)
+        self.says("line 1: 'a/y/score' or 'b/y/score': 2 is no score")
+
     def test_places_of_images_that_cannot_be(self):
         self.damaged("y/flip", len)
         rows = self.lines()
