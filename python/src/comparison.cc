@@ -12,6 +12,8 @@
 #include "own_thread.h"
 #include "python_logger.h"
 #include "run/comparison/output_names.h"
+#include "run/comparison/sample_labels.h"
+#include "session/decision_check.h"
 #include "session/run_session.h"
 #include "status_error.h"
 #include "vernier/compare_options.h"
@@ -33,6 +35,8 @@ class Comparison {
     Check(caller_.CheckOptions(words_.args, "func"));
     plan_ = Check(BindRun(words_.args, words_.invocation, logger_));
     Check(CheckAverageOptions(plan_.compare));
+    Check(CheckDecisions(plan_));
+    labels_.emplace(Check(RunLabels::Open(plan_.decisions, plan_.inputs)));
     plan_.load_outputs.clear();
     plan_.comparison_asked = true;
     caller_.JoinPlan({}, plan_);
@@ -116,6 +120,7 @@ class Comparison {
     ComparisonParts parts;
     parts.scripts = scripts;
     parts.bounds = bounds_->wanted() ? &*bounds_ : nullptr;
+    parts.labels = &*labels_;
     parts.interrupted = &thread_.interrupted();
     parts.may_keep = false;  // arrays of Python are let go where the GIL is held
     run_.emplace(plan_, pairs_, parts, reporter_->observer());
@@ -130,6 +135,7 @@ class Comparison {
   OwnThread thread_;
   std::optional<ComparisonReport> reporter_;
   std::optional<PairErrorBounds> bounds_;
+  std::optional<RunLabels> labels_;
   std::optional<ComparisonScripts> scripts_;
   ComparedPairs pairs_;
   std::optional<ComparisonRun> run_;

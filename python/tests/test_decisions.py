@@ -78,3 +78,34 @@ def test_runs_take_them(model):
     (decision,) = decided(record)
     assert (decision["samples"], decision["flips"], decision["clear_flips"]) == (3, 3, 3)
     assert record.exit_code == 1
+
+
+def test_labels_are_read(tmp_path):
+    path = str(tmp_path / "labels.npy")
+    np.save(path, np.array([0, 1, 2]))
+    words = {"decision": "y:top1", "labels": path}
+    record = vernier.compare(LEFT, RIGHT, **words, max_drop=0.5)
+    (decision,) = decided(record)
+    assert (decision["labels"]["samples"], decision["labels"]["right_to_wrong"]) == (3, 1)
+    assert record.exit_code == 0
+    assert vernier.compare(LEFT, RIGHT, **words, max_drop=0.1).exit_code == 1
+    with pytest.raises(vernier.Error):
+        vernier.compare(LEFT, RIGHT, decision="y:top1", labels=path + "x", max_flip_rate=1)
+
+
+@pytest.mark.parametrize("words", [
+    {"max_drop": 0.9}, {"judge": "decisions"}, {"judge": "both"},
+    {"labels": "loader", "max_drop": 0.9}])
+def test_what_could_not_be_missed_is_no_gate(words):
+    with pytest.raises(vernier.InvalidArgument):
+        vernier.compare(LEFT, RIGHT, decision="y:top1", **words)
+
+
+def test_functions_of_one_name_are_refused():
+    def other(outputs):
+        return first(outputs)
+
+    other.__qualname__ = "first"
+    for functions in ([first, first], [first, other]):
+        with pytest.raises(vernier.InvalidArgument, match="first"):
+            vernier.compare(LEFT, RIGHT, decision=functions, max_flip_rate=1)

@@ -13,6 +13,7 @@ import sys
 import threading
 
 from . import _places
+from ._errors import InvalidArgument
 
 PACKAGE = "vernier._worker"
 _numbers = itertools.count()
@@ -83,6 +84,11 @@ class Callables:
             values = list(values) if isinstance(values, (list, tuple)) else [values]
             if not any(map(callable, values)):
                 continue
+            names = [_name_of(value).rsplit(".", 1)[-1] for value in values if callable(value)]
+            for name in names:
+                if names.count(name) > 1:
+                    raise InvalidArgument(f"{keyword}: two functions are called {name!r}, which "
+                                          "gates and records name them by: rename one")
             for i, value in enumerate(values):
                 if callable(value):
                     values[i] = "script:%s:%s" % self._add(value, _name_of(value))

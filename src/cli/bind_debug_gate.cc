@@ -12,8 +12,8 @@
 namespace vernier {
 namespace {
 
-constexpr std::string_view kOfGates[] = {"decisions", "max_flip_rate", "max_clear_flips",
-                                         "near_tie"};
+constexpr std::string_view kOfGates[] = {
+    "decisions", "max_flip_rate", "max_clear_flips", "near_tie", "labels", "max_drop", "drop_type"};
 
 // What a run of the same model needs, too.
 bool IsForTheRun(std::string_view dest) {
@@ -44,12 +44,11 @@ bool HasFlag(const std::vector<std::string>& words, std::initializer_list<std::s
 
 // A decision that nothing hangs on would leave the check to the elements.
 Status CheckGate(const std::vector<std::string>& words) {
-  if (!HasFlag(words, {"--decision"}) || HasFlag(words, {"--max-flip-rate", "--max-clear-flips"})) {
-    return {};
-  }
+  const bool gated = HasFlag(words, {"--max-flip-rate", "--max-clear-flips", "--max-drop"});
+  if (!HasFlag(words, {"--decision"}) || gated) return {};
   return InvalidArgument(
-      "--decision: a check needs a gate that it can miss: add --max-flip-rate or "
-      "--max-clear-flips");
+      "--decision: a check needs a gate that it can miss: add --max-flip-rate, --max-clear-flips, "
+      "or --labels and --max-drop");
 }
 
 void WarnOfNoise(const std::vector<std::string>& words, Logger& log) {

@@ -224,8 +224,7 @@ bool IsForTwoSides(const OptionTable& table, const OptionRow& row) {
   return std::ranges::any_of(row.needs, [&](std::string_view need) {
     if (need == kTwoSides) return true;
     const FlagEntry* other = need.starts_with("--") ? table.Find(need) : nullptr;
-    return other != nullptr &&
-           std::ranges::find(other->row->needs, kTwoSides) != std::end(other->row->needs);
+    return other != nullptr && other->row != &row && IsForTwoSides(table, *other->row);
   });
 }
 

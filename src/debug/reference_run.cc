@@ -66,7 +66,7 @@ Result<ReferenceRun> ReferenceRun::Make(const std::string& model, CheckCommand& 
   words.insert(words.end(), alone.begin(), alone.end());
   const std::string pair = PairForDecisions(options, check, words);
   words.insert(words.end(), {"--save-outputs", outputs});
-  const bool fed = HasAny(options, {"--load-inputs", "--load-input-data"});
+  const bool fed = HasAny(options, {"--load-inputs", "--load-input-data", "--data-loader-script"});
   if (!fed) words.insert(words.end(), {"--save-inputs", inputs});
   VERNIER_TRY(RunReference(std::move(words), check, change).Annotate("the unchanged model"));
   if (!fed) check.AddRunOptions({"--load-inputs", inputs});

@@ -132,9 +132,9 @@ DecisionGateRecord WithoutReference(DecisionGateRecord gate, double drop) {
 // The last that names the decision wins, then the last that the output is a part of.
 std::optional<double> RateLimitFor(const DecisionOptions& options, const DecisionRecord& decision) {
   const auto& entries = options.max_flip_rate.entries;
-  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-    if (NamesMetric(entry->first, decision.output, decision.kind)) return entry->second;
-  }
+  const std::optional<double> named =
+      NarrowestLimit(options.max_flip_rate, decision.output, decision.kind);
+  if (named) return named;
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
     if (NamesRate(entry->first, decision.output, decision.kind)) return entry->second;
   }

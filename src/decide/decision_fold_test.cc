@@ -111,10 +111,10 @@ TEST(JudgeDecision, ALimitOfZeroIsDecidedByTheCount) {
   EXPECT_EQ(JudgeDecision(RecordOf(10, 1), options)[0].verdict, "failed");
 }
 
-TEST(JudgeDecision, TheLastRateThatNamesTheDecisionHolds) {
+TEST(JudgeDecision, ARateHoldsForTheDecisionsThatItNames) {
   DecisionOptions options;
   options.max_flip_rate.fallback = 0.5;
-  options.max_flip_rate.entries = {{"y", 0.1}, {"y:top1", 0.2}, {"top5", 0.3}};
+  options.max_flip_rate.entries = {{"y", 0.1}, {"y:top1", 0.2}, {"top5", 0.05}};
   DecisionRecord record = RecordOf(10, 1);
   const auto limit_of = [&](const char* output, const char* kind) {
     record.output = output;
@@ -122,10 +122,31 @@ TEST(JudgeDecision, TheLastRateThatNamesTheDecisionHolds) {
     return JudgeDecision(record, options).at(0).limit;
   };
   EXPECT_EQ(limit_of("y", "top1"), 0.2);
-  EXPECT_EQ(limit_of("y", "top5"), 0.3);
+  EXPECT_EQ(limit_of("y", "top5"), 0.05);
   EXPECT_EQ(limit_of("y", "sign"), 0.1);
   EXPECT_EQ(limit_of("y[0]", "sign"), 0.1);
   EXPECT_EQ(limit_of("z", "sign"), 0.5);
+}
+
+TEST(JudgeDecision, TheNarrowestNameHoldsInAnyOrder) {
+  DecisionOptions options;
+  DecisionRecord record = RecordOf(10, 1);
+  record.output = "y";
+  record.kind = "top1";
+  record.labels.emplace().samples = 10;
+  record.labels->first = 1;
+  const auto limits = [&](std::vector<std::pair<std::string, double>> entries) {
+    options.max_flip_rate.entries = options.max_drop.entries = std::move(entries);
+    const auto gates = JudgeDecision(record, options);
+    return std::pair(gates.at(0).limit, gates.at(1).limit);
+  };
+  const auto both = [](double limit) { return std::pair(limit, limit); };
+  EXPECT_EQ(limits({{"y:top1", 0.1}, {"y", 0.5}, {"top1", 0.4}}), both(0.1));
+  EXPECT_EQ(limits({{"y", 0.05}, {"top1", 0.04}, {"y:top1", 0.1}}), both(0.1));
+  // Neither is narrower than the other.
+  EXPECT_EQ(limits({{"y", 0.5}, {"top1", 0.4}}), both(0.4));
+  EXPECT_EQ(limits({{"top1", 0.4}, {"y", 0.5}}), both(0.4));
+  EXPECT_EQ(limits({{"y", 0.1}, {"y", 0.5}}), both(0.5));
 }
 
 TEST(JudgeDecision, WhatIsZeroCannotDrop) {

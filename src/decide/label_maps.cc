@@ -71,6 +71,25 @@ double IouOfSide(const Tensor& output, const MapPlace& place, std::span<const in
   return counts.MeanIou();
 }
 
+// What has one entry makes no other map.
+Dims LongAxes(Dims dims) {
+  std::erase(dims, 1);
+  return dims;
+}
+
+// As many positions in another order would be scored in the wrong places.
+Status CheckMapShape(const Label& label, const DecisionPlan& decision, const Dims& output) {
+  const size_t axis = *ClassAxis(decision, output);
+  Dims positions;
+  for (size_t i = axis == 0 ? 0 : 1; i < output.size(); ++i) {
+    if (i != axis) positions.push_back(output[i]);
+  }
+  const Dims given = LongAxes(label.dims);
+  if (given.size() < 2 || given == LongAxes(positions)) return {};
+  return InvalidArgument("has the shape " + FormatDims(label.dims) + ", and the map of a sample " +
+                         FormatDims(positions) + ": give it in that shape, or flat");
+}
+
 Status CheckMap(const Label& label, const MapPlace& place) {
   if (label.values.size() != static_cast<size_t>(place.count)) {
     return InvalidArgument("has " + Counted(label.values.size(), "value") + " for " +
@@ -95,6 +114,7 @@ Status ScoreMap(const DecisionPlan& decision, const Label& label, const ScoredOu
   const MapPlace first = PlaceOfMap(decision, outputs.first->dims(), row);
   const MapPlace second = PlaceOfMap(decision, outputs.second->dims(), row);
   VERNIER_TRY(CheckMap(label, first));
+  VERNIER_TRY(CheckMapShape(label, decision, outputs.first->dims()));
   sample.label = "map";
   sample.first_score = IouOfSide(*outputs.first, first, label.values);
   sample.second_score = IouOfSide(*outputs.second, second, label.values);

@@ -100,6 +100,13 @@ Status ScoreSet(const DecisionPlan& decision, const Label& label, std::optional<
     return InvalidArgument("has " + Counted(label.values.size(), "value") + ", and '" +
                            decision.text + "' decides about " + std::to_string(*count));
   }
+  const auto other = std::ranges::find_if(
+      label.values, [&](int64_t value) { return label.is_row && value != 0 && value != 1; });
+  if (other != label.values.end()) {
+    return InvalidArgument("has " + std::to_string(*other) + " for class " +
+                           std::to_string(other - label.values.begin()) +
+                           ": a row of labels has 1 for a class that is there, and else 0");
+  }
   const std::vector<int64_t> classes = ClassesOf(label);
   VERNIER_TRY(CheckClasses(classes, count));
   const bool single = first.is_answer || second.is_answer;
@@ -184,13 +191,22 @@ bool NamesMetric(std::string_view name, std::string_view output, std::string_vie
          name.ends_with(kind) && name[output.size()] == ':';
 }
 
+std::optional<double> NarrowestLimit(const PerOutput<double>& limits, std::string_view output,
+                                     std::string_view kind) {
+  std::optional<double> of_output, of_kind, of_both;
+  for (const auto& [name, limit] : limits.entries) {
+    if (!NamesMetric(name, output, kind)) continue;
+    (name == kind ? of_kind : name == output ? of_output : of_both) = limit;
+  }
+  if (of_both) return of_both;
+  if (of_output && of_kind) return std::min(*of_output, *of_kind);
+  return of_output ? of_output : of_kind;
+}
+
 std::optional<double> DropLimitFor(const DecisionOptions& options, std::string_view output,
                                    std::string_view kind) {
-  const auto& entries = options.max_drop.entries;
-  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-    if (NamesMetric(entry->first, output, kind)) return entry->second;
-  }
-  return options.max_drop.fallback;
+  const std::optional<double> limit = NarrowestLimit(options.max_drop, output, kind);
+  return limit ? limit : options.max_drop.fallback;
 }
 
 bool IsMapOf(const DecisionPlan& decision, const Dims& dims) {

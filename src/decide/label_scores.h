@@ -21,6 +21,7 @@ struct Label {
   std::vector<int64_t> values;
   bool is_row = false;
   std::vector<double> numbers = {};  ///< of regression, in the place of `values`
+  Dims dims = {};                    ///< of the row, where it is part of an array
 };
 
 /// The name under which labels come with what is fed (`loader`, which is "label", or
@@ -35,6 +36,11 @@ bool TakesLabels(DecisionKind kind);
 /// take labels are of that kind. Null: there are none.
 const LabelsPlan* LabelsFor(const DecisionOptions& options, DecisionKind kind,
                             std::string_view output);
+
+/// What a gate has for a decision: for "logits:top1", else for "logits" or "top1", of which the
+/// smaller limit holds. Of one name that is given twice the last holds. nullopt: none of these.
+std::optional<double> NarrowestLimit(const PerOutput<double>& limits, std::string_view output,
+                                     std::string_view kind);
 
 /// Whether a name of --max-drop means this decision: "top1", "logits" or "logits:top1".
 bool NamesMetric(std::string_view name, std::string_view output, std::string_view kind);

@@ -44,11 +44,11 @@ std::vector<IterationRow> ReadAll(const std::string& text) {
   const std::string path = testing::TempDir() + "decision_lines_test.jsonl";
   std::ofstream(path, std::ios::binary) << text;
   std::vector<IterationRow> rows;
-  const Status read = ForEachDecisionRow(path, [&](const IterationRow& row) {
+  const auto read = ForEachDecisionRow(path, [&](const IterationRow& row) {
     rows.push_back(row);
     return Status();
   });
-  EXPECT_TRUE(read.ok()) << read.message();
+  EXPECT_TRUE(read.ok()) << read.status().message();
   std::filesystem::remove(path);
   return rows;
 }
@@ -132,6 +132,28 @@ TEST(DecisionLines, ComeFromFilesOfAnySize) {
   text.pop_back();
   EXPECT_EQ(ReadAll(text).size(), rows);
   EXPECT_EQ(ReadAll("").size(), 0u);
+}
+
+// `rows`, `saved`, and whether the file ends there.
+std::string ExtentOf(const std::string& text) {
+  const std::string path = testing::TempDir() + "decision_rows_extent.jsonl";
+  std::ofstream(path, std::ios::binary) << text;
+  const auto read = ForEachDecisionRow(path, [](const IterationRow&) { return Status(); });
+  std::filesystem::remove(path);
+  if (!read.ok()) return read.status().message();
+  return std::to_string(read->rows) + " of " + std::to_string(read->saved) +
+         (read->ended ? " ended" : " cut off") + (read->whole() ? ", whole" : "");
+}
+
+TEST(DecisionRows, AreWholeWhereTheLastSaysHowManyThereAre) {
+  const std::string line = RowLine(RowWith({SampleOf("3", "4", 0.5, Flip::kClear)}));
+  const std::string end = WithRowsEnd(line, 3, {}) + "\n", row = line + "\n";
+  EXPECT_EQ(ExtentOf(row + row + end), "3 of 3 ended, whole");
+  EXPECT_EQ(ExtentOf(row + row), "2 of 0 cut off");
+  EXPECT_EQ(ExtentOf(row + end), "2 of 3 ended");
+  EXPECT_EQ(ExtentOf(row + row + row + end), "4 of 3 ended");
+  EXPECT_EQ(ExtentOf(row + row + end + row + row + end), "6 of 6 ended, whole");
+  EXPECT_EQ(ExtentOf(row + row + end + row), "4 of 3 cut off");
 }
 
 }  // namespace

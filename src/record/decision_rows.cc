@@ -183,6 +183,11 @@ std::optional<DecisionRow> DecisionOf(const RecordJson& row, const std::string& 
   for (size_t i = 0; i < count; ++i) {
     std::optional<DecisionSample> sample = SampleAt(columns, i);
     if (!sample) return std::nullopt;
+    const std::string no_score = WhyNoScore(decision.kind, *sample);
+    if (!no_score.empty()) {
+      why = "'" + columns.first + "/score' or '" + columns.second + "/score': " + no_score;
+      return std::nullopt;
+    }
     decision.samples.push_back(*std::move(sample));
   }
   return decision;
@@ -245,9 +250,16 @@ Status TakeJson(const RecordJson& json, const std::string& where, const TakeRow&
   return take(row);
 }
 
+void NoteEnd(const RecordJson& json, RowsExtent& extent) {
+  const auto count = json.find("row_count");
+  if (count == json.end() || !count->is_number_unsigned()) return;
+  extent.saved += count->get<uint64_t>();
+  extent.ended = true;
+}
+
 }  // namespace
 
-Status ForEachDecisionRow(const std::string& path, const TakeRow& take) {
+Result<RowsExtent> ForEachDecisionRow(const std::string& path, const TakeRow& take) {
   size_t number = 0;
   const auto take_json = [&](const RecordJson& json, std::string_view noun) {
     return TakeJson(json, "'" + path + "', " + std::string(noun) + " " + std::to_string(number),
@@ -258,26 +270,31 @@ Status ForEachDecisionRow(const std::string& path, const TakeRow& take) {
       ++number;
       return take(row);
     };
-    return ForEachArrayRow(path, take_plain, [&](const RecordJson& json) {
+    VERNIER_TRY(ForEachArrayRow(path, take_plain, [&](const RecordJson& json) {
       ++number;
       return take_json(json, "row");
-    });
+    }));
+    return RowsExtent{number, number, true};
   }
   std::ifstream file(path);
   if (!file) return IoError("'" + path + "' cannot be read: " + std::strerror(errno));
   FileLines lines(file);
   DecisionLines plain;
   IterationRow row;
+  RowsExtent extent;
   while (const std::optional<std::string_view> line = lines.Next()) {
-    ++number;
+    extent.rows = ++number;
+    extent.ended = false;
     if (plain.Read(*line, row)) {
       VERNIER_TRY(take(row));
-    } else {
-      VERNIER_TRY(take_json(RecordJson::parse(*line, nullptr, false), "line"));
+      continue;
     }
+    const RecordJson json = RecordJson::parse(*line, nullptr, false);
+    VERNIER_TRY(take_json(json, "line"));
+    NoteEnd(json, extent);
   }
   if (file.bad()) return IoError("'" + path + "' cannot be read: " + std::strerror(errno));
-  return {};
+  return extent;
 }
 
 }  // namespace vernier

@@ -1,6 +1,7 @@
 // The decisions of saved rows, read again without what they were made from.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -9,12 +10,21 @@
 
 namespace vernier {
 
+/// How much of what was saved a file has.
+struct RowsExtent {
+  uint64_t rows = 0;
+  uint64_t saved = 0;  ///< as the last row of a run says (`row_count`): of all runs in the file
+  bool ended = false;  ///< the last row of the file says it
+
+  bool whole() const { return ended && rows == saved; }
+};
+
 /// Calls `take` with each row of a file of JSON lines, or of an .npz file, in their order: index,
 /// step, pair and decisions, which of rows without any are empty, the file it was fed with,
 /// and what the run left out. Of JSON lines one row is in
-/// memory. kIo when the file cannot be read; kMalformed, naming the line, for what is no row; and
-/// what `take` returns.
-Status ForEachDecisionRow(const std::string& path,
-                          const std::function<Status(const IterationRow& row)>& take);
+/// memory. An .npz file is whole, as archives that were cut off cannot be read. kIo when the file
+/// cannot be read; kMalformed, naming the line, for what is no row; and what `take` returns.
+Result<RowsExtent> ForEachDecisionRow(const std::string& path,
+                                      const std::function<Status(const IterationRow& row)>& take);
 
 }  // namespace vernier

@@ -205,8 +205,9 @@ std::string RowLine(const IterationRow& row) {
   return DumpJson(line, -1);
 }
 
-std::string WithRowsEnd(const std::string& line, const RowsEnd& end) {
+std::string WithRowsEnd(const std::string& line, size_t row_count, const RowsEnd& end) {
   RecordJson row = RecordJson::parse(line, nullptr, false);
+  row["row_count"] = row_count;
   if (!end.not_done.empty()) row["not_done"] = end.not_done;
   if (!end.unfit_labels.empty()) row["unfit_labels"] = end.unfit_labels;
   return DumpJson(row, -1);

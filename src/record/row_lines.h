@@ -23,9 +23,10 @@ namespace vernier {
 /// where it is 1.
 std::string RowLine(const IterationRow& row);
 
-/// The last line of a file, with the lists `not_done` and `unfit_labels` of its run, where they are
-/// not empty.
-std::string WithRowsEnd(const std::string& line, const RowsEnd& end);
+/// The last line of a file: `row_count` says how many lines the file has, so that one that was cut
+/// off behind a line does not pass for whole; with the lists `not_done` and `unfit_labels` of its
+/// run, where they are not empty.
+std::string WithRowsEnd(const std::string& line, size_t row_count, const RowsEnd& end);
 
 /// Columns hold a value for each row; where a row has none: NaN, or "" among texts.
 struct RowColumn {

@@ -38,11 +38,11 @@ TEST(RowLine, NamesTheFileThatWasFed) {
   EXPECT_THAT(RowLine(row), HasSubstr(R"("input_name":"a.png","input_index":9,"input_count":12})"));
 }
 
-TEST(WithRowsEnd, AddsWhatTheRunLeftOut) {
+TEST(WithRowsEnd, AddsHowManyThereAreAndWhatTheRunLeftOut) {
   const std::string line = R"({"index":0,"step":0})";
-  EXPECT_EQ(WithRowsEnd(line, {}), line);
-  EXPECT_EQ(WithRowsEnd(line, {{"a", "b"}, {"c"}}),
-            R"({"index":0,"step":0,"not_done":["a","b"],"unfit_labels":["c"]})");
+  EXPECT_EQ(WithRowsEnd(line, 1, {}), R"({"index":0,"step":0,"row_count":1})");
+  EXPECT_EQ(WithRowsEnd(line, 7, {{"a", "b"}, {"c"}}),
+            R"({"index":0,"step":0,"row_count":7,"not_done":["a","b"],"unfit_labels":["c"]})");
 }
 
 TEST(RowLine, SaysHowItStandsToTheErrorBound) {

@@ -41,6 +41,7 @@ struct FoldedRows {
   std::vector<FoldedDecision> decisions;
   std::map<std::string, PairRows> rows;  // of each pair
   RowsEnd end;
+  RowsExtent extent;
 };
 
 struct RowRules {
@@ -114,7 +115,7 @@ Status CountRow(const std::string& path, const IterationRow& row, PairRows& rows
 Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
   const DecisionOptions& options = rules.options;
   FoldedRows folded;
-  VERNIER_TRY(ForEachDecisionRow(path, [&](const IterationRow& row) -> Status {
+  const auto take = [&](const IterationRow& row) -> Status {
     VERNIER_TRY(CountRow(path, row, folded.rows[row.pair]));
     NoteDecisions(row, rules.options);
     if (row.file) rules.labels.NoteFile(row.index, *row.file);
@@ -129,7 +130,8 @@ Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
       ++one.rows;
     }
     return {};
-  }));
+  };
+  VERNIER_ASSIGN_OR_RETURN(folded.extent, ForEachDecisionRow(path, take));
   return folded;
 }
 
@@ -227,6 +229,19 @@ bool AreReplaced(const std::string& why, const std::vector<FoldedDecision>& fold
   return !options.labels.empty();
 }
 
+// Rows that were lost behind a whole one would not be missed. Empty: none were.
+std::string WhyNotWhole(const std::string& path, const RowsExtent& extent) {
+  if (extent.whole() || extent.rows == 0) return "";
+  if (!extent.ended) {
+    return "'" + path + "' ends behind " + Counted(extent.rows, "row") +
+           ", of which the last does not say how many there were ('row_count'): the file was cut "
+           "off, its run was killed, or an earlier version saved it";
+  }
+  return "'" + path + "' has " + Counted(extent.rows, "row") + ", and " +
+         std::to_string(extent.saved) + (extent.saved == 1 ? " was" : " were") +
+         " saved: rows were removed or added";
+}
+
 // What was asked for and is not in the file.
 void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionOptions& options,
                 Logger& log, RunFaults& faults) {
@@ -235,6 +250,8 @@ void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionO
     faults.incomplete = true;
     log.Error(sentence);
   };
+  const std::string not_whole = WhyNotWhole(path, rows.extent);
+  if (!not_whole.empty()) missing(not_whole);
   for (const std::string& why : rows.end.not_done) {
     missing("'" + path + "' is of a run that was not complete: " + why);
   }
@@ -283,9 +300,9 @@ Result<RunLabels> OpenLabels(const std::string& path, const DecisionOptions& opt
                           options.labels.end();
   if (!of_folders) return RunLabels::Open(options, images);
   VERNIER_TRY(ForEachDecisionRow(path, [&](const IterationRow& row) -> Status {
-    if (row.file) images.push_back(row.file->name);
-    return {};
-  }));
+                if (row.file) images.push_back(row.file->name);
+                return {};
+              }).status());
   if (!images.empty()) return RunLabels::Open(options, images);
   return Malformed("--labels folder: '" + path +
                    "' does not say which images the run was fed: label the samples with a file");

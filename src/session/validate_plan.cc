@@ -18,6 +18,7 @@
 #include "run/comparison/name_maps.h"
 #include "run/live/caller_objects.h"
 #include "run/saved/row_writer.h"
+#include "session/decision_check.h"
 #include "session/flip_blame.h"
 #include "session/plan_batches.h"
 #include "session/plan_devices.h"
@@ -147,6 +148,8 @@ Status CheckLabels(const DecisionOptions& options) {
   return {};
 }
 
+}  // namespace
+
 Status CheckDecisions(const RunPlan& plan) {
   const DecisionOptions& options = plan.decisions;
   std::set<std::pair<std::string_view, std::string_view>> taken;
@@ -184,6 +187,8 @@ Status CheckDecisions(const RunPlan& plan) {
   }
   return {};
 }
+
+namespace {
 
 // Pictures are of what `simple` finds. Polygraphy ignores these flags beside other functions.
 Status CheckPictures(const RunPlan& plan) {

@@ -22,6 +22,34 @@ class Errors(Decisions):
         return pair["decisions"][0].get("labels") if pair else None
 
 
+class Arrays(Errors):
+    def saved(self, values):
+        np.save(self.path("labels.npy"), values)
+        return "labels.npy"
+
+    def test_a_row_for_threshold_has_zeros_and_ones(self):
+        a = np.array([[0.9, 0.1, 0.8], [0.1, 0.2, 0.9]], np.float32)
+        for value in (5, -1, 2, 255):
+            right = np.array([[1, 0, 1], [0, value, 1]])
+            self.compare([{"y": a}], [{"y": a}], "--decision", "threshold=0.5", "--labels",
+                         self.saved(right), "--max-drop", "0.9", code=4)
+            self.says(f"has {value} for class 1: a row of labels has 1 for a class that is there, "
+                      "and else 0")
+
+    def test_maps_of_another_shape_are_refused(self):
+        a = np.random.default_rng(5).uniform(-1, 1, (6, 3, 4, 5)).astype(np.float32)
+        right = a.argmax(1)
+        for shape in ((6, 4, 5), (6, 20), (6, 1, 4, 5)):
+            labels = self.saved(right.reshape(shape))
+            pair = self.compare([{"y": a}], [{"y": a}], "--decision", "argmax", "--labels", labels,
+                                "--max-drop", "0.5", code=0)
+            self.assertEqual(pair["decisions"][0]["labels"]["first"], 1)
+        self.compare([{"y": a}], [{"y": a}], "--decision", "argmax", "--labels",
+                     self.saved(right.transpose(0, 2, 1)), "--max-drop", "0.5", code=4)
+        self.says("has the shape (5, 4), and the map of a sample (4, 5): give it in that shape, or "
+                  "flat")
+
+
 class Texts(Errors):
     # 1 2 3, 2 2 and 4; the candidate reads 2 in the second.
     A = steps_of([[1, 1, 0, 2, 3, 0], [2, 0, 2, 0, 0, 0], [4, 0, 0, 0, 0, 0]])

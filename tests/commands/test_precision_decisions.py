@@ -50,6 +50,40 @@ class PrecisionDecisions(Case):
                 self.assertEqual(self.kept(*inputs, "--decision", "y:top1", *gate), {"down", "up"})
         self.assertIn("harmless", self.kept("--", "--onnxrt", *inputs))
 
+    def test_accuracy_by_labels_may_be_the_gate(self):
+        # Right are classes 0 and 3 by float32's answers; without the two nodes half are wrong.
+        np.save(self.path("labels.npy"), np.array([0, 0, 3, 3]))
+        inputs = ["--load-inputs", "x.npz", "--decision", "y:top1"]
+        labels = ["--labels", "labels.npy"]
+        self.assertEqual(self.kept(*inputs, *labels, "--max-drop", "0.01"), {"down", "up"})
+        ended = self.search(*inputs, *labels, "--max-drop", "y:top1:1")
+        self.assertIn("passes with every node in float16", ended.out)
+        # Half of what the reference has right is lost, and a relative drop of 0.6 allows that.
+        ended = self.search(*inputs, *labels, "--max-drop", "0.6", "--drop-type", "relative")
+        self.assertIn("passes with every node in float16", ended.out)
+        # Where the reference is wrong, other answers are no loss.
+        np.save(self.path("labels.npy"), np.array([3, 3, 3, 3]))
+        ended = self.search(*inputs, *labels, "--max-drop", "0.01")
+        self.assertIn("passes with every node in float16", ended.out)
+        for words, sentence in ((["--max-drop", "0.01"], "--max-drop"),
+                                (labels, "a check needs a gate that it can miss")):
+            with self.subTest(words=words):
+                ended = self.search(*inputs, *words, code=2)
+                self.assertIn(sentence, ended.out + ended.err)
+
+    def test_labels_may_come_with_the_inputs(self):
+        x = np.zeros((4, 4), np.float32)
+        x[:, 3], x[:, 0] = 2, [1.5, 1.5, 0.5, 0.5]
+        np.savez(self.path("xl.npz"), x=x, label=np.array([0, 0, 3, 3]))
+        self.path("loader.py").write_text(
+            "import numpy as np\n\n\ndef load_data():\n"
+            "    with np.load('x.npz') as file:\n"
+            "        yield {'x': file['x'], 'label': np.array([0, 0, 3, 3])}\n")
+        gate = ["--decision", "y:top1", "--labels", "loader", "--max-drop", "0.01"]
+        for inputs in (["--load-inputs", "xl.npz"], ["--data-loader-script", "loader.py"]):
+            with self.subTest(inputs=inputs):
+                self.assertEqual(self.kept(*inputs, *gate), {"down", "up"})
+
     def test_options_of_run_may_have_the_gate(self):
         inputs = ["--load-inputs", "x.npz"]
         given = ["--decision", "y:top1", "--max-clear-flips", "0"]

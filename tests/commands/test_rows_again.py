@@ -62,11 +62,37 @@ class IncompleteRuns(SavedRows):
             self.assertEqual(columns["not_done"].shape, (1,))
             self.assertEqual(columns["index"].tolist(), [0, 1])
 
-    def test_rows_of_earlier_versions_and_of_whole_runs_pass(self):
+    def test_rows_of_whole_runs_pass(self):
         self.compare(self.A, self.A, "--decision", "top1", "--save-rows", "rows.jsonl", code=0)
         self.assertNotIn("not_done", self.lines()[-1])
+        self.assertEqual([row.get("row_count") for row in self.lines()], [None, None, 3])
         self.check("rows.jsonl", "--max-flip-rate", "0.5", code=0)
         self.says("PASSED | a vs. b: --max-flip-rate 0.5: top1 of 'y'")
+
+    def test_a_file_that_was_cut_off_behind_a_row_is_missed(self):
+        self.compare(self.A, self.A, "--decision", "top1", "--save-rows", "rows.jsonl", code=0)
+        whole = self.path("rows.jsonl").read_text().splitlines(keepends=True)
+        for count, words in ((1, "1 row"), (2, "2 rows")):
+            self.path("cut.jsonl").write_text("".join(whole[:count]))
+            self.check("cut.jsonl", "--max-flip-rate", "0.5", code=4)
+            self.says(f"'cut.jsonl' ends behind {words}, of which the last does not say how many "
+                      "there were ('row_count'): the file was cut off")
+            self.assertNotIn("PASSED", self.ended.out)
+
+    def test_rows_that_were_taken_out_or_put_in_are_missed(self):
+        self.compare(self.A, self.A, "--decision", "top1", "--save-rows", "rows.jsonl", code=0)
+        rows = self.lines()
+        self.write(rows[:1] + rows[2:], "less.jsonl")
+        self.check("less.jsonl", "--max-flip-rate", "0.5", code=4)
+        self.says("'less.jsonl' has 2 rows, and 3 were saved: rows were removed or added")
+        self.compare(self.A[:1], self.A[:1], "--decision", "top1", "--save-rows", "one.jsonl",
+                     code=0)
+        # Rows of another pair behind them: each run says how many it has.
+        other = [{**row, "pair": "c vs. b"} for row in self.lines("one.jsonl")]
+        renamed = [{key.replace("a/", "c/", 1): value for key, value in row.items()}
+                   for row in other]
+        self.write(self.lines("one.jsonl") + renamed, "two.jsonl")
+        self.check("two.jsonl", "--max-flip-rate", "0.5", code=0)
 
     def test_a_run_without_rows_says_whose_the_file_is(self):
         for _ in range(2):
@@ -201,6 +227,22 @@ class DamagedRows(SavedRows):
         np.savez(self.path("rows.npz"), **arrays)
         self.check("rows.npz", "--max-flip-rate", "0.9", code=3)
         self.says("'rows.npz', row 2: 'y/flip' has 2 values, and 'y/near_tie' has 3")
+
+    def test_scores_that_cannot_be(self):
+        for score in (-50, 1.5):
+            self.damaged("a/y/score", lambda scores, score=score: scores.__setitem__(1, score))
+            self.check("rows.jsonl", "--max-drop", "0.9", code=3)
+            self.says(f"line 2: 'a/y/score' or 'b/y/score': {score} is no score, which is from 0 "
+                      "to 1")
+        # A sample a row is read another way.
+        a = scores(3)
+        self.compare([{"y": a[i:i + 1]} for i in range(3)], [{"y": a[i:i + 1]} for i in range(3)],
+                     "--decision", "top1", "--labels", self.labels(RIGHT[:3]), "--save-rows",
+                     "rows.jsonl", code=0)
+        text = self.path("rows.jsonl").read_text()
+        self.path("rows.jsonl").write_text(text.replace('"b/y/score":1.0', '"b/y/score":2.0', 1))
+        self.check("rows.jsonl", "--max-drop", "0.9", code=3)
+        self.says("line 1: 'a/y/score' or 'b/y/score': 2 is no score")
 
     def test_places_of_images_that_cannot_be(self):
         self.damaged("y/flip", len)

@@ -139,12 +139,14 @@ constexpr CommandSpec kDebugPrecisionCommand = {
         " nodes left in float32 can be lowered. The types are stored in the model itself, so the"
         " result applies to every framework and every TensorRT version. With RUN OPTIONS the check"
         " is vernier run, and the reference is what the unchanged model computes with them. With"
-        " --decision and a gate the nodes are those without which too many decisions change.",
+        " --decision and a gate the nodes are those without which too many decisions change, or,"
+        " with --labels and --max-drop, accuracy drops too much.",
     .options =
         [] {
           return OptionTable(
               {GeneralGroup(), LoggingGroup(), ModelAndShapeOptions(), DebugPrecisionGroup(),
-               Only(DecisionGroup(), {"decisions", "max_flip_rate", "max_clear_flips", "near_tie"}),
+               Only(DecisionGroup(), {"decisions", "max_flip_rate", "max_clear_flips", "near_tie",
+                                      "labels", "max_drop", "drop_type"}),
                DebugJobGroup(), DebugCheckGroup(), DebugArtifactGroup(), OneRunInputOptions(),
                Only(OnnxRuntimeGroup(), {"onnxrt_lib"}), OnnxShapeInferenceGroup(),
                StrictlyLoadedModelOptions(), SavedModelOptions(), EngineOptions()});

@@ -183,6 +183,9 @@ Result<std::vector<Label>> SampleLabels::OfArray(DecisionKind kind, const Tensor
     }
     label.values = *std::move(values);
     label.is_row = split.size > 1;
+    if (!label.is_row) continue;
+    const bool whole = split.count == 1 && array.dims()[0] != 1;
+    label.dims.assign(array.dims().begin() + (whole ? 0 : 1), array.dims().end());
   }
   return labels;
 }

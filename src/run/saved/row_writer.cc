@@ -103,7 +103,10 @@ Status RowWriter::Add(IterationRow row) {
   const uint64_t whole = part_.size();
   last_ = RowLine(row);
   const Status written = part_.WriteText(last_ + "\n");
-  if (written.ok()) return {};
+  if (written.ok()) {
+    ++row_count_;
+    return {};
+  }
   failed_ = true;
   // Half a line is none. What is there of it is not in the part's size.
   (void)part_.Truncate(whole);
@@ -132,13 +135,12 @@ std::vector<std::string> RowWriter::FindMadeAgain() const {
   return parts;
 }
 
-// Rows that do not say what is missing would pass for whole: where there is no room for that, they
-// stay in the part.
+// Rows that do not say how many there are, and what is missing, do not pass for whole: where there
+// is no room for that, they stay in the part.
 Status RowWriter::AddEnd(const RowsEnd& end) {
-  if (end.empty()) return {};
   const uint64_t before = part_.size() - last_.size() - 1;
   VERNIER_TRY(part_.Truncate(before));
-  const Status written = part_.WriteText(WithRowsEnd(last_, end) + "\n");
+  const Status written = part_.WriteText(WithRowsEnd(last_, row_count_, end) + "\n");
   if (written.ok()) return {};
   if (part_.Truncate(before).ok()) (void)part_.WriteText(last_ + "\n");
   return IoError(written.message() + "; the rows are in '" + place_ +

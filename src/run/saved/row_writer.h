@@ -46,9 +46,9 @@ class RowWriter {
   /// whole rows before this one, which the message names, and there is none where there are none.
   Status Add(IterationRow row);
 
-  /// Puts the file, with `end` in its last row, in its place and adds it to `saved`: what, where.
-  /// kIo; what was there before is then as it was, and the lines stay in the part. Nothing happens
-  /// where no row was added, or one could not be.
+  /// Puts the file, with the number of its rows and `end` in the last one, in its place and adds it
+  /// to `saved`: what, where. kIo; what was there before is then as it was, and the lines stay in
+  /// the part. Nothing happens where no row was added, or one could not be.
   Status Publish(const RowsEnd& end, std::vector<std::pair<std::string, std::string>>& saved);
 
   /// No row was added, nor one that could not be written.
@@ -69,6 +69,7 @@ class RowWriter {
   PartFile part_;
   Logger* resuming_ = nullptr;  // null: what earlier runs left stays
   bool failed_ = false;         // to add a row
+  size_t row_count_ = 0;        // that were added
   std::string last_;            // line
   std::vector<std::optional<uint64_t>> feeds_;
   std::map<int64_t, FedFile> files_;  // of iterations whose rows are still to come
