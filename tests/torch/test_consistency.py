@@ -38,7 +38,7 @@ class Consistency(TorchCase):
                                          "read-only-inputs", "input-alignment",
                                          "uninitialised-memory"}, text)
                 self.assertIn("| 3 settings, ", text)
-                self.assertIn("NOT TRIED | shape-sweep | the model does not tell which", text)
+                self.assertIn("NOT TRIED | shape-sweep | the model does not declare which", text)
 
     def test_the_number_of_threads_reaches_pytorch(self):
         """A sum is split among threads, and rounds otherwise: within bounds, not the same bits."""
