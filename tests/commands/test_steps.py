@@ -268,6 +268,19 @@ class Steps(Case):
             self.assertIn(last + "; what the steps hand on was not compared (add --compare simple)",
                           ended.out + ended.err)
 
+    def test_zeros_at_the_first_step_alone_show_something(self):
+        self.late("a.onnx", 0)
+        self.late("b.onnx", 0)
+        for x, shown in ((np.ones((1, 40), "f4"), True), (np.zeros((1, 40), "f4"), False)):
+            self.save_feeds("feeds.json", [{"x": x}])
+            ended = self.vernier(
+                "run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                "--load-inputs", "feeds.json", "--feed-back", "hn:h", "--step-slice", "x:axis=1",
+                "--strict")
+            said = ended.out + ended.err
+            self.assertEqual(ended.code, 0 if shown else 1, said)
+            self.assertEqual("shows nothing" not in said, shown, said)
+
     def test_a_state_that_is_looked_at_now_and_then_is_out_of_tolerance_before(self):
         self.late("a.onnx", 0)
         self.late("b.onnx", 0.5)

@@ -247,6 +247,7 @@ Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iter
     std::ranges::move(more.statistics, std::back_inserter(comparison.statistics));
   }
   DropNoLogits(pair, no_logits, comparison);
+  if (steps_ != nullptr) ExcuseFirstStep(iteration, comparison);
   if (scripts_.comparison == nullptr) pair.matching.FindSwaps(comparison, detail_.device);
   return comparison;
 }
