@@ -6,6 +6,7 @@
 
 #include "model/onnx/model_type.h"
 #include "run/comparison/pair_error_bounds.h"
+#include "run/comparison/token_sources.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -39,6 +40,7 @@ Status CheckWhole(const RunPlan& plan) {
        "where it ends, nobody knows how many there would have been"},
       {plan.lenient, "--lenient", "merging is strict about what is missing"},
       {plan.steps.wanted(), "--steps", "a state goes from each iteration to the next"},
+      {GivesTokens(plan.compare->tokens), "--tokens", "parts do not keep what was found of tokens"},
       {plan.noise_floor, "--noise-floor", kEarlier},
       {PairErrorBounds(plan.compare).wanted(), "--tolerance auto", kEarlier},
       {!plan.decisions.save_flips.empty(), "--save-flips",

@@ -163,7 +163,8 @@ class Tokens(Case):
         self.assertEqual((step["sequence"], step["step"], step["wrong_by_itself"]), (0, 1, True))
         self.assertEqual(found["culprits"][0]["node"], "present.2.value")
         said, _ = self.search(None, 2, "--tokens", "input_ids")
-        self.assertIn("--tokens has no effect", said)
+        self.assertIn("--tokens input_ids: expected FILE.npy or SCRIPT.py with the tokens to feed "
+                      "beside --decode, not an input", said)
 
     def test_tokens_that_agree_blame_nobody(self):
         said, found = self.search(None, 0)

@@ -112,6 +112,34 @@ class GivenTokens(Case):
         ended = self.vernier(*words, "other.npy", "--load-outputs", "o.npz")
         self.assertEqual(ended.code, 4, ended.out + ended.err)
 
+    def test_saved_tokens_are_not_those_that_a_runner_chooses(self):
+        onnx.save(causal_model(None), str(self.path("a.onnx")))
+        self.save_feeds("feeds.json", [feed_of(prompt) for prompt in PROMPTS])
+        np.save(self.path("text.npy"), self.TEXTS)
+        words = ["run", "a.onnx", "--onnxrt", "--load-inputs", "feeds.json", "--decode", "greedy",
+                 *CACHED]
+        given = ["--tokens", "text.npy"]
+        of_given = ["--steps", str(self.TEXTS.shape[1])]
+        for name, saved in (("given", given), ("both", [*given, *of_given]), ("own", of_given)):
+            ended = self.vernier(*words, *saved, "--save-outputs", name + ".npz")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+        for name, run, code in (("given", of_given, 4), ("both", of_given, 4), ("own", given, 4),
+                                ("own", [*given, *of_given], 4), ("given", [*given, *of_given], 0),
+                                ("both", given, 0), ("own", of_given, 0)):
+            with self.subTest(saved=name, run=run):
+                ended = self.vernier(*words, *run, "--load-outputs", name + ".npz")
+                said = ended.out + ended.err
+                self.assertEqual(ended.code, code, said)
+                self.assertEqual("was made from other inputs" in said, code == 4, said)
+                self.assertEqual("and the same --tokens, or none" in said, code == 4, said)
+
+    def test_rows_that_nobody_takes_are_named(self):
+        self.run_two(texts=np.concatenate([self.TEXTS, self.TEXTS]))
+        self.assertIn("--tokens text.npy: it has 4 rows for 2 prompts: the rows from 2 on were not "
+                      "used", self.said)
+        self.run_two()
+        self.assertNotIn("were not used", self.said)
+
     def test_tokens_that_cannot_be_fed_are_named(self):
         for texts, said in (
                 (np.array([[1, 64]]), "token 64 at row 0, place 1 is none of the vocabulary: "

@@ -60,6 +60,18 @@ class Steps(Case):
             h = np.tanh(h @ weights + feeds[i // 5]["x"][:, at:at + 4])
             np.testing.assert_allclose(iteration["hn"], h, atol=1e-5)
 
+    def test_what_no_step_takes_is_named(self):
+        self.recurrent("m.onnx")
+        words = ["run", "m.onnx", "--onnxrt", "--load-inputs", "feeds.json", "--feed-back", "auto",
+                 "--step-slice", "x:axis=1"]
+        for more, steps, named in ((3, [], True), (0, [], False), (3, ["--steps", "4"], False)):
+            self.save_feeds("feeds.json", [{"x": np.zeros((1, 20 + more), "f4")}])
+            ended = self.vernier(*words, *steps)
+            said = ended.out + ended.err
+            self.assertEqual(ended.code, 0, said)
+            self.assertEqual("--step-slice x:axis=1: of 23 elements of 'x', the last 3 are in no "
+                             "step" in said, named, said)
+
     def run_two(self, *words, gain=1.0, code=0, feed_back="hn:h"):
         self.recurrent("a.onnx")
         self.recurrent("b.onnx", gain)
@@ -212,6 +224,78 @@ class Steps(Case):
         self.assertEqual((crossed["steps"], crossed["first_bad_step"]), (40, None))
         self.assertEqual([p["step"] for p in crossed["curve"]], [*range(20)])
         self.assertEqual(self.record()["steps"]["state"], "cross")
+
+    def late(self, name, bad):
+        """hn = tanh(h + x) + bad where x is above 100; y = h W: a wrong hn shows a step later."""
+        info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 4])
+                for n in ("x", "h", "y", "hn")}
+        nodes = [helper.make_node("MatMul", ["h", "w"], ["y"]),
+                 helper.make_node("Add", ["h", "x"], ["sum"]),
+                 helper.make_node("Tanh", ["sum"], ["t"]),
+                 helper.make_node("Sub", ["x", "hundred"], ["above"]),
+                 helper.make_node("Relu", ["above"], ["where"]),
+                 helper.make_node("Mul", ["where", "bad"], ["more"]),
+                 helper.make_node("Add", ["t", "more"], ["hn"])]
+        weights = np.random.default_rng(3).normal(0, 0.4, (4, 4)).astype("f4")
+        graph = helper.make_graph(
+            nodes, "g", [info["x"], info["h"]], [info["y"], info["hn"]],
+            [numpy_helper.from_array(weights, "w"),
+             numpy_helper.from_array(np.float32(100), "hundred"),
+             numpy_helper.from_array(np.float32(bad), "bad")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path(name)))
+
+    def test_a_step_that_hands_on_a_wrong_state_is_found(self):
+        self.late("a.onnx", 0)
+        self.late("b.onnx", 0.5)
+        x = np.random.default_rng(5).normal(size=(1, 40)).astype("f4")
+        x[0, 12] = 101  # of step 3
+        self.save_feeds("feeds.json", [{"x": x}])
+        words = ["run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                 "--load-inputs", "feeds.json", "--feed-back", "hn:h", "--step-slice", "x:axis=1",
+                 "--save-record", "r.json"]
+        ended = self.vernier(*words, "--state", "reference")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertEqual(self.times()["hn"]["first_bad_step"], 3)
+        self.assertIsNone(self.times()["y"]["first_bad_step"])
+        ended = self.vernier(*words, "--state", "cross")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertIn("gives something else as 'hn' at step 3 of sequence 0: that step is wrong by "
+                      "itself", ended.out + ended.err)
+        for state, last in (("reference", "no step is out of tolerance"),
+                            ("cross", "gives the same at every step")):
+            ended = self.vernier(*words, "--state", state, "--compare", "y:logits")
+            self.assertIn(last + "; what the steps hand on was not compared (add --compare simple)",
+                          ended.out + ended.err)
+
+    def test_zeros_at_the_first_step_alone_show_something(self):
+        self.late("a.onnx", 0)
+        self.late("b.onnx", 0)
+        x = np.random.default_rng(5).normal(size=(1, 40)).astype("f4")
+        for x, shown in ((x, True), (0 * x, False)):
+            self.save_feeds("feeds.json", [{"x": x}])
+            ended = self.vernier(
+                "run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                "--load-inputs", "feeds.json", "--feed-back", "hn:h", "--step-slice", "x:axis=1",
+                "--strict")
+            said = ended.out + ended.err
+            self.assertEqual(ended.code, 0 if shown else 1, said)
+            self.assertEqual("shows nothing" not in said, shown, said)
+
+    def test_a_state_that_is_looked_at_now_and_then_is_out_of_tolerance_before(self):
+        self.late("a.onnx", 0)
+        self.late("b.onnx", 0.5)
+        x = np.random.default_rng(5).normal(size=(1, 40)).astype("f4")
+        x[0, 12] = 101
+        self.save_feeds("feeds.json", [{"x": x}])
+        ended = self.vernier(
+            "run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx", "--load-inputs",
+            "feeds.json", "--feed-back", "hn:h", "--step-slice", "x:axis=1", "--atol", "hn:1e-5",
+            "y:10")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertIn("of output 'hn' ", ended.out)
+        self.assertIn("first out of tolerance at step 9 of sequence 0, or before: it was compared "
+                      "at 2 of 10 steps (--compare-state)", ended.out)
 
     def test_resume_does_not_go_on_with_other_steps(self):
         self.recurrent("m.onnx")

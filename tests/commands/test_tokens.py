@@ -118,6 +118,11 @@ class Tokens(Case):
                 self.run_two(*words, code=code)
                 self.says(sentence)
 
+    def test_shards_do_not_lose_them(self):
+        np.save(self.path("t.npy"), np.array([[3, 1, 4, 1, 5, 7]]))
+        self.run_two("--tokens", "t.npy", "--shard", "1/1", "--output-dir", "part", code=2)
+        self.says("--shard cannot go with --tokens: parts do not keep what was found of tokens")
+
     def test_a_mask_of_another_shape_is_refused(self):
         feeds = [{**self.FEEDS[0], "attention_mask": np.ones((1, 1), "i8")}]
         self.run_two("--mask", "attention_mask", code=3, feeds=feeds)

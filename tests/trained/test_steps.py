@@ -33,6 +33,7 @@ class SpeechOverSteps(unittest.TestCase):
                  "--save-record", "r.json", *words], cwd=folder, capture_output=True, text=True,
                 check=False, timeout=300, env={**os.environ, "NO_COLOR": "1"})
             self.assertEqual(done.returncode, 0, done.stdout[-4000:] + done.stderr[-2000:])
+            self.said = done.stdout + done.stderr
             record = json.loads((folder / "r.json").read_text(encoding="utf-8"))
         self.assertEqual(record["steps"]["lengths"], [300])
         return record
@@ -55,6 +56,7 @@ class SpeechOverSteps(unittest.TestCase):
             "--runner", f"seq=onnxrt {networks.trained_file(FOLDER, data + '16k_sequence.onnx')}",
             "--steps-axis", "seq:0", "--map-inputs", "seq:h=state[0:1]", "seq:c=state[1:2]",
             "--map-outputs", "seq:speech_probs=output", "seq:stateN=", "--pairs", "first")
+        self.assertEqual(self.said.count("corresponds to output: output (--map-outputs)"), 1)
         for pair in record["pairs"]:
             self.assertEqual(pair["passed_iterations"], 300, pair["second"])
         last = record["pairs"][2]

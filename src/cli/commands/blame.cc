@@ -7,12 +7,26 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/option_sets.h"
+#include "run/comparison/token_sources.h"
 
 namespace vernier {
 namespace {
 
+// Here tokens are fed, and never judge logits.
+Status CheckTokens(const ParsedArgs& args) {
+  if (!args.Has("logits_tokens")) return {};
+  const std::string tokens(args.Value("logits_tokens").value_or(""));
+  const bool fed = GivesTokens(tokens);
+  if (fed && args.Has("decode")) return {};
+  return InvalidArgument("--tokens " + tokens + ": " +
+                         (fed ? "nothing is fed with them: add --decode greedy"
+                              : "expected FILE.npy or SCRIPT.py with the tokens to feed beside "
+                                "--decode, not an input: blame judges no tokens"));
+}
+
 Result<BlamePlan> Bind(const ParsedArgs& args, const Invocation& invocation, Logger& log) {
   BlamePlan plan;
+  VERNIER_TRY(CheckTokens(args));
   VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
   VERNIER_ASSIGN_OR_RETURN(static_cast<BlameOptions&>(plan), BindBlame(args, plan.run));
   if (args.Has("decisions") && !plan.on_flips) {

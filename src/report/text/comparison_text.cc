@@ -221,9 +221,11 @@ void ComparisonReporter::Function(CompareFunction function, const IterationCompa
 bool ComparisonReporter::Output(const OutputComparison& output, const FunctionResult& result,
                                 const IterationComparison& iteration) {
   if (output.how != PairedBy::kExact) {
-    logger_.Warning("Output names did not match exactly. Assuming " + iteration.b_runner +
-                    " output: " + output.b_name + " corresponds to output: " + output.a_name +
-                    WhyPaired(output.how));
+    const std::string text = "Output names did not match exactly. Assuming " + iteration.b_runner +
+                             " output: " + output.b_name +
+                             " corresponds to output: " + output.a_name + WhyPaired(output.how);
+    // Who maps names knows it.
+    output.how == PairedBy::kMap ? logger_.Once(Severity::kInfo, text) : logger_.Warning(text);
   }
   logger_.Start(std::string(CompareFunctionLabel(result.function)) +
                 " | Comparing Output: " + Described(output.a_name, output.a_dtype, output.a_dims) +

@@ -57,7 +57,9 @@ std::optional<LateGrowth> FindLateGrowth(const TimeRecord& time) {
 std::string LevelInWords(const TimeRecord& time) {
   constexpr double kFlat = 0.1;  // of the slope over all
   const std::optional<LateGrowth> late = FindLateGrowth(time);
-  if (!late || late->slope > std::max(2 * late->error, kFlat * *time.growth_per_step)) return "";
+  const double slope = *time.growth_per_step;
+  if (!late || late->slope > std::max(2 * late->error, kFlat * slope)) return "";
+  if (late->slope + 2 * late->error > slope) return "";  // it may go on as before
   return " and has levelled off: " + FormatG(std::exp(late->slope), 4) +
          " times a step from step " + std::to_string(late->first_step) + " on";
 }
@@ -67,11 +69,13 @@ std::string GrowthInWords(const TimeRecord& time) {
     return "is too small or too large to tell whether it grows: fewer than 8 steps have an error "
            "above rounding and below a tenth of the values";
   }
+  constexpr double kNoSlope = 1e-4;  // less than the digits show
   const double slope = *time.growth_per_step, error = time.growth_error.value_or(0);
   const std::string from = " (from " + Counted(time.fitted_steps, "step") + ", standard error " +
                            FormatG(std::exp(slope) * error, 2) + ")";
   const std::string factor = FormatG(std::exp(slope), 4) + " times a step";
-  if (std::abs(slope) <= 2 * error) return "neither grows nor dies out: " + factor + from;
+  if (std::abs(slope) <= std::max(2 * error, kNoSlope))
+    return "neither grows nor dies out: " + factor + from;
   if (slope > 0) {
     const std::string level = LevelInWords(time);
     return (level.empty() ? "grows " : "grew ") + factor + from + level;
@@ -81,30 +85,73 @@ std::string GrowthInWords(const TimeRecord& time) {
          (half_life == "1" ? " step" : " steps") + from;
 }
 
+// Were states compared nowhere, for --compare logits?
+bool LeavesOutStates(const PairRecord& pair) {
+  const auto is_state = [](const OutputRecord& output) {
+    return output.time && output.time->fed_back;
+  };
+  return !pair.not_logits.empty() && std::ranges::none_of(pair.outputs, is_state);
+}
+
+// Where each step has one state, what it hands on is seen by no other step.
+std::string UnseenStatesInWords(const PairRecord& pair, const TimeRecord& time) {
+  if ((!time.own && !time.crossed) || !LeavesOutStates(pair)) return "";
+  return "; what the steps hand on was not compared (add --compare simple)";
+}
+
+// The first step that is out of tolerance with one state, of all outputs; null: there is none.
+const OutputRecord* FirstCrossed(const PairRecord& pair, const OutputRecord& told) {
+  const auto rank = [&](const OutputRecord& output) {
+    const CrossedRecord& crossed = *output.time->crossed;
+    return std::tuple(crossed.first_bad_sequence.value_or(0), *crossed.first_bad_step,
+                      &output != &told);
+  };
+  const OutputRecord* first = nullptr;
+  for (const OutputRecord& output : pair.outputs) {
+    const bool bad = output.time && output.time->crossed && output.time->crossed->first_bad_step;
+    if (bad && (first == nullptr || rank(output) < rank(*first))) first = &output;
+  }
+  return first;
+}
+
 // Of --state cross.
 std::string HistoryInWords(const PairRecord& pair, const OutputRecord& output) {
   const TimeRecord& time = *output.time;
   if (!time.crossed || output.not_verified > 0) return "";
   const CrossedRecord& crossed = *time.crossed;
   const std::string fed = "; fed with the state of " + pair.second + ", " + pair.first;
-  if (crossed.first_bad_step) {
-    return fed + " gives something else at step " + std::to_string(*crossed.first_bad_step) +
-           " of sequence " + std::to_string(crossed.first_bad_sequence.value_or(0)) +
-           ": that step is wrong by itself";
+  if (const OutputRecord* const first = FirstCrossed(pair, output)) {
+    const CrossedRecord& bad = *first->time->crossed;
+    return fed + " gives something else" + (first == &output ? "" : " as '" + first->name + "'") +
+           " at step " + std::to_string(*bad.first_bad_step) + " of sequence " +
+           std::to_string(bad.first_bad_sequence.value_or(0)) + ": that step is wrong by itself";
   }
   if (!time.first_bad_step) return "";
   if (crossed.steps < time.steps) {
     return fed + " was asked at " + std::to_string(crossed.steps) + " of " +
            Counted(time.steps, "step") + " only, and gives the same there";
   }
+  if (LeavesOutStates(pair)) return fed + " gives the same at every step";
   return fed + " gives the same at every step: the history explains it";
 }
 
-std::string BadStepInWords(const OutputRecord& output) {
+// Of states that were not compared at every step, it is the first at which that was seen.
+std::string SeenInWords(const PairRecord& pair, const TimeRecord& time) {
+  int64_t steps = 0;
+  for (const OutputRecord& output : pair.outputs) {
+    if (output.time) steps = std::max(steps, output.time->steps);
+  }
+  if (!time.fed_back || time.steps >= steps) return "";
+  return ", or before: it was compared at " + std::to_string(time.steps) + " of " +
+         Counted(steps, "step") + " (--compare-state)";
+}
+
+std::string BadStepInWords(const PairRecord& pair, const OutputRecord& output) {
   const TimeRecord& time = *output.time;
   if (time.first_bad_step) {
     return "first out of tolerance at step " + std::to_string(*time.first_bad_step) +
-           " of sequence " + std::to_string(time.first_bad_sequence.value_or(0));
+           " of sequence " + std::to_string(time.first_bad_sequence.value_or(0)) +
+           (*time.first_bad_step > 0 ? SeenInWords(pair, time) : "");
   }
   if (output.not_verified > 0) return Counted(output.not_verified, "step") + " could not be judged";
   return "no step is out of tolerance";
@@ -142,7 +189,8 @@ std::string FormatSteps(const PairRecord& pair) {
   const bool no_error = time.largest_rms == 0.0 && !time.first_bad_step;
   return std::string(time.own ? "each step's own error" : "the error") + " of output '" +
          told->name + "' " + (no_error ? "is 0 at every step" : GrowthInWords(time)) + "; " +
-         BadStepInWords(*told) + HistoryInWords(pair, *told);
+         BadStepInWords(pair, *told) + HistoryInWords(pair, *told) +
+         UnseenStatesInWords(pair, time);
 }
 
 std::string FormatBlameStep(const BlameStepRecord& step) {

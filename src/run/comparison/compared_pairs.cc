@@ -57,10 +57,11 @@ bool ComparedPair::HasOtherInputs(const FeedMarks& feeds) const {
 }
 
 // The second side is a saved one: live runners are fed the same.
-std::string ComparedPair::DescribeOtherInputs(int64_t iteration) const {
+std::string ComparedPair::DescribeOtherInputs(int64_t iteration, bool decoded) const {
   return label() + ": iteration " + std::to_string(iteration) + " of '" + shown.second +
          "' was made from other inputs than that of '" + shown.first +
-         "': give both the same --load-inputs, or the same --seed and --input-shapes";
+         "': give both the same --load-inputs, or the same --seed and --input-shapes" +
+         (decoded ? ", and the same --tokens, or none" : "");
 }
 
 Result<ComparedPairs> ComparedPairs::Find(const RunPlan& plan, std::vector<std::string> names,

@@ -36,7 +36,7 @@ struct ComparedPair {
   /// Whether the sides of an iteration were made from inputs of the same names and types, and of
   /// other shapes or values.
   bool HasOtherInputs(const FeedMarks& feeds) const;
-  std::string DescribeOtherInputs(int64_t iteration) const;
+  std::string DescribeOtherInputs(int64_t iteration, bool decoded) const;
 
   std::string label() const { return shown.first + " vs. " + shown.second; }
 };

@@ -34,8 +34,8 @@ Status ComparisonRun::AddCrossed(Pair& pair, int64_t iteration, const IterationO
   first.outputs = *std::move(made);
   VERNIER_TRY(PostprocessOne(iteration, first));
   VERNIER_ASSIGN_OR_RETURN(MatchedSides sides, pair.matching.Match(first, second, detail_.device));
+  // States, too: a state of this step that is wrong shows in no later step of this kind.
   const std::vector<std::string> no_logits = TakeNoLogits(pair, sides);
-  TakeStates(pair, iteration, sides);
   VERNIER_ASSIGN_OR_RETURN(IterationComparison crossed,
                            CompareMatched(pair, iteration, outputs, sides));
   DropNoLogits(pair, no_logits, crossed);
@@ -102,13 +102,23 @@ void ComparisonRun::DropNoLogits(const Pair& pair, const std::vector<std::string
   }
 }
 
-// Leaves the pairs of states in the place of `sides` that are not compared at this step.
+// A state of zeros may well give nothing but zeros; the steps behind it show what they do.
+void ComparisonRun::ExcuseFirstStep(int64_t iteration, IterationComparison& comparison) const {
+  const StepPosition position = steps_->timeline().Of(iteration);
+  if (position.step > 0 || position.last()) return;
+  for (OutputComparison& output : comparison.outputs) {
+    if (output.passed()) output.vacuous.clear();
+  }
+}
+
+// Leaves the pairs of states in the place of `sides` that are not compared at this step. Where each
+// side has its own, what is wrong with them shows behind it; what is fed to nobody, nowhere else.
 std::vector<OutputPair> ComparisonRun::TakeStates(const Pair& pair, int64_t iteration,
                                                   MatchedSides& sides) const {
   std::vector<OutputPair> states;
-  if (steps_ == nullptr || steps_->plan().compare_state || scripts_.comparison != nullptr) {
-    return states;
-  }
+  if (steps_ == nullptr || scripts_.comparison != nullptr) return states;
+  const StepPlan& plan = steps_->plan();
+  if (plan.compare_state || plan.state == StateSource::kReference) return states;
   const StepPosition position = steps_->timeline().Of(iteration);
   if (position.step == 0 || position.last()) return states;
   std::vector<OutputPair> others;

@@ -189,7 +189,7 @@ Result<bool> ComparisonRun::CompareKept() {
 
 std::string ComparisonRun::DescribeOtherInputs(int64_t iteration, const FeedMarks& feeds) const {
   for (const Pair& pair : pairs_) {
-    if (pair.HasOtherInputs(feeds)) return pair.DescribeOtherInputs(iteration);
+    if (pair.HasOtherInputs(feeds)) return pair.DescribeOtherInputs(iteration, plan_->steps.decodes());
   }
   return "";
 }
@@ -247,6 +247,7 @@ Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iter
     std::ranges::move(more.statistics, std::back_inserter(comparison.statistics));
   }
   DropNoLogits(pair, no_logits, comparison);
+  if (steps_ != nullptr) ExcuseFirstStep(iteration, comparison);
   if (scripts_.comparison == nullptr) pair.matching.FindSwaps(comparison, detail_.device);
   return comparison;
 }
@@ -279,7 +280,9 @@ Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs
     VERNIER_ASSIGN_OR_RETURN(const bool parted, LeaveOutStep(pair, iteration));
     if (parted) continue;
     if (pair.HasOtherInputs(feeds)) {
-      if (pair.of_other_inputs++ == 0) pair.why_other_inputs = pair.DescribeOtherInputs(iteration);
+      if (pair.of_other_inputs++ == 0) {
+        pair.why_other_inputs = pair.DescribeOtherInputs(iteration, plan_->steps.decodes());
+      }
       continue;
     }
     VERNIER_ASSIGN_OR_RETURN(const IterationComparison comparison,

@@ -193,6 +193,7 @@ class ComparisonRun {
   Result<IterationComparison> CompareSides(Pair& pair, int64_t iteration,
                                            const IterationOutputs& outputs);
   void FitWholeSequences(const Pair& pair, MatchedSides& sides) const;
+  void ExcuseFirstStep(int64_t iteration, IterationComparison& comparison) const;
   bool IsState(const Pair& pair, const std::string& first, const std::string& second) const;
   bool MayBeLogits(const Pair& pair, const std::string& first, const std::string& second) const;
   std::vector<std::string> TakeNoLogits(const Pair& pair, MatchedSides& sides) const;

@@ -212,6 +212,14 @@ Result<OutputMaps> OutputMaps::Create(std::span<const std::string> words,
   return maps;
 }
 
+bool OutputMaps::IsBetween(const NameMap& map, const std::string& a, const std::string& b) {
+  return IsCalled(a, map.label) && (map.other.empty() || IsCalled(b, map.other));
+}
+
+bool OutputMaps::IsAbout(const NameMap& map) const {
+  return map.label.empty() || IsBetween(map, first_, second_) || IsBetween(map, second_, first_);
+}
+
 // Who of the two has the name; none where the map is about others.
 OutputMaps::Side OutputMaps::SideOf(const NameMap& map, const TensorMap& a,
                                     const TensorMap& b) const {
@@ -220,11 +228,8 @@ OutputMaps::Side OutputMaps::SideOf(const NameMap& map, const TensorMap& a,
     return Find(b, map.name) != nullptr && !SourceName(map, a).empty() ? Side::kSecond
                                                                        : Side::kNone;
   }
-  const auto fits = [&](const std::string& has_name, const std::string& has_source) {
-    return IsCalled(has_name, map.label) && (map.other.empty() || IsCalled(has_source, map.other));
-  };
-  if (fits(first_, second_)) return Side::kFirst;
-  return fits(second_, first_) ? Side::kSecond : Side::kNone;
+  if (IsBetween(map, first_, second_)) return Side::kFirst;
+  return IsBetween(map, second_, first_) ? Side::kSecond : Side::kNone;
 }
 
 Status OutputMaps::ApplyPair(const NameMap& map, const TensorMap& named, const TensorMap& sources,
@@ -262,11 +267,10 @@ Result<OutputMaps::Applied> OutputMaps::Apply(const TensorMap& a, const TensorMa
   std::vector<std::string> taken_a, taken_b;  // sources that are replaced by their forms
   for (const NameMap& map : maps_) {
     if (map.leaves_out()) {
-      const bool about =
-          map.label.empty() || IsCalled(first_, map.label) || IsCalled(second_, map.label);
       const bool there = Find(a, map.name) != nullptr || Find(b, map.name) != nullptr;
-      result.used.push_back(about && there);
-      if (!about || !there) continue;
+      const bool about = there && IsAbout(map);
+      result.used.push_back(about);
+      if (!about) continue;
       Drop(result.a, map.name);
       Drop(result.b, map.name);
       result.left_out.push_back(map.name);

@@ -102,6 +102,9 @@ class OutputMaps {
 
  private:
   enum class Side : uint8_t { kNone, kFirst, kSecond };
+  // Has the first of them the name, as the map's labels say?
+  static bool IsBetween(const NameMap& map, const std::string& a, const std::string& b);
+  bool IsAbout(const NameMap& map) const;
   Side SideOf(const NameMap& map, const TensorMap& a, const TensorMap& b) const;
   Status ApplyPair(const NameMap& map, const TensorMap& named, const TensorMap& sources,
                    TensorMap& changed) const;

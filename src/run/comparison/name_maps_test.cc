@@ -124,6 +124,8 @@ TEST(OutputMaps, PairAndLeaveOut) {
   EXPECT_EQ(Compared({"jit:stateN=", "p=q"}), "p=q | p | q");
   EXPECT_EQ(Compared({"stateN=", "q=p[:,:1]"}), "p[:,:1]=q | p[:,:1] | q");
   EXPECT_EQ(Compared({"jit:ort:q=p"}), "p=q | p stateN | q");
+  EXPECT_EQ(Compared({"ort:jit:stateN=", "p=q"}), "p=q | p | q");
+  EXPECT_EQ(Compared({"ort:onnxrt:stateN=", "p=q"}), "p=q | p stateN | q unused");
   EXPECT_EQ(Compared({"onnxrt:p=q", "nobody="}), "| p stateN | q unused unused");
 }
 

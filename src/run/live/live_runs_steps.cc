@@ -20,6 +20,10 @@ Status MayKeepState(const StepPlan& steps, const std::string& runner) {
         (steps.decodes() ? "`vernier run --decode greedy`" : "`vernier run --steps`") +
         ", or give a model whose states are inputs (--feed-back)");
   }
+  if (!steps.initial_state.empty()) {
+    return InvalidArgument("--initial-state: " + runner +
+                           " keeps its state inside, where no first one can be put");
+  }
   if (steps.state == StateSource::kOwn) return {};
   return InvalidArgument("--state " +
                          std::string(kStateSourceNames[static_cast<size_t>(steps.state)]) + ": " +

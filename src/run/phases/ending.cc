@@ -13,6 +13,7 @@
 #include "run/live/lost_outputs.h"
 #include "run/saved/self_comparisons.h"
 #include "run/shards/shard_ending.h"
+#include "run/steps/decoding.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -60,6 +61,13 @@ void DescribeRunners(const LiveRuns& live, const LiveResults& made, RunRecord& r
   record.notes = live.notes();
   if (made.progress == nullptr) return;
   for (std::string& note : made.progress->Notes()) record.notes.push_back(std::move(note));
+}
+
+void NoteUnusedTokens(const LiveRuns& live, RunRecord& record) {
+  const StepStates* const steps = live.steps();
+  const Decoding* const decoding = steps == nullptr ? nullptr : steps->decoding();
+  const std::string unused = decoding == nullptr ? "" : decoding->DescribeUnusedRows();
+  if (!unused.empty()) record.notes.push_back(unused);
 }
 
 // Images that were skipped were asked for.
@@ -133,6 +141,7 @@ void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnd
   DescribeRunners(live, made, outcome.record);
   DescribeImages(run.plan, made, outcome);
   NoteWhatWasLeftOut(made, ending);
+  NoteUnusedTokens(live, outcome.record);
   outcome.record.averaged = run.plan.compare->check_average;
   const int64_t feeds = run.plan.execution.batch_feeds;
   if (feeds > 1) outcome.record.batch_feeds = feeds;

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "io/bytes/checksum.h"
 #include "io/results/feed_reader.h"
 #include "record/runner_name.h"
 #include "record/side_names.h"
@@ -132,12 +133,40 @@ Status LoadedSide::CheckStep(int64_t iteration, const StepTimeline& timeline) co
   return {};
 }
 
+// A length is said with --steps, or left to slices and tokens; a mark is made with the words.
+void LoadedSide::NoteOtherCounts() {
+  for (const std::vector<int64_t>& lengths : saved_steps_) {
+    std::vector<uint64_t>& hashes = other_counts_.emplace_back();
+    StepPlan other = plan_->steps;
+    other.steps = std::nullopt;
+    hashes.push_back(HashOfSteps(other) ^ HashOfSteps(plan_->steps));
+    if (lengths.empty()) continue;
+    other.steps = lengths.front();
+    hashes.push_back(HashOfSteps(other) ^ HashOfSteps(plan_->steps));
+  }
+}
+
+uint64_t LoadedSide::AsOfThisCount(size_t run, uint64_t saved, uint64_t live) const {
+  const auto comparable = [live](uint64_t mark) {
+    return mark == live || AreOfOtherValues(mark, live);
+  };
+  if (comparable(saved) || run >= other_counts_.size()) return saved;
+  for (const uint64_t hash : other_counts_[run]) {
+    if (comparable(saved ^ hash)) return saved ^ hash;
+  }
+  return saved;
+}
+
 FeedMarks LoadedSide::FeedMarksOf(int64_t iteration) const {
   if (!FeedOf(iteration)) return {};
   const auto index = static_cast<size_t>(iteration);
   const bool known = index < live_feeds_.size();
   FeedMarks marks(live_.size(), known ? std::optional(live_feeds_[index]) : std::nullopt);
-  for (size_t i = 0; i < runs().size(); ++i) marks.push_back(runs_.FeedOf(i, iteration));
+  for (size_t i = 0; i < runs().size(); ++i) {
+    std::optional<uint64_t> saved = runs_.FeedOf(i, iteration);
+    if (saved && known) saved = AsOfThisCount(i, *saved, live_feeds_[index]);
+    marks.push_back(saved);
+  }
   return marks;
 }
 

@@ -81,8 +81,11 @@ class LoadedSide {
       : plan_(&plan), live_(std::move(live)), runs_(std::move(runs)), logger_(&logger) {
     if (!plan.steps.wanted()) return;
     for (size_t i = 0; i < runs_.runs().size(); ++i) saved_steps_.push_back(runs_.StepsOf(i));
+    NoteOtherCounts();
   }
 
+  void NoteOtherCounts();
+  uint64_t AsOfThisCount(size_t run, uint64_t saved, uint64_t live) const;
   Status CheckStop() const;
   std::string FileOf(size_t side) const;
   Status CheckUnevenFile(int64_t iteration) const;
@@ -96,6 +99,8 @@ class LoadedSide {
   std::vector<uint64_t> live_feeds_;  ///< by iteration, where a saved run is compared with them
   bool warned_of_inputs_ = false;
   std::vector<std::vector<int64_t>> saved_steps_;  ///< run by run, LoadedRuns::StepsOf()
+  /// Run by run: what makes a mark with another --steps one of this run's, all else being equal.
+  std::vector<std::vector<uint64_t>> other_counts_;
 };
 
 }  // namespace vernier

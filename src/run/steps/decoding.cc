@@ -65,6 +65,13 @@ Status Decoding::Give(GivenTokens tokens) {
                    std::to_string(*steps));
 }
 
+std::string Decoding::DescribeUnusedRows() const {
+  if (!given_ || given_->rows() == batch_ || given_->rows() <= prompts_) return "";
+  return "--tokens " + given_->source() + ": it has " + Counted(given_->rows(), "row") + " for " +
+         Counted(prompts_, "prompt") + ": the rows from " + std::to_string(prompts_) +
+         " on were not used";
+}
+
 Status Decoding::Pair(size_t runner, const RunnerSides& sides, std::span<const StatePair> states,
                       std::vector<std::string> driven, Logger& logger) {
   driven.insert(driven.end(), masks_.begin(), masks_.end());
@@ -175,6 +182,8 @@ Status Decoding::Begin(const StepPosition& position, const TensorMap& feed,
   }
   if (prompt == nullptr) return {};
   rank_ = prompt->dims().size();
+  batch_ = rank_ == 1 ? 1 : prompt->dims().front();
+  prompts_ = std::max(prompts_, (position.sequence + 1) * batch_);
   for (const NamedTensor& input : feed) {
     const bool told = std::ranges::find(driven, input.name) != driven.end();
     if (told || !IsUsuallyPerToken(input.name)) continue;

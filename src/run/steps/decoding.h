@@ -30,6 +30,10 @@ class Decoding {
   /// Null where runners are fed with what is chosen.
   const GivenTokens* given() const { return given_ ? &*given_ : nullptr; }
 
+  /// Of sequences whose prompts have begun: a sentence about the rows of given tokens that none of
+  /// them takes. Empty: all are taken, or none are given.
+  std::string DescribeUnusedRows() const;
+
   /// An input that takes no tokens, whatever it looks like.
   void NameMask(const std::string& input) { masks_.push_back(input); }
 
@@ -83,6 +87,8 @@ class Decoding {
   std::vector<std::string> masks_ = {"attention_mask"};
   std::vector<Runner> runners_;
   size_t rank_ = 2;  // of prompts
+  int64_t batch_ = 0;    // of the last sequence
+  int64_t prompts_ = 0;  // of all sequences so far
 };
 
 }  // namespace vernier

@@ -222,6 +222,11 @@ TEST_F(DecodingRunsTest, AStateInsideIsNotThatOfAnother) {
                 HasSubstr(flag + ": a keeps its state inside"));
   }
   plan_.steps.state = StateSource::kOwn;
+  plan_.steps.initial_state = "none.npz";
+  EXPECT_THAT(
+      Run({{"a", Says(Script)}, {"b", keeps}}).record.error,
+      HasSubstr("--initial-state: b keeps its state inside, where no first one can be put"));
+  plan_.steps.initial_state.clear();
   EXPECT_THAT(Run({{"a", Says(Script)}, {"b", keeps}}).record.error, IsEmpty());
   plan_.steps.finds_own_errors = true;
   const RunOutcome ran = Run({{"a", Says(Script)}, {"b", keeps}});

@@ -22,6 +22,7 @@ class GivenTokens {
   static Result<GivenTokens> Create(std::string source, const Tensor& tokens);
 
   const std::string& source() const { return source_; }
+  int64_t rows() const { return rows_; }
   int64_t columns() const { return columns_; }
   /// Tells runs with other tokens apart. Of 40 bits: in a mark (AreOfOtherValues), they are those
   /// of values.

@@ -20,6 +20,23 @@ bool ShareStem(const TensorInfo& output, const TensorInfo& input) {
   });
 }
 
+// "cache_" of cache_0; empty: there is no number, or nothing but "input" before it.
+std::string StartOfNumbered(const std::string& name) {
+  const size_t digit = name.find_first_of("0123456789");
+  if (digit == std::string::npos) return "";
+  std::string start = name.substr(0, digit);
+  const std::vector<std::string> stems = StateStems(start, false);
+  return stems.empty() || stems.front().empty() ? "" : start;
+}
+
+// Could the input be the output of the step before, by its type, shape and name?
+bool IsCalledLike(const TensorInfo& output, const TensorInfo& input) {
+  const bool can_be = WhyNeverEqual(output, input).empty();
+  if (ShareStem(output, input)) return can_be || IsStateName(input.name);
+  const std::string start = StartOfNumbered(input.name);
+  return can_be && !start.empty() && StartOfNumbered(output.name) == start;
+}
+
 class LikenessPairing {
  public:
   LikenessPairing(const RunnerSides& runner, std::span<const std::string> driven,
@@ -95,36 +112,18 @@ Status CheckAllStatesFed(const RunnerSides& runner, std::span<const std::string>
   for (const TensorInfo& input : runner.inputs) {
     const bool fed = std::ranges::find(driven, input.name) != driven.end() ||
                      std::ranges::find(pairs, input.name, &StatePair::input) != pairs.end();
-    if (fed || !IsStateName(input.name)) continue;
+    if (fed) continue;
     const auto like = std::ranges::find_if(runner.outputs, [&](const TensorInfo& output) {
       const bool free = std::ranges::find(pairs, output.name, &StatePair::output) == pairs.end();
-      return free && ShareStem(output, input);
+      return free && IsCalledLike(output, input);
     });
     if (like == runner.outputs.end()) continue;
     return InvalidArgument("--feed-back: nothing feeds the input '" + input.name + "' of " +
                            runner.shown() + " after the first step, and output '" + like->name +
-                           "' is called like it: add " + like->name + ":" + input.name);
+                           "' is called like it: add " + like->name + ":" + input.name +
+                           ", or --advance " + input.name + ":+0 for a value that stays");
   }
   return {};
-}
-
-std::string WhatStaysAsItWas(const RunnerSides& runner, std::span<const std::string> driven,
-                             std::span<const StatePair> pairs) {
-  if (pairs.empty()) return "";
-  for (const TensorInfo& input : runner.inputs) {
-    const bool fed = std::ranges::find(driven, input.name) != driven.end() ||
-                     std::ranges::find(pairs, input.name, &StatePair::input) != pairs.end();
-    if (fed) continue;
-    const auto like = std::ranges::find_if(runner.outputs, [&](const TensorInfo& output) {
-      const bool free = std::ranges::find(pairs, output.name, &StatePair::output) == pairs.end();
-      return free && ShareStem(output, input) && WhyNeverEqual(output, input).empty();
-    });
-    if (like == runner.outputs.end()) continue;
-    return "Nothing feeds the input '" + input.name +
-           "' after the first step: it stays as it is, though output '" + like->name +
-           "' is called like it (--feed-back " + like->name + ":" + input.name + ")";
-  }
-  return "";
 }
 
 Status PairStateByLikeness(const RunnerSides& runner, std::span<const std::string> driven,

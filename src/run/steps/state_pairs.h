@@ -49,17 +49,11 @@ Result<std::vector<StatePair>> PairState(std::span<const FeedBackWord> words,
 Status PairStateByLikeness(const RunnerSides& runner, std::span<const std::string> driven,
                            std::vector<StatePair>& pairs);
 
-/// kInvalidArgument, with the word to type, where some states are fed back, and an input with a
-/// state's name ("past") is neither among them nor `driven`, though an output is called like it: it
-/// would stay as it was at first.
+/// kInvalidArgument, with the words to type, where some states are fed back, and an input that an
+/// output is called like is neither among them nor `driven`: it would stay as it was at first.
+/// Inputs without a state's name ("past") only where types and shapes can meet.
 Status CheckAllStatesFed(const RunnerSides& runner, std::span<const std::string> driven,
                          std::span<const StatePair> pairs);
-
-/// A sentence about the first input that an output is called like, with types and shapes that can
-/// meet, where some states are fed back and this one is neither among them nor `driven`: it stays
-/// as it was at first. Empty: there is none.
-std::string WhatStaysAsItWas(const RunnerSides& runner, std::span<const std::string> driven,
-                             std::span<const StatePair> pairs);
 
 /// Why an output of one step cannot be an input of the next: their types or shapes cannot be equal.
 /// Empty: they can, as far as is known.

@@ -102,22 +102,48 @@ TEST_F(StatePairsTest, AnOutputFeedsOneInput) {
   EXPECT_TRUE(Pair({"hn:h", "hn:h"}).ok());
 }
 
-TEST_F(StatePairsTest, AnInputThatStaysAsItWasIsWarnedOf) {
-  inputs_ = {Info("x", {1, 8}), Info("h", {1, 8}), Info("c", {1, 8})};
-  outputs_ = {Info("y", {1, 8}), Info("hn", {1, 8}), Info("cn", {1, 8})};
-  for (const bool all : {false, true}) {
+TEST_F(StatePairsTest, AnInputThatWouldStayAsItWasIsRefused) {
+  inputs_ = {Info("x", {1, 8}), Info("h", {1, 8}), Info("c", {1, 8}), Info("w", {1, 8})};
+  outputs_ = {Info("y", {1, 8}), Info("hn", {1, 8}), Info("cn", {1, 8}), Info("wn", {1, 4})};
+  const auto pair = [&](const std::vector<std::string>& words, const std::string& advance) {
     StepPlan plan;
     plan.steps = 2;
-    plan.feed_back = {"hn:h"};
-    if (all) plan.feed_back.push_back("cn:c");
+    plan.feed_back = words;
+    if (!advance.empty()) plan.advances = {advance};
     RecordingLogger log;
     auto states = StepStates::Create(plan, {"ort"}, log);
-    ASSERT_TRUE(states.ok());
-    ASSERT_TRUE(states->Pair(0, {"ort", inputs_, outputs_}).ok());
-    EXPECT_EQ(log.Has("ort | Nothing feeds the input 'c' after the first step: it stays as it is, "
-                      "though output 'cn' is called like it (--feed-back cn:c)"),
-              !all);
-    EXPECT_FALSE(log.Has("the input 'x'"));
+    return states.ok() ? states->Pair(0, {"ort", inputs_, outputs_}) : states.status();
+  };
+  EXPECT_EQ(pair({"hn:h"}, "").message(),
+            "--feed-back: nothing feeds the input 'c' of ort after the first step, and output 'cn' "
+            "is called like it: add cn:c, or --advance c:+0 for a value that stays");
+  EXPECT_TRUE(pair({"hn:h", "cn:c"}, "").ok());
+  EXPECT_TRUE(pair({"hn:h"}, "c:+0").ok());
+  // Pairs that numbers leave open.
+  inputs_ = {Info("cache_1", {1, 8}), Info("cache_0", {1, 8}), Info("input_3", {1, 8})};
+  outputs_ = {Info("input_4", {1, 8}), Info("cache_2", {1, 8}), Info("cache_1_out", {1, 8})};
+  EXPECT_THAT(pair({"auto"}, "").message(),
+              HasSubstr("nothing feeds the input 'cache_0' of ort after the first step, and output "
+                        "'cache_2' is called like it: add cache_2:cache_0"));
+  EXPECT_TRUE(pair({"auto", "cache_2:cache_0"}, "").ok());
+}
+
+TEST_F(StatePairsTest, AStateThatMayStayInsideIsWarnedOf) {
+  StepPlan plan;
+  plan.slices = {"x:axis=1,size=4"};
+  for (const bool keeps : {false, true}) {
+    for (const bool named : {false, true}) {
+      RecordingLogger log;
+      auto states = StepStates::Create(plan, {"py", "b"}, log);
+      ASSERT_TRUE(states.ok());
+      RunnerSides sides{"py", {}, {}, keeps};
+      if (named) sides.inputs = inputs_;
+      ASSERT_TRUE(states->Pair(0, sides).ok());
+      EXPECT_EQ(
+          log.Has("py | Feeds nothing back, and has no method reset_states: if it keeps state "
+                  "inside, each sequence begins with that of the one before (--reset METHOD)"),
+          !keeps && !named);
+    }
   }
 }
 
@@ -184,10 +210,12 @@ TEST_F(StatePairsTest, ACacheThatNothingFeedsIsNamed) {
   std::vector<StatePair> pairs = {{"present.0.key", "past_key_values.0.key"}};
   RunnerSides sides{"ort-N0-11/22/26-14:05:09", inputs_, outputs_};
   sides.label = "ort";
-  EXPECT_EQ(CheckAllStatesFed(sides, {}, pairs).message(),
-            "--feed-back: nothing feeds the input 'past_key_values.0.value' of ort after the first "
-            "step, and output 'present.0.value' is called like it: add "
-            "present.0.value:past_key_values.0.value");
+  EXPECT_EQ(
+      CheckAllStatesFed(sides, {}, pairs).message(),
+      "--feed-back: nothing feeds the input 'past_key_values.0.value' of ort after the first "
+      "step, and output 'present.0.value' is called like it: add "
+      "present.0.value:past_key_values.0.value, or --advance past_key_values.0.value:+0 for a "
+      "value that stays");
   const std::vector<std::string> driven = {"past_key_values.0.value"};
   EXPECT_TRUE(CheckAllStatesFed(sides, driven, pairs).ok());
   EXPECT_TRUE(CheckAllStatesFed(sides, {}, {}).ok());

@@ -128,6 +128,7 @@ Status StepSequence::Begin(TensorMap whole) {
   position_ = {position_.sequence + 1, 0, 1};
   VERNIER_TRY(AddFirstState());
   VERNIER_ASSIGN_OR_RETURN(position_.steps, CountSteps());
+  SayWhatIsLeft();
   for (const AdvanceWord& advance : states_.words().advances) {
     if (Find(whole_, advance.input) != nullptr) continue;
     return NotInFeed(kAdvanceFlag, advance.word, advance.input, whole_);
@@ -239,6 +240,20 @@ Result<int64_t> StepSequence::CountSteps() const {
                      std::to_string(std::max<int64_t>(*steps, 1)) + " (--steps, or another slice)");
   }
   return steps.value_or(1);
+}
+
+// Of the first sequence; others will be of other lengths. With --steps, that was asked for.
+void StepSequence::SayWhatIsLeft() const {
+  if (states_.StepsAsked() || position_.sequence > 0) return;
+  for (const SliceWord& slice : slices_) {
+    const int64_t length = SlicedTensor(slice)->dims()[slice.axis];
+    const int64_t used = (position_.steps - 1) * *slice.hop - slice.pad + *slice.size;
+    if (used >= length) continue;
+    states_.logger().Once(Severity::kInfo, "--step-slice " + slice.word + ": of " +
+                                               Counted(length, "element") + " of '" + slice.input +
+                                               "', the last " + std::to_string(length - used) +
+                                               " are in no step");
+  }
 }
 
 // Those with the label of one runner.

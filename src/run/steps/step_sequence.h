@@ -56,6 +56,7 @@ class StepSequence {
   Status CompleteSlices();
   Status CheckNames() const;
   Status Begin(TensorMap whole);
+  void SayWhatIsLeft() const;
   Status AddFirstState();
   Result<int64_t> CountSteps() const;
   Result<TensorMap> SlicesFor(const std::string& runner, int64_t step) const;

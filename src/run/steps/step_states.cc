@@ -65,10 +65,6 @@ Status StepStates::Pair(size_t runner, RunnerSides sides) {
   sides.label = shown_[runner];
   Runner& here = runners_[runner];
   VERNIER_ASSIGN_OR_RETURN(here.pairs, PairState(words_.feed_back, sides, DrivenInputs(), used_));
-  const bool feeds_all = plan_->state == StateSource::kReference;
-  if (!feeds_all || runner == 0) {
-    VERNIER_TRY(CheckAllStatesFed(sides, DrivenInputs(), here.pairs));
-  }
   here.paired = true;
   here.keeps_state = sides.keeps_state;
   here.infos.assign(sides.inputs.begin(), sides.inputs.end());
@@ -80,17 +76,24 @@ Status StepStates::Pair(size_t runner, RunnerSides sides) {
   }
   // What is found of this runner may show that one before it lacks something.
   for (size_t i = 0; i <= runner; ++i) VERNIER_TRY(CheckFed(i));
+  VERNIER_TRY(CheckRest(runner, sides));
   SayPairs(runner);
-  if (!feeds_all || runner == 0) WarnOfRest(runner, sides);
+  const bool may_keep = sides.inputs.empty() && here.pairs.empty() && !sides.keeps_state;
+  if (may_keep && plan_->state != StateSource::kReference && !decoding_) {
+    logger_->Warning(sides.name +
+                     " | Feeds nothing back, and has no method reset_states: if it keeps state "
+                     "inside, each sequence begins with that of the one before (--reset METHOD)");
+  }
   return {};
 }
 
-void StepStates::WarnOfRest(size_t runner, const RunnerSides& sides) const {
+// The reference's state is given to all.
+Status StepStates::CheckRest(size_t runner, const RunnerSides& sides) const {
+  if (plan_->state == StateSource::kReference && runner > 0) return {};
   std::vector<std::string> driven = DrivenInputs();
   const TokenPair* const tokens = decoding_ ? decoding_->PairOf(runner) : nullptr;
   if (tokens != nullptr) driven.push_back(tokens->tokens);
-  const std::string stays = WhatStaysAsItWas(sides, driven, runners_[runner].pairs);
-  if (!stays.empty()) logger_->Warning(names_[runner] + " | " + stays);
+  return CheckAllStatesFed(sides, driven, runners_[runner].pairs);
 }
 
 Status StepStates::CheckReference() const {

@@ -46,6 +46,7 @@ class StepStates {
   /// own, if nothing feeds an input that is a state of the first runner, or if words without a
   /// label are about other runners alone; else if they are not about the reference.
   Status Pair(size_t runner, RunnerSides sides);
+  Logger& logger() const { return *logger_; }
   /// What --decode chooses tokens by; null without.
   Decoding* decoding() { return decoding_ ? &*decoding_ : nullptr; }
   const Decoding* decoding() const { return decoding_ ? &*decoding_ : nullptr; }
@@ -142,7 +143,7 @@ class StepStates {
   Status EnterTokens(TensorMap& feed);
   Status LacksOutput(size_t runner, const std::string& output) const;
   void SayPairs(size_t runner) const;
-  void WarnOfRest(size_t runner, const RunnerSides& sides) const;
+  Status CheckRest(size_t runner, const RunnerSides& sides) const;
 
   const StepPlan* plan_;
   Logger* logger_;
