@@ -40,7 +40,7 @@ Result<bool> MayPairByValue(const LiveRuns& live, const Comparing& comparing) {
   for (const ComparedPair& pair : comparing.comparisons.pairs()) {
     VERNIER_ASSIGN_OR_RETURN(const auto first, NamesOfStream(live, comparing.loaded, pair.first));
     VERNIER_ASSIGN_OR_RETURN(const auto second, NamesOfStream(live, comparing.loaded, pair.second));
-    if (!first || !second || *first != *second) return true;
+    if (first && second && *first != *second) return true;
   }
   return false;
 }
