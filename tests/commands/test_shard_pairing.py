@@ -39,7 +39,7 @@ class PairedByValue(ShardCase):
         self.assertEqual(whole.code, 1, whole.out + whole.err)
         outputs = json.loads(self.path("whole.json").read_text())["pairs"][0]["outputs"]
         self.assertEqual({output["name"]: output["paired_by"] for output in outputs},
-                         {"p": "value", "q": "value", "same": "name"})
+                         {"p": "value", "q": "value", "same": "exact"})
         for count, rule in ((1, "stride"), (2, "contiguous"), (3, "stride"), (9, "contiguous"),
                             (12, "contiguous")):
             self.expect_whole(whole, self.shards(words, count, rule))
