@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "record/side_names.h"
+#include "run/shards/shard_names.h"
 #include "util/number_text.h"
 #include "util/paths.h"
 
@@ -41,6 +42,7 @@ ResultsFormat SingleFileFormat(const std::string& path) {
 }
 
 Result<std::vector<DataSource>> OpenDataSources(std::span<const std::string> paths) {
+  VERNIER_TRY(CheckFoldersOfShards(paths));
   std::vector<DataSource> sources;
   for (const std::string& path : paths) {
     VERNIER_ASSIGN_OR_RETURN(SavedTensors tensors, OpenSavedTensors(path, SavedKind::kInputs));

@@ -112,6 +112,12 @@ void ListFields(Fields& field, Some<ShardHead> auto& head) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<ShardPairedBy> auto& paired) {
+  field("output", paired.output);
+  field("error", paired.error);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<ShardPairNames> auto& pair) {
   field("first", pair.first);
   field("second", pair.second);
@@ -121,6 +127,8 @@ void ListFields(Fields& field, Some<ShardPairNames> auto& pair) {
   field("second_file", pair.second_file);
   field("itself", pair.itself);
   field("left_out", pair.left_out);
+  field.IfAny("by_value", pair.by_value);
+  field.TextIfAny("undecided", pair.undecided);
 }
 
 template <typename Fields>
@@ -136,9 +144,11 @@ void ListFields(Fields& field, Some<ShardEnd> auto& end) {
   field("names", end.names);
   field("marked", end.marked);
   field("runners", end.runners);
+  field("threads", end.threads);
   field("pairs", end.pairs);
   field("lost", end.lost);
   field("notes", end.notes);
+  field("on_mismatch", end.on_mismatch);
   field("seconds", end.seconds);
 }
 

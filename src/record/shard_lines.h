@@ -107,6 +107,12 @@ struct ShardHead {
   std::vector<ShardSource> sources;
 };
 
+/// An output of the first side whose partner was found by values, and the error of that.
+struct ShardPairedBy {
+  std::string output;
+  double error = 0;
+};
+
 /// How a pair is called, and its sides: places among all streams.
 struct ShardPairNames {
   int64_t first = 0, second = 0;
@@ -114,6 +120,10 @@ struct ShardPairNames {
   std::string first_file, second_file;
   std::string itself;  ///< the one file that both sides are; empty: they are not
   std::vector<std::string> left_out;
+  // What iteration 0, or what follows it, showed of outputs that have other names on both sides:
+  // as PairMatching::errors() and table().
+  std::vector<ShardPairedBy> by_value;
+  std::string undecided;
 };
 
 struct ShardLost {
@@ -127,9 +137,11 @@ struct ShardEnd {
   std::vector<std::string> names;  ///< of all streams: live runners, then loaded runs
   bool marked = false;
   std::vector<RunnerRecord> runners;
+  std::vector<int64_t> threads;  ///< runner by runner; 0: it computes on another device
   std::vector<ShardPairNames> pairs;
   std::vector<ShardLost> lost;
   std::vector<std::string> notes;
+  std::vector<std::string> on_mismatch;  ///< faults to add where outputs do not match
   double seconds = 0;  ///< that all its shards took together; no part of what is merged
 };
 

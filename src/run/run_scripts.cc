@@ -58,7 +58,10 @@ Result<RunScripts> RunScripts::Open(const RunPlan& plan, const std::shared_ptr<W
     // Calibration goes through all feeds before the first is run.
     const bool calibrated =
         std::any_of(plan.runners.begin(), plan.runners.end(), AsksForCalibration);
-    const bool again = plan.execution.sequential || plan.execution.warm_up > 0 || calibrated;
+    // Of the undivided run's first feed.
+    const bool decides = plan.shard.wanted() && plan.noise_floor;
+    const bool again =
+        plan.execution.sequential || plan.execution.warm_up > 0 || calibrated || decides;
     VERNIER_ASSIGN_OR_RETURN(
         scripts.feeds_,
         ScriptFeeds::Create(std::move(loader), again ? FeedReuse::kAgain : FeedReuse::kOnce));

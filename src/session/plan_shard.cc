@@ -41,8 +41,9 @@ Status CheckWhole(const RunPlan& plan) {
       {plan.lenient, "--lenient", "merging is strict about what is missing"},
       {plan.steps.wanted(), "--steps", "a state goes from each iteration to the next"},
       {GivesTokens(plan.compare->tokens), "--tokens", "parts do not keep what was found of tokens"},
-      {plan.noise_floor, "--noise-floor", kEarlier},
-      {PairErrorBounds(plan.compare).wanted(), "--tolerance auto", kEarlier},
+      {PairErrorBounds(plan.compare).wanted() && !plan.noise_floor, "--tolerance auto",
+       "what is decided depends on the iterations before; add --noise-floor, which decides on "
+       "iteration 0"},
       {!plan.decisions.save_flips.empty(), "--save-flips",
        "which flips are the worst is known once the parts are merged: the record then has their "
        "iterations"},

@@ -10,93 +10,9 @@ import unittest
 
 import numpy as np
 
-from program import Case
+from parts_case import LOADER, SCALES, PartsCase
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-SCALES = """
-def load(path):
-    return lambda feed: {"y": feed["x"] * 1.0}
-"""
-
-# What it computes is not in any file.
-DEPENDS = """
-import os
-def load(path):
-    return lambda feed: {"y": feed["x"] * float(os.environ["SCALE"])}
-"""
-
-# A feed more appears while the shard runs.
-WRITES = """
-def load(path):
-    def infer(feed):
-        with open("in/z.json", "w") as file:
-            file.write("[]")
-        return {"y": feed["x"]}
-    return infer
-"""
-
-# Kills the whole run in its sixth inference, once.
-KILLS = """
-import os, signal
-def load(path):
-    def infer(feed):
-        with open("calls", "a") as file:
-            file.write("x")
-        if os.path.exists("deadly") and os.path.getsize("calls") == 6:
-            os.remove("deadly")
-            os.kill(os.getppid(), signal.SIGKILL)
-        return {"y": feed["x"]}
-    return infer
-"""
-
-# Fails in its third inference.
-FAILS = """
-calls = []
-def load(path):
-    def infer(feed):
-        calls.append(1)
-        if len(calls) == 3:
-            raise ValueError("no more")
-        return {"y": feed["x"]}
-    return infer
-"""
-
-LOADER = """
-import numpy as np
-def load_data():
-    for i in range(4):
-        yield {"x": np.full(4, i, np.float32)}
-"""
-
-
-class PartsCase(Case):
-    def setUp(self):
-        super().setUp()
-        self.save_model("m.onnx")
-        self.path("in").mkdir()
-        for i, name in enumerate("abcd"):
-            self.save_feeds(f"in/{name}.json", [{"x": np.full(4, i, np.float32)}])
-        for name, text in (("scales", SCALES), ("depends", DEPENDS), ("writes", WRITES),
-                           ("kills", KILLS), ("fails", FAILS),
-                           ("loader", LOADER)):
-            self.path(f"{name}.py").write_text(text, encoding="utf-8")
-        self.command = ["run", "m.onnx", "--onnxrt", "--onnxrt"]
-
-    def shard(self, number, *words, count=2, record="r.json"):
-        ended = self.vernier(*words, "--shard", f"{number}/{count}", "--python", sys.executable,
-                             "--save-record", record)
-        self.assertIn(ended.code, (0, 1), ended.out + ended.err)
-        stem, extension = record.rsplit(".", 1)
-        return f"{stem}.shard-{number:04}-of-{count:04}.{extension}"
-
-    def refused(self, parts, *said):
-        ended = self.vernier("merge", *parts, "-o", "merged.json")
-        self.assertEqual(ended.code, 3, ended.out + ended.err)
-        for words in said:
-            self.assertIn(words, ended.err)
-        self.assertFalse(self.path("merged.json").exists())
-
 
 class ShardParts(PartsCase):
     def test_a_folder_of_inputs_that_changed_is_named(self):
@@ -157,6 +73,27 @@ class ShardParts(PartsCase):
         second = self.shard(2, *words[:-1], "6", record="other.json")
         self.refused([first, second], f"--iterations is 4 in '{first}' and 6 in '{second}'")
 
+    def test_parts_of_other_numbers_of_threads_merge_with_mixed_alone(self):
+        words = ["run", "--model-runner", "scales.py", "--model-runner", "scales.py",
+                 "--iterations", "4", "--input-shapes", "x:[4]"]
+        parts = []
+        for number, threads in ((1, "1"), (2, "2")):
+            self.variables = {"OMP_NUM_THREADS": threads}
+            parts.append(self.shard(number, *words))
+        self.refused(parts, ", 1 thread in 'r.shard-0001-of-0002.json', and ",
+                     ", 2 threads in 'r.shard-0002-of-0002.json' (--mixed takes such parts)")
+        ended = self.vernier("merge", *parts, "-o", "merged.json", "--mixed")
+        self.assertIn(ended.code, (0, 1), ended.out + ended.err)
+        self.assertIn(", 2 threads", self.path("merged.json").read_text())
+        # An option that names the number is the same in all shards.
+        words = [*self.command, "--intra-op-threads", "1", "--iterations", "4"]
+        parts = []
+        for number, threads in ((1, "1"), (2, "2")):
+            self.variables = {"OMP_NUM_THREADS": threads}
+            parts.append(self.shard(number, *words))
+        ended = self.vernier("merge", *parts, "-o", "merged.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
     def test_the_command_of_a_missing_shard_can_be_pasted(self):
         folder = self.path("a folder")
         folder.mkdir()
@@ -208,64 +145,6 @@ class ShardParts(PartsCase):
                              "--onnxrt")
         self.assertEqual(ended.code, 2, ended.out + ended.err)
         self.assertIn("its exit code is the verdict on its own models", ended.out)
-
-
-class KilledShards(PartsCase):
-    WORDS = ["run", "m.onnx", "--onnxrt", "--model-runner", "kills.py", "--iterations", "23",
-             "--python", sys.executable]
-
-    def test_a_shard_that_was_killed_goes_on(self):
-        whole = self.vernier(*self.WORDS, "--reproducible", "--save-record", "whole.json",
-                             "--save-rows", "whole.jsonl")
-        self.assertEqual(whole.code, 0, whole.out + whole.err)
-        for more in ((), ("--workers-per-runner", "2"), ("--shard-by", "stride")):
-            shard = [*self.WORDS, *more, "--save-outputs", "o.npz", "--save-rows", "r.jsonl",
-                     "--save-record", "r.json"]
-            self.path("deadly").touch()
-            self.path("calls").write_text("")
-            killed = self.vernier(*shard, "--shard", "2/2")
-            self.assertNotIn(killed.code, range(8), killed.out + killed.err)
-            self.assertFalse(self.path("r.shard-0002-of-0002.json").exists())
-            self.path("calls").write_text("")
-            for number in (1, 2):
-                ended = self.vernier(*shard, "--shard", f"{number}/2", "--resume")
-                self.assertEqual(ended.code, 0, ended.out + ended.err)
-            # Its eleven but those that were saved; the first and the last of these are samples.
-            self.assertLess(len(self.path("calls").read_text()), 12 + 11)
-            parts = [f"r.shard-000{number}-of-0002.json" for number in (1, 2)]
-            merged = self.vernier("merge", *parts, "-o", "m.json", "--reproducible",
-                                  "--save-rows", "m.jsonl")
-            self.assertEqual(merged.code, 0, merged.out + merged.err)
-            for kind in ("json", "jsonl"):
-                self.assertEqual(self.path(f"m.{kind}").read_bytes(),
-                                 self.path(f"whole.{kind}").read_bytes(), (kind, more))
-            # Nothing is left of the process that was killed, but for its rows.
-            left = {path.name for path in self.folder.glob("*.partial*")}
-            self.assertEqual({name for name in left if "jsonl" not in name}, set())
-            for path in self.folder.glob("*.shard-*"):
-                path.unlink()
-
-    def test_what_a_shard_left_that_failed_is_no_file_of_a_shard(self):
-        words = ["run", "m.onnx", "--onnxrt", "--model-runner", "fails.py", "--iterations", "9",
-                 "--python", sys.executable, "--save-outputs", "o.npz", "--save-inputs", "i.json",
-                 "--save-record", "r.json", "--shard", "1/2"]
-        ended = self.vernier(*words)
-        self.assertEqual(ended.code, 6, ended.out + ended.err)
-        self.assertIn("This shard is not whole", ended.out + ended.err)
-        self.assertFalse(self.path("o.shard-0001-of-0002.npz").exists())
-        self.assertFalse(self.path("i.shard-0001-of-0002.json").exists())
-        self.assertTrue(self.path("o.shard-0001-of-0002.npz.partial").exists())
-        self.path("fails.py").write_text(FAILS.replace("== 3", "== 99"), encoding="utf-8")
-        ended = self.vernier(*words, "--resume")
-        self.assertEqual(ended.code, 0, ended.out + ended.err)
-        self.assertTrue(self.path("o.shard-0001-of-0002.npz").exists())
-
-    def test_several_feeds_of_an_inference_are_not_resumed(self):
-        ended = self.vernier("run", "m.onnx", "--onnxrt", "--iterations", "4", "--batch-feeds", "2",
-                             "--save-outputs", "o.npz", "--save-record", "r.json", "--shard", "1/2",
-                             "--resume")
-        self.assertEqual(ended.code, 2, ended.out + ended.err)
-        self.assertIn("--shard cannot go with --resume and --batch-feeds", ended.err)
 
 
 class JoinedOutputs(PartsCase):
@@ -342,6 +221,35 @@ class JoinedOutputs(PartsCase):
                 self.assertEqual(ended.code, 2, ended.out + ended.err)
                 self.assertIn(f"shard {count} of {count} of '{stem}{kind}{dot}' is missing",
                               ended.err)
+
+    def test_a_folder_of_shards_is_read_if_it_is_whole_and_in_order(self):
+        self.assertEqual(self.vernier(*self.words, "--save-outputs", "whole.json").code, 0)
+        for rule, mark in (("contiguous", ""), ("stride", "-stride")):
+            for number in (1, 2, 3):
+                self.shard(number, *self.words, "--shard-by", rule, "--save-outputs", "p.json",
+                           "--save-inputs", "i.json", count=3, record=f"{rule}.json")
+            for kind in "pi":
+                self.path(f"{rule}-{kind}").mkdir()
+                for number in (1, 2, 3):
+                    name = f"{kind}.shard-000{number}-of-0003{mark}.json"
+                    self.path(name).rename(self.path(f"{rule}-{kind}/{name}"))
+        for words in (["compare", "contiguous-p", "whole.json"],
+                      [*self.command, "--load-inputs", "contiguous-i", "--load-outputs",
+                       "whole.json"]):
+            ended = self.vernier(*words)
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            ended = self.vernier(*[word.replace("contiguous", "stride") for word in words])
+            self.assertEqual(ended.code, 2, ended.out + ended.err)
+            self.assertIn("files can only be joined if shards have ranges", ended.err)
+        for kind in "pi":
+            self.path(f"contiguous-{kind}/{kind}.shard-0002-of-0003.json").unlink()
+        for words in (["compare", "contiguous-p", "contiguous-p"],
+                      ["data", "concat", "contiguous-p", "-o", "joined.json"],
+                      [*self.command, "--load-inputs", "contiguous-i"]):
+            ended = self.vernier(*words)
+            self.assertEqual(ended.code, 2, (words, ended.out + ended.err))
+            self.assertIn("shard 2 of 3 of ", ended.err)
+            self.assertIn("is missing before", ended.err)
 
     def test_shards_by_stride_are_no_files_behind_each_other(self):
         for number in (1, 2):

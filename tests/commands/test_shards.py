@@ -215,6 +215,21 @@ class Shards(Case):
         ended = self.vernier("merge", "--status", *parts)
         self.assertIn("0 agree, 0 do not, 4 not compared", ended.out)
 
+    def test_rows_of_no_iterations_are_noted_as_by_the_whole(self):
+        self.save_model("m.onnx")
+        run = ["run", "m.onnx", "--onnxrt", "--onnxrt", "--iterations", "0"]
+        whole = self.vernier(*run, "--reproducible", "--save-record", "whole.json", "--save-rows",
+                             "rows.jsonl")
+        for number in (1, 2):
+            ended = self.vernier(*run, "--shard", f"{number}/2", "--save-record", "part.json")
+            self.assertEqual(ended.code, whole.code, ended.out + ended.err)
+        ended = self.merge([self.part(1, 2), self.part(2, 2)], "--reproducible", "--save-rows",
+                           "rows.jsonl")
+        self.assertEqual(ended.code, whole.code, ended.out + ended.err)
+        self.assertIn("no iteration was compared, and 'rows.jsonl' was not written",
+                      self.path("merged.json").read_text())
+        self.assertEqual(self.path("merged.json").read_text(), self.path("whole.json").read_text())
+
     def test_what_was_not_compared_is_no_part(self):
         self.save_model("m.onnx")
         for seed in (1, 2):

@@ -3,9 +3,10 @@
 import json
 import pathlib
 import shutil
+import subprocess
 import unittest
 
-from fault_run import FAKE_DIR, FaultTest
+from fault_run import FAKE_DIR, VERNIER, FaultTest
 
 
 class NoiseFloor(FaultTest):
@@ -53,10 +54,34 @@ class NoiseFloor(FaultTest):
         self.assertEqual(ended.code, 0, str(ended))
         self.assertIn("32 roundings of float32", output["auto_tolerance"]["why"])
 
-    def test_every_iteration_is_measured(self):
-        ended, output = self.measure("noise=1e-4 off=6e-4", "--iterations", "3")
+    def test_iteration_0_is_measured_for_all(self):
+        # The third session is the one with other settings, and has no second inference.
+        ended, output = self.measure("noise=1e-4 off=6e-4 crash=SIGSEGV session=2 iteration=1",
+                                     "--iterations", "3")
         self.assertEqual(ended.code, 0, str(ended))
         self.assertEqual(output["compared_iterations"], 3)
+
+    def test_a_shard_measures_iteration_0_of_the_whole(self):
+        for behaviour, code in (("noise=1e-4 off=6e-4", 0), ("noise=1e-4 off=2e-3", 1),
+                                ("noise=0 off=6e-4", 1)):
+            words = ["--iterations", "5", "--reproducible"]
+            ended, _ = self.measure(behaviour, *words)
+            self.assertEqual(ended.code, code, str(ended))
+            whole = (self.folder / "record.json").read_text()
+            for rule in ("contiguous", "stride"):
+                for shard in ("1/3", "2/3", "3/3"):
+                    ended = self.begin(
+                        "--runner", "gold=onnxruntime", "--runner", "new=onnxruntime",
+                        "--noise-floor", "--iterations", "5", "--backend-dir", self.backends,
+                        "--shard", shard, "--shard-by", rule, "--shard-exit", "done",
+                        "--save-record", self.folder / "part.json", behaviour=behaviour).end()
+                    self.assertEqual(ended.code, 0, str(ended))
+                merged = self.folder / "merged.json"
+                done = subprocess.run(
+                    [VERNIER, "merge", *sorted(self.folder.glob("part.shard-*")), "-o", merged,
+                     "--reproducible"], capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+                self.assertEqual(merged.read_text(), whole, (behaviour, rule))
 
     def test_an_output_with_a_tolerance_of_its_own_keeps_it(self):
         ended, output = self.measure("noise=1e-4 off=6e-4", "--atol", "x:1e-6", "--rtol", "x:0")

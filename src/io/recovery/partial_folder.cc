@@ -44,6 +44,10 @@ Status WriteManifest(PartFile& file, const PartialManifest& manifest) {
     writer.Key("batch_feeds");
     writer.Integer(manifest.origin.batch_feeds);
   }
+  if (manifest.origin.models) {
+    writer.Key("models");
+    writer.Integer(*manifest.origin.models);
+  }
   writer.EndObject();
   return writer.Finish();
 }

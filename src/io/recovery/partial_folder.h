@@ -30,8 +30,9 @@ void RemovePartialFolder(const std::string& path);
 
 /// What another command would have to share to go on with the outputs.
 struct PartialOrigin {
-  std::optional<int64_t> seed = std::nullopt;  ///< of the inputs that outputs are made from
-  int64_t batch_feeds = 1;                     ///< --batch-feeds
+  std::optional<int64_t> seed = std::nullopt;    ///< of the inputs that outputs are made from
+  int64_t batch_feeds = 1;                       ///< --batch-feeds
+  std::optional<int64_t> models = std::nullopt;  ///< a hash of what the runners' files hold
 };
 
 struct PartialManifest {

@@ -243,7 +243,9 @@ PartialOrigin OriginIn(JsonValue manifest) {
     const auto value = manifest.Find(key);
     return value && value->is(JsonKind::kNumber) ? ParseInt(value->raw()) : std::nullopt;
   };
-  return {.seed = number("seed"), .batch_feeds = number("batch_feeds").value_or(1)};
+  return {.seed = number("seed"),
+          .batch_feeds = number("batch_feeds").value_or(1),
+          .models = number("models")};
 }
 
 }  // namespace

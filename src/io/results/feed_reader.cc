@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <system_error>
 #include <utility>
 
 #include "io/bytes/directory_listing.h"
+#include "io/results/feed_counts.h"
 #include "io/results/feed_sources.h"
 #include "vernier/part_names.h"
 
@@ -55,6 +57,11 @@ Status FeedReader::OpenFile() {
   source_ = nullptr;  // one file mapped at a time
   current_path_ = files_[file_];
   VERNIER_ASSIGN_OR_RETURN(source_, OpenFeedFile(files_[file_]));
+  if (file_ < counts_.size() && counts_[file_] != source_->size()) {
+    return Malformed("'" + current_path_ + "' holds " + std::to_string(source_->size()) +
+                     " feeds, and had " + std::to_string(counts_[file_]) +
+                     " when the files were counted: it was changed meanwhile");
+  }
   ++file_;
   next_ = 0;
   return {};
@@ -85,6 +92,14 @@ Status FeedReader::Skip(int64_t count) {
   for (auto left = static_cast<size_t>(count); left > 0;) {
     while (source_ == nullptr || next_ == source_->size()) {
       if (file_ == files_.size()) return {};
+      if (file_ < counts_.size() && counts_[file_] <= left) {
+        left -= counts_[file_];
+        given_ += counts_[file_];
+        ++file_;
+        source_ = nullptr;
+        if (left == 0) return {};
+        continue;
+      }
       VERNIER_TRY(OpenFile());
     }
     const size_t passed = std::min(left, source_->size() - next_);
@@ -97,12 +112,20 @@ Status FeedReader::Skip(int64_t count) {
 
 Result<int64_t> FeedReader::CountAll() {
   if (const std::optional<int64_t> total = Total()) return *total;
-  size_t count = 0;
-  for (const std::string& file : files_) {
-    VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Source> source, OpenFeedFile(file));
-    count += source->size();
+  const bool many = files_.size() >= kFewestFilesToKeep;
+  const std::string folder = FolderOfFeedCounts();
+  const FilesMark mark = many ? MarkFiles(files_) : FilesMark();
+  std::optional<std::vector<size_t>> counts = KnownFeedCounts(folder, files_, mark);
+  if (!counts) {
+    counts.emplace();
+    for (const std::string& file : files_) {
+      VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Source> source, OpenFeedFile(file));
+      counts->push_back(source->size());
+    }
+    KeepFeedCounts(folder, files_, mark, *counts);
   }
-  return static_cast<int64_t>(count);
+  counts_ = *std::move(counts);
+  return std::accumulate(counts_.begin(), counts_.end(), int64_t{0});
 }
 
 std::string NameByPosition(std::span<const std::string> names, TensorMap& tensors) {

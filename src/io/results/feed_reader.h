@@ -50,8 +50,9 @@ class FeedReader {
   /// files that cannot be opened.
   Status Skip(int64_t count);
 
-  /// How many feeds all files hold: those that were not opened yet are. To be asked before Next().
-  /// Errors as Skip().
+  /// How many feeds all files hold: those that were not opened yet are, unless an earlier process
+  /// has counted them (feed_counts.h). From then on Skip() opens no file that it passes. To be
+  /// asked before Next(). Errors as Skip().
   Result<int64_t> CountAll();
 
   /// Whether the feed that Next() gave last is known by the order of its tensors (NameByPosition).
@@ -72,7 +73,8 @@ class FeedReader {
   Status OpenFile();
 
   std::vector<std::string> files_;
-  size_t file_ = 0;  // the one after the open one
+  std::vector<size_t> counts_;  // of all files, or empty
+  size_t file_ = 0;             // the one after the open one
   std::unique_ptr<Source> source_;
   size_t next_ = 0;
   size_t given_ = 0;  // by all files

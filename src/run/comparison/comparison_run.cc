@@ -159,7 +159,10 @@ Result<bool> ComparisonRun::Compare(int64_t iteration, IterationOutputs& outputs
   const IterationOutputs given = OutputsToDecide(outputs);
   VERNIER_TRY(Postprocess(iteration, outputs));
   if (!ValidatesFirst() && !Validate(iteration, outputs)) return false;
-  VERNIER_ASSIGN_OR_RETURN(const bool settled, LookAt(outputs, feeds));
+  bool settled = true;
+  if (!looked_ahead_) {
+    VERNIER_ASSIGN_OR_RETURN(settled, LookAt(outputs, feeds));
+  }
   if (!settled && may_keep_) {
     kept_.push_back({iteration, outputs, given, std::move(feeds),
                      bounds_ == nullptr ? TensorMap() : bounds_->last_feed(), flip_feed_});

@@ -87,6 +87,19 @@ class ComparisonRun {
   /// not fit.
   Result<bool> Compare(int64_t iteration, IterationOutputs& outputs, FeedMarks feeds = {});
 
+  /// Before Compare(): lets an iteration of the undivided run say which outputs belong together.
+  /// True: no further one can. Errors as of Compare().
+  Result<bool> LookAhead(const IterationOutputs& outputs) {
+    looked_ahead_ = true;
+    return LookAt(outputs, {});
+  }
+  bool looked_ahead() const { return looked_ahead_; }
+
+  /// What is to be added to the faults where outputs do not match: of the processor. Of parts that
+  /// are folded, that of their machine.
+  std::vector<std::string> NotesOfMismatch() const;
+  void TakeNotesOfMismatch(std::vector<std::string> notes) { mismatch_notes_ = std::move(notes); }
+
   /// Which pair of an iteration has sides that were made from other inputs, and what to do: of the
   /// first such pair; empty where there is none.
   std::string DescribeOtherInputs(int64_t iteration, const FeedMarks& feeds) const;
@@ -264,6 +277,8 @@ class ComparisonRun {
   std::vector<Kept> kept_;
   bool may_keep_;
   bool looked_ = false;  ///< at all pairs, and every map is about one of them
+  bool looked_ahead_ = false;
+  std::vector<std::string> mismatch_notes_;  ///< where nothing is known of the processor
   bool started_ = false;
   bool stopped_ = false;
   bool invalid_ = false;

@@ -150,12 +150,18 @@ void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage co
     records.back().incomplete = faults.incomplete || (ended_early && !all);
     faults.incomplete |= before;
   }
-  if (!faults.mismatch || bounds_ == nullptr) return;
-  const size_t before = run.faults.size();
-  bounds_->NoteProcessor(Processor(), run.faults);
+  if (!faults.mismatch) return;
   // That is about a mismatch, and nothing is missing for it.
-  gate_faults_.insert(gate_faults_.end(), run.faults.begin() + static_cast<std::ptrdiff_t>(before),
-                      run.faults.end());
+  for (std::string& note : NotesOfMismatch()) {
+    gate_faults_.push_back(note);
+    run.faults.push_back(std::move(note));
+  }
+}
+
+std::vector<std::string> ComparisonRun::NotesOfMismatch() const {
+  std::vector<std::string> notes = mismatch_notes_;
+  if (bounds_ != nullptr) bounds_->NoteProcessor(Processor(), notes);
+  return notes;
 }
 
 void ComparisonRun::AddTimes(const Pair& pair, PairRecord& record) const {

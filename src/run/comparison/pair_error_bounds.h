@@ -62,7 +62,7 @@ class PairErrorBounds {
     return ArithmeticOn(GraphOf(stream), GraphOf(owner));
   }
 
-  /// What the outputs of this iteration are made from, for the second hearing.
+  /// What outputs of this iteration (0 with --noise-floor) are made from, for the second hearing.
   void KeepFeed(const TensorMap& feed, int64_t iteration) {
     last_feed_ = feed;
     last_iteration_ = iteration;
@@ -75,7 +75,7 @@ class PairErrorBounds {
   void NoteProcessor(const ProcessorFeatures& features, std::vector<std::string>& notes) const;
 
   /// What was measured between the reference and itself: the root mean square of the differences,
-  /// relative. The largest of several iterations counts.
+  /// relative. The largest of several measurements counts.
   void AddNoise(const std::string& output, double rms);
 
   /// The bounds for the outputs of the first stream, which `a` are, against `b`. Outputs that

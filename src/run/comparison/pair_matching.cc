@@ -146,21 +146,19 @@ void PairMatching::FindSwaps(const IterationComparison& comparison, const Device
 
 void PairMatching::AddTo(PairRecord& record) const {
   record.left_out = left_out_;
-  if (!matcher_) return;
   for (OutputRecord& output : record.outputs) {
-    const auto error = matcher_->errors().find(output.name);
-    if (error != matcher_->errors().end()) output.pairing_error = error->second;
+    const auto error = errors().find(output.name);
+    if (error != errors().end()) output.pairing_error = error->second;
   }
 }
 
 std::string PairMatching::Advice(const PairRecord& record) const {
-  if (!matcher_ || matcher_->table().empty() || record.only_in_first.empty() ||
-      record.only_in_second.empty()) {
+  if (table().empty() || record.only_in_first.empty() || record.only_in_second.empty()) {
     return "";
   }
   return "\n    Their values do not say which belong together (e = RMS of the differences over the "
          "larger RMS; rows: " +
-         record.first + ", columns: " + record.second + "):\n" + matcher_->table() +
+         record.first + ", columns: " + record.second + "):\n" + table() +
          "\n    Say it, for example: --map-outputs " +
          MapWords(record.first, record.second, record.only_in_first.front(),
                   record.only_in_second.front());

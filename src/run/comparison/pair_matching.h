@@ -2,6 +2,7 @@
 // of the first iterations show.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -77,14 +78,21 @@ class PairMatching {
   std::string Advice(const PairRecord& record) const;
 
   /// Were values looked at, which other iterations might have decided otherwise?
-  bool by_value() const {
-    return matcher_ && (!matcher_->errors().empty() || !matcher_->table().empty());
+  bool by_value() const { return !errors().empty() || !table().empty(); }
+  /// See OutputMatcher.
+  const std::map<std::string, double>& errors() const {
+    return matcher_ ? matcher_->errors() : found_errors_;
   }
+  const std::string& table() const { return matcher_ ? matcher_->table() : found_table_; }
 
   /// What matching found elsewhere, for AddTo() and swap(): of swaps the first that is known stays.
   void TakeFound(const std::vector<std::string>& left_out, const std::string& swap) {
     left_out_ = left_out;
     if (swap_.empty()) swap_ = swap;
+  }
+  void TakePairing(std::map<std::string, double> errors, std::string table) {
+    found_errors_ = std::move(errors);
+    found_table_ = std::move(table);
   }
   const std::vector<std::string>& left_out() const { return left_out_; }
 
@@ -97,6 +105,8 @@ class PairMatching {
   OutputMaps maps_;
   PairingRule rule_ = PairingRule::kOneToOne;
   std::optional<OutputMatcher> matcher_;
+  std::map<std::string, double> found_errors_;  // elsewhere
+  std::string found_table_;
   std::vector<std::string> left_out_;
   std::vector<bool> used_;
   std::string swap_;

@@ -98,8 +98,13 @@ Status SecondHearing::Measure(size_t stream, std::span<const OutputToHear> outpu
   const TensorMap& feed = bounds_.last_feed();
   std::map<std::string, HeardOutput> heard;
   for (const OutputToHear& output : outputs) heard[output.name].roundoff = output.roundoff;
+  // With --noise-floor the kept feed is that of iteration 0, and `made` may be of any.
+  TensorMap of_first;
+  if (live_.plan().noise_floor) {
+    VERNIER_ASSIGN_OR_RETURN(of_first, live_.InferAside(stream, feed, bounds_.last_iteration()));
+  }
   const Status status = HearOutputs(
-      made, CoarsestRoundoff(feed),
+      live_.plan().noise_floor ? of_first : made, CoarsestRoundoff(feed),
       [&](std::optional<Nudge> nudge) -> Result<TensorMap> {
         VERNIER_ASSIGN_OR_RETURN(const TensorMap moved, NudgedFeed(feed, nudge));
         return live_.InferAside(stream, moved, bounds_.last_iteration());

@@ -128,8 +128,9 @@ Result<std::optional<IterationResult>> LiveInference::InferOne(size_t index, con
 
 Status LiveInference::PrepareBounds(size_t index, const TensorMap& feed, int64_t iteration) {
   if (!bounds_.wanted() || !live_[index].opened()) return {};
-  bounds_.KeepFeed(feed, iteration);
-  if (iteration != 0) return {};
+  // What is measured is decided on iteration 0, for all.
+  if (!plan_.noise_floor || bounds_.last_feed().empty()) bounds_.KeepFeed(feed, iteration);
+  if (iteration != 0 || decided_) return {};
   bounds_.AddRunner(index, live_[index]);
   bounds_.SetFeed(feed);
   if (const Result<TensorMap> own = live_.FeedOf(index, feed); own.ok()) bounds_.AddInputs(*own);
@@ -146,9 +147,33 @@ Status LiveInference::TakeResult(size_t index, const TensorMap& feed, int64_t it
     VERNIER_TRY(steps->Remember(index, result->outputs));
   }
   VERNIER_TRY(savers_.AddResult(index, *result));
+  return MeasureNoise(index, feed, iteration, *result);
+}
+
+// Once: on iteration 0, so that the bound of an iteration does not depend on those before it.
+Status LiveInference::MeasureNoise(size_t index, const TensorMap& feed, int64_t iteration,
+                                   const IterationResult& result) {
   if (!noise_ || index != 0) return {};
   if (noise_->lost_worker()) VERNIER_TRY(live_.OpenTwin(*noise_));
-  return noise_->Measure(feed, iteration, *result, bounds_);
+  VERNIER_TRY(noise_->Measure(feed, iteration, result, bounds_));
+  (void)noise_->Close();  // everything it was for is there
+  noise_.reset();
+  return {};
+}
+
+Result<IterationOutputs> LiveInference::InferToDecide(const TensorMap& feed, int64_t iteration) {
+  IterationOutputs outputs;
+  for (size_t i = 0; i < live_.size(); ++i) {
+    VERNIER_TRY(PrepareBounds(i, feed, iteration));
+    VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
+                             live_.Infer(i, feed, -1 - iteration));
+    if (result) VERNIER_TRY(MeasureNoise(i, feed, iteration, *result));
+    live_[i].ForgetLatencies();
+    outputs.push_back(std::move(result));
+  }
+  live_.ForgetFeed();
+  decided_ = true;
+  return outputs;
 }
 
 Status LiveInference::OpenNoise() {

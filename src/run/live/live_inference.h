@@ -52,6 +52,11 @@ class LiveInference {
   /// There will be no more.
   void SendRest() { live_.SendRest(); }
 
+  /// For a shard: the results of all runners for an iteration of the undivided run that decides for
+  /// all of them, before the shard's own first one. They are measured for the bounds, which the
+  /// shard's own iterations are not then, and neither saved nor counted. Errors as InferAll().
+  Result<IterationOutputs> InferToDecide(const TensorMap& feed, int64_t iteration);
+
   const LiveRuns& runs() const { return live_; }
   const LiveRunner& runner(size_t index) const { return live_[index]; }
 
@@ -77,6 +82,8 @@ class LiveInference {
   Status TakeResult(size_t index, const TensorMap& feed, int64_t iteration,
                     const std::optional<IterationResult>& result);
   Status OpenNoise();
+  Status MeasureNoise(size_t index, const TensorMap& feed, int64_t iteration,
+                      const IterationResult& result);
 
   const RunPlan& plan_;
   LiveRuns& live_;
@@ -85,7 +92,8 @@ class LiveInference {
   RunObserver& observer_;
   SavedProgress* const progress_;
   Logger& logger_;
-  std::unique_ptr<NoiseFloor> noise_;
+  std::unique_ptr<NoiseFloor> noise_;  ///< until iteration 0 was measured
+  bool decided_ = false;               ///< by InferToDecide()
 };
 
 }  // namespace vernier

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "util/counted.h"
+#include "util/number_text.h"
 #include "util/thread_pool.h"
 
 namespace vernier {
@@ -21,11 +22,16 @@ constexpr std::string_view kThreadVariable = "OMP_NUM_THREADS=";
 
 size_t WorkersOf(const RunPlan& plan) { return plan.execution.WorkersOfRunner(); }
 
-void SetThreads(RunnerPlan& runner, const std::string& threads) {
+// "": it has none.
+std::string_view ThreadOptionOf(const RunnerPlan& runner) {
   const auto row = std::ranges::find(kThreadOptions, std::string_view(runner.backend),
                                      [](const auto& option) { return option.first; });
-  if (row == kThreadOptions.end()) return;
-  const std::string_view name = row->second;
+  return row == kThreadOptions.end() ? std::string_view() : row->second;
+}
+
+void SetThreads(RunnerPlan& runner, const std::string& threads) {
+  const std::string_view name = ThreadOptionOf(runner);
+  if (name.empty()) return;
   const bool given = std::ranges::any_of(runner.session_options,
                                          [&](const auto& option) { return option.first == name; });
   if (!given) runner.session_options.emplace_back(name, threads);
@@ -49,6 +55,29 @@ RunPlan WithSharedThreads(RunPlan plan) {
                      });
   if (!given) environment.push_back(std::string(kThreadVariable) + threads);
   return plan;
+}
+
+int64_t ThreadsOfRunner(const RunPlan& plan, const RunnerPlan& runner) {
+  const auto processors = static_cast<int64_t>(DefaultThreadCount());
+  const std::string_view option = ThreadOptionOf(runner);
+  const auto number = [processors](std::string_view text) {
+    const int64_t count = ParseInt(text).value_or(0);
+    return count > 0 ? count : processors;  // 0 is what runtimes take for all
+  };
+  if (!option.empty()) {
+    for (const auto& [key, value] : runner.session_options) {
+      if (key == option) return number(value);
+    }
+    return processors;
+  }
+  const char* const inherited = std::getenv("OMP_NUM_THREADS");
+  std::string_view threads = inherited == nullptr ? std::string_view() : inherited;
+  for (const std::string& variable : plan.execution.environment) {
+    if (variable.starts_with(kThreadVariable)) {
+      threads = std::string_view(variable).substr(kThreadVariable.size());
+    }
+  }
+  return number(threads);
 }
 
 std::string NoteOfSharedThreads(const RunPlan& plan) {

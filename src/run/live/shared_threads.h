@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "vernier/run_plan.h"
@@ -14,6 +15,10 @@ size_t ThreadsOfWorker(size_t processors, size_t workers);
 /// The plan with that number of threads for the processors that this process may use, where a
 /// runner or --env names no other. The same plan where runners have one worker.
 RunPlan WithSharedThreads(RunPlan plan);
+
+/// With how many threads a runner of such a plan computes on processors, as far as its options, the
+/// environment and the processors that this process may use say.
+int64_t ThreadsOfRunner(const RunPlan& plan, const RunnerPlan& runner);
 
 /// One line of it, for the log.
 std::string NoteOfSharedThreads(const RunPlan& plan);

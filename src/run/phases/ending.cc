@@ -171,19 +171,20 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
   if (plan.strict) RejectVacuous(outcome.record.pairs);
 }
 
+void NoteNoRows(const std::string& path, RunRecord& record) {
+  std::error_code ignored;
+  const bool earlier = std::filesystem::exists(path, ignored);
+  record.notes.push_back("--save-rows: no iteration was compared, and '" + path +
+                         "' was not written" +
+                         (earlier ? "; what it holds is of an earlier run" : ""));
+}
+
 // They may lie on another disk than what could not be saved.
 void PublishRows(const RunContext& run, const LiveResults& made, const Comparing& comparing,
                  RunEnding& ending) {
   if (comparing.rows == nullptr) return;
   RunOutcome& outcome = ending.outcome;
-  if (comparing.rows->empty()) {
-    std::error_code ignored;
-    const std::string& path = run.plan.save.rows;
-    const bool earlier = std::filesystem::exists(path, ignored);
-    outcome.record.notes.push_back("--save-rows: no iteration was compared, and '" + path +
-                                   "' was not written" +
-                                   (earlier ? "; what it holds is of an earlier run" : ""));
-  }
+  if (comparing.rows->empty()) NoteNoRows(run.plan.save.rows, outcome.record);
   RowsEnd end = comparing.comparisons.EndOfRows(outcome.faults, outcome.record);
   if (ending.aborted && outcome.faults.signal == 0) end.not_done.push_back(outcome.record.error);
   const Status published = comparing.rows->Publish(end, outcome.record.saved);

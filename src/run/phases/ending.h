@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct RunEnding {
 /// error line, and the fault is the signal. What was finished is still published.
 void ReportFailure(const RunContext& run, const Status& status, const LiveResults& made,
                    RunEnding& ending);
+
+/// A note that there are no rows to save at `path`.
+void NoteNoRows(const std::string& path, RunRecord& record);
 
 /// A note for decisions about random inputs.
 void NoteRandomInputs(const RunPlan& plan, RunRecord& record);

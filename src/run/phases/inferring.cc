@@ -9,6 +9,7 @@
 #include "run/live/live_inference.h"
 #include "run/live/output_room.h"
 #include "run/live/tensor_release.h"
+#include "run/phases/deciding.h"
 #include "run/phases/feed_queue.h"
 #include "util/number_text.h"
 
@@ -48,6 +49,7 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
                                  [&feeds] { feeds.PrepareOneMore(); }};
   TensorRelease released;
   VERNIER_TRY(comparing.loaded.CheckStepCount(feeds.CountSteps()));
+  VERNIER_TRY(DecideOnWhole(run, side, comparing, feeds, inference));
   bool compares = true;
   // Where loaded outputs run out, what is to be saved is still made.
   for (int64_t i = 0; compares || (savers.saves() && !comparing.comparisons.stopped()); ++i) {

@@ -7,6 +7,7 @@
 
 #include "run/comparison/comparison_run.h"
 #include "run/comparison/output_names.h"
+#include "run/phases/deciding.h"
 #include "vernier/part_names.h"
 
 namespace vernier {
@@ -98,6 +99,7 @@ Status CompareLoaded(const RunContext& run, const Comparing& comparing) {
   for (const LoadedRuns::Run& side : comparing.loaded.runs()) {
     total = std::max(total, side.iterations);
   }
+  VERNIER_TRY(DecideOnSaved(run, comparing));
   for (int64_t place = 0; !shard.wanted() || place < shard.CountOf(total); ++place) {
     VERNIER_TRY(run.CheckInterrupted());
     const int64_t i = shard.IndexOf(place, total);

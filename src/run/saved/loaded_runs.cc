@@ -9,6 +9,7 @@
 #include "io/results/file_kind.h"
 #include "io/results/iteration_directory.h"
 #include "io/results/saved_tensors.h"
+#include "run/shards/shard_names.h"
 
 namespace vernier {
 namespace {
@@ -80,7 +81,10 @@ std::string NameOfPlace(const std::string& path) {
 }  // namespace
 
 Result<LoadedRuns> LoadedRuns::Open(const RunPlan& plan, LoadRule rule) {
-  if (!plan.lenient) VERNIER_TRY(CheckGaps(plan));
+  if (!plan.lenient) {
+    VERNIER_TRY(CheckGaps(plan));
+    VERNIER_TRY(CheckFoldersOfShards(plan.load_outputs));
+  }
   return Open(plan.load_outputs, rule, plan.load_labels);
 }
 

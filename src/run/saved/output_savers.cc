@@ -11,6 +11,7 @@
 #include "io/bytes/checksum.h"
 #include "io/recovery/partial_places.h"
 #include "io/results/iteration_directory.h"
+#include "run/shards/shard_sources.h"
 #include "util/atomic_file.h"
 #include "util/mapped_file.h"
 
@@ -121,6 +122,13 @@ Result<uint64_t> OutputSavers::FindEarlierInputs() {
 
 Status OutputSavers::Refuse(const std::string& why) {
   return progress_ == nullptr ? Malformed("--resume: " + why) : progress_->Refuse(why);
+}
+
+PartialOrigin OriginOf(const RunPlan& plan) {
+  const bool drawn = plan.inputs.load_paths.empty() && !plan.inputs.script.given();
+  return {.seed = drawn ? std::optional(plan.inputs.seed) : std::nullopt,
+          .batch_feeds = std::max<int64_t>(1, plan.execution.batch_feeds),
+          .models = static_cast<int64_t>(HashOfRunners(plan))};
 }
 
 Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names, PartialOrigin origin) {

@@ -147,12 +147,6 @@ void SavedProgress::WarnOfParts(const Source& source) const {
                        : "; nothing in '" + source.path + "' can be read, and it is kept"));
 }
 
-PartialOrigin OriginOf(const RunPlan& plan) {
-  const bool drawn = plan.inputs.load_paths.empty() && !plan.inputs.script.given();
-  return {.seed = drawn ? std::optional(plan.inputs.seed) : std::nullopt,
-          .batch_feeds = std::max<int64_t>(1, plan.execution.batch_feeds)};
-}
-
 uint64_t HashOfSteps(const StepPlan& plan) {
   if (!plan.wanted()) return 0;
   std::string text = plan.steps ? std::to_string(*plan.steps) : "";
@@ -216,6 +210,11 @@ Status SavedProgress::CheckOrigin(const PartialOrigin& own) {
     // The same sample may have other bits in a batch of another size.
     const int64_t there = saved.batch_feeds, here = own.batch_feeds;
     if (there != here) return refuse("number of feeds at once", "--batch-feeds", there, here);
+    if (own.models && saved.models.value_or(*own.models) != *own.models) {
+      return Refuse("'" + source.path +
+                    "' was not saved by this command: a model or a script of its runners has other "
+                    "content now. Move it away to start anew");
+    }
   }
   return {};
 }

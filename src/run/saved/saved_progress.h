@@ -21,7 +21,7 @@
 namespace vernier {
 
 /// The seed is what the run draws its inputs from; nullopt where they are loaded, or made by a
-/// script.
+/// script. Reads the models.
 PartialOrigin OriginOf(const RunPlan& plan);
 
 /// What makes steps of the inputs, as far as these do not show it: 0 without steps. The hash of

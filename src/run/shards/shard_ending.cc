@@ -8,6 +8,7 @@
 
 #include "run/comparison/comparison_run.h"
 #include "run/live/lost_outputs.h"
+#include "run/live/shared_threads.h"
 
 namespace vernier {
 namespace {
@@ -29,10 +30,10 @@ Status CheckMergeable(const Comparing& comparing, int64_t total) {
                      ": shards need the same number on every side");
   }
   for (const ComparedPair& pair : comparing.comparisons.pairs()) {
-    if (!pair.matching.by_value()) continue;
+    if (!pair.matching.by_value() || comparing.comparisons.looked_ahead()) continue;
     return InvalidArgument("--shard: " + pair.label() +
                            ": outputs would be paired by the values of the first iterations, "
-                           "which every shard has others of: pair them with --map-outputs");
+                           "which this shard has not inferred: pair them with --map-outputs");
   }
   return {};
 }
@@ -49,7 +50,10 @@ std::vector<ShardPairNames> DescribePairs(const Comparing& comparing,
     std::tie(made.shown_first, made.shown_second) = pairs[i].shown;
     made.first_file = records.at(i).first_file;
     made.second_file = records.at(i).second_file;
-    made.left_out = pairs[i].matching.left_out();
+    const PairMatching& matching = pairs[i].matching;
+    made.left_out = matching.left_out();
+    for (const auto& [output, error] : matching.errors()) made.by_value.push_back({output, error});
+    made.undecided = matching.table();
     places.emplace_back(pairs[i].first, pairs[i].second);
   }
   for (auto& [place, path] : comparing.loaded.SelfComparisons(places)) {
@@ -66,6 +70,12 @@ ShardEnd DescribeEnd(const LiveRuns& live, const Comparing& comparing, const Run
   for (const LoadedRuns::Run& run : comparing.loaded.runs()) end.names.push_back(run.name);
   end.marked = live.any_marked();
   end.runners = record.runners;
+  for (size_t i = 0; i < record.runners.size(); ++i) {
+    const std::string& device = record.runners[i].device;
+    const bool on_processors =
+        device.empty() || device.starts_with("CPU") || device.starts_with("cpu");
+    end.threads.push_back(on_processors ? ThreadsOfRunner(live.plan(), live.plan().runners[i]) : 0);
+  }
   end.pairs = DescribePairs(comparing, record.pairs);
   for (const LostOutputs& lost : LostOutputsOf(live)) {
     ShardLost& made = end.lost.emplace_back();
@@ -75,6 +85,7 @@ ShardEnd DescribeEnd(const LiveRuns& live, const Comparing& comparing, const Run
     }
   }
   end.notes = live.notes();
+  end.on_mismatch = comparing.comparisons.NotesOfMismatch();
   return end;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "run/shards/received_tally.h"
 #include "run/shards/shard_parts.h"
 #include "run/shards/shard_writer.h"
+#include "util/counted.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -29,9 +31,11 @@ namespace {
 
 using Parts = std::vector<ShardPart>;
 
-std::string MachineOf(const RunnerRecord& runner) {
+std::string MachineOf(const ShardEnd& end, size_t place) {
+  const RunnerRecord& runner = end.runners[place];
+  const int64_t threads = place < end.threads.size() ? end.threads[place] : 0;
   return runner.backend + " " + runner.framework_version + " on " + runner.device + ", " +
-         runner.precision;
+         runner.precision + (threads > 0 ? ", " + Counted(threads, "thread") : "");
 }
 
 // What the same bits are promised for. The notes say where they are not.
@@ -39,8 +43,8 @@ Status CheckMachines(const Parts& parts, bool mixed, std::vector<std::string>& n
   const ShardPart& first = parts.front();
   for (const ShardPart& part : parts) {
     for (size_t i = 0; i < part.end().runners.size(); ++i) {
-      const std::string here = MachineOf(part.end().runners[i]);
-      const std::string there = MachineOf(first.end().runners[i]);
+      const std::string here = MachineOf(part.end(), i);
+      const std::string there = MachineOf(first.end(), i);
       if (here == there) continue;
       const std::string what = "runner '" + part.end().runners[i].name + "' was " + there +
                                " in '" + first.path() + "', and " + here + " in '" + part.path() +
@@ -159,7 +163,13 @@ class ShardFolding {
     std::vector<std::pair<std::string, std::string>> shown;
     for (size_t i = 0; i < end.pairs.size(); ++i) {
       shown.emplace_back(end.pairs[i].shown_first, end.pairs[i].shown_second);
-      pairs.pairs[i].matching.TakeFound(end.pairs[i].left_out, "");
+      PairMatching& matching = pairs.pairs[i].matching;
+      matching.TakeFound(end.pairs[i].left_out, "");
+      std::map<std::string, double> errors;
+      for (const ShardPairedBy& paired : end.pairs[i].by_value) {
+        errors.emplace(paired.output, paired.error);
+      }
+      matching.TakePairing(std::move(errors), end.pairs[i].undecided);
     }
     pairs.NamePairs(std::move(shown));
     return std::unique_ptr<ShardFolding>(
@@ -210,6 +220,7 @@ class ShardFolding {
     const StreamLength live{received_.iterations(), end.total - skipped};
     std::vector<StreamLength> lengths(end.runners.size(), live);
     lengths.resize(end.names.size(), {end.total, end.total});
+    comparisons_.TakeNotesOfMismatch(end.on_mismatch);
     comparisons_.Finish(lengths, Coverage::kJudged, outcome.faults, outcome.record);
     NoteRandomInputs(plan_, outcome.record);
     std::vector<std::pair<size_t, std::string>> itself;
@@ -288,8 +299,9 @@ Status FoldParts(Parts& parts, const MergePlan& merge, Logger& logger, MergeOutc
                        " of " + std::to_string(end.total) + " iterations");
     }
     VERNIER_TRY(folding->Finish(end, merged.outcome));
-    return rows == nullptr ? Status()
-                           : rows->Publish(folding->EndOfRows(merged.outcome), record.saved);
+    if (rows == nullptr) return {};
+    if (rows->empty()) NoteNoRows(merge.rows, record);
+    return rows->Publish(folding->EndOfRows(merged.outcome), record.saved);
   }();
   if (!done.ok() && rows != nullptr) rows->Discard();
   return done;

@@ -11,6 +11,7 @@
 #include "io/recovery/partial_places.h"
 #include "run/shards/shard_writer.h"
 #include "util/counted.h"
+#include "util/no_log.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -163,6 +164,23 @@ Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger) {
     return InvalidArgument("shard " + std::to_string(name.number + 1) + " of " +
                            std::to_string(name.count) + " of '" + whole +
                            "' is missing: its iterations would be left out");
+  }
+  return {};
+}
+
+Status CheckFoldersOfShards(std::span<const std::string> paths) {
+  const auto is_of_shard = [](std::string_view name) {
+    const std::optional<ShardFileName> read = ReadShardFileName(std::string(name));
+    return read && !read->partial && name.ends_with(".json");
+  };
+  NoLog unheard;
+  for (const std::string& path : paths) {
+    if (!IsDirectory(path)) continue;
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> found,
+                             ListDirectory(path, is_of_shard));
+    std::vector<ShardTensors> files;
+    for (const std::string& file : found) files.push_back({file, {}});
+    VERNIER_TRY(CheckShardsInOrder(files, unheard));
   }
   return {};
 }

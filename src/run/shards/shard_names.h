@@ -42,4 +42,8 @@ struct ShardTensors {
 /// have ranges. One that has other numbers of iterations than shards usually have is a warning.
 Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger);
 
+/// The same of the files of shards in folders that are read as one, by their names alone. Other
+/// paths are not looked at.
+Status CheckFoldersOfShards(std::span<const std::string> paths);
+
 }  // namespace vernier

@@ -23,8 +23,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostWithContent = 256;  // files of one option
-constexpr size_t kMostEntries = 4096;     // of one option
+constexpr size_t kMostWithContent = 256;             // files of one option
+constexpr uint64_t kMostWhole = uint64_t{64} << 20;  // bytes of so many files, all together
+constexpr size_t kSampledOfMore = 64;                // of more files than that
+constexpr size_t kMostEntries = 4096;                // of one option
 
 enum class SourceContent : uint8_t { kNone, kSampled, kWhole };
 
@@ -74,13 +76,25 @@ std::vector<ShardSource> GatherSources(const std::vector<ShardSource>& files, si
     Checksum checksum;
     for (size_t i = begin; i < end; ++i) {
       entry.size += files[i].size;
-      const std::string text = files[i].path + "\n" + std::to_string(files[i].size) + "\n";
+      const std::string text =
+          files[i].path + "\n" + std::to_string(files[i].size) + "\n" + files[i].hash;
       checksum.Add(std::as_bytes(std::span(text)));
     }
     entry.hash = ChecksumText(checksum.value());
     entries.push_back(std::move(entry));
   }
   return entries;
+}
+
+// In bytes, as far as it can be known.
+uint64_t SizeOfAll(const std::vector<std::string>& paths) {
+  uint64_t all = 0;
+  for (const std::string& path : paths) {
+    std::error_code failed;
+    const uintmax_t size = fs::file_size(path, failed);
+    if (!failed) all += size;
+  }
+  return all;
 }
 
 // "net.py:load" is net.py.
@@ -118,11 +132,14 @@ class SourceList {
       if (folder) paths.insert(paths.end(), inside->begin(), inside->end());
       if (!folder) paths.push_back(path);
     }
-    const SourceContent content =
-        paths.size() <= kMostWithContent ? SourceContent::kSampled : SourceContent::kNone;
+    // A data set that was made anew has other content in most of its files.
+    const size_t every = paths.size() <= kMostWithContent ? 1 : paths.size() / kSampledOfMore;
+    const bool few = every == 1 && SizeOfAll(paths) <= kMostWhole;
+    const SourceContent looked_at = few ? SourceContent::kWhole : SourceContent::kSampled;
     std::vector<ShardSource> files;
-    for (const std::string& path : paths) {
-      files.push_back(DescribeSource(option, path, content));
+    for (size_t i = 0; i < paths.size(); ++i) {
+      const SourceContent content = i % every == 0 ? looked_at : SourceContent::kNone;
+      files.push_back(DescribeSource(option, paths[i], content));
     }
     size_t step = 1;
     while (files.size() > kMostEntries * step) step *= 2;
@@ -213,6 +230,20 @@ std::vector<ShardSource> FindShardSources(const RunPlan& plan) {
   AddDecisionSources(plan.decisions, sources);
   for (const RunnerPlan& runner : plan.runners) AddScriptsOf(runner, sources);
   return sources.Take();
+}
+
+uint64_t HashOfRunners(const RunPlan& plan) {
+  SourceList sources;
+  for (const RunnerPlan& runner : plan.runners) {
+    sources.AddWhole("model", runner.model.path);
+    AddScriptsOf(runner, sources);
+  }
+  Checksum checksum;
+  for (const ShardSource& source : sources.Take()) {
+    const std::string text = std::to_string(source.size) + " " + source.hash + "\n";
+    checksum.Add(std::as_bytes(std::span(text)));
+  }
+  return checksum.value();
 }
 
 std::string DifferenceOfSources(const std::vector<ShardSource>& a,

@@ -2,6 +2,7 @@
 // do not merge.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,11 +13,15 @@
 namespace vernier {
 
 /// What the plan names, in its order: scripts and the like by their content; inputs, saved outputs
-/// and external weights by name, size and some 64 KiB blocks of content, or, where there are many,
-/// by name and size alone, several to an entry where there are very many. What is not there or
-/// cannot be read has no hash: whoever reads it reports that. Of what scripts import, those of
-/// FindImportedModules().
+/// and external weights by name, size and content, of which some 64 KiB blocks do where there is
+/// much; of many files most by name and size alone, several to an entry of very many. What is not
+/// there or cannot be read has no hash: whoever reads it reports that. Of what scripts import,
+/// those of FindImportedModules().
 std::vector<ShardSource> FindShardSources(const RunPlan& plan);
+
+/// Of what the runners compute with: models, scripts with what they import, external weights (of
+/// these some blocks), whatever they are called.
+uint64_t HashOfRunners(const RunPlan& plan);
 
 /// The first source in which two lists differ, with both values, as a sentence without its full
 /// stop; `where` says where the two have been seen, as in "in 'a.json'". Empty: none differs.

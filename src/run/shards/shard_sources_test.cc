@@ -96,6 +96,18 @@ TEST(ShardSources, ContentCounts) {
   EXPECT_THAT(Difference(before, FindShardSources(plan)), HasSubstr("(--load-inputs) has other"));
 }
 
+TEST(ShardSources, OneNumberAmongManyCounts) {
+  const TemporaryFolder folder;
+  std::string numbers(size_t{6} << 20, 'a');
+  Write(folder / "in.npy", numbers);
+  RunPlan plan;
+  plan.inputs.load_paths = {folder / "in.npy"};
+  const std::vector<ShardSource> before = FindShardSources(plan);
+  numbers[1'400'003] = 'b';
+  Write(folder / "in.npy", numbers);
+  EXPECT_THAT(Difference(before, FindShardSources(plan)), HasSubstr("has other content"));
+}
+
 TEST(ShardSources, VeryManyFilesAreFewEntries) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "in");
@@ -106,6 +118,12 @@ TEST(ShardSources, VeryManyFilesAreFewEntries) {
   plan.inputs.load_paths = {folder / "in"};
   const std::vector<ShardSource> before = FindShardSources(plan);
   EXPECT_EQ(before.size(), kFiles / 2);
+  // As many bytes, in all of them: what is made anew is noticed.
+  for (int i = 0; i < kFiles; ++i)
+    Write(folder / ("in/" + std::to_string(10000 + i)) + ".json", "{}");
+  EXPECT_THAT(Difference(before, FindShardSources(plan)), HasSubstr("has other content"));
+  for (int i = 0; i < kFiles; ++i)
+    Write(folder / ("in/" + std::to_string(10000 + i)) + ".json", "[]");
   Write(folder / "in/12001.json", "[{}]");
   const std::string difference = Difference(before, FindShardSources(plan));
   EXPECT_THAT(difference, HasSubstr("one of the 2 files from"));
