@@ -170,7 +170,8 @@ class Resume(Case):
 
     def test_what_cannot_be_kept_is_told_before_the_search(self):
         Path("in_the_way").write_text("")
-        ended = self.blame("--resume", "in_the_way/state.json")
+        self.words[-1] = "in_the_way/state.json"
+        ended = self.blame()
         self.assertEqual(ended.returncode, 7, ended.stdout + ended.stderr)
         self.assertIn("in_the_way", ended.stderr)
         self.assertNotIn("Batch", ended.stdout)
