@@ -16,22 +16,28 @@ class NearTies(Case):
     """Few distinct values, so that many places are as good as others: OpenVINO does not keep to the
     order of places there."""
 
-    def save(self, name, shift=0):
-        """The best scores, and the rows of a table at their places; the places moved by `shift`."""
+    def save(self, name, shift=0, sign=1):
+        """The best scores, the rows of a table at their places, and their product with a weight;
+        the places moved by `shift`, and the weight times `sign`."""
         nodes = [helper.make_node("Relu", ["scores"], ["kept"], "relu"),
                  helper.make_node("TopK", ["kept", "k"], ["best", "found"], "topk", axis=1),
                  helper.make_node("Add", ["found", "shift"], ["moved"], "shift"),
                  helper.make_node("Mod", ["moved", "width"], ["at"], "wrap"),
-                 helper.make_node("Gather", ["table", "at"], ["rows"], "gather")]
-        table = np.random.default_rng(5).standard_normal(WIDTH).astype(np.float32)
+                 helper.make_node("Gather", ["table", "at"], ["rows"], "gather"),
+                 helper.make_node("MatMul", ["rows", "weight"], ["product"], "matmul")]
+        random = np.random.default_rng(5)
+        table = random.standard_normal(WIDTH).astype(np.float32)
+        weight = sign * random.standard_normal((PICKED, 6)).astype(np.float32)
         graph = helper.make_graph(
             nodes, "g", [helper.make_tensor_value_info("scores", TensorProto.FLOAT, [ROWS, WIDTH])],
             [helper.make_tensor_value_info("best", TensorProto.FLOAT, [ROWS, PICKED]),
-             helper.make_tensor_value_info("rows", TensorProto.FLOAT, [ROWS, PICKED])],
+             helper.make_tensor_value_info("rows", TensorProto.FLOAT, [ROWS, PICKED]),
+             helper.make_tensor_value_info("product", TensorProto.FLOAT, [ROWS, 6])],
             [numpy_helper.from_array(np.array([PICKED]), "k"),
              numpy_helper.from_array(np.array(shift), "shift"),
              numpy_helper.from_array(np.array(WIDTH), "width"),
-             numpy_helper.from_array(table, "table")])
+             numpy_helper.from_array(table, "table"),
+             numpy_helper.from_array(weight, "weight")])
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
                                     ir_version=8), str(self.path(name)))
         return name
@@ -68,6 +74,27 @@ class NearTies(Case):
         self.assertTrue(outputs["found"]["passed"], ended.out)
         self.assertFalse(outputs["moved"]["passed"], "all places are one further")
         self.assertFalse(outputs["rows"]["passed"])
+
+    def test_what_both_chose_alike_excuses_nothing_behind_it(self):
+        self.save("m.onnx")
+        self.save("negated.onnx", sign=-1)
+        runners = ["--runner", "a=onnxrt m.onnx", "--runner", "b=onnxrt negated.onnx"]
+        ended, outputs = self.run_marked(*runners, *self.scores(distinct=10), code=1)
+        self.assertIn("% chosen among near ties", ended.out)
+        self.assertTrue(outputs["rows"]["passed"])
+        self.assertFalse(outputs["product"]["passed"])
+
+    def test_the_best_values_alone_show_their_ties(self):
+        model = onnx.load(self.path(self.save("m.onnx")))
+        del model.graph.output[:]
+        model.graph.output.extend(
+            [helper.make_tensor_value_info("best", TensorProto.FLOAT, [ROWS, PICKED]),
+             helper.make_tensor_value_info("found", TensorProto.INT64, [ROWS, PICKED])])
+        onnx.save(model, str(self.path("m.onnx")))
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--openvino", "--tolerance", "auto",
+                             *self.scores(distinct=10))
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("% chosen among near ties", ended.out)
 
     def test_without_ties_all_is_exact(self):
         feed = self.scores(distinct=WIDTH)

@@ -68,13 +68,17 @@ double ErrorPropagation::ChosenBehind(const Step& step) const {
 
 double ErrorPropagation::ChosenHere(const Step& step, size_t output) const {
   const auto inputs = step.graph.Inputs(step.node);
-  if (!IsChoice(step.node.op_type, output) || inputs.empty()) return 0;
-  const ErrorPrediction* input = Find(inputs[0]);
-  const Tensor* values = seen_.values ? seen_.values(inputs[0]) : nullptr;
-  if (input == nullptr || values == nullptr) return 0;
-  const Dims* picked = shapes_.Find(step.graph.Outputs(step.node)[output]);
+  const auto outputs = step.graph.Outputs(step.node);
+  if (!IsChoice(step.node.op_type, output) || inputs.empty() || !seen_.values) return 0;
+  std::string_view from = inputs[0];
+  // The values that TopK gives show the ties among them, not those with the first that it leaves.
+  if (output > 0 && seen_.values(from) == nullptr) from = outputs[0];
+  const ErrorPrediction* error = Find(from);
+  const Tensor* values = seen_.values(from);
+  if (error == nullptr || values == nullptr) return 0;
+  const Dims* picked = shapes_.Find(outputs[output]);
   const int64_t places = picked != nullptr ? ElementCount(*picked).value_or(0) : 0;
-  return NearTies(model_, step.node, *values, places, kElementTimes * input->rms);
+  return NearTies(model_, step.node, *values, places, kElementTimes * error->rms);
 }
 
 // A part of a Concat that is much smaller than the others has an error that is large beside it.
@@ -86,6 +90,22 @@ void ErrorPropagation::TakePart(const Step& step, std::string_view name, ErrorPr
   if (!(part > 0) || !(part < whole / 2)) return;
   error.clean = std::max(error.clean, error.part);
   error.typical = std::max(error.typical, kTypicalShare * error.part);
+  SetRms(error);
+}
+
+// Extremes of two sides differ by as much as the largest error among their values, which is far
+// beyond the root mean square where few values are ill-conditioned: those of a Log near zero.
+void ErrorPropagation::TakeExtreme(const Step& step, std::string_view name,
+                                   ErrorPrediction& error) {
+  if (!IsOneOf(step.node.op_type, "ReduceMax ReduceMin")) return;
+  const std::string_view from = step.graph.Inputs(step.node)[0];
+  const ErrorPrediction* input = Find(from);
+  const double scale = growth_.Scale(name);
+  if (input == nullptr || !(scale > 0) || Elements(name) > kFewPicked) return;
+  error.largest = input->largest * growth_.Scale(from) / scale;
+  if (error.largest <= error.clean) return;
+  error.clean = error.largest;
+  error.typical = std::max(error.typical, kTypicalShare * error.largest);
   SetRms(error);
 }
 

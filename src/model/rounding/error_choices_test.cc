@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "model/rounding/error_test_graphs.h"
 
 namespace vernier {
@@ -40,6 +42,27 @@ TEST(ErrorChoicesTest, TheFirstThatTopKLeavesMayBeAsGood) {
   EXPECT_EQ(PredictFromValues(fed, tied).at("places").chosen, 1);
 }
 
+TEST(ErrorChoicesTest, TheValuesThatTopKGivesShowTheTiesAmongThem) {
+  const std::string graph = Linear(64) +
+                            Field(1, Node("TopK", {"y", "k"}, {"values", "places"}, {})) +
+                            Input("k", {1}, kInt64);
+  const OnnxModel model = *Parse(Model(graph));
+  const Dims four = {1, 4};
+  TensorMap tensors = {{"values", SeenValues({9, 7, 7, 3}, four)}};
+  SeenOutputs seen;
+  seen.values = [&](std::string_view name) { return Find(tensors, name); };
+  seen.dims = [&](std::string_view name) { return name == "places" ? &four : nullptr; };
+  const std::vector<std::string> outputs = {"values", "places"};
+  const auto chosen = [&] {
+    return PredictErrors(model, {}, kAsInModel, kAsInModel, outputs, FedInputs::kSame, seen)
+        ->at("places")
+        .chosen;
+  };
+  EXPECT_DOUBLE_EQ(chosen(), 0.5);
+  tensors[0].tensor = SeenValues({9, 7, 6, 3}, four);
+  EXPECT_EQ(chosen(), 0);
+}
+
 TEST(ErrorChoicesTest, WhatIsGatheredByThemIsOpenToo) {
   const std::string table = Weight("table", {8, 4});
   const ErrorPredictions errors = PredictFromValues(
@@ -51,6 +74,66 @@ TEST(ErrorChoicesTest, WhatIsGatheredByThemIsOpenToo) {
   EXPECT_DOUBLE_EQ(errors.at("squares").chosen, 0.5);
   EXPECT_EQ(errors.at("sum").chosen, 1) << "each sum may have such an element";
   EXPECT_EQ(errors.at("sizes").chosen, 0);
+}
+
+// Both sides gave the places, and they are the same: what follows has to be, too.
+TEST(ErrorChoicesTest, WhatWasChosenAlikeLeavesNothingOpen) {
+  const OnnxModel model =
+      *Parse(Model(BestOf(Weight("table", {8, 4}) + Do("Gather", {"table", "best"}, "rows") +
+                          Do("ReduceSum", {"rows"}, "sum"))));
+  const TensorMap tensors = {{"y", SeenValues({3, 1, 2, 2.000001F}, {2, 2})}};
+  std::optional<double> differs = 0;
+  SeenOutputs seen;
+  seen.values = [&](std::string_view name) { return Find(tensors, name); };
+  seen.choices = [&](std::string_view, const ErrorPrediction&) { return differs; };
+  const std::vector<std::string> outputs = {"y", "best"};
+  const auto predict = [&] {
+    return *PredictErrors(model, {}, kAsInModel, kAsInModel, outputs, FedInputs::kSame, seen);
+  };
+  const ErrorPredictions alike = predict();
+  EXPECT_DOUBLE_EQ(alike.at("best").chosen, 0.5) << "its own bound is as before";
+  EXPECT_EQ(alike.at("rows").chosen, 0);
+  EXPECT_EQ(alike.at("sum").chosen, 0);
+  differs = 0.25;
+  EXPECT_DOUBLE_EQ(predict().at("rows").chosen, 0.25);
+  differs.reset();
+  EXPECT_DOUBLE_EQ(predict().at("rows").chosen, 0.5) << "off itself, or not measured";
+}
+
+// Two sides' minima differ by as much as the largest error of what they are picked from.
+TEST(ErrorChoicesTest, AnExtremeHasTheLargestErrorThatWasFound) {
+  const OnnxModel model = *Parse(Model(Linear(64) + Do("ReduceMin", {"y"}, "m")));
+  const TensorMap tensors = {{"y", SeenValues({3, 3, 3, 6}, {2, 2})}, {"m", SeenValues({3}, {1})}};
+  double largest = 1e-4;
+  SeenOutputs seen;
+  seen.values = [&](std::string_view name) { return Find(tensors, name); };
+  seen.measure = [&](const std::string& name,
+                     const ErrorPrediction&) -> std::optional<MeasuredError> {
+    if (name != "y") return {};
+    return MeasuredError{.flipped = 0, .reached = 0, .typical = 1e-6, .largest = largest};
+  };
+  const std::vector<std::string> outputs = {"y", "m"};
+  const auto predict = [&] {
+    return *PredictErrors(model, {}, kAsInModel, kAsInModel, outputs, FedInputs::kSame, seen);
+  };
+  EXPECT_NEAR(predict().at("m").rms, 1e-4 * std::sqrt(63 / 4.0) / 3, 1e-9);
+  largest = 1e-7;
+  EXPECT_LT(predict().at("m").rms, 1e-5);
+}
+
+// Of two squares the larger one has most of the error, and of the sum.
+TEST(ErrorChoicesTest, SumsOfFewTermsOfOneSignKeepMostOfTheirErrors) {
+  const auto kept = [](int64_t terms) {
+    const std::string axis = Field(5, Field(1, "axes") + Number(8, 1) + Number(20, 7));
+    const std::string graph = Input("x", {4, 64}) + Weight("w", {64, terms}) +
+                              Do("MatMul", {"x", "w"}, "y") + Do("Mul", {"y", "y"}, "squares") +
+                              Do("ReduceSum", {"squares"}, "sum", axis);
+    const ErrorPredictions errors = Predict(graph);
+    return errors.at("sum").rms / errors.at("squares").rms;
+  };
+  EXPECT_GT(kept(2), 0.8);
+  EXPECT_LT(kept(2), 1);
+  EXPECT_LT(kept(64), 0.7);
 }
 
 TEST(ErrorChoicesTest, WholeNumbersOfWholeNumbersAreNoQuantisers) {

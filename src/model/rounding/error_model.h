@@ -90,9 +90,15 @@ using FindValues = std::function<const Tensor*(std::string_view)>;
 /// them.
 using FindDims = std::function<const Dims*(std::string_view)>;
 
+/// The share of a tensor's elements that near ties have decided otherwise, as far as the outputs
+/// show. Absent as for MeasureError.
+using MeasureChoices =
+    std::function<std::optional<double>(std::string_view, const ErrorPrediction&)>;
+
 /// What is known of outputs; empty functions: nothing.
 struct SeenOutputs {
   MeasureError measure;
+  MeasureChoices choices;
   FindValues values;
   FindDims dims;
 };

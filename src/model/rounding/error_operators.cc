@@ -11,7 +11,7 @@ namespace {
 
 // Of a centred normalisation after values that are all positive: root mean square over deviation.
 constexpr double kCentring = 1.3;
-// What remains of errors when values of one sign are summed.
+// What remains of errors when values of one sign are summed, at least.
 constexpr double kAveraged = 0.35;
 constexpr double kUnknownRoundoffs = 16;
 // So many products of bytes fit into float32's 24 bits.
@@ -36,6 +36,12 @@ constexpr double kAngleRoundoffs = 0.6;
 // What is left of a typical growth where values have shown one, which the error has already.
 double Remaining(double typical, double shown) {
   return shown > 1 ? std::max(typical / shown, 1.0) : typical;
+}
+
+// Of K squares of normally distributed values: their errors add up to root K of one, relative to
+// root 3, and the sums are of the size root(K^2 + 2K).
+double KeptBySums(int64_t length) {
+  return std::max(std::sqrt(3 / (static_cast<double>(length) + 2)), kAveraged);
 }
 
 }  // namespace
@@ -254,7 +260,7 @@ void ErrorPropagation::ApplyFourier(Step& step) {
 void ErrorPropagation::ApplyReduction(Step& step) {
   ErrorPrediction& error = step.error;
   const int64_t length = lengths_.Of(step.graph, step.node, step.rule->kind);
-  const double kept = error.positive && length > 1 ? kAveraged : 1;
+  const double kept = error.positive && length > 1 ? KeptBySums(length) : 1;
   Spread(error, length);
   error.reached = std::min(error.reached * static_cast<double>(length), 1.0);
   Add(step, Remaining(kept, step.growth), length, step.rule->roundoffs);

@@ -159,6 +159,9 @@ void ErrorPropagation::StartAgain(std::string_view name) {
   ErrorPrediction& error = errors_[name];
   const ErrorPrediction predicted = AsOutput(name, error);
   measured_.emplace(name, predicted);
+  if (error.chosen > 0 && seen_.choices) {
+    error.chosen = seen_.choices(name, predicted).value_or(error.chosen);
+  }
   if (!seen_.measure) return;
   const auto found = seen_.measure(std::string(name), predicted);
   if (!found) return;
@@ -327,6 +330,7 @@ void ErrorPropagation::Visit(const OnnxGraph& graph, const OnnxNode& node, int d
       error.chosen = std::max(chosen, ChosenHere(step, i));
     }
     TakePart(step, name, error);
+    TakeExtreme(step, name, error);
     MakeRelative(name, error);
     if (depth == 0 && kept_.contains(name)) StartAgain(name);
   }

@@ -78,6 +78,7 @@ class ErrorPropagation {
   double ChosenBehind(const Step& step) const;
   double ChosenHere(const Step& step, size_t output) const;
   void TakePart(const Step& step, std::string_view name, ErrorPrediction& error);
+  void TakeExtreme(const Step& step, std::string_view name, ErrorPrediction& error);
 
   // What operators do to errors: error_operators.cc.
   void Apply(Step& step);

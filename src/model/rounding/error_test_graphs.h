@@ -59,15 +59,19 @@ struct SeenTensor {
   Dims dims = {};  // none: one row
 };
 
+inline Tensor SeenValues(const std::vector<float>& elements, const Dims& dims) {
+  TensorBuffer buffer = *TensorBuffer::Allocate(DType::kFloat32, dims);
+  std::copy(elements.begin(), elements.end(), buffer.As<float>().begin());
+  return std::move(buffer).Freeze();
+}
+
 // Of values that the reference has made.
 inline ErrorPredictions PredictFromValues(const std::string& graph,
                                           const std::vector<SeenTensor>& values) {
   TensorMap tensors;
   for (const auto& [name, elements, dims] : values) {
     const Dims row = {1, 1, static_cast<int64_t>(elements.size())};
-    TensorBuffer buffer = *TensorBuffer::Allocate(DType::kFloat32, dims.empty() ? row : dims);
-    std::copy(elements.begin(), elements.end(), buffer.As<float>().begin());
-    tensors.push_back({name, std::move(buffer).Freeze()});
+    tensors.push_back({name, SeenValues(elements, dims.empty() ? row : dims)});
   }
   SeenOutputs seen;
   seen.values = [&](std::string_view name) { return Find(tensors, name); };

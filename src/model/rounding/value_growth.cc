@@ -14,8 +14,6 @@
 namespace vernier {
 namespace {
 
-// So few extremes may all be picked for their errors.
-constexpr int64_t kFewPicked = 64;
 // Below so many roundoffs, what varies may be rounding.
 constexpr double kLeastVariation = 32;
 

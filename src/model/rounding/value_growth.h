@@ -16,6 +16,8 @@ namespace vernier {
 
 /// The most that a bound is widened by.
 inline constexpr double kMostGrowth = 1000;
+/// So few extremes may all be picked for their errors.
+inline constexpr int64_t kFewPicked = 64;
 
 class ValueGrowth {
  public:

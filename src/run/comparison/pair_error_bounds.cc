@@ -98,6 +98,21 @@ std::optional<MeasuredError> MeasureOutput(const Tensor* a, const Tensor* b,
                        split.rms_within / verdict->scale, split.largest / verdict->scale};
 }
 
+// Choices among near ties that both sides made alike leave nothing open behind them.
+std::optional<double> MeasureChosen(const Tensor* a, const Tensor* b,
+                                    const ErrorPrediction& predicted) {
+  if (a == nullptr || b == nullptr || a->dims() != b->dims() || a->dtype() != b->dtype()) return {};
+  if (a->dtype() == DType::kString || a->bytes().empty() || b->bytes().empty()) return {};
+  const Result<BoundVerdict> verdict = MeasureAgainstBound(*a, *b, MakeBound(predicted, *a, true));
+  if (!verdict.ok() || !verdict->passed) return {};
+  ErrorPrediction others = predicted;
+  others.chosen = 0;
+  const double limit = std::max(kTailOfRms * MakeBound(others, *a, true).rms, kWholeStep);
+  const ErrorSplit split = SplitErrors(*a, *b, limit * verdict->scale);
+  const auto count = static_cast<double>(std::max<int64_t>(a->element_count(), 1));
+  return static_cast<double>(split.beyond) / count;
+}
+
 TensorMap WithNames(TensorMap outputs, const std::map<std::string, std::string>& names) {
   if (names.empty()) return outputs;
   for (NamedTensor& output : outputs) {
@@ -280,6 +295,9 @@ ErrorPredictions PairErrorBounds::Predict(const RunnerGraph& owner, Pair pair,
   SeenOutputs seen;
   seen.measure = [&](const std::string& name, const ErrorPrediction& predicted) {
     return MeasureOutput(Find(outputs.a, name), Find(outputs.b, name), predicted);
+  };
+  seen.choices = [&](std::string_view name, const ErrorPrediction& predicted) {
+    return MeasureChosen(Find(outputs.a, name), Find(outputs.b, name), predicted);
   };
   seen.dims = [&](std::string_view name) -> const Dims* {
     const auto found = tensors.find(name);
