@@ -109,3 +109,10 @@ def test_functions_of_one_name_are_refused():
     for functions in ([first, first], [first, other]):
         with pytest.raises(vernier.InvalidArgument, match="first"):
             vernier.compare(LEFT, RIGHT, decision=functions, max_flip_rate=1)
+
+
+@pytest.mark.parametrize("words", [{"save_rows": "rows.jsonl"}, {"shard": "1/2"}])
+def test_what_only_runs_do_is_refused_by_comparisons(words):
+    keyword, = words
+    with pytest.raises(vernier.InvalidArgument, match=f"^{keyword}: vernier.compare .* vernier.run"):
+        vernier.compare(LEFT, LEFT, **words)

@@ -15,6 +15,11 @@ COMMANDS = ("run", "compare", "blame", "profile", "check consistency", "check ex
 _OF_INPUTS = frozenset(("backend_dir", "input_shapes", "inputs_from_graph", "like", "seed",
                         "load_inputs_paths", "val_range"))
 
+# What only whole runs do, by dest: vernier.compare refuses it.
+_OF_RUNS = {"save_rows": "writes no rows", "shard": "always compares all iterations",
+            "shard_by": "always compares all iterations",
+            "shard_exit": "always compares all iterations"}
+
 # An option: its flags, how many values it takes, what does the same instead of it where calls do
 # not take it, whether it is only for vernier.blame, and its keywords: those of its long flags, and
 # its dest.
@@ -29,6 +34,10 @@ def rows(command):
         if flags and action not in (RUNNER, HELP):
             if of_blame and command == "run":
                 elsewhere = "vernier.blame does that"
+            if command == "compare" and dest in _OF_RUNS:
+                elsewhere = (f"vernier.compare {_OF_RUNS[dest]}; save each side with "
+                             "RunResults.save, and give the files to vernier.run as "
+                             'runners=["a.npz", "b.npz"]')
             names = [spelled(flag) for flag in flags if flag.startswith("--")]
             found.append(Row(dest, tuple(flags), arity, action, elsewhere or None, of_blame,
                              tuple(dict.fromkeys([*names, dest]))))
