@@ -114,5 +114,6 @@ def test_functions_of_one_name_are_refused():
 @pytest.mark.parametrize("words", [{"save_rows": "rows.jsonl"}, {"shard": "1/2"}])
 def test_what_only_runs_do_is_refused_by_comparisons(words):
     keyword, = words
-    with pytest.raises(vernier.InvalidArgument, match=f"^{keyword}: vernier.compare .* vernier.run"):
+    refused = f"^{keyword}: vernier.compare .* vernier.run"
+    with pytest.raises(vernier.InvalidArgument, match=refused):
         vernier.compare(LEFT, LEFT, **words)

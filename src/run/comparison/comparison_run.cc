@@ -192,7 +192,9 @@ Result<bool> ComparisonRun::CompareKept() {
 
 std::string ComparisonRun::DescribeOtherInputs(int64_t iteration, const FeedMarks& feeds) const {
   for (const Pair& pair : pairs_) {
-    if (pair.HasOtherInputs(feeds)) return pair.DescribeOtherInputs(iteration, plan_->steps.decodes());
+    if (pair.HasOtherInputs(feeds)) {
+      return pair.DescribeOtherInputs(iteration, plan_->steps.decodes());
+    }
   }
   return "";
 }
