@@ -121,6 +121,32 @@ TEST(ErrorChoicesTest, AnExtremeHasTheLargestErrorThatWasFound) {
   EXPECT_LT(predict().at("m").rms, 1e-5);
 }
 
+// A whole tensor that is shifted or scaled, as by an extreme, remains so.
+TEST(ErrorChoicesTest, AGainThatWasFoundMayStay) {
+  const OnnxModel model =
+      *Parse(Model(Linear(64) + Do("Log", {"y"}, "l") + Do("Reshape", {"l"}, "r")));
+  double gain = 0;
+  const TensorMap tensors = {{"y", SeenValues({1e-4F, 1, 1, 1}, {2, 2})},
+                             {"l", SeenValues({-9, 0, 0, 0}, {2, 2})}};
+  SeenOutputs seen;
+  seen.values = [&](std::string_view name) { return Find(tensors, name); };
+  seen.measure = [&](const std::string& name,
+                     const ErrorPrediction&) -> std::optional<MeasuredError> {
+    if (name != "l") return {};
+    return MeasuredError{
+        .flipped = 0, .reached = 0, .typical = 1e-5, .largest = 1e-5, .gain = gain};
+  };
+  const std::vector<std::string> outputs = {"y", "l", "r"};
+  const auto bound = [&] {
+    return PredictErrors(model, {}, kAsInModel, kAsInModel, outputs, FedInputs::kSame, seen)
+        ->at("r")
+        .rms;
+  };
+  EXPECT_NEAR(bound(), 2e-5, 1e-6);
+  gain = 9e-6;
+  EXPECT_NEAR(bound(), 2.7e-5, 1e-6);
+}
+
 // Of two squares the larger one has most of the error, and of the sum.
 TEST(ErrorChoicesTest, SumsOfFewTermsOfOneSignKeepMostOfTheirErrors) {
   const auto kept = [](int64_t terms) {

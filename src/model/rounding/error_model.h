@@ -75,6 +75,7 @@ struct MeasuredError {
   double reached = 0;  ///< share of the rows with such elements
   double typical = 0;  ///< root mean square of the other errors
   double largest = 0;  ///< error of a single element
+  double gain = 0;     ///< what all elements share of it
 };
 
 /// Asked for every output that the graph reads on. Absent: it was not measured, or it is beyond

@@ -13,6 +13,8 @@ namespace {
 constexpr int64_t kUnknownElements = 256;
 // A measured error of few elements may be smaller than the next one's.
 constexpr double kAgain = 2;
+// A gain stays one from there on, and a bound takes one of 0.4 of its size: error_bound.cc.
+constexpr double kAgainOfGain = 3;
 constexpr double kOutputStep = 2;
 constexpr int kNestingLimit = 32;
 
@@ -173,7 +175,8 @@ void ErrorPropagation::StartAgain(std::string_view name) {
     const double all = std::hypot(found->typical, found->flipped);
     const double typical = std::hypot(all, hidden > kCoarseError ? hidden : 0);
     error.typical = std::min(error.typical, typical);
-    error.clean = std::min(error.clean, kAgain * typical);
+    const double again = std::max(kAgain * typical, kAgainOfGain * found->gain);
+    error.clean = std::min(error.clean, again);
   } else {
     error.flips = error.fresh = 0;
     error.flipped = found->flipped;

@@ -95,7 +95,8 @@ std::optional<MeasuredError> MeasureOutput(const Tensor* a, const Tensor* b,
   const double limit = std::max(predicted.clean, floor);
   const ErrorSplit split = SplitErrors(*a, *b, limit * verdict->scale);
   return MeasuredError{split.rms_beyond / verdict->scale, split.rows,
-                       split.rms_within / verdict->scale, split.largest / verdict->scale};
+                       split.rms_within / verdict->scale, split.largest / verdict->scale,
+                       std::fabs(verdict->gain)};
 }
 
 // Choices among near ties that both sides made alike leave nothing open behind them.
@@ -109,8 +110,7 @@ std::optional<double> MeasureChosen(const Tensor* a, const Tensor* b,
   others.chosen = 0;
   const double limit = std::max(kTailOfRms * MakeBound(others, *a, true).rms, kWholeStep);
   const ErrorSplit split = SplitErrors(*a, *b, limit * verdict->scale);
-  const auto count = static_cast<double>(std::max<int64_t>(a->element_count(), 1));
-  return static_cast<double>(split.beyond) / count;
+  return static_cast<double>(split.beyond) / std::max(static_cast<double>(a->element_count()), 1.0);
 }
 
 TensorMap WithNames(TensorMap outputs, const std::map<std::string, std::string>& names) {
