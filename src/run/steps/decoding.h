@@ -86,7 +86,7 @@ class Decoding {
   std::optional<GivenTokens> given_;
   std::vector<std::string> masks_ = {"attention_mask"};
   std::vector<Runner> runners_;
-  size_t rank_ = 2;  // of prompts
+  size_t rank_ = 2;      // of prompts
   int64_t batch_ = 0;    // of the last sequence
   int64_t prompts_ = 0;  // of all sequences so far
 };
