@@ -53,6 +53,17 @@ class Agreement(Decisions):
         self.assertEqual(pair["outputs"][0]["elements"], 10)
 
 
+    def test_an_output_that_one_side_cannot_decide_is_missed(self):
+        a = scores(10)
+        for other in (np.zeros((10, 10), np.int32), np.zeros((10, 10), bool)):
+            left, right = [{"y": a, "z": a}], [{"y": a, "z": other}]
+            self.compare(left, right, "--decision", "top1", "--max-flip-rate", "0.1", "--judge",
+                         "decisions", code=4)
+            self.says("output 'z' is")
+            self.compare([{"y": a, "z": other}], [{"y": a, "z": other}], "--decision", "top1",
+                         "--max-flip-rate", "0.1", "--judge", "decisions", code=0)
+
+
 class Gates(Decisions):
     A = scores(1000)
 

@@ -90,6 +90,11 @@ std::string PairDecisions::WhyNot(size_t plan, const Subject& subject) const {
   return "";
 }
 
+bool PairDecisions::HalfFits(const DecisionPlan& decision, const Subject& subject) {
+  return WhyNotDecision(decision, subject.first.tensor).empty() !=
+         WhyNotDecision(decision, subject.second.tensor).empty();
+}
+
 // Of an iteration in which no output of the decision was paired.
 std::string PairDecisions::WhyNone(size_t plan, const MatchedSides& sides) const {
   const std::string& name = options_->decisions[plan].output;
@@ -151,7 +156,9 @@ Status PairDecisions::DecideOne(size_t plan, const DecidedSides& given, ShardDec
     const Subject subject{sides.a().outputs[outputs.a], sides.b().outputs[outputs.b]};
     if (!IsAbout(plan, subject.first.name)) continue;
     if (std::string no = WhyNot(plan, subject); !no.empty()) {
-      if (unfit.empty()) unfit = std::move(no);
+      // What one side decides and the other cannot was to be decided.
+      std::string& reason = HalfFits(decision, subject) ? why : unfit;
+      if (reason.empty()) reason = std::move(no);
       continue;
     }
     any = true;

@@ -95,6 +95,8 @@ class PairDecisions {
 
   bool IsAbout(size_t plan, const std::string& output) const;
   std::string WhyNot(size_t plan, const Subject& subject) const;
+  /// One side can be decided, and the other cannot.
+  static bool HalfFits(const DecisionPlan& decision, const Subject& subject);
   std::string WhyNone(size_t plan, const MatchedSides& sides) const;
   Decided& FoldOf(size_t plan, const std::string& output);
   void LabelRow(Decided& decided, int64_t iteration, const MatchedSides& sides, DecisionRow& row);
