@@ -108,6 +108,10 @@ Status ScoreSet(const DecisionPlan& decision, const Label& label, std::optional<
                            ": a row of labels has 1 for a class that is there, and else 0");
   }
   const std::vector<int64_t> classes = ClassesOf(label);
+  if (!label.is_row && classes.size() != label.values.size()) {
+    return InvalidArgument(
+        "names a class twice: list each class once; rows of zeros and ones are for arrays");
+  }
   VERNIER_TRY(CheckClasses(classes, count));
   const bool single = first.is_answer || second.is_answer;
   if (single && (classes.size() != 1 || classes[0] > 1)) {

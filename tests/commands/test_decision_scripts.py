@@ -97,6 +97,20 @@ class Scripts(Decisions):
         (decision,) = pair["decisions"]
         self.assertEqual((decision["flips"], decision["invalid"]), (1, 1))
 
+    def test_nan_within_a_decision_is_invalid(self):
+        left = self.A.copy()
+        left[2, 0] = np.nan
+        for made in ("{'score': x}", "frozenset([x])", "(1, {2: [x]})"):
+            self.script("def decide(outputs):\n"
+                        f"    return [{made} for x in map(float, outputs['y'][:, 0])]\n")
+            pair = self.decide(left, "--max-flip-rate", "0.01", code=1, left=left)
+            self.assertEqual(pair["decisions"][0]["invalid"], 1, made)
+
+    def test_a_text_that_is_no_utf_8_is_shown(self):
+        self.script("def decide(outputs):\n    return [chr(0xd800)] * len(outputs['y'])\n")
+        pair = self.decide(self.A, "--max-flip-rate", "0", code=0)
+        self.assertEqual(pair["decisions"][0]["agree"], 40)
+
     def test_gates_rows_and_kinds_go_together(self):
         self.script(WORDS)
         self.compare([{"y": self.A}], [{"y": flipped(self.A, 3)}], "--decision", "script:words.py",

@@ -36,6 +36,13 @@ class Arrays(Errors):
             self.says(f"has {value} for class 1: a row of labels has 1 for a class that is there, "
                       "and else 0")
 
+    def test_a_list_that_names_a_class_twice_is_refused(self):
+        a = np.array([[0.9, 0.1, 0.8], [0.1, 0.2, 0.9]], np.float32)
+        self.path("labels.jsonl").write_text("[0, 2]\n[0, 0, 1]\n")
+        self.compare([{"y": a}], [{"y": a}], "--decision", "threshold=0.5", "--labels",
+                     "labels.jsonl", "--max-drop", "0.9", code=4)
+        self.says("names a class twice")
+
     def test_maps_of_another_shape_are_refused(self):
         a = np.random.default_rng(5).uniform(-1, 1, (6, 3, 4, 5)).astype(np.float32)
         right = a.argmax(1)

@@ -1,6 +1,7 @@
 """--decision script:FILE.py[:FUNCTION]: what a function of the user decides from outputs."""
 
 import collections.abc
+import dataclasses
 import sys
 
 from . import comparison, scripts, wire
@@ -22,13 +23,18 @@ def _plain(value):
 
 
 def _has_nan(value):
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, set, frozenset)):
         return any(map(_has_nan, value))
+    if isinstance(value, dict):
+        return any(map(_has_nan, value.items()))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return any(_has_nan(getattr(value, one.name)) for one in dataclasses.fields(value))
     return isinstance(value, (float, complex)) and value != value
 
 
 def _text(value):
     text = value if isinstance(value, str) else repr(value)
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     return text if len(text) <= SHOWN else text[:SHOWN - 3] + "..."
 
 
