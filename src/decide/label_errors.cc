@@ -159,6 +159,9 @@ Status ScoreValues(const DecisionPlan& decision, const Label& label, const Score
     return InvalidArgument("has " + Counted(label.numbers.size(), "value") + ", and '" +
                            decision.text + "' decides about " + std::to_string(size));
   }
+  const Dims& dims = outputs.first->dims();
+  VERNIER_TRY(CheckLabelShape(label, {dims.begin() + (dims.empty() ? 0 : 1), dims.end()},
+                              "a sample of the output"));
   for (const double value : label.numbers) {
     if (!std::isfinite(value)) return InvalidArgument("has " + FormatG(value, 3));
   }

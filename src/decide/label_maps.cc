@@ -71,12 +71,6 @@ double IouOfSide(const Tensor& output, const MapPlace& place, std::span<const in
   return counts.MeanIou();
 }
 
-// What has one entry makes no other map.
-Dims LongAxes(Dims dims) {
-  std::erase(dims, 1);
-  return dims;
-}
-
 // As many positions in another order would be scored in the wrong places.
 Status CheckMapShape(const Label& label, const DecisionPlan& decision, const Dims& output) {
   const size_t axis = *ClassAxis(decision, output);
@@ -84,10 +78,7 @@ Status CheckMapShape(const Label& label, const DecisionPlan& decision, const Dim
   for (size_t i = axis == 0 ? 0 : 1; i < output.size(); ++i) {
     if (i != axis) positions.push_back(output[i]);
   }
-  const Dims given = LongAxes(label.dims);
-  if (given.size() < 2 || given == LongAxes(positions)) return {};
-  return InvalidArgument("has the shape " + FormatDims(label.dims) + ", and the map of a sample " +
-                         FormatDims(positions) + ": give it in that shape, or flat");
+  return CheckLabelShape(label, positions, "the map of a sample");
 }
 
 Status CheckMap(const Label& label, const MapPlace& place) {

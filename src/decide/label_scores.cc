@@ -93,6 +93,12 @@ Status CheckClasses(const std::vector<int64_t>& classes, std::optional<int64_t> 
   return {};
 }
 
+// What has one entry makes no other array.
+Dims LongAxes(Dims dims) {
+  std::erase(dims, 1);
+  return dims;
+}
+
 Status ScoreSet(const DecisionPlan& decision, const Label& label, std::optional<int64_t> count,
                 DecisionSample& sample) {
   const ListedClasses first = ReadListed(sample.first), second = ReadListed(sample.second);
@@ -193,6 +199,13 @@ bool NamesMetric(std::string_view name, std::string_view output, std::string_vie
   if (name == kind || name == output) return true;
   return name.size() == output.size() + 1 + kind.size() && name.starts_with(output) &&
          name.ends_with(kind) && name[output.size()] == ':';
+}
+
+Status CheckLabelShape(const Label& label, const Dims& sample, std::string_view what) {
+  const Dims given = LongAxes(label.dims);
+  if (given.size() < 2 || given == LongAxes(sample)) return {};
+  return InvalidArgument("has the shape " + FormatDims(label.dims) + ", and " + std::string(what) +
+                         " " + FormatDims(sample) + ": give it in that shape, or flat");
 }
 
 std::optional<double> NarrowestLimit(const PerOutput<double>& limits, std::string_view output,

@@ -166,6 +166,15 @@ class Numbers(Errors):
             [np.sqrt(a2.mean()), np.sqrt(b2.mean()), low, high], 0, 1e-12)
         self.says("labels: mean absolute error ", "; RMSE ", ", a rise of ")
 
+    def test_numbers_in_another_shape_are_refused(self):
+        right = np.random.default_rng(3).normal(size=(6, 4, 5))
+        a = right.astype(np.float32)
+        for labels, code in ((right, 0), (right.reshape(6, 20), 0), (right[:, None], 0),
+                             (right.transpose(0, 2, 1), 4)):
+            np.save(self.path("labels.npy"), labels)
+            self.judged(a, a, "y:regression=5", "labels.npy", "--max-drop", "1", code=code)
+        self.says("has the shape (5, 4), and a sample of the output (4, 5): give it in that shape")
+
     def test_a_gate_in_units_of_the_output(self):
         words = ["y:regression=5", "labels.npy"]
         self.judged(self.a, self.b, *words, "--max-drop", "0.01", code=1)
