@@ -61,7 +61,8 @@ struct ScoredOutputs {
 std::optional<int64_t> CountClasses(const DecisionPlan& decision, const Dims& dims);
 
 /// kInvalidArgument where the label has axes, and not those of a sample: as many values in another
-/// order would be scored in the wrong places. `what` names the sample. Axes of one entry do not count.
+/// order would be scored in the wrong places. `what` names the sample. Axes of one entry do not
+/// count.
 Status CheckLabelShape(const Label& label, const Dims& sample, std::string_view what);
 
 /// Whether samples of such an output are maps: decisions about many positions each.

@@ -170,11 +170,17 @@ int64_t SampleLabels::PlaceOf(int64_t iteration) const {
 Result<std::vector<Label>> SampleLabels::OfArray(DecisionKind kind, const Tensor& array,
                                                  int64_t first, int64_t samples) const {
   const ArrayOfLabels split = SplitLabels(kind, array, by_iteration_ ? samples : 0);
+  Dims dims;
+  if (split.size > 1) {
+    const bool whole = split.count == 1 && array.dims()[0] != 1;
+    dims.assign(array.dims().begin() + (whole ? 0 : 1), array.dims().end());
+  }
   std::vector<Label> labels;
   for (int64_t i = first; i < std::min(split.count, first + samples); ++i) {
     Label& label = labels.emplace_back();
     if (kind == DecisionKind::kRegression) {
       label.numbers = NumbersOfLabels(array, i * split.size, split.size);
+      label.dims = dims;
       continue;
     }
     Result<std::vector<int64_t>> values = WholeNumbers(array, i * split.size, split.size);
@@ -183,9 +189,7 @@ Result<std::vector<Label>> SampleLabels::OfArray(DecisionKind kind, const Tensor
     }
     label.values = *std::move(values);
     label.is_row = split.size > 1;
-    if (!label.is_row) continue;
-    const bool whole = split.count == 1 && array.dims()[0] != 1;
-    label.dims.assign(array.dims().begin() + (whole ? 0 : 1), array.dims().end());
+    label.dims = dims;
   }
   return labels;
 }
