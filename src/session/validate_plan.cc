@@ -298,6 +298,9 @@ Status ValidatePlan(const RunPlan& plan) {
   VERNIER_TRY(CheckPlanFiles(plan));
   VERNIER_TRY(CheckRows(plan));
   VERNIER_TRY(CheckDecisions(plan));
+  if (plan.pairs.rule == PairRule::kNamed && plan.pairs.named.empty()) {
+    return InvalidArgument("--pairs: no pair is named: give A:B, or leave --pairs out");
+  }
   VERNIER_TRY(CheckShard(plan));
   VERNIER_TRY(CheckDevices(plan));
   VERNIER_TRY(CheckWorkers(plan));

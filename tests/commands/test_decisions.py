@@ -90,6 +90,24 @@ class Gates(Decisions):
                   "(1 % allowed), failed",
                   "a vs. b: FAILED by decisions")
 
+    def test_outputs_whose_decision_has_no_gate_are_judged_by_their_elements(self):
+        left = [{"y": self.A[:20], "z": self.A[:20]}]
+        right = [{"y": self.A[:20], "z": -self.A[:20]}]
+        for words in (["top1", "--max-flip-rate", "y:0.1"],
+                      ["y:top1", "z:top1", "--max-flip-rate", "y:top1:0.1"]):
+            pair = self.compare(left, right, "--decision", *words, code=1)
+            self.assertEqual(pair["undecided_outputs"], ["z"])
+            self.says("output 'z' does not match, and no gate of a decision is about it")
+        self.compare(left, right, "--decision", "top1", "--max-flip-rate", "y:0.1", "z:1", code=0)
+
+    def test_strict_fails_what_shows_nothing_and_differs_in_its_elements(self):
+        zeros = np.zeros((5, 8), np.float32)
+        words = ["--decision", "top1", "--max-flip-rate", "0"]
+        for other in (zeros, zeros + 2):
+            self.compare([{"y": zeros}], [{"y": other}], *words, code=0)
+            self.compare([{"y": zeros}], [{"y": other}], *words, "--strict", code=1)
+            self.says("a vs. b: FAILED by --strict")
+
     def test_outputs_without_a_decision_are_judged_by_their_elements(self):
         words = ["--decision", "top1", "--max-flip-rate", "0", "--report", "r.md", "--report",
                  "r.xml"]
@@ -101,11 +119,11 @@ class Gates(Decisions):
             self.assertEqual((pair["judged_by"], pair["undecided_outputs"]),
                              ("decisions", ["value"]))
             self.says("a vs. b: FAILED, compared", "failed: a vs. b: output 'value' does not match,"
-                      " and no decision is about it (--judge decisions only reports it)")
-            self.assertEqual(self.last_line(), "judged by decisions, and outputs without one by "
+                      " and no gate of a decision is about it (--judge decisions only reports it)")
+            self.assertEqual(self.last_line(), "judged by decisions, and outputs without a gate by "
                              "elements ('value'); of the others 1 output out of tolerance by "
                              "elements, which is reported only (--judge both judges them as well)")
-            self.assertIn("does not match, and no decision is about it",
+            self.assertIn("does not match, and no gate",
                           self.path("r.md").read_text())
             self.assertIn('failures="2"', self.path("r.xml").read_text().splitlines()[1])
             self.compare(left, right, *words, "--judge", "decisions", code=0)
@@ -234,6 +252,7 @@ class Usage(Decisions):
         self.refuses("--max-flip-rate", "0.1")
         self.says("--max-flip-rate has no effect without --decision")
         self.refuses("--judge", "both")
+        self.refuses("--decision", "top1", "--pairs", "")
         self.refuses("--decision", "top1", "--judge", "decisions")
         self.says("--judge decisions: there is no gate that decisions could miss")
         self.refuses("--decision", "top1", "--max-flip-rate", "2")

@@ -162,7 +162,7 @@ constexpr OptionRow kDecisionRows[] = {
      .metavar = "WHAT",
      .help = "What determines the exit code: elements, decisions or both. Without it: elements if"
              " no gate for decisions is given; decisions if one is, with the elements of outputs"
-             " that no decision is about; both if --rtol, --atol, --tolerance, --compare,"
+             " that no gate is about; both if --rtol, --atol, --tolerance, --compare,"
              " --compare-func-script, --check-error-stat or --check-average is given as well.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},

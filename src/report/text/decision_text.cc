@@ -277,7 +277,7 @@ std::string FormatJudge(const RunRecord& record) {
   for (const std::string& output : judged) {
     others += (others.empty() ? "'" : ", '") + VisibleLine(output) + "'";
   }
-  return "judged by decisions, and outputs without one by elements (" + others +
+  return "judged by decisions, and outputs without a gate by elements (" + others +
          "); of the others " + (differ == 0 ? std::string("elements are ") : found) +
          "reported only" + advice;
 }

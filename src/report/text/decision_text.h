@@ -15,7 +15,7 @@ bool JudgedByDecisions(const RunRecord& record);
 /// Is what this output's elements came to only reported: does the exit code rest on its decisions?
 bool IsReportedOnly(const PairRecord& pair, const OutputRecord& output);
 /// Do elements fail that count although the exit code rests on decisions: those of an output that
-/// no decision is about? Its name; empty: none does.
+/// no gate is about? Its name; empty: none does.
 std::string FailedUndecided(const PairRecord& pair);
 
 /// Is a gate missed that counts?

@@ -132,7 +132,7 @@ void AddReservation(std::string& text, const std::string& why) {
   text += (has ? ", and " : ", but ") + why;
 }
 
-// Of gates the first each, of outputs the first that fails and that no decision is about; empty:
+// Of gates the first each, of outputs the first that fails and that no gate is about; empty:
 // there is none.
 struct GateTexts {
   std::string missed, undecided, without_samples;
@@ -178,7 +178,7 @@ VerdictText WithDecisions(const RunRecord& record, VerdictText elements) {
   }
   if (!gates.failed_output.empty()) {
     elements.sentence =
-        "Output '" + gates.failed_output + "' does not match, and no decision is about it.";
+        "Output '" + gates.failed_output + "' does not match, and no gate is about it.";
   } else if (elements.outcome == Outcome::kMismatched) {
     elements.sentence.pop_back();
     elements.sentence += ", which is reported only.";

@@ -154,25 +154,38 @@ Result<FlipInputs> ComparisonRun::FlipsToSearch(const RunRecord& run) const {
   return flips_.Copy(WorstIterationsOf(decisions, kSearchedIterations));
 }
 
+namespace {
+
+// Scripts decide about all outputs.
+constexpr auto kByScript = [](const auto& one) { return one.kind.starts_with("script:"); };
+
+bool HasGate(const PairRecord& record, const std::string& output) {
+  return std::ranges::any_of(record.decision_gates, [&](const DecisionGateRecord& gate) {
+    return gate.output == output || kByScript(gate);
+  });
+}
+
+}  // namespace
+
 // A gate of some outputs says nothing of the others: unless --judge says so, their elements count.
+// Of what was to be decided and could not be, that is the fault.
 void ComparisonRun::JudgeUndecided(const Pair& pair, PairRecord& record, RunFaults& faults,
                                    std::vector<std::string>& sentences) const {
   const DecisionOptions& options = plan_->decisions;
   if (judge_ != JudgeRule::kDecisions || options.judge != JudgeRule::kUnsaid) return;
-  // A script decides about all outputs.
-  if (WantsDecisions(*plan_)) return;
+  if (WantsDecisions(*plan_) && std::ranges::none_of(record.decisions, kByScript)) return;
   for (const OutputTally& output : pair.recorder.tally().outputs()) {
     const bool named = std::ranges::find(options.decisions, output.name, &DecisionPlan::output) !=
                        options.decisions.end();
     const bool decided = std::ranges::find(record.decisions, output.name,
                                            &DecisionRecord::output) != record.decisions.end();
-    if (named || decided) continue;
+    if ((named && !decided) || HasGate(record, output.name)) continue;
     record.undecided_outputs.push_back(output.name);
     if (output.passed + output.not_verified == output.iterations) continue;
     faults.mismatch = true;
     sentences.push_back(pair.label() + ": output '" + output.name +
-                        "' does not match, and no decision is about it (--judge decisions only "
-                        "reports it)");
+                        "' does not match, and no gate of a decision is about it (--judge "
+                        "decisions only reports it)");
   }
 }
 

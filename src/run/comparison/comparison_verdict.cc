@@ -137,7 +137,6 @@ void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage co
     AddGivenUp(pair, records.back(), faults, run.faults);
     AddUnverified(pair, faults, run.faults);
     AddHiddenNans(pair, faults, run.faults);
-    if (plan_->strict && pair.recorder.vacuous()) faults.mismatch = true;
     if (plan_->strict) RejectIllConditioned(records.back(), pair.label(), faults, run.rejections);
     if (plan_->strict || plan_->same_type) {
       RejectRetyped(pair, records.back(), faults, run.rejections);

@@ -192,11 +192,6 @@ void PairRecorder::AddTokens(const OutputComparison& output, size_t index) {
   kept->excluded = before.excluded + logits->measures.excluded;
 }
 
-bool PairRecorder::vacuous() const {
-  return std::any_of(tally_.outputs().begin(), tally_.outputs().end(),
-                     [](const OutputTally& output) { return output.vacuous > 0; });
-}
-
 PairRecord PairRecorder::Finish(int64_t expected_iterations) const {
   PairRecord record = record_;
   // Polygraphy passes what agrees because it is empty.

@@ -50,7 +50,6 @@ class PairRecorder {
   bool compared_nothing() const { return compared_nothing_; }
   /// Iterations in which neither side has an output.
   int64_t empty_iterations() const { return empty_iterations_; }
-  bool vacuous() const;
 
  private:
   void AddOutput(const OutputComparison& output, const OutputRow& row,

@@ -168,7 +168,7 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
   loaded.NameFiles(pairs, outcome.record.pairs);
   NoteSelfComparisons(loaded, pairs, plan.strict, outcome);
   if (!plan.lenient) NoteLostOutputs(plan, LostOutputsOf(live), outcome);
-  if (plan.strict) RejectVacuous(outcome.record.pairs);
+  if (plan.strict) RejectVacuous(outcome);
 }
 
 void NoteNoRows(const std::string& path, RunRecord& record) {

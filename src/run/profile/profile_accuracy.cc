@@ -11,6 +11,7 @@
 #include "run/comparison/lpips_measure.h"
 #include "run/comparison/no_reports.h"
 #include "run/executor.h"
+#include "run/saved/self_comparisons.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -157,6 +158,7 @@ Result<ProfiledVerdict> JudgeProfiled(const RunPlan& plan, const ProfiledRunner&
     std::ranges::copy(LostOutputsOf(runner.live), std::back_inserter(lost));
     NoteLostOutputs(two, lost, outcome);
   }
+  if (two.strict) RejectVacuous(outcome);
   ProfiledVerdict verdict;
   verdict.accuracy = SummariseAccuracy(judged.pairs.front(), judged, outcome.faults);
   verdict.faults = outcome.faults;

@@ -27,12 +27,13 @@ void NoteSelfComparisons(const std::vector<std::pair<size_t, std::string>>& foun
   }
 }
 
-void RejectVacuous(std::vector<PairRecord>& pairs) {
-  for (PairRecord& pair : pairs) {
+void RejectVacuous(RunOutcome& outcome) {
+  for (PairRecord& pair : outcome.record.pairs) {
     pair.rejected =
         pair.itself || std::ranges::any_of(pair.outputs, [](const OutputRecord& output) {
           return !output.vacuous.empty();
         });
+    if (pair.rejected) outcome.faults.mismatch = true;
   }
 }
 

@@ -23,8 +23,7 @@ void NoteSelfComparisons(const LoadedSide& loaded,
 void NoteSelfComparisons(const std::vector<std::pair<size_t, std::string>>& found, bool strict,
                          RunOutcome& outcome);
 
-/// --strict: marks the pairs that show nothing in part or as a whole. The exit code is set where
-/// that was found.
-void RejectVacuous(std::vector<PairRecord>& pairs);
+/// --strict: marks the pairs that show nothing in part or as a whole, which are a mismatch.
+void RejectVacuous(RunOutcome& outcome);
 
 }  // namespace vernier

@@ -239,7 +239,7 @@ class ShardFolding {
     const int64_t feeds = plan_.execution.batch_feeds;
     if (feeds > 1) outcome.record.batch_feeds = feeds;
     NoteLostOutputs(plan_, lost, outcome);
-    if (plan_.strict) RejectVacuous(outcome.record.pairs);
+    if (plan_.strict) RejectVacuous(outcome);
     return comparisons_.SaveFlips(outcome.record);
   }
 
