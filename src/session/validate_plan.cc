@@ -268,9 +268,7 @@ Status CheckMaps(const RunPlan& plan) {
   return ParseNameMaps("--map-outputs", plan.output_map_words, labels, 2).status();
 }
 
-}  // namespace
-
-Status ValidatePlan(const RunPlan& plan) {
+Status CheckModels(const RunPlan& plan) {
   for (const RunnerPlan& runner : plan.runners) {
     const std::optional<ModelType> type = ModelTypeFromName(runner.model.type);
     if (type && runner.backend == "tensorflow" && !IsTensorFlowModel(*type)) {
@@ -285,6 +283,18 @@ Status ValidatePlan(const RunPlan& plan) {
         "specified the model path, and also that it's not being consumed as an argument for "
         "another parameter");
   }
+  return {};
+}
+
+Status CheckPairs(const RunPlan& plan) {
+  if (plan.pairs.rule != PairRule::kNamed || !plan.pairs.named.empty()) return {};
+  return InvalidArgument("--pairs: no pair is named: give A:B, or leave --pairs out");
+}
+
+}  // namespace
+
+Status ValidatePlan(const RunPlan& plan) {
+  VERNIER_TRY(CheckModels(plan));
   if (plan.execution.parallel && plan.execution.sequential) {
     return InvalidArgument(
         "--parallel lets runners infer side by side, --sequential-runners one after another: give "
@@ -298,9 +308,7 @@ Status ValidatePlan(const RunPlan& plan) {
   VERNIER_TRY(CheckPlanFiles(plan));
   VERNIER_TRY(CheckRows(plan));
   VERNIER_TRY(CheckDecisions(plan));
-  if (plan.pairs.rule == PairRule::kNamed && plan.pairs.named.empty()) {
-    return InvalidArgument("--pairs: no pair is named: give A:B, or leave --pairs out");
-  }
+  VERNIER_TRY(CheckPairs(plan));
   VERNIER_TRY(CheckShard(plan));
   VERNIER_TRY(CheckDevices(plan));
   VERNIER_TRY(CheckWorkers(plan));
