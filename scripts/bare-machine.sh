@@ -24,6 +24,8 @@ if [[ -z ${VERNIER_BARE_ROOT:-} ]]; then
   root=$(mktemp -d "${TMPDIR:-/var/tmp}/bare-${1:-bookworm}.XXXXXX")
   inside=
 
+  remove_chroot() { rm -rf --one-file-system "$root" "$root.log"; }
+
   # end SIGNAL-NUMBER: the first process of the name space takes all others along.
   end() {
     trap '' TERM INT HUP
@@ -33,7 +35,7 @@ if [[ -z ${VERNIER_BARE_ROOT:-} ]]; then
       kill -KILL "$inside" 2>/dev/null || true
       wait "$inside" 2>/dev/null || true
     fi
-    rm -rf --one-file-system "$root" "$root.log"
+    remove_chroot
     echo "bare-machine.sh: ended by a signal; nothing is left of $root" >&2
     exit $((128 + $1))
   }
@@ -49,7 +51,7 @@ if [[ -z ${VERNIER_BARE_ROOT:-} ]]; then
   if [[ -n ${KEEP:-} ]]; then
     echo "bare-machine.sh: left in $root"
   else
-    rm -rf --one-file-system "$root" "$root.log"
+    remove_chroot
   fi
   exit "$status"
 fi

@@ -20,20 +20,32 @@ build_sanitized() {
     quietly "build/build-$1.log" cmake --build "build/$1" "${targets[@]}"
 }
 
-# Frameworks are not instrumented: what they never free is theirs (tests/sanitizers/leaks.txt), and
-# the signal that one of them dies of must reach the parent as a signal.
+# The environment that ctest gives the tests with sanitizers, a setting a line. Frameworks are not
+# instrumented: what they never free is theirs (tests/sanitizers/leaks.txt), and the signal that one
+# of them dies of must reach the parent as a signal. Without TBB_ENABLE_SANITIZERS OpenVINO's TBB
+# opens a library with RTLD_DEEPBIND, which ASan forbids.
+sanitizer_settings() {
+  python3 - <<'PYTHON'
+import json, os
+presets = json.load(open("CMakePresets.json", encoding="utf-8"))["testPresets"]
+preset, = (each for each in presets if each["name"] == "asan")
+for name, value in preset["environment"].items():
+    print(f"{name}={value.replace('${sourceDir}', os.getcwd())}")
+PYTHON
+}
+
 sanitized() {
-  local options=allocator_may_return_null=1:handle_segv=0:handle_sigfpe=0:handle_sigbus=0
-  # Without the last one OpenVINO's TBB opens a library with RTLD_DEEPBIND, which ASan forbids.
-  ASAN_OPTIONS=detect_leaks=1:$options \
-    LSAN_OPTIONS=suppressions=$PWD/tests/sanitizers/leaks.txt:print_suppressions=0 \
-    UBSAN_OPTIONS=print_stacktrace=1 TBB_ENABLE_SANITIZERS=1 "$@"
+  local settings
+  settings=$(sanitizer_settings) || return
+  mapfile -t settings <<<"$settings"
+  env "${settings[@]}" "$@"
 }
 
 # LeakSanitizer stops the threads of its process by ptrace, which a container may forbid.
 leaks_can_be_found() {
-  if sanitized build/asan/bin/util_test --gtest_list_tests 2>&1 |
-    grep -q 'LeakSanitizer has enc'; then
+  local said
+  said=$(sanitized build/asan/bin/util_test --gtest_list_tests 2>&1) || true
+  if [[ $said == *'LeakSanitizer has enc'* ]]; then
     echo "deep.sh: ptrace is not allowed here, so leaks are NOT found: run it where it is" >&2
     return 1
   fi

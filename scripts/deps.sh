@@ -23,7 +23,7 @@ torch|debian|scripts/apt-torch.txt|600 MB|--torch: PyTorch of the distribution, 
 wheel|wheelhouse|scripts/python-wheel.txt|60 MB|the Python package: what builds it, and its tests, in .deps/wheel
 graphsurgeon|wheels|scripts/python-graphsurgeon.txt|110 MB|tests against Polygraphy: ONNX-GraphSurgeon, PyYAML, Matplotlib and onnxconverter-common, in .deps/graphsurgeon
 tensorrt-headers|headers|-|2 MB|--trt: headers of TensorRT, from the public repository of NVIDIA, in .deps/tensorrt-headers
-lint|wheels|scripts/python-lint.txt|60 MB|style of the sources: clang-format 14, ruff, shellcheck and codespell, in .deps/lint
+lint|both|-|300 MB|style of the sources: clang-format 14, ruff, shellcheck and codespell, in .deps/lint, and clang-tidy 14 (by apt)
 package|wheels|scripts/python-package.txt|2 MB|packages: auditwheel, for wheels, in .deps/package
 docs|debian|scripts/apt-docs.txt|60 MB|the documentation as a site: Sphinx and MyST, installed by apt
 clusters|both|-|500 MB|tests of launchers: Slurm, Open MPI (by apt), Ray, kubernetes-validate

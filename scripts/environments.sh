@@ -22,9 +22,6 @@ fail() {
   exit 1
 }
 
-# The lines of a list file, without comments.
-entries() { sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$1"; }
-
 # The last line that a failed command wrote: what it says went wrong.
 reason() { grep -sv '^[[:space:]]*$' "$1" | grep -v '^\[notice\]' | tail -n 1; }
 

@@ -6,7 +6,8 @@
 #   CHECK      one of those below (default: all but tidy)
 #   --fix      format C++ and Python imports, and write the budgets anew (tests/size-budgets.txt)
 #   --tidy     the check "tidy" as well: clang-tidy on the C++ files that differ from where this
-#              branch left $LINT_BASE (default: main) or are not committed; needs build/release
+#              branch left $LINT_BASE (default: main, else origin/main) or are not committed; needs
+#              build/release
 #   --message  only the first line of a commit message, for the hook of pre-commit
 #
 # The tools come from .deps/lint (scripts/deps.sh --with lint). In an archive of the sources files
@@ -26,7 +27,11 @@ fail() {
 
 check_message() {
   local subject
-  subject=$(grep -v '^#' "$1" | head -n 1)
+  subject=$(grep -v -m 1 -e '^#' -e '^[[:space:]]*$' "$1") || subject=
+  if [[ -z $subject ]]; then
+    echo "lint.sh: this commit message is empty: its first line says what the commit does" >&2
+    return 1
+  fi
   if ((${#subject} > subject_columns)); then
     echo "lint.sh: this subject has ${#subject} columns, at most $subject_columns are allowed:" \
       "'$subject'" >&2
@@ -120,23 +125,58 @@ subjects() {
   return 1
 }
 
-# changed PATTERN...: what differs from where this branch began; on the base itself, what is not
-# committed.
-changed() {
+# Where this branch began; on the base itself, its last commit. A checkout may have no branch but
+# its own.
+branch_point() {
   local base
-  base=$(git merge-base "${LINT_BASE:-main}" HEAD 2>/dev/null) || base=HEAD
-  git diff --name-only --diff-filter=d "$base" -- "$@" ':!backends/tensorrt'
+  for base in ${LINT_BASE:-main origin/main}; do
+    if git merge-base "$base" HEAD 2>/dev/null; then return; fi
+  done
+  return 1
 }
 
-# Sources that ship. Of headers only those that differ: others are not this change's matter.
+# changed BASE PATTERN...: what differs from the commit BASE, and files that git does not know yet.
+changed() {
+  git diff --name-only --diff-filter=d "$1" -- "${@:2}"
+  git ls-files --others --exclude-standard -- "${@:2}"
+}
+
+# The headers of TensorRT that build/release was configured with: sources are compiled together, and
+# clang-tidy does not find out by itself which of these need them.
+tensorrt_headers() {
+  local folder
+  folder=$(sed -n 's/^TENSORRT_INCLUDE_DIR:[A-Z]*=\([^;]*\).*/\1/p' build/release/CMakeCache.txt)
+  if [[ -d $folder ]]; then echo "$folder"; fi
+}
+
+# clang_tidy BASE SOURCE...: of headers only those that differ: others are not this change's matter.
+clang_tidy() {
+  local headers folder words=(--quiet --warnings-as-errors='*' -p build/release)
+  headers=$(changed "$1" '*.h' '*.hpp' | sed 's/[.]/[.]/g' | paste -s -d '|')
+  words+=(--header-filter="(${headers:-no header})\$")
+  folder=$(tensorrt_headers)
+  if [[ -n $folder ]]; then
+    words+=(--extra-arg="-isystem$folder")
+  elif [[ " ${*:2}" == *' backends/tensorrt/'* ]]; then
+    echo "build/release is without TensorRT: clang-tidy did NOT look at backends/tensorrt"
+  fi
+  printf '%s\n' "${@:2}" | if [[ -n $folder ]]; then cat; else sed '/^backends.tensorrt/d'; fi |
+    xargs --no-run-if-empty -n 1 -P "$(nproc)" clang-tidy-14 "${words[@]}"
+}
+
 tidy() {
-  local sources headers
+  local base sources
   if ! has_git; then
     echo "no git here: what changed is not known, and clang-tidy did NOT run"
     return
   fi
-  sources=$(changed 'src/*.cc' 'backends/*.cc' ':!*_test.cc')
-  if [[ -z $sources ]]; then
+  if ! base=$(branch_point); then
+    echo "clang-tidy was NOT run: no '${LINT_BASE:-main}' to compare with"
+    [[ -z ${LINT_BASE:-} ]]
+    return
+  fi
+  mapfile -t sources < <(changed "$base" 'src/*.cc' 'backends/*.cc')
+  if [[ ${#sources[@]} == 0 ]]; then
     echo "no C++ source differs from ${LINT_BASE:-main}: nothing for clang-tidy"
     return
   fi
@@ -145,12 +185,14 @@ tidy() {
     return 1
   fi
   if ! command -v clang-tidy-14 >/dev/null; then
-    echo "there is no clang-tidy-14: type apt-get install clang-tidy-14" >&2
+    if ! apt-cache show clang-tidy-14 >/dev/null 2>&1; then
+      echo "clang-tidy was NOT run: this distribution has no package clang-tidy-14"
+      return
+    fi
+    echo "there is no clang-tidy-14: type scripts/deps.sh --with lint" >&2
     return 1
   fi
-  headers=$(changed '*.h' '*.hpp' | sed 's/[.]/[.]/g' | paste -s -d '|')
-  xargs -n 1 -P "$(nproc)" clang-tidy-14 --quiet --warnings-as-errors='*' -p build/release \
-    --header-filter="(${headers:-no header})\$" <<<"$sources"
+  clang_tidy "$base" "${sources[@]}"
 }
 
 status=0

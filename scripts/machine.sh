@@ -15,13 +15,16 @@ check_writable() {
   done
 }
 
+# The lines of a list file, without comments.
+entries() { sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$1"; }
+
 # missing_megabytes: what is still to be fetched and to be built takes at most this. Measured:
 # .deps/runtimes 300 MB, the build of the demo 100 MB, and as much for files that come and go.
 missing_megabytes() {
   local needed=50 requirement
-  while IFS= read -r requirement; do
+  for requirement in $(entries scripts/python-runtimes.txt); do
     if ! grep -qsxF "$requirement" .deps/runtimes/.installed; then needed=$((needed + 300)); fi
-  done < <(sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' scripts/python-runtimes.txt)
+  done
   if [[ ! -x build/release/bin/vernier ]]; then needed=$((needed + 200)); fi
   echo "$needed"
 }

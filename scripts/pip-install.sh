@@ -12,7 +12,7 @@ mkdir -p "$work"
 work_path=$(realpath "$work")
 python3 -m venv "$work/environment"
 readonly python=$work_path/environment/bin/python
-# pip gets the build's own needs (pyproject.toml) by itself. What git does not know is left behind.
+# pip gets the build's own needs (pyproject.toml) by itself. What git ignores is left behind.
 scripts/source-files.sh | tar --files-from - --create | tar --extract --directory "$work"/ \
   --one-top-level=source
 start=$SECONDS

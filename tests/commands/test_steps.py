@@ -1,4 +1,4 @@
-"""Sequences of steps: --steps, --feed-back, --step-slice, --advance, --state."""
+"""Sequences of steps: --steps, --feed-back, --step-slice, --steps-axis, saved outputs."""
 
 import json
 import unittest
@@ -8,37 +8,10 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from polygraphy.comparator import RunResults
 
-from program import Case
+from steps_case import StepsCase
 
 
-class Steps(Case):
-    def recurrent(self, name, gain=1.0, state="h"):
-        """h_new = tanh(h W + x) * gain, y = sum of h_new. `state` is the name of h."""
-        new = state + "n"
-        weights = np.random.default_rng(3).normal(0, 0.4, (4, 4)).astype("f4")
-        info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, s)
-                for n, s in (("x", [1, 4]), (state, [1, 4]), ("y", [1, 1]), (new, [1, 4]))}
-        nodes = [helper.make_node("MatMul", [state, "w"], ["hw"]),
-                 helper.make_node("Add", ["hw", "x"], ["sum"]),
-                 helper.make_node("Tanh", ["sum"], ["t"]),
-                 helper.make_node("Mul", ["t", "gain"], [new]),
-                 helper.make_node("ReduceSum", [new, "axes"], ["y"], keepdims=1)]
-        graph = helper.make_graph(
-            nodes, "g", [info["x"], info[state]], [info["y"], info[new]],
-            [numpy_helper.from_array(weights, "w"),
-             numpy_helper.from_array(np.float32(gain), "gain"),
-             numpy_helper.from_array(np.array([1], "i8"), "axes")])
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
-                                    ir_version=8), str(self.path(name)))
-        return weights
-
-    def record(self):
-        return json.loads(self.path("r.json").read_text(encoding="utf-8"))
-
-    def recordings(self, steps=5):
-        random = np.random.default_rng(5)
-        return [{"x": random.normal(size=(1, 4 * steps)).astype("f4")} for _ in range(2)]
-
+class Steps(StepsCase):
     def test_a_recording_is_fed_step_by_step_and_each_begins_with_zeros(self):
         weights = self.recurrent("m.onnx")
         feeds = self.recordings()
@@ -72,20 +45,6 @@ class Steps(Case):
             self.assertEqual("--step-slice x:axis=1: of 23 elements of 'x', the last 3 are in no "
                              "step" in said, named, said)
 
-    def run_two(self, *words, gain=1.0, code=0, feed_back="hn:h"):
-        self.recurrent("a.onnx")
-        self.recurrent("b.onnx", gain)
-        ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
-                             "--iterations", "2", "--feed-back", feed_back, "--save-record",
-                             "r.json", *words)
-        said = ended.out + ended.err
-        if code is not None:
-            self.assertEqual(ended.code, code, said)
-        return said
-
-    def times(self):
-        return {o["name"]: o["time"] for o in self.record()["pairs"][0]["outputs"]}
-
     def test_rows_and_record_tell_of_steps(self):
         self.run_two("--steps", "6", "--save-rows", "rows.jsonl")
         rows = [json.loads(line) for line in self.path("rows.jsonl").read_text().splitlines()]
@@ -94,12 +53,6 @@ class Steps(Case):
         times = self.times()
         self.assertEqual((times["y"]["steps"], times["hn"]["steps"]), (12, 4))
         self.assertEqual((times["y"]["first_bad_step"], times["hn"]["fed_back"]), (None, True))
-
-    def test_states_are_decided_about_only_where_they_are_named(self):
-        for words, outputs in ((["sign"], ["y"]), (["y:sign", "hn:sign"], ["y", "hn"])):
-            self.run_two("--steps", "3", "--decision", *words)
-            decisions = self.record()["pairs"][0]["decisions"]
-            self.assertEqual([decision["output"] for decision in decisions], outputs)
 
     def test_few_steps_do_not_tell_whether_an_error_grows(self):
         said = self.run_two("--steps", "3", gain=1.01, code=1)
@@ -213,90 +166,6 @@ class Steps(Case):
                 self.assertEqual(ended.code, 0, ended.out + ended.err)
                 self.assertEqual(self.times()["y"]["steps"], 10)
 
-    def test_crossed_states_say_whether_the_history_explains_it(self):
-        said = self.run_two("--steps", "20", "--state", "cross", gain=1.001, code=1)
-        self.assertIn("; fed with the state of b, a gives something else at step 0 of sequence 0: "
-                      "that step is wrong by itself", said)
-        said = self.run_two("--steps", "20", "--state", "cross", "--tolerance", "auto",
-                            "--report", "out.html")
-        self.assertNotIn("fed with the state of", said)
-        crossed = self.times()["y"]["crossed"]
-        self.assertEqual((crossed["steps"], crossed["first_bad_step"]), (40, None))
-        self.assertEqual([p["step"] for p in crossed["curve"]], [*range(20)])
-        self.assertEqual(self.record()["steps"]["state"], "cross")
-
-    def late(self, name, bad):
-        """hn = tanh(h + x) + bad where x is above 100; y = h W: a wrong hn shows a step later."""
-        info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 4])
-                for n in ("x", "h", "y", "hn")}
-        nodes = [helper.make_node("MatMul", ["h", "w"], ["y"]),
-                 helper.make_node("Add", ["h", "x"], ["sum"]),
-                 helper.make_node("Tanh", ["sum"], ["t"]),
-                 helper.make_node("Sub", ["x", "hundred"], ["above"]),
-                 helper.make_node("Relu", ["above"], ["where"]),
-                 helper.make_node("Mul", ["where", "bad"], ["more"]),
-                 helper.make_node("Add", ["t", "more"], ["hn"])]
-        weights = np.random.default_rng(3).normal(0, 0.4, (4, 4)).astype("f4")
-        graph = helper.make_graph(
-            nodes, "g", [info["x"], info["h"]], [info["y"], info["hn"]],
-            [numpy_helper.from_array(weights, "w"),
-             numpy_helper.from_array(np.float32(100), "hundred"),
-             numpy_helper.from_array(np.float32(bad), "bad")])
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
-                                    ir_version=8), str(self.path(name)))
-
-    def test_a_step_that_hands_on_a_wrong_state_is_found(self):
-        self.late("a.onnx", 0)
-        self.late("b.onnx", 0.5)
-        x = np.random.default_rng(5).normal(size=(1, 40)).astype("f4")
-        x[0, 12] = 101  # of step 3
-        self.save_feeds("feeds.json", [{"x": x}])
-        words = ["run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
-                 "--load-inputs", "feeds.json", "--feed-back", "hn:h", "--step-slice", "x:axis=1",
-                 "--save-record", "r.json"]
-        ended = self.vernier(*words, "--state", "reference")
-        self.assertEqual(ended.code, 1, ended.out + ended.err)
-        self.assertEqual(self.times()["hn"]["first_bad_step"], 3)
-        self.assertIsNone(self.times()["y"]["first_bad_step"])
-        ended = self.vernier(*words, "--state", "cross")
-        self.assertEqual(ended.code, 1, ended.out + ended.err)
-        self.assertIn("gives something else as 'hn' at step 3 of sequence 0: that step is wrong by "
-                      "itself", ended.out + ended.err)
-        for state, last in (("reference", "no step is out of tolerance"),
-                            ("cross", "gives the same at every step")):
-            ended = self.vernier(*words, "--state", state, "--compare", "y:logits")
-            self.assertIn(last + "; what the steps hand on was not compared (add --compare simple)",
-                          ended.out + ended.err)
-
-    def test_zeros_at_the_first_step_alone_show_something(self):
-        self.late("a.onnx", 0)
-        self.late("b.onnx", 0)
-        x = np.random.default_rng(5).normal(size=(1, 40)).astype("f4")
-        for x, shown in ((x, True), (0 * x, False)):
-            self.save_feeds("feeds.json", [{"x": x}])
-            ended = self.vernier(
-                "run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
-                "--load-inputs", "feeds.json", "--feed-back", "hn:h", "--step-slice", "x:axis=1",
-                "--strict")
-            said = ended.out + ended.err
-            self.assertEqual(ended.code, 0 if shown else 1, said)
-            self.assertEqual("shows nothing" not in said, shown, said)
-
-    def test_a_state_that_is_looked_at_now_and_then_is_out_of_tolerance_before(self):
-        self.late("a.onnx", 0)
-        self.late("b.onnx", 0.5)
-        x = np.random.default_rng(5).normal(size=(1, 40)).astype("f4")
-        x[0, 12] = 101
-        self.save_feeds("feeds.json", [{"x": x}])
-        ended = self.vernier(
-            "run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx", "--load-inputs",
-            "feeds.json", "--feed-back", "hn:h", "--step-slice", "x:axis=1", "--atol", "hn:1e-5",
-            "y:10")
-        self.assertEqual(ended.code, 1, ended.out + ended.err)
-        self.assertIn("of output 'hn' ", ended.out)
-        self.assertIn("first out of tolerance at step 9 of sequence 0, or before: it was compared "
-                      "at 2 of 10 steps (--compare-state)", ended.out)
-
     def test_resume_does_not_go_on_with_other_steps(self):
         self.recurrent("m.onnx")
         words = ["run", "m.onnx", "--onnxrt", "--save-outputs", "o.npz", "--resume",
@@ -308,63 +177,6 @@ class Steps(Case):
             self.assertEqual(ended.code, code, said)
             if code:
                 self.assertIn("was made from other inputs or by other steps", said)
-
-    def first_steps(self, *words):
-        """The state after step 0 for each runner: of x, and of what else is given."""
-        ended = self.vernier("run", "--onnxrt", "--load-inputs", "feeds.json", "--steps", "2",
-                             "--save-outputs", "o.json", *words)
-        self.assertEqual(ended.code, 0, ended.out + ended.err)
-        return [iterations[0] for _, iterations in RunResults.load(str(self.path("o.json")))]
-
-    def test_a_state_that_is_given(self):
-        weights = self.recurrent("m.onnx")
-        x, h = (np.full((1, 4), value, "f4") for value in (0.25, 0.5))
-        expected = np.tanh(h @ weights + x)
-        self.save_feeds("h.json", [{"h": h}])
-        self.save_feeds("feeds.json", [{"x": x}])
-        (given,) = self.first_steps("m.onnx", "--feed-back", "hn:h", "--initial-state", "h.json")
-        np.testing.assert_allclose(given["hn"], expected, atol=1e-5)
-        self.save_feeds("feeds.json", [{"x": x, "h": h}])
-        (loaded,) = self.first_steps("m.onnx", "--feed-back", "hn:h")
-        np.testing.assert_allclose(loaded["hn"], expected, atol=1e-5)
-        self.save_feeds("h.json", [{"z": np.zeros((1, 4), "f4")}])
-        self.assertIn("--initial-state: 'z' is no input that is fed back",
-                      self.run_two("--steps", "2", "--initial-state", "h.json", code=2))
-
-    def test_a_state_that_is_given_under_another_runners_name(self):
-        weights = self.recurrent("m.onnx")
-        self.recurrent("other.onnx", state="past")
-        x, h = (np.full((1, 4), value, "f4") for value in (0.25, 0.5))
-        self.save_feeds("feeds.json", [{"x": x}])
-        self.save_feeds("h.json", [{"h": h, "past": h}])
-        for made in self.first_steps(
-                "m.onnx", "--runner", "b=onnxrt other.onnx", "--feed-back", "hn:h", "pastn:past",
-                "--map-outputs", "hn=pastn", "--initial-state", "h.json"):
-            (state,) = (value for name, value in made.items() if name in ("hn", "pastn"))
-            np.testing.assert_allclose(state, np.tanh(h @ weights + x), atol=1e-5)
-
-    def test_a_runner_that_no_word_is_about_is_named(self):
-        self.recurrent("m.onnx")
-        self.recurrent("other.onnx", state="past")
-        for words, what in (
-                (["hn:h"], "--feed-back: no word is about b, whose state would stay as it is: add "
-                           "b:OUTPUT:INPUT"),
-                (["pastn:past", "--state", "reference"],
-                 "--state reference: no --feed-back word is about the reference, a"),
-                (["a:hn:h"], None)):
-            ended = self.vernier("run", "--runner", "a=onnxrt m.onnx", "--runner",
-                                 "b=onnxrt other.onnx", "--steps", "3", "--feed-back", *words)
-            said = ended.out + ended.err
-            if what is None:  # that is meant then, but the state of a is none for b
-                self.assertNotEqual(ended.code, 0, said)
-                self.assertNotIn("input 'past': paired with 'h'", said)
-                continue
-            self.assertEqual(ended.code, 2, said)
-            self.assertIn(what, said)
-
-    def test_a_runner_behind_the_checked_one_shows_what_it_lacks(self):
-        self.assertIn("nothing feeds the input 'h' of a after the first step",
-                      self.run_two("--steps", "3", feed_back="b:hn:h", code=2))
 
     def against_saved(self, path, steps, *words, code):
         ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "feeds.json",
@@ -408,21 +220,6 @@ class Steps(Case):
                              "--save-outputs", "o.npz")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.against_saved("o.npz", 5, code=0)
-
-    def test_zeros_for_the_state_draw_nothing_else(self):
-        info = {n: helper.make_tensor_value_info(n, kind, [1]) for n, kind in (
-            ("s", TensorProto.STRING), ("t", TensorProto.STRING),
-            ("h", TensorProto.FLOAT), ("hn", TensorProto.FLOAT))}
-        graph = helper.make_graph(
-            [helper.make_node("Identity", ["s"], ["t"]),
-             helper.make_node("Add", ["h", "one"], ["hn"])], "g", [info["s"], info["h"]],
-            [info["t"], info["hn"]], [numpy_helper.from_array(np.ones(1, "f4"), "one")])
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
-                                    ir_version=8), str(self.path("texts.onnx")))
-        self.save_feeds("feeds.json", [{"s": np.array(["a"])}])
-        ended = self.vernier("run", "texts.onnx", "--onnxrt", "--load-inputs", "feeds.json",
-                             "--feed-back", "hn:h", "--steps", "3")
-        self.assertEqual(ended.code, 0, ended.out + ended.err)
 
     def test_what_makes_no_sense_is_named(self):
         self.recurrent("m.onnx")

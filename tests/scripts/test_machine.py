@@ -170,11 +170,11 @@ class BareMachine(Case):
         self.program("id", "echo 0\n")
         self.program("unshare", "while [[ $1 == --* ]]; do shift; done\n\"$@\"\n")
         self.program("debootstrap", 'echo part >"$6/part"; touch "$TMPDIR/begun"; sleep 2\n')
+        (self.root / "tmp").mkdir()
         started = subprocess.Popen(
             ["scripts/bare-machine.sh"], cwd=self.project, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True,
             env={**self.environment, "TMPDIR": str(self.root / "tmp"), "MIRROR": "mirror"})
-        (self.root / "tmp").mkdir(exist_ok=True)
         deadline = time.monotonic() + 20
         while not (self.root / "tmp" / "begun").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -206,9 +206,13 @@ class SourceFiles(Case):
 class Style(Case):
     def test_the_subject_of_a_commit(self):
         message = self.root / "message"
+        for empty in ("", "\n# remark\n"):
+            message.write_text(empty, encoding="utf-8")
+            self.assertIn("this commit message is empty",
+                          self.one_line(f"scripts/lint.sh --message {message}"))
         for more, code in ((5, 0), (66, 0), (67, 1)):
             subject = "area: " + "x" * more
-            message.write_text(f"# remark\n{subject}\n\n{'y' * 90}\n", encoding="utf-8")
+            message.write_text(f"# remark\n\n{subject}\n\n{'y' * 90}\n", encoding="utf-8")
             printed = self.bash(f"scripts/lint.sh --message {message}", code=code)
             self.assertEqual("at most 72" in printed, code == 1, printed)
 
@@ -218,10 +222,41 @@ class Style(Case):
         self.bash("git init -q -b main . && git add scripts && "
                   "git -c user.name=a -c user.email=b commit -qm one")
         self.assertIn("nothing for clang-tidy", self.bash("scripts/lint.sh tidy"))
+        # A file that git does not know yet.
         (self.project / "src" / "a.cc").write_text("", encoding="utf-8")
-        self.bash("git add src")
         printed = self.bash("scripts/lint.sh tidy", code=1)
         self.assertIn("type cmake --preset release first", printed)
+
+    COMMIT = "git add {} && git -c user.name=a -c user.email=b commit -qm one"
+
+    def write(self, *names):
+        for name in names:
+            (self.project / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.project / name).write_text("", encoding="utf-8")
+
+    def test_clang_tidy_looks_at_all_that_changed(self):
+        self.program("clang-tidy-14", 'echo "tidy ${*: -1}"\n')
+        self.bash("git init -q -b main . && " + self.COMMIT.format("scripts"))
+        self.bash("git checkout -q -b mine")
+        self.write("src/a.cc", "src/a_test.cc", "backends/tensorrt/b.cc")
+        self.bash(self.COMMIT.format("src backends"))
+        self.write("src/new.cc", "build/release/compile_commands.json",
+                   "build/release/CMakeCache.txt")
+        looked = {"tidy src/a.cc", "tidy src/a_test.cc", "tidy src/new.cc"}
+        self.assertEqual(set(self.bash("scripts/lint.sh tidy").splitlines()), looked | {
+            "build/release is without TensorRT: clang-tidy did NOT look at backends/tensorrt"})
+        (self.project / "build" / "release" / "CMakeCache.txt").write_text(
+            f"TENSORRT_INCLUDE_DIR:PATH={self.root};{self.bin}\n", encoding="utf-8")
+        looked.add("tidy backends/tensorrt/b.cc")
+        self.assertEqual(set(self.bash("scripts/lint.sh tidy").splitlines()), looked)
+        # No branch but this one, as where one commit was fetched.
+        self.bash("git update-ref refs/remotes/origin/main main && git branch -q -D main")
+        self.assertEqual(set(self.bash("scripts/lint.sh tidy").splitlines()), looked)
+        self.bash("git update-ref -d refs/remotes/origin/main")
+        self.assertEqual(self.bash("scripts/lint.sh tidy"),
+                         "clang-tidy was NOT run: no 'main' to compare with\n")
+        printed = self.bash("scripts/lint.sh tidy", code=1, LINT_BASE="other")
+        self.assertIn("clang-tidy was NOT run: no 'other' to compare with", printed)
 
 
 class StaticLibraries(Case):
