@@ -43,7 +43,7 @@ class NearTies(Case):
         return name
 
     def scores(self, distinct):
-        """Each row has `distinct` clear values at its head, and a handful of equal ones behind."""
+        """Each row has `distinct` clear values at its head, and then a handful of equal ones."""
         random = np.random.default_rng(7)
         rows = np.repeat(random.permutation(8) / 16, 8)[:WIDTH] * np.ones((ROWS, 1))
         rows[:, :distinct] = 2 + np.arange(distinct) / 4
@@ -100,11 +100,19 @@ class NearTies(Case):
         feed = self.scores(distinct=WIDTH)
         ended, _ = self.run_marked(self.save("m.onnx"), "--onnxrt", "--openvino", *feed)
         self.assertNotIn("near ties", ended.out)
+        self.save("moved.onnx", shift=1)
+        ended, outputs = self.run_marked("--runner", "a=onnxrt m.onnx", "--runner",
+                                         "b=openvino moved.onnx", *feed, code=1)
+        self.assertNotIn("near ties", ended.out)
+        self.assertEqual([outputs[name]["passed"] for name in ("best", "found", "moved", "rows")],
+                         [True, True, False, False])
 
     def test_blame_accuses_no_choice_among_equals(self):
         ended = self.vernier("blame", self.save("m.onnx"), "--onnxrt", "--openvino",
-                             *self.scores(distinct=10))
-        self.assertNotIn("To blame", ended.out)
+                             *self.scores(distinct=10), "--save-blame", "blame.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        found = json.loads(self.path("blame.json").read_text(encoding="utf-8"))
+        self.assertEqual(found["culprits"], [])
 
 
 if __name__ == "__main__":

@@ -85,6 +85,10 @@ class IncompleteRuns(SavedRows):
         self.write(rows[:1] + rows[2:], "less.jsonl")
         self.check("less.jsonl", "--max-flip-rate", "0.5", code=4)
         self.says("'less.jsonl' has 2 rows, and 3 were saved: rows were removed or added")
+        self.write([rows[0], rows[1], {**rows[1], "index": 2}, {**rows[2], "index": 3}],
+                   "more.jsonl")
+        self.check("more.jsonl", "--max-flip-rate", "0.5", code=4)
+        self.says("'more.jsonl' has 4 rows, and 3 were saved: rows were removed or added")
         self.compare(self.A[:1], self.A[:1], "--decision", "top1", "--save-rows", "one.jsonl",
                      code=0)
         # Rows of another pair behind them: each run says how many it has.
