@@ -22,7 +22,7 @@ struct ClassTile {
   T best[kTile];
   T second[kTile];
   int32_t place[kTile];
-  int32_t has_nan[kTile];
+  bool has_nan = false;  // somewhere in the tile; that place's other members then mean nothing
 
   double margin(size_t i) const { return Gap(best[i], second[i]); }
 };
@@ -32,14 +32,16 @@ template <typename T>
 void FillScattered(const T* from, int64_t classes, size_t stride, size_t count,
                    ClassTile<T>& tile) {
   if constexpr (std::is_same_v<T, float>) {
-    return FindClasses(from, static_cast<size_t>(classes), stride, count,
-                       {tile.best, tile.second, tile.place, tile.has_nan});
+    tile.has_nan = FindClasses(from, static_cast<size_t>(classes), stride, count,
+                               {tile.best, tile.second, tile.place});
+    return;
   }
+  int any_nan = 0;
   for (size_t i = 0; i < count; ++i) {
     tile.best[i] = from[i];
     tile.second[i] = LeastValue<T>();
     tile.place[i] = 0;
-    tile.has_nan[i] = IsNan(from[i]) ? 1 : 0;
+    any_nan |= IsNan(from[i]) ? 1 : 0;
   }
   for (int64_t c = 1; c < classes; ++c) {
     const T* values = from + static_cast<size_t>(c) * stride;
@@ -52,20 +54,22 @@ void FillScattered(const T* from, int64_t classes, size_t stride, size_t count,
       tile.best[i] = is_larger ? value : best;
       tile.place[i] = is_larger ? own : tile.place[i];
       tile.second[i] = lower > tile.second[i] ? lower : tile.second[i];
-      tile.has_nan[i] |= IsNan(value) ? 1 : 0;
+      any_nan |= IsNan(value) ? 1 : 0;
     }
   }
+  tile.has_nan = any_nan != 0;
 }
 
 template <typename T>
 void FillTogether(const T* from, int64_t classes, size_t count, ClassTile<T>& tile) {
+  tile.has_nan = false;
   for (size_t i = 0; i < count; ++i) {
     const size_t width = static_cast<size_t>(classes);
     const TopTwo<T> top = FindTopTwo(std::span<const T>(from + i * width, width));
     tile.best[i] = top.best;
     tile.second[i] = top.second;
     tile.place[i] = static_cast<int32_t>(top.place);
-    tile.has_nan[i] = top.has_nan ? 1 : 0;
+    tile.has_nan |= top.has_nan;
   }
 }
 
@@ -164,6 +168,8 @@ double LeastMargin(const ClassTile<float>& tile, size_t count, double least) {
   }
   for (; i < count; ++i) lanes[0] = std::min(lanes[0], apart(i));
   const float rounded = *std::min_element(std::begin(lanes), std::end(lanes));
+  // Rounding keeps the order, so that no exact margin of the tile is less than `least`.
+  if (rounded > static_cast<float>(least)) return least;
   for (size_t first = 0; first < count; first += kLanes) {
     const size_t end = std::min(first + kLanes, count);
     int any = 0;
@@ -190,19 +196,12 @@ double LeastMargin(const ClassTile<T>& tile, size_t count, double least) {
   return *std::min_element(std::begin(lanes), std::end(lanes));
 }
 
-template <typename T>
-bool AnyNan(const ClassTile<T>& tile, size_t count) {
-  int32_t any = 0;
-  for (size_t i = 0; i < count; ++i) any |= tile.has_nan[i];
-  return any != 0;
-}
-
 // `first`: where the first position of the tile is in the sample.
 template <typename T>
 void CountTile(const SamplePair<T>& sample, const ClassTile<T>& a, const ClassTile<T>& b,
                size_t first, size_t count, PositionCounts& counts) {
-  counts.first_has_nan |= AnyNan(a, count);
-  counts.second_has_nan |= AnyNan(b, count);
+  counts.first_has_nan |= a.has_nan;
+  counts.second_has_nan |= b.has_nan;
   counts.first_least = LeastMargin(a, count, counts.first_least);
   counts.second_least = LeastMargin(b, count, counts.second_least);
   const size_t step = sample.rows.inner == 1 ? static_cast<size_t>(sample.rows.classes) : 1;

@@ -41,34 +41,29 @@ HWY_INLINE Numbers OnesOf(hn::Mask<ClassTag> mask) {
 /// One vector's positions.
 struct ClassLanes {
   Values best, second;
-  Numbers place, has_nan;
+  Numbers place;
 
   HWY_INLINE void Load(const ClassBlock& block, size_t i) {
     best = hn::LoadU(ClassTag(), block.best + i);
     second = hn::LoadU(ClassTag(), block.second + i);
     place = hn::LoadU(PlaceTag(), block.place + i);
-    has_nan = hn::LoadU(PlaceTag(), block.has_nan + i);
   }
   HWY_INLINE void Store(const ClassBlock& block, size_t i) const {
     hn::StoreU(best, ClassTag(), block.best + i);
     hn::StoreU(second, ClassTag(), block.second + i);
     hn::StoreU(place, PlaceTag(), block.place + i);
-    hn::StoreU(has_nan, PlaceTag(), block.has_nan + i);
   }
   HWY_INLINE void Begin(const float* from) {
     best = hn::LoadU(ClassTag(), from);
     second = hn::Set(ClassTag(), -kEndless);
     place = hn::Zero(PlaceTag());
-    has_nan = OnesOf(hn::IsNaN(best));
   }
-  HWY_INLINE void Add(const float* from, Numbers own) {
-    const Values value = hn::LoadU(ClassTag(), from);
+  HWY_INLINE void Add(Values value, Numbers own) {
     const auto is_larger = hn::Gt(value, best);
     const Values lower = hn::IfThenElse(is_larger, best, value);
     best = hn::IfThenElse(is_larger, value, best);
     place = hn::IfThenElse(hn::RebindMask(PlaceTag(), is_larger), own, place);
     second = hn::IfThenElse(hn::Gt(lower, second), lower, second);
-    has_nan = hn::Or(has_nan, OnesOf(hn::IsNaN(value)));
   }
 };
 
@@ -76,7 +71,6 @@ void BeginOne(float value, const ClassBlock& block, size_t i) {
   block.best[i] = value;
   block.second[i] = -kEndless;
   block.place[i] = 0;
-  block.has_nan[i] = value != value ? 1 : 0;
 }
 
 void AddOne(float value, int32_t own, const ClassBlock& block, size_t i) {
@@ -84,12 +78,13 @@ void AddOne(float value, int32_t own, const ClassBlock& block, size_t i) {
   const float lower = is_larger ? block.best[i] : value;
   if (is_larger) block.best[i] = value, block.place[i] = own;
   if (lower > block.second[i]) block.second[i] = lower;
-  if (value != value) block.has_nan[i] = 1;
 }
 
-void Classes(const float* from, size_t classes, size_t stride, size_t count,
+bool Classes(const float* from, size_t classes, size_t stride, size_t count,
              const ClassBlock& block) {
   const size_t lanes = hn::Lanes(ClassTag());
+  auto nan = hn::IsNaN(hn::Zero(ClassTag()));
+  bool rest_has_nan = false;
   for (size_t first = 0; first < classes; first += kClassesAtOnce) {
     const size_t end = std::min(first + kClassesAtOnce, classes);
     size_t i = 0;
@@ -99,6 +94,7 @@ void Classes(const float* from, size_t classes, size_t stride, size_t count,
       if (first == 0) {
         x.Begin(from + i);
         y.Begin(from + i + lanes);
+        nan = hn::Or(nan, hn::Or(hn::IsNaN(x.best), hn::IsNaN(y.best)));
         ++c;
       } else {
         x.Load(block, i);
@@ -109,19 +105,25 @@ void Classes(const float* from, size_t classes, size_t stride, size_t count,
         const float* const at = from + c * stride + i;
         Fetch(at + kPositionsAhead);
         Fetch(at + kPositionsAhead + lanes);
-        x.Add(at, own);
-        y.Add(at + lanes, own);
+        const Values of_x = hn::LoadU(ClassTag(), at);
+        const Values of_y = hn::LoadU(ClassTag(), at + lanes);
+        nan = hn::Or(nan, hn::Or(hn::IsNaN(of_x), hn::IsNaN(of_y)));
+        x.Add(of_x, own);
+        y.Add(of_y, own);
       }
       x.Store(block, i);
       y.Store(block, i + lanes);
     }
     for (; i < count; ++i) {
       if (first == 0) BeginOne(from[i], block, i);
-      for (size_t c = std::max<size_t>(first, 1); c < end; ++c) {
-        AddOne(from[c * stride + i], static_cast<int32_t>(c), block, i);
+      for (size_t c = first; c < end; ++c) {
+        const float value = from[c * stride + i];
+        rest_has_nan |= value != value;
+        if (c > 0) AddOne(value, static_cast<int32_t>(c), block, i);
       }
     }
   }
+  return rest_has_nan || !hn::AllFalse(ClassTag(), nan);
 }
 
 // Where the first `value` is, which is there.
@@ -300,9 +302,9 @@ HWY_EXPORT(Classes);
 HWY_EXPORT(Two);
 HWY_EXPORT(Sides);
 
-void FindClasses(const float* from, size_t classes, size_t stride, size_t count,
+bool FindClasses(const float* from, size_t classes, size_t stride, size_t count,
                  const ClassBlock& block) {
-  HWY_DYNAMIC_DISPATCH(Classes)(from, classes, stride, count, block);
+  return HWY_DYNAMIC_DISPATCH(Classes)(from, classes, stride, count, block);
 }
 
 LargestTwo FindLargestTwo(const float* row, size_t size) {

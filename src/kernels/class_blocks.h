@@ -10,13 +10,13 @@ namespace vernier {
 /// The classes of `count` neighbouring positions.
 struct ClassBlock {
   float* best;
-  float* second;     ///< -infinity of one class; equal to `best` where that is there twice
-  int32_t* place;    ///< of the first `best`
-  int32_t* has_nan;  ///< 0 or not; the other arrays then mean nothing
+  float* second;   ///< -infinity of one class; equal to `best` where that is there twice
+  int32_t* place;  ///< of the first `best`
 };
 
-/// Fills the block: class c of position i is from[c * stride + i]. At least one class.
-void FindClasses(const float* from, size_t classes, size_t stride, size_t count,
+/// Fills the block: class c of position i is from[c * stride + i]. At least one class. Returns
+/// whether a value is NaN; what the block holds of such positions means nothing.
+bool FindClasses(const float* from, size_t classes, size_t stride, size_t count,
                  const ClassBlock& block);
 
 /// The two largest values of a row.
