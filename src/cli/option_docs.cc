@@ -93,7 +93,7 @@ std::string_view StandingName(Standing standing) {
 
 std::string FormatReference(std::span<const CommandSpec> commands) {
   std::string text =
-      "<!-- Made from the option table; do not edit. -->\n# Commands\n\n"
+      "<!-- Made from the option table; do not edit. -->\n# All options\n\n"
       "| command | what it does |\n|---|---|\n";
   for (const CommandSpec& command : commands) {
     text += "| " + Code(command.FullName()) + " | " + Cell(command.summary) + " |\n";

@@ -29,8 +29,8 @@ struct SessionContext {
   const CallerObjects* caller = nullptr;
 };
 
-/// Runs and compares; saves accuracy results and pictures; searches the layer to blame where the
-/// plan asks for it; completes the record, and saves it with its reports. The record's exit code
+/// Runs and compares; saves accuracy results and pictures; searches for the layer to blame where
+/// the plan asks for it; completes the record, and saves it with its reports. The record's exit code
 /// counts everything.
 RunOutcome CarryOutRun(const RunPlan& plan, const SessionContext& context);
 

@@ -92,8 +92,8 @@ constexpr CommandSpec kCheckLintCommand = {
     .about =
         "Check names, order, operators, types, shapes and weights of an ONNX model without a"
         " framework, then let a runner run it: ONNX Runtime where it is installed, or the runners"
-        " given. If the model does not run as a whole, its nodes are run one by one. Any exception"
-        " gives exit code 1.",
+        " given. If the model does not run as a whole, its nodes are run one by one. A"
+        " finding of level exception gives exit code 1 (--list-rules shows the levels).",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), LintCheckGroup(), LoneRunnerOptions(),

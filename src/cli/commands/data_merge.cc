@@ -28,7 +28,7 @@ constexpr CommandSpec kDataMergeCommand = {
     .about =
         "Write a file for --load-inputs in which each iteration holds the tensors that all files"
         " have for that iteration. Outputs should come from one runner; if a name occurs twice, the"
-        " later file wins, with a warning. to-input is its older name.",
+        " later file wins, with a warning. Polygraphy calls it `data to-input`.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), DataFilesGroup()});

@@ -34,7 +34,7 @@ constexpr OptionRow kBatch[] = {
      .dest = "shard",
      .arity = Arity::kOne,
      .metavar = "K/N",
-     .help = "Run only share K of N (from 1) of the models, in the order in which they are named;"
+     .help = "Run only shard K of N (counted from 1) of the models, in the order in which they are named;"
              " those of a pattern are in the order of their names. 'auto' takes both numbers from"
              " torchrun, MPI or Slurm; 'auto/N' takes K from them, or from a Kubernetes indexed"
              " Job. The report has the shard in its name: report.shard-0003-of-0007.xml.",

@@ -12,7 +12,7 @@ constexpr OptionRow kLogits[] = {
      .arity = Arity::kPlus,
      .fallback = "1e-3",
      .metavar = "[OUTPUT:]X",
-     .help = "Largest Kullback-Leibler divergence of the earlier runner from the later one,"
+     .help = "Largest Kullback-Leibler divergence of the first runner of a pair from the second,"
              " averaged over positions, in nats.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides},

@@ -24,13 +24,13 @@ constexpr OptionRow kConsistency[] = {
      .dest = "only",
      .arity = Arity::kPlus,
      .metavar = "PROPERTY",
-     .help = "Check only these properties.",
+     .help = "Check only these properties, by their names in the results (prefill-decode ...).",
      .origin = Origin::kOurs},
     {.flags = {"--skip"},
      .dest = "skip",
      .arity = Arity::kPlus,
      .metavar = "PROPERTY",
-     .help = "Do not check these properties.",
+     .help = "Do not check these properties, by their names in the results.",
      .origin = Origin::kOurs},
 };
 

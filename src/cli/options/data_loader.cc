@@ -54,7 +54,7 @@ constexpr OptionRow kInputs[] = {
      .type = ValueType::kInt,
      .fallback = "1",
      .metavar = "NUM",
-     .help = "How many sets of inputs to generate.",
+     .help = "How many feeds to generate.",
      .needs = {kAnyRunner}},
     {.flags = {"--data-loader-backend-module"},
      .dest = "data_loader_backend_module",
@@ -115,9 +115,10 @@ constexpr OptionRow kInputs[] = {
      .arity = Arity::kOne,
      .metavar = "WORD[,WORD...]",
      .help =
-         "What becomes of images, in this order: rgb, bgr or gray; resize=N (the shorter side) or"
-         " resize=HxW; crop (in the middle, to the model's size), crop=N or crop=HxW; scale=X;"
-         " mean=X[,X,X]; std=X[,X,X]; layout=nchw or layout=nhwc.",
+         "Steps that turn an image into an input. They always run in this order, however they are"
+         " written: rgb, bgr or gray; resize=N (the shorter side) or resize=HxW; crop (in the"
+         " middle, to the model's size), crop=N or crop=HxW; scale=X; mean=X[,X,X]; std=X[,X,X];"
+         " layout=nchw or layout=nhwc.",
      .origin = Origin::kOurs,
      .needs = {"--load-inputs"}},
     {.flags = {"--max-image-pixels"},

@@ -221,6 +221,6 @@ OptionGroup DebugJobGroup() { return {"Jobs", "checks that run at the same time"
 
 OptionGroup DebugReduceGroup() { return {"Reduction", "what is reduced", kReduce}; }
 
-OptionGroup DebugRepeatGroup() { return {"Repetition", "how often", kRepeat}; }
+OptionGroup DebugRepeatGroup() { return {"Repetition", "when to stop", kRepeat}; }
 
 }  // namespace vernier

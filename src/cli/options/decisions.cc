@@ -200,7 +200,7 @@ constexpr OptionRow kBootstrap[] = {
      .fallback = "1",
      .metavar = "SEED",
      .help = "Seed of the bootstrap, which makes the intervals of mean IoU, of errors and of mean"
-             " average precision: that of the run whose figures are to be had again.",
+             " average precision. To reproduce a run's intervals, give that run's seed.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
 };

@@ -66,7 +66,7 @@ constexpr OptionRow kInfer[] = {
      .dest = "allow_onnxruntime",
      .sets = Sets<&ModelPlan::symbolic_inference>().OfRunner(),
      .turns_off = true,
-     .help = "Do not use ONNX Runtime's symbolic tool for --shape-inference.",
+     .help = "Do not use ONNX Runtime's symbolic tool to infer shapes.",
      .note = "Belongs to --shape-inference.",
      .needs = {"--shape-inference"}},
 };

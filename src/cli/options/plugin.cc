@@ -74,7 +74,7 @@ constexpr OptionRow kAutotune[] = {
      .type = ValueType::kInt,
      .fallback = "1000",
      .metavar = "N",
-     .help = "The most combinations to try."},
+     .help = "Try at most N combinations."},
     {.flags = {"--threshold"},
      .dest = "threshold",
      .arity = Arity::kOne,
@@ -106,7 +106,7 @@ constexpr OptionRow kAutotune[] = {
      .help = "Read the matches from this file instead of searching for them."},
     {.flags = {"--skip-autotuning"},
      .dest = "skip_autotuning",
-     .help = "Only look for matches: the model is not written."},
+     .help = "Stop after matching; write no model."},
 };
 
 }  // namespace

@@ -171,7 +171,7 @@ constexpr OptionRow kRunners[] = {
      .in_package = InPackage::kOfBlame,
      .arity = Arity::kOne,
      .metavar = "LABEL",
-     .help = "The runner that counts as the reference, which blame never accuses. Does not affect"
+     .help = "The runner that counts as the reference, which blame never blames. Does not affect"
              " tolerances.",
      .origin = Origin::kOurs,
      .needs = {"--blame"}},

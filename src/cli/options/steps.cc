@@ -57,7 +57,7 @@ constexpr OptionRow kStepRows[] = {
      .help = "Feed each step its slice of an input that holds a whole sequence:"
              " input:axis=1,size=576,hop=512,pad=64 pads the start with 64 zeros and takes windows"
              " of 576 elements, each 512 further on. Without size=, the size that the model"
-             " declares; without hop=, slices follow one another.",
+             " declares; without hop=, size minus pad.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
     {.flags = {"--advance"},

@@ -27,8 +27,8 @@ constexpr OptionRow kExtract[] = {
          " and by one inference of ONNX Runtime if no rule is known."},
     {.flags = {"--force-fallback-shape-inference"},
      .dest = "force_fallback_shape_inference",
-     .help = "Infer shapes in this way even if the model declares others, such as symbolic ones."
-             " Dynamic dimensions become static.",
+     .help = "Infer all shapes from --model-input-shapes, even those that the model declares, such"
+             " as symbolic ones. Dynamic dimensions become static.",
      .excludes = {"do_shape_inference"}},
 };
 
