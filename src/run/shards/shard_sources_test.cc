@@ -51,11 +51,14 @@ TEST(ShardSources, ModulesBesideAScriptCount) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder / "layers/deep");
   Write(folder / "load.py",
-        "import os, scales as s; import json\ntry: from . import (more,\n"
-        "    other)\nfrom layers.deep import net  # unused\nx = 'import this'\n");
+        "import os, scales as s; import json\ntry: from . import (  # a note: of two lines;\n"
+        "    more,  # the first\n    # import unused\n    other as o)\nimport \\\n    far\n"
+        "from layers.deep import net  # unused\nx = 'import this'\n# import unused \\\n"
+        "import last\nx = ('from',\n     '(')\nimport (\n");
   Write(folder / "scales.py", "def f():\n    from later import g\n");
-  for (const char* name : {"later.py", "more.py", "unused.py", "this.py", "layers/__init__.py",
-                           "layers/deep/net.py", "layers/notes.txt"}) {
+  for (const char* name :
+       {"later.py", "more.py", "other.py", "far.py", "last.py", "unused.py", "this.py",
+        "layers/__init__.py", "layers/deep/net.py", "layers/notes.txt"}) {
     Write(folder / name, "# one");
   }
   RunPlan plan;
@@ -63,9 +66,11 @@ TEST(ShardSources, ModulesBesideAScriptCount) {
   const std::vector<ShardSource> before = FindShardSources(plan);
   std::vector<std::string> paths;
   for (const ShardSource& source : before) paths.push_back(source.path);
-  EXPECT_THAT(paths, ::testing::ElementsAre(
-                         folder / "load.py", folder / "later.py", folder / "layers/__init__.py",
-                         folder / "layers/deep/net.py", folder / "more.py", folder / "scales.py"));
+  EXPECT_THAT(paths,
+              ::testing::ElementsAre(folder / "load.py", folder / "far.py", folder / "last.py",
+                                     folder / "later.py", folder / "layers/__init__.py",
+                                     folder / "layers/deep/net.py", folder / "more.py",
+                                     folder / "other.py", folder / "scales.py"));
   Write(folder / "later.py", "# two");
   EXPECT_EQ(Difference(before, FindShardSources(plan)),
             "'" + (folder / "later.py") + "' (--data-loader-script, imported by '" +
