@@ -101,6 +101,26 @@ TEST(ShardSources, ContentCounts) {
   EXPECT_THAT(Difference(before, FindShardSources(plan)), HasSubstr("(--load-inputs) has other"));
 }
 
+TEST(ShardSources, FilesOfAModelThatIsAFolderCount) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "net/variables");
+  Write(folder / "net/saved_model.pb", "graph");
+  Write(folder / "net/variables/variables.index", "one");
+  RunPlan plan;
+  plan.runners.resize(1);
+  plan.runners[0].name = "mine";
+  plan.runners[0].model.path = folder / "net";
+  plan.runners[0].model.type = "saved-model";
+  const uint64_t hash = HashOfRunners(plan);
+  const std::vector<ShardSource> before = FindShardSources(plan);
+  EXPECT_EQ(HashOfRunners(plan), hash);
+  Write(folder / "net/variables/variables.index", "two");
+  EXPECT_NE(HashOfRunners(plan), hash);
+  EXPECT_EQ(Difference(before, FindShardSources(plan)),
+            "'" + (folder / "net/variables/variables.index") +
+                "' (runner 'mine') has other content here than there");
+}
+
 TEST(ShardSources, OneNumberAmongManyCounts) {
   const TemporaryFolder folder;
   std::string numbers(size_t{6} << 20, 'a');

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Model files by their content: the same path may be another file elsewhere. Folders are known by
-// their path alone.
+// their path here, and those of TensorFlow by their files among the sources.
 Result<std::vector<std::pair<std::string, std::string>>> HashModels(const RunPlan& plan) {
   std::vector<std::pair<std::string, std::string>> models;
   for (const RunnerPlan& runner : plan.runners) {
