@@ -144,7 +144,7 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
                                 : LiveResults{.status = ready.status()};
 
   JudgeEnd(run, live.size(), made, comparing, ending);
-  FinishLive(run, live, made, ending);
+  FinishLive(run, live, made, ending, &comparing);
   FinishPairs(live, made, comparing, pairs, ending);
   PublishRows(run, made, comparing, ending);
   const Status flips = KeepFlips(comparisons, ending.outcome);

@@ -88,10 +88,14 @@ void OutputSavers::WarnOfInputs() {
   if (!stale.empty() && IsThere(stale)) WarnOfParts(plan_->inputs, stale);
 }
 
+// What is recovered of a shard must not have its name.
+std::string OutputSavers::WayToRecover(const std::string& place) const {
+  return "`vernier data recover " + place + (of_shard_ ? " -o FILE" : "") + "` makes a file of it";
+}
+
 void OutputSavers::WarnOfParts(const std::string& path, const std::string& stale) {
   logger_->Warning("An earlier run did not finish saving '" + path +
-                   "'. What it had saved is now in '" + stale + "'; `vernier data recover " +
-                   stale + "` makes a file of it.");
+                   "'. What it had saved is now in '" + stale + "'; " + WayToRecover(stale) + ".");
 }
 
 // Those of the run that is resumed: how many of them a folder holds, which stay.
@@ -258,9 +262,8 @@ Status OutputSavers::Settle() { return pending_.valid() ? pending_.get() : Statu
 
 std::string OutputSavers::WhatStays() const {
   if (pending_.valid()) pending_.wait();
-  const auto left_behind = [](const std::string& what, const std::string& place) {
-    return "; what was saved " + what + "before is in '" + place + "': `vernier data recover " +
-           place + "` makes a file of it";
+  const auto left_behind = [this](const std::string& what, const std::string& place) {
+    return "; what was saved " + what + "before is in '" + place + "': " + WayToRecover(place);
   };
   const std::string inputs = inputs_ == nullptr ? "" : inputs_->partial_path();
   const std::string of_inputs = inputs.empty() ? "" : left_behind("of the inputs ", inputs);

@@ -74,6 +74,7 @@ class OutputSavers {
   Status CreateOutputs(std::vector<std::string> runner_names, PartialOrigin origin);
   Result<uint64_t> FindEarlierInputs();
   Status CompareWithEarlier(const TensorMap& feed);
+  std::string WayToRecover(const std::string& place) const;
   void WarnOfParts(const std::string& path, const std::string& stale);
   void WarnOfInputs();
   void Hash(const TensorMap& feed);
