@@ -11,7 +11,7 @@
 #include "io/bytes/checksum.h"
 #include "io/recovery/partial_places.h"
 #include "io/results/iteration_directory.h"
-#include "run/shards/shard_sources.h"
+#include "run/saved/result_origin.h"
 #include "util/atomic_file.h"
 #include "util/mapped_file.h"
 
@@ -50,7 +50,8 @@ std::string IterationName(int64_t index) {
 
 Result<OutputSavers> OutputSavers::Create(const RunPlan& plan,
                                           std::vector<std::string> runner_names,
-                                          SavedProgress* progress, Logger& logger) {
+                                          const PartialOrigin& origin, SavedProgress* progress,
+                                          Logger& logger) {
   const SavePlan& save = plan.save;
   OutputSavers savers(save, progress, logger);
   savers.steps_hash_ = HashOfSteps(plan.steps);
@@ -58,7 +59,7 @@ Result<OutputSavers> OutputSavers::Create(const RunPlan& plan,
   savers.compared_with_saved_ = !plan.load_outputs.empty();
   if (!save.inputs.empty()) VERNIER_TRY(savers.CreateInputs());
   if (!save.outputs.empty()) {
-    VERNIER_TRY(savers.CreateOutputs(std::move(runner_names), OriginOf(plan)));
+    VERNIER_TRY(savers.CreateOutputs(std::move(runner_names), origin));
   }
   if (!save.input_blobs.empty()) {
     logger.Info("Saving raw inference input tensors to: " + save.input_blobs);
@@ -126,13 +127,6 @@ Result<uint64_t> OutputSavers::FindEarlierInputs() {
 
 Status OutputSavers::Refuse(const std::string& why) {
   return progress_ == nullptr ? Malformed("--resume: " + why) : progress_->Refuse(why);
-}
-
-PartialOrigin OriginOf(const RunPlan& plan) {
-  const bool drawn = plan.inputs.load_paths.empty() && !plan.inputs.script.given();
-  return {.seed = drawn ? std::optional(plan.inputs.seed) : std::nullopt,
-          .batch_feeds = std::max<int64_t>(1, plan.execution.batch_feeds),
-          .models = static_cast<int64_t>(HashOfRunners(plan))};
 }
 
 Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names, PartialOrigin origin) {

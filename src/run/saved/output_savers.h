@@ -23,10 +23,12 @@ namespace vernier {
 
 class OutputSavers {
  public:
-  /// Creates what the plan asks for. kIo and kInvalidArgument before anything has run. `progress`
-  /// is what --resume goes on from; null, or it must outlive the object.
+  /// Creates what the plan asks for. kIo and kInvalidArgument before anything has run. `origin` is
+  /// that of outputs that are saved. `progress` is what --resume goes on from; null, or it must
+  /// outlive the object.
   static Result<OutputSavers> Create(const RunPlan& plan, std::vector<std::string> runner_names,
-                                     SavedProgress* progress, Logger& logger);
+                                     const PartialOrigin& origin, SavedProgress* progress,
+                                     Logger& logger);
 
   /// Whether anything is saved at all.
   bool saves() const {
