@@ -19,7 +19,7 @@ namespace vernier {
 Status DecideOnWhole(const RunContext& run, const LiveSide& side, const Comparing& comparing,
                      const FeedStream& own, LiveInference& inference);
 
-/// The same where all sides are saved outputs.
+/// The same where all sides are saved outputs. kCancelled once a signal has come.
 Status DecideOnSaved(const RunContext& run, const Comparing& comparing);
 
 }  // namespace vernier
