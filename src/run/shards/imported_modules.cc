@@ -40,15 +40,15 @@ std::string_view TakeWord(std::string_view& text) {
 // What of an import statement is to be read before the next line, which it goes on in: behind a
 // backslash, and inside parentheses. Empty: it ends here, or is none.
 std::string ToGoOn(std::string_view statement) {
-  std::string_view words = statement;
-  const std::string_view keyword = TakeWord(words);
-  if ((keyword != "import" && keyword != "from") || statement.size() > kMostOfStatement) return "";
   std::string_view code = statement.substr(0, statement.find('#'));
   code = code.substr(0, code.find_last_not_of(kBlanks) + 1);
+  std::string_view words = code;
+  const std::string_view keyword = TakeWord(words);
+  if ((keyword != "import" && keyword != "from") || code.size() > kMostOfStatement) return "";
   if (code.ends_with('\\')) return std::string(code.substr(0, code.size() - 1)) + " ";
-  const size_t opened = code.find('('), closed = code.find(')');
-  const bool open = opened != std::string_view::npos && closed == std::string_view::npos;
-  return open && keyword == "from" ? std::string(code) + " " : "";
+  TakeWord(words);  // the module
+  const bool opens = keyword == "from" && TakeWord(words) == "import" && TakeWord(words) == "(";
+  return opens && words.find(')') == std::string_view::npos ? std::string(code) + " " : "";
 }
 
 // "b" of "import b.c as d, e", and of "from b import c"; "m" of "from .m import x", and of

@@ -54,7 +54,7 @@ TEST(ShardSources, ModulesBesideAScriptCount) {
         "import os, scales as s; import json\ntry: from . import (  # a note: of two lines;\n"
         "    more,  # the first\n    # import unused\n    other as o)\nimport \\\n    far\n"
         "from layers.deep import net  # unused\nx = 'import this'\n# import unused \\\n"
-        "import last\nx = ('from',\n     '(')\nimport (\n");
+        "from (prose\nimport last\nx = ('from',\n     '(')\nimport (\n");
   Write(folder / "scales.py", "def f():\n    from later import g\n");
   for (const char* name :
        {"later.py", "more.py", "other.py", "far.py", "last.py", "unused.py", "this.py",
