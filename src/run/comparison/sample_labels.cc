@@ -134,13 +134,10 @@ SampleLabels SampleLabels::OfFeeds(const std::string& words, std::string key) {
   return labels;
 }
 
-// A copy: a feed may lie in memory that others wait for.
 Status SampleLabels::NoteFeed(int64_t iteration, const TensorMap& feed) {
-  const Tensor* const labels = key_ ? Find(feed, *key_) : nullptr;
-  if (labels == nullptr) return {};
-  VERNIER_ASSIGN_OR_RETURN(Tensor kept,
-                           Tensor::Copy(labels->dtype(), labels->dims(), labels->bytes()));
-  fed_.insert_or_assign(iteration, std::move(kept));
+  const Tensor* const fed = key_ ? Find(feed, *key_) : nullptr;
+  if (fed == nullptr) return {};
+  VERNIER_ASSIGN_OR_RETURN(fed_[iteration], Tensor::Copy(fed->dtype(), fed->dims(), fed->bytes()));
   return {};
 }
 

@@ -58,8 +58,8 @@ class SampleLabels {
   /// The iteration was fed with that file: its folder may be its class, and its place among all
   /// files is that of its labels. Iterations come in their order.
   void NoteFile(int64_t iteration, const FedFile& file);
-  /// Of feeds: takes the labels of an iteration; and lets go of those before it. kInternal where
-  /// there is no memory for them.
+  /// Of feeds: copies the labels of an iteration, since a feed may lie in memory that others wait
+  /// for; and lets go of those before it. kInternal where there is no memory for them.
   Status NoteFeed(int64_t iteration, const TensorMap& feed);
   void ForgetBefore(int64_t iteration);
   /// Where the labels of an iteration are: its number, unless files before it were skipped.
