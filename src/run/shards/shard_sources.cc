@@ -192,6 +192,10 @@ std::vector<std::string> FilesOfModel(const ModelPlan& model) {
   const std::optional<ModelType> type = ModelTypeFromName(model.type);
   if (!type || !IsTensorFlowModel(*type)) return files;
   std::error_code error;
+  // Folders of unknown content are taken for checkpoints, too.
+  const bool known =
+      *type != ModelType::kCheckpoint || fs::exists(model.path + "/checkpoint", error);
+  if (!known) return files;
   for (fs::recursive_directory_iterator entry(model.path, error), end; !error && entry != end;
        entry.increment(error)) {
     std::error_code ignored;

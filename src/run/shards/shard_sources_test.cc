@@ -119,6 +119,11 @@ TEST(ShardSources, FilesOfAModelThatIsAFolderCount) {
   EXPECT_EQ(Difference(before, FindShardSources(plan)),
             "'" + (folder / "net/variables/variables.index") +
                 "' (runner 'mine') has other content here than there");
+  // What is taken for a checkpoint may be a folder with everything in it.
+  plan.runners[0].model.type = "ckpt";
+  EXPECT_TRUE(FindShardSources(plan).empty());
+  Write(folder / "net/checkpoint", "model");
+  EXPECT_EQ(FindShardSources(plan).size(), 3);
 }
 
 TEST(ShardSources, OneNumberAmongManyCounts) {
