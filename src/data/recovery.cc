@@ -8,6 +8,7 @@
 #include "io/recovery/partial_results.h"
 #include "io/recovery/recover.h"
 #include "run/saved/parts_to_recover.h"
+#include "run/shards/shard_names.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 
@@ -77,6 +78,12 @@ Status RecoverData(const DataRecoveryPlan& plan, Logger& log) {
   }
   const std::string output = plan.output.value_or(NameOf(named));
   if (output.empty()) return InvalidArgument("say where to save with -o");
+  // Files of shards are joined by their names, and what comes behind one that is short moves up.
+  if (ReadShardFileName(output)) {
+    return InvalidArgument("'" + output + "' is the name of a whole shard, and what is recovered " +
+                           "may be less: run the shard again with --resume, or name another file " +
+                           "with -o");
+  }
   // What the run was to write may have any name.
   if (output != NameOf(named)) {
     VERNIER_TRY(CheckExtension(output, {".json", ".npz", ".safetensors"}));

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,9 +24,23 @@
 namespace vernier {
 namespace {
 
+// The tokens of --tokens that are no input's: those that a decoding is fed with, else those that
+// logits are judged by.
+Status GiveTokens(const RunPlan& plan, ScriptClient* script, LiveRuns& live,
+                  PositionFeeds& positions) {
+  const std::string& source = plan.compare->tokens;
+  if (!GivesTokens(source)) return {};
+  VERNIER_ASSIGN_OR_RETURN(Tensor tokens, TokensOf(source, script));
+  if (!plan.steps.decodes()) return positions.Give(std::move(tokens));
+  if (live.steps() == nullptr) return {};
+  VERNIER_ASSIGN_OR_RETURN(GivenTokens given, GivenTokens::Create(source, tokens));
+  return live.steps()->decoding()->Give(std::move(given));
+}
+
 // What can be found wrong before a runner is opened; starts those that run together. The scripts'
 // interpreter starts first: it loads while the frameworks do.
-Result<RunScripts> GetReady(const RunContext& run, LiveRuns& live, LoadedSide& loaded) {
+Result<RunScripts> GetReady(const RunContext& run, LiveRuns& live, LoadedSide& loaded,
+                            PositionFeeds& positions) {
   const RunPlan& plan = run.plan;
   const bool scripts = RunScripts::Wanted(plan);
   if (scripts) VERNIER_TRY(live.ScriptWorker().status());
@@ -38,30 +53,33 @@ Result<RunScripts> GetReady(const RunContext& run, LiveRuns& live, LoadedSide& l
     FeedStream::Announce(plan, run.logger);
     if (!plan.execution.sequential) live.Start();
   }
-  if (!scripts) return RunScripts();
-  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> worker, live.ScriptWorker());
-  return RunScripts::Open(plan, worker, run.logger);
+  RunScripts opened;
+  if (scripts) {
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<Worker> worker, live.ScriptWorker());
+    VERNIER_ASSIGN_OR_RETURN(opened, RunScripts::Open(plan, worker, run.logger));
+  }
+  VERNIER_TRY(GiveTokens(plan, opened.tokens(), live, positions));
+  return opened;
 }
 
-// The tokens of --tokens that are no input's: those that a decoding is fed with, else those that
-// logits are judged by.
-Status GiveTokens(const RunPlan& plan, ScriptClient* script, LiveRuns& live,
-                  PositionFeeds& positions) {
-  const std::string& source = plan.compare->tokens;
-  if (!GivesTokens(source)) return {};
-  Result<Tensor> tokens = Internal("no tokens");
-  if (script == nullptr) {
-    tokens = ReadTokensFile(source);
-  } else {
-    VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> made, script->NextFeed({}));
-    if (!made || made->empty()) return Malformed("--tokens " + source + ": it gave no tokens");
-    tokens = made->front().tensor;
+// What is opened first, so that nothing is computed where it cannot be.
+struct OpenedFirst {
+  std::unique_ptr<RowWriter> rows;
+  std::unique_ptr<ShardWriter> shard;
+  std::optional<PositionFeeds> positions;
+  std::optional<RunLabels> labels;
+};
+
+Status OpenFirst(const RunContext& run, const ComparedPairs& pairs, OpenedFirst& opened) {
+  const RunPlan& plan = run.plan;
+  VERNIER_ASSIGN_OR_RETURN(opened.rows, OpenRows(plan, pairs, run.logger));
+  if (plan.shard.wanted()) {
+    VERNIER_ASSIGN_OR_RETURN(opened.shard, ShardWriter::Create(plan));
   }
-  VERNIER_TRY(tokens.status());
-  if (!plan.steps.decodes()) return positions.Give(*std::move(tokens));
-  if (live.steps() == nullptr) return {};
-  VERNIER_ASSIGN_OR_RETURN(GivenTokens given, GivenTokens::Create(source, *tokens));
-  return live.steps()->decoding()->Give(std::move(given));
+  VERNIER_ASSIGN_OR_RETURN(opened.positions, PositionFeeds::Create(plan));
+  VERNIER_ASSIGN_OR_RETURN(opened.labels, RunLabels::Open(plan.decisions, plan.inputs));
+  for (const std::string& note : opened.labels->DescribeClasses()) run.logger.Info(note);
+  return {};
 }
 
 // Carries out what the plan is about, as far as that can be done.
@@ -102,24 +120,10 @@ Status KeepFlips(const ComparisonRun& comparisons, RunOutcome& outcome) {
 // The run, once its sides are known.
 void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEnding& ending) {
   const RunPlan& plan = run.plan;
-  const Result<std::unique_ptr<RowWriter>> rows = OpenRows(plan, sides.pairs, run.logger);
-  Result<std::unique_ptr<ShardWriter>> shard = std::unique_ptr<ShardWriter>();
-  if (plan.shard.wanted()) shard = ShardWriter::Create(plan);
-  Result<PositionFeeds> positions = PositionFeeds::Create(plan);
-  Result<RunLabels> labels = RunLabels::Open(plan.decisions, plan.inputs);
-  Status opened = rows.status();
-  if (opened.ok()) opened = shard.status();
-  if (opened.ok()) opened = positions.status();
-  if (opened.ok()) opened = labels.status();
-  if (labels.ok()) {
-    for (const std::string& note : labels->DescribeClasses()) run.logger.Info(note);
-  }
-  Result<RunScripts> ready =
-      opened.ok() ? GetReady(run, live, sides.loaded) : Result<RunScripts>(opened);
-  if (ready.ok()) {
-    const Status given = GiveTokens(plan, ready->tokens(), live, *positions);
-    if (!given.ok()) ready = given;
-  }
+  OpenedFirst opened;
+  const Status first = OpenFirst(run, sides.pairs, opened);
+  const Result<RunScripts> ready =
+      first.ok() ? GetReady(run, live, sides.loaded, *opened.positions) : Result<RunScripts>(first);
   const RunScripts none;
   const RunScripts& scripts = ready.ok() ? *ready : none;
   const PythonFeeds python{scripts.feeds(), scripts.draws()};
@@ -131,11 +135,11 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
       .device = &live.devices(),
       .bounds = bounds.wanted() ? &bounds : nullptr,
       .live = &live,
-      .rows = rows.ok() ? rows->get() : nullptr,
-      .shard = shard.ok() ? shard->get() : nullptr,
+      .rows = opened.rows.get(),
+      .shard = opened.shard.get(),
       .steps = live.steps(),
-      .positions = positions.ok() ? &*positions : nullptr,
-      .labels = labels.ok() ? &*labels : nullptr,
+      .positions = opened.positions ? &*opened.positions : nullptr,
+      .labels = opened.labels ? &*opened.labels : nullptr,
       .may_keep = !plan.shard.wanted()};
   const std::vector<std::pair<size_t, size_t>> pairs = sides.pairs.places();
   ComparisonRun comparisons(plan, std::move(sides.pairs), parts, run.observer);
@@ -144,7 +148,7 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
                                 : LiveResults{.status = ready.status()};
 
   JudgeEnd(run, live.size(), made, comparing, ending);
-  FinishLive(run, live, made, ending);
+  FinishLive(run, live, made, ending, &comparing);
   FinishPairs(live, made, comparing, pairs, ending);
   PublishRows(run, made, comparing, ending);
   const Status flips = KeepFlips(comparisons, ending.outcome);

@@ -293,8 +293,24 @@ void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionO
   for (const std::string& sentence : MissingLabels(path, folded, options)) missing(sentence);
 }
 
+// Labels that need what rows do not hold.
+Status CheckLabelsOfRows(const DecisionOptions& options) {
+  const auto boxes = std::ranges::find_if(options.labels, &LabelsPlan::of_boxes);
+  if (boxes != options.labels.end()) {
+    return InvalidArgument("--labels " + boxes->path +
+                           ": rows hold no boxes, which `run` and `compare` score");
+  }
+  const auto fed = std::ranges::find_if(
+      options.labels, [](const LabelsPlan& one) { return FedLabelKey(one).has_value(); });
+  if (fed == options.labels.end()) return {};
+  return InvalidArgument("--labels " + fed->path +
+                         ": rows hold no inputs; the labels of their run are in them, and others "
+                         "need a file");
+}
+
 // Folders are classes of the images that the rows name.
 Result<RunLabels> OpenLabels(const std::string& path, const DecisionOptions& options) {
+  VERNIER_TRY(CheckLabelsOfRows(options));
   std::vector<std::string> images;
   const bool of_folders = std::ranges::find(options.labels, kLabelsOfFolders, &LabelsPlan::path) !=
                           options.labels.end();
@@ -313,24 +329,6 @@ Result<RunLabels> OpenLabels(const std::string& path, const DecisionOptions& opt
 RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
   DecisionOptions options = plan.decisions;
   RunFaults faults;
-  const auto boxes = std::ranges::find_if(options.labels, &LabelsPlan::of_boxes);
-  if (boxes != options.labels.end()) {
-    const Status refused = InvalidArgument("--labels " + boxes->path +
-                                           ": rows hold no boxes, which `run` and `compare` score");
-    log.Critical(refused.message());
-    faults.Add(refused);
-    return faults;
-  }
-  const auto fed = std::ranges::find_if(
-      options.labels, [](const LabelsPlan& one) { return FedLabelKey(one).has_value(); });
-  if (fed != options.labels.end()) {
-    const Status refused = InvalidArgument("--labels " + fed->path +
-                                           ": rows hold no inputs; the labels of their run are in "
-                                           "them, and others need a file");
-    log.Critical(refused.message());
-    faults.Add(refused);
-    return faults;
-  }
   Result<RunLabels> labels = OpenLabels(path, options);
   if (!labels.ok()) {
     log.Critical(labels.status().message());

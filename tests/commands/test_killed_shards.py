@@ -132,6 +132,12 @@ class KilledShards(PartsCase):
         self.assertFalse(self.path("o.shard-0001-of-0002.npz").exists())
         self.assertFalse(self.path("i.shard-0001-of-0002.json").exists())
         self.assertTrue(self.path("o.shard-0001-of-0002.npz.partial").exists())
+        recover = ["data", "recover", "o.shard-0001-of-0002.npz.partial"]
+        refused = self.vernier(*recover)
+        self.assertEqual(refused.code, 2, refused.out + refused.err)
+        self.assertIn("'o.shard-0001-of-0002.npz' is the name of a whole shard", refused.err)
+        self.assertFalse(self.path("o.shard-0001-of-0002.npz").exists())
+        self.assertEqual(self.vernier(*recover, "-o", "some.npz").code, 0)
         self.path("ill").unlink()
         ended = self.vernier(*words, "--resume")
         self.assertEqual(ended.code, 0, ended.out + ended.err)

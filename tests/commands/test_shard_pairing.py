@@ -23,6 +23,17 @@ class PairedByValue(ShardCase):
                                     opset_imports=[helper.make_opsetid("", 17)]),
                   str(self.path(name)))
 
+    def save_signed(self, name, outputs, source):
+        """Operators on the input "x" or its "size", each with one output."""
+        x, *made = (helper.make_tensor_value_info(n, TensorProto.FLOAT, (4,))
+                    for n in ("x", *(output for _, output in outputs)))
+        nodes = [helper.make_node("Abs", ["x"], ["size"], "size")] if source == "size" else []
+        nodes += [helper.make_node(operator, [source], [output], output)
+                  for operator, output in outputs]
+        onnx.save(helper.make_model(helper.make_graph(nodes, "g", [x], made), ir_version=8,
+                                    opset_imports=[helper.make_opsetid("", 17)]),
+                  str(self.path(name)))
+
     def test_outputs_are_paired_by_the_values_of_the_first_iterations_of_the_whole(self):
         """Two outputs are alike in iteration 0, so that iteration 1 decides which is which; from
         iteration 4 on values would pair them the other way round."""
@@ -68,6 +79,19 @@ class PairedByValue(ShardCase):
             # What iteration 0 was inferred for is no iteration of the shard.
             part = json.loads(self.path(self.part(2, 3)).read_text())
             self.assertEqual([r["iterations"] for r in part["end"]["runners"]], [2, 2])
+
+    def test_a_warm_up_does_not_decide_how_runners_are_paired(self):
+        """Iteration 0 pairs the outputs one way, and the feed of the warm-up the other way."""
+        self.save_signed("m.onnx", [("Identity", "a"), ("Neg", "b")], "x")
+        self.save_signed("n.onnx", [("Identity", "c"), ("Neg", "d")], "size")
+        self.save_feeds("inputs.json", [{"x": np.arange(1, 5, dtype=np.float32) * factor}
+                                        for factor in (3, 2, -5, -4)])
+        run = ["run", "m.onnx", "--onnxrt", "--runner", "n=onnxrt n.onnx", "--load-inputs",
+               "inputs.json", "--warm-up", "1"]
+        whole = self.vernier(*run, *WHOLE)
+        self.assertEqual(whole.code, 1, whole.out + whole.err)
+        for rule in ("contiguous", "stride"):
+            self.expect_whole(whole, self.shards(run, 2, rule))
 
     def test_outputs_that_values_do_not_pair_are_listed_as_in_the_whole(self):
         first = [{"p": np.full(3, 1.0 + i), "q": np.full(3, 5.0 + i)} for i in range(6)]

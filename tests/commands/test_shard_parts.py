@@ -35,11 +35,16 @@ class ShardParts(PartsCase):
     def test_files_that_change_while_a_shard_runs_leave_no_part(self):
         ended = self.vernier("run", "m.onnx", "--onnxrt", "--model-runner", "writes.py",
                              "--load-inputs", "in", "--shard", "1/2", "--save-record", "r.json",
-                             "--python", sys.executable)
+                             "--save-outputs", "o.npz", "--python", sys.executable)
         self.assertEqual(ended.code, 3, ended.out + ended.err)
         self.assertIn("was changed meanwhile: 'in/z.json' (--load-inputs) was there when it ended",
                       ended.err)
         self.assertFalse(list(self.folder.glob("r.*")))
+        # Outputs of a shard that is not whole have no name of one.
+        self.assertEqual([path.name for path in self.folder.glob("o.*")],
+                         ["o.shard-0001-of-0002.npz.partial"])
+        self.assertIn("`vernier data recover o.shard-0001-of-0002.npz.partial -o FILE`",
+                      ended.out + ended.err)
 
     def test_scripts_that_were_edited_are_named(self):
         words = ["run", "m.onnx", "--onnxrt", "--model-runner", "scales.py", "--iterations", "4"]

@@ -1,10 +1,7 @@
 #include "io/recovery/partial_folder.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -13,6 +10,7 @@
 #include "io/recovery/partial_places.h"
 #include "io/results/results_encoder.h"
 #include "util/atomic_file.h"
+#include "util/file_lock.h"
 
 namespace vernier {
 namespace {
@@ -62,7 +60,7 @@ std::string WithoutTrailingSlashes(std::string path) {
 bool IsPartialFolderInUse(const std::string& path) {
   const std::string manifest = path + "/" + kManifestName;
   const UniqueFd fd(::open(manifest.c_str(), O_RDONLY | O_CLOEXEC));
-  return fd.valid() && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  return fd.valid() && TakeFileLock(fd.get()) == FileLock::kOthers;
 }
 
 void RemovePartialFolder(const std::string& path) {
@@ -113,7 +111,7 @@ Status PartialFolder::Begin(const PartialManifest& manifest) {
   VERNIER_TRY(WriteManifest(file, manifest));
   lock_.Reset(::open((path_ + "/" + kManifestName).c_str(), O_RDONLY | O_CLOEXEC));
   // A file system without locks is no reason not to save.
-  ::flock(lock_.get(), LOCK_EX | LOCK_NB);
+  (void)TakeFileLock(lock_.get());
   VERNIER_ASSIGN_OR_RETURN(journal_, CreatePart(kJournalName));
   return {};
 }

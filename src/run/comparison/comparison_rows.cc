@@ -94,7 +94,7 @@ void ComparisonRun::FoldPictures(int64_t iteration, std::vector<ShardPicture> pi
 
 Status ComparisonRun::NoteFeed(int64_t iteration, const TensorMap& feed,
                                const StepSequence* steps) {
-  if (labels_ != nullptr) labels_->NoteFeed(iteration, feed);
+  if (labels_ != nullptr) VERNIER_TRY(labels_->NoteFeed(iteration, feed));
   if (positions_ == nullptr || pairs_.empty()) return {};
   VERNIER_TRY(positions_->Note(iteration, feed, steps));
   if (shard_ == nullptr || !positions_->Knows(iteration)) return {};

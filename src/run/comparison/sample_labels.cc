@@ -134,10 +134,11 @@ SampleLabels SampleLabels::OfFeeds(const std::string& words, std::string key) {
   return labels;
 }
 
-void SampleLabels::NoteFeed(int64_t iteration, const TensorMap& feed) {
-  if (!key_) return;
-  const Tensor* const labels = Find(feed, *key_);
-  if (labels != nullptr) fed_.insert_or_assign(iteration, *labels);
+Status SampleLabels::NoteFeed(int64_t iteration, const TensorMap& feed) {
+  const Tensor* const fed = key_ ? Find(feed, *key_) : nullptr;
+  if (fed == nullptr) return {};
+  VERNIER_ASSIGN_OR_RETURN(fed_[iteration], Tensor::Copy(fed->dtype(), fed->dims(), fed->bytes()));
+  return {};
 }
 
 void SampleLabels::ForgetBefore(int64_t iteration) {
@@ -314,8 +315,9 @@ void RunLabels::NoteFile(int64_t iteration, const FedFile& file, bool is_step) {
   }
 }
 
-void RunLabels::NoteFeed(int64_t iteration, const TensorMap& feed) {
-  for (SampleLabels& labels : labels_) labels.NoteFeed(iteration, feed);
+Status RunLabels::NoteFeed(int64_t iteration, const TensorMap& feed) {
+  for (SampleLabels& labels : labels_) VERNIER_TRY(labels.NoteFeed(iteration, feed));
+  return {};
 }
 
 void RunLabels::ForgetBefore(int64_t iteration) {

@@ -58,8 +58,9 @@ class SampleLabels {
   /// The iteration was fed with that file: its folder may be its class, and its place among all
   /// files is that of its labels. Iterations come in their order.
   void NoteFile(int64_t iteration, const FedFile& file);
-  /// Of feeds: takes the labels of an iteration; and lets go of those before it.
-  void NoteFeed(int64_t iteration, const TensorMap& feed);
+  /// Of feeds: copies the labels of an iteration, since a feed may lie in memory that others wait
+  /// for; and lets go of those before it. kInternal where there is no memory for them.
+  Status NoteFeed(int64_t iteration, const TensorMap& feed);
   void ForgetBefore(int64_t iteration);
   /// Where the labels of an iteration are: its number, unless files before it were skipped.
   int64_t PlaceOf(int64_t iteration) const;
@@ -117,8 +118,8 @@ class RunLabels {
   /// The iteration was fed with that file; of steps, as those before it may have been. Labels of
   /// steps are one behind the other.
   void NoteFile(int64_t iteration, const FedFile& file, bool is_step = false);
-  /// The iteration is fed with `feed`, which may hold labels.
-  void NoteFeed(int64_t iteration, const TensorMap& feed);
+  /// The iteration is fed with `feed`, which may hold labels. Errors as SampleLabels::NoteFeed.
+  Status NoteFeed(int64_t iteration, const TensorMap& feed);
   /// All iterations before this one were compared.
   void ForgetBefore(int64_t iteration);
   /// The iteration was fed with that image, as `recipe` has it.

@@ -9,6 +9,14 @@ namespace {
 constexpr std::string_view kScriptSuffix = ".py";
 constexpr std::string_view kTokensFunction = "tokens";
 
+Result<Tensor> ReadTokensFile(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const auto file, InputFile::Open(path));
+  FileSource source(file, 0, file->size());
+  Result<Tensor> tokens = ReadNpy(source, nullptr);
+  if (!tokens.ok()) return std::move(tokens).Annotate("--tokens '" + path + "'");
+  return tokens;
+}
+
 }  // namespace
 
 std::optional<ScriptFunction> ScriptOfTokens(std::string_view tokens) {
@@ -27,12 +35,11 @@ bool GivesTokens(std::string_view tokens) {
   return tokens.ends_with(".npy") || ScriptOfTokens(tokens).has_value();
 }
 
-Result<Tensor> ReadTokensFile(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(const auto file, InputFile::Open(path));
-  FileSource source(file, 0, file->size());
-  Result<Tensor> tokens = ReadNpy(source, nullptr);
-  if (!tokens.ok()) return std::move(tokens).Annotate("--tokens '" + path + "'");
-  return tokens;
+Result<Tensor> TokensOf(const std::string& source, ScriptClient* script) {
+  if (script == nullptr) return ReadTokensFile(source);
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> made, script->NextFeed({}));
+  if (made && !made->empty()) return made->front().tensor;
+  return Malformed("--tokens '" + source + "': the script returned no tokens");
 }
 
 }  // namespace vernier

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "backend/script_client.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
@@ -17,7 +18,9 @@ std::optional<ScriptFunction> ScriptOfTokens(std::string_view tokens);
 /// Does the word name a file or a script, rather than an input?
 bool GivesTokens(std::string_view tokens);
 
-/// The tensor in a .npy file. kMalformed, naming flag and path.
-Result<Tensor> ReadTokensFile(const std::string& path);
+/// What is in a .npy file, or what `script` returns, which is null for a file. kMalformed, naming
+/// flag and source, for what is no such file and where the script returns nothing; and the errors
+/// of the script.
+Result<Tensor> TokensOf(const std::string& source, ScriptClient* script);
 
 }  // namespace vernier

@@ -44,9 +44,9 @@ class ScriptFeeds {
  private:
   explicit ScriptFeeds(std::unique_ptr<ScriptClient> script) : script_(std::move(script)) {}
 
-  std::unique_ptr<ScriptClient> script_;
   Result<TensorMap> ReadByIndex(int64_t index);
 
+  std::unique_ptr<ScriptClient> script_;
   std::optional<TensorSpill> kept_;   // none: feeds are read once
   std::optional<int64_t> length_;     // where feeds are made by index
   std::map<int64_t, size_t> places_;  // of those in `kept_`

@@ -161,12 +161,14 @@ Status LiveInference::MeasureNoise(size_t index, const TensorMap& feed, int64_t 
   return {};
 }
 
+// Under numbers that neither warm-ups nor the shard's own iterations have: a feed that was sent is
+// known by its number.
 Result<IterationOutputs> LiveInference::InferToDecide(const TensorMap& feed, int64_t iteration) {
+  const int64_t number = -1 - plan_.execution.warm_up - iteration;
   IterationOutputs outputs;
   for (size_t i = 0; i < live_.size(); ++i) {
     VERNIER_TRY(PrepareBounds(i, feed, iteration));
-    VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result,
-                             live_.Infer(i, feed, -1 - iteration));
+    VERNIER_ASSIGN_OR_RETURN(std::optional<IterationResult> result, live_.Infer(i, feed, number));
     if (result) VERNIER_TRY(MeasureNoise(i, feed, iteration, *result));
     live_[i].ForgetLatencies();
     outputs.push_back(std::move(result));

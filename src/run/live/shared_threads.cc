@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -29,12 +30,30 @@ std::string_view ThreadOptionOf(const RunnerPlan& runner) {
   return row == kThreadOptions.end() ? std::string_view() : row->second;
 }
 
-void SetThreads(RunnerPlan& runner, const std::string& threads) {
-  const std::string_view name = ThreadOptionOf(runner);
-  if (name.empty()) return;
-  const bool given = std::ranges::any_of(runner.session_options,
-                                         [&](const auto& option) { return option.first == name; });
-  if (!given) runner.session_options.emplace_back(name, threads);
+// What the session's option says, or nullopt.
+std::optional<std::string_view> OptionGiven(const RunnerPlan& runner, std::string_view option) {
+  for (const auto& [key, value] : runner.session_options) {
+    if (key == option) return value;
+  }
+  return std::nullopt;
+}
+
+// What --env says, else this process's own environment, or nullopt.
+std::optional<std::string_view> VariableGiven(const RunPlan& plan) {
+  std::optional<std::string_view> given;
+  if (const char* const inherited = std::getenv("OMP_NUM_THREADS")) given = inherited;
+  for (const std::string& variable : plan.execution.environment) {
+    if (variable.starts_with(kThreadVariable)) {
+      given = std::string_view(variable).substr(kThreadVariable.size());
+    }
+  }
+  return given;
+}
+
+// The number of threads that the plan gives a runner, as its runtime is told; nullopt: none.
+std::optional<std::string_view> GivenThreads(const RunPlan& plan, const RunnerPlan& runner) {
+  const std::string_view option = ThreadOptionOf(runner);
+  return option.empty() ? VariableGiven(plan) : OptionGiven(runner, option);
 }
 
 }  // namespace
@@ -47,37 +66,21 @@ RunPlan WithSharedThreads(RunPlan plan) {
   const size_t workers = WorkersOf(plan);
   if (workers == 1) return plan;
   const std::string threads = std::to_string(ThreadsOfWorker(DefaultThreadCount(), workers));
-  for (RunnerPlan& runner : plan.runners) SetThreads(runner, threads);
-  std::vector<std::string>& environment = plan.execution.environment;
-  const bool given = std::getenv("OMP_NUM_THREADS") != nullptr ||
-                     std::ranges::any_of(environment, [](const std::string& variable) {
-                       return variable.starts_with(kThreadVariable);
-                     });
-  if (!given) environment.push_back(std::string(kThreadVariable) + threads);
+  for (RunnerPlan& runner : plan.runners) {
+    const std::string_view option = ThreadOptionOf(runner);
+    if (option.empty() || GivenThreads(plan, runner)) continue;
+    runner.session_options.emplace_back(option, threads);
+  }
+  if (!VariableGiven(plan)) {
+    plan.execution.environment.push_back(std::string(kThreadVariable) + threads);
+  }
   return plan;
 }
 
 int64_t ThreadsOfRunner(const RunPlan& plan, const RunnerPlan& runner) {
   const auto processors = static_cast<int64_t>(DefaultThreadCount());
-  const std::string_view option = ThreadOptionOf(runner);
-  const auto number = [processors](std::string_view text) {
-    const int64_t count = ParseInt(text).value_or(0);
-    return count > 0 ? count : processors;  // 0 is what runtimes take for all
-  };
-  if (!option.empty()) {
-    for (const auto& [key, value] : runner.session_options) {
-      if (key == option) return number(value);
-    }
-    return processors;
-  }
-  const char* const inherited = std::getenv("OMP_NUM_THREADS");
-  std::string_view threads = inherited == nullptr ? std::string_view() : inherited;
-  for (const std::string& variable : plan.execution.environment) {
-    if (variable.starts_with(kThreadVariable)) {
-      threads = std::string_view(variable).substr(kThreadVariable.size());
-    }
-  }
-  return number(threads);
+  const int64_t given = ParseInt(GivenThreads(plan, runner).value_or("")).value_or(0);
+  return given > 0 ? given : processors;  // 0 is what runtimes take for all
 }
 
 std::string NoteOfSharedThreads(const RunPlan& plan) {

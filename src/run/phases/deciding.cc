@@ -1,6 +1,7 @@
 #include "run/phases/deciding.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -50,6 +51,20 @@ bool AllHave(const LoadedSide& loaded, int64_t iteration) {
       loaded.runs(), [&](const LoadedRuns::Run& run) { return iteration < run.iterations; });
 }
 
+// `infer` gives what live runners make of an iteration, nullopt where there is no more of it.
+using InferToDecide = std::function<Result<std::optional<IterationOutputs>>(int64_t iteration)>;
+Status LookAhead(const RunContext& run, const Comparing& comparing, const InferToDecide& infer) {
+  bool settled = false;
+  for (int64_t i = 0; !settled && AllHave(comparing.loaded, i); ++i) {
+    VERNIER_TRY(run.CheckInterrupted());
+    VERNIER_ASSIGN_OR_RETURN(std::optional<IterationOutputs> outputs, infer(i));
+    if (!outputs) break;
+    VERNIER_TRY(comparing.loaded.Append(i, *outputs).status());
+    VERNIER_ASSIGN_OR_RETURN(settled, comparing.comparisons.LookAhead(*outputs));
+  }
+  return {};
+}
+
 }  // namespace
 
 Status DecideOnWhole(const RunContext& run, const LiveSide& side, const Comparing& comparing,
@@ -69,29 +84,25 @@ Status DecideOnWhole(const RunContext& run, const LiveSide& side, const Comparin
       live.InputsToFeed(side.python.script != nullptr, whole.inputs.shape_words));
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedStream> feeds,
                            OpenStepFeeds(whole, inputs, side.python, live.steps(), unheard));
-  bool settled = false;
-  for (int64_t i = 0; !settled && AllHave(comparing.loaded, i); ++i) {
-    VERNIER_TRY(run.CheckInterrupted());
+  const auto infer = [&](int64_t i) -> Result<std::optional<IterationOutputs>> {
+    const std::optional<IterationOutputs> no_more;
     VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, feeds->Next());
-    if (!feed) break;
+    if (!feed) return no_more;
     VERNIER_ASSIGN_OR_RETURN(IterationOutputs outputs, inference.InferToDecide(*feed, i));
-    // The run ends with what has failed.
-    if (!std::ranges::all_of(outputs, [](const auto& made) { return made.has_value(); })) break;
-    VERNIER_TRY(comparing.loaded.Append(i, outputs).status());
-    VERNIER_ASSIGN_OR_RETURN(settled, comparing.comparisons.LookAhead(outputs));
-  }
-  return {};
+    // The main loop reports the failure.
+    const bool all =
+        std::ranges::all_of(outputs, [](const auto& made) { return made.has_value(); });
+    return all ? std::optional(std::move(outputs)) : no_more;
+  };
+  return LookAhead(run, comparing, infer);
 }
 
 Status DecideOnSaved(const RunContext& run, const Comparing& comparing) {
   if (!run.plan.shard.wanted()) return {};
-  bool settled = false;
-  for (int64_t i = 0; !settled && AllHave(comparing.loaded, i); ++i) {
-    IterationOutputs outputs;
-    VERNIER_TRY(comparing.loaded.Append(i, outputs).status());
-    VERNIER_ASSIGN_OR_RETURN(settled, comparing.comparisons.LookAhead(outputs));
-  }
-  return {};
+  const auto infer = [](int64_t) -> Result<std::optional<IterationOutputs>> {
+    return std::optional(IterationOutputs());
+  };
+  return LookAhead(run, comparing, infer);
 }
 
 }  // namespace vernier

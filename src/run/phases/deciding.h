@@ -14,12 +14,12 @@ namespace vernier {
 /// or outputs may have to be paired by their values, and of the latter as many as are looked at.
 /// They are neither compared nor recorded. Does nothing where nothing is to be decided, as far as
 /// the names of outputs are known before there are any, and for a generator, which would be gone
-/// through twice: PublishShard() refuses what is then paired by values. Errors as
+/// through twice: CheckShard() refuses what is then paired by values. Errors as
 /// LiveInference::InferToDecide, FeedStream::Next, LoadedSide::Append and ComparisonRun::LookAhead.
 Status DecideOnWhole(const RunContext& run, const LiveSide& side, const Comparing& comparing,
                      const FeedStream& own, LiveInference& inference);
 
-/// The same where all sides are saved outputs.
+/// The same where all sides are saved outputs. kCancelled once a signal has come.
 Status DecideOnSaved(const RunContext& run, const Comparing& comparing);
 
 }  // namespace vernier

@@ -46,11 +46,7 @@ void PublishFiles(const RunContext& run, const LiveRuns& live, LiveResults& made
   if (made.savers) report(made.savers->Settle());
   if (!made.savers || ending.unsaved) return;
   // Files of shards are joined by their names: what has a name is whole.
-  if (run.plan.shard.wanted() && (ending.aborted || !IsDone(ending.outcome.faults))) {
-    const std::string stays = made.savers->WhatStays();
-    if (!stays.empty()) run.logger.Warning("This shard is not whole" + stays);
-    return;
-  }
+  if (run.plan.shard.wanted() && !IsWholeShard(ending)) return;
   const bool failed = ending.aborted || ending.outcome.faults.any();
   report(made.savers->Finish(live.CommonIterations(), failed));
   ending.outcome.record.saved = made.savers->saved();
@@ -70,11 +66,15 @@ void NoteUnusedTokens(const LiveRuns& live, RunRecord& record) {
   if (!unused.empty()) record.notes.push_back(unused);
 }
 
+// Images that were read ahead of a turn that never came are no samples of this run.
+void ForgetReadAhead(const LiveResults& made) {
+  if (made.feeds == nullptr || made.feeds->images() == nullptr || !made.feeds_used) return;
+  made.feeds->ForgetReadAhead(*made.feeds_used, made.feeds_ended);
+}
+
 // Images that were skipped were asked for.
 void DescribeImages(const RunPlan& plan, const LiveResults& made, RunOutcome& outcome) {
   if (made.feeds == nullptr || made.feeds->images() == nullptr) return;
-  // Those that were read ahead of a turn that never came are no samples of this run.
-  if (made.feeds_used) made.feeds->ForgetReadAhead(*made.feeds_used, made.feeds_ended);
   const ImageFeeds& images = *made.feeds->images();
   outcome.record.samples = images.names();
   const std::string skipped = images.NoteOfSkipped();
@@ -130,13 +130,16 @@ void ReportFailure(const RunContext& run, const Status& status, const LiveResult
   outcome.record.error = status.message();
 }
 
-void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnding& ending) {
+void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnding& ending,
+                const Comparing* comparing) {
   RunOutcome& outcome = ending.outcome;
   if (!made.refused_sizes.empty()) {
     outcome.faults.backend = true;
     outcome.record.faults.push_back("a runner failed (--strict): " + made.refused_sizes);
   }
   CloseRunners(run, live, outcome.faults);
+  ForgetReadAhead(made);
+  if (comparing != nullptr) CheckShard(run, made, *comparing, ending);
   PublishFiles(run, live, made, ending);
   DescribeRunners(live, made, outcome.record);
   DescribeImages(run.plan, made, outcome);

@@ -36,8 +36,10 @@ void NoteRandomInputs(const RunPlan& plan, RunRecord& record);
 std::string FaultOfSkipped(const std::string& note);
 
 /// Closes all runners, publishes what `made` has saved, and describes the runners: the record's
-/// runners, notes and saved files, and the faults that are not a pair's.
-void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnding& ending);
+/// runners, notes and saved files, and the faults that are not a pair's. Of a shard `comparing` is
+/// checked before its files get their names; null: nothing was compared.
+void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnding& ending,
+                const Comparing* comparing = nullptr);
 
 /// The record's pairs: what the comparisons came to, and what was not compared. After FinishLive();
 /// `made` is what live runners did, and `pairs` are as ComparedPairs::places().

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "run/live/live_sizes.h"
+#include "run/saved/result_origin.h"
 #include "run/steps/step_feeds.h"
 #include "util/no_log.h"
 
@@ -14,12 +15,14 @@ namespace {
 
 Status OpenSavers(const RunContext& run, const LiveRuns& live, LiveResults& made) {
   const RunPlan& plan = run.plan;
+  const PartialOrigin origin = plan.save.outputs.empty() ? PartialOrigin() : OriginOf(plan);
   if (plan.save.resume) {
-    VERNIER_ASSIGN_OR_RETURN(made.progress, SavedProgress::Find(plan, live.names(), run.logger));
+    VERNIER_ASSIGN_OR_RETURN(made.progress,
+                             SavedProgress::Find(plan, live.names(), origin, run.logger));
   }
   VERNIER_ASSIGN_OR_RETURN(
       OutputSavers savers,
-      OutputSavers::Create(plan, live.names(), made.progress.get(), run.logger));
+      OutputSavers::Create(plan, live.names(), origin, made.progress.get(), run.logger));
   const StepStates* const steps = live.steps();
   if (steps != nullptr && steps->given_tokens() != nullptr) {
     savers.MixIntoMark(steps->given_tokens()->Hash());

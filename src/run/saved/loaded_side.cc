@@ -9,6 +9,7 @@
 #include "io/results/feed_reader.h"
 #include "record/runner_name.h"
 #include "record/side_names.h"
+#include "run/saved/result_origin.h"
 #include "run/saved/saved_progress.h"
 #include "util/counted.h"
 #include "util/number_text.h"

@@ -11,7 +11,7 @@
 #include "io/bytes/checksum.h"
 #include "io/recovery/partial_places.h"
 #include "io/results/iteration_directory.h"
-#include "run/shards/shard_sources.h"
+#include "run/saved/result_origin.h"
 #include "util/atomic_file.h"
 #include "util/mapped_file.h"
 
@@ -50,7 +50,8 @@ std::string IterationName(int64_t index) {
 
 Result<OutputSavers> OutputSavers::Create(const RunPlan& plan,
                                           std::vector<std::string> runner_names,
-                                          SavedProgress* progress, Logger& logger) {
+                                          const PartialOrigin& origin, SavedProgress* progress,
+                                          Logger& logger) {
   const SavePlan& save = plan.save;
   OutputSavers savers(save, progress, logger);
   savers.steps_hash_ = HashOfSteps(plan.steps);
@@ -58,7 +59,7 @@ Result<OutputSavers> OutputSavers::Create(const RunPlan& plan,
   savers.compared_with_saved_ = !plan.load_outputs.empty();
   if (!save.inputs.empty()) VERNIER_TRY(savers.CreateInputs());
   if (!save.outputs.empty()) {
-    VERNIER_TRY(savers.CreateOutputs(std::move(runner_names), OriginOf(plan)));
+    VERNIER_TRY(savers.CreateOutputs(std::move(runner_names), origin));
   }
   if (!save.input_blobs.empty()) {
     logger.Info("Saving raw inference input tensors to: " + save.input_blobs);
@@ -88,10 +89,14 @@ void OutputSavers::WarnOfInputs() {
   if (!stale.empty() && IsThere(stale)) WarnOfParts(plan_->inputs, stale);
 }
 
+// What is recovered of a shard must not have its name.
+std::string OutputSavers::WayToRecover(const std::string& place) const {
+  return "`vernier data recover " + place + (of_shard_ ? " -o FILE" : "") + "` makes a file of it";
+}
+
 void OutputSavers::WarnOfParts(const std::string& path, const std::string& stale) {
   logger_->Warning("An earlier run did not finish saving '" + path +
-                   "'. What it had saved is now in '" + stale + "'; `vernier data recover " +
-                   stale + "` makes a file of it.");
+                   "'. What it had saved is now in '" + stale + "'; " + WayToRecover(stale) + ".");
 }
 
 // Those of the run that is resumed: how many of them a folder holds, which stay.
@@ -122,13 +127,6 @@ Result<uint64_t> OutputSavers::FindEarlierInputs() {
 
 Status OutputSavers::Refuse(const std::string& why) {
   return progress_ == nullptr ? Malformed("--resume: " + why) : progress_->Refuse(why);
-}
-
-PartialOrigin OriginOf(const RunPlan& plan) {
-  const bool drawn = plan.inputs.load_paths.empty() && !plan.inputs.script.given();
-  return {.seed = drawn ? std::optional(plan.inputs.seed) : std::nullopt,
-          .batch_feeds = std::max<int64_t>(1, plan.execution.batch_feeds),
-          .models = static_cast<int64_t>(HashOfRunners(plan))};
 }
 
 Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names, PartialOrigin origin) {
@@ -258,9 +256,8 @@ Status OutputSavers::Settle() { return pending_.valid() ? pending_.get() : Statu
 
 std::string OutputSavers::WhatStays() const {
   if (pending_.valid()) pending_.wait();
-  const auto left_behind = [](const std::string& what, const std::string& place) {
-    return "; what was saved " + what + "before is in '" + place + "': `vernier data recover " +
-           place + "` makes a file of it";
+  const auto left_behind = [this](const std::string& what, const std::string& place) {
+    return "; what was saved " + what + "before is in '" + place + "': " + WayToRecover(place);
   };
   const std::string inputs = inputs_ == nullptr ? "" : inputs_->partial_path();
   const std::string of_inputs = inputs.empty() ? "" : left_behind("of the inputs ", inputs);

@@ -23,10 +23,12 @@ namespace vernier {
 
 class OutputSavers {
  public:
-  /// Creates what the plan asks for. kIo and kInvalidArgument before anything has run. `progress`
-  /// is what --resume goes on from; null, or it must outlive the object.
+  /// Creates what the plan asks for. kIo and kInvalidArgument before anything has run. `origin` is
+  /// that of outputs that are saved. `progress` is what --resume goes on from; null, or it must
+  /// outlive the object.
   static Result<OutputSavers> Create(const RunPlan& plan, std::vector<std::string> runner_names,
-                                     SavedProgress* progress, Logger& logger);
+                                     const PartialOrigin& origin, SavedProgress* progress,
+                                     Logger& logger);
 
   /// Whether anything is saved at all.
   bool saves() const {
@@ -74,6 +76,7 @@ class OutputSavers {
   Status CreateOutputs(std::vector<std::string> runner_names, PartialOrigin origin);
   Result<uint64_t> FindEarlierInputs();
   Status CompareWithEarlier(const TensorMap& feed);
+  std::string WayToRecover(const std::string& place) const;
   void WarnOfParts(const std::string& path, const std::string& stale);
   void WarnOfInputs();
   void Hash(const TensorMap& feed);

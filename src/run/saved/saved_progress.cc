@@ -147,24 +147,9 @@ void SavedProgress::WarnOfParts(const Source& source) const {
                        : "; nothing in '" + source.path + "' can be read, and it is kept"));
 }
 
-uint64_t HashOfSteps(const StepPlan& plan) {
-  if (!plan.wanted()) return 0;
-  std::string text = plan.steps ? std::to_string(*plan.steps) : "";
-  for (const auto* words : {&plan.feed_back, &plan.slices, &plan.advances}) {
-    text += '\n' + std::to_string(words->size());
-    for (const std::string& word : *words) text += '\n' + word;
-  }
-  text += '\n' + std::to_string(static_cast<int>(plan.state));
-  for (const std::string& word : plan.decode) text += '\n' + word;
-  if (plan.decode_stop) text += "\nstop " + std::to_string(*plan.decode_stop);
-  for (const std::string& word : plan.resets) text += '\n' + word;
-  Checksum sum;
-  sum.Add(std::as_bytes(std::span(text)));
-  return sum.value();
-}
-
 Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const RunPlan& plan,
                                                            const std::vector<std::string>& runners,
+                                                           const PartialOrigin& origin,
                                                            Logger& logger) {
   std::unique_ptr<SavedProgress> progress(new SavedProgress(logger));
   progress->target_ = WithoutTrailingSlashes(plan.save.outputs);
@@ -181,7 +166,7 @@ Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const RunPlan& plan,
   }
   VERNIER_TRY(progress->CheckRunners());
   progress->Choose();
-  VERNIER_TRY(progress->CheckOrigin(OriginOf(plan)));
+  VERNIER_TRY(progress->CheckOrigin(origin));
   std::string counts;
   for (size_t i = 0; i < runners.size(); ++i) {
     counts +=

@@ -20,14 +20,6 @@
 
 namespace vernier {
 
-/// The seed is what the run draws its inputs from; nullopt where they are loaded, or made by a
-/// script. Reads the models.
-PartialOrigin OriginOf(const RunPlan& plan);
-
-/// What makes steps of the inputs, as far as these do not show it: 0 without steps. The hash of
-/// what a result was made from is that of its feed, and this (xor).
-uint64_t HashOfSteps(const StepPlan& plan);
-
 /// Of every runner the first iterations: they need not be made again. The first and the last of
 /// them are, and must come out the same, and every feed must be what it was where that was saved:
 /// so another model, seed or input is noticed. What parts promise and cannot be read (the machine
@@ -42,7 +34,7 @@ class SavedProgress {
   /// parts have other --batch-feeds.
   static Result<std::unique_ptr<SavedProgress>> Find(const RunPlan& plan,
                                                      const std::vector<std::string>& runners,
-                                                     Logger& logger);
+                                                     const PartialOrigin& origin, Logger& logger);
 
   /// Iterations of a runner that are there.
   int64_t iterations(size_t runner) const;

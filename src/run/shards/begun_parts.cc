@@ -1,7 +1,7 @@
 #include "run/shards/begun_parts.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 #include "run/shards/shard_names.h"
 #include "run/shards/shard_parts.h"
+#include "util/file_lock.h"
 #include "util/input_file.h"
 #include "util/unique_fd.h"
 
@@ -61,7 +62,13 @@ std::vector<std::string> FindBegunParts(const std::string& whole) {
   return found;
 }
 
-void KeepBegunPart(int fd) { ::flock(fd, LOCK_EX | LOCK_NB); }
+bool HoldBegunPart(int fd, const std::string& path) {
+  const FileLock lock = TakeFileLock(fd);
+  if (lock != FileLock::kOurs) return lock == FileLock::kUnknown;
+  struct stat own = {}, named = {};
+  return ::fstat(fd, &own) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         own.st_dev == named.st_dev && own.st_ino == named.st_ino;
+}
 
 void RemoveLeftParts(const std::string& path) {
   const std::optional<ShardFileName> own = ReadShardFileName(path);
@@ -70,7 +77,7 @@ void RemoveLeftParts(const std::string& path) {
     const std::optional<ShardFileName> name = ReadShardFileName(begun);
     if (!name || name->number != own->number || name->count != own->count) continue;
     const UniqueFd file(::open(begun.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.valid() && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(begun.c_str());
+    if (file.valid() && TakeFileLock(file.get()) == FileLock::kOurs) ::unlink(begun.c_str());
   }
 }
 

@@ -16,8 +16,9 @@ namespace vernier {
 /// sorted. Empty where the folder cannot be read.
 std::vector<std::string> FindBegunParts(const std::string& whole);
 
-/// The part that is written to `fd` is in use as long as that is open.
-void KeepBegunPart(int fd);
+/// The part at `path`, made just now, is in use as long as `fd` is open. False: another process
+/// took it for a killed one's before this was known, and has removed it or is about to.
+bool HoldBegunPart(int fd, const std::string& path);
 
 /// Removes what killed processes have left of the part at `path`, which is whole now. Where a file
 /// system knows no locks, nothing is known to be left.

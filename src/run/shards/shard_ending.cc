@@ -22,7 +22,7 @@ int64_t TotalOf(const LiveResults& made, const LoadedSide& loaded) {
 }
 
 // What other shards would have decided otherwise.
-Status CheckMergeable(const Comparing& comparing, int64_t total) {
+Status CheckDecided(const Comparing& comparing, int64_t total) {
   for (const LoadedRuns::Run& run : comparing.loaded.runs()) {
     if (run.iterations == total) continue;
     return Malformed("--shard: '" + run.path + "' holds " + std::to_string(run.iterations) +
@@ -36,6 +36,25 @@ Status CheckMergeable(const Comparing& comparing, int64_t total) {
                            "which this shard has not inferred: pair them with --map-outputs");
   }
   return {};
+}
+
+const ImageFeeds* ImagesOf(const LiveResults& made) {
+  return made.feeds == nullptr ? nullptr : made.feeds->images();
+}
+
+Status CheckMergeable(const RunPlan& plan, const LiveResults& made, const Comparing& comparing) {
+  const ImageFeeds* const images = ImagesOf(made);
+  if (images != nullptr && !images->skipped().empty() && !comparing.loaded.runs().empty()) {
+    return Malformed("--shard: image '" + images->skipped().front().path +
+                     "' was skipped, so that it is not known which iteration of the saved " +
+                     "outputs the others belong to: leave it out");
+  }
+  VERNIER_TRY(CheckDecided(comparing, TotalOf(made, comparing.loaded)));
+  VERNIER_TRY(comparing.shard->CheckSources(plan));
+  if (comparing.shard->fewest_pairs() >= comparing.comparisons.pairs().size()) return {};
+  return Malformed("--shard: not every iteration was compared in every pair, so the part '" +
+                   comparing.shard->path() +
+                   "' was not written: it would show less than was asked");
 }
 
 std::vector<ShardPairNames> DescribePairs(const Comparing& comparing,
@@ -97,40 +116,38 @@ bool IsDone(const RunFaults& faults) {
   return !rest.any();
 }
 
+bool IsWholeShard(const RunEnding& ending) {
+  return !ending.aborted && IsDone(ending.outcome.faults);
+}
+
+void CheckShard(const RunContext& run, const LiveResults& made, const Comparing& comparing,
+                RunEnding& ending) {
+  if (comparing.shard == nullptr || !IsWholeShard(ending)) return;
+  const Status fits = CheckMergeable(run.plan, made, comparing);
+  if (!fits.ok()) ReportFailure(run, fits, made, ending);
+}
+
 void PublishShard(const RunContext& run, const LiveRuns& live, const LiveResults& made,
                   const Comparing& comparing, RunEnding& ending) {
   ShardWriter& shard = *comparing.shard;
-  const auto fail = [&](const Status& status) {
+  if (!IsWholeShard(ending)) {
     shard.Discard();
-    ReportFailure(run, status, made, ending);
-  };
-  const bool whole = !ending.aborted && IsDone(ending.outcome.faults);
-  if (!whole) {
-    shard.Discard();
+    const std::string stays = made.savers && !ending.unsaved ? made.savers->WhatStays() : "";
     run.logger.Warning("This shard is not whole, so its part '" + shard.path() +
-                       "' was not written: run it again");
+                       "' was not written: run it again" + stays);
     return;
   }
-  const int64_t total = TotalOf(made, comparing.loaded);
-  const ImageFeeds* const images = made.feeds == nullptr ? nullptr : made.feeds->images();
-  if (images != nullptr) {
-    if (!images->skipped().empty() && !comparing.loaded.runs().empty()) {
-      return fail(Malformed("--shard: image '" + images->skipped().front().path +
-                            "' was skipped, so that it is not known which iteration of the saved " +
-                            "outputs the others belong to: leave it out"));
-    }
-    if (const Status added = shard.AddSkipped(*images, total); !added.ok()) return fail(added);
-  }
-  if (const Status fits = CheckMergeable(comparing, total); !fits.ok()) return fail(fits);
-  if (const Status same = shard.CheckSources(run.plan); !same.ok()) return fail(same);
-  if (shard.fewest_pairs() < comparing.comparisons.pairs().size()) {
-    return fail(Malformed("--shard: not every iteration was compared in every pair, so the part '" +
-                          shard.path() + "' was not written: it would show less than was asked"));
-  }
   RunRecord& record = ending.outcome.record;
-  const Status done = shard.Publish(DescribeEnd(live, comparing, record, total));
-  if (!done.ok()) return fail(done);
-  record.saved.emplace_back("part", shard.path());
+  const int64_t total = TotalOf(made, comparing.loaded);
+  const ImageFeeds* const images = ImagesOf(made);
+  Status done = images == nullptr ? Status() : shard.AddSkipped(*images, total);
+  if (done.ok()) done = shard.Publish(DescribeEnd(live, comparing, record, total));
+  if (done.ok()) {
+    record.saved.emplace_back("part", shard.path());
+    return;
+  }
+  shard.Discard();
+  ReportFailure(run, done, made, ending);
 }
 
 }  // namespace vernier

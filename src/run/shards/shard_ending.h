@@ -13,9 +13,17 @@ namespace vernier {
 /// codes only 1 and 4 are left.
 bool IsDone(const RunFaults& faults);
 
-/// Puts the part in its place, once the record has its pairs. Of a shard that failed or was
-/// interrupted there is none, as a warning says. What keeps a shard from being merged (saved
-/// outputs with other numbers of iterations, outputs that were paired by their values) is an error.
+/// The same of a shard that has come to its end: what it has made may be published.
+bool IsWholeShard(const RunEnding& ending);
+
+/// What keeps a whole shard from being merged (saved outputs with other numbers of iterations,
+/// outputs that were paired by their values, files that were changed meanwhile) is an error, after
+/// which it is not whole. Before anything of it is published.
+void CheckShard(const RunContext& run, const LiveResults& made, const Comparing& comparing,
+                RunEnding& ending);
+
+/// Puts the part in its place, once the record has its pairs. Of a shard that is not whole there is
+/// none, as a warning says, with what stays of its saved tensors. After CheckShard().
 void PublishShard(const RunContext& run, const LiveRuns& live, const LiveResults& made,
                   const Comparing& comparing, RunEnding& ending);
 

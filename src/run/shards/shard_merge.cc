@@ -121,14 +121,25 @@ const ShardEnd& EndOf(const Parts& parts) {
   return inferred == parts.end() ? parts.front().end() : inferred->end();
 }
 
-std::vector<std::string> NotesOf(const Parts& parts) {
+// Those of all parts, which may be of several machines, each once.
+std::vector<std::string> GatherNotes(const Parts& parts, std::vector<std::string> ShardEnd::*list) {
   std::vector<std::string> notes;
   for (const ShardPart& part : parts) {
-    for (const std::string& note : part.end().notes) {
+    for (const std::string& note : part.end().*list) {
       if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
     }
   }
   return notes;
+}
+
+// Of all parts, as far as they do not add up iteration by iteration.
+ShardEnd GatherEnds(const Parts& parts) {
+  ShardEnd end = EndOf(parts);
+  end.notes = GatherNotes(parts, &ShardEnd::notes);
+  end.on_mismatch = GatherNotes(parts, &ShardEnd::on_mismatch);
+  end.seconds = 0;
+  for (const ShardPart& part : parts) end.seconds += part.end().seconds;
+  return end;
 }
 
 Status WritePartial(Parts& parts, const std::string& output) {
@@ -143,11 +154,7 @@ Status WritePartial(Parts& parts, const std::string& output) {
     file.Discard();
     return written;
   }
-  ShardEnd end = EndOf(parts);
-  end.notes = NotesOf(parts);
-  end.seconds = 0;
-  for (const ShardPart& part : parts) end.seconds += part.end().seconds;
-  return file.Publish(std::move(end));
+  return file.Publish(GatherEnds(parts));
 }
 
 class ShardFolding {
@@ -274,7 +281,7 @@ class ShardFolding {
 
 Status FoldParts(Parts& parts, const MergePlan& merge, Logger& logger, MergeOutcome& merged) {
   RunRecord& record = merged.outcome.record;
-  const ShardEnd& end = EndOf(parts);
+  const ShardEnd end = GatherEnds(parts);
   std::unique_ptr<RowWriter> rows;
   if (!merge.rows.empty() && end.pairs.empty()) {
     return InvalidArgument("--save-rows: rows are of pairs, and the parts have none");
@@ -312,7 +319,7 @@ Status Merge(const MergePlan& merge, Logger& logger, MergeOutcome& merged) {
   const ShardHead& head = parts.front().head();
   VERNIER_ASSIGN_OR_RETURN(merged.plan, ReadPlan(head.plan, parts.front().path()));
   RunRecord& record = merged.outcome.record;
-  record.notes = NotesOf(parts);
+  record.notes = GatherNotes(parts, &ShardEnd::notes);
   VERNIER_TRY(CheckMachines(parts, merge.mixed, record.notes));
   if (merge.partial) {
     VERNIER_TRY(WritePartial(parts, merge.output));

@@ -88,8 +88,8 @@ struct LastShard {
   size_t iterations = 0;
 };
 
-// Shards that failed have no file of this name, but what `data recover` makes of their parts may be
-// called so, and a folder is filled iteration by iteration. As a rule the first shards of a run
+// Shards that failed have no file of this name, but a folder is filled iteration by iteration, and
+// what `data recover` makes of parts may have been renamed. As a rule the first shards of a run
 // have one iteration more than the others.
 Status CheckShare(const ShardTensors& file, const ShardFileName& name, const LastShard& before,
                   Logger& logger) {
@@ -111,8 +111,8 @@ Status CheckShare(const ShardTensors& file, const ShardFileName& name, const Las
   logger.Warning(what + " has " + Counted(own, "iteration") + ", and shard " +
                  std::to_string(name.number - 1) + " before it " +
                  std::to_string(before.iterations) +
-                 ": both are whole only where --batch-feeds divided them, images were skipped or "
-                 "--fail-fast ended one; what `data recover` made of a shard is not");
+                 ": this is right only if --batch-feeds, skipped images or --fail-fast explain it; "
+                 "a file made by `data recover` is incomplete");
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -13,6 +14,7 @@
 #include "io/bytes/directory_listing.h"
 #include "io/results/feed_reader.h"
 #include "model/onnx/companion_files.h"
+#include "model/onnx/model_type.h"
 #include "run/feeds/image_feeds.h"
 #include "run/shards/imported_modules.h"
 #include "util/mapped_file.h"
@@ -183,6 +185,26 @@ void AddDecisionSources(const DecisionOptions& decisions, SourceList& sources) {
   }
 }
 
+// The files of a model that is a folder. A folder of other formats may be one in which everything
+// lies, what the run saves, too.
+std::vector<std::string> FilesOfModel(const ModelPlan& model) {
+  std::vector<std::string> files;
+  const std::optional<ModelType> type = ModelTypeFromName(model.type);
+  if (!type || !IsTensorFlowModel(*type)) return files;
+  std::error_code error;
+  // Folders of unknown content are taken for checkpoints, too.
+  const bool known =
+      *type != ModelType::kCheckpoint || fs::exists(model.path + "/checkpoint", error);
+  if (!known) return files;
+  for (fs::recursive_directory_iterator entry(model.path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_regular_file(ignored)) files.push_back(entry->path().string());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
 // A model in Python, and scripts that change how TensorRT builds.
 void AddScriptsOf(const RunnerPlan& runner, SourceList& sources) {
   const std::string option = "runner '" + runner.name + "'";
@@ -197,6 +219,7 @@ void AddScriptsOf(const RunnerPlan& runner, SourceList& sources) {
   const std::string model = FileOfScript(runner.model.path);
   if (model != runner.model.path || model.ends_with(".py")) sources.AddScript(option, model);
   sources.AddListed(option, CompanionFiles(runner.model.path, runner.model.external_data_dir));
+  sources.AddListed(option, FilesOfModel(runner.model));
 }
 
 std::string NameOfSource(const ShardSource& source) {

@@ -19,8 +19,9 @@ namespace vernier {
 /// those of FindImportedModules().
 std::vector<ShardSource> FindShardSources(const RunPlan& plan);
 
-/// Of what the runners compute with: models, scripts with what they import, external weights (of
-/// these some blocks), whatever they are called.
+/// Of what the runners compute with: models, scripts with what they import, external weights and
+/// the files of TensorFlow's folders (of these some blocks where there is much), whatever they are
+/// called.
 uint64_t HashOfRunners(const RunPlan& plan);
 
 /// The first source in which two lists differ, with both values, as a sentence without its full

@@ -51,11 +51,14 @@ TEST(ShardSources, ModulesBesideAScriptCount) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder / "layers/deep");
   Write(folder / "load.py",
-        "import os, scales as s; import json\ntry: from . import (more,\n"
-        "    other)\nfrom layers.deep import net  # unused\nx = 'import this'\n");
+        "import os, scales as s; import json\ntry: from . import (  # a note: of two lines;\n"
+        "    more,  # the first\n    # import unused\n    other as o)\nimport \\\n    far\n"
+        "from layers.deep import net  # unused\nx = 'import this'\n# import unused \\\n"
+        "from (prose\nimport last\nx = ('from',\n     '(')\nimport (\n");
   Write(folder / "scales.py", "def f():\n    from later import g\n");
-  for (const char* name : {"later.py", "more.py", "unused.py", "this.py", "layers/__init__.py",
-                           "layers/deep/net.py", "layers/notes.txt"}) {
+  for (const char* name :
+       {"later.py", "more.py", "other.py", "far.py", "last.py", "unused.py", "this.py",
+        "layers/__init__.py", "layers/deep/net.py", "layers/notes.txt"}) {
     Write(folder / name, "# one");
   }
   RunPlan plan;
@@ -63,9 +66,11 @@ TEST(ShardSources, ModulesBesideAScriptCount) {
   const std::vector<ShardSource> before = FindShardSources(plan);
   std::vector<std::string> paths;
   for (const ShardSource& source : before) paths.push_back(source.path);
-  EXPECT_THAT(paths, ::testing::ElementsAre(
-                         folder / "load.py", folder / "later.py", folder / "layers/__init__.py",
-                         folder / "layers/deep/net.py", folder / "more.py", folder / "scales.py"));
+  EXPECT_THAT(paths,
+              ::testing::ElementsAre(folder / "load.py", folder / "far.py", folder / "last.py",
+                                     folder / "later.py", folder / "layers/__init__.py",
+                                     folder / "layers/deep/net.py", folder / "more.py",
+                                     folder / "other.py", folder / "scales.py"));
   Write(folder / "later.py", "# two");
   EXPECT_EQ(Difference(before, FindShardSources(plan)),
             "'" + (folder / "later.py") + "' (--data-loader-script, imported by '" +
@@ -94,6 +99,31 @@ TEST(ShardSources, ContentCounts) {
   // As many bytes as before.
   Write(folder / "in.json", "[{\"x\": 2}]");
   EXPECT_THAT(Difference(before, FindShardSources(plan)), HasSubstr("(--load-inputs) has other"));
+}
+
+TEST(ShardSources, FilesOfAModelThatIsAFolderCount) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "net/variables");
+  Write(folder / "net/saved_model.pb", "graph");
+  Write(folder / "net/variables/variables.index", "one");
+  RunPlan plan;
+  plan.runners.resize(1);
+  plan.runners[0].name = "mine";
+  plan.runners[0].model.path = folder / "net";
+  plan.runners[0].model.type = "saved-model";
+  const uint64_t hash = HashOfRunners(plan);
+  const std::vector<ShardSource> before = FindShardSources(plan);
+  EXPECT_EQ(HashOfRunners(plan), hash);
+  Write(folder / "net/variables/variables.index", "two");
+  EXPECT_NE(HashOfRunners(plan), hash);
+  EXPECT_EQ(Difference(before, FindShardSources(plan)),
+            "'" + (folder / "net/variables/variables.index") +
+                "' (runner 'mine') has other content here than there");
+  // What is taken for a checkpoint may be a folder with everything in it.
+  plan.runners[0].model.type = "ckpt";
+  EXPECT_TRUE(FindShardSources(plan).empty());
+  Write(folder / "net/checkpoint", "model");
+  EXPECT_EQ(FindShardSources(plan).size(), 3);
 }
 
 TEST(ShardSources, OneNumberAmongManyCounts) {

@@ -8,11 +8,15 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 
+#include "io/bytes/part_file.h"
 #include "io/results/io_test_data.h"
+#include "run/shards/begun_parts.h"
 #include "run/shards/shard_parts.h"
 #include "run/shards/shard_writer.h"
+#include "util/input_file.h"
 #include "util/no_log.h"
 
 namespace vernier {
@@ -121,6 +125,27 @@ TEST(ShardStatus, ShardThatIsBeingWrittenHasBegun) {
   seen = LookAtShards({folder / "r.shard-*.json"}, log);
   EXPECT_EQ(seen.begun.size(), 1);
   EXPECT_THAT(seen.missing, ElementsAre(1, 3));
+}
+
+TEST(BegunParts, OneThatAnotherProcessRemovesIsNotHeld) {
+  const TemporaryFolder folder;
+  const std::string place = PlaceOfShard(folder, 1) + ".partial";
+  Result<PartFile> part = PartFile::Create(place);
+  ASSERT_TRUE(part.ok()) << part.status().message();
+  EXPECT_TRUE(HoldBegunPart(part->fd(), place));
+  // What is in use is not taken for left.
+  RemoveLeftParts(PlaceOfShard(folder, 1));
+  EXPECT_TRUE(std::filesystem::exists(place));
+  const Result<std::shared_ptr<const InputFile>> others = InputFile::Open(place);
+  ASSERT_TRUE(others.ok()) << others.status().message();
+  EXPECT_FALSE(HoldBegunPart((*others)->fd(), place));
+  // Removed before it was known to be in use; and made anew by a third.
+  std::filesystem::remove(place);
+  EXPECT_FALSE(HoldBegunPart(part->fd(), place));
+  const Result<PartFile> anew = PartFile::Create(place);
+  ASSERT_TRUE(anew.ok()) << anew.status().message();
+  EXPECT_FALSE(HoldBegunPart(part->fd(), place));
+  EXPECT_TRUE(HoldBegunPart(anew->fd(), place));
 }
 
 TEST(ShardStatus, WhatWasNotComparedIsCountedApart) {

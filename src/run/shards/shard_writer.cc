@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Model files by their content: the same path may be another file elsewhere. Folders are known by
-// their path alone.
+// their path here, and those of TensorFlow by their files among the sources.
 Result<std::vector<std::pair<std::string, std::string>>> HashModels(const RunPlan& plan) {
   std::vector<std::pair<std::string, std::string>> models;
   for (const RunnerPlan& runner : plan.runners) {
@@ -73,7 +73,12 @@ Result<ShardFile> ShardFile::Create(std::string path, const ShardHead& head) {
   // A job that was started again may still be running elsewhere.
   std::string place = FreePlace(path + ".partial");
   VERNIER_ASSIGN_OR_RETURN(PartFile part, PartFile::Create(place));
-  KeepBegunPart(part.fd());
+  constexpr int kMostTries = 16;  // each is another process that happens to remove parts just now
+  for (int tries = 1; !HoldBegunPart(part.fd(), place); ++tries) {
+    if (tries == kMostTries) return IoError("'" + place + "' is removed as soon as it is created");
+    place = FreePlace(path + ".partial");
+    VERNIER_ASSIGN_OR_RETURN(part, PartFile::Create(place));
+  }
   ShardFile file(std::move(path), std::move(place), std::move(part));
   VERNIER_TRY(file.Write(ShardHeadText(head)));
   return file;

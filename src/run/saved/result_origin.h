@@ -1,0 +1,19 @@
+// What results are made from, beside their feeds.
+#pragma once
+
+#include <cstdint>
+
+#include "io/recovery/partial_folder.h"
+#include "vernier/run_plan.h"
+
+namespace vernier {
+
+/// The seed is what the run draws its inputs from; nullopt where they are loaded, or made by a
+/// script. Reads the models.
+PartialOrigin OriginOf(const RunPlan& plan);
+
+/// What makes steps of the inputs, as far as these do not show it: 0 without steps. The hash of
+/// what a result was made from is that of its feed, and this (xor).
+uint64_t HashOfSteps(const StepPlan& plan);
+
+}  // namespace vernier
