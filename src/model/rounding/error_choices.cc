@@ -13,7 +13,8 @@ constexpr double kElementTimes = 12;
 
 // What takes parts of its first input.
 constexpr std::string_view kTakesParts =
-    "Slice Split SplitToSequence Gather GatherElements GatherND SequenceAt Compress";
+    "Slice Split SplitToSequence Gather GatherElements GatherND SequenceAt Compress TopK ReduceMax "
+    "ReduceMin";
 
 // Each element of the output depends on one of each input.
 bool KeepsElements(const ErrorRule* rule, std::string_view op) {

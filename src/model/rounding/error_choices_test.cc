@@ -85,6 +85,14 @@ TEST(ErrorChoicesTest, OfAConcatEachPartHasItsShare) {
   EXPECT_NEAR(errors.at("second").chosen, 1.0 / 6, 1e-12) << "it, too";
 }
 
+TEST(ErrorChoicesTest, WhatBodiesChooseIsOpenBehindThem) {
+  const std::string body = Field(1, Node("ArgMax", {"y"}, {"inner"}, Attribute("axis", 1))) +
+                           Field(12, Field(1, "inner"));
+  const std::string branch = Field(1, "then_branch") + Field(6, body) + Number(20, 5);
+  const std::string graph = Linear(64) + Input("c", {}, 9) + Do("If", {"c"}, "z", Field(5, branch));
+  EXPECT_DOUBLE_EQ(PredictFromValues(graph, kOneNearTie).at("z").chosen, 0.5);
+}
+
 TEST(ErrorChoicesTest, PartsOfUnknownSizesMayBeAllOfIt) {
   const ErrorPredictions errors = PredictWithSizes(
       BestOf(Weight("table", {8, 4}) + Do("Gather", {"table", "best"}, "rows") +
@@ -240,7 +248,8 @@ TEST(ErrorChoicesTest, APartOfALargerWholeKeepsItsOwnError) {
   const std::string graph =
       Linear(64) + Do("Sigmoid", {"y"}, "s") + Input("boxes", {4, 8}) +
       Do("Concat", {"boxes", "s"}, "all", Attribute("axis", 1)) +
-      Field(1, Node("Split", {"all"}, {"first", "second"}, Attribute("axis", 1)));
+      Field(1, Node("Split", {"all"}, {"first", "second"}, Attribute("axis", 1))) +
+      Do("Pad", {"all", "zeros"}, "padded") + Do("ReduceMin", {"all"}, "least");
   SeenOutputs seen;
   TensorMap tensors;
   const auto add = [&](const std::string& name, float value) {
@@ -248,8 +257,9 @@ TEST(ErrorChoicesTest, APartOfALargerWholeKeepsItsOwnError) {
     for (float& element : buffer.As<float>()) element = value;
     tensors.push_back({name, std::move(buffer).Freeze()});
   };
-  for (const char* name : {"s", "second"}) add(name, 1e-5F);
+  for (const char* name : {"s", "second", "least"}) add(name, 1e-5F);
   for (const char* name : {"all", "first"}) add(name, 200);
+  add("padded", 60);
   seen.values = [&](std::string_view name) { return Find(tensors, name); };
   // What was found on the whole says nothing of its small part.
   seen.measure = [](const std::string& name,
@@ -263,7 +273,22 @@ TEST(ErrorChoicesTest, APartOfALargerWholeKeepsItsOwnError) {
       *PredictErrors(model, {}, kAsInModel, kAsInModel, outputs, FedInputs::kSame, seen);
   EXPECT_GT(errors.at("second").rms, 0.01);
   EXPECT_EQ(errors.at("second").rms, errors.at("s").rms);
+  EXPECT_GT(errors.at("least").rms, 0.01);
   EXPECT_LT(errors.at("first").rms, 1e-5);
+  EXPECT_LT(errors.at("padded").rms, 1e-5) << "the whole, with zeros";
+}
+
+TEST(ErrorModelTest, LengthsOfTransformsMayBeInputs) {
+  const auto whole = [](std::string_view name, int64_t value) {
+    const std::string_view raw(reinterpret_cast<const char*>(&value), sizeof(value));
+    return Field(5, Number(2, kInt64) + Field(8, name) + Field(9, raw));
+  };
+  const std::string frames = Input("x", {1, 4000}) + whole("step", 100) + whole("length", 320) +
+                             Do("STFT", {"x", "step", "", "length"}, "y");
+  EXPECT_EQ(Predict(frames).at("y").longest_sum, 320);
+  const std::string along =
+      Input("x", {400, 320, 1}) + whole("axis", 0) + Do("DFT", {"x", "", "axis"}, "y");
+  EXPECT_EQ(Predict(along).at("y").longest_sum, 400);
 }
 
 TEST(ErrorModelTest, SizesThatNoRuleFindsAreTakenFromTheOutput) {
