@@ -53,7 +53,7 @@ struct PrecisionOptions {
   /// node errs in float16. Random inputs by default.
   InputPlan inputs;
   bool groups = true;         ///< first try all nodes of an operator at once; false: node by node
-  bool reverse = false;       ///< of nodes for which equally much speaks, try the last ones first
+  bool reverse = false;       ///< try later nodes first among equals
   int64_t most_checks = 100;  ///< from 1 on; the search ends with the best of what it has found
   std::string external_data_dir;  ///< where the model's weights are; empty: in its own folder
   std::string output;  ///< where the float16 model that passes goes; empty: it is not written

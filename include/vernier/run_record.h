@@ -165,7 +165,7 @@ struct TimeRecord {
   std::optional<int64_t> first_bad_step = {};
   std::optional<int64_t> first_bad_sequence = {};
   /// The slope of ln(RMS error), and its standard error; none: fewer than 8 steps have an error
-  /// about growth (docs/steps.md).
+  /// that shows growth (docs/steps.md).
   std::optional<double> growth_per_step = {};
   std::optional<double> growth_error = {};
   int64_t fitted_steps = 0;

@@ -87,8 +87,8 @@ class Callables:
             names = [_name_of(value).rsplit(".", 1)[-1] for value in values if callable(value)]
             for name in names:
                 if names.count(name) > 1:
-                    raise InvalidArgument(f"{keyword}: two functions are called {name!r}, which "
-                                          "gates and records name them by: rename one")
+                    raise InvalidArgument(f"{keyword}: two functions are named {name!r}; gates "
+                                          "and records identify functions by name, so rename one")
             for i, value in enumerate(values):
                 if callable(value):
                     values[i] = "script:%s:%s" % self._add(value, _name_of(value))

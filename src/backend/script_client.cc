@@ -73,9 +73,10 @@ Result<std::unique_ptr<ScriptClient>> ScriptClient::Open(std::shared_ptr<Worker>
       new ScriptClient(std::move(worker), session, source.path + ":" + source.function));
 }
 
-// `index` -1: the next one, called `shown` in messages.
+// `index` -1: the next one.
 Result<std::optional<TensorMap>> ScriptClient::AskForFeed(std::span<const TensorInfo> inputs,
-                                                          int64_t index, int64_t shown) {
+                                                          int64_t index) {
+  const int64_t shown = index < 0 ? next_feed_ : index;
   MessageWriter body;
   body.Number(session_);
   EncodeInfos(inputs, body);
@@ -95,7 +96,7 @@ Result<std::optional<TensorMap>> ScriptClient::AskForFeed(std::span<const Tensor
 }
 
 Result<std::optional<TensorMap>> ScriptClient::NextFeed(std::span<const TensorInfo> inputs) {
-  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, AskForFeed(inputs, -1, next_feed_));
+  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, AskForFeed(inputs, -1));
   if (feed) ++next_feed_;
   return feed;
 }
@@ -114,7 +115,7 @@ Result<std::optional<int64_t>> ScriptClient::CountFeeds(std::span<const TensorIn
 }
 
 Result<TensorMap> ScriptClient::FeedAt(int64_t index) {
-  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, AskForFeed({}, index, index));
+  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, AskForFeed({}, index));
   if (!feed) return BadScriptAnswer(name_);
   return *std::move(feed);
 }

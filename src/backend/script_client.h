@@ -103,8 +103,7 @@ class ScriptClient {
   ScriptClient(std::shared_ptr<Worker> worker, uint64_t session, std::string name)
       : worker_(std::move(worker)), session_(session), name_(std::move(name)) {}
 
-  Result<std::optional<TensorMap>> AskForFeed(std::span<const TensorInfo> inputs, int64_t index,
-                                              int64_t shown);
+  Result<std::optional<TensorMap>> AskForFeed(std::span<const TensorInfo> inputs, int64_t index);
 
   std::shared_ptr<Worker> worker_;
   uint64_t session_;

@@ -58,7 +58,7 @@ Result<BatchAxes> FindAxes(const SessionDescription& session, std::span<const St
     found = AxesOfInputs(session.inputs, states, (*state->shape)[i].symbol);
   }
   if (!found) {
-    return InvalidArgument("no free dimension is one of every state and of another input");
+    return InvalidArgument("no free dimension occurs in every state and in another input");
   }
   const auto is_first = [&](const StatePair& pair) { return found->inputs.at(pair.input) == 0; };
   if (std::ranges::all_of(states, is_first)) {
@@ -136,7 +136,7 @@ PropertyRecord PermutedStates(Subject& subject) {
   const Status paired =
       PairStateByLikeness({subject.plan.name, session.inputs, session.outputs}, {}, states);
   if (!paired.ok() || states.empty()) {
-    return NotApplicable("the model takes no states: no output is clearly called like an input");
+    return NotApplicable("the model takes no states: no output's name clearly matches an input's");
   }
   const Result<BatchAxes> axes = FindAxes(session, states);
   if (!axes.ok()) return NotApplicable(axes.status().message());
@@ -159,9 +159,10 @@ PropertyRecord PermutedStates(Subject& subject) {
                           "sequence " + std::to_string(i) + of_batch + " alone", {i});
   }
   PropertyRecord record =
-      trial.Finish("batches", "'" + axes->symbol + "' of size 3, reversed, and each alone");
+      trial.Finish("batches", "'" + axes->symbol + "' of size " + std::to_string(kSequences) +
+                                  ", reversed, and each alone");
   for (const std::string& output : axes->left_out) {
-    record.left_out.push_back({output, "it does not name the batch"});
+    record.left_out.push_back({output, "its shape does not name the batch dimension"});
   }
   return record;
 }

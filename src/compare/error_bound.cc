@@ -11,9 +11,6 @@
 namespace vernier {
 namespace {
 
-// Of a million errors that are spread normally the largest is five deviations out, and those of a
-// channel or row of large values are twice as large as the root mean square of all.
-constexpr double kElementTimes = 12;
 // Rounding has no direction, but errors that a whole row shares (its mean, its deviation) do not
 // average out, nor do those of few elements: a single one's gain is its error.
 constexpr double kGainShare = 0.4;
@@ -153,14 +150,16 @@ double EffectiveCount(const Tensor& a, const Tensor& b, double scale) {
   return fourths > 0 ? std::clamp(kNormalFourths * squares * squares / fourths, 1.0, all) : all;
 }
 
+// What the root mean square of so many errors may be, beside that of all.
+double Varies(double count) { return 1 + kSampleDeviations / std::sqrt(2 * count); }
+
 // Where few large values make the scale, their errors are a small sample, however many small ones
 // lie beside them. `bound.rms` allows for the number of all.
 void AllowForFew(const Tensor& a, const Tensor& b, const ErrorBound& bound, double scale,
                  FittedBound& fitted) {
   const auto all = static_cast<double>(std::max<int64_t>(a.element_count(), 1));
   const double few = EffectiveCount(a, b, scale);
-  const auto varies = [](double count) { return 1 + kSampleDeviations / std::sqrt(2 * count); };
-  fitted.rms *= varies(few) / varies(all);
+  fitted.rms *= Varies(few) / Varies(all);
   fitted.gain = std::max(fitted.gain, GainShare(few, bound) * fitted.rms);
 }
 
@@ -169,6 +168,34 @@ void RaiseTo(double times, BoundMeasure measure, BoundVerdict& verdict) {
   if (!(times > verdict.times_over)) return;
   verdict.times_over = times;
   verdict.worst = measure;
+}
+
+// Of elements that may be anything, some come to lie within the limit: by what they raise the root
+// mean square. Two values of nothing in common differ by less than a limit, relative to their
+// scale, with a probability of at most twice that limit, unless most are near zero.
+double StraysWithin(const ErrorBound& bound) {
+  const double share = bound.allowed * std::min(2 * bound.clean, 1.0);
+  return bound.clean * std::sqrt(share / 3);
+}
+
+// Where choices may make anything of some elements, the others' error and gain, on their own scale
+// if that is the larger one.
+void MeasureWithin(const Tensor& a, const Tensor& b, const ErrorBound& bound,
+                   const ErrorSplit& split, BoundVerdict& verdict) {
+  if (split.within == 0) return;
+  ErrorBound others = bound;
+  others.rms = std::hypot(bound.within, StraysWithin(bound));
+  FittedBound fitted = FitBound(a, b, others, verdict.scale);
+  AllowForFew(a, b, others, verdict.scale, fitted);
+  const double varies = Varies(static_cast<double>(split.within));
+  const double scale = std::max(verdict.scale, split.scale_within);
+  const double share = split.scale_within / scale;
+  verdict.within = split.rms_within / scale;
+  verdict.within_bound = fitted.rms * varies;
+  verdict.gain = split.gain_within * share * share;
+  verdict.gain_bound = fitted.gain * varies;
+  RaiseTo(Times(verdict.within, verdict.within_bound), BoundMeasure::kWithin, verdict);
+  RaiseTo(Times(std::fabs(verdict.gain), verdict.gain_bound), BoundMeasure::kGain, verdict);
 }
 
 // How many elements differ by more than rounding, against how many may.
@@ -182,6 +209,7 @@ void MeasureBeyond(const Tensor& a, const Tensor& b, const ErrorBound& bound,
   verdict.beyond = static_cast<double>(split.beyond) / count;
   const double times = static_cast<double>(split.beyond) / std::max(most, 0.5);
   RaiseTo(times, BoundMeasure::kBeyond, verdict);
+  if (bound.within > 0) MeasureWithin(a, b, bound, split, verdict);
 }
 
 }  // namespace
@@ -192,14 +220,16 @@ ErrorSplit SplitErrors(const Tensor& a, const Tensor& b, double limit) {
   const int64_t length =
       dims.empty() ? 1 : std::max<int64_t>(channels_first ? dims[1] : dims.back(), 1);
   ErrorSplit split;
-  double squares_beyond = 0, squares_within = 0;
-  int64_t within = 0, rows = 0, last_row = -1;
+  double squares_beyond = 0, squares_within = 0, of_a = 0, of_b = 0;
+  int64_t rows = 0, last_row = -1;
   ForEachFinitePair(Elements(a), Elements(b), [&](double x, double y, int64_t place) {
     const double difference = std::fabs(x - y);
     split.largest = std::max(split.largest, difference);
     if (difference <= limit) {
       squares_within += difference * difference;
-      ++within;
+      of_a += x * x;
+      of_b += y * y;
+      ++split.within;
     } else {
       squares_beyond += difference * difference;
       ++split.beyond;
@@ -213,7 +243,10 @@ ErrorSplit SplitErrors(const Tensor& a, const Tensor& b, double limit) {
   const double reached = static_cast<double>(channels_first ? split.beyond : rows);
   split.rows = std::min(reached * static_cast<double>(length) / count, 1.0);
   split.rms_beyond = std::sqrt(squares_beyond / count);
-  split.rms_within = within > 0 ? std::sqrt(squares_within / static_cast<double>(within)) : 0;
+  const auto within = static_cast<double>(std::max<int64_t>(split.within, 1));
+  split.rms_within = std::sqrt(squares_within / within);
+  split.scale_within = std::sqrt((of_a + of_b) / (2 * within));
+  split.gain_within = of_a + of_b > 0 ? (of_a - of_b) / (of_a + of_b) : 0;
   return split;
 }
 

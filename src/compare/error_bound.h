@@ -22,11 +22,15 @@ namespace vernier {
 
 // The root mean square of few elements varies: by so many standard deviations of its own.
 inline constexpr double kSampleDeviations = 3;
+// Of a million errors that are spread normally the largest is five deviations out, and those of a
+// channel or row of large values are twice as large as the root mean square of all.
+inline constexpr double kElementTimes = 12;
 
 /// What one output may differ by.
 struct ErrorBound {
   double rms = 0;      ///< relative to the scale; 0: the two must be equal
   double clean = 0;    ///< of elements that no flipped step has reached, relative; 0: not looked at
+  double within = 0;   ///< as `rms`, of the elements that are within `clean`; 0: not looked at
   double allowed = 0;  ///< share of the elements that flipped steps may have reached
   double element = 0;  ///< what any element may differ by beyond a multiple of `rms`, relative
   double largest = 0;  ///< what any element may differ by at least, relative: tails before it
@@ -55,7 +59,7 @@ class ErrorBounds {
 };
 
 /// What an output is held against its bound by.
-enum class BoundMeasure : uint8_t { kError, kGain, kBeyond, kElement };
+enum class BoundMeasure : uint8_t { kError, kGain, kBeyond, kWithin, kElement };
 
 /// A bound in the output's own units, and how the output stands against it.
 struct BoundVerdict {
@@ -64,21 +68,28 @@ struct BoundVerdict {
   double bound_before = 0;  ///< that
   double scale = 0;         ///< root mean square of the values of both sides; NaN if none is finite
   double rms = 0;           ///< of the differences, relative to the scale
-  double gain = 0;          ///< by which A is larger than B; relative, signed
+  double gain = 0;          ///< by which A is larger than B; relative, signed. Where `within` is
+                            ///< looked at: of those elements
   double gain_bound = 0;
-  double clean_bound = 0;  ///< 0: not looked at
-  double beyond = 0;       ///< share of the elements that differ by more than `clean_bound`
-  double allowed = 0;      ///< and by how large it may be
-  double atol = 0;         ///< what a single element may differ by: this or ...
-  double rtol = 0;         ///< ... this share of itself
-  double times_over = 0;   ///< the worst of these, in multiples of its bound; at most 1 passes
+  double clean_bound = 0;   ///< 0: not looked at
+  double beyond = 0;        ///< share of the elements that differ by more than `clean_bound`
+  double allowed = 0;       ///< and by how large it may be
+  double within = 0;        ///< root mean square of the other elements' differences, relative
+  double within_bound = 0;  ///< 0: not looked at
+  double atol = 0;          ///< what a single element may differ by: this or ...
+  double rtol = 0;          ///< ... this share of itself
+  double times_over = 0;    ///< the worst of these, in multiples of its bound; at most 1 passes
   BoundMeasure worst = BoundMeasure::kError;  ///< which of them that is
   std::string why;
   bool passed = false;
 
   /// Did it pass under a bound that outputs of nothing in common pass, too? Equal outputs need no
   /// bound, and where most elements must agree to rounding that says something.
-  bool shows_nothing() const { return passed && rms > 0 && bound >= 1 && clean_bound == 0; }
+  bool shows_nothing() const {
+    constexpr double kMost = 0.5;
+    const bool most_agree = clean_bound > 0 && (allowed <= kMost || beyond == 0);
+    return passed && rms > 0 && bound >= 1 && !most_agree;
+  }
 };
 
 /// Measures both sides and sets the tolerances of single elements; `times_over` and `passed` speak
@@ -91,11 +102,14 @@ void CloseVerdict(const DifferenceSummary& difference, bool elements_passed, Bou
 
 /// The differences on both sides of a limit, of the elements that are finite on both sides.
 struct ErrorSplit {
-  int64_t beyond = 0;     ///< number of differences that are larger
-  double rows = 0;        ///< share of the rows that have some (without rows: of the elements)
-  double rms_beyond = 0;  ///< root mean square of those, over all elements
-  double rms_within = 0;  ///< of the others, over the others
-  double largest = 0;     ///< of all
+  int64_t beyond = 0;       ///< number of differences that are larger
+  double rows = 0;          ///< share of the rows that have some (without rows: of the elements)
+  double rms_beyond = 0;    ///< root mean square of those, over all elements
+  double rms_within = 0;    ///< of the others, over the others
+  int64_t within = 0;       ///< number of the others
+  double scale_within = 0;  ///< root mean square of the others' values on both sides
+  double gain_within = 0;   ///< by which A is larger there, relative to that; signed
+  double largest = 0;       ///< of all
 };
 /// Rows are along the last axis; with four or more axes the second one counts as last. The shapes
 /// must be equal, and the types real numbers.

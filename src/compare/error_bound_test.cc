@@ -166,6 +166,56 @@ TEST(ErrorBoundTest, HowManyElementsDifferTellsAFaultFromAFewFlippedSteps) {
   EXPECT_NEAR(VerdictOf(fault).times_over, 1 / 0.06, 0.5);
 }
 
+// One choice in ten may be anything; the others have the bound that they had.
+TEST(ErrorBoundTest, BesideChoicesTheOthersKeepTheirBound) {
+  const ErrorBound bound = {
+      .rms = 2, .clean = 12e-5, .within = 1e-5, .allowed = 0.1, .element = 100, .why = "chosen"};
+  const std::vector<float> a = Values(5000);
+  const auto chosen = [](std::vector<float> values) {
+    for (size_t i = 0; i < values.size(); i += 20) values[i] = -values[i] + 1;
+    return Floats(values);
+  };
+  const FunctionResult faultless = Judge(Floats(a), chosen(WithNoise(a, 4e-6f)), bound);
+  EXPECT_TRUE(faultless.passed());
+  EXPECT_FALSE(VerdictOf(faultless).shows_nothing());
+  const FunctionResult noisy = Judge(Floats(a), chosen(WithNoise(a, 2.5e-5f)), bound);
+  EXPECT_LT(VerdictOf(noisy).beyond, bound.allowed);
+  EXPECT_EQ(noisy.verdict, Verdict::kMismatched);
+  EXPECT_EQ(VerdictOf(noisy).worst, BoundMeasure::kWithin);
+  EXPECT_NEAR(VerdictOf(noisy).times_over, 2.4, 0.2);
+  const FunctionResult grown = Judge(Floats(a), chosen(Times(a, 1 + 8e-6f)), bound);
+  EXPECT_EQ(grown.verdict, Verdict::kMismatched);
+  EXPECT_EQ(VerdictOf(grown).worst, BoundMeasure::kGain);
+}
+
+// With a wide bound, as of float16, many of those that were chosen otherwise lie within the limit.
+TEST(ErrorBoundTest, ChosenElementsThatAreNearByChanceAreNoFault) {
+  const ErrorBound bound = {
+      .rms = 2, .clean = 0.12, .within = 1e-2, .allowed = 0.5, .element = 200, .why = "chosen"};
+  const std::vector<float> a = Values(20000);
+  const std::vector<float> others = Values(20001);
+  std::vector<float> b = WithNoise(a, 5e-3f);
+  for (size_t i = 0; i < b.size(); i += 2) b[i] = others[i + 1];
+  EXPECT_TRUE(Judge(Floats(a), Floats(b), bound).passed());
+  std::vector<float> noisy = WithNoise(a, 5e-2f);
+  for (size_t i = 0; i < b.size(); i += 2) noisy[i] = others[i + 1];
+  EXPECT_EQ(VerdictOf(Judge(Floats(a), Floats(noisy), bound)).worst, BoundMeasure::kWithin);
+}
+
+TEST(ErrorBoundTest, WhereMostElementsMayBeAnythingAPassShowsNothing) {
+  ErrorBound bound = {
+      .rms = 2, .clean = 12e-5, .within = 1e-5, .allowed = 0.95, .element = 100, .why = "chosen"};
+  const std::vector<float> a = Values(1000);
+  std::vector<float> b = a;
+  for (size_t i = 0; i < 900; ++i) b[i] = -b[i];
+  const FunctionResult most = Judge(Floats(a), Floats(b), bound);
+  EXPECT_EQ(VerdictOf(most).times_over <= 1, true);
+  EXPECT_TRUE(VerdictOf(most).shows_nothing());
+  const FunctionResult alike = Judge(Floats(a), Floats(WithNoise(a, 4e-6f)), bound);
+  EXPECT_TRUE(alike.passed()) << "as near as if nothing was chosen";
+  EXPECT_FALSE(VerdictOf(alike).shows_nothing());
+}
+
 TEST(ErrorBoundTest, WhereNoFlipIsExpectedOneIsTooMany) {
   const ErrorBound bound = {.rms = 1e-2, .clean = 1e-6, .allowed = 0, .element = 0.1, .why = ""};
   const std::vector<float> a = Values(1000);

@@ -1,14 +1,13 @@
 #include "data/joining.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <memory>
-#include <system_error>
 
 #include "data/data_files.h"
 #include "io/bytes/directory_listing.h"
 #include "io/results/feed_writer.h"
+#include "io/results/iteration_directory.h"
 #include "io/results/results_writer.h"
 #include "run/shards/shard_names.h"
 #include "util/interruption.h"
@@ -131,8 +130,7 @@ class Concatenation {
 // Of more shards than iterations some had nothing to save. An empty folder does not even show
 // whether it was for inputs or outputs.
 bool IsEmptyShardFolder(const std::string& path) {
-  std::error_code error;
-  return ReadShardFileName(path) && IsDirectory(path) && std::filesystem::is_empty(path, error);
+  return ReadShardFileName(path) && IsDirectory(path) && !HoldsFiles(path);
 }
 
 // Likewise a file: archives without iterations read as one without tensors.

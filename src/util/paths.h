@@ -1,6 +1,7 @@
 // Questions about paths that no file needs to be opened for.
 #pragma once
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -35,6 +36,15 @@ inline std::filesystem::path PlaceOfFile(const std::string& path) {
     place = fs::weakly_canonical(place.parent_path() / target, failed);
   }
   return AbsolutePath(path);
+}
+
+/// Where the user's programs keep what they can make anew: a folder of vernier's own, which need
+/// not exist. Empty where neither XDG_CACHE_HOME nor HOME is an absolute path.
+inline std::string UserCacheFolder() {
+  const char* const caches = std::getenv("XDG_CACHE_HOME");
+  if (caches != nullptr && *caches == '/') return std::string(caches) + "/vernier";
+  const char* const home = std::getenv("HOME");
+  return home != nullptr && *home == '/' ? std::string(home) + "/.cache/vernier" : "";
 }
 
 }  // namespace vernier

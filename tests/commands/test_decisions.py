@@ -121,8 +121,8 @@ class Gates(Decisions):
             self.says("a vs. b: FAILED, compared", "failed: a vs. b: output 'value' does not match,"
                       " and no gate of a decision is about it (--judge decisions only reports it)")
             self.assertEqual(self.last_line(), "judged by decisions, and outputs without a gate by "
-                             "elements ('value'); of the others 1 output out of tolerance by "
-                             "elements, which is reported only (--judge both judges them as well)")
+                             "elements ('value'); for the others, 1 output out of tolerance by "
+                             "elements, which is only reported (--judge both judges them as well)")
             self.assertIn("does not match, and no gate",
                           self.path("r.md").read_text())
             self.assertIn('failures="2"', self.path("r.xml").read_text().splitlines()[1])

@@ -67,6 +67,13 @@ class GivenTokens(Case):
         self.assertIn("tokenizer.py:short returned rows of 1 to 2 tokens; all prompts need the "
                       "same number", self.said)
 
+    def test_a_script_may_give_one_row_of_numpy_integers(self):
+        self.path("tokenizer.py").write_text(
+            "import numpy as np\n\n\ndef tokens():\n    return list(np.array(%r))\n"
+            % self.TEXTS[0].tolist())
+        self.run_two(tokens="tokenizer.py", prompts=PROMPTS[:1])
+        self.assertEqual(self.chosen["a"], self.expected()[:self.TEXTS.shape[1]])
+
     def test_each_step_is_judged_by_the_token_behind_it(self):
         pair = self.run_two("--compare", "logits:logits")
         (of_logits,) = [output for output in pair["outputs"] if output["name"] == "logits"]

@@ -161,6 +161,21 @@ class Shards(Case):
         self.assertIn("with the length 5, which has no feed 3", ended.err)
         self.assertFalse(self.path("r.shard-0002-of-0002.json").exists())
 
+    def test_a_data_loader_with_an_order_of_its_own_is_not_asked_by_index(self):
+        self.save_model("m.onnx")
+        self.path("loader.py").write_text(
+            "import numpy as np\n\n\nclass Frame:\n    def __len__(self):\n        return 5\n\n"
+            "    def __getitem__(self, key):\n        raise KeyError(key)\n\n"
+            "    def __iter__(self):\n        for i in range(5):\n"
+            "            yield {'x': np.arange(4, dtype=np.float32) + i}\n\n\n"
+            "def load_data():\n    return Frame()\n", encoding="utf-8")
+        run = ["run", "m.onnx", "--onnxrt", "--onnxrt", "--data-loader-script", "loader.py"]
+        self.assertEqual(self.vernier(*run, *WHOLE).code, 0)
+        self.expect_whole(self.shards(run, 2, "stride"), 0, "iterable")
+        ended = self.vernier(*run, "--shard", "1/2", "--save-record", "r.json")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("returns nothing that has feeds by index", ended.err)
+
     def test_older_abbreviations_stay(self):
         words = self.save_sides(3)
         ended = self.vernier(*words, "--rep", "r.html")

@@ -2,6 +2,7 @@
 
 import collections.abc
 import contextlib
+import numbers
 
 from . import results, scripts, tensors, wire
 
@@ -16,15 +17,18 @@ def _up_to_length(loader):
         yield feed
 
 
-def _has_length(loader):
-    """Whether it is a sequence: each item can be asked for by its index. Mappings have keys."""
+def _is_sequence(loader):
+    """Whether each item can be asked for by its index. Where there is an `__iter__` as well, an
+    index may be a key, or give another order, except of sequences and of data sets in torch's
+    protocol (`__getitems__`: Hugging Face)."""
     kind = type(loader)
-    return (hasattr(kind, "__getitem__") and hasattr(kind, "__len__")
-            and not isinstance(loader, collections.abc.Mapping))
+    if hasattr(kind, "__iter__"):
+        return isinstance(loader, collections.abc.Sequence) or hasattr(kind, "__getitems__")
+    return hasattr(kind, "__getitem__") and hasattr(kind, "__len__")
 
 
 def _iterate(loader):
-    if hasattr(type(loader), "__iter__") or not _has_length(loader):
+    if hasattr(type(loader), "__iter__") or not _is_sequence(loader):
         return iter(loader)
     return _up_to_length(loader)
 
@@ -76,7 +80,7 @@ class FeedSource:
         with scripts.guard(self.where):
             if self.loader is None:
                 self._begin(infos)
-            return len(self.loader) if _has_length(self.loader) else -1
+            return len(self.loader) if _is_sequence(self.loader) else -1
 
     def at(self, index):
         """The encoded feed of an index, which is below length()."""
@@ -127,7 +131,7 @@ class TokenSource:
                                   f"what {self.where} returned:", takes_plain=True)
 
     def _rows(self, ids):
-        if isinstance(ids, (list, tuple)) and ids and not isinstance(ids[0], int):
+        if isinstance(ids, (list, tuple)) and ids and not isinstance(ids[0], numbers.Integral):
             lengths = {len(row) for row in ids}
             if len(lengths) > 1:
                 raise wire.Failure(

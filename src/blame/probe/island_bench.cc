@@ -6,6 +6,7 @@
 
 #include "inputs/cast_tensor.h"
 #include "model/rounding/near_ties.h"
+#include "model/rounding/unit_roundoff.h"
 #include "run/comparison/pair_error_bounds.h"
 #include "util/first_line.h"
 
@@ -123,7 +124,7 @@ Status IslandBench::RunGroup(Group& group, const IslandFeed& feed,
 // Both sides choose from the same values, give or take a rounding.
 void IslandBench::NoteNearTies(Group& group, size_t index, const IslandFeed& feed,
                                const IslandResult& result) const {
-  constexpr double kRoundings = 0x1p-22;
+  constexpr double kRoundings = 4;
   const Island& island = islands_[group.islands[index]];
   for (const uint32_t place : island.nodes) {
     const OnnxNode& node = graph_.graph().nodes[place];
@@ -135,8 +136,11 @@ void IslandBench::NoteNearTies(Group& group, size_t index, const IslandFeed& fee
       if (at == outputs.size() || !IsChoice(node.op_type, at)) continue;
       const Tensor* values = inputs.empty() ? nullptr : feed.values(inputs[0]);
       if (values == nullptr || result.outputs[k] == nullptr) continue;
-      group.predictions[group.outputs[index][k]].chosen =
-          NearTies(graph_.model(), node, *values, result.outputs[k]->element_count(), kRoundings);
+      const double roundoff =
+          std::max({UnitRoundoff(values->dtype()), UnitRoundoff(arithmetic_.reference.computes_in),
+                    UnitRoundoff(arithmetic_.candidate.computes_in)});
+      group.predictions[group.outputs[index][k]].chosen = NearTies(
+          graph_.model(), node, *values, result.outputs[k]->element_count(), kRoundings * roundoff);
     }
   }
 }

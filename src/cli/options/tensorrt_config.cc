@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <string>
 
 #include "cli/options/groups.h"
@@ -21,13 +20,8 @@ Status SetTimingCache(const OptionInput& input, RunnerPlan& runner) {
 Status SetTimingCacheDir(const OptionInput& input, RunnerPlan& runner) {
   std::string folder = TextOf(input);
   if (folder == "auto") {
-    const char* const caches = std::getenv("XDG_CACHE_HOME");
-    const char* const home = std::getenv("HOME");
-    if (caches != nullptr && *caches == '/') {
-      folder = std::string(caches) + "/vernier";
-    } else if (home != nullptr && *home == '/') {
-      folder = std::string(home) + "/.cache/vernier";
-    } else {
+    folder = UserCacheFolder();
+    if (folder.empty()) {
       return InvalidArgument(
           "--timing-cache-dir auto: neither XDG_CACHE_HOME nor HOME names a folder; give the "
           "folder itself");

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -65,13 +64,6 @@ FilesMark MarkFiles(const std::vector<std::string>& files) {
     changed = std::max<int64_t>({changed, entry.st_mtim.tv_sec, entry.st_ctim.tv_sec});
   }
   return {ChecksumText(checksum.value()), changed + kSettledSeconds < now};
-}
-
-std::string FolderOfFeedCounts() {
-  const char* const caches = std::getenv("XDG_CACHE_HOME");
-  const char* const home = std::getenv("HOME");
-  if (caches != nullptr && *caches != '\0') return std::string(caches) + "/vernier";
-  return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.cache/vernier";
 }
 
 std::optional<std::vector<size_t>> KnownFeedCounts(const std::string& folder,

@@ -12,9 +12,6 @@ namespace vernier {
 /// Of fewer files nothing is kept: they are opened in no time.
 inline constexpr size_t kFewestFilesToKeep = 64;
 
-/// The folder of $XDG_CACHE_HOME, else of $HOME, for what is kept; empty where neither is set.
-std::string FolderOfFeedCounts();
-
 /// Files as they are at this moment.
 struct FilesMark {
   std::string text;      ///< of the disk, number, size and times of each; empty: one is not there

@@ -9,6 +9,7 @@
 #include "io/bytes/directory_listing.h"
 #include "io/results/feed_counts.h"
 #include "io/results/feed_sources.h"
+#include "util/paths.h"
 #include "vernier/part_names.h"
 
 namespace vernier {
@@ -113,7 +114,7 @@ Status FeedReader::Skip(int64_t count) {
 Result<int64_t> FeedReader::CountAll() {
   if (const std::optional<int64_t> total = Total()) return *total;
   const bool many = files_.size() >= kFewestFilesToKeep;
-  const std::string folder = FolderOfFeedCounts();
+  const std::string folder = UserCacheFolder();
   const FilesMark mark = many ? MarkFiles(files_) : FilesMark();
   std::optional<std::vector<size_t>> counts = KnownFeedCounts(folder, files_, mark);
   if (!counts) {

@@ -19,7 +19,7 @@ bool MovesFirstAxisBack(const OnnxModel& model, const OnnxNode& node) {
   for (size_t i = 0; i + 2 < axes; ++i) {
     if (order[i] != static_cast<int64_t>(i) + 1) return false;
   }
-  return order[axes - 2] == 0 || order[axes - 1] == 0;
+  return true;  // the first axis is one of the two that are left
 }
 
 void Visit(const OnnxModel& model, const OnnxGraph& graph, Float16Kept& kept) {

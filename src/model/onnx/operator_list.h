@@ -16,4 +16,10 @@ void ForEachOperator(std::string_view list, Visit visit) {
   }
 }
 
+inline bool IsInOperators(std::string_view list, std::string_view name) {
+  bool found = false;
+  ForEachOperator(list, [&](std::string_view one) { found |= one == name; });
+  return found;
+}
+
 }  // namespace vernier

@@ -11,31 +11,33 @@ namespace {
 // What an element may differ by, in multiples of the bound of the root mean square: error_bound.cc.
 constexpr double kElementTimes = 12;
 
-bool IsOneOf(std::string_view op, std::string_view list) {
-  bool found = false;
-  ForEachOperator(list, [&](std::string_view name) { found |= name == op; });
-  return found;
-}
+// What takes parts of its first input.
+constexpr std::string_view kTakesParts =
+    "Slice Split SplitToSequence Gather GatherElements GatherND SequenceAt Compress TopK ReduceMax "
+    "ReduceMin";
 
 // Each element of the output depends on one of each input.
 bool KeepsElements(const ErrorRule* rule, std::string_view op) {
   if (rule == nullptr) return false;
   switch (rule->kind) {
     case ErrorKind::kMove:
-      return !IsOneOf(op,
-                      "TopK MaxPool GlobalMaxPool MaxUnpool ReduceMax ReduceMin Compress Upsample "
-                      "Col2Im ScatterElements ScatterND Scatter TensorScatter");
+      return !IsInOperators(
+          "TopK MaxPool GlobalMaxPool MaxUnpool ReduceMax ReduceMin Compress Upsample "
+          "Col2Im ScatterElements ScatterND Scatter TensorScatter",
+          op);
     case ErrorKind::kExact:
-      return !IsOneOf(op, "ArgMax ArgMin NonZero NonMaxSuppression Unique TfIdfVectorizer Hardmax");
+      return !IsInOperators(
+          "ArgMax ArgMin NonZero NonMaxSuppression Unique TfIdfVectorizer Hardmax", op);
     case ErrorKind::kPointwise:
     case ErrorKind::kProduct:
     case ErrorKind::kQuantise:
     case ErrorKind::kRound:
     case ErrorKind::kDequantise:
     case ErrorKind::kCast:
-      return !IsOneOf(op,
-                      "DynamicQuantizeLinear QLinearMatMul QLinearConv QGemm QLinearSoftmax "
-                      "QLinearAveragePool QLinearGlobalAveragePool QLinearReduceMean");
+      return !IsInOperators(
+          "DynamicQuantizeLinear QLinearMatMul QLinearConv QGemm QLinearSoftmax "
+          "QLinearAveragePool QLinearGlobalAveragePool QLinearReduceMean",
+          op);
     default:
       return false;
   }
@@ -43,24 +45,38 @@ bool KeepsElements(const ErrorRule* rule, std::string_view op) {
 
 }  // namespace
 
-double ErrorPropagation::ChosenBehind(const Step& step) const {
+std::optional<double> ErrorPropagation::TimesOf(std::string_view input,
+                                                std::string_view output) const {
+  const Dims* from = shapes_.Find(input);
+  const Dims* to = shapes_.Find(output);
+  const auto before = from != nullptr ? ElementCount(*from) : std::nullopt;
+  const auto behind = to != nullptr ? ElementCount(*to) : std::nullopt;
+  if (!before || !behind || *behind <= 0) return std::nullopt;
+  return static_cast<double>(*before) / static_cast<double>(*behind);
+}
+
+double ErrorPropagation::ChosenFrom(const Step& step, size_t input, std::string_view output) const {
+  const std::string_view name = step.graph.Inputs(step.node)[input];
+  const ErrorPrediction* error = Find(name);
+  if (error == nullptr || error->chosen == 0) return 0;
   const std::string_view op = step.node.op_type;
-  if (IsOneOf(op, "Shape Size")) return 0;
+  // Each has its place in the whole: where that is not known, any of it.
+  if (op == "Concat") return error->chosen * std::min(TimesOf(name, output).value_or(1), 1.0);
+  if (input > 0 || !IsInOperators(kTakesParts, op)) return error->chosen;
+  // A part may have all of them.
+  const std::optional<double> times = TimesOf(name, output);
+  return times ? error->chosen * std::max(*times, 1.0) : 1;
+}
+
+double ErrorPropagation::ChosenBehind(const Step& step, std::string_view output) const {
+  const std::string_view op = step.node.op_type;
+  if (IsInOperators("Shape Size", op)) return 0;
   const auto inputs = step.graph.Inputs(step.node);
-  const auto outputs = step.graph.Outputs(step.node);
   double share = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const ErrorPrediction* input = Find(inputs[i]);
-    const auto again = std::find(inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(i),
-                                 inputs[i]) != inputs.begin() + static_cast<ptrdiff_t>(i);
-    if (input == nullptr || input->chosen == 0 || again) continue;
-    // A part may have all of them.
-    const bool part =
-        i == 0 && IsOneOf(op, "Slice Split Gather GatherElements GatherND Squeeze SequenceAt");
-    const double times = part ? static_cast<double>(Elements(inputs[i])) /
-                                    static_cast<double>(std::max<int64_t>(Elements(outputs[0]), 1))
-                              : 1;
-    share += input->chosen * std::max(times, 1.0);
+    const auto here = inputs.begin() + static_cast<ptrdiff_t>(i);
+    const bool again = op != "Concat" && std::find(inputs.begin(), here, inputs[i]) != here;
+    if (!again) share += ChosenFrom(step, i, output);
   }
   if (share == 0) return 0;
   return KeepsElements(step.rule, op) ? std::min(share, 1.0) : 1;
@@ -83,8 +99,7 @@ double ErrorPropagation::ChosenHere(const Step& step, size_t output) const {
 
 // A part of a Concat that is much smaller than the others has an error that is large beside it.
 void ErrorPropagation::TakePart(const Step& step, std::string_view name, ErrorPrediction& error) {
-  const bool moves = step.rule != nullptr && step.rule->kind == ErrorKind::kMove;
-  if (!moves || error.part <= error.rms) return;
+  if (error.part <= error.rms || !IsInOperators(kTakesParts, step.node.op_type)) return;
   const double whole = growth_.Scale(step.graph.Inputs(step.node)[0]);
   const double part = growth_.Scale(name);
   if (!(part > 0) || !(part < whole / 2)) return;
@@ -97,7 +112,7 @@ void ErrorPropagation::TakePart(const Step& step, std::string_view name, ErrorPr
 // beyond the root mean square where few values are ill-conditioned: those of a Log near zero.
 void ErrorPropagation::TakeExtreme(const Step& step, std::string_view name,
                                    ErrorPrediction& error) {
-  if (!IsOneOf(step.node.op_type, "ReduceMax ReduceMin")) return;
+  if (!IsInOperators("ReduceMax ReduceMin", step.node.op_type)) return;
   const std::string_view from = step.graph.Inputs(step.node)[0];
   const ErrorPrediction* input = Find(from);
   const double scale = growth_.Scale(name);

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
+#include <map>
 
 #include "model/rounding/error_test_graphs.h"
 
@@ -16,6 +18,20 @@ std::string BestOf(const std::string& behind) {
 // Two rows: one clear, one whose best two differ by a rounding.
 const std::vector<SeenTensor> kOneNearTie = {{"y", {3, 1, 2, 2.000001F}, {2, 2}}};
 
+// Of kOneNearTie, with the sizes of what is named.
+ErrorPredictions PredictWithSizes(const std::string& graph,
+                                  const std::map<std::string, Dims, std::less<>>& sizes) {
+  const TensorMap tensors = {{"y", SeenValues(kOneNearTie[0].elements, kOneNearTie[0].dims)}};
+  SeenOutputs seen;
+  seen.values = [&](std::string_view name) { return Find(tensors, name); };
+  seen.dims = [&](std::string_view name) -> const Dims* {
+    const auto found = sizes.find(name);
+    return found == sizes.end() ? nullptr : &found->second;
+  };
+  const OnnxModel model = *Parse(Model(graph));
+  return *PredictErrors(model, {}, kAsInModel, kAsInModel, {}, FedInputs::kSame, seen);
+}
+
 TEST(ErrorChoicesTest, ANearTieMayBeDecidedOtherwise) {
   const ErrorPrediction best = PredictFromValues(BestOf(""), kOneNearTie).at("best");
   EXPECT_DOUBLE_EQ(best.chosen, 0.5);
@@ -26,6 +42,63 @@ TEST(ErrorChoicesTest, ClearChoicesAndUnseenValuesAreExact) {
   const std::vector<SeenTensor> clear = {{"y", {3, 1, 2, 4}, {2, 2}}};
   EXPECT_EQ(PredictFromValues(BestOf(""), clear).at("best").chosen, 0);
   EXPECT_EQ(Predict(BestOf("")).at("best").chosen, 0);
+}
+
+// Of a mask: as infinities it ties with nothing, and as large finite values it is no scale.
+TEST(ErrorChoicesTest, MasksMakeNoTies) {
+  for (const float mask : {-1e9F, -3.4e38F, -HUGE_VALF, std::nanf("")}) {
+    const std::vector<SeenTensor> clear = {{"y", {3, mask, mask, 2.5F, mask, 2}, {2, 3}}};
+    EXPECT_EQ(PredictFromValues(BestOf(""), clear).at("best").chosen, 0) << mask;
+    const std::vector<SeenTensor> tied = {{"y", {3, mask, 2.999999F, 2.5F, mask, 2}, {2, 3}}};
+    EXPECT_EQ(PredictFromValues(BestOf(""), tied).at("best").chosen, 0.5) << mask;
+    const std::vector<SeenTensor> all = {{"y", {3, mask, mask, mask, mask, mask}, {2, 3}}};
+    EXPECT_EQ(PredictFromValues(BestOf(""), all).at("best").chosen, 0.5) << mask;
+  }
+  const std::vector<SeenTensor> infinite = {{"y", {HUGE_VALF, 2, 1, 4, 3, 1}, {2, 3}}};
+  EXPECT_EQ(PredictFromValues(BestOf(""), infinite).at("best").chosen, 0);
+}
+
+TEST(ErrorChoicesTest, WhatIsBesideItsMaximumHasTheScaleOfAll) {
+  const std::vector<SeenTensor> seen = {{"y", {0, -1e-7F, -9, 0, -5, -9}, {2, 3}}};
+  EXPECT_DOUBLE_EQ(PredictFromValues(BestOf(""), seen).at("best").chosen, 0.5);
+}
+
+TEST(ErrorChoicesTest, AxesBetweenOthersAreGoneThroughToo) {
+  // Along the axis of three: 3 2 1, and 5 5 4.
+  const std::vector<SeenTensor> seen = {{"y", {3, 5, 2, 5, 1, 4}, {1, 3, 2}}};
+  EXPECT_DOUBLE_EQ(PredictFromValues(BestOf(""), seen).at("best").chosen, 0.5);
+}
+
+// Two rows, one of which is open, beside six that are not.
+TEST(ErrorChoicesTest, OfAConcatEachPartHasItsShare) {
+  const std::string table = Weight("table", {8, 4}) + Weight("others", {6, 4});
+  const ErrorPredictions errors = PredictWithSizes(
+      BestOf(table + Do("Gather", {"table", "best"}, "rows") +
+             Do("Concat", {"rows", "others"}, "all", Attribute("axis", 0)) +
+             Do("Concat", {"rows", "rows"}, "twice", Attribute("axis", 0)) +
+             Field(1, Node("Split", {"all"}, {"first", "second"}, Attribute("axis", 0)))),
+      {{"best", {2}}, {"first", {2, 4}}, {"second", {6, 4}}});
+  EXPECT_DOUBLE_EQ(errors.at("rows").chosen, 0.5);
+  EXPECT_DOUBLE_EQ(errors.at("all").chosen, 0.125);
+  EXPECT_DOUBLE_EQ(errors.at("twice").chosen, 0.5);
+  EXPECT_DOUBLE_EQ(errors.at("first").chosen, 0.5) << "it may have the open row";
+  EXPECT_NEAR(errors.at("second").chosen, 1.0 / 6, 1e-12) << "it, too";
+}
+
+TEST(ErrorChoicesTest, WhatBodiesChooseIsOpenBehindThem) {
+  const std::string body = Field(1, Node("ArgMax", {"y"}, {"inner"}, Attribute("axis", 1))) +
+                           Field(12, Field(1, "inner"));
+  const std::string branch = Field(1, "then_branch") + Field(6, body) + Number(20, 5);
+  const std::string graph = Linear(64) + Input("c", {}, 9) + Do("If", {"c"}, "z", Field(5, branch));
+  EXPECT_DOUBLE_EQ(PredictFromValues(graph, kOneNearTie).at("z").chosen, 0.5);
+}
+
+TEST(ErrorChoicesTest, PartsOfUnknownSizesMayBeAllOfIt) {
+  const ErrorPredictions errors = PredictWithSizes(
+      BestOf(Weight("table", {8, 4}) + Do("Gather", {"table", "best"}, "rows") +
+             Do("Frobnicate", {"x"}, "which") + Do("Gather", {"rows", "which"}, "part")),
+      {{"best", {2}}});
+  EXPECT_EQ(errors.at("part").chosen, 1);
 }
 
 TEST(ErrorChoicesTest, TheFirstThatTopKLeavesMayBeAsGood) {
@@ -175,7 +248,8 @@ TEST(ErrorChoicesTest, APartOfALargerWholeKeepsItsOwnError) {
   const std::string graph =
       Linear(64) + Do("Sigmoid", {"y"}, "s") + Input("boxes", {4, 8}) +
       Do("Concat", {"boxes", "s"}, "all", Attribute("axis", 1)) +
-      Field(1, Node("Split", {"all"}, {"first", "second"}, Attribute("axis", 1)));
+      Field(1, Node("Split", {"all"}, {"first", "second"}, Attribute("axis", 1))) +
+      Do("Pad", {"all", "zeros"}, "padded") + Do("ReduceMin", {"all"}, "least");
   SeenOutputs seen;
   TensorMap tensors;
   const auto add = [&](const std::string& name, float value) {
@@ -183,8 +257,9 @@ TEST(ErrorChoicesTest, APartOfALargerWholeKeepsItsOwnError) {
     for (float& element : buffer.As<float>()) element = value;
     tensors.push_back({name, std::move(buffer).Freeze()});
   };
-  for (const char* name : {"s", "second"}) add(name, 1e-5F);
+  for (const char* name : {"s", "second", "least"}) add(name, 1e-5F);
   for (const char* name : {"all", "first"}) add(name, 200);
+  add("padded", 60);
   seen.values = [&](std::string_view name) { return Find(tensors, name); };
   // What was found on the whole says nothing of its small part.
   seen.measure = [](const std::string& name,
@@ -198,7 +273,22 @@ TEST(ErrorChoicesTest, APartOfALargerWholeKeepsItsOwnError) {
       *PredictErrors(model, {}, kAsInModel, kAsInModel, outputs, FedInputs::kSame, seen);
   EXPECT_GT(errors.at("second").rms, 0.01);
   EXPECT_EQ(errors.at("second").rms, errors.at("s").rms);
+  EXPECT_GT(errors.at("least").rms, 0.01);
   EXPECT_LT(errors.at("first").rms, 1e-5);
+  EXPECT_LT(errors.at("padded").rms, 1e-5) << "the whole, with zeros";
+}
+
+TEST(ErrorModelTest, LengthsOfTransformsMayBeInputs) {
+  const auto whole = [](std::string_view name, int64_t value) {
+    const std::string_view raw(reinterpret_cast<const char*>(&value), sizeof(value));
+    return Field(5, Number(2, kInt64) + Field(8, name) + Field(9, raw));
+  };
+  const std::string frames = Input("x", {1, 4000}) + whole("step", 100) + whole("length", 320) +
+                             Do("STFT", {"x", "step", "", "length"}, "y");
+  EXPECT_EQ(Predict(frames).at("y").longest_sum, 320);
+  const std::string along =
+      Input("x", {400, 320, 1}) + whole("axis", 0) + Do("DFT", {"x", "", "axis"}, "y");
+  EXPECT_EQ(Predict(along).at("y").longest_sum, 400);
 }
 
 TEST(ErrorModelTest, SizesThatNoRuleFindsAreTakenFromTheOutput) {

@@ -86,12 +86,16 @@ int64_t SumLengths::FrameLength(const Place& step) const {
   const auto inputs = step.graph.Inputs(step.node);
   if (step.node.op_type == "STFT") {
     const Dims* window = inputs.size() > 2 ? shapes_.Find(inputs[2]) : nullptr;
-    return window != nullptr && window->size() == 1 ? window->front() : kUnknownFrame;
+    if (window != nullptr && window->size() == 1) return window->front();
+    const auto length = inputs.size() > 3 ? shapes_.Ints(inputs[3]) : std::nullopt;
+    return length && length->size() == 1 ? length->front() : kUnknownFrame;
   }
   const Dims* x = inputs.empty() ? nullptr : shapes_.Find(inputs[0]);
   if (x == nullptr || x->size() < 2) return kUnknownFrame;
   // From opset 20 on the axis is an input; the last one has real and imaginary parts.
   int64_t axis = NodeAttributes(model_, step.node).Int("axis", inputs.size() > 2 ? -2 : 1);
+  const auto given = inputs.size() > 2 ? shapes_.Ints(inputs[2]) : std::nullopt;
+  if (given && given->size() == 1) axis = given->front();
   if (axis < 0) axis += static_cast<int64_t>(x->size());
   const bool valid = axis >= 0 && axis < static_cast<int64_t>(x->size());
   return valid ? (*x)[static_cast<size_t>(axis)] : kUnknownFrame;

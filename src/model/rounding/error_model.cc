@@ -23,13 +23,10 @@ Result<ErrorPredictions> PredictErrors(const OnnxModel& model, std::span<const I
 
 bool IsQuantiser(std::string_view op_type) {
   if (op_type == "MatMulNBits") return true;
-  bool found = false;
-  for (const ErrorRule& rule : kErrorRules) {
+  return std::any_of(std::begin(kErrorRules), std::end(kErrorRules), [&](const ErrorRule& rule) {
     const bool steps = rule.kind == ErrorKind::kQuantise || rule.kind == ErrorKind::kDequantise;
-    if (!steps && !rule.steps_within) continue;
-    ForEachOperator(rule.operators, [&](std::string_view name) { found |= name == op_type; });
-  }
-  return found;
+    return (steps || rule.steps_within) && IsInOperators(rule.operators, op_type);
+  });
 }
 
 bool HasQuantisers(const OnnxModel& model) {

@@ -294,29 +294,36 @@ void ErrorPropagation::AddAbsolute(Step& step) const {
   step.error.absolute = std::sqrt(variance.bound);
 }
 
+void ErrorPropagation::ApplyPointwise(Step& step) {
+  Add(step, Remaining(step.rule->growth, step.growth), 1, step.rule->roundoffs);
+  const bool has_short_kernel = step.node.op_type == "Erf" || step.node.op_type == "Gelu";
+  if (has_short_kernel) RoundShort(step, true);
+}
+
+void ErrorPropagation::ApplyProduct(Step& step) {
+  const double typical = step.rule->growth * (IsSquare(step) ? 2 : 1);
+  Add(step, Remaining(typical, step.growth), 1, step.rule->roundoffs);
+}
+
 void ErrorPropagation::Apply(Step& step) {
-  ErrorPrediction& error = step.error;
   if (step.rule == nullptr) {
-    ++error.unknown;
+    ++step.error.unknown;
     return Add(step, 1, kUnknownLength, kUnknownRoundoffs);
   }
-  const ErrorRule& rule = *step.rule;
-  switch (rule.kind) {
+  ApplyRule(step);
+}
+
+void ErrorPropagation::ApplyRule(Step& step) {
+  switch (step.rule->kind) {
     case ErrorKind::kMove:
       return RoundShort(step, false);
     case ErrorKind::kDequantise:
       RoundWeights(step);
       return RoundShort(step, false);
-    case ErrorKind::kPointwise: {
-      Add(step, Remaining(rule.growth, step.growth), 1, rule.roundoffs);
-      const bool has_short_kernel = step.node.op_type == "Erf" || step.node.op_type == "Gelu";
-      if (has_short_kernel) RoundShort(step, true);
-      return;
-    }
-    case ErrorKind::kProduct: {
-      const double typical = rule.growth * (IsSquare(step) ? 2 : 1);
-      return Add(step, Remaining(typical, step.growth), 1, rule.roundoffs);
-    }
+    case ErrorKind::kPointwise:
+      return ApplyPointwise(step);
+    case ErrorKind::kProduct:
+      return ApplyProduct(step);
     case ErrorKind::kMatrix:
       RoundWithin(step);
       RoundWeights(step);
@@ -338,7 +345,7 @@ void ErrorPropagation::Apply(Step& step) {
       return ApplyCast(step);
     case ErrorKind::kExact:
     case ErrorKind::kConstant:
-      error = {};
+      step.error = {};
       return;
     case ErrorKind::kControl:
       return;

@@ -290,6 +290,48 @@ bool ErrorPropagation::IsExactArithmetic(const Step& step) const {
   });
 }
 
+// What the operator makes of its inputs' errors.
+void ErrorPropagation::PassOn(Step& step, Joined joined, int depth) {
+  const bool controls = step.rule != nullptr && step.rule->kind == ErrorKind::kControl;
+  const bool exact = IsExactArithmetic(step);
+  const std::string_view op = step.node.op_type;
+  if (controls) {
+    VisitBodies(step, depth);
+  } else {
+    Apply(step);
+    AddAbsolute(step);
+    Rectify(step);
+  }
+  if (exact) step.error = {};
+  // What bodies have chosen stays; all else is counted for each output.
+  if (!controls) step.error.chosen = 0;
+  if (step.rule == nullptr || step.rule->kind != ErrorKind::kMove) step.error.part = 0;
+  step.error.positive = Contains(kPositiveOperators, op) || (op == "Mul" && IsSquare(step)) ||
+                        (joined.positive && Contains(kKeepsPositive, op));
+  if (!IsFloat(step.type) && step.type != DType::kUndefined) return;
+  for (const SideRoundoff& side : step.sides) {
+    step.error.coarsest = Coarser(step.error.coarsest, side.kept_in);
+  }
+  step.error.steps = false;
+}
+
+void ErrorPropagation::Store(const Step& step, Joined joined, size_t output, int depth) {
+  const std::string_view name = step.graph.Outputs(step.node)[output];
+  if (name.empty()) return;
+  const double chosen = ChosenBehind(step, name);
+  if (joined.constant) constants_.insert(name);
+  ErrorPrediction& error = errors_[name] = output == 1 && step.scale ? *step.scale : step.error;
+  if (IsChoice(step.node.op_type, output)) {
+    error = ErrorPrediction();
+    error.chosen = ChosenHere(step, output);
+  }
+  error.chosen = std::max(error.chosen, chosen);
+  TakePart(step, name, error);
+  TakeExtreme(step, name, error);
+  MakeRelative(name, error);
+  if (depth == 0 && kept_.contains(name)) StartAgain(name);
+}
+
 void ErrorPropagation::Visit(const OnnxGraph& graph, const OnnxNode& node, int depth) {
   shapes_.Visit(graph, node);
   const auto outputs = graph.Outputs(node);
@@ -300,43 +342,10 @@ void ErrorPropagation::Visit(const OnnxGraph& graph, const OnnxNode& node, int d
   const Joined joined = JoinInputs(step);
   step.sides[0] = RoundoffOf(step.type, first_);
   step.sides[1] = RoundoffOf(step.type, second_);
-  const double chosen = ChosenBehind(step);
-  const bool exact = IsExactArithmetic(step);
-  if (step.rule != nullptr && step.rule->kind == ErrorKind::kControl) {
-    VisitBodies(step, depth);
-  } else {
-    Apply(step);
-    AddAbsolute(step);
-    Rectify(step);
-  }
-  if (exact) step.error = {};
-  step.error.chosen = chosen;
-  if (step.rule == nullptr || step.rule->kind != ErrorKind::kMove) step.error.part = 0;
-  step.error.positive = Contains(kPositiveOperators, node.op_type) ||
-                        (node.op_type == "Mul" && IsSquare(step)) ||
-                        (joined.positive && Contains(kKeepsPositive, node.op_type));
-  if (IsFloat(step.type) || step.type == DType::kUndefined) {
-    for (const SideRoundoff& side : step.sides) {
-      step.error.coarsest = Coarser(step.error.coarsest, side.kept_in);
-    }
-    step.error.steps = false;
-  }
+  PassOn(step, joined, depth);
   if (kept_.contains(outputs[0])) RoundKept(step);
   SetRms(step.error);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const std::string_view name = outputs[i];
-    if (name.empty()) continue;
-    if (joined.constant) constants_.insert(name);
-    ErrorPrediction& error = errors_[name] = i == 1 && step.scale ? *step.scale : step.error;
-    if (IsChoice(node.op_type, i)) {
-      error = ErrorPrediction();
-      error.chosen = std::max(chosen, ChosenHere(step, i));
-    }
-    TakePart(step, name, error);
-    TakeExtreme(step, name, error);
-    MakeRelative(name, error);
-    if (depth == 0 && kept_.contains(name)) StartAgain(name);
-  }
+  for (size_t i = 0; i < outputs.size(); ++i) Store(step, joined, i, depth);
 }
 
 }  // namespace vernier

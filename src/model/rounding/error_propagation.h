@@ -62,6 +62,8 @@ class ErrorPropagation {
 
   // From node to node: error_propagation.cc.
   void Visit(const OnnxGraph& graph, const OnnxNode& node, int depth);
+  void PassOn(Step& step, Joined joined, int depth);
+  void Store(const Step& step, Joined joined, size_t output, int depth);
   Joined JoinInputs(Step& step);
   void AssumeSeenSizes(std::span<const std::string_view> outputs);
   void Rectify(Step& step);
@@ -75,13 +77,19 @@ class ErrorPropagation {
   int64_t Elements(std::string_view name) const;
 
   // Near ties and parts: error_choices.cc.
-  double ChosenBehind(const Step& step) const;
+  double ChosenBehind(const Step& step, std::string_view output) const;
+  double ChosenFrom(const Step& step, size_t input, std::string_view output) const;
+  /// How many times as many elements the first one has; nullopt where a number is not known.
+  std::optional<double> TimesOf(std::string_view input, std::string_view output) const;
   double ChosenHere(const Step& step, size_t output) const;
   void TakePart(const Step& step, std::string_view name, ErrorPrediction& error);
   void TakeExtreme(const Step& step, std::string_view name, ErrorPrediction& error);
 
   // What operators do to errors: error_operators.cc.
   void Apply(Step& step);
+  void ApplyRule(Step& step);
+  void ApplyPointwise(Step& step);
+  void ApplyProduct(Step& step);
   void ApplyMatrix(Step& step);
   void ApplyReduction(Step& step);
   void ApplyFourier(Step& step);

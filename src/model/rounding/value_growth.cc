@@ -166,12 +166,6 @@ double SumOfProducts(const Tensor& weight, const std::vector<double>& of_x,
   return squares;
 }
 
-bool Is(std::string_view op, std::string_view list) {
-  bool found = false;
-  ForEachOperator(list, [&](std::string_view name) { found |= name == op; });
-  return found;
-}
-
 }  // namespace
 
 double ValueGrowth::Scale(std::string_view name) {
@@ -327,20 +321,21 @@ double ValueGrowth::Raw(const OnnxNode& node, std::span<const std::string_view> 
   const double from = Scale(inputs[input]);
   const double to = Scale(output);
   if (!(from > 0) || !(to > 0)) return 1;
-  if (Is(op, "Add Sub Sum")) return from / to;
+  if (IsInOperators("Add Sub Sum", op)) return from / to;
   if (op == "Mul" && inputs.size() == 2) return from * Scale(inputs[1 - input]) / to;
   if (op == "Div" && inputs.size() == 2) return Quotient(inputs, input) / (input == 0 ? to : 1);
-  if (Is(op, "Relu Clip Max Min ThresholdedRelu")) {
+  if (IsInOperators("Relu Clip Max Min ThresholdedRelu", op)) {
     return from * std::sqrt(KeptShare(inputs[input], output)) / to;
   }
-  if (Is(op, "Conv MatMul Gemm") && input == 0 && inputs.size() > 1) {
+  if (IsInOperators("Conv MatMul Gemm", op) && input == 0 && inputs.size() > 1) {
     return MatrixGrowth(node, inputs, output);
   }
   if (op == "LayerNormalization" && input == 0) return NormGrowth(inputs[0]);
   if (op == "BatchNormalization" && input == 0) return ChannelGrowth(inputs[0], output);
-  if (Is(op, "MaxPool GlobalMaxPool") && input == 0) return from / to;
-  if (Is(op, "ReduceMax ReduceMin") && input == 0) return PickedGrowth(inputs[0], output);
-  if (Is(op, "ReduceMean GlobalAveragePool")) {
+  if (IsInOperators("MaxPool GlobalMaxPool", op) && input == 0) return from / to;
+  if (IsInOperators("ReduceMax ReduceMin", op) && input == 0)
+    return PickedGrowth(inputs[0], output);
+  if (IsInOperators("ReduceMean GlobalAveragePool", op)) {
     const double length = static_cast<double>(values_(inputs[0])->element_count()) /
                           static_cast<double>(values_(output)->element_count());
     return from / (std::sqrt(std::max(length, 1.0)) * to);

@@ -224,8 +224,12 @@ bool ComparisonReporter::Output(const OutputComparison& output, const FunctionRe
     const std::string text = "Output names did not match exactly. Assuming " + iteration.b_runner +
                              " output: " + output.b_name +
                              " corresponds to output: " + output.a_name + WhyPaired(output.how);
-    // Who maps names knows it.
-    output.how == PairedBy::kMap ? logger_.Once(Severity::kInfo, text) : logger_.Warning(text);
+    // A user who maps names expects this.
+    if (output.how == PairedBy::kMap) {
+      logger_.Once(Severity::kInfo, text);
+    } else {
+      logger_.Warning(text);
+    }
   }
   logger_.Start(std::string(CompareFunctionLabel(result.function)) +
                 " | Comparing Output: " + Described(output.a_name, output.a_dtype, output.a_dims) +

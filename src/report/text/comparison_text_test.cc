@@ -168,5 +168,14 @@ TEST(BoundLineTest, TheShareOfElementsBeyondRoundingIsToldWhereItIsJudged) {
               HasSubstr("by a single element, which may differ by 0.036 or 0.024 of itself"));
 }
 
+TEST(BoundLineTest, TheErrorBesideChoicesIsNamed) {
+  BoundVerdict verdict;
+  verdict.worst = BoundMeasure::kWithin;
+  verdict.within = 4e-6;
+  verdict.within_bound = 2e-6;
+  EXPECT_THAT(FormatBoundLine("y", verdict),
+              HasSubstr("by the error of the other elements, 4e-06 against 2e-06"));
+}
+
 }  // namespace
 }  // namespace vernier

@@ -278,8 +278,8 @@ std::string FormatJudge(const RunRecord& record) {
     others += (others.empty() ? "'" : ", '") + VisibleLine(output) + "'";
   }
   return "judged by decisions, and outputs without a gate by elements (" + others +
-         "); of the others " + (differ == 0 ? std::string("elements are ") : found) +
-         "reported only" + advice;
+         "); for the others, " + (differ == 0 ? std::string("elements are ") : found) +
+         "only reported" + advice;
 }
 
 }  // namespace vernier

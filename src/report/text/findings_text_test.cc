@@ -127,6 +127,9 @@ TEST(Findings, NameTheMeasureThatIsOverItsBound) {
   bound.times_over = 3;
   EXPECT_NE(FormatFindings(record, false).find("3 times over its error bound, by single elements"),
             std::string::npos);
+  bound.clean_bound = 1e-5;
+  EXPECT_NE(FormatFindings(record, false).find("or those that choices and flipped steps leave"),
+            std::string::npos);
 }
 
 }  // namespace

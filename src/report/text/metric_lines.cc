@@ -27,6 +27,9 @@ std::string WhatBroke(const BoundVerdict& verdict) {
       return " by the gain, " + Against(std::fabs(verdict.gain), verdict.gain_bound);
     case BoundMeasure::kBeyond:
       return " by the share of elements beyond rounding";
+    case BoundMeasure::kWithin:
+      return " by the error of the other elements, " +
+             Against(verdict.within, verdict.within_bound);
     case BoundMeasure::kElement:
       break;
   }

@@ -71,6 +71,8 @@ std::string DescribeBound(const OutputRecord& output) {
               ? "the root mean square error: " + numbers(bound.rms, bound.bound)
           : decides(bound.gain, bound.gain_bound)
               ? "the gain: " + numbers(bound.gain, bound.gain_bound)
+          : bound.clean_bound > 0
+              ? std::string("single elements, or those that choices and flipped steps leave")
               : std::string("single elements"));
 }
 

@@ -27,8 +27,6 @@ constexpr double kMostReached = 0.9;
 constexpr double kMostClean = 0.25;
 // Two tensors of nothing in common differ by no more, relative to the scale of both.
 constexpr double kAnything = 2;
-// Single elements, beside the root mean square.
-constexpr double kTailOfRms = 12;
 // Whole numbers that differ do so by more, beside their scale.
 constexpr double kWholeStep = 1e-12;
 // The noise of one setting is a sample of what settings do.
@@ -108,7 +106,7 @@ std::optional<double> MeasureChosen(const Tensor* a, const Tensor* b,
   if (!verdict.ok() || !verdict->passed) return {};
   ErrorPrediction others = predicted;
   others.chosen = 0;
-  const double limit = std::max(kTailOfRms * MakeBound(others, *a, true).rms, kWholeStep);
+  const double limit = std::max(kElementTimes * MakeBound(others, *a, true).rms, kWholeStep);
   const ErrorSplit split = SplitErrors(*a, *b, limit * verdict->scale);
   return static_cast<double>(split.beyond) / std::max(static_cast<double>(a->element_count()), 1.0);
 }
@@ -166,7 +164,9 @@ std::string DescribeBound(const ErrorPrediction& prediction, DType dtype, bool g
 void AllowChoices(const ErrorPrediction& prediction, const Tensor& tensor, ErrorBound& bound) {
   const auto count = static_cast<double>(std::max<int64_t>(tensor.element_count(), 1));
   bound.allowed = std::min(bound.allowed + prediction.chosen + 0.5 / count, 1.0);
-  bound.clean = bound.allowed < 1 ? std::max(kTailOfRms * bound.rms, kWholeStep) : 0;
+  const double clean = bound.clean > 0 ? bound.clean : kElementTimes * bound.rms;
+  bound.clean = bound.allowed < 1 ? std::max(clean, kWholeStep) : 0;
+  bound.within = bound.allowed < 1 ? bound.rms : 0;
   bound.rms = std::max(bound.rms, kAnything);
   bound.element = std::max(bound.element, kAnything * std::sqrt(count));
   bound.why += ", " + FormatG(100 * prediction.chosen, 3) + " % chosen among near ties";

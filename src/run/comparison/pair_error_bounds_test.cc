@@ -90,6 +90,21 @@ TEST(PairErrorBoundsTest, FlipsThatMayHaveReachedEverythingLeaveNoCleanElements)
   EXPECT_EQ(MakeBound(prediction, tensor, true).clean, 0) << "not looked at";
 }
 
+TEST(PairErrorBoundsTest, ChoicesLeaveTheBoundOfAllOtherElements) {
+  ErrorPrediction prediction;
+  prediction.rms = 1e-5;
+  const Tensor tensor = Outputs()[0].tensor;
+  const double rms = MakeBound(prediction, tensor, true).rms;
+  prediction.chosen = 0.25;
+  const ErrorBound bound = MakeBound(prediction, tensor, true);
+  EXPECT_GE(bound.rms, 2);
+  EXPECT_DOUBLE_EQ(bound.within, rms);
+  EXPECT_DOUBLE_EQ(bound.clean, kElementTimes * rms);
+  prediction.clean = 1e-6;
+  prediction.step = 0.03;
+  EXPECT_DOUBLE_EQ(MakeBound(prediction, tensor, true).clean, 1e-6) << "the tighter one stays";
+}
+
 // Two layers whose tensors are kept in bfloat16, and the first one's result is an output, too.
 std::string NarrowGraph() {
   const auto cast = [](std::string_view from, std::string_view to, uint64_t type) {

@@ -60,9 +60,9 @@ Status FeedStream::OpenScript(const RunPlan& plan, std::span<const TensorInfo> i
   if (total_) return {};
   if (plan.shard.rule == ShardRule::kContiguous) {
     return InvalidArgument(
-        "--shard: the data loader script returns no object with __len__ and __getitem__, so it "
-        "does not say how many feeds it has: give --shard-by stride (every shard then goes through "
-        "all of them)");
+        "--shard: the data loader script returns nothing that has feeds by index (a list, or an "
+        "object with __len__ and __getitem__ and no __iter__), so their number is not known: give "
+        "--shard-by stride (every shard then goes through all of them)");
   }
   logger_.Once(Severity::kWarning,
                "--shard: the data loader script makes the feeds of all shards in each of them, and "
