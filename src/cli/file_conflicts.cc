@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include "batch/find_models.h"
 #include "blame/bundle/bundle_folder.h"
 #include "cli/bind_run.h"
+#include "cli/bind_runners.h"
 #include "cli/saved_sides.h"
 #include "model/onnx/companion_files.h"
 #include "util/paths.h"
@@ -89,6 +91,29 @@ std::vector<std::string> WordsOfRunner(const RunnerChoice& runner) {
   return std::move(*words);
 }
 
+// Is one file written where a word of the option says? Folders are AddFolders()'s.
+bool WritesFile(const GivenOption& given) {
+  const FileUse use = given.row->Files();
+  return IsWritten(use) && use != FileUse::kWritesInto && use != FileUse::kReplaces;
+}
+
+// What a runner of --runner saves is in its words too, and is not read.
+std::vector<std::string> WordsReadByRunners(const ParsedArgs& args) {
+  std::vector<std::string> words;
+  for (const RunnerChoice& runner : args.Runners()) {
+    if (runner.kind == "runner")
+      std::ranges::move(WordsOfRunner(runner), std::back_inserter(words));
+  }
+  ForEachOptionOfRunners(args, [&](const std::string&, const GivenOption& given) {
+    if (!WritesFile(given)) return;
+    for (const std::string& value : given.values) {
+      const auto word = std::ranges::find(words, value);
+      if (word != words.end()) words.erase(word);
+    }
+  });
+  return words;
+}
+
 Status Overwritten(const NamedFile& written, const NamedFile& read) {
   return InvalidArgument(written.flag + ": '" + written.path + "' is read by this command" +
                          (read.flag.empty() ? "" : " (" + read.flag + ")") +
@@ -107,15 +132,17 @@ void AddWrittenByDefault(const ParsedArgs& args, Files& written) {
 }
 
 void AddWritten(const ParsedArgs& args, Files& written) {
-  for (const GivenOption& given : args.given()) {
+  const auto add = [&](const std::string_view flag, const GivenOption& given) {
+    if (!WritesFile(given)) return;
     const FileUse use = given.row->Files();
-    if (!IsWritten(use) || use == FileUse::kWritesInto || use == FileUse::kReplaces) continue;
     for (const std::string& word : given.values) {
-      written.Add(given.row->dest, given.flag,
-                  use == FileUse::kWritesThere ? word : InOutputFolder(args, word),
+      written.Add(given.row->dest, flag,
+                  use == FileUse::kWrites ? InOutputFolder(args, word) : word,
                   use == FileUse::kCache);
     }
-  }
+  };
+  for (const GivenOption& given : args.given()) add(given.flag, given);
+  ForEachOptionOfRunners(args, add);
   AddWrittenByDefault(args, written);
 }
 
@@ -163,7 +190,11 @@ void AddRead(const ParsedArgs& args, Files& read) {
     for (const std::string& word : given.values) AddWord(given, word, read);
   }
   if (args.Has("models")) AddModelsOfBatch(args, read);
+  for (const std::string& word : WordsReadByRunners(args)) {
+    AddScripts("runners", "--runner", word, read);
+  }
   for (const RunnerChoice& runner : args.Runners()) {
+    if (runner.kind == "runner") continue;
     for (const std::string& word : WordsOfRunner(runner)) {
       AddScripts("runners", "--" + std::string(runner.kind), word, read);
     }
