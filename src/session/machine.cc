@@ -5,9 +5,9 @@
 #include <fstream>
 #include <string>
 #include <system_error>
-#include <thread>
 
 #include "session/run_session.h"
+#include "util/allowed_processors.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -47,7 +47,7 @@ OriginRecord DescribeMachine(std::time_t now) {
   origin.started = Utc(now);
   origin.system = System();
   origin.processor = ProcessorModel();
-  origin.processors = std::thread::hardware_concurrency();
+  origin.processors = static_cast<int64_t>(AllowedProcessors());
   return origin;
 }
 

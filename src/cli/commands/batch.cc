@@ -1,7 +1,6 @@
 // Many models with the same options: a process each, one table.
 #include <algorithm>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "batch/batch.h"
@@ -18,6 +17,7 @@
 #include "report/files/junit.h"
 #include "report/files/report_files.h"
 #include "run/shards/shard_writer.h"
+#include "util/allowed_processors.h"
 #include "util/atomic_file.h"
 #include "util/counted.h"
 #include "util/no_log.h"
@@ -30,9 +30,8 @@ Result<size_t> JobsOf(const ParsedArgs& args) {
   if (jobs && *jobs < 0) {
     return InvalidArgument("--jobs: expected a number >= 0, got " + std::to_string(*jobs));
   }
-  const size_t processors = std::max(1u, std::thread::hardware_concurrency());
   if (!jobs) return size_t{1};
-  return *jobs == 0 ? processors : static_cast<size_t>(*jobs);
+  return *jobs == 0 ? AllowedProcessors() : static_cast<size_t>(*jobs);
 }
 
 // The one report for all, or nothing.

@@ -21,7 +21,8 @@ constexpr OptionRow kBatch[] = {
      .type = ValueType::kInt,
      .fallback = "1",
      .metavar = "N",
-     .help = "Number of models to run at the same time; 0 means one per processor.",
+     .help = "Number of models to run at the same time; 0 means one per processor"
+             " that this process may use.",
      .origin = Origin::kOurs},
     {.flags = {"--log-dir"},
      .dest = "log_dir",
