@@ -144,7 +144,7 @@ class Steps(StepsCase):
         ended = self.vernier(*words)
         self.assertNotEqual(ended.code, 0)
         self.assertIn("all: output 'hn' is of no step (--steps-axis)", ended.out + ended.err)
-        for wrong, what in (("a:0", "the first runner goes step by step"),
+        for wrong, what in (("a:0", "the first runner must run step by step: list another"),
                             ("b:0", "expected RUNNER:AXIS"), ("all:x", "expected RUNNER:AXIS"),
                             ("all:7", "has no axis 7")):
             ended = self.vernier(*[wrong if word == "all:0" else word for word in words])
@@ -241,7 +241,9 @@ class Steps(StepsCase):
                 (("--feed-back", "q:h", "--steps", "2"), "no runner has such an output and input"),
                 (("--step-slice", "x:axis=0,hop=4", "--steps", "9000000000000000000"),
                  "--steps 9000000000000000000: that many steps"),
-                (("--step-slice", "x:axis=1,size=0"), "size is a whole number >= 1"),
+                (("--step-slice", "x:axis=1,size=0"), "expected size >= 1, got '0'"),
+                (("--step-slice", "x:axis=1,size=3,pad=5"),
+                 "expected pad < size, got pad=5, size=3"),
                 (("--advance", "x:next", "--steps", "2"), "--advance x:next: expected"),
                 (("--onnxrt", "--feed-back", "hn:h", "--steps", "2", "--state", "reference",
                   "--sequential-runners"), "--state reference: the reference must be there"),
