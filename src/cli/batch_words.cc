@@ -7,6 +7,7 @@
 #include "cli/arg_parser.h"
 #include "cli/bind_run.h"
 #include "cli/bind_runners.h"
+#include "cli/default_files.h"
 #include "cli/flag_suggestion.h"
 #include "cli/option_table.h"
 #include "cli/option_use.h"
@@ -103,7 +104,7 @@ std::string RecordOf(std::span<const std::string> words) {
   const ParseResult parsed = ParseCommandLine(table, words);
   const bool has_folder = parsed.args.Has("output_dir");
   const std::string_view path =
-      parsed.args.Value("save_record").value_or(has_folder ? "record.json" : "");
+      parsed.args.Value("save_record").value_or(has_folder ? kDefaultRecord : "");
   return InOutputFolder(parsed.args, std::string(path));
 }
 

@@ -14,6 +14,7 @@
 #include "blame/bundle/bundle_folder.h"
 #include "cli/bind_run.h"
 #include "cli/bind_runners.h"
+#include "cli/default_files.h"
 #include "cli/saved_sides.h"
 #include "model/onnx/companion_files.h"
 #include "util/paths.h"
@@ -124,7 +125,7 @@ Status Overwritten(const NamedFile& written, const NamedFile& read) {
 void AddWrittenByDefault(const ParsedArgs& args, Files& written) {
   if (args.Value("output_dir").value_or("").empty()) return;
   constexpr std::pair<std::string_view, const char*> kDefaults[] = {
-      {"save_record", "record.json"}, {"reports", "report.html"}, {"log_file", "run.log"}};
+      {"save_record", kDefaultRecord}, {"reports", kDefaultReport}, {"log_file", kDefaultLog}};
   for (const auto& [dest, name] : kDefaults) {
     if (args.Has(dest)) continue;
     written.Add("output_dir", args.Flag("output_dir"), InOutputFolder(args, name));
