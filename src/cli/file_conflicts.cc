@@ -17,6 +17,7 @@
 #include "cli/default_files.h"
 #include "cli/saved_sides.h"
 #include "model/onnx/companion_files.h"
+#include "util/list_has.h"
 #include "util/paths.h"
 #include "util/word_split.h"
 
@@ -40,11 +41,6 @@ struct NamedFile {
   fs::path place;
   bool shared = false;  // several commands may write it
 };
-
-template <size_t N>
-bool Contains(const std::string_view (&list)[N], std::string_view word) {
-  return std::find(std::begin(list), std::end(list), word) != std::end(list);
-}
 
 // Where a file is or will be; empty for what holds no data: devices, pipes, folders as a rule.
 fs::path PlaceOf(const std::string& path, Folders folders = Folders::kLeftOut) {
@@ -235,14 +231,14 @@ void AddWeights(const ParsedArgs& args, std::span<const NamedFile> written,
 
 Status CheckAgainst(const NamedFile& written, std::span<const NamedFile> read) {
   for (const NamedFile& other : read) {
-    const bool told_elsewhere = Contains(kSaved, written.dest) && Contains(kLoaded, other.dest);
+    const bool told_elsewhere = ListHas(kSaved, written.dest) && ListHas(kLoaded, other.dest);
     if (written.place == other.place && !told_elsewhere) return Overwritten(written, other);
   }
   return {};
 }
 
 Status CheckBetween(const NamedFile& a, const NamedFile& b) {
-  const bool told_elsewhere = Contains(kSaved, a.dest) && Contains(kSaved, b.dest);
+  const bool told_elsewhere = ListHas(kSaved, a.dest) && ListHas(kSaved, b.dest);
   if (a.place != b.place || told_elsewhere) return {};
   return InvalidArgument(a.flag + " and " + b.flag + " would both write '" + b.path +
                          "': name two files");

@@ -152,8 +152,8 @@ std::string Headroom(const BlameRecord& record) {
   const size_t count = rows.size();
   if (rows.size() > kShownNames) rows.resize(kShownNames);
   rows.insert(rows.begin(), {"overflow", "denormal", "largest", "tensor"});
-  return "In float16, " + std::to_string(count) + " tensor" + (count == 1 ? "" : "s") +
-         " would lose values:\n" + FormatTable(rows, WithNumbers(3));
+  return "In float16, " + Counted(count, "tensor") + " would lose values:\n" +
+         FormatTable(rows, WithNumbers(3));
 }
 
 // Values that agree say nothing of whoever reads a tensor by its type.
@@ -176,17 +176,17 @@ std::string Unexposed(const BlameRecord& record) {
   if (record.unexposed.empty()) return "";
   std::vector<std::string> names;
   for (const UnexposedTensor& tensor : record.unexposed) names.push_back(tensor.name);
-  return "Not looked at: " + std::to_string(names.size()) + " tensor" +
-         (names.size() == 1 ? "" : "s") + " (" + Join(names, kShownNames) + "); " +
-         VisibleLine(record.unexposed.front().why) + (names.size() > 1 ? ", ..." : "") + "\n";
+  return "Not looked at: " + Counted(names.size(), "tensor") + " (" + Join(names, kShownNames) +
+         "); " + VisibleLine(record.unexposed.front().why) + (names.size() > 1 ? ", ..." : "") +
+         "\n";
 }
 
 std::string Fused(const BlameRecord& record) {
   if (record.fused_away.empty()) return "";
   const size_t count = record.fused_away.size();
-  return "Fused away in the candidate: " + std::to_string(count) + " tensor" +
-         (count == 1 ? "" : "s") + " (" + Join(record.fused_away, kShownNames) +
-         "), compared in a session of " + (count == 1 ? "its" : "their") + " own\n";
+  return "Fused away in the candidate: " + Counted(count, "tensor") + " (" +
+         Join(record.fused_away, kShownNames) + "), compared in a session of " +
+         (count == 1 ? "its" : "their") + " own\n";
 }
 
 }  // namespace
