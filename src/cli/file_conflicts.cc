@@ -39,7 +39,7 @@ struct NamedFile {
   std::string_view dest;
   std::string flag, path;
   fs::path place;
-  bool shared = false;  // several commands may write it
+  bool shared = false;  // several commands, or runners, may write it
 };
 
 // Where a file is or will be; empty for what holds no data: devices, pipes, folders as a rule.
@@ -239,7 +239,8 @@ Status CheckAgainst(const NamedFile& written, std::span<const NamedFile> read) {
 
 Status CheckBetween(const NamedFile& a, const NamedFile& b) {
   const bool told_elsewhere = ListHas(kSaved, a.dest) && ListHas(kSaved, b.dest);
-  if (a.place != b.place || told_elsewhere) return {};
+  const bool one_cache = a.shared && a.dest == b.dest;
+  if (a.place != b.place || told_elsewhere || one_cache) return {};
   return InvalidArgument(a.flag + " and " + b.flag + " would both write '" + b.path +
                          "': name two files");
 }
