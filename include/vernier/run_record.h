@@ -164,6 +164,9 @@ struct TimeRecord {
   /// The first one that failed, and the sequence that it is in; none: none failed.
   std::optional<int64_t> first_bad_step = {};
   std::optional<int64_t> first_bad_sequence = {};
+  /// The last step of that sequence before it that was compared, where there are others between:
+  /// of states, which are not compared at every step. The first bad one may be any of those.
+  std::optional<int64_t> compared_before_bad = {};
   /// The slope of ln(RMS error), and its standard error; none: fewer than 8 steps have an error
   /// about growth (docs/steps.md).
   std::optional<double> growth_per_step = {};

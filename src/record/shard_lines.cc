@@ -48,6 +48,9 @@ void ListFields(Fields& field, Some<ShardOutput> auto& output) {
   field("dtype", output.dtype);
   field("other_dtype", output.other_dtype);
   field.TextIfAny("vacuous", output.vacuous);
+  field.TextIfAny("mask", output.mask);
+  field.Given("positions", output.positions);
+  field.Given("excluded_positions", output.excluded);
   // The list of a row names numbers of the two, where they are there.
   field.Given("auto_tolerance", output.row.bound);
   field.Given("logits_figures", output.row.logits);

@@ -49,6 +49,8 @@ struct ShardOutput {
   std::string dtype;
   std::string other_dtype;
   std::string vacuous;
+  std::string mask;  ///< that leaves out positions; empty: none does
+  std::optional<int64_t> positions, excluded;
   std::vector<ShardFunction> functions;
   /// Where no iteration of the shard before this one was as bad: the worst of all is one of these.
   std::optional<OutputFigures> figures;

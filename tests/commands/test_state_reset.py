@@ -128,6 +128,32 @@ class StateInside(Case):
         made, given = self.sums()
         np.testing.assert_allclose(made[1], given[0] + given[1], rtol=1e-6)
 
+    def test_what_has_no_method_is_opened_again(self):
+        """For each sequence, as soon as steps show that it keeps something."""
+        function = """
+            total = 0.0
+
+            def infer(feed):
+                global total
+                total = total + feed["x"]
+                return {"y": total}
+            """
+        named = SCRIPT.format(method="begin").replace(
+            "def infer", 'input_metadata = {"x": ("float32", (1, 4))}\n\n        def infer')
+        for text in (SCRIPT.format(method="begin"), function, named):
+            with self.subTest(text):
+                self.write("sum.py", text)
+                ended = self.run_sum("--model-runner", "sum.py", "--steps", "3", "--step-slice",
+                                     "x:axis=1,size=4", "--input-shapes", "x:[1,12]")
+                self.assertIn("has no method reset_states: it is opened again before each "
+                              "sequence", ended.out + ended.err)
+                made, given = self.sums()
+                for sequence, whole in enumerate(given):
+                    total = np.zeros((1, 4), "f4")
+                    for step in range(3):
+                        total = total + whole[:, 4 * step:4 * step + 4]
+                        np.testing.assert_allclose(made[3 * sequence + step], total, rtol=1e-6)
+
     def test_a_function_beside_a_function(self):
         self.write("sum.py", """
             total = 0.0

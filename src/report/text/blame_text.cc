@@ -90,10 +90,15 @@ std::string Ranking(const BlameRecord& record, bool all_layers) {
   for (const BlameLayerRecord& layer : record.layers) layers.push_back(&layer);
   const bool together = std::any_of(layers.begin(), layers.end(),
                                     [](const auto* layer) { return Together(*layer) > 0; });
-  std::string title = "Layers in topological order, errors in multiples of their error bounds:\n";
+  const bool fine = record.culprits.empty() && std::ranges::all_of(layers, [](const auto* layer) {
+                      return Worst(*layer) <= 1 && layer->total_error <= 1;
+                    });
+  const std::string none = fine ? ", of which none is over 1:\n" : ":\n";
+  std::string title =
+      "Layers in topological order, errors in multiples of their error bounds" + none;
   if (!all_layers) {
     title = "Layers by own error" + std::string(together ? " or that of their fusion" : "") +
-            ", in multiples of their error bounds:\n";
+            ", in multiples of their error bounds" + none;
     std::stable_sort(layers.begin(), layers.end(),
                      [](const auto* a, const auto* b) { return Worst(*a) > Worst(*b); });
     if (layers.size() > kShownLayers) layers.resize(kShownLayers);

@@ -97,7 +97,7 @@ Status ComparisonRun::NoteFeed(int64_t iteration, const TensorMap& feed,
   if (labels_ != nullptr) labels_->NoteFeed(iteration, feed);
   if (positions_ == nullptr || pairs_.empty()) return {};
   VERNIER_TRY(positions_->Note(iteration, feed, steps));
-  if (shard_ == nullptr || !positions_->Knows(iteration)) return {};
+  if (shard_ == nullptr || !positions_->KnowsForLogits(iteration)) return {};
   return InvalidArgument(
       "--shard cannot go with --compare logits of tokens or masks that were fed: "
       "parts do not keep what was found of them");

@@ -127,6 +127,14 @@ void KeepFailedGates(const OutputComparison& output, OutputRecord& record) {
   }
 }
 
+void AddMasked(const MaskedPositions& masked, const TokenLosses& losses,
+               std::optional<TokensRecord>& kept) {
+  if (!kept) kept = MakeTokensRecord(losses);
+  kept->mask = masked.mask;
+  kept->positions += masked.positions;
+  kept->excluded += masked.excluded;
+}
+
 }  // namespace
 
 PairRecorder::PairRecorder(std::string first, std::string second, Charts charts) : charts_(charts) {
@@ -181,8 +189,11 @@ void PairRecorder::AddTokens(const OutputComparison& output, size_t index) {
   losses_.resize(record_.outputs.size());
   const FunctionResult* const result = output.Find(CompareFunction::kLogits);
   const auto* const logits = result == nullptr ? nullptr : std::get_if<LogitsResult>(&result->data);
-  if (logits == nullptr || (logits->tokens.tokens.empty() && logits->tokens.mask.empty())) return;
   std::optional<TokensRecord>& kept = record_.outputs[index].tokens;
+  if (logits == nullptr && output.masked && output.masked->excluded > 0) {
+    AddMasked(*output.masked, losses_[index], kept);
+  }
+  if (logits == nullptr || (logits->tokens.tokens.empty() && logits->tokens.mask.empty())) return;
   const TokensRecord before = kept.value_or(TokensRecord());
   losses_[index].Append(logits->measures.tokens);
   kept = MakeTokensRecord(losses_[index]);

@@ -14,20 +14,34 @@
 #include "run/saved/self_comparisons.h"
 #include "run/shards/shard_ending.h"
 #include "run/steps/decoding.h"
+#include "util/counted.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
 
+// Of sequences whose lengths only their inputs say, those that were not begun have none.
+void NoteSequencesLeftOut(const LiveRuns& live, const LiveResults& made, const std::string& ended,
+                          RunEnding& ending) {
+  if (live.steps() == nullptr || made.feeds_ended) return;
+  const StepPosition at = live.steps()->timeline().Of(made.iterations);
+  const std::optional<int64_t> sequences = made.feeds->CountSequences();
+  ending.outcome.record.faults.push_back(
+      ended + " at step " + std::to_string(at.step) + " of sequence " +
+      std::to_string(at.sequence) +
+      (sequences ? ", of " + Counted(*sequences, "sequence") : ", and none behind it was begun"));
+}
+
 // That what was run agreed says nothing of what was not.
-void NoteWhatWasLeftOut(const LiveResults& made, RunEnding& ending) {
+void NoteWhatWasLeftOut(const LiveRuns& live, const LiveResults& made, RunEnding& ending) {
   const bool interrupted = ending.outcome.faults.signal != 0;
   if ((!ending.aborted && !interrupted) || made.feeds == nullptr) return;
+  const std::string ended = interrupted ? "the run was interrupted" : "the run ended";
   const std::optional<int64_t> asked = made.feeds->expected();
-  if (!asked || made.iterations >= *asked) return;
+  if (!asked) return NoteSequencesLeftOut(live, made, ended, ending);
+  if (made.iterations >= *asked) return;
   ending.outcome.record.faults.push_back(
-      std::string(interrupted ? "the run was interrupted" : "the run ended") + " in iteration " +
-      std::to_string(made.iterations) + " of " + std::to_string(*asked));
+      ended + " in iteration " + std::to_string(made.iterations) + " of " + std::to_string(*asked));
 }
 
 void CloseRunners(const RunContext& run, LiveRuns& live, RunFaults& faults) {
@@ -140,7 +154,7 @@ void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnd
   PublishFiles(run, live, made, ending);
   DescribeRunners(live, made, outcome.record);
   DescribeImages(run.plan, made, outcome);
-  NoteWhatWasLeftOut(made, ending);
+  NoteWhatWasLeftOut(live, made, ending);
   NoteUnusedTokens(live, outcome.record);
   outcome.record.averaged = run.plan.compare->check_average;
   const int64_t feeds = run.plan.execution.batch_feeds;

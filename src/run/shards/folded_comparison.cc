@@ -97,10 +97,22 @@ bool RestoreOutput(const ShardOutput& kept, OutputComparison& output) {
   output.a_dtype = DTypeFromName(kept.dtype).value_or(DType::kUndefined);
   output.b_dtype = DTypeFromName(kept.other_dtype).value_or(DType::kUndefined);
   output.vacuous = kept.vacuous;
+  if (!kept.mask.empty() && kept.positions && kept.excluded) {
+    output.masked.emplace();
+    output.masked->mask = kept.mask;
+    output.masked->positions = *kept.positions;
+    output.masked->excluded = *kept.excluded;
+  }
   if (!TakeEnum(kept.paired_by, PairedBy::kMap, output.how)) return false;
   return std::ranges::all_of(kept.functions, [&](const ShardFunction& function) {
     return RestoreFunction(function, output.functions.emplace_back());
   });
+}
+
+void KeepMasked(const MaskedPositions& masked, ShardOutput& kept) {
+  kept.mask = masked.mask;
+  kept.positions = masked.positions;
+  kept.excluded = masked.excluded;
 }
 
 }  // namespace
@@ -122,6 +134,7 @@ ShardPair MakeShardPair(const IterationComparison& comparison, std::span<const O
     made.dtype = DTypeName(output.a_dtype);
     made.other_dtype = DTypeName(output.b_dtype);
     made.vacuous = output.vacuous;
+    if (output.masked && output.masked->excluded > 0) KeepMasked(*output.masked, made);
     for (const FunctionResult& result : output.functions) {
       made.functions.push_back(KeepFunction(result));
     }

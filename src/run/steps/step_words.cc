@@ -112,10 +112,6 @@ Result<AxisWord> ParseStepsAxis(const std::string& word, std::span<const std::st
   if (axis.label.empty() || !number || *number < 0) {
     return BadStepWord(kAxisFlag, word, "expected RUNNER:AXIS, with an axis from 0");
   }
-  if (IsCalled(runners.front(), axis.label)) {
-    return BadStepWord(kAxisFlag, word,
-                       "the first runner goes step by step; name this one behind another");
-  }
   axis.axis = static_cast<size_t>(*number);
   return axis;
 }
