@@ -224,6 +224,45 @@ class StateInside(Case):
         ((name, again),) = RunResults.load(str(self.path("o.json")))
         np.testing.assert_array_equal([one["y"] for one in again], wanted)
 
+    def test_a_step_that_cannot_be_read_is_made_again_with_its_sequence(self):
+        self.write("sum.py", """
+            import os, signal
+            calls = 0
+            total = 0.0
+            fatal = os.path.join(os.path.dirname(__file__), "fatal")
+
+            def reset_states():
+                global total
+                total = 0.0
+
+            def infer(feed):
+                global calls, total
+                calls += 1
+                if os.path.exists(fatal) and calls == 13:
+                    os.kill(os.getppid(), signal.SIGKILL)
+                total = total + feed["x"]
+                return {"y": total}
+            """)
+        words = ("run", "--runner", "a=sum.py", "--python", sys.executable, "--input-shapes",
+                 "x:[1,20]", "--steps", "5", "--step-slice", "x:axis=1,size=4", "--iterations", "3",
+                 "--save-outputs")
+        self.assertEqual(self.vernier(*words, "whole.json").code, 0)
+        self.write("fatal", "")
+        ended = self.vernier(*words, "o.safetensors")
+        self.assertEqual(ended.code, -9, ended.out + ended.err)
+        self.path("fatal").unlink()
+        parts = self.path("o.safetensors.partial")
+        lines = [json.loads(line) for line in (parts / "journal.jsonl").read_text().splitlines()]
+        (begin,) = (line["begin"] for line in lines if line.get("iteration") == 7)
+        content = bytearray((parts / "tensors.part").read_bytes())
+        content[begin + 1] ^= 1
+        (parts / "tensors.part").write_bytes(content)
+        ended = self.vernier(*words, "o.safetensors", "--resume")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("what cannot be read is made again", ended.out + ended.err)
+        ended = self.vernier("compare", "whole.json", "o.safetensors", "--atol", "0", "--rtol", "0")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
     def test_what_cannot_be_reset_is_refused(self):
         self.write("sum.py", SCRIPT.format(method="reset_states"))
         self.save_model("m.onnx")
