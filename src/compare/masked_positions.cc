@@ -9,15 +9,28 @@
 namespace vernier {
 namespace {
 
-constexpr size_t kRank = 3;  // [batch, positions, values]
+// An output as vectors at the positions of a mask: [batch, heads, positions, length].
+struct PositionLayout {
+  int64_t batch = 0;
+  int64_t heads = 1;
+  int64_t positions = 0;
+  int64_t length = 0;
+};
 
-std::string WhyNoMaskedPositions(const Tensor& output) {
+std::optional<PositionLayout> LayoutOf(const Tensor& output) {
+  const Dims& dims = output.dims();
   const bool whole_bytes = BitsOf(output.dtype()) % 8 == 0;
-  if (Kind(output.dtype()) == DTypeKind::kFloat && whole_bytes && output.dims().size() == kRank) {
-    return "";
-  }
-  return "positions are those of floats [batch, positions, values], not of " +
-         std::string(DTypeName(output.dtype())) + " " + FormatDims(output.dims());
+  if (Kind(output.dtype()) != DTypeKind::kFloat || !whole_bytes) return std::nullopt;
+  if (dims.size() == 3) return PositionLayout{dims[0], 1, dims[1], dims[2]};
+  if (dims.size() == 4) return PositionLayout{dims[0], dims[1], dims[2], dims[3]};
+  return std::nullopt;
+}
+
+// Might another axis be that of the positions? Of heads with as many values as positions either are
+// rows at positions: caches, or weights of attention.
+bool IsAmbiguous(const Tensor& output, const PositionLayout& layout) {
+  const bool of_heads = output.dims().size() == 4;
+  return (of_heads ? layout.heads : layout.length) == layout.positions;
 }
 
 void RestorePlaces(const KeptPositions& kept, ValueStatistics& statistics) {
@@ -36,26 +49,29 @@ int64_t KeptPositions::PlaceInWhole(int64_t place) const {
 
 std::optional<KeptPositions> FindKeptPositions(const FedPositions* fed, const Tensor& output) {
   if (fed == nullptr || !fed->mask || !fed->mask->for_elements) return std::nullopt;
+  const bool asked = fed->mask->asked;
   KeptPositions found;
-  found.masked.why_not = WhyNoMaskedPositions(output);
-  if (!found.masked.why_not.empty()) {
-    return fed->mask->asked ? std::optional(std::move(found)) : std::nullopt;
+  const std::optional<PositionLayout> layout = LayoutOf(output);
+  if (!layout) {
+    found.masked.why_not =
+        "positions are those of floats [batch, positions, values] or [batch, heads, positions, "
+        "values], not of " +
+        std::string(DTypeName(output.dtype())) + " " + FormatDims(output.dims());
+    return asked ? std::optional(std::move(found)) : std::nullopt;
   }
-  const Dims& dims = output.dims();
-  if (dims[1] == dims[2] && !fed->mask->asked) return std::nullopt;
+  if (IsAmbiguous(output, *layout) && !asked) return std::nullopt;
   FedPositions mask;
   mask.mask = fed->mask;
-  const RowTokens rows = MatchPositions(mask, {dims[0], dims[1]}, dims[2]);
+  const RowTokens rows = MatchPositions(mask, {layout->batch, layout->positions}, layout->length);
   found.masked.why_not = rows.why_no_mask;
-  if (rows.mask.empty()) {
-    return rows.why_no_mask.empty() ? std::nullopt : std::optional(std::move(found));
-  }
+  if (rows.mask.empty()) return asked ? std::optional(std::move(found)) : std::nullopt;
   found.masked.mask = rows.mask;
-  found.masked.positions = dims[0] * dims[1];
-  found.masked.length = dims[2];
-  for (int64_t position = 0; position < found.masked.positions; ++position) {
-    const bool excluded = rows.next[static_cast<size_t>(position)] == kExcludedRow;
-    if (!excluded) found.kept.push_back(position);
+  found.masked.positions = layout->batch * layout->heads * layout->positions;
+  found.masked.length = layout->length;
+  for (int64_t row = 0; row < found.masked.positions; ++row) {
+    const int64_t prompt = row / (layout->heads * layout->positions);
+    const int64_t at = prompt * layout->positions + row % layout->positions;
+    if (rows.next[static_cast<size_t>(at)] != kExcludedRow) found.kept.push_back(row);
   }
   found.masked.excluded = found.masked.positions - static_cast<int64_t>(found.kept.size());
   return found;

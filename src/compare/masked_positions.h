@@ -33,9 +33,10 @@ struct KeptPositions {
   int64_t PlaceInWhole(int64_t place) const;
 };
 
-/// Only floats of shape [batch, positions, values] have positions for sure, and where there are as
-/// many values as positions, only a mask that was asked for says which axis is which. Absent: `fed`
-/// (may be null) has no mask for elements, or none that fits and nobody asked for it.
+/// Only floats of shape [batch, positions, values] or [batch, heads, positions, values], as caches
+/// are, have positions for sure, and where there are as many values or heads as positions, only a
+/// mask that was asked for says which axis is which. Each head counts. Absent: `fed` (may be null)
+/// has no mask for elements, or none that fits and nobody asked for it.
 std::optional<KeptPositions> FindKeptPositions(const FedPositions* fed, const Tensor& output);
 
 /// A copy, of shape [kept positions, values]. kResourceExhausted.

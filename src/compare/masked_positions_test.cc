@@ -99,6 +99,11 @@ TEST(MaskedPositions, OnlyWhatHasPositionsForSure) {
   const Tensor caches = Floats({2, 2, 2, 1}, {1, 2, 3, 4, 5, 6, 7, 8});
   const Tensor longer = Floats({2, 1, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_EQ(excluded(kWhole, Padded()), 1);
+  const Tensor of_heads = Floats({2, 3, 2, 1}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  EXPECT_EQ(excluded(of_heads, Padded()), 3);
+  const FedPositions fed = Padded();
+  EXPECT_EQ(FindKeptPositions(&fed, of_heads)->kept,
+            (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 7, 9, 11}));
   for (const Tensor& output : {square, pooled, caches, longer}) {
     EXPECT_EQ(excluded(output, Padded()), -1) << FormatDims(output.dims());
   }

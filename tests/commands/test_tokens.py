@@ -110,6 +110,23 @@ class Tokens(Case):
         places = [element["index"] for element in output["worst_iteration"]["worst_elements"]]
         self.assertTrue(places and all(place[0] == 0 and place[1] < 5 for place in places), places)
 
+    def test_caches_of_padding_are_left_out_too(self):
+        """Right of a prompt it is seen by no token of it: a mask that is missing changes nothing."""
+        onnx.save(causal_model(None), str(self.path("a.onnx")))
+        onnx.save(causal_model("padding-not-masked"), str(self.path("b.onnx")))
+        self.save_feeds("feeds.json", [{
+            "input_ids": np.array([[3, 1, 4, 1, 5, 0, 0]], "i8"),
+            "position_ids": np.array([[0, 1, 2, 3, 4, 4, 4]], "i8"),
+            "attention_mask": np.array([[1, 1, 1, 1, 1, 0, 0]], "i8"), **empty_caches()}])
+        words = ["run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                 "--load-inputs", "feeds.json"]
+        self.ended = self.vernier(*words)
+        self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
+        # Logits have 7 positions, each of 8 caches 7 of 2 heads.
+        self.says("a vs. b: output 'logits' and 8 more: 34 of 119 positions excluded by "
+                  "'attention_mask'")
+        self.assertEqual(self.vernier(*words, "--mask", "none").code, 1)
+
     def test_all_positions_are_compared_where_nobody_fed_a_mask(self):
         for words in (["--mask", "none"], ["--lenient"]):
             with self.subTest(words):
