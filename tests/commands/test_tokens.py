@@ -111,7 +111,7 @@ class Tokens(Case):
         self.assertTrue(places and all(place[0] == 0 and place[1] < 5 for place in places), places)
 
     def test_caches_of_padding_are_left_out_too(self):
-        """Right of a prompt it is seen by no token of it: a mask that is missing changes nothing."""
+        """Right of a prompt no token of it sees them: a mask that is missing changes nothing."""
         onnx.save(causal_model(None), str(self.path("a.onnx")))
         onnx.save(causal_model("padding-not-masked"), str(self.path("b.onnx")))
         self.save_feeds("feeds.json", [{
