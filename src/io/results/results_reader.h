@@ -19,6 +19,7 @@ namespace vernier {
 struct SavedRun {
   std::string name;  ///< need not be unique
   size_t iterations = 0;
+  uint64_t first = 0;  ///< number that the file gives to the first of them
 };
 
 /// Reads the outputs of one or more runners, an iteration at a time. Reading is not thread-safe.
