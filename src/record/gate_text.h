@@ -11,6 +11,8 @@ namespace vernier {
 
 /// DecisionGateRecord::verdict.
 inline constexpr std::string_view kGatePassed = "passed";
+/// PairRecord::judged_by of a shard whose run is judged by decisions.
+inline constexpr std::string_view kJudgedByMerge = "merge";
 inline constexpr std::string_view kGateFailed = "failed";
 inline constexpr std::string_view kGateWithoutSamples = "no samples";
 

@@ -205,11 +205,16 @@ std::string RowLine(const IterationRow& row) {
   return DumpJson(line, -1);
 }
 
+std::string ShardText(const RowsShard& shard) {
+  return std::to_string(shard.number) + "/" + std::to_string(shard.count);
+}
+
 std::string WithRowsEnd(const std::string& line, size_t row_count, const RowsEnd& end) {
   RecordJson row = RecordJson::parse(line, nullptr, false);
   row["row_count"] = row_count;
   if (!end.not_done.empty()) row["not_done"] = end.not_done;
   if (!end.unfit_labels.empty()) row["unfit_labels"] = end.unfit_labels;
+  if (end.shard) row["shard"] = ShardText(*end.shard);
   return DumpJson(row, -1);
 }
 

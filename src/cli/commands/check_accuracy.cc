@@ -91,7 +91,8 @@ constexpr CommandSpec kCheckAccuracyCommand = {
         " quantile, because single elements are not saved and cannot be checked again. Other saved"
         " metrics are ignored. Of the rows that --save-rows wrote, decisions are"
         " checked against --max-flip-rate, --max-clear-flips and --max-drop, by the labels in them"
-        " or those of --labels; --strict refuses gates that too few samples decide. If nothing"
+        " or those of --labels, and with --decision those alone that it names; --strict refuses "
+        "gates that too few samples decide. If nothing"
         " could be checked, the exit code is 4.",
     .options =
         [] {
@@ -105,7 +106,7 @@ constexpr CommandSpec kCheckAccuracyCommand = {
                                    {"rtol", "atol", "check_error_stat", "infinities_compare_equal",
                                     "save_heatmaps", "show_heatmaps", "save_error_metrics_plot",
                                     "show_error_metrics_plot", "error_quantile"}),
-                              CompareIndicesGroup(), CompareMetricsGroup(),
+                              CompareIndicesGroup(), CompareMetricsGroup(), JudgedDecisionGroup(),
                               Only(DecisionGroup(), {"max_flip_rate", "max_clear_flips", "near_tie",
                                                      "labels", "max_drop", "drop_type"}),
                               BootstrapGroup()});

@@ -178,6 +178,19 @@ constexpr OptionRow kDecisionRows[] = {
      .needs = {"--decision"}},
 };
 
+constexpr OptionRow kJudgedDecisions[] = {
+    {.flags = {"--decision"},
+     .dest = "decisions",
+     .sets = SetBy<&AddDecisions>(),
+     .arity = Arity::kPlus,
+     .action = OptionAction::kAppend,
+     .metavar = "[OUTPUT:]KIND",
+     .help = "Judge only these decisions of the rows, by the names that their run gave them: top1,"
+             " or logits:top1. Without it, all.",
+     .origin = Origin::kOurs,
+     .only_selects = true},
+};
+
 constexpr OptionRow kFlipFiles[] = {
     {.flags = {"--save-flips"},
      .dest = "save_flips",
@@ -186,7 +199,8 @@ constexpr OptionRow kFlipFiles[] = {
      .metavar = "FILE",
      .help = "Save the inputs of the iterations with the worst flips to an .npz, .safetensors or"
              " .json file, which --load-inputs reads again, and the outputs of all runners to"
-             " FILE with .outputs before its extension, which compare reads.",
+             " FILE with .outputs before its extension, which compare reads. Where all sides are"
+             " saved outputs there are no inputs, and FILE has the outputs.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
 };
@@ -211,6 +225,10 @@ OptionGroup BootstrapGroup() { return {"Decisions", "comparing what outputs deci
 
 OptionGroup DecisionGroup() {
   return {"Decisions", "comparing what outputs decide", kDecisionRows};
+}
+
+OptionGroup JudgedDecisionGroup() {
+  return {"Decisions", "comparing what outputs decide", kJudgedDecisions};
 }
 
 OptionGroup FlipFileGroup() { return {"Decisions", "comparing what outputs decide", kFlipFiles}; }
