@@ -8,7 +8,7 @@ import onnx
 from onnx import TensorProto, helper
 
 from decision_case import CLASSES, flipped, scores
-from shard_case import ShardCase
+from shard_case import WHOLE, ShardCase
 from test_images import png
 
 BROKEN = b"\x89PNG\r\n\x1a\nno more"
@@ -59,6 +59,29 @@ class Decided(Sides):
                              "8/8", "--save-record", "r.json")
         self.assertNotIn("--max-flip-rate 0.45:", ended.out + ended.err)
         self.assertIn("`vernier merge` judges them", ended.out + ended.err)
+
+    def test_a_shard_leaves_elements_to_what_merge_judges(self):
+        a = [{"y": scores(4, i), "z": np.ones(3, np.float32)} for i in range(4)]
+        self.save_runs("a.json", [("A", a)])
+        for z, code in ((1, 0), (2, 1)):
+            # Out of tolerance everywhere, and no class changes.
+            b = [{"y": one["y"] + np.float32(0.01), "z": one["z"] * np.float32(z)} for one in a]
+            self.save_runs("b.json", [("B", b)])
+            words = ["compare", "a.json", "b.json", "--decision", "y:top1", "--max-flip-rate",
+                     "0.9"]
+            whole = self.vernier(*words, *WHOLE)
+            self.assertEqual(whole.code, code, whole.out + whole.err)
+            parts = []
+            for number in (1, 2):
+                ended = self.vernier(*words, "--shard", f"{number}/2", "--save-record",
+                                     "part.json")
+                self.assertEqual(ended.code, code, ended.out + ended.err)
+                self.assertNotIn("next: ", ended.out)
+                self.assertIn("A vs. B: " + ("FAILED," if code else "left to merge,"), ended.out)
+                self.assertTrue(ended.out.splitlines()[-1].startswith("`vernier merge` judges by "
+                                                                      "decisions"), ended.out)
+                parts.append(self.part(number, 2))
+            self.expect_whole(whole, parts)
 
     def test_fail_fast_ends_where_the_whole_does(self):
         words = [*self.save_sides(), "--decision", "z:top1", "--fail-fast"]

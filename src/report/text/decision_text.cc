@@ -120,7 +120,16 @@ std::string ByMargin(double margin) {
 
 }  // namespace
 
-bool JudgedByDecisions(const PairRecord& pair) { return pair.judged_by == "decisions"; }
+bool IsLeftToMerge(const PairRecord& pair) { return pair.judged_by == kJudgedByMerge; }
+
+bool IsLeftToMerge(const RunRecord& record) {
+  return std::ranges::any_of(record.pairs,
+                             [](const PairRecord& pair) { return IsLeftToMerge(pair); });
+}
+
+bool JudgedByDecisions(const PairRecord& pair) {
+  return pair.judged_by == "decisions" || IsLeftToMerge(pair);
+}
 
 bool JudgedByDecisions(const RunRecord& record) {
   return std::ranges::any_of(record.pairs,
@@ -207,7 +216,11 @@ std::string FormatBlameFlips(const BlameFlipsRecord& flips) {
     text += (text.empty() ? "" : "; ") + VisibleLine(FormatDecision(decision));
   }
   if (text.empty()) return "Nothing was decided";
-  if (flips.iterations.empty()) return "No decision flips: " + text;
+  const bool any = std::ranges::any_of(
+      flips.decisions, [](const DecisionRecord& decision) { return decision.flips > 0; });
+  if (flips.iterations.empty()) {
+    return (any ? "No flip can be searched: " : "No decision flips: ") + text;
+  }
   std::string iterations;
   for (const int64_t iteration : flips.iterations) {
     iterations += (iterations.empty() ? "" : ", ") + std::to_string(iteration);
@@ -269,17 +282,18 @@ std::string FormatJudge(const RunRecord& record) {
   }
   const std::string advice = " (--judge both judges them as well)\n";
   const std::string found = Counted(differ, "output") + " out of tolerance by elements, which is ";
+  const bool merge = IsLeftToMerge(record);
   if (judged.empty()) {
-    return "judged by decisions: " + (differ == 0 ? std::string("elements are ") : found) +
-           "reported only" + advice;
+    return (merge ? "`vernier merge` judges by decisions: " : "judged by decisions: ") +
+           (differ == 0 ? std::string("elements are ") : found) + "reported only" + advice;
   }
   std::string others;
   for (const std::string& output : judged) {
     others += (others.empty() ? "'" : ", '") + VisibleLine(output) + "'";
   }
-  return "judged by decisions, and outputs without a gate by elements (" + others +
-         "); of the others " + (differ == 0 ? std::string("elements are ") : found) +
-         "reported only" + advice;
+  return std::string(merge ? "`vernier merge` judges by" : "judged by") +
+         " decisions, and outputs without a gate by elements (" + others + "); of the others " +
+         (differ == 0 ? std::string("elements are ") : found) + "reported only" + advice;
 }
 
 }  // namespace vernier

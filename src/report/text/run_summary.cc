@@ -173,7 +173,8 @@ std::string VerdictWord(const PairRecord& pair) {
   }
   if (pair.rejected) return "FAILED by --strict";
   if (pair.retyped) return kFailedForTypes;
-  if (JudgedByDecisions(pair)) return pair.incomplete ? "INCOMPLETE" : "PASSED by decisions";
+  if (JudgedByDecisions(pair) && pair.incomplete) return "INCOMPLETE";
+  if (JudgedByDecisions(pair)) return IsLeftToMerge(pair) ? "left to merge" : "PASSED by decisions";
   return unverified ? "NOT VERIFIED" : pair.incomplete ? "INCOMPLETE" : "PASSED";
 }
 

@@ -138,12 +138,14 @@ struct GateTexts {
   std::string missed, undecided, without_samples;
   std::string failed_output;
   bool any = false;
+  bool left_to_merge = false;
 };
 
 GateTexts GatesOf(const RunRecord& record) {
   GateTexts gates;
   for (const PairRecord& pair : record.pairs) {
     if (pair.judged_by.empty() || pair.judged_by == "elements") continue;
+    gates.left_to_merge |= IsLeftToMerge(pair);
     if (gates.failed_output.empty()) gates.failed_output = FailedUndecided(pair);
     for (const DecisionGateRecord& gate : pair.decision_gates) {
       gates.any = true;
@@ -159,6 +161,7 @@ GateTexts GatesOf(const RunRecord& record) {
 std::string DescribeGates(const GateTexts& gates) {
   if (!gates.missed.empty()) return "Decisions differ: " + gates.missed + ".";
   if (!gates.without_samples.empty()) return "Nothing was decided: " + gates.without_samples + ".";
+  if (gates.left_to_merge) return "The decisions of this shard are left to `vernier merge`.";
   return gates.any ? "The decisions are within their gates." : "Nothing was decided.";
 }
 
@@ -185,7 +188,9 @@ VerdictText WithDecisions(const RunRecord& record, VerdictText elements) {
   }
   if (gates.missed.empty() && gates.failed_output.empty()) {
     const bool decided = gates.any && gates.without_samples.empty();
-    verdict.outcome = decided ? Outcome::kMatched : Outcome::kIncomplete;
+    verdict.outcome = gates.left_to_merge ? Outcome::kNoVerdict
+                      : decided           ? Outcome::kMatched
+                                          : Outcome::kIncomplete;
   }
   verdict.sentence = sentence + " " + elements.sentence;
   return verdict;

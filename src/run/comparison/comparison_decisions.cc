@@ -106,8 +106,14 @@ Status ComparisonRun::KeepFlips(int64_t iteration, const IterationOutputs& outpu
   for (const Pair& pair : pairs_) {
     std::ranges::move(pair.decisions.WorstIterations(), std::back_inserter(worst));
   }
-  const bool saved = !plan_->decisions.save_flips.empty();
-  return flips_.Keep(iteration, feed, saved ? outputs : IterationOutputs(), worst, detail_.device);
+  if (plan_->decisions.save_flips.empty()) {
+    return flips_.Keep(iteration, feed, {}, worst, detail_.device);
+  }
+  if (may_keep_ || std::ranges::find(worst, iteration) == worst.end()) {
+    return flips_.Keep(iteration, feed, outputs, worst, detail_.device);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const IterationOutputs copies, CopyOutputs(outputs));
+  return flips_.Keep(iteration, feed, copies, worst, detail_.device);
 }
 
 Status ComparisonRun::SaveFlips(RunRecord& run) const {
@@ -129,9 +135,13 @@ Status ComparisonRun::SaveFlipFiles(RunRecord& run) const {
     run.notes.push_back("--save-flips: " + why + ", and '" + path + "' was not written");
     return {};
   }
-  VERNIER_TRY(flips_.Save(path));
-  run.saved.emplace_back("inputs of flips", path);
-  const std::string outputs = FlipOutputsPath(path);
+  // Sides that were all loaded came without their inputs.
+  const bool has_inputs = !plan_->runners.empty();
+  if (has_inputs) {
+    VERNIER_TRY(flips_.Save(path));
+    run.saved.emplace_back("inputs of flips", path);
+  }
+  const std::string outputs = has_inputs ? FlipOutputsPath(path) : path;
   std::vector<std::string> left_out;
   VERNIER_TRY(flips_.SaveOutputs(outputs, names_, left_out));
   run.saved.emplace_back("outputs of flips", outputs);
@@ -192,6 +202,7 @@ void ComparisonRun::JudgeUndecided(const Pair& pair, PairRecord& record, RunFaul
 // A rate of some samples says nothing of the rate of all.
 void ComparisonRun::LeaveGatesToMerge(PairRecord& record, RunRecord& run) const {
   record.decision_gates.clear();
+  if (judge_ == JudgeRule::kDecisions) record.judged_by = kJudgedByMerge;
   if (!plan_->decisions.has_gates() && plan_->decisions.labels.empty()) return;
   const std::string note =
       "--shard: gates of decisions and labels are about all samples, and `vernier merge` judges "
@@ -205,7 +216,10 @@ void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverag
   if (plan_->decisions.decisions.empty()) return;
   record.judged_by = JudgeName(judge_);
   pair.decisions.AddTo(record);
-  if (shard_ != nullptr) return LeaveGatesToMerge(record, run);
+  if (shard_ != nullptr) {
+    JudgeUndecided(pair, record, faults, run.rejections);
+    return LeaveGatesToMerge(record, run);
+  }
   // Of a run that was given up, what is missing follows from why it was.
   const auto not_done = [&](const std::string& sentence) {
     if (coverage == Coverage::kIgnored) return;

@@ -48,8 +48,7 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
       rows_(parts.rows),
       shard_(parts.shard),
       steps_(parts.steps),
-      // Gates are about all samples: `merge` judges them.
-      judge_(shard_ == nullptr ? JudgeOf(plan) : JudgeRule::kElements),
+      judge_(JudgeOf(plan)),
       flip_pictures_(plan),
       positions_(parts.positions),
       labels_(parts.labels),

@@ -79,7 +79,8 @@ void DescribeImages(const RunPlan& plan, const LiveResults& made, RunOutcome& ou
   outcome.record.samples = images.names();
   const std::string skipped = images.NoteOfSkipped();
   if (skipped.empty()) return;
-  if (plan.lenient || images.names().empty()) {  // where none could be read, that is the error
+  const bool accepts = plan.lenient && !plan.strict;
+  if (accepts || images.names().empty()) {  // where none could be read, that is the error
     outcome.record.notes.push_back(skipped);
   } else {
     outcome.faults.incomplete = true;
@@ -167,7 +168,7 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
   NoteRandomInputs(plan, outcome.record);
   loaded.NameFiles(pairs, outcome.record.pairs);
   NoteSelfComparisons(loaded, pairs, plan.strict, outcome);
-  if (!plan.lenient) NoteLostOutputs(plan, LostOutputsOf(live), outcome);
+  if (!plan.lenient || plan.strict) NoteLostOutputs(plan, LostOutputsOf(live), outcome);
   if (plan.strict) RejectVacuous(outcome);
 }
 

@@ -23,6 +23,9 @@ struct FlipInputs {
 /// Where the outputs of --save-flips go: "flips.npz" to "flips.outputs.npz".
 std::string FlipOutputsPath(const std::string& path);
 
+/// With bytes of their own. Errors as Tensor::Copy.
+Result<IterationOutputs> CopyOutputs(const IterationOutputs& outputs);
+
 class FlipFeeds {
  public:
   /// Keeps the feed and the outputs of an iteration if it is among the worst so far, and lets go of
