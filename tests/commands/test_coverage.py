@@ -115,6 +115,7 @@ class Coverage(Case):
             lenient = self.vernier(*words, "--lenient")
             self.assertEqual(lenient.code, 1, lenient.out + lenient.err)
             self.assertIn("was made from other inputs", lenient.out + lenient.err)
+            self.assertEqual(self.vernier(*words, "--lenient", "--strict").code, 4)
 
     def test_lone_outputs_that_are_no_tensors_never_pass_where_they_are_not_compared(self):
         x = helper.make_tensor_value_info("x", TensorProto.FLOAT, (2,))
@@ -257,6 +258,7 @@ class Coverage(Case):
             self.assertIn("begins with iteration 1, which would be compared with iteration 0: "
                           "number its iterations from 0 (--lenient", ended.err)
             self.assertEqual(self.vernier("compare", *sides, "--lenient").code, 1)
+            self.assertEqual(self.vernier("compare", *sides, "--lenient", "--strict").code, 3)
         self.assertEqual(self.vernier("compare", "too.npz", "from1.npz").code, 0)
 
     def test_numbers_of_inputs_have_no_gaps_either(self):

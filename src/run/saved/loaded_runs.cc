@@ -129,12 +129,13 @@ std::string NameOfPlace(const std::string& path) {
 }  // namespace
 
 Result<LoadedRuns> LoadedRuns::Open(const RunPlan& plan, LoadRule rule) {
-  if (!plan.lenient) {
+  const bool in_order = plan.lenient && !plan.strict;
+  if (!in_order) {
     VERNIER_TRY(CheckGaps(plan));
     VERNIER_TRY(CheckFoldersOfShards(plan.load_outputs));
   }
   VERNIER_ASSIGN_OR_RETURN(LoadedRuns loaded, Open(plan.load_outputs, rule, plan.load_labels));
-  if (!plan.lenient) VERNIER_TRY(CheckFirstNumbers(plan, loaded.runs_));
+  if (!in_order) VERNIER_TRY(CheckFirstNumbers(plan, loaded.runs_));
   return loaded;
 }
 

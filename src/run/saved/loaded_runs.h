@@ -29,7 +29,7 @@ class LoadedRuns {
   /// The same of a plan. kMalformed where the iterations of a folder have a gap, or those of a file
   /// do not begin with 0, so that what is compared would be of different feeds: unless such folders
   /// or files, of the same numbers, are all there is, the runners' inputs among them, or the plan
-  /// is lenient.
+  /// is lenient and not strict.
   static Result<LoadedRuns> Open(const RunPlan& plan, LoadRule rule);
 
   struct Run {
