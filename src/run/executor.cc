@@ -64,6 +64,15 @@ Status GiveTokens(const RunPlan& plan, ScriptClient* script, LiveRuns& live,
   return live.steps()->decoding()->Give(std::move(given));
 }
 
+std::vector<ShardModule> ModulesOf(const LiveRuns& live) {
+  std::vector<ShardModule> modules;
+  for (LoadedModule& module : live.LoadedModules()) {
+    modules.push_back(
+        {std::move(module.name), std::move(module.version), std::move(module.content)});
+  }
+  return modules;
+}
+
 // Carries out what the plan is about, as far as that can be done.
 LiveResults InferAndCompare(const RunContext& run, const LiveSide& side,
                             const Comparing& comparing) {
@@ -76,6 +85,9 @@ LiveResults InferAndCompare(const RunContext& run, const LiveSide& side,
     made = InferStreaming(run, side, comparing);
   }
   if (made.status.ok()) made.status = comparing.comparisons.CompareKept().status();
+  if (made.status.ok() && comparing.shard != nullptr) {
+    comparing.shard->KeepModules(ModulesOf(side.runs));
+  }
   return made;
 }
 
@@ -173,6 +185,10 @@ RunOutcome ExecuteRun(const RunPlan& plan, Logger& logger, RunObserver& observer
     ending.aborted = true;
     ReportFailure(run, nothing.status, nothing, ending);
     FinishLive(run, live, nothing, ending);
+  }
+  if (plan.shard.wanted()) {
+    ending.outcome.record.shard =
+        std::to_string(plan.shard.number) + " of " + std::to_string(plan.shard.count);
   }
   ending.outcome.record.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import sys
 import unittest
 
 import numpy as np
@@ -160,6 +161,23 @@ class Shards(Case):
         self.assertEqual(ended.code, 3, ended.out + ended.err)
         self.assertIn("with the length 5, which has no feed 3", ended.err)
         self.assertFalse(self.path("r.shard-0002-of-0002.json").exists())
+
+    def test_a_data_set_without_samples_is_an_error_in_every_shard(self):
+        self.save_model("m.onnx")
+        self.path("empty.py").write_text("""
+class Empty:
+    def __len__(self): return 0
+    def __getitem__(self, index): raise IndexError
+def load_data(): return Empty()
+""", encoding="utf-8")
+        words = ["run", "m.onnx", "--onnxrt", "--onnxrt", "--data-loader-script", "empty.py",
+                 "--python", sys.executable]
+        for shard in ([], ["--shard", "1/2", "--shard-exit", "done", "--save-record", "r.json"],
+                      ["--shard", "2/2", "--shard-exit", "done", "--save-record", "r.json"]):
+            ended = self.vernier(*words, *shard)
+            self.assertEqual(ended.code, 3, ended.out + ended.err)
+            self.assertIn("the data loader gave no feed", ended.err)
+        self.assertEqual(list(self.folder.glob("r.*")), [])
 
     def test_older_abbreviations_stay(self):
         words = self.save_sides(3)

@@ -119,9 +119,22 @@ class Tokens(Case):
                 self.says(sentence)
 
     def test_shards_do_not_lose_them(self):
-        np.save(self.path("t.npy"), np.array([[3, 1, 4, 1, 5, 7]]))
-        self.run_two("--tokens", "t.npy", "--shard", "1/1", "--output-dir", "part", code=2)
-        self.says("--shard cannot go with --tokens: parts do not keep what was found of tokens")
+        rng = np.random.default_rng(6)
+        feeds = [{"input_ids": rng.integers(0, 8, (1, 6)),
+                  "attention_mask": np.array([[1] * (6 - i % 3) + [0] * (i % 3)], "i8")}
+                 for i in range(7)]
+        np.save(self.path("t.npy"), rng.integers(0, 8, (7, 6)))
+        for words in ([], ["--tokens", "t.npy"], ["--mask", "attention_mask"]):
+            self.run_two(*words, "--reproducible", code=0, feeds=feeds)
+            whole = self.path("r.json").read_text(encoding="utf-8")
+            self.assertIn('"first_perplexity"', whole)
+            for number in (1, 2, 3):
+                self.run_two(*words, "--shard", f"{number}/3", "--shard-by", "stride",
+                             "--shard-exit", "done", code=0, feeds=feeds)
+            ended = self.vernier("merge", *sorted(self.folder.glob("r.shard-*.json")), "-o",
+                                 "m.json", "--reproducible")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            self.assertEqual(self.path("m.json").read_text(encoding="utf-8"), whole, words)
 
     def test_a_mask_of_another_shape_is_refused(self):
         feeds = [{**self.FEEDS[0], "attention_mask": np.ones((1, 1), "i8")}]

@@ -6,6 +6,7 @@ namespace vernier {
 namespace {
 
 constexpr std::string_view kModelShardRules[] = {"contiguous", "stride"};
+constexpr std::string_view kModelShardExits[] = {"verdict", "done"};
 
 constexpr OptionRow kBatch[] = {
     {.dest = "models",
@@ -47,6 +48,18 @@ constexpr OptionRow kBatch[] = {
      .fallback = "contiguous",
      .metavar = "RULE",
      .help = "How models are divided: into 'contiguous' ranges, or by 'stride', every Nth.",
+     .origin = Origin::kOurs,
+     .needs = {"--shard"},
+     .spelled_out = true},
+    {.flags = {"--shard-exit"},
+     .dest = "shard_exit",
+     .arity = Arity::kOne,
+     .choices = kModelShardExits,
+     .fallback = "verdict",
+     .metavar = "WHEN",
+     .help = "With 'done', a shard that has run all of its models exits with 0 although some do not"
+             " match, or less could be compared than was asked for, so that launchers do not start"
+             " it again. The table and the report have the verdicts.",
      .origin = Origin::kOurs,
      .needs = {"--shard"},
      .spelled_out = true},

@@ -38,7 +38,7 @@ class ResultsReader {
   };
 
   /// Opens a JSON, npz or safetensors file (known by its extension, else by its content) or a
-  /// directory of JSON files, one or more iterations each, in the order of their names. One pass
+  /// directory of such files, one or more iterations each, in the order of their names. One pass
   /// records where everything lies; tensors are decoded by Read. kMalformed, naming the file, when
   /// it is missing, damaged or holds something else.
   static Result<std::unique_ptr<ResultsReader>> Open(const std::string& path,

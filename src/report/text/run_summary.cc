@@ -341,6 +341,9 @@ std::string FormatRunSummary(const RunRecord& given, const SummaryOptions& optio
   const RunRecord record = WithSideNames(given, NameStyle::kShort);
   std::string text = RunnerTable(record, options.interleaved) + WorstOutputs(record) +
                      FormatFindings(record, options.all_outputs);
+  if (!record.shard.empty()) {
+    text += "shard " + record.shard + ": these are its own iterations; vernier merge judges all\n";
+  }
   for (const PairRecord& pair : record.pairs) {
     const std::string sides = pair.first + " vs. " + pair.second + ": ";
     text += Line(sides + FormatPair(pair, record.averaged));

@@ -308,9 +308,7 @@ std::string WhatElseWentWrong(const RunRecord& record) {
   return "the run ended with exit code " + std::to_string(record.exit_code);
 }
 
-}  // namespace
-
-VerdictText DecideVerdict(const RunRecord& record) {
+VerdictText DecideWhole(const RunRecord& record) {
   VerdictText verdict = FromParts(record);
   const bool complete =
       IsComplete(record) && FailedRunners(record).empty() && record.exit_code == 0;
@@ -326,6 +324,16 @@ VerdictText DecideVerdict(const RunRecord& record) {
       AddReservation(verdict.sentence, why);
     }
     verdict.sentence += '.';
+  }
+  return verdict;
+}
+
+}  // namespace
+
+VerdictText DecideVerdict(const RunRecord& record) {
+  VerdictText verdict = DecideWhole(record);
+  if (!record.shard.empty()) {
+    verdict.sentence = "Shard " + record.shard + ": " + verdict.sentence;
   }
   return verdict;
 }

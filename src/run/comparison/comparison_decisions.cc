@@ -102,12 +102,17 @@ Status ComparisonRun::KeepFlips(int64_t iteration, const IterationOutputs& outpu
     }
   }
   if (!KeepsFlips()) return {};
+  const std::vector<int64_t> worst = WorstIterations();
+  const bool saved = !plan_->decisions.save_flips.empty();
+  return flips_.Keep(iteration, feed, saved ? outputs : IterationOutputs(), worst, detail_.device);
+}
+
+std::vector<int64_t> ComparisonRun::WorstIterations() const {
   std::vector<int64_t> worst;
   for (const Pair& pair : pairs_) {
     std::ranges::move(pair.decisions.WorstIterations(), std::back_inserter(worst));
   }
-  const bool saved = !plan_->decisions.save_flips.empty();
-  return flips_.Keep(iteration, feed, saved ? outputs : IterationOutputs(), worst, detail_.device);
+  return worst;
 }
 
 Status ComparisonRun::SaveFlips(RunRecord& run) const {
@@ -116,7 +121,7 @@ Status ComparisonRun::SaveFlips(RunRecord& run) const {
 }
 
 Status ComparisonRun::SaveFlipFiles(RunRecord& run) const {
-  const std::string& path = plan_->decisions.save_flips;
+  const std::string path = PathOfShard(plan_->decisions.save_flips, plan_->shard);
   if (path.empty()) return {};
   if (flips_.empty()) {
     const auto decided = [](const PairRecord& pair) {

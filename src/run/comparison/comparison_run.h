@@ -130,6 +130,14 @@ class ComparisonRun {
   /// adds them to `run.saved`; where nothing flips, a note. kIo; kInternal when memory runs out.
   Status SaveFlips(RunRecord& run) const;
 
+  /// Of --save-flips: the iterations whose flips are kept, those that are among the worst so far,
+  /// and one that a shard has kept.
+  std::vector<int64_t> KeptFlips() const { return flips_.iterations(); }
+  std::vector<int64_t> WorstIterations() const;
+  void TakeFlip(int64_t iteration, TensorMap feed, IterationOutputs outputs) {
+    flips_.Put(iteration, std::move(feed), std::move(outputs));
+  }
+
   /// For --on-flips: the inputs of the worst flips that `run` has, a few of them; without the flag
   /// none. Errors as FlipFeeds::Copy.
   Result<FlipInputs> FlipsToSearch(const RunRecord& run) const;

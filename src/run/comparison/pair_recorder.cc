@@ -171,6 +171,8 @@ void PairRecorder::AddOutput(const OutputComparison& output, const OutputRow& ro
   FoldRow(row, *found);
   const auto index = static_cast<size_t>(found - record_.outputs.begin());
   kept_ratios_.resize(record_.outputs.size());
+  quantiles_.resize(record_.outputs.size());
+  quantiles_[index].Add(output, row);
   AddTokens(output, index);
   KeepFailedGates(output, *found);
   KeepWorst(output, row, *found, kept_ratios_[index], figures);
@@ -198,6 +200,9 @@ PairRecord PairRecorder::Finish(int64_t expected_iterations) const {
   record.compared_iterations = tally_.iterations() - empty_iterations_;
   record.passed_iterations = tally_.passed_iterations();
   record.expected_iterations = expected_iterations;
+  for (size_t i = 0; i < quantiles_.size(); ++i) {
+    record.outputs[i].quantiles = quantiles_[i].Quantiles();
+  }
   for (const OutputTally& tally : tally_.outputs()) {
     const auto output = std::find_if(record.outputs.begin(), record.outputs.end(),
                                      [&](const OutputRecord& o) { return o.name == tally.name; });

@@ -133,7 +133,8 @@ Result<std::optional<TensorMap>> FeedStream::NextWhole() {
   const LogArea area(logger_, log_area::kDataLoader);
   if (!random_) {
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, Given());
-    if (!feed && next_ == 0 && !may_be_empty_) {
+    const bool none_for_any_shard = shard_.wanted() && total_ == 0;
+    if (!feed && next_ == 0 && (!may_be_empty_ || none_for_any_shard)) {
       return Malformed(std::string("there is nothing to run: ") +
                        (script_ != nullptr ? "the data loader gave no feed"
                                            : "the files of loaded inputs hold no feed"));

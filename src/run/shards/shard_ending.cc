@@ -9,6 +9,7 @@
 #include "run/comparison/comparison_run.h"
 #include "run/live/lost_outputs.h"
 #include "run/live/shared_threads.h"
+#include "run/shards/shard_flips.h"
 
 namespace vernier {
 namespace {
@@ -62,9 +63,11 @@ std::vector<ShardPairNames> DescribePairs(const Comparing& comparing,
   return names;
 }
 
-ShardEnd DescribeEnd(const LiveRuns& live, const Comparing& comparing, const RunRecord& record,
-                     int64_t total) {
+Result<ShardEnd> DescribeEnd(const LiveRuns& live, const Comparing& comparing,
+                             const RunRecord& record, int64_t total) {
   ShardEnd end;
+  VERNIER_ASSIGN_OR_RETURN(end.flips,
+                           DescribeFlips(live.plan(), comparing.comparisons.KeptFlips()));
   end.total = total;
   end.names = live.names();
   for (const LoadedRuns::Run& run : comparing.loaded.runs()) end.names.push_back(run.name);
@@ -128,7 +131,9 @@ void PublishShard(const RunContext& run, const LiveRuns& live, const LiveResults
                           shard.path() + "' was not written: it would show less than was asked"));
   }
   RunRecord& record = ending.outcome.record;
-  const Status done = shard.Publish(DescribeEnd(live, comparing, record, total));
+  Result<ShardEnd> end = DescribeEnd(live, comparing, record, total);
+  if (!end.ok()) return fail(end.status());
+  const Status done = shard.Publish(*std::move(end));
   if (!done.ok()) return fail(done);
   record.saved.emplace_back("part", shard.path());
 }
