@@ -14,6 +14,7 @@ namespace {
 // Between two neighbours as NumPy does it, and without making NaN of infinities.
 double Between(double low, double high, double share) {
   if (low == high || share == 0) return low;
+  if (std::isinf(low) || std::isinf(high)) return std::isinf(high) ? high : low;
   const double apart = high - low;
   return share < 0.5 ? low + apart * share : high - apart * (1 - share);
 }
