@@ -107,7 +107,16 @@ void NoteRandomInputs(const RunPlan& plan, RunRecord& record) {
   if (!drawn || plan.decisions.decisions.empty()) return;
   record.notes.emplace_back(
       "the inputs are random, and decisions that agree on noise prove nothing about real data: "
-      "give real inputs with --load-inputs or --data-loader-script");
+      "give real inputs with --load-inputs (tensors, or images as 'images/*.png') or "
+      "--data-loader-script");
+}
+
+void NoteFoldersLeftOut(const RunPlan& plan, RunOutcome& outcome) {
+  const std::string left_out = DescribeFoldersLeftOut(plan.inputs);
+  if (left_out.empty()) return;
+  if (!plan.strict) return outcome.record.notes.push_back(left_out);
+  outcome.faults.incomplete = true;
+  outcome.record.faults.push_back("--strict: " + left_out);
 }
 
 std::string FaultOfSkipped(const std::string& note) {
@@ -165,6 +174,7 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
   comparisons.Finish(lengths, ending.aborted ? Coverage::kIgnored : Coverage::kJudged,
                      outcome.faults, outcome.record);
   NoteRandomInputs(plan, outcome.record);
+  NoteFoldersLeftOut(plan, outcome);
   loaded.NameFiles(pairs, outcome.record.pairs);
   NoteSelfComparisons(loaded, pairs, plan.strict, outcome);
   if (!plan.lenient) NoteLostOutputs(plan, LostOutputsOf(live), outcome);
