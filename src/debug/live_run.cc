@@ -52,9 +52,12 @@ Status JudgeByCode(int code, const std::string& reason, const RunRecord& record)
   if (!AllRunnersDidTheirPart(record)) return {};
   if (code == kDataAtFault) return Malformed(text);
   if (code != kNothingCompared) return {};
-  if (const std::string why = WhyUndecided(record); !why.empty()) {
-    return InvalidArgument("the check says nothing of the model: " + why);
-  }
+  std::string why = WhyUndecided(record);
+  // Of gates and their labels, what is missing has been said as well as it can be.
+  const bool gated = std::ranges::any_of(
+      record.pairs, [](const PairRecord& pair) { return pair.judged_by == "decisions"; });
+  if (why.empty() && gated && !record.faults.empty()) why = record.faults.front();
+  if (!why.empty()) return InvalidArgument("the check says nothing of the model: " + why);
   return InvalidArgument(
       "vernier run could not compare all outputs, so the check says nothing of the model" +
       (reason.empty() ? "" : " (" + reason + ")") + ": " + kWhatToDo);

@@ -14,6 +14,9 @@ inline constexpr std::string_view kGatePassed = "passed";
 inline constexpr std::string_view kGateFailed = "failed";
 inline constexpr std::string_view kGateWithoutSamples = "no samples";
 
+/// DecisionGateRecord::gate of what is undecided where flips may be near ties or not.
+inline constexpr std::string_view kClearFlipsGate = "--max-clear-flips";
+
 /// Is the point estimate beyond the limit, whether or not the samples decide that?
 bool GateIsMissed(const DecisionGateRecord& gate);
 

@@ -99,7 +99,7 @@ std::string ErrorsInWords(const DecisionRecord& decision, const LabelRecord& lab
   std::string text = ErrorInWords(own);
   for (const LabelErrorRecord& error : labels.errors) text += "; " + ErrorInWords(error);
   if (labels.samples == decision.samples) return text;
-  return text + "; " + std::to_string(labels.samples) + " labels for " +
+  return text + "; " + Counted(labels.samples, "label") + " for " +
          Counted(decision.samples, "sample");
 }
 
@@ -173,8 +173,7 @@ std::string FormatLabels(const DecisionRecord& decision) {
       " (drop: 95 % interval " + InPoints(labels.drop_low) + " to " + InPoints(labels.drop_high) +
       ")";
   if (labels.samples < decision.samples) {
-    text += "; " + std::to_string(labels.samples) + " labels for " +
-            Counted(decision.samples, "sample");
+    text += "; " + Counted(labels.samples, "label") + " for " + Counted(decision.samples, "sample");
   }
   for (const LabelErrorRecord& error : labels.errors) text += "; " + ErrorInWords(error);
   if (is_mean) return text;

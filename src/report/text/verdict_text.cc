@@ -102,6 +102,10 @@ VerdictText OutputsVerdict(const RunRecord& record, const VerdictCounts& counts)
       return {Outcome::kMismatched, "On average over the iterations, not all outputs match."};
     }
   } else if (counts.failed > 1 && counts.failed == counts.outputs) {
+    if (record.pairs.size() > 1) {
+      return {Outcome::kMismatched,
+              "No output matches in any of the " + std::to_string(record.pairs.size()) + " pairs."};
+    }
     return {Outcome::kMismatched,
             "None of the " + std::to_string(counts.outputs) + " outputs matches."};
   } else if (counts.failed > 0) {
@@ -137,6 +141,7 @@ void AddReservation(std::string& text, const std::string& why) {
 struct GateTexts {
   std::string missed, undecided, without_samples;
   std::string failed_output;
+  int64_t all_missed = 0;
   bool any = false;
 };
 
@@ -149,7 +154,7 @@ GateTexts GatesOf(const RunRecord& record) {
       gates.any = true;
       const bool empty = gate.verdict == kGateWithoutSamples;
       if (empty && gates.without_samples.empty()) gates.without_samples = GateInWords(gate);
-      if (gates.missed.empty() && GateIsMissed(gate)) gates.missed = GateInWords(gate);
+      if (GateIsMissed(gate) && gates.all_missed++ == 0) gates.missed = GateInWords(gate);
       if (gates.undecided.empty() && gate.undecided) gates.undecided = GateInWords(gate);
     }
   }
@@ -157,7 +162,11 @@ GateTexts GatesOf(const RunRecord& record) {
 }
 
 std::string DescribeGates(const GateTexts& gates) {
-  if (!gates.missed.empty()) return "Decisions differ: " + gates.missed + ".";
+  if (!gates.missed.empty()) {
+    const int64_t more = gates.all_missed - 1;
+    return "Decisions differ: " + gates.missed +
+           (more > 0 ? "; " + Counted(more, "other gate") + " failed, too." : ".");
+  }
   if (!gates.without_samples.empty()) return "Nothing was decided: " + gates.without_samples + ".";
   return gates.any ? "The decisions are within their gates." : "Nothing was decided.";
 }
