@@ -129,7 +129,7 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
       .scripts = {scripts.comparison(), scripts.postprocessing(), scripts.decisions()},
       .perceptual = &lpips,
       .device = &live.devices(),
-      .bounds = bounds.wanted() ? &bounds : nullptr,
+      .bounds = &bounds,
       .live = &live,
       .rows = rows.ok() ? rows->get() : nullptr,
       .shard = shard.ok() ? shard->get() : nullptr,

@@ -45,6 +45,12 @@ Result<ClassNames> ClassNames::Load(const std::string& path) {
   return names;
 }
 
+std::optional<int64_t> ClassNames::ClassOf(std::string_view name) const {
+  const auto found = std::ranges::find(names_, name);
+  if (found == names_.end() || std::find(found + 1, names_.end(), name) != names_.end()) return {};
+  return found - names_.begin();
+}
+
 std::string ClassNames::NameOf(std::string_view number) const {
   const std::optional<int64_t> place = ParseInt(number);
   const bool known = place && *place >= 0 && static_cast<size_t>(*place) < names_.size();

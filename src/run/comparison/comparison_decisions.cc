@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "compare/error_bound.h"
 #include "decide/worst_iterations.h"
 #include "record/gate_text.h"
 #include "run/comparison/comparison_run.h"
@@ -23,6 +24,16 @@ IterationOutputs ComparisonRun::OutputsToDecide(const IterationOutputs& outputs)
   return wanted ? outputs : IterationOutputs();
 }
 
+// For a gate that near ties decide about, where they have no other limit. What a shard decides must
+// not depend on its first iteration.
+void ComparisonRun::KeepTieBounds(PairErrorBounds* bounds) {
+  const DecisionOptions& options = plan_->decisions;
+  const bool wanted = options.max_clear_flips && !options.near_tie && !plan_->shard.wanted();
+  if (!wanted || bounds == nullptr) return;
+  tie_bounds_ = bounds;
+  tie_bounds_->KeepForNearTies();
+}
+
 Result<std::vector<DecisionRow>> ComparisonRun::DecidePair(Pair& pair, int64_t iteration,
                                                            const IterationOutputs& outputs,
                                                            const IterationComparison* comparison) {
@@ -33,9 +44,15 @@ Result<std::vector<DecisionRow>> ComparisonRun::DecidePair(Pair& pair, int64_t i
   FitWholeSequences(pair, sides);
   LeaveOutStates(pair, sides);
   const int64_t step = steps_ == nullptr ? 0 : steps_->timeline().Of(iteration).step;
-  VERNIER_ASSIGN_OR_RETURN(
-      std::vector<ShardDecided> decided,
-      pair.decisions.Decide(iteration, {sides, comparison, detail_.device, scripts_.decisions}));
+  const auto bounds = [&]() -> const ErrorBounds& {
+    return tie_bounds_->For(pair.first, pair.second, sides.a().outputs, sides.b().outputs,
+                            sides.RenamedPairs());
+  };
+  const bool bounded = tie_bounds_ != nullptr && tie_bounds_->KnowsGraph(pair.first, pair.second);
+  DecidedSides given{sides, comparison, detail_.device, scripts_.decisions, {}};
+  if (bounded) given.bounds = bounds;
+  VERNIER_ASSIGN_OR_RETURN(std::vector<ShardDecided> decided,
+                           pair.decisions.Decide(iteration, given));
   if (shard_ != nullptr) {
     if (labels_ != nullptr) {
       label_keeper_.Keep(*labels_, plan_->decisions, iteration, sides, decided);
@@ -199,6 +216,26 @@ void ComparisonRun::LeaveGatesToMerge(PairRecord& record, RunRecord& run) const 
   if (std::ranges::find(run.notes, note) == run.notes.end()) run.notes.push_back(note);
 }
 
+// What may make agreement or figures mean nothing.
+void ComparisonRun::JudgeDoubts(const Pair& pair, const PairRecord& record, const NotHeld& not_held,
+                                RunRecord& run) const {
+  const auto note = [&run](const std::string& sentence) {
+    if (std::ranges::find(run.notes, sentence) == run.notes.end()) run.notes.push_back(sentence);
+  };
+  if (labels_ != nullptr) {
+    for (const std::string& sentence : labels_->Notes()) note(sentence);
+  }
+  std::vector<std::string> doubts = pair.decisions.Doubts();
+  for (const DecisionRecord& decision : record.decisions) {
+    for (const std::string& doubt : DoubtsOf(decision)) {
+      doubts.push_back(DecisionName(decision.kind, decision.output) + " " + doubt);
+    }
+  }
+  for (const std::string& doubt : doubts) {
+    plan_->strict ? not_held("--strict: " + doubt) : note(pair.label() + ": " + doubt);
+  }
+}
+
 // What was not decided is not done, whatever the exit code rests on.
 void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverage coverage,
                                    RunFaults& faults, RunRecord& run) {
@@ -220,20 +257,8 @@ void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverag
   for (const std::string& sentence : pair.decisions.Missing()) not_done(sentence);
   for (const std::string& fault : pair.decisions.UnfitLabels()) not_held(fault, label_faults_);
   for (const std::string& fault : pair.decisions.IdleGates()) not_held(fault, gate_faults_);
-  for (const std::string& note :
-       labels_ == nullptr ? std::vector<std::string>() : labels_->Notes()) {
-    if (std::ranges::find(run.notes, note) == run.notes.end()) run.notes.push_back(note);
-  }
-  for (const DecisionRecord& decision : record.decisions) {
-    for (const std::string& doubt : DoubtsOf(decision)) {
-      const std::string sentence = DecisionName(decision.kind, decision.output) + " " + doubt;
-      if (plan_->strict) {
-        not_held("--strict: " + sentence, gate_faults_);
-      } else {
-        run.notes.push_back(pair.label() + ": " + sentence);
-      }
-    }
-  }
+  JudgeDoubts(
+      pair, record, [&](const std::string& doubt) { not_held(doubt, gate_faults_); }, run);
   JudgeUndecided(pair, record, faults, run.rejections);
   for (const DecisionGateRecord& gate : record.decision_gates) {
     const bool judged = judge_ != JudgeRule::kElements;

@@ -43,7 +43,7 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
       observer_(&observer),
       pool_(std::make_unique<ThreadPool>()),
       scripts_(parts.scripts),
-      bounds_(parts.bounds),
+      bounds_(parts.bounds != nullptr && parts.bounds->wanted() ? parts.bounds : nullptr),
       detail_(observer.DetailWanted()),
       rows_(parts.rows),
       shard_(parts.shard),
@@ -59,6 +59,7 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
       dropped_(names_.size()),
       may_keep_(parts.may_keep),
       given_types_(names_.size()) {
+  KeepTieBounds(parts.bounds);
   detail_.pool = pool_.get();
   detail_.perceptual = parts.perceptual;
   detail_.device = parts.device;

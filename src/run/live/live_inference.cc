@@ -127,9 +127,10 @@ Result<std::optional<IterationResult>> LiveInference::InferOne(size_t index, con
 }
 
 Status LiveInference::PrepareBounds(size_t index, const TensorMap& feed, int64_t iteration) {
-  if (!bounds_.wanted() || !live_[index].opened()) return {};
+  if (!bounds_.needed() || !live_[index].opened()) return {};
   // What is measured is decided on iteration 0, for all.
-  if (!plan_.noise_floor || bounds_.last_feed().empty()) bounds_.KeepFeed(feed, iteration);
+  const bool decided = plan_.noise_floor && !bounds_.last_feed().empty();
+  if (bounds_.wanted() && !decided) bounds_.KeepFeed(feed, iteration);
   if (iteration != 0 || decided_) return {};
   bounds_.AddRunner(index, live_[index]);
   bounds_.SetFeed(feed);
