@@ -59,6 +59,8 @@ class Boxes(Decisions):
         precision = self.score({3: "c", 7: "b", 9: "a"}, "--strict", code=0,
                                names=["c", "b", "a"])
         self.assertEqual(precision["first"]["ap"], 1)
+        self.score({3: "a", 7: "b", 9: "c"}, code=4, names=["a", "b", "c", "d"])
+        self.says("classes are found by --class-names, which has 4 names for the 3 of the output")
         # Boxes of classes that are not labelled count for nothing, as in pycocotools.
         precision = self.score({3: "a", 9: "b"}, "--strict", code=0, names=["a", "b", "c"])
         self.assertEqual(precision["first"]["ap"], 1)
@@ -136,6 +138,10 @@ class Folders(FedImages):
         labels = self.label("--class-names", "names.txt", "--strict", code=0)
         self.assertAlmostEqual(labels["first"], 5 / 6)
         self.says("--labels folder: 2 folders by --class-names: 0 is 'a_red', 2 is 'c_blue'")
+        self.path("names.txt").write_text("background\na_red\nb_green\nc_blue\n")
+        self.label("--class-names", "names.txt", code=4)
+        self.says("--labels folder: classes are found by --class-names, which has 4 names for the "
+                  "3 of the output")
         self.path("names.txt").write_text("a_red\nb_green\nblue\n")
         refused = self.vernier("run", "m.onnx", "--onnxrt", "--runner", "b=onnxrt m.onnx",
                                "--load-inputs", "images/*/*.png", "--decision", "top1", "--labels",

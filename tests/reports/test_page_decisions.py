@@ -93,7 +93,7 @@ class Flips(PageCase):
                       self.text())
 
     def test_labelled_boxes_have_their_precision(self):
-        figures = {"ap50": 0.75, "ap75": 0.5, "ap_small": None, "ap_medium": None,
+        figures = {"ap50": 0.75, "ap75": 0.5, "ap_small": "nan", "ap_medium": "nan",
                    "ap_large": 0.25, "categories": []}
         precision = {"images": 8, "listed": 12, "units": "pixels", "first": {"ap": 0.5, **figures},
                      "second": {"ap": 0.125, **figures},
@@ -101,11 +101,12 @@ class Flips(PageCase):
         self.show(decisions([flip(0)], precision=precision))
         rows = self.browser.ask("[...document.querySelectorAll('#decisions tr')].map((row) => "
                                 "[...row.children].map((cell) => cell.textContent.trim()))")
-        self.assertIn(["top1 of logits", "mAP@[.5:.95]", "8 of 12", "pixels", "0.5", "0.125",
-                       "0.375", "0.25 to 0.5"], rows)
-        titles = [row[1] for row in rows if len(row) == 8]
-        self.assertIn("AP of large objects", titles)
-        self.assertNotIn("AP of small objects", titles)
+        self.assertIn(["top1 of logits", "mAP@[.5:.95]", "8 of 12", "0.5", "0.125", "0.375",
+                       "0.25 to 0.5"], rows)
+        self.assertIn("top1 of logits: boxes taken as pixels.", self.text())
+        titles = [row[1] for row in rows if len(row) == 7]
+        self.assertIn("AP large", titles)
+        self.assertNotIn("AP small", titles)
 
     def test_hostile_pictures_do_nothing(self):
         hostile = "\"><script>window.hacked = 1</script>' onerror='window.hacked = 2'"

@@ -22,6 +22,8 @@ class ClassNames {
 
   bool empty() const { return names_.empty(); }
   size_t size() const { return names_.size(); }
+  /// Why an output of that many classes is not what they name, in a clause; empty: it may be.
+  static std::string WrongCount(size_t names, int64_t classes);
   /// The class of that name; nullopt: none has it, or several have.
   std::optional<int64_t> ClassOf(std::string_view name) const;
 

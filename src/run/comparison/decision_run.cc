@@ -319,7 +319,7 @@ std::vector<std::string> PairDecisions::UnfitLabels() const {
     std::string fault = decided.boxes ? decided.boxes->Fault() : decided.labels.Fault(decision);
     if (decided.boxes && decided.classes) {
       const std::string many =
-          labels_->BoxesFor(decision, decided.output)->TooMany(*decided.classes);
+          labels_->BoxesFor(decision, decided.output)->OtherClasses(*decided.classes);
       if (!many.empty()) fault = many;
     }
     if (fault.empty()) continue;

@@ -57,8 +57,8 @@ Result<SampleLabels> SampleLabels::OfFolders(const std::vector<std::string>& ima
                      "' is no class of --class-names, and others are: rename it, or leave its "
                      "images out");
   }
-  labels.by_name_ = names.ClassOf(*used.begin()).has_value();
-  if (labels.by_name_) {
+  labels.names_ = names.ClassOf(*used.begin()) ? names.size() : 0;
+  if (labels.names_ > 0) {
     for (const std::string& folder : used) {
       labels.class_of_folder_[folder] = *names.ClassOf(folder);
     }
@@ -113,7 +113,7 @@ std::string SampleLabels::DescribeClasses() const {
   constexpr int64_t kShownClasses = 16;
   std::string text =
       name_ + ": " + Counted(class_of_folder_.size(), "folder") +
-      (by_name_ ? " by --class-names: " : " by name, as in torchvision's ImageFolder: ");
+      (names_ > 0 ? " by --class-names: " : " by name, as in torchvision's ImageFolder: ");
   int64_t shown = 0;
   for (const auto& [folder, number] : class_of_folder_) {
     if (shown == kShownClasses) return text + ", ...";
@@ -124,7 +124,8 @@ std::string SampleLabels::DescribeClasses() const {
 
 std::string SampleLabels::WrongClasses(int64_t classes) const {
   const auto folders = static_cast<int64_t>(class_of_folder_.size());
-  if (!of_images_ || by_name_ || folders == classes) return "";
+  if (names_ > 0) return ClassNames::WrongCount(names_, classes);
+  if (!of_images_ || folders == classes) return "";
   const std::string empty = DescribeEmptyFolders();
   return Counted(folders, "folder") + " for " + std::to_string(classes) +
          " classes of the output, so that folders would be other classes than they are: give the "
@@ -134,7 +135,7 @@ std::string SampleLabels::WrongClasses(int64_t classes) const {
 }
 
 std::string SampleLabels::DoubtfulOrder() const {
-  if (!of_images_ || by_name_) return "";
+  if (!of_images_ || names_ > 0) return "";
   int64_t before = -1;
   std::string last;
   bool doubtful = false;

@@ -90,9 +90,13 @@ Result<std::optional<int64_t>> BoxLabels::CategoryOf(int64_t index) const {
   return by_name() ? named_[at] : std::optional(coco_.categories[at].id);
 }
 
-std::string BoxLabels::TooMany(int64_t classes) const {
+std::string BoxLabels::OtherClasses(int64_t classes) const {
   const size_t known = coco_.categories.size();
-  if (by_name() || known <= static_cast<size_t>(classes)) return "";
+  if (by_name()) {
+    const std::string wrong = ClassNames::WrongCount(named_.size(), classes);
+    return wrong.empty() ? "" : name_ + ": " + wrong;
+  }
+  if (known <= static_cast<size_t>(classes)) return "";
   return name_ + " has " + CategoriesFor(known, classes) +
          " of the output, and one too many with a low id shifts all others: take the categories "
          "out that the network does not have, or name its classes with --class-names";

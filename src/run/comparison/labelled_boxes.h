@@ -48,8 +48,8 @@ class BoxLabels {
   Result<std::optional<int64_t>> CategoryOf(int64_t index) const;
 
   /// Why categories are not the classes of an output that has so many, in a sentence, as far as
-  /// that is certain, which it is of too many; and as far as it is in doubt. Empty: they are.
-  std::string TooMany(int64_t classes) const;
+  /// that is certain, as of too many; and as far as it is in doubt. Empty: they are.
+  std::string OtherClasses(int64_t classes) const;
   std::string TooFew(int64_t classes) const;
 
   /// The iteration was fed with that image file, as `recipe` has it. It is the image of the labels

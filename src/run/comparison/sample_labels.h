@@ -56,8 +56,8 @@ class SampleLabels {
   std::string DescribeEmptyFolders() const;
   /// Of folders, which name is which class, for people; else empty.
   std::string DescribeClasses() const;
-  /// Of folders that are classes by their order, in a clause: why they are not the classes of an
-  /// output that has so many; empty: they are as many.
+  /// Of folders, in a clause: why they, or the names that they are found by, are not the classes of
+  /// an output that has so many; empty: they are as many.
   std::string WrongClasses(int64_t classes) const;
   /// Of folders that are numbers in another order than their names, in a sentence; else empty.
   std::string DoubtfulOrder() const;
@@ -101,8 +101,8 @@ class SampleLabels {
   std::vector<bool> truths_;
   size_t empty_at_end_ = 0;  // of `ends_`
   // Of images.
-  std::string root_;      // folder of their folders
-  bool by_name_ = false;  // classes are those of --class-names
+  std::string root_;  // folder of their folders
+  size_t names_ = 0;  // of --class-names, which classes are found by; 0: by their order
   std::map<std::string, int64_t> class_of_folder_;
   std::vector<std::string> empty_folders_;
   std::map<int64_t, int64_t> class_of_iteration_;
