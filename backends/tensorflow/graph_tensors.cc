@@ -24,6 +24,21 @@ bool ContainsAny(std::string_view text, const std::array<std::string_view, N>& w
   });
 }
 
+// Within the scope of a loop: "while/", "while_1/", also in other scopes.
+bool IsWithinLoop(std::string_view name) {
+  constexpr std::string_view kLoop = "while";
+  for (size_t slash = name.find('/'); slash != std::string_view::npos; slash = name.find('/')) {
+    std::string_view scope = name.substr(0, slash);
+    name.remove_prefix(slash + 1);
+    if (!scope.starts_with(kLoop)) continue;
+    scope.remove_prefix(kLoop.size());
+    const bool numbered = scope.size() > 1 && scope.front() == '_' &&
+                          scope.find_first_not_of("0123456789", 1) == std::string_view::npos;
+    if (scope.empty() || numbered) return true;
+  }
+  return false;
+}
+
 template <typename Visit>
 void ForEachOperation(const Api& api, TF_Graph* graph, const GraphRules& rules, Visit visit) {
   size_t position = 0;
@@ -143,15 +158,20 @@ std::vector<GraphTensor> AllTensors(const Api& api, TF_Graph* graph, const Graph
   ForEachOperation(
       api, graph, rules,
       [&](TF_Operation* operation, std::string_view name, std::string_view type) {
-        if (api.TF_OperationNumOutputs(operation) == 0) return;
-        const TF_Output output{operation, 0};
-        GraphTensor tensor = Describe(api, graph, output, TensorName(api, output));
-        if (ContainsAny(type, kControlFlowOps) || name.find("while") != std::string_view::npos) {
-          not_exposed.push_back({tensor.spec.name, "a value inside of control flow"});
-        } else if (!tensor.spec.skipped.empty()) {
-          not_exposed.push_back({tensor.spec.name, "no tensor, but a " + tensor.spec.skipped});
-        } else {
-          tensors.push_back(std::move(tensor));
+        const bool inside = ContainsAny(type, kControlFlowOps) || IsWithinLoop(name);
+        const bool trains = type.starts_with("FusedBatchNorm");
+        for (int i = 0; i < api.TF_OperationNumOutputs(operation); ++i) {
+          const TF_Output output{operation, i};
+          GraphTensor tensor = Describe(api, graph, output, TensorName(api, output));
+          if (inside) {
+            not_exposed.push_back({tensor.spec.name, "a value inside of control flow"});
+          } else if (trains && i > 0) {
+            not_exposed.push_back({tensor.spec.name, "defined in training only"});
+          } else if (!tensor.spec.skipped.empty()) {
+            not_exposed.push_back({tensor.spec.name, "no tensor, but a " + tensor.spec.skipped});
+          } else {
+            tensors.push_back(std::move(tensor));
+          }
         }
       });
   return tensors;

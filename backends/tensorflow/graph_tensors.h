@@ -39,7 +39,7 @@ std::vector<GraphTensor> FindInputs(const Api& api, TF_Graph* graph, const Graph
 /// the kinds and scopes that Polygraphy leaves out.
 std::vector<GraphTensor> FindOutputs(const Api& api, TF_Graph* graph, const GraphRules& rules);
 
-/// First outputs of all operations; those that cannot be handed out are in `not_exposed`.
+/// The outputs of all operations; those that cannot be handed out are in `not_exposed`.
 std::vector<GraphTensor> AllTensors(const Api& api, TF_Graph* graph, const GraphRules& rules,
                                     std::vector<sdk::NotExposed>& not_exposed);
 

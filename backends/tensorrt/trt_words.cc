@@ -197,13 +197,6 @@ DType DTypeOf(int32_t trt_type) {
   return DType::kUndefined;
 }
 
-std::optional<int32_t> TrtTypeOf(DType dtype) {
-  for (const TypeRow& row : kTypes) {
-    if (row.dtype == dtype) return row.value;
-  }
-  return std::nullopt;
-}
-
 Result<int32_t> TrtTypeOfWord(std::string_view word, std::string_view option) {
   std::string known;
   for (const TypeWord& row : kTypeWords) {

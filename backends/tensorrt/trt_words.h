@@ -41,7 +41,6 @@ std::string NameOf(std::span<const Word> words, int32_t value);
 
 /// TensorRT's element types: their numbers are the same in every release, new ones are appended.
 DType DTypeOf(int32_t trt_type);
-std::optional<int32_t> TrtTypeOf(DType dtype);
 /// "float32", "fp8", "bf16" and the other words of --layer-precisions and --tensor-dtypes.
 Result<int32_t> TrtTypeOfWord(std::string_view word, std::string_view option);
 

@@ -51,7 +51,8 @@ struct DecisionSample {
   bool labelled() const { return first_score == first_score && second_score == second_score; }
 };
 
-/// A sample among the worst of a pair: clear flips before near ties, larger margins first.
+/// A sample among the worst of a pair: clear flips, those that are invalid on one side, near ties,
+/// and those that are invalid on both; of each the larger margins first.
 struct WorstFlip {
   int64_t iteration = 0;
   int64_t step = 0;

@@ -55,12 +55,17 @@ struct FedFile {
   int64_t named = 0;  ///< how many these are
 };
 
+/// Whose rows alone they are.
+struct RowsShard {
+  int64_t number = 0;  ///< from 1
+  int64_t count = 0;
+};
+
 /// What the run that made rows did less than it was asked for, in sentences: the last row has it.
 struct RowsEnd {
   std::vector<std::string> not_done;      ///< what was left out, and why
   std::vector<std::string> unfit_labels;  ///< of --labels: samples without one, and the reverse
-
-  bool empty() const { return not_done.empty() && unfit_labels.empty(); }
+  std::optional<RowsShard> shard = {};    ///< absent: the run was not divided
 };
 
 /// One pair of sides in one iteration.

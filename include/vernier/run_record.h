@@ -14,57 +14,10 @@
 #include "vernier/decode_record.h"
 #include "vernier/graph_record.h"
 #include "vernier/profile_record.h"
+#include "vernier/runner_record.h"
 #include "vernier/status.h"
 
 namespace vernier {
-
-/// Seconds; nothing when the runner made no inference.
-struct LatencyRecord {
-  double first = 0;
-  double median = 0;
-  double p95 = 0;
-};
-
-/// The bytes of its inputs that a runner really received, as its own process saw them.
-struct ReceivedRecord {
-  int64_t iterations = 0;
-  std::string all;  ///< XXH3 (64 bits, hexadecimal) of the hashes of all of them in order
-  std::vector<std::pair<std::string, std::string>>
-      first;  ///< input, XXH3 of its bytes; iteration 0
-};
-
-/// A layer of an engine that was built: what it computes in.
-struct LayerPrecisionRecord {
-  std::string layer;
-  std::string asked;  ///< empty: nothing was asked for this layer by name
-  std::string got;
-};
-
-/// How an engine was built, where the backend builds one (TensorRT).
-struct EngineBuildRecord {
-  std::vector<std::pair<std::string, std::string>> config;  ///< setting, value; as really set
-  std::vector<LayerPrecisionRecord> layers;                 ///< as read back from the engine
-};
-
-struct RunnerRecord {
-  std::string name;
-  std::string backend;
-  std::string framework_version;
-  std::string framework_path;
-  std::string model;
-  std::string device;
-  std::string precision;
-  double load_seconds = 0;
-  std::optional<LatencyRecord> latency;
-  int64_t iterations = 0;
-  std::string failure;  ///< empty: it did everything asked of it
-  std::vector<std::pair<std::string, std::string>> skipped_outputs;  ///< name, why
-  std::optional<ReceivedRecord> received;  ///< where it was asked for and the worker supports it
-  /// Inputs that --map-inputs mapped, and what of the feed they were; tensors that it left out.
-  std::vector<std::pair<std::string, std::string>> mapped_inputs = {};
-  std::vector<std::string> left_out_inputs = {};
-  std::optional<EngineBuildRecord> engine;
-};
 
 /// One element that differs.
 struct ElementRecord {
@@ -164,6 +117,9 @@ struct TimeRecord {
   /// The first one that failed, and the sequence that it is in; none: none failed.
   std::optional<int64_t> first_bad_step = {};
   std::optional<int64_t> first_bad_sequence = {};
+  /// The last step of that sequence before it that was compared, where there are others between:
+  /// of states, which are not compared at every step. The first bad one may be any of those.
+  std::optional<int64_t> compared_before_bad = {};
   /// The slope of ln(RMS error), and its standard error; none: fewer than 8 steps have an error
   /// that shows growth (docs/steps.md).
   std::optional<double> growth_per_step = {};
@@ -229,6 +185,15 @@ struct TokensRecord {
   double probability_rms = 0;  ///< of the differences of the token's probability
 };
 
+/// How a number that rows have of an output is distributed over the iterations that have it.
+/// Between two of them it is interpolated, as NumPy does.
+struct QuantilesRecord {
+  std::string statistic;   ///< as rows call it: "max_absolute_error", "cosine_similarity"
+  int64_t iterations = 0;  ///< in which it is a number
+  int64_t nan = 0;         ///< in which it is NaN; these are left out
+  double p1 = 0, p5 = 0, median = 0, p95 = 0, p99 = 0;
+};
+
 /// One output over all iterations of a pair.
 struct OutputRecord {
   std::string name;        ///< of the first runner
@@ -265,6 +230,7 @@ struct OutputRecord {
   /// Of each function that failed, the worst value of all iterations; with --check-average its
   /// mean, of those that failed by it. Records of before do not have them.
   std::vector<GateRecord> failed_gates = {};
+  std::vector<QuantilesRecord> quantiles = {};  ///< of numbers that two iterations or more have
   /// Of --check-average, which judges the means in place of the iterations: "passed", "failed",
   /// "not verified". Empty: the iterations decide.
   std::string average_verdict = {};
@@ -367,6 +333,8 @@ struct RunRecord {
   std::vector<std::pair<std::string, std::string>> saved;  ///< what, where
   int exit_code = 0;
   double seconds = 0;
+  std::string shard = {};                ///< "2 of 3", of one that was not merged
+  std::vector<ShardRecord> shards = {};  ///< those that were merged
   std::optional<StepsRecord> steps = {};
   std::optional<GraphRecord> graph;  ///< of the first ONNX model
   std::optional<ProfileRecord> profile;

@@ -77,8 +77,8 @@ class Comparison {
         for (const OutputRecord& output : pair.outputs) pair.rejected |= !output.vacuous.empty();
       }
     }
-    const Status written = reporter_->Finish(!faults.any());
-    if (!written.ok()) {
+    for (const Status& written : {reporter_->Finish(!faults.any()), run_->SaveFlips(record)}) {
+      if (written.ok()) continue;
       faults.Add(written);
       record.faults.push_back(written.message());
     }

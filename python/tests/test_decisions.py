@@ -117,3 +117,56 @@ def test_what_only_runs_do_is_refused_by_comparisons(words):
     refused = f"^{keyword}: vernier.compare .* vernier.run"
     with pytest.raises(vernier.InvalidArgument, match=refused):
         vernier.compare(LEFT, LEFT, **words)
+
+
+@pytest.mark.parametrize("labels", [
+    np.array([0, 1, 2]), [0, 1, 2], {"y": (0, 1, 2)}, [[0], [1], [2]],
+    [np.array([0, 1]), np.array([2])]])
+def test_labels_are_arrays_or_lists(labels):
+    left, right = LEFT, RIGHT
+    if isinstance(labels, list) and isinstance(labels[0], np.ndarray):  # one for each iteration
+        left, right = ([{"y": side["y"][:2]}, {"y": side["y"][2:]}] for side in (LEFT, RIGHT))
+    record = vernier.compare(left, right, decision="y:top1", labels=labels, max_drop=0.1)
+    (decision,) = decided(record)
+    assert (decision["labels"]["samples"], decision["labels"]["right_to_wrong"]) == (3, 1)
+    assert record.exit_code == 1
+
+
+def test_labels_that_are_none_are_refused():
+    with pytest.raises(vernier.InvalidArgument, match="^labels: expected an array of numbers"):
+        vernier.compare(LEFT, RIGHT, decision="y:top1", labels=[object()], max_drop=0.1)
+    with pytest.raises(vernier.InvalidArgument, match="array of numbers"):
+        vernier.compare(LEFT, RIGHT, decision="y:top1", labels=[{"label": 1}], max_drop=0.1)
+
+
+def test_runs_take_labels_and_keep_the_inputs_of_flips(model, tmp_path):
+    feeds = [{"x": np.full((1, 2), i, np.float32)} for i in range(4)]
+
+    def right(feed):
+        return {"y": np.float32([[1, 0]])}
+
+    def late(feed):
+        return {"y": np.float32([[1, 0]]) * (1 if feed["x"][0, 0] < 3 else -1)}
+
+    path = str(tmp_path / "flips.npz")
+    record = vernier.run(None, {"right": right, "late": late}, inputs=feeds, decision="top1",
+                         labels=np.zeros(4, int), max_drop=0.1, save_flips=path)
+    assert record.exit_code == 1
+    assert decided(record)[0]["labels"]["right_to_wrong"] == 1
+    with np.load(path) as kept:
+        assert kept["0000000000/x"].tolist() == [[3, 3]]
+
+
+def test_comparisons_keep_the_outputs_of_flips(tmp_path):
+    path = str(tmp_path / "flips.npz")
+    left = [{"y": LEFT["y"]}, {"y": LEFT["y"]}]
+    record = vernier.compare(left, [left[0], {"y": RIGHT["y"]}], decision="y:top1",
+                             max_flip_rate=0.9, save_flips=path)
+    assert record.data["saved"] == [{"what": "outputs of flips", "where": path}]
+    kept = vernier.load_results(path)
+    (a,), (b,) = (list(iterations) for iterations in kept.values())
+    np.testing.assert_array_equal(a["y"], LEFT["y"])
+    np.testing.assert_array_equal(b["y"], RIGHT["y"])
+    (tmp_path / "file").touch()
+    with pytest.raises(vernier.SaveError):
+        vernier.compare(LEFT, RIGHT, decision="y:top1", save_flips=str(tmp_path / "file/f.npz"))

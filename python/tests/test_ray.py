@@ -196,6 +196,19 @@ def test_files_that_are_shipped(tmp_path, monkeypatch):
     assert _shipping.files_to_ship(["images"], words) == named[:2]
 
 
+def test_a_folder_that_a_shard_saves_comes_back(tmp_path, monkeypatch):
+    shard = "shard-0001-of-0002"
+    saved = [f"out.{shard}/0.json", f"out.{shard}/1.json", f"sub/o.{shard}.npz"]
+    for name in (*saved, f"out.{shard}/2.json.partial", "out.shard-0002-of-0002/0.json", "m.onnx"):
+        (tmp_path / "node" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "node" / name).write_bytes(name.encode())
+    found = _shipping.written(str(tmp_path / "node"), shard)
+    assert sorted(found) == [(name, name.encode()) for name in saved]
+    monkeypatch.chdir(tmp_path)
+    _shipping.take_back(found)
+    assert (tmp_path / saved[1]).read_bytes() == saved[1].encode()
+
+
 @pytest.mark.parametrize("wanted, sentence", [
     ("nowhere", "--ship: there is no file 'nowhere'"),
     ("..", "'..' is not in the folder in which this is started"),

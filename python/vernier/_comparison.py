@@ -4,6 +4,7 @@ from . import _native
 from ._callables import Callables
 from ._copies import Copies
 from ._errors import InvalidArgument, of_exit
+from ._labels import as_files
 from ._logging import logger, sink
 from ._polygraphy.arguments import kind_of, listed
 from ._record import Record
@@ -24,10 +25,10 @@ def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options
     are NumPy's, torch's, or anything with __dlpack__; those on a GPU are copied to be compared, which
     a note of the record says. Neighbours are compared; `names` are the sides'.
 
-    `func(a, b)` may judge instead: it gets two IterationResults and returns a mapping of output names
-    to verdicts. decision=["top1", decide] counts the answers that change; `decide(outputs)` gets
-    all outputs of a side. Options are those of `vernier compare`, in Python: rtol=1e-3,
-    rtol={"logits": 1e-2, "": 1e-4}, compare=["simple", "l2"], tolerance="auto", ... A file that
+    `func(a, b)` may judge instead: it gets two IterationResults and returns a mapping of output
+    names to verdicts. decision=["top1", decide] counts the answers that change; `decide(outputs)`
+    gets all outputs of a side; labels= takes arrays. Options are those of `vernier compare`, in
+    Python: rtol=1e-3, rtol={"logits": 1e-2, "": 1e-4}, compare=["simple", "l2"], ... A file that
     cannot be saved is a SaveError with the record.
     """
     given = (("a", a), ("b", b), *((f"more[{i}]", value) for i, value in enumerate(more)))
@@ -38,8 +39,7 @@ def compare(a, b, *more, names=None, func=None, postprocess_func=None, **options
         callables.add_function("comparison", func, "func")
     if postprocess_func is not None:
         callables.add_function("postprocessing", postprocess_func, "postprocess_func")
-    options = callables.name_decisions(options)
-    with callables:
+    with as_files(callables.name_decisions(options)) as options, callables:
         write, level = sink()
         copies = Copies()
         run = _native.Comparison(chosen("compare", options), labels, callables.said(), write, level)

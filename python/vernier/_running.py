@@ -9,6 +9,7 @@ from . import _native
 from ._callables import Callables, check_function
 from ._errors import InvalidArgument, of_exit
 from ._feeds import calls_of
+from ._labels import as_files
 from ._logging import sink
 from ._polygraphy.arguments import kind_of, listed
 from ._record import Record
@@ -40,9 +41,9 @@ def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_f
     val_range=, input_shapes=). With iterations=n a function that returns a feed is called n times.
 
     compare_func(a, b) and postprocess_func(result) take part as --compare-func-script and
-    --postprocess-func-script do, and decision=["top1", decide] takes functions as well, which are
-    given all outputs of a side and return what it decides. Outputs of all iterations stay in the
-    record's `results`; keep_outputs=False drops them as soon as they are compared.
+    --postprocess-func-script do, decision=["top1", decide] takes functions as well, which are given
+    all outputs of a side and return what it decides, and labels= arrays. Outputs of all iterations
+    stay in the record's `results`; keep_outputs=False drops them as soon as they are compared.
     pairs=[("a", "b")] says which runners are compared (else each with the next), pairs=[] none.
     progress(done, total) is called after each iteration. All other options are those of the
     program: rtol=1e-3, tolerance="auto", iterations=10, save_outputs="o.npz", report="page.html", ...
@@ -68,7 +69,7 @@ def run(model=None, runners=(), inputs=None, *, compare_func=None, postprocess_f
             callables.add_function("comparison", compare_func, "compare_func")
         if postprocess_func is not None:
             callables.add_function("postprocessing", postprocess_func, "postprocess_func")
-        options = callables.name_decisions(options)
+        options = stack.enter_context(as_files(callables.name_decisions(options)))
         compare = options.get("pairs") is None or pair_words(options)["pairs"] is not None
         line += chosen("run", pair_words(options))
         stack.enter_context(callables)

@@ -107,13 +107,14 @@ def _write(place, data):
 
 def written(folder, shard):
     """What a shard has saved in the folder, as pairs of a path and its bytes: all of it has the
-    shard in its name."""
+    shard in its name, or in that of a folder that it has saved."""
     found = []
     for path in _files_of(folder):
-        if shard not in os.path.basename(path) or path.endswith(".partial"):
+        name = os.path.relpath(path, folder)
+        if shard not in name or path.endswith(".partial"):
             continue
         with open(path, "rb") as file:
-            found.append((os.path.relpath(path, folder), file.read()))
+            found.append((name, file.read()))
     return found
 
 

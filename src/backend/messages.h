@@ -37,6 +37,7 @@ enum class MessageType : uint32_t {
   kReset = 20,        ///< of a session: its state is as it was when it was opened
   kDecide = 21,       ///< Python workers only, see script_client.h
   kCountFeeds = 22,   ///< likewise
+  kListModules = 23,  ///< likewise, see loaded_modules.h
   kReply = 100,
   kLog = 101,  ///< may precede the reply to any request
 };

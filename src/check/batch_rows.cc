@@ -3,16 +3,13 @@
 #include <algorithm>
 
 #include "util/counted.h"
+#include "util/list_has.h"
 
 namespace vernier {
 namespace {
 
 bool HasDynamicRows(const TensorInfo& info) {
   return info.shape && !info.shape->empty() && info.shape->front().dynamic();
-}
-
-bool Contains(std::span<const std::string> names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 bool HasRows(const Tensor& tensor, int64_t count) {
@@ -96,7 +93,7 @@ Result<TensorMap> TakeRows(const TensorMap& tensors, std::span<const std::string
                            std::span<const int64_t> rows) {
   TensorMap taken;
   for (const NamedTensor& entry : tensors) {
-    if (!Contains(names, entry.name)) {
+    if (!ListHas(names, entry.name)) {
       taken.push_back(entry);
       continue;
     }
@@ -164,7 +161,7 @@ int64_t CountRows(const TensorMap& feed, const BatchNames& batch) {
 BatchNames KeepFollowers(BatchNames batch, const OutputsOfRows& once, const OutputsOfRows& again) {
   const bool any = batch.outputs.empty() && batch.possible.empty();
   for (const NamedTensor& output : once.outputs) {
-    if (!any && !Contains(batch.possible, output.name)) continue;
+    if (!any && !ListHas(batch.possible, output.name)) continue;
     const Tensor* other = Find(again.outputs, output.name);
     if (other != nullptr && HasRows(output.tensor, once.rows) && HasRows(*other, again.rows)) {
       batch.outputs.push_back(output.name);

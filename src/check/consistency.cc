@@ -16,16 +16,13 @@
 #include "run/feeds/described_inputs.h"
 #include "run/live/held_log.h"
 #include "util/first_line.h"
+#include "util/list_has.h"
 
 namespace vernier {
 namespace {
 
-bool Contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 bool Wanted(const ConsistencyOptions& options, std::string_view name) {
-  return (options.only.empty() || Contains(options.only, name)) && !Contains(options.skip, name);
+  return (options.only.empty() || ListHas(options.only, name)) && !ListHas(options.skip, name);
 }
 
 /// Keeps to itself what was said of the runner once already: sessions opened, shapes filled in.

@@ -17,6 +17,7 @@
 #include "run/live/worker_pool.h"
 #include "run/runner/model_source.h"
 #include "util/no_log.h"
+#include "util/quoted.h"
 
 namespace vernier {
 namespace {
@@ -41,8 +42,6 @@ class WarningCollector final : public Logger {
   Logger& logger_;
   std::vector<std::string> warnings_;
 };
-
-std::string Quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
 // What it warns of is a finding, not a line among others.
 RunnerPlan ThatTellsWarnings(RunnerPlan runner) {

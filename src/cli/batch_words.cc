@@ -7,28 +7,33 @@
 #include "cli/arg_parser.h"
 #include "cli/bind_run.h"
 #include "cli/bind_runners.h"
+#include "cli/default_files.h"
 #include "cli/flag_suggestion.h"
 #include "cli/option_table.h"
 #include "cli/option_use.h"
 #include "run/runner/runner_kinds.h"
 #include "run/runner/script_runner.h"
+#include "util/shell_words.h"
 
 namespace vernier {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPlaceholder = "{stem}";
+constexpr std::string_view kPlaceholder = "{stem}", kLabelled = "runner";
 
 // What a run writes, each to a path of its own. Caches are shared on purpose.
 bool IsSaved(const OptionRow& row) {
   return IsWritten(row.Files()) && row.Files() != FileUse::kCache;
 }
 
-std::string WithStem(const std::string& text, const std::string& stem) {
-  if (text.empty() || text == "-") return text;
+// A file without an extension becomes a folder as well.
+std::string WithStem(const OptionRow& row, const std::string& text, const std::string& stem) {
+  if (text.empty() || text == "-" || text.find(kPlaceholder) != std::string::npos) return text;
   const fs::path path(text);
-  if (!path.has_extension()) return (path / stem).lexically_normal().string();
+  const FileUse use = row.Files();
+  const bool folder = use == FileUse::kWritesInto || use == FileUse::kReplaces;
+  if (folder || !path.has_extension()) return (path / stem).lexically_normal().string();
   return (path.parent_path() / (stem + "-" + path.filename().string())).string();
 }
 
@@ -44,25 +49,47 @@ std::string Replaced(std::string text, const std::string& stem) {
 void PutStem(const GivenOption& given, const std::string& stem, std::vector<std::string>& words) {
   std::string& flag = words[given.position];
   const size_t equals = flag.find('=');
+  const OptionRow& row = *given.row;
   if (equals != std::string::npos) {
-    const std::string value = flag.substr(equals + 1);
-    if (value.find(kPlaceholder) == std::string::npos) {
-      flag = flag.substr(0, equals + 1) + WithStem(value, stem);
-    }
+    flag = flag.substr(0, equals + 1) + WithStem(row, flag.substr(equals + 1), stem);
   } else if (given.values.empty()) {
-    if (!given.row->constant.empty()) {
-      flag += "=" + WithStem(std::string(given.row->constant), stem);
-    }
-  } else if (std::string& value = words[given.position + 1];
-             value.find(kPlaceholder) == std::string::npos) {
-    value = WithStem(value, stem);
+    if (!row.constant.empty()) flag += "=" + WithStem(row, std::string(row.constant), stem);
+  } else {
+    std::string& value = words[given.position + 1];
+    value = WithStem(row, value, stem);
   }
+}
+
+// LABEL='BACKEND [MODEL] [OPTIONS]' with the stem in what its own options save. {stem} is replaced
+// before words are quoted: stems may have blanks.
+void PutStemInside(const OptionTable& table, const std::string& stem, std::string& text) {
+  Result<LabelledRunner> runner = SplitRunner(text);
+  if (!runner.ok()) return;
+  const ParseResult parsed = ParseCommandLine(table, runner->words);
+  const std::vector<std::string> before = runner->words;
+  for (const GivenOption& given : parsed.args.given()) {
+    if (IsSaved(*given.row)) PutStem(given, stem, runner->words);
+  }
+  for (std::string& word : runner->words) word = Replaced(std::move(word), stem);
+  if (runner->words == before) return;
+  runner->words.insert(runner->words.begin(), runner->backend);
+  text = runner->label + "=" + JoinForShell(runner->words);
+}
+
+void PutStemInRunner(const OptionTable& table, const GivenOption& given, const std::string& stem,
+                     std::vector<std::string>& words) {
+  std::string& flag = words[given.position];
+  const size_t equals = flag.find('=');
+  if (equals == std::string::npos) return PutStemInside(table, stem, words[given.position + 1]);
+  std::string value = flag.substr(equals + 1);
+  PutStemInside(table, stem, value);
+  flag = flag.substr(0, equals + 1) + value;
 }
 
 // A backend that is not there is there for no model.
 Status CheckBackends(const ParsedArgs& args) {
   for (const RunnerChoice& choice : args.Runners()) {
-    if (choice.kind != "runner" || choice.value.find(kPlaceholder) != std::string::npos) continue;
+    if (choice.kind != kLabelled || choice.value.find(kPlaceholder) != std::string::npos) continue;
     VERNIER_ASSIGN_OR_RETURN(const LabelledRunner runner, SplitRunner(choice.value));
     const bool script = IsPythonScript(runner.backend) || IsProgramPath(runner.backend);
     if (script || runner.backend == "python") continue;
@@ -77,7 +104,7 @@ std::string RecordOf(std::span<const std::string> words) {
   const ParseResult parsed = ParseCommandLine(table, words);
   const bool has_folder = parsed.args.Has("output_dir");
   const std::string_view path =
-      parsed.args.Value("save_record").value_or(has_folder ? "record.json" : "");
+      parsed.args.Value("save_record").value_or(has_folder ? kDefaultRecord : "");
   return InOutputFolder(parsed.args, std::string(path));
 }
 
@@ -105,6 +132,9 @@ Result<RunWords> RunWordsFor(const BatchModel& model, std::span<const std::strin
   std::vector<std::string> words(options.begin(), options.end());
   for (const GivenOption& given : parsed.args.given()) {
     if (IsSaved(*given.row)) PutStem(given, model.stem, words);
+    if (given.row->constant == kLabelled && given.row->action == OptionAction::kRunner) {
+      PutStemInRunner(table, given, model.stem, words);
+    }
   }
   for (std::string& word : words) word = Replaced(std::move(word), model.stem);
   words.insert(words.begin(), model.path);

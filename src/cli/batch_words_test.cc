@@ -22,6 +22,15 @@ TEST(RunWordsForTest, PutsTheStemIntoWhatIsSaved) {
       {{"--load-outputs", "gold.json"}, {"--load-outputs", "gold.json"}},
       {{"--save-onnx", "x.onnx", "--log-file", "l.txt"},
        {"--save-onnx", "m-x.onnx", "--log-file", "m-l.txt"}},
+      {{"--output-dir", "results.v2"}, {"--output-dir", "results.v2/m"}},
+      {{"--tf", "--save-timeline=t.1"}, {"--tf", "--save-timeline=t.1/m"}},
+      {{"--runner", "t=trt --save-engine e.plan --fp16"},
+       {"--runner", "t=trt --save-engine m-e.plan --fp16"}},
+      {{"--runner=t='trt' 'a b' --save-tactics=x/t.json"},
+       {"--runner=t=trt 'a b' --save-tactics=x/m-t.json"}},
+      {{"--runner", "t=trt --save-engine '{stem}.plan'"},
+       {"--runner", "t=trt --save-engine m.plan"}},
+      {{"--runner", "t=trt  --save-timing-cache c"}, {"--runner", "t=trt  --save-timing-cache c"}},
       {{"--report", "r.html", "--report=r.xml"}, {"--report", "m-r.html", "--report=m-r.xml"}},
   };
   for (const Row& row : rows) {
@@ -33,6 +42,14 @@ TEST(RunWordsForTest, PutsTheStemIntoWhatIsSaved) {
     expected.emplace_back("--identity");
     EXPECT_EQ(run->words, expected);
   }
+}
+
+TEST(RunWordsForTest, QuotesAStemWithBlanksWithinARunner) {
+  const Result<RunWords> run =
+      RunWordsFor({"a b.onnx", "a b"}, Words{"--runner", "t=trt {stem}.onnx --save-engine e.plan"});
+  ASSERT_TRUE(run.ok()) << run.status().message();
+  EXPECT_EQ(run->words,
+            (Words{"a b.onnx", "--runner", "t=trt 'a b.onnx' --save-engine 'a b-e.plan'"}));
 }
 
 TEST(RunWordsForTest, KnowsWhereTheRecordGoes) {

@@ -47,7 +47,9 @@ std::vector<const OptionRow*> RowsThatJudge(const std::vector<OptionGroup>& grou
   std::vector<const OptionRow*> judging;
   for (const OptionGroup& group : groups) {
     for (const OptionRow& row : group.rows) {
-      if (row.idle_beside == kOwnJudge) judging.push_back(&row);
+      // Every function but `indices` leaves out what a mask excludes.
+      const bool for_all = std::string_view(row.dest) == "logits_mask";
+      if (row.idle_beside == kOwnJudge && !for_all) judging.push_back(&row);
     }
   }
   return judging;

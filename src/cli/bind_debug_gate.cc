@@ -55,7 +55,8 @@ void WarnOfNoise(const std::vector<std::string>& words, Logger& log) {
   if (HasFlag(words, {"--load-inputs", "--load-input-data", "--data-loader-script"})) return;
   log.Warning(
       "the inputs are random, and decisions that agree on noise prove nothing about real data: "
-      "give real inputs with --load-inputs or --data-loader-script");
+      "give real inputs with --load-inputs (tensors, or images as 'images/*.png') or "
+      "--data-loader-script");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "cli/bind_run.h"
 #include "cli/bind_shard.h"
+#include "cli/default_files.h"
 #include "util/number_text.h"
 #include "util/workflow_commands.h"
 
@@ -84,7 +85,7 @@ Result<ConsoleLogOptions> BindLog(const ParsedArgs& args) {
     options.line_info |= word == "line-info";
     if (word == "no-colors") options.colors = false;
   }
-  const std::string_view kept = args.Value("output_dir").value_or("").empty() ? "" : "run.log";
+  const std::string_view kept = args.Value("output_dir").value_or("").empty() ? "" : kDefaultLog;
   const std::string log_file(args.Value("log_file").value_or(kept));
   options.log_file = NameOfShard(args, InOutputFolder(args, log_file));
   return options;

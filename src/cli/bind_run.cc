@@ -12,6 +12,7 @@
 #include "cli/bind_shard.h"
 #include "cli/bind_tensorflow.h"
 #include "cli/bind_tensorrt.h"
+#include "cli/default_files.h"
 #include "cli/option_values.h"
 #include "cli/saved_sides.h"
 #include "inputs/shape_grid.h"
@@ -144,9 +145,9 @@ void BindSaving(const ParsedArgs& args, SavePlan& save) {
       args.Has("save_intermediate_outputs") || args.Has("save_all_intermediate_outputs");
   if (keeps_tensors && save.outputs.empty()) save.outputs = InOutputFolder(args, "outputs.json");
   if (TextOf(args, "output_dir").empty()) return;
-  if (save.record.empty()) save.record = InOutputFolder(args, "record.json");
+  if (save.record.empty()) save.record = InOutputFolder(args, kDefaultRecord);
   if (save.reports.empty()) {
-    save.reports.push_back({InOutputFolder(args, "report.html"), ReportFormat::kHtml});
+    save.reports.push_back({InOutputFolder(args, kDefaultReport), ReportFormat::kHtml});
   }
 }
 

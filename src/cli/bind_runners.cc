@@ -196,6 +196,24 @@ Result<LabelledRunner> SplitRunner(const std::string& text) {
   return runner;
 }
 
+void ForEachOptionOfRunners(
+    const ParsedArgs& args,
+    const std::function<void(const std::string& flag, const GivenOption& given)>& visit) {
+  const std::vector<RunnerChoice> choices = args.Runners();
+  const auto has_words = [](const RunnerChoice& choice) { return choice.kind == "runner"; };
+  if (std::ranges::none_of(choices, has_words)) return;
+  const OptionTable table = RunOptionTable();
+  for (const RunnerChoice& choice : choices) {
+    const Result<LabelledRunner> split =
+        has_words(choice) ? SplitRunner(choice.value) : InvalidArgument("no words");
+    if (!split.ok()) continue;
+    const ParseResult parsed = ParseCommandLine(table, split->words);
+    for (const GivenOption& given : parsed.args.given()) {
+      visit("--runner " + split->label + ": " + std::string(given.flag), given);
+    }
+  }
+}
+
 std::vector<std::string> RunnerWords(const RunnerPlan& runner) {
   std::vector<std::string> words;
   for (const RunnerKind& kind : RunnerKinds()) {

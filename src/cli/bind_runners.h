@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ctime>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,13 @@ struct LabelledRunner {
 
 /// `LABEL='BACKEND [MODEL] [OPTIONS]'` in its parts. kInvalidArgument for anything else.
 Result<LabelledRunner> SplitRunner(const std::string& text);
+
+/// Visits the options within each --runner of the command line, as `visit(flag, given)`, with the
+/// flag as messages name it: "--runner a: --fp16". Values that cannot be read have none here:
+/// BindRunners() refuses them.
+void ForEachOptionOfRunners(
+    const ParsedArgs& args,
+    const std::function<void(const std::string& flag, const GivenOption& given)>& visit);
 
 /// The words of a command line that select a runner's backend and its options, apart from its
 /// model:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -12,8 +13,11 @@
 #include "batch/find_models.h"
 #include "blame/bundle/bundle_folder.h"
 #include "cli/bind_run.h"
+#include "cli/bind_runners.h"
+#include "cli/default_files.h"
 #include "cli/saved_sides.h"
 #include "model/onnx/companion_files.h"
+#include "util/list_has.h"
 #include "util/paths.h"
 #include "util/word_split.h"
 
@@ -35,13 +39,8 @@ struct NamedFile {
   std::string_view dest;
   std::string flag, path;
   fs::path place;
-  bool shared = false;  // several commands may write it
+  bool shared = false;  // several commands, or runners, may write it
 };
-
-template <size_t N>
-bool Contains(const std::string_view (&list)[N], std::string_view word) {
-  return std::find(std::begin(list), std::end(list), word) != std::end(list);
-}
 
 // Where a file is or will be; empty for what holds no data: devices, pipes, folders as a rule.
 fs::path PlaceOf(const std::string& path, Folders folders = Folders::kLeftOut) {
@@ -89,6 +88,29 @@ std::vector<std::string> WordsOfRunner(const RunnerChoice& runner) {
   return std::move(*words);
 }
 
+// Is one file written where a word of the option says? Folders are AddFolders()'s.
+bool WritesFile(const GivenOption& given) {
+  const FileUse use = given.row->Files();
+  return IsWritten(use) && use != FileUse::kWritesInto && use != FileUse::kReplaces;
+}
+
+// What a runner of --runner saves is in its words too, and is not read.
+std::vector<std::string> WordsReadByRunners(const ParsedArgs& args) {
+  std::vector<std::string> words;
+  for (const RunnerChoice& runner : args.Runners()) {
+    if (runner.kind == "runner")
+      std::ranges::move(WordsOfRunner(runner), std::back_inserter(words));
+  }
+  ForEachOptionOfRunners(args, [&](const std::string&, const GivenOption& given) {
+    if (!WritesFile(given)) return;
+    for (const std::string& value : given.values) {
+      const auto word = std::ranges::find(words, value);
+      if (word != words.end()) words.erase(word);
+    }
+  });
+  return words;
+}
+
 Status Overwritten(const NamedFile& written, const NamedFile& read) {
   return InvalidArgument(written.flag + ": '" + written.path + "' is read by this command" +
                          (read.flag.empty() ? "" : " (" + read.flag + ")") +
@@ -99,7 +121,7 @@ Status Overwritten(const NamedFile& written, const NamedFile& read) {
 void AddWrittenByDefault(const ParsedArgs& args, Files& written) {
   if (args.Value("output_dir").value_or("").empty()) return;
   constexpr std::pair<std::string_view, const char*> kDefaults[] = {
-      {"save_record", "record.json"}, {"reports", "report.html"}, {"log_file", "run.log"}};
+      {"save_record", kDefaultRecord}, {"reports", kDefaultReport}, {"log_file", kDefaultLog}};
   for (const auto& [dest, name] : kDefaults) {
     if (args.Has(dest)) continue;
     written.Add("output_dir", args.Flag("output_dir"), InOutputFolder(args, name));
@@ -107,15 +129,17 @@ void AddWrittenByDefault(const ParsedArgs& args, Files& written) {
 }
 
 void AddWritten(const ParsedArgs& args, Files& written) {
-  for (const GivenOption& given : args.given()) {
+  const auto add = [&](const std::string_view flag, const GivenOption& given) {
+    if (!WritesFile(given)) return;
     const FileUse use = given.row->Files();
-    if (!IsWritten(use) || use == FileUse::kWritesInto || use == FileUse::kReplaces) continue;
     for (const std::string& word : given.values) {
-      written.Add(given.row->dest, given.flag,
-                  use == FileUse::kWritesThere ? word : InOutputFolder(args, word),
+      written.Add(given.row->dest, flag,
+                  use == FileUse::kWrites ? InOutputFolder(args, word) : word,
                   use == FileUse::kCache);
     }
-  }
+  };
+  for (const GivenOption& given : args.given()) add(given.flag, given);
+  ForEachOptionOfRunners(args, add);
   AddWrittenByDefault(args, written);
 }
 
@@ -163,7 +187,11 @@ void AddRead(const ParsedArgs& args, Files& read) {
     for (const std::string& word : given.values) AddWord(given, word, read);
   }
   if (args.Has("models")) AddModelsOfBatch(args, read);
+  for (const std::string& word : WordsReadByRunners(args)) {
+    AddScripts("runners", "--runner", word, read);
+  }
   for (const RunnerChoice& runner : args.Runners()) {
+    if (runner.kind == "runner") continue;
     for (const std::string& word : WordsOfRunner(runner)) {
       AddScripts("runners", "--" + std::string(runner.kind), word, read);
     }
@@ -203,15 +231,16 @@ void AddWeights(const ParsedArgs& args, std::span<const NamedFile> written,
 
 Status CheckAgainst(const NamedFile& written, std::span<const NamedFile> read) {
   for (const NamedFile& other : read) {
-    const bool told_elsewhere = Contains(kSaved, written.dest) && Contains(kLoaded, other.dest);
+    const bool told_elsewhere = ListHas(kSaved, written.dest) && ListHas(kLoaded, other.dest);
     if (written.place == other.place && !told_elsewhere) return Overwritten(written, other);
   }
   return {};
 }
 
 Status CheckBetween(const NamedFile& a, const NamedFile& b) {
-  const bool told_elsewhere = Contains(kSaved, a.dest) && Contains(kSaved, b.dest);
-  if (a.place != b.place || told_elsewhere) return {};
+  const bool told_elsewhere = ListHas(kSaved, a.dest) && ListHas(kSaved, b.dest);
+  const bool one_cache = a.shared && a.dest == b.dest;
+  if (a.place != b.place || told_elsewhere || one_cache) return {};
   return InvalidArgument(a.flag + " and " + b.flag + " would both write '" + b.path +
                          "': name two files");
 }

@@ -105,6 +105,37 @@ TEST_F(FileConflicts, ACacheIsNotSavedOverTheModel) {
   EXPECT_FALSE(Check({"@m.onnx", "--trt", "--int8", "--calibration-cache", "@m.onnx"}).ok());
 }
 
+TEST_F(FileConflicts, WhatRunnersSaveIsSaved) {
+  const std::string a = "a=trt --save-engine " + folder_ + "e";
+  const auto check = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"@m.onnx", "--runner", a});
+    return Check(more).message();
+  };
+  EXPECT_EQ(check({}), "");
+  EXPECT_EQ(check({"--runner", "b=trt --fp16 --save-engine " + folder_ + "./e"}),
+            "--runner a: --save-engine and --runner b: --save-engine would both write '" + folder_ +
+                "./e': name two files");
+  EXPECT_EQ(check({"--runner", "b=trt --fp16 --save-engine " + folder_ + "f"}), "");
+  EXPECT_THAT(check({"--save-record", "@e"}), HasSubstr(" would both write '"));
+  EXPECT_THAT(check({"--runner", "b=trt --save-tactics=" + folder_ + "m.onnx"}),
+              HasSubstr("--runner b: --save-tactics: '"));
+  EXPECT_THAT(check({"--runner", "b=trt @m.onnx --save-engine " + folder_ + "m.onnx"}),
+              HasSubstr("would be overwritten: name another file"));
+  // Of an earlier run, and two that share a cache.
+  std::ofstream(folder_ + "e") << "x";
+  EXPECT_EQ(check({}), "");
+  EXPECT_EQ(check({"--load-inputs", "@in.npz", "--runner", "b=trt --save-timing-cache @c",
+                   "--runner", "c=trt --save-timing-cache @c"}),
+            "");
+  std::filesystem::remove(folder_ + "e");
+}
+
+TEST_F(FileConflicts, AnEngineIsSavedWhereItsOptionSays) {
+  EXPECT_FALSE(
+      Check({"@m.onnx", "--trt", "--save-engine", "e", "--log-file", "./e", "--output-dir", "@d"})
+          .ok());
+}
+
 TEST_F(FileConflicts, WhatOthersReadIsKept) {
   const std::string model = folder_ + "other.onnx";
   std::ofstream(model) << "x";

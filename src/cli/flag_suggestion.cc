@@ -37,13 +37,6 @@ constexpr RemovedFlag kAlsoKnownAs[] = {
     {"--outputs", "--onnx-outputs"}, {"--outputs-by-type", "--onnx-outputs-by-type"},
 };
 
-// What a command has no use for, although run has it and takes the options behind --.
-constexpr std::string_view kOnlyOfRun[][3] = {
-    {"batch", "--shard-exit",
-     "--shard-exit is for shards of run, whose verdict is that of vernier merge. A batch that"
-     " --shard divides is not merged: its exit code is the verdict on its own models."},
-};
-
 // "--onnxrt" for "--ort"; any other word stays as it is.
 std::string_view UsualName(std::string_view word) {
   const auto* const at = std::find_if(std::begin(kAlsoKnownAs), std::end(kAlsoKnownAs),
@@ -89,9 +82,6 @@ std::string ExplainElsewhere(const CommandSpec& command, std::string_view word) 
     return other.options != nullptr && other.name != command.name &&
            other.options().Find(word) != nullptr;
   };
-  for (const auto& [name, flag, why] : kOnlyOfRun) {
-    if (command.name == name && word == flag) return std::string(why);
-  }
   const CommandSpec& run = *FindCommand("run");
   const bool hands_on = command.operands.find("-- RUN OPTIONS") != std::string_view::npos;
   if (hands_on && has(run)) {

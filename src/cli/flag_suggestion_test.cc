@@ -36,9 +36,6 @@ TEST(ExplainElsewhere, NamesTheCommandThatHasTheFlag) {
   EXPECT_EQ(ExplainElsewhere(*FindCommand("run"), "--duration=3"),
             "vernier profile has --duration.");
   EXPECT_EQ(ExplainElsewhere(*FindCommand("run"), "--nosuch"), "");
-  // Behind -- it would be refused with the shards of a run.
-  EXPECT_EQ(ExplainElsewhere(*FindCommand("batch"), "--shard-exit").find("behind --"),
-            std::string::npos);
 }
 
 TEST(SuggestFlag, KnowsFlagsThatPolygraphyUsedToHave) {

@@ -26,15 +26,10 @@
 #include "core/version.h"
 #include "run/exit_code.h"
 #include "util/child_run.h"
+#include "util/joined.h"
 
 namespace vernier {
 namespace {
-
-std::string Join(std::span<char* const> words) {
-  std::string text;
-  for (const char* word : words) text += (text.empty() ? "" : " ") + std::string(word);
-  return text;
-}
 
 bool CalledAsPeer(std::string_view program) {
   return program.substr(program.rfind('/') + 1) == "polygraphy";
@@ -173,7 +168,7 @@ int EndOutput(int code, const Invocation& invocation) {
 int Main(std::span<char* const> argv, size_t own_words) {
   const std::span<char* const> shown =
       argv.first(argv.size() - std::min(own_words, argv.size() - 1));
-  const Invocation invocation{Join(shown), CalledAsPeer(argv[0]), std::time(nullptr),
+  const Invocation invocation{Joined(shown, " "), CalledAsPeer(argv[0]), std::time(nullptr),
                               std::vector<std::string>(shown.begin(), shown.end())};
   return EndOutput(RunWords({argv.begin() + 1, argv.end()}, invocation), invocation);
 }

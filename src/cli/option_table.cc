@@ -124,6 +124,12 @@ const OptionRow* OptionTable::FindOfBackend(std::string_view backend, std::strin
   return at != rows_.end() ? *at : nullptr;
 }
 
+namespace {
+
+bool IsNeeded(const FlagEntry* entry) { return entry != nullptr && !entry->row->only_selects; }
+
+}  // namespace
+
 std::vector<std::string_view> OptionTable::NeedsOf(const OptionRow& row) const {
   std::vector<std::string_view> needs;
   for (const std::string_view need : row.needs) {
@@ -134,7 +140,7 @@ std::vector<std::string_view> OptionTable::NeedsOf(const OptionRow& row) const {
     // Some commands have a runner that nobody names; of others, saved outputs may stand for it.
     const bool known = need == kAnyRunner  ? runners && FindDest("load_outputs_paths") != nullptr
                        : need == kTwoSides ? sides
-                                           : Find(need.substr(0, need.find(' '))) != nullptr;
+                                           : IsNeeded(Find(need.substr(0, need.find(' '))));
     if (known) needs.push_back(need);
   }
   return needs;

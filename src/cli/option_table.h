@@ -83,6 +83,7 @@ struct OptionRow {
   /// Without one of these the row has no effect: a flag, "--flag VALUE", kAnyRunner or
   /// kTwoSides. What the command does not have does not count. See option_use.h.
   std::string_view needs[3] = {};
+  bool only_selects = false;          ///< others do not need it: without it, all is taken
   std::string_view idle_beside = {};  ///< a flag beside which the row has no effect
   /// Has no abbreviations: those of older flags stay what they were.
   bool spelled_out = false;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "util/cast_grammar.h"
+#include "vernier/decision_plan.h"
 
 namespace vernier {
 namespace {
@@ -49,8 +50,10 @@ Status CheckKeys(const GivenOption& option) {
 Status CheckRepeatedWords(const ParsedArgs& args) {
   for (const GivenOption& option : args.given()) {
     if (option.flag.empty()) continue;
-    const bool place = TakesOneValue(*option.row) && IsWritten(option.row->Files());
-    if (!place && !IsList(*option.row)) continue;
+    // What would not be saved, or not hold as a gate, is missed.
+    const bool counts =
+        IsWritten(option.row->Files()) || option.row->sets.part == &kPartTag<DecisionOptions>;
+    if (!(counts && TakesOneValue(*option.row)) && !IsList(*option.row)) continue;
     VERNIER_TRY(CheckOccurrences(args, option));
     if (option.row->sets.one_each) VERNIER_TRY(CheckKeys(option));
   }

@@ -45,6 +45,14 @@ TEST(RepeatedWords, APlaceThatReplacesAnotherIsRefused) {
   EXPECT_TRUE(CheckRepeats({"--report", "a.md", "--report", "b.md"}).ok());
 }
 
+TEST(RepeatedWords, AGateThatReplacesAnotherIsRefused) {
+  EXPECT_EQ(CheckRepeats({"--max-clear-flips", "0", "--max-clear-flips", "99"}).message(),
+            "--max-clear-flips: it was given twice, and '0' of the first would not be used; give "
+            "it once");
+  EXPECT_FALSE(CheckRepeats({"--judge", "both", "--judge", "elements"}).ok());
+  EXPECT_TRUE(CheckRepeats({"--near-tie", "1", "--near-tie", "1"}).ok());
+}
+
 TEST(RepeatedWords, AValueThatReplacesAnotherIsReported) {
   const std::vector<std::string> words = {
       "m.onnx", "--onnxrt", "--seed", "1", "--iterations", "3", "--seed", "2", "--iterations", "3"};

@@ -24,10 +24,13 @@ FunctionResult RunAligned(CompareFunction function, PairMeasurement& pair) {
   if (!pair.refusal().empty()) {
     result.verdict = Verdict::kFailed;
     result.why = pair.refusal();
-  } else if (function == CompareFunction::kSimple) {
-    result = JudgeSimple(pair);
   } else if (function == CompareFunction::kLogits) {
     result = JudgeLogits(pair);
+  } else if (pair.all_masked()) {
+    result.verdict = Verdict::kNotVerified;
+    result.why = "'" + pair.kept()->masked.mask + "' excludes every position";
+  } else if (function == CompareFunction::kSimple) {
+    result = JudgeSimple(pair);
   } else {
     result = JudgeMetric(function, pair);
   }
@@ -49,8 +52,11 @@ class PairInProgress {
     comparison_.b_dims = b.tensor.dims();
     comparison_.a = a.tensor;
     comparison_.b = b.tensor;
-    comparison_.aligned_b = measurement_.b();
-    if (!measurement_.on_device()) comparison_.vacuous = VacuousBecause(a.tensor, b.tensor);
+    comparison_.aligned_b = measurement_.whole_b();
+    if (measurement_.kept()) comparison_.masked = measurement_.kept()->masked;
+    if (!measurement_.on_device() && !measurement_.all_masked()) {
+      comparison_.vacuous = VacuousOfSides(b.tensor);
+    }
     if (comparison_.vacuous.empty()) comparison_.vacuous = VacuousBecauseNothing(a, b);
   }
 
@@ -85,6 +91,7 @@ class PairInProgress {
 
   /// After the last function: what is reported of outputs beside verdicts.
   OutputComparison Finish() {
+    if (measurement_.all_masked()) return std::move(comparison_);
     if (!comparison_.passed()) {
       measurement_.MeasureMismatch();
       for (FunctionResult& result : comparison_.functions) UpdateSimple(result, measurement_);
@@ -97,10 +104,30 @@ class PairInProgress {
     const std::string all_nan = comparison_.measures ? VacuousBecause(*comparison_.measures) : "";
     if (!all_nan.empty()) comparison_.vacuous = all_nan;
     NoteAllVacuous();
+    RestoreMaskedPlaces();
     return std::move(comparison_);
   }
 
  private:
+  // Where a mask leaves out positions, the others alone have to show something.
+  std::string VacuousOfSides(const Tensor& b) const {
+    const bool leaves_out = comparison_.masked && comparison_.masked->excluded > 0;
+    if (leaves_out) return VacuousBecause(measurement_.a(), measurement_.b());
+    return VacuousBecause(comparison_.a, b);
+  }
+
+  void RestoreMaskedPlaces() {
+    if (!comparison_.masked || comparison_.masked->excluded == 0) return;
+    const KeptPositions& kept = *measurement_.kept();
+    if (comparison_.measures) RestorePlaces(kept, *comparison_.measures);
+    for (FunctionResult& result : comparison_.functions) {
+      auto* const simple = std::get_if<SimpleResult>(&result.data);
+      if (simple == nullptr) continue;
+      RestorePlaces(kept, simple->difference);
+      for (int64_t& place : simple->mismatch_places) place = kept.PlaceInWhole(place);
+    }
+  }
+
   static bool WantsMeasures(const ComparisonDetail& detail) {
     return detail.distances || detail.sides != StatisticsLevel::kNone || detail.output_statistics;
   }

@@ -11,6 +11,7 @@
 #include "compare/device_measure.h"
 #include "compare/error_bound.h"
 #include "compare/fed_positions.h"
+#include "compare/masked_positions.h"
 #include "compare/pairing.h"
 #include "core/shape_match.h"
 #include "kernels/logits.h"
@@ -148,6 +149,9 @@ struct OutputComparison {
   /// Of the metrics that records show (MetricRow::recorded): those that follow from `measures`, and
   /// the others where distances were asked for; as far as they apply.
   PerMetric<std::optional<double>> metrics;
+  /// Of a mask that leaves out positions, of all functions but `indices`; absent: there is none, or
+  /// `logits` alone was to look. Places count in the whole outputs, statistics leave them out.
+  std::optional<MaskedPositions> masked;
   /// Why agreement of the two shows nothing; empty: it does. Also of outputs that do not agree.
   std::string vacuous;
 
@@ -238,7 +242,7 @@ struct ComparisonDetail {
   /// Where outputs are whose bytes are not here; null: there are none.
   DeviceMeasure* device = nullptr;
   const ErrorBounds* bounds = nullptr;  ///< for --tolerance auto; may be null
-  /// For `logits`: what was fed at their positions; null: that is not known.
+  /// What was fed at the positions of outputs; null: that is not known.
   const FedPositions* positions = nullptr;
   /// Once it is set, no further output is looked at, and the comparison is of no use; may be null.
   const std::atomic<int>* interrupted = nullptr;

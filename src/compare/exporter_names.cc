@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "util/joined.h"
+
 namespace vernier {
 namespace {
 
@@ -37,15 +39,6 @@ std::vector<std::string_view> SplitPath(std::string_view path) {
   return parts;
 }
 
-std::string Joined(const std::vector<std::string_view>& parts, char separator) {
-  std::string text;
-  for (const std::string_view part : parts) {
-    if (!text.empty()) text += separator;
-    text += part;
-  }
-  return text;
-}
-
 // "layer1", "layer1.0", "conv1": the path of a module repeats that of the one around it.
 std::string ModulePath(const std::vector<std::string_view>& parts) {
   std::vector<std::string_view> path;
@@ -55,7 +48,7 @@ std::string ModulePath(const std::vector<std::string_view>& parts) {
     if (repeats) path.pop_back();
     path.push_back(part);
   }
-  return Joined(path, '.');
+  return Joined(path, ".");
 }
 
 }  // namespace
@@ -71,7 +64,7 @@ std::string PlainTensorName(std::string_view name) {
     return ModulePath(parts);
   }
   while (parts.size() > 1 && IsScope(parts.front())) parts.erase(parts.begin());
-  return Joined(parts, '/');
+  return Joined(parts, "/");
 }
 
 std::vector<std::string> PlainTensorNames(std::string_view name) {

@@ -186,6 +186,13 @@ bool HoldsPositionValues(DType dtype) {
   }
 }
 
+bool HasExcluded(const Tensor& mask) {
+  for (int64_t i = 0; i < mask.element_count(); ++i) {
+    if (ValueAt(mask, i) == 0) return true;
+  }
+  return false;
+}
+
 RowTokens MatchPositions(const FedPositions& fed, const Dims& position_dims, int64_t classes) {
   RowTokens rows;
   if (fed.mask) ApplyMask(*fed.mask, position_dims, rows);

@@ -15,6 +15,9 @@ namespace vernier {
 struct PositionValues {
   std::string source = {};  ///< name of the input, or path of the file
   bool asked = false;       ///< somebody named it: where it does not fit, that is an error
+  /// Of a mask: elements at positions that it excludes are left out of every comparison, not of
+  /// `logits` alone.
+  bool for_elements = false;
   Tensor tensor = {};  ///< [batch, columns], or [columns] of one; HoldsPositionValues of its type
   int64_t count = 0;   ///< positions of this iteration, the first columns
 
@@ -32,6 +35,9 @@ struct PositionValues {
 
 /// Whether values of this type can be read: bool and integers of 8 to 64 bits.
 bool HoldsPositionValues(DType dtype);
+
+/// Does a mask exclude anything?
+bool HasExcluded(const Tensor& mask);
 
 struct FedPositions {
   std::optional<PositionValues> tokens;

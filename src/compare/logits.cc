@@ -82,7 +82,7 @@ std::string WhyLogitsDiffer(const LogitsResult& logits) {
 
 LogitsResult MeasureLogitsOf(const PairMeasurement& pair, int64_t axis) {
   const CompareOptions& options = pair.options();
-  const Dims& dims = pair.a().dims();
+  const Dims& dims = pair.whole_a().dims();
   LogitsResult logits;
   logits.axis = axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis;
   logits.classes = dims[static_cast<size_t>(logits.axis)];
@@ -96,7 +96,7 @@ LogitsResult MeasureLogitsOf(const PairMeasurement& pair, int64_t axis) {
   }
   const std::vector<int64_t> next = std::exchange(logits.tokens.next, {});
   rows.next = next;
-  logits.measures = MeasureLogits(Elements(pair.a()), Elements(pair.b()), rows,
+  logits.measures = MeasureLogits(Elements(pair.whole_a()), Elements(pair.whole_b()), rows,
                                   options.logits_top_k, pair.detail().pool);
   return logits;
 }
@@ -121,7 +121,7 @@ std::string WhyNotLogits(std::string_view name, const Tensor& a, const Tensor& b
 FunctionResult JudgeLogits(PairMeasurement& pair) {
   if (!pair.status().ok()) return NotVerifiedLogits(pair.status().message());
   const int64_t axis = pair.options().logits_axis.Lookup(pair.name(), kLastAxis);
-  for (const Tensor* side : {&pair.a(), &pair.b()}) {
+  for (const Tensor* side : {&pair.whole_a(), &pair.whole_b()}) {
     const std::string unfit = WhyUnfit(*side, axis);
     if (unfit.empty()) continue;
     return NotVerifiedLogits(

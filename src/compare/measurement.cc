@@ -87,6 +87,7 @@ PairMeasurement::PairMeasurement(const NamedTensor& a, const NamedTensor& b,
                                  const CompareOptions& options, const ComparisonDetail& detail)
     : name_(a.name), a_(a.tensor), options_(options), detail_(detail) {
   Align(b.tensor);
+  LeaveOutMasked();
   const std::vector<CompareFunction>& functions = options.functions;
   if (std::find(functions.begin(), functions.end(), CompareFunction::kSimple) != functions.end()) {
     AskForSimple();
@@ -118,6 +119,22 @@ void PairMeasurement::Align(const Tensor& b) {
     refusal_ = "an output of shape " + FormatDims(b_.dims()) + " cannot be brought to shape " +
                FormatDims(a_.dims());
   }
+}
+
+// The bytes of outputs on a device are fetched for it.
+void PairMeasurement::LeaveOutMasked() {
+  whole_a_ = a_;
+  whole_b_ = b_;
+  if (!aligned()) return;
+  kept_ = FindKeptPositions(detail_.positions, a_);
+  if (!LeavesOut()) return;
+  const auto take = [&](Tensor& side) -> Status {
+    VERNIER_ASSIGN_OR_RETURN(side, TakePositions(side, *kept_));
+    return {};
+  };
+  if (detail_.device != nullptr) status_ = BringHere();
+  if (status_.ok()) status_ = take(a_);
+  if (status_.ok()) status_ = take(b_);
 }
 
 bool PairMeasurement::transposed() const {

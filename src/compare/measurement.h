@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/masked_positions.h"
 #include "compare/metric_table.h"
 #include "kernels/pair_measures.h"
 #include "vernier/compare_options.h"
@@ -33,8 +34,15 @@ class PairMeasurement {
                   const ComparisonDetail& detail);
 
   const std::string& name() const { return name_; }
+  /// Where a mask excludes positions, the others: [positions, values].
   const Tensor& a() const { return a_; }
-  const Tensor& b() const { return b_; }  ///< in A's shape where shapes are matched
+  const Tensor& b() const { return b_; }              ///< in A's shape where shapes are matched
+  const Tensor& whole_a() const { return whole_a_; }  ///< the same with all positions
+  const Tensor& whole_b() const { return whole_b_; }
+  /// What a mask says of the pair's positions; absent: nothing.
+  const std::optional<KeptPositions>& kept() const { return kept_; }
+  /// A mask excludes every position.
+  bool all_masked() const { return LeavesOut() && kept_->kept.empty(); }
   const CompareOptions& options() const { return options_; }
   const ComparisonDetail& detail() const { return detail_; }
 
@@ -79,6 +87,8 @@ class PairMeasurement {
 
  private:
   void Align(const Tensor& b);
+  bool LeavesOut() const { return kept_ && kept_->masked.excluded > 0; }
+  void LeaveOutMasked();
   void AskForSimple();
   const ErrorBound* FindBound() const;
   Status MeasureBound();
@@ -92,6 +102,9 @@ class PairMeasurement {
   std::string name_;
   Tensor a_;
   Tensor b_;
+  Tensor whole_a_;
+  Tensor whole_b_;
+  std::optional<KeptPositions> kept_;
   const CompareOptions& options_;
   const ComparisonDetail& detail_;
   bool shapes_differ_ = false;

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "run/exit_code.h"
 #include "util/interruption.h"
 #include "util/number_text.h"
 #include "util/scratch_folder.h"
@@ -23,9 +24,8 @@ constexpr const char* kOut = "/stdout";
 constexpr const char* kErr = "/stderr";
 constexpr std::string_view kThisProgram = "/proc/self/exe";
 
-// Exit codes of `run` that say nothing of the model.
-constexpr int kUsage = 2, kUnavailable = 5, kUnsaved = 7;
-constexpr int kMismatch = 1;
+// std::regex recurses for each character: of longer lines the start is searched.
+constexpr size_t kLongestLine = 4000;
 
 // std::regex reports a bad pattern by throwing.
 Result<std::regex> Pattern(const std::string& text) {
@@ -47,6 +47,12 @@ std::string Joined(const std::vector<std::string>& words) {
     text += (text.empty() ? "" : " ") + (word == kThisProgram ? "vernier" : word);
   }
   return text;
+}
+
+// What both streams said; the last line of the first may lack its end.
+std::string Together(const std::string& said, const std::string& complained) {
+  const bool open = !said.empty() && said.back() != '\n' && !complained.empty();
+  return said + (open ? "\n" : "") + complained;
 }
 
 // The last line of a run that reports an error, without its mark; else the last line.
@@ -145,7 +151,7 @@ bool CheckCommand::Names(const std::string& artifact) const {
   });
 }
 
-bool CheckCommand::Judge(int code, const std::string& said) const {
+bool CheckCommand::Judge(int code, const std::string& said, Logger& log) const {
   const auto among = [code](const std::vector<int64_t>& codes) {
     return std::find(codes.begin(), codes.end(), code) != codes.end();
   };
@@ -153,6 +159,12 @@ bool CheckCommand::Judge(int code, const std::string& said) const {
   bool matched = false;
   std::istringstream lines(said);
   for (std::string line; !patterns_.empty() && !matched && std::getline(lines, line);) {
+    if (line.size() > kLongestLine) {
+      log.Once(Severity::kWarning, "--fail-regex: a line of the check is longer than " +
+                                       std::to_string(kLongestLine) +
+                                       " characters; only its start is searched");
+      line.resize(kLongestLine);
+    }
     matched = std::any_of(patterns_.begin(), patterns_.end(), [&](const std::regex& pattern) {
       return std::regex_search(line, pattern);
     });
@@ -242,14 +254,13 @@ Result<bool> CheckCommand::Finish(Running running, Logger& log) {
     VERNIER_ASSIGN_OR_RETURN(code, Await(*running.run, *interrupted_));
     said = ReadAll(running.said->path() + kOut);
     complained = ReadAll(running.said->path() + kErr);
-    reason = ReasonIn(said + complained);
+    reason = ReasonIn(Together(said, complained));
   }
-  if (own_run_ && code == kUsage) return InvalidArgument("vernier run: " + reason);
-  if (own_run_ && code == kUnavailable) return Unavailable("vernier run: " + reason);
-  if (own_run_ && code == kUnsaved) return IoError("vernier run: " + reason);
+  const bool about_model = code != kUsageCode && code != kUnavailableCode && code != kUnsavedCode;
+  if (own_run_ && !about_model) return ErrorOfExitCode(code, "vernier run: " + reason);
   if (own_run_ && !HasRules()) VERNIER_TRY(running.ended.judged);
-  const bool passed =
-      own_run_ && !HasRules() ? JudgeOwnRun(code, reason, log) : Judge(code, said + complained);
+  const bool passed = own_run_ && !HasRules() ? JudgeOwnRun(code, reason, log)
+                                              : Judge(code, Together(said, complained), log);
   if (show_always_ || (!passed && !hide_failures_ && !own_run_)) {
     log.Info("========== CAPTURED STDOUT ==========\n" + said);
     log.Log(passed ? Severity::kWarning : Severity::kError,
@@ -261,7 +272,7 @@ Result<bool> CheckCommand::Finish(Running running, Logger& log) {
 bool CheckCommand::JudgeOwnRun(int code, const std::string& reason, Logger& log) {
   if (code == 0) return true;
   // A mismatch is what was looked for; anything else may be a mistake.
-  log.Log(code == kMismatch ? Severity::kVerbose : Severity::kInfo,
+  log.Log(code == kMismatchCode ? Severity::kVerbose : Severity::kInfo,
           "vernier run ended with exit code " + std::to_string(code) +
               (reason.empty() ? "" : ": " + reason));
   if (fault_ == 0) fault_ = code;
@@ -277,15 +288,14 @@ Status RunToTheEnd(std::vector<std::string> words, const std::atomic<int>& inter
   const std::string err = folder.path() + kErr;
   VERNIER_ASSIGN_OR_RETURN(ChildRun run, ChildRun::StartProgram(words, folder.path() + kOut, err));
   VERNIER_ASSIGN_OR_RETURN(const int code, Await(run, interrupted));
-  return EndOfRun(code, code == 0 ? "" : ReasonIn(ReadAll(folder.path() + kOut) + ReadAll(err)));
+  return EndOfRun(code,
+                  code == 0 ? "" : ReasonIn(Together(ReadAll(folder.path() + kOut), ReadAll(err))));
 }
 
 Status EndOfRun(int code, const std::string& reason) {
   if (code == 0) return {};
-  const std::string text =
-      "vernier run ended with exit code " + std::to_string(code) + ": " + reason;
-  if (code == kUsage) return InvalidArgument(text);
-  return code == kUnavailable ? Unavailable(text) : BackendError(text);
+  return ErrorOfExitCode(
+      code, "vernier run ended with exit code " + std::to_string(code) + ": " + reason);
 }
 
 }  // namespace vernier

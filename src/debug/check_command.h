@@ -95,7 +95,7 @@ class CheckCommand {
  private:
   explicit CheckCommand(const std::atomic<int>& interrupted) : interrupted_(&interrupted) {}
 
-  bool Judge(int code, const std::string& said) const;
+  bool Judge(int code, const std::string& said, Logger& log) const;
   bool JudgeOwnRun(int code, const std::string& reason, Logger& log);
 
   bool HasRules() const;

@@ -53,6 +53,22 @@ TEST(DebugSession, JudgesByExitCodesAndByWhatIsPrinted) {
   EXPECT_FALSE(*Passes(printed));
 }
 
+// Whether a check that prints this passes where a line that the pattern matches fails it.
+bool PassesWith(const std::string& line, const std::string& pattern) {
+  DebugSessionPlan plan = PlanOfLine(line);
+  plan.check.fail_patterns = {pattern};
+  return *Passes(std::move(plan));
+}
+
+TEST(DebugSession, LooksForPatternsInBothStreamsLineByLine) {
+  EXPECT_FALSE(PassesWith("printf 5; echo ERROR: x >&2", "^ERROR"));
+  EXPECT_TRUE(PassesWith("printf 5; echo ERROR: x >&2", "^5ERROR"));
+  EXPECT_FALSE(PassesWith("echo first; echo ERROR >&2", "^first$"));
+  const std::string long_line = "head -c 1000000 /dev/zero | tr '\\0' a; ";
+  EXPECT_TRUE(PassesWith(long_line + "echo; echo end", "^a.*x"));
+  EXPECT_FALSE(PassesWith(long_line + "echo; echo end", "^end$"));
+}
+
 TEST(DebugSession, RefusesWhatCannotWork) {
   DebugSessionPlan pattern = PlanOfLine("true");
   pattern.check.fail_patterns = {"("};

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "util/list_has.h"
 #include "util/number_text.h"
 #include "util/split_text.h"
 
@@ -13,10 +14,6 @@ namespace {
 constexpr std::string_view kLower[] = {"fp16", "bf16", "fp8", "int8", "tf32"};
 constexpr std::string_view kPrecisions[] = {"precision_constraints", "layer_precisions",
                                             "node_precisions"};
-template <size_t N>
-bool Contains(const std::string_view (&keys)[N], std::string_view key) {
-  return std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
-}
 
 bool Has(const RunnerPlan& runner, std::string_view key) {
   return std::any_of(runner.session_options.begin(), runner.session_options.end(),
@@ -29,7 +26,7 @@ void Remove(RunnerPlan& runner, auto which) {
 
 }  // namespace
 
-bool IsLowerPrecision(std::string_view key) { return Contains(kLower, key); }
+bool IsLowerPrecision(std::string_view key) { return ListHas(kLower, key); }
 
 bool IsStronglyTyped(std::string_view version) {
   const std::optional<int64_t> major = ParseInt(version.substr(0, version.find('.')));
@@ -39,7 +36,7 @@ bool IsStronglyTyped(std::string_view version) {
 void KeepInFloat32(RunnerPlan& runner) {
   if (runner.backend != kTensorRtBackend) return;
   Remove(runner,
-         [](std::string_view key) { return Contains(kLower, key) || Contains(kPrecisions, key); });
+         [](std::string_view key) { return ListHas(kLower, key) || ListHas(kPrecisions, key); });
 }
 
 void ObeyTypes(RunnerPlan& runner) {

@@ -7,6 +7,7 @@
 #include "record/gate_text.h"
 #include "run/comparison/no_reports.h"
 #include "run/executor.h"
+#include "run/exit_code.h"
 #include "util/interruption.h"
 
 namespace vernier {
@@ -15,9 +16,6 @@ namespace {
 constexpr const char* kWhatToDo =
     "save all tensors of the reference with --onnx-outputs mark all, or name runners for both "
     "sides";
-
-// Exit codes that a model's fault does not explain where all runners did their part.
-constexpr int kDataAtFault = 3, kNothingCompared = 4, kNothingSaved = 7;
 
 // What of the decisions was not made; empty: all were, or none was asked for.
 std::string WhyUndecided(const RunRecord& record) {
@@ -48,13 +46,17 @@ bool AllRunnersDidTheirPart(const RunRecord& record) {
 
 Status JudgeByCode(int code, const std::string& reason, const RunRecord& record) {
   const std::string text = "vernier run: " + reason;
-  if (code == kNothingSaved) return IoError(text);
+  if (code == kUnsavedCode) return ErrorOfExitCode(code, text);
+  // A model's fault does not explain these where all runners did their part.
   if (!AllRunnersDidTheirPart(record)) return {};
-  if (code == kDataAtFault) return Malformed(text);
-  if (code != kNothingCompared) return {};
-  if (const std::string why = WhyUndecided(record); !why.empty()) {
-    return InvalidArgument("the check says nothing of the model: " + why);
-  }
+  if (code == kMalformedCode) return ErrorOfExitCode(code, text);
+  if (code != kIncompleteCode) return {};
+  std::string why = WhyUndecided(record);
+  // Of gates and their labels, what is missing has been said as well as it can be.
+  const bool gated = std::ranges::any_of(
+      record.pairs, [](const PairRecord& pair) { return pair.judged_by == "decisions"; });
+  if (why.empty() && gated && !record.faults.empty()) why = record.faults.front();
+  if (!why.empty()) return InvalidArgument("the check says nothing of the model: " + why);
   return InvalidArgument(
       "vernier run could not compare all outputs, so the check says nothing of the model" +
       (reason.empty() ? "" : " (" + reason + ")") + ": " + kWhatToDo);

@@ -93,11 +93,13 @@ class BoxReader {
   /// Of a box without NaN: why it decides nothing; empty: it does.
   std::string WhyNoBox(const Detection& box) const {
     const double label = layout_.label < 0 ? 0 : At(box.row, layout_.label);
-    const bool whole = static_cast<double>(Label(label)) == label;
-    if (whole && !std::isinf(box.score)) return "";
-    return "box " + std::to_string(box.row) + " has " +
-           (whole ? "an infinite score"
-                  : "the class " + FormatG(label, 6) + ", and classes are whole numbers");
+    std::string odd;
+    if (!std::isfinite(box.x1 + box.y1 + box.x2 + box.y2)) odd = "an infinite coordinate";
+    if (std::isinf(box.score)) odd = "an infinite score";
+    if (static_cast<double>(Label(label)) != label) {
+      odd = "the class " + FormatG(label, 6) + ", and classes are whole numbers";
+    }
+    return odd.empty() ? "" : "box " + std::to_string(box.row) + " has " + odd;
   }
 
   void Corners(Detection& box) const {
@@ -382,13 +384,10 @@ Result<std::vector<DecisionSample>> DecideBoxes(const DecideInput& input) {
     using T = decltype(zero);
     PartReader<T> a(input.reference, first.boxes * first.columns);
     PartReader<T> b(input.candidate, second.boxes * second.columns);
-    for (size_t i = 0; i < samples.size(); ++i) {
-      const auto index = static_cast<int64_t>(i);
-      const Result<Detections> of_first = Detect(a.Part(index), first, input.plan);
-      if (!of_first.ok()) return of_first.status();
-      const Result<Detections> of_second = Detect(b.Part(index), second, input.plan);
-      if (!of_second.ok()) return of_second.status();
-      CompareDetections(*of_first, *of_second, input, samples[i]);
+    for (int64_t i = 0; i < first.samples; ++i) {
+      VERNIER_ASSIGN_OR_RETURN(const Detections of_first, Detect(a.Part(i), first, input.plan));
+      VERNIER_ASSIGN_OR_RETURN(const Detections of_second, Detect(b.Part(i), second, input.plan));
+      CompareDetections(of_first, of_second, input, samples[static_cast<size_t>(i)]);
     }
     return {};
   });

@@ -17,12 +17,13 @@ namespace {
 
 constexpr size_t kMarginBins = 20;
 
-// Clear flips before near ties, NaN before the others, larger margins first; without margins the
-// least similar first.
+// Clear flips before near ties, those in which one side is invalid between them, larger margins
+// first; without margins the least similar first. What is invalid on both sides shows least.
 bool IsWorse(const DecisionSample& x, const DecisionSample& y) {
   const auto rank = [](const DecisionSample& sample) {
-    if (sample.flip == Flip::kInvalid) return 0;
-    return sample.flip == Flip::kClear ? 1 : 2;
+    if (IsInvalidOnBothSides(sample)) return 3;
+    if (sample.flip == Flip::kInvalid) return 1;
+    return sample.flip == Flip::kClear ? 0 : 2;
   };
   const auto margin = [](const DecisionSample& sample) {
     return std::isnan(sample.first_margin) ? -1 : sample.first_margin;

@@ -12,6 +12,11 @@
 
 namespace vernier {
 
+/// NaN on both sides: as of an input that is broken, which no candidate could have decided.
+inline bool IsInvalidOnBothSides(const DecisionSample& sample) {
+  return sample.flip == Flip::kInvalid && sample.first == "invalid" && sample.second == "invalid";
+}
+
 /// Constant memory: counts, a histogram that widens by doubling, and the worst flips. The same
 /// samples in the same order give the same bits.
 class DecisionFold {

@@ -35,9 +35,26 @@ TEST(DecisionFold, CountsFlipsAndTheirMargins) {
   EXPECT_DOUBLE_EQ(record.agreement, 2.0 / 6);
   EXPECT_EQ(record.interval_low, WilsonInterval(2, 6).first);
   ASSERT_THAT(record.worst, SizeIs(2));
-  EXPECT_EQ(record.worst[0].sample.flip, Flip::kInvalid);
-  EXPECT_EQ(record.worst[1].sample.first_margin, 3);
-  EXPECT_EQ(record.worst[1].row, 1);
+  EXPECT_EQ(record.worst[0].sample.first_margin, 3);
+  EXPECT_EQ(record.worst[0].row, 1);
+  EXPECT_EQ(record.worst[1].sample.first_margin, 1);
+}
+
+TEST(DecisionFold, WhatIsInvalidHidesNoClearFlip) {
+  DecisionSample one = SampleOf(std::nan(""), Flip::kInvalid);
+  one.first = "invalid";
+  DecisionSample both = one;
+  both.second = "invalid";
+  DecisionFold fold("y", "top1", 4);
+  fold.Add(0, 0, {both, both, one, SampleOf(0.01, Flip::kNearTie)});
+  fold.Add(1, 0, {SampleOf(1, Flip::kClear), both});
+  const DecisionRecord record = fold.Record();
+  EXPECT_EQ(record.invalid, 4);
+  ASSERT_THAT(record.worst, SizeIs(4));
+  EXPECT_EQ(record.worst[0].sample.flip, Flip::kClear);
+  EXPECT_EQ(record.worst[1].row, 2);
+  EXPECT_EQ(record.worst[2].sample.flip, Flip::kNearTie);
+  EXPECT_EQ(record.worst[3].row, 0);
 }
 
 TEST(DecisionFold, TheHistogramWidens) {

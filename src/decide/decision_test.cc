@@ -188,11 +188,16 @@ TEST(Decide, SamplesWithoutElementsAreNone) {
   EXPECT_THAT(Decided("argmax", none, none), SizeIs(0));
 }
 
-TEST(Decide, BoxesWithoutEndEqualThemselves) {
+TEST(Decide, BoxesWithoutEndAreNone) {
   const Tensor one = FloatTensor({1, 6}, {-kInfinity, -kInfinity, kInfinity, kInfinity, 0.9F, 4});
-  const Tensor other = FloatTensor({1, 6}, {0, -kInfinity, kInfinity, kInfinity, 0.9F, 4});
-  EXPECT_EQ(Decided("boxes:xyxy,score,class", one, one)[0].flip, Flip::kNone);
-  EXPECT_EQ(Decided("boxes:xyxy,score,class", one, other)[0].flip, Flip::kInvalid);
+  const Tensor other = FloatTensor({1, 6}, {0, -kInfinity, 10, 10, 0.9F, 4});
+  for (const Tensor& boxes : {one, other}) {
+    const auto samples = Decided("boxes:xyxy,score,class", boxes, boxes);
+    EXPECT_EQ(samples[0].flip, Flip::kInvalid);
+    EXPECT_EQ(samples[0].first, "invalid");
+  }
+  EXPECT_EQ(Decided("boxes:xyxy,score,class", other, other)[0].detail,
+            "box 0 has an infinite coordinate");
 }
 
 TEST(Decide, LargeIntegersAreExact) {
@@ -247,6 +252,40 @@ TEST(Decide, LargeIntegersAreOnTheirSideOfTheBorder) {
   EXPECT_EQ(signs[0].second, "+");
   EXPECT_EQ(signs[1].flip, Flip::kNone);
   EXPECT_EQ(signs[1].first_margin, 0x1p63);
+}
+
+// Softmax of logits, in float32.
+Tensor Probabilities(const std::vector<double>& logits) {
+  double sum = 0;
+  for (const double logit : logits) sum += std::exp(logit);
+  std::vector<float> values;
+  for (const double logit : logits) values.push_back(static_cast<float>(std::exp(logit) / sum));
+  return FloatTensor({1, static_cast<int64_t>(values.size())}, values);
+}
+
+// Two classes that lead a hundred others by far, and noise of `noise` in every logit.
+std::vector<double> TwoLeaders(double lead, double noise) {
+  constexpr int kOthers = 100;
+  std::vector<double> logits = {20 + lead, 20 - lead};
+  for (int i = 0; i < kOthers; ++i) logits.push_back(-0.1 * i);
+  for (size_t i = 2; i < logits.size(); ++i) logits[i] += noise * (i % 2 == 0 ? 1 : -1);
+  return logits;
+}
+
+TEST(Decide, NearTiesOfProbabilitiesAreThoseOfLogits) {
+  const Tensor reference = Probabilities(TwoLeaders(1e-4, 0));
+  const auto near = Decided("top1", reference, Probabilities(TwoLeaders(-1e-3, 2e-3)));
+  EXPECT_NEAR(near[0].first_margin, 1e-4, 1e-6);
+  EXPECT_EQ(near[0].flip, Flip::kNearTie);
+  EXPECT_NEAR(near[0].near_tie, 0.5 * 2 * 1.4826 * 2e-3, 1e-4);
+  const auto ranked = Decided("rank=2", reference, Probabilities(TwoLeaders(-1e-3, 2e-3)));
+  EXPECT_EQ(ranked[0].flip, Flip::kNearTie);
+  // What one class takes from all others is shared by them, and no noise.
+  std::vector<double> moved = TwoLeaders(1e-4, 0);
+  moved[1] += 2;
+  const auto clear = Decided("top1", Probabilities(TwoLeaders(0.3, 0)), Probabilities(moved));
+  EXPECT_EQ(clear[0].flip, Flip::kClear);
+  EXPECT_LT(clear[0].near_tie, 1e-5);
 }
 
 TEST(Decide, RefusesMoreThanCanBeMatched) {

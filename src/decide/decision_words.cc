@@ -7,6 +7,7 @@
 
 #include "util/close_matches.h"
 #include "util/number_text.h"
+#include "util/quoted.h"
 #include "util/split_text.h"
 #include "vernier/decision_plan.h"
 
@@ -26,8 +27,6 @@ constexpr std::array<std::string_view, 7> kColumnWords = {"xyxy",  "cxcywh", "xy
 bool IsOneOf(std::string_view word, std::span<const std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
 }
-
-std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 std::string DidYouMean(std::string_view word, std::span<const std::string_view> known) {
   const std::string near = NearestName(word.substr(0, 40), known);

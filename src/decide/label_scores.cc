@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "decide/box_layout.h"
 #include "decide/class_rows.h"
 #include "decide/kinds.h"
 #include "decide/label_errors.h"
@@ -93,6 +94,16 @@ Status CheckClasses(const std::vector<int64_t>& classes, std::optional<int64_t> 
   return {};
 }
 
+// Masks that were meant to be classes, as `labels > 0`: a row of truths is one for `threshold`.
+Status CheckNoTruths(const DecisionPlan& decision, const Label& label,
+                     std::optional<int64_t> classes) {
+  constexpr int64_t kTwoClasses = 2;
+  const bool is_set = decision.kind == DecisionKind::kThreshold && label.is_row;
+  if (!label.is_truth || is_set || !classes || *classes <= kTwoClasses) return {};
+  return InvalidArgument("is true or false, which names none of the " + std::to_string(*classes) +
+                         " classes of the output: give their numbers");
+}
+
 // What has one entry makes no other array.
 Dims LongAxes(Dims dims) {
   std::erase(dims, 1);
@@ -159,9 +170,14 @@ std::optional<int64_t> CountClasses(const DecisionPlan& decision, const Dims& di
     return std::max<int64_t>(SamplesOf(dims).size, 2);
   }
   if (decision.kind == DecisionKind::kCtc) return dims.back();
-  if (!TakesLabels(decision.kind) || decision.kind == DecisionKind::kRegression) {
-    return std::nullopt;
+  if (decision.kind == DecisionKind::kBoxes) {
+    const BoxLayout layout = LayoutOfBoxes(decision, dims);
+    return layout.scores < 0 ? std::nullopt : std::optional(layout.columns - layout.scores);
   }
+  const bool has_axis = decision.kind == DecisionKind::kTop ||
+                        decision.kind == DecisionKind::kRank ||
+                        decision.kind == DecisionKind::kArgmax;
+  if (!has_axis) return std::nullopt;
   const std::optional<size_t> axis = ClassAxis(decision, dims);
   return axis ? std::optional(dims[*axis]) : std::nullopt;
 }
@@ -236,6 +252,9 @@ bool IsMapOf(const DecisionPlan& decision, const Dims& dims) {
 
 Status ScoreSample(const DecisionPlan& decision, const Label& label, const ScoredOutputs& outputs,
                    int64_t row, DecisionSample& sample) {
+  const std::optional<int64_t> count =
+      outputs.first == nullptr ? outputs.classes : CountClasses(decision, outputs.first->dims());
+  VERNIER_TRY(CheckNoTruths(decision, label, count));
   if (decision.kind == DecisionKind::kCtc) return ScoreText(decision, label, outputs, row, sample);
   if (decision.kind == DecisionKind::kRegression) {
     return ScoreValues(decision, label, outputs, row, sample);
@@ -248,8 +267,6 @@ Status ScoreSample(const DecisionPlan& decision, const Label& label, const Score
        sample.second.find(':') != std::string::npos)) {
     return InvalidArgument("of a map cannot be judged without the outputs, which rows do not have");
   }
-  const std::optional<int64_t> count =
-      outputs.first == nullptr ? outputs.classes : CountClasses(decision, outputs.first->dims());
   VERNIER_TRY(decision.kind == DecisionKind::kThreshold
                   ? ScoreSet(decision, label, count, sample)
                   : ScoreClass(decision, label, count, sample));

@@ -20,6 +20,7 @@ struct Label {
   /// (0: not in the set) or for each position of a map.
   std::vector<int64_t> values;
   bool is_row = false;
+  bool is_truth = false;             ///< of booleans, which name no class of more than two
   std::vector<double> numbers = {};  ///< of regression, in the place of `values`
   Dims dims = {};                    ///< of the row, where it is part of an array
 };
@@ -56,8 +57,8 @@ struct ScoredOutputs {
   std::optional<int64_t> classes = {};  ///< without outputs: CountClasses(), where it is known
 };
 
-/// How many classes labels of such an output can name; nullopt: such decisions take no labels, or
-/// none of classes.
+/// How many classes such an output has, as labels and names of classes count them; nullopt: it is
+/// not known, or such decisions are about no classes.
 std::optional<int64_t> CountClasses(const DecisionPlan& decision, const Dims& dims);
 
 /// kInvalidArgument where the label has axes, and not those of a sample: as many values in another

@@ -43,6 +43,28 @@ TEST(ScoreSample, FindsAClassAmongTheLargest) {
   EXPECT_THAT(Scored("argmax", {1}, "0:5 1:7", "1:12"), HasSubstr("without the outputs"));
 }
 
+TEST(ScoreSample, TruthsNameNoClassOfMany) {
+  const auto scored = [](const std::string& decision, bool is_row, int64_t classes) {
+    DecisionSample sample = DecidedAs("1", "0");
+    Label label{{1}, is_row, true};
+    return ScoreSample(PlanOf(decision), label, {nullptr, nullptr, classes}, 0, sample).message();
+  };
+  EXPECT_EQ(scored("top1", false, 2), "");
+  EXPECT_THAT(scored("top1", false, 3),
+              HasSubstr("is true or false, which names none of the 3 classes"));
+  EXPECT_THAT(scored("argmax", false, 3), HasSubstr("is true or false"));
+  EXPECT_THAT(scored("threshold=0.5", false, 3), HasSubstr("is true or false"));
+  EXPECT_EQ(scored("threshold=0.5", true, 1), "");
+}
+
+TEST(CountClasses, OfRanksAndBoxes) {
+  EXPECT_EQ(CountClasses(PlanOf("rank=2"), {4, 7}), 7);
+  EXPECT_EQ(CountClasses(PlanOf("boxes:yolov8"), {1, 7, 3}), 3);
+  EXPECT_EQ(CountClasses(PlanOf("boxes:yolov5"), {1, 3, 9}), 4);
+  EXPECT_EQ(CountClasses(PlanOf("boxes:xyxy,score,class"), {1, 3, 6}), std::nullopt);
+  EXPECT_EQ(CountClasses(PlanOf("embedding"), {4, 7}), std::nullopt);
+}
+
 TEST(ScoreSample, ComparesSets) {
   EXPECT_EQ(Scored("threshold=0.5", {4, 0}, "0 4", "4"), "10");
   EXPECT_EQ(Scored("threshold=0.5", {}, "none", "0"), "10");

@@ -1,5 +1,9 @@
 // topK and rank: the largest values of each row.
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <type_traits>
 #include <unordered_map>
 
 #include "decide/class_rows.h"
@@ -16,6 +20,52 @@ struct RowPair {
   std::span<const T> b;
   int64_t index = 0;
 };
+
+// Softmax sums to 1 but for rounding, of short types to a share of this.
+constexpr double kSumRoom = 0.01;
+
+template <typename T>
+bool AreProbabilities(std::span<const T> row) {
+  double sum = 0;
+  for (const T value : row) {
+    if (!(value >= 0)) return false;
+    sum += static_cast<double>(value);
+  }
+  return std::abs(sum - 1) <= kSumRoom;
+}
+
+// Of rows of probabilities, by how much two of them differ by the noise of logits: the logarithms
+// of the two sides' ratios are differences of logits, but for what all classes of a row share. They
+// are taken from the largest values that did not decide, since nearly all others are next to 0 on
+// both sides and differ by nothing. nullopt: too few such values, or no probabilities.
+template <typename T>
+std::optional<double> NoiseOfProbabilities(const RowPair<T>& row,
+                                           const std::vector<size_t>& deciding) {
+  constexpr size_t kMostTaken = 16, kLeastTaken = 2;
+  if (!AreProbabilities(row.a) || !AreProbabilities(row.b)) return {};
+  std::vector<size_t> places;
+  for (size_t i = 0; i < row.a.size(); ++i) {
+    if (row.a[i] > 0 && row.b[i] > 0 && !std::ranges::binary_search(deciding, i)) {
+      places.push_back(i);
+    }
+  }
+  const size_t taken = std::min(places.size(), kMostTaken);
+  if (taken < kLeastTaken) return {};
+  std::ranges::partial_sort(places, places.begin() + static_cast<std::ptrdiff_t>(taken),
+                            std::ranges::greater{}, [&](size_t i) { return row.a[i]; });
+  places.resize(taken);
+  std::vector<double> shifts(taken);
+  std::ranges::transform(places, shifts.begin(), [&](size_t i) {
+    return std::log(static_cast<double>(row.b[i]) / static_cast<double>(row.a[i]));
+  });
+  std::ranges::sort(shifts);
+  const double shared = shifts[(taken - 1) / 2] / 2 + shifts[taken / 2] / 2;
+  DifferenceNoise noise;
+  for (const double shift : shifts) noise.Add(shift, shared);
+  double most = 0;
+  for (const size_t i : deciding) most = std::max(most, static_cast<double>(row.a[i]));
+  return most * -std::expm1(-2 * noise.scale()) / 2;
+}
 
 /// The rows of both sides, and what differs in those that decided nothing.
 template <typename T>
@@ -38,6 +88,9 @@ class TopRows {
       Raise(largest, row.b[i]);
     }
     input_.near_tie.Judge(sample, largest, [&] {
+      if constexpr (std::is_floating_point_v<T>) {
+        if (const auto of_logits = NoiseOfProbabilities(row, deciding)) return *of_logits;
+      }
       DifferenceNoise noise;
       for (size_t i = 0; i < row.a.size(); ++i) {
         if (std::binary_search(deciding.begin(), deciding.end(), i)) continue;

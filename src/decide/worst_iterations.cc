@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "decide/decision_fold.h"
+
 namespace vernier {
 namespace {
 
-// Clear flips, or near ties.
-void AddIterations(std::span<const DecisionRecord> decisions, bool near_ties, size_t most,
+// Flips of one kind. What is NaN on both sides came with its input: no layer is found with it.
+void AddIterations(std::span<const DecisionRecord> decisions, Flip kind, size_t most,
                    std::vector<int64_t>& iterations) {
   bool any = true;
   for (size_t place = 0; any; ++place) {
@@ -15,7 +17,8 @@ void AddIterations(std::span<const DecisionRecord> decisions, bool near_ties, si
       if (place >= decision.worst.size()) continue;
       any = true;
       const WorstFlip& flip = decision.worst[place];
-      if ((flip.sample.flip == Flip::kNearTie) != near_ties || iterations.size() == most) continue;
+      if (flip.sample.flip != kind || iterations.size() == most) continue;
+      if (IsInvalidOnBothSides(flip.sample)) continue;
       if (std::ranges::find(iterations, flip.iteration) != iterations.end()) continue;
       iterations.push_back(flip.iteration);
     }
@@ -26,8 +29,9 @@ void AddIterations(std::span<const DecisionRecord> decisions, bool near_ties, si
 
 std::vector<int64_t> WorstIterationsOf(std::span<const DecisionRecord> decisions, size_t most) {
   std::vector<int64_t> iterations;
-  AddIterations(decisions, false, most, iterations);
-  AddIterations(decisions, true, most, iterations);
+  for (const Flip kind : {Flip::kClear, Flip::kInvalid, Flip::kNearTie}) {
+    AddIterations(decisions, kind, most, iterations);
+  }
   return iterations;
 }
 

@@ -10,9 +10,10 @@
 
 namespace vernier {
 
-/// At most `most` iterations, each once, the worst first: those of clear flips and NaN before those
-/// of near ties; then by the place of the flip among the worst of its decision, since margins of
-/// different outputs have different units. Empty where nothing flips.
+/// At most `most` iterations, each once, the worst first: those of clear flips, then of samples
+/// that are invalid on one side, then of near ties; of samples that are invalid on both sides none.
+/// Then by the place of the flip among the worst of its decision, since margins of different
+/// outputs have different units. Empty where nothing else flips.
 std::vector<int64_t> WorstIterationsOf(std::span<const DecisionRecord> decisions, size_t most);
 
 }  // namespace vernier

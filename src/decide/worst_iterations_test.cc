@@ -16,6 +16,7 @@ WorstFlip FlipIn(int64_t iteration, Flip kind) {
   WorstFlip flip;
   flip.iteration = iteration;
   flip.sample.flip = kind;
+  flip.sample.first = "invalid";  // on one side
   return flip;
 }
 
@@ -31,6 +32,16 @@ TEST(WorstIterations, ClearFlipsComeFirstAndNoIterationTwice) {
       WithFlips({FlipIn(5, Flip::kInvalid), FlipIn(1, Flip::kNearTie), FlipIn(9, Flip::kNearTie)})};
   EXPECT_THAT(WorstIterationsOf(decisions, 10), ElementsAre(7, 5, 1, 2, 9));
   EXPECT_THAT(WorstIterationsOf(decisions, 3), ElementsAre(7, 5, 1));
+}
+
+TEST(WorstIterations, NanOnOneSideComesBehindClearFlipsAndOnBothNever) {
+  WorstFlip both = FlipIn(4, Flip::kInvalid);
+  both.sample.second = "invalid";
+  const std::vector<DecisionRecord> decisions = {
+      WithFlips({both, FlipIn(5, Flip::kInvalid), FlipIn(7, Flip::kClear)})};
+  EXPECT_THAT(WorstIterationsOf(decisions, 10), ElementsAre(7, 5));
+  const std::vector<DecisionRecord> broken = {WithFlips({both})};
+  EXPECT_THAT(WorstIterationsOf(broken, 10), IsEmpty());
 }
 
 TEST(WorstIterations, NothingFlipsOrNothingIsWanted) {

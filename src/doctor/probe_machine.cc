@@ -1,5 +1,4 @@
 // The machine's sections of vernier doctor: GPU and system.
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 
@@ -12,6 +11,7 @@
 #include "core/memory_limit.h"
 #include "doctor/probe_parts.h"
 #include "gpu/ptx_table.h"
+#include "util/allowed_processors.h"
 #include "util/number_text.h"
 #include "util/own_program.h"
 #include "util/processor.h"
@@ -142,13 +142,8 @@ std::vector<DoctorPart> ProbeGpu() {
 
 std::vector<DoctorPart> ProbeSystem() {
   std::vector<DoctorPart> parts = {PartOfSharedMemory(), PartOfTemporarySpace()};
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (::sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
-    parts.push_back({.section = "system",
-                     .name = "processors",
-                     .version = std::to_string(CPU_COUNT(&allowed))});
-  }
+  parts.push_back(
+      {.section = "system", .name = "processors", .version = std::to_string(AllowedProcessors())});
   parts.push_back(
       {.section = "system", .name = "instructions", .version = DescribeProcessor(Processor())});
   parts.push_back({.section = "system", .name = "memory", .version = FormatBytes(MemoryLimit())});

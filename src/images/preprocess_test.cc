@@ -54,11 +54,12 @@ TEST(ParsePreprocess, ReadsEveryWord) {
 }
 
 TEST(ParsePreprocess, NamesTheWordAndAllThereAre) {
-  const std::string bad[] = {"",          "resise=224",    "resize",       "resize=0",
-                             "resize=2x", "crop=0",        "scale=0",      "scale=1/0",
-                             "std=0",     "std=1,0,1",     "mean=a",       "mean=1,2",
-                             "0.5",       "layout=chw",    "rgb,gray",     "scale=1,scale=2",
-                             "gray=1",    "crop,resize=8", "mean=1,2,3,4", "scale=nan"};
+  const std::string bad[] = {
+      "",          "resise=224",      "resize",    "resize=0",      "resize=2x",
+      "crop=0",    "scale=0",         "scale=1/0", "std=0",         "std=-1",
+      "std=1,0,1", "mean=a",          "mean=1,2",  "0.5",           "layout=chw",
+      "rgb,gray",  "scale=1,scale=2", "gray=1",    "crop,resize=8", "mean=1,2,3,4",
+      "scale=nan"};
   for (const std::string& words : bad) {
     const Status status = ParsePreprocess(words).status();
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << words;

@@ -123,7 +123,7 @@ class PreprocessParser {
   }
 
   bool AddNumber(double number) {
-    if (list_ == &words_.std_dev && number == 0) return false;
+    if (list_ == &words_.std_dev && number <= 0) return false;
     list_->push_back(number);
     return true;
   }

@@ -17,11 +17,4 @@ inline void PackNibbles(std::span<const uint8_t> codes, std::span<std::byte> pac
   }
 }
 
-/// The inverse: one code per byte, its upper half zero.
-inline void UnpackNibbles(std::span<const std::byte> packed, std::span<uint8_t> codes) {
-  for (size_t i = 0; i < codes.size(); ++i) {
-    codes[i] = (std::to_integer<uint8_t>(packed[i / 2]) >> (4 * (i % 2))) & 0xf;
-  }
-}
-
 }  // namespace vernier

@@ -16,12 +16,14 @@ namespace vernier {
 /// Braces make several sets of one: those with the same text change together, in one word or in
 /// several; others give every combination, the last of them changing fastest. kInvalidArgument for
 /// braces that are not closed, are empty or stand within others, for words that ParseShapeSpecs
-/// refuses, and for more than 10,000 sets.
-Result<std::vector<std::vector<std::string>>> ExpandShapeGrid(std::span<const std::string> words);
+/// refuses, and for more than 10,000 sets. `flag` is whose words these are, for messages.
+Result<std::vector<std::vector<std::string>>> ExpandShapeGrid(
+    std::span<const std::string> words, std::string_view flag = "--input-shapes");
 
 /// The same sets as words for ParseShapeSpecs: each name as often as there are sets. Without braces
 /// the words as they are.
-Result<std::vector<std::string>> ShapesInTurn(std::span<const std::string> words);
+Result<std::vector<std::string>> ShapesInTurn(std::span<const std::string> words,
+                                              std::string_view flag = "--input-shapes");
 
 /// How often the name that has most shapes stands in words without braces; 1 for none.
 Result<int64_t> CountShapeSets(std::span<const std::string> words);

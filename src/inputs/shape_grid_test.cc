@@ -76,6 +76,17 @@ TEST(ShapeGrid, RefusesMoreSetsThanAnyoneWaitsFor) {
   for (int i = 1; i < 200; ++i) values += "," + std::to_string(i);
   const Set words = {"X:[{" + values + "},{" + values + ",7}]"};
   EXPECT_THAT(ExpandShapeGrid(words).status().message(), HasSubstr("10000"));
+  Set plain(10'000, "X:[1]");
+  EXPECT_TRUE(ExpandShapeGrid(plain).ok());
+  plain.emplace_back("X:[2]");
+  EXPECT_THAT(ExpandShapeGrid(plain).status().message(), HasSubstr("more than 10000 sets"));
+}
+
+TEST(ShapeGrid, RefusesUnderTheFlagOfTheWords) {
+  for (const char* word : {"X:[{1,2]", "X:5", "X:[{1,2}]"}) {
+    const Status status = RefuseSeveralShapes("--model-input-shapes", Set{word}, "this");
+    EXPECT_TRUE(status.message().starts_with("--model-input-shapes: ")) << status.message();
+  }
 }
 
 }  // namespace

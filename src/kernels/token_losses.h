@@ -10,6 +10,24 @@ namespace vernier {
 /// Without a token, all numbers are NaN.
 class TokenLosses {
  public:
+  /// All of it as plain numbers, for files.
+  struct Sums {
+    int64_t count = 0, impossible = 0;
+    double losses = 0;   ///< of A
+    double mean = 0;     ///< of the differences
+    double squares = 0;  ///< of their distances from the mean
+    double changes = 0;  ///< squares of q - p
+  };
+  TokenLosses() = default;
+  explicit TokenLosses(const Sums& sums)
+      : count_(sums.count),
+        impossible_(sums.impossible),
+        losses_(sums.losses),
+        mean_(sums.mean),
+        squares_(sums.squares),
+        changes_(sums.changes) {}
+  Sums sums() const { return {count_, impossible_, losses_, mean_, squares_, changes_}; }
+
   /// `loss` is A's, `more` is by how much B's exceeds it; both are finite.
   void Add(double loss, double more);
   /// A token that both sides mask: infinitely unlikely on both, and in no number.

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,17 +25,25 @@ constexpr std::string_view kColumnEnds[] = {
 // What the run did not do: lists that are no columns.
 constexpr std::string_view kEndArrays[] = {"not_done", "unfit_labels"};
 
-bool IsOfEnd(std::string_view name) {
-  return std::ranges::find(kEndArrays, name) != std::end(kEndArrays);
+// Columns that have a value in the last row of a run alone.
+constexpr std::string_view kEndColumns[] = {"row_count", "shard"};
+
+bool IsOneOf(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
 }
 
 // Arrays by the names of their columns.
 using RowArrays = std::map<std::string, Tensor>;
 
+struct RowFile {
+  RowArrays columns;
+  RowArrays end;  // kEndArrays and kEndColumns
+};
+
 bool IsOfDecisions(std::string_view name) {
   if (name == "index" || name == "step" || name == "pair" || name == "label") return true;
   if (name == "input_name" || name == "input_index" || name == "input_count") return true;
-  if (IsOfEnd(name)) return true;
+  if (IsOneOf(kEndArrays, name) || IsOneOf(kEndColumns, name)) return true;
   return std::ranges::any_of(kColumnEnds,
                              [&](std::string_view end) { return name.ends_with(end); });
 }
@@ -51,28 +60,37 @@ bool IsColumn(const Tensor& array, int64_t rows) {
   return type && shape && array.dims()[0] == rows;
 }
 
-Result<RowArrays> ReadArrays(const std::string& path) {
+bool FitsRows(const std::string& name, const Tensor& array, int64_t rows) {
+  if (IsOneOf(kEndArrays, name)) return array.dtype() == DType::kString;
+  if (name == "row_count" && array.dtype() == DType::kString) return false;
+  return IsColumn(array, rows) && (!IsOneOf(kEndColumns, name) || array.dims().size() == 1);
+}
+
+Result<RowFile> ReadArrays(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<TensorArchive> archive,
                            TensorArchive::Open(path, ArchiveFormat::kNpz));
   const auto no_rows = [&] {
     return Malformed("'" + path + "': expected the rows of --save-rows: index, step and pair");
   };
-  RowArrays arrays;
+  RowFile file;
+  RowArrays& arrays = file.columns;
   for (size_t i = 0; i < archive->names().size(); ++i) {
     const std::string name = archive->names().Text(i);
     if (!IsOfDecisions(name)) continue;
-    VERNIER_ASSIGN_OR_RETURN(arrays[name], archive->Read(i));
+    const bool of_end = IsOneOf(kEndArrays, name) || IsOneOf(kEndColumns, name);
+    VERNIER_ASSIGN_OR_RETURN((of_end ? file.end : arrays)[name], archive->Read(i));
   }
   const auto index = arrays.find("index");
   if (index == arrays.end() || index->second.dims().size() != 1) return no_rows();
   if (!arrays.contains("step") || !arrays.contains("pair")) return no_rows();
-  for (const auto& [name, array] : arrays) {
-    const bool of_end = IsOfEnd(name) && array.dtype() == DType::kString;
-    if (of_end || IsColumn(array, index->second.dims()[0])) continue;
-    return Malformed("'" + path + "': '" + name + "' is no column of rows: " +
-                     std::string(DTypeName(array.dtype())) + " " + FormatDims(array.dims()));
+  for (const RowArrays* const part : {&arrays, &file.end}) {
+    for (const auto& [name, array] : *part) {
+      if (FitsRows(name, array, index->second.dims()[0])) continue;
+      return Malformed("'" + path + "': '" + name + "' is no column of rows: " +
+                       std::string(DTypeName(array.dtype())) + " " + FormatDims(array.dims()));
+    }
   }
-  return arrays;
+  return file;
 }
 
 RecordJson CellOf(const Tensor& array, size_t row, size_t sample) {
@@ -171,10 +189,16 @@ void AddDecision(const RowArrays& arrays, const ArrayDecision& decision, size_t 
   if (scored && !add_if_any(label, label)) add_if_any(label, "label");
 }
 
-void AddEnd(const RowArrays& arrays, RecordJson& json) {
+// What the last row of a run has of its own, of which `last` is the last of the file.
+void AddEnd(const RowArrays& end, size_t row, bool last, RecordJson& json) {
+  const auto shard = end.find("shard");
+  if (shard != end.end()) {
+    const RecordJson cell = CellOf(shard->second, row, 0);
+    if (IsGiven(cell)) json["shard"] = cell;
+  }
   for (const std::string_view name : kEndArrays) {
-    const auto found = arrays.find(std::string(name));
-    if (found == arrays.end()) continue;
+    const auto found = end.find(std::string(name));
+    if (!last || found == end.end()) continue;
     RecordJson& sentences = json[found->first] = RecordJson::array();
     for (int64_t i = 0; i < found->second.element_count(); ++i) {
       sentences.push_back(std::string(found->second.StringAt(i)));
@@ -182,35 +206,80 @@ void AddEnd(const RowArrays& arrays, RecordJson& json) {
   }
 }
 
-}  // namespace
+// Of a column that has the number of rows of a run in its last one: NaN or 0 elsewhere.
+uint64_t CountAtRow(const RowArrays& end, size_t row) {
+  const auto found = end.find("row_count");
+  if (found == end.end()) return 0;
+  const RecordJson cell = CellOf(found->second, row, 0);
+  constexpr double kMost = 9007199254740992;
+  const double count = cell.is_number() ? cell.get<double>() : 0;
+  return count >= 1 && count <= kMost ? static_cast<uint64_t>(count) : 0;
+}
 
-Status ForEachArrayRow(const std::string& path,
-                       const std::function<Status(const IterationRow& row)>& take_plain,
-                       const std::function<Status(const RecordJson& row)>& take) {
-  VERNIER_ASSIGN_OR_RETURN(const RowArrays arrays, ReadArrays(path));
-  const std::vector<ArrayDecision> decisions = DecisionsIn(arrays);
-  const auto rows = static_cast<size_t>(arrays.at("index").element_count());
-  DecisionTable table(arrays);
-  IterationRow plain;
-  for (size_t row = 0; row < rows; ++row) {
-    if (table.Read(row, plain)) {
-      VERNIER_TRY(take_plain(plain));
-      continue;
-    }
+class ArrayRows {
+ public:
+  ArrayRows(const std::string& path, const RowFile& file)
+      : path_(path),
+        columns_(file.columns),
+        end_(file.end),
+        decisions_(DecisionsIn(file.columns)),
+        rows_(static_cast<size_t>(file.columns.at("index").element_count())) {}
+
+  size_t size() const { return rows_; }
+
+  // Whether the row has nothing but what is in columns.
+  bool IsPlain(size_t row) const {
+    const auto shard = end_.find("shard");
+    if (shard != end_.end() && IsGiven(CellOf(shard->second, row, 0))) return false;
+    return row + 1 < rows_ || (!end_.contains("not_done") && !end_.contains("unfit_labels"));
+  }
+
+  Result<RecordJson> At(size_t row) const {
     RecordJson json = RecordJson::object();
     for (const char* const column :
          {"index", "step", "pair", "input_name", "input_index", "input_count"}) {
-      const auto array = arrays.find(column);
-      if (array != arrays.end()) json[column] = CellOf(array->second, row, 0);
+      const auto array = columns_.find(column);
+      if (array != columns_.end()) json[column] = CellOf(array->second, row, 0);
     }
     if (!json["pair"].is_string()) {
-      return Malformed("'" + path + "': 'pair' is no column of texts");
+      return Malformed("'" + path_ + "': 'pair' is no column of texts");
     }
-    for (const ArrayDecision& decision : decisions) AddDecision(arrays, decision, row, json);
-    if (row + 1 == rows) AddEnd(arrays, json);
+    for (const ArrayDecision& decision : decisions_) AddDecision(columns_, decision, row, json);
+    AddEnd(end_, row, row + 1 == rows_, json);
+    return json;
+  }
+
+ private:
+  const std::string& path_;
+  const RowArrays& columns_;
+  const RowArrays& end_;
+  std::vector<ArrayDecision> decisions_;
+  size_t rows_;
+};
+
+}  // namespace
+
+Result<RowsExtent> ForEachArrayRow(const std::string& path,
+                                   const std::function<Status(const IterationRow& row)>& take_plain,
+                                   const std::function<Status(const RecordJson& row)>& take) {
+  VERNIER_ASSIGN_OR_RETURN(const RowFile file, ReadArrays(path));
+  const ArrayRows rows(path, file);
+  DecisionTable table(file.columns);
+  IterationRow plain;
+  RowsExtent extent;
+  for (size_t row = 0; row < rows.size(); ++row) {
+    const uint64_t count = CountAtRow(file.end, row);
+    ++extent.rows;
+    extent.saved += count;
+    extent.ended = count > 0;
+    if (rows.IsPlain(row) && table.Read(row, plain)) {
+      VERNIER_TRY(take_plain(plain));
+      continue;
+    }
+    VERNIER_ASSIGN_OR_RETURN(const RecordJson json, rows.At(row));
     VERNIER_TRY(take(json));
   }
-  return {};
+  return extent;
 }
 
 }  // namespace vernier

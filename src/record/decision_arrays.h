@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "record/decision_rows.h"
 #include "record/record_json.h"
 #include "vernier/row_record.h"
 #include "vernier/status.h"
@@ -14,8 +15,8 @@ namespace vernier {
 /// (decision_table.h), and `take` with each other one, as the object that its JSON line would hold:
 /// index, step, pair, and the columns of its decisions. The arrays are in memory. kMalformed for a
 /// file that is damaged or whose arrays do not belong together; and what the two return.
-Status ForEachArrayRow(const std::string& path,
-                       const std::function<Status(const IterationRow& row)>& take_plain,
-                       const std::function<Status(const RecordJson& row)>& take);
+Result<RowsExtent> ForEachArrayRow(const std::string& path,
+                                   const std::function<Status(const IterationRow& row)>& take_plain,
+                                   const std::function<Status(const RecordJson& row)>& take);
 
 }  // namespace vernier

@@ -25,7 +25,7 @@ IterationRow RowWith(const std::vector<DecisionSample>& samples) {
   row.pair = "a/b vs. c";
   row.first = "a/b";
   row.second = "c";
-  row.decisions = {{"y", "top1", samples, 20}, {"y", "top5", samples}, {"z", "ctc=0", samples, 3}};
+  row.decisions = {{"y", "top1", samples, 20}, {"y", "top5", samples}, {"z", "ctc=0", samples, 30}};
   return row;
 }
 
@@ -37,6 +37,7 @@ DecisionSample SampleOf(std::string first, std::string second, double margin, Fl
   sample.second_margin = -margin / 3;
   sample.near_tie = 1e-7;
   sample.flip = flip;
+  sample.similarity = flip == Flip::kNone ? 1 : 0;
   return sample;
 }
 
@@ -63,7 +64,7 @@ TEST(DecisionLines, AreReadAsTheirParsedTextIs) {
   std::vector<DecisionSample> samples = {
       SampleOf("3", "3", 0.1, Flip::kNone), SampleOf("3", "5", kInfinityOfLines, Flip::kClear),
       SampleOf("invalid", "5", kNanOfLines, Flip::kInvalid),
-      SampleOf("", "none", 5e-324, Flip::kNearTie), SampleOf("1 2", "-3", -0.0, Flip::kNone)};
+      SampleOf("", "none", 5e-324, Flip::kNearTie), SampleOf("1 2", "1 2", -0.0, Flip::kNone)};
   samples[1].label = "3";
   samples[1].first_score = 1;
   samples[1].second_score = 0;

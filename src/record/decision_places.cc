@@ -22,7 +22,7 @@ class PlaceFinder {
 
   std::optional<RowPlaces> Find() {
     // What only the last row of a file has.
-    for (const char* const column : {"row_count", "not_done", "unfit_labels"}) {
+    for (const char* const column : {"row_count", "not_done", "unfit_labels", "shard"}) {
       complete_ &= !places_.contains(column);
     }
     RowPlaces row;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "record/decision_schema.h"
-#include "util/number_text.h"
+#include "record/sample_faults.h"
 #include "vernier/row_record.h"
 
 namespace vernier {
@@ -63,16 +63,6 @@ std::optional<RowPlaces> FindRowPlaces(std::span<const std::string> columns, std
 inline bool FitsIteration(const FedFile& file, int64_t iteration) {
   constexpr int64_t kMostFiles = int64_t{1} << 40;
   return file.place >= iteration && file.place < file.named && file.named <= kMostFiles;
-}
-
-/// Why the scores of a sample cannot be; empty: they can. Errors, of ctc and regression, have no
-/// largest one.
-inline std::string WhyNoScore(std::string_view kind, const DecisionSample& sample) {
-  if (kind.starts_with("ctc") || kind.starts_with("regression")) return "";
-  for (const double score : {sample.first_score, sample.second_score}) {
-    if (score < 0 || score > 1) return FormatG(score, 6) + " is no score, which is from 0 to 1";
-  }
-  return "";
 }
 
 /// Reads one row: `cells.Text(place)`, `cells.Whole(place)` and `cells.Number(place)` give the
@@ -153,6 +143,12 @@ class RowReading {
     sample.detail = places.detail ? Take(cells_.Text(*places.detail)) : std::string_view();
     sample.negative_boxes = TakeCount(places.negative_boxes);
     sample.all_above = TakeCount(places.all_above) != 0;
+    ReadLabel(places, sample);
+    if (!complete_) return;
+    complete_ = FindSampleFault(decision.kind, decision.classes, sample) == SampleFault::kNone;
+  }
+
+  void ReadLabel(const DecisionPlaces& places, DecisionSample& sample) {
     if (!places.first.score) {
       const DecisionSample without;
       sample.label = without.label;
@@ -163,7 +159,7 @@ class RowReading {
     sample.first_score = Take(cells_.Number(*places.first.score));
     sample.second_score = Take(cells_.Number(*places.second.score));
     sample.label = TakeText(*places.label);
-    complete_ &= sample.labelled() && WhyNoScore(decision.kind, sample).empty();
+    complete_ &= sample.labelled();
   }
 
   const RowPlaces& places_;

@@ -19,7 +19,10 @@
 #include "record/decision_schema.h"
 #include "record/file_lines.h"
 #include "record/record_json.h"
+#include "record/sample_faults.h"
 #include "util/counted.h"
+#include "util/number_text.h"
+#include "vernier/shard_plan.h"
 
 namespace vernier {
 namespace {
@@ -183,9 +186,11 @@ std::optional<DecisionRow> DecisionOf(const RecordJson& row, const std::string& 
   for (size_t i = 0; i < count; ++i) {
     std::optional<DecisionSample> sample = SampleAt(columns, i);
     if (!sample) return std::nullopt;
-    const std::string no_score = WhyNoScore(decision.kind, *sample);
-    if (!no_score.empty()) {
-      why = "'" + columns.first + "/score' or '" + columns.second + "/score': " + no_score;
+    const SampleFault fault = FindSampleFault(decision.kind, decision.classes, *sample);
+    if (fault != SampleFault::kNone) {
+      why =
+          SampleFaultText(fault, {name, columns.first, columns.second}, decision.classes, *sample);
+      if (count > 1) why += " (sample " + std::to_string(i) + ")";
       return std::nullopt;
     }
     decision.samples.push_back(*std::move(sample));
@@ -193,15 +198,42 @@ std::optional<DecisionRow> DecisionOf(const RecordJson& row, const std::string& 
   return decision;
 }
 
-// A list of sentences; empty where there is none.
-std::vector<std::string> TextsOf(const RecordJson& row, const char* column) {
-  std::vector<std::string> texts;
+// A list of sentences, which stays empty where there is none. False, with the reason in `why`,
+// where it is something else: what it says would be lost.
+bool ReadTexts(const RecordJson& row, const char* column, std::vector<std::string>& texts,
+               std::string& why) {
+  texts.clear();
   const auto found = row.find(column);
-  if (found == row.end() || !found->is_array()) return texts;
-  for (const RecordJson& text : *found) {
-    if (text.is_string()) texts.push_back(text.get<std::string>());
+  if (found == row.end()) return true;
+  const auto is_text = [](const RecordJson& one) { return one.is_string(); };
+  if (!found->is_array() || !std::ranges::all_of(*found, is_text)) {
+    why = "'" + std::string(column) + "' is no list of texts: " + found->dump();
+    return false;
   }
-  return texts;
+  for (const RecordJson& text : *found) texts.push_back(text.get<std::string>());
+  return true;
+}
+
+// "2/3". False, with the reason in `why`, where the column says something else.
+bool ReadShard(const RecordJson& row, std::optional<RowsShard>& shard, std::string& why) {
+  shard.reset();
+  const auto found = row.find("shard");
+  if (found == row.end() || *found == "") return true;
+  const std::string text = found->is_string() ? found->get<std::string>() : found->dump();
+  const size_t slash = std::min(text.find('/'), text.size());
+  const auto number = ParseInt(text.substr(0, slash));
+  const auto count = ParseInt(text.substr(std::min(slash + 1, text.size())));
+  if (number && count && *number >= 1 && *number <= *count && *count <= kMostShards) {
+    shard = RowsShard{*number, *count};
+    return true;
+  }
+  why = "'shard' is no K/N: '" + text + "'";
+  return false;
+}
+
+bool ReadEnd(const RecordJson& row, RowsEnd& end, std::string& why) {
+  return ReadTexts(row, "not_done", end.not_done, why) &&
+         ReadTexts(row, "unfit_labels", end.unfit_labels, why) && ReadShard(row, end.shard, why);
 }
 
 // False where it is no row, or its decisions lack a column or values of one, which `why` then says.
@@ -224,7 +256,7 @@ bool ReadRow(const RecordJson& json, IterationRow& row, std::string& why) {
       return false;
     }
   }
-  row.end = {TextsOf(json, "not_done"), TextsOf(json, "unfit_labels")};
+  if (!ReadEnd(json, row.end, why)) return false;
   for (const auto& [key, value] : json.items()) {
     const std::string_view column = key;
     if (!column.ends_with(kKindColumn)) continue;
@@ -270,11 +302,10 @@ Result<RowsExtent> ForEachDecisionRow(const std::string& path, const TakeRow& ta
       ++number;
       return take(row);
     };
-    VERNIER_TRY(ForEachArrayRow(path, take_plain, [&](const RecordJson& json) {
+    return ForEachArrayRow(path, take_plain, [&](const RecordJson& json) {
       ++number;
       return take_json(json, "row");
-    }));
-    return RowsExtent{number, number, true};
+    });
   }
   std::ifstream file(path);
   if (!file) return IoError("'" + path + "' cannot be read: " + std::strerror(errno));

@@ -8,13 +8,18 @@
 namespace vernier {
 namespace {
 
-// The value in as many digits as tell it from the limit, which it may exceed by little.
-std::string ToldFrom(double limit, double value) {
+/// A value and its limit, in as many digits as tell them apart.
+struct ToldApart {
+  std::string value, limit;
+};
+
+// What differs by the rounding of a subtraction alone is equal.
+ToldApart TellApart(double value, double limit) {
+  constexpr int kRounded = 13;
   int digits = 3;
-  while (value != limit && digits < 17 && FormatG(value, digits) == FormatG(limit, digits)) {
-    ++digits;
-  }
-  return FormatG(value, digits);
+  if (FormatG(value, kRounded) == FormatG(limit, kRounded)) value = limit;
+  while (value != limit && FormatG(value, digits) == FormatG(limit, digits)) ++digits;
+  return {FormatG(value, digits), FormatG(limit, digits)};
 }
 
 // Of shares, a difference is in points: hundredths.
@@ -23,14 +28,13 @@ std::string DropInWords(const DecisionGateRecord& gate) {
     const bool is_share = gate.drop_type != "rise";
     const double scale = is_share ? 100 : 1;
     const std::string unit = is_share ? " % of the reference's error" : " in its error";
-    return (gate.value < 0 ? "falls by " : "rises by ") +
-           ToldFrom(scale * gate.limit, scale * std::fabs(gate.value)) + unit + " (" +
-           FormatG(scale * gate.limit, 3) + (is_share ? " %" : "") + " allowed)";
+    const auto [value, limit] = TellApart(scale * std::fabs(gate.value), scale * gate.limit);
+    return (gate.value < 0 ? "falls by " : "rises by ") + value + unit + " (" + limit +
+           (is_share ? " %" : "") + " allowed)";
   }
   const bool relative = gate.drop_type == "relative";
   const std::string change = gate.value < 0 ? "rises by " : "drops by ";
-  const std::string limit = FormatG(100 * gate.limit, 3);
-  const std::string value = ToldFrom(100 * gate.limit, 100 * std::fabs(gate.value));
+  const auto [value, limit] = TellApart(100 * std::fabs(gate.value), 100 * gate.limit);
   if (!relative) {
     return change + value + (value == "1" ? " point (" : " points (") + limit + " allowed)";
   }
@@ -51,8 +55,8 @@ std::string ValueInWords(const DecisionGateRecord& gate) {
   }
   if (drop) return DropInWords(gate);
   if (gate.gate == "--max-flip-rate") {
-    return "differs in " + ToldFrom(100 * gate.limit, 100 * gate.value) + " % (" +
-           FormatG(100 * gate.limit, 3) + " % allowed)";
+    const auto [value, limit] = TellApart(100 * gate.value, 100 * gate.limit);
+    return "differs in " + value + " % (" + limit + " % allowed)";
   }
   return "has " + Counted(static_cast<int64_t>(gate.value), "clear flip");
 }
@@ -89,8 +93,18 @@ std::string GateInWords(const DecisionGateRecord& gate) {
   if (gate.verdict == kGateWithoutSamples) return text;
   text += GateIsMissed(gate) ? ", failed" : ", passed";
   if (!gate.undecided) return text;
+  if (gate.gate == kClearFlipsGate) {
+    return text +
+           " but undecided: only because flips count as near ties by the noise of the other "
+           "values, which a wrong network has as well; --near-tie X or --tolerance auto "
+           "decides";
+  }
   text += " but undecided: the 95 % interval contains the limit";
   if (!gate.samples_to_decide || *gate.samples_to_decide <= 0) return text;
+  constexpr int64_t kMostCounted = 1'000'000'000;
+  if (*gate.samples_to_decide > kMostCounted) {
+    return text + ", and more than 10^9 samples would decide";
+  }
   return text + ", and about " + Counted(*gate.samples_to_decide, "sample") + " would decide";
 }
 

@@ -11,8 +11,13 @@ namespace vernier {
 
 /// DecisionGateRecord::verdict.
 inline constexpr std::string_view kGatePassed = "passed";
+/// PairRecord::judged_by of a shard whose run is judged by decisions.
+inline constexpr std::string_view kJudgedByMerge = "merge";
 inline constexpr std::string_view kGateFailed = "failed";
 inline constexpr std::string_view kGateWithoutSamples = "no samples";
+
+/// DecisionGateRecord::gate of what is undecided where flips may be near ties or not.
+inline constexpr std::string_view kClearFlipsGate = "--max-clear-flips";
 
 /// Is the point estimate beyond the limit, whether or not the samples decide that?
 bool GateIsMissed(const DecisionGateRecord& gate);

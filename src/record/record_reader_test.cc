@@ -45,6 +45,14 @@ OutputFigures Figures() {
   return figures;
 }
 
+TimeRecord Times() {
+  TimeRecord time{12, 3, 1, 0, 0.25, 0.125, 11, 0.5, true, true};
+  time.curve = {{0, 0.5, 2.0}, {4, {}, kInfinity}};
+  time.steps_per_point = 4;
+  time.crossed = CrossedRecord{9, 5, 2, 0.25, {{0, 0.125, 1.0}}, 2};
+  return time;
+}
+
 OutputRecord Output() {
   OutputRecord output;
   output.name = "y";
@@ -70,12 +78,7 @@ OutputRecord Output() {
   output.logits = LogitsRecord{true,  1,   9,   8,   7,   6,         5,   4,   3,    0.5, 0.25,
                                1.5,   2.5, 3.5, 4.5, 5.5, 6.5,       7.5, {2}, 8.5,  9.5, 0.75,
                                0.875, 0.9, 2,   1,   0.1, kInfinity, {0}, 5,   0.125};
-  output.time = TimeRecord{12,    3,
-                           1,     0.25,
-                           0.125, 11,
-                           0.5,   true,
-                           true,  {{0, 0.5, 2.0}, {4, {}, kInfinity}},
-                           4,     CrossedRecord{9, 5, 2, 0.25, {{0, 0.125, 1.0}}, 2}};
+  output.time = Times();
   output.vacuous = "no elements";
   output.figures = Figures();
   return output;

@@ -12,63 +12,11 @@
 #include "compare/metric_table.h"
 #include "record/coverage.h"
 #include "record/record_json.h"
+#include "record/runner_schema.h"
 #include "record/step_schema.h"
 #include "vernier/run_record.h"
 
 namespace vernier {
-
-template <typename Fields>
-void ListFields(Fields& field, Some<LatencyRecord> auto& latency) {
-  field("first", latency.first);
-  field("median", latency.median);
-  field("p95", latency.p95);
-}
-
-template <typename Fields>
-void ListFields(Fields& field, Some<ReceivedRecord> auto& received) {
-  field("iterations", received.iterations);
-  field("all", received.all);
-  field.Pairs("first_iteration", received.first, "input", "xxh3_64");
-}
-
-template <typename Fields>
-void ListFields(Fields& field, Some<LayerPrecisionRecord> auto& layer) {
-  field("layer", layer.layer);
-  field("asked", layer.asked);
-  field("got", layer.got);
-}
-
-template <typename Fields>
-void ListFields(Fields& field, Some<EngineBuildRecord> auto& engine) {
-  field.Pairs("config", engine.config, "setting", "value");
-  field("layers", engine.layers);
-}
-
-/// What a runner is, without what it did.
-template <typename Fields>
-void ListIdentity(Fields& field, Some<RunnerRecord> auto& runner) {
-  field("name", runner.name);
-  field("backend", runner.backend);
-  field("framework_version", runner.framework_version);
-  field("framework_path", runner.framework_path);
-  field("model", runner.model);
-  field("device", runner.device);
-  field("precision", runner.precision);
-}
-
-template <typename Fields>
-void ListFields(Fields& field, Some<RunnerRecord> auto& runner) {
-  ListIdentity(field, runner);
-  field("load_seconds", runner.load_seconds);
-  field("iterations", runner.iterations);
-  field.Text("failure", runner.failure);
-  field.Given("latency_seconds", runner.latency);
-  field.Given("received", runner.received);
-  field.Pairs("skipped_outputs", runner.skipped_outputs, "name", "why");
-  field.Pairs("mapped_inputs", runner.mapped_inputs, "input", "from");
-  field.Later("left_out_inputs", runner.left_out_inputs);
-  field.Given("engine", runner.engine);
-}
 
 template <typename Fields>
 void ListFields(Fields& field, Some<ElementRecord> auto& element) {
@@ -176,6 +124,18 @@ void ListFields(Fields& field, Some<BoundRecord> auto& bound) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<QuantilesRecord> auto& quantiles) {
+  field("statistic", quantiles.statistic);
+  field("iterations", quantiles.iterations);
+  field("nan", quantiles.nan);
+  field("p1", quantiles.p1);
+  field("p5", quantiles.p5);
+  field("median", quantiles.median);
+  field("p95", quantiles.p95);
+  field("p99", quantiles.p99);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field("name", output.name);
   field.TextOr("other_name", output.other_name, output.name);
@@ -207,6 +167,7 @@ void ListFields(Fields& field, Some<OutputRecord> auto& output) {
   field("worst_iteration", output.figures);
   field.Later("failed_gates", output.failed_gates);
   field.TextIfAny("average_verdict", output.average_verdict);
+  field.IfAny("quantiles", output.quantiles);
   field("auto_tolerance", output.bound);
   field.Later("logits", output.logits);
   field.Given("tokens", output.tokens);
@@ -373,6 +334,8 @@ void ListFields(Fields& field, Some<RunRecord> auto& record) {
   field.Given("samples", record.samples);
   field.IfAny("flip_pictures", record.flip_pictures);
   field("seconds", record.seconds);
+  field.TextIfAny("shard", record.shard);
+  field.IfAny("shards", record.shards);
   field.Choice("aggregation", record.averaged, "average", "per_iteration");
   field.Given("batch_feeds", record.batch_feeds);
   field("runners", record.runners);

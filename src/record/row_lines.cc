@@ -8,13 +8,17 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "io/archive/archive_names.h"
 #include "record/record_json.h"
 #include "record/record_visit.h"
+#include "record/row_scanner.h"
 #include "record/row_schema.h"
+#include "record/row_text.h"
 
 namespace vernier {
 namespace {
@@ -22,7 +26,7 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // Of a number that JSON has no digits for.
-std::optional<double> NotFiniteFrom(const std::string& text) {
+std::optional<double> NotFiniteFrom(std::string_view text) {
   if (text == "nan") return kNone;
   if (text == "inf") return std::numeric_limits<double>::infinity();
   if (text == "-inf") return -std::numeric_limits<double>::infinity();
@@ -51,17 +55,25 @@ class Column {
   // The value in row number `row`, or its list; rows that were left out have none. False when it
   // is neither numbers nor texts, or numbers among texts.
   bool Add(size_t row, const RecordJson& value) {
-    Fill(row);
-    ++rows_;
     if (!value.is_array()) {
-      if (!widths_.empty()) widths_.push_back(1);
+      BeginRow(row);
       return AddOne(value);
     }
-    GiveUpIntegers();
-    if (widths_.empty()) widths_.assign(rows_ - 1, 1);
-    widths_.push_back(value.size());
+    BeginList(row, value.size());
     return std::all_of(value.begin(), value.end(),
                        [this](const RecordJson& one) { return AddOne(one); });
+  }
+
+  // The same of what a RowScanner has read.
+  bool Add(size_t row, const ScannedField& field, std::span<const ScannedValue> values) {
+    if (field.list) {
+      BeginList(row, values.size());
+    } else {
+      BeginRow(row);
+    }
+    return std::ranges::all_of(values, [this](const ScannedValue& value) {
+      return std::visit([this](const auto& one) { return AddOne(one); }, value);
+    });
   }
 
   const std::string& name() const { return name_; }
@@ -81,19 +93,40 @@ class Column {
   }
 
  private:
-  bool AddOne(const RecordJson& value) {
-    if (value.is_string()) return AddText(value.get<std::string>());
-    if (!value.is_number() || texts_) return false;
-    if (whole_ && FitsInt64(value)) {
-      integers_.push_back(value.get<int64_t>());
-      return true;
-    }
+  void BeginRow(size_t row) {
+    Fill(row);
+    ++rows_;
+    if (!widths_.empty()) widths_.push_back(1);
+  }
+
+  void BeginList(size_t row, size_t size) {
+    Fill(row);
+    ++rows_;
     GiveUpIntegers();
-    numbers_.push_back(value.get<double>());
+    if (widths_.empty()) widths_.assign(rows_ - 1, 1);
+    widths_.push_back(size);
+  }
+
+  bool AddOne(const RecordJson& value) {
+    if (value.is_string()) return AddOne(std::string_view(value.get_ref<const std::string&>()));
+    if (!value.is_number()) return false;
+    return FitsInt64(value) ? AddOne(value.get<int64_t>()) : AddOne(value.get<double>());
+  }
+
+  bool AddOne(int64_t value) {
+    if (!whole_) return AddOne(static_cast<double>(value));
+    integers_.push_back(value);
     return true;
   }
 
-  bool AddText(std::string text) {
+  bool AddOne(double value) {
+    if (texts_) return false;
+    GiveUpIntegers();
+    numbers_.push_back(value);
+    return true;
+  }
+
+  bool AddOne(std::string_view text) {
     const std::optional<double> number = texts_ ? std::nullopt : NotFiniteFrom(text);
     if (number) {
       GiveUpIntegers();
@@ -108,7 +141,7 @@ class Column {
     }
     numbers_ = {};
     texts_ = true;
-    words_.push_back(std::move(text));
+    words_.emplace_back(text);
     return true;
   }
 
@@ -163,6 +196,88 @@ class Column {
   std::vector<std::string> words_;  // once texts_
 };
 
+// The columns of a file, line by line.
+class ColumnReader {
+ public:
+  explicit ColumnReader(std::string path) : path_(std::move(path)) {}
+
+  Status Add(const std::string& line) {
+    if (!scanner_.Scan(line) || !Place()) return AddParsed(line);
+    for (size_t i = 0; i < fields_.size(); ++i) {
+      const ScannedField& field = scanner_.fields()[i];
+      if (!columns_[fields_[i]].Add(rows_, field, scanner_.ValuesOf(field))) {
+        const std::string name(field.name);
+        return Unfit(name, RecordJson::parse(line)[name].dump());
+      }
+    }
+    ++rows_;
+    return {};
+  }
+
+  Result<std::vector<RowColumn>> Take() {
+    std::vector<RowColumn> taken;
+    for (Column& column : columns_) {
+      if (column.TooUneven()) {
+        return Malformed(
+            "'" + path_ + "': '" + column.name() +
+            "' has many values in few rows, which an array would fill up in all others: "
+            "keep them as JSON lines");
+      }
+      taken.push_back(column.Take(rows_));
+    }
+    return taken;
+  }
+
+ private:
+  std::string Where() const { return "'" + path_ + "', line " + std::to_string(rows_ + 1) + ": "; }
+
+  Status Unfit(const std::string& name, const std::string& value) const {
+    return Malformed(Where() + "'" + name + "' is " + value +
+                     ", and neither a number nor a text as in the lines before");
+  }
+
+  size_t PlaceOf(const std::string& name) {
+    const auto [place, added] = places_.emplace(name, columns_.size());
+    if (added) columns_.emplace_back(name);
+    return place->second;
+  }
+
+  // Finds the columns of what was scanned: as a rule those of the line before. False where one name
+  // comes twice.
+  bool Place() {
+    const std::vector<ScannedField>& fields = scanner_.fields();
+    fields_.resize(fields.size(), columns_.size());
+    for (size_t i = 0; i < fields.size(); ++i) {
+      const bool same =
+          fields_[i] < columns_.size() && columns_[fields_[i]].name() == fields[i].name;
+      if (!same) fields_[i] = PlaceOf(std::string(fields[i].name));
+    }
+    in_line_.resize(columns_.size(), 0);
+    for (const size_t place : fields_) {
+      if (std::exchange(in_line_[place], rows_ + 1) == rows_ + 1) return false;
+    }
+    return true;
+  }
+
+  Status AddParsed(const std::string& line) {
+    const RecordJson row = RecordJson::parse(line, nullptr, false);
+    if (!row.is_object()) return Malformed(Where() + "expected a JSON object, which a row is");
+    for (const auto& [name, value] : row.items()) {
+      if (!columns_[PlaceOf(name)].Add(rows_, value)) return Unfit(name, value.dump());
+    }
+    ++rows_;
+    return {};
+  }
+
+  std::string path_;
+  std::vector<Column> columns_;
+  std::unordered_map<std::string, size_t> places_;
+  size_t rows_ = 0;
+  RowScanner scanner_;
+  std::vector<size_t> fields_;   // columns, in the order of the line
+  std::vector<size_t> in_line_;  // by column: the last line that has it, from 1
+};
+
 // One prompt's token, or a list where the batch has several.
 RecordJson TokensColumn(const std::vector<int64_t>& tokens) {
   return tokens.size() == 1 ? RecordJson(tokens.front()) : RecordJson(tokens);
@@ -178,6 +293,7 @@ std::string DecisionColumn(const IterationRow& row, const DecisionRow& decision)
 }  // namespace
 
 std::string RowLine(const IterationRow& row) {
+  if (row.decisions.empty() && !row.tokens) return PlainRowText(row);
   RecordJson line = {
       {"index", row.index}, {"step", row.step}, {"pair", row.pair}, {"input_hash", row.input_hash}};
   if (row.file) {
@@ -205,43 +321,26 @@ std::string RowLine(const IterationRow& row) {
   return DumpJson(line, -1);
 }
 
+std::string ShardText(const RowsShard& shard) {
+  return std::to_string(shard.number) + "/" + std::to_string(shard.count);
+}
+
 std::string WithRowsEnd(const std::string& line, size_t row_count, const RowsEnd& end) {
   RecordJson row = RecordJson::parse(line, nullptr, false);
   row["row_count"] = row_count;
   if (!end.not_done.empty()) row["not_done"] = end.not_done;
   if (!end.unfit_labels.empty()) row["unfit_labels"] = end.unfit_labels;
+  if (end.shard) row["shard"] = ShardText(*end.shard);
   return DumpJson(row, -1);
 }
 
 Result<std::vector<RowColumn>> ReadRowColumns(const std::string& path) {
   std::ifstream file(path);
   if (!file) return IoError("'" + path + "' cannot be read: " + std::strerror(errno));
-  std::vector<Column> columns;
-  std::unordered_map<std::string, size_t> places;
-  size_t rows = 0;
-  for (std::string line; std::getline(file, line); ++rows) {
-    const std::string where = "'" + path + "', line " + std::to_string(rows + 1) + ": ";
-    const RecordJson row = RecordJson::parse(line, nullptr, false);
-    if (!row.is_object()) return Malformed(where + "expected a JSON object, which a row is");
-    for (const auto& [name, value] : row.items()) {
-      const auto [place, added] = places.emplace(name, columns.size());
-      if (added) columns.emplace_back(name);
-      if (columns[place->second].Add(rows, value)) continue;
-      return Malformed(where + "'" + name + "' is " + value.dump() +
-                       ", and neither a number nor a text as in the lines before");
-    }
-  }
+  ColumnReader reader(path);
+  for (std::string line; std::getline(file, line);) VERNIER_TRY(reader.Add(line));
   if (file.bad()) return IoError("'" + path + "' cannot be read: " + std::strerror(errno));
-  std::vector<RowColumn> taken;
-  for (Column& column : columns) {
-    if (column.TooUneven()) {
-      return Malformed("'" + path + "': '" + column.name() +
-                       "' has many values in few rows, which an array would fill up in all others: "
-                       "keep them as JSON lines");
-    }
-    taken.push_back(column.Take(rows));
-  }
-  return taken;
+  return reader.Take();
 }
 
 }  // namespace vernier

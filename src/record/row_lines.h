@@ -23,9 +23,12 @@ namespace vernier {
 /// where it is 1.
 std::string RowLine(const IterationRow& row);
 
+/// "2/3".
+std::string ShardText(const RowsShard& shard);
+
 /// The last line of a file: `row_count` says how many lines the file has, so that one that was cut
 /// off behind a line does not pass for whole; with the lists `not_done` and `unfit_labels` of its
-/// run, where they are not empty.
+/// run, where they are not empty, and `shard`, where the run was one.
 std::string WithRowsEnd(const std::string& line, size_t row_count, const RowsEnd& end);
 
 /// Columns hold a value for each row; where a row has none: NaN, or "" among texts.

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 
+#include "record/record_json.h"
 #include "util/scratch_folder.h"
 
 namespace vernier {
@@ -94,6 +95,26 @@ TEST(RowLine, TokensAreANumberOrAListForABatch) {
   EXPECT_THAT(RowLine(row), HasSubstr(R"("after_divergence":0)"));
 }
 
+TEST(RowLine, IsWhatJsonMakesOfItsValues) {
+  IterationRow row;
+  row.pair = "\"a\" vs. b\n";
+  row.input_hash = "0f";
+  row.file = FedFile{"b\xc3\xa4r.png", 2, 7};
+  for (const double error : {0.0, 1.0, 0.1, 1e-5, 1e-300, 123456789.0, 1e22, 5e-324,
+                             std::numeric_limits<double>::infinity()}) {
+    OutputRow output;
+    output.output = "y" + std::to_string(row.outputs.size());
+    output.verdict = "failed";
+    output.elements = 3;
+    output.max_absolute_error = error;
+    output.metrics[CompareFunction::kL2] = -error;
+    row.outputs.push_back(output);
+  }
+  const std::string line = RowLine(row);
+  EXPECT_EQ(DumpJson(RecordJson::parse(line), -1), line);
+  EXPECT_THAT(line, HasSubstr(R"("y8/max_absolute_error":"inf")"));
+}
+
 class RowColumnsTest : public testing::Test {
  protected:
   std::vector<RowColumn> Columns(std::string_view lines) {
@@ -141,11 +162,27 @@ TEST_F(RowColumnsTest, FillUpLists) {
   EXPECT_EQ(margins[5], std::numeric_limits<double>::infinity());
 }
 
+TEST_F(RowColumnsTest, ValuesAreThoseOfJsonWhicheverWayTheyAreRead) {
+  const auto columns = Columns(
+      "{\"index\":0,\"n\":-0,\"d\":1e-5,\"big\":9223372036854775808,\"label\":\"1\"}\n"
+      "{\"d\":2.5,\"index\":1,\"n\":-7,\"big\":1,\"label\":\"\\u00e4\"}\n"
+      "{ \"index\": 2, \"n\": 3, \"d\": -1, \"big\": 2, \"label\": \"x\"}\n");
+  ASSERT_EQ(columns.size(), 5u);
+  EXPECT_THAT(std::get<std::vector<int64_t>>(columns[0].values), ElementsAre(0, 1, 2));
+  EXPECT_THAT(std::get<std::vector<int64_t>>(columns[1].values), ElementsAre(0, -7, 3));
+  EXPECT_THAT(std::get<std::vector<double>>(columns[2].values), ElementsAre(1e-5, 2.5, -1));
+  EXPECT_THAT(std::get<std::vector<double>>(columns[3].values), ElementsAre(0x1p63, 1, 2));
+  EXPECT_THAT(std::get<std::vector<std::string>>(columns[4].values),
+              ElementsAre("1", "\xc3\xa4", "x"));
+}
+
 TEST_F(RowColumnsTest, WhatIsNoRowIsNamed) {
   std::ofstream(path_) << "{\"index\":0}\n[1]\n";
   EXPECT_THAT(ReadRowColumns(path_).status().message(), HasSubstr("line 2: expected"));
   std::ofstream(path_) << "{\"index\":0}\n{\"index\":null}\n";
   EXPECT_THAT(ReadRowColumns(path_).status().message(), HasSubstr("'index' is null"));
+  std::ofstream(path_) << "{\"label\":\"a\"}\n{\"label\":7}\n";
+  EXPECT_THAT(ReadRowColumns(path_).status().message(), HasSubstr("line 2: 'label' is 7"));
   EXPECT_FALSE(ReadRowColumns(path_ + ".gone").ok());
 }
 

@@ -64,6 +64,7 @@ RunRecord Reproducible(RunRecord record) {
   record.origin = {};
   record.saved.clear();
   record.seconds = 0;
+  record.shards.clear();
   for (RunnerRecord& runner : record.runners) {
     DropFolder(runner.model);
     runner.framework_path.clear();

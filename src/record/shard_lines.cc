@@ -30,6 +30,20 @@ void ListFields(Fields& field, Some<ShardSimple> auto& simple) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<ShardTokens> auto& tokens) {
+  field.TextIfAny("source", tokens.source);
+  field.TextIfAny("mask", tokens.mask);
+  field("positions", tokens.positions);
+  field("excluded", tokens.excluded);
+  field("count", tokens.count);
+  field("impossible", tokens.impossible);
+  field("losses", tokens.losses);
+  field("mean", tokens.mean);
+  field("squares", tokens.squares);
+  field("changes", tokens.changes);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<ShardFunction> auto& function) {
   field("function", function.function);
   field("verdict", function.verdict);
@@ -38,6 +52,7 @@ void ListFields(Fields& field, Some<ShardFunction> auto& function) {
   field.Given("value", function.value);
   field.Given("threshold", function.threshold);
   field.Given("simple", function.simple);
+  field.Given("tokens", function.tokens);
 }
 
 template <typename Fields>
@@ -48,6 +63,9 @@ void ListFields(Fields& field, Some<ShardOutput> auto& output) {
   field("dtype", output.dtype);
   field("other_dtype", output.other_dtype);
   field.TextIfAny("vacuous", output.vacuous);
+  field.TextIfAny("mask", output.mask);
+  field.Given("positions", output.positions);
+  field.Given("excluded_positions", output.excluded);
   // The list of a row names numbers of the two, where they are there.
   field.Given("auto_tolerance", output.row.bound);
   field.Given("logits_figures", output.row.logits);
@@ -95,9 +113,17 @@ void ListFields(Fields& field, Some<ShardSource> auto& source) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<ShardModule> auto& module) {
+  field("name", module.name);
+  field.TextIfAny("version", module.version);
+  field.TextIfAny("sha256", module.content);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<ShardHead> auto& head) {
   field.Derived("vernier_part", [] { return 2; });
   field("version", head.version);
+  field("build", head.build);
   field("shards", head.count);
   field.Later("multiple", head.multiple);
   field("numbers", head.numbers);
@@ -138,6 +164,14 @@ void ListFields(Fields& field, Some<ShardLost> auto& lost) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<ShardFlips> auto& flips) {
+  field("path", flips.path);
+  field("xxh3_64", flips.hash);
+  field("outputs_xxh3_64", flips.outputs_hash);
+  field("iterations", flips.iterations);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<ShardEnd> auto& end) {
   field("total", end.total);
   field("lines", end.lines);
@@ -145,11 +179,14 @@ void ListFields(Fields& field, Some<ShardEnd> auto& end) {
   field("marked", end.marked);
   field("runners", end.runners);
   field("threads", end.threads);
+  field("modules", end.modules);
   field("pairs", end.pairs);
   field("lost", end.lost);
+  field.IfAny("flips", end.flips);
   field("notes", end.notes);
   field("on_mismatch", end.on_mismatch);
   field("seconds", end.seconds);
+  field("done_by", end.shards);
 }
 
 namespace {

@@ -30,6 +30,14 @@ struct ShardSimple {
   double relative_max = 0, relative_mean = 0, relative_median = 0, relative_quantile = 0;
 };
 
+/// What `logits` found of tokens and masks that were fed: sums as TokenLosses has them.
+struct ShardTokens {
+  std::string source, mask;  ///< of TokensRecord
+  int64_t positions = 0, excluded = 0;
+  int64_t count = 0, impossible = 0;
+  double losses = 0, mean = 0, squares = 0, changes = 0;
+};
+
 /// One comparison function on one output.
 struct ShardFunction {
   std::string function;  ///< as --compare spells it
@@ -39,6 +47,7 @@ struct ShardFunction {
   std::optional<double> value;  ///< of functions with one number
   std::optional<double> threshold;
   std::optional<ShardSimple> simple;
+  std::optional<ShardTokens> tokens;
 };
 
 /// One output of a pair in one iteration: all that a record is folded from.
@@ -49,6 +58,8 @@ struct ShardOutput {
   std::string dtype;
   std::string other_dtype;
   std::string vacuous;
+  std::string mask;  ///< that leaves out positions; empty: none does
+  std::optional<int64_t> positions, excluded;
   std::vector<ShardFunction> functions;
   /// Where no iteration of the shard before this one was as bad: the worst of all is one of these.
   std::optional<OutputFigures> figures;
@@ -92,8 +103,19 @@ struct ShardSource {
   bool operator==(const ShardSource&) const = default;
 };
 
+/// What a Python worker had imported: a package that is installed, or a module of the user's own.
+struct ShardModule {
+  std::string name;
+  std::string version;  ///< of a package; else empty
+  std::string content;  ///< a hash of any other module's file; else empty
+
+  bool operator==(const ShardModule&) const = default;
+  auto operator<=>(const ShardModule&) const = default;
+};
+
 struct ShardHead {
   std::string version;           ///< of vernier: another one may compute other numbers
+  std::string build;             ///< of that version: BuildIdentity()
   int64_t count = 1;             ///< of shards
   int64_t multiple = 1;          ///< ShardPlan::multiple
   std::vector<int64_t> numbers;  ///< those that are in here, ascending
@@ -131,6 +153,14 @@ struct ShardLost {
   std::vector<std::pair<std::string, std::string>> outputs;  ///< name, why
 };
 
+/// Files of --save-flips that a shard has written.
+struct ShardFlips {
+  std::string path;          ///< of the inputs; that of the outputs follows from it
+  std::string hash;          ///< of that file
+  std::string outputs_hash;  ///< of the other
+  std::vector<int64_t> iterations;
+};
+
 struct ShardEnd {
   int64_t total = 0;               ///< iterations of the undivided run
   int64_t lines = 0;               ///< iterations in here
@@ -138,11 +168,14 @@ struct ShardEnd {
   bool marked = false;
   std::vector<RunnerRecord> runners;
   std::vector<int64_t> threads;  ///< runner by runner; 0: it computes on another device
+  std::vector<ShardModule> modules;
   std::vector<ShardPairNames> pairs;
   std::vector<ShardLost> lost;
+  std::vector<ShardFlips> flips;
   std::vector<std::string> notes;
   std::vector<std::string> on_mismatch;  ///< faults to add where outputs do not match
   double seconds = 0;  ///< that all its shards took together; no part of what is merged
+  std::vector<ShardRecord> shards;  ///< that are in here: who did them, and when; likewise
 };
 
 // Texts with the end of their line.

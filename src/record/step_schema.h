@@ -34,6 +34,7 @@ void ListFields(Fields& field, Some<TimeRecord> auto& time) {
   field("steps", time.steps);
   field("first_bad_step", time.first_bad_step);
   field("first_bad_sequence", time.first_bad_sequence);
+  field.Given("compared_before_bad", time.compared_before_bad);
   field("growth_per_step", time.growth_per_step);
   field("growth_error", time.growth_error);
   field("fitted_steps", time.fitted_steps);

@@ -82,6 +82,15 @@ Status OpenFirst(const RunContext& run, const ComparedPairs& pairs, OpenedFirst&
   return {};
 }
 
+std::vector<ShardModule> ModulesOf(const LiveRuns& live) {
+  std::vector<ShardModule> modules;
+  for (LoadedModule& module : live.LoadedModules()) {
+    modules.push_back(
+        {std::move(module.name), std::move(module.version), std::move(module.content)});
+  }
+  return modules;
+}
+
 // Carries out what the plan is about, as far as that can be done.
 LiveResults InferAndCompare(const RunContext& run, const LiveSide& side,
                             const Comparing& comparing) {
@@ -94,6 +103,9 @@ LiveResults InferAndCompare(const RunContext& run, const LiveSide& side,
     made = InferStreaming(run, side, comparing);
   }
   if (made.status.ok()) made.status = comparing.comparisons.CompareKept().status();
+  if (made.status.ok() && comparing.shard != nullptr) {
+    comparing.shard->KeepModules(ModulesOf(side.runs));
+  }
   return made;
 }
 
@@ -133,7 +145,7 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
       .scripts = {scripts.comparison(), scripts.postprocessing(), scripts.decisions()},
       .perceptual = &lpips,
       .device = &live.devices(),
-      .bounds = bounds.wanted() ? &bounds : nullptr,
+      .bounds = &bounds,
       .live = &live,
       .rows = opened.rows.get(),
       .shard = opened.shard.get(),
@@ -177,6 +189,10 @@ RunOutcome ExecuteRun(const RunPlan& plan, Logger& logger, RunObserver& observer
     ending.aborted = true;
     ReportFailure(run, nothing.status, nothing, ending);
     FinishLive(run, live, nothing, ending);
+  }
+  if (plan.shard.wanted()) {
+    ending.outcome.record.shard =
+        std::to_string(plan.shard.number) + " of " + std::to_string(plan.shard.count);
   }
   ending.outcome.record.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

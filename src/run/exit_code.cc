@@ -1,5 +1,7 @@
 #include "run/exit_code.h"
 
+#include <utility>
+
 namespace vernier {
 
 void RunFaults::Add(const Status& status) {
@@ -53,17 +55,34 @@ bool RunFaults::any() const {
 int ExitCode(const RunFaults& faults, bool as_peer) {
   if (faults.signal != 0) return 128 + faults.signal;
   int code = 0;
-  if (faults.malformed) code = 3;
-  if (faults.unsaved) code = 7;
-  if (faults.incomplete) code = 4;
-  if (faults.unavailable) code = 5;
-  if (faults.backend) code = 6;
-  if (faults.mismatch) code = 1;
-  if (faults.usage) code = 2;
-  if (faults.internal) code = 70;
+  if (faults.malformed) code = kMalformedCode;
+  if (faults.unsaved) code = kUnsavedCode;
+  if (faults.incomplete) code = kIncompleteCode;
+  if (faults.unavailable) code = kUnavailableCode;
+  if (faults.backend) code = kBackendCode;
+  if (faults.mismatch) code = kMismatchCode;
+  if (faults.usage) code = kUsageCode;
+  if (faults.internal) code = kInternalCode;
   // Polygraphy's errors about values that it could parse end in 1.
-  if (as_peer && code != 0) return 1;
+  if (as_peer && code != 0) return kMismatchCode;
   return code;
+}
+
+Status ErrorOfExitCode(int code, std::string text) {
+  switch (code) {
+    case kUsageCode:
+      return InvalidArgument(std::move(text));
+    case kMalformedCode:
+      return Malformed(std::move(text));
+    case kUnavailableCode:
+      return Unavailable(std::move(text));
+    case kUnsavedCode:
+      return IoError(std::move(text));
+    case kInternalCode:
+      return Internal(std::move(text));
+    default:
+      return BackendError(std::move(text));
+  }
 }
 
 int WithUnsaved(int code, bool as_peer) {

@@ -1,9 +1,15 @@
 // What a run came to, and the one table of exit codes.
 #pragma once
 
+#include <string>
+
 #include "vernier/status.h"
 
 namespace vernier {
+
+/// The exit codes of what went wrong.
+inline constexpr int kMismatchCode = 1, kUsageCode = 2, kMalformedCode = 3, kIncompleteCode = 4,
+                     kUnavailableCode = 5, kBackendCode = 6, kUnsavedCode = 7, kInternalCode = 70;
 
 /// Everything that went wrong in a run. Several may hold at once.
 struct RunFaults {
@@ -25,6 +31,10 @@ struct RunFaults {
 /// 0 when nothing went wrong; else the first of 128 + signal, 70, 2, 1, 6, 5, 4, 7 and 3 that
 /// holds. Called as Polygraphy, every fault but a signal is 1.
 int ExitCode(const RunFaults& faults, bool as_peer);
+
+/// The error with which another vernier ended; kBackend for a code that no error has alone, such as
+/// that of a mismatch or a signal. `code` is not 0.
+Status ErrorOfExitCode(int code, std::string text);
 
 /// The code of what ended with `code`, and left something unsaved after that.
 int WithUnsaved(int code, bool as_peer);

@@ -54,5 +54,17 @@ TEST(ExitCode, WhatCouldNotBeSavedAfterwardsIsNoPass) {
   EXPECT_EQ(WithUnsaved(3, false), 7);
 }
 
+TEST(ExitCode, TheErrorOfACodeEndsWithThatCode) {
+  for (const int code :
+       {kUsageCode, kMalformedCode, kUnavailableCode, kBackendCode, kUnsavedCode, kInternalCode}) {
+    RunFaults faults;
+    faults.Add(ErrorOfExitCode(code, "why"));
+    EXPECT_EQ(ExitCode(faults, false), code);
+  }
+  for (const int code : {kMismatchCode, kIncompleteCode, 139}) {
+    EXPECT_EQ(ErrorOfExitCode(code, "why").code(), StatusCode::kBackend);
+  }
+}
+
 }  // namespace
 }  // namespace vernier

@@ -9,6 +9,7 @@
 #include "core/version.h"
 #include "record/side_names.h"
 #include "util/atomic_file.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -127,10 +128,8 @@ Result<ConsistencyRecord> TryProperties(const ConsistencyPlan& plan,
 }
 
 std::string DescribeCoverage(const ConsistencyCoverage& coverage) {
-  return "compared " + std::to_string(coverage.outputs) +
-         (coverage.outputs == 1 ? " output, " : " outputs, ") + std::to_string(coverage.elements) +
-         (coverage.elements == 1 ? " element" : " elements") +
-         Listed("shows nothing", coverage.shows_nothing) +
+  return "compared " + Counted(coverage.outputs, "output") + ", " +
+         Counted(coverage.elements, "element") + Listed("shows nothing", coverage.shows_nothing) +
          Listed("not compared", coverage.not_compared) +
          Listed("left out where rows are held", coverage.no_rows);
 }

@@ -29,18 +29,21 @@ struct MeasuredFlip {
   const DecisionRecord* decision = nullptr;
   const WorstFlip* flip = nullptr;
   DecisionPlan plan;
+  size_t feed = 0;  // of those that are searched
 };
 
-// The worst flip of the iteration that is searched first; none where it has no margin.
+// The worst flip with a margin, of the iteration that is searched first and has one.
 std::optional<MeasuredFlip> FlipToMeasure(const BlamePlan& plan, const BlameFlipsRecord& flips) {
-  for (const DecisionRecord& decision : flips.decisions) {
-    const auto flip =
-        std::ranges::find(decision.worst, flips.iterations.front(), &WorstFlip::iteration);
-    if (flip == decision.worst.end()) continue;
-    const auto& plans = plan.run.decisions.decisions;
-    const auto asked = std::ranges::find(plans, decision.kind, &DecisionPlan::text);
-    if (asked == plans.end()) continue;
-    return MeasuredFlip{&decision, &*flip, *asked};
+  const auto& plans = plan.run.decisions.decisions;
+  for (size_t feed = 0; feed < std::min(flips.iterations.size(), plan.feeds.size()); ++feed) {
+    for (const DecisionRecord& decision : flips.decisions) {
+      const auto flip = std::ranges::find_if(decision.worst, [&](const WorstFlip& one) {
+        return one.iteration == flips.iterations[feed] && std::isfinite(one.sample.first_margin);
+      });
+      const auto asked = std::ranges::find(plans, decision.kind, &DecisionPlan::text);
+      if (flip == decision.worst.end() || asked == plans.end()) continue;
+      return MeasuredFlip{&decision, &*flip, *asked, feed};
+    }
   }
   return std::nullopt;
 }
@@ -242,7 +245,7 @@ Status MeasureEatenMargins(const BlamePlan& plan, Logger& logger,
   ExecutionPlan execution = plan.run.execution;
   execution.use_subprocess = true;
   WorkerPool pool(execution, interrupted, quiet);
-  MarginBench bench(*reference, *candidate, plan.feeds.front(), pool, quiet);
+  MarginBench bench(*reference, *candidate, plan.feeds[measured->feed], pool, quiet);
   if (bench.BuildsEngines()) return {};
   const Status status = MeasureLayers(*measured, layers, bench, record);
   if (status.code() == StatusCode::kCancelled) return status;

@@ -61,6 +61,12 @@ std::string WhyNotAllDecided(const RunOutcome& ran, const BlameFlipsRecord& flip
                     std::ranges::any_of(flips.decisions, [](const DecisionRecord& decision) {
                       return decision.samples == 0;
                     });
+  const bool broken = std::ranges::any_of(
+      flips.decisions, [](const DecisionRecord& decision) { return decision.invalid > 0; });
+  if (!none && !ran.faults.incomplete && broken) {
+    return "the only samples that flip hold NaN on both sides, with which no layer is found: look "
+           "at their inputs";
+  }
   if (!none && !ran.faults.incomplete) return "";
   return ran.record.faults.empty() ? "nothing was decided" : ran.record.faults.front();
 }

@@ -5,22 +5,14 @@
 #include <fstream>
 #include <string>
 #include <system_error>
-#include <thread>
 
 #include "session/run_session.h"
+#include "util/allowed_processors.h"
 #include "util/number_text.h"
+#include "util/utc_text.h"
 
 namespace vernier {
 namespace {
-
-std::string Utc(std::time_t now) {
-  std::tm parts{};
-  char text[32] = "";
-  if (::gmtime_r(&now, &parts) != nullptr) {
-    std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  }
-  return text;
-}
 
 std::string System() {
   utsname names{};
@@ -44,10 +36,10 @@ OriginRecord DescribeMachine(std::time_t now) {
   OriginRecord origin;
   std::error_code ignored;
   origin.directory = std::filesystem::current_path(ignored).string();
-  origin.started = Utc(now);
+  origin.started = UtcText(now);
   origin.system = System();
   origin.processor = ProcessorModel();
-  origin.processors = std::thread::hardware_concurrency();
+  origin.processors = static_cast<int64_t>(AllowedProcessors());
   return origin;
 }
 

@@ -43,6 +43,7 @@ std::vector<SavedThing> ThingsSaved(const RunPlan& plan) {
     saved.push_back({runner.model.save_path, "--save-onnx"});
     for (const auto& [key, value] : runner.session_options) {
       if (key == "save_engine") saved.push_back({value, "--save-engine"});
+      if (key == "save_tactics") saved.push_back({value, "--save-tactics"});
     }
   }
   std::erase_if(saved, [](const SavedThing& thing) { return thing.path.empty(); });
@@ -91,7 +92,8 @@ Status CheckSavedApart(std::span<const SavedThing> saved) {
   for (size_t i = 0; i < saved.size(); ++i) {
     for (const SavedThing& before : saved.first(i)) {
       const SavedThing& thing = saved[i];
-      // An option of several runners names one file for all of them.
+      // An option of the command line names one file for all runners; those within --runner are
+      // compared by CheckFileConflicts().
       const bool together = before.flag == thing.flag && thing.flag != "--report";
       const bool told_elsewhere = IsSavedData(thing) && IsSavedData(before);
       std::error_code ignored;

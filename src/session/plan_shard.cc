@@ -6,7 +6,6 @@
 
 #include "model/onnx/model_type.h"
 #include "run/comparison/pair_error_bounds.h"
-#include "run/comparison/token_sources.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -40,13 +39,12 @@ Status CheckWhole(const RunPlan& plan) {
        "where it ends, nobody knows how many there would have been"},
       {plan.lenient, "--lenient", "merging is strict about what is missing"},
       {plan.steps.wanted(), "--steps", "a state goes from each iteration to the next"},
-      {GivesTokens(plan.compare->tokens), "--tokens", "parts do not keep what was found of tokens"},
       {PairErrorBounds(plan.compare).wanted() && !plan.noise_floor, "--tolerance auto",
        "what is decided depends on the iterations before; add --noise-floor, which decides on "
        "iteration 0"},
-      {!plan.decisions.save_flips.empty(), "--save-flips",
-       "which flips are the worst is known once the parts are merged: the record then has their "
-       "iterations"},
+      {plan.compare->fail_fast && !plan.decisions.save_flips.empty(),
+       "--save-flips and --fail-fast",
+       "a shard may keep flips of iterations that the whole run would not come to"},
       {plan.validate, "--validate", "it ends a run at the first output that is not finite"},
       {plan.postprocess.fallback || !plan.postprocess.entries.empty(), "--postprocess", kEarlier},
       {plan.postprocess_script.given(), "--postprocess-func-script", kWhole},

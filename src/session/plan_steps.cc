@@ -1,9 +1,11 @@
 #include "session/plan_steps.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "record/runner_name.h"
 #include "run/comparison/token_sources.h"
 #include "run/steps/decode_words.h"
 #include "run/steps/reset_words.h"
@@ -84,6 +86,22 @@ Status CheckStepAxes(const StepPlan& steps) {
   return {};
 }
 
+// Feeds are made for a runner that goes step by step, which has to be open when the first is fed.
+Status CheckAxisRunners(const RunPlan& plan, const StepWords& words) {
+  const auto has_axis = [&](const RunnerPlan& runner) {
+    return std::ranges::any_of(
+        words.axes, [&](const AxisWord& axis) { return IsCalled(runner.name, axis.label); });
+  };
+  if (words.axes.empty()) return {};
+  if (std::ranges::all_of(plan.runners, has_axis)) {
+    return InvalidArgument("--steps-axis: one runner at least goes step by step, to compare with");
+  }
+  if (!plan.execution.sequential || !has_axis(plan.runners.front())) return {};
+  return InvalidArgument(
+      "--steps-axis: with --sequential-runners the first runner goes step by step; name '" +
+      plan.runners.front().name + "' behind another");
+}
+
 Status CheckDecoding(const RunPlan& plan) {
   const StepPlan& steps = plan.steps;
   if (!steps.decodes()) {
@@ -121,7 +139,8 @@ Status CheckSteps(const RunPlan& plan) {
   }
   std::vector<std::string> labels;
   for (const RunnerPlan& runner : plan.runners) labels.push_back(runner.name);
-  VERNIER_TRY(ParseStepWords(steps, labels).status());
+  VERNIER_ASSIGN_OR_RETURN(const StepWords words, ParseStepWords(steps, labels));
+  VERNIER_TRY(CheckAxisRunners(plan, words));
   VERNIER_TRY(ParseDecodeWords(steps.decode, labels).status());
   VERNIER_TRY(CheckStepCount(steps));
   if (steps.state != StateSource::kOwn && plan.execution.sequential) {

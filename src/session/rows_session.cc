@@ -13,6 +13,7 @@
 #include "record/gate_text.h"
 #include "report/text/decision_text.h"
 #include "run/comparison/sample_labels.h"
+#include "session/rows_scope.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 #include "vernier/row_record.h"
@@ -42,16 +43,19 @@ struct FoldedRows {
   std::map<std::string, PairRows> rows;  // of each pair
   RowsEnd end;
   RowsExtent extent;
+  ShardsOfRows shards;
 };
 
 struct RowRules {
   DecisionOptions& options;  // its decisions become those of the first row
   RunLabels& labels;
+  RowSelection& selection;
 };
 
 // What labels without an output are for depends on what is decided.
 void NoteDecisions(const IterationRow& row, DecisionOptions& options) {
   if (!options.decisions.empty()) return;
+  // Those that are selected have the same labels as in their run.
   for (const DecisionRow& decision : row.decisions) {
     Result<DecisionPlan> parsed = ParseDecision(decision.kind);
     if (!parsed.ok()) continue;
@@ -121,7 +125,9 @@ Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
     if (row.file) rules.labels.NoteFile(row.index, *row.file);
     for (const std::string& why : row.end.not_done) folded.end.not_done.push_back(why);
     for (const std::string& why : row.end.unfit_labels) folded.end.unfit_labels.push_back(why);
+    if (row.end.shard) folded.shards.Add(*row.end.shard);
     for (const DecisionRow& decision : row.decisions) {
+      if (!rules.selection.Takes(decision)) continue;
       std::vector<DecisionSample> samples = decision.samples;
       if (options.near_tie) TellFlipsApart(*options.near_tie, samples);
       FoldedDecision& one = FoldFor(row.pair, decision, rules, folded.decisions);
@@ -132,6 +138,7 @@ Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
     return {};
   };
   VERNIER_ASSIGN_OR_RETURN(folded.extent, ForEachDecisionRow(path, take));
+  VERNIER_TRY(rules.selection.CheckFound(path));
   return folded;
 }
 
@@ -229,68 +236,76 @@ bool AreReplaced(const std::string& why, const std::vector<FoldedDecision>& fold
   return !options.labels.empty();
 }
 
-// Rows that were lost behind a whole one would not be missed. Empty: none were.
-std::string WhyNotWhole(const std::string& path, const RowsExtent& extent) {
-  if (extent.whole() || extent.rows == 0) return "";
-  if (!extent.ended) {
-    return "'" + path + "' ends behind " + Counted(extent.rows, "row") +
-           ", of which the last does not say how many there were ('row_count'): the file was cut "
-           "off, its run was killed, or an earlier version saved it";
+// What the run did not do, and which of its rows are not there.
+std::vector<std::string> MissingRows(const std::string& path, const FoldedRows& rows,
+                                     const DecisionOptions& options) {
+  std::vector<std::string> sentences;
+  for (const std::string& why : {WhyNotWhole(path, rows.extent), rows.shards.WhyNotAll(path)}) {
+    if (!why.empty()) sentences.push_back(why);
   }
-  return "'" + path + "' has " + Counted(extent.rows, "row") + ", and " +
-         std::to_string(extent.saved) + (extent.saved == 1 ? " was" : " were") +
-         " saved: rows were removed or added";
-}
-
-// What was asked for and is not in the file.
-void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionOptions& options,
-                Logger& log, RunFaults& faults) {
-  const std::vector<FoldedDecision>& folded = rows.decisions;
-  const auto missing = [&](const std::string& sentence) {
-    faults.incomplete = true;
-    log.Error(sentence);
-  };
-  const std::string not_whole = WhyNotWhole(path, rows.extent);
-  if (!not_whole.empty()) missing(not_whole);
   for (const std::string& why : rows.end.not_done) {
-    missing("'" + path + "' is of a run that was not complete: " + why);
+    sentences.push_back("'" + path + "' is of a run that was not complete: " + why);
   }
   for (const std::string& why : rows.end.unfit_labels) {
-    if (!options.gates_drop() || AreReplaced(why, folded, options)) continue;
-    missing("'" + path + "' has labels that did not fit: " + why);
-  }
-  if (folded.empty()) {
-    missing("nothing was checked: '" + path + "' holds no decisions, which --decision makes");
-  } else if (!options.has_gates()) {
-    missing("nothing was checked: add --max-flip-rate, --max-clear-flips or --max-drop");
+    if (!options.gates_drop() || AreReplaced(why, rows.decisions, options)) continue;
+    sentences.push_back("'" + path + "' has labels that did not fit: " + why);
   }
   int64_t most = 0;
   for (const auto& [pair, of] : rows.rows) most = std::max(most, of.next);
   for (const auto& [pair, of] : rows.rows) {
     if (of.gap) {
-      missing(pair + ": '" + path + "' lacks " + Counted(of.next - of.count, "iteration") +
-              ", the first of them " + std::to_string(*of.gap));
+      sentences.push_back(pair + ": '" + path + "' lacks " +
+                          Counted(of.next - of.count, "iteration") + ", the first of them " +
+                          std::to_string(*of.gap));
     }
     if (of.next == most) continue;
-    missing(pair + ": only " + Counted(of.count, "row") + " in '" + path +
-            "', and another pair has iterations up to " + std::to_string(most - 1));
+    sentences.push_back(pair + ": only " + Counted(of.count, "row") + " in '" + path +
+                        "', and another pair has iterations up to " + std::to_string(most - 1));
   }
-  for (const FoldedDecision& one : folded) {
+  return sentences;
+}
+
+// Of decisions and the gates that are about them.
+std::vector<std::string> MissingDecisions(const std::string& path, const FoldedRows& rows,
+                                          const DecisionOptions& options) {
+  std::vector<std::string> sentences;
+  if (rows.decisions.empty()) {
+    sentences.push_back("nothing was checked: '" + path +
+                        "' holds no decisions, which --decision makes");
+  } else if (!options.has_gates()) {
+    sentences.emplace_back(
+        "nothing was checked: add --max-flip-rate, --max-clear-flips or --max-drop");
+  }
+  for (const FoldedDecision& one : rows.decisions) {
     const int64_t all = rows.rows.at(one.pair).count;
     if (one.rows == all) continue;
-    missing(one.pair + ": " + DecisionName(one.kind, one.output) +
-            ": not everything was decided, only " + CountedOf(one.rows, all, "row") +
-            (one.rows == 1 ? " has" : " have") + " it in '" + path + "'");
+    sentences.push_back(one.pair + ": " + DecisionName(one.kind, one.output) +
+                        ": not everything was decided, only " + CountedOf(one.rows, all, "row") +
+                        (one.rows == 1 ? " has" : " have") + " it in '" + path + "'");
   }
   for (const auto& [output, limit] : options.max_flip_rate.entries) {
-    const bool used = std::ranges::any_of(
-        folded, [&](const FoldedDecision& one) { return NamesRate(output, one.output, one.kind); });
+    const bool used = std::ranges::any_of(rows.decisions, [&](const FoldedDecision& one) {
+      return NamesRate(output, one.output, one.kind);
+    });
     if (used) continue;
-    missing("--max-flip-rate " + output + ": '" + path +
-            "' has no decision about that output (expected [OUTPUT:]R, KIND:R or OUTPUT:KIND:R, as "
-            "logits:top1:0.01)");
+    sentences.push_back("--max-flip-rate " + output + ": '" + path +
+                        "' has no decision about that output (expected [OUTPUT:]R, KIND:R or "
+                        "OUTPUT:KIND:R, as logits:top1:0.01)");
   }
-  for (const std::string& sentence : MissingLabels(path, folded, options)) missing(sentence);
+  return sentences;
+}
+
+// What was asked for and is not in the file.
+void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionOptions& options,
+                Logger& log, RunFaults& faults) {
+  for (const std::vector<std::string>& sentences :
+       {MissingRows(path, rows, options), MissingDecisions(path, rows, options),
+        MissingLabels(path, rows.decisions, options)}) {
+    for (const std::string& sentence : sentences) {
+      faults.incomplete = true;
+      log.Error(sentence);
+    }
+  }
 }
 
 // Labels that need what rows do not hold.
@@ -324,10 +339,21 @@ Result<RunLabels> OpenLabels(const std::string& path, const DecisionOptions& opt
                    "' does not say which images the run was fed: label the samples with a file");
 }
 
+// The line of the decision has them already.
+void RefuseDoubts(const FoldedDecision& one, const DecisionRecord& record, Logger& log,
+                  RunFaults& faults) {
+  for (const std::string& doubt : DoubtsOf(record)) {
+    faults.incomplete = true;
+    log.Error(one.pair + ": --strict: " + DecisionName(one.kind, one.output) + " " + doubt);
+  }
+}
+
 }  // namespace
 
 RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
   DecisionOptions options = plan.decisions;
+  options.decisions.clear();  // those of the rows, whichever are judged
+  RowSelection selection(plan.decisions.decisions);
   RunFaults faults;
   Result<RunLabels> labels = OpenLabels(path, options);
   if (!labels.ok()) {
@@ -336,11 +362,12 @@ RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
     return faults;
   }
   log.Info("Loading rows from " + path);
-  const Result<FoldedRows> folded = FoldRows(path, {options, *labels});
+  const Result<FoldedRows> folded = FoldRows(path, {options, *labels, selection});
   if (!folded.ok()) {
     log.Critical(folded.status().message());
     // What is not there to be read is no file that could not be written.
-    faults.malformed = true;
+    const bool usage = folded.status().code() == StatusCode::kInvalidArgument;
+    (usage ? faults.usage : faults.malformed) = true;
     return faults;
   }
   std::vector<PairGate> gates;
@@ -350,11 +377,7 @@ RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
                                             : "the limits that the rows have";
     log.Info(one.pair + ": decision " + FormatDecision(record));
     if (record.labels) log.Info(one.pair + ": labels: " + FormatLabels(record));
-    for (const std::string& doubt : DoubtsOf(record)) {
-      if (!plan.strict) break;  // the line of the decision has them
-      faults.incomplete = true;
-      log.Error(one.pair + ": --strict: " + DecisionName(one.kind, one.output) + " " + doubt);
-    }
+    if (plan.strict) RefuseDoubts(one, record, log, faults);
     for (DecisionGateRecord& gate : JudgeDecision(record, options)) {
       AddFaults(gate, plan.strict, faults);
       gates.push_back({one.pair, std::move(gate)});

@@ -30,8 +30,8 @@ struct SessionContext {
 };
 
 /// Runs and compares; saves accuracy results and pictures; searches for the layer to blame where
-/// the plan asks for it; completes the record, and saves it with its reports. The record's exit code
-/// counts everything.
+/// the plan asks for it; completes the record, and saves it with its reports. The record's exit
+/// code counts everything.
 RunOutcome CarryOutRun(const RunPlan& plan, const SessionContext& context);
 
 /// Searches, saves, and writes the plan's reports.

@@ -11,6 +11,11 @@ std::string Counted(std::integral auto count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
+/// Of words with another plural: "1 set of shapes", "3 sets of shapes".
+std::string Counted(std::integral auto count, std::string_view one, std::string_view more) {
+  return std::to_string(count) + " " + std::string(count == 1 ? one : more);
+}
+
 /// "0 of 1 output", "1 of 3 outputs".
 std::string CountedOf(std::integral auto some, std::integral auto all, std::string_view noun) {
   return std::to_string(some) + " of " + Counted(all, noun);

@@ -1,7 +1,5 @@
 #include "util/thread_pool.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -12,19 +10,12 @@
 #include <thread>
 #include <vector>
 
+#include "util/allowed_processors.h"
+
 namespace vernier {
 namespace {
 
 constexpr size_t kMostThreads = 1024;
-
-size_t AllowedProcessors() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
-    return static_cast<size_t>(std::max(1, CPU_COUNT(&allowed)));
-  }
-  return std::max(1u, std::thread::hardware_concurrency());
-}
 
 }  // namespace
 

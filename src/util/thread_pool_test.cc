@@ -1,10 +1,13 @@
 #include "util/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <vector>
+
+#include "util/allowed_processors.h"
 
 namespace vernier {
 namespace {
@@ -23,6 +26,20 @@ TEST(ThreadPool, CallsEachTaskOnce) {
       EXPECT_TRUE(numbered);
     }
   }
+}
+
+TEST(AllowedProcessors, AreThoseOfTheAffinity) {
+  cpu_set_t before;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(before), &before), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (size_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i) {
+    if (CPU_ISSET(i, &before)) CPU_SET(i, &one);
+  }
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+  EXPECT_EQ(AllowedProcessors(), 1U);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(before), &before), 0);
+  EXPECT_EQ(AllowedProcessors(), static_cast<size_t>(CPU_COUNT(&before)));
 }
 
 TEST(ThreadPool, TakesItsSizeFromTheEnvironment) {

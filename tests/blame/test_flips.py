@@ -102,6 +102,26 @@ class Flips(Case):
         _, found = self.search("--on-flips", "--decision", "top1", "--worst-flips", "1", code=1)
         self.assertEqual(found["on_flips"]["iterations"], [7])
 
+    def test_invalid_samples_push_no_clear_flip_out(self):
+        network("bad.onnx", late=2.0)
+        with np.load("x.npz") as file:
+            rows = {name: file[name].copy() for name in file.files}
+        broken = {f"{i:010}/x": np.float32([[np.nan] * 3]) for i in (0, 1, 2, 3, 4, 9)}
+        np.savez("x.npz", **(rows | broken))  # of the flips 17 is left
+        said, found = self.search("--on-flips", "--decision", "y:top1", code=1)
+        self.assertEqual(found["on_flips"]["iterations"], [17], said)
+        self.assertEqual(found["on_flips"]["decisions"][0]["invalid"], 6)
+        self.assertIn(found["culprits"][0]["node"], ("choose", "scale"), said)
+        self.assertIn("Of the margin 3 of top1 of 'y' in iteration 17", said)
+
+    def test_invalid_samples_alone_are_no_pass(self):
+        network("bad.onnx", late=2.0)
+        np.savez("x.npz", **{"0000000000/x": np.float32([[np.nan] * 3])})
+        said, found = self.search("--on-flips", "--decision", "y:top1", code=4)
+        self.assertIn("the only samples that flip hold NaN on both sides", said)
+        self.assertEqual(found["on_flips"]["iterations"], [])
+        self.assertNotIn("Nothing is to blame", said)
+
     def test_nothing_is_to_blame_where_nothing_flips(self):
         network("bad.onnx", bias=0.5)  # wrong, but for no answer
         _, found = self.search(code=1)

@@ -62,8 +62,9 @@ class Steps(Case):
     def test_steps_that_agree_blame_nobody(self):
         recurrent("good.onnx")
         recurrent("bad.onnx")
-        _, found = self.search(0)
+        said, found = self.search(0)
         self.assertEqual(found["culprits"], [])
+        self.assertIn("in multiples of their error bounds, of which none is over 1:", said)
         step = found["at_step"]
         self.assertEqual((step["wrong_by_itself"], step["first_total_step"]), (False, None))
 

@@ -1,5 +1,7 @@
 """vernier batch: many models, one table, one exit code; what one does is not the others' end."""
 
+import json
+import os
 import pathlib
 import re
 import resource
@@ -110,6 +112,34 @@ class Batch(Case):
         self.assertEqual(self.rows(ended)["models/b.onnx"], "backend failed")
         self.assertIn("SIGABRT", ended.out)
         self.assertIn("2 of 3 ran, 1 backend failed\n", ended.out)
+
+    def test_no_more_jobs_than_processors_that_may_be_used(self):
+        self.path("model.py").write_text(
+            "import os, time\nimport numpy as np\ndef load(path):\n"
+            "    def infer(feed):\n        open('busy', 'x').close()\n        time.sleep(0.5)\n"
+            "        os.remove('busy')\n        return {'y': feed['x']}\n    return infer\n")
+        allowed = os.sched_getaffinity(0)
+        self.addCleanup(os.sched_setaffinity, 0, allowed)
+        os.sched_setaffinity(0, {min(allowed)})
+        ended = self.batch("models/*.onnx", "--jobs", "0", "--", "--model-runner", "model.py",
+                           "--input-shapes", "x:[2,3]", "--python", sys.executable,
+                           "--save-record", "r.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("3 of 3 ran\n", ended.out)
+        record = json.loads(self.path("a-r.json").read_text())
+        self.assertEqual(record["origin"]["processors"], 1)
+
+    def test_options_within_a_runner_save_to_files_of_their_own(self):
+        """What TensorRT would write is known without it."""
+        ended = self.batch("models/a.onnx", "models/b.onnx", "--", "--runner",
+                           "t=trt --save-engine models/b.onnx")
+        self.assertNotIn("would overwrite", ended.out + ended.err)
+        for model in "ab":
+            self.assertRegex(ended.out, f"repro: .*--save-engine models/{model}-b.onnx")
+        ended = self.batch("models/a.onnx", "models/b.onnx", "--", "--runner",
+                           "t=trt --save-engine models/{stem}.onnx")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("--runner t: --save-engine of 'models/a.onnx' would overwrite", ended.err)
 
     def test_a_run_of_one_side_has_run_and_not_passed(self):
         ended = self.batch("models/*.onnx", "--", "--onnxrt")

@@ -6,7 +6,7 @@ import unittest
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from program import Case
 
@@ -50,6 +50,15 @@ class Coverage(Case):
         self.assertNotIn("PASSED,", ended.out)
         self.assertIn("a vs. b: INCOMPLETE, ", ended.out)
         self.assertIn("ended at iteration 1, in which no output is on both sides", ended.out)
+
+    def test_strict_misses_what_lenient_accepts(self):
+        y = np.arange(3, dtype="f4")
+        self.assertEqual(self.compare([{"y": y}] * 3, [{"y": y}], "--lenient")[0].code, 0)
+        for words in ((), ("--decision", "top1", "--max-flip-rate", "0.9")):
+            ended, _ = self.compare([{"y": y}] * 3, [{"y": y}], "--lenient", "--strict", *words)
+            self.assertEqual(ended.code, 4, ended.out + ended.err)
+            self.assertIn("only 1 of 3 iterations could be compared", ended.out)
+            self.assertIn("a vs. b: INCOMPLETE", ended.out)
 
     def test_names_outputs_that_some_iterations_could_not_compare(self):
         x, y = np.arange(4, dtype="f4"), np.arange(3, dtype="f4")
@@ -106,6 +115,7 @@ class Coverage(Case):
             lenient = self.vernier(*words, "--lenient")
             self.assertEqual(lenient.code, 1, lenient.out + lenient.err)
             self.assertIn("was made from other inputs", lenient.out + lenient.err)
+            self.assertEqual(self.vernier(*words, "--lenient", "--strict").code, 4)
 
     def test_lone_outputs_that_are_no_tensors_never_pass_where_they_are_not_compared(self):
         x = helper.make_tensor_value_info("x", TensorProto.FLOAT, (2,))
@@ -227,6 +237,54 @@ class Coverage(Case):
                       ended.out + ended.err)
         self.assertEqual(self.vernier("compare", "gap", "same").code, 0)
         self.assertEqual(self.vernier("compare", "whole", "gap", "--lenient").code, 0)
+
+    def numbered(self, name, numbers, runner=""):
+        # Iterations of different values: whoever compares others sees it.
+        np.savez(self.path(name), **{f"{runner}{n:010}/y": np.full(2, n, "f4") for n in numbers})
+
+    def test_iterations_of_other_numbers_in_archives_are_not_compared(self):
+        self.numbered("whole.npz", range(4))
+        for runner in ("", "a/"):
+            self.numbered("gap.npz", (0, 1, 3), runner)
+            ended = self.vernier("compare", "whole.npz", "gap.npz", "--lenient")
+            self.assertEqual(ended.code, 3, ended.out + ended.err)
+            self.assertRegex(ended.err, r"'gap.npz': (it|runner 'a') has the iterations 1 and 3, "
+                                        "and none between them: number them without gaps")
+        self.numbered("from1.npz", range(1, 5))
+        self.numbered("too.npz", range(1, 5), "b/")
+        for sides in (("whole.npz", "from1.npz"), ("too.npz", "whole.npz")):
+            ended = self.vernier("compare", *sides)
+            self.assertEqual(ended.code, 3, ended.out + ended.err)
+            self.assertIn("begins with iteration 1, which would be compared with iteration 0: "
+                          "number its iterations from 0 (--lenient", ended.err)
+            self.assertEqual(self.vernier("compare", *sides, "--lenient").code, 1)
+            self.assertEqual(self.vernier("compare", *sides, "--lenient", "--strict").code, 3)
+        self.assertEqual(self.vernier("compare", "too.npz", "from1.npz").code, 0)
+
+    def test_numbers_of_inputs_have_no_gaps_either(self):
+        self.save_node(helper.make_node("Identity", ["y"], ["z"]),
+                       *(helper.make_tensor_value_info(n, TensorProto.FLOAT, [2]) for n in "yz"))
+        for numbers, code in (((0, 2), 3), ((1, 2), 0)):
+            self.numbered("in.npz", numbers)
+            ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "in.npz",
+                                 "--save-outputs", "out.npz")
+            self.assertEqual(ended.code, code, ended.out + ended.err)
+        # What vernier saves is numbered from 0, whatever the inputs are.
+        again = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "in.npz",
+                             "--load-outputs", "out.npz")
+        self.assertEqual(again.code, 0, again.out + again.err)
+
+    def test_a_gap_in_onnx_test_data_is_named(self):
+        for side, kept in (("sets", (0, 2)), ("others", (0, 1)), ("same", (0, 2))):
+            for i in kept:
+                self.path(f"{side}/test_data_set_{i}").mkdir(parents=True)
+                tensor = numpy_helper.from_array(np.ones(2, "f4"), "y")
+                self.path(f"{side}/test_data_set_{i}/output_0.pb").write_bytes(
+                    tensor.SerializeToString())
+        ended = self.vernier("compare", "others", "sets")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("'sets' lacks iteration 1: 'sets/test_data_set_1' is not there", ended.err)
+        self.assertEqual(self.vernier("compare", "sets", "same").code, 0)
 
     def test_an_optional_that_holds_a_tensor_is_compared(self):
         self.save_list_maker("Optional")

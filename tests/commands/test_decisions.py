@@ -342,11 +342,10 @@ class Runs(Decisions):
                  "flips.npz"]
         self.run_both(*words, code=0)
         self.says("--save-flips: no decision differs, and 'flips.npz' was not written")
-        self.save_runs("a.json", [("a", [{"y": scores(2)}])])
-        refused = self.vernier("run", "--load-outputs", "a.json", "a.json", *words)
+        refused = self.vernier("run", "--load-outputs", "a.json", "b.json", "--decision", "top1",
+                               "--save-flips", "flips.txt")
         self.assertEqual(refused.code, 2, refused.out + refused.err)
-        self.assertIn("--save-flips: loaded outputs come without the inputs",
-                      refused.out + refused.err)
+        self.assertIn("--save-flips: expected FILE.npz", refused.out + refused.err)
 
     def test_auto_tolerance_gives_the_near_tie(self):
         record = self.run_both("--decision", "top1", "--tolerance", "auto", code=0)

@@ -54,6 +54,24 @@ class FlipFiles(Decisions):
         self.assertEqual(self.ended.code, code, self.ended.out + self.ended.err)
         return json.loads(self.path("r.json").read_text()) if code != 2 else None
 
+    def test_saved_sides_keep_their_outputs(self):
+        self.run_both("--save-outputs", "all.npz")
+        for flips in ("flips.npz", "flips.json"):
+            self.ended = self.vernier("compare", "all.npz", "--decision", "logits:top1",
+                                      "--worst-flips", "2", "--save-flips", flips, "--save-record",
+                                      "r.json")
+            self.assertEqual(self.ended.code, 1, self.ended.out + self.ended.err)
+            saved = json.loads(self.path("r.json").read_text())["saved"]
+            self.assertEqual(saved, [{"what": "outputs of flips", "where": flips}])
+            again = self.vernier("compare", flips, "--decision", "logits:top1", "--save-record",
+                                 "again.json")
+            self.assertEqual(again.code, 1, again.out + again.err)
+            (pair,) = json.loads(self.path("again.json").read_text())["pairs"]
+            self.assertEqual(pair["decisions"][0]["flips"], 2)
+            self.assertEqual(pair["decisions"][0]["worst"][0]["first_margin"],
+                             json.loads(self.path("r.json").read_text())
+                             ["pairs"][0]["decisions"][0]["worst"][0]["first_margin"])
+
     def pixels(self, picture):
         self.path("shown.png").write_bytes(base64.b64decode(picture["png"], validate=True))
         return np.array(Png(self.path("shown.png")).rows)

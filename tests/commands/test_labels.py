@@ -377,8 +377,8 @@ class Images(Labels):
     def test_a_folder_without_images_is_a_class(self):
         self.path("images/bare").mkdir()
         self.run_images(code=4)
-        self.says("is 3, beyond the 3 classes of the output, and 2 more; 'bare' is a class, too, "
-                  "without an image that is fed")
+        self.says("4 folders for 3 classes of the output, so that folders would be other classes "
+                  "than they are", "; 'bare' is a class, too, without an image that is fed")
 
     def test_a_skipped_image_does_not_shift_the_others(self):
         (self.path("images") / "a_red" / "1.png").write_bytes(b"\x89PNG\r\n\x1a\nno more")

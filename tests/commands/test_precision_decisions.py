@@ -56,6 +56,10 @@ class PrecisionDecisions(Case):
         inputs = ["--load-inputs", "x.npz", "--decision", "y:top1"]
         labels = ["--labels", "labels.npy"]
         self.assertEqual(self.kept(*inputs, *labels, "--max-drop", "0.01"), {"down", "up"})
+        np.save(self.path("short.npy"), np.array([0, 0, 3]))
+        ended = self.search(*inputs, "--labels", "short.npy", "--max-drop", "0.01", code=2)
+        self.assertIn("--labels 'short.npy': 3 labels for 4 samples", ended.out + ended.err)
+        self.assertNotIn("--onnx-outputs", ended.err)
         ended = self.search(*inputs, *labels, "--max-drop", "y:top1:1")
         self.assertIn("passes with every node in float16", ended.out)
         # Half of what the reference has right is lost, and a relative drop of 0.6 allows that.

@@ -303,11 +303,12 @@ class Words(SavedRows):
 
     def test_classes_have_names(self):
         a = scores(4)
-        self.path("names.txt").write_text("".join(f"number {n}\n" for n in range(3)))
+        self.path("names.txt").write_text("".join(f"number {n}\n" for n in range(20)))
         words = ["--decision", "y:top1", "--class-names", "names.txt"]
         pair = self.compare([{"y": a}], [{"y": flipped(a, 1, 2)}], *words, "--save-rows",
                             "rows.jsonl", code=1)
-        self.says("'number 1 (1)' by ", "against 'number 2 (2)' by ", "against '3' by ")
+        self.says("'number 1 (1)' by ", "against 'number 2 (2)' by ",
+                  "against 'number 3 (3)' by ")
         self.assertEqual({flip["first"] for flip in pair["decisions"][0]["worst"]},
                          {"number 1 (1)", "number 2 (2)"})
         self.assertEqual(self.lines()[0]["a/y/decision"], ["0", "1", "2", "3"])

@@ -8,7 +8,7 @@ import onnx
 from onnx import TensorProto, helper
 
 from decision_case import CLASSES, flipped, scores
-from shard_case import ShardCase
+from shard_case import WHOLE, ShardCase
 from test_images import png
 
 BROKEN = b"\x89PNG\r\n\x1a\nno more"
@@ -59,6 +59,29 @@ class Decided(Sides):
                              "8/8", "--save-record", "r.json")
         self.assertNotIn("--max-flip-rate 0.45:", ended.out + ended.err)
         self.assertIn("`vernier merge` judges them", ended.out + ended.err)
+
+    def test_a_shard_leaves_elements_to_what_merge_judges(self):
+        a = [{"y": scores(4, i), "z": np.ones(3, np.float32)} for i in range(4)]
+        self.save_runs("a.json", [("A", a)])
+        for z, code in ((1, 0), (2, 1)):
+            # Out of tolerance everywhere, and no class changes.
+            b = [{"y": one["y"] + np.float32(0.01), "z": one["z"] * np.float32(z)} for one in a]
+            self.save_runs("b.json", [("B", b)])
+            words = ["compare", "a.json", "b.json", "--decision", "y:top1", "--max-flip-rate",
+                     "0.9"]
+            whole = self.vernier(*words, *WHOLE)
+            self.assertEqual(whole.code, code, whole.out + whole.err)
+            parts = []
+            for number in (1, 2):
+                ended = self.vernier(*words, "--shard", f"{number}/2", "--save-record",
+                                     "part.json")
+                self.assertEqual(ended.code, code, ended.out + ended.err)
+                self.assertNotIn("next: ", ended.out)
+                self.assertIn("A vs. B: " + ("FAILED," if code else "left to merge,"), ended.out)
+                self.assertTrue(ended.out.splitlines()[-1].startswith("`vernier merge` judges by "
+                                                                      "decisions"), ended.out)
+                parts.append(self.part(number, 2))
+            self.expect_whole(whole, parts)
 
     def test_fail_fast_ends_where_the_whole_does(self):
         words = [*self.save_sides(), "--decision", "z:top1", "--fail-fast"]
@@ -283,11 +306,30 @@ class Images(ShardCase):
         for end in (whole, ended):
             self.assertIn(said, end.err)
 
-    def test_which_flips_are_the_worst_is_known_at_the_end(self):
-        ended = self.vernier(*self.words, "--save-flips", "flips.npz", "--shard", "1/2",
-                             "--save-record", "r.json")
-        self.assertEqual(ended.code, 2, ended.out + ended.err)
-        self.assertIn("--shard cannot go with --save-flips", ended.out + ended.err)
+    def test_flips_are_the_worst_of_all_shards(self):
+        words = [*self.words, "--save-flips", "flips.npz", "--worst-flips", "2"]
+        self.files[2].write_bytes(BROKEN)
+        whole = self.vernier(*words, *WHOLE)
+        self.assertEqual(whole.code, 1, whole.out + whole.err)
+        expected = {name: dict(np.load(self.path(name)))
+                    for name in ("flips.npz", "flips.outputs.npz")}
+        self.assertGreater(len(expected["flips.npz"]), 1)
+        for count, rule in ((1, "contiguous"), (3, "contiguous"), (3, "stride")):
+            parts = self.shards(words, count, rule)
+            for name in expected:
+                self.path(name).unlink()
+            self.expect_whole(whole, parts)
+            for name, arrays in expected.items():
+                found = np.load(self.path(name))
+                arrays = {key: array for key, array in arrays.items() if key[0] != "_"}
+                self.assertEqual({key for key in found.files if key[0] != "_"}, set(arrays))
+                for key, array in arrays.items():
+                    np.testing.assert_array_equal(found[key], array, (name, key))
+        saved = sorted(self.folder.glob("flips.shard-*-of-0003.npz"))
+        saved[0].write_bytes(saved[0].read_bytes() + b"x")
+        ended = self.merge(parts)
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn(f"'{saved[0].name}' is not what its shard has written", ended.err)
 
     def test_saved_outputs_of_images(self):
         made = self.vernier("run", "right.onnx", "--onnxrt", "--load-inputs", "images/*/*.png",

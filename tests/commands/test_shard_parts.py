@@ -145,12 +145,6 @@ class ShardParts(PartsCase):
         self.assertIn("--shard auto: 1/1, from torchrun, which has started this process alone",
                       ended.out + ended.err)
 
-    def test_batch_has_no_exit_of_shards(self):
-        ended = self.vernier("batch", "m.onnx", "--shard", "1/1", "--shard-exit", "done", "--",
-                             "--onnxrt")
-        self.assertEqual(ended.code, 2, ended.out + ended.err)
-        self.assertIn("its exit code is the verdict on its own models", ended.out)
-
 
 class JoinedOutputs(PartsCase):
     def setUp(self):
@@ -229,32 +223,46 @@ class JoinedOutputs(PartsCase):
 
     def test_a_folder_of_shards_is_read_if_it_is_whole_and_in_order(self):
         self.assertEqual(self.vernier(*self.words, "--save-outputs", "whole.json").code, 0)
+        for form in ("json", "npz", "safetensors"):
+            with self.subTest(form=form):
+                self.read_folders(form)
+
+    def read_folders(self, form):
         for rule, mark in (("contiguous", ""), ("stride", "-stride")):
             for number in (1, 2, 3):
-                self.shard(number, *self.words, "--shard-by", rule, "--save-outputs", "p.json",
-                           "--save-inputs", "i.json", count=3, record=f"{rule}.json")
+                self.shard(number, *self.words, "--shard-by", rule, "--save-outputs", f"p.{form}",
+                           "--save-inputs", f"i.{form}", count=3, record=f"{rule}.json")
             for kind in "pi":
-                self.path(f"{rule}-{kind}").mkdir()
+                self.path(f"{form}/{rule}-{kind}").mkdir(parents=True)
                 for number in (1, 2, 3):
-                    name = f"{kind}.shard-000{number}-of-0003{mark}.json"
-                    self.path(name).rename(self.path(f"{rule}-{kind}/{name}"))
-        for words in (["compare", "contiguous-p", "whole.json"],
-                      [*self.command, "--load-inputs", "contiguous-i", "--load-outputs",
+                    name = f"{kind}.shard-000{number}-of-0003{mark}.{form}"
+                    self.path(name).rename(self.path(f"{form}/{rule}-{kind}/{name}"))
+        for words in (["compare", f"{form}/contiguous-p", "whole.json"],
+                      [*self.command, "--load-inputs", f"{form}/contiguous-i", "--load-outputs",
                        "whole.json"]):
             ended = self.vernier(*words)
             self.assertEqual(ended.code, 0, ended.out + ended.err)
+            self.assertIn("in 7 iterations", ended.out)
             ended = self.vernier(*[word.replace("contiguous", "stride") for word in words])
             self.assertEqual(ended.code, 2, ended.out + ended.err)
             self.assertIn("files can only be joined if shards have ranges", ended.err)
         for kind in "pi":
-            self.path(f"contiguous-{kind}/{kind}.shard-0002-of-0003.json").unlink()
-        for words in (["compare", "contiguous-p", "contiguous-p"],
-                      ["data", "concat", "contiguous-p", "-o", "joined.json"],
-                      [*self.command, "--load-inputs", "contiguous-i"]):
+            self.path(f"{form}/contiguous-{kind}/{kind}.shard-0002-of-0003.{form}").unlink()
+        folder = f"{form}/contiguous-p"
+        for words in (["compare", folder, folder], ["data", "concat", folder, "-o", f"j.{form}"],
+                      [*self.command, "--load-inputs", f"{form}/contiguous-i"]):
             ended = self.vernier(*words)
             self.assertEqual(ended.code, 2, (words, ended.out + ended.err))
             self.assertIn("shard 2 of 3 of ", ended.err)
             self.assertIn("is missing before", ended.err)
+
+    def test_a_folder_of_two_forms_is_no_folder_of_shards(self):
+        self.path("both").mkdir()
+        for name in ("a.npz", "b.safetensors"):
+            self.assertEqual(self.vernier(*self.words, "--save-outputs", f"both/{name}").code, 0)
+        ended = self.vernier("compare", "both", "both")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("directory 'both' has both '*.npz' and '*.safetensors' files", ended.err)
 
     def test_shards_by_stride_are_no_files_behind_each_other(self):
         for number in (1, 2):

@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import sys
 import unittest
 
 import numpy as np
@@ -175,6 +176,23 @@ class Shards(Case):
         ended = self.vernier(*run, "--shard", "1/2", "--save-record", "r.json")
         self.assertEqual(ended.code, 2, ended.out + ended.err)
         self.assertIn("returns nothing that has feeds by index", ended.err)
+
+    def test_a_data_set_without_samples_is_an_error_in_every_shard(self):
+        self.save_model("m.onnx")
+        self.path("empty.py").write_text("""
+class Empty:
+    def __len__(self): return 0
+    def __getitem__(self, index): raise IndexError
+def load_data(): return Empty()
+""", encoding="utf-8")
+        words = ["run", "m.onnx", "--onnxrt", "--onnxrt", "--data-loader-script", "empty.py",
+                 "--python", sys.executable]
+        for shard in ([], ["--shard", "1/2", "--shard-exit", "done", "--save-record", "r.json"],
+                      ["--shard", "2/2", "--shard-exit", "done", "--save-record", "r.json"]):
+            ended = self.vernier(*words, *shard)
+            self.assertEqual(ended.code, 3, ended.out + ended.err)
+            self.assertIn("the data loader gave no feed", ended.err)
+        self.assertEqual(list(self.folder.glob("r.*")), [])
 
     def test_older_abbreviations_stay(self):
         words = self.save_sides(3)

@@ -128,6 +128,32 @@ class StateInside(Case):
         made, given = self.sums()
         np.testing.assert_allclose(made[1], given[0] + given[1], rtol=1e-6)
 
+    def test_what_has_no_method_is_opened_again(self):
+        """For each sequence, as soon as steps show that it keeps something."""
+        function = """
+            total = 0.0
+
+            def infer(feed):
+                global total
+                total = total + feed["x"]
+                return {"y": total}
+            """
+        named = SCRIPT.format(method="begin").replace(
+            "def infer", 'input_metadata = {"x": ("float32", (1, 4))}\n\n        def infer')
+        for text in (SCRIPT.format(method="begin"), function, named):
+            with self.subTest(text):
+                self.write("sum.py", text)
+                ended = self.run_sum("--model-runner", "sum.py", "--steps", "3", "--step-slice",
+                                     "x:axis=1,size=4", "--input-shapes", "x:[1,12]")
+                self.assertIn("has no method reset_states: it is opened again before each "
+                              "sequence", ended.out + ended.err)
+                made, given = self.sums()
+                for sequence, whole in enumerate(given):
+                    total = np.zeros((1, 4), "f4")
+                    for step in range(3):
+                        total = total + whole[:, 4 * step:4 * step + 4]
+                        np.testing.assert_allclose(made[3 * sequence + step], total, rtol=1e-6)
+
     def test_a_function_beside_a_function(self):
         self.write("sum.py", """
             total = 0.0
@@ -197,6 +223,45 @@ class StateInside(Case):
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         ((name, again),) = RunResults.load(str(self.path("o.json")))
         np.testing.assert_array_equal([one["y"] for one in again], wanted)
+
+    def test_a_step_that_cannot_be_read_is_made_again_with_its_sequence(self):
+        self.write("sum.py", """
+            import os, signal
+            calls = 0
+            total = 0.0
+            fatal = os.path.join(os.path.dirname(__file__), "fatal")
+
+            def reset_states():
+                global total
+                total = 0.0
+
+            def infer(feed):
+                global calls, total
+                calls += 1
+                if os.path.exists(fatal) and calls == 13:
+                    os.kill(os.getppid(), signal.SIGKILL)
+                total = total + feed["x"]
+                return {"y": total}
+            """)
+        words = ("run", "--runner", "a=sum.py", "--python", sys.executable, "--input-shapes",
+                 "x:[1,20]", "--steps", "5", "--step-slice", "x:axis=1,size=4", "--iterations", "3",
+                 "--save-outputs")
+        self.assertEqual(self.vernier(*words, "whole.json").code, 0)
+        self.write("fatal", "")
+        ended = self.vernier(*words, "o.safetensors")
+        self.assertEqual(ended.code, -9, ended.out + ended.err)
+        self.path("fatal").unlink()
+        parts = self.path("o.safetensors.partial")
+        lines = [json.loads(line) for line in (parts / "journal.jsonl").read_text().splitlines()]
+        (begin,) = (line["begin"] for line in lines if line.get("iteration") == 7)
+        content = bytearray((parts / "tensors.part").read_bytes())
+        content[begin + 1] ^= 1
+        (parts / "tensors.part").write_bytes(content)
+        ended = self.vernier(*words, "o.safetensors", "--resume")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("what cannot be read is made again", ended.out + ended.err)
+        ended = self.vernier("compare", "whole.json", "o.safetensors", "--atol", "0", "--rtol", "0")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
 
     def test_what_cannot_be_reset_is_refused(self):
         self.write("sum.py", SCRIPT.format(method="reset_states"))

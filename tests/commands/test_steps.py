@@ -1,6 +1,7 @@
 """Sequences of steps: --steps, --feed-back, --step-slice, --steps-axis, saved outputs."""
 
 import json
+import sys
 import unittest
 
 import numpy as np
@@ -53,6 +54,59 @@ class Steps(StepsCase):
         times = self.times()
         self.assertEqual((times["y"]["steps"], times["hn"]["steps"]), (12, 4))
         self.assertEqual((times["y"]["first_bad_step"], times["hn"]["fed_back"]), (None, True))
+
+    def test_a_first_bad_step_comes_with_the_one_that_was_looked_at_before(self):
+        """A state that alone fails is seen to at the last step only."""
+        self.run_two("--steps", "8", "--map-outputs", "y=y", "--atol", "y:100", "1e-6", gain=1.01,
+                     code=1)
+        times = self.times()["hn"]
+        self.assertEqual((times["first_bad_step"], "compared_before_bad" in times), (0, False))
+        self.recurrent("a.onnx")
+        self.late("b.onnx")
+        self.save_feeds("feeds.json", self.recordings(steps=8)[:1])
+        words = ("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                 "--load-inputs", "feeds.json", "--feed-back", "hn:h", "--step-slice", "x:axis=1",
+                 "--atol", "y:100", "1e-6", "--save-record", "r.json")
+        self.assertEqual(self.vernier(*words).code, 1)
+        times = self.times()["hn"]
+        self.assertEqual((times["first_bad_step"], times["compared_before_bad"], times["steps"]),
+                         (7, 0, 2))
+        self.assertEqual(self.vernier(*words, "--compare-state").code, 1)
+        times = self.times()["hn"]
+        self.assertEqual((times["first_bad_step"], times["steps"]), (1, 8))
+        self.assertNotIn("compared_before_bad", times)
+
+    def late(self, name):
+        """As recurrent(), but h has a tenth more weight, which the first step does not show."""
+        self.recurrent(name)
+        model = onnx.load(str(self.path(name)))
+        (weights,) = [w for w in model.graph.initializer if w.name == "w"]
+        weights.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(weights) * np.float32(1.1),
+                                                 "w"))
+        onnx.save(model, str(self.path(name)))
+
+    def test_a_run_that_ends_early_says_what_it_left_out(self):
+        self.recurrent("a.onnx")
+        self.path("m.py").write_text("""
+import numpy as np
+n = 0
+def infer(feed):
+    global n
+    n += 1
+    return {"y": np.zeros((1, 1), "f4")} if n > 2 else {"y": np.zeros((1, 1), "f4"),
+                                                        "hn": np.zeros((1, 4), "f4")}
+""", encoding="utf-8")
+        self.save_feeds("feeds.json", self.recordings())
+        words = ("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=m.py", "--python",
+                 sys.executable, "--load-inputs", "feeds.json", "--feed-back", "hn:h",
+                 "--step-slice", "x:axis=1", "--atol", "100")
+        ended = self.vernier(*words)
+        self.assertEqual(ended.code, 6, ended.out + ended.err)
+        self.assertIn("the run ended at step 2 of sequence 0, of 2 sequences",
+                      ended.out + ended.err)
+        ended = self.vernier(*words, "--steps", "5")
+        self.assertIn("in 2 of 10 iterations", ended.out + ended.err)
+        self.assertIn("the run ended in iteration 2 of 10", ended.out + ended.err)
 
     def test_few_steps_do_not_tell_whether_an_error_grows(self):
         said = self.run_two("--steps", "3", gain=1.01, code=1)
@@ -144,13 +198,34 @@ class Steps(StepsCase):
         ended = self.vernier(*words)
         self.assertNotEqual(ended.code, 0)
         self.assertIn("all: output 'hn' is of no step (--steps-axis)", ended.out + ended.err)
-        for wrong, what in (("a:0", "the first runner goes step by step"),
-                            ("b:0", "expected RUNNER:AXIS"), ("all:x", "expected RUNNER:AXIS"),
+        for wrong, what in (("b:0", "expected RUNNER:AXIS"), ("all:x", "expected RUNNER:AXIS"),
                             ("all:7", "has no axis 7")):
             ended = self.vernier(*[wrong if word == "all:0" else word for word in words])
             self.assertIn(what, ended.out + ended.err)
         self.assertIn("--state reference: a runner of --steps-axis keeps its state to itself",
                       self.vernier(*words, "--state", "reference").err)
+        self.assertIn("--steps-axis: one runner at least goes step by step",
+                      self.vernier(*words, "--steps-axis", "a:0").err)
+
+    def test_the_reference_may_be_the_one_that_takes_all_steps(self):
+        self.recurrent("a.onnx")
+        self.whole("all.onnx", 5)
+        self.save_feeds("feeds.json", self.recordings())
+        words = ("run", "--runner", "all=onnxrt all.onnx", "--runner", "a=onnxrt a.onnx",
+                 "--feed-back", "auto", "--step-slice", "x:axis=1", "--steps-axis", "all:0",
+                 "--save-record", "r.json", "--atol", "1e-5", "--map-outputs", "hn=")
+        for inputs in (("--load-inputs", "feeds.json"), ("--iterations", "2", "--steps", "5")):
+            with self.subTest(inputs):
+                ended = self.vernier(*words, *inputs)
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+                self.assertEqual(self.times()["y"]["steps"], 10)
+        self.recurrent("b.onnx", 1.01)
+        ended = self.vernier(*[w.replace("a.onnx", "b.onnx") for w in words], "--load-inputs",
+                             "feeds.json")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        ended = self.vernier(*words, "--load-inputs", "feeds.json", "--sequential-runners")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("with --sequential-runners the first runner goes step by step", ended.err)
 
     def test_steps_of_one_run_may_lack_axes_of_length_one(self):
         self.recurrent("a.onnx")
@@ -241,7 +316,9 @@ class Steps(StepsCase):
                 (("--feed-back", "q:h", "--steps", "2"), "no runner has such an output and input"),
                 (("--step-slice", "x:axis=0,hop=4", "--steps", "9000000000000000000"),
                  "--steps 9000000000000000000: that many steps"),
-                (("--step-slice", "x:axis=1,size=0"), "size is a whole number >= 1"),
+                (("--step-slice", "x:axis=1,size=0"), "expected size >= 1, got '0'"),
+                (("--step-slice", "x:axis=1,size=3,pad=5"),
+                 "expected pad < size, got pad=5, size=3"),
                 (("--advance", "x:next", "--steps", "2"), "--advance x:next: expected"),
                 (("--onnxrt", "--feed-back", "hn:h", "--steps", "2", "--state", "reference",
                   "--sequential-runners"), "--state reference: the reference must be there"),

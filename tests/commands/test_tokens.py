@@ -1,5 +1,5 @@
-"""--compare logits where the tokens that a language model was fed are known: perplexity, and
-positions that a mask excludes."""
+"""Where it is known what a language model was fed: perplexity of --compare logits, and positions
+that a mask excludes from every comparison."""
 
 import json
 import pathlib
@@ -47,12 +47,12 @@ class Tokens(Case):
                                     ir_version=8), str(self.path(name)))
         return table
 
-    def run_two(self, *words, code, feeds=None):
+    def run_two(self, *words, code, feeds=None, compare="logits"):
         first, second = self.model("a.onnx", 1), self.model("b.onnx", 1.001)
         self.save_feeds("feeds.json", feeds or self.FEEDS)
         self.ended = self.vernier(
             "run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx", "--load-inputs",
-            "feeds.json", "--compare", "logits", "--save-record", "r.json", *words)
+            "feeds.json", "--compare", compare, "--save-record", "r.json", *words)
         self.assertEqual(self.ended.code, code, self.ended.out + self.ended.err)
         return first, second
 
@@ -85,6 +85,87 @@ class Tokens(Case):
         self.says("6 positions of 8 logits, along axis 2, 1 excluded by 'attention_mask'",
                   "a vs. b: output 'logits': perplexity ", " over 4 tokens of 'input_ids', ratio ",
                   "; 1 of 6 positions excluded by 'attention_mask'")
+
+    def compare_elements(self, *words, code, feeds=None, compare="simple"):
+        """Two models that differ by 0.1 % of the logits, and by much more where padding is."""
+        self.run_two(*(words or ["--atol", "0.1"]), code=code, feeds=feeds, compare=compare)
+        (pair,) = json.loads(self.path("r.json").read_text())["pairs"]
+        return pair["outputs"][0]
+
+    def test_padding_is_compared_by_no_function(self):
+        output = self.compare_elements(code=0)
+        self.assertEqual(output["elements"], 40)
+        self.assertEqual((output["tokens"]["mask"], output["tokens"]["positions"],
+                          output["tokens"]["excluded_positions"], output["tokens"]["tokens"]),
+                         ("attention_mask", 6, 1, 0))
+        self.says("a vs. b: output 'logits': 1 of 6 positions excluded by 'attention_mask'",
+                  "40 elements")
+        for words in (["--sequential-runners"], ["--mask", "attention_mask"]):
+            with self.subTest(words):
+                self.compare_elements("--atol", "0.1", *words, code=0)
+        self.compare_elements("--l2-threshold", "1", code=0, compare="l2")
+        # A fault in what is left is told at its place in the whole output.
+        output = self.compare_elements("--atol", "1e-6", "--rtol", "0", code=1)
+        self.assertEqual(output["mismatches"], 40)
+        places = [element["index"] for element in output["worst_iteration"]["worst_elements"]]
+        self.assertTrue(places and all(place[0] == 0 and place[1] < 5 for place in places), places)
+
+    def test_caches_of_padding_are_left_out_too(self):
+        """Right of a prompt no token of it sees them: a mask that is missing changes nothing."""
+        onnx.save(causal_model(None), str(self.path("a.onnx")))
+        onnx.save(causal_model("padding-not-masked"), str(self.path("b.onnx")))
+        self.save_feeds("feeds.json", [{
+            "input_ids": np.array([[3, 1, 4, 1, 5, 0, 0]], "i8"),
+            "position_ids": np.array([[0, 1, 2, 3, 4, 4, 4]], "i8"),
+            "attention_mask": np.array([[1, 1, 1, 1, 1, 0, 0]], "i8"), **empty_caches()}])
+        words = ["run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                 "--load-inputs", "feeds.json"]
+        self.ended = self.vernier(*words)
+        self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
+        # Logits have 7 positions, each of 8 caches 7 of 2 heads.
+        self.says("a vs. b: output 'logits' and 8 more: 34 of 119 positions excluded by "
+                  "'attention_mask'")
+        self.assertEqual(self.vernier(*words, "--mask", "none").code, 1)
+
+    def test_all_positions_are_compared_where_nobody_fed_a_mask(self):
+        for words in (["--mask", "none"], ["--lenient"]):
+            with self.subTest(words):
+                output = self.compare_elements("--atol", "0.1", *words, code=1)
+                self.assertNotIn("tokens", output)
+                self.assertEqual(output["elements"], 48)
+        # Masks that are drawn at random exclude nothing.
+        self.ended = self.vernier(
+            "run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx", "--input-shapes",
+            "input_ids:[1,6]", "attention_mask:[1,6]", "--val-range", "attention_mask:[0,0]",
+            "--save-record", "r.json")
+        self.assertEqual(self.ended.code, 1, self.ended.out + self.ended.err)
+
+    def test_padding_alone_is_no_pass(self):
+        feeds = [{**self.FEEDS[0], "attention_mask": np.zeros((1, 6), "i8")}]
+        self.compare_elements(code=4, feeds=feeds)
+        self.says("NOT VERIFIED", "'attention_mask' excludes every position")
+        self.run_two("--mask", "nosuch", code=2, compare="simple")
+        self.says("--mask nosuch: there is no input 'nosuch'")
+        # One that was named has to fit an output.
+        feeds = [{**self.FEEDS[0], "attention_mask": np.ones((1, 1), "i8")}]
+        self.run_two("--mask", "attention_mask", code=3, feeds=feeds, compare="simple")
+        self.says("--mask attention_mask: shape (1, 1) does not fit logits at positions of (1, 6)")
+
+    def test_shards_keep_what_a_mask_left_out(self):
+        whole = self.compare_elements(code=0, feeds=self.FEEDS * 3)
+        parts = []
+        for number in (1, 2):
+            ended = self.vernier(
+                "run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                "--load-inputs", "feeds.json", "--atol", "0.1", "--shard", f"{number}/2",
+                "--save-record", "part.json")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            parts.append(f"part.shard-000{number}-of-0002.json")
+        ended = self.vernier("merge", *parts, "-o", "m.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        (pair,) = json.loads(self.path("m.json").read_text())["pairs"]
+        self.assertEqual(pair["outputs"][0]["tokens"], whole["tokens"])
+        self.assertEqual(whole["tokens"]["excluded_positions"], 3)
 
     def test_runners_that_take_turns_and_iterations_add_up(self):
         self.run_two("--sequential-runners", code=0, feeds=self.FEEDS * 3)
@@ -119,9 +200,22 @@ class Tokens(Case):
                 self.says(sentence)
 
     def test_shards_do_not_lose_them(self):
-        np.save(self.path("t.npy"), np.array([[3, 1, 4, 1, 5, 7]]))
-        self.run_two("--tokens", "t.npy", "--shard", "1/1", "--output-dir", "part", code=2)
-        self.says("--shard cannot go with --tokens: parts do not keep what was found of tokens")
+        rng = np.random.default_rng(6)
+        feeds = [{"input_ids": rng.integers(0, 8, (1, 6)),
+                  "attention_mask": np.array([[1] * (6 - i % 3) + [0] * (i % 3)], "i8")}
+                 for i in range(7)]
+        np.save(self.path("t.npy"), rng.integers(0, 8, (7, 6)))
+        for words in ([], ["--tokens", "t.npy"], ["--mask", "attention_mask"]):
+            self.run_two(*words, "--reproducible", code=0, feeds=feeds)
+            whole = self.path("r.json").read_text(encoding="utf-8")
+            self.assertIn('"first_perplexity"', whole)
+            for number in (1, 2, 3):
+                self.run_two(*words, "--shard", f"{number}/3", "--shard-by", "stride",
+                             "--shard-exit", "done", code=0, feeds=feeds)
+            ended = self.vernier("merge", *sorted(self.folder.glob("r.shard-*.json")), "-o",
+                                 "m.json", "--reproducible")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            self.assertEqual(self.path("m.json").read_text(encoding="utf-8"), whole, words)
 
     def test_a_mask_of_another_shape_is_refused(self):
         feeds = [{**self.FEEDS[0], "attention_mask": np.ones((1, 1), "i8")}]

@@ -6,6 +6,7 @@ Usage: check_includes.py [--quiet] [ROOT]
 A folder of src/ may include itself, the folders that the DEPS of its CMakeLists.txt reach, and
 include/vernier. A backend may include itself, the plug-in headers and its framework. include/vernier
 includes nothing but itself. Other people's headers appear only where THIRD_PARTY allows them.
+The table of folders in docs/architecture.md has to name the same DEPS.
 Prints FILE:LINE of every violation and exits 1 if there is one. --quiet prints nothing else.
 """
 
@@ -38,8 +39,12 @@ THIRD_PARTY = {
 SYSTEM_FOLDERS = ("sys", "linux", "gtest", "gmock")
 
 
+# A row of the table in docs/architecture.md: a folder, and the folders that it uses.
+ROW = re.compile(r"^\| (\w+) \| ([\w, ]+) \|$", re.MULTILINE)
+
+
 def dependencies(src):
-    """Each folder of src/ with every folder that its DEPS reach."""
+    """Each folder of src/ with the folders that its DEPS name."""
     direct = {}
     for cmake in sorted(src.glob("*/CMakeLists.txt")):
         text = re.sub(r"#.*", "", cmake.read_text(encoding="utf-8"))
@@ -47,7 +52,20 @@ def dependencies(src):
         words = match.group(2).split() if match else []
         end = next((i for i, word in enumerate(words) if word in KEYWORDS), len(words))
         direct[cmake.parent.name] = set(words[:end])
+    return direct
 
+
+def undocumented(table, direct):
+    """What the table says otherwise than CMake, a line for each folder."""
+    rows = {folder: set() if uses == "nothing" else set(uses.split(", "))
+            for folder, uses in ROW.findall(table) if folder in direct}
+    for folder, named in direct.items():
+        if rows.get(folder) != named:
+            yield f"{folder}: DEPS are {', '.join(sorted(named))}"
+
+
+def everything_reached(direct):
+    """Each folder of src/ with every folder that its DEPS reach."""
     def reach(folder, seen):
         for dep in direct.get(folder, set()) - seen:
             seen |= {dep} | reach(dep, seen | {dep})
@@ -80,8 +98,13 @@ def refusal(area, folder, quote, name, reachable):
 def main():
     arguments = [word for word in sys.argv[1:] if word != "--quiet"]
     root = Path(arguments[0] if arguments else Path(__file__).parents[2])
-    reachable = dependencies(root / "src")
+    direct = dependencies(root / "src")
+    reachable = everything_reached(direct)
     files = violations = 0
+    table = (root / "docs/architecture.md").read_text(encoding="utf-8")
+    for line in undocumented(table, direct):
+        violations += 1
+        print(f"docs/architecture.md: the table of folders differs: {line}")
     for path in sorted(root.glob("src/**/*")) + sorted(root.glob("backends/**/*")) + sorted(
             root.glob("include/**/*")):
         if path.suffix not in (".h", ".hpp", ".cc", ".c"):

@@ -3,13 +3,18 @@
 import json
 import pathlib
 import sys
+import unittest
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "commands"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = map(str, (ROOT / "tests/commands", ROOT / "libexec/vernier",
+                         ROOT / "libexec/vernier/tools"))
 from program import Case  # noqa: E402
+from vernier_worker import wire  # noqa: E402
+from weight_split import Slice, WeightSplit  # noqa: E402
 
 FLOAT = TensorProto.FLOAT
 node = helper.make_node
@@ -162,3 +167,44 @@ class Sharding(Case):
         ended = self.vernier("multi-device", "shard", "m.onnx", "-s", "h.json", "-o", "x.onnx")
         self.assertEqual(ended.code, 3)
         self.assertIn("parallelism", ended.err)
+
+
+class PackedWeights(unittest.TestCase):
+    """float4: two elements a byte."""
+
+    def parts(self, axis, rows, columns, typed=False):
+        """The codes of each of two ranks, of a weight with the codes 0, 1, 2 ..."""
+        codes = np.arange(rows * columns, dtype=np.uint8) % 16
+        pairs = np.append(codes, [0] * (codes.size % 2)).astype(np.uint8)
+        packed = pairs[::2] | pairs[1::2] << 4
+        tensor = TensorProto(name="w", data_type=TensorProto.FLOAT4E2M1, dims=[rows, columns])
+        if typed:
+            tensor.int32_data.extend(packed.tolist())
+        else:
+            tensor.raw_data = packed.tobytes()
+        split = WeightSplit.__new__(WeightSplit)
+        entry = Slice.__new__(Slice)
+        entry.name, entry.shape, entry.axis = "w", [rows, columns], axis
+        split.ranks, split.slices = 2, [entry]
+        whole = model([], [], [], [tensor])
+        split._keep_packed(whole)
+        found = []
+        for rank in range(2):
+            split.cut_packed(whole, rank)
+            part = whole.graph.initializer[0]
+            data = np.frombuffer(part.raw_data, np.uint8)
+            self.assertFalse(part.int32_data)
+            flat = np.stack([data & 15, data >> 4], 1).ravel()
+            found.append(flat.reshape(tuple(part.dims)))
+        return codes.reshape(rows, columns), found
+
+    def test_each_rank_has_its_part(self):
+        for axis, typed in ((0, False), (1, False), (0, True), (1, True)):
+            with self.subTest(axis=axis, typed=typed):
+                whole, parts = self.parts(axis, 4, 8, typed)
+                np.testing.assert_array_equal(np.concatenate(parts, axis), whole)
+
+    def test_parts_that_end_within_a_byte_are_refused(self):
+        for axis, columns, row in ((1, 6, 3), (0, 5, 5)):
+            with self.assertRaisesRegex(wire.Failure, f"rows of {row} elements would end within"):
+                self.parts(axis, 4, columns)

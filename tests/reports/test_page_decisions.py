@@ -92,6 +92,22 @@ class Flips(PageCase):
         self.assertIn("top1 of logits shows nothing: no sample of either side has a detection.",
                       self.text())
 
+    def test_labelled_boxes_have_their_precision(self):
+        figures = {"ap50": 0.75, "ap75": 0.5, "ap_small": "nan", "ap_medium": "nan",
+                   "ap_large": 0.25, "categories": []}
+        precision = {"images": 8, "listed": 12, "units": "pixels", "first": {"ap": 0.5, **figures},
+                     "second": {"ap": 0.125, **figures},
+                     "intervals": {"draws": 1000, "drop_low": 0.25, "drop_high": 0.5}}
+        self.show(decisions([flip(0)], precision=precision))
+        rows = self.browser.ask("[...document.querySelectorAll('#decisions tr')].map((row) => "
+                                "[...row.children].map((cell) => cell.textContent.trim()))")
+        self.assertIn(["top1 of logits", "mAP@[.5:.95]", "8 of 12", "0.5", "0.125", "0.375",
+                       "0.25 to 0.5"], rows)
+        self.assertIn("top1 of logits: boxes taken as pixels.", self.text())
+        titles = [row[1] for row in rows if len(row) == 7]
+        self.assertIn("AP large", titles)
+        self.assertNotIn("AP small", titles)
+
     def test_hostile_pictures_do_nothing(self):
         hostile = "\"><script>window.hacked = 1</script>' onerror='window.hacked = 2'"
         shown = picture(0, how=records.HOSTILE, input=records.HOSTILE)

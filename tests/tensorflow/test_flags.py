@@ -107,6 +107,25 @@ class Flags(TensorFlowCase):
         done = self.vernier(self.models / "saved", "--tf", "--tf-outputs", "*")
         self.assert_passes(done, "Relu:0 [dtype=float32, shape=(1, 32)]")
 
+    def test_all_outputs_of_all_operations(self):
+        v1.disable_control_flow_v2()
+        self.addCleanup(v1.enable_control_flow_v2)
+        graph = tf.Graph()
+        with graph.as_default():
+            x = v1.placeholder(tf.float32, [2, 4], name="x")
+            left, right = tf.split(x, 2, 1, name="halves")
+            with v1.name_scope("meanwhile"):
+                total = tf.add(left, right, name="dense")
+            v1.while_loop(lambda i: i < 3, lambda i: i + 1, [tf.constant(0)])
+            tf.identity(total, name="y")
+        (self.folder / "g.pb").write_bytes(graph.as_graph_def().SerializeToString())
+        done = self.vernier("g.pb", "--tf", "--tf-outputs", "*", "-v")
+        self.assert_passes(done, "halves:0 [dtype=float32, shape=(2, 2)]",
+                           "halves:1 [dtype=float32, shape=(2, 2)]",
+                           "meanwhile/dense:0 [dtype=float32, shape=(2, 2)]")
+        self.assertNotIn("while/Exit:0 [dtype", done.out)
+        self.assertRegex(done.out + done.err, "while/Exit:0.*a value inside of control flow")
+
     def test_layers_of_a_keras_model(self):
         done = self.vernier(self.models / "mlp.keras", "--tf", "--tf-outputs", "hidden", "logits")
         self.assert_passes(done, "hidden [dtype=float32, shape=(1, 32)]")

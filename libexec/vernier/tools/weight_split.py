@@ -33,6 +33,11 @@ def _below(graph, tensor, op):
     return _search(graph, tensor, op, False)
 
 
+def packed_bytes(tensor):
+    """Of elements that share bytes, as ONNX keeps them: in raw_data, or a byte in each int32."""
+    return bytes(tensor.raw_data) or np.array(tensor.int32_data).astype(np.uint8).tobytes()
+
+
 class Slice:
     """A weight and the axis along which it is cut."""
 
@@ -48,6 +53,14 @@ class Slice:
         if self.shape[self.axis] % ranks:
             refuse(f"{self.name} cannot be TP sharded on {ranks} ranks with shape {self.shape}")
         return self.shape[self.axis] // ranks
+
+    def check_bytes(self, ranks):
+        """float4 has two elements a byte: neither a row nor a rank's part of it may end within."""
+        row = self.width(ranks) if self.axis in (-1, len(self.shape) - 1) else self.shape[-1]
+        if row % 2:
+            refuse(f"{self.name} cannot be TP sharded on {ranks} ranks with shape {self.shape}: "
+                   f"float4 has two elements a byte, and rows of {row} elements would end within "
+                   "one")
 
     def of(self, array, rank, ranks, scale=1):
         """`scale`: elements that share one of the array's along the last axis."""
@@ -132,9 +145,12 @@ class WeightSplit:
         """float4 weights: GraphSurgeon widens them; their bytes are cut in the finished model."""
         import onnx
         float4 = getattr(onnx.TensorProto, "FLOAT4E2M1", None)
-        wanted = {entry.name for entry in self.slices}
-        self.packed = {tensor.name: bytes(tensor.raw_data) for tensor in model.graph.initializer
-                       if tensor.name in wanted and tensor.data_type == float4}
+        wanted = {entry.name: entry for entry in self.slices}
+        self.packed = {}
+        for tensor in model.graph.initializer:
+            if tensor.name in wanted and tensor.data_type == float4:
+                wanted[tensor.name].check_bytes(self.ranks)
+                self.packed[tensor.name] = packed_bytes(tensor)
 
     def insert_reductions(self, collective, names):
         for entry in self.slices:
@@ -172,6 +188,7 @@ class WeightSplit:
             shape[-1] //= 2  # two elements a byte
             whole = np.frombuffer(self.packed[entry.name], np.uint8).reshape(shape)
             part = entry.of(whole, rank, self.ranks, scale=2)
+            tensor.ClearField("int32_data")
             tensor.raw_data = np.ascontiguousarray(part).tobytes()
             del tensor.dims[:]
             tensor.dims.extend(entry.new_shape(self.ranks))

@@ -101,6 +101,12 @@ class Runner:
     """One opened model."""
 
     def __init__(self, request):
+        self.request = request
+        self._open()
+
+    def _open(self):
+        request = self.request
+        self.used = False
         self.path = scripts.built_in(request.options["script"])
         request.options["external_data_dir"] = request.external_data_dir
         self.outputs = request.outputs
@@ -177,13 +183,20 @@ class Runner:
         return getattr(self.model, "open_again", None)
 
     def reset(self):
-        """The next call begins as the first one did."""
+        """The next call begins as the first one did: what has no method for that, nor says that it
+        keeps state, is opened again."""
+        if self._reset is None:
+            if self.used:
+                self.close()
+                self._open()
+            return
         with scripts.guard(f"resetting {self.where}"):
             self._reset()
 
     def run(self, feed, out, pool, received=None):
         """One inference; the time is what the model says of it, else includes that the outputs have
         arrived as arrays. `received`: the hashes of the inputs, where they were asked for."""
+        self.used = True
         with scripts.guard(self.where):
             start = time.perf_counter()
             items = self._items(self.call(dict(feed)))

@@ -59,6 +59,7 @@ class Server:
             wire.INFER_SHAPES: self.infer_shapes,
             wire.DRAW: self.draw, wire.TRY_RUN: self.try_run,
             wire.HASH_INPUTS: self.hash_inputs, wire.RESET: self.reset,
+            wire.LIST_MODULES: self.list_modules,
         }
 
     def serve(self):
@@ -159,6 +160,15 @@ class Server:
 
     def reset(self, reader, _memory, _out):
         self.sessions[reader.u64()].reset()
+
+    @staticmethod
+    def list_modules(_reader, _memory, out):
+        from . import imports
+        modules = imports.listed()
+        out.u64(len(modules))
+        for module in modules:
+            for text in module:
+                out.text(text)
 
     def try_run(self, reader, memory, out):
         from . import tensors, trials

@@ -7,6 +7,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/option_sets.h"
+#include "util/list_has.h"
 
 namespace vernier {
 namespace {
@@ -42,10 +43,6 @@ bool List(const std::string& name, const Result<BackendInfo>& info, bool with_op
   return true;
 }
 
-bool Contains(std::span<const std::string> names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 int BackendsCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kBackendsCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
@@ -55,7 +52,7 @@ int BackendsCommand(std::span<const std::string> words, const Invocation& invoca
   std::vector<std::string> found, usable;
   std::vector<BackendFile> files = ListBackends(BackendSearchPath(dirs));
   std::erase_if(files, [&](const BackendFile& file) {
-    return !wanted.empty() && !Contains(wanted, file.name);
+    return !wanted.empty() && !ListHas(wanted, file.name);
   });
   PluginProbes probes(std::move(files));
   for (size_t i = 0; i < probes.files().size(); ++i) {
@@ -66,25 +63,25 @@ int BackendsCommand(std::span<const std::string> words, const Invocation& invoca
   const std::string python(start.args.Value("python").value_or(""));
   // Serves --trt where no plug-in fits, and its scripts.
   const std::string trt = "tensorrt_python";
-  if (wanted.empty() || Contains(wanted, trt)) {
+  if (wanted.empty() || ListHas(wanted, trt)) {
     found.push_back(trt);
     const Result<BackendInfo> info = ProbePython(python, "tensorrt");
     // Who has none need not hear of it.
     const bool shown = info.ok() || !wanted.empty();
     if (shown && List(trt, info, with_options)) usable.push_back(trt);
   }
-  if (wanted.empty() || Contains(wanted, "python")) {
+  if (wanted.empty() || ListHas(wanted, "python")) {
     found.push_back("python");
     if (List("python", ProbePython(python), with_options)) usable.push_back("python");
   }
   bool complete = true;
   for (const std::string& name : wanted) {
-    if (Contains(found, name)) continue;
+    if (ListHas(found, name)) continue;
     std::fprintf(stderr, "[!] there is no backend '%s'\n", name.c_str());
     complete = false;
   }
   for (const std::string& name : start.args.List("require")) {
-    if (Contains(usable, name)) continue;
+    if (ListHas(usable, name)) continue;
     std::fprintf(stderr, "[!] backend '%s' is required and cannot be used\n", name.c_str());
     complete = false;
   }

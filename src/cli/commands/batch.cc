@@ -1,7 +1,6 @@
 // Many models with the same options: a process each, one table.
 #include <algorithm>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "batch/batch.h"
@@ -17,7 +16,9 @@
 #include "cli/script/shell_command.h"
 #include "report/files/junit.h"
 #include "report/files/report_files.h"
+#include "run/shards/shard_ending.h"
 #include "run/shards/shard_writer.h"
+#include "util/allowed_processors.h"
 #include "util/atomic_file.h"
 #include "util/counted.h"
 #include "util/no_log.h"
@@ -30,9 +31,8 @@ Result<size_t> JobsOf(const ParsedArgs& args) {
   if (jobs && *jobs < 0) {
     return InvalidArgument("--jobs: expected a number >= 0, got " + std::to_string(*jobs));
   }
-  const size_t processors = std::max(1u, std::thread::hardware_concurrency());
   if (!jobs) return size_t{1};
-  return *jobs == 0 ? processors : static_cast<size_t>(*jobs);
+  return *jobs == 0 ? AllowedProcessors() : static_cast<size_t>(*jobs);
 }
 
 // The one report for all, or nothing.
@@ -73,17 +73,18 @@ Result<BatchPlan> BindBatch(const ParsedArgs& args, std::span<const std::string>
 Result<ShardPlan> ShardOf(const ParsedArgs& args, size_t models, Logger& log) {
   const auto word = args.Value("shard");
   if (!word) {
-    if (!args.Has("shard_by")) return ShardPlan();
-    return InvalidArgument("--shard-by: there are no shards: give --shard K/N as well");
+    for (const auto& [dest, flag] :
+         {std::pair("shard_by", "--shard-by"), std::pair("shard_exit", "--shard-exit")}) {
+      if (!args.Has(dest)) continue;
+      return InvalidArgument(std::string(flag) + ": there are no shards: give --shard K/N as well");
+    }
+    return ShardPlan();
   }
   std::string where;
   VERNIER_ASSIGN_OR_RETURN(ShardPlan shard, ReadShard(*word, OwnEnvironment(), where));
   if (args.Value("shard_by") == "stride") shard.rule = ShardRule::kStride;
+  shard.ends_done = args.Value("shard_exit") == "done";
   const auto total = static_cast<int64_t>(models);
-  if (shard.count > total) {
-    return InvalidArgument("--shard " + ShardText(shard) + ": there is nothing for every shard: " +
-                           "expected N <= " + std::to_string(total) + ", the number of models");
-  }
   log.Info("--shard " + ShardText(shard) + ": " + CountedOf(shard.CountOf(total), total, "model") +
            (where.empty() ? "" : ", from " + where));
   return shard;
@@ -145,6 +146,13 @@ Status CheckFilesOfAll(const BatchPlan& plan, const ParsedArgs& own) {
   return CheckFilesBetween(commands);
 }
 
+// What is wrong with any of the models, which is wrong in every shard.
+Status CheckBatch(const BatchPlan& plan, const ParsedArgs& own, const Invocation& invocation) {
+  VERNIER_TRY(RefuseShardsOfRuns(plan));
+  VERNIER_TRY(CheckOptionsOfAll(plan, invocation));
+  return CheckFilesOfAll(plan, own);
+}
+
 int BatchCommand(std::span<const std::string> words, const Invocation& invocation) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const std::vector<std::string> own(words.begin(), end);
@@ -155,18 +163,11 @@ int BatchCommand(std::span<const std::string> words, const Invocation& invocatio
   ConsoleLog& log = *start.log;
   Result<BatchPlan> plan = BindBatch(start.args, options, invocation);
   if (!plan.ok()) return EndCommand(plan.status(), invocation, log);
-  if (Status divided = RefuseShardsOfRuns(*plan); !divided.ok()) {
-    return EndCommand(divided, invocation, log);
-  }
-  if (Status alike = CheckOptionsOfAll(*plan, invocation); !alike.ok()) {
-    return EndCommand(alike, invocation, log);
-  }
-  if (Status apart = CheckFilesOfAll(*plan, start.args); !apart.ok()) {
-    return EndCommand(apart, invocation, log);
+  if (Status fits = CheckBatch(*plan, start.args, invocation); !fits.ok()) {
+    return EndCommand(fits, invocation, log);
   }
   Result<std::optional<ReportFile>> report = ReportOf(start.args);
   if (!report.ok()) return EndCommand(report.status(), invocation, log);
-  // After what is wrong with any of the models: that is wrong in every shard.
   const Result<ShardPlan> shard = ShardOf(start.args, plan->runs.size(), log);
   if (!shard.ok()) return EndCommand(shard.status(), invocation, log);
   KeepShare(*shard, plan->runs);
@@ -177,7 +178,8 @@ int BatchCommand(std::span<const std::string> words, const Invocation& invocatio
   }
   const Result<BatchOutcome> outcome = RunBatch(*plan, WatchSignals(), log);
   if (!outcome.ok()) return EndCommand(outcome.status(), invocation, log);
-  log.Plain(FormatBatch(outcome->results));
+  // A shard that no model is left for has done its part.
+  if (!outcome->results.empty()) log.Plain(FormatBatch(outcome->results));
   RunFaults faults = FaultsOf(outcome->results);
   faults.signal = ReceivedSignal();
   if (*report) {
@@ -187,6 +189,7 @@ int BatchCommand(std::span<const std::string> words, const Invocation& invocatio
     faults.Add(saved);
   }
   if (!log.Close()) faults.unsaved = true;
+  if (shard->ends_done && IsDone(faults)) return 0;
   return ExitCode(faults, invocation.as_peer);
 }
 

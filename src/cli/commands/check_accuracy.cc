@@ -34,6 +34,20 @@ bool AsksForSimple(const ParsedArgs& args) {
 // Rows of --save-rows, by their name.
 bool IsOfRows(const std::string& path) { return RowWriter::Takes(path); }
 
+// Of a path that is not named as rows are, what to do about decisions.
+std::string WhatElse(const std::string& path) {
+  constexpr std::string_view kUnfinished = ".partial";
+  if (path.ends_with(kUnfinished) && IsOfRows(path.substr(0, path.size() - kUnfinished.size()))) {
+    return "' is what a run that was ended left of its rows: finish it with --resume, or name a "
+           "file of rows that is whole";
+  }
+  if (path.ends_with(".json")) {
+    return "' holds metrics; decisions are in the rows of --save-rows: name that file";
+  }
+  return "' is no file of rows, in which decisions are: expected FILE.jsonl or FILE.npz of "
+         "--save-rows";
+}
+
 // Metrics are in one kind of file, decisions in the other.
 Status CheckKindOfFile(const ParsedArgs& args, const std::string& path) {
   const bool rows = IsOfRows(path);
@@ -42,10 +56,10 @@ Status CheckKindOfFile(const ParsedArgs& args, const std::string& path) {
     const bool of_decisions = part == &kPartTag<DecisionOptions> || given.row->dest == "strict" ||
                               given.row->dest == "seed";
     if (part == nullptr || of_decisions == rows) continue;
-    return InvalidArgument(
-        std::string(given.flag) + ": '" + path +
-        (rows ? "' holds rows, of which decisions alone are checked: leave it out"
-              : "' holds metrics; decisions are in the rows of --save-rows: name that file"));
+    return InvalidArgument(std::string(given.flag) + ": '" + path +
+                           (rows
+                                ? "' holds rows, of which decisions alone are checked: leave it out"
+                                : WhatElse(path)));
   }
   return {};
 }
@@ -91,7 +105,8 @@ constexpr CommandSpec kCheckAccuracyCommand = {
         " quantile, because single elements are not saved and cannot be checked again. Other saved"
         " metrics are ignored. Of the rows that --save-rows wrote, decisions are"
         " checked against --max-flip-rate, --max-clear-flips and --max-drop, by the labels in them"
-        " or those of --labels; --strict refuses gates that too few samples decide. If nothing"
+        " or those of --labels, and with --decision those alone that it names; --strict refuses "
+        "gates that too few samples decide. If nothing"
         " could be checked, the exit code is 4.",
     .options =
         [] {
@@ -105,7 +120,7 @@ constexpr CommandSpec kCheckAccuracyCommand = {
                                    {"rtol", "atol", "check_error_stat", "infinities_compare_equal",
                                     "save_heatmaps", "show_heatmaps", "save_error_metrics_plot",
                                     "show_error_metrics_plot", "error_quantile"}),
-                              CompareIndicesGroup(), CompareMetricsGroup(),
+                              CompareIndicesGroup(), CompareMetricsGroup(), JudgedDecisionGroup(),
                               Only(DecisionGroup(), {"max_flip_rate", "max_clear_flips", "near_tie",
                                                      "labels", "max_drop", "drop_type"}),
                               BootstrapGroup()});

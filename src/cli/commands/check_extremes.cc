@@ -51,10 +51,10 @@ constexpr CommandSpec kCheckExtremesCommand = {
     .summary = "show how runners handle denormals, zeros, large values, NaN and infinity",
     .about =
         "Put sets of extreme values into the float inputs, run every runner on each set, and show"
-        " the results in a table: NaN, infinities, denormals, zeros, and elements that are finite in"
-        " one runner and not in the first. A difference in which elements are finite gives exit code 1, as do"
-        " other integers with --sets limits; flushing denormals to zero, or other finite values,"
-        " is only reported.",
+        " the results in a table: NaN, infinities, denormals, zeros, and elements that are finite"
+        " in one runner and not in the first. A difference in which elements are finite gives exit"
+        " code 1, as do other integers with --sets limits; flushing denormals to zero, or other"
+        " finite values, is only reported.",
     .options =
         [] {
           return OptionTable({RunnerAndInputOptions(), ExtremesCheckGroup(), AnyWorkerOptions(),

@@ -48,7 +48,7 @@ constexpr CommandSpec kCompareCommand = {
                                     "lenient", "strict", "same_type", "worst"}),
                               CompareSimpleGroup(), CompareIndicesGroup(), CompareLogitsGroup(),
                               CompareTokensGroup(), CompareMetricsGroup(), DecisionGroup(),
-                              BootstrapGroup(), Only(MapGroup(), {"map_outputs"}),
+                              FlipFileGroup(), BootstrapGroup(), Only(MapGroup(), {"map_outputs"}),
                               PythonWorkerOptions(), ReportGroup(), ReproducibleGroup(),
                               ShardGroup()});
         },

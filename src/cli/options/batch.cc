@@ -6,6 +6,7 @@ namespace vernier {
 namespace {
 
 constexpr std::string_view kModelShardRules[] = {"contiguous", "stride"};
+constexpr std::string_view kModelShardExits[] = {"verdict", "done"};
 
 constexpr OptionRow kBatch[] = {
     {.dest = "models",
@@ -21,7 +22,8 @@ constexpr OptionRow kBatch[] = {
      .type = ValueType::kInt,
      .fallback = "1",
      .metavar = "N",
-     .help = "Number of models to run at the same time; 0 means one per processor.",
+     .help = "Number of models to run at the same time; 0 means one per processor"
+             " that this process may use.",
      .origin = Origin::kOurs},
     {.flags = {"--log-dir"},
      .dest = "log_dir",
@@ -34,8 +36,9 @@ constexpr OptionRow kBatch[] = {
      .dest = "shard",
      .arity = Arity::kOne,
      .metavar = "K/N",
-     .help = "Run only shard K of N (counted from 1) of the models, in the order in which they are named;"
-             " those of a pattern are in the order of their names. 'auto' takes both numbers from"
+     .help = "Run only shard K of N (counted from 1) of the models, in the order in which they are"
+             " named; those of a pattern are in the order of their names. 'auto' takes both "
+             "numbers from"
              " torchrun, MPI or Slurm; 'auto/N' takes K from them, or from a Kubernetes indexed"
              " Job. The report has the shard in its name: report.shard-0003-of-0007.xml.",
      .origin = Origin::kOurs,
@@ -47,6 +50,18 @@ constexpr OptionRow kBatch[] = {
      .fallback = "contiguous",
      .metavar = "RULE",
      .help = "How models are divided: into 'contiguous' ranges, or by 'stride', every Nth.",
+     .origin = Origin::kOurs,
+     .needs = {"--shard"},
+     .spelled_out = true},
+    {.flags = {"--shard-exit"},
+     .dest = "shard_exit",
+     .arity = Arity::kOne,
+     .choices = kModelShardExits,
+     .fallback = "verdict",
+     .metavar = "WHEN",
+     .help = "With 'done', a shard that has run all of its models exits with 0 although some do not"
+             " match, or less could be compared than was asked for, so that launchers do not start"
+             " it again. The table and the report have the verdicts.",
      .origin = Origin::kOurs,
      .needs = {"--shard"},
      .spelled_out = true},

@@ -152,8 +152,11 @@ constexpr OptionRow kSidesAndScope[] = {
      .dest = "lenient",
      .sets = kBoundTogether,
      .help =
-         "Warn instead of failing, as Polygraphy does, if outputs are missing or inputs had to be"
-         " adjusted to fit. Enabled when the program is called polygraphy.",
+         "Warn instead of failing, as Polygraphy does, if outputs or iterations are missing on one"
+         " side, images cannot be read, or inputs had to be adjusted to fit; even if that leaves "
+         "one"
+         " iteration. With --strict, what is missing is a failure all the same. Enabled when the"
+         " program is called polygraphy.",
      .origin = Origin::kOurs},
     {.flags = {"--strict"},
      .dest = "strict",

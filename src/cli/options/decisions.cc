@@ -92,7 +92,8 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kOne,
      .type = ValueType::kInt,
      .metavar = "N",
-     .help = "Fail if more than N samples are decided differently and are not near ties.",
+     .help = "Fail if more than N samples are decided differently and are not near ties. The gate"
+             " is undecided if it passes only by the noise of other values; --strict refuses that.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--labels"},
@@ -104,8 +105,9 @@ constexpr OptionRow kDecisionRows[] = {
      .metavar = "[OUTPUT:]FILE",
      .help = "The right answers for the samples, for topK, threshold, argmax, ctc and regression:"
              " .npy (one label per sample), .npz (one array per iteration), .jsonl or .txt (one"
-             " label per line); or 'folder': the class of an image is the position of its folder"
-             " among the sorted folders; or 'loader': a tensor 'label' that comes with the inputs,"
+             " label per line); or 'folder': the class of an image is that of its folder in"
+             " --class-names, or the position of its folder among the sorted folders; or 'loader': "
+             "a tensor 'label' that comes with the inputs,"
              " 'loader=NAME' another one. The report then has the accuracy of both sides, or their"
              " errors, and whether it changed by more than chance. For boxes: .json (COCO's), for"
              " their mean average precision as pycocotools computes it.",
@@ -117,8 +119,10 @@ constexpr OptionRow kDecisionRows[] = {
      .files = FileUse::kReads,
      .arity = Arity::kOne,
      .metavar = "FILE",
-     .help = "Names for the classes in the report's worst flips: one per line, that of class 0"
-             " first. For topK, rank, threshold, argmax and boxes; texts of ctc are spelled.",
+     .help =
+         "Names for the classes in the report's worst flips: one per line, that of class 0"
+         " first. For topK, rank, threshold, argmax and boxes; texts of ctc are spelled. Folders"
+         " and categories of --labels are found by them.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--max-drop"},
@@ -150,8 +154,9 @@ constexpr OptionRow kDecisionRows[] = {
      .type = ValueType::kFloat,
      .metavar = "X",
      .help = "A flip is a near tie if the reference's margin is below X. Without it: below twice"
-             " what the error bound of --tolerance auto allows the values that decided, or else"
-             " twice the noise of the sample's other values, by their median difference.",
+             " what the error bound of --tolerance auto allows the values that decided, which"
+             " --max-clear-flips computes where a graph is known; or else twice the noise of the"
+             " sample's other values, by their median difference.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--judge"},
@@ -178,6 +183,19 @@ constexpr OptionRow kDecisionRows[] = {
      .needs = {"--decision"}},
 };
 
+constexpr OptionRow kJudgedDecisions[] = {
+    {.flags = {"--decision"},
+     .dest = "decisions",
+     .sets = SetBy<&AddDecisions>(),
+     .arity = Arity::kPlus,
+     .action = OptionAction::kAppend,
+     .metavar = "[OUTPUT:]KIND",
+     .help = "Judge only these decisions of the rows, by the names that their run gave them: top1,"
+             " or logits:top1. Without it, all.",
+     .origin = Origin::kOurs,
+     .only_selects = true},
+};
+
 constexpr OptionRow kFlipFiles[] = {
     {.flags = {"--save-flips"},
      .dest = "save_flips",
@@ -186,7 +204,8 @@ constexpr OptionRow kFlipFiles[] = {
      .metavar = "FILE",
      .help = "Save the inputs of the iterations with the worst flips to an .npz, .safetensors or"
              " .json file, which --load-inputs reads again, and the outputs of all runners to"
-             " FILE with .outputs before its extension, which compare reads.",
+             " FILE with .outputs before its extension, which compare reads. Where all sides are"
+             " saved outputs there are no inputs, and FILE has the outputs.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
 };
@@ -211,6 +230,10 @@ OptionGroup BootstrapGroup() { return {"Decisions", "comparing what outputs deci
 
 OptionGroup DecisionGroup() {
   return {"Decisions", "comparing what outputs decide", kDecisionRows};
+}
+
+OptionGroup JudgedDecisionGroup() {
+  return {"Decisions", "comparing what outputs decide", kJudgedDecisions};
 }
 
 OptionGroup FlipFileGroup() { return {"Decisions", "comparing what outputs decide", kFlipFiles}; }

@@ -46,6 +46,7 @@ OptionGroup CompareMetricsGroup();
 std::vector<OptionGroup> CompareGroup();  // the six above
 OptionGroup DecisionGroup();
 OptionGroup BootstrapGroup();
+OptionGroup JudgedDecisionGroup();
 OptionGroup FlipFileGroup();
 OptionGroup MapGroup();
 OptionGroup WorkerGroup();

@@ -14,9 +14,9 @@ constexpr OptionRow kShards[] = {
      .in_package = InPackage::kNot,
      .arity = Arity::kOne,
      .metavar = "K/N",
-     .help = "Run only shard K of N (counted from 1) of the iterations, for `vernier merge`. 'auto' takes"
-             " both numbers from torchrun, MPI or Slurm; 'auto/N' takes K from them, or from a"
-             " Kubernetes indexed Job. Saved files have the shard in their names:"
+     .help = "Run only shard K of N (counted from 1) of the iterations, for `vernier merge`."
+             " 'auto' takes both numbers from torchrun, MPI or Slurm; 'auto/N' takes K from them,"
+             " or from a Kubernetes indexed Job. Saved files have the shard in their names:"
              " result.shard-0003-of-0007.json.",
      .origin = Origin::kOurs,
      .spelled_out = true},

@@ -90,7 +90,7 @@ constexpr OptionRow kStepRows[] = {
      .help = "The method of a TorchScript or Python runner that resets the state inside the model."
              " It is called before each set of inputs or each sequence of steps. Without it,"
              " reset_states if there is one; TorchScript that writes to its own attributes is"
-             " reloaded.",
+             " reloaded, and so is, with steps, Python of which nothing is fed back.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
     {.flags = {"--state"},

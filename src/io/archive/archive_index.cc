@@ -63,14 +63,15 @@ uint64_t IterationOf(const ArchiveNameTable& names, uint32_t index) {
 }
 
 // Iterations are paired by their place: behind a gap, those of other numbers would be compared.
+// `name`: empty of feeds.
 Status CheckNoGap(const TensorArchive& archive, const std::string& name, Indices members) {
   const ArchiveNameTable& names = archive.names();
   for (size_t i = 1; i < members.size(); ++i) {
     const uint64_t last = IterationOf(names, members[i - 1]);
     const uint64_t next = IterationOf(names, members[i]);
     if (next <= last + 1) continue;
-    return Bad(archive, "runner '" + name + "' has the iterations " + std::to_string(last) +
-                            " and " + std::to_string(next) +
+    return Bad(archive, (name.empty() ? "it" : "runner '" + name + "'") + " has the iterations " +
+                            std::to_string(last) + " and " + std::to_string(next) +
                             ", and none between them: number them without gaps");
   }
   return {};
@@ -172,8 +173,9 @@ Result<ArchiveIndex> IndexArchive(const TensorArchive& archive) {
   for (const std::string& key : grouped.keys) {
     const Indices members = Take(grouped, key);
     std::string name = PercentDecode(key);
-    if (!name.empty()) VERNIER_TRY(CheckNoGap(archive, name, members));
+    VERNIER_TRY(CheckNoGap(archive, name, members));
     index.runs.push_back(MakeRun(names, std::move(name), members));
+    if (!members.empty()) index.runs.back().first = IterationOf(names, members.front());
   }
   return index;
 }

@@ -20,6 +20,7 @@ struct ArchiveIndex {
     std::vector<uint32_t> members;  ///< in the archive; those of an iteration stand together
     std::vector<uint32_t> begins;   ///< in members: of each iteration, and behind the last one
     std::shared_ptr<const ArchiveIterations> known;  ///< nullptr where the file says nothing
+    uint64_t first = 0;                              ///< number of the first iteration
     bool whole_names = false;  ///< a tensor is called as in the file: nothing stands for iterations
 
     size_t size() const { return begins.size() - 1; }
@@ -32,7 +33,7 @@ struct ArchiveIndex {
 
 /// Groups by the names of io/archive_names.h. Names of any other form make one iteration; mixed
 /// forms are kMalformed, and so are metadata that do not fit the names, and without metadata a gap
-/// between the iterations of a runner (the first may have any number).
+/// between the iterations of a runner or of feeds (the first may have any number).
 Result<ArchiveIndex> IndexArchive(const TensorArchive& archive);
 
 /// Reads one iteration.

@@ -118,7 +118,11 @@ TEST_P(Archives, IterationsThatAreMissingAreNotSkipped) {
             std::string::npos)
       << status.message();
   EXPECT_TRUE(open({"c/0000000001/z", "c/0000000002/z"}).ok());
-  EXPECT_TRUE(open({"0000000000/x", "0000000002/x"}).ok());  // feeds, which are taken in turn
+  const Status feeds = open({"0000000000/x", "0000000002/x"});
+  EXPECT_EQ(feeds.code(), StatusCode::kMalformed);
+  EXPECT_NE(feeds.message().find("it has the iterations 0 and 2, and none between them"),
+            std::string::npos)
+      << feeds.message();
 }
 
 // One string for each tensor's name would be more than that. bfloat16 has a record of its type

@@ -48,4 +48,21 @@ Result<std::vector<std::string>> ListJsonFiles(const std::string& path) {
   return ListDirectory(path, [](std::string_view name) { return name.ends_with(".json"); });
 }
 
+Result<std::vector<std::string>> ListSavedFiles(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> json, ListJsonFiles(path));
+  if (!json.empty()) return json;
+  VERNIER_ASSIGN_OR_RETURN(
+      std::vector<std::string> npz,
+      ListDirectory(path, [](std::string_view name) { return name.ends_with(".npz"); }));
+  VERNIER_ASSIGN_OR_RETURN(
+      std::vector<std::string> safetensors,
+      ListDirectory(path, [](std::string_view name) { return name.ends_with(".safetensors"); }));
+  if (!npz.empty() && !safetensors.empty()) {
+    return Malformed("directory '" + path +
+                     "' has both '*.npz' and '*.safetensors' files, and is read as one: name the "
+                     "files that are meant");
+  }
+  return npz.empty() ? safetensors : npz;
+}
+
 }  // namespace vernier

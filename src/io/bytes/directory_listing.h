@@ -25,4 +25,8 @@ Result<std::vector<std::string>> ExpandPattern(const std::string& path);
 /// The directory's per-iteration files: "*.json".
 Result<std::vector<std::string>> ListJsonFiles(const std::string& path);
 
+/// The same or, where there is none, the directory's "*.npz" or "*.safetensors" files. kMalformed
+/// where it has both of these: which of them are meant is not known.
+Result<std::vector<std::string>> ListSavedFiles(const std::string& path);
+
 }  // namespace vernier

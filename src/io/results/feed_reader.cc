@@ -29,8 +29,11 @@ Result<std::vector<std::string>> Expand(const std::string& path) {
   if (HoldsTestData(path, TestDataPart::kInputs) || HoldsTestData(path, TestDataPart::kOutputs)) {
     return std::vector{path};
   }
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> saved, ListSavedFiles(path));
+  if (!saved.empty()) return saved;
   return Malformed("No per-iteration '*.json' files found in directory '" + path +
-                   "', nor ONNX test data (input_0.pb, test_data_set_0)");
+                   "', nor '*.npz' or '*.safetensors' files or ONNX test data (input_0.pb, "
+                   "test_data_set_0)");
 }
 
 }  // namespace

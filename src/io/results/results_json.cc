@@ -1,10 +1,8 @@
 #include "io/results/results_json.h"
 
-#include <map>
 #include <optional>
 #include <utility>
 
-#include "io/bytes/directory_listing.h"
 #include "io/json/peer_type.h"
 
 namespace vernier {
@@ -36,8 +34,6 @@ class JsonResults final : public ResultsReader::Source {
   const std::vector<Run>& runs() const override { return runs_; }
   Result<IterationResult> Read(size_t run, size_t iteration) override;
   Status CheckIntact() const override { return document_->file()->CheckIntact(); }
-
-  const FileStamp& stamp() const { return document_->file()->stamp(); }
 
  private:
   Status IndexRun(JsonValue pair);
@@ -106,89 +102,6 @@ Result<std::unique_ptr<JsonResults>> OpenFile(const std::string& path) {
   return results;
 }
 
-class JsonResultsDirectory final : public ResultsReader::Source {
- public:
-  explicit JsonResultsDirectory(std::vector<std::string> files) : files_(std::move(files)) {}
-
-  Status Index();
-  const std::vector<Run>& runs() const override { return runs_; }
-  Result<IterationResult> Read(size_t run, size_t iteration) override;
-  Status CheckIntact() const override;
-
- private:
-  struct Place {
-    size_t file;
-    size_t run;
-    size_t iteration;
-  };
-
-  Status Load(size_t file);
-  Status CheckStamp(size_t file, const FileStamp& now) const;
-  void AddRunsOf(size_t file);
-
-  std::vector<std::string> files_;
-  std::vector<FileStamp> stamps_;  // of those that were looked at
-  std::vector<Run> runs_;
-  std::vector<std::vector<Place>> places_;
-  // The n-th runner of a name in each file is the n-th of that name in all.
-  std::map<std::pair<std::string, size_t>, size_t> known_;
-  size_t loaded_ = 0;
-  std::unique_ptr<JsonResults> current_;
-};
-
-Status JsonResultsDirectory::Load(size_t file) {
-  if (current_ != nullptr && loaded_ == file) return {};
-  current_ = nullptr;
-  VERNIER_ASSIGN_OR_RETURN(auto results, OpenFile(files_[file]));
-  if (file == stamps_.size()) stamps_.push_back(results->stamp());
-  VERNIER_TRY(CheckStamp(file, results->stamp()));
-  current_ = std::move(results);
-  loaded_ = file;
-  return {};
-}
-
-Status JsonResultsDirectory::CheckStamp(size_t file, const FileStamp& now) const {
-  if (now == stamps_[file]) return {};
-  return Malformed("'" + files_[file] + "' was written to while it was read");
-}
-
-Status JsonResultsDirectory::CheckIntact() const {
-  for (size_t file = 0; file < stamps_.size(); ++file) {
-    VERNIER_ASSIGN_OR_RETURN(const auto now, InputFile::Open(files_[file]));
-    VERNIER_TRY(CheckStamp(file, now->stamp()));
-  }
-  return {};
-}
-
-void JsonResultsDirectory::AddRunsOf(size_t file) {
-  std::map<std::string, size_t> seen;
-  for (size_t local = 0; local < current_->runs().size(); ++local) {
-    const Run& run = current_->runs()[local];
-    const auto [entry, is_new] =
-        known_.emplace(std::pair(run.name, seen[run.name]++), runs_.size());
-    if (is_new) {
-      runs_.push_back({run.name, 0});
-      places_.emplace_back();
-    }
-    for (size_t i = 0; i < run.iterations; ++i) places_[entry->second].push_back({file, local, i});
-    runs_[entry->second].iterations += run.iterations;
-  }
-}
-
-Status JsonResultsDirectory::Index() {
-  for (size_t file = 0; file < files_.size(); ++file) {
-    VERNIER_TRY(Load(file));
-    AddRunsOf(file);
-  }
-  return {};
-}
-
-Result<IterationResult> JsonResultsDirectory::Read(size_t run, size_t iteration) {
-  const Place& place = places_[run][iteration];
-  VERNIER_TRY(Load(place.file));
-  return current_->Read(place.run, place.iteration);
-}
-
 }  // namespace
 
 Result<IterationResult> DecodeJsonIteration(const PeerDocument& document, JsonValue value) {
@@ -206,16 +119,6 @@ Result<IterationResult> DecodeJsonIteration(const PeerDocument& document, JsonVa
 
 Result<std::unique_ptr<ResultsReader::Source>> OpenJsonResults(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(auto results, OpenFile(path));
-  return std::unique_ptr<ResultsReader::Source>(std::move(results));
-}
-
-Result<std::unique_ptr<ResultsReader::Source>> OpenJsonResultsDirectory(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> files, ListJsonFiles(path));
-  if (files.empty()) {
-    return Malformed("No per-iteration '*.json' files found in directory '" + path + "'");
-  }
-  auto results = std::make_unique<JsonResultsDirectory>(std::move(files));
-  VERNIER_TRY(results->Index());
   return std::unique_ptr<ResultsReader::Source>(std::move(results));
 }
 

@@ -1,4 +1,4 @@
-// Polygraphy's RunResults JSON, as files and as directories of per-iteration files.
+// Polygraphy's RunResults JSON.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,6 @@ namespace vernier {
 
 /// A file. kMalformed, in Polygraphy's words, when it holds something other than a RunResults.
 Result<std::unique_ptr<ResultsReader::Source>> OpenJsonResults(const std::string& path);
-
-/// A directory: the iterations of its *.json files, in the order of their names, are joined by
-/// runner name; runners of equal name within one file stay apart. At most one file is open.
-Result<std::unique_ptr<ResultsReader::Source>> OpenJsonResultsDirectory(const std::string& path);
 
 /// One iteration, an IterationResult object of `document`. kMalformed, naming the file.
 Result<IterationResult> DecodeJsonIteration(const PeerDocument& document, JsonValue value);

@@ -6,6 +6,7 @@
 #include "io/recovery/partial_results.h"
 #include "io/results/file_kind.h"
 #include "io/results/results_archive.h"
+#include "io/results/results_directory.h"
 #include "io/results/results_json.h"
 
 namespace vernier {
@@ -18,7 +19,10 @@ Result<std::unique_ptr<ResultsReader::Source>> OpenSource(const std::string& pat
                      "' holds parts of outputs that a run did not finish saving; `vernier data "
                      "recover` makes a file of them");
   }
-  if (IsDirectory(path)) return OpenJsonResultsDirectory(path);
+  if (IsDirectory(path)) {
+    return OpenResultsDirectory(
+        path, [access](const std::string& file) { return OpenSource(file, access); });
+  }
   VERNIER_ASSIGN_OR_RETURN(const FileKind kind, DetectFileKind(path));
   switch (kind) {
     case FileKind::kNpz:

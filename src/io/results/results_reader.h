@@ -19,6 +19,7 @@ namespace vernier {
 struct SavedRun {
   std::string name;  ///< need not be unique
   size_t iterations = 0;
+  uint64_t first = 0;  ///< number that the file gives to the first of them
 };
 
 /// Reads the outputs of one or more runners, an iteration at a time. Reading is not thread-safe.
@@ -38,7 +39,7 @@ class ResultsReader {
   };
 
   /// Opens a JSON, npz or safetensors file (known by its extension, else by its content) or a
-  /// directory of JSON files, one or more iterations each, in the order of their names. One pass
+  /// directory of such files, one or more iterations each, in the order of their names. One pass
   /// records where everything lies; tensors are decoded by Read. kMalformed, naming the file, when
   /// it is missing, damaged or holds something else.
   static Result<std::unique_ptr<ResultsReader>> Open(const std::string& path,

@@ -82,8 +82,8 @@ Result<SavedTensors> MakeRun(std::vector<std::string> files, FeedsAsRun::Opener 
   return SavedTensors{kind, ResultsReader::Of(std::move(run))};
 }
 
-Result<SavedTensors> OpenResults(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(auto reader, ResultsReader::Open(path));
+Result<SavedTensors> OpenResults(const std::string& path, ArchiveAccess access) {
+  VERNIER_ASSIGN_OR_RETURN(auto reader, ResultsReader::Open(path, access));
   return SavedTensors{SavedKind::kOutputs, std::move(reader)};
 }
 
@@ -94,7 +94,8 @@ Result<SavedTensors> OpenTestData(const std::string& path, SavedKind preferred) 
   const bool has_outputs = HoldsTestData(sets.front(), TestDataPart::kOutputs);
   if (!has_inputs && !has_outputs) {
     return Malformed("No per-iteration '*.json' files found in directory '" + path +
-                     "', nor ONNX test data (input_0.pb, output_0.pb, test_data_set_0)");
+                     "', nor '*.npz' or '*.safetensors' files or ONNX test data (input_0.pb, "
+                     "output_0.pb, test_data_set_0)");
   }
   const bool outputs = has_outputs && (preferred == SavedKind::kOutputs || !has_inputs);
   VERNIER_ASSIGN_OR_RETURN(SavedTensors saved,
@@ -104,11 +105,32 @@ Result<SavedTensors> OpenTestData(const std::string& path, SavedKind preferred) 
   return saved;
 }
 
-Result<SavedTensors> OpenDirectory(const std::string& path, SavedKind preferred) {
+// What a JSON file or an archive holds.
+Result<SavedKind> KindOfFile(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const FileKind kind, DetectFileKind(path));
+  if (kind == FileKind::kJson) return SniffJsonKind(path);
+  if (kind != FileKind::kNpz && kind != FileKind::kSafetensors) return SavedKind::kInputs;
+  const bool npz = kind == FileKind::kNpz;
+  VERNIER_ASSIGN_OR_RETURN(
+      const auto archive,
+      TensorArchive::Open(path, npz ? ArchiveFormat::kNpz : ArchiveFormat::kSafetensors));
+  VERNIER_ASSIGN_OR_RETURN(const ArchiveIndex index, IndexArchive(*archive));
+  return index.is_results ? SavedKind::kOutputs : SavedKind::kInputs;
+}
+
+Result<SavedTensors> OpenDirectory(const std::string& path, SavedKind preferred,
+                                   ArchiveAccess access) {
   VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> files, ListJsonFiles(path));
+  // Beside test data there may lie archives of the same.
+  VERNIER_ASSIGN_OR_RETURN(const auto sets, ListTestDataSets(path));
+  const bool tested = !sets.empty() || HoldsTestData(path, TestDataPart::kInputs) ||
+                      HoldsTestData(path, TestDataPart::kOutputs);
+  if (files.empty() && !tested) {
+    VERNIER_ASSIGN_OR_RETURN(files, ListSavedFiles(path));
+  }
   if (files.empty()) return OpenTestData(path, preferred);
-  VERNIER_ASSIGN_OR_RETURN(const SavedKind kind, SniffJsonKind(files.front()));
-  if (kind == SavedKind::kOutputs) return OpenResults(path);
+  VERNIER_ASSIGN_OR_RETURN(const SavedKind kind, KindOfFile(files.front()));
+  if (kind == SavedKind::kOutputs) return OpenResults(path, access);
   return MakeRun(std::move(files), OpenFeedFile, kind);
 }
 
@@ -158,7 +180,7 @@ bool LooksLikeAccuracyResults(const std::string& path) {
 
 Result<SavedTensors> OpenSavedTensors(const std::string& path, SavedKind preferred,
                                       ArchiveAccess access) {
-  if (IsDirectory(path)) return OpenDirectory(path, preferred);
+  if (IsDirectory(path)) return OpenDirectory(path, preferred, access);
   VERNIER_ASSIGN_OR_RETURN(const FileKind kind, DetectFileKind(path));
   switch (kind) {
     case FileKind::kNpz:
@@ -167,7 +189,7 @@ Result<SavedTensors> OpenSavedTensors(const std::string& path, SavedKind preferr
       return OpenArchive(path, ArchiveFormat::kSafetensors, access);
     case FileKind::kJson: {
       VERNIER_ASSIGN_OR_RETURN(const SavedKind json, SniffJsonKind(path));
-      if (json == SavedKind::kOutputs) return OpenResults(path);
+      if (json == SavedKind::kOutputs) return OpenResults(path, access);
       break;
     }
     case FileKind::kNpy:

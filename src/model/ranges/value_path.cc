@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "model/onnx/onnx_attributes.h"
+#include "util/list_has.h"
 
 namespace vernier {
 namespace {
@@ -51,16 +51,11 @@ constexpr std::string_view kComputing[] = {"Add",
                                            "ScatterElements",
                                            "ReduceSumSquare"};
 
-template <size_t N>
-bool IsIn(const std::string_view (&list)[N], std::string_view op) {
-  return std::find(std::begin(list), std::end(list), op) != std::end(list);
-}
-
 bool Keeps(const Use& use) {
   const std::string_view op = use.node.op_type;
   if (op == "Where") return use.input > 0;
   const bool any = op == "Concat" || op == "Max" || op == "Min";
-  return (any || use.input == 0) && IsIn(kKeeping, op);
+  return (any || use.input == 0) && ListHas(kKeeping, op);
 }
 
 void AddStep(Step kind, int64_t by, ValuePath& way) {
@@ -94,7 +89,9 @@ bool HoldsForOne(const Use& use, int64_t constant) {
 
 }  // namespace
 
-bool WayRules::PassesOn(const Use& use) { return Keeps(use) || IsIn(kComputing, use.node.op_type); }
+bool WayRules::PassesOn(const Use& use) {
+  return Keeps(use) || ListHas(kComputing, use.node.op_type);
+}
 
 bool WayRules::Take(const Use& use, ValuePath& way) {
   if (Keeps(use)) {
@@ -183,7 +180,7 @@ bool WayRules::TakeArithmetic(const Use& use, ValuePath& way) {
     return true;
   }
   if (TakeSum(use, way)) return true;
-  if (!IsIn(kComputing, op) || use.graph.Inputs(use.node).size() != 2) return false;
+  if (!ListHas(kComputing, op) || use.graph.Inputs(use.node).size() != 2) return false;
   const std::optional<int64_t> constant = uses_.WholeNumber(InputOf(use, 1 - use.input));
   if (!constant) return false;
   const int64_t by = *constant;

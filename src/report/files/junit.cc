@@ -1,5 +1,6 @@
 #include "report/files/junit.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -213,7 +214,9 @@ TestSuite CulpritSuite(const BlameRecord& blame) {
 TestCase CompletenessCase(const RunRecord& record) {
   TestCase test{.name = "completeness"};
   if (record.faults.empty()) {
-    if (record.error.empty() && record.rejections.empty()) return test;
+    // A gate that failed is the verdict's: all was done that found it.
+    const bool by_gate = std::ranges::any_of(record.pairs, FailsGates);
+    if (record.error.empty() && (record.rejections.empty() || by_gate)) return test;
     // The verdict has the failure; nothing here may read as a pass.
     test.result = CaseResult::kSkipped;
     test.message = FirstLine(record.error.empty() ? record.rejections.front() : record.error);

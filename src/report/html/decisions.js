@@ -17,6 +17,7 @@ function decisionsSection() {
     if (pairs.length > 1) section.append(make('h3', {}, pair.title));
     section.append(decisionTable(pair, decisions));
     if (decisions.some((decision) => decision.labels)) section.append(labelTable(pair, decisions));
+    if (decisions.some((decision) => decision.precision)) section.append(...precisionTable(pair, decisions));
     if ((pair.decision_gates || []).length) section.append(gateTable(pair));
     for (const decision of decisions) section.append(...decisionDetails(decision));
   }
@@ -58,6 +59,32 @@ function labelTable(pair, decisions) {
       rightOrWrong ? show(number(of.p)) : none, power], ...errors];
   });
   return plainTable(columns, rows, `Labels of ${pair.title}`);
+}
+
+// Of labelled boxes. Where no object counts there is no figure.
+function precisionTable(pair, decisions) {
+  const columns = [{title: 'decision', words: true}, {title: 'metric', words: true},
+    {title: 'images', words: true}, {title: 'reference', number: true}, {title: 'candidate', number: true},
+    {title: 'drop', number: true}, {title: '95 % interval', words: true}];
+  const metrics = [['mAP@[.5:.95]', 'ap'], ['AP50', 'ap50'], ['AP75', 'ap75'], ['AP small', 'ap_small'],
+    ['AP medium', 'ap_medium'], ['AP large', 'ap_large']];
+  const labelled = decisions.filter((decision) => decision.precision);
+  const rows = labelled.flatMap((decision) => {
+    const of = decision.precision;
+    const images = `${count(of.images)} of ${count(of.listed)}`;
+    const figure = (value) => Number.isNaN(value) ? '\u2013' : show(value);
+    return metrics.map(([title, key], i) => {
+      const first = number(of.first[key]), second = number(of.second[key]);
+      const low = i === 0 && of.intervals ? number(of.intervals.drop_low) : NaN;
+      const interval = Number.isNaN(low) ? '\u2013' : `${show(low)} to ${show(number(of.intervals.drop_high))}`;
+      return [`${decision.kind} of ${decision.output || ''}`, title, images, figure(first), figure(second),
+        figure(first - second), interval];
+    }).filter((row, i) => i < 3 || row[3] !== '\u2013' || row[4] !== '\u2013');
+  });
+  const units = labelled.map(({kind, output, precision}) => `${kind} of ${output || ''}: ` +
+      (precision.units ? `boxes taken as ${precision.units}` : 'nothing was detected'));
+  return [plainTable(columns, rows, `Labels of boxes of ${pair.title}`),
+    make('p', {class: 'hint'}, `${units.join('; ')}.`)];
 }
 
 function gateTable(pair) {

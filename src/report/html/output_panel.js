@@ -16,7 +16,7 @@ function outputPanel() {
       return;
     }
     panel.replaceChildren(...titleOf(output), ...outputCharts(output, pair), ...worstOf(output, pair),
-        ...sidesOf(output, pair), ...distancesOf(output), ...gatesOf(output));
+        ...sidesOf(output, pair), ...distancesOf(output), ...gatesOf(output), ...quantilesOf(output));
     panel.scrollTop = 0;
   }
 
@@ -137,6 +137,17 @@ function distancesOf(output) {
   }
   const known = entries.filter((entry) => entry[1] !== undefined);
   return known.length ? [make('h3', {}, 'Distances'), facts(known)] : [];
+}
+
+function quantilesOf(output) {
+  const quantiles = output.quantiles || [];
+  if (!quantiles.length) return [];
+  const shares = ['p1', 'p5', 'median', 'p95', 'p99'];
+  const rows = quantiles.map((q) => [q.statistic + (q.nan ? ` (${count(q.nan)} NaN left out)` : ''),
+    count(q.iterations), ...shares.map((share) => show(q[share] || 0))]);
+  const columns = [{title: ''}, {title: 'iterations', number: true},
+    ...shares.map((title) => ({title, number: true}))];
+  return [make('h3', {}, 'Over the iterations'), plainTable(columns, rows, 'Quantiles over the iterations')];
 }
 
 function gatesOf(output) {

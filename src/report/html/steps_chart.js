@@ -69,7 +69,9 @@ function stepsSummary(output, metric) {
 
 function badText(time) {
   const many = ((record.steps || {}).lengths || []).length > 1;
-  return `step ${count(time.first_bad_step)}` + (many ? ` of sequence ${count(time.first_bad_sequence || 0)}` : '');
+  const before = time.compared_before_bad;
+  return `step ${count(time.first_bad_step)}` + (many ? ` of sequence ${count(time.first_bad_sequence || 0)}` : '') +
+      (before === undefined ? '' : `, or one before: none was compared between it and step ${count(before)}`);
 }
 
 // Runs of points without a gap: over one, a line would say what nobody measured.

@@ -90,10 +90,15 @@ std::string Ranking(const BlameRecord& record, bool all_layers) {
   for (const BlameLayerRecord& layer : record.layers) layers.push_back(&layer);
   const bool together = std::any_of(layers.begin(), layers.end(),
                                     [](const auto* layer) { return Together(*layer) > 0; });
-  std::string title = "Layers in topological order, errors in multiples of their error bounds:\n";
+  const bool fine = record.culprits.empty() && std::ranges::all_of(layers, [](const auto* layer) {
+                      return Worst(*layer) <= 1 && layer->total_error <= 1;
+                    });
+  const std::string none = fine ? ", of which none is over 1:\n" : ":\n";
+  std::string title =
+      "Layers in topological order, errors in multiples of their error bounds" + none;
   if (!all_layers) {
     title = "Layers by own error" + std::string(together ? " or that of their fusion" : "") +
-            ", in multiples of their error bounds:\n";
+            ", in multiples of their error bounds" + none;
     std::stable_sort(layers.begin(), layers.end(),
                      [](const auto* a, const auto* b) { return Worst(*a) > Worst(*b); });
     if (layers.size() > kShownLayers) layers.resize(kShownLayers);
@@ -152,8 +157,8 @@ std::string Headroom(const BlameRecord& record) {
   const size_t count = rows.size();
   if (rows.size() > kShownNames) rows.resize(kShownNames);
   rows.insert(rows.begin(), {"overflow", "denormal", "largest", "tensor"});
-  return "In float16, " + std::to_string(count) + " tensor" + (count == 1 ? "" : "s") +
-         " would lose values:\n" + FormatTable(rows, WithNumbers(3));
+  return "In float16, " + Counted(count, "tensor") + " would lose values:\n" +
+         FormatTable(rows, WithNumbers(3));
 }
 
 // Values that agree say nothing of whoever reads a tensor by its type.
@@ -176,17 +181,17 @@ std::string Unexposed(const BlameRecord& record) {
   if (record.unexposed.empty()) return "";
   std::vector<std::string> names;
   for (const UnexposedTensor& tensor : record.unexposed) names.push_back(tensor.name);
-  return "Not looked at: " + std::to_string(names.size()) + " tensor" +
-         (names.size() == 1 ? "" : "s") + " (" + Join(names, kShownNames) + "); " +
-         VisibleLine(record.unexposed.front().why) + (names.size() > 1 ? ", ..." : "") + "\n";
+  return "Not looked at: " + Counted(names.size(), "tensor") + " (" + Join(names, kShownNames) +
+         "); " + VisibleLine(record.unexposed.front().why) + (names.size() > 1 ? ", ..." : "") +
+         "\n";
 }
 
 std::string Fused(const BlameRecord& record) {
   if (record.fused_away.empty()) return "";
   const size_t count = record.fused_away.size();
-  return "Fused away in the candidate: " + std::to_string(count) + " tensor" +
-         (count == 1 ? "" : "s") + " (" + Join(record.fused_away, kShownNames) +
-         "), compared in a session of " + (count == 1 ? "its" : "their") + " own\n";
+  return "Fused away in the candidate: " + Counted(count, "tensor") + " (" +
+         Join(record.fused_away, kShownNames) + "), compared in a session of " +
+         (count == 1 ? "its" : "their") + " own\n";
 }
 
 }  // namespace

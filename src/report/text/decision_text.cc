@@ -99,7 +99,7 @@ std::string ErrorsInWords(const DecisionRecord& decision, const LabelRecord& lab
   std::string text = ErrorInWords(own);
   for (const LabelErrorRecord& error : labels.errors) text += "; " + ErrorInWords(error);
   if (labels.samples == decision.samples) return text;
-  return text + "; " + std::to_string(labels.samples) + " labels for " +
+  return text + "; " + Counted(labels.samples, "label") + " for " +
          Counted(decision.samples, "sample");
 }
 
@@ -120,7 +120,16 @@ std::string ByMargin(double margin) {
 
 }  // namespace
 
-bool JudgedByDecisions(const PairRecord& pair) { return pair.judged_by == "decisions"; }
+bool IsLeftToMerge(const PairRecord& pair) { return pair.judged_by == kJudgedByMerge; }
+
+bool IsLeftToMerge(const RunRecord& record) {
+  return std::ranges::any_of(record.pairs,
+                             [](const PairRecord& pair) { return IsLeftToMerge(pair); });
+}
+
+bool JudgedByDecisions(const PairRecord& pair) {
+  return pair.judged_by == "decisions" || IsLeftToMerge(pair);
+}
 
 bool JudgedByDecisions(const RunRecord& record) {
   return std::ranges::any_of(record.pairs,
@@ -173,8 +182,7 @@ std::string FormatLabels(const DecisionRecord& decision) {
       " (drop: 95 % interval " + InPoints(labels.drop_low) + " to " + InPoints(labels.drop_high) +
       ")";
   if (labels.samples < decision.samples) {
-    text += "; " + std::to_string(labels.samples) + " labels for " +
-            Counted(decision.samples, "sample");
+    text += "; " + Counted(labels.samples, "label") + " for " + Counted(decision.samples, "sample");
   }
   for (const LabelErrorRecord& error : labels.errors) text += "; " + ErrorInWords(error);
   if (is_mean) return text;
@@ -207,7 +215,11 @@ std::string FormatBlameFlips(const BlameFlipsRecord& flips) {
     text += (text.empty() ? "" : "; ") + VisibleLine(FormatDecision(decision));
   }
   if (text.empty()) return "Nothing was decided";
-  if (flips.iterations.empty()) return "No decision flips: " + text;
+  const bool any = std::ranges::any_of(
+      flips.decisions, [](const DecisionRecord& decision) { return decision.flips > 0; });
+  if (flips.iterations.empty()) {
+    return (any ? "No flip can be searched: " : "No decision flips: ") + text;
+  }
   std::string iterations;
   for (const int64_t iteration : flips.iterations) {
     iterations += (iterations.empty() ? "" : ", ") + std::to_string(iteration);
@@ -269,17 +281,18 @@ std::string FormatJudge(const RunRecord& record) {
   }
   const std::string advice = " (--judge both judges them as well)\n";
   const std::string found = Counted(differ, "output") + " out of tolerance by elements, which is ";
+  const bool merge = IsLeftToMerge(record);
   if (judged.empty()) {
-    return "judged by decisions: " + (differ == 0 ? std::string("elements are ") : found) +
-           "reported only" + advice;
+    return (merge ? "`vernier merge` judges by decisions: " : "judged by decisions: ") +
+           (differ == 0 ? std::string("elements are ") : found) + "reported only" + advice;
   }
   std::string others;
   for (const std::string& output : judged) {
     others += (others.empty() ? "'" : ", '") + VisibleLine(output) + "'";
   }
-  return "judged by decisions, and outputs without a gate by elements (" + others +
-         "); for the others, " + (differ == 0 ? std::string("elements are ") : found) +
-         "only reported" + advice;
+  return std::string(merge ? "`vernier merge` judges by" : "judged by") +
+         " decisions, and outputs without a gate by elements (" + others + "); for the others, " +
+         (differ == 0 ? std::string("elements are ") : found) + "only reported" + advice;
 }
 
 }  // namespace vernier

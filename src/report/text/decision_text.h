@@ -8,9 +8,13 @@
 
 namespace vernier {
 
-/// Does the exit code rest on decisions alone? Elements are then reported only.
+/// Does the exit code rest on decisions alone, or would that of the undivided run, of which this is
+/// a shard? Elements are then reported only.
 bool JudgedByDecisions(const PairRecord& pair);
 bool JudgedByDecisions(const RunRecord& record);
+/// Is it a shard of such a run, whose gates `merge` judges?
+bool IsLeftToMerge(const PairRecord& pair);
+bool IsLeftToMerge(const RunRecord& record);
 
 /// Is what this output's elements came to only reported: does the exit code rest on its decisions?
 bool IsReportedOnly(const PairRecord& pair, const OutputRecord& output);

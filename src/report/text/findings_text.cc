@@ -193,9 +193,7 @@ std::string FormatFindings(const RunRecord& record, bool all_outputs) {
     }
   }
   if (left_out > 0) {
-    text += "  and " + std::to_string(left_out) +
-            (left_out == 1 ? " more output" : " more outputs") +
-            "; -v or --save-record shows all\n";
+    text += "  and " + Counted(left_out, "more output") + "; -v or --save-record shows all\n";
   }
   return text;
 }

@@ -11,6 +11,7 @@
 #include "report/text/run_summary.h"
 #include "report/text/tolerance_advice.h"
 #include "report/text/verdict_text.h"
+#include "util/counted.h"
 #include "util/shell_words.h"
 #include "util/visible_text.h"
 
@@ -121,11 +122,11 @@ std::string FormatAdvice(const RunRecord& record) {
   for (const PairRecord& pair : record.pairs) {
     for (const OutputRecord& output : pair.outputs) {
       if (!HasFailed(output) || output.not_finite == 0) continue;
-      return OneLine(
-          "reason: output '" + output.name + "' differs in " + std::to_string(output.not_finite) +
-          (output.not_finite == 1 ? " NaN or infinite value" : " NaN or infinite values") +
-          (record.runners.empty() ? ""
-                                  : "; find where they start: add --onnx-outputs '*' --validate"));
+      return OneLine("reason: output '" + output.name + "' differs in " +
+                     Counted(output.not_finite, "NaN or infinite value") +
+                     (record.runners.empty()
+                          ? ""
+                          : "; find where they start: add --onnx-outputs '*' --validate"));
     }
   }
   const auto pair = std::ranges::find_if(record.pairs, HasMismatch);

@@ -173,7 +173,8 @@ std::string VerdictWord(const PairRecord& pair) {
   }
   if (pair.rejected) return "FAILED by --strict";
   if (pair.retyped) return kFailedForTypes;
-  if (JudgedByDecisions(pair)) return pair.incomplete ? "INCOMPLETE" : "PASSED by decisions";
+  if (JudgedByDecisions(pair) && pair.incomplete) return "INCOMPLETE";
+  if (JudgedByDecisions(pair)) return IsLeftToMerge(pair) ? "left to merge" : "PASSED by decisions";
   return unverified ? "NOT VERIFIED" : pair.incomplete ? "INCOMPLETE" : "PASSED";
 }
 
@@ -341,6 +342,9 @@ std::string FormatRunSummary(const RunRecord& given, const SummaryOptions& optio
   const RunRecord record = WithSideNames(given, NameStyle::kShort);
   std::string text = RunnerTable(record, options.interleaved) + WorstOutputs(record) +
                      FormatFindings(record, options.all_outputs);
+  if (!record.shard.empty()) {
+    text += "shard " + record.shard + ": these are its own iterations; vernier merge judges all\n";
+  }
   for (const PairRecord& pair : record.pairs) {
     const std::string sides = pair.first + " vs. " + pair.second + ": ";
     text += Line(sides + FormatPair(pair, record.averaged));

@@ -187,8 +187,10 @@ std::string FormatSteps(const PairRecord& pair) {
   const TimeRecord& time = *told->time;
   // A NaN is no error of 0.
   const bool no_error = time.largest_rms == 0.0 && !time.first_bad_step;
+  const char* const where = told->not_verified > 0 ? " that could be judged" : "";
   return std::string(time.own ? "each step's own error" : "the error") + " of output '" +
-         told->name + "' " + (no_error ? "is 0 at every step" : GrowthInWords(time)) + "; " +
+         told->name + "' " +
+         (no_error ? std::string("is 0 at every step") + where : GrowthInWords(time)) + "; " +
          BadStepInWords(pair, *told) + HistoryInWords(pair, *told) +
          UnseenStatesInWords(pair, time);
 }

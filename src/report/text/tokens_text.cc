@@ -39,11 +39,29 @@ std::string FormatTokens(const TokensRecord& tokens) {
 
 std::vector<std::string> FormatTokens(const PairRecord& pair) {
   std::vector<std::string> lines;
+  TokensRecord masked;  // of the outputs of which nothing else is known, together
+  std::string first;
+  size_t others = 0;
   for (const OutputRecord& output : pair.outputs) {
-    if (!output.tokens) continue;
-    const std::string text = FormatTokens(*output.tokens);
-    if (!text.empty()) lines.push_back("output '" + output.name + "': " + text);
+    const std::string text = output.tokens ? FormatTokens(*output.tokens) : "";
+    if (text.empty()) continue;
+    if (output.tokens->tokens > 0 || output.tokens->impossible > 0) {
+      lines.push_back("output '" + output.name + "': " + text);
+      continue;
+    }
+    if (first.empty()) {
+      first = output.name;
+    } else {
+      ++others;
+    }
+    masked.mask = output.tokens->mask;
+    masked.positions += output.tokens->positions;
+    masked.excluded += output.tokens->excluded;
   }
+  if (first.empty()) return lines;
+  lines.push_back("output '" + first + "'" +
+                  (others == 0 ? "" : " and " + std::to_string(others) + " more") + ": " +
+                  FormatTokens(masked));
   return lines;
 }
 

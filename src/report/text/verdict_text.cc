@@ -38,10 +38,6 @@ VerdictCounts CountOutputs(const RunRecord& record) {
   return counts;
 }
 
-std::string Number(size_t count, const char* one, const char* more) {
-  return std::to_string(count) + " " + (count == 1 ? one : more);
-}
-
 // "3 of 41 outputs", or "All 3 outputs", "The output".
 std::string Share(size_t some, size_t all) {
   if (all == 1) return "The output";
@@ -51,8 +47,7 @@ std::string Share(size_t some, size_t all) {
 std::string FailedRunners(const RunRecord& record) {
   std::string text;
   for (const RunnerRecord& runner : record.runners) {
-    if (runner.failure.empty()) continue;
-    text += (text.empty() ? "" : ", ") + runner.name;
+    if (!runner.failure.empty()) text += (text.empty() ? "" : ", ") + runner.name;
   }
   return text;
 }
@@ -73,21 +68,20 @@ VerdictText ProfileVerdict(const ProfileRecord& profile) {
     last = point.shapes;
   }
   if (shapes == 0 && !profile.points.empty()) shapes = 1;
-  const std::string what = Number(profile.runners.size(), "runner", "runners") + " measured with " +
-                           Number(shapes, "set of shapes", "sets of shapes");
+  const std::string what = Counted(profile.runners.size(), "runner") + " measured with " +
+                           Counted(shapes, "set of shapes", "sets of shapes");
   if (wrong > 0) {
     return {Outcome::kMismatched, what + "; the outputs of " +
-                                      Number(wrong, "measurement differ", "measurements differ") +
+                                      Counted(wrong, "measurement differ", "measurements differ") +
                                       " from those of " + ReferenceOf(profile) + "."};
   }
   if (rejected > 0) {
     return {Outcome::kMismatched,
-            what + "; " + Number(rejected, "measurement fails", "measurements fail") + " against " +
-                ReferenceOf(profile) + ": " + FirstLine(why) + "."};
+            what + "; " + Counted(rejected, "measurement fails", "measurements fail") +
+                " against " + ReferenceOf(profile) + ": " + FirstLine(why) + "."};
   }
   if (failed > 0) {
-    return {Outcome::kIncomplete,
-            what + "; " + Number(failed, "measurement", "measurements") + " failed."};
+    return {Outcome::kIncomplete, what + "; " + Counted(failed, "measurement") + " failed."};
   }
   return {Outcome::kNoVerdict, what + "."};
 }
@@ -102,6 +96,10 @@ VerdictText OutputsVerdict(const RunRecord& record, const VerdictCounts& counts)
       return {Outcome::kMismatched, "On average over the iterations, not all outputs match."};
     }
   } else if (counts.failed > 1 && counts.failed == counts.outputs) {
+    if (record.pairs.size() > 1) {
+      return {Outcome::kMismatched,
+              "No output matches in any of the " + std::to_string(record.pairs.size()) + " pairs."};
+    }
     return {Outcome::kMismatched,
             "None of the " + std::to_string(counts.outputs) + " outputs matches."};
   } else if (counts.failed > 0) {
@@ -111,7 +109,7 @@ VerdictText OutputsVerdict(const RunRecord& record, const VerdictCounts& counts)
   }
   if (counts.unverified > 0) {
     return {Outcome::kIncomplete, "Nothing differs, but " +
-                                      Number(counts.unverified, "output was", "outputs were") +
+                                      Counted(counts.unverified, "output was", "outputs were") +
                                       " not verified."};
   }
   std::string sentence =
@@ -120,7 +118,7 @@ VerdictText OutputsVerdict(const RunRecord& record, const VerdictCounts& counts)
     sentence +=
         ", but " + (counts.vacuous == counts.outputs
                         ? std::string("that shows nothing")
-                        : Number(counts.vacuous, "of them shows", "of them show") + " nothing");
+                        : Counted(counts.vacuous, "of them shows", "of them show") + " nothing");
   }
   return {Outcome::kMatched, sentence + ".", counts.vacuous == counts.outputs};
 }
@@ -137,19 +135,22 @@ void AddReservation(std::string& text, const std::string& why) {
 struct GateTexts {
   std::string missed, undecided, without_samples;
   std::string failed_output;
+  int64_t all_missed = 0;
   bool any = false;
+  bool left_to_merge = false;
 };
 
 GateTexts GatesOf(const RunRecord& record) {
   GateTexts gates;
   for (const PairRecord& pair : record.pairs) {
     if (pair.judged_by.empty() || pair.judged_by == "elements") continue;
+    gates.left_to_merge |= IsLeftToMerge(pair);
     if (gates.failed_output.empty()) gates.failed_output = FailedUndecided(pair);
     for (const DecisionGateRecord& gate : pair.decision_gates) {
       gates.any = true;
       const bool empty = gate.verdict == kGateWithoutSamples;
       if (empty && gates.without_samples.empty()) gates.without_samples = GateInWords(gate);
-      if (gates.missed.empty() && GateIsMissed(gate)) gates.missed = GateInWords(gate);
+      if (GateIsMissed(gate) && gates.all_missed++ == 0) gates.missed = GateInWords(gate);
       if (gates.undecided.empty() && gate.undecided) gates.undecided = GateInWords(gate);
     }
   }
@@ -157,8 +158,13 @@ GateTexts GatesOf(const RunRecord& record) {
 }
 
 std::string DescribeGates(const GateTexts& gates) {
-  if (!gates.missed.empty()) return "Decisions differ: " + gates.missed + ".";
+  if (!gates.missed.empty()) {
+    const int64_t more = gates.all_missed - 1;
+    return "Decisions differ: " + gates.missed +
+           (more > 0 ? "; " + Counted(more, "other gate") + " failed, too." : ".");
+  }
   if (!gates.without_samples.empty()) return "Nothing was decided: " + gates.without_samples + ".";
+  if (gates.left_to_merge) return "The decisions of this shard are left to `vernier merge`.";
   return gates.any ? "The decisions are within their gates." : "Nothing was decided.";
 }
 
@@ -185,7 +191,9 @@ VerdictText WithDecisions(const RunRecord& record, VerdictText elements) {
   }
   if (gates.missed.empty() && gates.failed_output.empty()) {
     const bool decided = gates.any && gates.without_samples.empty();
-    verdict.outcome = decided ? Outcome::kMatched : Outcome::kIncomplete;
+    verdict.outcome = gates.left_to_merge ? Outcome::kNoVerdict
+                      : decided           ? Outcome::kMatched
+                                          : Outcome::kIncomplete;
   }
   verdict.sentence = sentence + " " + elements.sentence;
   return verdict;
@@ -222,15 +230,14 @@ VerdictText BlameVerdict(const BlameRecord& blame) {
     std::string sentence = "Nothing is to blame";
     if (coverage.shows_nothing()) AddReservation(sentence, "that shows nothing");
     if (coverage.retyped > 0) {
-      const auto retyped = static_cast<size_t>(coverage.retyped);
-      AddReservation(sentence, "the types of " + Number(retyped, "tensor", "tensors") + " differ");
+      AddReservation(sentence, "the types of " + Counted(coverage.retyped, "tensor") + " differ");
     }
     return {Outcome::kMatched, sentence + ".", coverage.shows_nothing()};
   }
   const BlameCulprit& first = blame.culprits.front();
   std::string sentence = first.node + " (" + first.op_type + ") is to blame";
   if (blame.culprits.size() > 1) {
-    sentence += " first, " + Number(blame.culprits.size() - 1, "node", "nodes") + " after it";
+    sentence += " first, " + Counted(blame.culprits.size() - 1, "node") + " after it";
   }
   return {Outcome::kMismatched, sentence + "."};
 }
@@ -263,7 +270,7 @@ VerdictText FromParts(const RunRecord& record) {
   if (!record.pairs.empty()) return NothingCompared(record);
   if (record.graph && record.runners.empty()) {  // nothing ran: a model is shown
     return {Outcome::kNoVerdict, "The graph of " + record.graph->model + ": " +
-                                     Number(record.graph->nodes.size(), "node", "nodes") + "."};
+                                     Counted(record.graph->nodes.size(), "node") + "."};
   }
   if (!record.error.empty()) {
     return {record.exit_code == 1 ? Outcome::kMismatched : Outcome::kIncomplete,
@@ -308,9 +315,7 @@ std::string WhatElseWentWrong(const RunRecord& record) {
   return "the run ended with exit code " + std::to_string(record.exit_code);
 }
 
-}  // namespace
-
-VerdictText DecideVerdict(const RunRecord& record) {
+VerdictText DecideWhole(const RunRecord& record) {
   VerdictText verdict = FromParts(record);
   const bool complete =
       IsComplete(record) && FailedRunners(record).empty() && record.exit_code == 0;
@@ -326,6 +331,16 @@ VerdictText DecideVerdict(const RunRecord& record) {
       AddReservation(verdict.sentence, why);
     }
     verdict.sentence += '.';
+  }
+  return verdict;
+}
+
+}  // namespace
+
+VerdictText DecideVerdict(const RunRecord& record) {
+  VerdictText verdict = DecideWhole(record);
+  if (!record.shard.empty()) {
+    verdict.sentence = "Shard " + record.shard + ": " + verdict.sentence;
   }
   return verdict;
 }

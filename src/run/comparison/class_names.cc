@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -43,6 +44,19 @@ Result<ClassNames> ClassNames::Load(const std::string& path) {
   if (file.bad()) return Malformed(where + " cannot be read: " + std::strerror(errno));
   if (names.empty()) return Malformed(where + " holds no name of a class");
   return names;
+}
+
+std::string ClassNames::WrongCount(size_t names, int64_t classes) {
+  if (static_cast<int64_t>(names) == classes) return "";
+  return "classes are found by --class-names, which has " + Counted(names, "name") + " for the " +
+         std::to_string(classes) +
+         " of the output: give a line for each class, that of class 0 first";
+}
+
+std::optional<int64_t> ClassNames::ClassOf(std::string_view name) const {
+  const auto found = std::ranges::find(names_, name);
+  if (found == names_.end() || std::find(found + 1, names_.end(), name) != names_.end()) return {};
+  return found - names_.begin();
 }
 
 std::string ClassNames::NameOf(std::string_view number) const {

@@ -1,6 +1,9 @@
 // What the classes of a network are called (`--class-names`), for people.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +21,11 @@ class ClassNames {
   static Result<ClassNames> Load(const std::string& path);
 
   bool empty() const { return names_.empty(); }
+  size_t size() const { return names_.size(); }
+  /// Why an output of that many classes is not what they name, in a clause; empty: it may be.
+  static std::string WrongCount(size_t names, int64_t classes);
+  /// The class of that name; nullopt: none has it, or several have.
+  std::optional<int64_t> ClassOf(std::string_view name) const;
 
   /// What a side decided, DecisionSample::first, in words: "281 7" as "tabby (281), cock (7)", of a
   /// map "281:64 7:9" as "tabby (281): 64, cock (7): 9". Of ctc, whose classes are symbols, their

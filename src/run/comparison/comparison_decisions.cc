@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "compare/error_bound.h"
 #include "decide/worst_iterations.h"
 #include "record/gate_text.h"
 #include "run/comparison/comparison_run.h"
@@ -23,6 +24,16 @@ IterationOutputs ComparisonRun::OutputsToDecide(const IterationOutputs& outputs)
   return wanted ? outputs : IterationOutputs();
 }
 
+// For a gate that near ties decide about, where they have no other limit. What a shard decides must
+// not depend on its first iteration.
+void ComparisonRun::KeepTieBounds(PairErrorBounds* bounds) {
+  const DecisionOptions& options = plan_->decisions;
+  const bool wanted = options.max_clear_flips && !options.near_tie && !plan_->shard.wanted();
+  if (!wanted || bounds == nullptr) return;
+  tie_bounds_ = bounds;
+  tie_bounds_->KeepForNearTies();
+}
+
 Result<std::vector<DecisionRow>> ComparisonRun::DecidePair(Pair& pair, int64_t iteration,
                                                            const IterationOutputs& outputs,
                                                            const IterationComparison* comparison) {
@@ -33,9 +44,15 @@ Result<std::vector<DecisionRow>> ComparisonRun::DecidePair(Pair& pair, int64_t i
   FitWholeSequences(pair, sides);
   LeaveOutStates(pair, sides);
   const int64_t step = steps_ == nullptr ? 0 : steps_->timeline().Of(iteration).step;
-  VERNIER_ASSIGN_OR_RETURN(
-      std::vector<ShardDecided> decided,
-      pair.decisions.Decide(iteration, {sides, comparison, detail_.device, scripts_.decisions}));
+  const auto bounds = [&]() -> const ErrorBounds& {
+    return tie_bounds_->For(pair.first, pair.second, sides.a().outputs, sides.b().outputs,
+                            sides.RenamedPairs());
+  };
+  const bool bounded = tie_bounds_ != nullptr && tie_bounds_->KnowsGraph(pair.first, pair.second);
+  DecidedSides given{sides, comparison, detail_.device, scripts_.decisions, {}};
+  if (bounded) given.bounds = bounds;
+  VERNIER_ASSIGN_OR_RETURN(std::vector<ShardDecided> decided,
+                           pair.decisions.Decide(iteration, given));
   if (shard_ != nullptr) {
     if (labels_ != nullptr) {
       label_keeper_.Keep(*labels_, plan_->decisions, iteration, sides, decided);
@@ -102,12 +119,23 @@ Status ComparisonRun::KeepFlips(int64_t iteration, const IterationOutputs& outpu
     }
   }
   if (!KeepsFlips()) return {};
+  const std::vector<int64_t> worst = WorstIterations();
+  if (plan_->decisions.save_flips.empty()) {
+    return flips_.Keep(iteration, feed, {}, worst, detail_.device);
+  }
+  if (may_keep_ || std::ranges::find(worst, iteration) == worst.end()) {
+    return flips_.Keep(iteration, feed, outputs, worst, detail_.device);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const IterationOutputs copies, CopyOutputs(outputs));
+  return flips_.Keep(iteration, feed, copies, worst, detail_.device);
+}
+
+std::vector<int64_t> ComparisonRun::WorstIterations() const {
   std::vector<int64_t> worst;
   for (const Pair& pair : pairs_) {
     std::ranges::move(pair.decisions.WorstIterations(), std::back_inserter(worst));
   }
-  const bool saved = !plan_->decisions.save_flips.empty();
-  return flips_.Keep(iteration, feed, saved ? outputs : IterationOutputs(), worst, detail_.device);
+  return worst;
 }
 
 Status ComparisonRun::SaveFlips(RunRecord& run) const {
@@ -116,7 +144,7 @@ Status ComparisonRun::SaveFlips(RunRecord& run) const {
 }
 
 Status ComparisonRun::SaveFlipFiles(RunRecord& run) const {
-  const std::string& path = plan_->decisions.save_flips;
+  const std::string path = PathOfShard(plan_->decisions.save_flips, plan_->shard);
   if (path.empty()) return {};
   if (flips_.empty()) {
     const auto decided = [](const PairRecord& pair) {
@@ -129,9 +157,13 @@ Status ComparisonRun::SaveFlipFiles(RunRecord& run) const {
     run.notes.push_back("--save-flips: " + why + ", and '" + path + "' was not written");
     return {};
   }
-  VERNIER_TRY(flips_.Save(path));
-  run.saved.emplace_back("inputs of flips", path);
-  const std::string outputs = FlipOutputsPath(path);
+  // Sides that were all loaded came without their inputs.
+  const bool has_inputs = !plan_->runners.empty();
+  if (has_inputs) {
+    VERNIER_TRY(flips_.Save(path));
+    run.saved.emplace_back("inputs of flips", path);
+  }
+  const std::string outputs = has_inputs ? FlipOutputsPath(path) : path;
   std::vector<std::string> left_out;
   VERNIER_TRY(flips_.SaveOutputs(outputs, names_, left_out));
   run.saved.emplace_back("outputs of flips", outputs);
@@ -192,11 +224,32 @@ void ComparisonRun::JudgeUndecided(const Pair& pair, PairRecord& record, RunFaul
 // A rate of some samples says nothing of the rate of all.
 void ComparisonRun::LeaveGatesToMerge(PairRecord& record, RunRecord& run) const {
   record.decision_gates.clear();
+  if (judge_ == JudgeRule::kDecisions) record.judged_by = kJudgedByMerge;
   if (!plan_->decisions.has_gates() && plan_->decisions.labels.empty()) return;
   const std::string note =
       "--shard: gates of decisions and labels are about all samples, and `vernier merge` judges "
       "them";
   if (std::ranges::find(run.notes, note) == run.notes.end()) run.notes.push_back(note);
+}
+
+// What may make agreement or figures mean nothing.
+void ComparisonRun::JudgeDoubts(const Pair& pair, const PairRecord& record, const NotHeld& not_held,
+                                RunRecord& run) const {
+  const auto note = [&run](const std::string& sentence) {
+    if (std::ranges::find(run.notes, sentence) == run.notes.end()) run.notes.push_back(sentence);
+  };
+  if (labels_ != nullptr) {
+    for (const std::string& sentence : labels_->Notes()) note(sentence);
+  }
+  std::vector<std::string> doubts = pair.decisions.Doubts();
+  for (const DecisionRecord& decision : record.decisions) {
+    for (const std::string& doubt : DoubtsOf(decision)) {
+      doubts.push_back(DecisionName(decision.kind, decision.output) + " " + doubt);
+    }
+  }
+  for (const std::string& doubt : doubts) {
+    plan_->strict ? not_held("--strict: " + doubt) : note(pair.label() + ": " + doubt);
+  }
 }
 
 // What was not decided is not done, whatever the exit code rests on.
@@ -205,7 +258,10 @@ void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverag
   if (plan_->decisions.decisions.empty()) return;
   record.judged_by = JudgeName(judge_);
   pair.decisions.AddTo(record);
-  if (shard_ != nullptr) return LeaveGatesToMerge(record, run);
+  if (shard_ != nullptr) {
+    JudgeUndecided(pair, record, faults, run.rejections);
+    return LeaveGatesToMerge(record, run);
+  }
   // Of a run that was given up, what is missing follows from why it was.
   const auto not_done = [&](const std::string& sentence) {
     if (coverage == Coverage::kIgnored) return;
@@ -220,20 +276,8 @@ void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverag
   for (const std::string& sentence : pair.decisions.Missing()) not_done(sentence);
   for (const std::string& fault : pair.decisions.UnfitLabels()) not_held(fault, label_faults_);
   for (const std::string& fault : pair.decisions.IdleGates()) not_held(fault, gate_faults_);
-  for (const std::string& note :
-       labels_ == nullptr ? std::vector<std::string>() : labels_->Notes()) {
-    if (std::ranges::find(run.notes, note) == run.notes.end()) run.notes.push_back(note);
-  }
-  for (const DecisionRecord& decision : record.decisions) {
-    for (const std::string& doubt : DoubtsOf(decision)) {
-      const std::string sentence = DecisionName(decision.kind, decision.output) + " " + doubt;
-      if (plan_->strict) {
-        not_held("--strict: " + sentence, gate_faults_);
-      } else {
-        run.notes.push_back(pair.label() + ": " + sentence);
-      }
-    }
-  }
+  JudgeDoubts(
+      pair, record, [&](const std::string& doubt) { not_held(doubt, gate_faults_); }, run);
   JudgeUndecided(pair, record, faults, run.rejections);
   for (const DecisionGateRecord& gate : record.decision_gates) {
     const bool judged = judge_ != JudgeRule::kElements;

@@ -45,6 +45,7 @@ Status ComparisonRun::KeepRow(const Pair& pair, int64_t iteration, int64_t step,
 RowsEnd ComparisonRun::EndOfRows(const RunFaults& faults, const RunRecord& record) const {
   RowsEnd end;
   end.unfit_labels = label_faults_;
+  if (plan_->shard.wanted()) end.shard = RowsShard{plan_->shard.number, plan_->shard.count};
   const auto is_in = [](const std::vector<std::string>& sentences, const std::string& one) {
     return std::ranges::find(sentences, one) != sentences.end();
   };
@@ -72,7 +73,8 @@ Result<bool> ComparisonRun::Fold(size_t place, int64_t iteration, ShardPair kept
   Pair& pair = pairs_[place];
   VERNIER_ASSIGN_OR_RETURN(const IterationComparison comparison, RestoreComparison(kept));
   std::vector<OutputRow> rows;
-  for (const ShardOutput& output : kept.outputs) rows.push_back(output.row);
+  rows.reserve(kept.outputs.size());
+  for (ShardOutput& output : kept.outputs) rows.push_back(std::move(output.row));
   pair.recorder.Fold(comparison, rows, [&](size_t output) {
     OutputFigures figures = kept.outputs[output].figures.value_or(OutputFigures());
     figures.iteration = iteration;  // images that were skipped before it are no iterations
@@ -96,11 +98,7 @@ Status ComparisonRun::NoteFeed(int64_t iteration, const TensorMap& feed,
                                const StepSequence* steps) {
   if (labels_ != nullptr) VERNIER_TRY(labels_->NoteFeed(iteration, feed));
   if (positions_ == nullptr || pairs_.empty()) return {};
-  VERNIER_TRY(positions_->Note(iteration, feed, steps));
-  if (shard_ == nullptr || !positions_->Knows(iteration)) return {};
-  return InvalidArgument(
-      "--shard cannot go with --compare logits of tokens or masks that were fed: "
-      "parts do not keep what was found of them");
+  return positions_->Note(iteration, feed, steps);
 }
 
 void ComparisonRun::SetPositions(int64_t iteration) {

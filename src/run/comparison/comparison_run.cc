@@ -43,13 +43,12 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
       observer_(&observer),
       pool_(std::make_unique<ThreadPool>()),
       scripts_(parts.scripts),
-      bounds_(parts.bounds),
+      bounds_(parts.bounds != nullptr && parts.bounds->wanted() ? parts.bounds : nullptr),
       detail_(observer.DetailWanted()),
       rows_(parts.rows),
       shard_(parts.shard),
       steps_(parts.steps),
-      // Gates are about all samples: `merge` judges them.
-      judge_(shard_ == nullptr ? JudgeOf(plan) : JudgeRule::kElements),
+      judge_(JudgeOf(plan)),
       flip_pictures_(plan),
       positions_(parts.positions),
       labels_(parts.labels),
@@ -59,6 +58,7 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
       dropped_(names_.size()),
       may_keep_(parts.may_keep),
       given_types_(names_.size()) {
+  KeepTieBounds(parts.bounds);
   detail_.pool = pool_.get();
   detail_.perceptual = parts.perceptual;
   detail_.device = parts.device;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -39,6 +40,9 @@ namespace vernier {
 /// Whether comparing less than was asked for is a fault of its own, or follows from another.
 enum class Coverage : uint8_t { kJudged, kIgnored };
 
+/// Is called with what was asked for and is not held.
+using NotHeld = std::function<void(const std::string& sentence)>;
+
 /// What takes part in the comparisons of a run beside the outputs; null: it does not. All must
 /// outlive them.
 struct ComparisonParts {
@@ -50,7 +54,8 @@ struct ComparisonParts {
   Scripts scripts;                          ///< opened
   PerceptualMeasure* perceptual = nullptr;  ///< for --compare perceptual_metrics
   DeviceMeasure* device = nullptr;          ///< where outputs are whose bytes stayed on a device
-  /// The bounds of --tolerance auto, asked while comparing.
+  /// The bounds of --tolerance auto, asked while comparing, and where decisions flip if a gate is
+  /// about clear flips.
   PairErrorBounds* bounds = nullptr;
   /// Runners that can infer once more: the condition of outputs that are over their bounds is
   /// measured with them, and what the reference gives with the candidate's state. Without, those
@@ -130,6 +135,14 @@ class ComparisonRun {
   /// adds them to `run.saved`; where nothing flips, a note. kIo; kInternal when memory runs out.
   Status SaveFlips(RunRecord& run) const;
 
+  /// Of --save-flips: the iterations whose flips are kept, those that are among the worst so far,
+  /// and one that a shard has kept.
+  std::vector<int64_t> KeptFlips() const { return flips_.iterations(); }
+  std::vector<int64_t> WorstIterations() const;
+  void TakeFlip(int64_t iteration, TensorMap feed, IterationOutputs outputs) {
+    flips_.Put(iteration, std::move(feed), std::move(outputs));
+  }
+
   /// For --on-flips: the inputs of the worst flips that `run` has, a few of them; without the flag
   /// none. Errors as FlipFeeds::Copy.
   Result<FlipInputs> FlipsToSearch(const RunRecord& run) const;
@@ -185,6 +198,9 @@ class ComparisonRun {
                                               const IterationOutputs& outputs,
                                               const IterationComparison* comparison);
   const RunLabels* LabelsToFold() const { return shard_ == nullptr ? labels_ : nullptr; }
+  void KeepTieBounds(PairErrorBounds* bounds);
+  void JudgeDoubts(const Pair& pair, const PairRecord& record, const NotHeld& not_held,
+                   RunRecord& run) const;
   void LeaveGatesToMerge(PairRecord& record, RunRecord& run) const;
   void JudgeDecisions(const Pair& pair, PairRecord& record, Coverage coverage, RunFaults& faults,
                       RunRecord& run);
@@ -257,6 +273,7 @@ class ComparisonRun {
   std::unique_ptr<ThreadPool> pool_;  ///< its threads start with the first large output
   ComparisonParts::Scripts scripts_;
   PairErrorBounds* bounds_;
+  PairErrorBounds* tie_bounds_ = nullptr;
   std::optional<SecondHearing> hearing_;
   std::optional<StateCrossing> crossing_;
   ComparisonDetail detail_;

@@ -319,7 +319,8 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
   if (plan_->lenient && plan_->runners.empty() && none) add("no iteration was compared");
   const StreamLength &first = lengths[pair.first], &second = lengths[pair.second];
   // Leniency accepts sides that end early, and never a runner that did not make what it was asked.
-  if (plan_->lenient && !first.failed && !second.failed) return;
+  const bool accepts = plan_->lenient && !plan_->strict;
+  if (accepts && !first.failed && !second.failed) return;
   if (seen < record.expected_iterations) {
     add((record.compared_iterations > 0 ? "only " : "") +
         CountedOf(record.compared_iterations, record.expected_iterations, "iteration") +
@@ -327,7 +328,7 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
         WhichAreMissing(pair.shown, first.made, second.made, record.expected_iterations) +
         StepInWords(std::min(first.made, second.made), record.expected_iterations));
   }
-  if (plan_->lenient) return;
+  if (accepts) return;
   if (seen >= record.expected_iterations && none) {
     add("no iteration was compared");
   }

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
-#include <variant>
 
 #include "decide/decision.h"
 #include "decide/label_scores.h"
@@ -20,27 +18,19 @@
 namespace vernier {
 namespace {
 
-// What the bound of --tolerance auto allows; none where there is no such bound, and of boxes, whose
-// outputs mix places with scores: a bound of all elements says nothing about a score.
-std::optional<AllowedDifference> AllowedBy(const IterationComparison* comparison,
-                                           const DecisionPlan& decision, const std::string& name) {
-  if (comparison == nullptr || decision.kind == DecisionKind::kBoxes) return std::nullopt;
-  const auto output = std::ranges::find(comparison->outputs, name, &OutputComparison::a_name);
-  if (output == comparison->outputs.end()) return std::nullopt;
-  const FunctionResult* simple = output->Find(CompareFunction::kSimple);
-  const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
-  if (data == nullptr || !data->bound) return std::nullopt;
-  const AllowedDifference allowed{data->bound->atol, data->bound->rtol};
-  if (!std::isfinite(allowed.atol) || !std::isfinite(allowed.rtol)) return std::nullopt;
-  return allowed;
-}
-
 // docs/decisions.md has these rules.
 std::string NearTieRuleOf(const DecisionOptions& options, bool all_bounded, bool any_bounded) {
   if (options.near_tie) return "--near-tie " + FormatG(*options.near_tie, 4);
   if (all_bounded) return "the error bound";
   return any_bounded ? "the error bound, or the noise of the other values where there is none"
                      : "the noise of the other values";
+}
+
+// Flips that are near ties, and not because the reference's margin is 0.
+int64_t CountExcused(const std::vector<DecisionSample>& samples) {
+  return std::ranges::count_if(samples, [](const DecisionSample& sample) {
+    return sample.flip == Flip::kNearTie && sample.first_margin != 0;
+  });
 }
 
 // "--decision logits:top1".
@@ -166,17 +156,12 @@ Status PairDecisions::DecideOne(size_t plan, const DecidedSides& given, ShardDec
       VERNIER_TRY(given.device->Fetch(subject.first.tensor));
       VERNIER_TRY(given.device->Fetch(subject.second.tensor));
     }
-    const auto allowed = AllowedBy(given.comparison, decision, subject.first.name);
-    Result<std::vector<DecisionSample>> samples = vernier::Decide(
-        decision, subject.first.tensor, subject.second.tensor, allowed, options_->near_tie);
-    if (!samples.ok()) {
-      if (why.empty()) why = "output '" + subject.first.name + "': " + samples.status().message();
+    Result<ShardDecision> one = DecideSubject(plan, given, subject);
+    if (!one.ok()) {
+      if (why.empty()) why = "output '" + subject.first.name + "': " + one.status().message();
       continue;
     }
-    ShardDecision& one = made.outputs.emplace_back();
-    one.row = {subject.first.name, decision.text, *std::move(samples)};
-    one.row.classes = CountClasses(decision, subject.first.tensor.dims());
-    one.bounded = allowed.has_value();
+    made.outputs.push_back(*std::move(one));
   }
   if (!any && why.empty()) why = unfit.empty() ? WhyNone(plan, sides) : unfit;
   return {};
@@ -242,6 +227,8 @@ Result<std::vector<DecisionRow>> PairDecisions::FoldOne(size_t plan, int64_t ite
       VERNIER_TRY(RestoreExtras(one));
       VERNIER_TRY(LabelKept(decided, iteration, one));
     }
+    if (!decided.classes) decided.classes = one.row.classes;
+    if (!one.bounded && !options_->near_tie) decided.excused += CountExcused(one.row.samples);
     decided.fold.Add(iteration, step, one.row.samples);
     decided.last_iteration = iteration;
     rows.push_back(std::move(one.row));
@@ -274,14 +261,9 @@ void PairDecisions::AddTo(PairRecord& record) const {
     if (decided.boxes) decision.precision = decided.boxes->Record(seed_);
     decision.near_tie_from_bound = decided.all_bounded && !options_->near_tie;
     decision.near_tie_rule = NearTieRuleOf(*options_, decided.all_bounded, decided.any_bounded);
-    for (WorstFlip& flip : decision.worst) {
-      if (labels_ == nullptr) break;
-      const ClassNames& names = labels_->class_names();
-      const DecisionKind kind = options_->decisions[decided.plan].kind;
-      flip.sample.first = names.InWords(kind, flip.sample.first);
-      flip.sample.second = names.InWords(kind, flip.sample.second);
-    }
+    NameWorst(decided, decision);
     std::vector<DecisionGateRecord> gates = JudgeDecision(decision, *options_);
+    LeaveUndecided(decided, gates);
     std::ranges::move(gates, std::back_inserter(record.decision_gates));
   }
 }
@@ -334,8 +316,12 @@ std::vector<std::string> PairDecisions::UnfitLabels() const {
   std::vector<std::string> sentences;
   for (const Decided& decided : decided_) {
     const DecisionPlan& decision = options_->decisions[decided.plan];
-    const std::string fault =
-        decided.boxes ? decided.boxes->Fault() : decided.labels.Fault(decision);
+    std::string fault = decided.boxes ? decided.boxes->Fault() : decided.labels.Fault(decision);
+    if (decided.boxes && decided.classes) {
+      const std::string many =
+          labels_->BoxesFor(decision, decided.output)->OtherClasses(*decided.classes);
+      if (!many.empty()) fault = many;
+    }
     if (fault.empty()) continue;
     sentences.push_back(DecisionName(decision.text, decided.output) + ": " + fault);
   }

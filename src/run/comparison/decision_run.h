@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "backend/script_client.h"
 #include "compare/comparison.h"
+#include "compare/error_bound.h"
 #include "decide/decision_fold.h"
 #include "record/shard_decisions.h"
 #include "run/comparison/labelled_boxes.h"
@@ -34,6 +36,9 @@ struct DecidedSides {
   const IterationComparison* comparison;   ///< has their error bounds; null: it is not of these
   DeviceMeasure* device;                   ///< where bytes are that are not here; may be null
   std::span<ScriptClient* const> scripts;  ///< as RunScripts::decisions()
+  /// The error bounds for near ties of outputs of which `comparison` has none, computed where
+  /// something flips; empty: there are none either.
+  std::function<const ErrorBounds&()> bounds = {};
 };
 
 class PairDecisions {
@@ -62,6 +67,8 @@ class PairDecisions {
   std::vector<std::string> Missing() const;
   /// Samples without a label, and labels without a sample or a decision, a sentence each.
   std::vector<std::string> UnfitLabels() const;
+  /// What may make figures mean something else than they seem to, a sentence each.
+  std::vector<std::string> Doubts() const;
   /// Gates that no decision is about, a sentence each.
   std::vector<std::string> IdleGates() const;
 
@@ -86,6 +93,8 @@ class PairDecisions {
     std::optional<LabelledBoxes> boxes = {};  // where they are labelled
     bool all_bounded = true, any_bounded = false;
     int64_t last_iteration = -1;
+    int64_t excused = 0;                  // near ties by what was observed alone
+    std::optional<int64_t> classes = {};  // of the output
   };
   // A pair of outputs to decide about.
   struct Subject {
@@ -104,6 +113,12 @@ class PairDecisions {
   Result<std::vector<DecisionRow>> FoldOne(size_t plan, int64_t iteration, int64_t step,
                                            ShardDecided made, const MatchedSides* sides);
   Status DecideOne(size_t plan, const DecidedSides& given, ShardDecided& made) const;
+  Result<ShardDecision> DecideSubject(size_t plan, const DecidedSides& given,
+                                      const Subject& subject) const;
+  /// --class-names have as many names as the output has classes; nullopt: one is not known.
+  std::optional<bool> AreNamed(const Decided& decided) const;
+  void NameWorst(const Decided& decided, DecisionRecord& record) const;
+  void LeaveUndecided(const Decided& decided, std::vector<DecisionGateRecord>& gates) const;
   Status DecideByScript(size_t plan, int64_t iteration, const DecidedSides& given,
                         ShardDecided& made) const;
 

@@ -46,7 +46,10 @@ bool ReadJsonValue(JsonToken token, JsonReader& reader, bool may_be_list, LabelL
       return AddNumber(reader.raw(), lines);
     case JsonToken::kTrue:
     case JsonToken::kFalse:
+      if (!may_be_list) return false;  // a list has classes
       lines.values.push_back(token == JsonToken::kTrue ? 1 : 0);
+      lines.truths.resize(lines.ends.size() + 1);
+      lines.truths.back() = true;
       return true;
     case JsonToken::kBeginArray:
       if (!may_be_list) return false;
@@ -187,6 +190,7 @@ Result<LabelLines> ReadLabelLines(const std::string& path, bool json) {
           QuotePython(std::string_view(line).substr(0, kShown)));
     }
     lines.ends.push_back(lines.values.size());
+    lines.truths.resize(lines.ends.size());
   }
   if (!json) lines.empty_at_end = empty;
   if (file.bad()) return Malformed(OfFile(path) + " cannot be read: " + std::strerror(errno));

@@ -26,6 +26,7 @@ Result<std::vector<Tensor>> ReadLabelArrays(const std::string& path);
 struct LabelLines {
   std::vector<int64_t> values;
   std::vector<size_t> ends;
+  std::vector<bool> truths;  ///< of each line: it is true or false
   /// Of text: how many of the last lines are empty. They are labels without a class if there are
   /// samples for them.
   size_t empty_at_end = 0;

@@ -10,30 +10,6 @@
 
 namespace vernier {
 
-std::string SampleLabels::DescribeEmptyFolders() const {
-  if (empty_folders_.empty()) return "";
-  constexpr size_t kShown = 3;
-  std::vector<std::string> shown;
-  for (size_t i = 0; i < std::min(kShown, empty_folders_.size()); ++i) {
-    shown.push_back("'" + empty_folders_[i] + "'");
-  }
-  if (empty_folders_.size() > kShown) shown.emplace_back("others");
-  return JoinWords(shown, " and ") + (shown.size() == 1 ? " is a class" : " are classes") +
-         ", too, without an image that is fed";
-}
-
-std::string SampleLabels::DescribeClasses() const {
-  if (!of_images_) return "";
-  constexpr int64_t kShownClasses = 16;
-  std::string text = name_ + ": " + Counted(class_of_folder_.size(), "folder") +
-                     " by name, as in torchvision's ImageFolder: ";
-  for (const auto& [folder, number] : class_of_folder_) {
-    if (number == kShownClasses) return text + ", ...";
-    text += (number > 0 ? ", " : "") + std::to_string(number) + " is '" + folder + "'";
-  }
-  return text;
-}
-
 ScoredSamples ScoreSamples(const SampleLabels& labels, const DecisionPlan& decision,
                            int64_t iteration, int64_t before, const ScoredOutputs& outputs,
                            std::vector<DecisionSample>& samples) {
@@ -79,6 +55,8 @@ std::optional<int64_t> LabelTrack::Enter(int64_t iteration, size_t samples) {
 void LabelTrack::Score(const DecisionPlan& decision, int64_t iteration,
                        const ScoredOutputs& outputs, std::vector<DecisionSample>& samples) {
   if (labels_ == nullptr) return;
+  classes_ =
+      outputs.first == nullptr ? outputs.classes : CountClasses(decision, outputs.first->dims());
   const std::optional<int64_t> before = Enter(iteration, samples.size());
   if (!before) return;
   NoteUnfit(iteration, *before,
@@ -88,6 +66,7 @@ void LabelTrack::Score(const DecisionPlan& decision, int64_t iteration,
 Status LabelTrack::ScoreKept(const DecisionPlan& decision, int64_t iteration,
                              const ShardDecision& kept, std::vector<DecisionSample>& samples) {
   if (labels_ == nullptr) return {};
+  classes_ = kept.row.classes;
   const std::optional<int64_t> before = Enter(iteration, samples.size());
   if (!kept.scores) {
     const ScoredOutputs outputs{nullptr, nullptr, kept.row.classes};
@@ -137,10 +116,13 @@ std::string LabelTrack::Fault(const DecisionPlan& decision) const {
   if (!wrong.empty()) {
     return labels_->name() + ": " + wrong + (fault_.empty() ? "" : "; " + fault_);
   }
+  if (classes_) {
+    const std::string other = labels_->WrongClasses(*classes_);
+    if (!other.empty()) return labels_->name() + ": " + other;
+  }
   if (fault_.empty()) return "";
   const std::string more = unfit_ > 1 ? ", and " + std::to_string(unfit_ - 1) + " more" : "";
-  const std::string folders = unfit_ > 0 ? labels_->DescribeEmptyFolders() : "";
-  return labels_->name() + ": " + fault_ + more + (folders.empty() ? "" : "; " + folders);
+  return labels_->name() + ": " + fault_ + more;
 }
 
 }  // namespace vernier

@@ -37,6 +37,12 @@ std::string SidesText(ImageSize size) {
   return std::to_string(size.width) + " x " + std::to_string(size.height);
 }
 
+// "3 categories for 2 classes".
+std::string CategoriesFor(size_t known, int64_t classes) {
+  return std::to_string(known) + (known == 1 ? " category for " : " categories for ") +
+         std::to_string(classes) + (classes == 1 ? " class" : " classes");
+}
+
 // Labels in the pixels of another image are of no use; a side of 0 is not said.
 std::string OtherSize(ImageSize decoded, ImageSize listed) {
   const bool same = (listed.width == 0 || listed.width == decoded.width) &&
@@ -63,18 +69,79 @@ Result<BoxLabels> BoxLabels::Load(const std::string& path) {
   return labels;
 }
 
-const CocoImage* BoxLabels::ImageOf(const std::string& path) const {
-  const auto [begin, end] = by_name_.equal_range(WithoutFolders(path));
+void BoxLabels::NameClasses(const ClassNames& names) {
+  std::vector<std::optional<int64_t>> named(names.size());
+  for (const CocoCategory& category : coco_.categories) {
+    const std::optional<int64_t> index = names.ClassOf(category.name);
+    if (!index || named[static_cast<size_t>(*index)]) return;
+    named[static_cast<size_t>(*index)] = category.id;
+  }
+  if (!coco_.categories.empty()) named_ = std::move(named);
+}
+
+Result<std::optional<int64_t>> BoxLabels::CategoryOf(int64_t index) const {
+  const size_t known = by_name() ? named_.size() : coco_.categories.size();
+  if (index < 0 || static_cast<size_t>(index) >= known) {
+    return InvalidArgument("class " + std::to_string(index) + " is beyond the " +
+                           (by_name() ? "names of --class-names" : "categories of " + name_) +
+                           ", which are " + std::to_string(known));
+  }
+  const auto at = static_cast<size_t>(index);
+  return by_name() ? named_[at] : std::optional(coco_.categories[at].id);
+}
+
+std::string BoxLabels::OtherClasses(int64_t classes) const {
+  const size_t known = coco_.categories.size();
+  if (by_name()) {
+    const std::string wrong = ClassNames::WrongCount(named_.size(), classes);
+    return wrong.empty() ? "" : name_ + ": " + wrong;
+  }
+  if (known <= static_cast<size_t>(classes)) return "";
+  return name_ + " has " + CategoriesFor(known, classes) +
+         " of the output, and one too many with a low id shifts all others: take the categories "
+         "out that the network does not have, or name its classes with --class-names";
+}
+
+std::string BoxLabels::TooFew(int64_t classes) const {
+  const size_t known = coco_.categories.size();
+  if (by_name() || known >= static_cast<size_t>(classes)) return "";
+  return name_ + " has " + CategoriesFor(known, classes) +
+         " of the output: class 0 is taken as the category with the lowest id, and so on, which is "
+         "wrong where one before the last is left out; name the classes with --class-names, in "
+         "which categories are then found by their names";
+}
+
+// Of images whose names the path ends with, the one that says the most folders.
+void BoxLabels::FindImage(Fed& fed) const {
+  const auto [begin, end] = by_name_.equal_range(WithoutFolders(fed.path));
+  size_t longest = 0;
   for (auto one = begin; one != end; ++one) {
     const CocoImage& image = coco_.images[one->second];
-    if (EndsWithPath(path, image.file_name)) return &image;
+    const size_t length = image.file_name.size();
+    if (length < longest || !EndsWithPath(fed.path, image.file_name)) continue;
+    fed.lacking.clear();
+    if (length == longest) {
+      fed.lacking = "is in " + name_ + " twice, with the ids " + std::to_string(fed.image->id) +
+                    " and " + std::to_string(image.id) +
+                    ", so that nobody knows which labels are its own";
+    }
+    fed.image = &image;
+    longest = length;
   }
-  return std::distance(begin, end) == 1 ? &coco_.images[begin->second] : nullptr;
+  if (!fed.lacking.empty()) fed.image = nullptr;
+  if (longest > 0) return;
+  if (std::distance(begin, end) == 1) {
+    fed.image = &coco_.images[begin->second];
+    return;
+  }
+  fed.lacking = "is not in " + name_ +
+                (by_name_.empty() ? ", whose images have no file_name to find them by" : "");
 }
 
 void BoxLabels::NoteImage(int64_t iteration, const FedImage& image, const ImageRecipe& recipe) {
   Fed& fed = fed_[iteration];
-  fed = {image.path, ImageOf(image.path), std::nullopt, ""};
+  fed = {image.path, nullptr, "", std::nullopt, ""};
+  FindImage(fed);
   if (fed.image == nullptr) return;
   const ImageSize listed{static_cast<int64_t>(fed.image->height),
                          static_cast<int64_t>(fed.image->width)};
@@ -110,7 +177,7 @@ Result<LabelledBoxes::Place> LabelledBoxes::PlaceOf(int64_t iteration, size_t sa
       return InvalidArgument("the output has " + Counted(samples, "sample") + " for one image");
     }
     if (fed->image == nullptr) {
-      return InvalidArgument("image '" + fed->path + "' is not in " + labels_->name());
+      return InvalidArgument("image '" + fed->path + "' " + fed->lacking);
     }
     if (!fed->other_size.empty()) {
       return InvalidArgument("image '" + fed->path + "' " + fed->other_size +
@@ -164,7 +231,6 @@ std::string LabelledBoxes::DoubtedUnits() const {
 
 Result<std::vector<DetectedBox>> LabelledBoxes::OnImage(const SampleDetections& sample,
                                                         const Place& place) const {
-  const auto& categories = labels_->coco().categories;
   const bool fractions = units_ == BoxUnits::kFractions;
   if (fractions && !sample.boxes.empty() &&
       (place.placement.fed.width < 1 || place.placement.fed.height < 1)) {
@@ -173,13 +239,11 @@ Result<std::vector<DetectedBox>> LabelledBoxes::OnImage(const SampleDetections& 
   }
   std::vector<DetectedBox> boxes;
   for (const DetectedBox& box : sample.boxes) {
-    if (box.category < 0 || static_cast<size_t>(box.category) >= categories.size()) {
-      return InvalidArgument("class " + std::to_string(box.category) +
-                             " is beyond the categories of " + labels_->name() + ", which are " +
-                             std::to_string(categories.size()));
-    }
+    VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> category,
+                             labels_->CategoryOf(box.category));
+    if (!category) continue;
     boxes.push_back(Unplaced(box, place.placement, fractions));
-    boxes.back().category = categories[static_cast<size_t>(box.category)].id;
+    boxes.back().category = *category;
   }
   return boxes;
 }

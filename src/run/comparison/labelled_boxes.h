@@ -14,6 +14,7 @@
 #include "decide/coco_labels.h"
 #include "decide/detect_boxes.h"
 #include "images/preprocess.h"
+#include "run/comparison/class_names.h"
 #include "vernier/decision_plan.h"
 #include "vernier/precision_record.h"
 #include "vernier/status.h"
@@ -37,21 +38,39 @@ class BoxLabels {
   const std::string& name() const { return name_; }
   const CocoLabels& coco() const { return coco_; }
 
+  /// Finds categories by their names from now on, if `names` have them all; else class C of a
+  /// network is the category with the C-th lowest id.
+  void NameClasses(const ClassNames& names);
+  bool by_name() const { return !named_.empty(); }
+
+  /// The id of the category that class `index` of a network is. nullopt of one that is named and no
+  /// category here: its boxes have no labels. kInvalidArgument for a class beyond the categories.
+  Result<std::optional<int64_t>> CategoryOf(int64_t index) const;
+
+  /// Why categories are not the classes of an output that has so many, in a sentence, as far as
+  /// that is certain, as of too many; and as far as it is in doubt. Empty: they are.
+  std::string OtherClasses(int64_t classes) const;
+  std::string TooFew(int64_t classes) const;
+
   /// The iteration was fed with that image file, as `recipe` has it. It is the image of the labels
-  /// whose `file_name` the path ends with or, without folders, the only one of that name.
+  /// whose `file_name` the path ends with, the longest of them, or, without folders, the only one
+  /// of that name.
   void NoteImage(int64_t iteration, const FedImage& image, const ImageRecipe& recipe);
 
   /// The same where it is known what became of the image (absent: that its size is not), and how
   /// the labels' size differs.
   void NotePlaced(int64_t iteration, const std::string& path,
                   const std::optional<ImagePlacement>& placement, const std::string& other_size) {
-    fed_[iteration] = {path, ImageOf(path), placement, other_size};
+    Fed& fed = fed_[iteration];
+    fed = {path, nullptr, "", placement, other_size};
+    FindImage(fed);
   }
 
   /// What is known of an iteration that was fed with an image file.
   struct Fed {
     std::string path;
     const CocoImage* image = nullptr;         ///< null: the labels do not have it
+    std::string lacking = {};                 ///< then, why, behind "image 'a.png' "
     std::optional<ImagePlacement> placement;  ///< absent where the image's size is not known
     std::string other_size;                   ///< how the labels' size differs; empty: it does not
   };
@@ -63,12 +82,13 @@ class BoxLabels {
 
  private:
   explicit BoxLabels(CocoLabels coco) : coco_(std::move(coco)) {}
-  const CocoImage* ImageOf(const std::string& path) const;
+  void FindImage(Fed& fed) const;
 
   std::string name_;
   CocoLabels coco_;
   std::unordered_multimap<std::string, size_t> by_name_;  // of images, without folders
   std::map<int64_t, Fed> fed_;
+  std::vector<std::optional<int64_t>> named_;  // the category of each class; empty: by their ids
 };
 
 /// The detections of both sides in one iteration, sample by sample.

@@ -92,6 +92,13 @@ bool HasNoNumbers(const OutputComparison& output) {
   return !output.functions.empty() && std::ranges::all_of(output.functions, FoundNothing);
 }
 
+// `logits` counts positions, not elements.
+bool JudgesElements(const OutputComparison& output) {
+  return std::ranges::any_of(output.functions, [](const FunctionResult& result) {
+    return result.function != CompareFunction::kLogits;
+  });
+}
+
 const SimpleResult* SimpleOf(const OutputComparison& output) {
   const FunctionResult* simple = output.Find(CompareFunction::kSimple);
   return simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
@@ -141,6 +148,9 @@ OutputRow MakeOutputRow(const OutputComparison& output) {
   row.verdict = VerdictOf(output);
   if (!HasNoNumbers(output)) {
     row.elements = output.a.element_count();
+    if (output.masked && JudgesElements(output)) {
+      *row.elements -= output.masked->excluded_elements();
+    }
     row.metrics = output.metrics;
   }
   if (const SimpleResult* simple = SimpleOf(output)) AddSimple(*simple, output, row);

@@ -45,6 +45,15 @@ class PairErrorBounds {
   /// Whether any output is judged by a bound; if not, the other functions need not be called.
   bool wanted() const;
 
+  /// From now on bounds are also asked for where no output is judged by them.
+  void KeepForNearTies() { for_near_ties_ = true; }
+  /// Whether any of the other functions is to be called.
+  bool needed() const { return for_near_ties_ || wanted(); }
+  /// Whether the graph of one of the two is known: else bounds rest on types alone.
+  bool KnowsGraph(size_t first, size_t second) const {
+    return GraphOf(first).model != nullptr || GraphOf(second).model != nullptr;
+  }
+
   /// A runner that is open: its graph (ONNX only) and how it computes. Streams that are never added
   /// are saved outputs.
   void AddRunner(size_t stream, const LiveRunner& runner);
@@ -101,6 +110,7 @@ class PairErrorBounds {
   ErrorBound MakeMeasuredBound(Pair pair, DType dtype, double noise) const;
 
   const CompareOptions& options_;
+  bool for_near_ties_ = false;
   std::map<size_t, RunnerGraph> graphs_;
   RunnerGraph saved_;  // what is known of streams that were not added
   std::vector<InputDims> feed_;

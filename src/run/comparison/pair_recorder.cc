@@ -127,6 +127,14 @@ void KeepFailedGates(const OutputComparison& output, OutputRecord& record) {
   }
 }
 
+void AddMasked(const MaskedPositions& masked, const TokenLosses& losses,
+               std::optional<TokensRecord>& kept) {
+  if (!kept) kept = MakeTokensRecord(losses);
+  kept->mask = masked.mask;
+  kept->positions += masked.positions;
+  kept->excluded += masked.excluded;
+}
+
 }  // namespace
 
 PairRecorder::PairRecorder(std::string first, std::string second, Charts charts) : charts_(charts) {
@@ -171,6 +179,8 @@ void PairRecorder::AddOutput(const OutputComparison& output, const OutputRow& ro
   FoldRow(row, *found);
   const auto index = static_cast<size_t>(found - record_.outputs.begin());
   kept_ratios_.resize(record_.outputs.size());
+  quantiles_.resize(record_.outputs.size());
+  quantiles_[index].Add(output, row);
   AddTokens(output, index);
   KeepFailedGates(output, *found);
   KeepWorst(output, row, *found, kept_ratios_[index], figures);
@@ -181,8 +191,11 @@ void PairRecorder::AddTokens(const OutputComparison& output, size_t index) {
   losses_.resize(record_.outputs.size());
   const FunctionResult* const result = output.Find(CompareFunction::kLogits);
   const auto* const logits = result == nullptr ? nullptr : std::get_if<LogitsResult>(&result->data);
-  if (logits == nullptr || (logits->tokens.tokens.empty() && logits->tokens.mask.empty())) return;
   std::optional<TokensRecord>& kept = record_.outputs[index].tokens;
+  if (logits == nullptr && output.masked && output.masked->excluded > 0) {
+    AddMasked(*output.masked, losses_[index], kept);
+  }
+  if (logits == nullptr || (logits->tokens.tokens.empty() && logits->tokens.mask.empty())) return;
   const TokensRecord before = kept.value_or(TokensRecord());
   losses_[index].Append(logits->measures.tokens);
   kept = MakeTokensRecord(losses_[index]);
@@ -198,6 +211,9 @@ PairRecord PairRecorder::Finish(int64_t expected_iterations) const {
   record.compared_iterations = tally_.iterations() - empty_iterations_;
   record.passed_iterations = tally_.passed_iterations();
   record.expected_iterations = expected_iterations;
+  for (size_t i = 0; i < quantiles_.size(); ++i) {
+    record.outputs[i].quantiles = quantiles_[i].Quantiles();
+  }
   for (const OutputTally& tally : tally_.outputs()) {
     const auto output = std::find_if(record.outputs.begin(), record.outputs.end(),
                                      [&](const OutputRecord& o) { return o.name == tally.name; });

@@ -10,6 +10,7 @@
 
 #include "compare/tally.h"
 #include "kernels/token_losses.h"
+#include "run/comparison/iteration_quantiles.h"
 #include "run/comparison/output_figures.h"
 #include "vernier/row_record.h"
 #include "vernier/run_record.h"
@@ -59,8 +60,9 @@ class PairRecorder {
   Charts charts_;
   ComparisonTally tally_;
   PairRecord record_;
-  std::vector<double> kept_ratios_;  ///< by output: times over in the iteration kept
-  std::vector<TokenLosses> losses_;  ///< by output
+  std::vector<double> kept_ratios_;            ///< by output: times over in the iteration kept
+  std::vector<TokenLosses> losses_;            ///< by output
+  std::vector<IterationQuantiles> quantiles_;  ///< likewise
   bool compared_nothing_ = false;
   int64_t empty_iterations_ = 0;
 };

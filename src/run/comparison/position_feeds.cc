@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kUsualTokens = "input_ids";
 constexpr const char* kUsualMask = "attention_mask";
+constexpr std::string_view kNoMask = "none";  // --mask none
 
 // What keeps a tensor from being of positions; empty: nothing.
 std::string WhyNoPositions(const Tensor& tensor) {
@@ -54,6 +55,22 @@ Result<Tensor> WithNextColumn(const std::string& name, const Tensor& fed,
   return TakeWindow(whole, axis, *start, end - *start);
 }
 
+bool JudgesLogits(const CompareOptions& options) {
+  return std::ranges::find(options.functions, CompareFunction::kLogits) != options.functions.end();
+}
+
+bool JudgesElementsOf(const CompareOptions& options) {
+  return std::ranges::any_of(options.functions, [](CompareFunction function) {
+    return function != CompareFunction::kLogits && function != CompareFunction::kIndices;
+  });
+}
+
+// Masks that were drawn at random say nothing of the positions. Polygraphy compares all.
+bool LeavesOutElements(const RunPlan& plan) {
+  const bool given = !plan.inputs.load_paths.empty() || plan.inputs.script.given();
+  return (given || !plan.compare->mask.empty()) && !plan.lenient && JudgesElementsOf(*plan.compare);
+}
+
 // What was asked for fits an output, or there are no logits to fit.
 class FitOfSource {
  public:
@@ -72,9 +89,14 @@ class FitOfSource {
 
 }  // namespace
 
+PositionFeeds::PositionFeeds(const RunPlan& plan)
+    : options_(&*plan.compare),
+      for_logits_(JudgesLogits(*plan.compare)),
+      for_elements_(LeavesOutElements(plan)) {}
+
 Result<PositionFeeds> PositionFeeds::Create(const RunPlan& plan) {
   const CompareOptions& options = plan.compare;
-  PositionFeeds feeds(options);
+  PositionFeeds feeds(plan);
   feeds.from_elsewhere_ = GivesTokens(options.tokens);
   if (plan.runners.empty() && !options.mask.empty()) return NothingIsFed("--mask", options.mask);
   if (plan.runners.empty() && !feeds.from_elsewhere_ && !options.tokens.empty()) {
@@ -97,6 +119,7 @@ Status PositionFeeds::Give(Tensor tokens) {
 Result<std::optional<PositionValues>> PositionFeeds::Take(const std::string& asked,
                                                           const char* usual, const TensorMap& feed,
                                                           const StepSequence* steps) const {
+  if (usual == kUsualMask && asked == kNoMask) return std::optional<PositionValues>();
   const std::string flag = usual == kUsualMask ? "--mask" : "--tokens";
   const std::string name = asked.empty() ? usual : asked;
   const Tensor* const fed = Find(feed, name);
@@ -114,19 +137,28 @@ Result<std::optional<PositionValues>> PositionFeeds::Take(const std::string& ask
   return std::optional(std::move(values));
 }
 
+// Of an encoder and a decoder, nothing says which one's positions an output has.
+bool PositionFeeds::MaskIsForElements(const TensorMap& feed) const {
+  const bool decoder = std::ranges::any_of(
+      feed, [](const NamedTensor& input) { return input.name.starts_with("decoder_"); });
+  return for_elements_ && (!decoder || !options_->mask.empty());
+}
+
 Status PositionFeeds::Note(int64_t iteration, const TensorMap& feed, const StepSequence* steps) {
-  const auto& functions = options_->functions;
-  if (std::ranges::find(functions, CompareFunction::kLogits) == functions.end()) return {};
+  if (!for_logits_ && !for_elements_) return {};
   if (noted_.contains(iteration)) return {};
   FedPositions fed;
   // Those that a decoding is fed with are in the input that takes them.
   const std::string forced = steps == nullptr ? "" : steps->ForcedInput();
   const std::string usual = forced.empty() ? kUsualTokens : forced;
   const std::string asked = from_elsewhere_ ? "" : options_->tokens;
-  if (!file_) {
+  if (!file_ && for_logits_) {
     VERNIER_ASSIGN_OR_RETURN(fed.tokens, Take(asked, usual.c_str(), feed, steps));
   }
   VERNIER_ASSIGN_OR_RETURN(fed.mask, Take(options_->mask, kUsualMask, feed, steps));
+  if (fed.mask) fed.mask->for_elements = MaskIsForElements(feed);
+  const bool idle = fed.mask && !fed.mask->asked && !HasExcluded(fed.mask->tensor);
+  if (idle && !for_logits_) return {};
   if (fed.tokens || fed.mask) noted_.emplace(iteration, std::move(fed));
   return {};
 }
@@ -153,6 +185,7 @@ Status PositionFeeds::CheckFit(const IterationComparison& comparison) const {
     const FunctionResult* const result = output.Find(CompareFunction::kLogits);
     const auto* const logits =
         result == nullptr ? nullptr : std::get_if<LogitsResult>(&result->data);
+    if (output.masked) mask.Look(output.masked->why_not);
     if (logits == nullptr) continue;
     tokens.Look(logits->tokens.why_no_tokens);
     mask.Look(logits->tokens.why_no_mask);

@@ -1,4 +1,5 @@
-// Which tokens and masks the iterations of a run were fed, for --compare logits.
+// Which tokens and masks the iterations of a run were fed: what --compare logits judges by, and
+// positions that no comparison looks at.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +30,6 @@ class PositionFeeds {
   /// cannot be tokens or a mask.
   Status Note(int64_t iteration, const TensorMap& feed, const StepSequence* steps);
 
-  /// Was something of this iteration noted?
-  bool Knows(int64_t iteration) const { return noted_.contains(iteration); }
-
   /// What is known of an iteration, which is this step; `steps`: there are steps at all. Null:
   /// nothing is.
   const FedPositions* For(int64_t iteration, const StepPosition& position, bool steps);
@@ -42,12 +40,15 @@ class PositionFeeds {
   Status CheckFit(const IterationComparison& comparison) const;
 
  private:
-  explicit PositionFeeds(const CompareOptions& options) : options_(&options) {}
+  explicit PositionFeeds(const RunPlan& plan);
+  bool MaskIsForElements(const TensorMap& feed) const;
   Result<std::optional<PositionValues>> Take(const std::string& asked, const char* usual,
                                              const TensorMap& feed,
                                              const StepSequence* steps) const;
 
   const CompareOptions* options_;
+  bool for_logits_;                     // --compare logits
+  bool for_elements_;                   // other comparisons leave out what a mask excludes
   bool from_elsewhere_ = false;         // tokens are no input's
   std::optional<PositionValues> file_;  // of tokens
   std::map<int64_t, FedPositions> noted_;

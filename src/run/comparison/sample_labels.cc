@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <set>
 #include <string_view>
 #include <utility>
 
-#include "io/bytes/directory_listing.h"
 #include "kernels/element_blocks.h"
 #include "run/comparison/label_files.h"
 #include "run/feeds/image_feeds.h"
@@ -18,14 +16,6 @@ namespace vernier {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string ParentOf(const std::string& path) {
-  return fs::absolute(path).lexically_normal().parent_path().string();
-}
-
-std::string NameOfFolder(const std::string& image) {
-  return fs::path(ParentOf(image)).filename().string();
-}
 
 // How an array's elements are labels: `count` labels of `size` values each.
 struct ArrayOfLabels {
@@ -97,32 +87,8 @@ Result<SampleLabels> SampleLabels::Load(const std::string& path) {
   }
   labels.values_ = std::move(lines.values);
   labels.ends_ = std::move(lines.ends);
+  labels.truths_ = std::move(lines.truths);
   labels.empty_at_end_ = lines.empty_at_end;
-  return labels;
-}
-
-Result<SampleLabels> SampleLabels::OfFolders(const std::vector<std::string>& images) {
-  SampleLabels labels;
-  labels.name_ = "--labels folder";
-  labels.by_iteration_ = labels.of_images_ = true;
-  const std::string root = labels.root_ = ParentOf(ParentOf(images.front()));
-  for (const std::string& image : images) {
-    if (ParentOf(ParentOf(image)) == root) continue;
-    return Malformed("--labels folder: '" + images.front() + "' and '" + image +
-                     "' are not in folders of one folder, so that their classes have no order");
-  }
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> entries,
-                           ListDirectory(root, [](std::string_view) { return true; }));
-  for (const std::string& entry : entries) {
-    if (IsDirectory(entry)) labels.class_of_folder_[fs::path(entry).filename().string()] = 0;
-  }
-  std::set<std::string> used;
-  for (const std::string& image : images) used.insert(NameOfFolder(image));
-  int64_t next = 0;
-  for (auto& [folder, number] : labels.class_of_folder_) {
-    number = next++;
-    if (!used.contains(folder)) labels.empty_folders_.push_back(folder);
-  }
   return labels;
 }
 
@@ -145,24 +111,6 @@ void SampleLabels::ForgetBefore(int64_t iteration) {
   fed_.erase(fed_.begin(), fed_.lower_bound(iteration));
 }
 
-std::vector<std::string> SampleLabels::folders() const {
-  std::vector<std::string> names;
-  for (const auto& [folder, number] : class_of_folder_) names.push_back(folder);
-  return names;
-}
-
-void SampleLabels::NoteFile(int64_t iteration, const FedFile& file) {
-  if (key_) return;
-  if (!of_images_) {
-    if (iteration == static_cast<int64_t>(places_.size())) places_.push_back(file.place);
-    files_ = file.named;
-    return;
-  }
-  const auto found = class_of_folder_.find(NameOfFolder(file.name));
-  if (found == class_of_folder_.end() || ParentOf(ParentOf(file.name)) != root_) return;
-  class_of_iteration_[iteration] = found->second;
-}
-
 int64_t SampleLabels::PlaceOf(int64_t iteration) const {
   const auto at = static_cast<size_t>(iteration);
   return at < places_.size() ? places_[at] : iteration;
@@ -179,6 +127,7 @@ Result<std::vector<Label>> SampleLabels::OfArray(DecisionKind kind, const Tensor
   std::vector<Label> labels;
   for (int64_t i = first; i < std::min(split.count, first + samples); ++i) {
     Label& label = labels.emplace_back();
+    label.is_truth = array.dtype() == DType::kBool;
     if (kind == DecisionKind::kRegression) {
       label.numbers = NumbersOfLabels(array, i * split.size, split.size);
       label.dims = dims;
@@ -217,7 +166,7 @@ Result<std::vector<Label>> SampleLabels::Of(DecisionKind kind, int64_t iteration
          i < std::min(ends_.size(), static_cast<size_t>(before + samples)); ++i) {
       const auto begin = static_cast<std::ptrdiff_t>(i == 0 ? 0 : ends_[i - 1]);
       const auto end = static_cast<std::ptrdiff_t>(ends_[i]);
-      labels.push_back({{values_.begin() + begin, values_.begin() + end}, false});
+      labels.push_back({{values_.begin() + begin, values_.begin() + end}, false, truths_[i]});
       const std::vector<int64_t>& values = labels.back().values;
       labels.back().numbers.assign(values.begin(), values.end());
     }
@@ -290,6 +239,7 @@ Result<RunLabels> RunLabels::Open(const DecisionOptions& options,
   for (const LabelsPlan& plan : options.labels) {
     if (plan.of_boxes()) {
       VERNIER_ASSIGN_OR_RETURN(BoxLabels boxes, BoxLabels::Load(plan.path));
+      boxes.NameClasses(run.class_names_);
       run.boxes_.emplace(run.labels_.size(), std::move(boxes));
       run.labels_.emplace_back();
       continue;
@@ -303,7 +253,8 @@ Result<RunLabels> RunLabels::Open(const DecisionOptions& options,
       run.labels_.push_back(std::move(labels));
       continue;
     }
-    VERNIER_ASSIGN_OR_RETURN(SampleLabels labels, SampleLabels::OfFolders(images));
+    VERNIER_ASSIGN_OR_RETURN(SampleLabels labels,
+                             SampleLabels::OfFolders(images, run.class_names_));
     run.labels_.push_back(std::move(labels));
   }
   return run;
@@ -387,6 +338,14 @@ const BoxLabels* RunLabels::BoxesFor(const DecisionPlan& decision,
   const LabelsPlan* const labels = LabelsFor(*options_, decision.kind, output);
   if (labels == nullptr) return nullptr;
   return &boxes_.at(static_cast<size_t>(labels - options_->labels.data()));
+}
+
+std::vector<std::string> RunLabels::Doubts() const {
+  std::vector<std::string> doubts;
+  for (const SampleLabels& labels : labels_) {
+    if (std::string doubt = labels.DoubtfulOrder(); !doubt.empty()) doubts.push_back(doubt);
+  }
+  return doubts;
 }
 
 std::vector<std::string> RunLabels::Notes() const {

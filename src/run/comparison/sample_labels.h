@@ -30,10 +30,12 @@ class SampleLabels {
   /// line or array, for what holds no labels.
   static Result<SampleLabels> Load(const std::string& path);
 
-  /// The class of an image is the place of its folder's name among the names of the folders beside
-  /// it, sorted, as in torchvision's ImageFolder. kMalformed where not all images are in folders of
-  /// one folder.
-  static Result<SampleLabels> OfFolders(const std::vector<std::string>& images);
+  /// The class of an image is that of its folder's name in `names`; where these have none of the
+  /// folders, its place among the names of the folders beside it, sorted, as in torchvision's
+  /// ImageFolder. kMalformed where not all images are in folders of one folder, and where `names`
+  /// have some of the folders alone.
+  static Result<SampleLabels> OfFolders(const std::vector<std::string>& images,
+                                        const ClassNames& names);
 
   /// They come with what is fed, as a tensor of that name.
   static SampleLabels OfFeeds(const std::string& words, std::string key);
@@ -54,6 +56,11 @@ class SampleLabels {
   std::string DescribeEmptyFolders() const;
   /// Of folders, which name is which class, for people; else empty.
   std::string DescribeClasses() const;
+  /// Of folders, in a clause: why they, or the names that they are found by, are not the classes of
+  /// an output that has so many; empty: they are as many.
+  std::string WrongClasses(int64_t classes) const;
+  /// Of folders that are numbers in another order than their names, in a sentence; else empty.
+  std::string DoubtfulOrder() const;
 
   /// The iteration was fed with that file: its folder may be its class, and its place among all
   /// files is that of its labels. Iterations come in their order.
@@ -92,9 +99,11 @@ class SampleLabels {
   // Of lines: the values of all, and where those of each end.
   std::vector<int64_t> values_;
   std::vector<size_t> ends_;
+  std::vector<bool> truths_;
   size_t empty_at_end_ = 0;  // of `ends_`
   // Of images.
   std::string root_;  // folder of their folders
+  size_t names_ = 0;  // of --class-names, which classes are found by; 0: by their order
   std::map<std::string, int64_t> class_of_folder_;
   std::vector<std::string> empty_folders_;
   std::map<int64_t, int64_t> class_of_iteration_;
@@ -141,6 +150,8 @@ class RunLabels {
 
   /// What should be known of the files, in sentences.
   std::vector<std::string> Notes() const;
+  /// What may make numbers wrong that are measured with them, in sentences.
+  std::vector<std::string> Doubts() const;
 
   /// Of --class-names; empty without.
   const ClassNames& class_names() const { return class_names_; }
@@ -193,10 +204,11 @@ class LabelTrack {
   const SampleLabels* labels_;
   int64_t samples_ = 0, iterations_ = 0;
   int64_t next_iteration_ = 0;
-  int64_t next_place_ = 0;    // among files, those that were skipped, too
-  int64_t last_samples_ = 0;  // of the last iteration
-  int64_t unfit_ = 0;         // samples whose label does not fit
-  std::string fault_;         // the first
+  int64_t next_place_ = 0;          // among files, those that were skipped, too
+  int64_t last_samples_ = 0;        // of the last iteration
+  int64_t unfit_ = 0;               // samples whose label does not fit
+  std::optional<int64_t> classes_;  // of the output, where they are known
+  std::string fault_;               // the first
 };
 
 }  // namespace vernier

@@ -133,7 +133,8 @@ Result<std::optional<TensorMap>> FeedStream::NextWhole() {
   const LogArea area(logger_, log_area::kDataLoader);
   if (!random_) {
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, Given());
-    if (!feed && next_ == 0 && !may_be_empty_) {
+    const bool none_for_any_shard = shard_.wanted() && total_ == 0;
+    if (!feed && next_ == 0 && (!may_be_empty_ || none_for_any_shard)) {
       return Malformed(std::string("there is nothing to run: ") +
                        (script_ != nullptr ? "the data loader gave no feed"
                                            : "the files of loaded inputs hold no feed"));
@@ -178,13 +179,14 @@ void FeedStream::PrepareOneMore() {
   if (wanted) Make(next_ + 1);
 }
 
+std::optional<int64_t> FeedStream::CountSequences() const {
+  if (steps_ == nullptr) return std::nullopt;
+  if (random_) return random_->count();
+  return reader_ != nullptr ? reader_->Total() : std::nullopt;
+}
+
 std::optional<int64_t> FeedStream::CountSteps() const {
-  std::optional<int64_t> sequences;
-  if (random_) {
-    sequences = random_->count();
-  } else if (reader_ != nullptr) {
-    sequences = reader_->Total();
-  }
+  const std::optional<int64_t> sequences = CountSequences();
   const std::optional<int64_t> steps = steps_ ? steps_->steps() : std::nullopt;
   int64_t count = 0;
   const bool known = sequences && steps && !__builtin_mul_overflow(*sequences, *steps, &count);
@@ -194,7 +196,7 @@ std::optional<int64_t> FeedStream::CountSteps() const {
 std::optional<int64_t> FeedStream::expected() const {
   if (shard_.wanted() && total_ && images_ == nullptr) return shard_.CountOf(*total_);
   if (!random_) {
-    if (steps_ != nullptr) return std::nullopt;
+    if (steps_ != nullptr) return CountSteps();
     if (images_ != nullptr) return images_->Total();
     return reader_ != nullptr ? reader_->Total() : std::nullopt;
   }

@@ -86,6 +86,8 @@ class FeedStream {
   /// nullopt where a script or the length of sequences decides, and as long as files were not
   /// opened yet.
   std::optional<int64_t> expected() const;
+  /// Of steps; nullopt without, and where that is not known.
+  std::optional<int64_t> CountSequences() const;
   /// Of all sequences, where they have the same number of steps and it is known how many there are.
   std::optional<int64_t> CountSteps() const;
 

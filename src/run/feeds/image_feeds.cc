@@ -5,6 +5,7 @@
 #include <atomic>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -38,21 +39,60 @@ Result<std::vector<std::string>> ImagesOf(const std::string& path, bool preproce
   return images;
 }
 
-// Images of classes are often in folders of a folder, which a pattern names.
-Status CheckNoFoldersOfImages(const std::string& path) {
+std::string EveryImageIn(const std::string& path) {
+  return "'" + (std::filesystem::path(path) / "*" / "*").string() + "'";
+}
+
+bool IsImageFile(const std::string& path) { return IsImageName(path) && !IsDirectory(path); }
+
+// The folders in a folder that hold images themselves.
+Result<std::vector<std::string>> FoldersOfImages(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> entries,
                            ListDirectory(path, [](std::string_view) { return true; }));
-  for (const std::string& entry : entries) {
-    if (IsFeedName(std::filesystem::path(entry).filename().string())) return {};
-  }
+  std::vector<std::string> folders;
   for (const std::string& entry : entries) {
     if (!IsDirectory(entry)) continue;
     const Result<std::vector<std::string>> images = ListDirectory(entry, IsImageName);
-    if (!images.ok() || images->empty()) continue;
-    return Malformed("--load-inputs: '" + path + "' holds no images, and its folders do: give '" +
-                     (std::filesystem::path(path) / "*" / "*").string() + "'");
+    if (images.ok() && std::ranges::any_of(*images, IsImageFile)) folders.push_back(entry);
   }
-  return {};
+  return folders;
+}
+
+// Images of classes are often in folders of a folder, which a pattern names.
+Status CheckNoFoldersOfImages(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> feeds, ListDirectory(path, IsFeedName));
+  if (!feeds.empty()) return {};
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> folders, FoldersOfImages(path));
+  if (folders.empty()) return {};
+  return Malformed("--load-inputs: '" + path + "' holds no images, and its folders do: give " +
+                   EveryImageIn(path));
+}
+
+// An image that two patterns name is one sample: intervals take samples as independent.
+class EachOnce {
+ public:
+  /// Whether it was not there before.
+  bool Add(const std::string& path) { return seen_.insert(NormalOf(path)).second; }
+  bool Has(const std::string& path) const { return seen_.contains(NormalOf(path)); }
+
+ private:
+  static std::string NormalOf(const std::string& path) {
+    return std::filesystem::absolute(path).lexically_normal().string();
+  }
+
+  std::set<std::string> seen_;
+};
+
+// The folders in a folder whose images are not among those that are fed.
+std::vector<std::string> FoldersNotTaken(const std::string& path, const EachOnce& fed) {
+  Result<std::vector<std::string>> folders = FoldersOfImages(path);
+  if (!folders.ok()) return {};
+  std::erase_if(*folders, [&](const std::string& folder) {
+    const Result<std::vector<std::string>> own = ListDirectory(folder, IsImageName);
+    return !own.ok() ||
+           std::ranges::any_of(*own, [&](const std::string& image) { return fed.Has(image); });
+  });
+  return *std::move(folders);
 }
 
 // One that says that it has channels comes before those that only might.
@@ -95,6 +135,7 @@ constexpr std::array kRemarks = {
 Result<std::vector<std::string>> FindImages(const InputPlan& plan) {
   std::vector<std::string> images;
   std::string other;
+  EachOnce once;
   for (const std::string& pattern : plan.load_paths) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> fitting, ExpandPattern(pattern));
     for (const std::string& path : fitting) {
@@ -104,8 +145,8 @@ Result<std::vector<std::string>> FindImages(const InputPlan& plan) {
         VERNIER_TRY(CheckNoFoldersOfImages(path));
       }
       for (const std::string& file : found) {
-        if (IsImageName(file) && !IsDirectory(file)) {
-          images.push_back(file);
+        if (IsImageFile(file)) {
+          if (once.Add(file)) images.push_back(file);
         } else if (other.empty()) {
           other = file;
         }
@@ -117,8 +158,37 @@ Result<std::vector<std::string>> FindImages(const InputPlan& plan) {
                      plan.load_paths.front() + "'");
   }
   if (images.empty() || other.empty()) return images;
-  return InvalidArgument("--load-inputs: '" + other + "' is no image (.png, .jpg, .jpeg), and '" +
-                         images.front() + "' is one: load them in two runs");
+  const std::string what =
+      IsDirectory(other) ? "' is a folder without images" : "' is no image (.png, .jpg, .jpeg)";
+  return InvalidArgument("--load-inputs: '" + other + what + ", and '" + images.front() +
+                         "' is one: load them in two runs");
+}
+
+std::string DescribeFoldersLeftOut(const InputPlan& plan) {
+  const Result<std::vector<std::string>> taken = FindImages(plan);
+  if (!taken.ok() || taken->empty()) return "";
+  EachOnce once;
+  for (const std::string& image : *taken) once.Add(image);
+  std::vector<std::string> all;
+  std::string parent;
+  for (const std::string& pattern : plan.load_paths) {
+    const Result<std::vector<std::string>> fitting = ExpandPattern(pattern);
+    if (!fitting.ok()) return "";
+    for (const std::string& path : *fitting) {
+      if (!IsDirectory(path)) continue;
+      const Result<std::vector<std::string>> images = ImagesOf(path, !plan.preprocess.empty());
+      if (!images.ok() || std::ranges::none_of(*images, IsImageFile)) continue;
+      std::vector<std::string> folders = FoldersNotTaken(path, once);
+      if (all.empty()) parent = path;
+      std::ranges::move(folders, std::back_inserter(all));
+    }
+  }
+  if (all.empty()) return "";
+  return "--load-inputs: the images in " +
+         (all.size() == 1 ? "the folder '" + all.front() + "'"
+                          : std::to_string(all.size()) + " folders, as '" + all.front() + "',") +
+         " are left out, since '" + parent + "' holds images itself: give " + EveryImageIn(parent) +
+         " for them, or a pattern of files for the others alone";
 }
 
 std::string DescribeSkipped(std::span<const SkippedImage> skipped, int64_t files) {

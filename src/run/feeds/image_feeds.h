@@ -23,8 +23,12 @@ namespace vernier {
 /// JSON files or ONNX test data is one of feeds, unless there is a --preprocess. Empty: they are
 /// other files. kMalformed for a pattern that nothing fits, for a folder without images whose
 /// folders have some, and where --preprocess finds no image; kInvalidArgument for images beside
-/// other files.
+/// other files. An image that is named twice is there once.
 Result<std::vector<std::string>> FindImages(const InputPlan& plan);
+
+/// A sentence about folders full of images in a folder of which only the loose images are taken;
+/// empty: there are none.
+std::string DescribeFoldersLeftOut(const InputPlan& plan);
 
 /// One that could not be read, and its place among all files.
 struct SkippedImage {

@@ -8,14 +8,24 @@
 
 namespace vernier {
 
-// A state inside is not saved: a sequence whose last step is to be made is made from its first on.
 bool LiveInference::IsSaved(size_t index, int64_t iteration) const {
   if (progress_ == nullptr || !live_[index].alive()) return false;
-  if (!progress_->Has(index, iteration)) return false;
-  if (!live_.StateIsInside(index)) return true;
+  if (live_.StateIsInside(index) && !IsSequenceSaved(index, iteration)) return false;
+  return progress_->Has(index, iteration);
+}
+
+// A state inside is not saved: a sequence of which any step but the first is to be made, or cannot
+// be read, is made from its first on.
+bool LiveInference::IsSequenceSaved(size_t index, int64_t iteration) const {
   const StepPosition here = live_.steps()->timeline().Of(iteration);
-  const int64_t last = iteration - here.step + here.steps - 1;
-  return last < progress_->iterations(index) && !progress_->IsSample(index, last);
+  const int64_t first = iteration - here.step, last = first + here.steps - 1;
+  SavedSequence& known = sequences_[index];
+  if (known.first == first) return known.whole;
+  known = {first, last < progress_->iterations(index)};
+  for (int64_t i = first; known.whole && i <= last; ++i) {
+    known.whole = (i == first && progress_->IsSample(index, i)) || progress_->Has(index, i);
+  }
+  return known.whole;
 }
 
 // The part of a shard knows what each iteration was made from: SavedProgress has seen that it was
@@ -127,9 +137,10 @@ Result<std::optional<IterationResult>> LiveInference::InferOne(size_t index, con
 }
 
 Status LiveInference::PrepareBounds(size_t index, const TensorMap& feed, int64_t iteration) {
-  if (!bounds_.wanted() || !live_[index].opened()) return {};
+  if (!bounds_.needed() || !live_[index].opened()) return {};
   // What is measured is decided on iteration 0, for all.
-  if (!plan_.noise_floor || bounds_.last_feed().empty()) bounds_.KeepFeed(feed, iteration);
+  const bool decided = plan_.noise_floor && !bounds_.last_feed().empty();
+  if (bounds_.wanted() && !decided) bounds_.KeepFeed(feed, iteration);
   if (iteration != 0 || decided_) return {};
   bounds_.AddRunner(index, live_[index]);
   bounds_.SetFeed(feed);

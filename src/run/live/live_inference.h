@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -73,6 +74,7 @@ class LiveInference {
   Result<IterationOutputs> InferSideBySide(const TensorMap& feed, int64_t iteration);
   Result<IterationOutputs> InferInLanes(const TensorMap& feed, int64_t iteration);
   bool IsSaved(size_t index, int64_t iteration) const;
+  bool IsSequenceSaved(size_t index, int64_t iteration) const;
   Result<std::optional<IterationResult>> TakeSaved(size_t index, const TensorMap& feed,
                                                    int64_t iteration);
   LiveRuns::Work UnlessSaved(size_t index, int64_t next, const LiveRuns::Work& meanwhile) const;
@@ -91,6 +93,11 @@ class LiveInference {
   OutputSavers& savers_;
   RunObserver& observer_;
   SavedProgress* const progress_;
+  struct SavedSequence {
+    int64_t first = -1;
+    bool whole = false;
+  };
+  mutable std::map<size_t, SavedSequence> sequences_;  ///< by runner: the one looked at last
   Logger& logger_;
   std::unique_ptr<NoiseFloor> noise_;  ///< until iteration 0 was measured
   bool decided_ = false;               ///< by InferToDecide()

@@ -62,7 +62,9 @@ class LiveRunner {
                                 const std::function<void()>& meanwhile = {});
 
   /// Does the model keep state inside, from one inference to the next, which can be reset?
-  bool keeps_state() const { return session_.keeps_state; }
+  bool keeps_state() const { return session_.keeps_state || opens_again_; }
+  /// From now on it counts as such a model, which its worker resets by opening it again.
+  void OpenAgainToReset() { opens_again_ = true; }
   /// Whether further inferences go on with the state of the one before. If not, which is so at
   /// first, it is reset before each; not before those of TryInfer().
   void GoOn(bool goes_on) { goes_on_ = goes_on; }
@@ -203,6 +205,7 @@ class LiveRunner {
   double total_seconds_ = 0;
   bool hashes_ = false;
   bool goes_on_ = false;
+  bool opens_again_ = false;
   bool without_parts_ = false;
   InputHashes received_;
   Checksum all_received_;

@@ -197,6 +197,9 @@ class LiveRuns {
 
   std::vector<RunnerRecord> Records() const;
 
+  /// See WorkerPool.
+  std::vector<LoadedModule> LoadedModules() const { return pool_.LoadedModules(); }
+
   /// What had to be changed to run: coerced inputs, one sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
 

@@ -59,8 +59,11 @@ bool SavesFiles(const RunnerPlan& runner) {
 Result<std::vector<TensorInfo>> LiveRuns::InputsToFeed(
     bool supplied, std::span<const std::string> shape_words) const {
   const LiveRunner* silent = nullptr;
-  for (const LiveRunner& runner : runners_) {
-    if (!runner.opened()) continue;
+  for (size_t i = 0; i < runners_.size(); ++i) {
+    const LiveRunner& runner = runners_[i];
+    // A feed is a step, or a sequence in the shapes of steps.
+    const bool takes_all_steps = steps() != nullptr && steps()->axis(i);
+    if (!runner.opened() || takes_all_steps) continue;
     if (!runner.inputs_unknown()) return runner.session().inputs;
     if (silent == nullptr) silent = &runner;
   }

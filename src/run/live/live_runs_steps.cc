@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "run/live/caller_objects.h"
 #include "run/live/live_runs.h"
 #include "run/steps/reset_words.h"
 #include "util/no_log.h"
@@ -32,6 +33,15 @@ Status MayKeepState(const StepPlan& steps, const std::string& runner) {
                          "--state");
 }
 
+// A script of the user: our own runners know their state, and a caller's object is there once.
+bool CanOpenAgain(const RunnerPlan& runner) {
+  if (runner.backend != "python") return false;
+  return std::ranges::none_of(runner.session_options, [](const auto& option) {
+    return option.first == "script" &&
+           (option.second.starts_with("builtin:") || IsCallersObject(option.second));
+  });
+}
+
 }  // namespace
 
 Result<std::optional<StepStates>> LiveRuns::MakeSteps(const RunPlan& plan,
@@ -51,14 +61,16 @@ size_t LiveRuns::IndexOf(const LiveRunner& runner) const {
 }
 
 Status LiveRuns::PairStates(size_t index) {
-  const LiveRunner& runner = runners_[index];
+  LiveRunner& runner = runners_[index];
   StepStates* const states = steps();
   if (states == nullptr || !runner.opened()) return {};
   if (runner.keeps_state()) VERNIER_TRY(MayKeepState(plan_.steps, states->ShownName(index)));
-  RunnerSides sides{runner.name(), {}, {}, runner.keeps_state()};
+  RunnerSides sides{runner.name(), {}, {}, runner.keeps_state(), CanOpenAgain(runner.plan())};
   if (!runner.inputs_unknown()) sides.inputs = runner.session().inputs;
   sides.outputs = runner.session().outputs;
-  return states->Pair(index, sides);
+  VERNIER_TRY(states->Pair(index, sides));
+  if (states->OpensAgain(index)) runner.OpenAgainToReset();
+  return {};
 }
 
 Status LiveRuns::BeginInference(size_t index, int64_t iteration) {

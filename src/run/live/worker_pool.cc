@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "run/live/runner_devices.h"
@@ -54,6 +55,18 @@ std::shared_ptr<Worker> WorkerPool::FindKept(const std::string& key) const {
   if (caller_ == nullptr || caller_->kept_workers == nullptr) return nullptr;
   const auto found = caller_->kept_workers->find(key);
   return found == caller_->kept_workers->end() ? nullptr : found->second;
+}
+
+std::vector<LoadedModule> WorkerPool::LoadedModules() const {
+  std::set<std::shared_ptr<Worker>> workers = {scripts_};
+  for (const auto& [key, worker] : workers_) workers.insert(worker.lock());
+  std::set<LoadedModule> all;
+  for (const std::shared_ptr<Worker>& worker : workers) {
+    if (worker == nullptr || worker->serves_plugin() || !worker->death().ok()) continue;
+    const Result<std::vector<LoadedModule>> modules = ListLoadedModules(*worker);
+    if (modules.ok()) all.insert(modules->begin(), modules->end());
+  }
+  return {all.begin(), all.end()};
 }
 
 Result<std::shared_ptr<Worker>> WorkerPool::GetForScripts() {

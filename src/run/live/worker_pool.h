@@ -5,7 +5,9 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "backend/loaded_modules.h"
 #include "backend/worker.h"
 #include "run/live/caller_objects.h"
 #include "run/live/worker_source.h"
@@ -35,6 +37,10 @@ class WorkerPool {
 
   /// See WorkerSource.
   bool HasPluginToo(const RunnerPlan& runner) { return source().HasPluginToo(runner); }
+
+  /// What the Python workers that still run have imported, each module once, sorted. Of one that
+  /// does not answer nothing is known.
+  std::vector<LoadedModule> LoadedModules() const;
 
   /// The Python worker for the run's own scripts, which share one.
   Result<std::shared_ptr<Worker>> GetForScripts();

@@ -14,20 +14,34 @@
 #include "run/saved/self_comparisons.h"
 #include "run/shards/shard_ending.h"
 #include "run/steps/decoding.h"
+#include "util/counted.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
 
+// Of sequences whose lengths only their inputs say, those that were not begun have none.
+void NoteSequencesLeftOut(const LiveRuns& live, const LiveResults& made, const std::string& ended,
+                          RunEnding& ending) {
+  if (live.steps() == nullptr || made.feeds_ended) return;
+  const StepPosition at = live.steps()->timeline().Of(made.iterations);
+  const std::optional<int64_t> sequences = made.feeds->CountSequences();
+  ending.outcome.record.faults.push_back(
+      ended + " at step " + std::to_string(at.step) + " of sequence " +
+      std::to_string(at.sequence) +
+      (sequences ? ", of " + Counted(*sequences, "sequence") : ", and none behind it was begun"));
+}
+
 // That what was run agreed says nothing of what was not.
-void NoteWhatWasLeftOut(const LiveResults& made, RunEnding& ending) {
+void NoteWhatWasLeftOut(const LiveRuns& live, const LiveResults& made, RunEnding& ending) {
   const bool interrupted = ending.outcome.faults.signal != 0;
   if ((!ending.aborted && !interrupted) || made.feeds == nullptr) return;
+  const std::string ended = interrupted ? "the run was interrupted" : "the run ended";
   const std::optional<int64_t> asked = made.feeds->expected();
-  if (!asked || made.iterations >= *asked) return;
+  if (!asked) return NoteSequencesLeftOut(live, made, ended, ending);
+  if (made.iterations >= *asked) return;
   ending.outcome.record.faults.push_back(
-      std::string(interrupted ? "the run was interrupted" : "the run ended") + " in iteration " +
-      std::to_string(made.iterations) + " of " + std::to_string(*asked));
+      ended + " in iteration " + std::to_string(made.iterations) + " of " + std::to_string(*asked));
 }
 
 void CloseRunners(const RunContext& run, LiveRuns& live, RunFaults& faults) {
@@ -79,7 +93,8 @@ void DescribeImages(const RunPlan& plan, const LiveResults& made, RunOutcome& ou
   outcome.record.samples = images.names();
   const std::string skipped = images.NoteOfSkipped();
   if (skipped.empty()) return;
-  if (plan.lenient || images.names().empty()) {  // where none could be read, that is the error
+  const bool accepts = plan.lenient && !plan.strict;
+  if (accepts || images.names().empty()) {  // where none could be read, that is the error
     outcome.record.notes.push_back(skipped);
   } else {
     outcome.faults.incomplete = true;
@@ -107,7 +122,16 @@ void NoteRandomInputs(const RunPlan& plan, RunRecord& record) {
   if (!drawn || plan.decisions.decisions.empty()) return;
   record.notes.emplace_back(
       "the inputs are random, and decisions that agree on noise prove nothing about real data: "
-      "give real inputs with --load-inputs or --data-loader-script");
+      "give real inputs with --load-inputs (tensors, or images as 'images/*.png') or "
+      "--data-loader-script");
+}
+
+void NoteFoldersLeftOut(const RunPlan& plan, RunOutcome& outcome) {
+  const std::string left_out = DescribeFoldersLeftOut(plan.inputs);
+  if (left_out.empty()) return;
+  if (!plan.strict) return outcome.record.notes.push_back(left_out);
+  outcome.faults.incomplete = true;
+  outcome.record.faults.push_back("--strict: " + left_out);
 }
 
 std::string FaultOfSkipped(const std::string& note) {
@@ -143,7 +167,7 @@ void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnd
   PublishFiles(run, live, made, ending);
   DescribeRunners(live, made, outcome.record);
   DescribeImages(run.plan, made, outcome);
-  NoteWhatWasLeftOut(made, ending);
+  NoteWhatWasLeftOut(live, made, ending);
   NoteUnusedTokens(live, outcome.record);
   outcome.record.averaged = run.plan.compare->check_average;
   const int64_t feeds = run.plan.execution.batch_feeds;
@@ -168,9 +192,10 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
   comparisons.Finish(lengths, ending.aborted ? Coverage::kIgnored : Coverage::kJudged,
                      outcome.faults, outcome.record);
   NoteRandomInputs(plan, outcome.record);
+  NoteFoldersLeftOut(plan, outcome);
   loaded.NameFiles(pairs, outcome.record.pairs);
   NoteSelfComparisons(loaded, pairs, plan.strict, outcome);
-  if (!plan.lenient) NoteLostOutputs(plan, LostOutputsOf(live), outcome);
+  if (!plan.lenient || plan.strict) NoteLostOutputs(plan, LostOutputsOf(live), outcome);
   if (plan.strict) RejectVacuous(outcome);
 }
 

@@ -35,6 +35,15 @@ std::string FlipOutputsPath(const std::string& path) {
   return outputs.string();
 }
 
+Result<IterationOutputs> CopyOutputs(const IterationOutputs& outputs) {
+  IterationOutputs copies = outputs;
+  for (std::optional<IterationResult>& side : copies) {
+    if (!side) continue;
+    VERNIER_ASSIGN_OR_RETURN(side->outputs, CopyFlipFeed(side->outputs));
+  }
+  return copies;
+}
+
 Status FlipFeeds::Keep(int64_t iteration, const TensorMap& feed, const IterationOutputs& outputs,
                        std::span<const int64_t> worst, DeviceMeasure* device) {
   const auto is_past = [&](const auto& kept) {

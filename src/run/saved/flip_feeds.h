@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compare/device_measure.h"
@@ -23,6 +24,9 @@ struct FlipInputs {
 /// Where the outputs of --save-flips go: "flips.npz" to "flips.outputs.npz".
 std::string FlipOutputsPath(const std::string& path);
 
+/// With bytes of their own. Errors as Tensor::Copy.
+Result<IterationOutputs> CopyOutputs(const IterationOutputs& outputs);
+
 class FlipFeeds {
  public:
   /// Keeps the feed and the outputs of an iteration if it is among the worst so far, and lets go of
@@ -31,7 +35,19 @@ class FlipFeeds {
   Status Keep(int64_t iteration, const TensorMap& feed, const IterationOutputs& outputs,
               std::span<const int64_t> worst, DeviceMeasure* device);
 
+  /// What was kept elsewhere.
+  void Put(int64_t iteration, TensorMap feed, IterationOutputs outputs) {
+    feeds_[iteration] = std::move(feed);
+    outputs_[iteration] = std::move(outputs);
+  }
+
   bool empty() const { return feeds_.empty(); }
+  /// Those that are kept, ascending.
+  std::vector<int64_t> iterations() const {
+    std::vector<int64_t> kept;
+    for (const auto& [iteration, feed] : feeds_) kept.push_back(iteration);
+    return kept;
+  }
 
   /// Writes the inputs in their order, as --load-inputs reads them. kIo: what was at `path` is as
   /// before.

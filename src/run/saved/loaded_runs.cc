@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "io/bytes/directory_listing.h"
+#include "io/results/feed_sources.h"
 #include "io/results/file_kind.h"
 #include "io/results/iteration_directory.h"
 #include "io/results/saved_tensors.h"
 #include "run/shards/shard_names.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -38,8 +40,32 @@ Result<SavedTensors> OpenPath(const std::string& path, LoadRule rule) {
   return OpenSavedTensors(path, SavedKind::kOutputs, kAccess);
 }
 
+constexpr std::string_view kTestDataSet = "test_data_set_";
+
+// Of ONNX test data. Empty where a folder is not called by a number.
+std::vector<int64_t> NumbersOfSets(const std::string& path) {
+  const Result<std::vector<std::string>> sets = ListTestDataSets(path);
+  std::vector<int64_t> numbers;
+  if (!sets.ok()) return numbers;
+  for (const std::string& set : *sets) {
+    const std::string name = std::filesystem::path(set).filename().string();
+    const std::optional<int64_t> number = ParseInt(name.substr(kTestDataSet.size()));
+    if (!number || *number < 0) return {};
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
 std::vector<int64_t> NumbersOf(const std::string& path) {
-  return IsDirectory(path) ? SavedIterations(path) : std::vector<int64_t>();
+  if (!IsDirectory(path)) return {};
+  const std::vector<int64_t> numbers = SavedIterations(path);
+  return numbers.empty() ? NumbersOfSets(path) : numbers;
+}
+
+std::string PathOfNumber(const std::string& path, uint64_t number) {
+  if (!SavedIterations(path).empty()) return IterationFilePath(path, number);
+  return (std::filesystem::path(path) / (std::string(kTestDataSet) + std::to_string(number)))
+      .string();
 }
 
 // Whether runners infer iterations of other numbers: those of their inputs, or 0, 1, 2.
@@ -60,13 +86,35 @@ Status CheckGaps(const RunPlan& plan) {
     alike &= numbers == first;
     for (size_t n = 0; n < numbers.size() && gap.empty(); ++n) {
       if (numbers[n] == static_cast<int64_t>(n)) continue;
-      gap = "'" + path + "' lacks iteration " + std::to_string(n) + ": '" +
-            IterationFilePath(path, n) +
+      gap = "'" + path + "' lacks iteration " + std::to_string(n) + ": '" + PathOfNumber(path, n) +
             "' is not there, and those after it would be compared with others; add it, or rename "
             "the files (--lenient takes them in order)";
     }
   }
   return gap.empty() || alike ? Status() : Malformed(gap);
+}
+
+// The number that a file gives to its first iteration.
+uint64_t FirstOf(const std::string& path) {
+  const Result<SavedTensors> saved = OpenSavedTensors(path, SavedKind::kInputs);
+  return !saved.ok() || saved->reader->runs().empty() ? 0 : saved->reader->runs().front().first;
+}
+
+// Files that number their iterations from elsewhere than 0 may do so alike.
+Status CheckFirstNumbers(const RunPlan& plan, const std::vector<LoadedRuns::Run>& runs) {
+  const auto shifted = std::ranges::find_if(runs, [](const auto& run) { return run.first != 0; });
+  if (shifted == runs.end()) return {};
+  const bool alike =
+      std::ranges::all_of(runs, [&](const auto& run) { return run.first == shifted->first; });
+  const std::vector<std::string>& inputs = plan.inputs.load_paths;
+  const bool of_live = !plan.runners.empty();
+  if (alike && (!of_live || (inputs.size() == 1 && FirstOf(inputs.front()) == shifted->first))) {
+    return {};
+  }
+  return Malformed("'" + shifted->path + "' begins with iteration " +
+                   std::to_string(shifted->first) +
+                   ", which would be compared with iteration 0: number its iterations from 0 "
+                   "(--lenient takes them in order)");
 }
 
 // Of a path that names no runner: itself, or the folder that "." stands for.
@@ -81,11 +129,14 @@ std::string NameOfPlace(const std::string& path) {
 }  // namespace
 
 Result<LoadedRuns> LoadedRuns::Open(const RunPlan& plan, LoadRule rule) {
-  if (!plan.lenient) {
+  const bool in_order = plan.lenient && !plan.strict;
+  if (!in_order) {
     VERNIER_TRY(CheckGaps(plan));
     VERNIER_TRY(CheckFoldersOfShards(plan.load_outputs));
   }
-  return Open(plan.load_outputs, rule, plan.load_labels);
+  VERNIER_ASSIGN_OR_RETURN(LoadedRuns loaded, Open(plan.load_outputs, rule, plan.load_labels));
+  if (!in_order) VERNIER_TRY(CheckFirstNumbers(plan, loaded.runs_));
+  return loaded;
 }
 
 Result<LoadedRuns> LoadedRuns::Open(const std::vector<std::string>& paths, LoadRule rule,
@@ -107,7 +158,7 @@ Result<LoadedRuns> LoadedRuns::Open(const std::vector<std::string>& paths, LoadR
       std::string name = run.name.empty() ? NameOfPlace(path) : run.name;
       if (labelled) name = label + (reader->runs().size() > 1 ? ": " + name : "");
       loaded.runs_.push_back({std::move(name), path, static_cast<int64_t>(run.iterations),
-                              saved.positional, labelled});
+                              saved.positional, labelled, run.first});
       loaded.places_.push_back({reader, i, i == 0});
     }
   }

@@ -26,9 +26,10 @@ class LoadedRuns {
   /// "LABEL: NAME".
   static Result<LoadedRuns> Open(const std::vector<std::string>& paths, LoadRule rule,
                                  const std::vector<std::string>& labels = {});
-  /// The same of a plan. kMalformed where the iterations of a folder have a gap, so that what is
-  /// compared would be of different feeds: unless folders with the same gaps are all there is, the
-  /// folder of the runners' inputs among them, or the plan is lenient.
+  /// The same of a plan. kMalformed where the iterations of a folder have a gap, or those of a file
+  /// do not begin with 0, so that what is compared would be of different feeds: unless such folders
+  /// or files, of the same numbers, are all there is, the runners' inputs among them, or the plan
+  /// is lenient and not strict.
   static Result<LoadedRuns> Open(const RunPlan& plan, LoadRule rule);
 
   struct Run {
@@ -37,6 +38,7 @@ class LoadedRuns {
     int64_t iterations = 0;
     bool positional = false;  ///< see SavedTensors
     bool labelled = false;    ///< its name is that of the command line
+    uint64_t first = 0;       ///< number that its file gives to the first iteration
   };
   const std::vector<Run>& runs() const { return runs_; }
 

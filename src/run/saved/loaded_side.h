@@ -26,7 +26,8 @@ class LoadedSide {
 
   const std::vector<LoadedRuns::Run>& runs() const { return runs_.runs(); }
 
-  bool lenient() const { return plan_->lenient; }
+  /// Are outputs of other inputs compared? Not with --strict.
+  bool lenient() const { return plan_->lenient && !plan_->strict; }
 
   /// See LoadedRuns::Peek.
   Result<IterationResult> Peek(size_t run) { return runs_.Peek(run); }

@@ -43,6 +43,17 @@ Result<Tensor> ColumnTensor(const RowColumn& column) {
       column.values);
 }
 
+// As in JSON lines the last row has them, so that rows which are cut or taken out are missed.
+void AddEndColumns(size_t rows, const RowsEnd& end, std::vector<RowColumn>& columns) {
+  std::vector<int64_t> counts(rows);
+  counts.back() = static_cast<int64_t>(rows);
+  columns.push_back({"row_count", std::move(counts)});
+  if (!end.shard) return;
+  std::vector<std::string> shards(rows);
+  shards.back() = ShardText(*end.shard);
+  columns.push_back({"shard", std::move(shards)});
+}
+
 std::string PlaceOfPart(const std::string& path) { return path + ".partial"; }
 
 // Whether a later run has made all lines of the part again, but for one that was cut off.
@@ -167,7 +178,8 @@ Status RowWriter::Publish(const RowsEnd& end,
 }
 
 Status RowWriter::PublishArrays(const RowsEnd& end) {
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<RowColumn> columns, ReadRowColumns(place_));
+  VERNIER_ASSIGN_OR_RETURN(std::vector<RowColumn> columns, ReadRowColumns(place_));
+  AddEndColumns(row_count_, end, columns);
   VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path_));
   AtomicFileSink sink(file);
   std::vector<ZipEntry> entries;

@@ -35,6 +35,37 @@ ShardSimple KeepSimple(const SimpleResult& simple) {
   return kept;
 }
 
+std::optional<ShardTokens> KeepTokens(const LogitsResult& logits) {
+  if (logits.tokens.tokens.empty() && logits.tokens.mask.empty()) return std::nullopt;
+  const TokenLosses::Sums sums = logits.measures.tokens.sums();
+  return ShardTokens{.source = logits.tokens.tokens,
+                     .mask = logits.tokens.mask,
+                     .positions = logits.measures.positions,
+                     .excluded = logits.measures.excluded,
+                     .count = sums.count,
+                     .impossible = sums.impossible,
+                     .losses = sums.losses,
+                     .mean = sums.mean,
+                     .squares = sums.squares,
+                     .changes = sums.changes};
+}
+
+// Of `logits` what PairRecorder takes of tokens.
+LogitsResult RestoreTokens(const ShardTokens& kept) {
+  LogitsResult logits;
+  logits.tokens.tokens = kept.source;
+  logits.tokens.mask = kept.mask;
+  logits.measures.positions = kept.positions;
+  logits.measures.excluded = kept.excluded;
+  logits.measures.tokens = TokenLosses({.count = kept.count,
+                                        .impossible = kept.impossible,
+                                        .losses = kept.losses,
+                                        .mean = kept.mean,
+                                        .squares = kept.squares,
+                                        .changes = kept.changes});
+  return logits;
+}
+
 ShardFunction KeepFunction(const FunctionResult& result) {
   ShardFunction kept;
   kept.function = CompareFunctionName(result.function);
@@ -47,6 +78,9 @@ ShardFunction KeepFunction(const FunctionResult& result) {
   }
   if (const auto* simple = std::get_if<SimpleResult>(&result.data)) {
     kept.simple = KeepSimple(*simple);
+  }
+  if (const auto* logits = std::get_if<LogitsResult>(&result.data)) {
+    kept.tokens = KeepTokens(*logits);
   }
   return kept;
 }
@@ -87,6 +121,7 @@ bool RestoreFunction(const ShardFunction& kept, FunctionResult& result) {
   result.why = kept.why;
   result.shapes_differ = kept.shapes_differ;
   if (kept.value && kept.threshold) result.data = MetricResult{*kept.value, *kept.threshold};
+  if (kept.tokens) result.data = RestoreTokens(*kept.tokens);
   if (!kept.simple) return true;
   return RestoreSimple(*kept.simple, result.data.emplace<SimpleResult>());
 }
@@ -97,10 +132,22 @@ bool RestoreOutput(const ShardOutput& kept, OutputComparison& output) {
   output.a_dtype = DTypeFromName(kept.dtype).value_or(DType::kUndefined);
   output.b_dtype = DTypeFromName(kept.other_dtype).value_or(DType::kUndefined);
   output.vacuous = kept.vacuous;
+  if (!kept.mask.empty() && kept.positions && kept.excluded) {
+    output.masked.emplace();
+    output.masked->mask = kept.mask;
+    output.masked->positions = *kept.positions;
+    output.masked->excluded = *kept.excluded;
+  }
   if (!TakeEnum(kept.paired_by, PairedBy::kMap, output.how)) return false;
   return std::ranges::all_of(kept.functions, [&](const ShardFunction& function) {
     return RestoreFunction(function, output.functions.emplace_back());
   });
+}
+
+void KeepMasked(const MaskedPositions& masked, ShardOutput& kept) {
+  kept.mask = masked.mask;
+  kept.positions = masked.positions;
+  kept.excluded = masked.excluded;
 }
 
 }  // namespace
@@ -122,6 +169,7 @@ ShardPair MakeShardPair(const IterationComparison& comparison, std::span<const O
     made.dtype = DTypeName(output.a_dtype);
     made.other_dtype = DTypeName(output.b_dtype);
     made.vacuous = output.vacuous;
+    if (output.masked && output.masked->excluded > 0) KeepMasked(*output.masked, made);
     for (const FunctionResult& result : output.functions) {
       made.functions.push_back(KeepFunction(result));
     }

@@ -41,8 +41,8 @@ void LinesAhead::Turn() {
 }
 
 void LinesAhead::FoldRead() {
-  for (const std::vector<ReadLine>& lines : read_) {
-    for (const ReadLine& line : lines) {
+  for (std::vector<ReadLine>& lines : read_) {
+    for (ReadLine& line : lines) {
       if (!go_on_.ok() || !*go_on_) return;
       if (line.iteration.ok()) {
         go_on_ = fold_(*line.iteration, line.part->path());

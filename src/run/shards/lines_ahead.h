@@ -16,9 +16,9 @@ namespace vernier {
 
 class LinesAhead {
  public:
-  /// Folds an iteration of the part at `path`; false: no more are wanted.
-  using Fold =
-      std::function<Result<bool>(const ShardIteration& iteration, const std::string& path)>;
+  /// Folds an iteration of the part at `path`, of which it may take what it likes; false: no more
+  /// are wanted.
+  using Fold = std::function<Result<bool>(ShardIteration& iteration, const std::string& path)>;
 
   explicit LinesAhead(Fold fold) : fold_(std::move(fold)) {}
 

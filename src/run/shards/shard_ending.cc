@@ -9,6 +9,7 @@
 #include "run/comparison/comparison_run.h"
 #include "run/live/lost_outputs.h"
 #include "run/live/shared_threads.h"
+#include "run/shards/shard_flips.h"
 
 namespace vernier {
 namespace {
@@ -81,9 +82,11 @@ std::vector<ShardPairNames> DescribePairs(const Comparing& comparing,
   return names;
 }
 
-ShardEnd DescribeEnd(const LiveRuns& live, const Comparing& comparing, const RunRecord& record,
-                     int64_t total) {
+Result<ShardEnd> DescribeEnd(const LiveRuns& live, const Comparing& comparing,
+                             const RunRecord& record, int64_t total) {
   ShardEnd end;
+  VERNIER_ASSIGN_OR_RETURN(end.flips,
+                           DescribeFlips(live.plan(), comparing.comparisons.KeptFlips()));
   end.total = total;
   end.names = live.names();
   for (const LoadedRuns::Run& run : comparing.loaded.runs()) end.names.push_back(run.name);
@@ -106,6 +109,10 @@ ShardEnd DescribeEnd(const LiveRuns& live, const Comparing& comparing, const Run
   end.notes = live.notes();
   end.on_mismatch = comparing.comparisons.NotesOfMismatch();
   return end;
+}
+
+Status PublishEnd(ShardWriter& shard, Result<ShardEnd> end) {
+  return end.ok() ? shard.Publish(*std::move(end)) : end.status();
 }
 
 }  // namespace
@@ -141,7 +148,7 @@ void PublishShard(const RunContext& run, const LiveRuns& live, const LiveResults
   const int64_t total = TotalOf(made, comparing.loaded);
   const ImageFeeds* const images = ImagesOf(made);
   Status done = images == nullptr ? Status() : shard.AddSkipped(*images, total);
-  if (done.ok()) done = shard.Publish(DescribeEnd(live, comparing, record, total));
+  if (done.ok()) done = PublishEnd(shard, DescribeEnd(live, comparing, record, total));
   if (done.ok()) {
     record.saved.emplace_back("part", shard.path());
     return;

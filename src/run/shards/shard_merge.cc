@@ -17,44 +17,19 @@
 #include "run/phases/ending.h"
 #include "run/saved/row_writer.h"
 #include "run/saved/self_comparisons.h"
+#include "run/shards/all_parts.h"
 #include "run/shards/kept_labels.h"
 #include "run/shards/lines_ahead.h"
 #include "run/shards/missing_shards.h"
+#include "run/shards/part_machines.h"
 #include "run/shards/received_tally.h"
+#include "run/shards/shard_flips.h"
 #include "run/shards/shard_parts.h"
 #include "run/shards/shard_writer.h"
-#include "util/counted.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
-
-using Parts = std::vector<ShardPart>;
-
-std::string MachineOf(const ShardEnd& end, size_t place) {
-  const RunnerRecord& runner = end.runners[place];
-  const int64_t threads = place < end.threads.size() ? end.threads[place] : 0;
-  return runner.backend + " " + runner.framework_version + " on " + runner.device + ", " +
-         runner.precision + (threads > 0 ? ", " + Counted(threads, "thread") : "");
-}
-
-// What the same bits are promised for. The notes say where they are not.
-Status CheckMachines(const Parts& parts, bool mixed, std::vector<std::string>& notes) {
-  const ShardPart& first = parts.front();
-  for (const ShardPart& part : parts) {
-    for (size_t i = 0; i < part.end().runners.size(); ++i) {
-      const std::string here = MachineOf(part.end(), i);
-      const std::string there = MachineOf(first.end(), i);
-      if (here == there) continue;
-      const std::string what = "runner '" + part.end().runners[i].name + "' was " + there +
-                               " in '" + first.path() + "', and " + here + " in '" + part.path() +
-                               "'";
-      if (!mixed) return Malformed(what + " (--mixed takes such parts)");
-      notes.push_back("--mixed: " + what);
-    }
-  }
-  return {};
-}
 
 Result<Parts> OpenParts(const std::vector<std::string>& paths) {
   Parts parts;
@@ -74,16 +49,6 @@ Result<Parts> OpenParts(const std::vector<std::string>& paths) {
   std::ranges::stable_sort(parts, {},
                            [](const ShardPart& part) { return part.head().numbers.front(); });
   return parts;
-}
-
-std::vector<int64_t> NumbersIn(const Parts& parts) {
-  std::vector<int64_t> numbers;
-  for (const ShardPart& part : parts) {
-    numbers.insert(numbers.end(), part.head().numbers.begin(), part.head().numbers.end());
-  }
-  std::ranges::sort(numbers);
-  numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
-  return numbers;
 }
 
 // Calls `take` with each iteration of the parts once, in the order of indices, until it gives
@@ -112,37 +77,7 @@ Status GoThrough(Parts& parts, const TakeLine& take) {
   }
 }
 
-// What runners are is not known to shards whose images were all skipped.
-const ShardEnd& EndOf(const Parts& parts) {
-  const auto has_run = [](const RunnerRecord& runner) { return runner.iterations > 0; };
-  const auto inferred = std::ranges::find_if(parts, [&](const ShardPart& part) {
-    return std::ranges::any_of(part.end().runners, has_run);
-  });
-  return inferred == parts.end() ? parts.front().end() : inferred->end();
-}
-
-// Those of all parts, which may be of several machines, each once.
-std::vector<std::string> GatherNotes(const Parts& parts, std::vector<std::string> ShardEnd::*list) {
-  std::vector<std::string> notes;
-  for (const ShardPart& part : parts) {
-    for (const std::string& note : part.end().*list) {
-      if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
-    }
-  }
-  return notes;
-}
-
-// Of all parts, as far as they do not add up iteration by iteration.
-ShardEnd GatherEnds(const Parts& parts) {
-  ShardEnd end = EndOf(parts);
-  end.notes = GatherNotes(parts, &ShardEnd::notes);
-  end.on_mismatch = GatherNotes(parts, &ShardEnd::on_mismatch);
-  end.seconds = 0;
-  for (const ShardPart& part : parts) end.seconds += part.end().seconds;
-  return end;
-}
-
-Status WritePartial(Parts& parts, const std::string& output) {
+Status WritePartial(Parts& parts, const std::string& output, std::vector<std::string> notes) {
   ShardHead head = parts.front().head();
   head.numbers = NumbersIn(parts);
   VERNIER_ASSIGN_OR_RETURN(ShardFile file, ShardFile::Create(output, head));
@@ -154,7 +89,12 @@ Status WritePartial(Parts& parts, const std::string& output) {
     file.Discard();
     return written;
   }
-  return file.Publish(GatherEnds(parts));
+  ShardEnd end = GatherEnds(parts);
+  end.notes = std::move(notes);
+  end.shards = ShardsIn(parts);
+  end.flips = FlipsIn(parts);
+  end.modules = ModulesIn(parts);
+  return file.Publish(std::move(end));
 }
 
 class ShardFolding {
@@ -183,7 +123,7 @@ class ShardFolding {
         new ShardFolding(plan, end.total, std::move(pairs), std::move(labels), rows));
   }
 
-  Result<bool> Add(const ShardIteration& iteration, const std::string& path) {
+  Result<bool> Add(ShardIteration& iteration, const std::string& path) {
     const bool skipped = !iteration.skipped.empty();
     const size_t pairs = skipped ? 0 : comparisons_.pairs().size();
     if (iteration.index != lines() || iteration.pairs.size() != pairs) {
@@ -206,10 +146,23 @@ class ShardFolding {
     received_.Add(iteration);
     bool go_on = true;
     for (size_t place = 0; go_on && place < iteration.pairs.size(); ++place) {
-      VERNIER_ASSIGN_OR_RETURN(go_on, comparisons_.Fold(place, index, iteration.pairs[place]));
+      VERNIER_ASSIGN_OR_RETURN(go_on,
+                               comparisons_.Fold(place, index, std::move(iteration.pairs[place])));
     }
-    comparisons_.FoldPictures(index, iteration.pictures);
+    comparisons_.FoldPictures(index, std::move(iteration.pictures));
     return go_on;
+  }
+
+  // The feeds and outputs of the flips that turned out to be the worst of all.
+  Status TakeFlips(const std::vector<ShardFlips>& flips, const std::vector<std::string>& streams) {
+    if (plan_.decisions.save_flips.empty()) return {};
+    for (const int64_t iteration : comparisons_.WorstIterations()) {
+      int64_t index = iteration;  // of its line: images that were skipped have lines as well
+      for (const SkippedImage& skipped : skipped_) index += skipped.place <= index ? 1 : 0;
+      VERNIER_ASSIGN_OR_RETURN(ShardFlip flip, ReadFlip(flips, index, streams));
+      comparisons_.TakeFlip(iteration, std::move(flip.feed), std::move(flip.outputs));
+    }
+    return {};
   }
 
   // What FinishLive() and FinishPairs() do after an undivided run.
@@ -230,6 +183,7 @@ class ShardFolding {
     comparisons_.TakeNotesOfMismatch(end.on_mismatch);
     comparisons_.Finish(lengths, Coverage::kJudged, outcome.faults, outcome.record);
     NoteRandomInputs(plan_, outcome.record);
+    NoteFoldersLeftOut(plan_, outcome);
     std::vector<std::pair<size_t, std::string>> itself;
     for (size_t i = 0; i < end.pairs.size(); ++i) {
       outcome.record.pairs[i].first_file = end.pairs[i].first_file;
@@ -294,7 +248,7 @@ Status FoldParts(Parts& parts, const MergePlan& merge, Logger& logger, MergeOutc
     VERNIER_ASSIGN_OR_RETURN(
         const std::unique_ptr<ShardFolding> folding,
         ShardFolding::Create(merged.plan, parts.front().head(), end, rows.get()));
-    LinesAhead lines([&](const ShardIteration& iteration, const std::string& path) {
+    LinesAhead lines([&](ShardIteration& iteration, const std::string& path) {
       return folding->Add(iteration, path);
     });
     const Status gone = GoThrough(parts, [&](const ShardPart& part) { return lines.Add(part); });
@@ -305,6 +259,7 @@ Status FoldParts(Parts& parts, const MergePlan& merge, Logger& logger, MergeOutc
       return Malformed("the parts are damaged: they hold " + std::to_string(folding->lines()) +
                        " of " + std::to_string(end.total) + " iterations");
     }
+    VERNIER_TRY(folding->TakeFlips(FlipsIn(parts), end.names));
     VERNIER_TRY(folding->Finish(end, merged.outcome));
     if (rows == nullptr) return {};
     if (rows->empty()) NoteNoRows(merge.rows, record);
@@ -320,9 +275,9 @@ Status Merge(const MergePlan& merge, Logger& logger, MergeOutcome& merged) {
   VERNIER_ASSIGN_OR_RETURN(merged.plan, ReadPlan(head.plan, parts.front().path()));
   RunRecord& record = merged.outcome.record;
   record.notes = GatherNotes(parts, &ShardEnd::notes);
-  VERNIER_TRY(CheckMachines(parts, merge.mixed, record.notes));
+  VERNIER_TRY(CheckMachines(parts, merge.mixed, record.notes, logger));
   if (merge.partial) {
-    VERNIER_TRY(WritePartial(parts, merge.output));
+    VERNIER_TRY(WritePartial(parts, merge.output, record.notes));
     merged.merged = true;
     return {};
   }
@@ -333,6 +288,7 @@ Status Merge(const MergePlan& merge, Logger& logger, MergeOutcome& merged) {
   }
   if (merged.outcome.faults.incomplete) return {};
   VERNIER_TRY(FoldParts(parts, merge, logger, merged));
+  record.shards = ShardsIn(parts);
   merged.merged = true;
   return {};
 }

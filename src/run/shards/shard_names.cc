@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kNumberDigits = "0123456789";
 constexpr std::string_view kStrideMark = "-stride";
+constexpr std::string_view kSavedEndings[] = {".json", ".npz", ".safetensors"};
 
 // Takes ".partial" or ".partial.12" off the end, if it is there.
 bool TakePartialOff(std::string_view& name) {
@@ -171,7 +172,8 @@ Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger) {
 Status CheckFoldersOfShards(std::span<const std::string> paths) {
   const auto is_of_shard = [](std::string_view name) {
     const std::optional<ShardFileName> read = ReadShardFileName(std::string(name));
-    return read && !read->partial && name.ends_with(".json");
+    const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
+    return read && !read->partial && std::ranges::any_of(kSavedEndings, ends);
   };
   NoLog unheard;
   for (const std::string& path : paths) {

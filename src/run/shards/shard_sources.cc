@@ -15,10 +15,12 @@
 #include "io/results/feed_reader.h"
 #include "model/onnx/companion_files.h"
 #include "model/onnx/model_type.h"
+#include "run/comparison/token_sources.h"
 #include "run/feeds/image_feeds.h"
 #include "run/shards/imported_modules.h"
 #include "util/mapped_file.h"
 #include "util/split_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -250,6 +252,11 @@ std::vector<ShardSource> FindShardSources(const RunPlan& plan) {
   AddInputSources(plan, sources);
   sources.AddScript("--postprocess-func-script", plan.postprocess_script.path);
   sources.AddScript("--compare-func-script", plan.compare_script.path);
+  if (const auto script = ScriptOfTokens(plan.compare->tokens)) {
+    sources.AddScript("--tokens", script->path);
+  } else if (GivesTokens(plan.compare->tokens)) {
+    sources.AddWhole("--tokens", plan.compare->tokens);
+  }
   AddDecisionSources(plan.decisions, sources);
   for (const RunnerPlan& runner : plan.runners) AddScriptsOf(runner, sources);
   return sources.Take();

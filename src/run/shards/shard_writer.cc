@@ -1,5 +1,6 @@
 #include "run/shards/shard_writer.h"
 
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,11 +13,13 @@
 #include "io/recovery/partial_places.h"
 #include "run/live/live_runner.h"
 #include "run/shards/begun_parts.h"
+#include "run/shards/build_identity.h"
 #include "run/shards/folded_comparison.h"
 #include "run/shards/kept_labels.h"
 #include "run/shards/shard_sources.h"
 #include "util/atomic_file.h"
 #include "util/mapped_file.h"
+#include "util/utc_text.h"
 
 namespace vernier {
 namespace {
@@ -40,6 +43,11 @@ Result<std::vector<std::pair<std::string, std::string>>> HashModels(const RunPla
     models.emplace_back(runner.model.path, hash);
   }
   return models;
+}
+
+std::string HostName() {
+  utsname names{};
+  return ::uname(&names) == 0 ? names.nodename : "";
 }
 
 }  // namespace
@@ -110,6 +118,7 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
   const ShardPlan& shard = plan.shard;
   ShardHead head;
   head.version = kVersion;
+  head.build = BuildIdentity();
   head.count = shard.count;
   head.multiple = plan.execution.batch_feeds;
   head.numbers = {shard.number};
@@ -124,7 +133,8 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
   VERNIER_ASSIGN_OR_RETURN(head.labels, HashLabels(plan.decisions, plan.inputs));
   head.sources = FindShardSources(plan);
   VERNIER_ASSIGN_OR_RETURN(ShardFile file, ShardFile::Create(plan.save.record, head));
-  return std::unique_ptr<ShardWriter>(new ShardWriter(std::move(file), std::move(head.sources)));
+  return std::unique_ptr<ShardWriter>(
+      new ShardWriter(std::move(file), shard.number, std::move(head.sources)));
 }
 
 Status ShardWriter::CheckSources(const RunPlan& plan) const {
@@ -136,7 +146,17 @@ Status ShardWriter::CheckSources(const RunPlan& plan) const {
 }
 
 Status ShardWriter::Publish(ShardEnd end) {
+  end.modules = std::move(modules_);
   end.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  ShardRecord& done = end.shards.emplace_back();
+  done.number = number_;
+  done.host = HostName();
+  done.process = ::getpid();
+  done.started = UtcText(started_);
+  done.seconds = end.seconds;
+  for (const RunnerRecord& runner : end.runners) {
+    done.runners.push_back({runner.name, runner.load_seconds, runner.latency});
+  }
   return file_.Publish(std::move(end));
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -92,17 +93,23 @@ class ShardWriter {
   /// that is not: other shards have read other ones.
   Status CheckSources(const RunPlan& plan) const;
 
-  /// `end` without its seconds.
+  /// What Python workers have imported, once nothing is inferred any more.
+  void KeepModules(std::vector<ShardModule> modules) { modules_ = std::move(modules); }
+
+  /// `end` without its seconds, modules and shards.
   Status Publish(ShardEnd end);
   void Discard() { file_.Discard(); }
   const std::string& path() const { return file_.path(); }
 
  private:
-  ShardWriter(ShardFile file, std::vector<ShardSource> sources)
-      : file_(std::move(file)), sources_(std::move(sources)) {}
+  ShardWriter(ShardFile file, int64_t number, std::vector<ShardSource> sources)
+      : file_(std::move(file)), number_(number), sources_(std::move(sources)) {}
 
   ShardFile file_;
+  int64_t number_;
   std::vector<ShardSource> sources_;
+  std::vector<ShardModule> modules_;
+  std::time_t started_ = std::time(nullptr);
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   ShardIteration iteration_;
   std::vector<ShardDecided> decided_;

@@ -59,8 +59,12 @@ int64_t LargestOf(const ElementSpan& elements, int64_t start, int64_t classes) {
 Result<std::vector<int64_t>> GreedyTokens(const Tensor& logits) {
   const std::optional<LastPositions> last = FindLastPositions(logits);
   if (!last) {
+    const bool empty = logits.dims().size() == 3 && logits.element_count() == 0;
     return Malformed("logits are floats [batch, sequence, vocabulary], not " +
-                     std::string(DTypeName(logits.dtype())) + " " + FormatDims(logits.dims()));
+                     std::string(DTypeName(logits.dtype())) + " " + FormatDims(logits.dims()) +
+                     (empty ? ": no token was fed, or the sizes of what was fed do not belong "
+                              "together; give a prompt with --load-inputs, or --input-shapes"
+                            : ""));
   }
   std::vector<int64_t> tokens;
   for (int64_t row = 0; row < last->batch; ++row) {

@@ -17,7 +17,7 @@ const PairTimes::OutputTimes* PairTimes::Find(const std::string& output) const {
 PairTimes::OutputTimes& PairTimes::TimesOf(const std::string& output) {
   const OutputTimes* const found = Find(output);
   if (found != nullptr) return outputs_[static_cast<size_t>(found - outputs_.data())];
-  outputs_.push_back({output, {}, {}, {}});
+  outputs_.push_back({output, {}, {}, {}, {}});
   return outputs_.back();
 }
 
@@ -33,8 +33,12 @@ void PairTimes::Add(const StepPosition& position, const IterationComparison& com
       if (!times.time.first_bad_step) {
         times.time.first_bad_step = position.step;
         times.time.first_bad_sequence = position.sequence;
+        const bool gap = times.time.steps > 1 && times.last.sequence == position.sequence &&
+                         times.last.step + 1 < position.step;
+        if (gap) times.time.compared_before_bad = times.last.step;
       }
     }
+    times.last = position;
     const auto& rms = row.metrics[CompareFunction::kRmse];
     const auto& relative = row.metrics[CompareFunction::kRelativeL2];
     times.curve.Add(position.step, rms, row.times_over_tolerance);

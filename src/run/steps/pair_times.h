@@ -35,6 +35,7 @@ class PairTimes {
  private:
   struct OutputTimes {
     std::string name;
+    StepPosition last;  // that was compared
     TimeRecord time;
     ErrorGrowth growth;
     StepCurve curve;

@@ -25,6 +25,7 @@ struct RunnerSides {
   std::span<const TensorInfo> inputs;
   std::span<const TensorInfo> outputs;
   bool keeps_state = false;  ///< inside of it: without names, words without a label are not for it
+  bool opens_again = false;  ///< as it was at first, though nothing says that it keeps state
   std::string label = {};    ///< what people call it; empty: its name
 
   const std::string& shown() const { return label.empty() ? name : label; }

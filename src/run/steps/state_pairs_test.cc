@@ -147,6 +147,29 @@ TEST_F(StatePairsTest, AStateThatMayStayInsideIsWarnedOf) {
   }
 }
 
+TEST_F(StatePairsTest, WhatFeedsNothingBackIsOpenedAgainWhereItCanBe) {
+  StepPlan plan;
+  plan.slices = {"x:axis=1,size=4"};
+  RunnerSides sides{"py", inputs_, {}, false, true};
+  for (const StateSource state : {StateSource::kOwn, StateSource::kReference}) {
+    plan.state = state;
+    RecordingLogger log;
+    auto states = StepStates::Create(plan, {"py", "b"}, log);
+    ASSERT_TRUE(states.ok());
+    ASSERT_TRUE(states->Pair(0, sides).ok());
+    EXPECT_EQ(states->OpensAgain(0), state == StateSource::kOwn);
+    EXPECT_EQ(log.Has("it is opened again before each sequence"), state == StateSource::kOwn);
+  }
+  plan = {};
+  plan.feed_back = {"hn:h"};
+  RecordingLogger log;
+  auto states = StepStates::Create(plan, {"py"}, log);
+  inputs_ = {Info("x", {1, 4}), Info("h", {1, 8})};
+  outputs_ = {Info("hn", {1, 8})};
+  ASSERT_TRUE(states->Pair(0, {"py", inputs_, outputs_, false, true}).ok());
+  EXPECT_FALSE(states->OpensAgain(0));
+}
+
 TEST_F(StatePairsTest, AutoFindsTheUsualNames) {
   const std::pair<const char*, const char*> names[] = {{"stateN", "state"},
                                                        {"staten", "state"},

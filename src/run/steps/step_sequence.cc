@@ -100,7 +100,11 @@ Status StepSequence::CompleteSlices() {
                          "the size of axis " + std::to_string(slice.axis) +
                              " of a step is not declared; give size=");
     }
-    if (*slice.hop < 1) return BadStepWord(kSliceFlag, slice.word, "pad is less than size");
+    if (*slice.hop < 1) {
+      return BadStepWord(kSliceFlag, slice.word,
+                         "expected pad < size, got pad=" + std::to_string(slice.pad) +
+                             ", size=" + std::to_string(*slice.size));
+    }
   }
   return {};
 }

@@ -78,13 +78,23 @@ Status StepStates::Pair(size_t runner, RunnerSides sides) {
   for (size_t i = 0; i <= runner; ++i) VERNIER_TRY(CheckFed(i));
   VERNIER_TRY(CheckRest(runner, sides));
   SayPairs(runner);
-  const bool may_keep = sides.inputs.empty() && here.pairs.empty() && !sides.keeps_state;
-  if (may_keep && plan_->state != StateSource::kReference && !decoding_) {
+  LookForHiddenState(runner, sides);
+  return {};
+}
+
+void StepStates::LookForHiddenState(size_t runner, const RunnerSides& sides) {
+  Runner& here = runners_[runner];
+  if (!here.pairs.empty() || sides.keeps_state || plan_->state == StateSource::kReference) return;
+  here.opens_again = sides.opens_again;
+  if (here.opens_again) {
+    logger_->Info(sides.name +
+                  " | Feeds nothing back, and has no method reset_states: it is opened again "
+                  "before each sequence, in case it keeps state inside");
+  } else if (sides.inputs.empty() && !decoding_) {
     logger_->Warning(sides.name +
                      " | Feeds nothing back, and has no method reset_states: if it keeps state "
                      "inside, each sequence begins with that of the one before (--reset METHOD)");
   }
-  return {};
 }
 
 // The reference's state is given to all.

@@ -111,6 +111,9 @@ class StepStates {
   }
 
   bool IsState(size_t stream, const std::string& output) const;
+  /// A runner of which nothing is fed back, and which can be opened again: it begins each sequence
+  /// so, since only a state inside would make steps of one.
+  bool OpensAgain(size_t runner) const { return runners_[runner].opens_again; }
   StepsRecord Record() const;
 
  private:
@@ -118,6 +121,7 @@ class StepStates {
     std::optional<size_t> axis;
     bool paired = false;
     bool keeps_state = false;  // inside of it
+    bool opens_again = false;
     std::vector<StatePair> pairs;
     std::vector<std::string> inputs;  // empty: it does not say
     std::vector<TensorInfo> infos;    // of these
@@ -143,6 +147,7 @@ class StepStates {
   Status EnterTokens(TensorMap& feed);
   Status LacksOutput(size_t runner, const std::string& output) const;
   void SayPairs(size_t runner) const;
+  void LookForHiddenState(size_t runner, const RunnerSides& sides);
   Status CheckRest(size_t runner, const RunnerSides& sides) const;
 
   const StepPlan* plan_;

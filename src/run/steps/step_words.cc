@@ -39,7 +39,8 @@ Status SetSliceField(std::string_view entry, SliceWord& slice) {
   const auto needs = [&](int64_t least) -> Status {
     if (value && *value >= least) return {};
     return BadStepWord(kSliceFlag, slice.word,
-                       std::string(key) + " is a whole number >= " + std::to_string(least));
+                       "expected " + std::string(key) + " >= " + std::to_string(least) + ", got '" +
+                           std::string(entry.substr(std::min(equals, entry.size() - 1) + 1)) + "'");
   };
   if (key == "axis") {
     VERNIER_TRY(needs(0));
@@ -79,7 +80,9 @@ Result<SliceWord> ParseStepSlice(const std::string& word, std::span<const std::s
   const bool has_axis = std::ranges::find(keys, "axis") != keys.end();
   if (!has_axis) return BadStepWord(kSliceFlag, word, "axis= is missing");
   if (slice.size && slice.pad >= *slice.size) {
-    return BadStepWord(kSliceFlag, word, "pad is less than size");
+    return BadStepWord(kSliceFlag, word,
+                       "expected pad < size, got pad=" + std::to_string(slice.pad) +
+                           ", size=" + std::to_string(*slice.size));
   }
   return slice;
 }
@@ -111,10 +114,6 @@ Result<AxisWord> ParseStepsAxis(const std::string& word, std::span<const std::st
   const std::optional<int64_t> number = ParseInt(rest);
   if (axis.label.empty() || !number || *number < 0) {
     return BadStepWord(kAxisFlag, word, "expected RUNNER:AXIS, with an axis from 0");
-  }
-  if (IsCalled(runners.front(), axis.label)) {
-    return BadStepWord(kAxisFlag, word,
-                       "the first runner goes step by step; name this one behind another");
   }
   axis.axis = static_cast<size_t>(*number);
   return axis;

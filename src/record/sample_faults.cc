@@ -1,0 +1,239 @@
+#include "record/sample_faults.h"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+#include <vector>
+
+#include "decide/decision.h"
+#include "record/decision_schema.h"
+#include "util/number_text.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::string_view kInvalidText = "invalid";
+constexpr std::string_view kMapLabel = "map";
+
+// What the texts of a kind say.
+enum class TextRule : uint8_t {
+  kClasses,   // the classes that were decided: equal texts are equal decisions
+  kBoxes,     // the classes of boxes, whose places are not listed
+  kNearness,  // values, which may differ within a limit
+  kScript,
+};
+
+struct KindRule {
+  std::string_view name;
+  TextRule texts;
+  bool takes_labels;  // that are classes
+};
+
+constexpr KindRule kKindRules[] = {
+    {"top", TextRule::kClasses, true},         {"threshold", TextRule::kClasses, true},
+    {"argmax", TextRule::kClasses, true},      {"sign", TextRule::kClasses, false},
+    {"rank", TextRule::kClasses, false},       {"ctc", TextRule::kClasses, true},
+    {"boxes", TextRule::kBoxes, false},        {"embedding", TextRule::kNearness, false},
+    {"regression", TextRule::kNearness, false}};
+
+KindRule RuleOf(std::string_view kind) {
+  for (const KindRule& rule : kKindRules) {
+    if (kind.starts_with(rule.name)) return rule;
+  }
+  return {"script", TextRule::kScript, false};
+}
+
+// "3 17 +9 more", "0:812 3:40 and more": not everything is listed.
+bool IsCutOff(std::string_view text) { return text.ends_with(" more"); }
+
+// How many positions are of which class, not where.
+bool IsOfMap(std::string_view text) { return text.find(':') != std::string_view::npos; }
+
+// The largest class that a text lists; -1 where it lists none.
+int64_t LargestClass(std::string_view text) {
+  int64_t largest = -1;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    int64_t number = 0;
+    const auto [stop, error] = std::from_chars(at, end, number);
+    if (error != std::errc()) return largest;  // "none", "yes", "+9 more"
+    largest = std::max(largest, number);
+    at = std::find(stop, end, ' ');
+    if (at != end) ++at;
+  }
+  return largest;
+}
+
+// Surer boxes come first, and two sides may be sure in another order.
+bool HasSameClasses(std::string_view first, std::string_view second) {
+  const auto sorted = [](std::string_view text) {
+    std::vector<std::string_view> words;
+    while (!text.empty()) {
+      const size_t end = std::min(text.find(' '), text.size());
+      words.push_back(text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    std::ranges::sort(words);
+    return words;
+  };
+  return first == second || sorted(first) == sorted(second);
+}
+
+bool IsInvalid(const DecisionSample& sample) {
+  return sample.first == kInvalidText || sample.second == kInvalidText;
+}
+
+// Of `embedding`, whose similarity is the cosine; a limit of 0 or less says nothing about it.
+bool AgreesByCosine(std::string_view kind, const DecisionSample& sample) {
+  constexpr std::string_view kGiven = "embedding=";
+  double limit = 0.99;
+  if (kind.starts_with(kGiven)) {
+    limit = 0;
+    std::from_chars(kind.data() + kGiven.size(), kind.data() + kind.size(), limit);
+  }
+  const bool agrees = sample.flip == Flip::kNone;
+  return limit <= 0 || agrees == (sample.similarity >= limit);
+}
+
+SampleFault FlipFault(std::string_view kind, const KindRule& rule, const DecisionSample& sample) {
+  const bool agrees = sample.flip == Flip::kNone;
+  const bool invalid = sample.flip == Flip::kInvalid;
+  if (rule.texts != TextRule::kScript && invalid != IsInvalid(sample)) {
+    return SampleFault::kFlipOfInvalid;
+  }
+  if (invalid) return SampleFault::kNone;
+  const bool cut_off = IsCutOff(sample.first) || IsCutOff(sample.second);
+  const bool equal = sample.first == sample.second;
+  if (rule.texts == TextRule::kClasses) {
+    if (agrees && !equal) return SampleFault::kFlipOfDifferent;
+    if (!agrees && equal && !cut_off && !IsOfMap(sample.first)) return SampleFault::kFlipOfEqual;
+  }
+  if (rule.texts == TextRule::kBoxes && agrees && !cut_off &&
+      !HasSameClasses(sample.first, sample.second)) {
+    return SampleFault::kFlipOfDifferent;
+  }
+  const bool has_margin = rule.texts == TextRule::kClasses || rule.texts == TextRule::kBoxes;
+  const bool by_share = rule.texts != TextRule::kBoxes && rule.name != "embedding";
+  if (by_share && agrees != (sample.similarity == 1)) return SampleFault::kFlipOfSimilarity;
+  if (rule.name == "embedding" && !AgreesByCosine(kind, sample)) {
+    return SampleFault::kFlipOfSimilarity;
+  }
+  if (agrees) return SampleFault::kNone;
+  const Flip by_margin =
+      has_margin ? FlipByMargin(sample.first_margin, sample.near_tie) : Flip::kClear;
+  return sample.flip == by_margin ? SampleFault::kNone : SampleFault::kFlipByMargin;
+}
+
+// Whether a score can be that of the decision. Lists are right where they are the label's, topK
+// where it has the class.
+bool IsScoreOf(std::string_view kind, std::string_view decision, const std::string& label,
+               double score) {
+  if (score != 0 && score != 1) return false;
+  if (IsCutOff(decision) || IsCutOff(label)) return true;
+  bool right = decision == label;
+  if (!right && kind.starts_with("top") && decision != kInvalidText) {
+    const std::string listed = " " + std::string(decision) + " ";
+    right = listed.find(" " + label + " ") != std::string::npos;
+  }
+  return right == (score == 1);
+}
+
+SampleFault LabelFault(std::string_view kind, const KindRule& rule, std::optional<int64_t> classes,
+                       const DecisionSample& sample) {
+  const bool is_error = rule.name == "regression";
+  for (const double score : {sample.first_score, sample.second_score}) {
+    if (score < 0 || (score > 1 && !is_error)) return SampleFault::kScoreRange;
+  }
+  if (!sample.labelled()) return SampleFault::kNone;
+  if (sample.label.empty()) return SampleFault::kScoreWithoutLabel;
+  if (!rule.takes_labels || sample.label == kMapLabel) return SampleFault::kNone;
+  if (classes && LargestClass(sample.label) >= *classes) return SampleFault::kLabelBeyond;
+  if (!IsScoreOf(kind, sample.first, sample.label, sample.first_score)) {
+    return SampleFault::kFirstScore;
+  }
+  return IsScoreOf(kind, sample.second, sample.label, sample.second_score)
+             ? SampleFault::kNone
+             : SampleFault::kSecondScore;
+}
+
+std::string FlipText(const SampleColumns& columns, const DecisionSample& sample) {
+  return "'" + columns.name + "/flip' is '" +
+         std::string(kFlipNames[static_cast<size_t>(sample.flip)]) + "', and ";
+}
+
+std::string ScoreText(const std::string& column, double score, const std::string& decision,
+                      const std::string& label) {
+  return "'" + column + "/score' is " + FormatG(score, 6) + ", which the decision '" + decision +
+         "' does not have by the label '" + label + "'";
+}
+
+std::string BeyondText(const std::string& column, const std::string& text,
+                       std::optional<int64_t> classes) {
+  return "'" + column + "' is '" + text + "', and the output has " +
+         std::to_string(classes.value_or(0)) + (classes == 1 ? " class" : " classes") +
+         ", counted from 0";
+}
+
+}  // namespace
+
+SampleFault FindSampleFault(std::string_view kind, std::optional<int64_t> classes,
+                            const DecisionSample& sample) {
+  constexpr double kMostSimilar = 1 + 1e-9;  // an IoU may be rounded
+  if (!(sample.similarity >= 0 && sample.similarity <= kMostSimilar)) {
+    return SampleFault::kSimilarityRange;
+  }
+  const KindRule rule = RuleOf(kind);
+  if (rule.takes_labels && classes) {
+    if (LargestClass(sample.first) >= *classes) return SampleFault::kFirstBeyond;
+    if (LargestClass(sample.second) >= *classes) return SampleFault::kSecondBeyond;
+  }
+  const SampleFault fault = FlipFault(kind, rule, sample);
+  return fault == SampleFault::kNone ? LabelFault(kind, rule, classes, sample) : fault;
+}
+
+std::string SampleFaultText(SampleFault fault, const SampleColumns& columns,
+                            std::optional<int64_t> classes, const DecisionSample& sample) {
+  const std::string similarity =
+      "'" + columns.name + "/similarity' is " + FormatG(sample.similarity, 6);
+  switch (fault) {
+    case SampleFault::kNone:
+      return "";
+    case SampleFault::kSimilarityRange:
+      return similarity + ", which is from 0 to 1";
+    case SampleFault::kFlipOfEqual:
+      return FlipText(columns, sample) + "both sides decided '" + sample.first + "'";
+    case SampleFault::kFlipOfDifferent:
+    case SampleFault::kFlipOfInvalid:
+      return FlipText(columns, sample) + "the sides decided '" + sample.first + "' and '" +
+             sample.second + "'";
+    case SampleFault::kFlipOfSimilarity:
+      return FlipText(columns, sample) + similarity;
+    case SampleFault::kFlipByMargin:
+      return FlipText(columns, sample) + "'" + columns.first + "/margin' is " +
+             FormatG(sample.first_margin, 6) + " where '" + columns.name + "/near_tie' is " +
+             FormatG(sample.near_tie, 6);
+    case SampleFault::kScoreRange:
+      return "'" + columns.first + "/score' or '" + columns.second + "/score': " +
+             FormatG(sample.first_score < 0 || sample.first_score > 1 ? sample.first_score
+                                                                      : sample.second_score,
+                     6) +
+             " is no score, which is from 0 to 1";
+    case SampleFault::kScoreWithoutLabel:
+      return "'" + columns.first + "/score' is " + FormatG(sample.first_score, 6) +
+             ", and the sample has no label";
+    case SampleFault::kFirstScore:
+      return ScoreText(columns.first, sample.first_score, sample.first, sample.label);
+    case SampleFault::kSecondScore:
+      return ScoreText(columns.second, sample.second_score, sample.second, sample.label);
+    case SampleFault::kFirstBeyond:
+      return BeyondText(columns.first + "/decision", sample.first, classes);
+    case SampleFault::kSecondBeyond:
+      return BeyondText(columns.second + "/decision", sample.second, classes);
+    case SampleFault::kLabelBeyond:
+      return BeyondText("label", sample.label, classes);
+  }
+  return "";
+}
+
+}  // namespace vernier

@@ -1,0 +1,81 @@
+// Decisions about one output, whose near ties error bounds tell apart.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "compare/error_bound.h"
+#include "decide/decision.h"
+#include "decide/label_scores.h"
+#include "run/comparison/decision_run.h"
+#include "vernier/compare_options.h"
+
+namespace vernier {
+namespace {
+
+// What the bound of --tolerance auto allows; none where there is no such bound, and of boxes, whose
+// outputs mix places with scores: a bound of all elements says nothing about a score.
+std::optional<AllowedDifference> AllowedBy(const IterationComparison* comparison,
+                                           const DecisionPlan& decision, const std::string& name) {
+  if (comparison == nullptr || decision.kind == DecisionKind::kBoxes) return std::nullopt;
+  const auto output = std::ranges::find(comparison->outputs, name, &OutputComparison::a_name);
+  if (output == comparison->outputs.end()) return std::nullopt;
+  const FunctionResult* simple = output->Find(CompareFunction::kSimple);
+  const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
+  if (data == nullptr || !data->bound) return std::nullopt;
+  const AllowedDifference allowed{data->bound->atol, data->bound->rtol};
+  if (!std::isfinite(allowed.atol) || !std::isfinite(allowed.rtol)) return std::nullopt;
+  return allowed;
+}
+
+// What `bound` allows. A bound that outputs of nothing in common are within tells nothing apart.
+std::optional<AllowedDifference> AllowedByBound(const ErrorBound* bound, const Tensor& first,
+                                                const Tensor& second) {
+  if (bound == nullptr) return std::nullopt;
+  const Result<BoundVerdict> verdict = MeasureAgainstBound(first, second, *bound);
+  if (!verdict.ok() || verdict->bound >= 1) return std::nullopt;
+  if (!std::isfinite(verdict->atol) || !std::isfinite(verdict->rtol)) return std::nullopt;
+  return AllowedDifference{verdict->atol, verdict->rtol};
+}
+
+bool AnyNearTieOrClear(const std::vector<DecisionSample>& samples) {
+  return std::ranges::any_of(samples, [](const DecisionSample& sample) {
+    return sample.flip == Flip::kNearTie || sample.flip == Flip::kClear;
+  });
+}
+
+}  // namespace
+
+// Without a bound of the comparison's own, one is asked for where it tells flips apart.
+Result<ShardDecision> PairDecisions::DecideSubject(size_t plan, const DecidedSides& given,
+                                                   const Subject& subject) const {
+  const DecisionPlan& decision = options_->decisions[plan];
+  const Tensor &a = subject.first.tensor, &b = subject.second.tensor;
+  const auto decide = [&](std::optional<AllowedDifference> allowed) {
+    return vernier::Decide(decision, a, b, allowed, options_->near_tie);
+  };
+  ShardDecision made;
+  auto allowed = AllowedBy(given.comparison, decision, subject.first.name);
+  VERNIER_ASSIGN_OR_RETURN(std::vector<DecisionSample> samples, decide(allowed));
+  const bool may_ask = !allowed && given.bounds && decision.kind != DecisionKind::kBoxes;
+  const bool told = may_ask && !AnyNearTieOrClear(samples);
+  if (may_ask && !told) {
+    for (const IterationResult* side : {&given.sides.a(), &given.sides.b()}) {
+      for (const NamedTensor& output : side->outputs) {
+        if (given.device != nullptr) VERNIER_TRY(given.device->Fetch(output.tensor));
+      }
+    }
+    allowed = AllowedByBound(given.bounds().Find(subject.first.name), a, b);
+    if (allowed) {
+      VERNIER_ASSIGN_OR_RETURN(samples, decide(allowed));
+    }
+  }
+  made.row = {subject.first.name, decision.text, std::move(samples)};
+  made.row.classes = CountClasses(decision, a.dims());
+  made.bounded = allowed.has_value() || told;
+  return made;
+}
+
+}  // namespace vernier

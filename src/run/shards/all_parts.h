@@ -1,0 +1,33 @@
+// What the parts of a run hold together.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "record/shard_lines.h"
+#include "run/shards/shard_parts.h"
+
+namespace vernier {
+
+using Parts = std::vector<ShardPart>;
+
+/// Of shards, ascending, each once.
+std::vector<int64_t> NumbersIn(const Parts& parts);
+
+/// What all of them say alike; what runners are is not known to shards whose images were all
+/// skipped.
+const ShardEnd& EndOf(const Parts& parts);
+
+/// Who did them, by their numbers; a shard that was done twice is there twice.
+std::vector<ShardRecord> ShardsIn(const Parts& parts);
+std::vector<ShardFlips> FlipsIn(const Parts& parts);
+/// Each module once, sorted.
+std::vector<ShardModule> ModulesIn(const Parts& parts);
+/// Each note of one of their lists once, in the order of the parts.
+std::vector<std::string> GatherNotes(const Parts& parts, std::vector<std::string> ShardEnd::*list);
+
+/// Of all parts, as far as they do not add up iteration by iteration.
+ShardEnd GatherEnds(const Parts& parts);
+
+}  // namespace vernier

@@ -1,0 +1,82 @@
+"""--max-clear-flips: what a network's own errors excuse is no proof."""
+
+import json
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from decision_case import Decisions
+
+WIDTH, CLASSES, SAMPLES = 16, 10, 200
+
+
+class ClearFlips(Decisions):
+    """A network, and a port of it whose first layer has wrong weights: it is wrong everywhere."""
+
+    def setUp(self):
+        super().setUp()
+        rng = np.random.default_rng(25)
+        first, second = (rng.normal(size=shape).astype(np.float32)
+                         for shape in ((WIDTH, WIDTH), (WIDTH, CLASSES)))
+        wrong = first + rng.normal(0, 0.05, first.shape).astype(np.float32)
+        for name, weights in (("right.onnx", first), ("wrong.onnx", wrong)):
+            nodes = [helper.make_node("MatMul", ["x", "a"], ["h"]),
+                     helper.make_node("Relu", ["h"], ["r"]),
+                     helper.make_node("MatMul", ["r", "b"], ["y"])]
+            x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, WIDTH])
+            y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, CLASSES])
+            graph = helper.make_graph(nodes, "g", [x], [y], [
+                numpy_helper.from_array(weights, "a"), numpy_helper.from_array(second, "b")])
+            onnx.save(helper.make_model(graph, ir_version=8,
+                                        opset_imports=[helper.make_opsetid("", 17)]),
+                      str(self.path(name)))
+        rows = rng.normal(size=(SAMPLES, 1, WIDTH)).astype(np.float32)
+        np.savez(self.path("x.npz"), **{f"{i:010}/x": row for i, row in enumerate(rows)})
+
+    def run_pair(self, *words, code, second="onnxrt wrong.onnx"):
+        self.ended = self.vernier("run", "--runner", "a=onnxrt right.onnx", "--runner",
+                                  f"b={second}", "--load-inputs", "x.npz", "--decision", "top1",
+                                  *words, "--save-record", "r.json")
+        self.assertEqual(self.ended.code, code, self.ended.out + self.ended.err)
+        (decision,) = json.loads(self.path("r.json").read_text())["pairs"][0]["decisions"]
+        return decision
+
+    def test_a_wrong_layer_excuses_no_flip(self):
+        observed = self.run_pair("--judge", "elements", code=1)
+        self.assertGreater(observed["near_ties"], 2)
+        self.assertEqual(observed["near_tie_rule"], "the noise of the other values")
+        bounded = self.run_pair("--max-clear-flips", "0", code=1)
+        self.assertEqual(bounded["near_tie_rule"], "the error bound")
+        self.assertEqual((bounded["flips"], bounded["near_ties"]), (observed["flips"], 0))
+        typed = self.run_pair("--max-clear-flips", "0", "--tolerance", "auto", "--judge",
+                              "decisions", code=1)
+        self.assertEqual(bounded["worst"], typed["worst"])
+
+    def test_a_limit_that_is_given_comes_first(self):
+        given = self.run_pair("--max-clear-flips", "0", "--near-tie", "100", "--strict", code=0)
+        self.assertEqual(given["clear_flips"], 0)
+        self.assertNotIn("undecided", self.ended.out)
+
+    def test_rounding_alone_passes(self):
+        self.run_pair("--max-clear-flips", "0", "--strict", second="openvino right.onnx", code=0)
+
+    def test_what_noise_alone_excuses_is_undecided(self):
+        self.run_pair("--judge", "elements", "--save-outputs", "o.npz", code=1)
+        flips = json.loads(self.path("r.json").read_text())["pairs"][0]["decisions"][0]
+        words = ["compare", "o.npz", "--decision", "top1", "--max-clear-flips"]
+        few = str(flips["clear_flips"])
+        self.ended = self.vernier(*words, few)
+        self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
+        self.says("passed but undecided: only because flips count as near ties by the noise of the "
+                  "other values, which a wrong network has as well; --near-tie X or --tolerance "
+                  "auto decides")
+        self.assertEqual(self.vernier(*words, few, "--strict").code, 4)
+        self.assertEqual(self.vernier(*words, few, "--strict", "--near-tie", "1e9").code, 0)
+        every = self.vernier(*words, str(flips["flips"]), "--strict")
+        self.assertEqual(every.code, 0, every.out + every.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,163 @@
+"""Where parts come from: other builds, packages and modules do not merge in silence; hosts and
+times of shards are kept apart, and reports of a shard say which it is."""
+
+import json
+import pathlib
+import shutil
+import socket
+import unittest
+
+import numpy as np
+
+from parts_case import PartsCase
+from program import VERNIER, ramp
+
+# What it computes with is found by way of folders of its own.
+IMPORTS = """
+import os, sys
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(here, "lib"), os.path.join(here, "env", "site-packages")]
+import factor
+import scaling
+
+def load(path):
+    return lambda feed: {"y": feed["x"] * float(factor.FACTOR)}
+"""
+
+
+class PartOrigins(PartsCase):
+    def setUp(self):
+        super().setUp()
+        for folder in ("lib", "env/site-packages"):
+            self.path(folder).mkdir(parents=True)
+        self.path("imports.py").write_text(IMPORTS, encoding="utf-8")
+        self.save_module("lib/factor.py", "FACTOR = 1")
+        self.save_module("env/site-packages/scaling.py", "__version__ = '1.5'")
+        self.scripted = ["run", "m.onnx", "--onnxrt", "--model-runner", "imports.py",
+                         "--iterations", "4"]
+
+    def save_module(self, path, text):
+        self.path(path).write_text(text + "\n", encoding="utf-8")
+
+    def merged(self, parts, *words, code=0):
+        ended = self.vernier("merge", *parts, "-o", "merged.json", *words)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return json.loads(self.path("merged.json").read_text(encoding="utf-8"))
+
+    def test_modules_from_any_folder_must_be_the_same(self):
+        first = self.shard(1, *self.scripted)
+        self.save_module("lib/factor.py", "FACTOR = 3")
+        second = self.shard(2, *self.scripted)
+        self.refused([first, second], "the Python module 'factor', which a script imports, has "
+                     f"other content in '{second}' than in '{first}'")
+        ended = self.vernier("merge", first, second, "-o", "merged.json", "--mixed")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+
+    def test_other_versions_of_packages_merge_with_mixed_alone(self):
+        parts = [self.shard(1, *self.scripted), self.shard(2, *self.scripted)]
+        self.assertEqual(self.merged(parts)["notes"], [])
+        self.path("merged.json").unlink()
+        self.save_module("env/site-packages/scaling.py", "__version__ = '2.0'")
+        parts[1] = self.shard(2, *self.scripted)
+        what = (f"the Python package 'scaling' was 1.5 in '{parts[0]}', and 2.0 in '{parts[1]}'")
+        self.refused(parts, what + " (--mixed takes such parts)")
+        self.assertEqual(self.merged(parts, "--mixed")["notes"], ["--mixed: " + what])
+
+    def test_a_module_that_one_shard_alone_has_imported_is_no_difference(self):
+        text = self.path("imports.py").read_text(encoding="utf-8")
+        self.path("imports.py").write_text(
+            text.replace("import scaling\n", "") +
+            "\nif os.environ.get('MORE'):\n    import scaling\n", encoding="utf-8")
+        first = self.shard(1, *self.scripted)
+        self.variables = {"MORE": "1"}
+        self.merged([first, self.shard(2, *self.scripted)])
+
+    def other_build(self):
+        """A copy of the program that the linker gave another identity."""
+        program = pathlib.Path(shutil.copy(VERNIER, self.path("other-build")))
+        content = bytearray(program.read_bytes())
+        note = content.find(b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0")
+        self.assertGreater(note, 0, "the program has no build ID")
+        content[note + 16] ^= 0xFF
+        program.write_bytes(content)
+        return program
+
+    def test_parts_of_other_builds_merge_with_mixed_alone(self):
+        for name in ("a", "b"):
+            self.save_runs(f"{name}.json", [(name.upper(), ramp(4))])
+        words = ["compare", "a.json", "b.json", "--save-record", "r.json", "--shard"]
+        for program, shard in ((VERNIER, "1/2"), (self.other_build(), "2/2")):
+            ended = self.start(program, [*words, shard])
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+        parts = ["r.shard-0001-of-0002.json", "r.shard-0002-of-0002.json"]
+        self.refused(parts, "was one build of it in", "and another in 'r.shard-0002-of-0002.json'",
+                     "(--mixed takes such parts)")
+        [note] = self.merged(parts, "--mixed")["notes"]
+        self.assertIn("--mixed: vernier", note)
+        # The part of both does not forget it.
+        ended = self.vernier("merge", *parts, "--mixed", "--partial", "-o", "both.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertEqual(self.merged(["both.json"])["notes"], [note])
+        ended = self.start(self.path("other-build"), [*words, "1/2"])
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        ended = self.vernier("merge", *parts, "-o", "merged.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("was written by another build of vernier", ended.out + ended.err)
+
+    def test_hosts_and_times_are_kept_for_each_shard(self):
+        words = [*self.command, "--iterations", "5"]
+        parts = [self.shard(number, *words, count=3) for number in (1, 2, 3)]
+        grouped = self.vernier("merge", parts[2], parts[0], "--partial", "-o", "some.json")
+        self.assertEqual(grouped.code, 0, grouped.out + grouped.err)
+        for given in (parts, ["some.json", parts[1]]):
+            shards = self.merged(given)["shards"]
+            self.assertEqual([shard["number"] for shard in shards], [1, 2, 3])
+            self.assertEqual({shard["host"] for shard in shards}, {socket.gethostname()})
+            self.assertEqual(len({shard["process"] for shard in shards}), 3)
+            for shard in shards:
+                self.assertRegex(shard["started"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+                self.assertGreater(shard["seconds"], 0)
+                self.assertEqual(len(shard["runners"]), 2)
+                self.assertGreater(shard["runners"][0]["latency_seconds"]["median"], 0)
+        self.assertNotIn("shards", self.merged(parts, "--reproducible"))
+
+    def test_reports_of_a_shard_say_which_it_is(self):
+        self.shard(2, *self.command, "--iterations", "5", "--report", "r.md")
+        ended = self.vernier(*self.command, "--iterations", "5", "--shard", "2/3",
+                             "--save-record", "r.json", "--report", "r.html")
+        self.assertIn("\nshard 2 of 3: these are its own iterations", ended.out)
+        heading = self.path("r.shard-0002-of-0002.md").read_text(encoding="utf-8").splitlines()[0]
+        self.assertIn("Shard 2 of 2", heading)
+        self.assertIn("Shard 2 of 3", self.path("r.shard-0002-of-0003.html").read_text(
+            encoding="utf-8"))
+        whole = self.vernier(*self.command, "--iterations", "5", "--report", "w.md")
+        self.assertNotIn("hard ", self.path("w.md").read_text(encoding="utf-8").splitlines()[0],
+                         whole.out)
+
+    def test_quantiles_are_those_of_all_iterations(self):
+        rng = np.random.default_rng(8)
+        for name, scale in (("a", 0), ("b", 1e-3)):
+            self.save_runs(f"{name}.json", [
+                (name.upper(), [{"y": np.full(6, i, np.float64) +
+                                 scale * rng.normal(size=6)} for i in range(37)])])
+        words = ["compare", "a.json", "b.json", "--compare", "simple", "l2"]
+        self.vernier(*words, "--save-rows", "rows.npz", "--reproducible", "--save-record",
+                     "whole.json")
+        rows = np.load(self.path("rows.npz"))
+        parts = [self.shard(number, *words, count=4) for number in (1, 2, 3, 4)]
+        record = self.merged(parts, "--reproducible", code=1)
+        self.assertEqual(record, json.loads(self.path("whole.json").read_text(encoding="utf-8")))
+        quantiles = {found["statistic"]: found
+                     for found in record["pairs"][0]["outputs"][0]["quantiles"]}
+        self.assertEqual(set(quantiles), {"max_absolute_error", "max_relative_error",
+                                          "mean_absolute_error", "l2"})
+        for statistic, found in quantiles.items():
+            values = rows[f"y/{statistic}"]
+            self.assertEqual((found["iterations"], found["nan"]), (37, 0))
+            for name, share in (("p1", 0.01), ("p5", 0.05), ("median", 0.5), ("p95", 0.95),
+                                ("p99", 0.99)):
+                self.assertEqual(found[name], np.quantile(values, share), (statistic, name))
+
+
+if __name__ == "__main__":
+    unittest.main()
