@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "run/comparison/pair_error_bounds.h"
 #include "run/comparison/token_sources.h"
 #include "run/feeds/calibration_feeds.h"
 #include "vernier/compare_options.h"
@@ -59,7 +60,7 @@ Result<RunScripts> RunScripts::Open(const RunPlan& plan, const std::shared_ptr<W
     const bool calibrated =
         std::any_of(plan.runners.begin(), plan.runners.end(), AsksForCalibration);
     // Of the undivided run's first feed.
-    const bool decides = plan.shard.wanted() && plan.noise_floor;
+    const bool decides = plan.shard.wanted() && (plan.noise_floor || BoundsNearTies(plan));
     const bool again =
         plan.execution.sequential || plan.execution.warm_up > 0 || calibrated || decides;
     VERNIER_ASSIGN_OR_RETURN(

@@ -54,6 +54,22 @@ class ClearFlips(Decisions):
                               "decisions", code=1)
         self.assertEqual(bounded["worst"], typed["worst"])
 
+    def test_shards_have_the_bound_of_the_whole(self):
+        words = ["run", "--runner", "a=onnxrt right.onnx", "--runner", "b=onnxrt wrong.onnx",
+                 "--load-inputs", "x.npz", "--decision", "top1", "--max-clear-flips", "30",
+                 "--save-record"]
+        whole = self.vernier(*words, "whole.json", "--reproducible")
+        for k in (1, 2, 3):
+            ended = self.vernier(*words, "p.json", "--shard", f"{k}/3", "--shard-exit", "done")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+        parts = sorted(path.name for path in self.folder.glob("p.shard-*.json"))
+        merged = self.vernier("merge", *parts, "-o", "merged.json", "--reproducible")
+        self.assertEqual(merged.code, whole.code, merged.out + merged.err)
+        self.assertEqual(self.path("merged.json").read_bytes(),
+                         self.path("whole.json").read_bytes())
+        record = json.loads(self.path("merged.json").read_text(encoding="utf-8"))
+        self.assertEqual(record["pairs"][0]["decisions"][0]["near_tie_rule"], "the error bound")
+
     def test_a_limit_that_is_given_comes_first(self):
         given = self.run_pair("--max-clear-flips", "0", "--near-tie", "100", "--strict", code=0)
         self.assertEqual(given["clear_flips"], 0)

@@ -24,12 +24,8 @@ IterationOutputs ComparisonRun::OutputsToDecide(const IterationOutputs& outputs)
   return wanted ? outputs : IterationOutputs();
 }
 
-// For a gate that near ties decide about, where they have no other limit. What a shard decides must
-// not depend on its first iteration.
 void ComparisonRun::KeepTieBounds(PairErrorBounds* bounds) {
-  const DecisionOptions& options = plan_->decisions;
-  const bool wanted = options.max_clear_flips && !options.near_tie && !plan_->shard.wanted();
-  if (!wanted || bounds == nullptr) return;
+  if (!BoundsNearTies(*plan_) || bounds == nullptr) return;
   tie_bounds_ = bounds;
   tie_bounds_->KeepForNearTies();
 }

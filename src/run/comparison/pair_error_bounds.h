@@ -21,6 +21,7 @@
 namespace vernier {
 
 struct CompareOptions;
+struct RunPlan;
 
 /// A runner's graph (null: not known) and how it computes.
 struct RunnerGraph {
@@ -37,6 +38,11 @@ std::string DescribeBound(const ErrorPrediction& prediction, DType dtype, bool g
 
 /// The bound of a tensor of that dtype. Integers and truths are exact unless quantising made them.
 ErrorBound MakeBound(const ErrorPrediction& prediction, const Tensor& tensor, bool graph_known);
+
+/// Whether bounds tell near ties apart though they judge no output: for a gate of clear flips that
+/// has no limit of its own. A shard takes them from the first feed of the whole, which inferences
+/// of several feeds do not have by itself.
+bool BoundsNearTies(const RunPlan& plan);
 
 class PairErrorBounds {
  public:
