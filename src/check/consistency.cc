@@ -43,7 +43,7 @@ class ErrorsOnly final : public Logger {
 
 // Nothing would agree with nothing, whatever is tried.
 Status NothingToCompare(const LiveRunner& runner) {
-  std::string why = "it hands out no outputs that could be compared";
+  std::string why = "it returns no outputs that could be compared";
   for (const SkippedOutput& output : runner.skipped()) {
     why += "; '" + output.name + "': " + output.why;
   }

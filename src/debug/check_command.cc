@@ -106,8 +106,8 @@ Result<bool> Ask(const std::string& artifact, const std::atomic<int>& interrupte
     VERNIER_TRY(CheckInterrupted(interrupted));
     if (!line) {
       return InvalidArgument(
-          "nobody answers whether the iteration is good. Give --check, as the last option, a "
-          "command whose exit code says so" +
+          "standard input is closed, so nothing can answer whether the iteration is good. Give "
+          "--check, as the last option, a command whose exit code says so" +
           std::string(artifact.empty() ? "" : ". Or put options of vernier run behind --"));
     }
     const int first = line->empty() ? 0 : std::tolower(static_cast<unsigned char>(line->front()));

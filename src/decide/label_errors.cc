@@ -106,7 +106,7 @@ Result<ValueErrors> ErrorsOf(const Tensor& output, std::span<const double> label
   ValueErrors errors;
   for (size_t i = 0; i < label.size(); ++i) {
     if (!std::isfinite(values[i])) {
-      return InvalidArgument("cannot be held against an output of " + FormatG(values[i], 3));
+      return InvalidArgument("cannot be compared with an output of " + FormatG(values[i], 3));
     }
     const double error = values[i] - label[i];
     errors.absolute += std::abs(error);

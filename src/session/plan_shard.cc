@@ -36,7 +36,7 @@ Status CheckWhole(const RunPlan& plan) {
   const bool listed = !plan.inputs.load_paths.empty() || plan.inputs.script.given();
   const ShardConflict conflicts[] = {
       {plan.compare->fail_fast && listed, "--fail-fast and inputs of files or scripts",
-       "where it ends, nobody knows how many there would have been"},
+       "the total number of iterations is then unknown"},
       {plan.lenient, "--lenient", "merging is strict about what is missing"},
       {plan.steps.wanted(), "--steps", "a state goes from each iteration to the next"},
       {PairErrorBounds(plan.compare).wanted() && !plan.noise_floor, "--tolerance auto",

@@ -116,7 +116,7 @@ bool IsLabelledBy(const LabelsPlan& labels, const DecisionPlan& decision) {
 
 Status CheckLabels(const DecisionOptions& options) {
   if (options.gates_drop() && options.labels.empty()) {
-    return InvalidArgument("--max-drop: without --labels nobody knows what is right: add them");
+    return InvalidArgument("--max-drop needs --labels, which say what is right");
   }
   std::set<std::pair<bool, std::string_view>> taken;
   for (const LabelsPlan& labels : options.labels) {

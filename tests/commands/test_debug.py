@@ -324,7 +324,7 @@ def load(model_path):
     def test_bad_input(self):
         made = long_model({})
         ended = self.reduce(made, code=2)
-        self.assertIn("nobody answers whether the iteration is good. Give --check, as the last "
+        self.assertIn("nothing can answer whether the iteration is good. Give --check, as the last "
                       "option, a command", ended.err)
         ended = self.reduce(made, "--check", "no-such-program", code=2)
         self.assertIn("'no-such-program' cannot be started", ended.err)

@@ -188,7 +188,7 @@ class Numbers(Errors):
     def test_what_cannot_be_measured_is_no_pass(self):
         self.b[7, 1] = np.nan
         self.judged(self.a, self.b, "y:regression=5", "labels.npy", "--max-flip-rate", "1", code=4)
-        self.says("the label of sample 7 of iteration 0 cannot be held against an output of nan")
+        self.says("the label of sample 7 of iteration 0 cannot be compared with an output of nan")
         self.judged(self.a[:, :2], self.a[:, :2], "y:regression=5", "labels.npy", code=4)
         self.says("has 3 values, and 'regression=5' decides about 2")
 

@@ -332,7 +332,7 @@ class BadLabels(Labels):
         self.refused("no --decision about that output takes labels", code=2,
                      words=["--decision", "y:top1", "--labels", f"z:{name}"])
         self.refused("--labels", code=2, words=["--labels", name])
-        self.refused("--max-drop: without --labels nobody knows what is right", code=2,
+        self.refused("--max-drop needs --labels, which say what is right", code=2,
                      words=["--decision", "top1", "--max-drop", "0.1"])
         self.refused("--labels folder: --load-inputs names no images", code=2,
                      words=["--decision", "top1", "--labels", "folder"])

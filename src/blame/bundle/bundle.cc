@@ -92,7 +92,7 @@ Result<PartTensors> FetchPart(const Boundary& boundary, const ReferenceSource& s
       const auto found = tensors.find(name);
       const Tensor* tensor = found != tensors.end() ? &found->second : Find(feed, name);
       if (tensor == nullptr) {
-        return BackendError("--bundle: the reference does not hand out '" + name + "'");
+        return BackendError("--bundle: the reference does not return '" + name + "'");
       }
       into.push_back({name, *tensor});
     }

@@ -128,7 +128,7 @@ Result<TensorMap> BodyFeeds::Next(const TensorMap& last, const TensorMap& made) 
     if (place >= body_.outputs.size()) return NotFound("a body with too few outputs");
     const std::string_view name = body_.outputs[place].name;
     const Tensor* tensor = Find(made, name) != nullptr ? Find(made, name) : Find(last, name);
-    if (tensor == nullptr) return NotFound("the body does not hand out what it carries along");
+    if (tensor == nullptr) return NotFound("the body does not return what it carries along");
     if (is_loop && place == 0 && IsFalse(*tensor)) return NotFound("no round is left");
     feed.push_back({std::string(body_.inputs[i].name), *tensor});
   }

@@ -33,7 +33,7 @@ std::optional<int64_t> LabelTrack::Enter(int64_t iteration, size_t samples) {
   const bool in_order = labels_->by_iteration() || iteration == next_iteration_;
   if (!in_order) {
     Note("iteration " + std::to_string(next_iteration_) +
-         " was not decided, so that nobody knows which samples the labels behind it are of");
+         " was not decided, so the labels after it cannot be assigned to samples");
     return std::nullopt;
   }
   next_iteration_ = iteration + 1;
@@ -41,7 +41,7 @@ std::optional<int64_t> LabelTrack::Enter(int64_t iteration, size_t samples) {
   const int64_t passed = labels_->PlaceOf(iteration) - next_place_;
   if (passed < 0) {
     Note("iteration " + std::to_string(iteration) +
-         " is of an image before the one of the last iteration, so that nobody knows which labels "
+         " is of an image before the one of the last iteration, so it is unknown which labels "
          "are its own");
     return std::nullopt;
   }

@@ -123,7 +123,7 @@ void BoxLabels::FindImage(Fed& fed) const {
     if (length == longest) {
       fed.lacking = "is in " + name_ + " twice, with the ids " + std::to_string(fed.image->id) +
                     " and " + std::to_string(image.id) +
-                    ", so that nobody knows which labels are its own";
+                    ", so it is unknown which labels are its own";
     }
     fed.image = &image;
     longest = length;
