@@ -36,7 +36,9 @@ struct DecisionSample {
   /// How they differ, for people: "2 lost, 1 class changed"; empty where the texts show it.
   std::string detail = {};
   int64_t negative_boxes = 0;  ///< of both sides: boxes whose width or height is below 0
-  bool all_above = false;      ///< of a threshold: no value of either side is below it
+  bool all_above = false;      ///< of a threshold or sign: no value of either side is below it
+  /// A near tie by the noise of the sample's other values alone, which a wrong network has as well.
+  bool by_noise = false;
   /// Of --labels: what is right, as a decision's text has it, or of a map of classes "map"; and how
   /// right each side is: 1 or 0, of a map its mean IoU. Without a label empty and NaN.
   std::string label = {};
@@ -125,6 +127,7 @@ struct DecisionRecord {
   int64_t flips = 0;        ///< of any kind
   int64_t clear_flips = 0;  ///< kClear and kInvalid
   int64_t near_ties = 0;
+  int64_t near_ties_by_noise = 0;  ///< DecisionSample::by_noise; not in the file of a record
   int64_t invalid = 0;
   double agreement = 0;     ///< 1 - flips / samples; NaN without samples
   double interval_low = 0;  ///< Wilson's score interval of the agreement, 95 %

@@ -229,7 +229,7 @@ void DecideSides(const ValuePair<T>& pair, const Border& border, const NearTieRu
   const bool nan_a = scan.has_nan && HasNan(std::span<const T>(pair.a, pair.count));
   const bool nan_b = scan.has_nan && HasNan(std::span<const T>(pair.b, pair.count));
   sample.near_tie = near_tie.known();
-  sample.all_above = !border.is_sign && scan.a.count() + scan.b.count() == 2 * pair.count;
+  sample.all_above = scan.a.count() + scan.b.count() == 2 * pair.count;
   if (!nan_a) sample.first = BorderText(pair.a, pair.count, scan.a.count(), border);
   sample.second = sample.first;
   if (!nan_b && (scan.differs || nan_a)) {

@@ -191,6 +191,8 @@ DecisionGateRecord JudgeClearFlips(const DecisionRecord& decision, int64_t most)
   gate.value = static_cast<double>(decision.clear_flips);
   gate.verdict = decision.clear_flips <= most ? "passed" : "failed";
   if (decision.samples == 0) gate.verdict = "no samples";
+  gate.undecided =
+      gate.verdict == "passed" && decision.clear_flips + decision.near_ties_by_noise > most;
   return gate;
 }
 
@@ -224,6 +226,7 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
     }
     if (HasNothing(sample)) ++without_any_;
     if (sample.all_above) ++all_above_;
+    if (sample.by_noise) ++record_.near_ties_by_noise;
     if (sample.flip == Flip::kNone || keep_worst_ == 0) continue;
     if (worst.size() == keep_worst_ && !is_worse(sample, worst.back())) continue;
     if (worst.size() == keep_worst_) worst.pop_back();
@@ -245,7 +248,9 @@ DecisionRecord DecisionFold::Record() const {
     record.vacuous = "no sample of either side has a " + std::string(looked_for);
   }
   if (record.samples > 0 && all_above_ == record.samples) {
-    record.vacuous = "every value of both sides is at or above the threshold";
+    record.vacuous = record.kind == "sign"
+                         ? "no value of either side is negative"
+                         : "every value of both sides is at or above the threshold";
   }
   std::tie(record.interval_low, record.interval_high) = WilsonInterval(agreeing, record.samples);
   if (!labels_.empty()) record.labels = labels_.Record(record.kind, change_);

@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kKindEnd = "/decision";
 constexpr std::string_view kColumnEnds[] = {
     kKindEnd, "/margin", "/flip",    "/near_tie",       "/similarity", "/detail",
-    "/label", "/score",  "/classes", "/negative_boxes", "/all_above"};
+    "/label", "/score",  "/classes", "/negative_boxes", "/all_above", "/by_noise"};
 
 // What the run did not do: lists that are no columns.
 constexpr std::string_view kEndArrays[] = {"not_done", "unfit_labels"};
@@ -172,7 +172,8 @@ void AddDecision(const RowArrays& arrays, const ArrayDecision& decision, size_t 
   for (const std::string_view end : {"/flip", "/near_tie", "/similarity"}) {
     add(name + std::string(end), name + std::string(end));
   }
-  for (const char* const end : {"/detail", "/classes", "/negative_boxes", "/all_above"}) {
+  for (const char* const end :
+       {"/detail", "/classes", "/negative_boxes", "/all_above", "/by_noise"}) {
     add_if_any(name + end, name + end);
   }
   bool scored = false;

@@ -63,6 +63,7 @@ class PlaceFinder {
     places.classes = Maybe(name + "/classes");
     places.negative_boxes = Maybe(name + "/negative_boxes");
     places.all_above = Maybe(name + "/all_above");
+    places.by_noise = Maybe(name + "/by_noise");
     const auto [first, second] = SidesOfPair(name);
     places.first = FindSide(first + "/" + name);
     places.second = FindSide(second + "/" + name);

@@ -36,6 +36,7 @@ struct DecisionPlaces {
   std::optional<size_t> detail;
   std::optional<size_t> negative_boxes;
   std::optional<size_t> all_above;
+  std::optional<size_t> by_noise;
   std::optional<size_t> label;  ///< its own; else the row's, where there are scores
   SidePlaces first, second;
 };
@@ -143,6 +144,7 @@ class RowReading {
     sample.detail = places.detail ? Take(cells_.Text(*places.detail)) : std::string_view();
     sample.negative_boxes = TakeCount(places.negative_boxes);
     sample.all_above = TakeCount(places.all_above) != 0;
+    sample.by_noise = TakeCount(places.by_noise) != 0;
     ReadLabel(places, sample);
     if (!complete_) return;
     complete_ = FindSampleFault(decision.kind, decision.classes, sample) == SampleFault::kNone;

@@ -92,7 +92,8 @@ std::optional<DecisionSample> SampleAt(const DecisionColumns& columns, size_t sa
   }
   const auto negative_boxes = CountAt(row, columns.name + "/negative_boxes", sample);
   const auto all_above = CountAt(row, columns.name + "/all_above", sample);
-  if (!negative_boxes || !all_above) return std::nullopt;
+  const auto by_noise = CountAt(row, columns.name + "/by_noise", sample);
+  if (!negative_boxes || !all_above || !by_noise) return std::nullopt;
   DecisionSample made;
   made.first = *first;
   made.second = *second;
@@ -103,6 +104,7 @@ std::optional<DecisionSample> SampleAt(const DecisionColumns& columns, size_t sa
   made.flip = *flip;
   made.negative_boxes = *negative_boxes;
   made.all_above = *all_above != 0;
+  made.by_noise = *by_noise != 0;
   made.detail = TextAt(row, columns.name + "/detail", sample).value_or("");
   const auto first_score = NumberAt(row, columns.first + "/score", sample);
   const auto second_score = NumberAt(row, columns.second + "/score", sample);
@@ -150,7 +152,8 @@ bool IsOfSamples(const DecisionColumns& columns, std::string_view column) {
            !columns.row.contains(columns.name + "/label");
   }
   return IsOneOf(column, columns.name,
-                 {"near_tie", "similarity", "detail", "label", "negative_boxes", "all_above"}) ||
+                 {"near_tie", "similarity", "detail", "label", "negative_boxes", "all_above",
+                  "by_noise"}) ||
          IsOneOf(column, columns.first, {"decision", "margin", "score"}) ||
          IsOneOf(column, columns.second, {"decision", "margin", "score"});
 }

@@ -32,15 +32,6 @@ void PairDecisions::NameWorst(const Decided& decided, DecisionRecord& record) co
   }
 }
 
-// Flips that a wrong network's own errors excuse would let it pass.
-void PairDecisions::LeaveUndecided(const Decided& decided,
-                                   std::vector<DecisionGateRecord>& gates) const {
-  for (DecisionGateRecord& gate : gates) {
-    if (gate.gate != kClearFlipsGate || gate.verdict != kGatePassed) continue;
-    gate.undecided = gate.value + static_cast<double>(decided.excused) > gate.limit;
-  }
-}
-
 std::vector<std::string> PairDecisions::Doubts() const {
   std::vector<std::string> doubts;
   if (labels_ == nullptr) return doubts;

@@ -26,11 +26,11 @@ std::string NearTieRuleOf(const DecisionOptions& options, bool all_bounded, bool
                      : "the noise of the other values";
 }
 
-// Flips that are near ties, and not because the reference's margin is 0.
-int64_t CountExcused(const std::vector<DecisionSample>& samples) {
-  return std::ranges::count_if(samples, [](const DecisionSample& sample) {
-    return sample.flip == Flip::kNearTie && sample.first_margin != 0;
-  });
+// A margin of 0 is a tie by any rule.
+void MarkNoise(std::vector<DecisionSample>& samples) {
+  for (DecisionSample& sample : samples) {
+    sample.by_noise = sample.flip == Flip::kNearTie && sample.first_margin != 0;
+  }
 }
 
 // "--decision logits:top1".
@@ -228,7 +228,7 @@ Result<std::vector<DecisionRow>> PairDecisions::FoldOne(size_t plan, int64_t ite
       VERNIER_TRY(LabelKept(decided, iteration, one));
     }
     if (!decided.classes) decided.classes = one.row.classes;
-    if (!one.bounded && !options_->near_tie) decided.excused += CountExcused(one.row.samples);
+    if (!one.bounded && !options_->near_tie) MarkNoise(one.row.samples);
     decided.fold.Add(iteration, step, one.row.samples);
     decided.last_iteration = iteration;
     rows.push_back(std::move(one.row));
@@ -262,9 +262,8 @@ void PairDecisions::AddTo(PairRecord& record) const {
     decision.near_tie_from_bound = decided.all_bounded && !options_->near_tie;
     decision.near_tie_rule = NearTieRuleOf(*options_, decided.all_bounded, decided.any_bounded);
     NameWorst(decided, decision);
-    std::vector<DecisionGateRecord> gates = JudgeDecision(decision, *options_);
-    LeaveUndecided(decided, gates);
-    std::ranges::move(gates, std::back_inserter(record.decision_gates));
+    std::ranges::move(JudgeDecision(decision, *options_),
+                      std::back_inserter(record.decision_gates));
   }
 }
 

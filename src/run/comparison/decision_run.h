@@ -93,7 +93,6 @@ class PairDecisions {
     std::optional<LabelledBoxes> boxes = {};  // where they are labelled
     bool all_bounded = true, any_bounded = false;
     int64_t last_iteration = -1;
-    int64_t excused = 0;                  // near ties by what was observed alone
     std::optional<int64_t> classes = {};  // of the output
   };
   // A pair of outputs to decide about.
@@ -118,7 +117,6 @@ class PairDecisions {
   /// --class-names have as many names as the output has classes; nullopt: one is not known.
   std::optional<bool> AreNamed(const Decided& decided) const;
   void NameWorst(const Decided& decided, DecisionRecord& record) const;
-  void LeaveUndecided(const Decided& decided, std::vector<DecisionGateRecord>& gates) const;
   Status DecideByScript(size_t plan, int64_t iteration, const DecidedSides& given,
                         ShardDecided& made) const;
 
