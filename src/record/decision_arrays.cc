@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kKindEnd = "/decision";
 constexpr std::string_view kColumnEnds[] = {
     kKindEnd, "/margin", "/flip",    "/near_tie",       "/similarity", "/detail",
-    "/label", "/score",  "/classes", "/negative_boxes", "/all_above", "/by_noise"};
+    "/label", "/score",  "/classes", "/negative_boxes", "/all_above",  "/by_noise"};
 
 // What the run did not do: lists that are no columns.
 constexpr std::string_view kEndArrays[] = {"not_done", "unfit_labels"};

@@ -10,7 +10,9 @@
 #include "decide/decision.h"
 #include "decide/label_scores.h"
 #include "run/comparison/decision_run.h"
+#include "run/comparison/pair_error_bounds.h"
 #include "vernier/compare_options.h"
+#include "vernier/run_plan.h"
 
 namespace vernier {
 namespace {
@@ -47,6 +49,11 @@ bool AnyNearTieOrClear(const std::vector<DecisionSample>& samples) {
 }
 
 }  // namespace
+
+bool BoundsNearTies(const RunPlan& plan) {
+  const DecisionOptions& options = plan.decisions;
+  return options.max_clear_flips && !options.near_tie && plan.execution.batch_feeds <= 1;
+}
 
 // Without a bound of the comparison's own, one is asked for where it tells flips apart.
 Result<ShardDecision> PairDecisions::DecideSubject(size_t plan, const DecidedSides& given,

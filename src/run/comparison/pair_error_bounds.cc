@@ -10,7 +10,6 @@
 #include "util/number_text.h"
 #include "vernier/compare_options.h"
 #include "vernier/part_names.h"
-#include "vernier/run_plan.h"
 
 namespace vernier {
 namespace {
@@ -203,11 +202,6 @@ ErrorBound MakeBound(const ErrorPrediction& prediction, const Tensor& tensor, bo
   }
   if (prediction.chosen > 0 && dtype != DType::kString) AllowChoices(prediction, tensor, bound);
   return bound;
-}
-
-bool BoundsNearTies(const RunPlan& plan) {
-  const DecisionOptions& options = plan.decisions;
-  return options.max_clear_flips && !options.near_tie && plan.execution.batch_feeds <= 1;
 }
 
 bool PairErrorBounds::wanted() const {
