@@ -127,7 +127,9 @@ struct DecisionRecord {
   int64_t flips = 0;        ///< of any kind
   int64_t clear_flips = 0;  ///< kClear and kInvalid
   int64_t near_ties = 0;
-  int64_t near_ties_by_noise = 0;  ///< DecisionSample::by_noise; not in the file of a record
+  /// Near ties that a wrong network may have as well: DecisionSample::by_noise, and those whose
+  /// limit is wider than the median margin. Not in the file of a record.
+  int64_t doubtful_near_ties = 0;
   int64_t invalid = 0;
   double agreement = 0;     ///< 1 - flips / samples; NaN without samples
   double interval_low = 0;  ///< Wilson's score interval of the agreement, 95 %

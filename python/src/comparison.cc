@@ -13,6 +13,7 @@
 #include "python_logger.h"
 #include "run/comparison/output_names.h"
 #include "run/comparison/sample_labels.h"
+#include "run/saved/self_comparisons.h"
 #include "session/decision_check.h"
 #include "session/run_session.h"
 #include "status_error.h"
@@ -72,11 +73,7 @@ class Comparison {
     std::vector<StreamLength> streams;
     for (const int64_t made : lengths) streams.push_back({made, made});
     run_->Finish(streams, Coverage::kJudged, faults, record);
-    if (plan_.strict) {
-      for (PairRecord& pair : record.pairs) {
-        for (const OutputRecord& output : pair.outputs) pair.rejected |= !output.vacuous.empty();
-      }
-    }
+    if (plan_.strict) RejectVacuous(outcome);
     for (const Status& written : {reporter_->Finish(!faults.any()), run_->SaveFlips(record)}) {
       if (written.ok()) continue;
       faults.Add(written);

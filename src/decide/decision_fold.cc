@@ -40,7 +40,16 @@ void Widen(std::vector<int64_t>& bins) {
   }
 }
 
-void CountMargin(const DecisionSample& sample, DecisionRecord& record) {
+// What is wider than all bins is in the last.
+size_t BinOf(double value, double most) {
+  if (!(value > 0) || most == 0) return 0;
+  const double place = value / most * static_cast<double>(kMarginBins);
+  return static_cast<size_t>(std::min(place, static_cast<double>(kMarginBins - 1)));
+}
+
+// `limits` has the same bins.
+void CountMargin(const DecisionSample& sample, DecisionRecord& record,
+                 std::vector<int64_t>& limits) {
   const double margin = sample.first_margin;
   constexpr double kBeyond = std::numeric_limits<double>::max() / 4;
   if (!(margin >= 0) || margin > kBeyond) return;
@@ -52,13 +61,10 @@ void CountMargin(const DecisionSample& sample, DecisionRecord& record) {
   while (margin > record.margin_most) {
     Widen(record.margin_counts);
     Widen(record.margin_flips);
+    Widen(limits);
     record.margin_most *= 2;
   }
-  size_t bin = 0;
-  if (margin > 0) {
-    const double place = margin / record.margin_most * static_cast<double>(kMarginBins);
-    bin = std::min(static_cast<size_t>(place), kMarginBins - 1);
-  }
+  const size_t bin = BinOf(margin, record.margin_most);
   ++record.margin_counts[bin];
   if (sample.flip != Flip::kNone) ++record.margin_flips[bin];
 }
@@ -185,14 +191,15 @@ DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropT
   return gate;
 }
 
-DecisionGateRecord JudgeClearFlips(const DecisionRecord& decision, int64_t most) {
+DecisionGateRecord JudgeClearFlips(const DecisionRecord& decision, int64_t most,
+                                   std::optional<double> near_tie) {
   DecisionGateRecord gate{
       "--max-clear-flips", decision.output, decision.kind, 0, static_cast<double>(most), "", false};
   gate.value = static_cast<double>(decision.clear_flips);
   gate.verdict = decision.clear_flips <= most ? "passed" : "failed";
   if (decision.samples == 0) gate.verdict = "no samples";
-  gate.undecided =
-      gate.verdict == "passed" && decision.clear_flips + decision.near_ties_by_noise > most;
+  const int64_t doubtful = near_tie ? 0 : decision.doubtful_near_ties;
+  gate.undecided = gate.verdict == "passed" && decision.clear_flips + doubtful > most;
   return gate;
 }
 
@@ -207,6 +214,30 @@ DecisionFold::DecisionFold(std::string output, std::string kind, int64_t keep_wo
   record_.kind = std::move(kind);
   record_.margin_counts.resize(kMarginBins);
   record_.margin_flips.resize(kMarginBins);
+  limits_.resize(kMarginBins);
+}
+
+// A margin of 0 is a tie by any limit.
+void DecisionFold::CountLimit(const DecisionSample& sample) {
+  if (sample.flip != Flip::kNearTie || sample.first_margin == 0) return;
+  if (sample.by_noise) {
+    ++by_noise_;
+  } else {
+    ++limits_[BinOf(sample.near_tie, record_.margin_most)];
+  }
+}
+
+// Limits beyond the median margin tell nothing apart.
+int64_t DecisionFold::CountWideLimits() const {
+  size_t bin = 0;
+  int64_t below = 0;
+  for (; bin < kMarginBins; ++bin) {
+    below += record_.margin_counts[bin];
+    if (2 * below > record_.samples) break;
+  }
+  int64_t wide = 0;
+  for (++bin; bin < kMarginBins; ++bin) wide += limits_[bin];
+  return wide;
 }
 
 void DecisionFold::Add(int64_t iteration, int64_t step,
@@ -218,7 +249,8 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
   for (size_t row = 0; row < samples.size(); ++row) {
     const DecisionSample& sample = samples[row];
     CountFlip(sample, record_);
-    CountMargin(sample, record_);
+    CountMargin(sample, record_, limits_);
+    CountLimit(sample);
     labels_.Add(sample);
     similarity_sum_ += sample.similarity;
     if (sample.negative_boxes > 0) {
@@ -226,7 +258,6 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
     }
     if (HasNothing(sample)) ++without_any_;
     if (sample.all_above) ++all_above_;
-    if (sample.by_noise) ++record_.near_ties_by_noise;
     if (sample.flip == Flip::kNone || keep_worst_ == 0) continue;
     if (worst.size() == keep_worst_ && !is_worse(sample, worst.back())) continue;
     if (worst.size() == keep_worst_) worst.pop_back();
@@ -241,6 +272,7 @@ DecisionRecord DecisionFold::Record() const {
   const auto agreeing = record.samples - record.flips;
   const auto samples = static_cast<double>(record.samples);
   record.agreement = static_cast<double>(agreeing) / samples;
+  record.doubtful_near_ties = by_noise_ + CountWideLimits();
   if (record.samples == 0) record.agreement = std::numeric_limits<double>::quiet_NaN();
   if (record.samples > 0) record.similarity = similarity_sum_ / samples;
   const std::string_view looked_for = LookedFor(record.kind);
@@ -280,7 +312,9 @@ std::vector<DecisionGateRecord> JudgeDecision(const DecisionRecord& decision,
   std::vector<DecisionGateRecord> gates;
   const std::optional<double> rate = RateLimitFor(options, decision);
   if (rate) gates.push_back(JudgeRate(decision, *rate));
-  if (options.max_clear_flips) gates.push_back(JudgeClearFlips(decision, *options.max_clear_flips));
+  if (options.max_clear_flips) {
+    gates.push_back(JudgeClearFlips(decision, *options.max_clear_flips, options.near_tie));
+  }
   const std::optional<double> drop = DropLimitFor(options, decision.output, decision.kind);
   const Result<DecisionPlan> plan = ParseDecision(decision.kind);
   const bool wanted = plan.ok() && LabelsFor(options, plan->kind, decision.output) != nullptr;

@@ -96,8 +96,8 @@ std::string GateInWords(const DecisionGateRecord& gate) {
   if (gate.gate == kClearFlipsGate) {
     return text +
            " but undecided: only because flips count as near ties by the noise of the other "
-           "values, which a wrong network has as well; --near-tie X or --tolerance auto "
-           "decides";
+           "values, or by a bound that is wider than most margins, which a wrong network has as "
+           "well; --near-tie X decides, and --tolerance auto in the place of noise";
   }
   text += " but undecided: the 95 % interval contains the limit";
   if (!gate.samples_to_decide || *gate.samples_to_decide <= 0) return text;

@@ -86,8 +86,9 @@ class ClearFlips(Decisions):
         self.ended = self.vernier(*words, few)
         self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
         self.says("passed but undecided: only because flips count as near ties by the noise of the "
-                  "other values, which a wrong network has as well; --near-tie X or --tolerance "
-                  "auto decides")
+                  "other values, or by a bound that is wider than most margins, which a wrong "
+                  "network has as well; --near-tie X decides, and --tolerance auto in the place of "
+                  "noise")
         self.assertEqual(self.vernier(*words, few, "--strict").code, 4)
         self.assertEqual(self.vernier(*words, few, "--strict", "--near-tie", "1e9").code, 0)
         every = self.vernier(*words, str(flips["flips"]), "--strict")
@@ -100,6 +101,26 @@ class ClearFlips(Decisions):
             self.says("passed but undecided: only because flips count as near ties by the noise")
             self.assertEqual(self.vernier(*again, "--strict").code, 4)
             self.assertEqual(self.vernier(*again, "--strict", "--near-tie", "1e9").code, 0)
+
+    def test_a_bound_wider_than_most_margins_decides_nothing(self):
+        model = onnx.load(str(self.path("right.onnx")))
+        weights = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
+        # Most inputs are clipped, as by a calibration that saw other data.
+        nodes = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+                 helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+                 helper.make_node("MatMul", ["d", "a"], ["h"]), *model.graph.node[1:]]
+        graph = helper.make_graph(nodes, "g", model.graph.input, model.graph.output, [
+            *(numpy_helper.from_array(value, name) for name, value in weights.items()),
+            numpy_helper.from_array(np.float32(0.4 / 127), "s"),
+            numpy_helper.from_array(np.int8(0), "z")])
+        onnx.save(helper.make_model(graph, ir_version=8,
+                                    opset_imports=[helper.make_opsetid("", 17)]),
+                  str(self.path("clipped.onnx")))
+        words = ["--max-clear-flips", "20", "--judge", "decisions"]
+        found = self.run_pair(*words, second="onnxrt clipped.onnx", code=0)
+        self.assertGreater(found["near_ties"], 20)
+        self.says("passed but undecided: only because flips count as near ties")
+        self.run_pair(*words, "--strict", second="onnxrt clipped.onnx", code=4)
 
     def test_a_sign_that_no_value_has_shows_nothing(self):
         np.savez(self.path("p.npz"), **{"0000000000/y": np.float32([[1, 2, 3]])})

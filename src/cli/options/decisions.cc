@@ -93,7 +93,8 @@ constexpr OptionRow kDecisionRows[] = {
      .type = ValueType::kInt,
      .metavar = "N",
      .help = "Fail if more than N samples are decided differently and are not near ties. The gate"
-             " is undecided if it passes only by the noise of other values; --strict refuses that.",
+             " is undecided if it passes only by near ties that a wrong network may have as well;"
+             " --strict refuses that.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--labels"},
