@@ -258,6 +258,7 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
     }
     if (HasNothing(sample)) ++without_any_;
     if (sample.all_above) ++all_above_;
+    if (sample.first_margin == 0) ++without_margin_;
     if (sample.flip == Flip::kNone || keep_worst_ == 0) continue;
     if (worst.size() == keep_worst_ && !is_worse(sample, worst.back())) continue;
     if (worst.size() == keep_worst_) worst.pop_back();
@@ -283,6 +284,10 @@ DecisionRecord DecisionFold::Record() const {
     record.vacuous = record.kind == "sign"
                          ? "no value of either side is negative"
                          : "every value of both sides is at or above the threshold";
+  }
+  // Margins of the other kinds are the least of many.
+  if (2 * without_margin_ > record.samples && record.kind.starts_with("top")) {
+    record.vacuous = "in most samples the reference decides between equal values";
   }
   std::tie(record.interval_low, record.interval_high) = WilsonInterval(agreeing, record.samples);
   if (!labels_.empty()) record.labels = labels_.Record(record.kind, change_);

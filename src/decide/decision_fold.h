@@ -38,9 +38,10 @@ class DecisionFold {
   LabelFold labels_;
   LabelChange change_;
   double similarity_sum_ = 0;
-  int64_t without_any_ = 0;  // samples in which neither side found what the kind looks for
-  int64_t all_above_ = 0;    // samples without a value below their threshold
-  int64_t by_noise_ = 0;     // near ties
+  int64_t without_any_ = 0;     // samples in which neither side found what the kind looks for
+  int64_t all_above_ = 0;       // samples without a value below their threshold
+  int64_t without_margin_ = 0;  // samples whose margin is 0
+  int64_t by_noise_ = 0;        // near ties
   // Limits of the other near ties, in the bins of the margins.
   std::vector<int64_t> limits_;
   size_t keep_worst_;

@@ -122,6 +122,20 @@ class ClearFlips(Decisions):
         self.says("passed but undecided: only because flips count as near ties")
         self.run_pair(*words, "--strict", second="onnxrt clipped.onnx", code=4)
 
+    def test_a_reference_that_is_dead_decides_nothing(self):
+        rng = np.random.default_rng(3)
+        np.savez(self.path("dead.npz"), **{f"{i:010}/y": np.zeros((1, 5), np.float32)
+                                           for i in range(20)})
+        np.savez(self.path("alive.npz"), **{f"{i:010}/y": rng.normal(size=(1, 5)).astype(np.float32)
+                                            for i in range(20)})
+        words = ["compare", "dead.npz", "alive.npz", "--decision", "top1", "--max-clear-flips", "0",
+                 "--near-tie", "0", "--save-rows", "dead.jsonl"]
+        self.ended = self.vernier(*words)
+        self.says("in most samples the reference decides between equal values")
+        self.assertEqual(self.vernier(*words, "--strict").code, 4)
+        again = self.vernier("check", "accuracy", "dead.jsonl", "--max-clear-flips", "0", "--strict")
+        self.assertEqual(again.code, 4, again.out + again.err)
+
     def test_a_sign_that_no_value_has_shows_nothing(self):
         np.savez(self.path("p.npz"), **{"0000000000/y": np.float32([[1, 2, 3]])})
         np.savez(self.path("q.npz"), **{"0000000000/y": np.float32([[3, 1, 2]])})
