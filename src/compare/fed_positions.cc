@@ -1,5 +1,7 @@
 #include "compare/fed_positions.h"
 
+#include <algorithm>
+
 #include "kernels/logits.h"
 
 namespace vernier {
@@ -72,7 +74,9 @@ std::string DoesNotFit(const PositionValues& values, const Dims& dims) {
 int64_t FirstRowInFile(const PositionValues& values, int64_t batch) {
   const int64_t rows = RowsOf(values.tensor);
   if (rows == batch) return 0;
-  const int64_t first = values.place->sequence * batch;
+  const PositionValues::Place& place = *values.place;
+  const int64_t first =
+      place.rows_before < 0 ? place.sequence * std::max(place.most, batch) : place.rows_before;
   return first + batch <= rows ? first : -1;
 }
 
@@ -164,6 +168,11 @@ void ApplyTokens(const PositionValues& tokens, const Dims& dims, int64_t classes
     return;
   }
   rows.tokens = tokens.source;
+  const int64_t batch = ExtentFor(dims, tokens.tensor)->batch;
+  if (tokens.place && batch != RowsOf(tokens.tensor)) {
+    rows.rows = batch;
+    rows.first_row = view.first_row;
+  }
   rows.next = std::move(next);
 }
 
@@ -191,6 +200,15 @@ bool HasExcluded(const Tensor& mask) {
     if (ValueAt(mask, i) == 0) return true;
   }
   return false;
+}
+
+std::string WhyNoMask(const Tensor& values) {
+  if (values.dtype() == DType::kBool) return "bool, whose True may mean either";
+  for (int64_t i = 0; i < values.element_count(); ++i) {
+    const int64_t value = ValueAt(values, i);
+    if (value != 0 && value != 1) return std::to_string(value);
+  }
+  return "";
 }
 
 RowTokens MatchPositions(const FedPositions& fed, const Dims& position_dims, int64_t classes) {
