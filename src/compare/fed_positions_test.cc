@@ -43,6 +43,12 @@ TEST(MatchPositions, NeitherPaddingNorWhatPrecedesItIsJudged) {
   EXPECT_EQ(rows.mask, "fed");
 }
 
+TEST(MatchPositions, NorIsThePaddingThatTheNextStepBeginsWith) {
+  const FedPositions fed{.tokens = FedInput(Ints({2, 3}, {1, 2, 3, 4, 5, 6}), 2),
+                         .mask = FedInput(Ints({2, 3}, {1, 1, 0, 0, 1, 1}), 2)};
+  EXPECT_THAT(MatchPositions(fed, {2, 2}, 7).next, ElementsAre(2, kNoToken, kExcludedRow, 6));
+}
+
 TEST(MatchPositions, WhatNobodyAskedForAndDoesNotFitIsNotApplied) {
   const FedPositions fed{.tokens = FedInput(Ints({1, 4}, {0, 5, 6, 9}), 4),
                          .mask = FedInput(Ints({1, 6}, {0, 1, 1, 0, 1, 1}), 6)};

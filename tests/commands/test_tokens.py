@@ -154,19 +154,21 @@ class Tokens(Case):
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
     def run_faulty(self, fault, shape, dims, *words, mask=("b", "n"), other=None, values=None,
-                   feed="attention_mask", takes="attention_mask", kind="i8", extra=()):
+                   feed="attention_mask", takes="attention_mask", kind="i8", extra=(), state=False):
         """Two models that give the same but at the place `fault`."""
         values = np.array([[1, 1, 1, 1, 0, 0]] if values is None else values, kind)
         names = ["input_ids", *([takes] if takes else []), *extra]
         types = {name: (TensorProto.INT64, list(mask)) for name in names}
         if kind == "?":
             types[takes] = (TensorProto.BOOL, list(mask))
+        more = {name: np.ones((1, 6), "i8") for name in extra}
+        if state:
+            types["state"], more["state"] = (TensorProto.FLOAT, dims), np.zeros(shape, "f4")
         output = np.random.default_rng(3).standard_normal(shape).astype("f4")
         onnx.save(self.constant(types, output, dims), str(self.path("a.onnx")))
         output[fault] += 1
         onnx.save(self.constant(types, output, other or dims), str(self.path("b.onnx")))
-        self.save_feeds("feeds.json", [{"input_ids": np.ones((1, 6), "i8"), feed: values,
-                                        **{name: np.ones((1, 6), "i8") for name in extra}}])
+        self.save_feeds("feeds.json", [{"input_ids": np.ones((1, 6), "i8"), feed: values, **more}])
         self.ended = self.vernier(
             "run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx", "--load-inputs",
             "feeds.json", "--save-record", "r.json", *words)
@@ -188,6 +190,11 @@ class Tokens(Case):
                 ("padding that is True", (0, 1, 0), shape, named,
                  {"values": [[0, 0, 0, 0, 1, 1]], "kind": "?"}),
                 ("a mask that no model takes", padded, shape, named, {"takes": None}),
+                ("a mask that is fed with another", padded, shape, named,
+                 {"extra": ["other"], "words": ["--map-inputs", "attention_mask=other"]}),
+                ("a state", padded, shape, named,
+                 {"state": True, "words": ["--feed-back", "y:state", "--steps", "2",
+                                          "--advance", "input_ids:+0", "attention_mask:+0"]}),
                 ("a mask that models take by another name", padded, shape, named,
                  {"takes": "other", "words": ["--map-inputs", "other=attention_mask"]})):
             with self.subTest(what):
@@ -198,6 +205,12 @@ class Tokens(Case):
         self.says("output 'y': 1 element out of tolerance at positions where 'attention_mask' is 0 "
                   "(--mask attention_mask leaves them out)")
         self.assertEqual(self.output()["tokens"]["masked_mismatches"], 1)
+
+    def test_logits_of_a_decoder_have_neither_mask_nor_tokens_of_the_encoder(self):
+        code = self.run_faulty((0, 5, 0), (1, 6, 4), ["b", "n", 4], "--compare", "logits",
+                               extra=["decoder_input_ids"])
+        self.assertEqual(code, 1, self.ended.out + self.ended.err)
+        self.assertEqual(self.output()["tokens"]["source"], "decoder_input_ids")
 
     def test_what_is_left_out_and_differs_is_said(self):
         # As many values as positions, and a model that names nothing beside one that does.

@@ -41,6 +41,11 @@ bool MaskAxes::Declares(size_t stream, const std::string& input) const {
 }
 
 bool MaskAxes::IsFed(const std::string& input, const Streams& streams) const {
+  // Which tensor an input was given, each runner may be told for itself.
+  const bool mapped = std::ranges::any_of(plan_->inputs.map_words, [&](const std::string& word) {
+    return word.find(input) != std::string::npos;
+  });
+  if (mapped) return false;
   bool any = false;
   for (const size_t stream : {streams.first, streams.second}) {
     if (!IsRunner(stream)) continue;
@@ -75,14 +80,20 @@ std::vector<std::string> MaskAxes::OutputsAlong(const std::string& mask, const S
   std::vector<std::string> outputs;
   for (const OutputPair& pair : sides.pairing.pairs) {
     const std::string& name = sides.a().outputs[pair.a].name;
+    const std::string& other = sides.b().outputs[pair.b].name;
+    // What is fed back counts at every position: the steps that follow are made from it.
+    const StepStates* const steps = live_ == nullptr ? nullptr : live_->steps();
+    const bool state = steps != nullptr && (steps->IsState(streams.first, name) ||
+                                            steps->IsState(streams.second, other));
     const auto along = [&](size_t stream, const std::string& output) {
       const Signature& signature = SignatureOf(stream);
       return AxisOf(ShapeOf(signature.inputs, mask), ShapeOf(signature.outputs, output));
     };
     const Along first = along(streams.first, name);
-    const Along second = along(streams.second, sides.b().outputs[pair.b].name);
+    const Along second = along(streams.second, other);
     const bool doubtful = first == Along::kElsewhere || second == Along::kElsewhere;
-    if (!doubtful && (first == Along::kMask || second == Along::kMask)) outputs.push_back(name);
+    if (!state && !doubtful && (first == Along::kMask || second == Along::kMask))
+      outputs.push_back(name);
   }
   return outputs;
 }

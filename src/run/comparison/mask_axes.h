@@ -25,13 +25,14 @@ class MaskAxes {
     size_t first = 0, second = 0;
   };
 
-  /// Are runners among the two, all of which take this input? Those that do not say what they take
-  /// are given whole feeds.
+  /// Are runners among the two, all of which take this input, and no other in its place or
+  /// elsewhere? Those that do not say what they take are given whole feeds.
   bool IsFed(const std::string& input, const Streams& streams) const;
 
   /// The outputs of A whose positions are along the mask's axis: a model names the two dimensions
   /// alike, and no other of the output so, nor names the batches differently; and the other's model
-  /// does not say otherwise. All runners among the two say that they take the mask.
+  /// does not say otherwise. All runners among the two say that they take the mask, and feed the
+  /// output back into none.
   std::vector<std::string> OutputsAlong(const std::string& mask, const Streams& streams,
                                         const MatchedSides& sides);
 

@@ -13,6 +13,7 @@ namespace vernier {
 namespace {
 
 constexpr const char* kUsualTokens = "input_ids";
+constexpr const char* kDecoderTokens = "decoder_input_ids";
 constexpr const char* kUsualMask = "attention_mask";
 constexpr std::string_view kNoMask = "none";  // --mask none
 
@@ -23,7 +24,7 @@ std::string WhyNoPositions(const Tensor& tensor) {
   return rank == 1 || rank == 2 ? "" : "shape " + FormatDims(tensor.dims());
 }
 
-// Of a model that takes tokens of both, names of dimensions may be of either.
+// Then inputs without that prefix are the encoder's, and outputs the decoder's.
 bool HasDecoder(const TensorMap& feed) {
   return std::ranges::any_of(
       feed, [](const NamedTensor& input) { return input.name.starts_with("decoder_"); });
@@ -168,13 +169,15 @@ Status PositionFeeds::Note(int64_t iteration, const TensorMap& feed, const StepS
   FedPositions fed;
   // Those that a decoding is fed with are in the input that takes them.
   const std::string forced = steps == nullptr ? "" : steps->ForcedInput();
-  const std::string usual = forced.empty() ? kUsualTokens : forced;
+  const bool decoder = HasDecoder(feed);
+  const std::string usual = !forced.empty() ? forced : decoder ? kDecoderTokens : kUsualTokens;
   const std::string asked = from_elsewhere_ ? "" : options_->tokens;
   if (!file_ && for_logits_) {
     VERNIER_ASSIGN_OR_RETURN(fed.tokens, Take(asked, usual.c_str(), feed, steps));
   }
   VERNIER_ASSIGN_OR_RETURN(fed.mask, Take(options_->mask, kUsualMask, feed, steps));
-  if (fed.mask) fed.mask->for_elements = for_elements_ && (fed.mask->asked || !HasDecoder(feed));
+  if (decoder && options_->mask.empty()) fed.mask.reset();
+  if (fed.mask) fed.mask->for_elements = for_elements_;
   const bool idle = fed.mask && !fed.mask->asked && !HasExcluded(fed.mask->tensor);
   if (idle && !for_logits_) return {};
   if (fed.tokens || fed.mask) noted_.emplace(iteration, std::move(fed));
