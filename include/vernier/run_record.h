@@ -172,10 +172,15 @@ struct LogitsRecord {
 /// position is -ln of the probability of the token behind it, in nats. Without a token, numbers are
 /// NaN.
 struct TokensRecord {
-  std::string source = {};      ///< of the tokens: an input, or a file; empty: they are not known
-  std::string mask = {};        ///< the input; empty: there was none
-  int64_t positions = 0;        ///< that logits stand for, excluded ones too
-  int64_t excluded = 0;         ///< by the mask
+  std::string source = {};  ///< of the tokens: an input, or a file; empty: they are not known
+  std::string mask = {};    ///< the input; empty: there was none
+  int64_t positions = 0;    ///< that logits stand for, excluded ones too
+  int64_t excluded = 0;     ///< by the mask
+  /// Iterations in which positions that were left out are beyond tolerance themselves.
+  int64_t excluded_differ = 0;
+  /// Iterations of a failed output that fails where the mask is 0, too, which was not left out, and
+  /// elements out of tolerance there.
+  int64_t masked_failed = 0, masked_mismatches = 0;
   int64_t tokens = 0;           ///< positions with a loss
   int64_t impossible = 0;       ///< positions whose token is -inf on both sides; they have no loss
   double first_perplexity = 0;  ///< exp of the mean loss

@@ -105,6 +105,7 @@ class PairInProgress {
     if (!all_nan.empty()) comparison_.vacuous = all_nan;
     NoteAllVacuous();
     RestoreMaskedPlaces();
+    CompareOthers();
     return std::move(comparison_);
   }
 
@@ -114,6 +115,27 @@ class PairInProgress {
     const bool leaves_out = comparison_.masked && comparison_.masked->excluded > 0;
     if (leaves_out) return VacuousBecause(measurement_.a(), measurement_.b());
     return VacuousBecause(comparison_.a, b);
+  }
+
+  // The positions where the mask is 0, as an output of their own.
+  void CompareOthers() {
+    const bool fits = comparison_.masked && !measurement_.kept()->others.empty();
+    if (!fits || (comparison_.masked->excluded == 0 && comparison_.passed())) return;
+    const Result<std::pair<Tensor, Tensor>> sides = measurement_.Others();
+    if (!sides.ok()) return;
+    CompareOptions options = measurement_.options();
+    std::erase_if(options.functions, [](CompareFunction function) {
+      return function == CompareFunction::kLogits || function == CompareFunction::kIndices;
+    });
+    ComparisonDetail detail;
+    detail.pool = measurement_.detail().pool;
+    detail.bounds = measurement_.detail().bounds;
+    const OutputComparison others = CompareOutputs(
+        {comparison_.a_name, sides->first}, {comparison_.b_name, sides->second}, options, detail);
+    comparison_.masked->differ = !others.passed() && !others.only_not_verified();
+    const FunctionResult* const simple = others.Find(CompareFunction::kSimple);
+    const auto* const data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
+    if (data != nullptr) comparison_.masked->mismatches = data->difference.mismatches;
   }
 
   void RestoreMaskedPlaces() {

@@ -149,8 +149,8 @@ struct OutputComparison {
   /// Of the metrics that records show (MetricRow::recorded): those that follow from `measures`, and
   /// the others where distances were asked for; as far as they apply.
   PerMetric<std::optional<double>> metrics;
-  /// Of a mask that leaves out positions, of all functions but `indices`; absent: there is none, or
-  /// `logits` alone was to look. Places count in the whole outputs, statistics leave them out.
+  /// Of a mask that fits, for all functions but `indices`; absent: there is none, or `logits` alone
+  /// was to look. Places count in the whole outputs, statistics leave them out.
   std::optional<MaskedPositions> masked;
   /// Why agreement of the two shows nothing; empty: it does. Also of outputs that do not agree.
   std::string vacuous;

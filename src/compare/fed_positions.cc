@@ -1,5 +1,7 @@
 #include "compare/fed_positions.h"
 
+#include <algorithm>
+
 #include "kernels/logits.h"
 
 namespace vernier {
@@ -72,7 +74,9 @@ std::string DoesNotFit(const PositionValues& values, const Dims& dims) {
 int64_t FirstRowInFile(const PositionValues& values, int64_t batch) {
   const int64_t rows = RowsOf(values.tensor);
   if (rows == batch) return 0;
-  const int64_t first = values.place->sequence * batch;
+  const PositionValues::Place& place = *values.place;
+  const int64_t first =
+      place.rows_before < 0 ? place.sequence * std::max(place.most, batch) : place.rows_before;
   return first + batch <= rows ? first : -1;
 }
 
@@ -124,7 +128,8 @@ void ApplyMask(const PositionValues& mask, const Dims& dims, RowTokens& rows) {
 
 // Sets `why` where a token is no class.
 std::vector<int64_t> NextTokens(const PositionView& tokens, const BatchExtent& extent,
-                                int64_t classes, const RowTokens& masked, std::string& why) {
+                                int64_t classes, const std::optional<PositionView>& mask,
+                                std::string& why) {
   std::vector<int64_t> next(static_cast<size_t>(extent.batch * extent.count), kNoToken);
   const auto is_class = [&](int64_t row, int64_t p, int64_t token) {
     if (token >= 0 && token < classes) return true;
@@ -133,20 +138,17 @@ std::vector<int64_t> NextTokens(const PositionView& tokens, const BatchExtent& e
           " is none of the " + std::to_string(classes) + " classes";
     return false;
   };
+  const auto excluded = [&](int64_t row, int64_t p) { return mask && mask->At(row, p) == 0; };
   for (int64_t row = 0; row < extent.batch; ++row) {
     // No position predicts the first one.
     const std::optional<int64_t> own = tokens.At(row, 0);
-    const auto start = static_cast<size_t>(row * extent.count);
-    const bool excluded = start < masked.next.size() && masked.next[start] == kExcludedRow;
-    if (own && !excluded && !is_class(row, 0, *own)) return {};
+    if (own && !excluded(row, 0) && !is_class(row, 0, *own)) return {};
     for (int64_t p = 0; p < extent.count; ++p) {
       const auto at = static_cast<size_t>(row * extent.count + p);
-      const bool has_mask = !masked.next.empty();
-      if (has_mask && masked.next[at] == kExcludedRow) next[at] = kExcludedRow;
-      const bool last = p + 1 == extent.count;
-      const bool behind_excluded = has_mask && !last && masked.next[at + 1] == kExcludedRow;
+      if (excluded(row, p)) next[at] = kExcludedRow;
+      // The one behind the last is that of the next step, if the mask is cut as tokens are.
       const std::optional<int64_t> token = tokens.At(row, p + 1);
-      if (next[at] == kExcludedRow || behind_excluded || !token) continue;
+      if (next[at] == kExcludedRow || excluded(row, p + 1) || !token) continue;
       if (!is_class(row, p + 1, *token)) return {};
       next[at] = *token;
     }
@@ -154,16 +156,26 @@ std::vector<int64_t> NextTokens(const PositionView& tokens, const BatchExtent& e
   return next;
 }
 
-void ApplyTokens(const PositionValues& tokens, const Dims& dims, int64_t classes, RowTokens& rows) {
+void ApplyTokens(const FedPositions& fed, const Dims& dims, int64_t classes, RowTokens& rows) {
+  const PositionValues& tokens = *fed.tokens;
   std::string why;
+  std::optional<PositionView> mask;
+  if (!rows.mask.empty()) mask = ViewOf(*fed.mask, dims, fed.mask->asked, why);
   const PositionView view = ViewOf(tokens, dims, false, why);
   std::vector<int64_t> next;
-  if (why.empty()) next = NextTokens(view, *ExtentFor(dims, tokens.tensor), classes, rows, why);
+  if (why.empty()) {
+    next = NextTokens(view, *ExtentFor(dims, tokens.tensor), classes, mask, why);
+  }
   if (!why.empty()) {
     if (tokens.asked) rows.why_no_tokens = std::move(why);
     return;
   }
   rows.tokens = tokens.source;
+  const int64_t batch = ExtentFor(dims, tokens.tensor)->batch;
+  if (tokens.place && batch != RowsOf(tokens.tensor)) {
+    rows.rows = batch;
+    rows.first_row = view.first_row;
+  }
   rows.next = std::move(next);
 }
 
@@ -193,10 +205,19 @@ bool HasExcluded(const Tensor& mask) {
   return false;
 }
 
+std::string WhyNoMask(const Tensor& values) {
+  if (values.dtype() == DType::kBool) return "bool, whose True may mean either";
+  for (int64_t i = 0; i < values.element_count(); ++i) {
+    const int64_t value = ValueAt(values, i);
+    if (value != 0 && value != 1) return std::to_string(value);
+  }
+  return "";
+}
+
 RowTokens MatchPositions(const FedPositions& fed, const Dims& position_dims, int64_t classes) {
   RowTokens rows;
   if (fed.mask) ApplyMask(*fed.mask, position_dims, rows);
-  if (fed.tokens) ApplyTokens(*fed.tokens, position_dims, classes, rows);
+  if (fed.tokens) ApplyTokens(fed, position_dims, classes, rows);
   return rows;
 }
 

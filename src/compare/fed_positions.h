@@ -15,9 +15,10 @@ namespace vernier {
 struct PositionValues {
   std::string source = {};  ///< name of the input, or path of the file
   bool asked = false;       ///< somebody named it: where it does not fit, that is an error
-  /// Of a mask: elements at positions that it excludes are left out of every comparison, not of
-  /// `logits` alone.
+  /// Of a mask: it is about elements, too, not about `logits` alone. Those at positions that it
+  /// excludes are left out of every comparison where somebody named it, else of these outputs of A.
   bool for_elements = false;
+  std::vector<std::string> outputs = {};
   Tensor tensor = {};  ///< [batch, columns], or [columns] of one; HoldsPositionValues of its type
   int64_t count = 0;   ///< positions of this iteration, the first columns
 
@@ -26,6 +27,10 @@ struct PositionValues {
     int64_t sequence = 0;
     int64_t step = 0;
     bool in_steps = false;  ///< else the columns are those of this iteration, and at most one more
+    /// Rows that the sequences before it took. Below 0: that is not known, and each counts as large
+    /// as the largest, of `most` rows or of this one's.
+    int64_t rows_before = -1;
+    int64_t most = 0;
   };
   /// Of a file, `count` follows from the logits: each step has as many columns as they have
   /// positions. It has the rows of one batch, for all sequences, or those of one sequence after
@@ -39,6 +44,10 @@ bool HoldsPositionValues(DType dtype);
 /// Does a mask exclude anything?
 bool HasExcluded(const Tensor& mask);
 
+/// Why a tensor of integers cannot be a mask; empty: all are 0 or 1. Which of its values excludes a
+/// position, neither truth values nor others say.
+std::string WhyNoMask(const Tensor& values);
+
 struct FedPositions {
   std::optional<PositionValues> tokens;
   std::optional<PositionValues> mask;  ///< 0 excludes a position
@@ -49,6 +58,8 @@ struct RowTokens {
   std::vector<int64_t> next;  ///< see LogitRows::next; empty: nothing is known
   std::string tokens;         ///< source of the tokens that were applied; empty: none were
   std::string mask;           ///< the same of the mask
+  /// Rows that they took of a file with those of several sequences, and the first of them.
+  int64_t rows = 0, first_row = 0;
   /// Why tokens that were asked for do not fit this output, and the same of the mask. Empty: they
   /// do, or nobody asked.
   std::string why_no_tokens;

@@ -43,6 +43,12 @@ TEST(MatchPositions, NeitherPaddingNorWhatPrecedesItIsJudged) {
   EXPECT_EQ(rows.mask, "fed");
 }
 
+TEST(MatchPositions, NorIsThePaddingThatTheNextStepBeginsWith) {
+  const FedPositions fed{.tokens = FedInput(Ints({2, 3}, {1, 2, 3, 4, 5, 6}), 2),
+                         .mask = FedInput(Ints({2, 3}, {1, 1, 0, 0, 1, 1}), 2)};
+  EXPECT_THAT(MatchPositions(fed, {2, 2}, 7).next, ElementsAre(2, kNoToken, kExcludedRow, 6));
+}
+
 TEST(MatchPositions, WhatNobodyAskedForAndDoesNotFitIsNotApplied) {
   const FedPositions fed{.tokens = FedInput(Ints({1, 4}, {0, 5, 6, 9}), 4),
                          .mask = FedInput(Ints({1, 6}, {0, 1, 1, 0, 1, 1}), 6)};
@@ -82,6 +88,27 @@ TEST(MatchPositions, AFileHasTheColumnsOfStepsAndTheRowsOfSequences) {
   EXPECT_THAT(next({2, 0, true}, {1, 2}).why_no_tokens, HasSubstr("sequence 2"));
   EXPECT_THAT(next({1, 0, false}, {1, 4}).next, ElementsAre(3, 2, 1, 0));
   EXPECT_THAT(next({0, 0, false}, {2, 3}).why_no_tokens, HasSubstr("has no tokens for the (2, 3)"));
+}
+
+TEST(MatchPositions, AFileGoesOnWhereTheSequencesBeforeItEnd) {
+  const Tensor tokens = Ints({5, 2}, {0, 1, 0, 2, 0, 3, 0, 4, 0, 5});
+  const auto judge = [&](PositionValues::Place place, int64_t batch) {
+    return MatchPositions({.tokens = FedFile(tokens, place), .mask = {}}, {batch, 2}, 6);
+  };
+  const RowTokens known = judge({.sequence = 2, .rows_before = 4}, 1);
+  EXPECT_THAT(known.next, ElementsAre(5, kNoToken));
+  EXPECT_EQ(known.first_row, 4);
+  EXPECT_EQ(known.rows, 1);
+  EXPECT_EQ(judge({.sequence = 2, .most = 2}, 1).first_row, 4);
+  EXPECT_EQ(judge({.sequence = 1, .most = 1}, 2).first_row, 2);
+  EXPECT_EQ(judge({.sequence = 1}, 5).rows, 0);  // which serves every sequence
+}
+
+TEST(WhyNoMask, OnlyZerosAndOnesOfIntegersSayWhichPositionsCount) {
+  EXPECT_THAT(WhyNoMask(Ints({4}, {0, 1, 1, 0})), IsEmpty());
+  EXPECT_EQ(WhyNoMask(Ints({3}, {0, 1, -100})), "-100");
+  EXPECT_THAT(WhyNoMask(*Tensor::Copy(DType::kBool, {1}, Ints({1}, {1}).bytes().first(1))),
+              HasSubstr("bool"));
 }
 
 }  // namespace

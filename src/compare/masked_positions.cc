@@ -26,13 +26,6 @@ std::optional<PositionLayout> LayoutOf(const Tensor& output) {
   return std::nullopt;
 }
 
-// Might another axis be that of the positions? Of heads with as many values as positions either are
-// rows at positions: caches, or weights of attention.
-bool IsAmbiguous(const Tensor& output, const PositionLayout& layout) {
-  const bool of_heads = output.dims().size() == 4;
-  return (of_heads ? layout.heads : layout.length) == layout.positions;
-}
-
 void RestorePlaces(const KeptPositions& kept, ValueStatistics& statistics) {
   for (int64_t* place : {&statistics.argmin, &statistics.argmax, &statistics.first_nan,
                          &statistics.first_infinite}) {
@@ -47,42 +40,48 @@ int64_t KeptPositions::PlaceInWhole(int64_t place) const {
   return kept[static_cast<size_t>(place / masked.length)] * masked.length + place % masked.length;
 }
 
-std::optional<KeptPositions> FindKeptPositions(const FedPositions* fed, const Tensor& output) {
+std::optional<KeptPositions> FindKeptPositions(const FedPositions* fed, const NamedTensor& output) {
   if (fed == nullptr || !fed->mask || !fed->mask->for_elements) return std::nullopt;
-  const bool asked = fed->mask->asked;
+  const PositionValues& given = *fed->mask;
+  const Tensor& tensor = output.tensor;
   KeptPositions found;
-  const std::optional<PositionLayout> layout = LayoutOf(output);
+  const std::optional<PositionLayout> layout = LayoutOf(tensor);
   if (!layout) {
     found.masked.why_not =
         "positions are those of floats [batch, positions, values] or [batch, heads, positions, "
         "values], not of " +
-        std::string(DTypeName(output.dtype())) + " " + FormatDims(output.dims());
-    return asked ? std::optional(std::move(found)) : std::nullopt;
+        std::string(DTypeName(tensor.dtype())) + " " + FormatDims(tensor.dims());
+    return given.asked ? std::optional(std::move(found)) : std::nullopt;
   }
-  if (IsAmbiguous(output, *layout) && !asked) return std::nullopt;
   FedPositions mask;
-  mask.mask = fed->mask;
+  mask.mask = given;
+  mask.mask->asked = true;  // what it would do by its name
   const RowTokens rows = MatchPositions(mask, {layout->batch, layout->positions}, layout->length);
   found.masked.why_not = rows.why_no_mask;
-  if (rows.mask.empty()) return asked ? std::optional(std::move(found)) : std::nullopt;
+  if (rows.mask.empty()) return given.asked ? std::optional(std::move(found)) : std::nullopt;
   found.masked.mask = rows.mask;
   found.masked.positions = layout->batch * layout->heads * layout->positions;
   found.masked.length = layout->length;
   for (int64_t row = 0; row < found.masked.positions; ++row) {
     const int64_t prompt = row / (layout->heads * layout->positions);
     const int64_t at = prompt * layout->positions + row % layout->positions;
-    if (rows.next[static_cast<size_t>(at)] != kExcludedRow) found.kept.push_back(row);
+    const bool excluded = rows.next[static_cast<size_t>(at)] == kExcludedRow;
+    (excluded ? found.others : found.kept).push_back(row);
   }
-  found.masked.excluded = found.masked.positions - static_cast<int64_t>(found.kept.size());
+  const bool certain =
+      given.asked || (given.count == layout->positions &&
+                      std::ranges::find(given.outputs, output.name) != given.outputs.end());
+  if (certain) found.masked.excluded = static_cast<int64_t>(found.others.size());
   return found;
 }
 
-Result<Tensor> TakePositions(const Tensor& output, const KeptPositions& kept) {
-  const Dims dims = {static_cast<int64_t>(kept.kept.size()), kept.masked.length};
+Result<Tensor> TakePositions(const Tensor& output, std::span<const int64_t> positions,
+                             int64_t length) {
+  const Dims dims = {static_cast<int64_t>(positions.size()), length};
   VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer, TensorBuffer::Allocate(output.dtype(), dims));
-  const auto bytes = static_cast<size_t>(kept.masked.length * (BitsOf(output.dtype()) / 8));
+  const auto bytes = static_cast<size_t>(length * (BitsOf(output.dtype()) / 8));
   auto to = buffer.bytes().begin();
-  for (const int64_t position : kept.kept) {
+  for (const int64_t position : positions) {
     to = std::ranges::copy(output.bytes().subspan(static_cast<size_t>(position) * bytes, bytes), to)
              .out;
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,34 +14,41 @@
 
 namespace vernier {
 
-/// What is reported of a mask that was applied to an output.
+/// What is reported of a mask that fits an output.
 struct MaskedPositions {
   std::string mask;  ///< name of the input
   int64_t positions = 0;
-  int64_t excluded = 0;
-  int64_t length = 0;   ///< elements of a position
+  int64_t excluded = 0;  ///< left out: none where nothing says for certain that they are its
+  int64_t length = 0;    ///< elements of a position
+  /// Compared by themselves, the positions where the mask is 0 fail, left out or not. Where they
+  /// were not left out, that is looked at only if the output fails; so many elements are then out
+  /// of tolerance.
+  bool differ = false;
+  int64_t mismatches = 0;
   std::string why_not;  ///< why a mask that was asked for does not fit; then the rest says nothing
 
   int64_t excluded_elements() const { return excluded * length; }
 };
 
-/// The positions that the mask does not exclude, counted through [batch, positions].
+/// The positions that the mask does not exclude and those where it is 0, counted through [batch,
+/// heads, positions].
 struct KeptPositions {
   MaskedPositions masked;
   std::vector<int64_t> kept;
+  std::vector<int64_t> others;
 
   /// Where an element of TakePositions() is in the whole tensor; below 0 stays.
   int64_t PlaceInWhole(int64_t place) const;
 };
 
-/// Only floats of shape [batch, positions, values] or [batch, heads, positions, values], as caches
-/// are, have positions for sure, and where there are as many values or heads as positions, only a
-/// mask that was asked for says which axis is which. Each head counts. Absent: `fed` (may be null)
-/// has no mask for elements, or none that fits and nobody asked for it.
-std::optional<KeptPositions> FindKeptPositions(const FedPositions* fed, const Tensor& output);
+/// Of floats of shape [batch, positions, values] or [batch, heads, positions, values], as caches
+/// are; each head counts. Absent: `fed` (may be null) has no mask for elements, or none that fits
+/// and nobody asked for it.
+std::optional<KeptPositions> FindKeptPositions(const FedPositions* fed, const NamedTensor& output);
 
-/// A copy, of shape [kept positions, values]. kResourceExhausted.
-Result<Tensor> TakePositions(const Tensor& output, const KeptPositions& kept);
+/// A copy, of shape [as many positions, `length`]. kResourceExhausted.
+Result<Tensor> TakePositions(const Tensor& output, std::span<const int64_t> positions,
+                             int64_t length);
 
 /// Measures of such copies, with places of the whole tensors.
 void RestorePlaces(const KeptPositions& kept, PairMeasures& measures);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -18,8 +19,11 @@ namespace {
 using testing::HasSubstr;
 
 // Of two prompts with two positions each: the first one of the second prompt is padding.
-FedPositions Padded(bool asked = false) {
-  PositionValues mask{.source = "attention_mask", .asked = asked, .for_elements = true};
+FedPositions Padded(bool asked = false, std::vector<std::string> outputs = {"y"}) {
+  PositionValues mask{.source = "attention_mask",
+                      .asked = asked,
+                      .for_elements = true,
+                      .outputs = std::move(outputs)};
   mask.tensor = Ints({2, 2}, {1, 1, 0, 1});
   mask.count = 2;
   FedPositions fed;
@@ -88,10 +92,32 @@ TEST(MaskedPositions, WhatIsLeftHasToShowSomething) {
   EXPECT_FALSE(CompareMasked(constant, other, Padded()).vacuous.empty());
 }
 
-// Where it is not clear which axis positions are along, all are compared, unless it was asked for.
-TEST(MaskedPositions, OnlyWhatHasPositionsForSure) {
+TEST(MaskedPositions, SayWhetherTheyDiffer) {
+  const Tensor other = Floats({2, 2, 3}, {1, 2, 3, 4, 5, 6, kNan, -8, 9, 10, 11, 12});
+  OutputComparison masked = CompareMasked(kWhole, other, Padded());
+  EXPECT_TRUE(masked.passed());
+  EXPECT_TRUE(masked.masked->differ);
+  EXPECT_EQ(masked.masked->mismatches, 2);
+  EXPECT_TRUE(CompareMasked(kWhole, other, Padded(true)).masked->differ);
+  masked = CompareMasked(kWhole, kWhole, Padded());
+  EXPECT_EQ(masked.masked->excluded, 1);
+  EXPECT_FALSE(masked.masked->differ);
+}
+
+TEST(MaskedPositions, AreComparedWhereNothingIsCertain) {
+  const Tensor other = Floats({2, 2, 3}, {1, 2, 3, 4, 5, 6, 0, 0, 9, 10, 11, 13});
+  const OutputComparison whole = CompareMasked(kWhole, other, Padded(false, {"x"}));
+  EXPECT_FALSE(whole.passed());
+  EXPECT_EQ(whole.measures->difference.mismatches, 3);
+  EXPECT_EQ(whole.masked->excluded, 0);
+  EXPECT_TRUE(whole.masked->differ);
+  EXPECT_EQ(whole.masked->mismatches, 2);
+}
+
+// Which axis positions are along is not guessed: sizes fit by chance.
+TEST(MaskedPositions, OnlyOfTheseOutputs) {
   const auto excluded = [](const Tensor& output, const FedPositions& fed) {
-    const auto kept = FindKeptPositions(&fed, output);
+    const auto kept = FindKeptPositions(&fed, {"y", output});
     return kept ? kept->masked.excluded : -1;
   };
   const Tensor square = Floats({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
@@ -102,15 +128,20 @@ TEST(MaskedPositions, OnlyWhatHasPositionsForSure) {
   const Tensor of_heads = Floats({2, 3, 2, 1}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   EXPECT_EQ(excluded(of_heads, Padded()), 3);
   const FedPositions fed = Padded();
-  EXPECT_EQ(FindKeptPositions(&fed, of_heads)->kept,
-            (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 7, 9, 11}));
-  for (const Tensor& output : {square, pooled, caches, longer}) {
-    EXPECT_EQ(excluded(output, Padded()), -1) << FormatDims(output.dims());
+  const std::optional<KeptPositions> kept = FindKeptPositions(&fed, {"y", of_heads});
+  EXPECT_EQ(kept->kept, (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 7, 9, 11}));
+  EXPECT_EQ(kept->others, (std::vector<int64_t>{6, 8, 10}));
+  EXPECT_EQ(excluded(square, Padded()), 1);
+  EXPECT_EQ(excluded(caches, Padded()), 2);
+  EXPECT_EQ(excluded(pooled, Padded()), -1);
+  EXPECT_EQ(excluded(longer, Padded()), 0);
+  for (const Tensor& output : {kWhole, of_heads, square, caches}) {
+    EXPECT_EQ(excluded(output, Padded(false, {})), 0) << FormatDims(output.dims());
   }
-  EXPECT_EQ(excluded(square, Padded(true)), 1);
+  EXPECT_EQ(excluded(square, Padded(true, {})), 1);
   EXPECT_EQ(excluded(longer, Padded(true)), 0);  // its last column
   const FedPositions asked = Padded(true);
-  EXPECT_THAT(FindKeptPositions(&asked, pooled)->masked.why_not,
+  EXPECT_THAT(FindKeptPositions(&asked, {"y", pooled})->masked.why_not,
               HasSubstr("not of float32 (2, 2)"));
   FedPositions for_logits = Padded();
   for_logits.mask->for_elements = false;

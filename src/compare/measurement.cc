@@ -125,16 +125,29 @@ void PairMeasurement::Align(const Tensor& b) {
 void PairMeasurement::LeaveOutMasked() {
   whole_a_ = a_;
   whole_b_ = b_;
-  if (!aligned()) return;
-  kept_ = FindKeptPositions(detail_.positions, a_);
+  if (!aligned() || Kind(b_.dtype()) != Kind(a_.dtype())) return;
+  kept_ = FindKeptPositions(detail_.positions, {name_, a_});
   if (!LeavesOut()) return;
   const auto take = [&](Tensor& side) -> Status {
-    VERNIER_ASSIGN_OR_RETURN(side, TakePositions(side, *kept_));
+    VERNIER_ASSIGN_OR_RETURN(side, TakePositions(side, kept_->kept, kept_->masked.length));
     return {};
   };
   if (detail_.device != nullptr) status_ = BringHere();
+  whole_a_ = a_;
+  whole_b_ = b_;
   if (status_.ok()) status_ = take(a_);
   if (status_.ok()) status_ = take(b_);
+}
+
+Result<std::pair<Tensor, Tensor>> PairMeasurement::Others() const {
+  const bool left_out = LeavesOut();
+  const auto take = [&](const Tensor& whole) -> Result<Tensor> {
+    if (whole.bytes().empty()) return Unavailable("the bytes are not here");
+    return TakePositions(whole, kept_->others, kept_->masked.length);
+  };
+  VERNIER_ASSIGN_OR_RETURN(Tensor a, take(left_out ? whole_a_ : a_));
+  VERNIER_ASSIGN_OR_RETURN(Tensor b, take(left_out ? whole_b_ : b_));
+  return std::pair(std::move(a), std::move(b));
 }
 
 bool PairMeasurement::transposed() const {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compare/comparison.h"
@@ -39,8 +40,11 @@ class PairMeasurement {
   const Tensor& b() const { return b_; }              ///< in A's shape where shapes are matched
   const Tensor& whole_a() const { return whole_a_; }  ///< the same with all positions
   const Tensor& whole_b() const { return whole_b_; }
-  /// What a mask says of the pair's positions; absent: nothing.
+  /// What a mask says of the pair's positions, which are left out where that is certain; absent:
+  /// nothing.
   const std::optional<KeptPositions>& kept() const { return kept_; }
+  /// The positions where the mask is 0, of both sides; their bytes must be here.
+  Result<std::pair<Tensor, Tensor>> Others() const;
   /// A mask excludes every position.
   bool all_masked() const { return LeavesOut() && kept_->kept.empty(); }
   const CompareOptions& options() const { return options_; }

@@ -48,6 +48,9 @@ void ListFields(Fields& field, Some<TokensRecord> auto& tokens) {
   field("mask", tokens.mask);
   field("positions", tokens.positions);
   field("excluded_positions", tokens.excluded);
+  field.Later("excluded_differ_iterations", tokens.excluded_differ);
+  field.Later("masked_failed_iterations", tokens.masked_failed);
+  field.Later("masked_mismatches", tokens.masked_mismatches);
   field("tokens", tokens.tokens);
   field("impossible_tokens", tokens.impossible);
   field("first_perplexity", tokens.first_perplexity);

@@ -35,6 +35,8 @@ void ListFields(Fields& field, Some<ShardTokens> auto& tokens) {
   field.TextIfAny("mask", tokens.mask);
   field("positions", tokens.positions);
   field("excluded", tokens.excluded);
+  field.Given("rows", tokens.rows);
+  field.Given("first_row", tokens.first_row);
   field("count", tokens.count);
   field("impossible", tokens.impossible);
   field("losses", tokens.losses);
@@ -66,6 +68,7 @@ void ListFields(Fields& field, Some<ShardOutput> auto& output) {
   field.TextIfAny("mask", output.mask);
   field.Given("positions", output.positions);
   field.Given("excluded_positions", output.excluded);
+  field.Given("masked_mismatches", output.mismatches);
   // The list of a row names numbers of the two, where they are there.
   field.Given("auto_tolerance", output.row.bound);
   field.Given("logits_figures", output.row.logits);

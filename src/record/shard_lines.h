@@ -34,6 +34,7 @@ struct ShardSimple {
 struct ShardTokens {
   std::string source, mask;  ///< of TokensRecord
   int64_t positions = 0, excluded = 0;
+  std::optional<int64_t> rows, first_row;  ///< of RowTokens
   int64_t count = 0, impossible = 0;
   double losses = 0, mean = 0, squares = 0, changes = 0;
 };
@@ -58,8 +59,8 @@ struct ShardOutput {
   std::string dtype;
   std::string other_dtype;
   std::string vacuous;
-  std::string mask;  ///< that leaves out positions; empty: none does
-  std::optional<int64_t> positions, excluded;
+  std::string mask;  ///< MaskedPositions; empty: there is nothing to keep
+  std::optional<int64_t> positions, excluded, mismatches;  ///< the last where positions differ
   std::vector<ShardFunction> functions;
   /// Where no iteration of the shard before this one was as bad: the worst of all is one of these.
   std::optional<OutputFigures> figures;

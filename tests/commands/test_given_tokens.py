@@ -140,6 +140,13 @@ class GivenTokens(Case):
                 self.assertEqual("was made from other inputs" in said, code == 4, said)
                 self.assertEqual("and the same --tokens, or none" in said, code == 4, said)
 
+    def test_sequences_of_any_size_take_their_rows_one_after_another(self):
+        texts = np.array([[7, 50, 3], [4, 31, 2], [60, 11, 8]])
+        prompts = [[[1], [2]], [[5]]]
+        self.run_two(texts=texts, prompts=prompts)
+        self.assertEqual(self.chosen["a"][3:], [token for (token,) in greedy(
+            None, prompts[1], 3, [[id] for id in texts[2]])])
+
     def test_rows_that_nobody_takes_are_named(self):
         self.run_two(texts=np.concatenate([self.TEXTS, self.TEXTS]))
         self.assertIn("--tokens text.npy: it has 4 rows for 2 prompts: the rows from 2 on were not "

@@ -29,7 +29,7 @@ class Tokens(Case):
         comparing it would be seen."""
         table = np.random.default_rng(2).standard_normal((8, 8)).astype("f4") * gain
         ids, mask = (helper.make_tensor_value_info(n, TensorProto.INT64, ["b", size])
-                     for n, size in (("input_ids", "n"), ("attention_mask", "m")))
+                     for n, size in (("input_ids", "n"), ("attention_mask", "n")))
         logits = helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["b", "n", 8])
         nodes = [helper.make_node("Gather", ["table", "input_ids"], ["rows"]),
                  helper.make_node("Cast", ["attention_mask"], ["mask"], to=TensorProto.FLOAT),
@@ -96,10 +96,11 @@ class Tokens(Case):
         output = self.compare_elements(code=0)
         self.assertEqual(output["elements"], 40)
         self.assertEqual((output["tokens"]["mask"], output["tokens"]["positions"],
-                          output["tokens"]["excluded_positions"], output["tokens"]["tokens"]),
-                         ("attention_mask", 6, 1, 0))
-        self.says("a vs. b: output 'logits': 1 of 6 positions excluded by 'attention_mask'",
-                  "40 elements")
+                          output["tokens"]["excluded_positions"], output["tokens"]["tokens"],
+                          output["tokens"]["excluded_differ_iterations"]),
+                         ("attention_mask", 6, 1, 0, 1))
+        self.says("a vs. b: output 'logits': 1 of 6 positions excluded by 'attention_mask', which "
+                  "differ", "40 elements")
         for words in (["--sequential-runners"], ["--mask", "attention_mask"]):
             with self.subTest(words):
                 self.compare_elements("--atol", "0.1", *words, code=0)
@@ -120,12 +121,121 @@ class Tokens(Case):
             "attention_mask": np.array([[1, 1, 1, 1, 1, 0, 0]], "i8"), **empty_caches()}])
         words = ["run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
                  "--load-inputs", "feeds.json"]
+        # The axis of the mask is that of the caches by its name; that of logits has another.
         self.ended = self.vernier(*words)
+        self.assertEqual(self.ended.code, 1, self.ended.out + self.ended.err)
+        self.says("output 'logits': 128 elements out of tolerance at positions where "
+                  "'attention_mask' is 0 (--mask attention_mask leaves them out)",
+                  "output 'present.0.key' and 1 more: 8 of 28 positions excluded",
+                  "output 'present.3.value': 4 of 14 positions excluded by 'attention_mask', which "
+                  "differ")
+        self.ended = self.vernier(*words, "--mask", "attention_mask")
         self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
-        # Logits have 7 positions, each of 8 caches 7 of 2 heads.
-        self.says("a vs. b: output 'logits' and 8 more: 34 of 119 positions excluded by "
-                  "'attention_mask'")
+        self.says("output 'logits': 2 of 7 positions excluded by 'attention_mask', which differ")
         self.assertEqual(self.vernier(*words, "--mask", "none").code, 1)
+
+    @staticmethod
+    def constant(inputs, output, dims):
+        """A model with one output that is always the same; inputs: {name: (type, dims)}."""
+        nodes, parts = [], []
+        for name, _ in inputs.items():
+            nodes += [helper.make_node("Cast", [name], [name + "_f"], to=TensorProto.FLOAT),
+                      helper.make_node("ReduceSum", [name + "_f"], [name + "_s"], keepdims=0)]
+            parts.append(name + "_s")
+        nodes += [helper.make_node("Sum", parts, ["sum"]),
+                  helper.make_node("Mul", ["sum", "zero"], ["nothing"]),
+                  helper.make_node("Add", ["nothing", "value"], ["y"])]
+        graph = helper.make_graph(
+            nodes, "g", [helper.make_tensor_value_info(name, *told)
+                         for name, told in inputs.items()],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, dims)],
+            [numpy_helper.from_array(output, "value"),
+             numpy_helper.from_array(np.float32(0), "zero")])
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+    def run_faulty(self, fault, shape, dims, *words, mask=("b", "n"), other=None, values=None,
+                   feed="attention_mask", takes="attention_mask", kind="i8", extra=(), state=False):
+        """Two models that give the same but at the place `fault`."""
+        values = np.array([[1, 1, 1, 1, 0, 0]] if values is None else values, kind)
+        names = ["input_ids", *([takes] if takes else []), *extra]
+        types = {name: (TensorProto.INT64, list(mask)) for name in names}
+        if kind == "?":
+            types[takes] = (TensorProto.BOOL, list(mask))
+        more = {name: np.ones((1, 6), "i8") for name in extra}
+        if state:
+            types["state"], more["state"] = (TensorProto.FLOAT, dims), np.zeros(shape, "f4")
+        output = np.random.default_rng(3).standard_normal(shape).astype("f4")
+        onnx.save(self.constant(types, output, dims), str(self.path("a.onnx")))
+        output[fault] += 1
+        onnx.save(self.constant(types, output, other or dims), str(self.path("b.onnx")))
+        self.save_feeds("feeds.json", [{"input_ids": np.ones((1, 6), "i8"), feed: values, **more}])
+        self.ended = self.vernier(
+            "run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx", "--load-inputs",
+            "feeds.json", "--save-record", "r.json", *words)
+        return self.ended.code
+
+    def test_no_output_has_the_positions_of_a_mask_by_chance(self):
+        padded, shape, named = (0, 5, 0), (1, 6, 4), ["b", "n", 4]
+        for what, fault, shape_, dims, more in (
+                ("sizes that no model names", padded, shape, [1, 6, 4], {"mask": [1, 6]}),
+                ("queries", padded, shape, ["b", "queries", 4], {}),
+                ("another batch", padded, shape, ["c", "n", 4], {}),
+                ("another axis", (0, 1, 5, 2), (1, 2, 6, 6), ["b", 2, 6, "n"], {}),
+                ("two such axes", padded, (1, 6, 6), ["b", "n", "n"], {}),
+                ("the other model names it otherwise", padded, shape, named,
+                 {"other": ["b", "queries", 4]}),
+                ("of an encoder and a decoder", padded, shape, named,
+                 {"extra": ["decoder_input_ids"]}),
+                ("a mask to add", (0, 1, 0), shape, named, {"values": [[0, 0, 0, 0, -9, -9]]}),
+                ("padding that is True", (0, 1, 0), shape, named,
+                 {"values": [[0, 0, 0, 0, 1, 1]], "kind": "?"}),
+                ("a mask that no model takes", padded, shape, named, {"takes": None}),
+                ("a mask that is fed with another", padded, shape, named,
+                 {"extra": ["other"], "words": ["--map-inputs", "attention_mask=other"]}),
+                ("a state", padded, shape, named,
+                 {"state": True, "words": ["--feed-back", "y:state", "--steps", "2",
+                                          "--advance", "input_ids:+0", "attention_mask:+0"]}),
+                ("a mask that models take by another name", padded, shape, named,
+                 {"takes": "other", "words": ["--map-inputs", "other=attention_mask"]})):
+            with self.subTest(what):
+                words = more.pop("words", [])
+                code = self.run_faulty(fault, shape_, dims, *words, **more)
+                self.assertEqual(code, 1, self.ended.out + self.ended.err)
+        self.run_faulty(padded, shape, [1, 6, 4], mask=[1, 6])
+        self.says("output 'y': 1 element out of tolerance at positions where 'attention_mask' is 0 "
+                  "(--mask attention_mask leaves them out)")
+        self.assertEqual(self.output()["tokens"]["masked_mismatches"], 1)
+
+    def test_logits_of_a_decoder_have_neither_mask_nor_tokens_of_the_encoder(self):
+        code = self.run_faulty((0, 5, 0), (1, 6, 4), ["b", "n", 4], "--compare", "logits",
+                               extra=["decoder_input_ids"])
+        self.assertEqual(code, 1, self.ended.out + self.ended.err)
+        self.assertEqual(self.output()["tokens"]["source"], "decoder_input_ids")
+
+    def test_what_is_left_out_and_differs_is_said(self):
+        # As many values as positions, and a model that names nothing beside one that does.
+        for dims, other in ((["b", "n", 6], None), ([1, 6, 6], ["b", "n", 6])):
+            self.assertEqual(self.run_faulty((0, 5, 0), (1, 6, 6), dims, other=other), 0)
+            self.says("output 'y': 2 of 6 positions excluded by 'attention_mask', which differ")
+        self.run_faulty((0, 5, 0), (1, 6, 4), ["b", "n", 4], "--strict")
+        self.assertEqual(self.ended.code, 4, self.ended.out + self.ended.err)
+        self.says("--strict: positions that the mask excludes differ beyond tolerance in outputs: "
+                  "'y'")
+        words = ["--strict", "--mask", "attention_mask"]  # asked for
+        self.assertEqual(self.run_faulty((0, 5, 0), (1, 6, 4), [1, 6, 4], *words, mask=[1, 6]), 0)
+        self.says("2 of 6 positions excluded by 'attention_mask', which differ")
+        self.assertEqual(self.run_faulty((0, 1, 0), (1, 6, 4), ["b", "n", 4]), 1)
+        self.says("output 'y': 2 of 6 positions excluded by 'attention_mask'")
+        self.assertNotIn("which differ", self.ended.out)
+
+    def test_a_mask_that_is_named_says_which_value_is_padding(self):
+        for values, kind, got in (([[0, 0, 0, 0, -9, -9]], "i8", "got -9"),
+                                  ([[0, 0, 0, 0, 1, 1]], "?", "got bool, whose True may mean")):
+            self.run_faulty((0, 1, 0), (1, 6, 4), ["b", "n", 4], "--mask", "attention_mask",
+                            values=values, kind=kind)
+            self.assertEqual(self.ended.code, 3, self.ended.out + self.ended.err)
+            self.says("--mask attention_mask: expected integers, 1 at positions that count and 0 "
+                      "at the others, " + got)
 
     def test_all_positions_are_compared_where_nobody_fed_a_mask(self):
         for words in (["--mask", "none"], ["--lenient"]):
@@ -216,6 +326,28 @@ class Tokens(Case):
                                  "m.json", "--reproducible")
             self.assertEqual(ended.code, 0, ended.out + ended.err)
             self.assertEqual(self.path("m.json").read_text(encoding="utf-8"), whole, words)
+
+    def test_a_file_gives_batches_of_any_size_their_rows(self):
+        rng = np.random.default_rng(8)
+        feeds = [{"input_ids": rng.integers(0, 8, (batch, 6)),
+                  "attention_mask": np.ones((batch, 6), "i8")} for batch in (2, 2, 1)]
+        np.save(self.path("t.npy"), np.concatenate([feed["input_ids"] for feed in feeds]))
+        of_input = self.run_two(code=0, feeds=feeds) and self.output()["tokens"]
+        self.run_two("--tokens", "t.npy", "--reproducible", code=0, feeds=feeds)
+        self.assertEqual({**self.output()["tokens"], "source": "input_ids"}, of_input)
+        whole = self.path("r.json").read_text(encoding="utf-8")
+        # A shard that has seen no larger batch before a smaller one takes other rows.
+        for by, code in (("stride", 0), ("contiguous", 3)):
+            for number in (1, 2):
+                self.run_two("--tokens", "t.npy", "--shard", f"{number}/2", "--shard-by", by,
+                             "--shard-exit", "done", code=0, feeds=feeds)
+            self.ended = self.vernier("merge", *sorted(self.folder.glob("r.shard-*.json")), "-o",
+                                      "m.json", "--reproducible")
+            self.assertEqual(self.ended.code, code, self.ended.out + self.ended.err)
+            if code == 0:
+                self.assertEqual(self.path("m.json").read_text(encoding="utf-8"), whole)
+        self.says("--tokens t.npy: the shard of iteration 2 took row 2 for its first, and the "
+                  "iterations before it have 4 rows", "run this without --shard")
 
     def test_a_mask_of_another_shape_is_refused(self):
         feeds = [{**self.FEEDS[0], "attention_mask": np.ones((1, 1), "i8")}]

@@ -1,5 +1,6 @@
 #include "blame/search/blame_run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include "blame/search/layer_search.h"
 #include "blame/search/probe_effect.h"
 #include "core/version.h"
+#include "run/comparison/position_feeds.h"
 #include "run/engine/shared_timings.h"
 #include "util/counted.h"
 
@@ -74,6 +76,12 @@ void RecordUnprobed(const UnprobedRun& unprobed, const BlamePlan& plan, Logger& 
   record.runners = unprobed.Describe();
   record.quantises_alone = unprobed.quantises_alone;
   if (!unprobed.found_sizes.empty()) record.notes.push_back(unprobed.found_sizes);
+  const auto padded = std::ranges::find_if(
+      unprobed.feeds, [](const TensorMap& feed) { return FindUsualMask(feed) != nullptr; });
+  if (padded != unprobed.feeds.end()) {
+    record.notes.push_back("positions where '" + FindUsualMask(*padded)->name +
+                           "' is 0 count in this search; `vernier run` may leave them out");
+  }
   if (unprobed.shortened.empty()) return;
   if (plan.run.lenient) return logger.Warning(unprobed.shortened);
   // Less than was asked for.

@@ -62,9 +62,11 @@ constexpr OptionRow kTokens[] = {
      .sets = Sets<&CompareOptions::mask>(),
      .arity = Arity::kOne,
      .metavar = "INPUT",
-     .help = "The integer input that is 0 at positions to leave out: of logits, of other floating"
-             " outputs [batch, positions, values], and of caches. Without it, attention_mask, if it"
-             " has a value for each position; with none, all are compared.",
+     .help =
+         "The integer input that is 0 at positions to leave out, and 1 at the others: of logits,"
+         " of other floating outputs [batch, positions, values], and of caches. Without it,"
+         " attention_mask, for logits if it has a value for each position, and for other"
+         " outputs if an ONNX model names both axes alike; with none, all are compared.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},

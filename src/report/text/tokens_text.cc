@@ -32,7 +32,12 @@ std::string FormatTokens(const TokensRecord& tokens) {
   }
   if (tokens.excluded > 0) {
     add(CountedOf(tokens.excluded, tokens.positions, "position") + " excluded by '" + tokens.mask +
-        "'");
+        "'" + (tokens.excluded_differ > 0 ? ", which differ" : ""));
+  }
+  if (tokens.masked_failed > 0) {
+    const std::string what = Counted(tokens.masked_mismatches, "element") + " out of tolerance";
+    add((tokens.masked_mismatches > 0 ? what : "fails") + " at positions where '" + tokens.mask +
+        "' is 0 (--mask " + tokens.mask + " leaves them out)");
   }
   return text;
 }
@@ -45,7 +50,10 @@ std::vector<std::string> FormatTokens(const PairRecord& pair) {
   for (const OutputRecord& output : pair.outputs) {
     const std::string text = output.tokens ? FormatTokens(*output.tokens) : "";
     if (text.empty()) continue;
-    if (output.tokens->tokens > 0 || output.tokens->impossible > 0) {
+    const TokensRecord& tokens = *output.tokens;
+    const bool tells_more = tokens.tokens > 0 || tokens.impossible > 0 ||
+                            tokens.excluded_differ > 0 || tokens.masked_failed > 0;
+    if (tells_more) {
       lines.push_back("output '" + output.name + "': " + text);
       continue;
     }
@@ -54,9 +62,9 @@ std::vector<std::string> FormatTokens(const PairRecord& pair) {
     } else {
       ++others;
     }
-    masked.mask = output.tokens->mask;
-    masked.positions += output.tokens->positions;
-    masked.excluded += output.tokens->excluded;
+    masked.mask = tokens.mask;
+    masked.positions += tokens.positions;
+    masked.excluded += tokens.excluded;
   }
   if (first.empty()) return lines;
   lines.push_back("output '" + first + "'" +

@@ -72,6 +72,7 @@ RowsEnd ComparisonRun::EndOfRows(const RunFaults& faults, const RunRecord& recor
 Result<bool> ComparisonRun::Fold(size_t place, int64_t iteration, ShardPair kept) {
   Pair& pair = pairs_[place];
   VERNIER_ASSIGN_OR_RETURN(const IterationComparison comparison, RestoreComparison(kept));
+  VERNIER_TRY(CheckRowsTaken(iteration, comparison, rows_taken_));
   std::vector<OutputRow> rows;
   rows.reserve(kept.outputs.size());
   for (ShardOutput& output : kept.outputs) rows.push_back(std::move(output.row));
@@ -107,6 +108,11 @@ void ComparisonRun::SetPositions(int64_t iteration) {
   if (steps_ != nullptr) position = steps_->timeline().Of(iteration);
   positions_->Forget(iteration - 1);
   detail_.positions = positions_->For(iteration, position, steps_ != nullptr);
+}
+
+void ComparisonRun::SetPositions(const Pair& pair, const MatchedSides& sides) {
+  if (detail_.positions == nullptr) return;
+  detail_.positions = positions_->ForPair(mask_axes_, {pair.first, pair.second}, sides);
 }
 
 }  // namespace vernier

@@ -51,6 +51,7 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
       judge_(JudgeOf(plan)),
       flip_pictures_(plan),
       positions_(parts.positions),
+      mask_axes_(plan, parts.live),
       labels_(parts.labels),
       names_(std::move(pairs.names)),
       marked_(pairs.marked),
@@ -235,6 +236,7 @@ Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iter
       MatchedSides sides,
       pair.matching.Match(*outputs[pair.first], *outputs[pair.second], detail_.device));
   FitWholeSequences(pair, sides);
+  SetPositions(pair, sides);
   if (bounds_ != nullptr) {
     detail_.bounds = &bounds_->For(pair.first, pair.second, sides.a().outputs, sides.b().outputs,
                                    sides.RenamedPairs());

@@ -15,6 +15,7 @@
 #include "backend/script_client.h"
 #include "compare/comparison.h"
 #include "run/comparison/compared_pairs.h"
+#include "run/comparison/mask_axes.h"
 #include "run/comparison/pair_error_bounds.h"
 #include "run/comparison/position_feeds.h"
 #include "run/comparison/second_hearing.h"
@@ -191,6 +192,7 @@ class ComparisonRun {
   Result<bool> LookAt(const IterationOutputs& outputs, const FeedMarks& feeds);
   Status CheckMapsUsed() const;
   void SetPositions(int64_t iteration);
+  void SetPositions(const Pair& pair, const MatchedSides& sides);
   Result<bool> CompareNow(int64_t iteration, const IterationOutputs& outputs,
                           const IterationOutputs& given, const FeedMarks& feeds);
   IterationOutputs OutputsToDecide(const IterationOutputs& outputs) const;
@@ -286,6 +288,8 @@ class ComparisonRun {
   FlipFeeds flips_;
   FlipPictures flip_pictures_;
   PositionFeeds* positions_;
+  MaskAxes mask_axes_;
+  TakenRows rows_taken_;  ///< of what is folded
   RunLabels* labels_;
   std::vector<std::string> names_;
   bool marked_;

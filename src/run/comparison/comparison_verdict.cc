@@ -264,6 +264,12 @@ void ComparisonRun::AddLeftOut(const PairRecord& record, const std::string& who,
         who + ": --strict: " + what + ": '" + names.front() + "'" +
         (names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : std::string()));
   };
+  std::vector<std::string> differ;
+  for (const OutputRecord& output : record.outputs) {
+    const bool differs = output.tokens && output.tokens->excluded_differ > 0;
+    if (differs && plan_->compare->mask.empty()) differ.push_back(output.name);
+  }
+  add(differ, "positions that the mask excludes differ beyond tolerance in outputs");
   if (scripts_.comparison != nullptr) {
     add(record.without_verdict, "'" + scripts_.comparison->name() + "' gave no verdict on outputs");
   }

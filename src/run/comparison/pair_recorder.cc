@@ -127,12 +127,20 @@ void KeepFailedGates(const OutputComparison& output, OutputRecord& record) {
   }
 }
 
-void AddMasked(const MaskedPositions& masked, const TokenLosses& losses,
-               std::optional<TokensRecord>& kept) {
-  if (!kept) kept = MakeTokensRecord(losses);
-  kept->mask = masked.mask;
-  kept->positions += masked.positions;
-  kept->excluded += masked.excluded;
+// What a mask says beside `logits`, which count positions themselves.
+void AddMasked(const MaskedPositions& masked, bool counted, TokensRecord& kept) {
+  kept.mask = masked.mask;
+  if (!counted) {
+    kept.positions += masked.positions;
+    kept.excluded += masked.excluded;
+  }
+  if (!masked.differ) return;
+  if (masked.excluded > 0) {
+    ++kept.excluded_differ;
+  } else {
+    ++kept.masked_failed;
+    kept.masked_mismatches += masked.mismatches;
+  }
 }
 
 }  // namespace
@@ -192,17 +200,23 @@ void PairRecorder::AddTokens(const OutputComparison& output, size_t index) {
   const FunctionResult* const result = output.Find(CompareFunction::kLogits);
   const auto* const logits = result == nullptr ? nullptr : std::get_if<LogitsResult>(&result->data);
   std::optional<TokensRecord>& kept = record_.outputs[index].tokens;
-  if (logits == nullptr && output.masked && output.masked->excluded > 0) {
-    AddMasked(*output.masked, losses_[index], kept);
+  const bool judged =
+      logits != nullptr && !(logits->tokens.tokens.empty() && logits->tokens.mask.empty());
+  if (judged) {
+    const TokensRecord before = kept.value_or(TokensRecord());
+    losses_[index].Append(logits->measures.tokens);
+    kept = MakeTokensRecord(losses_[index]);
+    kept->source = logits->tokens.tokens.empty() ? before.source : logits->tokens.tokens;
+    kept->mask = logits->tokens.mask.empty() ? before.mask : logits->tokens.mask;
+    kept->positions = before.positions + logits->measures.positions;
+    kept->excluded = before.excluded + logits->measures.excluded;
+    kept->excluded_differ = before.excluded_differ;
+    kept->masked_failed = before.masked_failed;
+    kept->masked_mismatches = before.masked_mismatches;
   }
-  if (logits == nullptr || (logits->tokens.tokens.empty() && logits->tokens.mask.empty())) return;
-  const TokensRecord before = kept.value_or(TokensRecord());
-  losses_[index].Append(logits->measures.tokens);
-  kept = MakeTokensRecord(losses_[index]);
-  kept->source = logits->tokens.tokens.empty() ? before.source : logits->tokens.tokens;
-  kept->mask = logits->tokens.mask.empty() ? before.mask : logits->tokens.mask;
-  kept->positions = before.positions + logits->measures.positions;
-  kept->excluded = before.excluded + logits->measures.excluded;
+  if (!output.masked || (output.masked->excluded == 0 && !output.masked->differ)) return;
+  if (!kept) kept = MakeTokensRecord(losses_[index]);
+  AddMasked(*output.masked, judged, *kept);
 }
 
 PairRecord PairRecorder::Finish(int64_t expected_iterations) const {

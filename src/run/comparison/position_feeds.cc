@@ -6,12 +6,14 @@
 
 #include "run/comparison/token_sources.h"
 #include "run/steps/step_tensors.h"
+#include "util/counted.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
 
 constexpr const char* kUsualTokens = "input_ids";
+constexpr const char* kDecoderTokens = "decoder_input_ids";
 constexpr const char* kUsualMask = "attention_mask";
 constexpr std::string_view kNoMask = "none";  // --mask none
 
@@ -20,6 +22,17 @@ std::string WhyNoPositions(const Tensor& tensor) {
   const size_t rank = tensor.dims().size();
   if (!HoldsPositionValues(tensor.dtype())) return std::string(DTypeName(tensor.dtype()));
   return rank == 1 || rank == 2 ? "" : "shape " + FormatDims(tensor.dims());
+}
+
+// Then inputs without that prefix are the encoder's, and outputs the decoder's.
+bool HasDecoder(const TensorMap& feed) {
+  return std::ranges::any_of(
+      feed, [](const NamedTensor& input) { return input.name.starts_with("decoder_"); });
+}
+
+Status BadMask(const std::string& flag, const std::string& why) {
+  return Malformed(
+      flag + ": expected integers, 1 at positions that count and 0 at the others, got " + why);
 }
 
 Status BadPositions(const std::string& flag, const std::string& why) {
@@ -71,6 +84,13 @@ bool LeavesOutElements(const RunPlan& plan) {
   return (given || !plan.compare->mask.empty()) && !plan.lenient && JudgesElementsOf(*plan.compare);
 }
 
+// Of `logits`; null: it did not look at the output.
+const RowTokens* TokensOf(const OutputComparison& output) {
+  const FunctionResult* const result = output.Find(CompareFunction::kLogits);
+  const auto* const logits = result == nullptr ? nullptr : std::get_if<LogitsResult>(&result->data);
+  return logits == nullptr ? nullptr : &logits->tokens;
+}
+
 // What was asked for fits an output, or there are no logits to fit.
 class FitOfSource {
  public:
@@ -92,7 +112,9 @@ class FitOfSource {
 PositionFeeds::PositionFeeds(const RunPlan& plan)
     : options_(&*plan.compare),
       for_logits_(JudgesLogits(*plan.compare)),
-      for_elements_(LeavesOutElements(plan)) {}
+      for_elements_(LeavesOutElements(plan)),
+      may_trust_names_(!plan.postprocess_script.given()),
+      in_shard_(plan.shard.wanted()) {}
 
 Result<PositionFeeds> PositionFeeds::Create(const RunPlan& plan) {
   const CompareOptions& options = plan.compare;
@@ -132,16 +154,13 @@ Result<std::optional<PositionValues>> PositionFeeds::Take(const std::string& ask
     if (!asked.empty()) return BadPositions(flag + " " + asked, why);
     return std::optional<PositionValues>();
   }
+  if (const std::string why = usual == kUsualMask ? WhyNoMask(*fed) : ""; !why.empty()) {
+    if (!asked.empty()) return BadMask(flag + " " + asked, why);
+    return std::optional<PositionValues>();
+  }
   PositionValues values{.source = name, .asked = !asked.empty(), .count = fed->dims().back()};
   VERNIER_ASSIGN_OR_RETURN(values.tensor, WithNextColumn(name, *fed, steps));
   return std::optional(std::move(values));
-}
-
-// Of an encoder and a decoder, nothing says which one's positions an output has.
-bool PositionFeeds::MaskIsForElements(const TensorMap& feed) const {
-  const bool decoder = std::ranges::any_of(
-      feed, [](const NamedTensor& input) { return input.name.starts_with("decoder_"); });
-  return for_elements_ && (!decoder || !options_->mask.empty());
 }
 
 Status PositionFeeds::Note(int64_t iteration, const TensorMap& feed, const StepSequence* steps) {
@@ -150,13 +169,15 @@ Status PositionFeeds::Note(int64_t iteration, const TensorMap& feed, const StepS
   FedPositions fed;
   // Those that a decoding is fed with are in the input that takes them.
   const std::string forced = steps == nullptr ? "" : steps->ForcedInput();
-  const std::string usual = forced.empty() ? kUsualTokens : forced;
+  const bool decoder = HasDecoder(feed);
+  const std::string usual = !forced.empty() ? forced : decoder ? kDecoderTokens : kUsualTokens;
   const std::string asked = from_elsewhere_ ? "" : options_->tokens;
   if (!file_ && for_logits_) {
     VERNIER_ASSIGN_OR_RETURN(fed.tokens, Take(asked, usual.c_str(), feed, steps));
   }
   VERNIER_ASSIGN_OR_RETURN(fed.mask, Take(options_->mask, kUsualMask, feed, steps));
-  if (fed.mask) fed.mask->for_elements = MaskIsForElements(feed);
+  if (decoder && options_->mask.empty()) fed.mask.reset();
+  if (fed.mask) fed.mask->for_elements = for_elements_;
   const bool idle = fed.mask && !fed.mask->asked && !HasExcluded(fed.mask->tensor);
   if (idle && !for_logits_) return {};
   if (fed.tokens || fed.mask) noted_.emplace(iteration, std::move(fed));
@@ -170,25 +191,78 @@ const FedPositions* PositionFeeds::For(int64_t iteration, const StepPosition& po
   current_ = noted == noted_.end() ? FedPositions() : noted->second;
   if (file_) {
     current_.tokens = file_;
-    current_.tokens->place = {position.sequence, position.step, steps};
+    current_.tokens->place = {position.sequence, position.step, steps,
+                              in_shard_ ? -1 : rows_.Before(position.sequence), rows_.most()};
   }
   return &current_;
+}
+
+const FedPositions* PositionFeeds::ForPair(MaskAxes& axes, const MaskAxes::Streams& streams,
+                                           const MatchedSides& sides) {
+  of_pair_ = current_;
+  std::optional<PositionValues>& mask = of_pair_.mask;
+  if (!mask || mask->asked) return &of_pair_;
+  if (!axes.IsFed(mask->source, streams)) {
+    mask.reset();
+  } else if (mask->for_elements && may_trust_names_) {
+    mask->outputs = axes.OutputsAlong(mask->source, streams, sides);
+  }
+  return &of_pair_;
 }
 
 void PositionFeeds::Forget(int64_t iteration) {
   noted_.erase(noted_.begin(), noted_.upper_bound(iteration));
 }
 
-Status PositionFeeds::CheckFit(const IterationComparison& comparison) const {
+const NamedTensor* FindUsualMask(const TensorMap& feed) {
+  const auto mask = std::ranges::find(feed, kUsualMask, &NamedTensor::name);
+  const bool usable = mask != feed.end() && WhyNoPositions(mask->tensor).empty() &&
+                      WhyNoMask(mask->tensor).empty() && HasExcluded(mask->tensor);
+  return usable ? &*mask : nullptr;
+}
+
+int64_t TakenRows::Before(int64_t sequence) {
+  if (sequence > sequence_) {
+    before_ += last_ * (sequence - sequence_);
+    taken_ = false;
+  }
+  sequence_ = sequence;
+  return before_;
+}
+
+void TakenRows::Take(int64_t rows) {
+  last_ = taken_ ? std::max(last_, rows) : rows;
+  most_ = std::max(most_, rows);
+  taken_ = true;
+}
+
+Status CheckRowsTaken(int64_t iteration, const IterationComparison& comparison, TakenRows& rows) {
+  const int64_t before = rows.Before(iteration);
+  for (const OutputComparison& output : comparison.outputs) {
+    const RowTokens* const tokens = TokensOf(output);
+    if (tokens == nullptr || tokens->rows == 0) continue;
+    if (tokens->first_row != before) {
+      return Malformed("--tokens " + tokens->tokens + ": the shard of iteration " +
+                       std::to_string(iteration) + " took row " +
+                       std::to_string(tokens->first_row) + " for its first, and the iterations " +
+                       "before it have " + Counted(before, "row") +
+                       ", because iterations differ in their number of rows: run this without "
+                       "--shard");
+    }
+    rows.Take(tokens->rows);
+  }
+  return {};
+}
+
+Status PositionFeeds::CheckFit(const IterationComparison& comparison) {
   FitOfSource tokens, mask;
   for (const OutputComparison& output : comparison.outputs) {
-    const FunctionResult* const result = output.Find(CompareFunction::kLogits);
-    const auto* const logits =
-        result == nullptr ? nullptr : std::get_if<LogitsResult>(&result->data);
+    const RowTokens* const judged = TokensOf(output);
     if (output.masked) mask.Look(output.masked->why_not);
-    if (logits == nullptr) continue;
-    tokens.Look(logits->tokens.why_no_tokens);
-    mask.Look(logits->tokens.why_no_mask);
+    if (judged == nullptr) continue;
+    if (judged->rows > 0) rows_.Take(judged->rows);
+    tokens.Look(judged->why_no_tokens);
+    mask.Look(judged->why_no_mask);
   }
   VERNIER_TRY(tokens.Judge("--tokens " + options_->tokens));
   return mask.Judge("--mask " + options_->mask);

@@ -8,12 +8,33 @@
 
 #include "compare/comparison.h"
 #include "compare/fed_positions.h"
+#include "run/comparison/mask_axes.h"
 #include "run/steps/step_sequence.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
+
+/// The usual mask among inputs: integers of 0 and 1, some of them 0; null: there is none.
+const NamedTensor* FindUsualMask(const TensorMap& feed);
+
+/// Which rows of a file of tokens iterations, or sequences of steps, have taken, one after another.
+class TakenRows {
+ public:
+  /// Those of the sequences before this one, which is the same as the last time or a later one.
+  int64_t Before(int64_t sequence);
+  /// Outputs of that sequence took so many; the largest counts.
+  void Take(int64_t rows);
+  int64_t most() const { return most_; }
+
+ private:
+  int64_t sequence_ = 0, before_ = 0, last_ = 0, most_ = 0;
+  bool taken_ = false;  // by this sequence
+};
+
+/// Of a shard: kMalformed where tokens of a file were taken from rows that are not its turn.
+Status CheckRowsTaken(int64_t iteration, const IterationComparison& comparison, TakenRows& rows);
 
 /// Feeds are noted as they are made, and kept until their iterations were compared.
 class PositionFeeds {
@@ -33,15 +54,19 @@ class PositionFeeds {
   /// What is known of an iteration, which is this step; `steps`: there are steps at all. Null:
   /// nothing is.
   const FedPositions* For(int64_t iteration, const StepPosition& position, bool steps);
+  /// The same for two streams: of a mask that nobody named nothing unless both were fed with it,
+  /// and of elements only outputs whose positions are along its axis for sure. After For().
+  const FedPositions* ForPair(MaskAxes& axes, const MaskAxes::Streams& streams,
+                              const MatchedSides& sides);
   /// Lets go of an iteration that was compared, and those before it.
   void Forget(int64_t iteration);
 
-  /// kMalformed where tokens or a mask that were asked for fit none of the logits.
-  Status CheckFit(const IterationComparison& comparison) const;
+  /// Takes the rows of the tokens that judged. kMalformed where tokens or a mask that were asked
+  /// for fit none of the logits.
+  Status CheckFit(const IterationComparison& comparison);
 
  private:
   explicit PositionFeeds(const RunPlan& plan);
-  bool MaskIsForElements(const TensorMap& feed) const;
   Result<std::optional<PositionValues>> Take(const std::string& asked, const char* usual,
                                              const TensorMap& feed,
                                              const StepSequence* steps) const;
@@ -53,6 +78,10 @@ class PositionFeeds {
   std::optional<PositionValues> file_;  // of tokens
   std::map<int64_t, FedPositions> noted_;
   FedPositions current_;
+  FedPositions of_pair_;
+  TakenRows rows_;
+  bool may_trust_names_;  // no script has changed outputs
+  bool in_shard_;         // the other iterations' batches are not known
 };
 
 }  // namespace vernier

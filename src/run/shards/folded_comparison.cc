@@ -38,10 +38,13 @@ ShardSimple KeepSimple(const SimpleResult& simple) {
 std::optional<ShardTokens> KeepTokens(const LogitsResult& logits) {
   if (logits.tokens.tokens.empty() && logits.tokens.mask.empty()) return std::nullopt;
   const TokenLosses::Sums sums = logits.measures.tokens.sums();
+  const bool rows = logits.tokens.rows > 0;
   return ShardTokens{.source = logits.tokens.tokens,
                      .mask = logits.tokens.mask,
                      .positions = logits.measures.positions,
                      .excluded = logits.measures.excluded,
+                     .rows = rows ? std::optional(logits.tokens.rows) : std::nullopt,
+                     .first_row = rows ? std::optional(logits.tokens.first_row) : std::nullopt,
                      .count = sums.count,
                      .impossible = sums.impossible,
                      .losses = sums.losses,
@@ -55,6 +58,8 @@ LogitsResult RestoreTokens(const ShardTokens& kept) {
   LogitsResult logits;
   logits.tokens.tokens = kept.source;
   logits.tokens.mask = kept.mask;
+  logits.tokens.rows = kept.rows.value_or(0);
+  logits.tokens.first_row = kept.first_row.value_or(0);
   logits.measures.positions = kept.positions;
   logits.measures.excluded = kept.excluded;
   logits.measures.tokens = TokenLosses({.count = kept.count,
@@ -137,6 +142,8 @@ bool RestoreOutput(const ShardOutput& kept, OutputComparison& output) {
     output.masked->mask = kept.mask;
     output.masked->positions = *kept.positions;
     output.masked->excluded = *kept.excluded;
+    output.masked->differ = kept.mismatches.has_value();
+    output.masked->mismatches = kept.mismatches.value_or(0);
   }
   if (!TakeEnum(kept.paired_by, PairedBy::kMap, output.how)) return false;
   return std::ranges::all_of(kept.functions, [&](const ShardFunction& function) {
@@ -148,6 +155,7 @@ void KeepMasked(const MaskedPositions& masked, ShardOutput& kept) {
   kept.mask = masked.mask;
   kept.positions = masked.positions;
   kept.excluded = masked.excluded;
+  if (masked.differ) kept.mismatches = masked.mismatches;
 }
 
 }  // namespace
@@ -169,7 +177,8 @@ ShardPair MakeShardPair(const IterationComparison& comparison, std::span<const O
     made.dtype = DTypeName(output.a_dtype);
     made.other_dtype = DTypeName(output.b_dtype);
     made.vacuous = output.vacuous;
-    if (output.masked && output.masked->excluded > 0) KeepMasked(*output.masked, made);
+    const bool tells = output.masked && (output.masked->excluded > 0 || output.masked->differ);
+    if (tells) KeepMasked(*output.masked, made);
     for (const FunctionResult& result : output.functions) {
       made.functions.push_back(KeepFunction(result));
     }

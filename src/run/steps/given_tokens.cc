@@ -65,13 +65,16 @@ Status GivenTokens::CheckVocabulary(int64_t vocabulary, const std::string& whose
 
 Result<std::optional<std::vector<int64_t>>> GivenTokens::Behind(const StepPosition& position,
                                                                 int64_t batch) const {
-  const int64_t first = rows_ == batch ? 0 : position.sequence * batch;
+  const auto before = ends_.find(position.sequence - 1);
+  int64_t first = before == ends_.end() ? position.sequence * batch : before->second;
+  if (rows_ == batch) first = 0;
   if (first + batch > rows_) {
     return Malformed("--tokens " + source_ + ": it has " + Counted(rows_, "row") +
                      ", and sequence " + std::to_string(position.sequence) + " is of " +
                      Counted(batch, "prompt") + ": a row for each prompt of one sequence, or of " +
                      "all of them one after another");
   }
+  if (rows_ != batch) ends_[position.sequence] = first + batch;
   if (position.step >= columns_) return std::optional<std::vector<int64_t>>();
   std::vector<int64_t> tokens;
   for (int64_t row = first; row < first + batch; ++row) {

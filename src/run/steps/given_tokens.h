@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +33,8 @@ class GivenTokens {
   Status CheckVocabulary(int64_t vocabulary, const std::string& whose) const;
 
   /// Those behind a step, one of each of the `batch` prompts of its sequence; nullopt behind the
-  /// last. kMalformed, with both numbers, where there are no such rows.
+  /// last. Sequences take their rows in order, one after another. kMalformed, with both numbers,
+  /// where there are no such rows.
   Result<std::optional<std::vector<int64_t>>> Behind(const StepPosition& position,
                                                      int64_t batch) const;
 
@@ -41,6 +43,7 @@ class GivenTokens {
   std::vector<int64_t> ids_;
   int64_t rows_ = 0;
   int64_t columns_ = 0;
+  mutable std::map<int64_t, int64_t> ends_;  ///< behind the rows of sequences, whose sizes differ
 };
 
 }  // namespace vernier

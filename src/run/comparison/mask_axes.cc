@@ -1,0 +1,101 @@
+#include "run/comparison/mask_axes.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "model/onnx/model_type.h"
+#include "model/onnx/onnx_model.h"
+#include "run/live/live_runs.h"
+
+namespace vernier {
+namespace {
+
+enum class Along : uint8_t { kUnknown, kMask, kElsewhere };
+
+const std::vector<Dim>* ShapeOf(const std::vector<TensorInfo>& tensors, const std::string& name) {
+  const auto found = std::ranges::find(tensors, name, &TensorInfo::name);
+  return found == tensors.end() || !found->shape ? nullptr : &*found->shape;
+}
+
+// Where the positions of [batch, positions, values] and [batch, heads, positions, values] lie.
+Along AxisOf(const std::vector<Dim>* mask, const std::vector<Dim>* output) {
+  const bool fits = mask != nullptr && output != nullptr && mask->size() == 2 &&
+                    (output->size() == 3 || output->size() == 4);
+  if (!fits) return Along::kUnknown;
+  const Dim& positions = (*mask)[1];
+  const Dim& axis = (*output)[output->size() - 2];
+  if (positions.symbol.empty() || axis.symbol.empty()) return Along::kUnknown;
+  const bool batch_known = !mask->front().dynamic() || !mask->front().symbol.empty();
+  const bool same = axis == positions && output->front() == mask->front() && batch_known;
+  const bool single = std::ranges::count(*output, positions) == 1;
+  return same && single ? Along::kMask : Along::kElsewhere;
+}
+
+}  // namespace
+
+bool MaskAxes::IsRunner(size_t stream) const { return live_ != nullptr && stream < live_->size(); }
+
+bool MaskAxes::Declares(size_t stream, const std::string& input) const {
+  const std::vector<TensorInfo>& inputs = (*live_)[stream].session().inputs;
+  return std::ranges::find(inputs, input, &TensorInfo::name) != inputs.end();
+}
+
+bool MaskAxes::IsFed(const std::string& input, const Streams& streams) const {
+  // Which tensor an input was given, each runner may be told for itself.
+  const bool mapped = std::ranges::any_of(plan_->inputs.map_words, [&](const std::string& word) {
+    return word.find(input) != std::string::npos;
+  });
+  if (mapped) return false;
+  bool any = false;
+  for (const size_t stream : {streams.first, streams.second}) {
+    if (!IsRunner(stream)) continue;
+    any = true;
+    if (!(*live_)[stream].inputs_unknown() && !Declares(stream, input)) return false;
+  }
+  return any;
+}
+
+const MaskAxes::Signature& MaskAxes::SignatureOf(size_t stream) {
+  const auto [place, added] = signatures_.emplace(stream, Signature());
+  if (!added || !IsRunner(stream)) return place->second;
+  const ModelPlan& model = plan_->runners[stream].model;
+  if (model.type != ModelTypeName(ModelType::kOnnx)) return place->second;
+  const Result<OnnxModel> read = OnnxModel::Open(model.path);
+  if (!read.ok()) return place->second;
+  Signature& signature = place->second;
+  for (const OnnxValue& value : read->graph().inputs) {
+    signature.inputs.push_back(ToTensorInfo(value));
+  }
+  for (const OnnxValue& value : read->graph().outputs) {
+    signature.outputs.push_back(ToTensorInfo(value));
+  }
+  if (!read->CheckIntact().ok()) signature = {};
+  return signature;
+}
+
+std::vector<std::string> MaskAxes::OutputsAlong(const std::string& mask, const Streams& streams,
+                                                const MatchedSides& sides) {
+  const auto declares = [&](size_t stream) { return !IsRunner(stream) || Declares(stream, mask); };
+  if (!declares(streams.first) || !declares(streams.second)) return {};
+  std::vector<std::string> outputs;
+  for (const OutputPair& pair : sides.pairing.pairs) {
+    const std::string& name = sides.a().outputs[pair.a].name;
+    const std::string& other = sides.b().outputs[pair.b].name;
+    // What is fed back counts at every position: the steps that follow are made from it.
+    const StepStates* const steps = live_ == nullptr ? nullptr : live_->steps();
+    const bool state = steps != nullptr && (steps->IsState(streams.first, name) ||
+                                            steps->IsState(streams.second, other));
+    const auto along = [&](size_t stream, const std::string& output) {
+      const Signature& signature = SignatureOf(stream);
+      return AxisOf(ShapeOf(signature.inputs, mask), ShapeOf(signature.outputs, output));
+    };
+    const Along first = along(streams.first, name);
+    const Along second = along(streams.second, other);
+    const bool doubtful = first == Along::kElsewhere || second == Along::kElsewhere;
+    if (!state && !doubtful && (first == Along::kMask || second == Along::kMask))
+      outputs.push_back(name);
+  }
+  return outputs;
+}
+
+}  // namespace vernier

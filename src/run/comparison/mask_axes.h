@@ -1,0 +1,52 @@
+// Which outputs have their positions along the axis of a mask that is fed: for sure, by the names
+// that ONNX models give their dimensions.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "run/comparison/pair_matching.h"
+#include "vernier/run_plan.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+class LiveRuns;
+
+class MaskAxes {
+ public:
+  /// Both must outlive it; without `live` (null) nothing is fed.
+  MaskAxes(const RunPlan& plan, const LiveRuns* live) : plan_(&plan), live_(live) {}
+
+  /// Streams that are compared.
+  struct Streams {
+    size_t first = 0, second = 0;
+  };
+
+  /// Are runners among the two, all of which take this input, and no other in its place or
+  /// elsewhere? Those that do not say what they take are given whole feeds.
+  bool IsFed(const std::string& input, const Streams& streams) const;
+
+  /// The outputs of A whose positions are along the mask's axis: a model names the two dimensions
+  /// alike, and no other of the output so, nor names the batches differently; and the other's model
+  /// does not say otherwise. All runners among the two say that they take the mask, and feed the
+  /// output back into none.
+  std::vector<std::string> OutputsAlong(const std::string& mask, const Streams& streams,
+                                        const MatchedSides& sides);
+
+ private:
+  struct Signature {
+    std::vector<TensorInfo> inputs, outputs;
+  };
+  bool IsRunner(size_t stream) const;
+  bool Declares(size_t stream, const std::string& input) const;
+  const Signature& SignatureOf(size_t stream);
+
+  const RunPlan* plan_;
+  const LiveRuns* live_;
+  std::map<size_t, Signature> signatures_;  // empty ones of what is no ONNX model
+};
+
+}  // namespace vernier
