@@ -46,6 +46,9 @@ struct DecodeRecord {
   int64_t until_least = 0;
   int64_t steps_after = 0;      ///< iterations behind a divergence, which were not compared
   int64_t steps_after_end = 0;  ///< iterations behind the end of all prompts, neither
+  /// Rows of outputs that comparisons left out, of prompts that had ended while others went on: one
+  /// for each prompt and iteration.
+  int64_t rows_after_end = 0;
   /// Of the first divergence of each prompt; with forced tokens of every token that differs.
   int64_t near_ties = 0;
   int64_t beyond_tolerance = 0;

@@ -145,6 +145,45 @@ bool HoldPadded(Subject& subject, Trial& trial, const Prefill& prefill,
   return trial.Hold(what, *expected, sequence.RowsOf(*outputs, real, with_caches));
 }
 
+// The last tokens one by one, once behind caches that hold padding, too, and once behind others.
+bool HoldPaddedPast(Subject& subject, Trial& trial, const Prefill& prefill) {
+  const TokenSequence& sequence = prefill.sequence;
+  const int64_t count = sequence.all().count;
+  const TokenPadding padding{.left = kPadTokens};
+  Result<TensorMap> plain = sequence.EmptyCaches(), padded = plain;
+  for (TokenSpan span{0, std::max<int64_t>(1, count - 2)}; span.start < count;
+       span = {span.end(), 1}) {
+    const std::string what = "token " + std::to_string(span.end()) + " of " +
+                             std::to_string(count) + ", fed behind a cache with " +
+                             Counted(kPadTokens, "token") + " of padding on the left";
+    if (!plain.ok() || !padded.ok()) return trial.Break(what, plain.status().message());
+    Result<TensorMap> feed = sequence.Feed(span, *plain);
+    if (!feed.ok()) return trial.Break(what, feed.status().message());
+    const Result<TensorMap> expected = subject.probe->Infer(*feed);
+    if (!expected.ok()) return trial.Break(what, expected.status().message());
+    feed = sequence.PaddedFeed(span, padding, *padded);
+    if (!feed.ok()) return trial.Break(what, feed.status().message());
+    const Result<TensorMap> found = subject.probe->Infer(*feed);
+    if (!found.ok()) return trial.Break(what, found.status().message());
+    if (span.start > 0) {
+      const Result<TensorMap> rows = sequence.RowsOf(*expected, {0, 1}, false);
+      if (!rows.ok()) return trial.Break(what, rows.status().message());
+      trial.JudgeBy(subject.bounds_of(prefill.feed, *rows));
+      if (!trial.Hold(what, *rows, sequence.RowsOf(*found, {0, 1}, false))) return false;
+    }
+    plain = sequence.CachesOf(*expected);
+    padded = sequence.CachesOf(*found);
+  }
+  return true;
+}
+
+// What of the mask was taken for what belongs to what was found.
+PropertyRecord WithMask(PropertyRecord record, const TokenSequence& sequence) {
+  if (record.verdict == PropertyVerdict::kNotApplicable) return record;
+  record.detail += sequence.TakenAs(record.verdict == PropertyVerdict::kHolds);
+  return record;
+}
+
 }  // namespace
 
 PropertyRecord PrefillDecode(Subject& subject) {
@@ -155,8 +194,9 @@ PropertyRecord PrefillDecode(Subject& subject) {
   for (const int64_t chunk : kChunks) {
     if (!HoldChunks(subject, trial, *prefill, chunk, not_compared)) break;
   }
-  return trial.Finish("inferences",
-                      NameOfAll(*prefill, "one by one and 3 at a time") + not_compared);
+  return WithMask(
+      trial.Finish("inferences", NameOfAll(*prefill, "one by one and 3 at a time") + not_compared),
+      prefill->sequence);
 }
 
 PropertyRecord PaddedSequence(Subject& subject) {
@@ -166,14 +206,22 @@ PropertyRecord PaddedSequence(Subject& subject) {
   if (!sequence.Has(TokenRole::kMask)) {
     return NotApplicable("no input is a mask that could exclude padding");
   }
+  if (!sequence.float_mask().empty()) {
+    return NotApplicable("the mask '" + sequence.float_mask() +
+                         "' holds floats, and nothing says which of them exclude padding");
+  }
   const Result<TensorMap> rows = sequence.RowsOf(prefill->outputs, sequence.all(), false);
   if (!rows.ok()) return NotApplicable(rows.status().message());
   if (rows->empty()) return NotApplicable("no output has a row for each token");
   Trial trial(subject);
-  const bool left = HoldPadded(subject, trial, *prefill, {.left = kPadTokens});
-  if (left) HoldPadded(subject, trial, *prefill, {.right = kPadTokens});
-  return trial.Finish("paddings",
-                      NameOfAll(*prefill, "with 3 of padding on the left, and on the right"));
+  (void)(HoldPadded(subject, trial, *prefill, {.left = kPadTokens}) &&
+         HoldPadded(subject, trial, *prefill, {.right = kPadTokens}) &&
+         HoldPaddedPast(subject, trial, *prefill));
+  return WithMask(
+      trial.Finish("paddings", NameOfAll(*prefill,
+                                         "with 3 of padding on the left, on the right, and "
+                                         "in the cache")),
+      sequence);
 }
 
 PropertyRecord FreshSequence(Subject& subject) {

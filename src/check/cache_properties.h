@@ -10,8 +10,9 @@ namespace vernier {
 /// that are off behind a past, caches that are swapped, laid out otherwise or not empty break it.
 PropertyRecord PrefillDecode(Subject& subject);
 
-/// Padding that the mask excludes, on the left or on the right, changes nothing for the tokens.
-/// A mask that is not looked at, and positions that count padding, break it.
+/// Padding that the mask excludes, on the left, on the right or in the caches, changes nothing for
+/// the tokens. A mask that is not looked at, or of the past alone, and positions that count
+/// padding, break it.
 PropertyRecord PaddedSequence(Subject& subject);
 
 /// A sequence that begins with empty caches gives what it gives in a process of its own, whatever

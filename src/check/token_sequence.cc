@@ -11,6 +11,7 @@ namespace vernier {
 namespace {
 
 constexpr int64_t kTokensToTry = 8;
+constexpr int64_t kPadsToTry = 3;
 constexpr size_t kTokenAxis = 1;
 
 bool IsWholeNumber(DType dtype) {
@@ -52,19 +53,19 @@ Result<Tensor> RepeatAlongLast(const std::vector<int64_t>& values, Dims dims, DT
 }
 
 Result<Tensor> PadTokens(const Tensor& tokens, const TokenPadding& padding) {
-  const int64_t count = tokens.dims()[kTokenAxis];
-  VERNIER_ASSIGN_OR_RETURN(Tensor padded,
-                           TakeWindow(tokens, kTokenAxis, -padding.left, padding.left + count));
-  if (padding.right == 0) return padded;
-  std::vector<Tensor> single;
-  for (int64_t i = 0; i < padding.left + count; ++i) {
-    VERNIER_ASSIGN_OR_RETURN(Tensor token, TakeWindow(padded, kTokenAxis, i, 1));
+  if (padding.left + padding.right == 0) return tokens;
+  Dims dims = tokens.dims();
+  const int64_t count = std::exchange(dims[kTokenAxis], 1);
+  VERNIER_ASSIGN_OR_RETURN(Tensor pad, MakeZeros(tokens.dtype(), std::move(dims)));
+  if (padding.token != 0) {
+    VERNIER_ASSIGN_OR_RETURN(pad, AddToAll(pad, padding.token));
+  }
+  std::vector<Tensor> single(static_cast<size_t>(padding.left), pad);
+  for (int64_t i = 0; i < count; ++i) {
+    VERNIER_ASSIGN_OR_RETURN(Tensor token, TakeWindow(tokens, kTokenAxis, i, 1));
     single.push_back(std::move(token));
   }
-  Dims dims = tokens.dims();
-  dims[kTokenAxis] = 1;
-  VERNIER_ASSIGN_OR_RETURN(const Tensor none, MakeZeros(tokens.dtype(), std::move(dims)));
-  single.insert(single.end(), static_cast<size_t>(padding.right), none);
+  single.insert(single.end(), static_cast<size_t>(padding.right), pad);
   return JoinAlong(single, kTokenAxis);
 }
 
@@ -74,10 +75,10 @@ std::vector<int64_t> PositionsOf(TokenSpan span, const TokenPadding& padding) {
   return values;
 }
 
-std::vector<int64_t> MaskOf(TokenSpan span, const TokenPadding& padding) {
-  std::vector<int64_t> values(static_cast<size_t>(padding.left), 0);
-  values.insert(values.end(), static_cast<size_t>(span.end()), 1);
-  values.insert(values.end(), static_cast<size_t>(padding.right), 0);
+std::vector<int64_t> MaskOf(TokenSpan span, const TokenPadding& padding, int64_t real) {
+  std::vector<int64_t> values(static_cast<size_t>(padding.left), 1 - real);
+  values.insert(values.end(), static_cast<size_t>(span.end()), real);
+  values.insert(values.end(), static_cast<size_t>(padding.right), 1 - real);
   return values;
 }
 
@@ -100,6 +101,7 @@ Result<TokenSequence> TokenSequence::Of(const Subject& subject) {
   VERNIER_TRY(sequence.FindStates(subject, pairs));
   VERNIER_TRY(sequence.FindInputs(subject));
   VERNIER_TRY(sequence.CountTokens());
+  sequence.FindMaskMeaning(subject);
   return sequence;
 }
 
@@ -194,6 +196,47 @@ Status TokenSequence::CountTokens() {
                              : "no input has a dimension of tokens");
 }
 
+// Do real tokens stay what they are where other tokens stand in the place of padding?
+Result<bool> TokenSequence::HidesPadding(const Subject& subject) const {
+  TensorMap rows[2];
+  for (const int64_t token : {0, 1}) {
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap feed,
+                             PaddedFeed({.left = kPadsToTry, .token = token}));
+    VERNIER_ASSIGN_OR_RETURN(const TensorMap outputs, subject.probe->Infer(feed));
+    VERNIER_ASSIGN_OR_RETURN(rows[token], RowsOf(outputs, {kPadsToTry, count_}, false));
+    if (rows[token].empty()) return InvalidArgument("no output has a row for each token");
+  }
+  return HoldAgainst(rows[0], rows[1], subject.compare, nullptr).closeness != Closeness::kApart;
+}
+
+// Some models take 1 for a real token, others, as PyTorch's key_padding_mask, for padding.
+void TokenSequence::FindMaskMeaning(const Subject& subject) {
+  for (const Input& input : inputs_) {
+    if (input.role != TokenRole::kMask) continue;
+    mask_ = input.name;
+    if (Kind(Find(base_, mask_)->dtype()) == DTypeKind::kFloat) float_mask_ = mask_;
+  }
+  if (mask_.empty() || !float_mask_.empty()) return;
+  for (const int64_t real : {1, 0}) {
+    real_ = real;
+    const Result<bool> hides = HidesPadding(subject);
+    hides_ = !hides.ok() ? Hides::kNotKnown : *hides ? Hides::kYes : Hides::kNo;
+    if (hides_ != Hides::kNo) break;
+  }
+  if (hides_ != Hides::kYes) real_ = 1;
+}
+
+std::string TokenSequence::TakenAs(bool holds) const {
+  if (mask_.empty() || (holds && real_ == 1)) return "";
+  const std::string value = std::to_string(real_);
+  std::string text = "; " + value + " in '" + mask_ + "' was taken for a real token";
+  if (!float_mask_.empty()) return text + ", although it may be added to something";
+  if (real_ == 0) return text + ", since tokens where it is 1 change no others, as padding";
+  return text + (hides_ == Hides::kNo ? ", although tokens where it is 0 change others, and so do "
+                                        "those where it is 1"
+                                      : "");
+}
+
 bool TokenSequence::Has(TokenRole role) const {
   return std::ranges::any_of(inputs_, [&](const Input& input) { return input.role == role; });
 }
@@ -219,21 +262,22 @@ Result<TensorMap> TokenSequence::EmptyCaches() const {
 Result<Tensor> TokenSequence::TensorFor(const Input& input, TokenSpan span,
                                         const TokenPadding& padding) const {
   const Tensor& base = *Find(base_, input.name);
+  const TokenPadding own = span.start == 0 ? padding : TokenPadding();
   switch (input.role) {
     case TokenRole::kMask:
-      return RepeatAlongLast(MaskOf(span, padding), base.dims(), base.dtype());
+      return RepeatAlongLast(MaskOf(span, padding, real_), base.dims(), base.dtype());
     case TokenRole::kPositions:
-      return RepeatAlongLast(PositionsOf(span, padding), base.dims(), base.dtype());
+      return RepeatAlongLast(PositionsOf(span, own), base.dims(), base.dtype());
     case TokenRole::kTokens:
       break;
   }
   VERNIER_ASSIGN_OR_RETURN(const Tensor tokens,
                            TakeWindow(base, kTokenAxis, span.start, span.count));
-  return PadTokens(tokens, padding);
+  return PadTokens(tokens, own);
 }
 
-Result<TensorMap> TokenSequence::FeedOf(TokenSpan span, const TokenPadding& padding,
-                                        const TensorMap& caches) const {
+Result<TensorMap> TokenSequence::PaddedFeed(TokenSpan span, const TokenPadding& padding,
+                                            const TensorMap& caches) const {
   TensorMap feed;
   for (const NamedTensor& base : base_) {
     const auto input = std::ranges::find(inputs_, base.name, &Input::name);
@@ -248,12 +292,12 @@ Result<TensorMap> TokenSequence::FeedOf(TokenSpan span, const TokenPadding& padd
 }
 
 Result<TensorMap> TokenSequence::Feed(TokenSpan span, const TensorMap& caches) const {
-  return FeedOf(span, {}, caches);
+  return PaddedFeed(span, {}, caches);
 }
 
 Result<TensorMap> TokenSequence::PaddedFeed(const TokenPadding& padding) const {
   VERNIER_ASSIGN_OR_RETURN(const TensorMap caches, EmptyCaches());
-  return FeedOf(all(), padding, caches);
+  return PaddedFeed(all(), padding, caches);
 }
 
 TensorMap TokenSequence::CachesOf(const TensorMap& outputs) const {

@@ -25,6 +25,7 @@ struct TokenSpan {
 struct TokenPadding {
   int64_t left = 0;
   int64_t right = 0;
+  int64_t token = 0;  ///< what each of them is
 };
 
 /// An output that is fed back, as `--feed-back auto` pairs it.
@@ -37,7 +38,7 @@ struct CacheState {
 /// What an input is given, beside the caches.
 enum class TokenRole : uint8_t {
   kTokens,     ///< (batch, tokens, ...): those of the span
-  kMask,       ///< (batch, past + tokens): ones, and zeros for padding
+  kMask,       ///< (batch, past + tokens): one value for real tokens, another for padding
   kPositions,  ///< (..., tokens): 0 for the first token of the sequence, then 1, 2, ...
 };
 
@@ -52,15 +53,27 @@ class TokenSequence {
   /// Whether an input has this role.
   bool Has(TokenRole role) const;
 
+  /// The name of a mask of floats, which is 1 for real tokens and 0 for padding although it may be
+  /// added to something; empty: there is none.
+  const std::string& float_mask() const { return float_mask_; }
+  /// As what values of the mask were taken, in words that end a sentence; of what holds, empty
+  /// where they mean what is usual. Empty: there is no mask.
+  std::string TakenAs(bool holds) const;
+
   /// Caches that hold nothing; states that do not grow are zeros. Errors are those of memory.
   Result<TensorMap> EmptyCaches() const;
 
   /// The feed of these tokens, behind caches that hold all before them.
   Result<TensorMap> Feed(TokenSpan span, const TensorMap& caches) const;
 
-  /// The feed of all tokens with padding around them. The padding tokens are zeros. Positions count
-  /// from the first real token on; those before it are 0.
+  /// The feed of all tokens with padding around them. Positions count from the first real token on;
+  /// those before it are 0.
   Result<TensorMap> PaddedFeed(const TokenPadding& padding) const;
+
+  /// The same of these tokens, behind caches that hold all before them: padding on the left is
+  /// among the first tokens, and later in the caches.
+  Result<TensorMap> PaddedFeed(TokenSpan span, const TokenPadding& padding,
+                               const TensorMap& caches) const;
 
   /// The caches among these outputs, by the names of the inputs that take them.
   TensorMap CachesOf(const TensorMap& outputs) const;
@@ -86,10 +99,13 @@ class TokenSequence {
   Result<TokenRole> RoleOf(const TensorInfo& input, const Tensor& sample) const;
   Status AddTokenDimension(const TensorInfo& input, std::optional<std::string>& symbol) const;
   Status CountTokens();
+  void FindMaskMeaning(const Subject& subject);
+  Result<bool> HidesPadding(const Subject& subject) const;
   const CacheState* StateOf(const std::string& name, std::string CacheState::*side) const;
   Result<Tensor> TensorFor(const Input& input, TokenSpan span, const TokenPadding& padding) const;
-  Result<TensorMap> FeedOf(TokenSpan span, const TokenPadding& padding,
-                           const TensorMap& caches) const;
+
+  // Whether other tokens in the place of padding were found to change nothing.
+  enum class Hides : uint8_t { kNotKnown, kYes, kNo };
 
   std::vector<CacheState> states_;
   std::vector<Input> inputs_;
@@ -97,6 +113,9 @@ class TokenSequence {
   int64_t sample_tokens_ = 0;             // by which the caches grew with the subject's inputs
   TensorMap base_;                        // tokens, and the shapes of all inputs
   int64_t count_ = 0;
+  std::string mask_, float_mask_;  // names; empty: there is none
+  int64_t real_ = 1;               // what a mask is for real tokens, which padding is not
+  Hides hides_ = Hides::kNotKnown;
 };
 
 }  // namespace vernier

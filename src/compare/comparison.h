@@ -152,6 +152,7 @@ struct OutputComparison {
   /// Of a mask that fits, for all functions but `indices`; absent: there is none, or `logits` alone
   /// was to look. Places count in the whole outputs, statistics leave them out.
   std::optional<MaskedPositions> masked;
+  int64_t left_out = 0;  ///< elements that no function looked at, beside those of `masked`
   /// Why agreement of the two shows nothing; empty: it does. Also of outputs that do not agree.
   std::string vacuous;
 

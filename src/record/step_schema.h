@@ -81,6 +81,7 @@ void ListFields(Fields& field, Some<DecodeRecord> auto& decode) {
   field("not_judged", decode.not_judged);
   field("divergences", decode.divergences);
   field.Later("steps_after_end", decode.steps_after_end);
+  field.Later("rows_after_end", decode.rows_after_end);
   field.Later("agreement", decode.agreement);
   field.Later("steps_per_point", decode.steps_per_point);
   field.Given("min_agreement", decode.min_agreement);

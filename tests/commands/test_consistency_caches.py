@@ -109,6 +109,88 @@ class Caches(Case):
                 self.assertEqual(properties[name]["smallest_case"], smallest)
                 self.assertIn(says, properties[name]["detail"])
 
+    def masked(self, fault, name, kind, *nodes):
+        """The model with a mask of another type, of which `nodes` (operator, attributes) make the
+        integers that it had."""
+        model = causal_model(fault)
+        (mask,) = [value for value in model.graph.input if value.name == "attention_mask"]
+        mask.name, mask.type.tensor_type.elem_type = name, kind
+        before = name
+        for place, (op, attributes) in enumerate(nodes):
+            after = "attention_mask" if place + 1 == len(nodes) else f"mask{place}"
+            model.graph.node.insert(place, helper.make_node(op, [before], [after], **attributes))
+            before = after
+        onnx.checker.check_model(model)
+        onnx.save(model, str(self.path("m.onnx")))
+        ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--only", *PROPERTIES,
+                             "--save-record", "record.json")
+        record = json.loads(self.path("record.json").read_text())
+        return ended, {p["name"]: p for p in record["runners"][0]["properties"]}
+
+    def test_a_mask_that_is_1_at_padding_is_no_fault(self):
+        nodes = ("Not", {}), ("Cast", {"to": TensorProto.INT64})
+        words = "key_padding_mask", TensorProto.BOOL, *nodes
+        ended, properties = self.masked(None, *words)
+        self.assert_holds(ended, properties)
+        for name in ("prefill-decode", "padded-sequence"):
+            self.assertIn("; 0 in 'key_padding_mask' was taken for a real token, since tokens "
+                          "where it is 1 change no others, as padding", properties[name]["detail"])
+        for fault in ("position-off-by-one", "swapped-key-value", "cache-not-reset"):
+            ended, properties = self.masked(fault, *words)
+            self.assertEqual(ended.code, 1, ended.out + ended.err)
+            found = properties["prefill-decode"]
+            self.assertEqual(found["verdict"], "broken", fault)
+            self.assertIn("; 0 in 'key_padding_mask' was taken for a real token", found["detail"])
+
+    def test_what_was_assumed_of_a_mask_that_hides_nothing_is_named(self):
+        ended, properties = self.check("padding-not-masked")
+        self.assertIn("; 1 in 'attention_mask' was taken for a real token, although tokens where "
+                      "it is 0 change others, and so do those where it is 1",
+                      properties["padded-sequence"]["detail"])
+        ended, properties = self.check("position-off-by-one")
+        self.assertTrue(properties["prefill-decode"]["detail"].endswith(
+            "; 1 in 'attention_mask' was taken for a real token"), properties)
+
+    def test_a_mask_that_forgets_cached_padding_is_found(self):
+        past = numpy_helper.from_array(np.array([0, 2], "i8"))
+        nodes = [("Shape", ["past_key_values.0.key"], ["shape"], {}),
+                 ("Constant", [], ["axes"], {"value": past}),
+                 ("Gather", ["shape", "axes"], ["size"], {}),
+                 ("ConstantOfShape", ["size"], ["seen"],
+                  {"value": numpy_helper.from_array(np.array([1], "i8"))}),
+                 ("Constant", [], ["second"],
+                  {"value": numpy_helper.from_array(np.array([1], "i8"))}),
+                 ("Gather", ["size", "second"], ["start"], {}),
+                 ("Constant", [], ["end"],
+                  {"value": numpy_helper.from_array(np.array([2 ** 31], "i8"))}),
+                 ("Slice", ["given", "start", "end", "second"], ["own"], {}),
+                 ("Concat", ["seen", "own"], ["attention_mask"], {"axis": 1})]
+        model = causal_model()
+        (mask,) = [value for value in model.graph.input if value.name == "attention_mask"]
+        mask.name = "given_mask"
+        nodes[7][1][0] = mask.name
+        for place, (op, before, after, attributes) in enumerate(nodes):
+            node = helper.make_node(op, before, after, **attributes)
+            model.graph.node.insert(place, node)
+        onnx.checker.check_model(model)
+        onnx.save(model, str(self.path("m.onnx")))
+        ended = self.vernier("check", "consistency", "m.onnx", "--onnxrt", "--only", *PROPERTIES,
+                             "--save-record", "record.json")
+        record = json.loads(self.path("record.json").read_text())
+        found = {p["name"]: p for p in record["runners"][0]["properties"]}
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertEqual(found["prefill-decode"]["verdict"], "holds", ended.out)
+        self.assertEqual(found["padded-sequence"]["smallest_case"], "token 7 of 8, fed behind a "
+                         "cache with 3 tokens of padding on the left")
+
+    def test_padding_is_not_tried_with_a_mask_of_floats(self):
+        ended, properties = self.masked(None, "attention_mask_f", TensorProto.FLOAT,
+                                        ("Cast", {"to": TensorProto.INT64}))
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("NOT TRIED | padded-sequence | the mask 'attention_mask_f' holds floats, and "
+                      "nothing says which of them exclude padding", ended.out)
+        self.assertEqual(properties["prefill-decode"]["verdict"], "holds")
+
     def test_given_tokens_are_taken(self):
         for runner in ("--onnxrt", "--openvino"):
             with self.subTest(runner):

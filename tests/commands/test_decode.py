@@ -253,6 +253,32 @@ class Bigrams(Case):
         self.model("a.onnx", tables[0])
         self.model("b.onnx", tables[1])
 
+    def test_a_metric_of_all_logits_makes_no_near_tie(self):
+        tables = [50 + 3 * self.CYCLE for _ in range(2)]
+        tables[1][0, 2] += 5
+        for name, table in zip(("a.onnx", "b.onnx"), tables):
+            self.model(name, table)
+        for judged in (["--compare", "cosine_similarity"],
+                       ["--compare", "psnr", "--psnr-threshold", "1"],
+                       ["--check-error-stat", "mean", "--atol", "9"]):
+            self.run_words("--decode", "greedy", "--steps", "2", *judged, code=1)
+            decode = json.loads(self.path("r.json").read_text())["pairs"][0]["decode"]
+            self.assertEqual(decode["divergences"][0]["kind"], "beyond tolerance", judged)
+
+    def test_a_clear_divergence_that_is_not_judged_is_no_pass(self):
+        self.near_tie()
+        self.run_words("--decode", "greedy", "--steps", "3", code=0, prompt=((2,), (0,)))
+        tables = [self.CYCLE.copy() for _ in range(2)]
+        tables[0][2, 0] = 1 - 2e-6
+        tables[1][2, :] = [1, 0, 0, 1 - 2e-6]
+        tables[1][1, 3] = 9
+        self.model("a.onnx", tables[0])
+        self.model("b.onnx", tables[1])
+        self.run_words("--decode", "greedy", "--steps", "3", code=4, prompt=((2,), (0,)))
+        self.assertIn("1 divergence behind that of another prompt of the batch could not be judged"
+                      ": feed the prompts one by one; 1 of them is no near tie by the margins",
+                      self.said)
+
     def test_a_near_tie_is_reported_and_no_mismatch(self):
         self.near_tie()
         self.run_words("--decode", "greedy", "--steps", "6", code=0)

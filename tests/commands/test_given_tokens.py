@@ -13,7 +13,7 @@ from program import Case
 from test_decode import CACHED, PROMPTS, feed_of, greedy
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "data"))
-from causal_models import causal_model, empty_caches  # noqa: E402
+from causal_models import CACHED_HEADS, HEAD, causal_model, empty_caches  # noqa: E402
 
 
 class GivenTokens(Case):
@@ -26,10 +26,11 @@ class GivenTokens(Case):
         onnx.save(causal_model(fault), str(self.path("b.onnx")))
         self.save_feeds("feeds.json", [feed_of(prompt) for prompt in prompts])
         np.save(self.path("text.npy"), texts)
-        ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
-                             "--load-inputs", "feeds.json", "--decode", "greedy", "--tokens",
-                             tokens, *CACHED, "--save-rows", "rows.jsonl", "--save-record",
-                             "r.json", "--python", sys.executable, *words)
+        self.words = ["run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                      "--load-inputs", "feeds.json", "--decode", "greedy", "--tokens", tokens,
+                      *CACHED, "--save-rows", "rows.jsonl", "--save-record", "r.json", "--python",
+                      sys.executable, *words]
+        ended = self.vernier(*self.words)
         self.said = ended.out + ended.err
         self.assertEqual(ended.code, code, self.said)
         if code > 1:
@@ -96,6 +97,63 @@ class GivenTokens(Case):
         pair = self.run_two("--decode-stop", "3")
         self.assertEqual(pair["decode"]["tokens"], 3 + 7)
         self.assertEqual(pair["decode"]["steps_after_end"], 4)
+
+    STOP = 33
+    BATCH = [[[3, 1, 4, 1, 5], [9, 2, 6, 5, 3], [5, 8, 9, 7, 9]]]
+    ENDED = np.array([[7, 50, 3, 22, 63, 1, 9], [4, STOP, STOP, STOP, STOP, STOP, STOP],
+                      [STOP, STOP, STOP, STOP, STOP, STOP, STOP]])
+
+    def rows(self):
+        return [json.loads(line) for line in self.path("rows.jsonl").read_text().splitlines()]
+
+    def run_ended(self, prompts, texts, *words, code=1):
+        return self.run_two("--decode-stop", self.STOP, *words, fault="position-off-by-one",
+                            prompts=prompts, texts=texts, code=code)
+
+    def test_rows_of_prompts_that_have_ended_are_in_no_mean(self):
+        for kind, key in (("logits:logits", "logits/kl"), ("simple", "logits/max_absolute_error")):
+            with self.subTest(kind):
+                self.run_ended([self.BATCH[0][:1]], self.ENDED[:1], "--compare", kind)
+                alone = [row[key] for row in self.rows()]
+                pair = self.run_ended(self.BATCH, self.ENDED, "--compare", kind)
+                found = [row[key] for row in self.rows()]
+                np.testing.assert_allclose(found[2:], alone[2:], rtol=1e-3)
+                self.assertGreater(min(alone[2:]), 0)
+                self.assertNotAlmostEqual(found[1] / alone[1], 1, places=3)  # of two prompts
+                self.assertEqual(pair["decode"]["rows_after_end"], 1 + 2 * 5)
+                self.assertIn("11 rows of prompts after their end were left out of the comparisons",
+                              self.said)
+
+    def test_perplexity_is_that_of_the_texts_up_to_their_end(self):
+        pair = self.run_ended(self.BATCH, self.ENDED, "--compare", "logits:logits")
+        session = onnxruntime.InferenceSession(causal_model(None).SerializeToString(),
+                                               providers=["CPUExecutionProvider"])
+        losses = []
+        for prompt, text in zip(self.BATCH[0], self.ENDED):
+            until = np.append(np.flatnonzero(text == self.STOP), len(text) - 1)[0] + 1
+            ids = np.array([[*prompt, *text[:until]]])
+            logits = session.run(["logits"], feed_of(ids.tolist()))[0][0].astype("f8")
+            top = logits.max(axis=-1, keepdims=True)
+            lost = np.log(np.exp(logits - top).sum(axis=-1)) + top[:, 0]
+            losses += list(lost[:-1] - logits[np.arange(ids.size - 1), ids[0, 1:]])
+        (tokens,) = [output["tokens"] for output in pair["outputs"] if output["name"] == "logits"]
+        self.assertEqual(tokens["tokens"], len(losses))
+        self.assertAlmostEqual(tokens["first_perplexity"], np.exp(np.mean(losses)), places=3)
+
+    def test_caches_go_without_these_rows_where_the_model_names_them(self):
+        for other, rows in (("batch", 1), ("", 3)):
+            with self.subTest(other):
+                self.run_ended(self.BATCH, self.ENDED, "--compare-state")
+                if not other:
+                    for name in "ab":
+                        model = onnx.load(str(self.path(f"{name}.onnx")))
+                        for output in model.graph.output[1:]:
+                            output.type.tensor_type.shape.dim[0].Clear()
+                        onnx.save(model, str(self.path(f"{name}.onnx")))
+                    self.vernier(*self.words)
+                last = self.rows()[-1]
+                whole = last["present.0.key/elements"] / rows
+                self.assertEqual(whole, CACHED_HEADS * HEAD * (5 + 6), last)
 
     def test_the_last_token_may_go_without_a_step(self):
         self.run_two("--steps", "8")

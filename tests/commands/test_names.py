@@ -102,6 +102,42 @@ class Names(Case):
         self.run_both("--map-inputs", "b:p=x", "b:q=y")
         self.run_both("--map-inputs", "p=x", "q=y")
 
+    def test_patterns_map_all_that_they_fit(self):
+        self.net("a.onnx", {"x.0": (2, 3), "x.1": (5,)}, ("y", "present.0", "present.1"))
+        self.net("b.onnx", {"p_0": (2, 3), "p_1": (5,)}, ("y", "cache_0", "cache_1"))
+        inputs = ["--map-inputs", "p_*=x.*"]
+        said = self.run_both(*inputs, "--map-outputs", "present.*=cache_*")
+        self.assertEqual(self.paired(), {"y": ("y", "exact"), "present.0": ("cache_0", "map"),
+                                         "present.1": ("cache_1", "map")})
+        self.assertIn("b: input 'p_1': is 'x.1' (--map-inputs)", said)
+        self.run_both(*inputs, "--map-outputs", "present.*=", "b:cache_*=")
+        self.assertEqual(list(self.paired()), ["y"])
+        self.assertEqual(sorted(self.record()["pairs"][0]["left_out"]),
+                         ["cache_0", "cache_1", "present.0", "present.1"])
+
+    def test_a_wrong_word_is_found_before_anything_is_inferred(self):
+        self.net("a.onnx", {"x.0": (2, 3), "x.1": (5,)}, ("y", "present.0", "present.1"))
+        self.net("b.onnx", {"x.0": (2, 3), "x.1": (5,)}, ("y", "cache_0", "cache_1"))
+        for words, error in (
+                (["--map-outputs", "presents.*="],
+                 "presents.*=: no two runners that are compared have such outputs"),
+                (["--map-outputs", "present.0=cache_7"],
+                 "present.0=cache_7: no two runners that are compared have such outputs"),
+                (["--map-outputs", "a:b:present.*=cash_*"],
+                 "a:b:present.*=cash_*: output 'present.0' would be compared with 'cash_0', which "
+                 "is none"),
+                (["--map-outputs", "a:b:presents.*=cache_*"],
+                 "a:b:presents.*=cache_*: there is no output 'presents.*'; there are "),
+                (["--map-outputs", "a:b:present.0=cash_0"],
+                 "a:b:present.0=cash_0: the other side has no 'cash_0', but "),
+                (["--map-inputs", "b:q*=x*"], "b:q*=x*: b has no input 'q*', but 'x.0', 'x.1'"),
+                (["--map-outputs", "p*=q"], "p*=q: expected one '*' in both names, or none")):
+            with self.subTest(error):
+                said = self.run_both(*words, "-vv", code=2)
+                self.assertIn(f"{words[0]} {error}", said)
+                self.assertNotIn("Completed", said)
+                self.assertNotIn("Inference Time", said)
+
     def test_words_that_do_not_fit(self):
         self.net("a.onnx", {"x": (2, 3), "y": (5,)}, ("sum", "product", "negated"))
         self.net("b.onnx", {"p": (2, 3), "q": (5,)}, ("s", "t", "u"))

@@ -55,8 +55,8 @@ constexpr OptionRow kMaps[] = {
      .metavar = "[RUNNER:]NAME=SOURCE",
      .help = "Feed a runner's input NAME with the tensor SOURCE of the inputs, which may be sliced"
              " as in NumPy, have its axes permuted, or both: jit:x=input[:,64:] tf:x=x@0,2,3,1."
-             " RUNNER:NAME= withholds that tensor from the runner. @FILE reads such words from a"
-             " file, one per line.",
+             " RUNNER:NAME= withholds that tensor from the runner. One '*' stands for the same text"
+             " in both names: 'past.*=cache_*'. @FILE reads such words from a file, one per line.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
     {.flags = {"--map-outputs"},
@@ -67,8 +67,9 @@ constexpr OptionRow kMaps[] = {
      .action = OptionAction::kAppend,
      .metavar = "[A:[B:]]NAME=SOURCE",
      .help = "Compare the output NAME of A with the output SOURCE of B, which may be sliced and"
-             " permuted as in --map-inputs. A:NAME= leaves out an output that A lacks. @FILE reads"
-             " such words from a file, one per line.",
+             " permuted as in --map-inputs. A:NAME= leaves out an output that A lacks. One '*'"
+             " stands for the same text in both names: 'present.*=cache_*', or all that"
+             " 'present.*=' leaves out. @FILE reads such words from a file, one per line.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides}},
 };

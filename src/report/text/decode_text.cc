@@ -55,8 +55,13 @@ std::string LeastInWords(const DecodeRecord& decode) {
 }
 
 std::string AfterEndInWords(const DecodeRecord& decode) {
-  if (decode.steps_after_end == 0) return "";
-  return "; " + Counted(decode.steps_after_end, "step") + " after the end of all prompts " +
+  std::string text;
+  if (decode.rows_after_end > 0) {
+    text = "; " + Counted(decode.rows_after_end, "row") + " of prompts after their end " +
+           (decode.rows_after_end == 1 ? "was" : "were") + " left out of the comparisons";
+  }
+  if (decode.steps_after_end == 0) return text;
+  return text + "; " + Counted(decode.steps_after_end, "step") + " after the end of all prompts " +
          (decode.steps_after_end == 1 ? "was" : "were") + " not compared";
 }
 

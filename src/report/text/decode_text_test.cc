@@ -12,6 +12,7 @@ namespace vernier {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 // Two prompts of eight tokens, of which the second parts at step 3.
 PairRecord PartedPair(const std::string& kind) {
@@ -58,6 +59,10 @@ TEST(FormatDecode, SaysThatAllAgree) {
   EXPECT_EQ(FormatDecode(pair), "all 16 tokens of 2 prompts agree, both fed with the same tokens");
   pair.decode->steps_after_end = 1;
   EXPECT_THAT(FormatDecode(pair), HasSubstr("; 1 step after the end of all prompts was not"));
+  EXPECT_THAT(FormatDecode(pair), Not(HasSubstr("row")));
+  pair.decode->rows_after_end = 20;
+  EXPECT_THAT(FormatDecode(pair), HasSubstr("same tokens; 20 rows of prompts after their end were "
+                                            "left out of the comparisons; 1 step"));
 }
 
 TEST(FormatDecode, CountsOneToken) {

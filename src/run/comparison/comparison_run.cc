@@ -52,6 +52,7 @@ ComparisonRun::ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const Com
       flip_pictures_(plan),
       positions_(parts.positions),
       mask_axes_(plan, parts.live),
+      prompt_axes_(plan),
       labels_(parts.labels),
       names_(std::move(pairs.names)),
       marked_(pairs.marked),
@@ -218,18 +219,6 @@ Result<bool> ComparisonRun::LookAt(const IterationOutputs& outputs, const FeedMa
   return settled || scripts_.comparison != nullptr;
 }
 
-Status ComparisonRun::CheckMapsUsed() const {
-  for (size_t i = 0; i < plan_->output_map_words.size(); ++i) {
-    const bool used = std::any_of(pairs_.begin(), pairs_.end(), [&](const Pair& pair) {
-      return i < pair.matching.used().size() && pair.matching.used()[i];
-    });
-    if (used || pairs_.empty()) continue;
-    return InvalidArgument("--map-outputs " + plan_->output_map_words[i] +
-                           ": no two runners that are compared have such outputs");
-  }
-  return {};
-}
-
 Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iteration,
                                                         const IterationOutputs& outputs) {
   VERNIER_ASSIGN_OR_RETURN(
@@ -259,9 +248,9 @@ Result<IterationComparison> ComparisonRun::CompareSides(Pair& pair, int64_t iter
   return comparison;
 }
 
-Result<IterationComparison> ComparisonRun::CompareMatched(const Pair& pair, int64_t iteration,
-                                                          const IterationOutputs& outputs,
-                                                          const MatchedSides& sides) {
+Result<IterationComparison> ComparisonRun::CompareTaken(const Pair& pair, int64_t iteration,
+                                                        const IterationOutputs& outputs,
+                                                        const MatchedSides& sides) {
   VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison, ComparePair(sides, iteration));
   // What a script has made of outputs is not what the runner repeats, nor is a step whose state is
   // gone.

@@ -18,6 +18,7 @@
 #include "run/comparison/mask_axes.h"
 #include "run/comparison/pair_error_bounds.h"
 #include "run/comparison/position_feeds.h"
+#include "run/comparison/prompt_rows.h"
 #include "run/comparison/second_hearing.h"
 #include "run/comparison/state_crossing.h"
 #include "run/comparison/streams.h"
@@ -100,6 +101,10 @@ class ComparisonRun {
     return LookAt(outputs, {});
   }
   bool looked_ahead() const { return looked_ahead_; }
+
+  /// Before anything is inferred: `outputs` are the names of those of each stream. Errors of
+  /// --map-outputs, as of Compare(), that names show.
+  Status CheckMaps(const std::vector<std::vector<std::string>>& outputs) const;
 
   /// What is to be added to the faults where outputs do not match: of the processor. Of parts that
   /// are folded, that of their machine.
@@ -213,6 +218,8 @@ class ComparisonRun {
   void JudgeStepTokens(Pair& pair, int64_t iteration, const IterationComparison& comparison);
   void JudgeAgreement(const Pair& pair, PairRecord& record, RunFaults& faults,
                       RunRecord& run) const;
+  void JudgeNotJudged(const Pair& pair, const DecodeRecord& decode, RunFaults& faults,
+                      RunRecord& run) const;
   void JudgeTokens(const Pair& pair, PairRecord& record, RunFaults& faults, RunRecord& run) const;
   void LeaveOutStates(const Pair& pair, MatchedSides& sides) const;
   void JudgeUndecided(const Pair& pair, PairRecord& record, RunFaults& faults,
@@ -235,6 +242,11 @@ class ComparisonRun {
   Result<IterationComparison> CompareMatched(const Pair& pair, int64_t iteration,
                                              const IterationOutputs& outputs,
                                              const MatchedSides& sides);
+  Result<IterationComparison> CompareTaken(const Pair& pair, int64_t iteration,
+                                           const IterationOutputs& outputs,
+                                           const MatchedSides& sides);
+  std::vector<OutputPair> OutputsOfPrompts(const Pair& pair, int64_t batch,
+                                           const MatchedSides& sides);
   Status AddRows(Pair& pair, int64_t iteration, const IterationComparison& comparison,
                  std::vector<DecisionRow> decisions);
   Status KeepRow(const Pair& pair, int64_t iteration, int64_t step, std::vector<OutputRow> rows,
@@ -290,6 +302,7 @@ class ComparisonRun {
   PositionFeeds* positions_;
   MaskAxes mask_axes_;
   TakenRows rows_taken_;  ///< of what is folded
+  PromptAxes prompt_axes_;
   RunLabels* labels_;
   std::vector<std::string> names_;
   bool marked_;

@@ -1,9 +1,13 @@
 // The tokens that runners chose (--decode): up to which step they are compared, and what it means
 // for the end of a run that they part.
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 
+#include "compare/metric_table.h"
 #include "run/comparison/comparison_run.h"
 #include "run/steps/greedy_tokens.h"
 #include "util/counted.h"
@@ -23,6 +27,20 @@ std::string DescribeBeyond(const DivergenceRecord& divergence) {
          TokenInWords(divergence.second_token);
 }
 
+// Does what passed say something of each class, or of the largest? Metrics of the whole do not.
+bool JudgesClasses(const OutputComparison& output) {
+  return std::ranges::any_of(output.functions, [](const FunctionResult& result) {
+    if (result.function == CompareFunction::kLogits) return true;
+    const MetricRow* const metric = FindMetric(result.function);
+    if (metric != nullptr) return metric->needs == MetricNeeds::kUlp;  // of the worst element
+    const auto* const simple = std::get_if<SimpleResult>(&result.data);
+    if (simple == nullptr) return result.function == CompareFunction::kScript;
+    return simple->bound || std::ranges::any_of(simple->required, [](const auto& required) {
+             return required.stat == ErrorStat::kElemwise || required.stat == ErrorStat::kMax;
+           });
+  });
+}
+
 // The tokens that all prompts of a step are fed with behind it; nullopt: none are given.
 std::optional<std::vector<int64_t>> GivenBehind(const Decoding& decoding,
                                                 const StepPosition& position,
@@ -39,7 +57,8 @@ std::optional<std::vector<int64_t>> GivenBehind(const Decoding& decoding,
 }  // namespace
 
 PairTokens ComparisonRun::MakeTokens() const {
-  return PairTokens(plan_->steps, steps_ != nullptr && steps_->given_tokens() != nullptr);
+  const bool given = steps_ != nullptr && steps_->given_tokens() != nullptr;
+  return PairTokens(plan_->steps, given, scripts_.comparison != nullptr);
 }
 
 // Before post-processing, which may leave no logits.
@@ -70,6 +89,61 @@ void ComparisonRun::NoteTokens(int64_t iteration, const IterationOutputs& output
   }
 }
 
+// The pairs of outputs that have a row for each prompt.
+std::vector<OutputPair> ComparisonRun::OutputsOfPrompts(const Pair& pair, int64_t batch,
+                                                        const MatchedSides& sides) {
+  const Decoding& decoding = *steps_->decoding();
+  const TokenPair* first = decoding.PairOf(pair.first);
+  const TokenPair* second = decoding.PairOf(pair.second);
+  if (first == nullptr) first = second;
+  if (second == nullptr) second = first;
+  std::vector<OutputPair> found;
+  for (const OutputPair& met : sides.pairing.pairs) {
+    const auto& [a_name, a] = sides.a().outputs[met.a];
+    const auto& [b_name, b] = sides.b().outputs[met.b];
+    if (!PromptRows::Fit(a, b, batch)) continue;
+    const bool logits = a_name == first->logits || b_name == second->logits;
+    // What a script has made is called as it likes.
+    const bool named = scripts_.postprocessing == nullptr &&
+                       prompt_axes_.HaveRows({pair.first, first->tokens, a_name},
+                                             {pair.second, second->tokens, b_name});
+    if (logits || named) found.push_back(met);
+  }
+  return found;
+}
+
+// Without the rows of prompts that have ended: means and shares are those of the others.
+Result<IterationComparison> ComparisonRun::CompareMatched(const Pair& pair, int64_t iteration,
+                                                          const IterationOutputs& outputs,
+                                                          const MatchedSides& sides) {
+  const std::vector<int64_t>* const going_on = pair.tokens.GoingOnAt(iteration);
+  if (going_on == nullptr) return CompareTaken(pair, iteration, outputs, sides);
+  const auto batch = static_cast<int64_t>(pair.tokens.At(iteration)->first.size());
+  MatchedSides of_prompts = sides, others = sides;
+  of_prompts.pairing.pairs = OutputsOfPrompts(pair, batch, sides);
+  std::erase_if(others.pairing.pairs, [&](const OutputPair& met) {
+    return std::ranges::find(of_prompts.pairing.pairs, met.a, &OutputPair::a) !=
+           of_prompts.pairing.pairs.end();
+  });
+  VERNIER_ASSIGN_OR_RETURN(
+      const PromptRows rows,
+      PromptRows::Take({batch, *going_on}, of_prompts, detail_.positions, detail_.device));
+  const FedPositions* const whole = std::exchange(detail_.positions, rows.positions());
+  Result<IterationComparison> comparison = CompareTaken(pair, iteration, outputs, rows.sides());
+  detail_.positions = whole;
+  if (!comparison.ok()) return comparison;
+  rows.Restore(sides, *comparison);
+  comparison->pairing = sides.pairing;
+  if (others.pairing.pairs.empty()) return comparison;
+  VERNIER_ASSIGN_OR_RETURN(IterationComparison more,
+                           CompareTaken(pair, iteration, outputs, others));
+  std::ranges::move(more.outputs, std::back_inserter(comparison->outputs));
+  std::ranges::move(more.statistics, std::back_inserter(comparison->statistics));
+  std::ranges::move(more.not_logits, std::back_inserter(comparison->not_logits));
+  std::ranges::move(more.without_verdict, std::back_inserter(comparison->without_verdict));
+  return comparison;
+}
+
 // With another history, or once all prompts have ended, a difference is no fault of the step.
 Result<bool> ComparisonRun::LeaveOutStep(Pair& pair, int64_t iteration) {
   if (steps_ == nullptr || steps_->decoding() == nullptr) return false;
@@ -91,7 +165,7 @@ void ComparisonRun::JudgeStepTokens(Pair& pair, int64_t iteration,
   const auto logits =
       std::ranges::find(comparison.outputs, first->logits, &OutputComparison::a_name);
   if (logits == comparison.outputs.end()) return pair.tokens.Judge(iteration, std::nullopt);
-  pair.tokens.Judge(iteration, logits->passed());
+  pair.tokens.Judge(iteration, {{logits->passed(), JudgesClasses(*logits)}});
 }
 
 void ComparisonRun::JudgeAgreement(const Pair& pair, PairRecord& record, RunFaults& faults,
@@ -112,6 +186,23 @@ void ComparisonRun::JudgeAgreement(const Pair& pair, PairRecord& record, RunFaul
                            " agree (" + gate + ")");
 }
 
+// Less was compared than was asked for where such a divergence is no near tie by its margins.
+void ComparisonRun::JudgeNotJudged(const Pair& pair, const DecodeRecord& decode, RunFaults& faults,
+                                   RunRecord& run) const {
+  if (decode.not_judged == 0) return;
+  const std::string sentence = pair.label() + ": " + Counted(decode.not_judged, "divergence") +
+                               " behind that of another prompt of the batch could not be judged: "
+                               "feed the prompts one by one";
+  const int64_t clear = pair.tokens.clear_not_judged();
+  if (clear == 0 || !JudgesElements()) {
+    run.notes.push_back(sentence);
+    return;
+  }
+  faults.incomplete = true;
+  run.faults.push_back(sentence + "; " + std::to_string(clear) + " of them " +
+                       (clear == 1 ? "is" : "are") + " no near tie by the margins");
+}
+
 void ComparisonRun::JudgeTokens(const Pair& pair, PairRecord& record, RunFaults& faults,
                                 RunRecord& run) const {
   record.decode = pair.tokens.Record();
@@ -123,11 +214,7 @@ void ComparisonRun::JudgeTokens(const Pair& pair, PairRecord& record, RunFaults&
                          Counted(pair.tokens.missed(), "step") +
                          " could not be compared: " + pair.tokens.why_missed());
   }
-  if (record.decode->not_judged > 0) {
-    run.notes.push_back(pair.label() + ": " + Counted(record.decode->not_judged, "divergence") +
-                        " behind that of another prompt of the batch could not be judged: feed the "
-                        "prompts one by one");
-  }
+  JudgeNotJudged(pair, *record.decode, faults, run);
   const auto beyond =
       std::ranges::find_if(record.decode->divergences, [](const DivergenceRecord& divergence) {
         return divergence.kind == "beyond tolerance" || divergence.kind == "not compared";

@@ -1,63 +1,18 @@
 #include "run/comparison/name_maps.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <ranges>
 
 #include "record/runner_name.h"
-#include "util/number_text.h"
+#include "util/star_pattern.h"
 
 namespace vernier {
 namespace {
 
 constexpr std::string_view kInputFlag = "--map-inputs";
 constexpr std::string_view kOutputFlag = "--map-outputs";
-
-Status BadMap(std::string_view flag, std::string_view word, const std::string& why) {
-  return InvalidArgument(std::string(flag) + " " + std::string(word) + ": " + why);
-}
-
-bool IsLabel(std::span<const std::string> labels, const std::string& word) {
-  return std::any_of(labels.begin(), labels.end(),
-                     [&](const std::string& label) { return IsCalled(label, word); });
-}
-
-bool LooksLikeAxes(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789, ") == std::string_view::npos;
-}
-
-Status ParseSource(NameMap& map) {
-  std::string_view rest = map.source;
-  const size_t at = rest.rfind('@');
-  if (at != std::string_view::npos && LooksLikeAxes(rest.substr(at + 1))) {
-    VERNIER_ASSIGN_OR_RETURN(map.form.axes, ParseAxes(rest.substr(at + 1)));
-    rest = rest.substr(0, at);
-  }
-  const size_t bracket = rest.find('[');
-  if (rest.ends_with(']') && bracket != std::string_view::npos) {
-    const std::string_view inside = rest.substr(bracket + 1, rest.size() - bracket - 2);
-    VERNIER_ASSIGN_OR_RETURN(map.form.slice, ParseSlice(inside));
-    rest = rest.substr(0, bracket);
-  }
-  if (rest.empty()) return InvalidArgument("the name of a tensor is missing behind '='");
-  map.base = rest;
-  return {};
-}
-
-Result<NameMap> ParseNameMap(const std::string& word, std::span<const std::string> labels,
-                             int most_labels) {
-  NameMap map;
-  map.word = word;
-  const size_t equals = word.find('=');
-  if (equals == std::string::npos)
-    return InvalidArgument("expected NAME=NAME, or NAME= to leave one out");
-  map.name = word.substr(0, equals);
-  map.source = word.substr(equals + 1);
-  if (most_labels > 0) map.label = TakeLabel(labels, map.name);
-  if (most_labels > 1 && !map.label.empty()) map.other = TakeLabel(labels, map.name);
-  if (map.name.empty()) return InvalidArgument("the name of a tensor is missing before '='");
-  if (!map.leaves_out()) VERNIER_TRY(ParseSource(map));
-  return map;
-}
 
 std::string QuotedList(const std::vector<std::string>& names) {
   std::string text;
@@ -88,36 +43,52 @@ bool HasInput(std::span<const TensorInfo> inputs, const std::string& name) {
                      [&](const TensorInfo& input) { return input.name == name; });
 }
 
+bool HasInputLike(std::span<const TensorInfo> inputs, const std::string& pattern) {
+  return std::ranges::any_of(
+      inputs, [&](const TensorInfo& input) { return MatchStar(pattern, input.name).has_value(); });
+}
+
+// Of a map that names a runner with these inputs, which it does not fit.
+Status BadLabelledMap(const NameMap& map, const std::string& runner,
+                      std::span<const TensorInfo> inputs) {
+  if (map.leaves_out()) return BadMap(kInputFlag, map.word, "it is an input of " + runner);
+  return BadMap(kInputFlag, map.word,
+                runner + " has no input '" + map.name + "', but " + QuotedNamesOf(inputs));
+}
+
+// The maps of single tensors for the texts that `pattern`, a side of the map, has in these names;
+// the map itself where there are none.
+std::vector<NameMap> FilledFrom(const NameMap& map, const std::string& pattern,
+                                const std::vector<std::string>& names) {
+  if (StarsIn(map.name) == 0) return {map};
+  std::vector<NameMap> maps;
+  for (const std::string& name : names) {
+    const std::optional<std::string> text = MatchStar(pattern, name);
+    if (text) maps.push_back(map.Filled(*text));
+  }
+  if (maps.empty()) maps.push_back(map);
+  return maps;
+}
+
+// Of --map-inputs: what a map leaves out is in the feed; what is mapped, an input where these are
+// known.
+std::vector<NameMap> FilledForFeed(const NameMap& map, std::span<const TensorInfo> inputs,
+                                   const TensorMap& feed) {
+  std::vector<std::string> names;
+  const bool of_feed = map.leaves_out() || inputs.empty();
+  if (of_feed) {
+    for (const NamedTensor& tensor : feed) names.push_back(tensor.name);
+  } else {
+    for (const TensorInfo& input : inputs) names.push_back(input.name);
+  }
+  return FilledFrom(map, of_feed && !map.leaves_out() ? map.base : map.name, names);
+}
+
 void Drop(TensorMap& tensors, const std::string& name) {
   std::erase_if(tensors, [&](const NamedTensor& tensor) { return tensor.name == name; });
 }
 
 }  // namespace
-
-std::string TakeLabel(std::span<const std::string> labels, std::string& text) {
-  const size_t colon = text.find(':');
-  if (colon == std::string::npos || colon + 1 == text.size()) return "";
-  std::string label = text.substr(0, colon);
-  if (!IsLabel(labels, label)) return "";
-  text.erase(0, colon + 1);
-  return label;
-}
-
-Result<std::vector<NameMap>> ParseNameMaps(std::string_view flag,
-                                           std::span<const std::string> words,
-                                           std::span<const std::string> labels, int most_labels) {
-  std::vector<NameMap> maps;
-  for (const std::string& word : words) {
-    Result<NameMap> map = ParseNameMap(word, labels, most_labels);
-    if (!map.ok()) return BadMap(flag, word, map.status().message());
-    const bool twice = std::any_of(maps.begin(), maps.end(), [&](const NameMap& other) {
-      return other.name == map->name && other.label == map->label && other.other == map->other;
-    });
-    if (twice) return BadMap(flag, word, "'" + map->name + "' is mapped twice");
-    maps.push_back(*std::move(map));
-  }
-  return maps;
-}
 
 std::string SourceName(const NameMap& map, const TensorMap& tensors) {
   if (Find(tensors, map.source) != nullptr) return map.source;
@@ -148,24 +119,26 @@ Result<MappedFeed> InputMaps::Apply(const std::string& runner, std::span<const T
                                     const TensorMap& feed) const {
   MappedFeed result;
   std::vector<std::string> sources;
+  std::vector<NameMap> maps;
   for (const NameMap& map : maps_) {
     const bool named = !map.label.empty();
-    if (named && !IsCalled(runner, map.label)) continue;
-    const bool has = HasInput(inputs, map.name);
+    if (!named || IsCalled(runner, map.label)) {
+      std::ranges::move(FilledForFeed(map, inputs, feed), std::back_inserter(maps));
+    }
+  }
+  for (const NameMap& map : maps) {
+    const bool named = !map.label.empty();
+    const bool has = HasInputLike(inputs, map.name);
+    const bool idle = map.leaves_out() ? has : !has && !inputs.empty();
+    if (idle && !named) continue;
+    if (idle) return BadLabelledMap(map, runner, inputs);
     if (map.leaves_out()) {
-      if (has && !named) continue;
-      if (has) return BadMap(kInputFlag, map.word, "it is an input of " + runner);
       if (Find(feed, map.name) == nullptr) {
         return BadMap(kInputFlag, map.word,
                       "the feed has no '" + map.name + "', but " + QuotedNamesOf(feed));
       }
       result.left_out.push_back(map.name);
       continue;
-    }
-    if (!has && !inputs.empty()) {
-      if (!named) continue;
-      return BadMap(kInputFlag, map.word,
-                    runner + " has no input '" + map.name + "', but " + QuotedNamesOf(inputs));
     }
     VERNIER_ASSIGN_OR_RETURN(Tensor tensor, TakeSource(kInputFlag, map, feed, "the feed"));
     sources.push_back(SourceName(map, feed));
@@ -182,20 +155,35 @@ Result<MappedFeed> InputMaps::Apply(const std::string& runner, std::span<const T
   return result;
 }
 
+Status InputMaps::CheckRunner(const std::string& runner, std::span<const TensorInfo> inputs) const {
+  for (const NameMap& map : maps_) {
+    if (map.label.empty() || !IsCalled(runner, map.label) || inputs.empty()) continue;
+    if (HasInputLike(inputs, map.name) != map.leaves_out()) continue;
+    return BadLabelledMap(map, runner, inputs);
+  }
+  return {};
+}
+
 Status InputMaps::CheckNames(std::span<const std::vector<TensorInfo>> runners) const {
+  std::vector<TensorInfo> all;
+  for (const std::vector<TensorInfo>& inputs : runners) {
+    all.insert(all.end(), inputs.begin(), inputs.end());
+  }
   for (const NameMap& map : maps_) {
     if (!map.label.empty()) continue;
-    const auto having = std::ranges::count_if(
-        runners, [&](const std::vector<TensorInfo>& inputs) { return HasInput(inputs, map.name); });
-    if (map.leaves_out() && std::cmp_equal(having, runners.size())) {
+    std::vector<std::string> meant;
+    for (const TensorInfo& input : all) {
+      if (MatchStar(map.name, input.name)) meant.push_back(input.name);
+    }
+    const bool all_have = std::ranges::all_of(meant, [&](const std::string& name) {
+      return std::ranges::all_of(runners,
+                                 [&](const auto& inputs) { return HasInput(inputs, name); });
+    });
+    if (map.leaves_out() && all_have && !meant.empty()) {
       return BadMap(kInputFlag, map.word,
                     "every runner has an input '" + map.name + "', so none can go without it");
     }
-    if (map.leaves_out() || having > 0) continue;
-    std::vector<TensorInfo> all;
-    for (const std::vector<TensorInfo>& inputs : runners) {
-      all.insert(all.end(), inputs.begin(), inputs.end());
-    }
+    if (map.leaves_out() || !meant.empty()) continue;
     return BadMap(kInputFlag, map.word,
                   "no runner has an input '" + map.name + "'; there are " + QuotedNamesOf(all));
   }
@@ -232,15 +220,89 @@ OutputMaps::Side OutputMaps::SideOf(const NameMap& map, const TensorMap& a,
   return IsBetween(map, second_, first_) ? Side::kSecond : Side::kNone;
 }
 
-Status OutputMaps::ApplyPair(const NameMap& map, const TensorMap& named, const TensorMap& sources,
-                             TensorMap& changed) const {
+Status OutputMaps::CheckPair(const NameMap& map, const TensorMap& named, const TensorMap& sources) {
   if (Find(named, map.name) == nullptr) {
     return BadMap(kOutputFlag, map.word,
                   "there is no output '" + map.name + "'; there are " + QuotedNamesOf(named));
   }
+  if (!SourceName(map, sources).empty()) return {};
+  return BadMap(kOutputFlag, map.word,
+                "the other side has no '" + map.base + "', but " + QuotedNamesOf(sources));
+}
+
+Status OutputMaps::ApplyPair(const NameMap& map, const TensorMap& named, const TensorMap& sources,
+                             TensorMap& changed) const {
+  VERNIER_TRY(CheckPair(map, named, sources));
   VERNIER_ASSIGN_OR_RETURN(Tensor tensor, TakeSource(kOutputFlag, map, sources, "the other side"));
   if (Find(changed, map.source) == nullptr) changed.push_back({map.source, std::move(tensor)});
   return {};
+}
+
+// An output without its counterpart would be dropped where others have theirs.
+Result<std::vector<NameMap>> OutputMaps::ExpandOne(const NameMap& map, const TensorMap& a,
+                                                   const TensorMap& b) const {
+  if (StarsIn(map.name) == 0) return std::vector<NameMap>{map};
+  std::vector<NameMap> found;
+  std::vector<NameMap> lost;
+  for (const TensorMap* const side : {&a, &b}) {
+    const std::string &own = side == &a ? first_ : second_, &others = side == &a ? second_ : first_;
+    if (!map.leaves_out() && !map.label.empty() && !IsBetween(map, own, others)) continue;
+    for (const NamedTensor& tensor : *side) {
+      const std::optional<std::string> text = MatchStar(map.name, tensor.name);
+      if (!text) continue;
+      NameMap one = map.Filled(*text);
+      const auto known = std::ranges::find(found, one.name, &NameMap::name);
+      if (known != found.end()) continue;
+      const TensorMap& other = side == &a ? b : a;
+      const bool fits = map.leaves_out() || !SourceName(one, other).empty();
+      (fits ? found : lost).push_back(std::move(one));
+    }
+  }
+  const bool may_be_others = map.label.empty() || lost.empty();
+  if (found.empty() && may_be_others) return std::vector<NameMap>{map};
+  for (const NameMap& one : lost) {
+    if (std::ranges::find(found, one.name, &NameMap::name) != found.end()) continue;
+    return BadMap(
+        kOutputFlag, map.word,
+        "output '" + one.name + "' would be compared with '" + one.source + "', which is none");
+  }
+  return found;
+}
+
+Result<std::vector<std::vector<NameMap>>> OutputMaps::Expand(const TensorMap& a,
+                                                             const TensorMap& b) const {
+  std::vector<std::vector<NameMap>> expanded;
+  for (const NameMap& map : maps_) {
+    VERNIER_ASSIGN_OR_RETURN(std::vector<NameMap> own, ExpandOne(map, a, b));
+    for (const NameMap& one : own) {
+      for (const NameMap& before : std::ranges::join_view(expanded)) {
+        const bool alike = before.name == one.name && before.label == one.label;
+        if (!alike || before.other != one.other || before.source == one.source) continue;
+        return BadMap(kOutputFlag, map.word, "'" + one.name + "' is mapped twice");
+      }
+    }
+    expanded.push_back(std::move(own));
+  }
+  return expanded;
+}
+
+Result<std::vector<bool>> OutputMaps::Check(std::span<const std::string> a,
+                                            std::span<const std::string> b) const {
+  TensorMap first, second;
+  for (const std::string& name : a) first.push_back({name, Tensor()});
+  for (const std::string& name : b) second.push_back({name, Tensor()});
+  VERNIER_ASSIGN_OR_RETURN(const auto expanded, Expand(first, second));
+  std::vector<bool> used;
+  for (const std::vector<NameMap>& maps : expanded) {
+    used.push_back(false);
+    for (const NameMap& map : maps) {
+      const Side side = map.leaves_out() ? Side::kNone : SideOf(map, first, second);
+      if (side == Side::kFirst) VERNIER_TRY(CheckPair(map, first, second));
+      if (side == Side::kSecond) VERNIER_TRY(CheckPair(map, second, first));
+      if (side != Side::kNone || LeavesOut(map, first, second)) used.back() = true;
+    }
+  }
+  return used;
 }
 
 namespace {
@@ -262,34 +324,47 @@ Status AddNamePair(const NameMap& map, NamePair pair, std::vector<NamePair>& pai
 
 }  // namespace
 
+bool OutputMaps::LeavesOut(const NameMap& map, const TensorMap& a, const TensorMap& b) const {
+  const bool there = Find(a, map.name) != nullptr || Find(b, map.name) != nullptr;
+  return map.leaves_out() && there && IsAbout(map);
+}
+
+Result<bool> OutputMaps::ApplyOne(const NameMap& map, const TensorMap& a, const TensorMap& b,
+                                  Replaced& replaced, Applied& result) const {
+  if (map.leaves_out()) {
+    if (!LeavesOut(map, a, b)) return false;
+    Drop(result.a, map.name);
+    Drop(result.b, map.name);
+    if (!IsListed(result.left_out, map.name)) result.left_out.push_back(map.name);
+    return true;
+  }
+  const Side side = SideOf(map, a, b);
+  if (side == Side::kFirst) {
+    VERNIER_TRY(ApplyPair(map, a, b, result.b));
+    VERNIER_TRY(AddNamePair(map, {map.name, map.source}, result.pairs));
+    if (SourceName(map, b) != map.source) replaced.b.push_back(map.base);
+  } else if (side == Side::kSecond) {
+    VERNIER_TRY(ApplyPair(map, b, a, result.a));
+    VERNIER_TRY(AddNamePair(map, {map.source, map.name}, result.pairs));
+    if (SourceName(map, a) != map.source) replaced.a.push_back(map.base);
+  }
+  return side != Side::kNone;
+}
+
 Result<OutputMaps::Applied> OutputMaps::Apply(const TensorMap& a, const TensorMap& b) const {
   Applied result{a, b, {}, {}, {}};
-  std::vector<std::string> taken_a, taken_b;  // sources that are replaced by their forms
-  for (const NameMap& map : maps_) {
-    if (map.leaves_out()) {
-      const bool there = Find(a, map.name) != nullptr || Find(b, map.name) != nullptr;
-      const bool about = there && IsAbout(map);
-      result.used.push_back(about);
-      if (!about) continue;
-      Drop(result.a, map.name);
-      Drop(result.b, map.name);
-      result.left_out.push_back(map.name);
-      continue;
+  Replaced replaced;
+  VERNIER_ASSIGN_OR_RETURN(const auto expanded, Expand(a, b));
+  for (const std::vector<NameMap>& maps : expanded) {
+    bool used = false;
+    for (const NameMap& map : maps) {
+      VERNIER_ASSIGN_OR_RETURN(const bool one, ApplyOne(map, a, b, replaced, result));
+      used |= one;
     }
-    const Side side = SideOf(map, a, b);
-    result.used.push_back(side != Side::kNone);
-    if (side == Side::kFirst) {
-      VERNIER_TRY(ApplyPair(map, a, b, result.b));
-      VERNIER_TRY(AddNamePair(map, {map.name, map.source}, result.pairs));
-      if (SourceName(map, b) != map.source) taken_b.push_back(map.base);
-    } else if (side == Side::kSecond) {
-      VERNIER_TRY(ApplyPair(map, b, a, result.a));
-      VERNIER_TRY(AddNamePair(map, {map.source, map.name}, result.pairs));
-      if (SourceName(map, a) != map.source) taken_a.push_back(map.base);
-    }
+    result.used.push_back(used);
   }
-  for (const std::string& name : taken_a) Drop(result.a, name);
-  for (const std::string& name : taken_b) Drop(result.b, name);
+  for (const std::string& name : replaced.a) Drop(result.a, name);
+  for (const std::string& name : replaced.b) Drop(result.b, name);
   return result;
 }
 

@@ -14,7 +14,8 @@
 namespace vernier {
 
 /// One word: `[LABEL:[LABEL:]]NAME=[SOURCE]`, where SOURCE is `NAME`, `NAME[SLICE]`, `NAME@AXES` or
-/// `NAME[SLICE]@AXES`.
+/// `NAME[SLICE]@AXES`. A word with one `*` in NAME, and in SOURCE, is about all tensors that it
+/// fits; it stands for the same text in both.
 struct NameMap {
   std::string word;    ///< as it was given
   std::string label;   ///< of the runner that has `name`; empty: whichever
@@ -25,7 +26,12 @@ struct NameMap {
   TensorForm form;     ///< of the source
 
   bool leaves_out() const { return source.empty(); }
+  /// The map of one tensor, with `text` in the place of `*`.
+  NameMap Filled(std::string_view text) const;
 };
+
+/// kInvalidArgument: "FLAG WORD: why".
+Status BadMap(std::string_view flag, std::string_view word, const std::string& why);
 
 /// `labels` are the names of runners; what stands before a colon and is called like none of them
 /// (IsCalled) is part of a name. `most_labels` is how many a word may have. kInvalidArgument, as
@@ -69,8 +75,11 @@ class InputMaps {
   Result<MappedFeed> Apply(const std::string& runner, std::span<const TensorInfo> inputs,
                            const TensorMap& feed) const;
 
+  /// kInvalidArgument, as Apply(), for a map that names this runner and does not fit its inputs.
+  Status CheckRunner(const std::string& runner, std::span<const TensorInfo> inputs) const;
+
   /// `runners`: the inputs of each runner of the run. kInvalidArgument for a map without a label
-  /// that fits none of them: it names an input that none has, or leaves one out that all have.
+  /// that fits none of them: it names inputs that none has, or leaves some out that all have.
   Status CheckNames(std::span<const std::vector<TensorInfo>> runners) const;
 
  private:
@@ -98,6 +107,10 @@ class OutputMaps {
   /// output of these another counterpart than a map before it.
   Result<Applied> Apply(const TensorMap& a, const TensorMap& b) const;
 
+  /// Applied::used for outputs of which names alone are known, and errors of Apply() but for forms.
+  Result<std::vector<bool>> Check(std::span<const std::string> a,
+                                  std::span<const std::string> b) const;
+
   const std::vector<NameMap>& maps() const { return maps_; }
 
  private:
@@ -106,6 +119,17 @@ class OutputMaps {
   static bool IsBetween(const NameMap& map, const std::string& a, const std::string& b);
   bool IsAbout(const NameMap& map) const;
   Side SideOf(const NameMap& map, const TensorMap& a, const TensorMap& b) const;
+  // Of each map, the maps of single tensors that it stands for; itself where it fits none.
+  Result<std::vector<std::vector<NameMap>>> Expand(const TensorMap& a, const TensorMap& b) const;
+  Result<std::vector<NameMap>> ExpandOne(const NameMap& map, const TensorMap& a,
+                                         const TensorMap& b) const;
+  static Status CheckPair(const NameMap& map, const TensorMap& named, const TensorMap& sources);
+  bool LeavesOut(const NameMap& map, const TensorMap& a, const TensorMap& b) const;
+  struct Replaced {
+    std::vector<std::string> a, b;  // sources that are replaced by their forms
+  };
+  Result<bool> ApplyOne(const NameMap& map, const TensorMap& a, const TensorMap& b,
+                        Replaced& replaced, Applied& result) const;
   Status ApplyPair(const NameMap& map, const TensorMap& named, const TensorMap& sources,
                    TensorMap& changed) const;
 

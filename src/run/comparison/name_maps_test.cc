@@ -37,6 +37,15 @@ TEST(ParseNameMaps, ReadsLabelsNamesAndForms) {
   EXPECT_EQ(Parsed("ort:jit:p=q", 1), "ort||jit:p|q|0|");
 }
 
+TEST(ParseNameMaps, ReadsPatterns) {
+  EXPECT_EQ(Parsed("jit:present.*=cache_*[0]"), "jit||present.*|cache_*|1|");
+  EXPECT_EQ(Parsed("present.*="), "||present.*||0|");
+  for (const char* const word : {"*.*=", "p*=q", "p=q*", "p*=q*[:,0]*"}) {
+    EXPECT_EQ(Parsed(word),
+              std::string("--map ") + word + ": expected one '*' in both names, or none");
+  }
+}
+
 TEST(ParseNameMaps, SaysWhatIsWrong) {
   EXPECT_EQ(Parsed("x"), "--map x: expected NAME=NAME, or NAME= to leave one out");
   EXPECT_EQ(Parsed("=x"), "--map =x: the name of a tensor is missing before '='");
@@ -105,10 +114,39 @@ TEST(InputMaps, LeaveOutWhatIsThereAndNotNeeded) {
   EXPECT_TRUE(maps->CheckNames(std::vector{inputs, std::vector<TensorInfo>()}).ok());
 }
 
+TEST(InputMaps, PatternsAreAboutAllThatTheyFit) {
+  const std::vector<TensorInfo> inputs = {{"sr", DType::kUndefined, {}},
+                                          {"n_put", DType::kUndefined, {}}};
+  EXPECT_EQ(Fed({"jit:n_*=in*"}, "jit", inputs), "n_put(1, 3) state(1, 1) sr(1, 1) ");
+  EXPECT_EQ(Fed({"jit:n_*=in*"}, "jit", {}), "n_put(1, 3) state(1, 1) sr(1, 1) ");
+  EXPECT_EQ(Fed({"s*="}, "jit", {{"x", DType::kUndefined, {}}}), "input(1, 3) -state -sr ");
+  EXPECT_EQ(Fed({"s*="}, "jit", inputs), "input(1, 3) sr(1, 1) -state ");
+  EXPECT_EQ(Fed({"jit:n_*=q*"}, "jit", inputs),
+            "--map-inputs jit:n_*=q*: the feed has no 'qput', but 'input', 'state', 'sr'");
+  EXPECT_EQ(Fed({"jit:q*="}, "jit", inputs),
+            "--map-inputs jit:q*=: the feed has no 'q*', but 'input', 'state', 'sr'");
+  const Words wrong = {"jit:z*=in*", "ort:s*="};
+  const auto maps = InputMaps::Create(wrong, kRunners);
+  EXPECT_EQ(maps->CheckRunner("jit", inputs).message(),
+            "--map-inputs jit:z*=in*: jit has no input 'z*', but 'sr', 'n_put'");
+  EXPECT_EQ(maps->CheckRunner("ort", inputs).message(),
+            "--map-inputs ort:s*=: it is an input of ort");
+  const Words unlabelled = {"z*=in*"};
+  const std::vector<std::vector<TensorInfo>> one = {inputs};
+  EXPECT_EQ(InputMaps::Create(unlabelled, kRunners)->CheckNames(one).message(),
+            "--map-inputs z*=in*: no runner has an input 'z*'; there are 'sr', 'n_put'");
+  const Words needed = {"s*="};
+  const auto all = InputMaps::Create(needed, kRunners);
+  EXPECT_FALSE(all->CheckNames(std::vector{inputs, inputs}).ok());
+  EXPECT_TRUE(all->CheckNames(std::vector{inputs, std::vector<TensorInfo>()}).ok());
+}
+
 // "a=b" for each pair, then the outputs of both sides.
-std::string Compared(const Words& words) {
+std::string Compared(const Words& words,
+                     const TensorMap& a = {{"p", Row({1, 2})}, {"stateN", Row({3})}},
+                     const TensorMap& b = {{"q", Row({1})}}) {
   const auto maps = OutputMaps::Create(words, kRunners, "ort", "jit");
-  const auto applied = maps->Apply({{"p", Row({1, 2})}, {"stateN", Row({3})}}, {{"q", Row({1})}});
+  const auto applied = maps->Apply(a, b);
   if (!applied.ok()) return applied.status().message();
   std::string text;
   for (const auto& [a, b] : applied->pairs) text += a + "=" + b + " ";
@@ -127,6 +165,43 @@ TEST(OutputMaps, PairAndLeaveOut) {
   EXPECT_EQ(Compared({"ort:jit:stateN=", "p=q"}), "p=q | p | q");
   EXPECT_EQ(Compared({"ort:onnxrt:stateN=", "p=q"}), "p=q | p stateN | q unused");
   EXPECT_EQ(Compared({"onnxrt:p=q", "nobody="}), "| p stateN | q unused unused");
+}
+
+TEST(OutputMaps, PatternsAreAboutAllThatTheyFit) {
+  const TensorMap a = {{"y", Row({1})}, {"present.0", Row({1})}, {"present.1", Row({1, 2})}};
+  const TensorMap b = {{"y", Row({1})}, {"cache_0", Row({1})}, {"cache_1", Row({1, 2})}};
+  const std::string paired =
+      "present.0=cache_0 present.1=cache_1 | y present.0 present.1 | y cache_0 cache_1";
+  EXPECT_EQ(Compared({"present.*=cache_*"}, a, b), paired);
+  EXPECT_EQ(Compared({"ort:jit:present.*=cache_*"}, a, b), paired);
+  EXPECT_EQ(Compared({"cache_*=present.*"}, a, b), paired);
+  EXPECT_EQ(Compared({"present.*=cache_*", "present.1=cache_1"}, a, b), paired);
+  EXPECT_EQ(Compared({"present.*=", "cache_*="}, a, b), "| y | y");
+  EXPECT_EQ(Compared({"present.*=cache_*[:,:1]"}, a, b),
+            "present.0=cache_0[:,:1] present.1=cache_1[:,:1] | y present.0 present.1 | y "
+            "cache_0[:,:1] cache_1[:,:1]");
+  EXPECT_EQ(Compared({"presents.*=", "p*="}, a, b), "| y | y cache_0 cache_1 unused");
+  EXPECT_EQ(Compared({"present.*=", "present.1=cache_1"}, a, b),
+            "--map-outputs present.1=cache_1: 'present.1' is mapped twice");
+  EXPECT_EQ(Compared({"present.*=cache_*"}, a, {b[0], b[1]}),
+            "--map-outputs present.*=cache_*: output 'present.1' would be compared with 'cache_1', "
+            "which is none");
+  EXPECT_EQ(
+      Compared({"ort:jit:presents.*=cache_*"}, a, {b[0]}),
+      "--map-outputs ort:jit:presents.*=cache_*: there is no output 'presents.*'; there are 'y', "
+      "'present.0', 'present.1'");
+}
+
+TEST(OutputMaps, NamesAloneShowWhichAreUsed) {
+  const Words words = {"present.*=cache_*[:,:1]", "y=", "nobody="};
+  const auto maps = OutputMaps::Create(words, kRunners, "ort", "jit");
+  const Words a = {"y", "present.0"}, b = {"y", "cache_0"};
+  EXPECT_EQ(*maps->Check(a, b), (std::vector<bool>{true, true, false}));
+  EXPECT_FALSE((*maps->Check(b, b))[0]);
+  const Words labelled = {"ort:jit:present.0=cache_1"};
+  EXPECT_EQ(OutputMaps::Create(labelled, kRunners, "ort", "jit")->Check(a, b).status().message(),
+            "--map-outputs ort:jit:present.0=cache_1: the other side has no 'cache_1', but 'y', "
+            "'cache_0'");
 }
 
 TEST(OutputMaps, SayWhatDoesNotFit) {

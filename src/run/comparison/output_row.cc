@@ -147,7 +147,7 @@ OutputRow MakeOutputRow(const OutputComparison& output) {
   row.output = output.a_name;
   row.verdict = VerdictOf(output);
   if (!HasNoNumbers(output)) {
-    row.elements = output.a.element_count();
+    row.elements = output.a.element_count() - output.left_out;
     if (output.masked && JudgesElements(output)) {
       *row.elements -= output.masked->excluded_elements();
     }

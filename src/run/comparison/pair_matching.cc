@@ -5,6 +5,7 @@
 #include "compare/comparison.h"
 #include "record/runner_name.h"
 #include "util/number_text.h"
+#include "util/star_pattern.h"
 
 namespace vernier {
 namespace {
@@ -68,7 +69,7 @@ Status PairMatching::FetchMapped(const TensorMap& outputs, DeviceMeasure* device
   for (const NamedTensor& output : outputs) {
     const bool mapped = std::any_of(
         maps_.maps().begin(), maps_.maps().end(),
-        [&](const NameMap& map) { return !map.form.empty() && map.base == output.name; });
+        [&](const NameMap& map) { return !map.form.empty() && MatchStar(map.base, output.name); });
     if (mapped && device->Holds(output.tensor)) VERNIER_TRY(device->Fetch(output.tensor));
   }
   return {};

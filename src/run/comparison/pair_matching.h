@@ -67,6 +67,12 @@ class PairMatching {
   /// Completes what the recorder has: errors of pairs by value, and what was left out.
   void AddTo(PairRecord& record) const;
 
+  /// See OutputMaps::Check.
+  Result<std::vector<bool>> CheckMaps(std::span<const std::string> a,
+                                      std::span<const std::string> b) const {
+    return maps_.Check(a, b);
+  }
+
   /// kInvalidArgument where a map is not about these two. After the first Look().
   Status CheckUsed() const;
 

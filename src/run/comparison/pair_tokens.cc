@@ -1,6 +1,7 @@
 #include "run/comparison/pair_tokens.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "run/steps/greedy_tokens.h"
@@ -27,6 +28,30 @@ double MedianLength(const std::map<int64_t, int64_t>& lengths) {
   return (LengthAt(lengths, (all - 1) / 2) + LengthAt(lengths, all / 2)) / 2;
 }
 
+// The errors of two values that differ as the row's others do are seldom further apart.
+constexpr double kMostNoise = 6;
+// As far apart may two values be, absolutely and relatively, whose errors are within the default
+// tolerances.
+constexpr double kTolerated = 2e-5;
+
+// By the other classes: an error in one of the two excuses nothing.
+bool IsClose(const DivergenceRecord& found, size_t row, const Tensor& first, const Tensor& second) {
+  double squares = 0;
+  int64_t count = 0;
+  const int64_t classes = std::min(first.dims().back(), second.dims().back());
+  for (int64_t token = 0; token < classes; ++token) {
+    const double difference = LogitOf(first, row, token) - LogitOf(second, row, token);
+    const bool counts = token != found.first_token && token != found.second_token;
+    if (!counts || !std::isfinite(difference)) continue;
+    squares += difference * difference;
+    ++count;
+  }
+  const double noise = count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count));
+  const double scale = std::fabs(LogitOf(first, row, found.first_token));
+  const double most = std::max(kMostNoise * noise, kTolerated * (1 + scale));
+  return found.first_margin <= most && found.second_margin <= most;
+}
+
 }  // namespace
 
 void PairTokens::Miss(const std::string& why) {
@@ -50,6 +75,7 @@ void PairTokens::BeginSequence(int64_t sequence) {
 // Nobody asks for them any more.
 void PairTokens::ForgetBefore(int64_t iteration) {
   steps_.erase(steps_.begin(), steps_.lower_bound(iteration));
+  going_on_.erase(going_on_.begin(), going_on_.lower_bound(iteration));
   while (!open_.empty() && open_.begin()->first < iteration) {
     Settle(open_.begin()->first, "not judged", &DecodeRecord::not_judged);
   }
@@ -78,16 +104,26 @@ void PairTokens::Note(int64_t iteration, const StepPosition& position, const std
   TokensOfStep tokens{*of_first, *of_second, parted, !parted && IsAfterEnd(position)};
   if (prompts_.empty()) record_.prompts += static_cast<int64_t>(tokens.first.size());
   prompts_.resize(tokens.first.size());
+  std::vector<int64_t> going_on;
   for (size_t row = 0; row < prompts_.size(); ++row) {
-    if (TakeRow(prompts_[row], (*fed)[row], tokens.first[row], tokens.second[row])) {
-      AddRow(iteration, position, row, logits, tokens);
-    }
+    if (!TakeRow(prompts_[row], (*fed)[row], tokens.first[row], tokens.second[row])) continue;
+    AddRow(iteration, position, row, logits, tokens);
+    going_on.push_back(static_cast<int64_t>(row));
   }
+  KeepGoingOn(iteration, std::move(going_on), tokens);
   const bool ended = std::ranges::all_of(
       prompts_, [](const Prompt& prompt) { return prompt.first_ended && prompt.second_ended; });
   if (ended) ended_at_.emplace(position.sequence, position.step);
   ForgetBefore(iteration - kKeptSteps);
   steps_.insert_or_assign(iteration, std::move(tokens));
+}
+
+void PairTokens::KeepGoingOn(int64_t iteration, std::vector<int64_t> rows,
+                             const TokensOfStep& tokens) {
+  const bool compared = !tokens.after_divergence && !tokens.after_end;
+  if (whole_ || !compared || rows.size() == prompts_.size()) return;
+  record_.rows_after_end += static_cast<int64_t>(prompts_.size() - rows.size());
+  going_on_.insert_or_assign(iteration, std::move(rows));
 }
 
 // Does the token at hand count: is it not behind the end of the prompt on both sides? With forced
@@ -119,13 +155,14 @@ void PairTokens::AddRow(int64_t iteration, const StepPosition& position, size_t 
   prompt.diverged = true;
   if (!forced_) parted_at_.emplace(position.sequence, position.step);
   if (again && !forced_) return;
-  open_[iteration].push_back({.sequence = position.sequence,
-                              .prompt = static_cast<int64_t>(row),
-                              .step = position.step,
-                              .first_token = a,
-                              .second_token = b,
-                              .first_margin = LogitOf(first, row, a) - LogitOf(first, row, b),
-                              .second_margin = LogitOf(second, row, b) - LogitOf(second, row, a)});
+  const DivergenceRecord found{.sequence = position.sequence,
+                               .prompt = static_cast<int64_t>(row),
+                               .step = position.step,
+                               .first_token = a,
+                               .second_token = b,
+                               .first_margin = LogitOf(first, row, a) - LogitOf(first, row, b),
+                               .second_margin = LogitOf(second, row, b) - LogitOf(second, row, a)};
+  open_[iteration].push_back({found, IsClose(found, row, first, second)});
 }
 
 bool PairTokens::IsAfterDivergence(const StepPosition& position) const {
@@ -138,14 +175,21 @@ bool PairTokens::IsAfterEnd(const StepPosition& position) const {
   return ended != ended_at_.end() && ended->second < position.step;
 }
 
+void PairTokens::SettleOne(DivergenceRecord divergence, const char* kind,
+                           int64_t DecodeRecord::*count) {
+  ++(record_.*count);
+  divergence.kind = kind;
+  if (record_.divergences.size() < kMostDivergences) {
+    record_.divergences.push_back(std::move(divergence));
+  }
+}
+
 void PairTokens::Settle(int64_t iteration, const char* kind, int64_t DecodeRecord::*count) {
   const auto found = open_.find(iteration);
   if (found == open_.end()) return;
-  for (DivergenceRecord& divergence : found->second) {
-    ++(record_.*count);
-    divergence.kind = kind;
-    if (record_.divergences.size() >= kMostDivergences) continue;
-    record_.divergences.push_back(std::move(divergence));
+  for (Open& open : found->second) {
+    if (count == &DecodeRecord::not_judged && !open.is_close) ++clear_not_judged_;
+    SettleOne(std::move(open.divergence), kind, count);
   }
   open_.erase(found);
 }
@@ -155,15 +199,26 @@ void PairTokens::LeaveOut(int64_t iteration, const StepPosition& position) {
   Settle(iteration, "not judged", &DecodeRecord::not_judged);
 }
 
-void PairTokens::Judge(int64_t iteration, std::optional<bool> within) {
-  if (!within) return Settle(iteration, "not compared", &DecodeRecord::beyond_tolerance);
-  if (*within) return Settle(iteration, "near tie", &DecodeRecord::near_ties);
-  Settle(iteration, "beyond tolerance", &DecodeRecord::beyond_tolerance);
+void PairTokens::Judge(int64_t iteration, std::optional<Verdict> logits) {
+  if (!logits) return Settle(iteration, "not compared", &DecodeRecord::beyond_tolerance);
+  const auto found = open_.find(iteration);
+  if (found == open_.end()) return;
+  for (Open& open : found->second) {
+    const bool tie = logits->within && (logits->by_element || open.is_close);
+    SettleOne(std::move(open.divergence), tie ? "near tie" : "beyond tolerance",
+              tie ? &DecodeRecord::near_ties : &DecodeRecord::beyond_tolerance);
+  }
+  open_.erase(found);
 }
 
 const TokensOfStep* PairTokens::At(int64_t iteration) const {
   const auto found = steps_.find(iteration);
   return found == steps_.end() ? nullptr : &found->second;
+}
+
+const std::vector<int64_t>* PairTokens::GoingOnAt(int64_t iteration) const {
+  const auto found = going_on_.find(iteration);
+  return found == going_on_.end() ? nullptr : &found->second;
 }
 
 std::optional<DecodeRecord> PairTokens::Record() const {

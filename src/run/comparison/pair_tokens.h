@@ -20,9 +20,12 @@ namespace vernier {
 class PairTokens {
  public:
   PairTokens() = default;
-  /// `given`: all are fed with tokens that no runner chose.
-  explicit PairTokens(const StepPlan& plan, bool given = false)
-      : forced_(given || plan.state == StateSource::kReference), stop_(plan.decode_stop) {}
+  /// `given`: all are fed with tokens that no runner chose. `whole`: what compares them takes whole
+  /// outputs, whichever prompts have ended.
+  explicit PairTokens(const StepPlan& plan, bool given = false, bool whole = false)
+      : forced_(given || plan.state == StateSource::kReference),
+        whole_(whole),
+        stop_(plan.decode_stop) {}
 
   /// The logits of a step as the runners gave them; null where one has none.
   struct Logits {
@@ -44,17 +47,29 @@ class PairTokens {
   bool IsAfterEnd(const StepPosition& position) const;
   /// An iteration that was noted and not compared, for a divergence or for the end of all prompts.
   void LeaveOut(int64_t iteration, const StepPosition& position);
-  /// An iteration that was noted and compared; `within`: its logits are within their tolerance;
-  /// nullopt: they were not compared, so that no near tie can be told.
-  void Judge(int64_t iteration, std::optional<bool> within);
+  /// Of logits that were compared.
+  struct Verdict {
+    bool within = false;  ///< their tolerance
+    /// They were judged element by element, or by the class that is largest. What a metric says of
+    /// all of them says nothing of two tokens: then a near tie is one by their margins.
+    bool by_element = true;
+  };
+  /// An iteration that was noted and compared; nullopt: its logits were not, so that no near tie
+  /// can be told.
+  void Judge(int64_t iteration, std::optional<Verdict> logits);
 
   /// Null where nothing was noted, or that is several iterations ago.
   const TokensOfStep* At(int64_t iteration) const;
+  /// The prompts of an iteration that have not ended before it, on both sides; null where all go
+  /// on, or the iteration is one that At() knows nothing of or that is not compared.
+  const std::vector<int64_t>* GoingOnAt(int64_t iteration) const;
 
   int64_t left_out() const { return record_.steps_after + record_.steps_after_end; }
   /// Iterations whose tokens could not be told, and why, of the first.
   int64_t missed() const { return missed_; }
   const std::string& why_missed() const { return why_missed_; }
+  /// Of the divergences that were not judged those whose margins are no near tie.
+  int64_t clear_not_judged() const { return clear_not_judged_; }
 
   /// nullopt where nothing was noted.
   std::optional<DecodeRecord> Record() const;
@@ -70,12 +85,22 @@ class PairTokens {
   bool TakeRow(Prompt& prompt, int64_t fed, int64_t& first, int64_t& second) const;
   void AddRow(int64_t iteration, const StepPosition& position, size_t row, const Logits& logits,
               const TokensOfStep& tokens);
+  void KeepGoingOn(int64_t iteration, std::vector<int64_t> rows, const TokensOfStep& tokens);
   void BeginSequence(int64_t sequence);
   void EndPrompts();
   void ForgetBefore(int64_t iteration);
+  // A divergence that waits for its judgement.
+  struct Open {
+    DivergenceRecord divergence;
+    /// Both margins are at most six times as large as the RMS difference of the row's other values,
+    /// or what the default tolerances allow.
+    bool is_close = false;
+  };
+  void SettleOne(DivergenceRecord divergence, const char* kind, int64_t DecodeRecord::*count);
   void Settle(int64_t iteration, const char* kind, int64_t DecodeRecord::*count);
 
   bool forced_ = false;
+  bool whole_ = false;
   std::optional<int64_t> stop_;
   int64_t sequence_ = -1;
   // What is kept grows with the steps of a sequence, not with the number of sequences.
@@ -84,9 +109,11 @@ class PairTokens {
   std::map<int64_t, int64_t> parted_at_;  // sequence, step; of the last ones
   std::map<int64_t, int64_t> ended_at_;   // likewise
   std::map<int64_t, TokensOfStep> steps_;
-  std::map<int64_t, std::vector<DivergenceRecord>> open_;  // by iteration
+  std::map<int64_t, std::vector<int64_t>> going_on_;  // by iteration
+  std::map<int64_t, std::vector<Open>> open_;         // by iteration
   DecodeRecord record_;
   AgreementCurve agreement_;
+  int64_t clear_not_judged_ = 0;
   int64_t missed_ = 0;
   std::string why_missed_;
 };

@@ -38,9 +38,9 @@ TEST_F(PairTokensTest, NothingWasDecoded) { EXPECT_FALSE(tokens_.Record()); }
 
 TEST_F(PairTokensTest, PromptsOfABatchPartByThemselves) {
   Note(0, Choosing(0, 1), Choosing(0, 1));
-  tokens_.Judge(0, true);
+  tokens_.Judge(0, {{.within = true}});
   Note(1, Choosing(0, 1), Choosing(0, 2));
-  tokens_.Judge(1, true);
+  tokens_.Judge(1, {{.within = true}});
   EXPECT_FALSE(tokens_.IsAfterDivergence({0, 1, 4}));
   EXPECT_TRUE(tokens_.IsAfterDivergence({0, 2, 4}));
   EXPECT_FALSE(tokens_.IsAfterDivergence({1, 2, 4}));
@@ -65,12 +65,40 @@ TEST_F(PairTokensTest, PromptsOfABatchPartByThemselves) {
   EXPECT_THAT(agreeing, ElementsAre(2, 1, 1));
 }
 
+TEST_F(PairTokensTest, AMetricOfAllLogitsMakesNoNearTie) {
+  const auto logits = [](std::vector<float> values) {
+    return *Tensor::Copy(DType::kFloat32, {1, 1, 4}, std::as_bytes(std::span(values)));
+  };
+  // The two largest are apart by much more than the others differ, and by less.
+  const Tensor far_a = logits({3, 0, 1, 1}), far_b = logits({3, 5, 1, 1});
+  const Tensor near_a = logits({3, 2.9f, 1, 1}), near_b = logits({2.9f, 3, 1.2f, 0.8f});
+  Note(0, far_a, far_b);
+  tokens_.Judge(0, {{.within = true, .by_element = false}});
+  tokens_.Note(1, {1, 0, 1}, "logits", {&near_a, &near_b});
+  tokens_.Judge(1, {{.within = true, .by_element = false}});
+  tokens_.Note(2, {2, 0, 1}, "logits", {&far_a, &far_b});
+  tokens_.Judge(2, {{.within = true}});
+  const DecodeRecord record = *tokens_.Record();
+  EXPECT_EQ(record.beyond_tolerance, 1);
+  EXPECT_EQ(record.near_ties, 2);
+  EXPECT_EQ(record.divergences[0].kind, "beyond tolerance");
+}
+
+TEST_F(PairTokensTest, WhatIsNotJudgedIsClearByItsMargins) {
+  Note(0, Choosing(0, 1), Choosing(0, 2));
+  tokens_.Judge(0, {{.within = true}});
+  Note(1, Choosing(1, 1), Choosing(2, 1));
+  tokens_.LeaveOut(1, {0, 1, 4});
+  EXPECT_EQ(tokens_.Record()->not_judged, 1);
+  EXPECT_EQ(tokens_.clear_not_judged(), 1);
+}
+
 TEST_F(PairTokensTest, NanIsNoToken) {
   Tensor broken = Choosing(0, 1);
   std::vector<float> values(6, std::numeric_limits<float>::quiet_NaN());
   broken = *Tensor::Copy(DType::kFloat32, {2, 1, 3}, std::as_bytes(std::span(values)));
   Note(0, broken, broken);
-  tokens_.Judge(0, false);
+  tokens_.Judge(0, {{.within = false}});
   const DecodeRecord record = *tokens_.Record();
   EXPECT_EQ(record.agreeing, 0);
   EXPECT_EQ(record.beyond_tolerance, 2);
@@ -114,7 +142,10 @@ TEST_F(PairTokensTest, BehindTheEndOfAllPromptsNothingIsCompared) {
   tokens_ = PairTokens(Stops(2, StateSource::kOwn));
   Note(0, Choosing(0, 2), Choosing(0, 2));
   EXPECT_FALSE(tokens_.IsAfterEnd({0, 1, 4}));  // the first prompt goes on
+  EXPECT_EQ(tokens_.GoingOnAt(0), nullptr);     // the token that ends one counts
   Note(1, Choosing(2, 1), Choosing(2, 0));
+  ASSERT_NE(tokens_.GoingOnAt(1), nullptr);
+  EXPECT_THAT(*tokens_.GoingOnAt(1), ElementsAre(0));
   EXPECT_FALSE(tokens_.IsAfterEnd({0, 1, 4}));
   EXPECT_TRUE(tokens_.IsAfterEnd({0, 2, 4}));
   EXPECT_FALSE(tokens_.IsAfterEnd({1, 2, 4}));
@@ -125,6 +156,8 @@ TEST_F(PairTokensTest, BehindTheEndOfAllPromptsNothingIsCompared) {
   EXPECT_EQ(tokens_.left_out(), 1);
   EXPECT_EQ(tokens_.Record()->steps_after_end, 1);
   EXPECT_EQ(tokens_.Record()->steps_after, 0);
+  EXPECT_EQ(tokens_.GoingOnAt(2), nullptr);
+  EXPECT_EQ(tokens_.Record()->rows_after_end, 1);
 }
 
 TEST_F(PairTokensTest, TwoCandidatesEndWithTheReference) {

@@ -137,6 +137,7 @@ Status LiveRuns::CheckMaps() const {
   std::vector<std::vector<TensorInfo>> all;
   for (const LiveRunner& runner : runners_) {
     if (!runner.opened() || runner.session().inputs.empty()) return {};
+    VERNIER_TRY(maps_->CheckRunner(runner.name(), runner.session().inputs));
     all.push_back(runner.session().inputs);
   }
   return maps_->CheckNames(all);

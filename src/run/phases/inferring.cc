@@ -88,6 +88,7 @@ Status Stream(const RunContext& run, const LiveSide& side, const Comparing& comp
   LiveRuns& live = side.runs;
   for (size_t i = 0; i < live.size(); ++i) VERNIER_TRY(live.Open(i, side.python));
   VERNIER_TRY(CheckNames(run.plan, live, comparing.loaded));
+  VERNIER_TRY(CheckOutputMaps(run.plan, live, comparing));
   if (!live.any_alive() || live.lacks_needed()) return {};
   VERNIER_TRY(BeginFeeds(run, side, made));
   VERNIER_TRY(live.OpenReplicas());

@@ -56,6 +56,26 @@ Status CheckNames(const RunPlan& plan, const LiveRuns& live, LoadedSide& loaded)
   return CheckOutputNames(plan, outputs, wholes);
 }
 
+Status CheckOutputMaps(const RunPlan& plan, const LiveRuns& live, const Comparing& comparing) {
+  if (plan.output_map_words.empty() || plan.postprocess_script.given()) return {};
+  std::vector<std::vector<std::string>> outputs;
+  for (size_t i = 0; i < live.size(); ++i) {
+    const SessionDescription& session = live[i].session();
+    const bool known =
+        live[i].alive() && !session.outputs.empty() && session.nested_outputs.empty();
+    if (!known) return {};
+    std::vector<std::string>& names = outputs.emplace_back();
+    for (const TensorInfo& output : session.outputs) names.push_back(output.name);
+  }
+  for (size_t i = 0; i < comparing.loaded.runs().size(); ++i) {
+    if (comparing.loaded.runs()[i].iterations == 0) return {};
+    VERNIER_ASSIGN_OR_RETURN(const IterationResult first, comparing.loaded.Peek(i));
+    std::vector<std::string>& names = outputs.emplace_back();
+    for (const NamedTensor& output : first.outputs) names.push_back(output.name);
+  }
+  return comparing.comparisons.CheckMaps(outputs);
+}
+
 Result<bool> Comparing::Compare(int64_t iteration, IterationOutputs& outputs) const {
   VERNIER_ASSIGN_OR_RETURN(const bool complete, loaded.Append(iteration, outputs));
   if (!complete) return false;

@@ -40,6 +40,12 @@ Result<std::unique_ptr<RowWriter>> OpenRows(const RunPlan& plan, const ComparedP
 /// LiveRuns::CheckMaps and, unless the plan is lenient, CheckOutputNames.
 Status CheckNames(const RunPlan& plan, const LiveRuns& live, LoadedSide& loaded);
 
+struct Comparing;
+
+/// The same of --map-outputs, where all outputs are known by their names and no script makes others
+/// of them. Errors as ComparisonRun::CheckMaps.
+Status CheckOutputMaps(const RunPlan& plan, const LiveRuns& live, const Comparing& comparing);
+
 /// What becomes of an iteration's outputs. All must outlive it.
 struct Comparing {
   LoadedSide& loaded;

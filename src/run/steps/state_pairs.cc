@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "record/runner_name.h"
+#include "util/star_pattern.h"
 
 namespace vernier {
 namespace {
@@ -12,24 +13,6 @@ std::string QuotedInfoNames(std::span<const TensorInfo> infos) {
   std::string text;
   for (const TensorInfo& info : infos) text += (text.empty() ? "'" : ", '") + info.name + "'";
   return text.empty() ? "none that it names" : text;
-}
-
-// What `*` stands for in `name`; nothing where the pattern does not fit. A pattern without `*` fits
-// itself.
-std::optional<std::string> MatchStar(const std::string& pattern, const std::string& name) {
-  const size_t star = pattern.find('*');
-  if (star == std::string::npos) return pattern == name ? std::optional("") : std::nullopt;
-  const std::string head = pattern.substr(0, star), tail = pattern.substr(star + 1);
-  const bool fits =
-      name.size() >= head.size() + tail.size() && name.starts_with(head) && name.ends_with(tail);
-  if (!fits) return std::nullopt;
-  return name.substr(head.size(), name.size() - head.size() - tail.size());
-}
-
-std::string FillStar(std::string pattern, const std::string& text) {
-  const size_t star = pattern.find('*');
-  if (star != std::string::npos) pattern.replace(star, 1, text);
-  return pattern;
 }
 
 // One word, with what it names in one runner.

@@ -6,11 +6,10 @@
 #include "record/runner_name.h"
 #include "run/comparison/name_maps.h"
 #include "util/number_text.h"
+#include "util/star_pattern.h"
 
 namespace vernier {
 namespace {
-
-int64_t StarsIn(std::string_view text) { return std::ranges::count(text, '*'); }
 
 Result<FeedBackWord> ParseFeedBack(const std::string& word, std::span<const std::string> runners) {
   FeedBackWord parsed{word, "", word};

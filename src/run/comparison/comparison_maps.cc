@@ -1,0 +1,42 @@
+// Whether every word of --map-outputs is about outputs of two sides that are compared.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "run/comparison/comparison_run.h"
+
+namespace vernier {
+namespace {
+
+Status NotUsed(const std::string& word) {
+  return InvalidArgument("--map-outputs " + word +
+                         ": no two runners that are compared have such outputs");
+}
+
+}  // namespace
+
+Status ComparisonRun::CheckMaps(const std::vector<std::vector<std::string>>& outputs) const {
+  const std::vector<std::string>& words = plan_->output_map_words;
+  std::vector<bool> used(words.size(), pairs_.empty());
+  for (const Pair& pair : pairs_) {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<bool> own,
+                             pair.matching.CheckMaps(outputs[pair.first], outputs[pair.second]));
+    for (size_t i = 0; i < used.size(); ++i) used[i] = used[i] || own[i];
+  }
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (!used[i]) return NotUsed(words[i]);
+  }
+  return {};
+}
+
+Status ComparisonRun::CheckMapsUsed() const {
+  for (size_t i = 0; i < plan_->output_map_words.size(); ++i) {
+    const bool used = std::any_of(pairs_.begin(), pairs_.end(), [&](const Pair& pair) {
+      return i < pair.matching.used().size() && pair.matching.used()[i];
+    });
+    if (!used && !pairs_.empty()) return NotUsed(plan_->output_map_words[i]);
+  }
+  return {};
+}
+
+}  // namespace vernier
