@@ -13,6 +13,7 @@ struct LoadedModule {
   std::string name;     ///< "numpy", "konst"
   std::string version;  ///< of an installed package; else empty
   std::string content;  ///< a hash of the file of any other module; else empty
+  std::string path;     ///< of that file; else empty
 
   bool operator==(const LoadedModule&) const = default;
   auto operator<=>(const LoadedModule&) const = default;

@@ -98,6 +98,15 @@ Status OutputMatcher::Look(const TensorMap& a, const TensorMap& b, DeviceMeasure
   return {};
 }
 
+std::vector<std::string> OutputMatcher::ByShape() const {
+  std::vector<std::string> pairs;
+  for (const KnownPair& pair : known_) {
+    const bool by_shape = pair.how == PairedBy::kShape || pair.how == PairedBy::kPosition;
+    if (by_shape) pairs.push_back(pair.a + " = " + pair.b);
+  }
+  return pairs;
+}
+
 Result<TensorMap> OutputMatcher::Align(const TensorMap& b, DeviceMeasure* device) const {
   TensorMap aligned = b;
   if (axes_.empty()) return aligned;

@@ -41,6 +41,9 @@ class OutputMatcher {
   /// The error with which a pair was found by value, by A's name; absent for all others.
   const std::map<std::string, double>& errors() const { return errors_; }
 
+  /// Pairs that shapes or places of the first iteration have made, and no name: "a = b" each.
+  std::vector<std::string> ByShape() const;
+
   /// The table of errors between what has no partner, as it was looked at last; empty where no two
   /// of them could be compared.
   const std::string& table() const { return table_; }

@@ -116,10 +116,11 @@ void ListFields(Fields& field, Some<ShardSource> auto& source) {
 }
 
 template <typename Fields>
-void ListFields(Fields& field, Some<ShardModule> auto& module) {
-  field("name", module.name);
-  field.TextIfAny("version", module.version);
-  field.TextIfAny("sha256", module.content);
+void ListFields(Fields& field, Some<ShardMadeWith> auto& made) {
+  field("kind", made.kind);
+  field("name", made.name);
+  field("value", made.value);
+  field("shards", made.shards);
 }
 
 template <typename Fields>
@@ -158,6 +159,7 @@ void ListFields(Fields& field, Some<ShardPairNames> auto& pair) {
   field("left_out", pair.left_out);
   field.IfAny("by_value", pair.by_value);
   field.TextIfAny("undecided", pair.undecided);
+  field("by_shape", pair.by_shape);
 }
 
 template <typename Fields>
@@ -181,8 +183,7 @@ void ListFields(Fields& field, Some<ShardEnd> auto& end) {
   field("names", end.names);
   field("marked", end.marked);
   field("runners", end.runners);
-  field("threads", end.threads);
-  field("modules", end.modules);
+  field("made_with", end.made_with);
   field("pairs", end.pairs);
   field("lost", end.lost);
   field.IfAny("flips", end.flips);

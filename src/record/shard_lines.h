@@ -104,14 +104,14 @@ struct ShardSource {
   bool operator==(const ShardSource&) const = default;
 };
 
-/// What a Python worker had imported: a package that is installed, or a module of the user's own.
-struct ShardModule {
-  std::string name;
-  std::string version;  ///< of a package; else empty
-  std::string content;  ///< a hash of any other module's file; else empty
-
-  bool operator==(const ShardModule&) const = default;
-  auto operator<=>(const ShardModule&) const = default;
+/// What some shards were computed with. The same bits are promised for the same.
+struct ShardMadeWith {
+  /// "build" of vernier, "processor", "runner", or what Python has imported: a "package" that is
+  /// installed, or a "module" of the user's own.
+  std::string kind;
+  std::string name;             ///< of a build its version
+  std::string value;            ///< of a runner its machine, of a package its version, else a hash
+  std::vector<int64_t> shards;  ///< ascending
 };
 
 struct ShardHead {
@@ -147,6 +147,7 @@ struct ShardPairNames {
   // as PairMatching::errors() and table().
   std::vector<ShardPairedBy> by_value;
   std::string undecided;
+  std::vector<std::string> by_shape;  ///< OutputMatcher::ByShape() of the first that was looked at
 };
 
 struct ShardLost {
@@ -158,7 +159,7 @@ struct ShardLost {
 struct ShardFlips {
   std::string path;          ///< of the inputs; that of the outputs follows from it
   std::string hash;          ///< of that file
-  std::string outputs_hash;  ///< of the other
+  std::string outputs_hash;  ///< of the other; empty: there is one, of outputs
   std::vector<int64_t> iterations;
 };
 
@@ -168,8 +169,7 @@ struct ShardEnd {
   std::vector<std::string> names;  ///< of all streams: live runners, then loaded runs
   bool marked = false;
   std::vector<RunnerRecord> runners;
-  std::vector<int64_t> threads;  ///< runner by runner; 0: it computes on another device
-  std::vector<ShardModule> modules;
+  std::vector<ShardMadeWith> made_with;
   std::vector<ShardPairNames> pairs;
   std::vector<ShardLost> lost;
   std::vector<ShardFlips> flips;

@@ -1,6 +1,8 @@
 #include "run/executor.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +15,7 @@
 #include "run/comparison/token_sources.h"
 #include "run/feeds/feed_stream.h"
 #include "run/live/live_runs.h"
+#include "run/live/made_with.h"
 #include "run/phases/ending.h"
 #include "run/phases/inferring.h"
 #include "run/phases/run_context.h"
@@ -82,13 +85,16 @@ Status OpenFirst(const RunContext& run, const ComparedPairs& pairs, OpenedFirst&
   return {};
 }
 
-std::vector<ShardModule> ModulesOf(const LiveRuns& live) {
-  std::vector<ShardModule> modules;
-  for (LoadedModule& module : live.LoadedModules()) {
-    modules.push_back(
-        {std::move(module.name), std::move(module.version), std::move(module.content)});
+// With what earlier runs have imported whose results are taken over.
+Status NoteModules(LiveRuns& live, LiveResults& made, ShardWriter* shard) {
+  std::vector<JournalSource> sources = FindMadeWith(live);
+  if (made.savers) VERNIER_TRY(made.savers->NoteMadeWith(sources));
+  if (shard == nullptr) return {};
+  if (made.progress != nullptr) {
+    std::ranges::copy(made.progress->made_with(), std::back_inserter(sources));
   }
-  return modules;
+  shard->KeepImported(sources);
+  return {};
 }
 
 // Carries out what the plan is about, as far as that can be done.
@@ -103,9 +109,8 @@ LiveResults InferAndCompare(const RunContext& run, const LiveSide& side,
     made = InferStreaming(run, side, comparing);
   }
   if (made.status.ok()) made.status = comparing.comparisons.CompareKept().status();
-  if (made.status.ok() && comparing.shard != nullptr) {
-    comparing.shard->KeepModules(ModulesOf(side.runs));
-  }
+  const bool wanted = comparing.shard != nullptr || made.progress != nullptr;
+  if (made.status.ok() && wanted) made.status = NoteModules(side.runs, made, comparing.shard);
   return made;
 }
 

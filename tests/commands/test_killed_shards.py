@@ -1,6 +1,7 @@
 """Shards that were killed go on; what is kept for those that come later."""
 
 import json
+import shutil
 import sys
 import time
 import unittest
@@ -149,6 +150,123 @@ class KilledShards(PartsCase):
                              "--resume")
         self.assertEqual(ended.code, 2, ended.out + ended.err)
         self.assertIn("--shard cannot go with --resume and --batch-feeds", ended.err)
+
+
+# Is killed once in its seventh inference. What it computes with lies in folders that it finds
+# itself; one module is imported in the third inference, and needed by none of the others.
+DRIFTS = """
+import os, signal, sys, time
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(here, "lib"), os.path.join(here, "env", "site-packages")]
+import factor
+import scaling
+
+def load(path):
+    def infer(feed):
+        number = feed["x"][0]
+        time.sleep(0.1)
+        if number == 2:
+            import rare
+        if number == 6 and os.path.exists("deadly"):
+            os.remove("deadly")
+            os.kill(os.getppid(), signal.SIGKILL)
+        return {"y": feed["x"] * (float(factor.FACTOR) if number == 1 else 1)}
+    return infer
+"""
+
+
+class ChangedMeanwhile(PartsCase):
+    """What iterations that are there were computed with is no longer what it was. The first and the
+    last of them come out as before."""
+    SHARD = ("--shard", "1/1", "--save-record", "r.json")
+    FILES = {"lib/factor.py": "FACTOR = 1", "lib/rare.py": "RARE = 1",
+             "env/site-packages/scaling.py": "__version__ = '1.5'"}
+
+    def setUp(self):
+        super().setUp()
+        self.path("drifts.py").write_text(DRIFTS, encoding="utf-8")
+        for name in self.FILES:
+            self.path(name).parent.mkdir(parents=True, exist_ok=True)
+        for i in range(8):
+            self.save_feeds(f"in/{i}.json", [{"x": np.full(4, i, np.float32)}])
+
+    def run_again(self, *more):
+        return self.vernier("run", "m.onnx", "--onnxrt", "--model-runner", "drifts.py", "--python",
+                            sys.executable, "--load-inputs", "in/[0-9].json", "--save-outputs",
+                            "o.npz", *more)
+
+    def kill(self, *more):
+        """Leaves six iterations."""
+        for path in self.folder.glob("[or].*"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        for name, text in self.FILES.items():
+            self.path(name).write_text(text + "\n", encoding="utf-8")
+        self.variables = {"PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+        self.path("deadly").touch()
+        killed = self.run_again(*more)
+        self.assertNotIn(killed.code, range(8), killed.out + killed.err)
+
+    def refused_to_go_on(self, said, *more):
+        ended = self.run_again(*more, "--resume")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("was not saved by this command: " + said, ended.err)
+        self.assertIn(". Move it away to start anew", ended.err)
+
+    def test_a_module_that_was_edited_is_no_module_of_what_is_there(self):
+        for name, module in (("lib/factor.py", "factor"), ("lib/rare.py", "rare")):
+            for more in (self.SHARD, ()):
+                self.kill(*more)
+                self.path(name).write_text("FACTOR = RARE = 7\n", encoding="utf-8")
+                self.refused_to_go_on(
+                    f"the Python module '{module}' ('{self.path(name)}'), which a script of its "
+                    "runners had imported, has other content now", *more)
+                self.path(name).write_text(self.FILES[name] + "\n", encoding="utf-8")
+                ended = self.run_again(*more, "--resume")
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def test_a_shard_does_not_go_on_with_other_packages_and_threads(self):
+        self.kill(*self.SHARD)
+        scaling = self.path("env/site-packages/scaling.py")
+        scaling.write_text("__version__ = '2.0'\n", encoding="utf-8")
+        self.refused_to_go_on("the Python package 'scaling' was 1.5 there, and is 2.0 now",
+                              *self.SHARD)
+        scaling.write_text("__version__ = '1.5'\n", encoding="utf-8")
+        self.variables["OMP_NUM_THREADS"] = "2"
+        self.refused_to_go_on("runner 'drifts-N0' was ", *self.SHARD)
+        self.variables["OMP_NUM_THREADS"] = "1"
+        ended = self.run_again(*self.SHARD, "--resume")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def test_other_settings_of_runners_are_another_command(self):
+        for more in (self.SHARD, ()):
+            self.kill(*more)
+            ended = self.run_again(*more, "--resume", "--graph-optimization-level",
+                                   "ORT_ENABLE_BASIC")
+            self.assertEqual(ended.code, 3, ended.out + ended.err)
+            self.assertIn("was not saved by this command: setting 'runners[0].session_options",
+                          ended.err)
+            ended = self.run_again(*more, "--resume")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def test_an_undivided_run_goes_on_with_a_word(self):
+        self.kill("--save-record", "r.json")
+        self.path("env/site-packages/scaling.py").write_text("__version__ = '2.0'\n",
+                                                             encoding="utf-8")
+        ended = self.run_again("--save-record", "r.json", "--resume")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        said = "--resume: the Python package 'scaling' was 1.5 there, and is 2.0 now"
+        self.assertIn(said, json.loads(self.path("r.json").read_text())["notes"])
+        self.assertIn("results differ in what computed them", ended.out + ended.err)
+
+    def test_the_part_has_what_an_earlier_process_had_imported(self):
+        self.kill(*self.SHARD)
+        ended = self.run_again(*self.SHARD, "--resume")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        part = json.loads(self.path("r.shard-0001-of-0001.json").read_text())
+        made = {(one["kind"], one["name"]): one["value"] for one in part["end"]["made_with"]}
+        self.assertIn(("module", "rare"), made)
+        self.assertEqual(made[("package", "scaling")], "1.5")
+        self.assertIn(("processor", ""), made)
 
 
 if __name__ == "__main__":

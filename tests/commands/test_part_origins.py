@@ -59,9 +59,31 @@ class PartOrigins(PartsCase):
         self.path("merged.json").unlink()
         self.save_module("env/site-packages/scaling.py", "__version__ = '2.0'")
         parts[1] = self.shard(2, *self.scripted)
-        what = (f"the Python package 'scaling' was 1.5 in '{parts[0]}', and 2.0 in '{parts[1]}'")
-        self.refused(parts, what + " (--mixed takes such parts)")
-        self.assertEqual(self.merged(parts, "--mixed")["notes"], ["--mixed: " + what])
+        what = "the Python package 'scaling' was 1.5 in {}, and 2.0 in {}"
+        self.refused(parts, what.format(f"'{parts[0]}'", f"'{parts[1]}'") +
+                     " (--mixed takes such parts)")
+        self.assertEqual(self.merged(parts, "--mixed")["notes"],
+                         ["--mixed: " + what.format("shard 1", "shard 2")])
+
+    def test_what_mixed_notes_does_not_depend_on_what_was_merged_first(self):
+        parts = []
+        for number, threads, version in ((1, 1, "1.5"), (2, 2, "2.0"), (3, 1, "2.0"),
+                                         (4, 3, "1.5")):
+            self.variables = {"OMP_NUM_THREADS": str(threads)}
+            self.save_module("env/site-packages/scaling.py", f"__version__ = '{version}'")
+            parts.append(self.shard(number, *self.scripted, count=4))
+        direct = self.merged(parts, "--mixed", "--reproducible")
+        notes = [note for note in direct["notes"] if note.startswith("--mixed: ")]
+        self.assertEqual(notes[-1], "--mixed: the Python package 'scaling' was 1.5 in shard 1, and "
+                         "2.0 in shard 2")
+        self.assertTrue(any("3 threads in shard 4" in note for note in notes), notes)
+        for some, others in (((0, 1), (2, 3)), ((1, 3), (0, 2)), ((3, 2, 1), (0,))):
+            ended = self.vernier("merge", *(parts[i] for i in some), "--mixed", "--partial", "-o",
+                                 "some.json")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            grouped = self.merged(["some.json", *(parts[i] for i in others)], "--mixed",
+                                  "--reproducible")
+            self.assertEqual(grouped, direct, some)
 
     def test_a_module_that_one_shard_alone_has_imported_is_no_difference(self):
         text = self.path("imports.py").read_text(encoding="utf-8")
@@ -119,6 +141,8 @@ class PartOrigins(PartsCase):
                 self.assertGreater(shard["seconds"], 0)
                 self.assertEqual(len(shard["runners"]), 2)
                 self.assertGreater(shard["runners"][0]["latency_seconds"]["median"], 0)
+        shards = self.merged([*parts, "some.json"])["shards"]  # copies count once
+        self.assertEqual([shard["number"] for shard in shards], [1, 2, 3])
         self.assertNotIn("shards", self.merged(parts, "--reproducible"))
 
     def test_reports_of_a_shard_say_which_it_is(self):

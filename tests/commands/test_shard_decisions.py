@@ -83,6 +83,40 @@ class Decided(Sides):
                 parts.append(self.part(number, 2))
             self.expect_whole(whole, parts)
 
+    def test_flips_of_saved_outputs_are_the_worst_of_all_shards(self):
+        words = [*self.save_sides(), "--decision", "y:top1", "--worst-flips", "3", "--save-flips",
+                 "f.npz"]
+        for rule in ("contiguous", "stride"):
+            whole = self.vernier(*words, *WHOLE)
+            self.assertEqual(whole.code, 1, whole.out + whole.err)
+            with np.load(self.path("f.npz")) as file:
+                flips = {name: file[name] for name in file.files if name.endswith(("/y", "/z"))}
+            self.assertEqual(len(flips), 12)
+            self.path("f.npz").unlink()
+            self.expect_whole(whole, self.shards(words, 3, rule))
+            with np.load(self.path("f.npz")) as file:
+                for name, value in flips.items():
+                    np.testing.assert_array_equal(file[name], value, name)
+
+    def test_names_of_classes_must_be_the_same(self):
+        words = [*self.save_sides(), "--decision", "y:top1", "--class-names", "names.txt"]
+        for letter in "ab":
+            self.path("names.txt").write_text("".join(f"{letter}{i}\n" for i in range(CLASSES)))
+            for number in (1, 2):
+                ended = self.vernier(*words, "--shard", f"{number}/2", "--shard-exit", "done",
+                                     "--save-record", f"of_{letter}.json")
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+        a, b = ([f"of_{letter}.shard-000{number}-of-0002.json" for number in (1, 2)]
+                for letter in "ab")
+        ended = self.merge([a[0], b[1]])
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("'names.txt' (--class-names) has other content in", ended.err)
+        ended = self.merge(a)
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("--class-names 'names.txt': the file has changed since the shards read it",
+                      ended.err)
+        self.assertEqual(self.merge(b).code, 1)
+
     def test_fail_fast_ends_where_the_whole_does(self):
         words = [*self.save_sides(), "--decision", "z:top1", "--fail-fast"]
         self.divide(words, (3, "stride"), (4, "contiguous"), code=1)

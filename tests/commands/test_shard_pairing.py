@@ -1,6 +1,7 @@
 """Shards pair outputs by their values as iteration 0 of the whole shows it, and those after it."""
 
 import json
+import sys
 import unittest
 
 import numpy as np
@@ -92,6 +93,24 @@ class PairedByValue(ShardCase):
         self.assertEqual(whole.code, 1, whole.out + whole.err)
         for rule in ("contiguous", "stride"):
             self.expect_whole(whole, self.shards(run, 2, rule))
+
+    def test_outputs_that_are_renamed_later_do_not_meet_by_their_shapes(self):
+        """Nobody knows the names of these runners before they infer: a shard goes by its first
+        iteration, and the whole by its own."""
+        for name, y in (("one", "'y'"), ("two", "'y' if feed['x'][0] != 4 else 'z'")):
+            self.path(f"{name}.py").write_text(
+                f"def infer(feed):\n    return {{{y}: feed['x'] * 2, 'w': feed['x'] + 1}}\n",
+                encoding="utf-8")
+        self.save_feeds("inputs.json", [{"x": np.full(4, i, np.float32)} for i in range(8)])
+        words = ["run", "--model-runner", "one.py", "--model-runner", "two.py", "--python",
+                 sys.executable, "--load-inputs", "inputs.json"]
+        whole = self.vernier(*words, *WHOLE)
+        self.assertEqual(whole.code, 4, whole.out + whole.err)
+        self.expect_whole(whole, self.shards(words, 3))
+        ended = self.merge(self.shards(words, 2))
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("were paired by shape: none in the first, and 'y = z' in the second; pair "
+                      "them with --map-outputs", ended.err)
 
     def test_outputs_that_values_do_not_pair_are_listed_as_in_the_whole(self):
         first = [{"p": np.full(3, 1.0 + i), "q": np.full(3, 5.0 + i)} for i in range(6)]

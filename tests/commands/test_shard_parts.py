@@ -4,6 +4,7 @@ scripts, other options, other results. What shards are called, and how to make o
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -13,6 +14,16 @@ import numpy as np
 from parts_case import LOADER, SCALES, PartsCase
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# Gives back what it was given.
+PROGRAM = """
+import json, sys
+with open(sys.argv[1]) as file:
+    given = json.load(file)
+with open(sys.argv[2], "w") as file:
+    json.dump({"y": given["x"]}, file)
+"""
+
 
 class ShardParts(PartsCase):
     def test_a_folder_of_inputs_that_changed_is_named(self):
@@ -98,6 +109,39 @@ class ShardParts(PartsCase):
             parts.append(self.shard(number, *words))
         ended = self.vernier("merge", *parts, "-o", "merged.json")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def test_programs_that_were_edited_are_named(self):
+        program = self.path("program.sh")
+        words = ["run", "m.onnx", "--onnxrt", "--model-runner", f"{program} {{input}} {{output}}",
+                 "--iterations", "4"]
+        parts = []
+        for number in (1, 2):
+            program.write_text(f"#!{sys.executable}\n# {number}\n" + PROGRAM, encoding="utf-8")
+            program.chmod(0o755)
+            parts.append(self.shard(number, *words))
+        self.refused(parts, "program.sh' (runner '", "has other content in")
+
+    def test_shards_of_copies_of_a_folder_merge(self):
+        top = self.folder
+        parts = []
+        for number in (1, 2):
+            self.folder = top / f"node{number}"
+            (self.folder / "in").mkdir(parents=True)
+            shutil.copy(top / "m.onnx", self.folder)
+            shutil.copy(top / "scales.py", self.folder)
+            for path in (top / "in").iterdir():
+                shutil.copy(path, self.folder / "in")
+            name = self.shard(number, "run", "m.onnx", "--onnxrt", "--model-runner", "scales.py",
+                              "--load-inputs", "in")
+            parts.append(f"node{number}/{name}")
+        self.folder = top
+        whole = self.vernier("run", "m.onnx", "--onnxrt", "--model-runner", "scales.py",
+                             "--load-inputs", "in", "--reproducible", "--save-record",
+                             "whole.json", "--python", sys.executable)
+        self.assertEqual(whole.code, 0, whole.out + whole.err)
+        ended = self.vernier("merge", *parts, "-o", "merged.json", "--reproducible")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertEqual(self.path("merged.json").read_text(), self.path("whole.json").read_text())
 
     def test_the_command_of_a_missing_shard_can_be_pasted(self):
         folder = self.path("a folder")
@@ -255,6 +299,51 @@ class JoinedOutputs(PartsCase):
             self.assertEqual(ended.code, 2, (words, ended.out + ended.err))
             self.assertIn("shard 2 of 3 of ", ended.err)
             self.assertIn("is missing before", ended.err)
+
+    def test_shards_by_their_names_are_read_as_their_folder_is(self):
+        whole = self.vernier(*self.words, "--save-outputs", "whole.npz", "--save-inputs", "in.npz")
+        self.assertEqual(whole.code, 0, whole.out + whole.err)
+        for rule in ("contiguous", "stride"):
+            for number in (1, 2, 3):
+                self.shard(number, *self.words, "--shard-by", rule, "--save-inputs",
+                           f"{rule}/i.npz", count=3, record="r.json")
+        load = [*self.command, "--load-inputs"]
+        files = [f"contiguous/i.shard-000{number}-of-0003.npz" for number in (1, 2, 3)]
+        for listed in (["contiguous/*"], files):
+            ended = self.vernier(*load, *listed, "--load-outputs", "whole.npz")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            self.assertIn("in 7 iterations", ended.out)
+        ended = self.vernier(*load, files[1])  # a shard alone is meant
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        for listed, said in ((["stride/*"], "files can only be joined if shards have ranges"),
+                             (files[:2], "shard 3 of 3 of 'contiguous/i.npz' is missing"),
+                             ([files[1], files[0], files[2]], "and stands before shard 1")):
+            ended = self.vernier(*load, *listed)
+            self.assertEqual(ended.code, 2, (listed, ended.out + ended.err))
+            self.assertIn(said, ended.err)
+        ended = self.vernier("compare", *self.outputs[:2])
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("are shards of one run, and would be compared with each other", ended.err)
+        self.path(files[1]).unlink()
+        ended = self.vernier(*load, "contiguous/*")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("shard 2 of 3 of 'contiguous/i.npz' is missing before", ended.err)
+        ended = self.vernier("data", "show", "contiguous")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("shard 2 of 3 of 'contiguous/i.npz' is missing before", ended.out + ended.err)
+
+    def test_a_folder_with_the_whole_beside_its_shards_is_not_read(self):
+        whole = self.vernier(*self.words, "--save-outputs", "all/whole.npz")
+        self.assertEqual(whole.code, 0, whole.out + whole.err)
+        for name in self.outputs:
+            self.path(name).rename(self.path(f"all/{name}"))
+        said = "'all' has 'all/whole.npz' beside files of shards, which would be read with them"
+        for words in (["data", "concat", "all", "-o", "j.npz"], ["compare", "all", "all"]):
+            ended = self.vernier(*words)
+            self.assertEqual(ended.code, 2, (words, ended.out + ended.err))
+            self.assertIn(said, ended.err)
+        ended = self.vernier("data", "show", "all")
+        self.assertIn(said, ended.out + ended.err)
 
     def test_a_folder_of_two_forms_is_no_folder_of_shards(self):
         self.path("both").mkdir()

@@ -196,13 +196,13 @@ class Scene:
         parts = self.place / (name + ".partial")
         journal = parts / "journal.jsonl"
         end = time.monotonic() + PATIENCE_S
-        while not journal.exists() or journal.stat().st_size < 2000:
+        while not journal.exists() or journal.stat().st_size < 8000:
             if time.monotonic() > end or process.poll() is not None:
                 raise Lost("no parts were made")
             time.sleep(0.01)
         process.kill()
         process.communicate(timeout=PATIENCE_S)
-        lines = journal.read_text().splitlines(keepends=True)[:8]
+        lines = journal.read_text().splitlines(keepends=True)[:12]
         journal.write_text("".join(lines))
         # Parts that go on behind their journal are damage, and kept.
         ends = {}

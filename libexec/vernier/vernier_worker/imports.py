@@ -52,9 +52,31 @@ def _files():
             yield name, os.path.abspath(path)
 
 
+class _Kept:
+    """What was listed last: it is asked for often. Files are hashed soon after they were imported,
+    and once."""
+    names = None
+    entries = ()
+    values = {}  # by (name, path)
+
+
+def _value_of(name, path):
+    key = (name, path)
+    if key not in _Kept.values:
+        _Kept.values[key] = _content_of(path) if path else _version_of(name)
+    return _Kept.values[key]
+
+
 def listed():
-    """(name, version, content): of each package that is installed its version, of each other
-    module that is neither Python's nor vernier's the hash of its file."""
+    """(name, version, content, path): of each package that is installed its version, of each
+    other module that is neither Python's nor vernier's the hash of its file, and where that is."""
+    names = list(sys.modules)
+    if names != _Kept.names:
+        _Kept.names, _Kept.entries = names, _list()
+    return _Kept.entries
+
+
+def _list():
     python = [os.path.abspath(sysconfig.get_path(path)) for path in ("stdlib", "platstdlib")]
     python.append(os.path.dirname(os.path.abspath(os.__file__)))
     files = dict(_files())
@@ -68,6 +90,7 @@ def listed():
                 found.add((top, "package"))
         elif not _within(path, OWN_FOLDER) and not any(_within(path, own) for own in python):
             found.add((name, "file"))
-    entries = [(name, _version_of(name), "") if kind == "package"
-               else (name, "", _content_of(files[name])) for name, kind in sorted(found)]
+    entries = [(name, _value_of(name, ""), "", "") if kind == "package"
+               else (name, "", _value_of(name, files[name]), files[name])
+               for name, kind in sorted(found)]
     return [entry for entry in entries if entry[1] or entry[2]]

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
@@ -11,6 +12,7 @@
 #include "report/files/accuracy_file.h"
 #include "report/models/model_json.h"
 #include "report/text/saved_text.h"
+#include "run/shards/shard_names.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 
@@ -123,6 +125,10 @@ Status ShowJson(const std::string& path, const Shown& shown) {
 }
 
 Status Show(const std::string& path, const Shown& shown, Logger& log) {
+  if (!shown.in_peers_words) {
+    const Status shards = CheckFoldersOfShards(std::span(&path, 1));
+    if (!shards.ok()) log.Warning(shards.message());
+  }
   if (shown.json) return ShowJson(path, shown);
   std::string text;
   if (!IsDirectory(path) && LooksLikeAccuracyResults(path)) {

@@ -78,7 +78,8 @@ constexpr OptionRow kMerge[] = {
      .origin = Origin::kOurs},
     {.flags = {"--mixed"},
      .dest = "mixed",
-     .help = "Accept parts whose runners differ in version, device or number of threads; the record"
+     .help = "Accept parts whose runners differ in version, device, processor or number of "
+             "threads; the record"
              " says so.",
      .origin = Origin::kOurs},
     {.flags = {"--status"},

@@ -125,6 +125,14 @@ bool ReadIteration(JsonValue line, uint64_t most, Journal& journal) {
   return true;
 }
 
+bool ReadSource(JsonValue line, Journal& journal) {
+  const auto kind = Text(line, "made_with"), name = Text(line, "name"), value = Text(line, "value");
+  if (!kind || !name || !value) return false;
+  journal.sources.push_back(
+      {*kind, *name, *value, Text(line, "path").value_or(""), Text(line, "hash").value_or("")});
+  return true;
+}
+
 // `most` is 0 in journals without checksums.
 bool ReadLine(std::string_view text, uint64_t most, Journal& journal) {
   const bool sealed = most > 0;
@@ -132,6 +140,7 @@ bool ReadLine(std::string_view text, uint64_t most, Journal& journal) {
   const Result<JsonTape> tape = JsonTape::Parse(text);
   if (!tape.ok() || !tape->root().is(JsonKind::kObject)) return false;
   const JsonValue line = tape->root();
+  if (line.Find("made_with")) return ReadSource(line, journal);
   return line.Find("tensors") ? ReadLayout(line, sealed, journal)
                               : ReadIteration(line, most, journal);
 }
@@ -162,6 +171,22 @@ bool IsDamagedEnd(std::string_view rest) {
 bool ComesAgain(size_t uses) { return uses == 2 || uses == 64 || uses % 4096 == 0; }
 
 }  // namespace
+
+std::string FormatJournalSource(const JournalSource& source) {
+  StringSink sink;
+  JsonWriter writer(sink, JsonLayout::kCompact);
+  writer.BeginObject();
+  const auto put = [&](std::string_view key, const std::string& text) {
+    writer.Key(key);
+    writer.String(text);
+  };
+  put("made_with", source.kind);
+  put("name", source.name);
+  put("value", source.value);
+  if (!source.path.empty()) put("path", source.path);
+  if (!source.hash.empty()) put("hash", source.hash);
+  return Line(sink, writer);
+}
 
 std::string FormatJournalLayout(size_t number, const JournalLayout& layout) {
   StringSink sink;

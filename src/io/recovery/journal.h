@@ -41,7 +41,20 @@ struct JournalIteration {
   std::optional<uint64_t> feed;  ///< MarkFeed() of what it was made from, where it was known
 };
 
+/// What iterations were computed with: processor, runners, and what Python has imported.
+struct JournalSource {
+  std::string kind;   ///< "settings", "processor", "runner", "package" or "module"
+  std::string name;   ///< "numpy"
+  std::string value;  ///< of a runner its machine, of a package its version, of a module its hash
+  std::string path = {};  ///< of a module's file; else empty
+  std::string hash = {};  ///< of what is at `path`, as vernier takes it
+
+  bool operator==(const JournalSource&) const = default;
+  auto operator<=>(const JournalSource&) const = default;
+};
+
 /// Lines with their line ends.
+std::string FormatJournalSource(const JournalSource& source);
 std::string FormatJournalLayout(size_t number, const JournalLayout& layout);
 std::string FormatJournalIteration(const JournalIteration& iteration);
 
@@ -62,8 +75,9 @@ struct Journal {
   std::map<size_t, JournalLayout> layouts;  ///< without those whose lines are damaged
   /// One for each runner, by iteration; null where its line is damaged and a later one is not.
   std::vector<std::vector<std::optional<JournalIteration>>> runs;
-  std::vector<size_t> damaged;  ///< lines that cannot be believed, counted from 1
-  bool cut_off = false;         ///< nothing behind the damaged line could be believed either
+  std::vector<JournalSource> sources;  ///< in the order of their lines; none in older versions
+  std::vector<size_t> damaged;         ///< lines that cannot be believed, counted from 1
+  bool cut_off = false;                ///< nothing behind the damaged line could be believed either
 };
 
 /// Reads a journal as a kill, a full disk or a power cut leaves it. A damaged line costs only what

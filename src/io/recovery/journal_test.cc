@@ -55,6 +55,18 @@ TEST(Journal, SaysWhatWasWritten) {
   EXPECT_EQ(DescribeDamage(journal), "");
 }
 
+TEST(Journal, SaysWhatIterationsWereMadeWith) {
+  const JournalSource package{"package", "numpy", "2.4"};
+  const JournalSource module{"module", "a \"b\"", "00ff", "/x/a.py", "12ab"};
+  std::vector<std::string> lines = JournalLines(2);
+  lines.insert(lines.begin(), FormatJournalSource(package));
+  lines.push_back(FormatJournalSource(module));
+  const Journal journal = ParseJournal(JoinedLines(lines), 2);
+  EXPECT_EQ(journal.sources, (std::vector<JournalSource>{package, module}));
+  EXPECT_EQ(journal.runs[1].size(), 2u);
+  EXPECT_EQ(DescribeDamage(journal), "");
+}
+
 TEST(Journal, ADamagedLineCostsWhatItDescribes) {
   std::vector<std::string> lines = JournalLines(6);
   lines[4][12] ^= 1;  // runner 0, iteration 2

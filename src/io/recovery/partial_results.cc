@@ -324,6 +324,13 @@ Result<Journal> ReadJournal(const std::string& folder, const PartialManifest& ma
 
 }  // namespace
 
+std::vector<JournalSource> ReadPartialSources(const std::string& folder) {
+  const Result<PartialManifest> manifest = ReadPartialManifest(folder);
+  if (!manifest.ok()) return {};
+  Result<Journal> journal = ReadJournal(folder, *manifest);
+  return journal.ok() ? std::move(journal->sources) : std::vector<JournalSource>();
+}
+
 bool IsLeftOver(const std::string& folder) {
   if (IsPartialFolderInUse(folder)) return false;
   const Result<PartialManifest> manifest = ReadPartialManifest(folder);

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "io/recovery/journal.h"
 #include "io/recovery/partial_folder.h"
 #include "io/results/results_reader.h"
 #include "vernier/status.h"
@@ -19,6 +21,9 @@ bool LacksJournal(const std::string& path);
 
 /// kMalformed when the manifest is missing or damaged.
 Result<PartialManifest> ReadPartialManifest(const std::string& folder);
+
+/// What the iterations of such a folder were computed with, as far as its journal says it.
+std::vector<JournalSource> ReadPartialSources(const std::string& folder);
 
 /// Whether the folder is only what could not be removed after its target had been saved whole.
 bool IsLeftOver(const std::string& folder);

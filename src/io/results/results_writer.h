@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/recovery/partial_folder.h"
@@ -55,6 +56,9 @@ class ResultsWriter {
   /// `feed`: MarkFeed() of what the result was made from, where that is known.
   Status Append(size_t runner, const IterationResult& result,
                 std::optional<uint64_t> feed = std::nullopt);
+
+  /// Adds a line to the parts' journal, for whoever goes on with them. kIo.
+  Status Record(std::string_view line) { return folder_.Record(line); }
 
   size_t finished(size_t runner) const { return finished_[runner]; }
 

@@ -91,6 +91,11 @@ class PairMatching {
   }
   const std::string& table() const { return matcher_ ? matcher_->table() : found_table_; }
 
+  /// See OutputMatcher.
+  std::vector<std::string> by_shape() const {
+    return matcher_ ? matcher_->ByShape() : std::vector<std::string>();
+  }
+
   /// What matching found elsewhere, for AddTo() and swap(): of swaps the first that is known stays.
   void TakeFound(const std::vector<std::string>& left_out, const std::string& swap) {
     left_out_ = left_out;

@@ -79,7 +79,7 @@ Status FeedStream::OpenLoaded(const RunPlan& plan, std::span<const TensorInfo> i
     return {};
   }
   for (const TensorInfo& input : inputs) input_names_.push_back(input.name);
-  if (!plan.lenient) VERNIER_TRY(CheckFoldersOfShards(plan.inputs.load_paths));
+  if (!plan.lenient) VERNIER_TRY(CheckListedShards(plan.inputs.load_paths));
   VERNIER_ASSIGN_OR_RETURN(reader_, FeedReader::Open(plan.inputs.load_paths));
   if (plan.shard.wanted()) {
     VERNIER_ASSIGN_OR_RETURN(total_, reader_->CountAll());

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "run/live/made_with.h"
 #include "run/saved/saved_progress.h"
 
 namespace vernier {
@@ -157,8 +158,23 @@ Status LiveInference::TakeResult(size_t index, const TensorMap& feed, int64_t it
   if (StepStates* const steps = live_.steps()) {
     VERNIER_TRY(steps->Remember(index, result->outputs));
   }
+  VERNIER_TRY(NoteMadeWith());
   VERNIER_TRY(savers_.AddResult(index, *result));
   return MeasureNoise(index, feed, iteration, *result);
+}
+
+// Scripts import modules when they need them. Not so often that it would take more than a twentieth
+// of the time.
+Status LiveInference::NoteMadeWith() {
+  constexpr int kRarely = 20;
+  const Clock::time_point begin = Clock::now();
+  // Workers of lanes are busy, and one may wait for what another is not given yet.
+  if (plan_.save.outputs.empty() || live_.has_lanes()) return {};
+  if (looked_ && begin - *looked_ < kRarely * look_) return {};
+  VERNIER_TRY(savers_.NoteMadeWith(FindMadeWith(live_)));
+  looked_ = Clock::now();
+  look_ = *looked_ - begin;
+  return {};
 }
 
 // Once: on iteration 0, so that the bound of an iteration does not depend on those before it.

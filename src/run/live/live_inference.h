@@ -1,6 +1,7 @@
 // What the runners of a run make of a feed, and what is done with it before it is compared.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -83,6 +84,7 @@ class LiveInference {
   Status PrepareBounds(size_t index, const TensorMap& feed, int64_t iteration);
   Status TakeResult(size_t index, const TensorMap& feed, int64_t iteration,
                     const std::optional<IterationResult>& result);
+  Status NoteMadeWith();
   Status OpenNoise();
   Status MeasureNoise(size_t index, const TensorMap& feed, int64_t iteration,
                       const IterationResult& result);
@@ -101,6 +103,9 @@ class LiveInference {
   Logger& logger_;
   std::unique_ptr<NoiseFloor> noise_;  ///< until iteration 0 was measured
   bool decided_ = false;               ///< by InferToDecide()
+  using Clock = std::chrono::steady_clock;
+  std::optional<Clock::time_point> looked_;  ///< at what results are computed with
+  Clock::duration look_ = {};                ///< how long that took
 };
 
 }  // namespace vernier

@@ -198,7 +198,10 @@ class LiveRuns {
   std::vector<RunnerRecord> Records() const;
 
   /// See WorkerPool.
-  std::vector<LoadedModule> LoadedModules() const { return pool_.LoadedModules(); }
+  std::vector<LoadedModule> LoadedModules() {
+    if (lanes_) lanes_->Wait();
+    return pool_.LoadedModules();
+  }
 
   /// What had to be changed to run: coerced inputs, one sentence each.
   const std::vector<std::string>& notes() const { return notes_; }

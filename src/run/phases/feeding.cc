@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "run/live/live_sizes.h"
+#include "run/live/made_with.h"
 #include "run/saved/result_origin.h"
 #include "run/steps/step_feeds.h"
 #include "util/no_log.h"
@@ -13,7 +14,7 @@
 namespace vernier {
 namespace {
 
-Status OpenSavers(const RunContext& run, const LiveRuns& live, LiveResults& made) {
+Status OpenSavers(const RunContext& run, LiveRuns& live, LiveResults& made) {
   const RunPlan& plan = run.plan;
   const PartialOrigin origin = plan.save.outputs.empty() ? PartialOrigin() : OriginOf(plan);
   if (plan.save.resume) {
@@ -28,7 +29,10 @@ Status OpenSavers(const RunContext& run, const LiveRuns& live, LiveResults& made
     savers.MixIntoMark(steps->given_tokens()->Hash());
   }
   made.savers.emplace(std::move(savers));
-  return {};
+  if (plan.save.outputs.empty()) return {};
+  std::vector<JournalSource> sources = FindMadeWith(live);
+  sources.push_back(SettingsOf(plan));
+  return made.savers->NoteMadeWith(sources);
 }
 
 // Before the model is said to fail with sizes that nobody gave.

@@ -133,6 +133,7 @@ Result<LoadedRuns> LoadedRuns::Open(const RunPlan& plan, LoadRule rule) {
   if (!in_order) {
     VERNIER_TRY(CheckGaps(plan));
     VERNIER_TRY(CheckFoldersOfShards(plan.load_outputs));
+    VERNIER_TRY(CheckSidesOfShards(plan.load_outputs));
   }
   VERNIER_ASSIGN_OR_RETURN(LoadedRuns loaded, Open(plan.load_outputs, rule, plan.load_labels));
   if (!in_order) VERNIER_TRY(CheckFirstNumbers(plan, loaded.runs_));

@@ -135,7 +135,7 @@ Status OutputSavers::CreateOutputs(std::vector<std::string> runner_names, Partia
   if (progress_ != nullptr) {
     VERNIER_ASSIGN_OR_RETURN(outputs_, ResultsWriter::CreateBeside(
                                            progress_->target(), std::move(runner_names), origin));
-    return {};
+    return outputs_->Record(made_with_.AddLines(progress_->made_with()));
   }
   VERNIER_ASSIGN_OR_RETURN(outputs_,
                            ResultsWriter::Create(plan_->outputs, std::move(runner_names), origin));
@@ -169,6 +169,14 @@ Status OutputSavers::AddFeed(int64_t iteration, const TensorMap& feed, const Ste
   const StepPosition& position = steps->position();
   return position.step > 0 ? CheckProgress(iteration)
                            : AddNext(iteration, position.sequence, steps->whole());
+}
+
+Status OutputSavers::NoteMadeWith(const std::vector<JournalSource>& sources) {
+  if (outputs_ == nullptr) return {};
+  if (progress_ != nullptr) VERNIER_TRY(progress_->CheckMadeWith(sources));
+  VERNIER_TRY(Settle());
+  const std::string lines = made_with_.AddLines(sources);
+  return lines.empty() ? Status() : outputs_->Record(lines);
 }
 
 Status OutputSavers::CheckProgress(int64_t iteration) {

@@ -11,6 +11,7 @@
 #include "io/results/feed_reader.h"
 #include "io/results/feed_writer.h"
 #include "io/results/results_writer.h"
+#include "run/saved/earlier_sources.h"
 #include "run/saved/saved_progress.h"
 #include "run/saved/stale_inputs.h"
 #include "run/steps/step_sequence.h"
@@ -39,6 +40,9 @@ class OutputSavers {
   /// again. kMalformed when it is not the one that what was saved earlier was made from.
   /// Of `steps` (may be null) the feed is one: then the sequence counts, which is saved once.
   Status AddFeed(int64_t iteration, const TensorMap& feed, const StepSequence* steps);
+  /// What results are computed with by now, for whoever goes on with what is saved. kMalformed
+  /// where what was saved earlier was computed with others; kIo.
+  Status NoteMadeWith(const std::vector<JournalSource>& sources);
   /// MarkFeed() of the feed that was added last, where outputs or rows are saved, saved outputs are
   /// compared, and of a shard.
   uint64_t FeedHash();
@@ -99,6 +103,7 @@ class OutputSavers {
   int64_t feeds_ = 0;
   int64_t results_ = 0;
   bool any_output_ = false;
+  KnownSources made_with_;
   uint64_t steps_hash_ = 0;  // HashOfSteps()
   bool compared_with_saved_ = false;
   uint64_t feed_hash_ = 0;         // of the last feed

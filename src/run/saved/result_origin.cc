@@ -6,6 +6,7 @@
 #include <string>
 
 #include "io/bytes/checksum.h"
+#include "record/runner_name.h"
 #include "run/shards/shard_sources.h"
 
 namespace vernier {
@@ -15,6 +16,17 @@ PartialOrigin OriginOf(const RunPlan& plan) {
   return {.seed = drawn ? std::optional(plan.inputs.seed) : std::nullopt,
           .batch_feeds = std::max<int64_t>(1, plan.execution.batch_feeds),
           .models = static_cast<int64_t>(HashOfRunners(plan))};
+}
+
+JournalSource SettingsOf(const RunPlan& plan) {
+  RunPlan settings;
+  settings.runners = plan.runners;
+  for (RunnerPlan& runner : settings.runners) {
+    runner.name = WithoutTime(runner.name);
+    runner.model.path.clear();  // its content counts: HashOfRunners()
+  }
+  settings.execution.environment = plan.execution.environment;
+  return {"settings", "", ToJson(settings)};
 }
 
 uint64_t HashOfSteps(const StepPlan& plan) {

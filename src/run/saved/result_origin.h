@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "io/recovery/journal.h"
 #include "io/recovery/partial_folder.h"
 #include "vernier/run_plan.h"
 
@@ -11,6 +12,9 @@ namespace vernier {
 /// The seed is what the run draws its inputs from; nullopt where they are loaded, or made by a
 /// script. Reads the models.
 PartialOrigin OriginOf(const RunPlan& plan);
+
+/// The settings of the runners and their environment, as what results are made with.
+JournalSource SettingsOf(const RunPlan& plan);
 
 /// What makes steps of the inputs, as far as these do not show it: 0 without steps. The hash of
 /// what a result was made from is that of its feed, and this (xor).

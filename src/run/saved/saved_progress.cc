@@ -154,6 +154,7 @@ Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const RunPlan& plan,
   std::unique_ptr<SavedProgress> progress(new SavedProgress(logger));
   progress->target_ = WithoutTrailingSlashes(plan.save.outputs);
   progress->runners_ = runners;
+  progress->of_shard_ = plan.shard.wanted();
   progress->taken_.resize(runners.size());
   progress->again_.resize(runners.size());
   progress->looked_.resize(runners.size());
@@ -204,6 +205,13 @@ Status SavedProgress::CheckOrigin(const PartialOrigin& own) {
   return {};
 }
 
+Status SavedProgress::CheckMadeWith(const std::vector<JournalSource>& now) {
+  const std::string why = made_with_.WhyNot(now, of_shard_, logger_);
+  if (why.empty()) return {};
+  return Refuse("'" + place() + "' was not saved by this command: " + why +
+                ". Move it away to start anew");
+}
+
 Status SavedProgress::CheckRunners() const {
   const std::vector<SavedRun>& runs = sources_.front().reader->runs();
   if (SameRunners(runs, runners_)) return {};
@@ -228,6 +236,9 @@ void SavedProgress::Choose() {
     const auto count = [&](const Source& source) { return source.ends[runner]; };
     const auto most = std::ranges::max_element(sources_, {}, count);
     from_.push_back(static_cast<size_t>(most - sources_.begin()));
+  }
+  for (const Source& source : sources_) {
+    if (IsParts(source)) made_with_.Read(source.path);
   }
 }
 
@@ -366,6 +377,7 @@ void SavedProgress::Remove() {
 
 std::vector<std::string> SavedProgress::Notes() const {
   std::vector<std::string> notes;
+  if (!made_with_.warned().empty()) notes.push_back("--resume: " + made_with_.warned());
   for (size_t i = 0; i < runners_.size(); ++i) {
     if (again_[i] > 0) {
       notes.push_back(runners_[i] + ": " + Counted(again_[i], "iteration") + " in '" +

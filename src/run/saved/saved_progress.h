@@ -13,6 +13,7 @@
 
 #include "io/recovery/partial_folder.h"
 #include "io/results/results_reader.h"
+#include "run/saved/earlier_sources.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -54,6 +55,12 @@ class SavedProgress {
   /// kMalformed when an iteration that is here was made from another feed, or by other steps
   /// (HashOfSteps). Not known of JSON files.
   Status CheckFeed(int64_t iteration, uint64_t hash, bool in_steps);
+
+  /// What is here was computed with, as far as parts say it: a shard must not go on with others
+  /// (kMalformed), since `merge` could not tell. Any other run must not with other modules, and is
+  /// warned of all else.
+  Status CheckMadeWith(const std::vector<JournalSource>& now);
+  const std::vector<JournalSource>& made_with() const { return made_with_.all(); }
 
   /// kMalformed. This command is not the one that saved what is here, which is to stay.
   Status Refuse(const std::string& why);
@@ -120,6 +127,8 @@ class SavedProgress {
   std::vector<int64_t> taken_;   // iterations of each runner
   std::vector<int64_t> again_;   // those that had to be made again
   std::vector<Looked> looked_;
+  EarlierSources made_with_;
+  bool of_shard_ = false;
   bool refused_ = false;
   bool warned_of_bits_ = false;
 };

@@ -1,7 +1,10 @@
 #include "run/shards/all_parts.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <set>
+#include <tuple>
 
 namespace vernier {
 
@@ -15,11 +18,41 @@ std::vector<int64_t> NumbersIn(const Parts& parts) {
   return numbers;
 }
 
+namespace {
+
+bool HasInferred(const ShardPart& part) {
+  return std::ranges::any_of(part.end().runners,
+                             [](const RunnerRecord& runner) { return runner.iterations > 0; });
+}
+
+std::string PairingText(const std::vector<std::string>& by_shape) {
+  std::string text;
+  for (const std::string& pair : by_shape) text += (text.empty() ? "'" : ", '") + pair + "'";
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+Status CheckSamePairing(const Parts& parts) {
+  const auto first = std::ranges::find_if(parts, HasInferred);
+  for (auto part = first; part != parts.end(); ++part) {
+    if (!HasInferred(*part)) continue;
+    const std::vector<ShardPairNames>&there = first->end().pairs, &here = part->end().pairs;
+    for (size_t i = 0; i < std::min(there.size(), here.size()); ++i) {
+      if (there[i].by_shape == here[i].by_shape) continue;
+      return Malformed(
+          "'" + first->path() + "' and '" + part->path() + "' do not belong together: outputs of " +
+          here[i].shown_first + " and " + here[i].shown_second +
+          " that have other names were paired by shape: " + PairingText(there[i].by_shape) +
+          " in the first, and " + PairingText(here[i].by_shape) +
+          " in the second; pair them with --map-outputs");
+    }
+  }
+  return {};
+}
+
 const ShardEnd& EndOf(const Parts& parts) {
-  const auto has_run = [](const RunnerRecord& runner) { return runner.iterations > 0; };
-  const auto inferred = std::ranges::find_if(parts, [&](const ShardPart& part) {
-    return std::ranges::any_of(part.end().runners, has_run);
-  });
+  const auto inferred = std::ranges::find_if(parts, HasInferred);
   return inferred == parts.end() ? parts.front().end() : inferred->end();
 }
 
@@ -28,7 +61,13 @@ std::vector<ShardRecord> ShardsIn(const Parts& parts) {
   for (const ShardPart& part : parts) {
     shards.insert(shards.end(), part.end().shards.begin(), part.end().shards.end());
   }
-  std::ranges::stable_sort(shards, {}, &ShardRecord::number);
+  const auto key = [](const ShardRecord& shard) {
+    return std::tie(shard.number, shard.started, shard.host, shard.process);
+  };
+  std::ranges::stable_sort(shards, {}, key);
+  const auto is_copy = [&](const auto& a, const auto& b) { return key(a) == key(b); };
+  const auto copies = std::ranges::unique(shards, is_copy);
+  shards.erase(copies.begin(), copies.end());
   return shards;
 }
 
@@ -59,12 +98,18 @@ ShardEnd GatherEnds(const Parts& parts) {
   return end;
 }
 
-std::vector<ShardModule> ModulesIn(const Parts& parts) {
-  std::set<ShardModule> modules;
+std::vector<ShardMadeWith> MadeWithIn(const Parts& parts) {
+  std::map<std::array<std::string, 3>, std::set<int64_t>> shards;
   for (const ShardPart& part : parts) {
-    modules.insert(part.end().modules.begin(), part.end().modules.end());
+    for (const ShardMadeWith& made : part.end().made_with) {
+      shards[{made.kind, made.name, made.value}].insert(made.shards.begin(), made.shards.end());
+    }
   }
-  return {modules.begin(), modules.end()};
+  std::vector<ShardMadeWith> all;
+  for (const auto& [made, of] : shards) {
+    all.push_back({made[0], made[1], made[2], {of.begin(), of.end()}});
+  }
+  return all;
 }
 
 }  // namespace vernier

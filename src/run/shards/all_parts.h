@@ -7,6 +7,7 @@
 
 #include "record/shard_lines.h"
 #include "run/shards/shard_parts.h"
+#include "vernier/status.h"
 
 namespace vernier {
 
@@ -19,11 +20,16 @@ std::vector<int64_t> NumbersIn(const Parts& parts);
 /// skipped.
 const ShardEnd& EndOf(const Parts& parts);
 
-/// Who did them, by their numbers; a shard that was done twice is there twice.
+/// kMalformed where outputs met by their shapes in one part, and others or none in another: the
+/// undivided run goes by its first iteration.
+Status CheckSamePairing(const Parts& parts);
+
+/// Who did them, by their numbers; a shard that was done twice is there twice, a copy of a
+/// part is not.
 std::vector<ShardRecord> ShardsIn(const Parts& parts);
 std::vector<ShardFlips> FlipsIn(const Parts& parts);
-/// Each module once, sorted.
-std::vector<ShardModule> ModulesIn(const Parts& parts);
+/// Each with all shards of all parts, sorted.
+std::vector<ShardMadeWith> MadeWithIn(const Parts& parts);
 /// Each note of one of their lists once, in the order of the parts.
 std::vector<std::string> GatherNotes(const Parts& parts, std::vector<std::string> ShardEnd::*list);
 

@@ -128,6 +128,15 @@ Result<SideDetections> DetectionsOf(const ShardDecision& kept) {
 
 Result<FileHashes> HashLabels(const DecisionOptions& options, const InputPlan& inputs) {
   FileHashes hashes;
+  const auto add = [&](const std::string& path, const char* option) -> Status {
+    Result<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path).Annotate(option);
+    if (!file.ok()) return file.status();
+    Checksum checksum;
+    checksum.Add((*file)->bytes());
+    VERNIER_TRY((*file)->CheckIntact());
+    hashes.emplace_back(path, HexadecimalHash(checksum.value()));
+    return {};
+  };
   for (const LabelsPlan& labels : options.labels) {
     if (labels.path == kLabelsOfFolders) {
       VERNIER_ASSIGN_OR_RETURN(const RunLabels run, RunLabels::Open(options, inputs));
@@ -142,14 +151,9 @@ Result<FileHashes> HashLabels(const DecisionOptions& options, const InputPlan& i
       hashes.emplace_back(labels.path, "");
       continue;
     }
-    Result<std::shared_ptr<const MappedFile>> file =
-        MappedFile::Open(labels.path).Annotate("--labels");
-    if (!file.ok()) return file.status();
-    Checksum checksum;
-    checksum.Add((*file)->bytes());
-    VERNIER_TRY((*file)->CheckIntact());
-    hashes.emplace_back(labels.path, HexadecimalHash(checksum.value()));
+    VERNIER_TRY(add(labels.path, "--labels"));
   }
+  if (!options.class_names.empty()) VERNIER_TRY(add(options.class_names, "--class-names"));
   return hashes;
 }
 
@@ -159,7 +163,8 @@ Status CheckLabelsRead(const FileHashes& read, const DecisionOptions& options,
   for (size_t i = 0; i < std::min(now.size(), read.size()); ++i) {
     if (now[i] == read[i]) continue;
     const bool folders = now[i].first == kLabelsOfFolders;
-    return Malformed("--labels '" + now[i].first + "': the " +
+    const std::string option = i < options.labels.size() ? "--labels" : "--class-names";
+    return Malformed(option + " '" + now[i].first + "': the " +
                      (folders ? "folders, which number the classes, have changed since the shards "
                                 "read them ("
                               : "file has changed since the shards read it (") +
@@ -167,7 +172,7 @@ Status CheckLabelsRead(const FileHashes& read, const DecisionOptions& options,
   }
   return now.size() == read.size()
              ? Status()
-             : Malformed("the parts are damaged: they lack files of --labels");
+             : Malformed("the parts are damaged: they lack files of --labels or --class-names");
 }
 
 Status CheckSameLabels(const std::string& part, const FileHashes& read, const std::string& other,

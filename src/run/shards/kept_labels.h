@@ -43,7 +43,7 @@ Result<SideDetections> DetectionsOf(const ShardDecision& kept);
 using FileHashes = std::vector<std::pair<std::string, std::string>>;
 
 /// The files of --labels with the hashes of their content, and 'folder' with that of the names of
-/// all folders, which number the classes. kIo, and errors of RunLabels.
+/// all folders, which number the classes; then that of --class-names. kIo, and errors of RunLabels.
 Result<FileHashes> HashLabels(const DecisionOptions& options, const InputPlan& inputs);
 
 /// kMalformed where a file is no longer the one that the shards read, or `part` and `other` read

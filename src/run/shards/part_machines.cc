@@ -1,114 +1,146 @@
 #include "run/shards/part_machines.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "run/shards/build_identity.h"
-#include "util/counted.h"
 
 namespace vernier {
 namespace {
 
-std::string MachineOf(const ShardEnd& end, size_t place) {
-  const RunnerRecord& runner = end.runners[place];
-  const int64_t threads = place < end.threads.size() ? end.threads[place] : 0;
-  return runner.backend + " " + runner.framework_version + " on " + runner.device + ", " +
-         runner.precision + (threads > 0 ? ", " + Counted(threads, "thread") : "");
-}
-
-// Which of the modules of one name some Python workers have.
-struct SeenModules {
-  const ShardPart* part = nullptr;  // the first that has any
-  std::set<ShardModule> modules;
+// What of the same name should be the same.
+struct MachinePart {
+  int order = 0;  // of notes
+  std::string name;
+  auto operator<=>(const MachinePart&) const = default;
 };
 
-bool Contains(const std::set<ShardModule>& all, const std::set<ShardModule>& some) {
-  return std::ranges::includes(all, some);
+// Kind and value.
+using MachineValue = std::pair<std::string, std::string>;
+using MachineValues = std::set<MachineValue>;
+
+constexpr int kImported = 3;
+
+MachinePart PartOf(const ShardMadeWith& made) {
+  constexpr std::string_view kFirst[kImported] = {"build", "processor", "runner"};
+  return {static_cast<int>(std::ranges::find(kFirst, made.kind) - kFirst), made.name};
 }
 
-class MachineCheck {
- public:
-  MachineCheck(bool mixed, std::vector<std::string>& notes) : mixed_(mixed), notes_(notes) {}
-
-  // What runs may be merged in spite of.
-  Status Differs(const std::string& what) {
-    if (!mixed_) return Malformed(what + " (--mixed takes such parts)");
-    notes_.push_back("--mixed: " + what);
-    return {};
-  }
-
-  Status CheckBuild(const ShardPart& first, const ShardPart& part) {
-    if (part.head().build == first.head().build) return {};
-    return Differs("vernier " + part.head().version + " was one build of it in '" + first.path() +
-                   "' (" + first.head().build + "), and another in '" + part.path() + "' (" +
-                   part.head().build + ")");
-  }
-
-  Status CheckRunners(const ShardPart& first, const ShardPart& part) {
-    for (size_t i = 0; i < part.end().runners.size(); ++i) {
-      const std::string here = MachineOf(part.end(), i), there = MachineOf(first.end(), i);
-      if (here == there) continue;
-      VERNIER_TRY(Differs("runner '" + part.end().runners[i].name + "' was " + there + " in '" +
-                          first.path() + "', and " + here + " in '" + part.path() + "'"));
-    }
-    return {};
-  }
-
-  // A module that only one of them has imported is none that differs: scripts import some when they
-  // need them.
-  Status CheckModules(const ShardPart& part) {
-    std::map<std::string, std::set<ShardModule>> own;
-    for (const ShardModule& module : part.end().modules) own[module.name].insert(module);
-    for (const auto& [name, modules] : own) {
-      SeenModules& seen = seen_[name];
-      if (seen.part == nullptr) seen = {&part, modules};
-      if (Contains(seen.modules, modules)) continue;
-      if (!Contains(modules, seen.modules)) VERNIER_TRY(OtherModule(seen, part, modules));
-      seen.modules.insert(modules.begin(), modules.end());
-    }
-    return {};
-  }
-
- private:
-  Status OtherModule(const SeenModules& seen, const ShardPart& part,
-                     const std::set<ShardModule>& modules) {
-    const ShardModule &there = *seen.modules.begin(), &here = *modules.begin();
-    const std::string where = "'" + seen.part->path() + "'", here_in = "'" + part.path() + "'";
-    if (!there.content.empty() && !here.content.empty()) {
-      return Malformed(where + " and " + here_in + " do not belong together: the Python module '" +
-                       here.name + "', which a script imports, has other content in " + here_in +
-                       " than in " + where);
-    }
-    const auto version = [](const ShardModule& module) {
-      return module.version.empty() ? std::string("no installed package") : module.version;
-    };
-    return Differs("the Python package '" + here.name + "' was " + version(there) + " in " + where +
-                   ", and " + version(here) + " in " + here_in);
-  }
-
-  bool mixed_;
-  std::vector<std::string>& notes_;
-  std::map<std::string, SeenModules> seen_;
+// A value with the first shard that has it.
+struct PlacedValue {
+  MachineValue value;
+  int64_t shard = 0;
 };
+
+struct MachineDifference {
+  MachinePart part;
+  PlacedValue first, other;
+};
+
+std::string VersionText(const MachineValue& value) {
+  return value.first == "package" ? value.second : "no installed package";
+}
+
+std::string DescribeDifference(const MachineDifference& found, const std::string& there,
+                               const std::string& here) {
+  const MachineValue &first = found.first.value, &other = found.other.value;
+  const std::string& name = found.part.name;
+  if (first.first == "build") {
+    return "vernier " + name + " was one build of it in " + there + " (" + first.second +
+           "), and another in " + here + " (" + other.second + ")";
+  }
+  if (first.first == "processor") {
+    return "the processor was " + first.second + " in " + there + ", and " + other.second + " in " +
+           here;
+  }
+  if (first.first == "runner") {
+    return "runner '" + name + "' was " + first.second + " in " + there + ", and " + other.second +
+           " in " + here;
+  }
+  return "the Python package '" + name + "' was " + VersionText(first) + " in " + there + ", and " +
+         VersionText(other) + " in " + here;
+}
+
+// A module that only one of them has imported is none that differs: scripts import some when they
+// need them.
+std::vector<MachineDifference> FindDifferences(const MachinePart& part,
+                                               const std::map<int64_t, MachineValues>& shards) {
+  std::vector<MachineDifference> found;
+  std::map<MachineValue, int64_t> seen;
+  const auto has_seen = [&](const MachineValue& value) { return seen.contains(value); };
+  for (const auto& [shard, own] : shards) {
+    const auto other = std::ranges::find_if_not(own, has_seen);
+    const auto is_own = [&own = own](const auto& known) { return own.contains(known.first); };
+    const bool more = part.order == kImported && std::ranges::all_of(seen, is_own);
+    if (other != own.end() && !seen.empty() && !more) {
+      found.push_back({part, {seen.begin()->first, seen.begin()->second}, {*other, shard}});
+    }
+    for (const MachineValue& value : own) seen.emplace(value, shard);
+  }
+  return found;
+}
+
+bool HasValue(const ShardPart& part, const MachinePart& of, const PlacedValue& placed) {
+  return std::ranges::any_of(part.end().made_with, [&](const ShardMadeWith& made) {
+    return PartOf(made) == of && made.kind == placed.value.first &&
+           made.value == placed.value.second &&
+           std::ranges::binary_search(made.shards, placed.shard);
+  });
+}
+
+// "'r.shard-0001-of-0002.json'"
+std::string FileOf(const Parts& parts, const MachinePart& of, const PlacedValue& placed) {
+  const auto part =
+      std::ranges::find_if(parts, [&](const ShardPart& one) { return HasValue(one, of, placed); });
+  return part == parts.end() ? "" : "'" + part->path() + "'";
+}
+
+// `mixed`: they may differ in anything but what scripts import.
+Status Judge(const Parts& parts, const MachineDifference& found, bool mixed) {
+  const auto merged_before = [&](const ShardPart& part) {
+    return HasValue(part, found.part, found.first) && HasValue(part, found.part, found.other);
+  };
+  const std::string there = FileOf(parts, found.part, found.first);
+  const std::string here = FileOf(parts, found.part, found.other);
+  if (found.first.value.first == "module" && found.other.value.first == "module") {
+    return Malformed(there + " and " + here + " do not belong together: the Python module '" +
+                     found.part.name + "', which a script imports, has other content in " + here +
+                     " than in " + there);
+  }
+  if (mixed || std::ranges::any_of(parts, merged_before)) return {};
+  return Malformed(DescribeDifference(found, there, here) + " (--mixed takes such parts)");
+}
 
 }  // namespace
 
-Status CheckMachines(const std::vector<ShardPart>& parts, bool mixed,
-                     std::vector<std::string>& notes, Logger& logger) {
-  MachineCheck check(mixed, notes);
-  const ShardPart& first = parts.front();
-  for (const ShardPart& part : parts) {
-    VERNIER_TRY(check.CheckBuild(first, part));
-    VERNIER_TRY(check.CheckRunners(first, part));
-    VERNIER_TRY(check.CheckModules(part));
+Result<std::vector<std::string>> CheckMachines(const Parts& parts, bool mixed, Logger& logger) {
+  std::map<MachinePart, std::map<int64_t, MachineValues>> all;
+  for (const ShardMadeWith& made : MadeWithIn(parts)) {
+    for (const int64_t shard : made.shards) all[PartOf(made)][shard].emplace(made.kind, made.value);
   }
+  std::vector<std::string> notes;
+  for (const auto& [part, shards] : all) {
+    for (const MachineDifference& found : FindDifferences(part, shards)) {
+      VERNIER_TRY(Judge(parts, found, mixed));
+      const auto shard = [](const PlacedValue& placed) {
+        return "shard " + std::to_string(placed.shard);
+      };
+      notes.push_back("--mixed: " +
+                      DescribeDifference(found, shard(found.first), shard(found.other)));
+    }
+  }
+  const ShardPart& first = parts.front();
   if (first.head().build != BuildIdentity()) {
     logger.Warning("'" + first.path() + "' was written by another build of vernier " +
                    first.head().version + " than this one: merge with that build for the record " +
                    "that it would have made");
   }
-  return {};
+  return notes;
 }
 
 }  // namespace vernier

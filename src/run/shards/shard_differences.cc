@@ -66,10 +66,34 @@ std::string DescribeOtherPlan(const ShardHead& a, const ShardHead& b, const std:
          " in '" + b_path + "'";
 }
 
+// Paths as they are seen from the folder in which the part was made: nodes may have copies of it.
+ShardHead SeenFromItsFolder(ShardHead head) {
+  const std::string folder = head.folder + "/";
+  if (!head.folder.starts_with('/') || folder == "//") return head;
+  const auto shorten = [&](std::string& text, std::string_view before) {
+    const std::string from = std::string(before) + folder;
+    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
+      text.erase(at + before.size(), folder.size());
+    }
+  };
+  const auto shorten_path = [&](std::string& path) {
+    if (path.starts_with(folder)) path.erase(0, folder.size());
+  };
+  shorten(head.plan, "\"");
+  for (auto& [path, hash] : head.models) shorten_path(path);
+  for (ShardSource& source : head.sources) {
+    shorten_path(source.path);
+    shorten_path(source.last);
+    shorten(source.option, "'");
+  }
+  return head;
+}
+
 }  // namespace
 
-std::string DifferenceOfHeads(const ShardHead& a, const ShardHead& b, const std::string& a_path,
-                              const std::string& b_path) {
+std::string DifferenceOfHeads(const ShardHead& a_head, const ShardHead& b_head,
+                              const std::string& a_path, const std::string& b_path) {
+  const ShardHead a = SeenFromItsFolder(a_head), b = SeenFromItsFolder(b_head);
   const auto differ = [&](const std::string& what, const std::string& x, const std::string& y) {
     return what + " is " + x + " in '" + a_path + "' and " + y + " in '" + b_path + "'";
   };

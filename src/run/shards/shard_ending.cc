@@ -8,7 +8,8 @@
 
 #include "run/comparison/comparison_run.h"
 #include "run/live/lost_outputs.h"
-#include "run/live/shared_threads.h"
+#include "run/live/made_with.h"
+#include "run/live/processor_text.h"
 #include "run/shards/shard_flips.h"
 
 namespace vernier {
@@ -74,6 +75,7 @@ std::vector<ShardPairNames> DescribePairs(const Comparing& comparing,
     made.left_out = matching.left_out();
     for (const auto& [output, error] : matching.errors()) made.by_value.push_back({output, error});
     made.undecided = matching.table();
+    made.by_shape = matching.by_shape();
     places.emplace_back(pairs[i].first, pairs[i].second);
   }
   for (auto& [place, path] : comparing.loaded.SelfComparisons(places)) {
@@ -92,12 +94,14 @@ Result<ShardEnd> DescribeEnd(const LiveRuns& live, const Comparing& comparing,
   for (const LoadedRuns::Run& run : comparing.loaded.runs()) end.names.push_back(run.name);
   end.marked = live.any_marked();
   end.runners = record.runners;
+  bool on_processor = false;
   for (size_t i = 0; i < record.runners.size(); ++i) {
-    const std::string& device = record.runners[i].device;
-    const bool on_processors =
-        device.empty() || device.starts_with("CPU") || device.starts_with("cpu");
-    end.threads.push_back(on_processors ? ThreadsOfRunner(live.plan(), live.plan().runners[i]) : 0);
+    const RunnerRecord& runner = record.runners[i];
+    const int64_t threads = ThreadsUsed(live, i, runner.device);
+    on_processor |= threads > 0;
+    end.made_with.push_back({"runner", runner.name, DescribeMachine(runner, threads), {}});
   }
+  if (on_processor) end.made_with.push_back({"processor", "", ProcessorText(), {}});
   end.pairs = DescribePairs(comparing, record.pairs);
   for (const LostOutputs& lost : LostOutputsOf(live)) {
     ShardLost& made = end.lost.emplace_back();

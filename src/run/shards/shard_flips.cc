@@ -44,15 +44,26 @@ std::optional<size_t> RunOfStream(const std::vector<SavedRun>& runs,
   return std::nullopt;
 }
 
-Result<ShardFlip> ReadFlipAt(const std::string& path, int64_t place,
-                             const std::vector<std::string>& streams) {
-  ShardFlip flip;
+struct FlipFiles {
+  std::string inputs;  // empty: of a comparison of saved outputs, which has none
+  std::string outputs;
+};
+
+Result<TensorMap> ReadFeedAt(const std::string& path, int64_t place) {
   VERNIER_ASSIGN_OR_RETURN(const auto feeds, FeedReader::Open({path}));
   VERNIER_TRY(feeds->Skip(place));
   VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, feeds->Next());
   if (!feed) return Malformed("'" + path + "' has fewer iterations than its shard has written");
-  flip.feed = *std::move(feed);
-  VERNIER_ASSIGN_OR_RETURN(const auto results, ResultsReader::Open(FlipOutputsPath(path)));
+  return *std::move(feed);
+}
+
+Result<ShardFlip> ReadFlipAt(const FlipFiles& files, int64_t place,
+                             const std::vector<std::string>& streams) {
+  ShardFlip flip;
+  if (!files.inputs.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(flip.feed, ReadFeedAt(files.inputs, place));
+  }
+  VERNIER_ASSIGN_OR_RETURN(const auto results, ResultsReader::Open(files.outputs));
   for (size_t stream = 0; stream < streams.size(); ++stream) {
     std::optional<IterationResult>& made = flip.outputs.emplace_back();
     const std::optional<size_t> run = RunOfStream(results->runs(), streams, stream);
@@ -71,7 +82,9 @@ Result<std::vector<ShardFlips>> DescribeFlips(const RunPlan& plan,
   flips.path = PathOfShard(plan.decisions.save_flips, plan.shard);
   flips.iterations = std::move(iterations);
   VERNIER_ASSIGN_OR_RETURN(flips.hash, HashOfFlips(flips.path));
-  VERNIER_ASSIGN_OR_RETURN(flips.outputs_hash, HashOfFlips(FlipOutputsPath(flips.path)));
+  if (!plan.runners.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(flips.outputs_hash, HashOfFlips(FlipOutputsPath(flips.path)));
+  }
   return std::vector<ShardFlips>{std::move(flips)};
 }
 
@@ -84,8 +97,12 @@ Result<ShardFlip> ReadFlip(const std::vector<ShardFlips>& flips, int64_t index,
     const auto place = std::ranges::find(one.iterations, index);
     if (place == one.iterations.end()) continue;
     why = CheckFlips(one.path, one.hash);
-    if (why.ok()) why = CheckFlips(FlipOutputsPath(one.path), one.outputs_hash);
-    if (why.ok()) return ReadFlipAt(one.path, place - one.iterations.begin(), streams);
+    const bool has_inputs = !one.outputs_hash.empty();
+    const std::string outputs = has_inputs ? FlipOutputsPath(one.path) : one.path;
+    if (why.ok() && has_inputs) why = CheckFlips(outputs, one.outputs_hash);
+    if (!why.ok()) continue;
+    const FlipFiles files{has_inputs ? one.path : "", outputs};
+    return ReadFlipAt(files, place - one.iterations.begin(), streams);
   }
   return why;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -93,7 +94,7 @@ Status WritePartial(Parts& parts, const std::string& output, std::vector<std::st
   end.notes = std::move(notes);
   end.shards = ShardsIn(parts);
   end.flips = FlipsIn(parts);
-  end.modules = ModulesIn(parts);
+  end.made_with = MadeWithIn(parts);
   return file.Publish(std::move(end));
 }
 
@@ -275,12 +276,15 @@ Status Merge(const MergePlan& merge, Logger& logger, MergeOutcome& merged) {
   VERNIER_ASSIGN_OR_RETURN(merged.plan, ReadPlan(head.plan, parts.front().path()));
   RunRecord& record = merged.outcome.record;
   record.notes = GatherNotes(parts, &ShardEnd::notes);
-  VERNIER_TRY(CheckMachines(parts, merge.mixed, record.notes, logger));
+  VERNIER_TRY(CheckSamePairing(parts));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> mixed,
+                           CheckMachines(parts, merge.mixed, logger));
   if (merge.partial) {
     VERNIER_TRY(WritePartial(parts, merge.output, record.notes));
     merged.merged = true;
     return {};
   }
+  std::ranges::copy(mixed, std::back_inserter(record.notes));
   for (const std::string& missing : DescribeMissingShards(parts.front(), NumbersIn(parts))) {
     logger.Critical(missing);
     record.faults.push_back(missing);

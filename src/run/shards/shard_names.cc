@@ -117,6 +117,25 @@ Status CheckShare(const ShardTensors& file, const ShardFileName& name, const Las
   return {};
 }
 
+bool IsOfShard(std::string_view name) {
+  const std::optional<ShardFileName> read = ReadShardFileName(std::string(name));
+  const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
+  return read && !read->partial && std::ranges::any_of(kSavedEndings, ends);
+}
+
+// It may well be the whole run that the shards are of.
+Status CheckNothingBeside(const std::string& folder) {
+  const Result<std::vector<std::string>> read = ListSavedFiles(folder);
+  if (!read.ok()) return {};  // whoever reads it reports that
+  const auto is_other = [](const std::string& path) {
+    return !IsOfShard(fs::path(path).filename().string());
+  };
+  const auto other = std::ranges::find_if(*read, is_other);
+  if (other == read->end() || std::ranges::all_of(*read, is_other)) return {};
+  return InvalidArgument("'" + folder + "' has '" + *other +
+                         "' beside files of shards, which would be read with them: move it away");
+}
+
 }  // namespace
 
 std::optional<ShardFileName> ReadShardFileName(const std::string& path) {
@@ -170,19 +189,52 @@ Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger) {
 }
 
 Status CheckFoldersOfShards(std::span<const std::string> paths) {
-  const auto is_of_shard = [](std::string_view name) {
-    const std::optional<ShardFileName> read = ReadShardFileName(std::string(name));
-    const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
-    return read && !read->partial && std::ranges::any_of(kSavedEndings, ends);
-  };
   NoLog unheard;
   for (const std::string& path : paths) {
     if (!IsDirectory(path)) continue;
-    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> found,
-                             ListDirectory(path, is_of_shard));
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> found, ListDirectory(path, IsOfShard));
     std::vector<ShardTensors> files;
     for (const std::string& file : found) files.push_back({file, {}});
     VERNIER_TRY(CheckShardsInOrder(files, unheard));
+    if (!files.empty()) VERNIER_TRY(CheckNothingBeside(path));
+  }
+  return {};
+}
+
+Status CheckListedShards(std::span<const std::string> paths) {
+  std::vector<ShardTensors> files;
+  std::map<std::string, int> counts;  // of a run's files; a pattern counts as several
+  std::vector<std::string> all;
+  for (const std::string& pattern : paths) {
+    const Result<std::vector<std::string>> fitting = ExpandPattern(pattern);
+    if (!fitting.ok()) continue;  // whoever reads it reports that
+    for (const std::string& path : *fitting) {
+      all.push_back(path);
+      const std::optional<ShardFileName> name = ReadShardFileName(path);
+      if (!name || name->partial) continue;
+      counts[name->whole] += path == pattern ? 1 : 2;
+      files.push_back({path, {}});
+    }
+  }
+  std::erase_if(files, [&](const ShardTensors& file) {
+    return counts[ReadShardFileName(file.path)->whole] == 1;
+  });
+  NoLog unheard;
+  VERNIER_TRY(CheckShardsInOrder(files, unheard));
+  return CheckFoldersOfShards(all);
+}
+
+Status CheckSidesOfShards(std::span<const std::string> paths) {
+  std::map<std::string, std::pair<int64_t, std::string>> sides;
+  for (const std::string& path : paths) {
+    const std::optional<ShardFileName> name = ReadShardFileName(path);
+    if (!name || name->partial) continue;
+    const auto& [number, first] = sides.try_emplace(name->whole, name->number, path).first->second;
+    if (number == name->number) continue;
+    return InvalidArgument("'" + first + "' and '" + path +
+                           "' are shards of one run, and would be " +
+                           "compared with each other: give the folder of all its shards, or join "
+                           "them with `vernier data concat`");
   }
   return {};
 }

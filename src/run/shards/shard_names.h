@@ -42,8 +42,16 @@ struct ShardTensors {
 /// have ranges. One that has other numbers of iterations than shards usually have is a warning.
 Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger);
 
-/// The same of the files of shards in folders that are read as one, by their names alone. Other
-/// paths are not looked at.
+/// The same of the files of shards in folders that are read as one, by their names alone. Beside
+/// them such a folder must have no other file that is read. Other paths are not looked at.
 Status CheckFoldersOfShards(std::span<const std::string> paths);
+
+/// The same of paths and patterns (ExpandPattern) that are read behind each other, and of the
+/// folders among them. One file of a shard may be named alone.
+Status CheckListedShards(std::span<const std::string> paths);
+
+/// kInvalidArgument where several of these paths, each of which is a side of its own, are shards of
+/// the same run.
+Status CheckSidesOfShards(std::span<const std::string> paths);
 
 }  // namespace vernier

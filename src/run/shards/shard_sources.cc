@@ -185,6 +185,7 @@ void AddDecisionSources(const DecisionOptions& decisions, SourceList& sources) {
   for (const DecisionPlan& decision : decisions.decisions) {
     sources.AddScript("--decision", decision.script);
   }
+  sources.AddWhole("--class-names", decisions.class_names);
 }
 
 // The files of a model that is a folder. A folder of other formats may be one in which everything
@@ -214,7 +215,13 @@ void AddScriptsOf(const RunnerPlan& runner, SourceList& sources) {
     for (const auto& [key, value] : *options) {
       for (const std::string& word : SplitAt(value, '\n')) {
         const std::string file = FileOfScript(word);
-        if (file.ends_with(".py")) sources.AddScript(option, file);
+        std::error_code failed;
+        const bool program = key == "word" && std::filesystem::is_regular_file(file, failed);
+        if (file.ends_with(".py")) {
+          sources.AddScript(option, file);
+        } else if (program) {  // or what it is given
+          sources.AddWhole(option, file);
+        }
       }
     }
   }
@@ -274,6 +281,10 @@ uint64_t HashOfRunners(const RunPlan& plan) {
     checksum.Add(std::as_bytes(std::span(text)));
   }
   return checksum.value();
+}
+
+std::string HashOfSource(const std::string& path) {
+  return HashOfFile(path, SourceContent::kSampled);
 }
 
 std::string DifferenceOfSources(const std::vector<ShardSource>& a,

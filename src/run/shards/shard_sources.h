@@ -24,6 +24,9 @@ std::vector<ShardSource> FindShardSources(const RunPlan& plan);
 /// called.
 uint64_t HashOfRunners(const RunPlan& plan);
 
+/// Of a file, of which some blocks do where there is much. Empty: it cannot be read.
+std::string HashOfSource(const std::string& path);
+
 /// The first source in which two lists differ, with both values, as a sentence without its full
 /// stop; `where` says where the two have been seen, as in "in 'a.json'". Empty: none differs.
 std::string DifferenceOfSources(const std::vector<ShardSource>& a,

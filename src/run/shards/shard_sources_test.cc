@@ -167,6 +167,27 @@ ShardHead HeadOf(const RunPlan& plan, std::vector<std::string> words) {
   return head;
 }
 
+TEST(ShardDifferences, CopiesOfAFolderAreOneFolder) {
+  const auto made_in = [](const std::string& folder, const std::string& model) {
+    RunPlan plan;
+    plan.runners.resize(1);
+    plan.runners[0].model.path = folder + model;
+    ShardHead head = HeadOf(plan, {});
+    head.folder = folder;
+    head.models = {{folder + model, "12"}};
+    head.sources = {
+        {"runner 'a', imported by '" + folder + "/b.py'", folder + "/c.py", "", 1, 3, "4"}};
+    return head;
+  };
+  const ShardHead here = made_in("/scratch/here", "/a.onnx");
+  EXPECT_EQ(DifferenceOfHeads(here, made_in("/tmp/there", "/a.onnx"), "a.json", "b.json"), "");
+  EXPECT_EQ(DifferenceOfHeads(here, made_in("/tmp/there", "/b.onnx"), "a.json", "b.json"),
+            "setting 'runners[0].model.path' is \"a.onnx\" in 'a.json' and \"b.onnx\" in 'b.json'");
+  ShardHead other = made_in("/tmp/there", "/a.onnx");
+  other.models[0].second = "13";
+  EXPECT_NE(DifferenceOfHeads(here, other, "a.json", "b.json"), "");
+}
+
 TEST(ShardDifferences, NameTheOptionAndBothValues) {
   RunPlan a, b;
   b.compare->atol.fallback = 0.5;

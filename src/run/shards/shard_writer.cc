@@ -145,8 +145,19 @@ Status ShardWriter::CheckSources(const RunPlan& plan) const {
                    "; run this shard again");
 }
 
+void ShardWriter::KeepImported(const std::vector<JournalSource>& sources) {
+  for (const JournalSource& source : sources) {
+    const bool imported = source.kind == "package" || source.kind == "module";
+    if (imported) imported_.insert({source.kind, source.name, source.value});
+  }
+}
+
 Status ShardWriter::Publish(ShardEnd end) {
-  end.modules = std::move(modules_);
+  for (ShardMadeWith& made : end.made_with) made.shards = {number_};
+  end.made_with.push_back({"build", kVersion, BuildIdentity(), {number_}});
+  for (const auto& [kind, name, value] : imported_) {
+    end.made_with.push_back({kind, name, value, {number_}});
+  }
   end.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
   ShardRecord& done = end.shards.emplace_back();
   done.number = number_;

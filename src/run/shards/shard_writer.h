@@ -1,6 +1,7 @@
 // What a shard leaves for `vernier merge`.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +18,7 @@
 
 #include "io/bytes/checksum.h"
 #include "io/bytes/part_file.h"
+#include "io/recovery/journal.h"
 #include "record/shard_lines.h"
 #include "run/comparison/pair_recorder.h"
 #include "run/feeds/image_feeds.h"
@@ -93,10 +96,10 @@ class ShardWriter {
   /// that is not: other shards have read other ones.
   Status CheckSources(const RunPlan& plan) const;
 
-  /// What Python workers have imported, once nothing is inferred any more.
-  void KeepModules(std::vector<ShardModule> modules) { modules_ = std::move(modules); }
+  /// What of the sources Python workers have imported, once nothing is inferred any more.
+  void KeepImported(const std::vector<JournalSource>& sources);
 
-  /// `end` without its seconds, modules and shards.
+  /// `end` without its seconds and shards, and without build and imports.
   Status Publish(ShardEnd end);
   void Discard() { file_.Discard(); }
   const std::string& path() const { return file_.path(); }
@@ -108,7 +111,7 @@ class ShardWriter {
   ShardFile file_;
   int64_t number_;
   std::vector<ShardSource> sources_;
-  std::vector<ShardModule> modules_;
+  std::set<std::array<std::string, 3>> imported_;
   std::time_t started_ = std::time(nullptr);
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   ShardIteration iteration_;
