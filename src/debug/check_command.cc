@@ -66,6 +66,15 @@ std::string ReasonIn(const std::string& said) {
   return reason.empty() ? last : reason;
 }
 
+// What a process of its own says of a gate, without what the log puts before it; empty: nothing.
+std::string UndecidedIn(const std::string& said) {
+  const size_t words = said.find(", passed but undecided: ");
+  if (words == std::string::npos) return "";
+  const size_t begin = said.rfind("--max-", words);
+  const size_t end = std::min(said.find('\n', words), said.size());
+  return begin == std::string::npos ? "" : said.substr(begin, end - begin);
+}
+
 // Waits for the end, or for Ctrl-C, which the command gets too.
 Result<int> Await(ChildRun& run, const std::atomic<int>& interrupted) {
   pollfd ended{run.descriptor(), POLLIN, 0};
@@ -261,6 +270,9 @@ Result<bool> CheckCommand::Finish(Running running, Logger& log) {
   if (own_run_ && !HasRules()) VERNIER_TRY(running.ended.judged);
   const bool passed = own_run_ && !HasRules() ? JudgeOwnRun(code, reason, log)
                                               : Judge(code, Together(said, complained), log);
+  if (passed && own_run_) {
+    undecided_ = running.run ? UndecidedIn(Together(said, complained)) : running.ended.undecided;
+  }
   if (show_always_ || (!passed && !hide_failures_ && !own_run_)) {
     log.Info("========== CAPTURED STDOUT ==========\n" + said);
     log.Log(passed ? Severity::kWarning : Severity::kError,

@@ -88,6 +88,10 @@ class CheckCommand {
   /// kCancelled.
   Result<bool> Finish(Running running, Logger& log);
 
+  /// Of the last of our own `run` that passed: the gate of a decision that is undecided all the
+  /// same, in words; empty: there is none.
+  const std::string& undecided() const { return undecided_; }
+
   /// From now on our own `run` only fails with the exit code that it first failed with: what fails
   /// otherwise is another fault.
   void HoldOnToFault() { same_fault_ = true; }
@@ -109,6 +113,7 @@ class CheckCommand {
   std::vector<std::regex> patterns_;
   bool own_run_ = false, same_fault_ = false;
   std::unique_ptr<LiveRun> live_;
+  std::string undecided_;
   int fault_ = 0;  // the first exit code that our own run failed with
   bool show_always_ = false, hide_failures_ = false;
 };

@@ -39,6 +39,16 @@ Status JudgeVacuous(const RunRecord& record) {
   return {};
 }
 
+// A gate that so many samples do not decide would often fail with others; empty: there is none.
+std::string UndecidedGate(const RunRecord& record) {
+  for (const PairRecord& pair : record.pairs) {
+    for (const DecisionGateRecord& gate : pair.decision_gates) {
+      if (gate.undecided && !GateIsMissed(gate)) return GateInWords(gate);
+    }
+  }
+  return "";
+}
+
 bool AllRunnersDidTheirPart(const RunRecord& record) {
   return std::all_of(record.runners.begin(), record.runners.end(),
                      [](const RunnerRecord& runner) { return runner.failure.empty(); });
@@ -164,6 +174,7 @@ Result<LiveRun::Outcome> LiveRun::Run(const RunPlan& plan) {
   outcome.code = ExitCode(faults, false);
   outcome.reason = log_->TakeReason();
   outcome.said = log_->TakeSaid();
+  outcome.undecided = UndecidedGate(record);
   outcome.judged = JudgeByCode(outcome.code, outcome.reason, record);
   if (outcome.judged.ok()) outcome.judged = JudgeVacuous(record);
   if (outcome.judged.ok() && !model_outputs_.empty()) {

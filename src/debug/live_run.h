@@ -53,9 +53,10 @@ class LiveRun {
   static bool CanRun(const RunPlan& plan);
 
   struct Outcome {
-    int code = 0;        ///< as the process would end
-    std::string reason;  ///< why, if not with 0; of a mismatch empty
-    std::string said;    ///< what it logged, with `show` only
+    int code = 0;           ///< as the process would end
+    std::string reason;     ///< why, if not with 0; of a mismatch empty
+    std::string said;       ///< what it logged, with `show` only
+    std::string undecided;  ///< the first gate of a decision that passed and is undecided, in words
     /// An error where the run says nothing of its model: data that it loads are not there or do not
     /// fit, nothing was saved, or nothing compared although all runners did their part.
     Status judged = {};

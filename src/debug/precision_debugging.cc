@@ -205,6 +205,9 @@ class PrecisionDebugging {
                   CountedOf(kept.nodes.size(), nodes_.size(), "node") + " in " + higher + ":";
     for (const uint32_t node : kept.nodes) text += "\n" + Describe(node, evidence[node]);
     log_.Finish(text);
+    if (const std::string& gate = session_.check().undecided(); !gate.empty()) {
+      log_.Warning("The check passes, but does not decide: " + gate);
+    }
     if (kept.minimal) return;
     log_.Warning("The search ended after " + Counted(session_.iterations(), "check") +
                  " (--max-checks): with these nodes the check passes, but perhaps not all of them "

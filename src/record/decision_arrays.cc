@@ -11,6 +11,7 @@
 
 #include "io/archive/archive_names.h"
 #include "io/archive/tensor_archive.h"
+#include "record/decision_places.h"
 #include "record/decision_table.h"
 #include "vernier/tensor.h"
 
@@ -19,8 +20,8 @@ namespace {
 
 constexpr std::string_view kKindEnd = "/decision";
 constexpr std::string_view kColumnEnds[] = {
-    kKindEnd, "/margin", "/flip",    "/near_tie",       "/similarity", "/detail",
-    "/label", "/score",  "/classes", "/negative_boxes", "/all_above",  "/by_noise"};
+    kKindEnd, "/margin",  "/flip",           "/near_tie",  "/similarity", "/detail", "/label",
+    "/score", "/classes", "/negative_boxes", "/all_above", "/by_noise",   "/verdict"};
 
 // What the run did not do: lists that are no columns.
 constexpr std::string_view kEndArrays[] = {"not_done", "unfit_labels"};
@@ -244,6 +245,9 @@ class ArrayRows {
     }
     if (!json["pair"].is_string()) {
       return Malformed("'" + path_ + "': 'pair' is no column of texts");
+    }
+    for (const auto& [column, array] : columns_) {
+      if (OutputOfVerdict(column)) json[column] = CellOf(array, row, 0);
     }
     for (const ArrayDecision& decision : decisions_) AddDecision(columns_, decision, row, json);
     AddEnd(end_, row, row + 1 == rows_, json);

@@ -32,7 +32,11 @@ class PlaceFinder {
     if (places_.contains("input_name")) {
       row.file = FilePlaces{Need("input_name"), Need("input_index"), Need("input_count")};
     }
-    for (const std::string& column : columns_) {
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      const std::string& column = columns_[i];
+      if (std::optional<std::string> output = OutputOfVerdict(column)) {
+        row.verdicts.push_back({*std::move(output), i});
+      }
       if (!column.ends_with(kDecisionEnd)) continue;
       const std::string name = column.substr(0, column.size() - kDecisionEnd.size());
       if (name.find('/') == std::string::npos) row.decisions.push_back(FindDecision(name));
@@ -103,6 +107,14 @@ class PlaceFinder {
 };
 
 }  // namespace
+
+std::optional<std::string> OutputOfVerdict(std::string_view column) {
+  constexpr std::string_view kEnd = "/verdict";
+  if (!column.ends_with(kEnd)) return std::nullopt;
+  const std::string_view name = column.substr(0, column.size() - kEnd.size());
+  if (name.find('/') != std::string_view::npos) return std::nullopt;
+  return PercentDecode(name);
+}
 
 std::optional<RowPlaces> FindRowPlaces(std::span<const std::string> columns,
                                        std::string_view pair) {

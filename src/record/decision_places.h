@@ -48,17 +48,27 @@ struct FilePlaces {
   size_t count = 0;
 };
 
+/// Whether an output failed by its elements.
+struct VerdictPlace {
+  std::string output;
+  size_t place = 0;
+};
+
 struct RowPlaces {
   size_t index = 0;
   size_t step = 0;
   size_t pair = 0;
   std::optional<FilePlaces> file;
   std::vector<DecisionPlaces> decisions;
+  std::vector<VerdictPlace> verdicts;
 };
 
 /// The places of `pair` ("a vs. b") among `columns`, in their order. nullopt where a column is
 /// missing, is there twice or says what rows usually do not say.
 std::optional<RowPlaces> FindRowPlaces(std::span<const std::string> columns, std::string_view pair);
+
+/// The output whose verdict by elements is in that column; nullopt: it is another column.
+std::optional<std::string> OutputOfVerdict(std::string_view column);
 
 /// Whether the iteration can have been fed with that file.
 inline bool FitsIteration(const FedFile& file, int64_t iteration) {
@@ -73,8 +83,8 @@ class RowReading {
  public:
   RowReading(const RowPlaces& places, const Cells& cells) : places_(places), cells_(cells) {}
 
-  /// Reuses the memory of `row`, whose decisions are all that it changes beside index, step, pair
-  /// and file.
+  /// Reuses the memory of `row`, whose decisions are all that it changes beside index, step, pair,
+  /// file, and of outputs the verdicts.
   bool Read(IterationRow& row) {
     row.index = Take(cells_.Whole(places_.index));
     row.step = Take(cells_.Whole(places_.step));
@@ -85,6 +95,11 @@ class RowReading {
     row.decisions.resize(places_.decisions.size());
     for (size_t i = 0; i < places_.decisions.size(); ++i) {
       ReadDecision(places_.decisions[i], row.decisions[i]);
+    }
+    row.outputs.resize(places_.verdicts.size());
+    for (size_t i = 0; i < places_.verdicts.size(); ++i) {
+      row.outputs[i].output = places_.verdicts[i].output;
+      row.outputs[i].verdict = cells_.Text(places_.verdicts[i].place).value_or("");
     }
     return complete_;
   }

@@ -262,6 +262,11 @@ bool ReadRow(const RecordJson& json, IterationRow& row, std::string& why) {
   if (!ReadEnd(json, row.end, why)) return false;
   for (const auto& [key, value] : json.items()) {
     const std::string_view column = key;
+    if (std::optional<std::string> output = OutputOfVerdict(column); output && value.is_string()) {
+      OutputRow& verdict = row.outputs.emplace_back();
+      verdict.output = *std::move(output);
+      verdict.verdict = value.get<std::string>();
+    }
     if (!column.ends_with(kKindColumn)) continue;
     const std::string name(column.substr(0, column.size() - kKindColumn.size()));
     if (name.find('/') != std::string::npos) continue;  // of a side

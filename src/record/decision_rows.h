@@ -20,10 +20,10 @@ struct RowsExtent {
 };
 
 /// Calls `take` with each row of a file of JSON lines, or of an .npz file, in their order: index,
-/// step, pair and decisions, which of rows without any are empty, the file it was fed with,
-/// and what the run left out. Of JSON lines one row is in memory. kIo when the file cannot be read;
-/// kMalformed, naming the line, for what is no row, or says what cannot be true at once
-/// (sample_faults.h); and what `take` returns.
+/// step, pair and decisions, which of rows without any are empty, the verdicts of outputs, the file
+/// it was fed with, and what the run left out. Of JSON lines one row is in memory. kIo when it
+/// cannot be read; kMalformed, naming the line, for what is no row, or says what cannot be true at
+/// once (sample_faults.h); and what `take` returns.
 Result<RowsExtent> ForEachDecisionRow(const std::string& path,
                                       const std::function<Status(const IterationRow& row)>& take);
 

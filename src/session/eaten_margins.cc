@@ -230,6 +230,20 @@ Status MeasureLayers(const MeasuredFlip& measured,
   return {};
 }
 
+// Silence would read as a margin that was not touched.
+void NoteCulprits(const std::string& why, BlameRecord& record) {
+  for (const BlameCulprit& culprit : record.culprits) {
+    const auto& margins = record.on_flips->margins;
+    const std::string named = "'" + culprit.node + "'";
+    const bool said = std::ranges::any_of(record.notes, [&](const std::string& note) {
+      return note.starts_with("the margin that " + named + " eats");
+    });
+    if (said || std::ranges::find(margins, culprit.node, &BlameEatenMargin::node) != margins.end())
+      continue;
+    NoteUnmeasured(named, InvalidArgument(why), record);
+  }
+}
+
 }  // namespace
 
 Status MeasureEatenMargins(const BlamePlan& plan, Logger& logger,
@@ -239,17 +253,30 @@ Status MeasureEatenMargins(const BlamePlan& plan, Logger& logger,
   const std::vector<const BlameLayerRecord*> layers = LayersToMeasure(record);
   const RunnerPlan* const reference = RunnerOfName(plan.run, record.reference);
   const RunnerPlan* const candidate = RunnerOfName(plan.run, record.candidate);
-  if (!measured || layers.empty() || reference == nullptr || candidate == nullptr) return {};
-  if (IsForeign(*reference)) return {};
+  if (!measured || reference == nullptr || candidate == nullptr) return {};
+  if (layers.empty()) {
+    NoteCulprits("the candidate does not run it as a layer of its own", record);
+    return {};
+  }
+  if (IsForeign(*reference)) {
+    NoteCulprits("the reference is in another format than ONNX", record);
+    return {};
+  }
   QuietLogger quiet(logger);
   ExecutionPlan execution = plan.run.execution;
   execution.use_subprocess = true;
   WorkerPool pool(execution, interrupted, quiet);
   MarginBench bench(*reference, *candidate, plan.feeds[measured->feed], pool, quiet);
-  if (bench.BuildsEngines()) return {};
+  if (bench.BuildsEngines()) {
+    NoteCulprits("an engine would have to be built for it", record);
+    return {};
+  }
   const Status status = MeasureLayers(*measured, layers, bench, record);
   if (status.code() == StatusCode::kCancelled) return status;
   if (!status.ok()) NoteUnmeasured("a layer", status, record);
+  NoteCulprits("it is no layer that could be run alone, or not among the " +
+                   std::to_string(kMeasuredLayers) + " with the largest errors",
+               record);
   return {};
 }
 

@@ -71,4 +71,17 @@ std::string WhyNotWhole(const std::string& path, const RowsExtent& extent) {
          " saved: rows were removed or added";
 }
 
+Status CountRow(const std::string& path, const IterationRow& row, PairRows& rows) {
+  if (row.index < rows.next) {
+    return Malformed("'" + path + "': " + row.pair + ": iteration " + std::to_string(row.index) +
+                     " follows iteration " + std::to_string(rows.next - 1) +
+                     ", and rows of one run have each once, in order: check the rows of each run "
+                     "on their own");
+  }
+  if (row.index > rows.next && !rows.gap) rows.gap = rows.next;
+  rows.next = row.index + 1;
+  ++rows.count;
+  return {};
+}
+
 }  // namespace vernier

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -43,6 +44,16 @@ class ShardsOfRows {
   std::set<int64_t> numbers_;
   std::set<int64_t> counts_;
 };
+
+/// Of one pair. Iterations come in their order.
+struct PairRows {
+  int64_t count = 0;
+  int64_t next = 0;            ///< iteration
+  std::optional<int64_t> gap;  ///< the first that is missing
+};
+
+/// Counts one more. kMalformed for a row that is there twice, which would count twice.
+Status CountRow(const std::string& path, const IterationRow& row, PairRows& rows);
 
 /// Why a file has not all rows that were saved: those that were lost behind a whole one would not
 /// be missed. Empty: it has.

@@ -9,11 +9,14 @@
 #include "decide/decision.h"
 #include "decide/decision_fold.h"
 #include "decide/label_scores.h"
+#include "io/archive/archive_names.h"
 #include "record/decision_rows.h"
 #include "record/gate_text.h"
 #include "report/text/decision_text.h"
 #include "run/comparison/sample_labels.h"
+#include "session/rows_labels.h"
 #include "session/rows_scope.h"
+#include "session/rows_verdicts.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 #include "vernier/row_record.h"
@@ -28,14 +31,8 @@ struct FoldedDecision {
   DecisionPlan plan;
   LabelTrack labels;
   int64_t rows = 0;            // that have it
+  int64_t relabelled = 0;      // samples whose folder says another label than the row
   bool counts_classes = true;  // where labels are given: each of its rows has their number
-};
-
-// Of one pair. Iterations come in their order.
-struct PairRows {
-  int64_t count = 0;
-  int64_t next = 0;            // iteration
-  std::optional<int64_t> gap;  // the first that is missing
 };
 
 struct FoldedRows {
@@ -44,6 +41,7 @@ struct FoldedRows {
   RowsEnd end;
   RowsExtent extent;
   ShardsOfRows shards;
+  FailedOutputs failed;
 };
 
 struct RowRules {
@@ -93,7 +91,9 @@ void TellFlipsApart(double near_tie, std::vector<DecisionSample>& samples) {
 void GiveLabels(const IterationRow& row, std::optional<int64_t> classes, FoldedDecision& one,
                 std::vector<DecisionSample>& samples) {
   if (!one.labels.has_labels()) return;
+  std::vector<std::string> before;
   for (DecisionSample& sample : samples) {
+    before.push_back(sample.label);
     const DecisionSample without;
     sample.label = without.label;
     sample.first_score = without.first_score;
@@ -101,20 +101,10 @@ void GiveLabels(const IterationRow& row, std::optional<int64_t> classes, FoldedD
   }
   one.counts_classes &= classes.has_value() || one.plan.kind == DecisionKind::kRegression;
   one.labels.Score(one.plan, row.index, {nullptr, nullptr, classes}, samples);
-}
-
-// Rows that are there twice would count twice.
-Status CountRow(const std::string& path, const IterationRow& row, PairRows& rows) {
-  if (row.index < rows.next) {
-    return Malformed("'" + path + "': " + row.pair + ": iteration " + std::to_string(row.index) +
-                     " follows iteration " + std::to_string(rows.next - 1) +
-                     ", and rows of one run have each once, in order: check the rows of each run "
-                     "on their own");
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const bool both = !before[i].empty() && !samples[i].label.empty();
+    if (both && before[i] != samples[i].label) ++one.relabelled;
   }
-  if (row.index > rows.next && !rows.gap) rows.gap = rows.next;
-  rows.next = row.index + 1;
-  ++rows.count;
-  return {};
 }
 
 Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
@@ -124,6 +114,7 @@ Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
     VERNIER_TRY(CountRow(path, row, folded.rows[row.pair]));
     NoteDecisions(row, rules.options);
     if (row.file) rules.labels.NoteFile(row.index, *row.file);
+    folded.failed.Add(row);
     for (const std::string& why : row.end.not_done) folded.end.not_done.push_back(why);
     for (const std::string& why : row.end.unfit_labels) folded.end.unfit_labels.push_back(why);
     if (row.end.shard) folded.shards.Add(*row.end.shard);
@@ -309,37 +300,6 @@ void LogMissing(const std::string& path, const FoldedRows& rows, const DecisionO
   }
 }
 
-// Labels that need what rows do not hold.
-Status CheckLabelsOfRows(const DecisionOptions& options) {
-  const auto boxes = std::ranges::find_if(options.labels, &LabelsPlan::of_boxes);
-  if (boxes != options.labels.end()) {
-    return InvalidArgument("--labels " + boxes->path +
-                           ": rows hold no boxes, which `run` and `compare` score");
-  }
-  const auto fed = std::ranges::find_if(
-      options.labels, [](const LabelsPlan& one) { return FedLabelKey(one).has_value(); });
-  if (fed == options.labels.end()) return {};
-  return InvalidArgument("--labels " + fed->path +
-                         ": rows hold no inputs; the labels of their run are in them, and others "
-                         "need a file");
-}
-
-// Folders are classes of the images that the rows name.
-Result<RunLabels> OpenLabels(const std::string& path, const DecisionOptions& options) {
-  VERNIER_TRY(CheckLabelsOfRows(options));
-  std::vector<std::string> images;
-  const bool of_folders = std::ranges::find(options.labels, kLabelsOfFolders, &LabelsPlan::path) !=
-                          options.labels.end();
-  if (!of_folders) return RunLabels::Open(options, images);
-  VERNIER_TRY(ForEachDecisionRow(path, [&](const IterationRow& row) -> Status {
-                if (row.file) images.push_back(row.file->name);
-                return {};
-              }).status());
-  if (!images.empty()) return RunLabels::Open(options, images);
-  return Malformed("--labels folder: '" + path +
-                   "' does not say which images the run was fed: label the samples with a file");
-}
-
 // The line of the decision has them already.
 void RefuseDoubts(const FoldedDecision& one, const DecisionRecord& record, Logger& log,
                   RunFaults& faults) {
@@ -349,6 +309,46 @@ void RefuseDoubts(const FoldedDecision& one, const DecisionRecord& record, Logge
   }
 }
 
+// An output is called as it is, or as in the names of columns ("a%2Fb" for "a/b").
+void NameAsRowsDo(const FoldedRows& rows, DecisionOptions& options) {
+  for (PerOutput<double>* const limits : {&options.max_flip_rate, &options.max_drop}) {
+    for (auto& [name, limit] : limits->entries) {
+      const auto is_known = [&rows](const std::string& one) {
+        return std::ranges::any_of(rows.decisions, [&one](const FoldedDecision& decision) {
+          return NamesRate(one, decision.output, decision.kind);
+        });
+      };
+      const std::string decoded = PercentDecode(name);
+      if (!is_known(name) && is_known(decoded)) name = decoded;
+    }
+  }
+}
+
+// Of labels: what may make them others than those that were meant.
+void NoteDoubts(const FoldedRows& rows, const RunLabels& labels, const RunPlan& plan, Logger& log,
+                RunFaults& faults) {
+  std::vector<std::string> doubts = labels.Doubts();
+  for (const FoldedDecision& one : rows.decisions) {
+    const SampleLabels* const given = labels.For(one.plan, one.output);
+    if (one.relabelled == 0 || given == nullptr || !given->of_images()) continue;
+    doubts.push_back(one.pair + ": " + DecisionName(one.kind, one.output) + ": " +
+                     Counted(one.relabelled, "sample") +
+                     " had another label in the run than by the order or the names of the folders: "
+                     "give the --class-names of the run, or leave --labels out");
+  }
+  for (const std::string& doubt : doubts) {
+    faults.incomplete |= plan.strict;
+    plan.strict ? log.Error("--strict: " + doubt) : log.Warning(doubt);
+  }
+}
+
+// What the run judges and rows do not.
+void LogFailed(const FoldedRows& rows, const std::vector<PairGate>& gates, Logger& log) {
+  JudgedOutputs judged;
+  for (const PairGate& one : gates) judged.emplace(one.pair, one.gate.output);
+  for (const std::string& sentence : rows.failed.Sentences(judged)) log.Warning(sentence);
+}
+
 }  // namespace
 
 RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
@@ -356,7 +356,7 @@ RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
   options.decisions.clear();  // those of the rows, whichever are judged
   RowSelection selection(plan.decisions.decisions);
   RunFaults faults;
-  Result<RunLabels> labels = OpenLabels(path, options);
+  Result<RunLabels> labels = OpenLabelsOfRows(path, options, log);
   if (!labels.ok()) {
     log.Critical(labels.status().message());
     faults.Add(labels.status());
@@ -371,6 +371,8 @@ RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
     (usage ? faults.usage : faults.malformed) = true;
     return faults;
   }
+  NameAsRowsDo(*folded, options);
+  NoteDoubts(*folded, *labels, plan, log, faults);
   std::vector<PairGate> gates;
   for (const FoldedDecision& one : folded->decisions) {
     DecisionRecord record = one.fold.FinalRecord(static_cast<uint64_t>(plan.inputs.seed));
@@ -385,6 +387,7 @@ RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
     }
   }
   LogMissing(path, *folded, options, log, faults);
+  LogFailed(*folded, gates, log);
   for (const PairGate& one : gates) LogGate(one, plan, faults, log);
   return faults;
 }

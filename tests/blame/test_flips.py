@@ -79,6 +79,14 @@ class Flips(Case):
         self.assertIn("Of the margin 3 of top1 of 'y' in iteration", said)
         self.assertRegex(said, r"\[\w+\] eats 200 %, which leaves -3: another answer")
 
+    def test_near_ties_are_those_of_the_run(self):
+        network("bad.onnx", late=2.0)
+        said, found = self.search("--on-flips", "--decision", "y:top1", code=1)
+        (decision,) = found["on_flips"]["decisions"]
+        self.assertEqual(decision["near_tie_rule"], "the error bound", said)
+        said, found = self.search("--on-flips", "--decision", "y:top1", "--near-tie", "9", code=0)
+        self.assertEqual(found["on_flips"]["decisions"][0]["near_tie_rule"], "--near-tie 9", said)
+
     def test_a_layer_that_eats_part_of_a_margin(self):
         # The sample flips by two layers: each alone leaves the answer as it is.
         np.savez("x.npz", **{"0000000000/x": np.float32([[6, 5.5, 0]])})

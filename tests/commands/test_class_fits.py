@@ -24,7 +24,8 @@ class Boxes(Decisions):
         moved[:, 0, 4:, 2] = (0.9, 0, 0)
         self.sides = [[{"y": head} for head in side] for side in (heads, moved)]
 
-    def score(self, categories, *words, code, names=None):
+    def score(self, categories, *words, code, names=None,
+              decision=("--decision", "boxes:yolov8")):
         """`categories`: ids, with their names where they have any."""
         known = sorted(categories)
         own = [one for one in known if categories[one] != "background"][:CLASSES]
@@ -39,8 +40,8 @@ class Boxes(Decisions):
         if names:
             self.path("names.txt").write_text("\n".join(names))
             words = (*words, "--class-names", "names.txt")
-        pair = self.compare(*self.sides, "--decision", "boxes:yolov8", "--labels", "c.json",
-                            "--max-drop", "0.9", *words, code=code)
+        pair = self.compare(*self.sides, *decision, "--labels", "c.json", "--max-drop", "0.9",
+                            *words, code=code)
         return pair["decisions"][0].get("precision")
 
     def test_as_many_categories_as_classes(self):
@@ -55,7 +56,9 @@ class Boxes(Decisions):
 
     def test_names_find_categories_wherever_they_are(self):
         categories = {1: "background", 3: "a", 7: "b", 9: "c"}
-        self.score(categories, code=4, names=["a", "b", "c"])
+        # No image has a background, so that it needs no name.
+        precision = self.score(categories, "--strict", code=0, names=["a", "b", "c"])
+        self.assertEqual(precision["first"]["ap"], 1)
         precision = self.score({3: "c", 7: "b", 9: "a"}, "--strict", code=0,
                                names=["c", "b", "a"])
         self.assertEqual(precision["first"]["ap"], 1)
@@ -63,6 +66,49 @@ class Boxes(Decisions):
         self.says("classes are found by --class-names, which has 4 names for the 3 of the output")
         # Boxes of classes that are not labelled count for nothing, as in pycocotools.
         precision = self.score({3: "a", 9: "b"}, "--strict", code=0, names=["a", "b", "c"])
+        self.assertEqual(precision["first"]["ap"], 1)
+
+    def test_names_that_find_no_category_are_said(self):
+        categories = {3: "a", 7: "b", 9: "c"}
+        for names in (["A", "B", "C"], ["x", "y", "z"]):
+            self.score(categories, code=0, names=names)
+            self.says("--labels 'c.json': no category has a name of --class-names, so that the "
+                      "order of the ids says which classes they are: 0 is 'a' (id 3)")
+            self.score(categories, "--strict", code=4, names=names)
+
+    def test_names_that_find_some_categories_are_refused(self):
+        for names, lacking in ((["c", "b", "x"], "'a' (id 3)"), (["c", "a", "a"], "'a' (id 3)")):
+            self.refused({3: "a", 7: "b", 9: "c"}, names)
+            self.says(f"--labels 'c.json': category {lacking} has no line of its own in "
+                      "--class-names, and others have")
+        self.refused({3: "a", 7: "a", 9: "c"}, ["a", "b", "c"])
+        self.says("category 'a' (id 7) has no line of its own")
+
+    def refused(self, categories, names):
+        self.score(categories, code=0)
+        self.path("names.txt").write_text("\n".join(names))
+        self.ended = self.vernier("compare", "a.json", "b.json", "--decision", "boxes:yolov8",
+                                  "--labels", "c.json", "--class-names", "names.txt")
+        self.assertEqual(self.ended.code, 3, self.ended.out + self.ended.err)
+
+    def test_columns_of_which_no_box_has_the_last_category_are_said(self):
+        for side in self.sides:
+            for one in side:
+                head = one["y"][0]
+                x, y, w, h = head[:4]
+                one["y"] = np.stack([x - w / 2, y - h / 2, x + w / 2, y + h / 2,
+                                     head[4:].max(0), head[4:].argmax(0)], 1)[None]
+        columns = ["--decision", "boxes:xyxy,score,class"]
+        known = {3: "a", 7: "b", 9: "c"}
+        precision = self.score(known, "--strict", code=0, decision=columns)
+        self.assertEqual(precision["first"]["ap"], 1)
+        background = {1: "background"} | known
+        self.score(background, code=0, decision=columns)
+        self.says("no box of either side is of a class beyond 2, and --labels 'c.json' has 4 "
+                  "categories for 3 classes")
+        self.score(background, "--strict", code=4, decision=columns)
+        precision = self.score(background, "--strict", code=0, names=["a", "b", "c"],
+                               decision=columns)
         self.assertEqual(precision["first"]["ap"], 1)
 
     def test_a_category_too_few_is_said(self):
@@ -150,9 +196,34 @@ class Folders(FedImages):
         self.assertIn("folder 'c_blue' is no class of --class-names, and others are",
                       refused.out + refused.err)
 
-    def test_names_of_something_else_leave_the_order(self):
+    def test_names_of_something_else_leave_the_order_and_that_is_said(self):
         self.path("names.txt").write_text("red\ngreen\nblue\n")
         self.assertAlmostEqual(self.label("--class-names", "names.txt", code=0)["first"], 8 / 9)
+        self.says("--labels folder: no folder has a name of --class-names, so that the order of "
+                  "the folders says which classes they are: 0 is 'a_red'")
+        self.label("--class-names", "names.txt", "--strict", code=4)
+
+    def check(self, *words, code):
+        self.ended = self.vernier("check", "accuracy", "rows.jsonl", *words)
+        self.assertEqual(self.ended.code, code, self.ended.out + self.ended.err)
+
+    def test_rows_take_the_names_that_their_run_had(self):
+        self.path("names.txt").write_text("c_blue\nb_green\na_red\n")
+        self.label("--class-names", "names.txt", "--save-rows", "rows.jsonl", code=0)
+        drop = ["--max-drop", "0.9"]
+        self.check(*drop, code=0)
+        own = next(line for line in (self.ended.out + self.ended.err).splitlines()
+                   if "labels: top-1 accuracy" in line)
+        named = ["--labels", "folder", "--class-names", "names.txt"]
+        self.check(*drop, *named, "--strict", code=0)
+        self.says(own.split("] ", 1)[1], "3 folders by --class-names: 0 is 'c_blue'")
+        self.check(*drop, "--labels", "folder", code=0)
+        self.says("3 folders by name, as in torchvision's ImageFolder: 0 is 'a_red'",
+                  "6 samples had another label in the run than by the order or the names of the "
+                  "folders: give the --class-names of the run")
+        self.check(*drop, "--labels", "folder", "--strict", code=4)
+        self.check(*drop, "--class-names", "names.txt", code=2)
+        self.says("--class-names has no effect without --labels folder")
 
     def test_numbers_that_are_not_the_classes_are_said(self):
         for old, new in (("a_red", "10"), ("b_green", "2"), ("c_blue", "9")):

@@ -102,6 +102,14 @@ class PrecisionDecisions(Case):
                             "1")
         self.assertIn("passes with every node in float16", ended.out)
 
+    def test_a_gate_that_is_not_decided_is_said(self):
+        inputs = ["--load-inputs", "x.npz", "--decision", "y:top1"]
+        ended = self.search(*inputs, "--max-flip-rate", "0.6")
+        self.assertIn("The check passes, but does not decide: --max-flip-rate 0.6: top1 of 'y' ",
+                      ended.out + ended.err)
+        ended = self.search(*inputs, "--max-flip-rate", "1")
+        self.assertNotIn("does not decide", ended.out + ended.err)
+
     def test_the_margins_are_those_of_the_unchanged_model(self):
         # 0.1: what class 3 leads by there. The float16 model is wrong by 0.45.
         inputs = ["--load-inputs", "x.npz", "--decision", "y:top1", "--max-clear-flips", "0"]

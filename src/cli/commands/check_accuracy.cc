@@ -64,12 +64,22 @@ Status CheckKindOfFile(const ParsedArgs& args, const std::string& path) {
   return {};
 }
 
+// Rows keep numbers, so that names are for folders alone.
+Status CheckClassNames(const DecisionOptions& options) {
+  const bool of_folders = std::ranges::find(options.labels, kLabelsOfFolders, &LabelsPlan::path) !=
+                          options.labels.end();
+  if (options.class_names.empty() || of_folders) return {};
+  return InvalidArgument(
+      "--class-names has no effect without --labels folder: add that, or leave it out");
+}
+
 Result<AccuracyPlan> BindAccuracy(const ParsedArgs& args, const Invocation& invocation,
                                   Logger& log) {
   AccuracyPlan plan;
   VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
   plan.path = TextOf(args, "path");
   VERNIER_TRY(CheckKindOfFile(args, plan.path));
+  VERNIER_TRY(CheckClassNames(plan.run.decisions));
   plan.simple = AsksForSimple(args);
   for (const std::string_view dest :
        {"save_heatmaps", "show_heatmaps", "save_error_metrics_plot", "show_error_metrics_plot"}) {
@@ -110,20 +120,21 @@ constexpr CommandSpec kCheckAccuracyCommand = {
         " could be checked, the exit code is 4.",
     .options =
         [] {
-          return OptionTable({GeneralGroup(), AccuracyFileGroup(), LoggingGroup(),
-                              // Of our own options thresholds alone: the others look at tensors,
-                              // which are not saved.
-                              Only(ComparisonGroup(),
-                                   {"no_shape_check", "fail_fast", "check_average", "compare",
-                                    "compare_func_script", "save_accuracy_results_path", "strict"}),
-                              Only(CompareSimpleGroup(),
-                                   {"rtol", "atol", "check_error_stat", "infinities_compare_equal",
-                                    "save_heatmaps", "show_heatmaps", "save_error_metrics_plot",
-                                    "show_error_metrics_plot", "error_quantile"}),
-                              CompareIndicesGroup(), CompareMetricsGroup(), JudgedDecisionGroup(),
-                              Only(DecisionGroup(), {"max_flip_rate", "max_clear_flips", "near_tie",
-                                                     "labels", "max_drop", "drop_type"}),
-                              BootstrapGroup()});
+          return OptionTable(
+              {GeneralGroup(), AccuracyFileGroup(), LoggingGroup(),
+               // Of our own options thresholds alone: the others look at tensors,
+               // which are not saved.
+               Only(ComparisonGroup(),
+                    {"no_shape_check", "fail_fast", "check_average", "compare",
+                     "compare_func_script", "save_accuracy_results_path", "strict"}),
+               Only(CompareSimpleGroup(),
+                    {"rtol", "atol", "check_error_stat", "infinities_compare_equal",
+                     "save_heatmaps", "show_heatmaps", "save_error_metrics_plot",
+                     "show_error_metrics_plot", "error_quantile"}),
+               CompareIndicesGroup(), CompareMetricsGroup(), JudgedDecisionGroup(),
+               Only(DecisionGroup(), {"max_flip_rate", "max_clear_flips", "near_tie", "labels",
+                                      "class_names", "max_drop", "drop_type"}),
+               BootstrapGroup()});
         },
     .run = CheckAccuracyCommand,
 };

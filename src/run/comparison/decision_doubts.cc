@@ -42,8 +42,9 @@ std::vector<std::string> PairDecisions::Doubts() const {
     const DecisionPlan& decision = options_->decisions[decided.plan];
     const std::string name = DecisionName(decision.text, decided.output);
     const BoxLabels* const boxes = labels_->BoxesFor(decision, decided.output);
-    if (boxes != nullptr && decided.classes) {
-      const std::string few = boxes->TooFew(*decided.classes);
+    if (boxes != nullptr) {
+      const std::string few = decided.classes ? boxes->TooFew(*decided.classes)
+                                              : boxes->NeverTheLast(decided.boxes->last_class());
       if (!few.empty()) doubts.push_back(name + ": " + few);
     }
     const std::optional<bool> named = AreNamed(decided);

@@ -58,6 +58,7 @@ Result<SampleLabels> SampleLabels::OfFolders(const std::vector<std::string>& ima
                      "images out");
   }
   labels.names_ = names.ClassOf(*used.begin()) ? names.size() : 0;
+  labels.without_names_ = labels.names_ == 0 && !names.empty();
   if (labels.names_ > 0) {
     for (const std::string& folder : used) {
       labels.class_of_folder_[folder] = *names.ClassOf(folder);
@@ -136,6 +137,14 @@ std::string SampleLabels::WrongClasses(int64_t classes) const {
 
 std::string SampleLabels::DoubtfulOrder() const {
   if (!of_images_ || names_ > 0) return "";
+  if (without_names_) {
+    return name_ +
+           ": no folder has a name of --class-names, so that the order of the folders says which "
+           "classes they are: 0 is '" +
+           folders().front() +
+           "'. Name the folders as --class-names has it, upper and lower case "
+           "included, or leave --class-names out";
+  }
   int64_t before = -1;
   std::string last;
   bool doubtful = false;

@@ -1,12 +1,15 @@
 #include "run/comparison/label_files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "io/archive/archive_names.h"
@@ -121,6 +124,47 @@ Status CheckLabelType(const std::string& where, const Tensor& array) {
   }
 }
 
+namespace {
+
+// "12/label": an iteration whose number is not in ten digits, so that names have another order.
+bool CountsOtherwise(std::string_view name) {
+  const size_t slash = name.find('/');
+  if (slash == 0 || slash == std::string_view::npos) return false;
+  return std::ranges::all_of(name.substr(0, slash), IsDigit);
+}
+
+// Names that are numbers, of which the one after `last` is smaller.
+bool CountsDown(std::string_view last, std::string_view name) {
+  const bool numbers = !last.empty() && !name.empty() && std::ranges::all_of(last, IsDigit) &&
+                       std::ranges::all_of(name, IsDigit);
+  if (!numbers) return false;
+  return ParseInt(name).value_or(0) < ParseInt(last).value_or(0);
+}
+
+// Of arrays that are taken in the order of the file: `name` follows `last`.
+Status CheckOrder(const std::string& where, const std::string& last, const std::string& name) {
+  constexpr const char* kWhatToDo = ": name arrays as in files of feeds (0000000000/label)";
+  if (CountsOtherwise(name)) {
+    return Malformed(where + ": '" + name +
+                     "' gives an iteration in other than ten digits, so that the order of the "
+                     "arrays may be another" +
+                     kWhatToDo);
+  }
+  if (!CountsDown(last, name)) return {};
+  return Malformed(where + ": '" + name + "' follows '" + last +
+                   "', and arrays are taken in the order of the file" + kWhatToDo);
+}
+
+// A device may have no end.
+Status CheckIsFile(const std::string& path) {
+  std::error_code ignored;
+  const bool there = std::filesystem::exists(path, ignored);
+  if (!there || std::filesystem::is_regular_file(path, ignored)) return {};
+  return Malformed(OfFile(path) + " is not a regular file");
+}
+
+}  // namespace
+
 Result<Tensor> ReadLabelArray(const std::string& path) {
   Result<std::shared_ptr<const InputFile>> file = InputFile::Open(path);
   if (!file.ok()) return std::move(file).Annotate("--labels").status();
@@ -137,11 +181,14 @@ Result<std::vector<Tensor>> ReadLabelArrays(const std::string& path) {
   const TensorArchive& archive = **opened;
   std::map<uint64_t, Tensor> by_iteration;
   size_t named = 0;
+  std::string last;
   for (size_t i = 0; i < archive.names().size(); ++i) {
     const std::string name = archive.names().Text(i);
     const std::optional<ArchiveName> parts = ParseArchiveName(name);
     const bool of_feed = parts && parts->run.empty();
     named += of_feed ? 1 : 0;
+    if (!of_feed) VERNIER_TRY(CheckOrder(OfFile(path), last, name));
+    last = name;
     VERNIER_ASSIGN_OR_RETURN(Tensor array, archive.Read(i));
     VERNIER_TRY(CheckLabelType(OfFile(path) + ": '" + name + "'", array));
     const uint64_t iteration = of_feed ? parts->iteration : i;
@@ -167,11 +214,14 @@ Result<std::vector<Tensor>> ReadLabelArrays(const std::string& path) {
 }
 
 Result<LabelLines> ReadLabelLines(const std::string& path, bool json) {
+  VERNIER_TRY(CheckIsFile(path));
   std::ifstream file(path);
   if (!file) return Malformed(OfFile(path) + " cannot be read: " + std::strerror(errno));
   LabelLines lines;
   size_t number = 0, empty = 0;  // of lines; of empty ones before this line
   for (std::string line; std::getline(file, line);) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (number == 0 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
     ++number;
     const bool is_empty = line.find_first_not_of(" \t\r") == std::string::npos;
     if (json && !is_empty && empty > 0) {

@@ -14,6 +14,9 @@ ScoredSamples ScoreSamples(const SampleLabels& labels, const DecisionPlan& decis
                            int64_t iteration, int64_t before, const ScoredOutputs& outputs,
                            std::vector<DecisionSample>& samples) {
   ScoredSamples scored;
+  scored.fault =
+      labels.OtherOrder(decision, iteration, outputs, static_cast<int64_t>(samples.size()));
+  if (!scored.fault.empty()) return scored;
   const Result<std::vector<Label>> given =
       labels.Of(decision.kind, iteration, before, static_cast<int64_t>(samples.size()));
   if (!given.ok()) {

@@ -37,12 +37,6 @@ std::string SidesText(ImageSize size) {
   return std::to_string(size.width) + " x " + std::to_string(size.height);
 }
 
-// "3 categories for 2 classes".
-std::string CategoriesFor(size_t known, int64_t classes) {
-  return std::to_string(known) + (known == 1 ? " category for " : " categories for ") +
-         std::to_string(classes) + (classes == 1 ? " class" : " classes");
-}
-
 // Labels in the pixels of another image are of no use; a side of 0 is not said.
 std::string OtherSize(ImageSize decoded, ImageSize listed) {
   const bool same = (listed.width == 0 || listed.width == decoded.width) &&
@@ -67,48 +61,6 @@ Result<BoxLabels> BoxLabels::Load(const std::string& path) {
     if (!name.empty()) labels.by_name_.emplace(WithoutFolders(name), i);
   }
   return labels;
-}
-
-void BoxLabels::NameClasses(const ClassNames& names) {
-  std::vector<std::optional<int64_t>> named(names.size());
-  for (const CocoCategory& category : coco_.categories) {
-    const std::optional<int64_t> index = names.ClassOf(category.name);
-    if (!index || named[static_cast<size_t>(*index)]) return;
-    named[static_cast<size_t>(*index)] = category.id;
-  }
-  if (!coco_.categories.empty()) named_ = std::move(named);
-}
-
-Result<std::optional<int64_t>> BoxLabels::CategoryOf(int64_t index) const {
-  const size_t known = by_name() ? named_.size() : coco_.categories.size();
-  if (index < 0 || static_cast<size_t>(index) >= known) {
-    return InvalidArgument("class " + std::to_string(index) + " is beyond the " +
-                           (by_name() ? "names of --class-names" : "categories of " + name_) +
-                           ", which are " + std::to_string(known));
-  }
-  const auto at = static_cast<size_t>(index);
-  return by_name() ? named_[at] : std::optional(coco_.categories[at].id);
-}
-
-std::string BoxLabels::OtherClasses(int64_t classes) const {
-  const size_t known = coco_.categories.size();
-  if (by_name()) {
-    const std::string wrong = ClassNames::WrongCount(named_.size(), classes);
-    return wrong.empty() ? "" : name_ + ": " + wrong;
-  }
-  if (known <= static_cast<size_t>(classes)) return "";
-  return name_ + " has " + CategoriesFor(known, classes) +
-         " of the output, and one too many with a low id shifts all others: take the categories "
-         "out that the network does not have, or name its classes with --class-names";
-}
-
-std::string BoxLabels::TooFew(int64_t classes) const {
-  const size_t known = coco_.categories.size();
-  if (by_name() || known >= static_cast<size_t>(classes)) return "";
-  return name_ + " has " + CategoriesFor(known, classes) +
-         " of the output: class 0 is taken as the category with the lowest id, and so on, which is "
-         "wrong where one before the last is left out; name the classes with --class-names, in "
-         "which categories are then found by their names";
 }
 
 // Of images whose names the path ends with, the one that says the most folders.
@@ -298,6 +250,8 @@ Status LabelledBoxes::AddIteration(int64_t iteration, Result<SideDetections> det
   CountReach(a);
   CountReach(b);
   for (size_t i = 0; i < a.size(); ++i) {
+    NoteClasses(a[i]);
+    NoteClasses(b[i]);
     const Result<Place> place = PlaceOf(iteration, a.size(), i);
     if (!place.ok()) {
       NoteUnscored({iteration, i, {}, {}, {}}, place.status());
@@ -343,6 +297,10 @@ void LabelledBoxes::Add(int64_t iteration, Result<SideDetections> detected) {
   ++unscored_;
   ++samples_;
   lost_order_ |= in_order;
+}
+
+void LabelledBoxes::NoteClasses(const SampleDetections& sample) {
+  for (const DetectedBox& box : sample.boxes) last_class_ = std::max(last_class_, box.category);
 }
 
 std::optional<PrecisionRecord> LabelledBoxes::Record(std::optional<uint64_t> seed) const {

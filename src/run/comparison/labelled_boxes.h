@@ -38,9 +38,10 @@ class BoxLabels {
   const std::string& name() const { return name_; }
   const CocoLabels& coco() const { return coco_; }
 
-  /// Finds categories by their names from now on, if `names` have them all; else class C of a
-  /// network is the category with the C-th lowest id.
-  void NameClasses(const ClassNames& names);
+  /// Finds categories by their names from now on, if `names` have those of all that an image has,
+  /// each once; where they have none, class C of a network is the category with the C-th lowest id.
+  /// kMalformed where they have some alone.
+  Status NameClasses(const ClassNames& names);
   bool by_name() const { return !named_.empty(); }
 
   /// The id of the category that class `index` of a network is. nullopt of one that is named and no
@@ -51,6 +52,11 @@ class BoxLabels {
   /// that is certain, as of too many; and as far as it is in doubt. Empty: they are.
   std::string OtherClasses(int64_t classes) const;
   std::string TooFew(int64_t classes) const;
+  /// The same of an output whose classes are not known, of which no box has a higher one.
+  std::string NeverTheLast(int64_t last_class) const;
+  /// That --class-names have none of the categories, in a sentence; empty: they have, or there are
+  /// none.
+  std::string WithoutNames() const;
 
   /// The iteration was fed with that image file, as `recipe` has it. It is the image of the labels
   /// whose `file_name` the path ends with, the longest of them, or, without folders, the only one
@@ -88,6 +94,7 @@ class BoxLabels {
   CocoLabels coco_;
   std::unordered_multimap<std::string, size_t> by_name_;  // of images, without folders
   std::map<int64_t, Fed> fed_;
+  bool without_names_ = false;                 // there are names, and no category has one of them
   std::vector<std::optional<int64_t>> named_;  // the category of each class; empty: by their ids
 };
 
@@ -121,6 +128,9 @@ class LabelledBoxes {
   /// Nothing where no image was scored. With a seed it also has intervals, which takes a while.
   std::optional<PrecisionRecord> Record(std::optional<uint64_t> seed = {}) const;
 
+  /// The highest class of all boxes of both sides; -1: there are none.
+  int64_t last_class() const { return last_class_; }
+
   /// Why not every sample was scored, or not every image of labels that were to be the samples; a
   /// clause without a capital letter. Empty: they were.
   std::string Fault() const;
@@ -141,6 +151,7 @@ class LabelledBoxes {
   };
 
   Result<Place> PlaceOf(int64_t iteration, size_t samples, size_t sample) const;
+  void NoteClasses(const SampleDetections& sample);
   void CountReach(const std::vector<SampleDetections>& samples);
   BoxUnits UnitsSoFar() const;
   void ScoreWaiting();
@@ -161,6 +172,7 @@ class LabelledBoxes {
   int64_t boxed_ = 0;     // samples with a box, until the units are known
   bool gave_up_ = false;  // the units of many samples stayed in doubt: no more of them are kept
   int64_t samples_ = 0;
+  int64_t last_class_ = -1;
   bool by_order_ = false;    // samples were taken as images in the order of their ids
   bool lost_order_ = false;  // it is not known any more which of them comes next
   int64_t next_iteration_ = 0;

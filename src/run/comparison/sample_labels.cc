@@ -239,7 +239,7 @@ Result<RunLabels> RunLabels::Open(const DecisionOptions& options,
   for (const LabelsPlan& plan : options.labels) {
     if (plan.of_boxes()) {
       VERNIER_ASSIGN_OR_RETURN(BoxLabels boxes, BoxLabels::Load(plan.path));
-      boxes.NameClasses(run.class_names_);
+      VERNIER_TRY(boxes.NameClasses(run.class_names_));
       run.boxes_.emplace(run.labels_.size(), std::move(boxes));
       run.labels_.emplace_back();
       continue;
@@ -344,6 +344,9 @@ std::vector<std::string> RunLabels::Doubts() const {
   std::vector<std::string> doubts;
   for (const SampleLabels& labels : labels_) {
     if (std::string doubt = labels.DoubtfulOrder(); !doubt.empty()) doubts.push_back(doubt);
+  }
+  for (const auto& [place, boxes] : boxes_) {
+    if (std::string doubt = boxes.WithoutNames(); !doubt.empty()) doubts.push_back(doubt);
   }
   return doubts;
 }

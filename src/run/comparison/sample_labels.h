@@ -59,7 +59,8 @@ class SampleLabels {
   /// Of folders, in a clause: why they, or the names that they are found by, are not the classes of
   /// an output that has so many; empty: they are as many.
   std::string WrongClasses(int64_t classes) const;
-  /// Of folders that are numbers in another order than their names, in a sentence; else empty.
+  /// Of folders that are numbers in another order than their names, or none of --class-names, in a
+  /// sentence; else empty.
   std::string DoubtfulOrder() const;
 
   /// The iteration was fed with that file: its folder may be its class, and its place among all
@@ -79,6 +80,13 @@ class SampleLabels {
   /// number of labels than samples, and for numbers that are not whole.
   Result<std::vector<Label>> Of(DecisionKind kind, int64_t iteration, int64_t before,
                                 int64_t samples) const;
+
+  /// Whether they are an array, or arrays, that may have the shape of what is labelled.
+  bool have_axes() const;
+  /// Of top-K, in a clause: why the labels of an iteration are in no order that is that of its
+  /// `samples` samples, whose output may be unknown: an array of other axes; empty: they may be.
+  std::string OtherOrder(const DecisionPlan& decision, int64_t iteration,
+                         const ScoredOutputs& outputs, int64_t samples) const;
 
   /// Where in the file the label number `label` is, as " (line 3)"; empty: it has no lines.
   std::string WhereIs(int64_t label) const;
@@ -102,8 +110,9 @@ class SampleLabels {
   std::vector<bool> truths_;
   size_t empty_at_end_ = 0;  // of `ends_`
   // Of images.
-  std::string root_;  // folder of their folders
-  size_t names_ = 0;  // of --class-names, which classes are found by; 0: by their order
+  std::string root_;            // folder of their folders
+  size_t names_ = 0;            // of --class-names, which classes are found by; 0: by their order
+  bool without_names_ = false;  // there are --class-names, and no folder has one of them
   std::map<std::string, int64_t> class_of_folder_;
   std::vector<std::string> empty_folders_;
   std::map<int64_t, int64_t> class_of_iteration_;

@@ -83,7 +83,7 @@ void LabelKeeper::Keep(const RunLabels& labels, const DecisionOptions& options, 
       const Dims& dims = outputs.first->dims();
       const bool needs_outputs = IsMapOf(decision, dims) || decision.kind == DecisionKind::kCtc ||
                                  decision.kind == DecisionKind::kRegression ||
-                                 of_samples->of_feeds();
+                                 of_samples->of_feeds() || of_samples->have_axes();
       if (needs_outputs) KeepScores(*of_samples, decision, iteration, outputs, one);
     }
   }
