@@ -1,5 +1,6 @@
 """What outputs decide, by functions of the program."""
 
+import os
 import sys
 
 import numpy as np
@@ -137,6 +138,35 @@ def test_labels_that_are_none_are_refused():
         vernier.compare(LEFT, RIGHT, decision="y:top1", labels=[object()], max_drop=0.1)
     with pytest.raises(vernier.InvalidArgument, match="array of numbers"):
         vernier.compare(LEFT, RIGHT, decision="y:top1", labels=[{"label": 1}], max_drop=0.1)
+
+
+@pytest.mark.parametrize(("labels", "got"), [
+    ([4, None], "got None at 1"), ([{"label": 1}], "got a dict at 0"),
+    (["4", "2", "3"], "labels: expected classes as numbers, or names of files, got '4', '2', '3'"),
+    (np.ma.array([0, 1, 2], mask=[0, 1, 0]), "labels: expected arrays without a mask"),
+    ([np.ma.array([0]), np.array([1])], "labels: expected arrays without a mask")])
+def test_labels_that_are_no_classes_are_quoted(labels, got):
+    with pytest.raises(vernier.InvalidArgument, match=got):
+        vernier.compare(LEFT, RIGHT, decision="y:top1", labels=labels, max_drop=0.1)
+
+
+@pytest.mark.parametrize("labels", [np.arange(5), [[0], [1]], {"y": [0, 1]}, [0, 1, 9],
+                                    [np.arange(3), np.arange(3)]])
+def test_labels_that_do_not_fit_are_named_by_their_keyword(labels):
+    record = vernier.compare(LEFT, RIGHT, decision="y:top1", labels=labels, max_drop=0.9)
+    assert record.exit_code == 4
+    assert record.faults and not [fault for fault in record.faults if "labels." in fault]
+
+
+def test_a_fork_of_the_program_answers_nothing():
+    sides = [[{"y": side["y"][i:i + 1]} for i in range(3)] for side in (LEFT, RIGHT)]
+
+    def forked(outputs):
+        os.fork()
+        return first(outputs)
+
+    (decision,) = decided(vernier.compare(*sides, decision=forked))
+    assert (decision["samples"], decision["flips"]) == (3, 1)
 
 
 def test_runs_take_labels_and_keep_the_inputs_of_flips(model, tmp_path):

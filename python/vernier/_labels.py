@@ -13,6 +13,7 @@ from ._polygraphy.arguments import kind_of
 def as_files(options):
     """The options with files in the place of labels that are none, for as long as they are read."""
     value = options.get("labels")
+    _check_texts(value)
     named = list(value.items()) if isinstance(value, dict) else [("", value)]
     if not any(_is_data(entry) for _, entry in named):
         yield options
@@ -27,6 +28,18 @@ def as_files(options):
         yield {**options, "labels": dict(files)}
 
 
+def _check_texts(value):
+    """Texts are names of files, of which an output has one."""
+    if not isinstance(value, (list, tuple)):
+        return
+    texts = [one for one in value if isinstance(one, str)]
+    if len(texts) > 1 and not any("." in one or one.partition("=")[0].rpartition(":")[2] in
+                                  ("loader", "folder") for one in texts):
+        raise InvalidArgument(f"labels: expected classes as numbers, or names of files, got "
+                              f"{', '.join(map(repr, texts[:3]))}"
+                              f"{', ...' if len(texts) > 3 else ''}")
+
+
 def _is_data(value):
     """Whether it is labels, not the names of files with labels."""
     if isinstance(value, (list, tuple)):
@@ -38,6 +51,10 @@ def _save(value, path):
     """Writes an array, or a list of classes, of lists of them or of an array for each iteration.
     Returns the file's path."""
     import numpy as np
+    for one in value if isinstance(value, (list, tuple)) else [value]:
+        if isinstance(one, np.ma.MaskedArray):
+            raise InvalidArgument("labels: expected arrays without a mask: .filled(VALUE) makes "
+                                  "one, and in a map of classes 255 does not count")
     if isinstance(value, (list, tuple)) and all(getattr(one, "ndim", 0) for one in value):
         np.savez(path + ".npz", *map(_array, value))
         return path + ".npz"
@@ -47,10 +64,17 @@ def _save(value, path):
         return path + ".jsonl"
     array = _array(value) if hasattr(value, "__dlpack__") else np.asarray(value)
     if array.dtype.hasobject:
+        odd = next((i for i, one in enumerate(value) if _is_odd(one)), None)
+        got = kind_of(value) if odd is None else f"{kind_of(value[odd])} at {odd}"
         raise InvalidArgument(f"labels: expected an array of numbers, a list of classes, or a list "
-                              f"with a list of them for each sample, got {kind_of(value)}")
+                              f"with a list of them for each sample, got {got}")
     np.save(path + ".npy", array)
     return path + ".npy"
+
+
+def _is_odd(label):
+    import numpy as np
+    return np.asarray(label).dtype.hasobject
 
 
 def _array(value):

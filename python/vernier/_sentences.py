@@ -75,6 +75,9 @@ _PHRASES = tuple((re.compile(pattern), text) for pattern, text in (
     (r"One or more runners was specified, but no model file was provided\..*",
      "model: expected a model, for a runner that has none of its own"),
     (r"<python \d+>:(?=\S)", ""),  # where objects of the calling program are found
+    # Arrays and lists, as _labels.py writes them.
+    (r"(?:--labels:? )?(?:'[^'\n]*/|\S*/)vernier-[^/\s]+/\d+/labels\.(?:npy|npz|jsonl)'?",
+     "labels"),
 ))
 # Where advice begins that can be left out, what stands before it being true without it.
 _ADVICE = re.compile(r"(?=; |, (?:or|and) | \([^()]*--)|(?<=\))")

@@ -27,6 +27,22 @@ def same(a, b):
     return abs(a - b) <= 1
 """
 
+HOLDERS = """
+import math
+from collections import ChainMap, UserDict, deque, namedtuple
+from dataclasses import dataclass
+from decimal import Decimal
+from types import MappingProxyType, SimpleNamespace
+import numpy as np
+
+Point = namedtuple("Point", "x y")
+
+@dataclass(frozen=True)
+class Answer:
+    value: object
+
+"""
+
 
 class Scripts(Decisions):
     A = scores(40)
@@ -105,6 +121,61 @@ class Scripts(Decisions):
                         f"    return [{made} for x in map(float, outputs['y'][:, 0])]\n")
             pair = self.decide(left, "--max-flip-rate", "0.01", code=1, left=left)
             self.assertEqual(pair["decisions"][0]["invalid"], 1, made)
+
+    def test_arrays_are_lists_at_any_depth(self):
+        for made in ("{'classes': x}", "({1: [x]},)", "deque([x])", "Answer(x)", "Point(x, 1)",
+                     "MappingProxyType({'a': x})", "UserDict(a=x)", "ChainMap({'a': x})",
+                     "SimpleNamespace(a=x)", "np.array([x, None], object)[:1]"):
+            self.script(HOLDERS + f"def decide(outputs):\n    y = outputs['y'].argsort(-1)[:, :3]\n"
+                        f"    return [{made} for x in y]\n")
+            (decision,) = self.decide(self.A, "--max-flip-rate", "0", code=0)["decisions"]
+            self.assertEqual((decision["samples"], decision["flips"]), (40, 0), made)
+            (decision,) = self.decide(self.A[::-1], "--max-flip-rate", "0", code=1)["decisions"]
+            self.assertEqual((decision["flips"], decision["invalid"]), (40, 0), made)
+
+    def test_nan_at_any_depth_is_invalid(self):
+        for nan in ("np.array([np.nan])", "math.nan", "Decimal('nan')", "Decimal('sNaN')",
+                    "np.datetime64('NaT')", "np.longdouble('nan')"):
+            for made in ("{'a': U}", "(1, U)", "deque([U])", "Answer(U)", "Point(U, 1)",
+                         "MappingProxyType({'a': U})", "UserDict(a=U)", "SimpleNamespace(a=U)"):
+                self.script(HOLDERS + f"U = {nan}\ndef decide(outputs):\n    return [{made}] * 2\n")
+                (decision,) = self.decide(self.A, "--max-flip-rate", "0", code=1)["decisions"]
+                self.assertEqual(decision["invalid"], 2, nan + made)
+
+    def test_dates_are_no_numbers(self):
+        self.script("import numpy as np\ndef decide(outputs):\n"
+                    "    return np.array(['2020-01-01', 'NaT'], 'M8[ns]')\n")
+        (decision,) = self.decide(self.A, "--max-flip-rate", "0", code=1)["decisions"]
+        self.assertEqual((decision["samples"], decision["invalid"]), (2, 1))
+
+    def test_what_cannot_be_compared_is_said(self):
+        self.script("class Odd:\n    def __eq__(self, other):\n        raise ValueError('odd')\n"
+                    "def decide(outputs):\n    return [{'a': Odd()}]\n")
+        self.decide(self.A, code=6)
+        self.says("words.py:decide: its decisions, a dict and a dict, cannot be compared by '==' "
+                  "(ValueError: odd)", "define same(a, b)")
+        self.script("import numpy as np\ndef decide(outputs):\n    return [1, np.ma.masked]\n")
+        self.decide(self.A, code=6)
+        self.says("words.py:decide returned no value (None, or a masked one) for sample 1")
+
+    def test_what_cannot_be_written_is_decided(self):
+        self.script("def decide(outputs):\n"
+                    "    return [10**5000 + int(n) for n in outputs['y'].argmax(-1)]\n")
+        pair = self.decide(flipped(self.A, 3), "--max-flip-rate", "0", code=1)
+        self.assertEqual(pair["decisions"][0]["flips"], 1)
+        self.assertIn("<an int: ", pair["decisions"][0]["worst"][0]["first"])
+
+    def test_a_copy_of_the_worker_answers_nothing(self):
+        iterations = [{"y": self.A[i:i + 4]} for i in range(0, 40, 4)]
+        other = [{"y": flipped(one["y"], i % 4) if i % 2 else one["y"]}
+                 for i, one in enumerate(iterations)]
+        words = ["--decision", "script:words.py", "--max-flip-rate", "0"]
+        for fork in ("", "os.fork()\n    ", "os.fork() or time.sleep(0.1)\n    ",
+                     "p = os.fork()\n    p and os.waitpid(p, 0)\n    "):
+            self.script(f"import os, time\ndef decide(outputs):\n    {fork}"
+                        "return [int(n) for n in outputs['y'].argmax(-1)]\n")
+            (decision,) = self.compare(iterations, other, *words, code=1)["decisions"]
+            self.assertEqual((decision["samples"], decision["flips"]), (40, 5), fork)
 
     def test_a_text_that_is_no_utf_8_is_shown(self):
         self.script("def decide(outputs):\n    return [chr(0xd800)] * len(outputs['y'])\n")

@@ -1,41 +1,10 @@
 """--decision script:FILE.py[:FUNCTION]: what a function of the user decides from outputs."""
 
-import collections.abc
-import dataclasses
 import sys
 
-from . import comparison, scripts, wire
+from . import comparison, decided_values, scripts, wire
 
-SHOWN = 200  # characters of a decision
 AGREES, CLEAR, INVALID = 0, 2, 3  # of include/vernier/decision_record.h
-
-
-def _plain(value):
-    """Arrays and tensors as lists and numbers, which `==` compares as a whole. Generators, and what
-    else can be read once, are read; two of them would never be equal."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    if isinstance(value, (collections.abc.Iterator, collections.abc.ValuesView)):
-        return [_plain(one) for one in value]
-    if isinstance(value, (list, tuple)):
-        return type(value)(map(_plain, value)) if type(value) in (list, tuple) else value
-    return value
-
-
-def _has_nan(value):
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return any(map(_has_nan, value))
-    if isinstance(value, dict):
-        return any(map(_has_nan, value.items()))
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return any(_has_nan(getattr(value, one.name)) for one in dataclasses.fields(value))
-    return isinstance(value, (float, complex)) and value != value
-
-
-def _text(value):
-    text = value if isinstance(value, str) else repr(value)
-    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return text if len(text) <= SHOWN else text[:SHOWN - 3] + "..."
 
 
 def _same_of(path, function):
@@ -69,27 +38,33 @@ class Decision:
         out.u64(len(first))
         for one, other in zip(first, second):
             flip, similarity = self._compared(one, other)
-            out.text(_text(one))
-            out.text(_text(other))
+            out.text(decided_values.text(one))
+            out.text(decided_values.text(other))
             out.u8(flip)
             out.f64(similarity)
 
     def _samples(self, iteration):
         with scripts.guard(self.where):
-            decided = _plain(self.function(iteration))
+            returned = self.function(iteration)
+            decided = decided_values.plain(returned)
         samples = decided if isinstance(decided, list) else [decided]
-        if any(sample is None for sample in samples):
-            raise wire.Failure(wire.BACKEND, f"{self.where} returned None; expected a decision, or "
-                               "a list with one for each sample")
+        for number, sample in enumerate(samples):
+            if sample is None:
+                what = "None" if returned is None else (
+                    f"no value (None, or a masked one) for sample {number}")
+                raise wire.Failure(wire.BACKEND, f"{self.where} returned {what}; expected a "
+                                   "decision, or a list with one for each sample")
         return samples
 
     def _compared(self, one, other):
-        if _has_nan(one) or _has_nan(other):
-            return INVALID, 0.0
         with scripts.guard(self.where):
-            same = one == other if self.same is None else self.same(one, other)
+            if decided_values.has_nan(one) or decided_values.has_nan(other):
+                return INVALID, 0.0
+            same = (decided_values.equal(one, other, self.where) if self.same is None
+                    else self.same(one, other))
             similarity = float(same)
         if not 0 <= similarity <= 1:
-            raise wire.Failure(wire.BACKEND, f"{self.where}: same() returned {_text(same)}; "
-                               "expected True, False or a number from 0 to 1")
+            raise wire.Failure(wire.BACKEND, f"{self.where}: same() returned "
+                               f"{decided_values.text(same)}; expected True, False or a number "
+                               "from 0 to 1")
         return (AGREES if similarity == 1 else CLEAR), similarity
