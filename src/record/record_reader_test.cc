@@ -104,16 +104,24 @@ ProfileRecord Profile() {
 }
 
 DecodeRecord Decoded() {
-  return {
-      "logits",    true,
-      2,           16,
-      12,          1,
-      5.5,         3,
-      4,           6,
-      1,           2,
-      3,           {{1, 2, 3, 281, -1, 0.5, std::numeric_limits<double>::quiet_NaN(), "near tie"}},
-      {{4, 2, 1}}, 2,
-      0.75};
+  return {"logits",
+          true,
+          2,
+          16,
+          12,
+          1,
+          5.5,
+          3,
+          4,
+          6,
+          7,
+          1,
+          2,
+          3,
+          {{1, 2, 3, 281, -1, 0.5, std::numeric_limits<double>::quiet_NaN(), "near tie"}},
+          {{4, 2, 1}},
+          2,
+          0.75};
 }
 
 // Every field has a value that it does not have by default.

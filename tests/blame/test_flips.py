@@ -84,7 +84,7 @@ class Flips(Case):
         said, found = self.search("--on-flips", "--decision", "y:top1", code=1)
         (decision,) = found["on_flips"]["decisions"]
         self.assertEqual(decision["near_tie_rule"], "the error bound", said)
-        said, found = self.search("--on-flips", "--decision", "y:top1", "--near-tie", "9", code=0)
+        said, found = self.search("--on-flips", "--decision", "y:top1", "--near-tie", "9", code=1)
         self.assertEqual(found["on_flips"]["decisions"][0]["near_tie_rule"], "--near-tie 9", said)
 
     def test_a_layer_that_eats_part_of_a_margin(self):

@@ -102,7 +102,7 @@ class Boxes(Decisions):
         known = {3: "a", 7: "b", 9: "c"}
         precision = self.score(known, "--strict", code=0, decision=columns)
         self.assertEqual(precision["first"]["ap"], 1)
-        background = {1: "background"} | known
+        background = known | {8: "background"}
         self.score(background, code=0, decision=columns)
         self.says("no box of either side is of a class beyond 2, and --labels 'c.json' has 4 "
                   "categories for 3 classes")
@@ -216,7 +216,8 @@ class Folders(FedImages):
                    if "labels: top-1 accuracy" in line)
         named = ["--labels", "folder", "--class-names", "names.txt"]
         self.check(*drop, *named, "--strict", code=0)
-        self.says(own.split("] ", 1)[1], "3 folders by --class-names: 0 is 'c_blue'")
+        self.says(own.split("] ", 1)[1], "3 folders by --class-names: 2 is 'a_red', 1 is "
+                  "'b_green', 0 is 'c_blue'")
         self.check(*drop, "--labels", "folder", code=0)
         self.says("3 folders by name, as in torchvision's ImageFolder: 0 is 'a_red'",
                   "6 samples had another label in the run than by the order or the names of the "

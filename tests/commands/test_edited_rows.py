@@ -56,6 +56,25 @@ class EditedRows(SavedRows):
         lines[0][column][2] = value
         self.write(lines, rows)
 
+    def test_what_failed_by_its_elements_is_said(self):
+        for rows in ("rows.jsonl", "rows.npz"):
+            for sides in (self.single, self.whole):
+                sides = [[one | {"a/b": np.full((2, 2), i, np.float32)} for one in side]
+                         for i, side in enumerate(sides)]
+                self.compare(*sides, "--decision", "y:top1", "--max-flip-rate", "1", "--save-rows",
+                             rows, code=1)
+                self.check(rows, "--max-flip-rate", "1", code=0)
+                count = len(sides[0])
+                self.says("decisions alone are checked again, and by their elements output 'a/b' "
+                          f"failed in {count} of {count} row")
+
+    def test_outputs_may_be_called_as_in_columns(self):
+        sides = [[{"a/b": one["y"]} for one in side] for side in self.single]
+        self.compare(*sides, "--decision", "top1", "--save-rows", "rows.jsonl", code=1)
+        for name in ("a/b", "a%2Fb", "a%2Fb:top1"):
+            self.check("rows.jsonl", "--max-flip-rate", f"{name}:0.9", code=0)
+        self.check("rows.jsonl", "--max-flip-rate", "a%2Fc:0.9", code=4)
+
     def test_a_flip_beside_decisions_that_differ(self):
         self.edited("y/flip", "none", ["--max-flip-rate", "0"],
                     "'y/flip' is 'none', and the sides decided '2' and '3'")
@@ -218,25 +237,6 @@ class SelectedDecisions(SavedRows):
         self.says("--decision y:top2: 'rows.jsonl' has no such decision; beside those that are "
                   "named it has top1 of 'y', top1 of 'z', top3 of 'y'")
         self.assertNotIn("PASSED", self.ended.out)
-
-    def test_what_failed_by_its_elements_is_said(self):
-        for rows in ("rows.jsonl", "rows.npz"):
-            for sides in (self.single, self.whole):
-                sides = [[one | {"a/b": np.full((2, 2), i, np.float32)} for one in side]
-                         for i, side in enumerate(sides)]
-                self.compare(*sides, "--decision", "y:top1", "--max-flip-rate", "1", "--save-rows",
-                             rows, code=1)
-                self.check(rows, "--max-flip-rate", "1", code=0)
-                count = len(sides[0])
-                self.says("decisions alone are checked again, and by their elements output 'a/b' "
-                          f"failed in {count} of {count} row")
-
-    def test_outputs_may_be_called_as_in_columns(self):
-        sides = [[{"a/b": one["y"]} for one in side] for side in self.single]
-        self.compare(*sides, "--decision", "top1", "--save-rows", "rows.jsonl", code=1)
-        for name in ("a/b", "a%2Fb", "a%2Fb:top1"):
-            self.check("rows.jsonl", "--max-flip-rate", f"{name}:0.9", code=0)
-        self.check("rows.jsonl", "--max-flip-rate", "a%2Fc:0.9", code=4)
 
 
 if __name__ == "__main__":
