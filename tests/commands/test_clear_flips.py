@@ -124,10 +124,9 @@ class ClearFlips(Decisions):
 
     def test_a_reference_that_is_dead_decides_nothing(self):
         rng = np.random.default_rng(3)
-        np.savez(self.path("dead.npz"), **{f"{i:010}/y": np.zeros((1, 5), np.float32)
-                                           for i in range(20)})
-        np.savez(self.path("alive.npz"), **{f"{i:010}/y": rng.normal(size=(1, 5)).astype(np.float32)
-                                            for i in range(20)})
+        alive = rng.normal(size=(20, 1, 5)).astype(np.float32)
+        for name, rows in (("dead.npz", np.zeros_like(alive)), ("alive.npz", alive)):
+            np.savez(self.path(name), **{f"{i:010}/y": row for i, row in enumerate(rows)})
         words = ["compare", "dead.npz", "alive.npz", "--decision", "top1", "--max-clear-flips", "0",
                  "--near-tie", "0", "--save-rows", "dead.jsonl"]
         self.ended = self.vernier(*words)
