@@ -132,7 +132,8 @@ class ClearFlips(Decisions):
         self.ended = self.vernier(*words)
         self.says("in most samples the reference decides between equal values")
         self.assertEqual(self.vernier(*words, "--strict").code, 4)
-        again = self.vernier("check", "accuracy", "dead.jsonl", "--max-clear-flips", "0", "--strict")
+        again = self.vernier("check", "accuracy", "dead.jsonl", "--max-clear-flips", "0",
+                             "--strict")
         self.assertEqual(again.code, 4, again.out + again.err)
 
     def test_a_sign_that_no_value_has_shows_nothing(self):
