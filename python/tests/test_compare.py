@@ -278,7 +278,7 @@ import os, signal, threading, time
 import numpy as np
 import vernier
 
-values = np.arange(250_000, dtype=np.float32)
+values = np.arange(1_000_000, dtype=np.float32)
 first = {{f"y{{i}}": values for i in range(20)}}
 second = {{f"y{{i}}": values + 1 for i in range(20)}}
 
