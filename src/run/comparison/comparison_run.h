@@ -83,6 +83,8 @@ class ComparisonRun {
   /// `plan` and `observer` must outlive it.
   ComparisonRun(const RunPlan& plan, ComparedPairs pairs, const ComparisonParts& parts,
                 RunObserver& observer);
+  ComparisonRun(const ComparisonRun&) = delete;
+  ComparisonRun& operator=(const ComparisonRun&) = delete;
 
   /// Top-K, or what the script makes of each side's outputs.
   Status Postprocess(int64_t iteration, IterationOutputs& outputs);
@@ -300,9 +302,10 @@ class ComparisonRun {
   FlipFeeds flips_;
   FlipPictures flip_pictures_;
   PositionFeeds* positions_;
+  ModelSignatures models_;  ///< of the next two, which point to it
   MaskAxes mask_axes_;
-  TakenRows rows_taken_;  ///< of what is folded
   PromptAxes prompt_axes_;
+  TakenRows rows_taken_;  ///< of what is folded
   RunLabels* labels_;
   std::vector<std::string> names_;
   bool marked_;

@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "model/onnx/model_type.h"
-#include "model/onnx/onnx_model.h"
 #include "run/live/live_runs.h"
 
 namespace vernier {
 namespace {
 
 enum class Along : uint8_t { kUnknown, kMask, kElsewhere };
-
-const std::vector<Dim>* ShapeOf(const std::vector<TensorInfo>& tensors, const std::string& name) {
-  const auto found = std::ranges::find(tensors, name, &TensorInfo::name);
-  return found == tensors.end() || !found->shape ? nullptr : &*found->shape;
-}
 
 // Where the positions of [batch, positions, values] and [batch, heads, positions, values] lie.
 Along AxisOf(const std::vector<Dim>* mask, const std::vector<Dim>* output) {
@@ -55,24 +48,6 @@ bool MaskAxes::IsFed(const std::string& input, const Streams& streams) const {
   return any;
 }
 
-const MaskAxes::Signature& MaskAxes::SignatureOf(size_t stream) {
-  const auto [place, added] = signatures_.emplace(stream, Signature());
-  if (!added || !IsRunner(stream)) return place->second;
-  const ModelPlan& model = plan_->runners[stream].model;
-  if (model.type != ModelTypeName(ModelType::kOnnx)) return place->second;
-  const Result<OnnxModel> read = OnnxModel::Open(model.path);
-  if (!read.ok()) return place->second;
-  Signature& signature = place->second;
-  for (const OnnxValue& value : read->graph().inputs) {
-    signature.inputs.push_back(ToTensorInfo(value));
-  }
-  for (const OnnxValue& value : read->graph().outputs) {
-    signature.outputs.push_back(ToTensorInfo(value));
-  }
-  if (!read->CheckIntact().ok()) signature = {};
-  return signature;
-}
-
 std::vector<std::string> MaskAxes::OutputsAlong(const std::string& mask, const Streams& streams,
                                                 const MatchedSides& sides) {
   const auto declares = [&](size_t stream) { return !IsRunner(stream) || Declares(stream, mask); };
@@ -86,8 +61,8 @@ std::vector<std::string> MaskAxes::OutputsAlong(const std::string& mask, const S
     const bool state = steps != nullptr && (steps->IsState(streams.first, name) ||
                                             steps->IsState(streams.second, other));
     const auto along = [&](size_t stream, const std::string& output) {
-      const Signature& signature = SignatureOf(stream);
-      return AxisOf(ShapeOf(signature.inputs, mask), ShapeOf(signature.outputs, output));
+      if (!IsRunner(stream)) return Along::kUnknown;
+      return AxisOf(models_->InputShape(stream, mask), models_->OutputShape(stream, output));
     };
     const Along first = along(streams.first, name);
     const Along second = along(streams.second, other);

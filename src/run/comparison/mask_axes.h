@@ -3,13 +3,12 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "run/comparison/pair_matching.h"
+#include "run/runner/model_signatures.h"
 #include "vernier/run_plan.h"
-#include "vernier/tensor.h"
 
 namespace vernier {
 
@@ -17,8 +16,9 @@ class LiveRuns;
 
 class MaskAxes {
  public:
-  /// Both must outlive it; without `live` (null) nothing is fed.
-  MaskAxes(const RunPlan& plan, const LiveRuns* live) : plan_(&plan), live_(live) {}
+  /// All must outlive it; without `live` (null) nothing is fed.
+  MaskAxes(const RunPlan& plan, const LiveRuns* live, ModelSignatures& models)
+      : plan_(&plan), live_(live), models_(&models) {}
 
   /// Streams that are compared.
   struct Streams {
@@ -37,16 +37,12 @@ class MaskAxes {
                                         const MatchedSides& sides);
 
  private:
-  struct Signature {
-    std::vector<TensorInfo> inputs, outputs;
-  };
   bool IsRunner(size_t stream) const;
   bool Declares(size_t stream, const std::string& input) const;
-  const Signature& SignatureOf(size_t stream);
 
   const RunPlan* plan_;
   const LiveRuns* live_;
-  std::map<size_t, Signature> signatures_;  // empty ones of what is no ONNX model
+  ModelSignatures* models_;
 };
 
 }  // namespace vernier

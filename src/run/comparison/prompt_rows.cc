@@ -6,18 +6,10 @@
 #include <utility>
 #include <variant>
 
-#include "model/onnx/model_type.h"
-#include "model/onnx/onnx_model.h"
 #include "run/steps/step_tensors.h"
 
 namespace vernier {
 namespace {
-
-const std::vector<Dim>* DeclaredShape(const std::vector<TensorInfo>& tensors,
-                                      const std::string& name) {
-  const auto found = std::ranges::find(tensors, name, &TensorInfo::name);
-  return found == tensors.end() || !found->shape ? nullptr : &*found->shape;
-}
 
 bool HoldsWholeBytes(DType dtype) { return BitsOf(dtype) > 0 && BitsOf(dtype) % 8 == 0; }
 
@@ -51,28 +43,9 @@ void RestoreStatistics(const KeptPositions& kept, const Tensor& whole, OutputSta
 
 }  // namespace
 
-const PromptAxes::Signature& PromptAxes::SignatureOf(size_t stream) {
-  const auto [place, added] = signatures_.emplace(stream, Signature());
-  if (!added || stream >= plan_->runners.size()) return place->second;
-  const ModelPlan& model = plan_->runners[stream].model;
-  if (model.type != ModelTypeName(ModelType::kOnnx)) return place->second;
-  const Result<OnnxModel> read = OnnxModel::Open(model.path);
-  if (!read.ok()) return place->second;
-  Signature signature;
-  for (const OnnxValue& value : read->graph().inputs) {
-    signature.inputs.push_back(ToTensorInfo(value));
-  }
-  for (const OnnxValue& value : read->graph().outputs) {
-    signature.outputs.push_back(ToTensorInfo(value));
-  }
-  if (read->CheckIntact().ok()) place->second = std::move(signature);
-  return place->second;
-}
-
 PromptAxes::First PromptAxes::AxisOf(const Output& output) {
-  const Signature& signature = SignatureOf(output.stream);
-  const std::vector<Dim>* const tokens = DeclaredShape(signature.inputs, output.tokens);
-  const std::vector<Dim>* const shape = DeclaredShape(signature.outputs, output.name);
+  const std::vector<Dim>* const tokens = models_->InputShape(output.stream, output.tokens);
+  const std::vector<Dim>* const shape = models_->OutputShape(output.stream, output.name);
   const bool fits = tokens != nullptr && shape != nullptr && !tokens->empty() && !shape->empty();
   if (!fits || tokens->front().symbol.empty()) return First::kUnknown;
   const bool single = std::ranges::count(*shape, tokens->front()) == 1;

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,7 +12,7 @@
 #include "compare/comparison.h"
 #include "compare/fed_positions.h"
 #include "run/comparison/pair_matching.h"
-#include "vernier/run_plan.h"
+#include "run/runner/model_signatures.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
@@ -23,8 +22,8 @@ namespace vernier {
 /// the names that ONNX models give their dimensions, others.
 class PromptAxes {
  public:
-  /// `plan` must outlive it.
-  explicit PromptAxes(const RunPlan& plan) : plan_(&plan) {}
+  /// `models` must outlive it.
+  explicit PromptAxes(ModelSignatures& models) : models_(&models) {}
 
   /// A runner's output; `tokens` is the input that takes its tokens.
   struct Output {
@@ -37,14 +36,9 @@ class PromptAxes {
 
  private:
   enum class First : uint8_t { kUnknown, kPrompts, kElse };
-  struct Signature {
-    std::vector<TensorInfo> inputs, outputs;
-  };
-  const Signature& SignatureOf(size_t stream);
   First AxisOf(const Output& output);
 
-  const RunPlan* plan_;
-  std::map<size_t, Signature> signatures_;  // empty ones of what is no ONNX model
+  ModelSignatures* models_;
 };
 
 /// Both sides of an iteration without the rows of prompts that have ended.
