@@ -154,7 +154,7 @@ bool HoldPaddedPast(Subject& subject, Trial& trial, const Prefill& prefill) {
   for (TokenSpan span{0, std::max<int64_t>(1, count - 2)}; span.start < count;
        span = {span.end(), 1}) {
     const std::string what = "token " + std::to_string(span.end()) + " of " +
-                             std::to_string(count) + ", fed behind a cache with " +
+                             std::to_string(count) + ", fed after a cache with " +
                              Counted(kPadTokens, "token") + " of padding on the left";
     if (!plain.ok() || !padded.ok()) return trial.Break(what, plain.status().message());
     Result<TensorMap> feed = sequence.Feed(span, *plain);

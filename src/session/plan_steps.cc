@@ -99,7 +99,7 @@ Status CheckAxisRunners(const RunPlan& plan, const StepWords& words) {
   if (!plan.execution.sequential || !has_axis(plan.runners.front())) return {};
   return InvalidArgument(
       "--steps-axis: with --sequential-runners the first runner goes step by step; name '" +
-      plan.runners.front().name + "' behind another");
+      plan.runners.front().name + "' after another");
 }
 
 Status CheckDecoding(const RunPlan& plan) {

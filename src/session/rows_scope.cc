@@ -2,6 +2,7 @@
 
 #include "record/gate_text.h"
 #include "util/counted.h"
+#include "util/joined.h"
 
 namespace vernier {
 namespace {
@@ -28,13 +29,11 @@ bool RowSelection::Takes(const DecisionRow& decision) {
 Status RowSelection::CheckFound(const std::string& path) const {
   for (size_t i = 0; i < wanted_.size(); ++i) {
     if (found_.contains(i)) continue;
-    std::string others;
-    for (const std::string& name : others_) others += (others.empty() ? "" : ", ") + name;
     const DecisionPlan& wanted = wanted_[i];
     return InvalidArgument("--decision " + (wanted.output.empty() ? "" : wanted.output + ":") +
                            wanted.text + ": '" + path + "' has no such decision" +
-                           (others.empty() ? "" : "; beside those that are named it has ") +
-                           others);
+                           (others_.empty() ? "" : "; beside those that are named it has ") +
+                           Joined(others_));
   }
   return {};
 }
@@ -62,7 +61,7 @@ std::string ShardsOfRows::WhyNotAll(const std::string& path) const {
 std::string WhyNotWhole(const std::string& path, const RowsExtent& extent) {
   if (extent.whole() || extent.rows == 0) return "";
   if (!extent.ended) {
-    return "'" + path + "' ends behind " + Counted(extent.rows, "row") +
+    return "'" + path + "' ends after " + Counted(extent.rows, "row") +
            ", of which the last does not say how many there were ('row_count'): the file was cut "
            "off, its run was killed, or an earlier version saved it";
   }

@@ -180,7 +180,7 @@ class Caches(Case):
         found = {p["name"]: p for p in record["runners"][0]["properties"]}
         self.assertEqual(ended.code, 1, ended.out + ended.err)
         self.assertEqual(found["prefill-decode"]["verdict"], "holds", ended.out)
-        self.assertEqual(found["padded-sequence"]["smallest_case"], "token 7 of 8, fed behind a "
+        self.assertEqual(found["padded-sequence"]["smallest_case"], "token 7 of 8, fed after a "
                          "cache with 3 tokens of padding on the left")
 
     def test_padding_is_not_tried_with_a_mask_of_floats(self):

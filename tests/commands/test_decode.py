@@ -275,7 +275,7 @@ class Bigrams(Case):
         self.model("a.onnx", tables[0])
         self.model("b.onnx", tables[1])
         self.run_words("--decode", "greedy", "--steps", "3", code=4, prompt=((2,), (0,)))
-        self.assertIn("1 divergence behind that of another prompt of the batch could not be judged"
+        self.assertIn("1 divergence after that of another prompt of the batch could not be judged"
                       ": feed the prompts one by one; 1 of them is no near tie by the margins",
                       self.said)
 

@@ -132,7 +132,7 @@ class CountedArrays(SavedRows):
         self.check("rows.npz", "--max-flip-rate", "0.9", code=0)
         self.check(self.save("cut.npz", {k: v[:2] for k, v in rows.items()}), "--max-flip-rate",
                    "0.9", code=4)
-        self.says("'cut.npz' ends behind 2 rows, of which the last does not say how many there "
+        self.says("'cut.npz' ends after 2 rows, of which the last does not say how many there "
                   "were ('row_count')")
         self.assertNotIn("PASSED", self.ended.out)
         old = {k: v for k, v in rows.items() if k != "row_count"}
@@ -147,7 +147,7 @@ class CountedArrays(SavedRows):
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         rows = self.rows()
         for pair, says in (("b vs. c", "'one.npz' has 4 rows, and 8 were saved"),
-                           ("a vs. b", "'one.npz' ends behind 4 rows")):
+                           ("a vs. b", "'one.npz' ends after 4 rows")):
             one = {k: v[rows["pair"] == pair] for k, v in rows.items()}
             self.check(self.save("one.npz", one), "--max-flip-rate", "0.9", code=4)
             self.says(says)

@@ -50,7 +50,7 @@ class Order(SavedRows):
                 self.judge(labels, 4, outputs)
                 self.says("--labels 'labels.npy': labels of the shape ", " are in another order "
                           "than the samples, which are ", " in an iteration: give labels in that "
-                          "shape behind the iterations, or flat")
+                          "shape after the iterations, or flat")
         self.judge({f"{i:010}/label": one.T for i, one in enumerate(self.right)}, 4)
         self.says("labels of iteration 0 of the shape (4, 2) are in another order than the "
                   "samples, which are (2, 4) in an iteration: give labels in that shape, or flat")

@@ -75,7 +75,7 @@ class IncompleteRuns(SavedRows):
         for count, words in ((1, "1 row"), (2, "2 rows")):
             self.path("cut.jsonl").write_text("".join(whole[:count]))
             self.check("cut.jsonl", "--max-flip-rate", "0.5", code=4)
-            self.says(f"'cut.jsonl' ends behind {words}, of which the last does not say how many "
+            self.says(f"'cut.jsonl' ends after {words}, of which the last does not say how many "
                       "there were ('row_count'): the file was cut off")
             self.assertNotIn("PASSED", self.ended.out)
 

@@ -191,7 +191,7 @@ void ComparisonRun::JudgeNotJudged(const Pair& pair, const DecodeRecord& decode,
                                    RunRecord& run) const {
   if (decode.not_judged == 0) return;
   const std::string sentence = pair.label() + ": " + Counted(decode.not_judged, "divergence") +
-                               " behind that of another prompt of the batch could not be judged: "
+                               " after that of another prompt of the batch could not be judged: "
                                "feed the prompts one by one";
   const int64_t clear = pair.tokens.clear_not_judged();
   if (clear == 0 || !JudgesElements()) {

@@ -52,8 +52,8 @@ bool AnyNearTieOrClear(const std::vector<DecisionSample>& samples) {
 
 bool BoundsNearTies(const RunPlan& plan) {
   const DecisionOptions& options = plan.decisions;
-  const bool told = options.max_clear_flips || (plan.blame && plan.blame->on_flips);
-  return told && !options.near_tie && plan.execution.batch_feeds <= 1;
+  const bool wanted = options.max_clear_flips || (plan.blame && plan.blame->on_flips);
+  return wanted && !options.near_tie && plan.execution.batch_feeds <= 1;
 }
 
 // Without a bound of the comparison's own, one is asked for where it tells flips apart.

@@ -67,7 +67,7 @@ std::string SampleLabels::OtherOrder(const DecisionPlan& decision, int64_t itera
   if (LongAxes(labels) == LongAxes(axes) || (!by_iteration_ && IsOfAll(labels, axes))) return "";
   return shape + " are in another order than the samples, which are " + FormatDims(axes) +
          " in an iteration: give labels in that shape" +
-         (by_iteration_ ? ", or flat" : " behind the iterations, or flat");
+         (by_iteration_ ? ", or flat" : " after the iterations, or flat");
 }
 
 }  // namespace vernier

@@ -31,7 +31,7 @@ Status ParseSource(NameMap& map) {
     VERNIER_ASSIGN_OR_RETURN(map.form.slice, ParseSlice(inside));
     rest = rest.substr(0, bracket);
   }
-  if (rest.empty()) return InvalidArgument("the name of a tensor is missing behind '='");
+  if (rest.empty()) return InvalidArgument("the name of a tensor is missing after '='");
   map.base = rest;
   return {};
 }

@@ -49,7 +49,7 @@ TEST(ParseNameMaps, ReadsPatterns) {
 TEST(ParseNameMaps, SaysWhatIsWrong) {
   EXPECT_EQ(Parsed("x"), "--map x: expected NAME=NAME, or NAME= to leave one out");
   EXPECT_EQ(Parsed("=x"), "--map =x: the name of a tensor is missing before '='");
-  EXPECT_EQ(Parsed("x=[0]"), "--map x=[0]: the name of a tensor is missing behind '='");
+  EXPECT_EQ(Parsed("x=[0]"), "--map x=[0]: the name of a tensor is missing after '='");
   EXPECT_EQ(Parsed("x=y[a]"),
             "--map x=y[a]: expected an index, START:STOP, START:STOP:STEP, ... or None, got 'a'");
   EXPECT_EQ(

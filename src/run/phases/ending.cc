@@ -29,7 +29,7 @@ void NoteSequencesLeftOut(const LiveRuns& live, const LiveResults& made, const s
   ending.outcome.record.faults.push_back(
       ended + " at step " + std::to_string(at.step) + " of sequence " +
       std::to_string(at.sequence) +
-      (sequences ? ", of " + Counted(*sequences, "sequence") : ", and none behind it was begun"));
+      (sequences ? ", of " + Counted(*sequences, "sequence") : ", and none after it was begun"));
 }
 
 // That what was run agreed says nothing of what was not.
