@@ -16,7 +16,7 @@ readonly work
 build_sanitized() {
   local targets=()
   if (($# > 1)); then targets=(--target "${@:2}"); fi
-  quietly "build/configure-$1.log" cmake --preset "$1" &&
+  with_tensorrt && quietly "build/configure-$1.log" cmake --preset "$1" "${tensorrt[@]}" &&
     quietly "build/build-$1.log" cmake --build "build/$1" "${targets[@]}"
 }
 
@@ -120,7 +120,7 @@ scripts/deps.sh --tests --with graphsurgeon,clusters
 # shellcheck source=scripts/stages.sh
 source scripts/stages.sh
 find_ccache
-stage configure configure_release
+stage configure configure_all
 stage build build_release
 status=0
 stage removals scripts/try-removals.py || status=$?

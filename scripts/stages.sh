@@ -51,6 +51,21 @@ configure_release() {
   check_compiler build/release && quietly build/configure.log cmake --preset release "$@"
 }
 
+# What has CMake compile both plug-ins of TensorRT, warnings as errors, in the array `tensorrt`. More
+# folders of headers, of TensorRT 8.5 for its recordings, are taken from TENSORRT_INCLUDE_DIR.
+with_tensorrt() {
+  local folders
+  folders=$(scripts/tensorrt-headers.sh) || return 1
+  if [[ -n ${TENSORRT_INCLUDE_DIR:-} ]]; then folders+=$'\n'$TENSORRT_INCLUDE_DIR; fi
+  tensorrt=(-DVERNIER_BACKEND_TENSORRT=ON -DTENSORRT_INCLUDE_DIR="${folders//$'\n'/;}"
+    -DVERNIER_TENSORRT_WERROR=ON)
+}
+
+# With all that tests need.
+configure_all() {
+  with_tensorrt && configure_release -DVERNIER_REQUIRE_PEER=ON "${tensorrt[@]}"
+}
+
 # build_release [TARGET...]: says now and then how much is done. Under `set -o pipefail`.
 build_release() {
   local log=build/build.log status=0 targets=()

@@ -20,16 +20,6 @@ require_backends() {
   build/release/bin/vernier backends --require "${names[@]}"
 }
 
-# Both plug-ins of TensorRT are compiled, warnings as errors, or the stage fails. More folders of
-# headers, of TensorRT 8.5 for its recordings, are taken from TENSORRT_INCLUDE_DIR.
-configure_all() {
-  local folders
-  folders=$(scripts/tensorrt-headers.sh) || return 1
-  if [[ -n ${TENSORRT_INCLUDE_DIR:-} ]]; then folders+=$'\n'$TENSORRT_INCLUDE_DIR; fi
-  configure_release -DVERNIER_REQUIRE_PEER=ON -DVERNIER_BACKEND_TENSORRT=ON \
-    -DTENSORRT_INCLUDE_DIR="${folders//$'\n'/;}" -DVERNIER_TENSORRT_WERROR=ON
-}
-
 run_tests() {
   rm -f "$results"
   # All output goes into the results, so that skips inside of a test program are counted too.
