@@ -1,54 +1,89 @@
 #include "run/live/inference_lanes.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace vernier {
-namespace {
 
-void InferTasks(std::vector<LaneTask>& tasks, int64_t iteration,
-                const std::atomic<bool>& dropping) {
-  for (LaneTask& task : tasks) {
-    if (dropping.load()) return;
+void InferenceLanes::Add(int64_t iteration, std::vector<LaneTask> tasks) {
+  Job* const job =
+      jobs_.emplace_back(std::make_unique<Job>(Job{iteration, std::move(tasks)})).get();
+  Lane& lane = lanes_[LaneOf(iteration)];
+  {
+    const std::scoped_lock lock(mutex_);
+    lane.waiting.push_back(job);
+    if (std::exchange(lane.running, true)) return;
+  }
+  // Where no thread can be had, it infers when it is waited for.
+  lane.run = std::async([this, &lane] { Run(lane); });
+}
+
+// Until nothing waits.
+void InferenceLanes::Run(Lane& lane) {
+  std::unique_lock lock(mutex_);
+  while (!lane.waiting.empty()) {
+    Job& job = *lane.waiting.front();
+    lane.waiting.pop_front();
+    lock.unlock();
+    Infer(job, lane);
+    lock.lock();
+    job.done = true;
+    done_.notify_all();
+  }
+  lane.running = false;
+}
+
+void InferenceLanes::Infer(Job& job, Lane& lane) {
+  for (LaneTask& task : job.tasks) {
+    // What its worker has been sent must be taken, or the next inference would be given it.
+    if (dropping_.load() && !job.sent) return;
     LiveRunner& replica = *task.replica;
     replica.HoldLog();
-    task.outcome.emplace(replica.InferOnly(*task.feed, iteration * task.batch, task.count));
+    task.outcome.emplace(replica.InferOnly(*task.feed, job.iteration * task.batch, task.count, [&] {
+      if (job.tasks.size() == 1) SendNext(&replica, lane);
+    }));
     task.said = replica.TakeLog();
     if (!task.outcome->ok()) task.unseen_words = replica.UnseenWords();
   }
 }
 
-}  // namespace
-
-void InferenceLanes::Add(int64_t iteration, std::vector<LaneTask> tasks) {
-  jobs_.push_back(std::make_unique<Job>(Job{iteration, std::move(tasks), {}}));
-  Launch(LaneOf(iteration));
-}
-
-// Starts the first job of the lane, unless it has been started.
-void InferenceLanes::Launch(size_t lane) {
-  const auto found = std::ranges::find_if(
-      jobs_, [&](const std::unique_ptr<Job>& job) { return LaneOf(job->iteration) == lane; });
-  if (found == jobs_.end() || (*found)->done.valid()) return;
-  Job& job = **found;
-  // Where no thread can be had, it infers when it is waited for.
-  job.done = std::async([this, &job] { InferTasks(job.tasks, job.iteration, dropping_); });
+// A worker that finds its next feed when it has done does not wait for this process. With several
+// runners that would have two of them infer at once in a lane.
+void InferenceLanes::SendNext(const LiveRunner* replica, Lane& lane) {
+  Job* next = nullptr;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!lane.waiting.empty()) next = lane.waiting.front();
+  }
+  if (next == nullptr || next->tasks.size() != 1 || dropping_.load()) return;
+  LaneTask& task = next->tasks.front();
+  if (task.ahead && task.replica == replica) next->sent = task.replica->InferAhead(*task.feed);
 }
 
 std::vector<LaneTask> InferenceLanes::Collect(int64_t iteration) {
   const auto found = std::ranges::find_if(
       jobs_, [&](const std::unique_ptr<Job>& job) { return job->iteration == iteration; });
   if (found == jobs_.end()) return {};
-  if ((*found)->done.valid()) (*found)->done.wait();
+  const Lane& lane = lanes_[LaneOf(iteration)];
+  if (IsDeferred(lane)) lane.run.wait();
+  {
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return (*found)->done; });
+  }
   std::vector<LaneTask> tasks = std::move((*found)->tasks);
   jobs_.erase(found);
-  Launch(LaneOf(iteration));
   return tasks;
 }
 
+bool InferenceLanes::IsDeferred(const Lane& lane) {
+  return lane.run.valid() &&
+         lane.run.wait_for(std::chrono::seconds(0)) == std::future_status::deferred;
+}
+
 void InferenceLanes::Wait() {
-  for (const std::unique_ptr<Job>& job : jobs_) {
-    if (job->done.valid()) job->done.wait();
+  for (const Lane& lane : lanes_) {
+    if (lane.run.valid()) lane.run.wait();
   }
 }
 

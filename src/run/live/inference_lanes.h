@@ -3,11 +3,13 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +29,7 @@ struct LaneTask {
   LiveRunner* replica = nullptr;  ///< the runner's of this lane
   std::shared_ptr<const TensorBlock> feed;
   bool shared = false;  ///< the feed went to several runners as it is
+  bool ahead = false;   ///< may be sent to the worker before it has done with the one before
   int64_t batch = 1;    ///< iterations that are one inference (--batch-feeds)
   int64_t count = 1;    ///< of these: fewer at the end
   int64_t rows = 0;     ///< with --batch-feeds: those of each iteration
@@ -36,26 +39,26 @@ struct LaneTask {
 };
 
 /// Iteration i goes to lane i modulo the number of lanes. A lane infers with one runner after
-/// another, on a thread of its own. For one thread; runners must outlive this, and those with a
-/// task may be used by no one else until Wait() has returned.
+/// another, on a thread of its own, and goes on with its next iteration at once. For one thread;
+/// runners must outlive this, and those with a task may be used by no one else until Wait() has
+/// returned.
 class InferenceLanes {
  public:
-  explicit InferenceLanes(size_t count) : count_(count) {}
+  explicit InferenceLanes(size_t count) : lanes_(count) {}
   /// Drop().
   ~InferenceLanes() { Drop(); }
   InferenceLanes(const InferenceLanes&) = delete;
   InferenceLanes& operator=(const InferenceLanes&) = delete;
 
-  size_t LaneOf(int64_t iteration) const { return static_cast<size_t>(iteration) % count_; }
+  size_t LaneOf(int64_t iteration) const { return static_cast<size_t>(iteration) % lanes_.size(); }
 
   /// Infers an iteration, later than all that were added before, as soon as its lane is free.
   void Add(int64_t iteration, std::vector<LaneTask> tasks);
 
-  /// Waits for an iteration and returns its tasks, done; none where it was not added. Its lane goes
-  /// on with the next one.
+  /// Waits for an iteration and returns its tasks, done; none where it was not added.
   std::vector<LaneTask> Collect(int64_t iteration);
 
-  /// Returns when nothing is being inferred. What was made stays for Collect().
+  /// Returns when all that was added has been inferred. It stays for Collect().
   void Wait();
 
   /// Lets go of all that was not collected. What is being inferred is waited for, ten seconds in
@@ -66,13 +69,24 @@ class InferenceLanes {
   struct Job {
     int64_t iteration;
     std::vector<LaneTask> tasks;
-    std::future<void> done;  // not valid: it waits for its lane
+    bool sent = false;  // to its worker, ahead
+    bool done = false;
   };
-  void Launch(size_t lane);
+  struct Lane {
+    std::deque<Job*> waiting;  // in the order of iterations
+    bool running = false;
+    std::future<void> run;
+  };
+  void Run(Lane& lane);
+  void Infer(Job& job, Lane& lane);
+  void SendNext(const LiveRunner* replica, Lane& lane);
+  static bool IsDeferred(const Lane& lane);
 
-  const size_t count_;
   std::atomic<bool> dropping_ = false;
-  std::deque<std::unique_ptr<Job>> jobs_;  // in the order of iterations
+  std::deque<std::unique_ptr<Job>> jobs_;  // in the order of iterations; of the caller's thread
+  std::mutex mutex_;                       // of Lane::waiting and running, and Job::done
+  std::condition_variable done_;
+  std::vector<Lane> lanes_;
 };
 
 }  // namespace vernier

@@ -80,8 +80,9 @@ class LiveRunner {
     return RunSession(feed, iteration, OutputPlace::kHost);
   }
   /// The first half for the feeds of `count` iterations, put together.
-  Result<Worker::Outcome> InferOnly(const TensorBlock& feed, int64_t first, int64_t count) {
-    return RunSession(feed, first, OutputPlace::kHost, {}, count);
+  Result<Worker::Outcome> InferOnly(const TensorBlock& feed, int64_t first, int64_t count,
+                                    const std::function<void()>& meanwhile = {}) {
+    return RunSession(feed, first, OutputPlace::kHost, meanwhile, count);
   }
   Result<IterationResult> Take(Worker::Outcome outcome, int64_t iteration,
                                DeviceOutputs* devices = nullptr);

@@ -159,9 +159,9 @@ class LiveRuns {
   size_t lane_count() const { return plan_.execution.WorkersOfRunner(); }
   /// So many iterations are one inference, from the first on; then there are lanes.
   size_t batch_feeds() const { return static_cast<size_t>(plan_.execution.batch_feeds); }
-  /// How many feeds are read beside the one in use: those of one inference for each lane, and of
-  /// one more, which waits for the first lane that is free. 0 without lanes.
-  size_t feeds_ahead() const { return has_lanes() ? (lane_count() + 1) * batch_feeds() - 1 : 0; }
+  /// How many feeds are read beside the one in use: in each lane those of one inference that is
+  /// made, and of one that waits for it. 0 without lanes.
+  size_t feeds_ahead() const { return has_lanes() ? 2 * lane_count() * batch_feeds() - 1 : 0; }
 
   /// One inference in each further worker of a runner, of which nothing is kept. One that fails
   /// puts the runner out of the run. Errors as Infer().
@@ -174,7 +174,7 @@ class LiveRuns {
   /// There will be no more: what SendToLane() has gathered begins.
   void SendRest();
 
-  /// Waits for what SendToLane() was given for an iteration, whose lane goes on with the next one.
+  /// Waits for what SendToLane() was given for an iteration.
   /// Before InferInLane() of its runners, and in the order of iterations.
   void CollectLane(int64_t iteration);
 
@@ -288,6 +288,7 @@ class LiveRuns {
   std::span<const TensorInfo> MadeFor(const LiveRunner& runner) const;
   void NoteOnce(const std::string& text);
   bool MayInferAhead(size_t index) const;
+  bool MaySendAhead(const LiveRunner& runner) const;
   bool InferAhead(size_t index, const TensorMap& feed, int64_t iteration);
   bool MayLendFeeds() const;
 

@@ -78,6 +78,7 @@ Result<LaneTask> LiveRuns::TaskOfBatch(size_t index, const FeedBatch& batch,
   task.batch = static_cast<int64_t>(batch_feeds());
   task.replica = &ReplicaOf(lanes_->LaneOf(batch.first / task.batch), index);
   task.count = static_cast<int64_t>(batch.feeds.size());
+  task.ahead = MaySendAhead(runners_[index]);
   VERNIER_ASSIGN_OR_RETURN(const FeedBatch own, CoerceBatch(runners_[index], batch, task.shared));
   VERNIER_ASSIGN_OR_RETURN(task.rows, RowsOfFeeds(own));
   VERNIER_TRY(CheckOneFeed(index, own));

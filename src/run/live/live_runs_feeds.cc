@@ -78,13 +78,16 @@ bool LiveRuns::MayLendFeeds() const {
   });
 }
 
-// Alone: two that infer at once would disturb each other. In a plug-in: a script may do more than
-// compute, and be seen to do it once more. In a process of its own: a crash that nobody wants must
-// not take this one along.
+// Alone: two that infer at once would disturb each other.
 bool LiveRuns::MayInferAhead(size_t index) const {
-  if (runners_.size() != 1 || may_be_asked_between_ || plan_.execution.in_process) return false;
-  const LiveRunner& runner = runners_[index];
-  return runner.in_plugin() && !SavesFiles(runner.plan()) && last_was_light_;
+  if (runners_.size() != 1 || may_be_asked_between_) return false;
+  return MaySendAhead(runners_[index]) && last_was_light_;
+}
+
+// In a plug-in: a script may do more than compute, and be seen to do it once more. In a process of
+// its own: a crash that nobody wants must not take this one along.
+bool LiveRuns::MaySendAhead(const LiveRunner& runner) const {
+  return runner.in_plugin() && !plan_.execution.in_process && !SavesFiles(runner.plan());
 }
 
 bool LiveRuns::InferAhead(size_t index, const TensorMap& feed, int64_t iteration) {
@@ -111,6 +114,7 @@ void LiveRuns::SendToLane(std::span<const size_t> who, const TensorMap& feed, in
     task.runner = index;
     task.replica = &ReplicaOf(lanes_->LaneOf(iteration), index);
     task.shared = SameTensors(coerced->tensors, feed);
+    task.ahead = MaySendAhead(runner);
     if (task.shared) task.feed = shared;
     if (task.feed != nullptr) continue;
     LentMemory* const lent = task.shared && lends_to_lanes_ ? &lane_memory_ : nullptr;
