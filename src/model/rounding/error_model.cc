@@ -48,6 +48,7 @@ ErrorPrediction PredictFromDType(DType dtype, RunnerArithmetic first, RunnerArit
   AddTo(error, {kLayers * own.bound, kLayers * own.typical});
   SetRms(error);
   error.coarsest = Coarser(sides[0].kept_in, sides[1].kept_in);
+  error.alike = true;  // nothing is known of the weights
   return error;
 }
 

@@ -58,6 +58,7 @@ struct ErrorPrediction {
   int64_t unknown = 0;      ///< operators without a rule, on the longest way
   DType coarsest = DType::kUndefined;  ///< float type with the largest roundoff on the way
   std::string since;   ///< the measured output that this is predicted from; empty: from the inputs
+  bool alike = false;  ///< one side alone rounds weights or values: errors that do not average
   double step = 0;     ///< of the coarsest quantiser or narrowing cast, relative; 0: none
   bool steps = false;  ///< integers that come of quantising: one step up or down is no fault
   bool positive = false;   ///< no negative values, hence a mean of the size of the deviation

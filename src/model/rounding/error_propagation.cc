@@ -64,8 +64,10 @@ void ErrorPropagation::Run(const std::vector<uint32_t>& order, FedInputs fed) {
     Start(input.name, input.dtype);
     if (fed == FedInputs::kRounded) RoundInput(input);
   }
+  alike_ = first_.copies_in_own_type || second_.copies_in_own_type;
   for (const OnnxTensor& tensor : graph.initializers) {
     Start(tensor.name, tensor.dtype);
+    alike_ |= errors_[tensor.name].clean > 0;
     constants_.insert(tensor.name);
   }
   for (const uint32_t index : order) Visit(graph, graph.nodes[index], 0);
@@ -82,6 +84,7 @@ ErrorPrediction ErrorPropagation::AsOutput(std::string_view name, ErrorPredictio
     RoundToSteps(error, kOutputStep * UnitRoundoff(type), Elements(name), Steps::kOfFloats);
   }
   SetRms(error);
+  error.alike = alike_;
   return error;
 }
 

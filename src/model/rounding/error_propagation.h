@@ -136,6 +136,7 @@ class ErrorPropagation {
   std::unordered_set<std::string_view> to_steps_;    // read by a QuantizeLinear
   std::unordered_set<std::string_view> from_steps_;  // written by a DequantizeLinear
   std::unordered_set<std::string_view> kept_;        // outputs that are read further on
+  bool alike_ = false;                               // ErrorPrediction::alike
   std::unordered_set<std::string_view> narrow_;      // values rounded to a short type of their own
 };
 

@@ -14,8 +14,8 @@
 namespace vernier {
 namespace {
 
-// Weights that are rounded to float16 or bfloat16 err alike wherever they are used, so their errors
-// do not average as the prediction has it.
+// Weights that one side alone rounds to float16 or bfloat16 err alike wherever they are used, so
+// their errors do not average as the prediction has it.
 constexpr double kShortTimes = 1.5;
 // A difference of one step after a quantiser may meet others on the way through sums.
 constexpr double kElementSteps = 4;
@@ -182,7 +182,7 @@ ErrorBound MakeBound(const ErrorPrediction& prediction, const Tensor& tensor, bo
     const double floor = std::min(UnitRoundoff(PartOf(dtype)), UnitRoundoff(DType::kFloat32));
     const auto count = static_cast<double>(std::max<int64_t>(tensor.element_count(), 1));
     bound.roundoff = UnitRoundoff(prediction.coarsest);
-    const bool is_short = bound.roundoff > UnitRoundoff(DType::kFloat32);
+    const bool is_short = prediction.alike && bound.roundoff > UnitRoundoff(DType::kFloat32);
     const double varies = 1 + kSampleDeviations / std::sqrt(2 * count);
     bound.rms = std::max(prediction.rms * varies * (is_short ? kShortTimes : 1), floor);
     bound.element = kElementSteps * prediction.step;
