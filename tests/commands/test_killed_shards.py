@@ -202,6 +202,9 @@ class KilledShards(PartsCase):
         self.assertEqual(self.path("calls").read_text(), "xxxx")
         self.assertIn("all iterations are made again", ended.out + ended.err)
         self.assertEqual(json.loads(part.read_text())["iterations"], json.loads(once)["iterations"])
+        ended = self.vernier(*words, "--resume", "--env", "SCALE=2")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("was not saved by this command: --env ", ended.err)
         self.path("scales.py").write_text(
             "def load(path):\n    return lambda feed: {'y': feed['x'] * 2.0}\n")
         ended = self.vernier(*words, "--resume")

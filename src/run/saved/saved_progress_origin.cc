@@ -20,10 +20,10 @@ namespace {
 // Only what outputs are made from: they may be compared otherwise now.
 Status KeepWhatMakesOutputs(ShardHead& head, const std::string& what) {
   VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, ReadPlan(head.plan, what));
-  RunPlan kept;
+  RunPlan kept = PlanOfSettings(plan);
   kept.inputs = plan.inputs;
   kept.execution.batch_feeds = plan.execution.batch_feeds;
-  head.plan = ToJson(kept) + SettingsOf(plan).value;
+  head.plan = ToJson(kept);
   return {};
 }
 
