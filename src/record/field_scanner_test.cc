@@ -44,8 +44,8 @@ ShardIteration MakeLine() {
   simple.function = "simple";
   simple.why = "shapes differ";
   simple.shapes_differ = true;
-  simple.simple =
-      ShardSimple{.atol = 1e-5, .stats = {0, 3}, .median = kNanOfParts, .quantile = 2.5};
+  simple.simple.emplace().averages =
+      ShardAverages{.atol = 1e-5, .stats = {0, 3}, .median = kNanOfParts, .quantile = 2.5};
   line.pairs.emplace_back().empty = true;
   return line;
 }

@@ -28,7 +28,7 @@ void ListFields(Fields& field, Some<OutputRow> auto& row) {
   field.Given("required_absolute_tolerance", row.required_absolute);
   field.Given("required_relative_tolerance", row.required_relative);
   for (const MetricRow& metric : MetricTable()) {
-    field.Given(std::string(metric.name).c_str(), row.metrics[metric.function]);
+    field.Given(metric.name.data(), row.metrics[metric.function]);  // a literal
   }
   if (row.logits) {
     field("kl", row.logits->kl_mean);

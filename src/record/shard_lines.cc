@@ -13,20 +13,25 @@
 namespace vernier {
 
 template <typename Fields>
+void ListFields(Fields& field, Some<ShardAverages> auto& averages) {
+  field("atol", averages.atol);
+  field("rtol", averages.rtol);
+  field("stats", averages.stats);
+  field("max", averages.max);
+  field("mean", averages.mean);
+  field("median", averages.median);
+  field("quantile", averages.quantile);
+  field("relative_max", averages.relative_max);
+  field("relative_mean", averages.relative_mean);
+  field("relative_median", averages.relative_median);
+  field("relative_quantile", averages.relative_quantile);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<ShardSimple> auto& simple) {
-  field("atol", simple.atol);
-  field("rtol", simple.rtol);
   field("allowed_share", simple.allowed_share);
   field("allowed_excess", simple.allowed_excess);
-  field("stats", simple.stats);
-  field("max", simple.max);
-  field("mean", simple.mean);
-  field("median", simple.median);
-  field("quantile", simple.quantile);
-  field("relative_max", simple.relative_max);
-  field("relative_mean", simple.relative_mean);
-  field("relative_median", simple.relative_median);
-  field("relative_quantile", simple.relative_quantile);
+  field.Given("averages", simple.averages);
 }
 
 template <typename Fields>
@@ -63,7 +68,7 @@ void ListFields(Fields& field, Some<ShardOutput> auto& output) {
   field("other_name", output.other_name);
   field("paired_by", output.paired_by);
   field("dtype", output.dtype);
-  field("other_dtype", output.other_dtype);
+  field.TextIfAny("other_dtype", output.other_dtype);
   field.TextIfAny("vacuous", output.vacuous);
   field.TextIfAny("mask", output.mask);
   field.Given("positions", output.positions);
@@ -79,9 +84,9 @@ void ListFields(Fields& field, Some<ShardOutput> auto& output) {
 
 template <typename Fields>
 void ListFields(Fields& field, Some<ShardPair> auto& pair) {
-  field("only_in_first", pair.only_in_first);
-  field("only_in_second", pair.only_in_second);
-  field("without_verdict", pair.without_verdict);
+  field.IfAny("only_in_first", pair.only_in_first);
+  field.IfAny("only_in_second", pair.only_in_second);
+  field.IfAny("without_verdict", pair.without_verdict);
   field.Pairs("not_logits", pair.not_logits, "output", "why");
   field("empty", pair.empty);
   field.TextIfAny("swap", pair.swap);
@@ -125,7 +130,7 @@ void ListFields(Fields& field, Some<ShardMadeWith> auto& made) {
 
 template <typename Fields>
 void ListFields(Fields& field, Some<ShardHead> auto& head) {
-  field.Derived("vernier_part", [] { return 2; });
+  field.Derived("vernier_part", [] { return 3; });
   field("version", head.version);
   field("build", head.build);
   field("shards", head.count);
@@ -179,6 +184,7 @@ void ListFields(Fields& field, Some<ShardFlips> auto& flips) {
 template <typename Fields>
 void ListFields(Fields& field, Some<ShardEnd> auto& end) {
   field("total", end.total);
+  field("counted_beforehand", end.counted_beforehand);
   field("lines", end.lines);
   field("names", end.names);
   field("marked", end.marked);
@@ -196,7 +202,7 @@ void ListFields(Fields& field, Some<ShardEnd> auto& end) {
 namespace {
 
 constexpr std::string_view kPartBegin = "{\"vernier_part\":";
-constexpr std::string_view kThisPart = "{\"vernier_part\":2,";
+constexpr std::string_view kThisPart = "{\"vernier_part\":3,";
 constexpr std::string_view kIterationsBegin = ",\"iterations\":[";
 constexpr std::string_view kChecksumBegin = ",\"checksum\":\"";
 constexpr std::string_view kPartEnd = "\"}\n";
@@ -238,8 +244,11 @@ Result<ShardHead> ReadShardHead(std::string_view line, const std::string& what) 
   if (line.starts_with(kPartBegin) && !line.starts_with(kThisPart)) {
     return Malformed(what + " was written by another version of vernier: merge with that version");
   }
-  if (!line.starts_with(kThisPart) || !line.ends_with(kIterationsBegin)) {
+  if (!line.starts_with(kThisPart)) {
     return Malformed(what + " is not the part of a shard, which --shard writes for --save-record");
+  }
+  if (!line.ends_with(kIterationsBegin)) {
+    return Malformed(what + " is truncated: it has no iterations; run its shard again");
   }
   line.remove_suffix(kIterationsBegin.size());
   return ReadShardObject<ShardHead>(std::string(line) + "}", what);

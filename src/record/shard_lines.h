@@ -1,7 +1,7 @@
 // The part of a record that a shard leaves for `vernier merge`: one JSON object, written line by
 // line while the shard runs.
 //
-//   {"vernier_part":2, ..., "iterations":[    ShardHead: what was to be done
+//   {"vernier_part":3, ..., "iterations":[    ShardHead: what was to be done
 //   {"index":4, ...}                          ShardIteration, in the order of their indices
 //   ,{"index":5, ...}
 //   ],"end":{ ... },"checksum":"..."}         ShardEnd: what was done; absent: the part is cut off
@@ -22,12 +22,16 @@
 namespace vernier {
 
 /// What --check-average sums up of `simple`: of the differences' statistics, absolute and relative.
-struct ShardSimple {
+struct ShardAverages {
   double atol = 0, rtol = 0;
-  double allowed_share = 0, allowed_excess = 0;
   std::vector<int64_t> stats;  ///< ErrorStat, those asked for
   double max = 0, mean = 0, median = 0, quantile = 0;
   double relative_max = 0, relative_mean = 0, relative_median = 0, relative_quantile = 0;
+};
+
+struct ShardSimple {
+  double allowed_share = 0, allowed_excess = 0;
+  std::optional<ShardAverages> averages;  ///< where they are asked for
 };
 
 /// What `logits` found of tokens and masks that were fed: sums as TokenLosses has them.
@@ -57,7 +61,7 @@ struct ShardOutput {
   std::string other_name;
   int64_t paired_by = 0;  ///< PairedBy
   std::string dtype;
-  std::string other_dtype;
+  std::string other_dtype;  ///< empty: the same
   std::string vacuous;
   std::string mask;  ///< MaskedPositions; empty: there is nothing to keep
   std::optional<int64_t> positions, excluded, mismatches;  ///< the last where positions differ
@@ -165,6 +169,7 @@ struct ShardFlips {
 
 struct ShardEnd {
   int64_t total = 0;               ///< iterations of the undivided run
+  bool counted_beforehand = true;  ///< that run knows them, though it ends early (--fail-fast)
   int64_t lines = 0;               ///< iterations in here
   std::vector<std::string> names;  ///< of all streams: live runners, then loaded runs
   bool marked = false;

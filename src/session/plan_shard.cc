@@ -33,10 +33,7 @@ Status CheckWhole(const RunPlan& plan) {
   constexpr std::string_view kWhole = "it needs all iterations in one place";
   const bool pictured = !pictures.heatmaps.empty() || !pictures.error_plots.empty() ||
                         pictures.show_heatmaps || pictures.show_error_plots;
-  const bool listed = !plan.inputs.load_paths.empty() || plan.inputs.script.given();
   const ShardConflict conflicts[] = {
-      {plan.compare->fail_fast && listed, "--fail-fast and inputs of files or scripts",
-       "the total number of iterations is then unknown"},
       {plan.lenient, "--lenient", "merging is strict about what is missing"},
       {plan.steps.wanted(), "--steps", "a state goes from each iteration to the next"},
       {PairErrorBounds(plan.compare).wanted() && !plan.noise_floor, "--tolerance auto",
@@ -50,8 +47,6 @@ Status CheckWhole(const RunPlan& plan) {
       {plan.postprocess_script.given(), "--postprocess-func-script", kWhole},
       {plan.compare_script.given(), "--compare-func-script", kWhole},
       {plan.execution.sequential, "--sequential-runners", "give --shard instead"},
-      {save.resume && plan.execution.batch_feeds > 1, "--resume and --batch-feeds",
-       "what an inference of several feeds received is not saved: run the shard again as a whole"},
       {!save.accuracy.empty(), "--save-accuracy-results", kWhole},
       {!save.input_blobs.empty(), "--save-input-blob", kWhole},
       {pictured, "pictures", kWhole},

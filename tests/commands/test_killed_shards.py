@@ -89,9 +89,7 @@ class KilledShards(PartsCase):
             for kind in ("json", "jsonl"):
                 self.assertEqual(self.path(f"m.{kind}").read_bytes(),
                                  self.path(f"whole.{kind}").read_bytes(), (kind, more))
-            # Nothing is left of the process that was killed, but for its rows.
-            left = {path.name for path in self.folder.glob("*.partial*")}
-            self.assertEqual({name for name in left if "jsonl" not in name}, set())
+            self.assertEqual(list(self.folder.glob("*.partial*")), [])
             for path in self.folder.glob("*.shard-*"):
                 path.unlink()
 
@@ -144,12 +142,74 @@ class KilledShards(PartsCase):
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.assertTrue(self.path("o.shard-0001-of-0002.npz").exists())
 
-    def test_several_feeds_of_an_inference_are_not_resumed(self):
-        ended = self.vernier("run", "m.onnx", "--onnxrt", "--iterations", "4", "--batch-feeds", "2",
-                             "--save-outputs", "o.npz", "--save-record", "r.json", "--shard", "1/2",
-                             "--resume")
-        self.assertEqual(ended.code, 2, ended.out + ended.err)
-        self.assertIn("--shard cannot go with --resume and --batch-feeds", ended.err)
+    def test_nothing_is_left_of_shards_that_were_killed_several_times(self):
+        shard = [*self.WORDS, "--save-outputs", "o.npz", "--save-inputs", "i.json", "--save-rows",
+                 "r.jsonl", "--save-record", "r.json", "--shard", "2/2"]
+        for _ in range(3):
+            self.path("deadly").touch()
+            self.path("calls").write_text("")
+            killed = self.vernier(*shard)
+            self.assertNotIn(killed.code, range(8), killed.out + killed.err)
+        self.assertGreater(len(list(self.folder.glob("o.*.partial*"))), 1)
+        self.assertGreater(len(list(self.folder.glob("r.*.jsonl.partial*"))), 1)
+        for name in ("o.shard-0001-of-0002.npz.partial", "r.shard-0001-of-0002.jsonl.partial"):
+            self.path(name).write_text("another's")
+        ended = self.vernier(*shard)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("which is removed once this shard has made all of it again",
+                      ended.out + ended.err)
+        self.assertEqual({path.name for path in self.folder.glob("*.partial*")},
+                         {"o.shard-0001-of-0002.npz.partial", "r.shard-0001-of-0002.jsonl.partial"})
+
+    def test_several_feeds_of_an_inference_go_on(self):
+        for i in range(23):
+            self.save_feeds(f"in/{i:02}.json", [{"x": np.full((1, 4), i, np.float32)}])
+        words = ["run", "--model-runner", "kills.py", "--model-runner", "scales.py", "--python",
+                 sys.executable, "--load-inputs", "in/[0-9]*.json", "--batch-feeds", "2"]
+        whole = self.vernier(*words, "--reproducible", "--save-record", "whole.json")
+        self.assertEqual(whole.code, 0, whole.out + whole.err)
+        shard = [*words, "--save-outputs", "o.npz", "--save-record", "r.json"]
+        self.path("deadly").touch()
+        self.path("calls").write_text("")
+        killed = self.vernier(*shard, "--shard", "2/2")
+        self.assertNotIn(killed.code, range(8), killed.out + killed.err)
+        for number in (1, 2):
+            ended = self.vernier(*shard, "--shard", f"{number}/2", "--resume")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertIn("iterations that are there: ", ended.out + ended.err)
+        parts = [f"r.shard-000{number}-of-0002.json" for number in (1, 2)]
+        merged = self.vernier("merge", *parts, "-o", "m.json", "--reproducible")
+        self.assertEqual(merged.code, 0, merged.out + merged.err)
+        self.assertEqual(self.path("m.json").read_text(), self.path("whole.json").read_text())
+
+    def test_outputs_that_were_saved_whole_go_on_with_their_part(self):
+        words = ["run", "--model-runner", "kills.py", "--model-runner", "scales.py", "--python",
+                 sys.executable, "--load-inputs", "in/[a-d].json", "--save-outputs", "o.npz",
+                 "--shard", "1/1", "--save-record", "r.json"]
+        self.assertEqual(self.vernier(*words).code, 0)
+        part = self.path("r.shard-0001-of-0001.json")
+        once = part.read_text()
+        # The first and the last iteration are made again.
+        self.path("calls").write_text("")
+        ended = self.vernier(*words, "--resume", "--atol", "1e-3")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertEqual(self.path("calls").read_text(), "xx")
+        # As after a kill between the two files: nothing says what the outputs were computed with.
+        part.unlink()
+        self.path("calls").write_text("")
+        ended = self.vernier(*words, "--resume")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertEqual(self.path("calls").read_text(), "xxxx")
+        self.assertIn("all iterations are made again", ended.out + ended.err)
+        self.assertEqual(json.loads(part.read_text())["iterations"], json.loads(once)["iterations"])
+        ended = self.vernier(*words, "--resume", "--env", "SCALE=2")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("was not saved by this command: --env ", ended.err)
+        self.path("scales.py").write_text(
+            "def load(path):\n    return lambda feed: {'y': feed['x'] * 2.0}\n")
+        ended = self.vernier(*words, "--resume")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("was not saved by this command: 'scales.py' (runner 'scales", ended.err)
 
 
 # Is killed once in its seventh inference. What it computes with lies in folders that it finds

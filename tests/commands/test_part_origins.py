@@ -53,6 +53,30 @@ class PartOrigins(PartsCase):
         ended = self.vernier("merge", first, second, "-o", "merged.json", "--mixed")
         self.assertEqual(ended.code, 3, ended.out + ended.err)
 
+    def test_code_that_is_run_without_being_imported_must_be_the_same(self):
+        ways = {"loads": "import importlib.util as u\nspec = u.spec_from_file_location('k', FILE)\n"
+                         "k = u.module_from_spec(spec)\nspec.loader.exec_module(k)\n",
+                "execs": "import types\nk = types.SimpleNamespace()\n"
+                         "exec(open(FILE).read(), k.__dict__)\n"}
+        for name, code in ways.items():
+            self.path(f"{name}.py").write_text(
+                "import os\nFILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib', "
+                f"'factor.py')\n{code}"
+                "load = lambda path: lambda feed: {'y': feed['x'] * float(k.FACTOR)}\n",
+                encoding="utf-8")
+            words = [*self.scripted, "--model-runner", f"{name}.py"]
+            words.remove("imports.py")
+            words.remove("--model-runner")
+            self.save_module("lib/factor.py", "FACTOR = 1")
+            first = self.shard(1, *words)
+            same = self.shard(2, *words)
+            self.merged([first, same])
+            self.path("merged.json").unlink()
+            self.save_module("lib/factor.py", "FACTOR = 3")
+            second = self.shard(2, *words)
+            self.refused([first, second], "the Python module 'factor.py', which a script imports, "
+                         f"has other content in '{second}' than in '{first}'")
+
     def test_other_versions_of_packages_merge_with_mixed_alone(self):
         parts = [self.shard(1, *self.scripted), self.shard(2, *self.scripted)]
         self.assertEqual(self.merged(parts)["notes"], [])

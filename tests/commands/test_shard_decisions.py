@@ -329,6 +329,10 @@ class Images(ShardCase):
             records.append(self.path("r.json").read_text())
         self.assertEqual(*records)
         self.assertNotIn("skipped: ", records[0])
+        self.files[0].write_bytes(BROKEN)  # before the iteration that the run ends in
+        whole = self.divide([*self.words, "--fail-fast"], (1, "contiguous"), (3, "contiguous"),
+                            (2, "stride"), code=1)
+        self.assertIn("1 of 9 images could not be read", whole.out + whole.err)
 
     def test_not_one_image_can_be_read(self):
         for path in self.files:

@@ -123,6 +123,31 @@ class Shards(Case):
                       if "N0" in name and name.endswith("000004/y")]
             np.testing.assert_array_equal(last[first], all_of_them[fifth])
 
+    def test_fail_fast_acts_at_the_merge_whatever_inputs_are_made_from(self):
+        for i, name in enumerate("abc"):
+            feeds = [{"x": np.full(4, 10 * i + k, np.float32)} for k in range(3)]
+            self.save_feeds(f"in/{name}.json", feeds)
+        self.path("loader.py").write_text(
+            "import numpy as np\nload_data = lambda: [{'x': np.full(4, 10 * i + k, np.float32)}\n"
+            "                      for i in range(3) for k in range(3)]\n", encoding="utf-8")
+        for bad in (0, 11, 21, 22):
+            for name, added in (("good", "0"), ("bad", f"(feed['x'] == {bad})")):
+                self.path(f"{name}.py").write_text(
+                    f"load = lambda path: lambda feed: {{'y': feed['x'] + {added}}}\n")
+            run = ["run", "--model-runner", "good.py", "--model-runner", "bad.py", "--fail-fast",
+                   "--python", sys.executable]
+            for inputs in (["--load-inputs", "in/*.json"], ["--load-inputs", "in/a.json"],
+                           ["--data-loader-script", "loader.py"]):
+                whole = self.vernier(*run, *inputs, *WHOLE)
+                self.assertIn(whole.code, (0, 1), whole.out + whole.err)
+                once = self.path("whole.json").read_text()
+                for count, rule in ((1, "contiguous"), (2, "contiguous"), (3, "stride")):
+                    parts = self.shards([*run, *inputs], count, rule)
+                    self.expect_whole(parts, whole.code, (bad, inputs, count))
+                # What was read ahead when the run ended does not show.
+                self.vernier(*run, *inputs, *WHOLE, "--workers-per-runner", "2")
+                self.assertEqual(self.path("whole.json").read_text(), once)
+
     def test_a_data_loader_script_is_gone_through(self):
         self.save_model("m.onnx")
         self.path("loader.py").write_text(
@@ -324,7 +349,7 @@ def load_data(): return Empty()
         words = self.save_sides()
         first, second = self.shards(words, 2)
         text = self.path(first).read_bytes()
-        for damaged, said in ((text[:-40], "truncated"), (text[:200], "not the part"),
+        for damaged, said in ((text[:-40], "truncated"), (text[:200], "truncated"),
                               (text.replace(b'"index":3', b'"index":9'), "checksum"),
                               (b"{}\n", "not the part"), (b"", "")):
             self.path("damaged.json").write_bytes(damaged)

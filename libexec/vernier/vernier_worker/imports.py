@@ -1,9 +1,11 @@
-"""What this process has imported: shards that ran other code do not merge."""
+"""What code this process has run: shards that ran other code do not merge."""
 
 import hashlib
 import os
 import sys
 import sysconfig
+
+from . import opened
 
 LARGEST_HASHED = 64 << 20
 OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -55,7 +57,7 @@ def _files():
 class _Kept:
     """What was listed last: it is asked for often. Files are hashed soon after they were imported,
     and once."""
-    names = None
+    known = None
     entries = ()
     values = {}  # by (name, path)
 
@@ -69,28 +71,31 @@ def _value_of(name, path):
 
 def listed():
     """(name, version, content, path): of each package that is installed its version, of each
-    other module that is neither Python's nor vernier's the hash of its file, and where that is."""
-    names = list(sys.modules)
-    if names != _Kept.names:
-        _Kept.names, _Kept.entries = names, _list()
+    other module that is neither Python's nor vernier's the hash of its file, and where that is.
+    The same of code that was read otherwise, under the name of its file."""
+    known = list(sys.modules), opened.paths()
+    if known != _Kept.known:
+        _Kept.known, _Kept.entries = known, _list(known[1])
     return _Kept.entries
 
 
-def _list():
+def _list(read):
     python = [os.path.abspath(sysconfig.get_path(path)) for path in ("stdlib", "platstdlib")]
     python.append(os.path.dirname(os.path.abspath(os.__file__)))
     files = dict(_files())
+    others = [(os.path.basename(path), path) for path in read.difference(files.values())
+              if not _is_installed(path)]
     found = set()
-    for name, path in files.items():
+    for name, path in [*files.items(), *others]:
         if _is_installed(path):
             parts = name.split(".")
             tops = (".".join(parts[:size]) for size in range(1, len(parts) + 1))
             top = next((top for top in tops if top in files), name)
             if _is_installed(files[top]):
-                found.add((top, "package"))
+                found.add((top, ""))
         elif not _within(path, OWN_FOLDER) and not any(_within(path, own) for own in python):
-            found.add((name, "file"))
-    entries = [(name, _value_of(name, ""), "", "") if kind == "package"
-               else (name, "", _value_of(name, files[name]), files[name])
-               for name, kind in sorted(found)]
+            found.add((name, path))
+    entries = [(name, "", _value_of(name, path), path) if path
+               else (name, _value_of(name, ""), "", "")
+               for name, path in sorted(found)]
     return [entry for entry in entries if entry[1] or entry[2]]

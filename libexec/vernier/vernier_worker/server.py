@@ -130,8 +130,14 @@ class Server:
             out.text(text)
         abilities.describe(options.get("module"), out)
 
+    def watch(self):
+        from . import opened
+        if self.owns_process:
+            opened.watch()
+
     def open(self, reader, memory, out):
         from . import runner
+        self.watch()
         request = runner.Request(reader, memory)
         start = time.perf_counter()
         opened = runner.Runner(request)
@@ -195,6 +201,7 @@ class Server:
         session, role = reader.u64(), reader.text()
         path, name = reader.text(), reader.text()
         from . import comparison, decisions, draws, feeds, perceptual, tools
+        self.watch()
         roles = {"feeds": feeds.FeedSource, "comparison": comparison.Comparison,
                  "postprocessing": comparison.Postprocessing, "decision": decisions.Decision,
                  "perceptual": perceptual.Perceptual, "draws": draws.Draws, "tool": tools.Tool,

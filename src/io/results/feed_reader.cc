@@ -17,11 +17,10 @@ namespace {
 
 // The files, or directories of ONNX test data, that a path stands for.
 Result<std::vector<std::string>> Expand(const std::string& path) {
-  if (!IsDirectory(path)) {
-    std::error_code error;
-    if (std::filesystem::exists(path, error)) return std::vector{path};
-    return Malformed("'" + path + "' does not exist");
-  }
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (!std::filesystem::exists(status)) return Malformed("'" + path + "' does not exist");
+  if (!std::filesystem::is_directory(status)) return std::vector{path};
   VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> json, ListJsonFiles(path));
   if (!json.empty()) return json;
   VERNIER_ASSIGN_OR_RETURN(const auto sets, ListTestDataSets(path));

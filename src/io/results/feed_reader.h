@@ -64,6 +64,8 @@ class FeedReader {
   /// How many feeds all files hold, a damaged one included; nullopt while files wait that were not
   /// opened yet. Reads nothing.
   std::optional<int64_t> Total() const;
+  /// Whether Total() is known before anything is read.
+  bool KnowsTotal() const { return files_.size() <= 1; }
 
   /// The file that Next() read last, or will read first.
   const std::string& current_path() const { return current_path_; }

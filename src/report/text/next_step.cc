@@ -32,11 +32,15 @@ bool IsOnnx(const RunnerRecord* runner) {
 }
 
 // Empty: nothing would name the layer.
-std::string LayerAdvice(const RunnerRecord* first, const RunnerRecord* second, bool steps) {
+std::string LayerAdvice(const RunRecord& record, const RunnerRecord* first,
+                        const RunnerRecord* second) {
+  const bool steps = record.steps.has_value();
   const bool both = IsOnnx(first) && IsOnnx(second);
   if (both && steps) {
     return "to find the step and its layer: `vernier blame` with these runners and steps";
   }
+  const bool divided = !record.shard.empty() || !record.shards.empty();
+  if (both && divided) return "to find the layer: run an iteration that failed with --blame";
   if (both) return "to find the layer: add --blame";
   // Over steps, both sides must be runners.
   if (steps) return "";
@@ -133,7 +137,7 @@ std::string FormatAdvice(const RunRecord& record) {
   if (pair == record.pairs.end()) return LogitsAdvice(record);
   const RunnerRecord* first = FindRunner(record, pair->first);
   const RunnerRecord* second = FindRunner(record, pair->second);
-  std::string next = LayerAdvice(first, second, record.steps.has_value());
+  std::string next = LayerAdvice(record, first, second);
   if (const std::string options = AdviceToAccept(record); !options.empty()) {
     next += (next.empty() ? "" : "; ") + ("to accept this difference: use" + options);
     // Of a pair of tolerances, each is only known to be enough beside the other as it was.

@@ -67,6 +67,10 @@ TEST(RunSummary, AdviceNamesBlameWhereItCanProbe) {
   record.runners[1].model = "b.onnx";
   EXPECT_THAT(FormatRunSummary(record, {}),
               HasSubstr("next: to find the layer: add --blame; to accept this difference: use"));
+  record.shard = "2 of 3";  // --shard and `merge` know no --blame
+  EXPECT_THAT(FormatRunSummary(record, {}),
+              HasSubstr("next: to find the layer: run an iteration that failed with --blame; to"));
+  record.shard.clear();
   record.steps = StepsRecord{};
   EXPECT_THAT(FormatRunSummary(record, {}),
               HasSubstr("next: to find the step and its layer: `vernier blame` with these runners "

@@ -86,6 +86,11 @@ class FeedStream {
   /// nullopt where a script or the length of sequences decides, and as long as files were not
   /// opened yet.
   std::optional<int64_t> expected() const;
+  /// Whether that is known in an undivided run before the last feed is made. Of several files some
+  /// may not be opened yet when a run ends early, depending on how far ahead it reads.
+  bool CountedBeforehand() const {
+    return script_ == nullptr && (reader_ == nullptr || reader_->KnowsTotal());
+  }
   /// Of steps; nullopt without, and where that is not known.
   std::optional<int64_t> CountSequences() const;
   /// Of all sequences, where they have the same number of steps and it is known how many there are.

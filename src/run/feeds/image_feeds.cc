@@ -139,9 +139,12 @@ Result<std::vector<std::string>> FindImages(const InputPlan& plan) {
   for (const std::string& pattern : plan.load_paths) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> fitting, ExpandPattern(pattern));
     for (const std::string& path : fitting) {
-      VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> found,
-                               ImagesOf(path, !plan.preprocess.empty()));
-      if (found.size() == 1 && found.front() == path && IsDirectory(path)) {
+      const bool folder = IsDirectory(path);  // of very many files, looked up once
+      std::vector<std::string> found = {path};
+      if (folder) {
+        VERNIER_ASSIGN_OR_RETURN(found, ImagesOf(path, !plan.preprocess.empty()));
+      }
+      if (folder && found.size() == 1 && found.front() == path) {
         VERNIER_TRY(CheckNoFoldersOfImages(path));
       }
       for (const std::string& file : found) {

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "io/bytes/checksum.h"
+
 namespace vernier {
 namespace {
 
@@ -166,6 +168,21 @@ Result<TensorBlock> EncodeBatch(const FeedBatch& batch, LentMemory* lent) {
                       });
   }
   return builder.Finish();
+}
+
+Result<InputHashes> HashBatch(const FeedBatch& batch) {
+  InputHashes hashes;
+  for (const NamedTensor& input : batch.feeds.front()) {
+    Checksum checksum;
+    if (batch.feeds.size() > 1 && input.tensor.dtype() == DType::kString) {
+      VERNIER_ASSIGN_OR_RETURN(const Tensor joined, JoinStrings(batch, input.name));
+      checksum.Add(joined.bytes());
+    } else {
+      for (const TensorMap& feed : batch.feeds) checksum.Add(Find(feed, input.name)->bytes());
+    }
+    hashes.emplace_back(input.name, checksum.value());
+  }
+  return hashes;
 }
 
 Status CheckBatchSession(const SessionDescription& session) {

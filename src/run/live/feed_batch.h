@@ -31,6 +31,9 @@ Result<int64_t> RowsOfFeeds(const FeedBatch& batch);
 /// single feed is encoded as it is. `lent` as in EncodeTensors. Errors as that.
 Result<TensorBlock> EncodeBatch(const FeedBatch& batch, LentMemory* lent = nullptr);
 
+/// Hashes of the inputs that a process finds in EncodeBatch()'s block. Errors as that.
+Result<InputHashes> HashBatch(const FeedBatch& batch);
+
 /// kInvalidArgument, naming the input or output and its shape, where the session declares an input
 /// whose first dimension is fixed, an output that cannot be divided by rows, values that are no
 /// tensors, or state. What it does not declare passes.

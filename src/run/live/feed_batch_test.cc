@@ -6,7 +6,10 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "io/bytes/checksum.h"
 
 namespace vernier {
 namespace {
@@ -44,6 +47,14 @@ TEST(FeedBatch, FeedsLieBehindEachOther) {
   EXPECT_EQ(made[1].tensor.StringAt(0), "first");
   EXPECT_EQ(made[1].tensor.StringAt(1), "");
   EXPECT_EQ(made[1].tensor.StringAt(2), "third");
+  const Result<InputHashes> hashes = HashBatch(batch);
+  ASSERT_TRUE(hashes.ok()) << hashes.status().message();
+  ASSERT_EQ(hashes->size(), made.size());
+  for (size_t i = 0; i < made.size(); ++i) {
+    Checksum checksum;
+    checksum.Add(made[i].tensor.bytes());
+    EXPECT_EQ((*hashes)[i], std::pair(made[i].name, checksum.value()));
+  }
 }
 
 TEST(FeedBatch, LargeFeedsTravelInMemory) {

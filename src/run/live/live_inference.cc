@@ -35,8 +35,8 @@ Result<std::optional<IterationResult>> LiveInference::TakeSaved(size_t index, co
                                                                 int64_t iteration) {
   VERNIER_ASSIGN_OR_RETURN(IterationResult saved, progress_->Take(index, iteration));
   if (plan_.shard.wanted() && plan_.execution.hash_inputs) {
-    VERNIER_ASSIGN_OR_RETURN(const TensorMap own, live_.FeedOf(index, feed));
-    live_[index].TakeOverInputs(own);
+    VERNIER_ASSIGN_OR_RETURN(InputHashes hashes, live_.HashInputs(index, feed));
+    live_[index].TakeOverInputs(std::move(hashes));
   }
   live_[index].TakeOver(saved.runtime_s);
   return std::optional<IterationResult>(std::move(saved));

@@ -289,13 +289,9 @@ Result<Worker::TrialOutcome> LiveRunner::TryInfer(const TensorBlock& feed, Trial
   return outcome;
 }
 
-void LiveRunner::TakeOverInputs(const TensorMap& inputs) {
+void LiveRunner::TakeOverInputs(InputHashes hashes) {
   received_.clear();
-  for (size_t i = 0; hashes_ && i < inputs.size(); ++i) {
-    Checksum checksum;
-    checksum.Add(inputs[i].tensor.bytes());
-    received_.emplace_back(inputs[i].name, checksum.value());
-  }
+  if (hashes_) received_ = std::move(hashes);
 }
 
 void LiveRunner::TakeOver(std::optional<double> seconds) {

@@ -112,8 +112,8 @@ class LiveRunner {
 
   /// An inference whose result was there already, and how long it took.
   void TakeOver(std::optional<double> seconds);
-  /// Before that: it was made from these inputs, whose hashes received() then gives.
-  void TakeOverInputs(const TensorMap& inputs);
+  /// Before that: it was made from inputs with these hashes, which received() then gives.
+  void TakeOverInputs(InputHashes hashes);
 
   /// Between these, what the framework says waits: for inferences on several threads.
   void HoldLog() { worker_->HoldLog(); }

@@ -69,6 +69,9 @@ class LiveRuns {
 
   /// A feed as the runner is given it: with its names, mapped and fitted. Errors as Infer().
   Result<TensorMap> FeedOf(size_t index, const TensorMap& feed) const;
+  /// What the runner's process would receive for it: with --batch-feeds the feeds of the inference
+  /// that is at hand.
+  Result<InputHashes> HashInputs(size_t index, const TensorMap& feed);
 
   /// Starts the workers of all runners, side by side.
   void Start();
@@ -329,12 +332,13 @@ class LiveRuns {
   LentMemory lane_memory_;           // for the feeds of lanes
   bool lends_to_lanes_ = false;
   std::vector<LaneTask> collected_;
-  std::deque<FeedBatch> batches_;        // not done with, in order: the first is in use or next
-  bool gathers_ = false;                 // the last of them
-  std::vector<size_t> gathers_for_;      // runners
-  std::map<size_t, BatchParts> parts_;   // of the first of them, by runner
-  std::map<size_t, Status> one_feed_;    // what CheckOneFeed() has found, by runner
-  std::optional<InferenceLanes> lanes_;  // goes first: it uses runners
+  std::deque<FeedBatch> batches_;         // not done with, in order: the first is in use or next
+  bool gathers_ = false;                  // the last of them
+  std::vector<size_t> gathers_for_;       // runners
+  std::map<size_t, BatchParts> parts_;    // of the first of them, by runner
+  std::map<size_t, InputHashes> hashes_;  // likewise, where its results were there already
+  std::map<size_t, Status> one_feed_;     // what CheckOneFeed() has found, by runner
+  std::optional<InferenceLanes> lanes_;   // goes first: it uses runners
 };
 
 /// "{x [dtype=float32, shape=(2, 3)],\n y [...]}": Polygraphy's table of tensors.

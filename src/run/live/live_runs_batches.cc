@@ -129,7 +129,22 @@ void LiveRuns::CollectLane(int64_t iteration) {
   if (iteration % feeds != 0) return;
   while (!batches_.empty() && batches_.front().first < iteration) batches_.pop_front();
   parts_.clear();
+  hashes_.clear();
   collected_ = lanes_->Collect(iteration / feeds);
+}
+
+Result<InputHashes> LiveRuns::HashInputs(size_t index, const TensorMap& feed) {
+  if (batch_feeds() <= 1) {
+    VERNIER_ASSIGN_OR_RETURN(TensorMap own, FeedOf(index, feed));
+    return HashBatch({0, {std::move(own)}});
+  }
+  if (const auto known = hashes_.find(index); known != hashes_.end()) return known->second;
+  const LiveRunner& runner = runners_[index];
+  bool unchanged = true;
+  VERNIER_ASSIGN_OR_RETURN(const FeedBatch own, CoerceBatch(runner, batches_.front(), unchanged));
+  VERNIER_TRY(AsOfOption(runner, RowsOfFeeds(own).status()));
+  VERNIER_ASSIGN_OR_RETURN(InputHashes hashes, HashBatch(own));
+  return hashes_[index] = std::move(hashes);
 }
 
 Result<std::optional<IterationResult>> LiveRuns::InferInBatch(size_t index, const TensorMap& feed,

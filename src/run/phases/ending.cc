@@ -179,7 +179,9 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
   const RunPlan& plan = live.plan();
   const auto& [loaded, comparisons, rows, shard] = comparing;
   RunOutcome& outcome = ending.outcome;
-  const auto asked = made.feeds == nullptr ? std::nullopt : made.feeds->expected();
+  auto asked = made.feeds == nullptr ? std::nullopt : made.feeds->expected();
+  const bool ended_early = plan.compare->fail_fast && comparisons.stopped();
+  if (ended_early && asked && !made.feeds->CountedBeforehand()) asked.reset();
   std::vector<StreamLength> lengths;
   const int64_t begun = CountBegun(live, made);
   for (size_t i = 0; i < live.size(); ++i) {

@@ -28,8 +28,10 @@ Result<std::unique_ptr<RowWriter>> OpenRows(const RunPlan& plan, const ComparedP
   if (pairs.pairs.empty()) {
     return InvalidArgument("--save-rows: rows are of pairs, and there is only one side to compare");
   }
-  const RowWriter::Earlier earlier =
-      plan.save.resume ? RowWriter::Earlier::kAreMadeAgain : RowWriter::Earlier::kStay;
+  using Earlier = RowWriter::Earlier;
+  const Earlier earlier = plan.shard.wanted() ? Earlier::kAreOfShard
+                          : plan.save.resume  ? Earlier::kAreMadeAgain
+                                              : Earlier::kStay;
   return RowWriter::Create(plan.save.rows, earlier, logger);
 }
 

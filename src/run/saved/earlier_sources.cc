@@ -32,8 +32,9 @@ bool HasOtherFile(const JournalSource& module) {
 
 std::string DescribeOther(const JournalSource& source, const SourceValues& now) {
   if (source.kind == "module") {
-    return "the Python module '" + source.name + "' ('" + source.path +
-           "'), which a script of its runners had imported, has other content now";
+    const std::string path = source.path.empty() ? "" : " ('" + source.path + "')";
+    return "the Python module '" + source.name + "'" + path +
+           ", which a script of its runners had imported, has other content now";
   }
   if (source.kind == "settings") {
     const auto found = FindPlanDifference(source.value, *now.begin());
@@ -63,8 +64,10 @@ SourceDifference FindOtherSource(const std::vector<JournalSource>& there,
   return {};
 }
 
-void EarlierSources::Read(const std::string& parts) {
-  std::ranges::move(ReadPartialSources(parts), std::back_inserter(all_));
+void EarlierSources::Read(const std::string& parts) { Add(ReadPartialSources(parts)); }
+
+void EarlierSources::Add(std::vector<JournalSource> sources) {
+  std::ranges::move(sources, std::back_inserter(all_));
 }
 
 std::string EarlierSources::WhyNot(const std::vector<JournalSource>& now, bool of_shard,

@@ -27,6 +27,9 @@ class EarlierSources {
   /// Adds those of a folder of parts.
   void Read(const std::string& parts);
 
+  /// Adds those that something else says.
+  void Add(std::vector<JournalSource> sources);
+
   /// Why a run that computes with `now` must not take the results over; empty: it may. Only shards
   /// must not with another machine or package: `merge` could not tell. Elsewhere that is a warning,
   /// once.

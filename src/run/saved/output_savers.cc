@@ -96,7 +96,9 @@ std::string OutputSavers::WayToRecover(const std::string& place) const {
 
 void OutputSavers::WarnOfParts(const std::string& path, const std::string& stale) {
   logger_->Warning("An earlier run did not finish saving '" + path +
-                   "'. What it had saved is now in '" + stale + "'; " + WayToRecover(stale) + ".");
+                   "'. What it had saved is now in '" + stale +
+                   (of_shard_ ? "', which is removed once this shard has made all of it again."
+                              : "'; " + WayToRecover(stale) + "."));
 }
 
 // Those of the run that is resumed: how many of them a folder holds, which stay.

@@ -18,7 +18,7 @@ PartialOrigin OriginOf(const RunPlan& plan) {
           .models = static_cast<int64_t>(HashOfRunners(plan))};
 }
 
-JournalSource SettingsOf(const RunPlan& plan) {
+RunPlan PlanOfSettings(const RunPlan& plan) {
   RunPlan settings;
   settings.runners = plan.runners;
   for (RunnerPlan& runner : settings.runners) {
@@ -26,7 +26,11 @@ JournalSource SettingsOf(const RunPlan& plan) {
     runner.model.path.clear();  // its content counts: HashOfRunners()
   }
   settings.execution.environment = plan.execution.environment;
-  return {"settings", "", ToJson(settings)};
+  return settings;
+}
+
+JournalSource SettingsOf(const RunPlan& plan) {
+  return {"settings", "", ToJson(PlanOfSettings(plan))};
 }
 
 uint64_t HashOfSteps(const StepPlan& plan) {

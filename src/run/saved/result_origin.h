@@ -13,7 +13,9 @@ namespace vernier {
 /// script. Reads the models.
 PartialOrigin OriginOf(const RunPlan& plan);
 
-/// The settings of the runners and their environment, as what results are made with.
+/// Only the settings of the runners and their environment, without paths of models.
+RunPlan PlanOfSettings(const RunPlan& plan);
+/// They, as what results are made with.
 JournalSource SettingsOf(const RunPlan& plan);
 
 /// What makes steps of the inputs, as far as these do not show it: 0 without steps. The hash of

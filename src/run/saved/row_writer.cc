@@ -14,6 +14,7 @@
 #include "io/recovery/partial_places.h"
 #include "record/row_lines.h"
 #include "run/live/live_runner.h"
+#include "run/shards/begun_parts.h"
 #include "util/atomic_file.h"
 #include "util/mapped_file.h"
 #include "vernier/tensor.h"
@@ -87,8 +88,8 @@ Result<std::unique_ptr<RowWriter>> RowWriter::Create(const std::string& path, Ea
   if (!parent.empty()) VERNIER_TRY(CreateDirectories(parent));
   if (!CanRenameOver(path)) return IoError("'" + path + "' cannot be written: it is no file");
   const std::string usual = PlaceOfPart(path);
-  const std::string place = FreePlace(usual);
-  VERNIER_ASSIGN_OR_RETURN(PartFile part, PartFile::Create(place));
+  std::string place;
+  VERNIER_ASSIGN_OR_RETURN(PartFile part, BeginPart(path, place));
   logger.Info("Saving rows to " + path);
   if (place != usual && earlier == Earlier::kStay) WarnOfRows(usual, logger);
   std::unique_ptr<RowWriter> writer(new RowWriter(path, place, std::move(part)));
@@ -129,7 +130,7 @@ Status RowWriter::Add(IterationRow row) {
                  "': rename it to keep them as JSON lines, or remove it");
 }
 
-// FreePlace() has passed them all. Those with other rows stay.
+// Create() has passed them all. Those with other rows stay.
 std::vector<std::string> RowWriter::FindMadeAgain() const {
   std::vector<std::string> parts;
   if (resuming_ == nullptr) return parts;

@@ -29,6 +29,7 @@ class RowWriter {
     kStay,
     /// With --resume, this run makes them again: they are removed once it has published them all.
     kAreMadeAgain,
+    kAreOfShard,  ///< which makes them again: RemoveLeftOfShard() removes them
   };
 
   /// kIo when nothing can be written there. If PATH.partial exists, the next free name is taken,

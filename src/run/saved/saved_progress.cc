@@ -18,6 +18,7 @@
 #include "io/recovery/partial_results.h"
 #include "io/results/iteration_directory.h"
 #include "record/runner_name.h"
+#include "run/saved/left_parts.h"
 #include "util/counted.h"
 #include "vernier/compare_options.h"
 
@@ -30,14 +31,6 @@ std::pair<dev_t, ino_t> IdentityOf(const std::string& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) return {};
   return {info.st_dev, info.st_ino};
-}
-
-// With the folder of iterations that the parts are of, where that was to replace `target`.
-void RemoveParts(const std::string& path, const std::string& target) {
-  RemovePartialFolder(path);
-  const std::string own = path.substr(0, path.rfind(kPartialSuffix));
-  std::error_code ignored;
-  if (own.starts_with(target + kResumedSuffix)) fs::remove_all(own, ignored);
 }
 
 Result<std::unique_ptr<ResultsReader>> OpenSaved(const std::string& path) {
@@ -159,6 +152,7 @@ Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const RunPlan& plan,
   progress->again_.resize(runners.size());
   progress->looked_.resize(runners.size());
   VERNIER_TRY(progress->Collect());
+  VERNIER_TRY(progress->CheckWhole(plan));
   if (progress->sources_.empty()) {
     progress->Remove();
     logger.Info("--resume: nothing was saved at '" + plan.save.outputs +
@@ -176,53 +170,6 @@ Result<std::unique_ptr<SavedProgress>> SavedProgress::Find(const RunPlan& plan,
   logger.Info("--resume: going on from '" + progress->place() + "'; iterations that are there: " +
               counts + ". The first and the last are made again, to see that they are the same.");
   return progress;
-}
-
-// Before anything is moved or made again. Files that were saved whole do not say their origin.
-Status SavedProgress::CheckOrigin(const PartialOrigin& own) {
-  for (const Source& source : sources_) {
-    if (!IsParts(source)) continue;
-    const auto manifest = ReadPartialManifest(source.path);
-    if (!manifest.ok()) continue;
-    const PartialOrigin& saved = manifest->origin;
-    const auto refuse = [&](const std::string& what, const std::string& flag, int64_t there,
-                            int64_t here) {
-      return Refuse("'" + source.path + "' was not saved by this command: its " + what + " is " +
-                    std::to_string(there) + ", this run's is " + std::to_string(here) + ". Give " +
-                    flag + " " + std::to_string(there) + ", or move it away to start anew");
-    };
-    const bool reseeded = own.seed && saved.seed.value_or(*own.seed) != *own.seed;
-    if (reseeded) return refuse("seed", "--seed", *saved.seed, *own.seed);
-    // The same sample may have other bits in a batch of another size.
-    const int64_t there = saved.batch_feeds, here = own.batch_feeds;
-    if (there != here) return refuse("number of feeds at once", "--batch-feeds", there, here);
-    if (own.models && saved.models.value_or(*own.models) != *own.models) {
-      return Refuse("'" + source.path +
-                    "' was not saved by this command: a model or a script of its runners has other "
-                    "content now. Move it away to start anew");
-    }
-  }
-  return {};
-}
-
-Status SavedProgress::CheckMadeWith(const std::vector<JournalSource>& now) {
-  const std::string why = made_with_.WhyNot(now, of_shard_, logger_);
-  if (why.empty()) return {};
-  return Refuse("'" + place() + "' was not saved by this command: " + why +
-                ". Move it away to start anew");
-}
-
-Status SavedProgress::CheckRunners() const {
-  const std::vector<SavedRun>& runs = sources_.front().reader->runs();
-  if (SameRunners(runs, runners_)) return {};
-  const auto add = [](std::string& list, const std::string& name) {
-    list += (list.empty() ? "'" : ", '") + WithoutTime(name) + "'";
-  };
-  std::string saved, asked;
-  for (const SavedRun& run : runs) add(saved, run.name);
-  for (const std::string& name : runners_) add(asked, name);
-  return Malformed("--resume: '" + place() + "' is of the runners " + saved + ", this run has " +
-                   asked + "; move it away to start anew");
 }
 
 // Parts of other commands may stand beside those of this one.

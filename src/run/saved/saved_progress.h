@@ -111,6 +111,7 @@ class SavedProgress {
   bool IsParts(const Source& source) const { return source.path != target_; }
   void MakeAgain(size_t runner, const Source& source, const Status& why);
   Status CheckRunners() const;
+  Status CheckWhole(const RunPlan& plan);
   Status CheckOrigin(const PartialOrigin& own);
   void Choose();
   Source& SourceOf(size_t runner) { return sources_[from_[runner]]; }

@@ -11,6 +11,8 @@
 #include <span>
 #include <system_error>
 
+#include "io/recovery/partial_folder.h"
+#include "io/recovery/partial_places.h"
 #include "run/shards/shard_names.h"
 #include "run/shards/shard_parts.h"
 #include "util/file_lock.h"
@@ -68,6 +70,16 @@ bool HoldBegunPart(int fd, const std::string& path) {
   struct stat own = {}, named = {};
   return ::fstat(fd, &own) == 0 && ::stat(path.c_str(), &named) == 0 &&
          own.st_dev == named.st_dev && own.st_ino == named.st_ino;
+}
+
+Result<PartFile> BeginPart(const std::string& path, std::string& place) {
+  constexpr int kMostTries = 16;  // each is another process that happens to remove parts just now
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    place = FreePlace(path + kPartialSuffix);
+    VERNIER_ASSIGN_OR_RETURN(PartFile part, PartFile::Create(place));
+    if (HoldBegunPart(part.fd(), place)) return part;
+  }
+  return IoError("'" + place + "' is removed as soon as it is created");
 }
 
 void RemoveLeftParts(const std::string& path) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/bytes/part_file.h"
 #include "record/shard_lines.h"
 #include "vernier/status.h"
 
@@ -20,8 +21,12 @@ std::vector<std::string> FindBegunParts(const std::string& whole);
 /// took it for a killed one's before this was known, and has removed it or is about to.
 bool HoldBegunPart(int fd, const std::string& path);
 
-/// Removes what killed processes have left of the part at `path`, which is whole now. Where a file
-/// system knows no locks, nothing is known to be left.
+/// A new part of the file at `path`, held: at PATH.partial or, where something is there, the next
+/// free name. `place` is set to it. kIo.
+Result<PartFile> BeginPart(const std::string& path, std::string& place);
+
+/// Removes what killed processes have left of the shard's file at `path`, which is whole now. Where
+/// a file system knows no locks, nothing is known to be left.
 void RemoveLeftParts(const std::string& path);
 
 /// Reads what is there by now: `head` is called first, unless it is not written yet, and then

@@ -9,26 +9,24 @@
 namespace vernier {
 namespace {
 
-ShardSimple KeepSimple(const SimpleResult& simple) {
+ShardAverages KeepAverages(const SimpleResult& simple) {
   const ValueStatistics& absolute = simple.difference.absolute;
   const ValueStatistics& relative = simple.difference.relative;
   const auto last = [](const ValueStatistics& statistics) {
     return statistics.quantiles.empty() ? std::numeric_limits<double>::quiet_NaN()
                                         : statistics.quantiles.back();
   };
-  ShardSimple kept = {.atol = simple.atol,
-                      .rtol = simple.rtol,
-                      .allowed_share = simple.allowed_share,
-                      .allowed_excess = simple.allowed_excess,
-                      .stats = {},
-                      .max = absolute.max,
-                      .mean = absolute.mean,
-                      .median = absolute.median,
-                      .quantile = last(absolute),
-                      .relative_max = relative.max,
-                      .relative_mean = relative.mean,
-                      .relative_median = relative.median,
-                      .relative_quantile = last(relative)};
+  ShardAverages kept = {.atol = simple.atol,
+                        .rtol = simple.rtol,
+                        .stats = {},
+                        .max = absolute.max,
+                        .mean = absolute.mean,
+                        .median = absolute.median,
+                        .quantile = last(absolute),
+                        .relative_max = relative.max,
+                        .relative_mean = relative.mean,
+                        .relative_median = relative.median,
+                        .relative_quantile = last(relative)};
   for (const RequiredTolerance& required : simple.required) {
     kept.stats.push_back(static_cast<int64_t>(required.stat));
   }
@@ -71,7 +69,7 @@ LogitsResult RestoreTokens(const ShardTokens& kept) {
   return logits;
 }
 
-ShardFunction KeepFunction(const FunctionResult& result) {
+ShardFunction KeepFunction(const FunctionResult& result, bool averaged) {
   ShardFunction kept;
   kept.function = CompareFunctionName(result.function);
   kept.verdict = static_cast<int64_t>(result.verdict);
@@ -82,7 +80,8 @@ ShardFunction KeepFunction(const FunctionResult& result) {
     kept.threshold = metric->threshold;
   }
   if (const auto* simple = std::get_if<SimpleResult>(&result.data)) {
-    kept.simple = KeepSimple(*simple);
+    kept.simple = ShardSimple{simple->allowed_share, simple->allowed_excess, std::nullopt};
+    if (averaged) kept.simple->averages = KeepAverages(*simple);
   }
   if (const auto* logits = std::get_if<LogitsResult>(&result.data)) {
     kept.tokens = KeepTokens(*logits);
@@ -98,11 +97,9 @@ bool TakeEnum(int64_t number, Enum last, Enum& value) {
   return true;
 }
 
-bool RestoreSimple(const ShardSimple& kept, SimpleResult& simple) {
+bool RestoreAverages(const ShardAverages& kept, SimpleResult& simple) {
   simple.atol = kept.atol;
   simple.rtol = kept.rtol;
-  simple.allowed_share = kept.allowed_share;
-  simple.allowed_excess = kept.allowed_excess;
   for (const int64_t stat : kept.stats) {
     if (!TakeEnum(stat, ErrorStat::kQuantile, simple.required.emplace_back().stat)) return false;
   }
@@ -128,14 +125,19 @@ bool RestoreFunction(const ShardFunction& kept, FunctionResult& result) {
   if (kept.value && kept.threshold) result.data = MetricResult{*kept.value, *kept.threshold};
   if (kept.tokens) result.data = RestoreTokens(*kept.tokens);
   if (!kept.simple) return true;
-  return RestoreSimple(*kept.simple, result.data.emplace<SimpleResult>());
+  SimpleResult& simple = result.data.emplace<SimpleResult>();
+  simple.allowed_share = kept.simple->allowed_share;
+  simple.allowed_excess = kept.simple->allowed_excess;
+  return !kept.simple->averages || RestoreAverages(*kept.simple->averages, simple);
 }
 
 bool RestoreOutput(const ShardOutput& kept, OutputComparison& output) {
   output.a_name = kept.row.output;
   output.b_name = kept.other_name;
   output.a_dtype = DTypeFromName(kept.dtype).value_or(DType::kUndefined);
-  output.b_dtype = DTypeFromName(kept.other_dtype).value_or(DType::kUndefined);
+  output.b_dtype = kept.other_dtype.empty()
+                       ? output.a_dtype
+                       : DTypeFromName(kept.other_dtype).value_or(DType::kUndefined);
   output.vacuous = kept.vacuous;
   if (!kept.mask.empty() && kept.positions && kept.excluded) {
     output.masked.emplace();
@@ -161,7 +163,7 @@ void KeepMasked(const MaskedPositions& masked, ShardOutput& kept) {
 }  // namespace
 
 ShardPair MakeShardPair(const IterationComparison& comparison, std::span<const OutputRow> rows,
-                        const PairRecord& folded, int64_t index) {
+                        const PairRecord& folded, int64_t index, bool averaged) {
   ShardPair kept;
   kept.only_in_first = comparison.pairing.left_only;
   kept.only_in_second = comparison.pairing.right_only;
@@ -175,12 +177,12 @@ ShardPair MakeShardPair(const IterationComparison& comparison, std::span<const O
     made.other_name = output.b_name;
     made.paired_by = static_cast<int64_t>(output.how);
     made.dtype = DTypeName(output.a_dtype);
-    made.other_dtype = DTypeName(output.b_dtype);
+    if (output.b_dtype != output.a_dtype) made.other_dtype = DTypeName(output.b_dtype);
     made.vacuous = output.vacuous;
     const bool tells = output.masked && (output.masked->excluded > 0 || output.masked->differ);
     if (tells) KeepMasked(*output.masked, made);
     for (const FunctionResult& result : output.functions) {
-      made.functions.push_back(KeepFunction(result));
+      made.functions.push_back(KeepFunction(result, averaged));
     }
     const auto record = std::ranges::find(folded.outputs, output.a_name, &OutputRecord::name);
     const bool worst = record != folded.outputs.end() && record->figures.iteration == index;
@@ -196,7 +198,8 @@ Result<IterationComparison> RestoreComparison(const ShardPair& kept) {
   comparison.without_verdict = kept.without_verdict;
   comparison.not_logits = kept.not_logits;
   // Whether there were any is what counts.
-  if (!kept.empty) comparison.a_outputs = comparison.b_outputs = {""};
+  comparison.a_outputs.resize(kept.empty ? 0 : 1);
+  comparison.b_outputs.resize(kept.empty ? 0 : 1);
   for (const ShardOutput& output : kept.outputs) {
     if (RestoreOutput(output, comparison.outputs.emplace_back())) continue;
     return Malformed("output '" + output.row.output + "' has a function, verdict or pair unknown " +

@@ -14,9 +14,10 @@
 namespace vernier {
 
 /// `rows` are those of the comparison's outputs. `folded` has the iteration as its last one, which
-/// has this index: figures that it took from there are kept.
+/// has this index: figures that it took from there are kept. `averaged`: so is what --check-average
+/// needs.
 ShardPair MakeShardPair(const IterationComparison& comparison, std::span<const OutputRow> rows,
-                        const PairRecord& folded, int64_t index);
+                        const PairRecord& folded, int64_t index, bool averaged);
 
 /// A comparison without tensors and measures that is folded like the one that was kept. kMalformed
 /// for names and numbers that stand for nothing.

@@ -56,9 +56,13 @@ void LinesAhead::FoldRead() {
 void LinesAhead::Read(size_t begin, size_t end, std::vector<std::vector<ReadLine>>& read) const {
   std::vector<ReadLine>& lines = read[begin / kLinesOfTask];
   lines.reserve(end - begin);
+  const ShardPart* part = nullptr;
+  std::string what;
   for (size_t i = begin; i < end; ++i) {
     const Line& line = lines_[i];
-    lines.push_back({line.part, ReadShardIteration(line.text, "'" + line.part->path() + "'")});
+    if (line.part != part) what = "'" + line.part->path() + "'";
+    part = line.part;
+    lines.push_back({part, ReadShardIteration(line.text, what)});
   }
 }
 

@@ -10,6 +10,7 @@
 #include "run/live/lost_outputs.h"
 #include "run/live/made_with.h"
 #include "run/live/processor_text.h"
+#include "run/saved/left_parts.h"
 #include "run/shards/shard_flips.h"
 
 namespace vernier {
@@ -21,6 +22,10 @@ int64_t TotalOf(const LiveResults& made, const LoadedSide& loaded) {
   int64_t total = 0;
   for (const LoadedRuns::Run& run : loaded.runs()) total = std::max(total, run.iterations);
   return total;
+}
+
+bool IsCountedBeforehand(const LiveResults& made) {
+  return made.feeds == nullptr || made.feeds->CountedBeforehand();
 }
 
 // What other shards would have decided otherwise.
@@ -85,11 +90,9 @@ std::vector<ShardPairNames> DescribePairs(const Comparing& comparing,
 }
 
 Result<ShardEnd> DescribeEnd(const LiveRuns& live, const Comparing& comparing,
-                             const RunRecord& record, int64_t total) {
-  ShardEnd end;
+                             const RunRecord& record, ShardEnd end) {
   VERNIER_ASSIGN_OR_RETURN(end.flips,
                            DescribeFlips(live.plan(), comparing.comparisons.KeptFlips()));
-  end.total = total;
   end.names = live.names();
   for (const LoadedRuns::Run& run : comparing.loaded.runs()) end.names.push_back(run.name);
   end.marked = live.any_marked();
@@ -152,9 +155,13 @@ void PublishShard(const RunContext& run, const LiveRuns& live, const LiveResults
   const int64_t total = TotalOf(made, comparing.loaded);
   const ImageFeeds* const images = ImagesOf(made);
   Status done = images == nullptr ? Status() : shard.AddSkipped(*images, total);
-  if (done.ok()) done = PublishEnd(shard, DescribeEnd(live, comparing, record, total));
+  ShardEnd end;
+  end.total = total;
+  end.counted_beforehand = IsCountedBeforehand(made);
+  if (done.ok()) done = PublishEnd(shard, DescribeEnd(live, comparing, record, std::move(end)));
   if (done.ok()) {
     record.saved.emplace_back("part", shard.path());
+    RemoveLeftOfShard(run.plan.save);
     return;
   }
   shard.Discard();

@@ -66,7 +66,7 @@ void MakeLines(const ShardPlan& shard, int64_t total, std::map<int64_t, std::str
     line.index = shard.IndexOf(place, total);
     const IterationComparison comparison = CompareNumber(line.index);
     const std::vector<OutputRow> rows = recorder.Add(comparison, line.index);
-    line.pairs = {MakeShardPair(comparison, rows, recorder.record(), line.index)};
+    line.pairs = {MakeShardPair(comparison, rows, recorder.record(), line.index, true)};
     lines[line.index] = ShardIterationText(line);
   }
 }

@@ -178,7 +178,8 @@ class ShardFolding {
     if (!samples_.empty()) outcome.record.samples = std::move(samples_);
     outcome.record.runners = received_.Complete(end.runners);
     outcome.record.averaged = plan_.compare->check_average;
-    const StreamLength live{received_.iterations(), end.total - skipped};
+    StreamLength live{received_.iterations(), end.total - skipped};
+    if (stopped() && !end.counted_beforehand) live.asked.reset();
     std::vector<StreamLength> lengths(end.runners.size(), live);
     lengths.resize(end.names.size(), {end.total, end.total});
     comparisons_.TakeNotesOfMismatch(end.on_mismatch);

@@ -58,8 +58,9 @@ Status CheckNext(const std::string& path, const ShardFileName& name, const Shard
                  std::span<const ShardTensors> files) {
   const std::string what = "'" + path + "' is shard " + OfCount(name);
   if (name.stride) {
-    return InvalidArgument(what + " by stride, which has every " + std::to_string(name.count) +
-                           "th iteration: files can only be joined if shards have ranges");
+    return InvalidArgument(what + " by stride, which has one iteration of every " +
+                           std::to_string(name.count) +
+                           ": files can only be joined if shards have ranges");
   }
   if (before.number > 0 && name.count != before.count) {
     return InvalidArgument(what + ", behind shard " + OfCount(before) +
@@ -109,11 +110,11 @@ Status CheckShare(const ShardTensors& file, const ShardFileName& name, const Las
   const size_t own = file.iterations.empty() ? 0 : file.iterations.front();
   if (before.name.number == 0) return {};
   if (own == before.iterations || own + 1 == before.iterations) return {};
-  logger.Warning(what + " has " + Counted(own, "iteration") + ", and shard " +
-                 std::to_string(name.number - 1) + " before it " +
-                 std::to_string(before.iterations) +
-                 ": this is right only if --batch-feeds, skipped images or --fail-fast explain it; "
-                 "a file made by `data recover` is incomplete");
+  logger.Warning(
+      what + " has " + Counted(own, "iteration") + ", and shard " +
+      std::to_string(name.number - 1) + " before it " + std::to_string(before.iterations) +
+      ": this is right only if --batch-feeds or skipped images explain it; a file made by "
+      "`data recover` is incomplete");
   return {};
 }
 

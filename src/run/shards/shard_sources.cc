@@ -1,5 +1,7 @@
 #include "run/shards/shard_sources.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -56,15 +58,29 @@ std::string HashOfFile(const std::string& path, SourceContent content) {
   return (*file)->CheckIntact().ok() ? ChecksumText(checksum.value()) : "";
 }
 
-ShardSource DescribeSource(const std::string& option, const std::string& path,
+// A path, looked up once: there may be very many.
+struct FoundFile {
+  std::string path;
+  bool folder = false;
+  int64_t size = 0;  // of a file, in bytes
+};
+
+FoundFile FindFile(const std::string& path) {
+  FoundFile found{path};
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) return found;
+  found.folder = S_ISDIR(info.st_mode);
+  if (S_ISREG(info.st_mode)) found.size = static_cast<int64_t>(info.st_size);
+  return found;
+}
+
+ShardSource DescribeSource(const std::string& option, const FoundFile& file,
                            SourceContent content) {
   ShardSource source;
   source.option = option;
-  source.path = path;
-  std::error_code failed;
-  const uintmax_t size = fs::is_regular_file(path, failed) ? fs::file_size(path, failed) : 0;
-  if (!failed) source.size = static_cast<int64_t>(size);
-  if (content != SourceContent::kNone) source.hash = HashOfFile(path, content);
+  source.path = file.path;
+  source.size = file.size;
+  if (content != SourceContent::kNone) source.hash = HashOfFile(file.path, content);
   return source;
 }
 
@@ -90,14 +106,9 @@ std::vector<ShardSource> GatherSources(const std::vector<ShardSource>& files, si
   return entries;
 }
 
-// In bytes, as far as it can be known.
-uint64_t SizeOfAll(const std::vector<std::string>& paths) {
+uint64_t SizeOfAll(const std::vector<FoundFile>& files) {
   uint64_t all = 0;
-  for (const std::string& path : paths) {
-    std::error_code failed;
-    const uintmax_t size = fs::file_size(path, failed);
-    if (!failed) all += size;
-  }
+  for (const FoundFile& file : files) all += static_cast<uint64_t>(file.size);
   return all;
 }
 
@@ -113,7 +124,7 @@ class SourceList {
  public:
   void AddWhole(const std::string& option, const std::string& path) {
     if (path.empty()) return;
-    sources_.push_back(DescribeSource(option, path, SourceContent::kWhole));
+    sources_.push_back(DescribeSource(option, FindFile(path), SourceContent::kWhole));
   }
 
   // With what it imports from its own folder.
@@ -127,14 +138,15 @@ class SourceList {
 
   // Of a folder of test data each of its files.
   void AddListed(const std::string& option, const std::vector<std::string>& listed) {
-    std::vector<std::string> paths;
+    std::vector<FoundFile> paths;
     for (const std::string& path : listed) {
       const auto tensors = [](std::string_view name) { return name.ends_with(".pb"); };
+      FoundFile file = FindFile(path);
       const Result<std::vector<std::string>> inside =
-          IsDirectory(path) ? ListDirectory(path, tensors) : std::vector<std::string>();
+          file.folder ? ListDirectory(path, tensors) : std::vector<std::string>();
       const bool folder = inside.ok() && !inside->empty();
-      if (folder) paths.insert(paths.end(), inside->begin(), inside->end());
-      if (!folder) paths.push_back(path);
+      if (folder) std::ranges::transform(*inside, std::back_inserter(paths), FindFile);
+      if (!folder) paths.push_back(std::move(file));
     }
     // A data set that was made anew has other content in most of its files.
     const size_t every = paths.size() <= kMostWithContent ? 1 : paths.size() / kSampledOfMore;
@@ -188,9 +200,23 @@ void AddDecisionSources(const DecisionOptions& decisions, SourceList& sources) {
   sources.AddWhole("--class-names", decisions.class_names);
 }
 
+// NAME.meta, NAME.index and NAME.data-00000-of-00001 of the checkpoint NAME in a folder; it may
+// name folders below that.
+std::vector<std::string> FilesOfCheckpoint(const std::string& folder, const std::string& name) {
+  const fs::path prefix = fs::path(folder) / name;
+  const std::string begin = prefix.filename().string() + ".";
+  const auto is_of_it = [&](std::string_view file) { return file.starts_with(begin); };
+  const auto files = ListDirectory(prefix.parent_path().string(), is_of_it);
+  return files.ok() ? *files : std::vector<std::string>();
+}
+
 // The files of a model that is a folder. A folder of other formats may be one in which everything
 // lies, what the run saves, too.
-std::vector<std::string> FilesOfModel(const ModelPlan& model) {
+std::vector<std::string> FilesOfModel(const RunnerPlan& runner) {
+  const ModelPlan& model = runner.model;
+  for (const auto& [key, value] : runner.session_options) {
+    if (key == "ckpt" && !value.empty()) return FilesOfCheckpoint(model.path, value);
+  }
   std::vector<std::string> files;
   const std::optional<ModelType> type = ModelTypeFromName(model.type);
   if (!type || !IsTensorFlowModel(*type)) return files;
@@ -228,7 +254,7 @@ void AddScriptsOf(const RunnerPlan& runner, SourceList& sources) {
   const std::string model = FileOfScript(runner.model.path);
   if (model != runner.model.path || model.ends_with(".py")) sources.AddScript(option, model);
   sources.AddListed(option, CompanionFiles(runner.model.path, runner.model.external_data_dir));
-  sources.AddListed(option, FilesOfModel(runner.model));
+  sources.AddListed(option, FilesOfModel(runner));
 }
 
 std::string NameOfSource(const ShardSource& source) {

@@ -126,6 +126,24 @@ TEST(ShardSources, FilesOfAModelThatIsAFolderCount) {
   EXPECT_EQ(FindShardSources(plan).size(), 3);
 }
 
+TEST(ShardSources, ACheckpointIsTheFilesThatHaveItsName) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "net");
+  for (const char* name : {"model.meta", "model.index", "model.data-00000-of-00001", "other.index"})
+    Write(folder / ("net/" + std::string(name)), "one");
+  RunPlan plan;
+  plan.runners.resize(1);
+  plan.runners[0].model.path = folder / "net";
+  plan.runners[0].model.type = "ckpt";
+  plan.runners[0].session_options = {{"ckpt", "model"}};
+  const uint64_t hash = HashOfRunners(plan);
+  EXPECT_EQ(FindShardSources(plan).size(), 3);
+  Write(folder / "net/other.index", "two");
+  EXPECT_EQ(HashOfRunners(plan), hash);
+  Write(folder / "net/model.data-00000-of-00001", "two");
+  EXPECT_NE(HashOfRunners(plan), hash);
+}
+
 TEST(ShardSources, OneNumberAmongManyCounts) {
   const TemporaryFolder folder;
   std::string numbers(size_t{6} << 20, 'a');

@@ -206,7 +206,7 @@ TEST(ShardStatus, PartsOfOtherRunsDoNotCount) {
   other.plan = "{\"inputs\": {\"seed\": 3}}";
   Result<ShardFile> begun = BeginShard(folder, other, 2);
   ASSERT_TRUE(begun.ok());
-  std::ofstream(PlaceOfShard(folder, 3) + ".partial") << "{\"vernier_part\":2,\"x\":1}\n";
+  std::ofstream(PlaceOfShard(folder, 3) + ".partial") << "{\"vernier_part\":3,\"x\":1}\n";
   const ShardsSeen seen = LookAtShards({done}, log);
   EXPECT_THAT(seen.missing, ElementsAre(2, 3));
   EXPECT_EQ(seen.iterations, 4);

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/version.h"
-#include "io/recovery/partial_places.h"
 #include "run/live/live_runner.h"
 #include "run/shards/begun_parts.h"
 #include "run/shards/build_identity.h"
@@ -20,6 +19,7 @@
 #include "util/atomic_file.h"
 #include "util/mapped_file.h"
 #include "util/utc_text.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -79,14 +79,8 @@ Result<ShardFile> ShardFile::Create(std::string path, const ShardHead& head) {
   if (!parent.empty()) VERNIER_TRY(CreateDirectories(parent));
   if (!CanRenameOver(path)) return IoError("'" + path + "' cannot be written: it is no file");
   // A job that was started again may still be running elsewhere.
-  std::string place = FreePlace(path + ".partial");
-  VERNIER_ASSIGN_OR_RETURN(PartFile part, PartFile::Create(place));
-  constexpr int kMostTries = 16;  // each is another process that happens to remove parts just now
-  for (int tries = 1; !HoldBegunPart(part.fd(), place); ++tries) {
-    if (tries == kMostTries) return IoError("'" + place + "' is removed as soon as it is created");
-    place = FreePlace(path + ".partial");
-    VERNIER_ASSIGN_OR_RETURN(part, PartFile::Create(place));
-  }
+  std::string place;
+  VERNIER_ASSIGN_OR_RETURN(PartFile part, BeginPart(path, place));
   ShardFile file(std::move(path), std::move(place), std::move(part));
   VERNIER_TRY(file.Write(ShardHeadText(head)));
   return file;
@@ -114,7 +108,7 @@ Status ShardFile::Publish(ShardEnd end) {
 
 void ShardFile::Discard() { ::unlink(place_.c_str()); }
 
-Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
+Result<ShardHead> MakeShardHead(const RunPlan& plan) {
   const ShardPlan& shard = plan.shard;
   ShardHead head;
   head.version = kVersion;
@@ -132,9 +126,14 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
   VERNIER_ASSIGN_OR_RETURN(head.models, HashModels(plan));
   VERNIER_ASSIGN_OR_RETURN(head.labels, HashLabels(plan.decisions, plan.inputs));
   head.sources = FindShardSources(plan);
+  return head;
+}
+
+Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
+  VERNIER_ASSIGN_OR_RETURN(ShardHead head, MakeShardHead(plan));
   VERNIER_ASSIGN_OR_RETURN(ShardFile file, ShardFile::Create(plan.save.record, head));
-  return std::unique_ptr<ShardWriter>(
-      new ShardWriter(std::move(file), shard.number, std::move(head.sources)));
+  return std::unique_ptr<ShardWriter>(new ShardWriter(
+      std::move(file), plan.shard.number, std::move(head.sources), plan.compare->check_average));
 }
 
 Status ShardWriter::CheckSources(const RunPlan& plan) const {
@@ -182,7 +181,7 @@ void ShardWriter::AddPair(size_t place, const IterationComparison& comparison,
   ++pairs_compared_;
   if (iteration_.pairs.size() <= place) iteration_.pairs.resize(place + 1);
   if (swap_known_.size() <= place) swap_known_.resize(place + 1);
-  ShardPair pair = MakeShardPair(comparison, rows, recorder.record(), index);
+  ShardPair pair = MakeShardPair(comparison, rows, recorder.record(), index, averaged_);
   pair.decisions = std::exchange(decided_, {});
   if (!swap_known_[place]) pair.swap = swap;
   swap_known_[place] = !swap.empty();

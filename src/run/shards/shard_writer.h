@@ -34,6 +34,9 @@ std::string PathOfShard(const std::string& path, const ShardPlan& shard);
 /// The plan as all shards have it, and the run that is not divided: without what is saved where.
 RunPlan UndividedPlan(RunPlan plan);
 
+/// What the part of a shard says at its beginning. kIo; kMalformed for a model that cannot be read.
+Result<ShardHead> MakeShardHead(const RunPlan& plan);
+
 /// The lines of a part; see shard_lines.h. They are in PATH.partial until Publish().
 class ShardFile {
  public:
@@ -105,12 +108,16 @@ class ShardWriter {
   const std::string& path() const { return file_.path(); }
 
  private:
-  ShardWriter(ShardFile file, int64_t number, std::vector<ShardSource> sources)
-      : file_(std::move(file)), number_(number), sources_(std::move(sources)) {}
+  ShardWriter(ShardFile file, int64_t number, std::vector<ShardSource> sources, bool averaged)
+      : file_(std::move(file)),
+        number_(number),
+        sources_(std::move(sources)),
+        averaged_(averaged) {}
 
   ShardFile file_;
   int64_t number_;
   std::vector<ShardSource> sources_;
+  bool averaged_;  ///< --check-average
   std::set<std::array<std::string, 3>> imported_;
   std::time_t started_ = std::time(nullptr);
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
