@@ -21,6 +21,23 @@ enum class Flip : uint8_t {
              ///< to another
 };
 
+/// How the boxes of one sample on both sides match.
+struct BoxCounts {
+  int64_t matched = 0;
+  int64_t lost = 0;
+  int64_t invented = 0;
+  int64_t class_changed = 0;
+  double overlap = 0;  ///< sum of the IoU of those that matched
+};
+
+/// Positions of a class in a map of classes: of each side, and of both.
+struct ClassOverlap {
+  int64_t category = 0;
+  int64_t first = 0;
+  int64_t second = 0;
+  int64_t both = 0;
+};
+
 /// One sample under one decision: what a row keeps, and records are folded from.
 struct DecisionSample {
   std::string first;  ///< what each side decided, for people and programs: "281", "3 17 4", "EXIT"
@@ -49,6 +66,10 @@ struct DecisionSample {
   double first_error = std::numeric_limits<double>::quiet_NaN();
   double second_error = std::numeric_limits<double>::quiet_NaN();
   int64_t label_size = 0;
+  /// What is added up over the run, of samples that are not invalid: of boxes, and of a map of
+  /// classes by class.
+  std::optional<BoxCounts> boxes = {};
+  std::vector<ClassOverlap> classes = {};
 
   bool labelled() const { return first_score == first_score && second_score == second_score; }
 };
@@ -119,6 +140,25 @@ struct LabelRecord {
   std::vector<LabelErrorRecord> errors = {};  ///< of `ctc` and `regression`
 };
 
+/// How the boxes of all samples match that are not invalid.
+struct BoxTotalsRecord {
+  int64_t matched = 0;
+  int64_t lost = 0;
+  int64_t invented = 0;
+  int64_t class_changed = 0;
+  double mean_iou = 0;  ///< of those that matched; NaN without any
+};
+
+/// A class in the maps of all samples that are not invalid.
+struct ClassIouRecord {
+  int64_t category = 0;
+  std::string name = {};  ///< of --class-names, in words: "owl (2)"
+  int64_t first = 0;      ///< positions of each side, and of both
+  int64_t second = 0;
+  int64_t both = 0;
+  double iou = 0;
+};
+
 /// One decision over all samples of a pair.
 struct DecisionRecord {
   std::string output;  ///< the first side's name
@@ -151,6 +191,9 @@ struct DecisionRecord {
   std::optional<LabelRecord> labels = {};  ///< of --labels
   /// Boxes of both sides that were sure enough and have a negative size; absent: none.
   std::optional<int64_t> negative_boxes = {};
+  std::optional<BoxTotalsRecord> boxes = {};  ///< of boxes
+  /// Of maps of classes: those that either side has, by number.
+  std::vector<ClassIouRecord> class_ious = {};
 };
 
 /// A gate that was set, and how it ended.

@@ -42,6 +42,8 @@ def test_numbers_and_lists_are_feeds_everywhere(model):
     ([[1.0], [2.0, 3.0]], "no array"),
     (np.array(["2020-01-01"], "datetime64[D]"), "has NumPy's type datetime64"),
     (np.array([{}]), "holds an element of type dict"),
+    (np.ma.array(X, mask=X > 0), "has masked values, which a tensor cannot hold"),
+    ([np.ma.array([1.0], mask=[1])], "has masked values"),
 ])
 def test_what_is_no_array_is_named(model, tmp_path, monkeypatch, call, value, text):
     monkeypatch.chdir(tmp_path)

@@ -104,6 +104,8 @@ class _ToHost:
 
 def _numpy_of(value, who):
     """The array, and the element type where the array itself does not tell it."""
+    if type(value) is not np.ndarray:
+        _check_unmasked(value, who)
     if isinstance(value, (np.ndarray, np.generic)):
         return np.asarray(value), None
     if callable(getattr(value, "detach", None)) and callable(getattr(value, "cpu", None)):
@@ -119,6 +121,14 @@ def _numpy_of(value, who):
     kind = "None" if value is None else f"of type {type(value).__name__}"
     raise InvalidArgument(f"{who} is {kind}; expected a number, a list, a NumPy array, a tensor of "
                           "torch, JAX or TensorFlow, or anything with __dlpack__")
+
+
+def _check_unmasked(value, who):
+    """What lies under a mask is not meant to be a value."""
+    for one in value if isinstance(value, (list, tuple)) else (value,):
+        if isinstance(one, np.ma.MaskedArray) and np.ma.is_masked(one):
+            raise InvalidArgument(f"{who} has masked values, which a tensor cannot hold: "
+                                  ".filled(VALUE) puts a value in their place")
 
 
 def _plain_array(value, who):

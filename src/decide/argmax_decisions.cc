@@ -236,17 +236,27 @@ DifferenceNoise NoiseOfEqual(const SamplePair<T>& sample, ClassTile<T>& a, Class
 
 // "0:812 3:40" of the classes that are there; of one position its class alone.
 std::string ClassText(const std::vector<int64_t>& counts, int64_t positions) {
-  constexpr size_t kMost = 32;
-  std::string text;
-  size_t shown = 0;
+  ClassCountsText text;
   for (size_t c = 0; c < counts.size(); ++c) {
     if (counts[c] == 0) continue;
     if (positions == 1) return std::to_string(c);
-    if (++shown > kMost) return text + " and more";
-    if (!text.empty()) text += ' ';
-    text += std::to_string(c) + ":" + std::to_string(counts[c]);
+    text.Add(static_cast<int64_t>(c), counts[c]);
   }
-  return text.empty() ? "none" : text;
+  return std::move(text).Take();
+}
+
+// Of the classes that either side has. Those of a vocabulary are no regions of a map.
+std::vector<ClassOverlap> Overlaps(const PositionCounts& counts) {
+  constexpr size_t kMostClasses = 4096;
+  std::vector<ClassOverlap> overlaps;
+  if (counts.positions == 1 || counts.first.size() > kMostClasses) return overlaps;
+  for (size_t c = 0; c < counts.first.size(); ++c) {
+    const int64_t both = counts.Both(c);
+    const int64_t second = both + counts.gained[c];
+    if (counts.first[c] + second == 0) continue;
+    overlaps.push_back({static_cast<int64_t>(c), counts.first[c], second, both});
+  }
+  return overlaps;
 }
 
 std::string IouText(const PositionCounts& counts) {
@@ -283,6 +293,7 @@ void DecideImage(const SamplePair<T>& pair, const NearTieRule& near_tie, OtherSa
   if (counts.first_has_nan || counts.second_has_nan) {
     return MakeInvalid(sample, counts.first_has_nan, counts.second_has_nan);
   }
+  sample.classes = Overlaps(counts);
   if (counts.different == 0) return;
   const int64_t equal = counts.positions - counts.different;
   sample.similarity = static_cast<double>(equal) / static_cast<double>(counts.positions);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "decide/box_layout.h"
@@ -223,10 +224,8 @@ Result<Detections> Detect(const T* values, const BoxLayout& layout, const Decisi
 struct BoxMatch {
   std::vector<int64_t> of_first;  // the candidate's box of each of the reference, or -1
   std::vector<int64_t> of_second;
-  double overlap = 0;  // sum over those of one class
+  BoxCounts counts;
   DifferenceNoise scores;
-  int64_t matched = 0;
-  int64_t changed = 0;   // matched by place, of another class
   bool has_nan = false;  // a box that was not matched has an overlap that is none
 };
 
@@ -252,9 +251,9 @@ void MatchFree(const Detections& a, const Detections& b, double iou, bool same_c
     }
     match.of_first[best] = static_cast<int64_t>(j);
     match.of_second[j] = static_cast<int64_t>(best);
-    ++(same_class ? match.matched : match.changed);
+    ++(same_class ? match.counts.matched : match.counts.class_changed);
     if (!same_class) continue;
-    match.overlap += most;
+    match.counts.overlap += most;
     match.scores.Add(a.boxes[best].score, b.boxes[j].score);
   }
 }
@@ -265,13 +264,18 @@ BoxMatch Match(const Detections& a, const Detections& b, double iou) {
   match.of_second.assign(b.boxes.size(), -1);
   MatchFree(a, b, iou, true, match);
   MatchFree(a, b, iou, false, match);
+  match.counts.lost = std::ranges::count(match.of_first, -1);
+  match.counts.invented = std::ranges::count(match.of_second, -1);
   return match;
 }
 
+// "0:3 2:1": how many boxes are of which class.
 std::string LabelsText(const Detections& found) {
-  std::vector<int64_t> labels(found.boxes.size());
-  std::ranges::transform(found.boxes, labels.begin(), &Detection::label);
-  return NumbersText(labels);
+  std::map<int64_t, int64_t> counts;
+  for (const Detection& box : found.boxes) ++counts[box.label];
+  ClassCountsText text;
+  for (const auto& [label, count] : counts) text.Add(label, count);
+  return std::move(text).Take();
 }
 
 // Of a side whose boxes all stay as they are.
@@ -294,16 +298,13 @@ double MostUnmatched(const Detections& own, const std::vector<int64_t>& matches,
   return most;
 }
 
-std::string MatchText(const BoxMatch& match, int64_t lost, int64_t invented) {
-  std::string text = std::to_string(match.matched) + " matched";
-  if (lost > 0) text += ", " + std::to_string(lost) + " lost";
-  if (invented > 0) text += ", " + std::to_string(invented) + " invented";
-  if (match.changed > 0) text += ", class changed of " + std::to_string(match.changed);
-  if (match.matched > 0) {
-    const double mean = match.overlap / static_cast<double>(match.matched);
-    text += ", mean IoU " + FormatG(mean, 4);
-  }
-  return text;
+std::string MatchText(const BoxCounts& of) {
+  std::string text = std::to_string(of.matched) + " matched";
+  if (of.lost > 0) text += ", " + std::to_string(of.lost) + " lost";
+  if (of.invented > 0) text += ", " + std::to_string(of.invented) + " invented";
+  if (of.class_changed > 0) text += ", class changed of " + std::to_string(of.class_changed);
+  if (of.matched == 0) return text;
+  return text + ", mean IoU " + FormatG(of.overlap / static_cast<double>(of.matched), 4);
 }
 
 void CompareDetections(const Detections& a, const Detections& b, const DecideInput& input,
@@ -318,12 +319,12 @@ void CompareDetections(const Detections& a, const Detections& b, const DecideInp
   if (a.has_nan || b.has_nan) return MakeInvalid(sample, a.has_nan, b.has_nan);
   const BoxMatch match = Match(a, b, input.plan.iou);
   if (match.has_nan) return MakeInvalid(sample, true, true);
-  const auto lost = std::ranges::count(match.of_first, -1);
-  const auto invented = std::ranges::count(match.of_second, -1);
-  const int64_t all = match.matched + match.changed + lost + invented;
-  if (all > 0) sample.similarity = match.overlap / static_cast<double>(all);
-  if (lost + invented + match.changed == 0) return;
-  sample.detail = MatchText(match, lost, invented);
+  const BoxCounts& counts = sample.boxes.emplace(match.counts);
+  const int64_t others = counts.class_changed + counts.lost + counts.invented;
+  const int64_t all = counts.matched + others;
+  if (all > 0) sample.similarity = counts.overlap / static_cast<double>(all);
+  if (others == 0) return;
+  sample.detail = MatchText(counts);
   const double own = MostUnmatched(a, match.of_first, b);
   const double other = MostUnmatched(b, match.of_second, a);
   sample.first_margin = std::fmax(own, other);

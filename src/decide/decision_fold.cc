@@ -252,6 +252,7 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
     CountMargin(sample, record_, limits_);
     CountLimit(sample);
     labels_.Add(sample);
+    totals_.Add(sample);
     similarity_sum_ += sample.similarity;
     if (sample.negative_boxes > 0) {
       record_.negative_boxes = record_.negative_boxes.value_or(0) + sample.negative_boxes;
@@ -290,6 +291,7 @@ DecisionRecord DecisionFold::Record() const {
     record.vacuous = "in most samples the reference decides between equal values";
   }
   std::tie(record.interval_low, record.interval_high) = WilsonInterval(agreeing, record.samples);
+  totals_.Give(record);
   if (!labels_.empty()) record.labels = labels_.Record(record.kind, change_);
   return record;
 }

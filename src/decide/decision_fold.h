@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "decide/label_fold.h"
+#include "decide/sample_totals.h"
 #include "vernier/decision_plan.h"
 #include "vernier/decision_record.h"
 
@@ -36,6 +37,7 @@ class DecisionFold {
 
   DecisionRecord record_;
   LabelFold labels_;
+  SampleTotals totals_;
   LabelChange change_;
   double similarity_sum_ = 0;
   int64_t without_any_ = 0;     // samples in which neither side found what the kind looks for

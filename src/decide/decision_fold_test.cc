@@ -70,6 +70,38 @@ TEST(DecisionFold, TheHistogramWidens) {
   EXPECT_EQ(record.margin_flips[17], 1);
 }
 
+TEST(DecisionFold, AddsUpBoxesAndClasses) {
+  DecisionSample boxes;
+  boxes.boxes = {3, 1, 0, 2, 2.5};
+  DecisionFold fold("y", "boxes:yolov8", 1);
+  EXPECT_FALSE(fold.Record().boxes);
+  fold.Add(0, 0, {boxes, SampleOf(0, Flip::kInvalid)});
+  boxes.boxes = {1, 0, 4, 0, 1};
+  fold.Add(1, 0, {boxes});
+  const BoxTotalsRecord of = fold.Record().boxes.value();
+  EXPECT_EQ(of.matched, 4);
+  EXPECT_EQ(of.lost, 1);
+  EXPECT_EQ(of.invented, 4);
+  EXPECT_EQ(of.class_changed, 2);
+  EXPECT_EQ(of.mean_iou, 3.5 / 4);
+  fold.Add(2, 0, {SampleOf(1)});  // the counts of all samples, or of none
+  EXPECT_FALSE(fold.Record().boxes);
+  DecisionSample map;
+  map.classes = {{0, 10, 8, 8}, {7, 0, 2, 0}};
+  DecisionFold maps("y", "argmax", 1);
+  maps.Add(0, 0, {map, map});
+  map.classes = {{3, 5, 5, 5}, {7, 4, 4, 4}};
+  maps.Add(1, 0, {map});
+  const DecisionRecord record = maps.Record();
+  EXPECT_FALSE(record.boxes);
+  ASSERT_THAT(record.class_ious, SizeIs(3));
+  EXPECT_EQ(record.class_ious[0].iou, 0.8);
+  EXPECT_EQ(record.class_ious[1].category, 3);
+  EXPECT_EQ(record.class_ious[1].iou, 1);
+  EXPECT_EQ(record.class_ious[2].second, 8);
+  EXPECT_EQ(record.class_ious[2].iou, 0.5);
+}
+
 TEST(DecisionFold, NothingFoundAnywhereShowsNothing) {
   DecisionSample none;
   none.first = none.second = "none";

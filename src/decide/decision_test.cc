@@ -117,8 +117,8 @@ TEST(Decide, BoxesAreLostAndChangeTheirClass) {
                                         20, 20, 30, 30, 0.7F, 3, 50, 50, 60, 60, 0.2F, 0};
   const auto samples = Decided("boxes:xyxy,score,class", FloatTensor({1, 4, 6}, reference),
                                FloatTensor({1, 4, 6}, candidate));
-  EXPECT_EQ(samples[0].first, "1 2 0");
-  EXPECT_EQ(samples[0].second, "1 3");
+  EXPECT_EQ(samples[0].first, "0:1 1:1 2:1");
+  EXPECT_EQ(samples[0].second, "1:1 3:1");
   EXPECT_EQ(samples[0].detail, "1 matched, 1 lost, class changed of 1, mean IoU 1");
   EXPECT_EQ(samples[0].flip, Flip::kClear);
   EXPECT_DOUBLE_EQ(samples[0].similarity, 1.0 / 3);
@@ -133,7 +133,7 @@ TEST(Decide, WhatIsNoBoxIsInvalidAndSaysWhy) {
   EXPECT_EQ(decided(0.9F, 1).flip, Flip::kNone);
   const DecisionSample fraction = decided(0.9F, 1.75F);
   EXPECT_EQ(fraction.flip, Flip::kInvalid);
-  EXPECT_EQ(fraction.first, "1");
+  EXPECT_EQ(fraction.first, "1:1");
   EXPECT_EQ(fraction.second, "invalid");
   EXPECT_EQ(fraction.detail, "box 0 has the class 1.75, and classes are whole numbers");
   EXPECT_EQ(decided(0.9F, kInfinity).flip, Flip::kInvalid);

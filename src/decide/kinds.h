@@ -7,6 +7,7 @@
 #include <charconv>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "decide/near_tie.h"
@@ -63,5 +64,21 @@ template <typename Numbers>
 std::string NumbersText(const Numbers& numbers) {
   return NumbersText(numbers, numbers.size());
 }
+
+/// "0:812 3:40": how many are of which class, class by class; of many classes the first ones.
+class ClassCountsText {
+ public:
+  void Add(int64_t category, int64_t count) {
+    constexpr size_t kMost = 32;
+    if (++listed_ > kMost + 1) return;
+    if (listed_ > 1) text_ += ' ';
+    text_ += listed_ > kMost ? "and more" : std::to_string(category) + ":" + std::to_string(count);
+  }
+  std::string Take() && { return text_.empty() ? "none" : std::move(text_); }
+
+ private:
+  std::string text_;
+  size_t listed_ = 0;
+};
 
 }  // namespace vernier

@@ -13,6 +13,7 @@
 #include "io/archive/tensor_archive.h"
 #include "record/decision_places.h"
 #include "record/decision_table.h"
+#include "record/totals_columns.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
@@ -20,8 +21,9 @@ namespace {
 
 constexpr std::string_view kKindEnd = "/decision";
 constexpr std::string_view kColumnEnds[] = {
-    kKindEnd, "/margin",  "/flip",           "/near_tie",  "/similarity", "/detail", "/label",
-    "/score", "/classes", "/negative_boxes", "/all_above", "/by_noise",   "/verdict"};
+    kKindEnd, "/margin",   "/flip",           "/near_tie",  "/similarity", "/detail",  "/label",
+    "/score", "/classes",  "/negative_boxes", "/all_above", "/by_noise",   "/verdict", "/matched",
+    "/lost",  "/invented", "/class_changed",  kOverlapEnd,  kClassesEnd};
 
 // What the run did not do: lists that are no columns.
 constexpr std::string_view kEndArrays[] = {"not_done", "unfit_labels"};
@@ -174,7 +176,8 @@ void AddDecision(const RowArrays& arrays, const ArrayDecision& decision, size_t 
     add(name + std::string(end), name + std::string(end));
   }
   for (const char* const end :
-       {"/detail", "/classes", "/negative_boxes", "/all_above", "/by_noise"}) {
+       {"/detail", "/classes", "/negative_boxes", "/all_above", "/by_noise", "/matched", "/lost",
+        "/invented", "/class_changed", "/iou_sum", "/class_overlaps"}) {
     add_if_any(name + end, name + end);
   }
   bool scored = false;

@@ -12,6 +12,7 @@
 
 #include "record/decision_rows.h"
 #include "record/row_lines.h"
+#include "record/totals_columns.h"
 
 namespace vernier {
 namespace {
@@ -96,6 +97,33 @@ TEST(DecisionLines, AreReadAsTheirParsedTextIs) {
     EXPECT_EQ(std::signbit(quick.decisions[0].samples[0].first_margin),
               std::signbit(sample.first_margin));
   }
+}
+
+TEST(DecisionLines, HaveWhatIsAddedUp) {
+  DecisionSample boxes = SampleOf("3:3", "3:4", 1, Flip::kClear), map = boxes;
+  boxes.boxes = {3, 0, 1, 0, 2.0};
+  map.classes = {{0, 5, 5, 5}, {7, 3, 4, 3}, {9, 2, 1, 1}};
+  boxes.similarity = 0.5;
+  map.similarity = 0.9;
+  DecisionLines lines;
+  IterationRow quick;
+  const DecisionSample none = SampleOf("3", "3", 1, Flip::kNone);
+  for (const DecisionSample& sample : {boxes, none, map, none}) {
+    const std::string line = RowLine(RowWith({sample}));
+    ASSERT_TRUE(lines.Read(line, quick)) << line;
+    IterationRow slow = ReadAll(Spaced(line)).at(0);
+    for (IterationRow* const row : {&quick, &slow}) {
+      row->first = "a/b";
+      row->second = "c";
+    }
+    EXPECT_EQ(RowLine(quick), RowLine(slow));
+    EXPECT_EQ(quick.decisions[0].samples[0].boxes.has_value(), sample.boxes.has_value());
+    EXPECT_EQ(OverlapsText(quick.decisions[2].samples[0].classes), OverlapsText(sample.classes));
+  }
+  // Of several samples, one without.
+  const IterationRow several = ReadAll(RowLine(RowWith({boxes, none}))).at(0);
+  EXPECT_EQ(several.decisions[0].samples[0].boxes.value().overlap, 2.0);
+  EXPECT_FALSE(several.decisions[0].samples[1].boxes);
 }
 
 TEST(DecisionLines, LeaveOtherLinesToTheParser) {

@@ -68,6 +68,8 @@ class PlaceFinder {
     places.negative_boxes = Maybe(name + "/negative_boxes");
     places.all_above = Maybe(name + "/all_above");
     places.by_noise = Maybe(name + "/by_noise");
+    places.boxes = FindBoxes(name);
+    places.class_overlaps = Maybe(name + std::string(kClassesEnd));
     const auto [first, second] = SidesOfPair(name);
     places.first = FindSide(first + "/" + name);
     places.second = FindSide(second + "/" + name);
@@ -75,6 +77,17 @@ class PlaceFinder {
     if (!places.first.score) return places;
     places.label = Maybe(name + "/label");
     if (!places.label) places.label = Need("label");
+    return places;
+  }
+
+  std::optional<BoxPlaces> FindBoxes(const std::string& name) {
+    const std::optional<size_t> overlap = Maybe(name + std::string(kOverlapEnd));
+    if (!overlap) return std::nullopt;
+    BoxPlaces places;
+    places.overlap = *overlap;
+    for (size_t i = 0; i < kBoxColumns.size(); ++i) {
+      places.counts[i] = Need(name + std::string(kBoxColumns[i].end));
+    }
     return places;
   }
 

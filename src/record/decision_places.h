@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@
 
 #include "record/decision_schema.h"
 #include "record/sample_faults.h"
+#include "record/totals_columns.h"
 #include "vernier/row_record.h"
 
 namespace vernier {
@@ -23,6 +25,12 @@ struct SidePlaces {
   size_t decision = 0;
   size_t margin = 0;
   std::optional<size_t> score;
+};
+
+/// Of what boxes add up to.
+struct BoxPlaces {
+  std::array<size_t, kBoxColumns.size()> counts = {};
+  size_t overlap = 0;
 };
 
 /// Of one decision.
@@ -37,6 +45,8 @@ struct DecisionPlaces {
   std::optional<size_t> negative_boxes;
   std::optional<size_t> all_above;
   std::optional<size_t> by_noise;
+  std::optional<BoxPlaces> boxes;
+  std::optional<size_t> class_overlaps;
   std::optional<size_t> label;  ///< its own; else the row's, where there are scores
   SidePlaces first, second;
 };
@@ -160,9 +170,25 @@ class RowReading {
     sample.negative_boxes = TakeCount(places.negative_boxes);
     sample.all_above = TakeCount(places.all_above) != 0;
     sample.by_noise = TakeCount(places.by_noise) != 0;
+    ReadTotals(places, sample);
     ReadLabel(places, sample);
     if (!complete_) return;
     complete_ = FindSampleFault(decision.kind, decision.classes, sample) == SampleFault::kNone;
+  }
+
+  void ReadTotals(const DecisionPlaces& places, DecisionSample& sample) {
+    sample.boxes.reset();
+    sample.classes.clear();
+    const double overlap = places.boxes ? Take(cells_.Number(places.boxes->overlap)) : std::nan("");
+    if (!std::isnan(overlap)) {
+      BoxCounts& boxes = sample.boxes.emplace();
+      boxes.overlap = overlap;
+      for (size_t i = 0; i < kBoxColumns.size(); ++i) {
+        boxes.*kBoxColumns[i].count = TakeCount(places.boxes->counts[i]);
+      }
+    }
+    if (!places.class_overlaps) return;
+    sample.classes = Take(OverlapsFrom(Take(cells_.Text(*places.class_overlaps))));
   }
 
   void ReadLabel(const DecisionPlaces& places, DecisionSample& sample) {

@@ -20,6 +20,7 @@
 #include "record/file_lines.h"
 #include "record/record_json.h"
 #include "record/sample_faults.h"
+#include "record/totals_columns.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 #include "vernier/shard_plan.h"
@@ -77,6 +78,25 @@ std::optional<Flip> FlipAt(const DecisionColumns& columns, size_t sample) {
   return static_cast<Flip>(name - kFlipNames.begin());
 }
 
+// What the run adds up, where the row has it. False where it is of another type.
+bool ReadTotals(const DecisionColumns& columns, size_t sample, DecisionSample& made) {
+  const auto overlap = NumberAt(columns.row, columns.name + std::string(kOverlapEnd), sample);
+  if (overlap && !std::isnan(*overlap)) {
+    BoxCounts& boxes = made.boxes.emplace();
+    boxes.overlap = *overlap;
+    for (const BoxColumn& column : kBoxColumns) {
+      const auto count = CountAt(columns.row, columns.name + std::string(column.end), sample);
+      if (!count) return false;
+      boxes.*column.count = *count;
+    }
+  }
+  const auto text = TextAt(columns.row, columns.name + std::string(kClassesEnd), sample);
+  std::optional<std::vector<ClassOverlap>> classes = OverlapsFrom(text.value_or(""));
+  if (!classes) return false;
+  made.classes = *std::move(classes);
+  return true;
+}
+
 // Nothing where a column is missing or of another type.
 std::optional<DecisionSample> SampleAt(const DecisionColumns& columns, size_t sample) {
   const RecordJson& row = columns.row;
@@ -106,6 +126,7 @@ std::optional<DecisionSample> SampleAt(const DecisionColumns& columns, size_t sa
   made.all_above = *all_above != 0;
   made.by_noise = *by_noise != 0;
   made.detail = TextAt(row, columns.name + "/detail", sample).value_or("");
+  if (!ReadTotals(columns, sample, made)) return std::nullopt;
   const auto first_score = NumberAt(row, columns.first + "/score", sample);
   const auto second_score = NumberAt(row, columns.second + "/score", sample);
   if (!first_score || !second_score) return made;
@@ -153,7 +174,8 @@ bool IsOfSamples(const DecisionColumns& columns, std::string_view column) {
   }
   return IsOneOf(column, columns.name,
                  {"near_tie", "similarity", "detail", "label", "negative_boxes", "all_above",
-                  "by_noise"}) ||
+                  "by_noise", "matched", "lost", "invented", "class_changed", "iou_sum",
+                  "class_overlaps"}) ||
          IsOneOf(column, columns.first, {"decision", "margin", "score"}) ||
          IsOneOf(column, columns.second, {"decision", "margin", "score"});
 }

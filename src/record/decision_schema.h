@@ -78,6 +78,25 @@ void ListFields(Fields& field, Some<LabelRecord> auto& labels) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<BoxTotalsRecord> auto& boxes) {
+  field("matched", boxes.matched);
+  field("lost", boxes.lost);
+  field("invented", boxes.invented);
+  field("class_changed", boxes.class_changed);
+  field("mean_iou", boxes.mean_iou);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ClassIouRecord> auto& of) {
+  field("class", of.category);
+  field.TextIfAny("name", of.name);
+  field("first", of.first);
+  field("second", of.second);
+  field("both", of.both);
+  field("iou", of.iou);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<DecisionRecord> auto& decision) {
   field("output", decision.output);
   field("kind", decision.kind);
@@ -101,6 +120,8 @@ void ListFields(Fields& field, Some<DecisionRecord> auto& decision) {
   field.TextIfAny("vacuous", decision.vacuous);
   field.Given("labels", decision.labels);
   field.Given("negative_boxes", decision.negative_boxes);
+  field.Given("boxes", decision.boxes);
+  field.IfAny("class_ious", decision.class_ious);
 }
 
 template <typename Fields>

@@ -19,6 +19,7 @@
 #include "record/row_scanner.h"
 #include "record/row_schema.h"
 #include "record/row_text.h"
+#include "record/totals_columns.h"
 
 namespace vernier {
 namespace {
@@ -46,7 +47,7 @@ class Column {
   explicit Column(std::string name) : name_(std::move(name)) {
     const bool texts = name_ == "label" || name_ == "input_name" || name_.ends_with("/label") ||
                        name_.ends_with("/decision") || name_.ends_with("/detail") ||
-                       name_.ends_with("/flip");
+                       name_.ends_with("/flip") || name_.ends_with(kClassesEnd);
     if (!texts) return;
     whole_ = false;
     texts_ = true;

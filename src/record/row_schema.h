@@ -10,6 +10,7 @@
 #include "record/decision_schema.h"
 #include "record/record_json.h"
 #include "record/record_schema.h"
+#include "record/totals_columns.h"
 #include "vernier/row_record.h"
 
 namespace vernier {
@@ -38,6 +39,35 @@ void ListFields(Fields& field, Some<OutputRow> auto& row) {
   field("rms_error", row.bound->rms);
   field("error_bound", row.bound->bound);
   field("condition", row.bound->condition);
+}
+
+/// A value for each sample, or of a single one the value alone, where any has one.
+template <typename HasValue, typename ValueOf>
+void AddIfAny(const DecisionRow& decision, const std::string& column, HasValue&& has,
+              ValueOf&& value_of, RecordJson& line) {
+  if (std::ranges::none_of(decision.samples, has)) return;
+  RecordJson values = RecordJson::array();
+  for (const DecisionSample& sample : decision.samples) values.push_back(value_of(sample));
+  line[column] = values.size() == 1 ? RecordJson(values.front()) : values;
+}
+
+/// What the run adds up.
+inline void AddTotalsColumns(const DecisionRow& decision, const std::string& name,
+                             RecordJson& line) {
+  const auto has_boxes = [](const DecisionSample& one) { return one.boxes.has_value(); };
+  for (const BoxColumn& column : kBoxColumns) {
+    const auto count = [&column](const DecisionSample& one) {
+      return one.boxes ? RecordJson((*one.boxes).*column.count) : RecordJson("nan");
+    };
+    AddIfAny(decision, name + std::string(column.end), has_boxes, count, line);
+  }
+  const auto overlap = [](const DecisionSample& one) {
+    return one.boxes ? NumberJson(one.boxes->overlap) : RecordJson("nan");
+  };
+  AddIfAny(decision, name + std::string(kOverlapEnd), has_boxes, overlap, line);
+  const auto has_classes = [](const DecisionSample& one) { return !one.classes.empty(); };
+  const auto classes = [](const DecisionSample& one) { return OverlapsText(one.classes); };
+  AddIfAny(decision, name + std::string(kClassesEnd), has_classes, classes, line);
 }
 
 /// The columns of a decision about `name`, its output: the value of its sample, or a list where it
@@ -78,6 +108,7 @@ inline void AddDecisionColumns(const DecisionRow& decision, const std::string& f
   add_if_any("/negative_boxes", [](const DecisionSample& one) { return one.negative_boxes; });
   add_if_any("/all_above", [](const DecisionSample& one) { return one.all_above ? 1 : 0; });
   add_if_any("/by_noise", [](const DecisionSample& one) { return one.by_noise ? 1 : 0; });
+  AddTotalsColumns(decision, name, line);
   add(of_first + "/decision", text(&DecisionSample::first));
   add(of_first + "/margin", number(&DecisionSample::first_margin));
   add(of_second + "/decision", text(&DecisionSample::second));

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <system_error>
-#include <vector>
 
 #include "decide/decision.h"
 #include "record/decision_schema.h"
+#include "record/totals_columns.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -18,7 +18,7 @@ constexpr std::string_view kMapLabel = "map";
 // What the texts of a kind say.
 enum class TextRule : uint8_t {
   kClasses,   // the classes that were decided: equal texts are equal decisions
-  kBoxes,     // the classes of boxes, whose places are not listed
+  kBoxes,     // how many boxes are of which class, not where
   kNearness,  // values, which may differ within a limit
   kScript,
 };
@@ -65,21 +65,6 @@ int64_t LargestClass(std::string_view text) {
   return largest;
 }
 
-// Surer boxes come first, and two sides may be sure in another order.
-bool HasSameClasses(std::string_view first, std::string_view second) {
-  const auto sorted = [](std::string_view text) {
-    std::vector<std::string_view> words;
-    while (!text.empty()) {
-      const size_t end = std::min(text.find(' '), text.size());
-      words.push_back(text.substr(0, end));
-      text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    std::ranges::sort(words);
-    return words;
-  };
-  return first == second || sorted(first) == sorted(second);
-}
-
 bool IsInvalid(const DecisionSample& sample) {
   return sample.first == kInvalidText || sample.second == kInvalidText;
 }
@@ -109,8 +94,7 @@ SampleFault FlipFault(std::string_view kind, const KindRule& rule, const Decisio
     if (agrees && !equal) return SampleFault::kFlipOfDifferent;
     if (!agrees && equal && !cut_off && !IsOfMap(sample.first)) return SampleFault::kFlipOfEqual;
   }
-  if (rule.texts == TextRule::kBoxes && agrees && !cut_off &&
-      !HasSameClasses(sample.first, sample.second)) {
+  if (rule.texts == TextRule::kBoxes && agrees && !cut_off && !equal) {
     return SampleFault::kFlipOfDifferent;
   }
   const bool has_margin = rule.texts == TextRule::kClasses || rule.texts == TextRule::kBoxes;
@@ -188,6 +172,7 @@ SampleFault FindSampleFault(std::string_view kind, std::optional<int64_t> classe
     if (LargestClass(sample.first) >= *classes) return SampleFault::kFirstBeyond;
     if (LargestClass(sample.second) >= *classes) return SampleFault::kSecondBeyond;
   }
+  if (!TotalsFit(sample)) return SampleFault::kTotals;
   const SampleFault fault = FlipFault(kind, rule, sample);
   return fault == SampleFault::kNone ? LabelFault(kind, rule, classes, sample) : fault;
 }
@@ -232,6 +217,11 @@ std::string SampleFaultText(SampleFault fault, const SampleColumns& columns,
       return BeyondText(columns.second + "/decision", sample.second, classes);
     case SampleFault::kLabelBeyond:
       return BeyondText("label", sample.label, classes);
+    case SampleFault::kTotals:
+      return FlipText(columns, sample) + similarity + ", which the counts of '" + columns.name +
+             (sample.boxes ? "/matched', '/lost', '/invented', '/class_changed' and '/iou_sum'"
+                           : "/class_overlaps'") +
+             " do not make";
   }
   return "";
 }

@@ -26,6 +26,7 @@ enum class SampleFault : uint8_t {
   kFirstBeyond,  ///< a class that the output does not have
   kSecondBeyond,
   kLabelBeyond,
+  kTotals,  ///< boxes or classes that add up to another flip or similarity
 };
 
 /// The first that is wrong with a sample of a decision of that kind. Texts that do not list all

@@ -55,11 +55,35 @@ TEST(SampleFaults, TextsThatDoNotListAllAreBelieved) {
   EXPECT_EQ(fault("threshold=0", Flipped("1 2 +9 more", "1 2 +9 more", Flip::kClear)),
             SampleFault::kNone);
   EXPECT_EQ(fault("argmax", Flipped("0:5 1:7", "0:5 1:7", Flip::kClear)), SampleFault::kNone);
-  EXPECT_EQ(fault("boxes:yolov8", Flipped("1 2", "1 2", Flip::kClear)), SampleFault::kNone);
-  EXPECT_EQ(fault("boxes:yolov8", Flipped("1 2", "2 1", Flip::kNone)), SampleFault::kNone);
-  EXPECT_EQ(fault("boxes:yolov8", Flipped("1 2", "2", Flip::kNone)), SampleFault::kFlipOfDifferent);
+  EXPECT_EQ(fault("boxes:yolov8", Flipped("1:2", "1:2", Flip::kClear)), SampleFault::kNone);
+  EXPECT_EQ(fault("boxes:yolov8", Flipped("1:1 2:1", "2:1", Flip::kNone)),
+            SampleFault::kFlipOfDifferent);
   EXPECT_EQ(fault("script:d.py", Flipped("yes", "no", Flip::kNone)), SampleFault::kNone);
   EXPECT_EQ(fault("script:d.py", Flipped("invalid", "no", Flip::kClear)), SampleFault::kNone);
+}
+
+TEST(SampleFaults, BoxesAndClassesAddUpToTheFlip) {
+  DecisionSample boxes = Flipped("1:2", "1:2 3:1", Flip::kClear);
+  boxes.similarity = 0.5;
+  const auto fault = [](const char* kind, DecisionSample sample) {
+    return FindSampleFault(kind, std::nullopt, sample);
+  };
+  for (const BoxCounts& fits : {BoxCounts{2, 0, 1, 0, 1.5}, BoxCounts{2, 1, 0, 1, 2}}) {
+    boxes.boxes = fits;
+    EXPECT_EQ(fault("boxes:yolov8", boxes), SampleFault::kNone);
+  }
+  for (const BoxCounts& other : {BoxCounts{2, 0, 0, 0, 1}, BoxCounts{2, 0, 1, 0, 1.6}}) {
+    boxes.boxes = other;
+    EXPECT_EQ(fault("boxes:yolov8", boxes), SampleFault::kTotals);
+  }
+  DecisionSample map = Flipped("0:3 1:1", "0:2 1:2", Flip::kClear);
+  map.similarity = 0.75;
+  map.classes = {{0, 3, 2, 2}, {1, 1, 2, 1}};
+  EXPECT_EQ(fault("argmax", map), SampleFault::kNone);
+  map.classes[1].both = 0;
+  EXPECT_EQ(fault("argmax", map), SampleFault::kTotals);
+  map.classes = {{0, 3, 2, 2}, {1, 1, 1, 1}};
+  EXPECT_EQ(fault("argmax", map), SampleFault::kTotals);
 }
 
 TEST(SampleFaults, ASimilarityIsThatOfTheFlip) {

@@ -51,6 +51,23 @@ void ListFields(Fields& field, Some<ShardScores> auto& scores) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<BoxCounts> auto& boxes) {
+  field("matched", boxes.matched);
+  field("lost", boxes.lost);
+  field("invented", boxes.invented);
+  field("class_changed", boxes.class_changed);
+  field("overlap", boxes.overlap);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ClassOverlap> auto& of) {
+  field("class", of.category);
+  field("first", of.first);
+  field("second", of.second);
+  field("both", of.both);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<ShardExtra> auto& extra) {
   field("sample", extra.sample);
   field("negative_boxes", extra.negative_boxes);
@@ -58,6 +75,8 @@ void ListFields(Fields& field, Some<ShardExtra> auto& extra) {
   field("first_error", extra.first_error);
   field("second_error", extra.second_error);
   field("label_size", extra.label_size);
+  field.Given("boxes", extra.boxes);
+  field.IfAny("classes", extra.classes);
 }
 
 template <typename Fields>

@@ -46,6 +46,8 @@ struct ShardExtra {
   double first_error = std::numeric_limits<double>::quiet_NaN();
   double second_error = std::numeric_limits<double>::quiet_NaN();
   int64_t label_size = 0;
+  std::optional<BoxCounts> boxes = {};
+  std::vector<ClassOverlap> classes = {};
 };
 
 /// One decision about one output of a pair in one iteration.

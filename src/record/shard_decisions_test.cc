@@ -40,6 +40,10 @@ ShardIteration DecidedIteration() {
   labelled.second_score = 1e-300;
   decision.row = {"y", "top1", {FlippedSample(), labelled}};
   decision.row.classes = 20;
+  ShardExtra extra;
+  extra.boxes = {1, 2, 3, 4, 1.0 / 3};
+  extra.classes = {{7, 3, 2, 1}};
+  decision.extras = {extra};
   decision.scores = ShardScores{7, "too few", {{1, "is 21"}}};
   decision.first = {{{{0.1, 2, 3, 4, kEndlessMargin, 5}}, false}, {{}, true}};
   decision.undetected = "too many boxes";
@@ -68,6 +72,9 @@ TEST(ShardDecisions, ComeBackAsTheyWere) {
   EXPECT_EQ(kept.row.samples.at(1).second_score, 1e-300);
   EXPECT_EQ(kept.scores.value().unfit.at(0).why, "is 21");
   EXPECT_EQ(kept.first.at(0).boxes.at(0).x, 0.1);
+  EXPECT_EQ(kept.extras.at(0).boxes.value().class_changed, 4);
+  EXPECT_EQ(kept.extras[0].boxes->overlap, 1.0 / 3);
+  EXPECT_EQ(kept.extras[0].classes.at(0).both, 1);
   EXPECT_TRUE(kept.first.at(1).has_nan);
   EXPECT_EQ(line->image.value().placements.at(0).width, 40);
   EXPECT_FALSE(line->image.value().placements.at(1).known);

@@ -51,4 +51,19 @@ Result<RunLabels> OpenLabelsOfRows(const std::string& path, const DecisionOption
   return labels;
 }
 
+std::string WhyNoDrop(const std::string& path, const DecisionOptions& options, bool takes_labels) {
+  if (!takes_labels) return "none of the decisions that are judged takes labels";
+  return "'" + path + "' has no labels" +
+         (options.labels.empty() ? ": add --labels" : " but those, which fit none");
+}
+
+void AddUnusedDrops(const std::string& path, const DecisionOptions& options,
+                    const std::set<std::string>& used, std::vector<std::string>& sentences) {
+  for (const auto& [metric, limit] : options.max_drop.entries) {
+    if (used.contains(metric)) continue;
+    sentences.push_back("--max-drop " + metric + ": '" + path +
+                        "' has no decision with labels of that name");
+  }
+}
+
 }  // namespace vernier

@@ -206,15 +206,12 @@ std::vector<std::string> MissingLabels(const std::string& path,
                         (labelled == 1 ? " has" : " have") + " a label in '" + path + "'");
   }
   if (options.gates_drop() && !any) {
-    sentences.push_back("--max-drop: '" + path + "' has no labels" +
-                        (options.labels.empty() ? ": add --labels" : " but those, which fit none"));
+    const auto kind = [](const FoldedDecision& one) { return one.plan.kind; };
+    const bool takes = folded.empty() || std::ranges::any_of(folded, TakesLabels, kind);
+    sentences.push_back("--max-drop: " + WhyNoDrop(path, options, takes));
     return sentences;
   }
-  for (const auto& [metric, limit] : options.max_drop.entries) {
-    if (used.contains(metric)) continue;
-    sentences.push_back("--max-drop " + metric + ": '" + path +
-                        "' has no decision with labels of that name");
-  }
+  AddUnusedDrops(path, options, used, sentences);
   return sentences;
 }
 
@@ -342,6 +339,13 @@ void NoteDoubts(const FoldedRows& rows, const RunLabels& labels, const RunPlan& 
   }
 }
 
+void LogDecision(const std::string& pair, const DecisionRecord& record, Logger& log) {
+  log.Info(pair + ": decision " + FormatDecision(record));
+  if (record.labels) log.Info(pair + ": labels: " + FormatLabels(record));
+  const std::string totals = FormatTotals(record);
+  if (!totals.empty()) log.Info(pair + ": of all samples: " + totals);
+}
+
 // What the run judges and rows do not.
 void LogFailed(const FoldedRows& rows, const std::vector<PairGate>& gates, Logger& log) {
   JudgedOutputs judged;
@@ -378,8 +382,7 @@ RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
     DecisionRecord record = one.fold.FinalRecord(static_cast<uint64_t>(plan.inputs.seed));
     record.near_tie_rule = options.near_tie ? "--near-tie " + FormatG(*options.near_tie, 4)
                                             : "the limits that the rows have";
-    log.Info(one.pair + ": decision " + FormatDecision(record));
-    if (record.labels) log.Info(one.pair + ": labels: " + FormatLabels(record));
+    LogDecision(one.pair, record, log);
     if (plan.strict) RefuseDoubts(one, record, log, faults);
     for (DecisionGateRecord& gate : JudgeDecision(record, options)) {
       AddFaults(gate, plan.strict, faults);

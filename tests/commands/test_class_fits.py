@@ -255,6 +255,37 @@ class Folders(FedImages):
         both = self.vernier(*words, "images/*/*", "--strict")
         self.assertEqual(both.code, 0, both.out + both.err)
 
+    def test_files_that_are_passed_over_are_counted(self):
+        folder = self.path("images") / "a_red"
+        for name in ("labels.txt", ".DS_Store", "._1.png"):
+            (folder / name).write_bytes(b"")
+        words = ["run", "m.onnx", "--onnxrt", "--runner", "b=onnxrt m.onnx", "--load-inputs",
+                 "images/a_red"]
+        self.ended = self.vernier(*words, "--strict")
+        self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
+        self.assertNotIn("passed over", self.ended.out + self.ended.err)
+        for name in ("x.webp", "y.WEBP", "scan", ".1.png"):
+            (folder / name).write_bytes(b"")
+        self.ended = self.vernier(*words)
+        self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
+        self.says("5 files beside the images were passed over, as only .png, .jpg and .jpeg are "
+                  "read: 1 '.txt', 2 '.webp', 1 hidden '.png', 1 without an ending; images as "
+                  "'images/a_red/.1.png' have to be converted or renamed")
+        self.assertEqual(self.vernier(*words, "--strict").code, 4)
+        self.assertEqual((self.ended.out + self.ended.err).count("passed over"), 1)
+
+    def test_a_folder_of_other_images_is_refused(self):
+        folder = self.path("photos")
+        folder.mkdir()
+        for name in ("a.webp", "b.gif"):
+            (folder / name).write_bytes(b"")
+        for words in ([], ["--preprocess", "scale=1/255"]):
+            self.ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "photos",
+                                      *words)
+            self.assertEqual(self.ended.code, 3, self.ended.out + self.ended.err)
+            self.says("--load-inputs: 'photos' holds no image that can be read (.png, .jpg, "
+                      ".jpeg), but 1 '.gif', 1 '.webp', as 'photos/a.webp': convert or rename them")
+
     def test_a_folder_with_the_name_of_an_image(self):
         self.path("images/a_red/dir.png").mkdir()
         self.ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "images/*/*")

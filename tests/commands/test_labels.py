@@ -248,6 +248,13 @@ class SavedRows(Labels):
         self.check("rows.jsonl", "--max-drop", "top1:0.9", "--labels", "labels.npy", code=4)
         self.says("150 labels for 200 samples")
 
+    def test_what_takes_no_labels_is_named(self):
+        self.compare(self.A, self.B, "--decision", "y:top1", "y:rank=4", "--max-flip-rate", "1",
+                     "--labels", "labels.npy", "--save-rows", "rows.jsonl", code=0)
+        self.check("rows.jsonl", "--decision", "rank=4", "--max-drop", "0.1", code=4)
+        self.says("--max-drop: none of the decisions that are judged takes labels")
+        self.assertNotIn("add --labels", self.ended.out + self.ended.err)
+
     def test_classes_beyond_the_output_are_no_pass(self):
         right = np.tile(np.arange(50) % CLASSES, 4)
         right[60] = CLASSES

@@ -233,8 +233,9 @@ class Labelled(Sides):
         words = self.save_maps([2] * 6)
         for name in ("maps.npy", "maps.npz"):
             self.divide([*words, name], (3, "stride"), (6, "contiguous"), code=1)
-        self.assertEqual(json.loads(self.path("merged.json").read_text())["pairs"][0]["decisions"]
-                         [0]["labels"]["metric"], "mean IoU")
+        (decision,) = json.loads(self.path("merged.json").read_text())["pairs"][0]["decisions"]
+        self.assertEqual(decision["labels"]["metric"], "mean IoU")
+        self.assertEqual([one["class"] for one in decision["class_ious"]], [0, 1, 2])
         # A last batch that is short shifts no labels, one before others does.
         self.divide([*self.save_maps([2, 2, 2, 1]), "maps.npy"], (2, "contiguous"), code=1)
         words = [*self.save_maps([1, 2, 2, 2]), "maps.npy"]
@@ -265,6 +266,9 @@ class Labelled(Sides):
         self.divide([*words, "--max-drop", "0.001"], (3, "stride"), (6, "contiguous"), code=1)
         decision, = json.loads(self.path("merged.json").read_text())["pairs"][0]["decisions"]
         self.assertEqual(decision["precision"]["images"], 6)
+        boxes = decision["boxes"]
+        self.assertGreater(boxes["matched"], 0)
+        self.assertTrue(0.5 < boxes["mean_iou"] < 1, boxes)
 
 
 class Images(ShardCase):

@@ -94,6 +94,12 @@ def words(places, most=64):
     return (" ".join(map(str, places[:most])) or "none") + rest
 
 
+def counts_text(labels, most=32):
+    """How many boxes are of which class."""
+    shown = [f"{label}:{labels.count(label)}" for label in sorted(set(labels))]
+    return (" ".join(shown[:most]) or "none") + (" and more" if len(shown) > most else "")
+
+
 def top(a, b, k):
     if np.isnan(a).any() or np.isnan(b).any():
         return INVALID
@@ -239,6 +245,6 @@ def boxes(a, b, iou, least):
                 total += most if same else 0
     lost, invented = (len(one) - len(pairs) for one in found)
     everything = counts[0] + counts[1] + lost + invented
-    texts = [words([label for *_, label in one]) for one in found]
+    texts = [counts_text([label for *_, label in one]) for one in found]
     return Want(*texts, None, total / everything if everything else 1.0,
                 "clear" if lost + invented + counts[1] else "none")

@@ -196,6 +196,8 @@ class WrongAnswers(ScriptCase):
                 ("{'y': x.astype('M8[s]'), 'z': x}", 6, "output 'y' has NumPy's type datetime64"),
                 ("{'y': np.array([object()]), 'z': x}", 6, "output 'y' holds an object"),
                 ("{'y': [[1.0]], 'z': x}", 6, "output 'y' .*is a list; expected a NumPy array"),
+                ("{'y': np.ma.array(x, mask=x > 0), 'z': x}", 6,
+                 "output 'y' .*has masked values, which a tensor cannot hold"),
                 ("7", 6, "is an int; expected a NumPy array")):
             with self.subTest(answer=answer):
                 self.write("model.py", f"""

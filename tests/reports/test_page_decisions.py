@@ -108,6 +108,40 @@ class Flips(PageCase):
         self.assertIn("AP large", titles)
         self.assertNotIn("AP small", titles)
 
+    def test_no_table_needs_a_scroll_bar(self):
+        shares = {key: 0.98765 for key in ("first", "second", "drop", "drop_low", "drop_high",
+                                           "first_low", "first_high", "second_low", "second_high")}
+        labels = {"metric": "top-1 accuracy", "samples": 123456, "right_to_wrong": 12345,
+                  "wrong_to_right": 1234, "both_right": 100000, "wrong_to_wrong": 12345,
+                  "p": 1.2345e-100, "change": 0.01, "samples_to_see": 1234567, **shares}
+        boxes = {"matched": 123456, "lost": 12345, "invented": 12345, "class_changed": 1234,
+                 "mean_iou": 0.912345}
+        classes = "person (0): 12, bicycle (1): 3, traffic light (9): 2, hair drier (78): 1"
+        worst = [flip(i, pictures=[i], first=classes, second=classes,
+                      detail="16 matched, 1 lost, 2 invented, mean IoU 0.9123") for i in range(3)]
+        self.show(decisions(worst, [picture(i) for i in range(3)], labels=labels, boxes=boxes,
+                            kind="boxes:yolov8,score=0.25,iou=0.5"))
+        wide = self.browser.ask("[...document.querySelectorAll('#decisions .scroll')]"
+                                ".filter((one) => one.scrollWidth > one.clientWidth)"
+                                ".map((one) => one.querySelector('caption').textContent)")
+        self.assertEqual(wide, [])
+        for title in ("right to wrong", "p (McNemar)", "samples to see a change"):
+            self.assertEqual(self.text().count(title), 1)
+
+    def test_boxes_and_classes_are_added_up(self):
+        ious = [{"class": c, "first": 10, "second": 10, "both": 10 - c, "iou": (10 - c) / (10 + c)}
+                for c in range(3)]
+        ious[2]["name"] = records.HOSTILE
+        self.show(decisions([], boxes={"matched": 2321, "lost": 70, "invented": 83,
+                                       "class_changed": 361, "mean_iou": 0.5}, class_ious=ious))
+        rows = self.browser.ask("[...document.querySelectorAll('#decisions tr')].map((row) => "
+                                "[...row.children].map((cell) => cell.textContent.trim()))")
+        self.assertIn(["top1 of logits", "2321", "70", "83", "361", "0.5"],
+                      [[cell.replace("\u202f", "").replace(",", "").replace("\u00a0", "")
+                        for cell in row] for row in rows])
+        classes = [row[1] for row in rows if row[0] == "top1 of logits" and len(row) == 6][1:]
+        self.assertEqual(classes, ["mean over 3", records.HOSTILE, "1", "0"])
+
     def test_hostile_pictures_do_nothing(self):
         hostile = "\"><script>window.hacked = 1</script>' onerror='window.hacked = 2'"
         shown = picture(0, how=records.HOSTILE, input=records.HOSTILE)

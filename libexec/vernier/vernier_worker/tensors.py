@@ -68,6 +68,8 @@ takes_plain_values = False
 
 def to_numpy(value, who, takes_plain=False):
     """An array of what frameworks hand out."""
+    if type(value) is not np.ndarray:
+        _check_unmasked(value, who)
     if isinstance(value, (np.ndarray, np.generic)):
         return np.asarray(value)
     kind = type(value)
@@ -90,6 +92,15 @@ def to_numpy(value, who, takes_plain=False):
     raise wire.Failure(
         wire.BACKEND, f"{who} is {wire.a(kind)}; expected a NumPy array, a tensor of torch, "
         "JAX or TensorFlow, or anything with __dlpack__")
+
+
+def _check_unmasked(value, who):
+    """What lies under a mask is not meant to be a value."""
+    for one in value if isinstance(value, (list, tuple)) else (value,):
+        if isinstance(one, np.ma.MaskedArray) and np.ma.is_masked(one):
+            raise wire.Failure(
+                wire.BACKEND, f"{who} has masked values, which a tensor cannot hold: "
+                ".filled(VALUE) puts a value in their place")
 
 
 def _from_dlpack(value, who):

@@ -123,7 +123,9 @@ std::vector<TestCase> DecisionCases(const PairRecord& pair) {
   for (const DecisionRecord& decision : pair.decisions) {
     const std::string name = "decision " + DecisionName(decision.kind, decision.output);
     const std::string labels = FormatLabels(decision);
-    const std::string text = FormatDecision(decision) + (labels.empty() ? "" : "\n" + labels);
+    const std::string totals = FormatTotals(decision);
+    const std::string text = FormatDecision(decision) + (labels.empty() ? "" : "\n" + labels) +
+                             (totals.empty() ? "" : "\n" + totals);
     const size_t before = cases.size();
     for (const DecisionGateRecord& gate : pair.decision_gates) {
       if (gate.output != decision.output || gate.kind != decision.kind) continue;

@@ -154,6 +154,9 @@ std::string DecisionList(const PairRecord& pair) {
     if (const std::string labels = FormatLabels(decision); !labels.empty()) {
       text += "  - labels: " + EscapeMarkdown(labels) + "\n";
     }
+    if (const std::string totals = FormatTotals(decision); !totals.empty()) {
+      text += "  - of all samples: " + EscapeMarkdown(totals) + "\n";
+    }
     for (size_t i = 0; i < std::min(kShownFlips, decision.worst.size()); ++i) {
       text += "  - " + EscapeMarkdown(Short(FormatFlip(decision.worst[i]))) + "\n";
     }

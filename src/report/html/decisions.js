@@ -16,8 +16,13 @@ function decisionsSection() {
     if (!decisions.length) continue;
     if (pairs.length > 1) section.append(make('h3', {}, pair.title));
     section.append(decisionTable(pair, decisions));
-    if (decisions.some((decision) => decision.labels)) section.append(labelTable(pair, decisions));
+    if (decisions.some((decision) => decision.labels)) {
+      section.append(labelTable(pair, decisions), ...answerTable(pair, decisions));
+    }
     if (decisions.some((decision) => decision.precision)) section.append(...precisionTable(pair, decisions));
+    if (decisions.some((decision) => decision.boxes)) section.append(boxTable(pair, decisions));
+    const maps = decisions.filter((decision) => (decision.class_ious || []).length);
+    if (maps.length) section.append(classTable(pair, maps));
     if ((pair.decision_gates || []).length) section.append(gateTable(pair));
     for (const decision of decisions) section.append(...decisionDetails(decision));
   }
@@ -38,27 +43,33 @@ function decisionTable(pair, decisions) {
 function labelTable(pair, decisions) {
   const columns = [{title: 'decision', words: true}, {title: 'metric', words: true}, {title: 'samples', number: true},
     {title: 'reference', number: true}, {title: 'candidate', number: true}, {title: 'drop, or rise of an error', number: true},
-    {title: '95 % interval', words: true}, {title: 'right to wrong', number: true},
-    {title: 'wrong to right', number: true}, {title: 'wrong to wrong', number: true},
-    {title: 'p (McNemar)', number: true}, {title: 'samples to see a change', words: true}];
+    {title: '95 % interval', words: true}];
   const rows = decisions.filter((decision) => decision.labels).flatMap((decision) => {
     const of = decision.labels;
     const name = `${decision.kind} of ${decision.output || ''}`;
     // Errors are in units of their own, and rise.
     const share = of.metric === 'mean absolute error' ? (value) => show(number(value)) : percent;
-    const none = '\u2013';
     const errors = (of.errors || []).map((error) => [name, error.metric, count(of.samples),
       show(number(error.first)), show(number(error.second)), show(number(error.rise)),
-      `${show(number(error.rise_low))} to ${show(number(error.rise_high))}`, none, none, none, none, none]);
-    const rightOrWrong = !Number.isNaN(number(of.p));
-    const counted = (n) => rightOrWrong ? count(n) : none;
-    const power = of.samples_to_see ? `about ${count(of.samples_to_see)} for ${percent(of.change)}` : none;
+      `${show(number(error.rise_low))} to ${show(number(error.rise_high))}`]);
     return [[name, of.metric, count(of.samples), share(of.first), share(of.second), share(of.drop),
-      `${share(of.drop_low)} to ${share(of.drop_high)}`, counted(of.right_to_wrong),
-      counted(of.wrong_to_right), counted(of.wrong_to_wrong),
-      rightOrWrong ? show(number(of.p)) : none, power], ...errors];
+      `${share(of.drop_low)} to ${share(of.drop_high)}`], ...errors];
   });
   return plainTable(columns, rows, `Labels of ${pair.title}`);
+}
+
+// Of samples that are right or wrong; empty where none is.
+function answerTable(pair, decisions) {
+  const columns = [{title: 'decision', words: true}, {title: 'right to wrong', number: true},
+    {title: 'wrong to right', number: true}, {title: 'wrong to wrong', number: true},
+    {title: 'p (McNemar)', number: true}, {title: 'samples to see a change', words: true}];
+  const rows = decisions.filter(({labels}) => labels && !Number.isNaN(number(labels.p))).map((decision) => {
+    const of = decision.labels;
+    const power = of.samples_to_see ? `about ${count(of.samples_to_see)} for ${percent(of.change)}` : '\u2013';
+    return [`${decision.kind} of ${decision.output || ''}`, count(of.right_to_wrong), count(of.wrong_to_right),
+      count(of.wrong_to_wrong), show(number(of.p)), power];
+  });
+  return rows.length ? [plainTable(columns, rows, `Right and wrong answers of ${pair.title}`)] : [];
 }
 
 // Of labelled boxes. Where no object counts there is no figure.
@@ -85,6 +96,34 @@ function precisionTable(pair, decisions) {
       (precision.units ? `boxes taken as ${precision.units}` : 'nothing was detected'));
   return [plainTable(columns, rows, `Labels of boxes of ${pair.title}`),
     make('p', {class: 'hint'}, `${units.join('; ')}.`)];
+}
+
+function boxTable(pair, decisions) {
+  const columns = [{title: 'decision', words: true}, {title: 'boxes matched', number: true},
+    {title: 'lost', number: true}, {title: 'invented', number: true}, {title: 'class changed', number: true},
+    {title: 'mean IoU of the matched', number: true}];
+  const rows = decisions.filter((decision) => decision.boxes).map(({kind, output, boxes}) => [
+    `${kind} of ${output || ''}`, count(boxes.matched), count(boxes.lost), count(boxes.invented),
+    count(boxes.class_changed), boxes.matched ? show(number(boxes.mean_iou)) : '\u2013']);
+  return plainTable(columns, rows, `Boxes of ${pair.title}`);
+}
+
+// The classes of maps, the least alike first.
+function classTable(pair, decisions) {
+  const most = 50;
+  const columns = [{title: 'decision', words: true}, {title: 'class', words: true}, {title: 'IoU', number: true},
+    {title: 'positions of the reference', number: true}, {title: 'of the candidate', number: true},
+    {title: 'of both', number: true}];
+  const rows = decisions.flatMap(({kind, output, class_ious: classes}) => {
+    const name = `${kind} of ${output || ''}`;
+    const mean = sum(classes.map((of) => number(of.iou))) / classes.length;
+    const worst = [...classes].sort((a, b) => number(a.iou) - number(b.iou)).slice(0, most);
+    const shown = worst.length < classes.length ? ` (the least ${most} follow)` : '';
+    return [[name, `mean over ${count(classes.length)}${shown}`, show(mean), '\u2013', '\u2013',
+      '\u2013'], ...worst.map((of) => [name, of.name || String(of.class), show(number(of.iou)), count(of.first),
+      count(of.second), count(of.both)])];
+  });
+  return plainTable(columns, rows, `Classes of ${pair.title}`);
 }
 
 function gateTable(pair) {

@@ -197,6 +197,28 @@ std::string FormatLabels(const DecisionRecord& decision) {
          " to see a change of " + PointsText(labels.change) + " with 80 % power";
 }
 
+std::string FormatTotals(const DecisionRecord& decision) {
+  if (decision.boxes) {
+    const BoxTotalsRecord& of = *decision.boxes;
+    const std::string iou =
+        of.matched > 0 ? " with a mean IoU of " + FormatG(of.mean_iou, 4) : std::string();
+    return Counted(of.matched, "box", "boxes") + " matched" + iou + ", " + std::to_string(of.lost) +
+           " lost, " + std::to_string(of.invented) + " invented, " +
+           std::to_string(of.class_changed) + " of another class";
+  }
+  if (decision.class_ious.empty()) return "";
+  double sum = 0;
+  const ClassIouRecord* least = &decision.class_ious.front();
+  for (const ClassIouRecord& of : decision.class_ious) {
+    sum += of.iou;
+    if (of.iou < least->iou) least = &of;
+  }
+  const size_t classes = decision.class_ious.size();
+  return "mean IoU " + FormatG(sum / static_cast<double>(classes), 4) + " over " +
+         Counted(classes, "class", "classes") + ", least " + FormatG(least->iou, 4) + " of class " +
+         (least->name.empty() ? std::to_string(least->category) : least->name);
+}
+
 std::string FormatFlip(const WorstFlip& flip) {
   constexpr std::array<std::string_view, 4> kWords = {"equal", "a near tie", "clear", "NaN"};
   const DecisionSample& sample = flip.sample;
@@ -251,6 +273,9 @@ std::string FormatDecisions(const PairRecord& pair) {
     text += "  decision " + VisibleLine(FormatDecision(decision)) + "\n";
     if (const std::string labels = FormatLabels(decision); !labels.empty()) {
       text += "    labels: " + VisibleLine(labels) + "\n";
+    }
+    if (const std::string totals = FormatTotals(decision); !totals.empty()) {
+      text += "    of all samples: " + VisibleLine(totals) + "\n";
     }
     for (size_t i = 0; i < std::min(kFlipsShown, decision.worst.size()); ++i) {
       text += "    " + FormatFlip(decision.worst[i]) + "\n";

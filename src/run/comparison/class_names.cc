@@ -30,7 +30,11 @@ Result<ClassNames> ClassNames::Load(const std::string& path) {
   ClassNames names;
   size_t empty = 0;
   for (std::string line; std::getline(file, line);) {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (names.empty() && empty == 0 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+    while (line.ends_with('\r')) line.pop_back();
+    // The class may be the blank itself, as in alphabets.
+    const size_t last = line.find_last_not_of(' ');
+    line.resize(last == std::string::npos ? std::min<size_t>(line.size(), 1) : last + 1);
     if (line.empty()) {
       ++empty;
       continue;

@@ -43,6 +43,20 @@ TEST_F(ClassNamesTest, ClassesHaveNames) {
   EXPECT_EQ(ClassNames().InWords(DecisionKind::kTop, "1"), "1");
 }
 
+TEST_F(ClassNamesTest, ANameMayBeABlank) {
+  for (const char* text : {"a\nb \n \n", "a\r\nb\r\n \r\n\r\n", "a\nb\n   "}) {
+    const Result<ClassNames> names = Load(text);
+    ASSERT_TRUE(names.ok());
+    EXPECT_EQ(names->size(), 3u);
+    EXPECT_EQ(names->InWords(DecisionKind::kCtc, "0 2 1"), "a b");
+  }
+  EXPECT_EQ(Load(" \na\n")->size(), 2u);
+  EXPECT_EQ(Load("\xEF\xBB\xBF"
+                 "cat\n")
+                ->ClassOf("cat"),
+            0);
+}
+
 TEST_F(ClassNamesTest, ALineWithoutANameIsRefused) {
   EXPECT_THAT(Load("cat\n\nowl\n").status().message(), HasSubstr("names.txt', line 2: is empty"));
   EXPECT_THAT(Load("\n").status().message(), HasSubstr("holds no name of a class"));

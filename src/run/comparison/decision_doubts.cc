@@ -22,13 +22,17 @@ std::optional<bool> PairDecisions::AreNamed(const Decided& decided) const {
 }
 
 // Names of other classes would be worse than numbers.
-void PairDecisions::NameWorst(const Decided& decided, DecisionRecord& record) const {
+void PairDecisions::NameClasses(const Decided& decided, DecisionRecord& record) const {
   if (labels_ == nullptr || AreNamed(decided) == false) return;
   const ClassNames& names = labels_->class_names();
   const DecisionKind kind = options_->decisions[decided.plan].kind;
   for (WorstFlip& flip : record.worst) {
     flip.sample.first = names.InWords(kind, flip.sample.first);
     flip.sample.second = names.InWords(kind, flip.sample.second);
+  }
+  if (names.empty()) return;
+  for (ClassIouRecord& of : record.class_ious) {
+    of.name = names.InWords(kind, std::to_string(of.category));
   }
 }
 

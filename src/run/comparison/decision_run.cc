@@ -261,7 +261,7 @@ void PairDecisions::AddTo(PairRecord& record) const {
     if (decided.boxes) decision.precision = decided.boxes->Record(seed_);
     decision.near_tie_from_bound = decided.all_bounded && !options_->near_tie;
     decision.near_tie_rule = NearTieRuleOf(*options_, decided.all_bounded, decided.any_bounded);
-    NameWorst(decided, decision);
+    NameClasses(decided, decision);
     std::ranges::move(JudgeDecision(decision, *options_),
                       std::back_inserter(record.decision_gates));
   }
@@ -330,7 +330,8 @@ std::vector<std::string> PairDecisions::UnfitLabels() const {
       return LabelsFor(*options_, decision.kind, decided.output) == &labels;
     });
     if (used) continue;
-    sentences.push_back("--labels '" + labels.path + "': no decision was made that they are for");
+    sentences.push_back("--labels '" + (labels.output.empty() ? "" : labels.output + ":") +
+                        labels.path + "': no decision was made that they are for");
   }
   return sentences;
 }

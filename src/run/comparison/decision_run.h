@@ -116,7 +116,7 @@ class PairDecisions {
                                       const Subject& subject) const;
   /// --class-names have as many names as the output has classes; nullopt: one is not known.
   std::optional<bool> AreNamed(const Decided& decided) const;
-  void NameWorst(const Decided& decided, DecisionRecord& record) const;
+  void NameClasses(const Decided& decided, DecisionRecord& record) const;
   Status DecideByScript(size_t plan, int64_t iteration, const DecidedSides& given,
                         ShardDecided& made) const;
 

@@ -19,11 +19,6 @@ namespace {
 // Those of skipped images that a note has.
 constexpr size_t kNamesInNote = 8;
 
-bool IsImageName(std::string_view name) {
-  const std::string extension = ToLower(std::filesystem::path(name).extension().string());
-  return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
-}
-
 // Of a folder: what FeedReader would read.
 bool IsFeedName(std::string_view name) {
   return name.ends_with(".json") || name.ends_with(".pb") || name.starts_with("test_data_set_");
@@ -63,9 +58,16 @@ Status CheckNoFoldersOfImages(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> feeds, ListDirectory(path, IsFeedName));
   if (!feeds.empty()) return {};
   VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> folders, FoldersOfImages(path));
-  if (folders.empty()) return {};
-  return Malformed("--load-inputs: '" + path + "' holds no images, and its folders do: give " +
-                   EveryImageIn(path));
+  if (!folders.empty()) {
+    return Malformed("--load-inputs: '" + path + "' holds no images, and its folders do: give " +
+                     EveryImageIn(path));
+  }
+  FilesPassedOver others;
+  others.AddFolder(path);
+  if (others.images() == 0) return {};
+  return Malformed("--load-inputs: '" + path +
+                   "' holds no image that can be read (.png, .jpg, .jpeg), but " +
+                   others.ByEnding() + ", as '" + others.example() + "': convert or rename them");
 }
 
 // An image that two patterns name is one sample: intervals take samples as independent.
@@ -192,6 +194,21 @@ std::string DescribeFoldersLeftOut(const InputPlan& plan) {
                           : std::to_string(all.size()) + " folders, as '" + all.front() + "',") +
          " are left out, since '" + parent + "' holds images itself: give " + EveryImageIn(parent) +
          " for them, or a pattern of files for the others alone";
+}
+
+FilesPassedOver FindPassedOver(const InputPlan& plan) {
+  FilesPassedOver others;
+  const Result<std::vector<std::string>> taken = FindImages(plan);
+  if (!taken.ok() || taken->empty()) return others;
+  EachOnce once;
+  for (const std::string& pattern : plan.load_paths) {
+    const Result<std::vector<std::string>> fitting = ExpandPattern(pattern);
+    if (!fitting.ok()) continue;
+    for (const std::string& path : *fitting) {
+      if (IsDirectory(path) && once.Add(path)) others.AddFolder(path);
+    }
+  }
+  return others;
 }
 
 std::string DescribeSkipped(std::span<const SkippedImage> skipped, int64_t files) {

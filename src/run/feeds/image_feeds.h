@@ -10,6 +10,7 @@
 
 #include "backend/image_messages.h"
 #include "backend/worker.h"
+#include "run/feeds/files_passed_over.h"
 #include "util/log.h"
 #include "vernier/row_record.h"
 #include "vernier/run_plan.h"
@@ -29,6 +30,9 @@ Result<std::vector<std::string>> FindImages(const InputPlan& plan);
 /// A sentence about folders full of images in a folder of which only the loose images are taken;
 /// empty: there are none.
 std::string DescribeFoldersLeftOut(const InputPlan& plan);
+
+/// What the folders hold whose images are taken, and that is not fed.
+FilesPassedOver FindPassedOver(const InputPlan& plan);
 
 /// One that could not be read, and its place among all files.
 struct SkippedImage {

@@ -126,12 +126,20 @@ void NoteRandomInputs(const RunPlan& plan, RunRecord& record) {
       "--data-loader-script");
 }
 
-void NoteFoldersLeftOut(const RunPlan& plan, RunOutcome& outcome) {
-  const std::string left_out = DescribeFoldersLeftOut(plan.inputs);
-  if (left_out.empty()) return;
-  if (!plan.strict) return outcome.record.notes.push_back(left_out);
-  outcome.faults.incomplete = true;
-  outcome.record.faults.push_back("--strict: " + left_out);
+void NoteImagesLeftOut(const RunPlan& plan, RunOutcome& outcome) {
+  const auto note = [&](const std::string& sentence) {
+    if (!plan.strict) return outcome.record.notes.push_back(sentence);
+    outcome.faults.incomplete = true;
+    outcome.record.faults.push_back("--strict: " + sentence);
+  };
+  const std::string folders = DescribeFoldersLeftOut(plan.inputs);
+  if (!folders.empty()) note(folders);
+  const FilesPassedOver others = FindPassedOver(plan.inputs);
+  if (others.images() == 0) return;  // a README beside images is none
+  note("--load-inputs: " +
+       Counted(others.count(), "file beside the images was", "files beside the images were") +
+       " passed over, as only .png, .jpg and .jpeg are read: " + others.ByEnding() +
+       "; images as '" + others.example() + "' have to be converted or renamed");
 }
 
 std::string FaultOfSkipped(const std::string& note) {
@@ -194,7 +202,7 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
   comparisons.Finish(lengths, ending.aborted ? Coverage::kIgnored : Coverage::kJudged,
                      outcome.faults, outcome.record);
   NoteRandomInputs(plan, outcome.record);
-  NoteFoldersLeftOut(plan, outcome);
+  NoteImagesLeftOut(plan, outcome);
   loaded.NameFiles(pairs, outcome.record.pairs);
   NoteSelfComparisons(loaded, pairs, plan.strict, outcome);
   if (!plan.lenient || plan.strict) NoteLostOutputs(plan, LostOutputsOf(live), outcome);

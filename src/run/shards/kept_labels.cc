@@ -89,16 +89,18 @@ void LabelKeeper::Keep(const RunLabels& labels, const DecisionOptions& options, 
   }
 }
 
-// Few samples have any.
+// Of most kinds few samples have any.
 void KeepExtras(std::vector<ShardDecided>& decided) {
   for (ShardDecided& of_plan : decided) {
     for (ShardDecision& one : of_plan.outputs) {
       for (size_t i = 0; i < one.row.samples.size(); ++i) {
         const DecisionSample& sample = one.row.samples[i];
         const bool measured = !std::isnan(sample.first_error) || !std::isnan(sample.second_error);
-        if (sample.negative_boxes == 0 && !sample.all_above && !measured) continue;
+        const bool counted = sample.boxes || !sample.classes.empty();
+        if (sample.negative_boxes == 0 && !sample.all_above && !measured && !counted) continue;
         one.extras.push_back({static_cast<int64_t>(i), sample.negative_boxes, sample.all_above,
-                              sample.first_error, sample.second_error, sample.label_size});
+                              sample.first_error, sample.second_error, sample.label_size,
+                              sample.boxes, sample.classes});
       }
     }
   }
@@ -117,6 +119,8 @@ Status RestoreExtras(ShardDecision& kept) {
     sample.first_error = extra.first_error;
     sample.second_error = extra.second_error;
     sample.label_size = extra.label_size;
+    sample.boxes = extra.boxes;
+    sample.classes = extra.classes;
   }
   return {};
 }

@@ -185,7 +185,7 @@ class ShardFolding {
     comparisons_.TakeNotesOfMismatch(end.on_mismatch);
     comparisons_.Finish(lengths, Coverage::kJudged, outcome.faults, outcome.record);
     NoteRandomInputs(plan_, outcome.record);
-    NoteFoldersLeftOut(plan_, outcome);
+    NoteImagesLeftOut(plan_, outcome);
     std::vector<std::pair<size_t, std::string>> itself;
     for (size_t i = 0; i < end.pairs.size(); ++i) {
       outcome.record.pairs[i].first_file = end.pairs[i].first_file;

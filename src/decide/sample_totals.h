@@ -1,0 +1,27 @@
+// What samples of boxes and of maps of classes add up to.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "vernier/decision_record.h"
+
+namespace vernier {
+
+/// Counts are exact; overlaps are added in the order of the samples.
+class SampleTotals {
+ public:
+  void Add(const DecisionSample& sample);
+  /// Sets `boxes` and `class_ious`; without any they stay as they are, and so they do where a
+  /// sample that is not invalid lacks them, as in rows that somebody changed.
+  void Give(DecisionRecord& record) const;
+
+ private:
+  std::optional<BoxCounts> boxes_;
+  std::map<int64_t, ClassOverlap> classes_;
+  bool lacks_boxes_ = false;
+  bool lacks_classes_ = false;
+};
+
+}  // namespace vernier

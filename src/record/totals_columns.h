@@ -1,0 +1,40 @@
+// What a row keeps of a sample for the totals of a run: boxes that match, and the classes of a map.
+// Only for this folder.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vernier/decision_record.h"
+
+namespace vernier {
+
+/// A column behind the name of an output, and the count that it holds.
+struct BoxColumn {
+  std::string_view end;
+  int64_t BoxCounts::*count;
+};
+
+inline constexpr std::array<BoxColumn, 4> kBoxColumns = {
+    {{"/matched", &BoxCounts::matched},
+     {"/lost", &BoxCounts::lost},
+     {"/invented", &BoxCounts::invented},
+     {"/class_changed", &BoxCounts::class_changed}}};
+/// BoxCounts::overlap.
+inline constexpr std::string_view kOverlapEnd = "/iou_sum";
+/// DecisionSample::classes, as a text.
+inline constexpr std::string_view kClassesEnd = "/class_overlaps";
+
+/// "0:812:810:800 3:40:42:40": of each class the positions of each side, and of both.
+std::string OverlapsText(const std::vector<ClassOverlap>& classes);
+/// nullopt for what no sample can have: classes are in order, and counts make an IoU.
+std::optional<std::vector<ClassOverlap>> OverlapsFrom(std::string_view text);
+
+/// Whether what there is of both can be of a sample with that flip and similarity.
+bool TotalsFit(const DecisionSample& sample);
+
+}  // namespace vernier
