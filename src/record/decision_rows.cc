@@ -28,6 +28,7 @@ namespace vernier {
 namespace {
 
 constexpr std::string_view kKindColumn = "/decision";
+constexpr std::string_view kOfRun = " of ";
 
 // One decision of a row, by the beginnings of its columns: "logits", and "a/logits" of a side.
 struct DecisionColumns {
@@ -153,7 +154,7 @@ bool IsOfSamples(const DecisionColumns& columns, std::string_view column) {
   }
   return IsOneOf(column, columns.name,
                  {"near_tie", "similarity", "detail", "label", "negative_boxes", "all_above",
-                  "by_noise"}) ||
+                  "by_noise", "over_bound"}) ||
          IsOneOf(column, columns.first, {"decision", "margin", "score"}) ||
          IsOneOf(column, columns.second, {"decision", "margin", "score"});
 }
@@ -217,17 +218,19 @@ bool ReadTexts(const RecordJson& row, const char* column, std::vector<std::strin
   return true;
 }
 
-// "2/3". False, with the reason in `why`, where the column says something else.
+// "2/3" or "2/3 of 1f2e3d4c5b6a7988". False, with the reason in `why`, where it says something
+// else.
 bool ReadShard(const RecordJson& row, std::optional<RowsShard>& shard, std::string& why) {
   shard.reset();
   const auto found = row.find("shard");
   if (found == row.end() || *found == "") return true;
   const std::string text = found->is_string() ? found->get<std::string>() : found->dump();
   const size_t slash = std::min(text.find('/'), text.size());
+  const size_t of = std::min(text.find(kOfRun, slash), text.size());
   const auto number = ParseInt(text.substr(0, slash));
-  const auto count = ParseInt(text.substr(std::min(slash + 1, text.size())));
+  const auto count = ParseInt(text.substr(std::min(slash + 1, of), of - std::min(slash + 1, of)));
   if (number && count && *number >= 1 && *number <= *count && *count <= kMostShards) {
-    shard = RowsShard{*number, *count};
+    shard = RowsShard{*number, *count, text.substr(std::min(of + kOfRun.size(), text.size()))};
     return true;
   }
   why = "'shard' is no K/N: '" + text + "'";

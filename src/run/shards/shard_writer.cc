@@ -16,6 +16,7 @@
 #include "run/shards/build_identity.h"
 #include "run/shards/folded_comparison.h"
 #include "run/shards/kept_labels.h"
+#include "run/shards/shard_differences.h"
 #include "run/shards/shard_sources.h"
 #include "util/atomic_file.h"
 #include "util/mapped_file.h"
@@ -133,8 +134,9 @@ Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
   VERNIER_ASSIGN_OR_RETURN(head.labels, HashLabels(plan.decisions, plan.inputs));
   head.sources = FindShardSources(plan);
   VERNIER_ASSIGN_OR_RETURN(ShardFile file, ShardFile::Create(plan.save.record, head));
+  std::string run = HashOfRun(head);
   return std::unique_ptr<ShardWriter>(
-      new ShardWriter(std::move(file), shard.number, std::move(head.sources)));
+      new ShardWriter(std::move(file), shard.number, std::move(run), std::move(head.sources)));
 }
 
 Status ShardWriter::CheckSources(const RunPlan& plan) const {

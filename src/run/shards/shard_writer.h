@@ -103,13 +103,19 @@ class ShardWriter {
   Status Publish(ShardEnd end);
   void Discard() { file_.Discard(); }
   const std::string& path() const { return file_.path(); }
+  /// RowsShard::run.
+  const std::string& run() const { return run_; }
 
  private:
-  ShardWriter(ShardFile file, int64_t number, std::vector<ShardSource> sources)
-      : file_(std::move(file)), number_(number), sources_(std::move(sources)) {}
+  ShardWriter(ShardFile file, int64_t number, std::string run, std::vector<ShardSource> sources)
+      : file_(std::move(file)),
+        number_(number),
+        run_(std::move(run)),
+        sources_(std::move(sources)) {}
 
   ShardFile file_;
   int64_t number_;
+  std::string run_;
   std::vector<ShardSource> sources_;
   std::set<std::array<std::string, 3>> imported_;
   std::time_t started_ = std::time(nullptr);
