@@ -320,15 +320,17 @@ void CompareDetections(const Detections& a, const Detections& b, const DecideInp
   if (match.has_nan) return MakeInvalid(sample, true, true);
   const auto lost = std::ranges::count(match.of_first, -1);
   const auto invented = std::ranges::count(match.of_second, -1);
-  const int64_t all = match.matched + match.changed + lost + invented;
+  const int64_t changed = match.changed + lost + invented, all = match.matched + changed;
   if (all > 0) sample.similarity = match.overlap / static_cast<double>(all);
-  if (lost + invented + match.changed == 0) return;
+  if (changed == 0) return;
   sample.detail = MatchText(match, lost, invented);
   const double own = MostUnmatched(a, match.of_first, b);
   const double other = MostUnmatched(b, match.of_second, a);
   sample.first_margin = std::fmax(own, other);
   sample.second_margin = std::isnan(other) ? sample.second_margin : other;
-  input.near_tie.Judge(sample, 0, [&] { return match.scores.scale(); });
+  // Where a class changes, a score overtakes another one.
+  const auto kind = match.changed > 0 ? NoisyValues::kTwo : NoisyValues::kOne;
+  input.near_tie.Judge(sample, 0, [&] { return NoiseLimit(match.scores.scale(), kind, changed); });
 }
 
 // Empty outputs may claim any number of samples.
