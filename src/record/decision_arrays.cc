@@ -20,8 +20,9 @@ namespace {
 
 constexpr std::string_view kKindEnd = "/decision";
 constexpr std::string_view kColumnEnds[] = {
-    kKindEnd, "/margin",  "/flip",           "/near_tie",  "/similarity", "/detail", "/label",
-    "/score", "/classes", "/negative_boxes", "/all_above", "/by_noise",   "/verdict"};
+    kKindEnd,     "/margin",   "/flip",       "/near_tie", "/similarity",
+    "/detail",    "/label",    "/score",      "/classes",  "/negative_boxes",
+    "/all_above", "/by_noise", "/over_bound", "/verdict"};
 
 // What the run did not do: lists that are no columns.
 constexpr std::string_view kEndArrays[] = {"not_done", "unfit_labels"};
@@ -174,7 +175,7 @@ void AddDecision(const RowArrays& arrays, const ArrayDecision& decision, size_t 
     add(name + std::string(end), name + std::string(end));
   }
   for (const char* const end :
-       {"/detail", "/classes", "/negative_boxes", "/all_above", "/by_noise"}) {
+       {"/detail", "/classes", "/negative_boxes", "/all_above", "/by_noise", "/over_bound"}) {
     add_if_any(name + end, name + end);
   }
   bool scored = false;

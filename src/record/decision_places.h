@@ -37,6 +37,7 @@ struct DecisionPlaces {
   std::optional<size_t> negative_boxes;
   std::optional<size_t> all_above;
   std::optional<size_t> by_noise;
+  std::optional<size_t> over_bound;
   std::optional<size_t> label;  ///< its own; else the row's, where there are scores
   SidePlaces first, second;
 };
@@ -160,6 +161,7 @@ class RowReading {
     sample.negative_boxes = TakeCount(places.negative_boxes);
     sample.all_above = TakeCount(places.all_above) != 0;
     sample.by_noise = TakeCount(places.by_noise) != 0;
+    sample.over_bound = TakeCount(places.over_bound) != 0;
     ReadLabel(places, sample);
     if (!complete_) return;
     complete_ = FindSampleFault(decision.kind, decision.classes, sample) == SampleFault::kNone;

@@ -94,7 +94,8 @@ std::optional<DecisionSample> SampleAt(const DecisionColumns& columns, size_t sa
   const auto negative_boxes = CountAt(row, columns.name + "/negative_boxes", sample);
   const auto all_above = CountAt(row, columns.name + "/all_above", sample);
   const auto by_noise = CountAt(row, columns.name + "/by_noise", sample);
-  if (!negative_boxes || !all_above || !by_noise) return std::nullopt;
+  const auto over_bound = CountAt(row, columns.name + "/over_bound", sample);
+  if (!negative_boxes || !all_above || !by_noise || !over_bound) return std::nullopt;
   DecisionSample made;
   made.first = *first;
   made.second = *second;
@@ -106,6 +107,7 @@ std::optional<DecisionSample> SampleAt(const DecisionColumns& columns, size_t sa
   made.negative_boxes = *negative_boxes;
   made.all_above = *all_above != 0;
   made.by_noise = *by_noise != 0;
+  made.over_bound = *over_bound != 0;
   made.detail = TextAt(row, columns.name + "/detail", sample).value_or("");
   const auto first_score = NumberAt(row, columns.first + "/score", sample);
   const auto second_score = NumberAt(row, columns.second + "/score", sample);
