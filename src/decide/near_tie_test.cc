@@ -29,8 +29,9 @@ std::pair<int, int> ClearOfNoise(const std::string& words, Dims dims, double noi
     b[i] = a[i] + noise * normal(random);
   }
   int flips = 0, clear = 0;
-  for (const DecisionSample& sample :
-       *Decide(*ParseDecision(words), make(dims, a), make(dims, b), {}, {})) {
+  const Result<std::vector<DecisionSample>> samples =
+      Decide(*ParseDecision(words), make(dims, a), make(dims, b), {}, {});
+  for (const DecisionSample& sample : *samples) {
     if (sample.flip == Flip::kNone) continue;
     ++flips;
     if (sample.flip == Flip::kClear) ++clear;
