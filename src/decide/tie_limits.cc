@@ -74,17 +74,19 @@ bool TieLimits::AreTooMany() const {
 }
 
 DoubtfulTies TieLimits::Doubtful(bool one_margin) const {
-  std::vector<std::string> by;
-  if (by_noise_ > 0) by.emplace_back("by the noise of the other values");
-  if (over_bound_ > 0) by.emplace_back("by an error bound that the output exceeds");
   DoubtfulTies doubtful{by_noise_ + over_bound_, ""};
+  std::vector<std::string> bounds;
+  if (over_bound_ > 0) bounds.emplace_back("that the output exceeds");
   if (bounded_ > 0) {
     const int64_t wide = CountWide();
     const bool too_many = one_margin && AreTooMany();
-    if (wide > 0) by.emplace_back("by an error bound that is wider than most margins");
-    if (too_many) by.emplace_back("by an error bound that does not explain so many");
+    if (wide > 0) bounds.emplace_back("that is wider than most margins");
+    if (too_many) bounds.emplace_back("that does not explain so many");
     doubtful.count += too_many ? bounded_ : wide;
   }
+  std::vector<std::string> by;
+  if (by_noise_ > 0) by.emplace_back("by the noise of the other values");
+  if (!bounds.empty()) by.push_back("by an error bound " + JoinWords(bounds, " or "));
   doubtful.by = JoinWords(by, " or ");
   return doubtful;
 }

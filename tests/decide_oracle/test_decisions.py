@@ -207,7 +207,7 @@ class NearTieTest(unittest.TestCase):
 
     def test_twice_the_noise_of_a_difference_of_other_values(self):
         rng = np.random.default_rng(oracle.SEED)
-        a = rng.standard_normal((500, 10))
+        a = rng.standard_normal((4000, 10))
         b = a + rng.standard_normal(a.shape) * 0.2
         near = clear = 0
         for x, y, got in zip(a, b, oracle.decide([("top1", a, b)])[0], strict=True):
