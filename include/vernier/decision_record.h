@@ -56,6 +56,8 @@ struct DecisionSample {
   bool all_above = false;      ///< of a threshold or sign: no value of either side is below it
   /// A near tie by the noise of the sample's other values alone, which a wrong network has as well.
   bool by_noise = false;
+  /// A near tie by an error bound that the output is over, which then excuses nothing.
+  bool over_bound = false;
   /// Of --labels: what is right, as a decision's text has it, or of a map of classes "map"; and how
   /// right each side is: 1 or 0, of a map its mean IoU. Without a label empty and NaN.
   std::string label = {};
@@ -167,9 +169,10 @@ struct DecisionRecord {
   int64_t flips = 0;        ///< of any kind
   int64_t clear_flips = 0;  ///< kClear and kInvalid
   int64_t near_ties = 0;
-  /// Near ties that a wrong network may have as well: DecisionSample::by_noise, and those whose
-  /// limit is wider than the median margin. Not in the file of a record.
+  /// Near ties that a wrong network may have as well, and by what, behind "near ties": "by the
+  /// noise of the other values". Not in the file of a record.
   int64_t doubtful_near_ties = 0;
+  std::string doubtful_by = {};
   int64_t invalid = 0;
   double agreement = 0;     ///< 1 - flips / samples; NaN without samples
   double interval_low = 0;  ///< Wilson's score interval of the agreement, 95 %
@@ -205,6 +208,8 @@ struct DecisionGateRecord {
   double limit = 0;
   std::string verdict;     ///< "passed", "failed", "no samples"
   bool undecided = false;  ///< the 95 % interval contains the limit, whatever the verdict
+  /// Of --max-clear-flips: DecisionRecord::doubtful_by, where that makes it undecided.
+  std::string doubtful_by = {};
   std::optional<int64_t> samples_to_decide = {};  ///< about as many would settle it
   /// Of --max-drop: "absolute" or "relative"; of an error, "rise" (in its units) or "relative
   /// rise".

@@ -59,6 +59,9 @@ struct FedFile {
 struct RowsShard {
   int64_t number = 0;  ///< from 1
   int64_t count = 0;
+  /// 16 hexadecimal digits for the run's plan, models and labels: all its shards have the same.
+  /// Empty: not known.
+  std::string run = {};
 };
 
 /// What the run that made rows did less than it was asked for, in sentences: the last row has it.

@@ -3,10 +3,12 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 #include "decide/class_rows.h"
 #include "decide/kinds.h"
+#include "decide/logit_noise.h"
 #include "decide/row_top.h"
 #include "kernels/class_blocks.h"
 #include "util/number_text.h"
@@ -214,24 +216,61 @@ void CountTile(const SamplePair<T>& sample, const ClassTile<T>& a, const ClassTi
   counts.positions += static_cast<int64_t>(count);
 }
 
-// What the values of the positions differ by that do not.
+/// What the values of the positions differ by that do not.
+struct EqualNoise {
+  DifferenceNoise values;
+  LogitsOfRows logits;
+};
+
 template <typename T>
-DifferenceNoise NoiseOfEqual(const SamplePair<T>& sample, ClassTile<T>& a, ClassTile<T>& b) {
+EqualNoise NoiseOfEqual(const SamplePair<T>& sample, ClassTile<T>& a, ClassTile<T>& b) {
   const auto classes = static_cast<size_t>(sample.rows.classes);
   const auto inner = static_cast<size_t>(sample.rows.inner);
   const size_t step = inner == 1 ? classes : 1;
-  DifferenceNoise noise;
+  EqualNoise noise;
   EachTile(sample, a, b, [&](size_t first, size_t count) {
     for (size_t i = 0; i < count; ++i) {
       if (a.place[i] != b.place[i]) continue;
       const T* from_a = sample.a + first + i * step;
       const T* from_b = sample.b + first + i * step;
       for (size_t c = 0; c < classes; ++c) {
-        noise.Add(from_a[c * inner], from_b[c * inner]);
+        noise.values.Add(from_a[c * inner], from_b[c * inner]);
+      }
+      if constexpr (std::is_floating_point_v<T>) {
+        if (!noise.logits.probabilities()) continue;
+        noise.logits.Add(from_a, from_b, classes, inner, static_cast<size_t>(a.place[i]));
       }
     }
   });
   return noise;
+}
+
+// Of a single position the other classes show the noise, as of a row of topK.
+template <typename T>
+std::optional<double> LogitsOfSample(const SamplePair<T>& pair, const ClassTile<T>& a,
+                                     const ClassTile<T>& b, const EqualNoise& noise,
+                                     int64_t positions) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (positions > 1) return noise.logits.scale();
+    const auto [low, high] = std::minmax(a.place[0], b.place[0]);
+    const auto classes = static_cast<size_t>(pair.rows.classes);
+    return NoiseOfLogits<T>({pair.a, classes}, {pair.b, classes},
+                            {static_cast<size_t>(low), static_cast<size_t>(high)});
+  }
+  return std::nullopt;
+}
+
+template <typename T>
+double LimitByEqual(const SamplePair<T>& pair, ClassTile<T>& a, ClassTile<T>& b,
+                    const PositionCounts& counts, OtherSamples& others, int64_t index) {
+  const EqualNoise noise = NoiseOfEqual(pair, a, b);
+  const auto logits = LogitsOfSample(pair, a, b, noise, counts.positions);
+  if (logits) {
+    return LimitOfProbability(counts.largest,
+                              NoiseLimit(*logits, NoisyValues::kTwo, counts.different));
+  }
+  const double scale = noise.values.empty() ? others.Without(index) : noise.values.scale();
+  return NoiseLimit(scale, NoisyValues::kTwo, counts.different);
 }
 
 // "0:812 3:40" of the classes that are there; of one position its class alone.
@@ -300,10 +339,8 @@ void DecideImage(const SamplePair<T>& pair, const NearTieRule& near_tie, OtherSa
   if (counts.positions > 1) sample.detail = IouText(counts);
   sample.first_margin = counts.first_most;
   sample.second_margin = counts.second_most;
-  near_tie.Judge(sample, counts.largest, [&] {
-    const DifferenceNoise noise = NoiseOfEqual(pair, a, b);
-    return noise.empty() ? others.Without(index) : noise.scale();
-  });
+  near_tie.Judge(sample, counts.largest,
+                 [&] { return LimitByEqual(pair, a, b, counts, others, index); });
 }
 
 }  // namespace

@@ -3,11 +3,13 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <span>
 #include <type_traits>
 
 #include "decide/class_rows.h"
 #include "decide/kinds.h"
+#include "decide/logit_noise.h"
 #include "decide/row_top.h"
 #include "kernels/class_blocks.h"
 
@@ -209,16 +211,24 @@ BorderFlips ScanSample(const ValuePair<T>& pair, const Border& border, BorderSca
   return flips;
 }
 
-// Of the values that did not change sides.
+// By the noise of the values that did not change sides.
 template <typename T>
-DifferenceNoise NoiseOfOthers(const ValuePair<T>& pair, const Border& border) {
+double LimitByOthers(const ValuePair<T>& pair, const Border& border, int64_t changed,
+                     OtherSamples& others) {
   DifferenceNoise noise;
+  LogitsOfValues logits(border.is_sign ? 0 : border.limit);
   for (size_t i = 0; i < pair.count; ++i) {
     const auto a = static_cast<double>(pair.a[i]);
     const auto b = static_cast<double>(pair.b[i]);
-    if (border.IsIn(a) == border.IsIn(b)) noise.Add(a, b);
+    if (border.IsIn(a) != border.IsIn(b)) continue;
+    noise.Add(a, b);
+    logits.Add(a, b);
   }
-  return noise;
+  if (const std::optional<double> scale = logits.scale()) {
+    return LogitsOfValues::LimitAt(border.limit, NoiseLimit(*scale, NoisyValues::kOne, changed));
+  }
+  const double scale = noise.empty() ? others.Without(pair.index) : noise.scale();
+  return NoiseLimit(scale, NoisyValues::kOne, changed);
 }
 
 template <typename T>
@@ -246,8 +256,7 @@ void DecideSides(const ValuePair<T>& pair, const Border& border, const NearTieRu
     sample.detail = std::to_string(flips.count) + " of " + std::to_string(pair.count) + " values";
   }
   near_tie.Judge(sample, flips.largest, [&] {
-    const DifferenceNoise noise = NoiseOfOthers(pair, border);
-    return noise.empty() ? others.Without(pair.index) : noise.scale();
+    return LimitByOthers(pair, border, static_cast<int64_t>(flips.count), others);
   });
 }
 

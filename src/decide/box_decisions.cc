@@ -329,7 +329,9 @@ void CompareDetections(const Detections& a, const Detections& b, const DecideInp
   const double other = MostUnmatched(b, match.of_second, a);
   sample.first_margin = std::fmax(own, other);
   sample.second_margin = std::isnan(other) ? sample.second_margin : other;
-  input.near_tie.Judge(sample, 0, [&] { return match.scores.scale(); });
+  // Where a class changes, a score overtakes another one.
+  const auto kind = counts.class_changed > 0 ? NoisyValues::kTwo : NoisyValues::kOne;
+  input.near_tie.Judge(sample, 0, [&] { return NoiseLimit(match.scores.scale(), kind, others); });
 }
 
 // Empty outputs may claim any number of samples.

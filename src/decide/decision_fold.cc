@@ -47,9 +47,7 @@ size_t BinOf(double value, double most) {
   return static_cast<size_t>(std::min(place, static_cast<double>(kMarginBins - 1)));
 }
 
-// `limits` has the same bins.
-void CountMargin(const DecisionSample& sample, DecisionRecord& record,
-                 std::vector<int64_t>& limits) {
+void CountMargin(const DecisionSample& sample, DecisionRecord& record) {
   const double margin = sample.first_margin;
   constexpr double kBeyond = std::numeric_limits<double>::max() / 4;
   if (!(margin >= 0) || margin > kBeyond) return;
@@ -61,7 +59,6 @@ void CountMargin(const DecisionSample& sample, DecisionRecord& record,
   while (margin > record.margin_most) {
     Widen(record.margin_counts);
     Widen(record.margin_flips);
-    Widen(limits);
     record.margin_most *= 2;
   }
   const size_t bin = BinOf(margin, record.margin_most);
@@ -152,6 +149,12 @@ std::pair<double, double> DropIntervalOf(const PrecisionRecord& precision) {
   return {precision.intervals->drop_low, precision.intervals->drop_high};
 }
 
+// Held against a limit of 0, accuracies that no sample tells apart are decided by the count, as a
+// rate of 0 is.
+bool IsSame(const LabelRecord& labels, double limit) {
+  return limit == 0 && labels.right_to_wrong + labels.wrong_to_right == 0;
+}
+
 // A relative drop is held against its share of the reference's value, as that was measured.
 DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropType type) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -186,7 +189,7 @@ DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropT
   const double most = relative ? limit * labels.first : limit;
   gate.value = relative ? labels.drop / labels.first : labels.drop;
   gate.verdict = labels.drop <= most ? "passed" : "failed";
-  gate.undecided = labels.drop_low < most && most < labels.drop_high;
+  gate.undecided = labels.drop_low < most && most < labels.drop_high && !IsSame(labels, most);
   if (gate.undecided) gate.samples_to_decide = SamplesForDrop(labels, most);
   return gate;
 }
@@ -200,6 +203,7 @@ DecisionGateRecord JudgeClearFlips(const DecisionRecord& decision, int64_t most,
   if (decision.samples == 0) gate.verdict = "no samples";
   const int64_t doubtful = near_tie ? 0 : decision.doubtful_near_ties;
   gate.undecided = gate.verdict == "passed" && decision.clear_flips + doubtful > most;
+  if (gate.undecided) gate.doubtful_by = decision.doubtful_by;
   return gate;
 }
 
@@ -214,30 +218,6 @@ DecisionFold::DecisionFold(std::string output, std::string kind, int64_t keep_wo
   record_.kind = std::move(kind);
   record_.margin_counts.resize(kMarginBins);
   record_.margin_flips.resize(kMarginBins);
-  limits_.resize(kMarginBins);
-}
-
-// A margin of 0 is a tie by any limit.
-void DecisionFold::CountLimit(const DecisionSample& sample) {
-  if (sample.flip != Flip::kNearTie || sample.first_margin == 0) return;
-  if (sample.by_noise) {
-    ++by_noise_;
-  } else {
-    ++limits_[BinOf(sample.near_tie, record_.margin_most)];
-  }
-}
-
-// Limits beyond the median margin tell nothing apart.
-int64_t DecisionFold::CountWideLimits() const {
-  size_t bin = 0;
-  int64_t below = 0;
-  for (; bin < kMarginBins; ++bin) {
-    below += record_.margin_counts[bin];
-    if (2 * below > record_.samples) break;
-  }
-  int64_t wide = 0;
-  for (++bin; bin < kMarginBins; ++bin) wide += limits_[bin];
-  return wide;
 }
 
 void DecisionFold::Add(int64_t iteration, int64_t step,
@@ -249,8 +229,8 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
   for (size_t row = 0; row < samples.size(); ++row) {
     const DecisionSample& sample = samples[row];
     CountFlip(sample, record_);
-    CountMargin(sample, record_, limits_);
-    CountLimit(sample);
+    CountMargin(sample, record_);
+    limits_.Add(sample);
     labels_.Add(sample);
     totals_.Add(sample);
     similarity_sum_ += sample.similarity;
@@ -274,7 +254,10 @@ DecisionRecord DecisionFold::Record() const {
   const auto agreeing = record.samples - record.flips;
   const auto samples = static_cast<double>(record.samples);
   record.agreement = static_cast<double>(agreeing) / samples;
-  record.doubtful_near_ties = by_noise_ + CountWideLimits();
+  const bool is_top = record.kind.starts_with("top");
+  const DoubtfulTies doubtful = limits_.Doubtful(is_top);
+  record.doubtful_near_ties = doubtful.count;
+  record.doubtful_by = doubtful.by;
   if (record.samples == 0) record.agreement = std::numeric_limits<double>::quiet_NaN();
   if (record.samples > 0) record.similarity = similarity_sum_ / samples;
   const std::string_view looked_for = LookedFor(record.kind);
@@ -287,7 +270,7 @@ DecisionRecord DecisionFold::Record() const {
                          : "every value of both sides is at or above the threshold";
   }
   // Margins of the other kinds are the least of many.
-  if (2 * without_margin_ > record.samples && record.kind.starts_with("top")) {
+  if (2 * without_margin_ > record.samples && is_top) {
     record.vacuous = "in most samples the reference decides between equal values";
   }
   std::tie(record.interval_low, record.interval_high) = WilsonInterval(agreeing, record.samples);

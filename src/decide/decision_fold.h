@@ -8,6 +8,7 @@
 
 #include "decide/label_fold.h"
 #include "decide/sample_totals.h"
+#include "decide/tie_limits.h"
 #include "vernier/decision_plan.h"
 #include "vernier/decision_record.h"
 
@@ -32,9 +33,6 @@ class DecisionFold {
   DecisionRecord FinalRecord(uint64_t seed) const;
 
  private:
-  void CountLimit(const DecisionSample& sample);
-  int64_t CountWideLimits() const;
-
   DecisionRecord record_;
   LabelFold labels_;
   SampleTotals totals_;
@@ -43,9 +41,7 @@ class DecisionFold {
   int64_t without_any_ = 0;     // samples in which neither side found what the kind looks for
   int64_t all_above_ = 0;       // samples without a value below their threshold
   int64_t without_margin_ = 0;  // samples whose margin is 0
-  int64_t by_noise_ = 0;        // near ties
-  // Limits of the other near ties, in the bins of the margins.
-  std::vector<int64_t> limits_;
+  TieLimits limits_;
   size_t keep_worst_;
 };
 

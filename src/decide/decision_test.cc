@@ -277,7 +277,7 @@ TEST(Decide, NearTiesOfProbabilitiesAreThoseOfLogits) {
   const auto near = Decided("top1", reference, Probabilities(TwoLeaders(-1e-3, 2e-3)));
   EXPECT_NEAR(near[0].first_margin, 1e-4, 1e-6);
   EXPECT_EQ(near[0].flip, Flip::kNearTie);
-  EXPECT_NEAR(near[0].near_tie, 0.5 * 2 * 1.4826 * 2e-3, 1e-4);
+  EXPECT_NEAR(near[0].near_tie, 0.5 * 2 * std::sqrt(2.0) * 1.4826 * (1 + 3.0 / 16) * 2e-3, 1e-4);
   const auto ranked = Decided("rank=2", reference, Probabilities(TwoLeaders(-1e-3, 2e-3)));
   EXPECT_EQ(ranked[0].flip, Flip::kNearTie);
   // What one class takes from all others is shared by them, and no noise.

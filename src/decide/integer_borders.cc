@@ -87,8 +87,10 @@ void DecideIntegers(std::span<const T> a, std::span<const T> b, const IntegerBor
   if (a.size() > 1) {
     sample.detail = std::to_string(flips) + " of " + std::to_string(a.size()) + " values";
   }
-  input.near_tie.Judge(sample, largest,
-                       [&] { return noise.empty() ? others.Without(index) : noise.scale(); });
+  input.near_tie.Judge(sample, largest, [&] {
+    const double scale = noise.empty() ? others.Without(index) : noise.scale();
+    return NoiseLimit(scale, NoisyValues::kOne, static_cast<int64_t>(flips));
+  });
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "decide/near_tie.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "decide/class_rows.h"
@@ -8,7 +10,11 @@
 namespace vernier {
 namespace {
 
-constexpr double kDeviationsOfMedian = 1.4826;
+// See DifferenceNoise.
+double DeviationOf(double median, size_t count) {
+  constexpr double kDeviationsOfMedian = 1.4826, kForFew = 3;
+  return kDeviationsOfMedian * median * (1 + kForFew / static_cast<double>(count));
+}
 
 // How many differences stand for a batch.
 constexpr size_t kMostOfBatch = size_t{1} << 22U;
@@ -22,7 +28,29 @@ double RankWithout(const std::vector<double>& all, const std::vector<double>& ow
   return all[rank];
 }
 
+// Of the flips of Gaussian noise, the share whose margins are beyond z standard deviations.
+double ShareBeyond(double z) {
+  return std::exp(-z * z / 2) - z * std::sqrt(std::numbers::pi / 2) * std::erfc(z / std::sqrt(2.0));
+}
+
+// By bisection.
+double DeviationsFor(int64_t changed) {
+  constexpr double kDeviations = 2, kMost = 12;
+  if (changed <= 1) return kDeviations;
+  const double share = ShareBeyond(kDeviations) / static_cast<double>(changed);
+  double low = kDeviations, high = kMost;
+  for (int i = 0; i < 40; ++i) {
+    const double middle = (low + high) / 2;
+    (ShareBeyond(middle) > share ? low : high) = middle;
+  }
+  return high;
+}
+
 }  // namespace
+
+double NoiseLimit(double scale, NoisyValues values, int64_t changed) {
+  return DeviationsFor(changed) * std::sqrt(static_cast<double>(values)) * scale;
+}
 
 double DifferenceNoise::scale() const {
   if (kept_.empty()) return 0;
@@ -31,7 +59,7 @@ double DifferenceNoise::scale() const {
   std::nth_element(sorted.begin(), middle, sorted.end());
   const double upper = *middle;
   const double lower = sorted.size() % 2 == 1 ? upper : *std::max_element(sorted.begin(), middle);
-  return kDeviationsOfMedian * (lower / 2 + upper / 2);
+  return DeviationOf(lower / 2 + upper / 2, sorted.size());
 }
 
 double OtherSamples::Without(int64_t sample) {
@@ -40,7 +68,7 @@ double OtherSamples::Without(int64_t sample) {
   const size_t left = all_.size() - own.size();
   if (left == 0) return 0;
   const double lower = RankWithout(all_, own, (left - 1) / 2);
-  return kDeviationsOfMedian * (lower / 2 + RankWithout(all_, own, left / 2) / 2);
+  return DeviationOf(lower / 2 + RankWithout(all_, own, left / 2) / 2, left);
 }
 
 void OtherSamples::Measure() {

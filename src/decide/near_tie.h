@@ -41,7 +41,9 @@ void Raise(double& most, T value) {
 }
 
 /// How far two sides are apart where nothing is wrong: 1.4826 times the median magnitude of their
-/// differences, which is their standard deviation if they are Gaussian. Outliers, up to half of
+/// differences, which is their standard deviation if they are Gaussian, and 3/n of that more for n
+/// differences: few of them estimate it badly, and too low an estimate costs more flips than too
+/// high a one excuses (docs/decisions.md has the figures). Outliers, up to half of
 /// the values, do not move it far; differences that are not finite are left out. Of more than
 /// `most_kept` differences a random choice stands for all, the same at each call.
 class DifferenceNoise {
@@ -100,6 +102,17 @@ class OtherSamples {
   std::vector<double> all_;               // likewise
 };
 
+/// How many noisy values a margin is between: one and a border, or two that overtake each other.
+enum class NoisyValues : uint8_t { kOne = 1, kTwo = 2 };
+
+/// The margin below which a flip is a near tie by noise of the standard deviation `scale` in each
+/// value. A value that moves by d, Gaussian, flips what has a margin below d; if margins are spread
+/// evenly there, the share exp(-z^2 / 2) - z sqrt(pi / 2) erfc(z / sqrt(2)) of all flips has a
+/// margin above z standard deviations of d, which is 2.1 % for z = 2. Two values move by sqrt(2)
+/// `scale` against each other. The margin of a sample in which `changed` values or places changed
+/// is the largest of these: z is then so large that 2.1 % of such samples are beyond it as well.
+double NoiseLimit(double scale, NoisyValues values, int64_t changed);
+
 class NearTieRule {
  public:
   NearTieRule(std::optional<AllowedDifference> allowed, std::optional<double> given)
@@ -113,13 +126,13 @@ class NearTieRule {
 
   /// Of a sample that flipped: sets near_tie and flip by the reference's margin, which is set.
   /// `largest`: the largest finite magnitude among the values that decided, on both sides.
-  /// `observe()`, the noise of the values that did not, is called where nothing else gives the
-  /// limit.
+  /// `observe()`, the limit by the noise of the values that did not, is called where nothing else
+  /// gives it.
   template <typename Observe>
   void Judge(DecisionSample& sample, double largest, const Observe& observe) const {
     sample.near_tie = given_     ? *given_
                       : allowed_ ? 2 * std::max(allowed_->atol, allowed_->rtol * largest)
-                                 : 2 * observe();
+                                 : observe();
     sample.flip = FlipByMargin(sample.first_margin, sample.near_tie);
   }
 

@@ -2,10 +2,13 @@
 // blanks.
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <type_traits>
 
 #include "decide/class_rows.h"
 #include "decide/edit_distance.h"
 #include "decide/kinds.h"
+#include "decide/logit_noise.h"
 #include "decide/row_top.h"
 #include "util/counted.h"
 
@@ -61,6 +64,7 @@ struct PathFlips {
   double first_most = 0;
   double second_most = 0;
   double largest = 0;  // magnitude of a value that decided
+  int64_t steps = 0;   // that differ
 };
 
 template <typename T>
@@ -97,10 +101,7 @@ class Texts {
     const PathFlips flips = Measure(index);
     sample.first_margin = flips.first_most;
     sample.second_margin = flips.second_most;
-    input_.near_tie.Judge(sample, flips.largest, [&] {
-      const DifferenceNoise noise = NoiseOfOthers(index);
-      return noise.empty() ? others_.Without(index) : noise.scale();
-    });
+    input_.near_tie.Judge(sample, flips.largest, [&] { return LimitByOthers(index, flips); });
     return {};
   }
 
@@ -128,6 +129,7 @@ class Texts {
       const size_t x = first_.classes[at];
       const size_t y = second_.classes[at];
       if (x == y) continue;
+      ++flips.steps;
       const int64_t row = layout_.Row(index, step);
       const std::span<const T> a = a_.Row(row);
       const std::span<const T> b = b_.Row(row);
@@ -138,9 +140,10 @@ class Texts {
     return flips;
   }
 
-  // Of the steps at which the paths do not differ.
-  DifferenceNoise NoiseOfOthers(int64_t index) {
+  // By the noise of the steps at which the paths do not differ.
+  double LimitByOthers(int64_t index, const PathFlips& flips) {
     DifferenceNoise noise;
+    LogitsOfRows logits;
     for (int64_t step = 0; step < layout_.steps; ++step) {
       const auto at = static_cast<size_t>(step);
       if (first_.classes[at] != second_.classes[at]) continue;
@@ -148,8 +151,15 @@ class Texts {
       const std::span<const T> a = a_.Row(row);
       const std::span<const T> b = b_.Row(row);
       for (size_t c = 0; c < a.size(); ++c) noise.Add(a[c], b[c]);
+      if constexpr (std::is_floating_point_v<T>) {
+        if (logits.probabilities()) logits.Add(a.data(), b.data(), a.size(), 1, first_.classes[at]);
+      }
     }
-    return noise;
+    if (const std::optional<double> scale = logits.scale()) {
+      return LimitOfProbability(flips.largest, NoiseLimit(*scale, NoisyValues::kTwo, flips.steps));
+    }
+    const double scale = noise.empty() ? others_.Without(index) : noise.scale();
+    return NoiseLimit(scale, NoisyValues::kTwo, flips.steps);
   }
 
   const DecideInput& input_;

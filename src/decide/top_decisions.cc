@@ -8,6 +8,7 @@
 
 #include "decide/class_rows.h"
 #include "decide/kinds.h"
+#include "decide/logit_noise.h"
 #include "decide/row_top.h"
 
 namespace vernier {
@@ -20,52 +21,6 @@ struct RowPair {
   std::span<const T> b;
   int64_t index = 0;
 };
-
-// Softmax sums to 1 but for rounding, of short types to a share of this.
-constexpr double kSumRoom = 0.01;
-
-template <typename T>
-bool AreProbabilities(std::span<const T> row) {
-  double sum = 0;
-  for (const T value : row) {
-    if (!(value >= 0)) return false;
-    sum += static_cast<double>(value);
-  }
-  return std::abs(sum - 1) <= kSumRoom;
-}
-
-// Of rows of probabilities, by how much two of them differ by the noise of logits: the logarithms
-// of the two sides' ratios are differences of logits, but for what all classes of a row share. They
-// are taken from the largest values that did not decide, since nearly all others are next to 0 on
-// both sides and differ by nothing. nullopt: too few such values, or no probabilities.
-template <typename T>
-std::optional<double> NoiseOfProbabilities(const RowPair<T>& row,
-                                           const std::vector<size_t>& deciding) {
-  constexpr size_t kMostTaken = 16, kLeastTaken = 2;
-  if (!AreProbabilities(row.a) || !AreProbabilities(row.b)) return {};
-  std::vector<size_t> places;
-  for (size_t i = 0; i < row.a.size(); ++i) {
-    if (row.a[i] > 0 && row.b[i] > 0 && !std::ranges::binary_search(deciding, i)) {
-      places.push_back(i);
-    }
-  }
-  const size_t taken = std::min(places.size(), kMostTaken);
-  if (taken < kLeastTaken) return {};
-  std::ranges::partial_sort(places, places.begin() + static_cast<std::ptrdiff_t>(taken),
-                            std::ranges::greater{}, [&](size_t i) { return row.a[i]; });
-  places.resize(taken);
-  std::vector<double> shifts(taken);
-  std::ranges::transform(places, shifts.begin(), [&](size_t i) {
-    return std::log(static_cast<double>(row.b[i]) / static_cast<double>(row.a[i]));
-  });
-  std::ranges::sort(shifts);
-  const double shared = shifts[(taken - 1) / 2] / 2 + shifts[taken / 2] / 2;
-  DifferenceNoise noise;
-  for (const double shift : shifts) noise.Add(shift, shared);
-  double most = 0;
-  for (const size_t i : deciding) most = std::max(most, static_cast<double>(row.a[i]));
-  return most * -std::expm1(-2 * noise.scale()) / 2;
-}
 
 /// The rows of both sides, and what differs in those that decided nothing.
 template <typename T>
@@ -80,8 +35,9 @@ class TopRows {
 
   RowPair<T> At(int64_t index) { return {a_.Row(index), b_.Row(index), index}; }
 
-  /// `deciding`: the places whose values decided, sorted.
+  /// `deciding`: the places whose values decided, sorted; two changed for each other, or more.
   void Judge(DecisionSample& sample, const RowPair<T>& row, const std::vector<size_t>& deciding) {
+    const auto changed = static_cast<int64_t>(deciding.size() / 2);
     double largest = 0;
     for (const size_t i : deciding) {
       Raise(largest, row.a[i]);
@@ -89,14 +45,19 @@ class TopRows {
     }
     input_.near_tie.Judge(sample, largest, [&] {
       if constexpr (std::is_floating_point_v<T>) {
-        if (const auto of_logits = NoiseOfProbabilities(row, deciding)) return *of_logits;
+        if (const auto noise = NoiseOfLogits(row.a, row.b, deciding)) {
+          double most = 0;
+          for (const size_t i : deciding) most = std::max(most, static_cast<double>(row.a[i]));
+          return LimitOfProbability(most, NoiseLimit(*noise, NoisyValues::kTwo, changed));
+        }
       }
       DifferenceNoise noise;
       for (size_t i = 0; i < row.a.size(); ++i) {
         if (std::binary_search(deciding.begin(), deciding.end(), i)) continue;
         noise.Add(row.a[i], row.b[i]);
       }
-      return noise.empty() ? others_.Without(row.index / inner_) : noise.scale();
+      const double scale = noise.empty() ? others_.Without(row.index / inner_) : noise.scale();
+      return NoiseLimit(scale, NoisyValues::kTwo, changed);
     });
   }
 

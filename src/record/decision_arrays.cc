@@ -21,9 +21,10 @@ namespace {
 
 constexpr std::string_view kKindEnd = "/decision";
 constexpr std::string_view kColumnEnds[] = {
-    kKindEnd, "/margin",   "/flip",           "/near_tie",  "/similarity", "/detail",  "/label",
-    "/score", "/classes",  "/negative_boxes", "/all_above", "/by_noise",   "/verdict", "/matched",
-    "/lost",  "/invented", "/class_changed",  kOverlapEnd,  kClassesEnd};
+    kKindEnd,     "/margin",   "/flip",          "/near_tie", "/similarity",
+    "/detail",    "/label",    "/score",         "/classes",  "/negative_boxes",
+    "/all_above", "/by_noise", "/over_bound",    "/verdict",  "/matched",
+    "/lost",      "/invented", "/class_changed", kOverlapEnd, kClassesEnd};
 
 // What the run did not do: lists that are no columns.
 constexpr std::string_view kEndArrays[] = {"not_done", "unfit_labels"};
@@ -176,8 +177,8 @@ void AddDecision(const RowArrays& arrays, const ArrayDecision& decision, size_t 
     add(name + std::string(end), name + std::string(end));
   }
   for (const char* const end :
-       {"/detail", "/classes", "/negative_boxes", "/all_above", "/by_noise", "/matched", "/lost",
-        "/invented", "/class_changed", "/iou_sum", "/class_overlaps"}) {
+       {"/detail", "/classes", "/negative_boxes", "/all_above", "/by_noise", "/over_bound",
+        "/matched", "/lost", "/invented", "/class_changed", "/iou_sum", "/class_overlaps"}) {
     add_if_any(name + end, name + end);
   }
   bool scored = false;

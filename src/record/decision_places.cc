@@ -68,6 +68,7 @@ class PlaceFinder {
     places.negative_boxes = Maybe(name + "/negative_boxes");
     places.all_above = Maybe(name + "/all_above");
     places.by_noise = Maybe(name + "/by_noise");
+    places.over_bound = Maybe(name + "/over_bound");
     places.boxes = FindBoxes(name);
     places.class_overlaps = Maybe(name + std::string(kClassesEnd));
     const auto [first, second] = SidesOfPair(name);

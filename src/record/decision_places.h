@@ -45,6 +45,7 @@ struct DecisionPlaces {
   std::optional<size_t> negative_boxes;
   std::optional<size_t> all_above;
   std::optional<size_t> by_noise;
+  std::optional<size_t> over_bound;
   std::optional<BoxPlaces> boxes;
   std::optional<size_t> class_overlaps;
   std::optional<size_t> label;  ///< its own; else the row's, where there are scores
@@ -170,6 +171,7 @@ class RowReading {
     sample.negative_boxes = TakeCount(places.negative_boxes);
     sample.all_above = TakeCount(places.all_above) != 0;
     sample.by_noise = TakeCount(places.by_noise) != 0;
+    sample.over_bound = TakeCount(places.over_bound) != 0;
     ReadTotals(places, sample);
     ReadLabel(places, sample);
     if (!complete_) return;

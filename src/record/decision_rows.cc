@@ -29,6 +29,7 @@ namespace vernier {
 namespace {
 
 constexpr std::string_view kKindColumn = "/decision";
+constexpr std::string_view kOfRun = " of ";
 
 // One decision of a row, by the beginnings of its columns: "logits", and "a/logits" of a side.
 struct DecisionColumns {
@@ -113,7 +114,8 @@ std::optional<DecisionSample> SampleAt(const DecisionColumns& columns, size_t sa
   const auto negative_boxes = CountAt(row, columns.name + "/negative_boxes", sample);
   const auto all_above = CountAt(row, columns.name + "/all_above", sample);
   const auto by_noise = CountAt(row, columns.name + "/by_noise", sample);
-  if (!negative_boxes || !all_above || !by_noise) return std::nullopt;
+  const auto over_bound = CountAt(row, columns.name + "/over_bound", sample);
+  if (!negative_boxes || !all_above || !by_noise || !over_bound) return std::nullopt;
   DecisionSample made;
   made.first = *first;
   made.second = *second;
@@ -125,6 +127,7 @@ std::optional<DecisionSample> SampleAt(const DecisionColumns& columns, size_t sa
   made.negative_boxes = *negative_boxes;
   made.all_above = *all_above != 0;
   made.by_noise = *by_noise != 0;
+  made.over_bound = *over_bound != 0;
   made.detail = TextAt(row, columns.name + "/detail", sample).value_or("");
   if (!ReadTotals(columns, sample, made)) return std::nullopt;
   const auto first_score = NumberAt(row, columns.first + "/score", sample);
@@ -174,8 +177,8 @@ bool IsOfSamples(const DecisionColumns& columns, std::string_view column) {
   }
   return IsOneOf(column, columns.name,
                  {"near_tie", "similarity", "detail", "label", "negative_boxes", "all_above",
-                  "by_noise", "matched", "lost", "invented", "class_changed", "iou_sum",
-                  "class_overlaps"}) ||
+                  "by_noise", "over_bound", "matched", "lost", "invented", "class_changed",
+                  "iou_sum", "class_overlaps"}) ||
          IsOneOf(column, columns.first, {"decision", "margin", "score"}) ||
          IsOneOf(column, columns.second, {"decision", "margin", "score"});
 }
@@ -239,17 +242,19 @@ bool ReadTexts(const RecordJson& row, const char* column, std::vector<std::strin
   return true;
 }
 
-// "2/3". False, with the reason in `why`, where the column says something else.
+// "2/3" or "2/3 of 1f2e3d4c5b6a7988". False, with the reason in `why`, where it says something
+// else.
 bool ReadShard(const RecordJson& row, std::optional<RowsShard>& shard, std::string& why) {
   shard.reset();
   const auto found = row.find("shard");
   if (found == row.end() || *found == "") return true;
   const std::string text = found->is_string() ? found->get<std::string>() : found->dump();
   const size_t slash = std::min(text.find('/'), text.size());
+  const size_t of = std::min(text.find(kOfRun, slash), text.size());
   const auto number = ParseInt(text.substr(0, slash));
-  const auto count = ParseInt(text.substr(std::min(slash + 1, text.size())));
+  const auto count = ParseInt(text.substr(std::min(slash + 1, of), of - std::min(slash + 1, of)));
   if (number && count && *number >= 1 && *number <= *count && *count <= kMostShards) {
-    shard = RowsShard{*number, *count};
+    shard = RowsShard{*number, *count, text.substr(std::min(of + kOfRun.size(), text.size()))};
     return true;
   }
   why = "'shard' is no K/N: '" + text + "'";

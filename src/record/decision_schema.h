@@ -133,6 +133,7 @@ void ListFields(Fields& field, Some<DecisionGateRecord> auto& gate) {
   field("limit", gate.limit);
   field("verdict", gate.verdict);
   field("undecided", gate.undecided);
+  field.TextIfAny("doubtful_by", gate.doubtful_by);
   field.Given("samples_to_decide", gate.samples_to_decide);
   field.TextIfAny("drop_type", gate.drop_type);
 }

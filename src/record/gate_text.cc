@@ -61,6 +61,15 @@ std::string ValueInWords(const DecisionGateRecord& gate) {
   return "has " + Counted(static_cast<int64_t>(gate.value), "clear flip");
 }
 
+// What excuses flips and does not show that they are rounding.
+std::string DoubtsInWords(const DecisionGateRecord& gate) {
+  const bool noise = gate.doubtful_by.find("noise") != std::string::npos;
+  return " but undecided: only because flips count as near ties " +
+         (gate.doubtful_by.empty() ? "by what a wrong network has as well"
+                                   : gate.doubtful_by + ", which a wrong network has as well") +
+         "; --near-tie X decides" + (noise ? ", and --tolerance auto in the place of noise" : "");
+}
+
 }  // namespace
 
 bool GateIsMissed(const DecisionGateRecord& gate) { return gate.verdict == kGateFailed; }
@@ -93,12 +102,7 @@ std::string GateInWords(const DecisionGateRecord& gate) {
   if (gate.verdict == kGateWithoutSamples) return text;
   text += GateIsMissed(gate) ? ", failed" : ", passed";
   if (!gate.undecided) return text;
-  if (gate.gate == kClearFlipsGate) {
-    return text +
-           " but undecided: only because flips count as near ties by the noise of the other "
-           "values, or by a bound that is wider than most margins, which a wrong network has as "
-           "well; --near-tie X decides, and --tolerance auto in the place of noise";
-  }
+  if (gate.gate == kClearFlipsGate) return text + DoubtsInWords(gate);
   text += " but undecided: the 95 % interval contains the limit";
   if (!gate.samples_to_decide || *gate.samples_to_decide <= 0) return text;
   constexpr int64_t kMostCounted = 1'000'000'000;

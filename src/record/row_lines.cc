@@ -323,7 +323,8 @@ std::string RowLine(const IterationRow& row) {
 }
 
 std::string ShardText(const RowsShard& shard) {
-  return std::to_string(shard.number) + "/" + std::to_string(shard.count);
+  return std::to_string(shard.number) + "/" + std::to_string(shard.count) +
+         (shard.run.empty() ? "" : " of " + shard.run);
 }
 
 std::string WithRowsEnd(const std::string& line, size_t row_count, const RowsEnd& end) {

@@ -108,6 +108,7 @@ inline void AddDecisionColumns(const DecisionRow& decision, const std::string& f
   add_if_any("/negative_boxes", [](const DecisionSample& one) { return one.negative_boxes; });
   add_if_any("/all_above", [](const DecisionSample& one) { return one.all_above ? 1 : 0; });
   add_if_any("/by_noise", [](const DecisionSample& one) { return one.by_noise ? 1 : 0; });
+  add_if_any("/over_bound", [](const DecisionSample& one) { return one.over_bound ? 1 : 0; });
   AddTotalsColumns(decision, name, line);
   add(of_first + "/decision", text(&DecisionSample::first));
   add(of_first + "/margin", number(&DecisionSample::first_margin));

@@ -85,6 +85,7 @@ void ListFields(Fields& field, Some<ShardDecision> auto& decision) {
   field("kind", decision.row.kind);
   field("samples", decision.row.samples);
   field("bounded", decision.bounded);
+  field("over_bound", decision.over_bound);
   field.IfAny("extras", decision.extras);
   field.Given("classes", decision.row.classes);
   field.Given("scores", decision.scores);

@@ -53,7 +53,8 @@ struct ShardExtra {
 /// One decision about one output of a pair in one iteration.
 struct ShardDecision {
   DecisionRow row;
-  bool bounded = false;  ///< its limits of near ties rest on an error bound
+  bool bounded = false;     ///< its limits of near ties rest on an error bound
+  bool over_bound = false;  ///< and the output is over that
   std::vector<ShardExtra> extras = {};
   /// With labels alone:
   std::optional<ShardScores> scores = {};   ///< see there

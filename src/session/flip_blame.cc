@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +54,19 @@ std::string ClearFlipsInWords(const BlameFlipsRecord& flips) {
             std::to_string(decision.clear_flips);
   }
   return text;
+}
+
+// Near ties that may be no rounding, in sentences.
+std::vector<std::string> TiesInDoubt(const BlameFlipsRecord& flips) {
+  std::vector<std::string> sentences;
+  for (const DecisionRecord& decision : flips.decisions) {
+    if (decision.doubtful_near_ties == 0) continue;
+    sentences.push_back(DecisionName(decision.kind, decision.output) + ": " +
+                        CountedOf(decision.doubtful_near_ties, decision.flips, "flip") +
+                        " may be clear: near ties " + decision.doubtful_by +
+                        ", which a wrong network has as well; --near-tie X decides");
+  }
+  return sentences;
 }
 
 // Why "nothing flips" would not be true of all that was to be decided; empty: it is.
@@ -145,6 +159,7 @@ BlameOutcome SearchFlips(const BlamePlan& plan, const RunOutcome& ran, Logger& l
   of_flips.feeds = ran.flips.feeds;
   of_flips.failed = ClearFlipsInWords(flips);
   BlameOutcome outcome = ExecuteBlame(of_flips, logger, interrupted);
+  std::ranges::move(TiesInDoubt(flips), std::back_inserter(outcome.record.notes));
   outcome.record.on_flips = std::move(flips);
   const Status measured = MeasureEatenMargins(of_flips, logger, interrupted, outcome.record);
   if (!measured.ok()) {

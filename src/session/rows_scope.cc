@@ -41,13 +41,19 @@ Status RowSelection::CheckFound(const std::string& path) const {
 void ShardsOfRows::Add(const RowsShard& shard) {
   numbers_.insert(shard.number);
   counts_.insert(shard.count);
+  runs_.insert(shard.run);
 }
 
 std::string ShardsOfRows::WhyNotAll(const std::string& path) const {
   if (numbers_.empty()) return "";
   const int64_t count = *counts_.begin();
   const bool all = counts_.size() == 1 && std::ssize(numbers_) == count;
-  if (all) return "";
+  if (all && runs_.size() == 1) return "";
+  if (all) {
+    return "'" + path +
+           "' has shards of several runs: their models, options or labels differ, and "
+           "gates are about all samples of one run";
+  }
   std::string numbers;
   for (const int64_t number : numbers_) {
     numbers += (numbers.empty() ? "" : ", ") + std::to_string(number);

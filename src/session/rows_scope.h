@@ -43,6 +43,7 @@ class ShardsOfRows {
  private:
   std::set<int64_t> numbers_;
   std::set<int64_t> counts_;
+  std::set<std::string> runs_;
 };
 
 /// Of one pair. Iterations come in their order.

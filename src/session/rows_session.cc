@@ -81,7 +81,7 @@ FoldedDecision& FoldFor(const std::string& pair, const DecisionRow& row, const R
 void TellFlipsApart(double near_tie, std::vector<DecisionSample>& samples) {
   for (DecisionSample& sample : samples) {
     sample.near_tie = near_tie;
-    sample.by_noise = false;
+    sample.by_noise = sample.over_bound = false;
     if (sample.flip != Flip::kNearTie && sample.flip != Flip::kClear) continue;
     sample.flip = FlipByMargin(sample.first_margin, near_tie);
   }

@@ -87,6 +87,15 @@ class Flips(Case):
         said, found = self.search("--on-flips", "--decision", "y:top1", "--near-tie", "9", code=1)
         self.assertEqual(found["on_flips"]["decisions"][0]["near_tie_rule"], "--near-tie 9", said)
 
+    def test_near_ties_that_rounding_does_not_explain_are_counted(self):
+        np.savez("x.npz", **{"0000000000/x": np.float32([[5, 7.999999, 0]])})
+        network("bad.onnx", late=2.0)
+        said, found = self.search("--on-flips", "--decision", "top1", code=1)
+        self.assertEqual(found["on_flips"]["decisions"][0]["near_ties"], 1, said)
+        self.assertIn("top1 of 'y': 1 of 1 flip may be clear: near ties by an error bound that the "
+                      "output exceeds, which a wrong network has as well; --near-tie X decides",
+                      "\n".join(found["notes"]))
+
     def test_a_layer_that_eats_part_of_a_margin(self):
         # The sample flips by two layers: each alone leaves the answer as it is.
         np.savez("x.npz", **{"0000000000/x": np.float32([[6, 5.5, 0]])})

@@ -86,9 +86,8 @@ class ClearFlips(Decisions):
         self.ended = self.vernier(*words, few)
         self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
         self.says("passed but undecided: only because flips count as near ties by the noise of the "
-                  "other values, or by a bound that is wider than most margins, which a wrong "
-                  "network has as well; --near-tie X decides, and --tolerance auto in the place of "
-                  "noise")
+                  "other values, which a wrong network has as well; --near-tie X decides, and "
+                  "--tolerance auto in the place of noise")
         self.assertEqual(self.vernier(*words, few, "--strict").code, 4)
         self.assertEqual(self.vernier(*words, few, "--strict", "--near-tie", "1e9").code, 0)
         every = self.vernier(*words, str(flips["flips"]), "--strict")
@@ -102,25 +101,65 @@ class ClearFlips(Decisions):
             self.assertEqual(self.vernier(*again, "--strict").code, 4)
             self.assertEqual(self.vernier(*again, "--strict", "--near-tie", "1e9").code, 0)
 
-    def test_a_bound_wider_than_most_margins_decides_nothing(self):
-        model = onnx.load(str(self.path("right.onnx")))
+    def quantise(self, name, step, into):
+        """`name` with int8 steps of `step` in front."""
+        model = onnx.load(str(self.path(name)))
         weights = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
-        # Most inputs are clipped, as by a calibration that saw other data.
         nodes = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
                  helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]),
                  helper.make_node("MatMul", ["d", "a"], ["h"]), *model.graph.node[1:]]
         graph = helper.make_graph(nodes, "g", model.graph.input, model.graph.output, [
             *(numpy_helper.from_array(value, name) for name, value in weights.items()),
-            numpy_helper.from_array(np.float32(0.4 / 127), "s"),
+            numpy_helper.from_array(np.float32(step), "s"),
             numpy_helper.from_array(np.int8(0), "z")])
         onnx.save(helper.make_model(graph, ir_version=8,
                                     opset_imports=[helper.make_opsetid("", 17)]),
-                  str(self.path("clipped.onnx")))
+                  str(self.path(into)))
+
+    def test_a_bound_wider_than_most_margins_decides_nothing(self):
+        # Most inputs are clipped, as by a calibration that saw other data.
+        self.quantise("right.onnx", 0.4 / 127, "clipped.onnx")
         words = ["--max-clear-flips", "20", "--judge", "decisions"]
         found = self.run_pair(*words, second="onnxrt clipped.onnx", code=0)
         self.assertGreater(found["near_ties"], 20)
         self.says("passed but undecided: only because flips count as near ties")
         self.run_pair(*words, "--strict", second="onnxrt clipped.onnx", code=4)
+
+    def test_a_bound_that_the_output_exceeds_decides_nothing(self):
+        # The quantised inputs are the same on both sides, and so is what rounding could make of
+        # them; the bound allows for steps that flip.
+        self.quantise("right.onnx", 4 / 127, "right8.onnx")
+        self.quantise("wrong.onnx", 4 / 127, "wrong8.onnx")
+        words = ["run", "--runner", "a=onnxrt right8.onnx", "--runner", "b=onnxrt wrong8.onnx",
+                 "--load-inputs", "x.npz", "--decision", "top1", "--max-clear-flips", "1"]
+        for more in ([], ["--tolerance", "auto", "--judge", "decisions"]):
+            self.ended = self.vernier(*words, *more)
+            self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
+            self.says("passed but undecided: only because flips count as near ties by an error "
+                      "bound that the output exceeds, which a wrong network has as well; "
+                      "--near-tie X decides")
+            self.assertEqual(self.vernier(*words, *more, "--strict").code, 4)
+        for rows in ("rows.jsonl", "rows.npz"):
+            self.vernier(*words, "--save-rows", rows)
+            again = ["check", "accuracy", rows, "--max-clear-flips", "1"]
+            self.ended = self.vernier(*again)
+            self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
+            self.says("by an error bound that the output exceeds")
+            self.assertEqual(self.vernier(*again, "--strict").code, 4)
+        for k in (1, 2):
+            ended = self.vernier(*words, "--save-record", "p.json", "--shard", f"{k}/2",
+                                 "--shard-exit", "done")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+        parts = sorted(path.name for path in self.folder.glob("p.shard-*.json"))
+        self.ended = self.vernier("merge", *parts, "-o", "m.json")
+        self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
+        self.says("by an error bound that the output exceeds")
+
+    def test_a_sound_copy_behind_quantisers_passes(self):
+        self.quantise("right.onnx", 4 / 127, "right8.onnx")
+        ended = self.vernier("run", "right8.onnx", "--onnxrt", "--openvino", "--load-inputs",
+                             "x.npz", "--decision", "top1", "--max-clear-flips", "0", "--strict")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
 
     def test_a_reference_that_is_dead_decides_nothing(self):
         rng = np.random.default_rng(3)

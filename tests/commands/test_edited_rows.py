@@ -171,9 +171,9 @@ class CountedArrays(SavedRows):
 class RowsOfShards(SavedRows):
     A = [{"y": scores(1, seed)} for seed in range(6)]
 
-    def shards(self, extension):
+    def shards(self, extension, second=A):
         self.save_runs("a.json", [("a", self.A)])
-        self.save_runs("b.json", [("b", self.A)])
+        self.save_runs("b.json", [("b", second)])
         for number in (1, 2):
             ended = self.vernier("compare", "a.json", "b.json", "--decision", "top1",
                                  "--max-flip-rate", "0.3", "--shard", f"{number}/2", "--save-rows",
@@ -200,6 +200,20 @@ class RowsOfShards(SavedRows):
         ended = self.vernier("merge", "r.json", "--save-rows", "merged.jsonl")
         if ended.code == 0:
             self.check("merged.jsonl", "--max-flip-rate", "0.9", code=0)
+
+    def test_shards_of_different_runs_are_no_run(self):
+        for extension in ("jsonl", "npz"):
+            first = self.shards(extension)[0].rename(self.path(f"first.{extension}"))
+            other = self.shards(extension, [{"y": scores(1, seed + 9)} for seed in range(6)])[1]
+            if extension == "jsonl":
+                self.path("both.jsonl").write_text(first.read_text() + other.read_text())
+            else:
+                rows = [dict(np.load(one)) for one in (first, other)]
+                np.savez(self.path("both.npz"),
+                         **{k: np.concatenate([one[k] for one in rows]) for k in rows[0]})
+            self.check(f"both.{extension}", "--max-flip-rate", "1", code=4)
+            self.says(f"'both.{extension}' has shards of several runs: their models, options or "
+                      "labels differ, and gates are about all samples of one run")
 
     def test_a_shard_that_is_none(self):
         first, _ = self.shards("jsonl")

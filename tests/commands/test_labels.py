@@ -185,6 +185,16 @@ class Gates(Labels):
         self.compare([{"y": a}], [{"y": a}], *words, "--strict", code=4)
         self.assertFalse(self.drop(300, "--max-drop", "0.01", code=1)[0]["undecided"])
 
+    def test_a_drop_of_nothing_is_decided_by_the_count(self):
+        a, b = self.A[:100], self.A[:100].copy()
+        right = np.r_[1, 2, RIGHT[2:100]]  # the first two samples are wrong
+        words = ["--decision", "top1", "--labels", self.labels(right), "--max-drop", "0"]
+        b[0] = np.roll(a[0], 2)  # wrong before and after
+        for kind in ("relative", "absolute"):
+            self.compare([{"y": a}], [{"y": b}], *words, "--strict", "--drop-type", kind, code=0)
+        b[1:3] = np.roll(a[1:3], 1, -1)  # one sample each way shows nothing
+        self.compare([{"y": a}], [{"y": b}], *words, "--strict", code=4)
+
     def test_no_sample_is_no_pass(self):
         empty = [{"y": self.A[:0]}]
         words = ["--decision", "y:top1", "--labels", self.labels(RIGHT[:0]), "--max-drop", "1"]

@@ -201,9 +201,13 @@ class BoxesTest(unittest.TestCase):
 
 
 class NearTieTest(unittest.TestCase):
-    def test_twice_the_noise_of_the_other_values(self):
+    def limit(self, differences):
+        """Two standard deviations of a difference of two values."""
+        return 2 * np.sqrt(2) * 1.4826 * np.median(differences) * (1 + 3 / differences.size)
+
+    def test_twice_the_noise_of_a_difference_of_other_values(self):
         rng = np.random.default_rng(oracle.SEED)
-        a = rng.standard_normal((500, 10))
+        a = rng.standard_normal((4000, 10))
         b = a + rng.standard_normal(a.shape) * 0.2
         near = clear = 0
         for x, y, got in zip(a, b, oracle.decide([("top1", a, b)])[0], strict=True):
@@ -212,7 +216,7 @@ class NearTieTest(unittest.TestCase):
                 self.assertEqual((got["flip"], got["near_tie"]), ("none", "0"))
                 continue
             rest = np.delete(x - y, [i, j])
-            limit = 2 * 1.4826 * np.median(np.abs(rest))
+            limit = self.limit(np.abs(rest))
             self.assertAlmostEqual(float(got["near_tie"]), limit, 12)
             self.assertEqual(got["flip"], "near" if x[i] - x[j] < limit else "clear")
             near, clear = near + (got["flip"] == "near"), clear + (got["flip"] == "clear")
@@ -261,7 +265,8 @@ class NearTieTest(unittest.TestCase):
                 if got["flip"] == "none":
                     continue
                 rest = np.abs(np.delete(a - b, row, axis=0))
-                self.assertAlmostEqual(float(got["near_tie"]), 2 * 1.4826 * np.median(rest), 12)
+                limit = self.limit(rest)
+                self.assertAlmostEqual(float(got["near_tie"]), limit, 12)
 
 
 class StatisticsTest(unittest.TestCase):

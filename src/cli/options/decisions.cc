@@ -156,8 +156,8 @@ constexpr OptionRow kDecisionRows[] = {
      .metavar = "X",
      .help = "A flip is a near tie if the reference's margin is below X. Without it: below twice"
              " what the error bound of --tolerance auto allows the values that decided, which"
-             " --max-clear-flips computes where a graph is known; or else twice the noise of the"
-             " sample's other values, by their median difference.",
+             " --max-clear-flips computes where a graph is known; or else below two standard"
+             " deviations of the noise between those values, by the sample's other values.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--judge"},

@@ -137,7 +137,8 @@ function gateTable(pair) {
 function gateVerdict(gate) {
   if (!gate.undecided) return gate.verdict;
   const more = gate.samples_to_decide ? `, about ${count(gate.samples_to_decide)} samples would decide` : '';
-  return `${gate.verdict}, undecided${more}`;
+  const doubts = gate.doubtful_by ? `: near ties ${gate.doubtful_by}` : '';
+  return `${gate.verdict}, undecided${more}${doubts}`;
 }
 
 function decisionDetails(decision) {

@@ -45,7 +45,10 @@ Status ComparisonRun::KeepRow(const Pair& pair, int64_t iteration, int64_t step,
 RowsEnd ComparisonRun::EndOfRows(const RunFaults& faults, const RunRecord& record) const {
   RowsEnd end;
   end.unfit_labels = label_faults_;
-  if (plan_->shard.wanted()) end.shard = RowsShard{plan_->shard.number, plan_->shard.count};
+  if (plan_->shard.wanted()) {
+    end.shard =
+        RowsShard{plan_->shard.number, plan_->shard.count, shard_ == nullptr ? "" : shard_->run()};
+  }
   const auto is_in = [](const std::vector<std::string>& sentences, const std::string& one) {
     return std::ranges::find(sentences, one) != sentences.end();
   };

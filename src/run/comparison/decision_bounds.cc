@@ -17,29 +17,38 @@
 namespace vernier {
 namespace {
 
+/// What an error bound allows, and whether the output is over it: then two correct sides would have
+/// differed less.
+struct Allowed {
+  AllowedDifference difference;
+  bool exceeded = false;
+};
+
+std::optional<Allowed> AllowedBy(const BoundVerdict& verdict) {
+  if (!std::isfinite(verdict.atol) || !std::isfinite(verdict.rtol)) return std::nullopt;
+  return Allowed{{verdict.atol, verdict.rtol}, !verdict.passed};
+}
+
 // What the bound of --tolerance auto allows; none where there is no such bound, and of boxes, whose
 // outputs mix places with scores: a bound of all elements says nothing about a score.
-std::optional<AllowedDifference> AllowedBy(const IterationComparison* comparison,
-                                           const DecisionPlan& decision, const std::string& name) {
+std::optional<Allowed> AllowedBy(const IterationComparison* comparison,
+                                 const DecisionPlan& decision, const std::string& name) {
   if (comparison == nullptr || decision.kind == DecisionKind::kBoxes) return std::nullopt;
   const auto output = std::ranges::find(comparison->outputs, name, &OutputComparison::a_name);
   if (output == comparison->outputs.end()) return std::nullopt;
   const FunctionResult* simple = output->Find(CompareFunction::kSimple);
   const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
   if (data == nullptr || !data->bound) return std::nullopt;
-  const AllowedDifference allowed{data->bound->atol, data->bound->rtol};
-  if (!std::isfinite(allowed.atol) || !std::isfinite(allowed.rtol)) return std::nullopt;
-  return allowed;
+  return AllowedBy(*data->bound);
 }
 
 // What `bound` allows. A bound that outputs of nothing in common are within tells nothing apart.
-std::optional<AllowedDifference> AllowedByBound(const ErrorBound* bound, const Tensor& first,
-                                                const Tensor& second) {
+std::optional<Allowed> AllowedByBound(const ErrorBound* bound, const Tensor& first,
+                                      const Tensor& second) {
   if (bound == nullptr) return std::nullopt;
   const Result<BoundVerdict> verdict = MeasureAgainstBound(first, second, *bound);
   if (!verdict.ok() || verdict->bound >= 1) return std::nullopt;
-  if (!std::isfinite(verdict->atol) || !std::isfinite(verdict->rtol)) return std::nullopt;
-  return AllowedDifference{verdict->atol, verdict->rtol};
+  return AllowedBy(*verdict);
 }
 
 bool AnyNearTieOrClear(const std::vector<DecisionSample>& samples) {
@@ -61,12 +70,13 @@ Result<ShardDecision> PairDecisions::DecideSubject(size_t plan, const DecidedSid
                                                    const Subject& subject) const {
   const DecisionPlan& decision = options_->decisions[plan];
   const Tensor &a = subject.first.tensor, &b = subject.second.tensor;
-  const auto decide = [&](std::optional<AllowedDifference> allowed) {
-    return vernier::Decide(decision, a, b, allowed, options_->near_tie);
+  std::optional<Allowed> allowed = AllowedBy(given.comparison, decision, subject.first.name);
+  const auto decide = [&] {
+    const auto difference = allowed ? std::optional(allowed->difference) : std::nullopt;
+    return vernier::Decide(decision, a, b, difference, options_->near_tie);
   };
   ShardDecision made;
-  auto allowed = AllowedBy(given.comparison, decision, subject.first.name);
-  VERNIER_ASSIGN_OR_RETURN(std::vector<DecisionSample> samples, decide(allowed));
+  VERNIER_ASSIGN_OR_RETURN(std::vector<DecisionSample> samples, decide());
   const bool may_ask = !allowed && given.bounds && decision.kind != DecisionKind::kBoxes;
   const bool told = may_ask && !AnyNearTieOrClear(samples);
   if (may_ask && !told) {
@@ -77,12 +87,13 @@ Result<ShardDecision> PairDecisions::DecideSubject(size_t plan, const DecidedSid
     }
     allowed = AllowedByBound(given.bounds().Find(subject.first.name), a, b);
     if (allowed) {
-      VERNIER_ASSIGN_OR_RETURN(samples, decide(allowed));
+      VERNIER_ASSIGN_OR_RETURN(samples, decide());
     }
   }
   made.row = {subject.first.name, decision.text, std::move(samples)};
   made.row.classes = CountClasses(decision, a.dims());
   made.bounded = allowed.has_value() || told;
+  made.over_bound = allowed && allowed->exceeded;
   return made;
 }
 

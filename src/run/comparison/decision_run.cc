@@ -27,9 +27,11 @@ std::string NearTieRuleOf(const DecisionOptions& options, bool all_bounded, bool
 }
 
 // A margin of 0 is a tie by any rule.
-void MarkNoise(std::vector<DecisionSample>& samples) {
-  for (DecisionSample& sample : samples) {
-    sample.by_noise = sample.flip == Flip::kNearTie && sample.first_margin != 0;
+void MarkDoubts(ShardDecision& decided) {
+  for (DecisionSample& sample : decided.row.samples) {
+    const bool is_tie = sample.flip == Flip::kNearTie && sample.first_margin != 0;
+    sample.by_noise = is_tie && !decided.bounded;
+    sample.over_bound = is_tie && decided.over_bound;
   }
 }
 
@@ -228,7 +230,7 @@ Result<std::vector<DecisionRow>> PairDecisions::FoldOne(size_t plan, int64_t ite
       VERNIER_TRY(LabelKept(decided, iteration, one));
     }
     if (!decided.classes) decided.classes = one.row.classes;
-    if (!one.bounded && !options_->near_tie) MarkNoise(one.row.samples);
+    if (!options_->near_tie) MarkDoubts(one);
     decided.fold.Add(iteration, step, one.row.samples);
     decided.last_iteration = iteration;
     rows.push_back(std::move(one.row));

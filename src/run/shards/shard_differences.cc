@@ -1,10 +1,13 @@
 #include "run/shards/shard_differences.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 #include <utility>
 
+#include "io/bytes/checksum.h"
 #include "record/plan_difference.h"
+#include "run/live/live_runner.h"
 #include "run/shards/shard_sources.h"
 
 namespace vernier {
@@ -90,6 +93,21 @@ ShardHead SeenFromItsFolder(ShardHead head) {
 }
 
 }  // namespace
+
+std::string HashOfRun(const ShardHead& head) {
+  const ShardHead seen = SeenFromItsFolder(head);
+  Checksum checksum;
+  const auto add = [&checksum](const std::string& text) {
+    checksum.Add(std::as_bytes(std::span(text.c_str(), text.size() + 1)));
+  };
+  add(seen.plan);
+  for (const auto& [path, hash] : seen.models) add(hash);
+  for (const ShardSource& source : seen.sources) {
+    add(source.path);
+    add(std::to_string(source.size) + " " + source.hash);
+  }
+  return HexadecimalHash(checksum.value());
+}
 
 std::string DifferenceOfHeads(const ShardHead& a_head, const ShardHead& b_head,
                               const std::string& a_path, const std::string& b_path) {

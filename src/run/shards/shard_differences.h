@@ -12,4 +12,8 @@ namespace vernier {
 std::string DifferenceOfHeads(const ShardHead& a, const ShardHead& b, const std::string& a_path,
                               const std::string& b_path);
 
+/// 16 hexadecimal digits that are the same for the parts of one run, by what DifferenceOfHeads()
+/// compares but for the number of shards and the version.
+std::string HashOfRun(const ShardHead& head);
+
 }  // namespace vernier

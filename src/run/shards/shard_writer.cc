@@ -15,6 +15,7 @@
 #include "run/shards/build_identity.h"
 #include "run/shards/folded_comparison.h"
 #include "run/shards/kept_labels.h"
+#include "run/shards/shard_differences.h"
 #include "run/shards/shard_sources.h"
 #include "util/atomic_file.h"
 #include "util/mapped_file.h"
@@ -132,8 +133,10 @@ Result<ShardHead> MakeShardHead(const RunPlan& plan) {
 Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
   VERNIER_ASSIGN_OR_RETURN(ShardHead head, MakeShardHead(plan));
   VERNIER_ASSIGN_OR_RETURN(ShardFile file, ShardFile::Create(plan.save.record, head));
-  return std::unique_ptr<ShardWriter>(new ShardWriter(
-      std::move(file), plan.shard.number, std::move(head.sources), plan.compare->check_average));
+  std::string run = HashOfRun(head);
+  return std::unique_ptr<ShardWriter>(new ShardWriter(std::move(file), plan.shard.number,
+                                                      std::move(run), std::move(head.sources),
+                                                      plan.compare->check_average));
 }
 
 Status ShardWriter::CheckSources(const RunPlan& plan) const {

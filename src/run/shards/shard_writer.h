@@ -106,16 +106,21 @@ class ShardWriter {
   Status Publish(ShardEnd end);
   void Discard() { file_.Discard(); }
   const std::string& path() const { return file_.path(); }
+  /// RowsShard::run.
+  const std::string& run() const { return run_; }
 
  private:
-  ShardWriter(ShardFile file, int64_t number, std::vector<ShardSource> sources, bool averaged)
+  ShardWriter(ShardFile file, int64_t number, std::string run, std::vector<ShardSource> sources,
+              bool averaged)
       : file_(std::move(file)),
         number_(number),
+        run_(std::move(run)),
         sources_(std::move(sources)),
         averaged_(averaged) {}
 
   ShardFile file_;
   int64_t number_;
+  std::string run_;
   std::vector<ShardSource> sources_;
   bool averaged_;  ///< --check-average
   std::set<std::array<std::string, 3>> imported_;

@@ -1,0 +1,51 @@
+// Whether the limits of near ties tell right answers from wrong ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "vernier/decision_record.h"
+
+namespace vernier {
+
+/// Near ties that a wrong network may have as well.
+struct DoubtfulTies {
+  int64_t count = 0;
+  std::string by;  ///< behind "near ties": "by the noise of the other values"; of none empty
+};
+
+/// Margins and limits of all samples of a decision, in constant memory: bins of an eighth of an
+/// octave. A margin of 0 is a tie by any limit, and not looked at.
+///
+/// A near tie by an error bound is doubtful where
+/// - the output is over its bound (DecisionSample::over_bound);
+/// - its limit is wider than the median margin, so that it tells hardly any decision apart;
+/// - the bound does not explain so many: the limit is 2 * 12 times the largest root mean square
+///   that the bound allows (error_bound.h), r. The two deciding values differ by a Gaussian of
+///   sqrt(2) r, or of twice that in rows of large values. If margins are spread evenly below the
+///   limit L, rounding turns around the share sqrt(2) * 2 r / (sqrt(2 pi) L) = 4.7 % of the
+///   samples below it at most. More than 5 % are doubtful where chance gives as many with a
+///   probability below 0.001 (Poisson). This needs samples with one margin each.
+class TieLimits {
+ public:
+  TieLimits();
+
+  void Add(const DecisionSample& sample);
+  /// `one_margin`: the margin of a sample is that of one decision, not the least of many.
+  DoubtfulTies Doubtful(bool one_margin) const;
+
+ private:
+  int64_t CountWide() const;
+  bool AreTooMany() const;
+
+  std::vector<int64_t> margins_;  // above 0
+  std::vector<int64_t> limits_;   // of near ties by a bound that nothing else speaks against
+  int64_t counted_ = 0;           // margins that are numbers, 0 included
+  int64_t bounded_ = 0;           // in limits_
+  int64_t by_noise_ = 0;
+  int64_t over_bound_ = 0;
+};
+
+}  // namespace vernier
