@@ -100,7 +100,8 @@ class GivenTokens(Case):
             node.output[:] = ["all" if o == "logits" else o for o in node.output]
         index = np.array([-1] if rank == 3 else -1, "i8")
         model.graph.initializer.append(onnx.numpy_helper.from_array(index, "last"))
-        model.graph.node.append(onnx.helper.make_node("Gather", ["all", "last"], ["logits"], axis=1))
+        model.graph.node.append(
+            onnx.helper.make_node("Gather", ["all", "last"], ["logits"], axis=1))
         (output,) = [o for o in model.graph.output if o.name == "logits"]
         shape = output.type.tensor_type.shape
         if rank == 3:
