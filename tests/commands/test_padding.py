@@ -216,8 +216,8 @@ class OtherMasks(Case):
         ended = self.vernier(*words)
         self.assertEqual(ended.code, 3, ended.out + ended.err)
         self.assertIn("'attention_mask' excludes the last position of prompt 0 of sequence 0, "
-                      "which chooses the next token: pad prompts on the left, or feed those of each "
-                      "length by themselves; if 0 is a token in this mask, and 1 padding, add "
+                      "which chooses the next token: pad prompts on the left, or feed those of "
+                      "each length by themselves; if 0 is a token in this mask, and 1 padding, add "
                       "--mask none", ended.out + ended.err)
         ended = self.vernier(*words, "--mask", "none")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
