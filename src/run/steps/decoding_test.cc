@@ -302,6 +302,20 @@ TEST_F(DecodedFeedsTest, WhatBelongsToOtherTokensStaysWhole) {
   EXPECT_THAT(IdsOf(feed, "input_ids"), ElementsAre(1, 2, 3, 0, 1, 2));
 }
 
+// Where axes have no names, the name of the tokens tells the encoder's mask, and not positions.
+TEST_F(DecodedFeedsTest, PositionsBesideADecodersTokensAreTheirs) {
+  whole_[0].name = "decoder_input_ids";
+  inputs_[0].name = "decoder_input_ids";
+  plan_.advances = {"position_ids:+1", "attention_mask:+0"};
+  whole_[2].tensor = Ids({2, 3}, {1, 1, 1, 1, 1, 0});
+  ASSERT_TRUE(Open().ok());
+  ASSERT_TRUE(Next().ok());
+  ASSERT_TRUE(Say({0, 1, 0, 0, 0, 0, 0, 1}).ok());
+  const TensorMap feed = Fed();
+  EXPECT_THAT(IdsOf(feed, "position_ids"), ElementsAre(3, 2));
+  EXPECT_THAT(IdsOf(feed, "attention_mask"), ElementsAre(1, 1, 1, 1, 1, 0));
+}
+
 TEST_F(DecodedFeedsTest, WhatIsForEachTokenOfThePromptGoesOn) {
   plan_.advances = {"attention_mask:append 1"};
   ASSERT_TRUE(Open().ok());

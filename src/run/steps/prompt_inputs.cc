@@ -41,13 +41,15 @@ bool IsOfOtherTokens(const std::string& input, const std::string& tokens,
   const std::string own = LastAxisName(inputs, input), wanted = LastAxisName(inputs, tokens);
   const bool named = !own.empty() && !wanted.empty();
   if (named && own == wanted) return false;
+  const bool of_any_tokens = IsUsuallyPerToken(input) && !IsMaskName(input);
   if (named && !IsUsuallyPerToken(input) && !IsMaskName(input)) return true;
   const bool shares_axis = std::ranges::any_of(inputs, [&](const TensorInfo& other) {
     return other.name != input && other.name != tokens && MayBeTokens(other) &&
            other.shape->back().symbol == own;
   });
   if (named && shares_axis) return true;
-  if (tokens.starts_with("decoder_") && !input.starts_with("decoder_")) return true;
+  const bool of_encoder = tokens.starts_with("decoder_") && !input.starts_with("decoder_");
+  if (of_encoder && !of_any_tokens) return true;
   const Tensor* const values = Find(feed, input);
   const Tensor* const prompt = Find(feed, tokens);
   if (named || values == nullptr || prompt == nullptr || values->dims() == prompt->dims()) {
