@@ -121,12 +121,13 @@ class PairInProgress {
   void CompareOthers() {
     const bool fits = comparison_.masked && !measurement_.kept()->others.empty();
     if (!fits || (comparison_.masked->excluded == 0 && comparison_.passed())) return;
-    const Result<std::pair<Tensor, Tensor>> sides = measurement_.Others();
-    if (!sides.ok()) return;
     CompareOptions options = measurement_.options();
     std::erase_if(options.functions, [](CompareFunction function) {
       return function == CompareFunction::kLogits || function == CompareFunction::kIndices;
     });
+    if (options.functions.empty()) return;
+    const Result<std::pair<Tensor, Tensor>> sides = measurement_.Others();
+    if (!sides.ok()) return;
     ComparisonDetail detail;
     detail.pool = measurement_.detail().pool;
     detail.bounds = measurement_.detail().bounds;

@@ -161,7 +161,9 @@ void ApplyTokens(const FedPositions& fed, const Dims& dims, int64_t classes, Row
   std::string why;
   std::optional<PositionView> mask;
   if (!rows.mask.empty()) mask = ViewOf(*fed.mask, dims, fed.mask->asked, why);
-  const PositionView view = ViewOf(tokens, dims, false, why);
+  const std::optional<BatchExtent> extent = ExtentFor(dims, tokens.tensor);
+  const bool of_last = tokens.of_last && extent && extent->count == 1;
+  const PositionView view = ViewOf(tokens, dims, of_last, why);
   std::vector<int64_t> next;
   if (why.empty()) {
     next = NextTokens(view, *ExtentFor(dims, tokens.tensor), classes, mask, why);
@@ -212,6 +214,16 @@ std::string WhyNoMask(const Tensor& values) {
     if (value != 0 && value != 1) return std::to_string(value);
   }
   return "";
+}
+
+FedPositions PositionsOf(const FedPositions& fed, const std::string& output) {
+  FedPositions own = fed;
+  for (std::optional<PositionValues>* const values : {&own.tokens, &own.mask}) {
+    if (!*values || (*values)->asked) continue;
+    const std::vector<std::string>& elsewhere = (*values)->elsewhere;
+    if (std::ranges::find(elsewhere, output) != elsewhere.end()) values->reset();
+  }
+  return own;
 }
 
 RowTokens MatchPositions(const FedPositions& fed, const Dims& position_dims, int64_t classes) {

@@ -19,8 +19,11 @@ struct PositionValues {
   /// excludes are left out of every comparison where somebody named it, else of these outputs of A.
   bool for_elements = false;
   std::vector<std::string> outputs = {};
-  Tensor tensor = {};  ///< [batch, columns], or [columns] of one; HoldsPositionValues of its type
-  int64_t count = 0;   ///< positions of this iteration, the first columns
+  /// Outputs of A whose positions are none of these, or not for certain; `asked` wins.
+  std::vector<std::string> elsewhere = {};
+  Tensor tensor = {};    ///< [batch, columns], or [columns] of one; HoldsPositionValues of its type
+  int64_t count = 0;     ///< positions of this iteration, the first columns
+  bool of_last = false;  ///< logits of one position are those of the last
 
   /// Which iteration a file is asked for.
   struct Place {
@@ -52,6 +55,9 @@ struct FedPositions {
   std::optional<PositionValues> tokens;
   std::optional<PositionValues> mask;  ///< 0 excludes a position
 };
+
+/// What counts for an output of A.
+FedPositions PositionsOf(const FedPositions& fed, const std::string& output);
 
 /// What positions say of the rows of one output's logits.
 struct RowTokens {

@@ -92,13 +92,26 @@ LogitsResult MeasureLogitsOf(const PairMeasurement& pair, int64_t axis) {
   logits.top1_threshold = options.logits_top1_threshold.Lookup(pair.name(), kDefaultLogitsTop1);
   LogitRows rows = RowsAlong(dims, static_cast<size_t>(logits.axis));
   if (const FedPositions* const positions = pair.detail().positions) {
-    logits.tokens = MatchPositions(*positions, logits.position_dims, logits.classes);
+    logits.tokens = MatchPositions(PositionsOf(*positions, std::string(pair.name())),
+                                   logits.position_dims, logits.classes);
   }
   const std::vector<int64_t> next = std::exchange(logits.tokens.next, {});
   rows.next = next;
   logits.measures = MeasureLogits(Elements(pair.whole_a()), Elements(pair.whole_b()), rows,
                                   options.logits_top_k, pair.detail().pool);
   return logits;
+}
+
+// Of a mask that nobody named, where it may be about other positions.
+std::string HintOfMask(const PairMeasurement& pair, const LogitsResult& logits) {
+  const FedPositions* const positions = pair.detail().positions;
+  if (positions == nullptr || !positions->mask || !logits.tokens.mask.empty()) return "";
+  const FedPositions mask{std::nullopt, positions->mask};
+  const RowTokens rows = MatchPositions(mask, logits.position_dims, logits.classes);
+  const auto excluded = std::ranges::count(rows.next, kExcludedRow);
+  if (excluded == 0) return "";
+  return "; '" + rows.mask + "' is 0 at " + Counted(excluded, "position") + " (--mask " +
+         rows.mask + " leaves them out)";
 }
 
 }  // namespace
@@ -136,15 +149,18 @@ FunctionResult JudgeLogits(PairMeasurement& pair) {
     return NotVerifiedLogits("every class of every position is -inf on both sides");
   }
   if (measures.positions > 0 && measures.masked + measures.excluded == measures.positions) {
-    return NotVerifiedLogits("'" + logits.tokens.mask + "' excludes every position" +
-                             (measures.masked > 0 ? " whose classes are not all -inf" : ""));
+    FunctionResult none =
+        NotVerifiedLogits("'" + logits.tokens.mask + "' excludes every position" +
+                          (measures.masked > 0 ? " whose classes are not all -inf" : ""));
+    none.data = std::move(logits);
+    return none;
   }
   FunctionResult result;
   const bool valid = measures.nan + measures.infinite + measures.torn == 0;
   const bool passed = valid && logits.kl_passed() && logits.top1_passed();
   if (measures.positions > 0 && !passed) {
     result.verdict = Verdict::kMismatched;
-    result.why = WhyLogitsDiffer(logits);
+    result.why = WhyLogitsDiffer(logits) + HintOfMask(pair, logits);
   }
   result.data = std::move(logits);
   return result;

@@ -93,6 +93,49 @@ class GivenTokens(Case):
         for side in ("first", "second"):
             self.assertAlmostEqual(tokens[f"{side}_perplexity"], np.exp(loss / count), places=3)
 
+    def save_last(self, name, rank):
+        """The model, of whose logits the last position is handed out alone: [b, 1, V] or [b, V]."""
+        model = causal_model(None)
+        for node in model.graph.node:
+            node.output[:] = ["all" if o == "logits" else o for o in node.output]
+        index = np.array([-1] if rank == 3 else -1, "i8")
+        model.graph.initializer.append(onnx.numpy_helper.from_array(index, "last"))
+        model.graph.node.append(
+            onnx.helper.make_node("Gather", ["all", "last"], ["logits"], axis=1))
+        (output,) = [o for o in model.graph.output if o.name == "logits"]
+        shape = output.type.tensor_type.shape
+        if rank == 3:
+            shape.dim[1].Clear()
+            shape.dim[1].dim_value = 1
+        else:
+            del shape.dim[1]
+        onnx.save(model, str(self.path(name)))
+
+    def test_logits_of_the_last_position_are_judged_from_the_first_token_on(self):
+        losses = []
+        for prompt, text in zip(PROMPTS, self.TEXTS):
+            session = onnxruntime.InferenceSession(causal_model(None).SerializeToString(),
+                                                   providers=["CPUExecutionProvider"])
+            ids = np.array([[*prompt[0], *text]])
+            logits = session.run(["logits"], feed_of(ids.tolist()))[0][0].astype("f8")
+            logits = logits[len(prompt[0]) - 1:-1]
+            top = logits.max(axis=-1, keepdims=True)
+            lost = np.log(np.exp(logits - top).sum(axis=-1)) + top[:, 0]
+            losses += list(lost - logits[np.arange(len(text)), text])
+        for rank in (3, 2):
+            self.save_last("last.onnx", rank)
+            self.save_feeds("feeds.json", [feed_of(prompt) for prompt in PROMPTS])
+            np.save(self.path("text.npy"), self.TEXTS)
+            ended = self.vernier(
+                "run", "--runner", "a=onnxrt last.onnx", "--runner", "b=onnxrt last.onnx",
+                "--load-inputs", "feeds.json", "--decode", "greedy:logits=input_ids", "--tokens",
+                "text.npy", *CACHED, "--compare", "logits:logits", "--save-record", "r.json")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            outputs = json.loads(self.path("r.json").read_text())["pairs"][0]["outputs"]
+            (found,) = [o["tokens"] for o in outputs if o["name"] == "logits"]
+            self.assertEqual(found["tokens"], len(losses))
+            self.assertAlmostEqual(found["first_perplexity"], np.exp(np.mean(losses)), places=3)
+
     def test_what_is_fed_ends_a_prompt(self):
         pair = self.run_two("--decode-stop", "3")
         self.assertEqual(pair["decode"]["tokens"], 3 + 7)

@@ -1,6 +1,7 @@
 """Models that keep their state inside: it is reset before each feed, or each sequence (--reset)."""
 
 import json
+import re
 import sys
 import textwrap
 import unittest
@@ -39,6 +40,16 @@ SCRIPT = """
     def load(path):
         return Sum()
     """
+
+
+FUNCTION = """
+total = 0.0
+
+def infer(feed):
+    global total
+    total = total + feed["x"]
+    return {"y": total}
+"""
 
 
 def write_ir(path, opened=False):
@@ -153,6 +164,31 @@ class StateInside(Case):
                     for step in range(3):
                         total = total + whole[:, 4 * step:4 * step + 4]
                         np.testing.assert_allclose(made[3 * sequence + step], total, rtol=1e-6)
+
+    def test_a_module_beside_the_script_is_opened_again_too(self):
+        self.write("kept.py", "total = 0.0\n")
+        self.write("sum.py", """
+            import kept
+
+            def infer(feed):
+                kept.total = kept.total + feed["x"]
+                return {"y": kept.total}
+            """)
+        self.run_sum("--model-runner", "sum.py", "--steps", "3", "--step-slice",
+                     "x:axis=1,size=4", "--input-shapes", "x:[1,12]")
+        made, given = self.sums()
+        for sequence, whole in enumerate(given):
+            np.testing.assert_allclose(made[3 * sequence], whole[:, :4], rtol=1e-6)
+
+    def test_a_slow_opening_is_told_once(self):
+        for seconds, told in ((0.2, 1), (0, 0)):
+            self.write("sum.py", f"import time\ntime.sleep({seconds})\n" + FUNCTION)
+            ended = self.run_sum("--model-runner", "sum.py", "--steps", "3", "--step-slice",
+                                 "x:axis=1,size=4", "--input-shapes", "x:[1,12]")
+            said = ended.out + ended.err
+            self.assertEqual(len(re.findall(r" \| To open it took 0\.\d+ s, which each sequence "
+                                            r"costs again; a method reset_states saves that",
+                                            said)), told, said)
 
     def test_a_function_beside_a_function(self):
         self.write("sum.py", """

@@ -188,6 +188,7 @@ class Runner:
         if self._reset is None:
             if self.used:
                 self.close()
+                scripts.forget_beside(self.path)
                 self._open()
             return
         with scripts.guard(f"resetting {self.where}"):

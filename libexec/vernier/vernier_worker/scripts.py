@@ -103,6 +103,19 @@ def _load_module(path):
     return module
 
 
+def forget_beside(path):
+    """The next load of the script imports what lies in its folder anew: such modules may keep
+    state, too."""
+    folder = os.path.dirname(os.path.abspath(path)) + os.sep
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None) or ""
+        own = file.startswith((OWN_FOLDER + os.sep, SHIM_FOLDER + os.sep))
+        rest = file[len(folder):].split(os.sep)
+        installed = "site-packages" in rest or "dist-packages" in rest
+        if file.startswith(folder) and file.endswith(".py") and not own and not installed:
+            del sys.modules[name]
+
+
 def built_in(path):
     """The file of a script of our own, "builtin:NAME"; any other path as it is."""
     if not path.startswith("builtin:"):

@@ -9,12 +9,16 @@
 
 namespace vernier {
 
+class PaddedTensors;
+
 /// The tensors of both sides, by the candidate's names.
 struct SideSources {
   TensorSource reference;
   TensorSource candidate;
   /// Tensors of the candidate that were had in another session than the rest; null: none.
   const NameSet* apart = nullptr;
+  /// Of the feed at hand; null: all positions count.
+  PaddedTensors* padded = nullptr;
 };
 
 /// What a layer makes that is not finite, though all that its island reads on that side is; absent

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "blame/judge/padded_tensors.h"
 #include "blame/judge/tensor_judge.h"
 #include "compare/comparator.h"
 #include "run/comparison/pair_recorder.h"
@@ -59,13 +60,17 @@ MetTensors MeetTensors(std::span<const Island> islands, const TensorPairs& pairs
 
 std::vector<BlameLayerRecord> JudgeTotals(const BlameGraph& graph, std::span<const Island> islands,
                                           const MetTensors& met, const ErrorBounds& bounds,
-                                          ThreadPool& threads) {
+                                          ThreadPool& threads, PaddedTensors* padded) {
   std::vector<JudgedPair> pairs;
   for (size_t i = 0; i < met.names.size(); ++i) {
     const ErrorBound* bound = bounds.Find(met.reference[i].name);
     pairs.push_back({&met.reference[i].tensor, &met.candidate[i], bound ? *bound : ErrorBound()});
   }
-  const std::vector<TensorJudgement> judged = JudgeTensors(pairs, threads);
+  std::vector<JudgedPair> counted = pairs;
+  for (size_t i = 0; padded != nullptr && i < pairs.size(); ++i) {
+    padded->Reduce(met.names[i], counted[i]);
+  }
+  const std::vector<TensorJudgement> judged = JudgeTensors(counted, threads);
   std::vector<MagnitudeRecord> magnitudes(2 * pairs.size());
   threads.Run(magnitudes.size(), [&](size_t i, size_t) {
     magnitudes[i] =

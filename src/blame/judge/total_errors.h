@@ -14,6 +14,7 @@
 namespace vernier {
 
 struct CompareOptions;
+class PaddedTensors;
 
 /// The outputs of a batch's islands, layer by layer, on both sides. Places are the same in all.
 struct MetTensors {
@@ -27,10 +28,11 @@ MetTensors MeetTensors(std::span<const Island> islands, const TensorPairs& pairs
                        const TensorsByName& reference, const TensorsByName& candidate);
 
 /// One layer for each island, with the names, types and shapes of its outputs, their total errors
-/// by `bounds` and their magnitudes. `met` are the tensors of these islands.
+/// by `bounds` and their magnitudes. `met` are the tensors of these islands, of which `padded` (may
+/// be null) leaves positions out.
 std::vector<BlameLayerRecord> JudgeTotals(const BlameGraph& graph, std::span<const Island> islands,
                                           const MetTensors& met, const ErrorBounds& bounds,
-                                          ThreadPool& threads);
+                                          ThreadPool& threads, PaddedTensors* padded = nullptr);
 
 /// Compares each tensor as `run` compares outputs, for a page: fills `compared` of the outputs of
 /// `layers`, which JudgeTotals made of `met`.

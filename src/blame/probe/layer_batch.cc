@@ -7,6 +7,7 @@
 
 #include "blame/judge/amplified_rounding.h"
 #include "blame/judge/non_finite.h"
+#include "blame/judge/padded_tensors.h"
 #include "blame/judge/quantiser_range.h"
 #include "blame/judge/total_errors.h"
 
@@ -103,15 +104,15 @@ LayerBatch::LayerBatch(const BatchSetup& setup, std::vector<uint32_t> targets,
       bounds_(MakeSideBounds(compare_, setup.subject.unprobed.runners())),
       probe_(setup, std::move(targets), findings) {}
 
-std::vector<BlameLayerRecord> LayerBatch::Judge(const ProbedTensors& probed,
-                                                const TensorMap& feed) {
+std::vector<BlameLayerRecord> LayerBatch::Judge(const ProbedTensors& probed, const TensorMap& feed,
+                                                PaddedTensors& padded) {
   const std::vector<Island>& islands = probed.islands.alone;
   const MetTensors met =
       MeetTensors(islands, setup_.reference.pairs, probed.reference, probed.candidate);
   bounds_.SetFeed(feed);
   const ErrorBounds& bounds = bounds_.For(kReferenceStream, kCandidateStream, met.reference);
   std::vector<BlameLayerRecord> layers =
-      JudgeTotals(setup_.subject.graph(), islands, met, bounds, setup_.threads);
+      JudgeTotals(setup_.subject.graph(), islands, met, bounds, setup_.threads, &padded);
   if (setup_.subject.plan.charts) CompareForCharts(met, bounds, compare_, setup_.threads, layers);
   size_t next = 0;
   for (const BlameLayerRecord& layer : layers) {
@@ -152,13 +153,14 @@ Result<BatchFindings> LayerBatch::Run(const TensorMap& feed, int64_t iteration) 
   const BlameGraph& graph = subject.graph();
   VERNIER_ASSIGN_OR_RETURN(ProbedTensors probed, probe_.Fetch(feed, iteration));
   VERNIER_TRY(CheckSavedShapes(setup_, probed));
-  std::vector<BlameLayerRecord> layers = Judge(probed, feed);
+  PaddedTensors padded(subject.unprobed.outputs.masked(), feed);
+  std::vector<BlameLayerRecord> layers = Judge(probed, feed, padded);
   // Constants that differ are fed, so that only the node that makes them is blamed.
   const LayerIslands islands = probe_.FindIslands();
   TakeIslands(islands, probed.reference);
   NameGroups(graph, islands, layers);
   const SideSources sources{From(probed.reference, feed), From(probed.candidate, feed),
-                            &subject.unprobed.fused_away};
+                            &subject.unprobed.fused_away, &padded};
   VERNIER_TRY(RunAlone(sources, DeclaredAs(sources, graph.graph()), layers));
   if (subject.unprobed.quantises_alone) {
     for (size_t i = 0; i < islands.alone.size(); ++i) {

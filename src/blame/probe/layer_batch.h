@@ -34,7 +34,8 @@ class LayerBatch {
   Result<BatchFindings> Run(const TensorMap& feed, int64_t iteration);
 
  private:
-  std::vector<BlameLayerRecord> Judge(const ProbedTensors& probed, const TensorMap& feed);
+  std::vector<BlameLayerRecord> Judge(const ProbedTensors& probed, const TensorMap& feed,
+                                      PaddedTensors& padded);
   // Sessions of the batch before are closed where its islands or their inputs are others.
   void TakeIslands(const LayerIslands& islands, const TensorsByName& reference);
   Status RunAlone(const SideSources& sources, const TensorLookup& declared,

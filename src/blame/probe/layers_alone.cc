@@ -7,6 +7,7 @@
 
 #include "blame/judge/amplified_rounding.h"
 #include "blame/judge/conditioning.h"
+#include "blame/judge/padded_tensors.h"
 #include "blame/judge/tensor_judge.h"
 
 namespace vernier {
@@ -57,7 +58,8 @@ void LayersAlone::Note(Place place, const TensorJudgement& judged, const ErrorBo
   Raise(judged.times, layer.own_error);
 }
 
-Status LayersAlone::Measure(const IslandFeed& reference, std::span<BlameLayerRecord> layers) {
+Status LayersAlone::Measure(const IslandFeed& reference, PaddedTensors* padded,
+                            std::span<BlameLayerRecord> layers) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<IslandResult> results, bench_.Run(reference));
   std::vector<JudgedPair> pairs;
   std::vector<Place> places;
@@ -69,6 +71,7 @@ Status LayersAlone::Measure(const IslandFeed& reference, std::span<BlameLayerRec
       if (alone != nullptr) {
         const Tensor* ours = reference.values(bench_.islands()[i].outputs[k]);
         pairs.push_back({ours, alone, bench_.BoundOf(i, k, *alone)});
+        if (padded != nullptr) padded->Reduce(bench_.islands()[i].outputs[k], pairs.back());
         places.push_back({i, k});
       } else if (!fused_) {
         layer.own_missing = "its output is not handed out when it runs alone";
@@ -120,8 +123,10 @@ Status LayersAlone::MeasureInPlace(const SideSources& sources, const TensorLooku
       const Tensor* alone = results[i].outputs[k];
       BlameTensorRecord& tensor = layer.outputs[k];
       if (alone == nullptr || !IsRightAlone(tensor)) continue;
-      const Tensor& within = *sources.candidate(bench_.islands()[i].outputs[k]);
-      tensor.in_place_error = JudgeTensor(within, *alone, bench_.BoundOf(i, k, *alone)).times;
+      const std::string_view name = bench_.islands()[i].outputs[k];
+      JudgedPair pair{sources.candidate(name), alone, bench_.BoundOf(i, k, *alone)};
+      if (sources.padded != nullptr) sources.padded->Reduce(name, pair);
+      tensor.in_place_error = JudgeTensor(*pair.reference, *pair.candidate, pair.bound).times;
       Raise(*tensor.in_place_error, layer.in_place_error);
     }
   }
@@ -161,7 +166,7 @@ Status LayersAlone::Run(const SideSources& sources, const TensorLookup& declared
                         AfterUse after_use, std::span<BlameLayerRecord> layers) {
   if (layers_.empty()) return {};
   const IslandFeed reference{sources.reference, declared};
-  VERNIER_TRY(Measure(reference, layers));
+  VERNIER_TRY(Measure(reference, sources.padded, layers));
   VERNIER_TRY(MeasureInPlace(sources, declared, layers));
   VERNIER_TRY(AllowForConditions(reference, layers));
   if (after_use == AfterUse::kKeepOpen) return {};

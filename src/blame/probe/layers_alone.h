@@ -44,7 +44,8 @@ class LayersAlone {
     size_t island;
     size_t output;
   };
-  Status Measure(const IslandFeed& reference, std::span<BlameLayerRecord> layers);
+  Status Measure(const IslandFeed& reference, PaddedTensors* padded,
+                 std::span<BlameLayerRecord> layers);
   void Note(Place place, const TensorJudgement& judged, const ErrorBound& bound,
             BlameLayerRecord& layer) const;
   bool IsWantedInPlace(const BlameLayerRecord& layer) const;

@@ -60,13 +60,16 @@ UnprobedOutputs::Judgements UnprobedOutputs::Between(size_t iteration, Names nam
   }
   const ErrorBounds& bounds = bounds_.For(kReferenceStream, kCandidateStream,
                                           iterations_[iteration].reference, {}, renamed);
+  PaddedTensors padded(masked_, iterations_[iteration].feed);
   Judgements judged;
   for (const auto& [name, partner] : partners_) {
     const Tensor* one = Find(ours, names == Names::kReference ? partner : name);
     const Tensor* other = Find(theirs, name);
     const ErrorBound* bound = bounds.Find(partner);
     if (one == nullptr || other == nullptr || bound == nullptr) continue;
-    judged[name] = JudgeTensor(*one, *other, *bound);
+    JudgedPair pair{one, other, *bound};
+    padded.Reduce(name, pair);
+    judged[name] = JudgeTensor(*pair.reference, *pair.candidate, pair.bound);
   }
   return judged;
 }

@@ -4,8 +4,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "blame/judge/padded_tensors.h"
 #include "blame/judge/tensor_judge.h"
 #include "blame/probe/side_error_bounds.h"
 #include "run/comparison/pair_matching.h"
@@ -30,6 +32,10 @@ class UnprobedOutputs {
   /// compared. Errors as PairMatching.
   Status Add(const TensorMap& feed, TensorMap reference, TensorMap candidate,
              PairMatching& matching);
+
+  /// Of these tensors, positions that the mask of an iteration's feed excludes do not count.
+  void LeaveOut(MaskedTensors masked) { masked_ = std::move(masked); }
+  const MaskedTensors& masked() const { return masked_; }
 
   /// The reference's names of its outputs, by the candidate's.
   const std::map<std::string, std::string>& partners() const { return partners_; }
@@ -72,6 +78,7 @@ class UnprobedOutputs {
   std::unique_ptr<const CompareOptions> options_;  // stays where it is when this is moved
   PairErrorBounds bounds_;
   std::vector<Iteration> iterations_;
+  MaskedTensors masked_;
 };
 
 }  // namespace vernier

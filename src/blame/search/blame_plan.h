@@ -16,6 +16,7 @@ struct BlamePlan : BlameOptions {
   /// What a run before found out of its tolerance, for a sentence: "output 'y' is 3 times over the
   /// tolerance of the run"; empty: nothing, or there was no run.
   std::string failed = {};
+  bool all_positions = false;  ///< those that a mask excludes count, too
 };
 
 }  // namespace vernier

@@ -69,6 +69,33 @@ void RecordSides(const SearchSides& sides, BlameRecord& record) {
   record.reference = sides.ReferenceName();
 }
 
+bool IsPadded(const UnprobedRun& unprobed) {
+  return std::ranges::any_of(unprobed.feeds,
+                             [](const TensorMap& feed) { return FindUsualMask(feed) != nullptr; });
+}
+
+void NoteMask(const UnprobedRun& unprobed, BlameRecord& record) {
+  if (!IsPadded(unprobed)) return;
+  const std::string where = std::string("positions where '") + kUsualMask + "' is 0 ";
+  record.notes.push_back(
+      unprobed.outputs.masked().empty()
+          ? where + "count in this search; `vernier run` may leave them out"
+          : where +
+                "are left out of tensors that have them along the axis of the mask, by its name"
+                " in the model; in the others they count");
+}
+
+// No layer errs where positions count: may tensors at the others have made what does?
+bool WantsAllPositions(UnprobedRun& unprobed, const BlameOutcome& outcome) {
+  const BlameRecord& record = outcome.record;
+  const bool errs = std::ranges::any_of(record.culprits, [](const BlameCulprit& culprit) {
+    return culprit.own_error.value_or(0) > 1;
+  });
+  if (unprobed.outputs.masked().empty() || errs || !record.error.empty()) return false;
+  return std::ranges::any_of(unprobed.outputs.Errors(),
+                             [](const auto& output) { return output.second > 1; });
+}
+
 void RecordUnprobed(const UnprobedRun& unprobed, const BlamePlan& plan, Logger& logger,
                     BlameOutcome& outcome) {
   BlameRecord& record = outcome.record;
@@ -76,12 +103,7 @@ void RecordUnprobed(const UnprobedRun& unprobed, const BlamePlan& plan, Logger& 
   record.runners = unprobed.Describe();
   record.quantises_alone = unprobed.quantises_alone;
   if (!unprobed.found_sizes.empty()) record.notes.push_back(unprobed.found_sizes);
-  const auto padded = std::ranges::find_if(
-      unprobed.feeds, [](const TensorMap& feed) { return FindUsualMask(feed) != nullptr; });
-  if (padded != unprobed.feeds.end()) {
-    record.notes.push_back("positions where '" + FindUsualMask(*padded)->name +
-                           "' is 0 count in this search; `vernier run` may leave them out");
-  }
+  NoteMask(unprobed, record);
   if (unprobed.shortened.empty()) return;
   if (plan.run.lenient) return logger.Warning(unprobed.shortened);
   // Less than was asked for.
@@ -185,8 +207,10 @@ Status FindCulprits(const SearchSubject& subject, BlameOutcome& outcome) {
   return {};
 }
 
-// From who is compared to who is to blame. An error: it ended before a tensor was looked at.
-Status OpenAndRun(const BlamePlan& plan, const SearchContext& context, BlameOutcome& outcome) {
+// From who is compared to who is to blame. An error: it ended before a tensor was looked at. True:
+// to be searched again with all positions.
+Result<bool> OpenAndRun(const BlamePlan& plan, const SearchContext& context,
+                        BlameOutcome& outcome) {
   VERNIER_ASSIGN_OR_RETURN(SearchSides sides, OpenSides(plan, context));
   RecordSides(sides, outcome.record);
   const Result<SearchModels> models = ReadModels(sides);
@@ -196,8 +220,13 @@ Status OpenAndRun(const BlamePlan& plan, const SearchContext& context, BlameOutc
   context.logger.Start("Running without probes");
   Result<UnprobedRun> unprobed = RunUnprobed(plan, *models, sides, context);
   if (!unprobed.ok()) return UnlessChanged(unprobed.status(), sides);
+  if (!plan.all_positions && !plan.run.lenient && IsPadded(*unprobed)) {
+    unprobed->outputs.LeaveOut(MaskedTensors::Find(models->candidate.model()));
+  }
   RecordUnprobed(*unprobed, plan, context.logger, outcome);
-  return UnlessChanged(FindCulprits({plan, context, sides, *models, *unprobed}, outcome), sides);
+  VERNIER_TRY(
+      UnlessChanged(FindCulprits({plan, context, sides, *models, *unprobed}, outcome), sides));
+  return WantsAllPositions(*unprobed, outcome);
 }
 
 }  // namespace
@@ -215,9 +244,15 @@ BlameOutcome ExecuteBlame(const BlamePlan& plan, Logger& logger,
   BlameOutcome outcome;
   outcome.record.command = plan.run.command;
   outcome.record.version = kVersion;
-  const Status ran = OpenAndRun(shared, context, outcome);
+  const Result<bool> ran = OpenAndRun(shared, context, outcome);
+  if (ran.ok() && *ran) {
+    logger.Info("No layer errs at positions that the mask leaves: searching with all of them");
+    BlamePlan whole = plan;
+    whole.all_positions = true;
+    return ExecuteBlame(whole, logger, interrupted);
+  }
   if (!ran.ok()) {
-    Fail(ran, context, outcome);
+    Fail(ran.status(), context, outcome);
     outcome.record.timing.emplace_back("runtimes", clock.seconds());
   }
   outcome.record.seconds = std::chrono::duration<double>(BlameClock::now() - start).count();

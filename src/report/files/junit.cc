@@ -12,6 +12,7 @@
 #include "report/text/decode_text.h"
 #include "report/text/next_step.h"
 #include "report/text/text_escape.h"
+#include "report/text/tokens_text.h"
 #include "report/text/verdict_text.h"
 #include "util/counted.h"
 #include "util/first_line.h"
@@ -159,6 +160,7 @@ TestSuite PairSuite(const PairRecord& pair, const std::string& error) {
                   {}};
   for (const OutputRecord& output : pair.outputs) {
     TestCase& test = suite.cases.emplace_back(OutputCase(pair, output));
+    if (output.tokens) test.text += (test.text.empty() ? "" : "\n") + FormatTokens(*output.tokens);
     if (!IsReportedOnly(pair, output) || test.result != CaseResult::kFailure) continue;
     test.result = CaseResult::kPassed;
     test.text = "reported only (--judge decisions): " + test.text;

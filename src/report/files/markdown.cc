@@ -10,6 +10,7 @@
 #include "report/text/run_summary.h"
 #include "report/text/step_text.h"
 #include "report/text/text_escape.h"
+#include "report/text/tokens_text.h"
 #include "report/text/verdict_text.h"
 #include "util/number_text.h"
 #include "util/shell_words.h"
@@ -250,6 +251,9 @@ std::string FormatMarkdown(const RunRecord& record) {
     if (!steps.empty()) text += EscapeMarkdown(Short(steps, kLongestLine)) + "\n\n";
     const std::string tokens = FormatDecode(pair);
     if (!tokens.empty()) text += EscapeMarkdown(Short(tokens, kLongestLine)) + "\n\n";
+    for (const std::string& masked : FormatTokens(pair)) {
+      text += EscapeMarkdown(Short(masked, kLongestLine)) + "\n\n";
+    }
     text += DecisionList(pair);
   }
   constexpr size_t kShownSentences = 10;

@@ -305,7 +305,7 @@ void ComparisonReporter::Indices(const FunctionResult& result) {
 void ComparisonReporter::Logits(const OutputComparison& output, const FunctionResult& result) {
   ShapeSteps(output, result);
   const auto* logits = std::get_if<LogitsResult>(&result.data);
-  if (logits == nullptr) return;
+  if (logits == nullptr || result.verdict == Verdict::kNotVerified) return;
   for (const LogitsLine& line : FormatLogits(*logits)) {
     logger_.Log(line.passed ? VerdictSeverity(*line.passed) : Severity::kInfo, line.text);
   }

@@ -31,8 +31,11 @@ std::string FormatTokens(const TokensRecord& tokens) {
         "' left out: -inf on both sides");
   }
   if (tokens.excluded > 0) {
-    add(CountedOf(tokens.excluded, tokens.positions, "position") + " excluded by '" + tokens.mask +
-        "'" + (tokens.excluded_differ > 0 ? ", which differ" : ""));
+    const std::string count = tokens.excluded == tokens.positions
+                                  ? Counted(tokens.excluded, "position")
+                                  : CountedOf(tokens.excluded, tokens.positions, "position");
+    add(count + " excluded by '" + tokens.mask + "'" +
+        (tokens.excluded_differ > 0 ? ", which differ" : ""));
   }
   if (tokens.masked_failed > 0) {
     const std::string what = Counted(tokens.masked_mismatches, "element") + " out of tolerance";

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "run/comparison/decision_run.h"
+#include "run/comparison/padded_steps.h"
 #include "run/comparison/pair_matching.h"
 #include "run/comparison/pair_recorder.h"
 #include "run/comparison/pair_tokens.h"
@@ -29,6 +30,7 @@ struct ComparedPair {
   PairTimes crossed = {};                          ///< of --state cross
   PairDecisions decisions = {};                    ///< of --decision
   PairTokens tokens = {};                          ///< of --decode
+  PaddedSteps padded = {};                         ///< of which a mask leaves nothing
 
   int64_t of_other_inputs = 0;        ///< iterations, not compared for that
   std::string why_other_inputs = {};  ///< of the first of them

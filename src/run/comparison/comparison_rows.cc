@@ -11,6 +11,31 @@
 
 namespace vernier {
 
+// `given`: the outputs before post-processing, where decisions take those.
+Status ComparisonRun::CompareOne(Pair& pair, int64_t iteration, const IterationOutputs& outputs,
+                                 const IterationOutputs& given) {
+  VERNIER_ASSIGN_OR_RETURN(IterationComparison comparison, CompareSides(pair, iteration, outputs));
+  if (positions_ != nullptr) VERNIER_TRY(positions_->CheckFit(comparison));
+  JudgeStepTokens(pair, iteration, comparison);
+  // What is post-processed has bounds of its own.
+  VERNIER_ASSIGN_OR_RETURN(std::vector<DecisionRow> decisions,
+                           given.empty() ? DecidePair(pair, iteration, outputs, &comparison)
+                                         : DecidePair(pair, iteration, given, nullptr));
+  if (steps_ != nullptr && pair.padded.Take(comparison, iteration)) {
+    const int64_t step = steps_->timeline().Of(iteration).step;
+    return KeepRow(pair, iteration, step, {}, std::move(decisions));
+  }
+  VERNIER_TRY(AddRows(pair, iteration, comparison, std::move(decisions)));
+  if (crossing_) VERNIER_TRY(AddCrossed(pair, iteration, outputs, comparison));
+  observer_->PairCompared(comparison);
+  // What a shard's others have found before that is not known here: `merge` ends there.
+  const bool may_end = plan_->compare->fail_fast && JudgesElements() && shard_ == nullptr;
+  if (may_end && !comparison.passed()) stopped_ = true;
+  // Polygraphy gives up where nothing has a counterpart; we go on and say so at the end.
+  if (plan_->lenient && !comparison.compared_something()) stopped_ = invalid_ = true;
+  return {};
+}
+
 Status ComparisonRun::AddRows(Pair& pair, int64_t iteration, const IterationComparison& comparison,
                               std::vector<DecisionRow> decisions) {
   std::vector<OutputRow> rows = pair.recorder.Add(comparison, iteration);
@@ -25,6 +50,17 @@ Status ComparisonRun::AddRows(Pair& pair, int64_t iteration, const IterationComp
     shard_->AddPair(place, comparison, rows, pair.recorder, pair.matching.swap(), iteration);
   }
   return KeepRow(pair, iteration, step, std::move(rows), std::move(decisions));
+}
+
+// An output that no step was compared of has not been looked at.
+void ComparisonRun::AddPadded(const Pair& pair, PairRecord& record, RunFaults& faults,
+                              RunRecord& run) {
+  const PaddedSteps::Told told = pair.padded.AddTo(record);
+  for (const std::string& note : told.notes) run.notes.push_back(pair.label() + ": " + note);
+  for (const std::string& sentence : told.unverified) {
+    faults.incomplete = true;
+    run.faults.push_back(pair.label() + ": " + sentence);
+  }
 }
 
 Status ComparisonRun::KeepRow(const Pair& pair, int64_t iteration, int64_t step,

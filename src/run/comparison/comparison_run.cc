@@ -282,22 +282,7 @@ Result<bool> ComparisonRun::CompareNow(int64_t iteration, const IterationOutputs
       }
       continue;
     }
-    VERNIER_ASSIGN_OR_RETURN(const IterationComparison comparison,
-                             CompareSides(pair, iteration, outputs));
-    if (positions_ != nullptr) VERNIER_TRY(positions_->CheckFit(comparison));
-    JudgeStepTokens(pair, iteration, comparison);
-    // What is post-processed has bounds of its own.
-    VERNIER_ASSIGN_OR_RETURN(std::vector<DecisionRow> decisions,
-                             given.empty() ? DecidePair(pair, iteration, outputs, &comparison)
-                                           : DecidePair(pair, iteration, given, nullptr));
-    VERNIER_TRY(AddRows(pair, iteration, comparison, std::move(decisions)));
-    if (crossing_) VERNIER_TRY(AddCrossed(pair, iteration, outputs, comparison));
-    observer_->PairCompared(comparison);
-    // What a shard's others have found before that is not known here: `merge` ends there.
-    const bool may_end = plan_->compare->fail_fast && JudgesElements() && shard_ == nullptr;
-    if (may_end && !comparison.passed()) stopped_ = true;
-    // Polygraphy gives up where nothing has a counterpart; we go on and say so at the end.
-    if (plan_->lenient && !comparison.compared_something()) stopped_ = invalid_ = true;
+    VERNIER_TRY(CompareOne(pair, iteration, outputs, given));
     if (stopped_) break;
   }
   VERNIER_TRY(KeepFlips(iteration, given.empty() ? outputs : given));

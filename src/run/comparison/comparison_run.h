@@ -202,6 +202,8 @@ class ComparisonRun {
   void SetPositions(const Pair& pair, const MatchedSides& sides);
   Result<bool> CompareNow(int64_t iteration, const IterationOutputs& outputs,
                           const IterationOutputs& given, const FeedMarks& feeds);
+  Status CompareOne(Pair& pair, int64_t iteration, const IterationOutputs& outputs,
+                    const IterationOutputs& given);
   IterationOutputs OutputsToDecide(const IterationOutputs& outputs) const;
   Result<std::vector<DecisionRow>> DecidePair(Pair& pair, int64_t iteration,
                                               const IterationOutputs& outputs,
@@ -223,6 +225,7 @@ class ComparisonRun {
   void JudgeNotJudged(const Pair& pair, const DecodeRecord& decode, RunFaults& faults,
                       RunRecord& run) const;
   void JudgeTokens(const Pair& pair, PairRecord& record, RunFaults& faults, RunRecord& run) const;
+  static void AddPadded(const Pair& pair, PairRecord& record, RunFaults& faults, RunRecord& run);
   void LeaveOutStates(const Pair& pair, MatchedSides& sides) const;
   void JudgeUndecided(const Pair& pair, PairRecord& record, RunFaults& faults,
                       std::vector<std::string>& sentences) const;

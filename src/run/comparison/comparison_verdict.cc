@@ -133,6 +133,7 @@ void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage co
     const bool before = std::exchange(faults.incomplete, false);
     JudgeDecisions(pair, records.back(), coverage, faults, run);
     JudgeTokens(pair, records.back(), faults, run);
+    AddPadded(pair, records.back(), faults, run);
     AddOtherInputs(pair, faults, run.faults);
     AddGivenUp(pair, records.back(), faults, run.faults);
     AddUnverified(pair, faults, run.faults);
@@ -317,8 +318,8 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
     add("neither side has an output to compare in " +
         CountedOf(empty, record.expected_iterations, "iteration"));
   }
-  const int64_t seen =
-      record.compared_iterations + empty + pair.of_other_inputs + pair.tokens.left_out();
+  const int64_t seen = record.compared_iterations + empty + pair.of_other_inputs +
+                       pair.tokens.left_out() + pair.padded.left_out();
   const bool none = seen == 0;
   // Polygraphy passes that. Who runs a model may ask for it (--iterations 0), who compares does
   // not.

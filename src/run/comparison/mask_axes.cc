@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "run/live/live_runs.h"
+#include "run/steps/prompt_inputs.h"
 
 namespace vernier {
 namespace {
@@ -25,6 +26,10 @@ Along AxisOf(const std::vector<Dim>* mask, const std::vector<Dim>* output) {
 }
 
 }  // namespace
+
+bool LiesAlongMask(const std::vector<Dim>& mask, const std::vector<Dim>& tensor) {
+  return AxisOf(&mask, &tensor) == Along::kMask;
+}
 
 bool MaskAxes::IsRunner(size_t stream) const { return live_ != nullptr && stream < live_->size(); }
 
@@ -69,6 +74,53 @@ std::vector<std::string> MaskAxes::OutputsAlong(const std::string& mask, const S
     const bool doubtful = first == Along::kElsewhere || second == Along::kElsewhere;
     if (!state && !doubtful && (first == Along::kMask || second == Along::kMask))
       outputs.push_back(name);
+  }
+  return outputs;
+}
+
+// A name that no input has says nothing: exporters make some up.
+bool MaskAxes::IsElsewhere(const std::string& input, size_t stream, const std::string& output) {
+  if (!IsRunner(stream)) return false;
+  const std::vector<TensorInfo>& inputs = (*live_)[stream].session().inputs;
+  const auto self = std::ranges::find(inputs, input, &TensorInfo::name);
+  if (self == inputs.end() || !self->shape || self->shape->empty()) return false;
+  const size_t rank = self->shape->size();
+  const auto axis_of = [&](const TensorInfo& info) {
+    const std::vector<Dim>* const axes = models_->InputShape(stream, info.name);
+    return axes == nullptr || axes->empty() ? std::string() : axes->back().symbol;
+  };
+  const auto tokens_along = [&](const std::string& axis) {
+    return std::ranges::any_of(inputs, [&](const TensorInfo& other) {
+      return MayBeTokens(other, rank) && axis_of(other) == axis;
+    });
+  };
+  const std::vector<Dim>* const shape = models_->OutputShape(stream, output);
+  const std::string own = axis_of(*self);
+  const std::string wanted = shape != nullptr && shape->size() == 3 ? (*shape)[1].symbol : "";
+  const bool known = !own.empty() && !wanted.empty() && HasAxis(inputs, stream, wanted);
+  if (known) return own != wanted && (tokens_along(own) || !tokens_along(wanted));
+  return std::ranges::count_if(
+             inputs, [&](const TensorInfo& other) { return MayBeTokens(other, rank); }) != 1;
+}
+
+bool MaskAxes::HasAxis(const std::vector<TensorInfo>& inputs, size_t stream,
+                       const std::string& axis) {
+  return std::ranges::any_of(inputs, [&](const TensorInfo& input) {
+    const std::vector<Dim>* const axes = models_->InputShape(stream, input.name);
+    return axes != nullptr && std::ranges::find(*axes, axis, &Dim::symbol) != axes->end();
+  });
+}
+
+std::vector<std::string> MaskAxes::OutputsElsewhere(const std::string& input,
+                                                    const Streams& streams,
+                                                    const MatchedSides& sides) {
+  std::vector<std::string> outputs;
+  for (const OutputPair& pair : sides.pairing.pairs) {
+    const std::string& name = sides.a().outputs[pair.a].name;
+    const std::string& other = sides.b().outputs[pair.b].name;
+    const bool elsewhere =
+        IsElsewhere(input, streams.first, name) || IsElsewhere(input, streams.second, other);
+    if (elsewhere) outputs.push_back(name);
   }
   return outputs;
 }

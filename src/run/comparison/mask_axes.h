@@ -14,6 +14,10 @@ namespace vernier {
 
 class LiveRuns;
 
+/// Does a tensor [batch, positions, values] or [batch, heads, positions, values] have its positions
+/// along the axis of a mask [batch, positions], for sure?
+bool LiesAlongMask(const std::vector<Dim>& mask, const std::vector<Dim>& tensor);
+
 class MaskAxes {
  public:
   /// All must outlive it; without `live` (null) nothing is fed.
@@ -36,7 +40,15 @@ class MaskAxes {
   std::vector<std::string> OutputsAlong(const std::string& mask, const Streams& streams,
                                         const MatchedSides& sides);
 
+  /// The outputs of A whose positions may be others than those of tokens that an input gives, or
+  /// masks: a runner among the two says so by the names of axes, or says nothing by them, and has
+  /// not one input for tokens, but none or several.
+  std::vector<std::string> OutputsElsewhere(const std::string& input, const Streams& streams,
+                                            const MatchedSides& sides);
+
  private:
+  bool IsElsewhere(const std::string& input, size_t stream, const std::string& output);
+  bool HasAxis(const std::vector<TensorInfo>& inputs, size_t stream, const std::string& axis);
   bool IsRunner(size_t stream) const;
   bool Declares(size_t stream, const std::string& input) const;
 

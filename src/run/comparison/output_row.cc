@@ -85,18 +85,26 @@ int64_t CountNotFinite(const SimpleResult& simple, const OutputComparison& outpu
 bool FoundNothing(const FunctionResult& function) {
   return function.shapes_differ || function.verdict == Verdict::kFailed ||
          (function.verdict == Verdict::kNotVerified &&
-          std::holds_alternative<std::monostate>(function.data));
+          (std::holds_alternative<std::monostate>(function.data) ||
+           std::holds_alternative<LogitsResult>(function.data)));
 }
 
 bool HasNoNumbers(const OutputComparison& output) {
   return !output.functions.empty() && std::ranges::all_of(output.functions, FoundNothing);
 }
 
-// `logits` counts positions, not elements.
 bool JudgesElements(const OutputComparison& output) {
   return std::ranges::any_of(output.functions, [](const FunctionResult& result) {
     return result.function != CompareFunction::kLogits;
   });
+}
+
+// By a mask. `logits` counts positions, and leaves out those of outputs that others take whole.
+int64_t ExcludedElements(const OutputComparison& output) {
+  if (JudgesElements(output)) return output.masked ? output.masked->excluded_elements() : 0;
+  const FunctionResult* const result = output.Find(CompareFunction::kLogits);
+  const auto* const logits = result == nullptr ? nullptr : std::get_if<LogitsResult>(&result->data);
+  return logits == nullptr ? 0 : logits->measures.excluded * logits->classes;
 }
 
 const SimpleResult* SimpleOf(const OutputComparison& output) {
@@ -148,9 +156,7 @@ OutputRow MakeOutputRow(const OutputComparison& output) {
   row.verdict = VerdictOf(output);
   if (!HasNoNumbers(output)) {
     row.elements = output.a.element_count() - output.left_out;
-    if (output.masked && JudgesElements(output)) {
-      *row.elements -= output.masked->excluded_elements();
-    }
+    *row.elements -= ExcludedElements(output);
     row.metrics = output.metrics;
   }
   if (const SimpleResult* simple = SimpleOf(output)) AddSimple(*simple, output, row);
@@ -158,7 +164,8 @@ OutputRow MakeOutputRow(const OutputComparison& output) {
     const auto* metric = std::get_if<MetricResult>(&function.data);
     if (metric != nullptr) row.metrics[function.function] = metric->value;
     const auto* logits = std::get_if<LogitsResult>(&function.data);
-    if (logits != nullptr) row.logits = MakeLogitsRecord(*logits, function.passed());
+    const bool judged = logits != nullptr && function.verdict != Verdict::kNotVerified;
+    if (judged) row.logits = MakeLogitsRecord(*logits, function.passed());
   }
   return row;
 }

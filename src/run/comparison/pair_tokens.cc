@@ -130,6 +130,7 @@ void PairTokens::KeepGoingOn(int64_t iteration, std::vector<int64_t> rows,
 // tokens, what is fed ends both; a side that only chooses the stop token goes on.
 bool PairTokens::TakeRow(Prompt& prompt, int64_t fed, int64_t& first, int64_t& second) const {
   if (!stop_) return true;
+  prompt.one_ended = prompt.first_ended != prompt.second_ended;
   const bool over = prompt.first_ended && prompt.second_ended;
   if (prompt.first_ended) first = *stop_;
   if (prompt.second_ended) second = *stop_;
@@ -144,8 +145,10 @@ void PairTokens::AddRow(int64_t iteration, const StepPosition& position, size_t 
   const int64_t a = tokens.first[row], b = tokens.second[row];
   const Tensor &first = *logits.first, &second = *logits.second;
   ++record_.tokens;
-  agreement_.Add(position.step, a == b && a != kNoChoice);
-  if (a == b && a != kNoChoice) {
+  // A side that has ended is fed the stop token, and does not choose it.
+  const bool agrees = a == b && a != kNoChoice && !prompt.one_ended;
+  agreement_.Add(position.step, agrees);
+  if (agrees) {
     ++record_.agreeing;
     if (!prompt.diverged) ++prompt.agreeing;
     return;

@@ -80,6 +80,7 @@ class PairTokens {
     bool diverged = false;
     bool first_ended = false;
     bool second_ended = false;
+    bool one_ended = false;  // before the token at hand
   };
   void Miss(const std::string& why);
   bool TakeRow(Prompt& prompt, int64_t fed, int64_t& first, int64_t& second) const;

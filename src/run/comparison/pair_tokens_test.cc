@@ -138,6 +138,18 @@ TEST_F(PairTokensTest, WithOwnTokensEachSideEndsByItself) {
   EXPECT_EQ(tokens_.Record()->agreeing, 1);
 }
 
+// What a side is fed after its end is not chosen: the other one's stop token agrees with nothing.
+TEST_F(PairTokensTest, AStopTokenOfOneSideAloneIsNoAgreement) {
+  tokens_ = PairTokens(Stops(2, StateSource::kOwn));
+  Note(0, Choosing(2, 0), Choosing(0, 0));
+  Note(1, Choosing(1, 0), Choosing(2, 0));
+  Note(2, Choosing(1, 0), Choosing(1, 0));
+  const DecodeRecord record = *tokens_.Record();
+  EXPECT_EQ(record.tokens, 5);    // of the first prompt two
+  EXPECT_EQ(record.agreeing, 3);  // of the second alone
+  EXPECT_EQ(record.diverged, 1);
+}
+
 TEST_F(PairTokensTest, BehindTheEndOfAllPromptsNothingIsCompared) {
   tokens_ = PairTokens(Stops(2, StateSource::kOwn));
   Note(0, Choosing(0, 2), Choosing(0, 2));

@@ -14,7 +14,6 @@ namespace {
 
 constexpr const char* kUsualTokens = "input_ids";
 constexpr const char* kDecoderTokens = "decoder_input_ids";
-constexpr const char* kUsualMask = "attention_mask";
 constexpr std::string_view kNoMask = "none";  // --mask none
 
 // What keeps a tensor from being of positions; empty: nothing.
@@ -72,16 +71,16 @@ bool JudgesLogits(const CompareOptions& options) {
   return std::ranges::find(options.functions, CompareFunction::kLogits) != options.functions.end();
 }
 
-bool JudgesElementsOf(const CompareOptions& options) {
+bool JudgesValuesOf(const CompareOptions& options) {
   return std::ranges::any_of(options.functions, [](CompareFunction function) {
-    return function != CompareFunction::kLogits && function != CompareFunction::kIndices;
+    return function != CompareFunction::kIndices;
   });
 }
 
 // Masks that were drawn at random say nothing of the positions. Polygraphy compares all.
 bool LeavesOutElements(const RunPlan& plan) {
   const bool given = !plan.inputs.load_paths.empty() || plan.inputs.script.given();
-  return (given || !plan.compare->mask.empty()) && !plan.lenient && JudgesElementsOf(*plan.compare);
+  return (given || !plan.compare->mask.empty()) && !plan.lenient && JudgesValuesOf(*plan.compare);
 }
 
 // Of `logits`; null: it did not look at the output.
@@ -174,6 +173,7 @@ Status PositionFeeds::Note(int64_t iteration, const TensorMap& feed, const StepS
   const std::string asked = from_elsewhere_ ? "" : options_->tokens;
   if (!file_ && for_logits_) {
     VERNIER_ASSIGN_OR_RETURN(fed.tokens, Take(asked, usual.c_str(), feed, steps));
+    if (fed.tokens) fed.tokens->of_last = !forced.empty();
   }
   VERNIER_ASSIGN_OR_RETURN(fed.mask, Take(options_->mask, kUsualMask, feed, steps));
   if (decoder && options_->mask.empty()) fed.mask.reset();
@@ -200,11 +200,17 @@ const FedPositions* PositionFeeds::For(int64_t iteration, const StepPosition& po
 const FedPositions* PositionFeeds::ForPair(MaskAxes& axes, const MaskAxes::Streams& streams,
                                            const MatchedSides& sides) {
   of_pair_ = current_;
-  std::optional<PositionValues>& mask = of_pair_.mask;
+  std::optional<PositionValues>&tokens = of_pair_.tokens, &mask = of_pair_.mask;
+  if (for_logits_ && tokens && tokens->source == kUsualTokens) {
+    tokens->elsewhere = axes.OutputsElsewhere(tokens->source, streams, sides);
+  }
   if (!mask || mask->asked) return &of_pair_;
   if (!axes.IsFed(mask->source, streams)) {
     mask.reset();
-  } else if (mask->for_elements && may_trust_names_) {
+    return &of_pair_;
+  }
+  if (for_logits_) mask->elsewhere = axes.OutputsElsewhere(mask->source, streams, sides);
+  if (mask->for_elements && may_trust_names_) {
     mask->outputs = axes.OutputsAlong(mask->source, streams, sides);
   }
   return &of_pair_;

@@ -16,6 +16,9 @@
 
 namespace vernier {
 
+/// What a mask is called that nobody names.
+inline constexpr const char* kUsualMask = "attention_mask";
+
 /// The usual mask among inputs: integers of 0 and 1, some of them 0; null: there is none.
 const NamedTensor* FindUsualMask(const TensorMap& feed);
 

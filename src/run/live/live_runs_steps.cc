@@ -6,10 +6,13 @@
 #include "run/live/live_runs.h"
 #include "run/steps/reset_words.h"
 #include "util/no_log.h"
+#include "util/number_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
+
+constexpr double kSlowOpening = 0.05;  // seconds that are worth a word
 
 // Tokens of another runner are no help: what the state inside was made of stays.
 Status MayKeepState(const StepPlan& steps, const std::string& runner) {
@@ -42,6 +45,14 @@ bool CanOpenAgain(const RunnerPlan& runner) {
   });
 }
 
+// Is the input fed with another tensor, or may a pattern say so?
+bool IsMapped(const std::vector<std::string>& words, const std::string& input) {
+  return std::ranges::any_of(words, [&](const std::string& word) {
+    return word.find('*') != std::string::npos || word.starts_with(input + "=") ||
+           word.find(":" + input + "=") != std::string::npos;
+  });
+}
+
 }  // namespace
 
 Result<std::optional<StepStates>> LiveRuns::MakeSteps(const RunPlan& plan,
@@ -68,8 +79,17 @@ Status LiveRuns::PairStates(size_t index) {
   RunnerSides sides{runner.name(), {}, {}, runner.keeps_state(), CanOpenAgain(runner.plan())};
   if (!runner.inputs_unknown()) sides.inputs = runner.session().inputs;
   sides.outputs = runner.session().outputs;
+  for (const TensorInfo& input : sides.inputs) {
+    if (IsMapped(plan_.inputs.map_words, input.name)) sides.mapped.push_back(input.name);
+  }
   VERNIER_TRY(states->Pair(index, sides));
-  if (states->OpensAgain(index)) runner.OpenAgainToReset();
+  if (!states->OpensAgain(index)) return {};
+  runner.OpenAgainToReset();
+  const double seconds = runner.session().load_seconds;
+  if (seconds >= kSlowOpening) {
+    states->logger().Info(runner.name() + " | To open it took " + FormatG(seconds, 2) +
+                          " s, which each sequence costs again; a method reset_states saves that");
+  }
   return {};
 }
 

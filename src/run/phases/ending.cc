@@ -126,6 +126,15 @@ void NoteRandomInputs(const RunPlan& plan, RunRecord& record) {
       "--data-loader-script");
 }
 
+// Decisions may have their labels and pictures from them.
+void NoteInputsOfSavedSides(const RunPlan& plan, RunRecord& record) {
+  const bool given = plan.runners.empty() && !plan.inputs.load_paths.empty();
+  if (!given || !plan.decisions.decisions.empty()) return;
+  record.notes.emplace_back(
+      "--load-inputs: both sides are saved, and inputs are not read: no mask among them leaves "
+      "positions out");
+}
+
 void NoteImagesLeftOut(const RunPlan& plan, RunOutcome& outcome) {
   const auto note = [&](const std::string& sentence) {
     if (!plan.strict) return outcome.record.notes.push_back(sentence);
@@ -202,6 +211,7 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
   comparisons.Finish(lengths, ending.aborted ? Coverage::kIgnored : Coverage::kJudged,
                      outcome.faults, outcome.record);
   NoteRandomInputs(plan, outcome.record);
+  NoteInputsOfSavedSides(plan, outcome.record);
   NoteImagesLeftOut(plan, outcome);
   loaded.NameFiles(pairs, outcome.record.pairs);
   NoteSelfComparisons(loaded, pairs, plan.strict, outcome);

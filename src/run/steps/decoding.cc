@@ -1,12 +1,11 @@
 #include "run/steps/decoding.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include "inputs/cast_tensor.h"
 #include "run/steps/greedy_tokens.h"
+#include "run/steps/prompt_inputs.h"
 #include "util/counted.h"
 
 namespace vernier {
@@ -14,13 +13,6 @@ namespace {
 
 std::string OfSequence(const StepPosition& position) {
   return " of sequence " + std::to_string(position.sequence);
-}
-
-// Inputs that have a value for each token, in what is usual. Others may be as long by chance.
-bool IsUsuallyPerToken(std::string_view input) {
-  constexpr std::array<std::string_view, 4> kNames = {"position_ids", "attention_mask",
-                                                      "token_type_ids", "cache_position"};
-  return std::ranges::find(kNames, input) != kNames.end();
 }
 
 Status NotContinued(const std::string& input, const Tensor& prompt) {
@@ -32,12 +24,8 @@ Status NotContinued(const std::string& input, const Tensor& prompt) {
 }
 
 // Is it an attention mask with a value for each token of the prompt, or of what was before it, too?
-bool MasksPrompt(const std::string& mask, const Tensor& values, const std::string& tokens,
-                 const Tensor& prompt) {
+bool MasksPrompt(const std::string& mask, const Tensor& values, const Tensor& prompt) {
   if (!mask.ends_with("attention_mask")) return false;
-  // Beside those of a decoder, the others are of its encoder.
-  const std::string_view decoder = "decoder_";
-  if (tokens.starts_with(decoder) && !mask.starts_with(decoder)) return false;
   const Dims &has = values.dims(), &wants = prompt.dims();
   const bool alike = !has.empty() && has.size() == wants.size() && has.back() >= wants.back() &&
                      std::equal(has.begin(), has.end() - 1, wants.begin());
@@ -53,6 +41,11 @@ Result<Decoding> Decoding::Create(const StepPlan& plan, std::span<const std::str
   Decoding decoding(plan, runners.size());
   VERNIER_ASSIGN_OR_RETURN(decoding.words_, ParseDecodeWords(plan.decode, runners));
   return decoding;
+}
+
+void Decoding::NameMask(const std::string& input) {
+  any_mask_ &= input != "none";
+  masks_.push_back(input);
 }
 
 Status Decoding::Give(GivenTokens tokens) {
@@ -101,6 +94,7 @@ Status Decoding::Pair(size_t runner, const RunnerSides& sides, std::span<const S
         "knows no token but the last (--feed-back says which outputs are its state)");
   }
   runners_[runner].pair = std::move(found);
+  runners_[runner].inputs.assign(sides.inputs.begin(), sides.inputs.end());
   return {};
 }
 
@@ -148,21 +142,26 @@ Status Decoding::CheckPrompt(const TokenPair& pair, const StepPosition& position
 }
 
 // The last position chooses the token, so it must be one of the prompt.
-Status Decoding::CheckPadding(const TokenPair& pair, const StepPosition& position,
+Status Decoding::CheckPadding(const Runner& runner, const StepPosition& position,
                               const TensorMap& feed) const {
-  const Tensor& prompt = *Find(feed, pair.tokens);
+  if (!any_mask_) return {};
+  const std::string& tokens = runner.pair->tokens;
+  const Tensor& prompt = *Find(feed, tokens);
   for (const auto& [name, mask] : feed) {
-    if (!MasksPrompt(name, mask, pair.tokens, prompt)) continue;
+    if (!MasksPrompt(name, mask, prompt)) continue;
+    if (IsOfOtherTokens(name, tokens, runner.inputs, feed)) continue;
     VERNIER_ASSIGN_OR_RETURN(const Tensor wide, CastTensor(mask, DType::kInt64));
     const std::span<const int64_t> values = wide.As<int64_t>();
     const auto row = static_cast<size_t>(mask.dims().back());
     for (size_t end = row; end <= values.size(); end += row) {
       if (values[end - 1] != 0) continue;
-      return Malformed("--decode: '" + name + "' excludes the last position of prompt " +
-                       std::to_string(end / row - 1) + OfSequence(position) +
-                       ", which chooses the next token: pad prompts on the left, or feed those of "
-                       "each length by themselves (random masks: --val-range " +
-                       name + ":[1,1])");
+      return Malformed(
+          "--decode: '" + name + "' excludes the last position of prompt " +
+          std::to_string(end / row - 1) + OfSequence(position) +
+          ", which chooses the next token: pad prompts on the left, or feed those of "
+          "each length by themselves; if 0 is a token in this mask, and 1 padding, add "
+          "--mask none (random masks: --val-range " +
+          name + ":[1,1])");
     }
   }
   return {};
@@ -171,14 +170,17 @@ Status Decoding::CheckPadding(const TokenPair& pair, const StepPosition& positio
 Status Decoding::Begin(const StepPosition& position, const TensorMap& feed,
                        std::span<const std::string> driven) {
   const Tensor* prompt = nullptr;
+  const Runner* first = nullptr;
   for (Runner& runner : runners_) {
     runner.ended.clear();
     runner.why_none.clear();
     const Tensor* const own = runner.pair ? Find(feed, runner.pair->tokens) : nullptr;
     if (own == nullptr) continue;
     VERNIER_TRY(CheckPrompt(*runner.pair, position, *own));
-    VERNIER_TRY(CheckPadding(*runner.pair, position, feed));
-    if (prompt == nullptr) prompt = own;
+    VERNIER_TRY(CheckPadding(runner, position, feed));
+    if (first != nullptr) continue;
+    first = &runner;
+    prompt = own;
   }
   if (prompt == nullptr) return {};
   rank_ = prompt->dims().size();
@@ -187,6 +189,7 @@ Status Decoding::Begin(const StepPosition& position, const TensorMap& feed,
   for (const NamedTensor& input : feed) {
     const bool told = std::ranges::find(driven, input.name) != driven.end();
     if (told || !IsUsuallyPerToken(input.name)) continue;
+    if (IsOfOtherTokens(input.name, first->pair->tokens, first->inputs, feed)) continue;
     if (IsPerToken(input.tensor.dims(), prompt->dims())) return NotContinued(input.name, *prompt);
   }
   return {};

@@ -34,8 +34,9 @@ class Decoding {
   /// them takes. Empty: all are taken, or none are given.
   std::string DescribeUnusedRows() const;
 
-  /// An input that takes no tokens, whatever it looks like.
-  void NameMask(const std::string& input) { masks_.push_back(input); }
+  /// Of --mask: an input that takes no tokens, whatever it looks like, or "none": no input says by
+  /// 0 what is padding.
+  void NameMask(const std::string& input);
 
   /// Once a runner is open: finds its pair of logits and tokens, and logs it. Errors as
   /// FindTokenPair and GivenTokens::CheckVocabulary; kInvalidArgument, with both sizes, where its
@@ -67,14 +68,15 @@ class Decoding {
  private:
   struct Runner {
     std::optional<TokenPair> pair;
-    std::vector<bool> ended;  // by row of the batch
+    std::vector<TensorInfo> inputs;  // as far as it says
+    std::vector<bool> ended;         // by row of the batch
     std::string why_none;
   };
   explicit Decoding(const StepPlan& plan, size_t runners) : plan_(&plan), runners_(runners) {}
   Status CheckStop(int64_t vocabulary, const std::string& logits, const std::string& runner) const;
   Status CheckPrompt(const TokenPair& pair, const StepPosition& position,
                      const Tensor& prompt) const;
-  Status CheckPadding(const TokenPair& pair, const StepPosition& position,
+  Status CheckPadding(const Runner& runner, const StepPosition& position,
                       const TensorMap& feed) const;
 
   Result<std::optional<Tensor>> TakeGiven(size_t runner, const std::string& name,
@@ -85,6 +87,7 @@ class Decoding {
   std::vector<DecodeWord> words_;
   std::optional<GivenTokens> given_;
   std::vector<std::string> masks_ = {"attention_mask"};
+  bool any_mask_ = true;
   std::vector<Runner> runners_;
   size_t rank_ = 2;      // of prompts
   int64_t batch_ = 0;    // of the last sequence

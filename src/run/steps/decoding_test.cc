@@ -270,6 +270,52 @@ TEST_F(DecodedFeedsTest, ThePromptIsNotPaddedOnTheRight) {
                         "sequence 0, which chooses the next token: pad prompts on the left"));
 }
 
+TEST_F(DecodedFeedsTest, AMaskThatIsNoneSaysNothingOfPadding) {
+  whole_[2].tensor = Ids({2, 3}, {0, 1, 1, 1, 1, 0});
+  ASSERT_TRUE(Open().ok());
+  states_->decoding()->NameMask("none");
+  EXPECT_TRUE(Next().ok());
+}
+
+// An encoder's, beside a decoder that calls its tokens as it likes.
+TEST_F(DecodedFeedsTest, WhatBelongsToOtherTokensStaysWhole) {
+  const auto named = [](std::string name, std::string axis) {
+    TensorInfo info = Declared(std::move(name), DType::kInt64, {-1, -1});
+    info.shape->front().symbol = "b";
+    info.shape->back().symbol = std::move(axis);
+    return info;
+  };
+  inputs_ = {named("input_ids", "s"), named("attention_mask", "s"), named("tgt_ids", "t"),
+             named("position_ids", "t")};
+  plan_.decode = {"greedy:logits=tgt_ids"};
+  plan_.advances = {"attention_mask:+0", "input_ids:+0", "position_ids:+1"};
+  const Tensor prompt = whole_[0].tensor;
+  whole_[2].tensor = Ids({2, 3}, {1, 1, 1, 1, 1, 0});
+  whole_.push_back({"tgt_ids", prompt});
+  ASSERT_TRUE(Open().ok());
+  ASSERT_TRUE(Next().ok());
+  ASSERT_TRUE(Say({0, 1, 0, 0, 0, 0, 0, 1}).ok());
+  const TensorMap feed = Fed();
+  EXPECT_EQ(Find(feed, "tgt_ids")->dims(), (Dims{2, 1}));
+  EXPECT_EQ(Find(feed, "position_ids")->dims(), (Dims{2, 1}));
+  EXPECT_THAT(IdsOf(feed, "attention_mask"), ElementsAre(1, 1, 1, 1, 1, 0));
+  EXPECT_THAT(IdsOf(feed, "input_ids"), ElementsAre(1, 2, 3, 0, 1, 2));
+}
+
+// Where axes have no names, the name of the tokens tells the encoder's mask, and not positions.
+TEST_F(DecodedFeedsTest, PositionsBesideADecodersTokensAreTheirs) {
+  whole_[0].name = "decoder_input_ids";
+  inputs_[0].name = "decoder_input_ids";
+  plan_.advances = {"position_ids:+1", "attention_mask:+0"};
+  whole_[2].tensor = Ids({2, 3}, {1, 1, 1, 1, 1, 0});
+  ASSERT_TRUE(Open().ok());
+  ASSERT_TRUE(Next().ok());
+  ASSERT_TRUE(Say({0, 1, 0, 0, 0, 0, 0, 1}).ok());
+  const TensorMap feed = Fed();
+  EXPECT_THAT(IdsOf(feed, "position_ids"), ElementsAre(3, 2));
+  EXPECT_THAT(IdsOf(feed, "attention_mask"), ElementsAre(1, 1, 1, 1, 1, 0));
+}
+
 TEST_F(DecodedFeedsTest, WhatIsForEachTokenOfThePromptGoesOn) {
   plan_.advances = {"attention_mask:append 1"};
   ASSERT_TRUE(Open().ok());

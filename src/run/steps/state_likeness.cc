@@ -37,6 +37,17 @@ bool IsCalledLike(const TensorInfo& output, const TensorInfo& input) {
   return can_be && !start.empty() && StartOfNumbered(output.name) == start;
 }
 
+// Whatever both are called: could the input be the output of the step before? Vectors are as often
+// scales.
+bool HasItsShape(const TensorInfo& output, const TensorInfo& input) {
+  const bool alike = output.dtype != DType::kUndefined && output.dtype == input.dtype &&
+                     output.shape && input.shape && *output.shape == *input.shape;
+  if (!alike || input.shape->size() < 2) return false;
+  return std::any_of(input.shape->begin() + 1, input.shape->end(), [](const Dim& dim) {
+    return dim.dynamic() ? !dim.symbol.empty() : dim.value > 1;
+  });
+}
+
 class LikenessPairing {
  public:
   LikenessPairing(const RunnerSides& runner, std::span<const std::string> driven,
@@ -109,18 +120,28 @@ class LikenessPairing {
 Status CheckAllStatesFed(const RunnerSides& runner, std::span<const std::string> driven,
                          std::span<const StatePair> pairs) {
   if (pairs.empty()) return {};
+  using Likeness = bool (*)(const TensorInfo&, const TensorInfo&);
+  const auto find = [&](const TensorInfo& input, Likeness alike) {
+    return std::ranges::find_if(runner.outputs, [&](const TensorInfo& output) {
+      const bool free = std::ranges::find(pairs, output.name, &StatePair::output) == pairs.end();
+      return free && alike(output, input);
+    });
+  };
   for (const TensorInfo& input : runner.inputs) {
     const bool fed = std::ranges::find(driven, input.name) != driven.end() ||
                      std::ranges::find(pairs, input.name, &StatePair::input) != pairs.end();
     if (fed) continue;
-    const auto like = std::ranges::find_if(runner.outputs, [&](const TensorInfo& output) {
-      const bool free = std::ranges::find(pairs, output.name, &StatePair::output) == pairs.end();
-      return free && IsCalledLike(output, input);
-    });
+    auto like = find(input, IsCalledLike);
+    const char* what = "is called like it";
+    const bool mapped = std::ranges::find(runner.mapped, input.name) != runner.mapped.end();
+    if (like == runner.outputs.end() && !mapped) {
+      like = find(input, HasItsShape);
+      what = "has its type and shape";
+    }
     if (like == runner.outputs.end()) continue;
     return InvalidArgument("--feed-back: nothing feeds the input '" + input.name + "' of " +
                            runner.shown() + " after the first step, and output '" + like->name +
-                           "' is called like it: add " + like->name + ":" + input.name +
+                           "' " + what + ": add " + like->name + ":" + input.name +
                            ", or --advance " + input.name + ":+0 for a value that stays");
   }
   return {};

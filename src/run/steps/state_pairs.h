@@ -27,6 +27,8 @@ struct RunnerSides {
   bool keeps_state = false;  ///< inside of it: without names, words without a label are not for it
   bool opens_again = false;  ///< as it was at first, though nothing says that it keeps state
   std::string label = {};    ///< what people call it; empty: its name
+  /// Inputs that may be fed with a tensor of another name, which may change from step to step.
+  std::vector<std::string> mapped = {};
 
   const std::string& shown() const { return label.empty() ? name : label; }
 };
@@ -50,8 +52,9 @@ Result<std::vector<StatePair>> PairState(std::span<const FeedBackWord> words,
 Status PairStateByLikeness(const RunnerSides& runner, std::span<const std::string> driven,
                            std::vector<StatePair>& pairs);
 
-/// kInvalidArgument, with the words to type, where some states are fed back, and an input that an
-/// output is called like is neither among them nor `driven`: it would stay as it was at first.
+/// kInvalidArgument, with the words to type, where some states are fed back, and an input is
+/// neither among them nor `driven`, so that it would stay as it was at first, and an output is
+/// called like it, or has its type and shape (two axes or more, and the input is not `mapped`).
 /// Inputs without a state's name ("past") only where types and shapes can meet.
 Status CheckAllStatesFed(const RunnerSides& runner, std::span<const std::string> driven,
                          std::span<const StatePair> pairs);

@@ -109,6 +109,7 @@ TEST_F(StatePairsTest, AnInputThatWouldStayAsItWasIsRefused) {
     StepPlan plan;
     plan.steps = 2;
     plan.feed_back = words;
+    plan.slices = {"x:axis=1,size=4"};
     if (!advance.empty()) plan.advances = {advance};
     RecordingLogger log;
     auto states = StepStates::Create(plan, {"ort"}, log);
@@ -126,6 +127,61 @@ TEST_F(StatePairsTest, AnInputThatWouldStayAsItWasIsRefused) {
               HasSubstr("nothing feeds the input 'cache_0' of ort after the first step, and output "
                         "'cache_2' is called like it: add cache_2:cache_0"));
   EXPECT_TRUE(pair({"auto", "cache_2:cache_0"}, "").ok());
+}
+
+// The state has the type and shape of an output that feeds nothing, whatever both are called.
+TEST_F(StatePairsTest, AnInputThatLooksLikeAStateIsAskedFor) {
+  inputs_ = {Info("x", {1, 4}), Info("st", {1, 8}), Info("mem", {1, 8}), Info("scale", {8}),
+             Info("sr", {}, DType::kInt64)};
+  outputs_ = {Info("y", {1, 1}), Info("o1", {1, 8}), Info("o2", {1, 8}), Info("level", {8})};
+  RecordingLogger log;
+  const auto pair = [&](const std::vector<std::string>& words, const std::string& advance,
+                        std::vector<std::string> mapped = {}) {
+    StepPlan plan;
+    plan.steps = 2;
+    plan.feed_back = words;
+    plan.slices = {"x:axis=1,size=4"};
+    if (!advance.empty()) plan.advances = {advance};
+    auto states = StepStates::Create(plan, {"ort"}, log);
+    RunnerSides sides{"ort", inputs_, outputs_};
+    sides.mapped = std::move(mapped);
+    return states.ok() ? states->Pair(0, sides) : states.status();
+  };
+  EXPECT_EQ(pair({"o1:st"}, "").message(),
+            "--feed-back: nothing feeds the input 'mem' of ort after the first step, and output "
+            "'o2' has its type and shape: add o2:mem, or --advance mem:+0 for a value that stays");
+  EXPECT_TRUE(pair({"o1:st"}, "", {"mem"}).ok());
+  EXPECT_FALSE(log.Has("ort | Stays the same at every step: 'mem', 'scale', 'sr'"));
+  EXPECT_TRUE(pair({"o1:st"}, "mem:+0").ok());
+  EXPECT_TRUE(pair({"o1:st", "o2:mem"}, "").ok());
+  EXPECT_TRUE(log.Has("ort | Stays the same at every step: 'scale', 'sr'"));
+  outputs_[2] = Info("o2", {1, 8}, DType::kFloat16);
+  EXPECT_TRUE(pair({"o1:st"}, "").ok());
+  outputs_[2] = Info("o2", {1, 7});
+  EXPECT_TRUE(pair({"o1:st"}, "").ok());
+  // Sizes that nothing is known of say nothing; names do.
+  inputs_[2] = Info("mem", {1, -1});
+  outputs_[2] = Info("o2", {1, -1});
+  EXPECT_TRUE(pair({"o1:st"}, "").ok());
+  inputs_[2].shape->back().symbol = outputs_[2].shape->back().symbol = "cells";
+  EXPECT_FALSE(pair({"o1:st"}, "").ok());
+  outputs_[2].shape->back().symbol = "classes";
+  EXPECT_TRUE(pair({"o1:st"}, "").ok());
+}
+
+// Its inputs may be fed with tensors of other names.
+TEST_F(StatePairsTest, AnInputThatFeedsHaveNoNameForMayBeFedWithAnother) {
+  StepPlan plan;
+  plan.feed_back = {"a:stateN:state", "b:h_out:h_in"};
+  plan.slices = {"x:axis=1,size=8"};
+  RecordingLogger log;
+  auto states = StepStates::Create(plan, {"a", "b"}, log);
+  ASSERT_TRUE(states.ok());
+  ASSERT_TRUE(states->Pair(0, {"a", inputs_, outputs_}).ok());
+  const std::vector<TensorInfo> inputs = {Info("frames", {1, 8}), Info("h_in", {2, 1, 128})};
+  const std::vector<TensorInfo> outputs = {Info("z", {1, 8}), Info("h_out", {2, 1, 128})};
+  const Status paired = states->Pair(1, {"b", inputs, outputs});
+  EXPECT_TRUE(paired.ok()) << paired.message();
 }
 
 TEST_F(StatePairsTest, AStateThatMayStayInsideIsWarnedOf) {

@@ -9,6 +9,7 @@
 #include "inputs/cast_tensor.h"
 #include "record/runner_name.h"
 #include "run/steps/greedy_tokens.h"
+#include "run/steps/prompt_inputs.h"
 #include "run/steps/step_tensors.h"
 #include "util/counted.h"
 
@@ -133,6 +134,7 @@ Status StepSequence::Begin(TensorMap whole) {
   VERNIER_TRY(AddFirstState());
   VERNIER_ASSIGN_OR_RETURN(position_.steps, CountSteps());
   SayWhatIsLeft();
+  SayWhatOverlaps();
   for (const AdvanceWord& advance : states_.words().advances) {
     if (Find(whole_, advance.input) != nullptr) continue;
     return NotInFeed(kAdvanceFlag, advance.word, advance.input, whole_);
@@ -246,6 +248,21 @@ Result<int64_t> StepSequence::CountSteps() const {
   return steps.value_or(1);
 }
 
+// Each step is judged by all of its positions.
+void StepSequence::SayWhatOverlaps() const {
+  for (const SliceWord& slice : slices_) {
+    const DType dtype = SlicedTensor(slice)->dtype();
+    const bool tokens =
+        (dtype == DType::kInt32 || dtype == DType::kInt64) && !IsUsuallyPerToken(slice.input);
+    const int64_t shared = *slice.size - *slice.hop;
+    if (shared <= 0 || position_.steps < 2 || !tokens) continue;
+    states_.logger().Once(Severity::kInfo,
+                          "--step-slice " + slice.word + ": a step shares " +
+                              Counted(shared, "element") + " of '" + slice.input +
+                              "' with the one before; as tokens they count in both");
+  }
+}
+
 // Of the first sequence; others will be of other lengths. With --steps, that was asked for.
 void StepSequence::SayWhatIsLeft() const {
   if (states_.StepsAsked() || position_.sequence > 0) return;
@@ -276,9 +293,11 @@ Result<TensorMap> StepSequence::SlicesFor(const std::string& runner, int64_t ste
 }
 
 // Behind a prompt, what had a value for each of its tokens has that of one.
-Result<Tensor> StepSequence::OfNewToken(Tensor advanced) const {
-  const Tensor* const prompt = Find(whole_, states_.TokensInput());
+Result<Tensor> StepSequence::OfNewToken(const std::string& input, Tensor advanced) const {
+  const std::string tokens = states_.TokensInput();
+  const Tensor* const prompt = Find(whole_, tokens);
   if (prompt == nullptr || !IsPerToken(advanced.dims(), prompt->dims())) return advanced;
+  if (IsOfOtherTokens(input, tokens, source_.inputs, whole_)) return advanced;
   const size_t last = advanced.dims().size() - 1;
   return TakeWindow(advanced, last, advanced.dims()[last] - 1, 1);
 }
@@ -290,7 +309,9 @@ Result<TensorMap> StepSequence::FeedOfStep(int64_t step) const {
     const Tensor& first = *Find(whole_, advance.input);
     Result<Tensor> now = advance.appends ? AppendValues(first, advance.amount, step)
                                          : AddToAll(first, TimesSteps(advance.amount, step));
-    if (now.ok() && step > 0 && !advance.appends) now = OfNewToken(*std::move(now));
+    if (now.ok() && step > 0 && !advance.appends) {
+      now = OfNewToken(advance.input, *std::move(now));
+    }
     if (!now.ok()) return InStep(kAdvanceFlag, advance.word, now.status());
     feed = Overlaid(std::move(feed), {{advance.input, *std::move(now)}});
   }

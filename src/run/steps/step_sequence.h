@@ -57,11 +57,12 @@ class StepSequence {
   Status CheckNames() const;
   Status Begin(TensorMap whole);
   void SayWhatIsLeft() const;
+  void SayWhatOverlaps() const;
   Status AddFirstState();
   Result<int64_t> CountSteps() const;
   Result<TensorMap> SlicesFor(const std::string& runner, int64_t step) const;
   Result<TensorMap> FeedOfStep(int64_t step) const;
-  Result<Tensor> OfNewToken(Tensor advanced) const;
+  Result<Tensor> OfNewToken(const std::string& input, Tensor advanced) const;
   Result<TensorMap> AllStepsFor(const std::string& runner, size_t axis) const;
   const Tensor* SlicedTensor(const SliceWord& slice) const;
 

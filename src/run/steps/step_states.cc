@@ -76,8 +76,10 @@ Status StepStates::Pair(size_t runner, RunnerSides sides) {
   }
   // What is found of this runner may show that one before it lacks something.
   for (size_t i = 0; i <= runner; ++i) VERNIER_TRY(CheckFed(i));
+  AddMapped(sides);
   VERNIER_TRY(CheckRest(runner, sides));
   SayPairs(runner);
+  SayConstants(runner, sides);
   LookForHiddenState(runner, sides);
   return {};
 }
@@ -100,10 +102,38 @@ void StepStates::LookForHiddenState(size_t runner, const RunnerSides& sides) {
 // The reference's state is given to all.
 Status StepStates::CheckRest(size_t runner, const RunnerSides& sides) const {
   if (plan_->state == StateSource::kReference && runner > 0) return {};
-  std::vector<std::string> driven = DrivenInputs();
+  return CheckAllStatesFed(sides, DrivenInputs(), PairsOf(runner));
+}
+
+// What the feeds have no tensor for by its name, likeness or --map-inputs may find another.
+void StepStates::AddMapped(RunnerSides& sides) const {
+  const auto made_for = std::ranges::find(names_, fed_for_);
+  if (fed_for_ == sides.name || made_for == names_.end()) return;
+  const Runner& other = runners_[static_cast<size_t>(made_for - names_.begin())];
+  for (const TensorInfo& input : sides.inputs) {
+    if (!IsAmongNames(other.inputs, input.name)) sides.mapped.push_back(input.name);
+  }
+}
+
+// With that of its tokens.
+std::vector<StatePair> StepStates::PairsOf(size_t runner) const {
+  std::vector<StatePair> pairs = runners_[runner].pairs;
   const TokenPair* const tokens = decoding_ ? decoding_->PairOf(runner) : nullptr;
-  if (tokens != nullptr) driven.push_back(tokens->tokens);
-  return CheckAllStatesFed(sides, driven, runners_[runner].pairs);
+  if (tokens != nullptr && !pairs.empty()) pairs.push_back({tokens->logits, tokens->tokens});
+  return pairs;
+}
+
+// Once for all, in one line: a scale is right so, and a state is not.
+void StepStates::SayConstants(size_t runner, const RunnerSides& sides) const {
+  const std::vector<StatePair> pairs = PairsOf(runner);
+  if (pairs.empty()) return;
+  std::string names;
+  for (const TensorInfo& input : sides.inputs) {
+    const bool changes = FeedsInput(pairs, input.name) || IsAmongNames(sides.mapped, input.name) ||
+                         IsAmongNames(DrivenInputs(), input.name);
+    if (!changes) names += (names.empty() ? "'" : ", '") + input.name + "'";
+  }
+  if (!names.empty()) logger_->Info(names_[runner] + " | Stays the same at every step: " + names);
 }
 
 Status StepStates::CheckReference() const {

@@ -147,7 +147,10 @@ class StepStates {
   Status EnterTokens(TensorMap& feed);
   Status LacksOutput(size_t runner, const std::string& output) const;
   void SayPairs(size_t runner) const;
+  void SayConstants(size_t runner, const RunnerSides& sides) const;
   void LookForHiddenState(size_t runner, const RunnerSides& sides);
+  void AddMapped(RunnerSides& sides) const;
+  std::vector<StatePair> PairsOf(size_t runner) const;
   Status CheckRest(size_t runner, const RunnerSides& sides) const;
 
   const StepPlan* plan_;

@@ -1,0 +1,82 @@
+"""Positions that a mask among the inputs excludes: no layer is to blame for what it makes there."""
+
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from program import Case, blame
+
+SIZE = 8
+WEIGHTS = [np.random.default_rng(seed).normal(0, 0.3, (SIZE, SIZE)).astype("f4")
+           for seed in range(4)]
+TABLE = np.random.default_rng(9).normal(size=(20, SIZE)).astype("f4")
+FEED = {"input_ids": np.random.default_rng(1).integers(0, 20, (2, 6)),
+        "attention_mask": np.array([[0, 0, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0]], "i8")}
+
+
+def network(padding=0.0, nudged=None, names=("b", "t"), mixes=False):
+    """Vectors of tokens, `padding` where the mask is 0, then four layers. `nudged`: this layer has
+    another weight. `mixes`: the second layer adds the mean of all positions."""
+    nodes = [helper.make_node("Gather", ["table", "input_ids"], ["g"], name="gather"),
+             helper.make_node("Equal", ["attention_mask", "none"], ["e"], name="equal"),
+             helper.make_node("Unsqueeze", ["e", "last"], ["column"], name="column"),
+             helper.make_node("Where", ["column", "padding", "g"], ["h0"], name="pad")]
+    constants = {"table": TABLE, "none": np.int64(0), "last": np.array([2], "i8"),
+                 "padding": np.float32(padding)}
+    for i, weight in enumerate(WEIGHTS):
+        weight = weight.copy()
+        weight[0, 0] += 0.5 if i == nudged else 0
+        constants[f"w{i}"] = weight
+        source = f"h{i}"
+        if mixes and i == 1:
+            nodes += [helper.make_node("ReduceMean", [source], ["mean"], name="mean", axes=[1]),
+                      helper.make_node("Add", [source, "mean"], ["mixed"], name="mix")]
+            source = "mixed"
+        nodes += [helper.make_node("MatMul", [source, f"w{i}"], [f"m{i}"], name=f"mul{i}"),
+                  helper.make_node("Tanh", [f"m{i}"], [f"h{i + 1}" if i < 3 else "y"],
+                                   name=f"tanh{i}")]
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info(name, TensorProto.INT64, list(names))
+                     for name in ("input_ids", "attention_mask")],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [*names, SIZE])],
+        [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+class Masks(Case):
+    LEFT_OUT = ("positions where 'attention_mask' is 0 are left out of tensors that have them "
+                "along the axis of the mask, by its name in the model; in the others they count")
+
+    def search(self, good, bad):
+        onnx.save(good, "a.onnx")
+        onnx.save(bad, "b.onnx")
+        np.savez("feed.npz", **FEED)
+        self.ended, found = blame(self.folder.name, "--runner", "a=onnxrt a.onnx", "--runner",
+                                  "b=onnxrt b.onnx", "--load-inputs", "feed.npz")
+        return [culprit["node"] for culprit in found["culprits"]], found
+
+    def test_what_differs_at_padding_alone_is_no_fault(self):
+        culprits, found = self.search(network(), network(padding=3.0))
+        self.assertEqual((self.ended.returncode, culprits), (0, []), self.ended.stdout)
+        self.assertIn(self.LEFT_OUT, found["notes"])
+        self.assertEqual(max(layer["total_error"] for layer in found["layers"]), 0)
+
+    def test_a_fault_elsewhere_is_the_one_that_is_named(self):
+        culprits, _ = self.search(network(), network(padding=3.0, nudged=2))
+        self.assertEqual((self.ended.returncode, culprits), (1, ["mul2"]), self.ended.stdout)
+
+    def test_padding_that_the_rest_is_made_from_counts(self):
+        culprits, _ = self.search(network(mixes=True), network(padding=3.0, mixes=True))
+        self.assertEqual((self.ended.returncode, culprits), (1, ["pad"]), self.ended.stdout)
+
+    def test_all_count_where_nothing_is_certain(self):
+        culprits, found = self.search(network(names=(2, 6)), network(padding=3.0, names=(2, 6)))
+        self.assertEqual((self.ended.returncode, culprits), (1, ["pad"]), self.ended.stdout)
+        self.assertIn("positions where 'attention_mask' is 0 count in this search; `vernier run` "
+                      "may leave them out", found["notes"])
+
+
+if __name__ == "__main__":
+    unittest.main()
