@@ -18,7 +18,11 @@ step() { echo "${task:?}: $*"; }
 
 # What pip and apt-get end with when they are interrupted looks like any other failure, and must not
 # pass for a framework that cannot be had.
-trap 'step "interrupted: type the same command again, and it goes on where it was" >&2; exit 130' INT
+interrupted() {
+  step "interrupted: type the same command again, and it goes on where it was" >&2
+  exit 130
+}
+trap interrupted INT
 
 # A full disk is the reason for whatever else went wrong there.
 fail() {

@@ -155,15 +155,9 @@ class Case:
     def peer_log(self):
         runs = RunResults()
         for side, runner in enumerate(("onnxrt-A", "a-runner-with-quite-a-long-name-N1-11/21/26")):
-            runs.append(
-                (
-                    runner,
-                    [
-                        IterationResult(dict(iteration[side]), runtime=0.1, runner_name=runner)
-                        for iteration in self.iterations
-                    ],
-                )
-            )
+            runs.append((runner, [
+                IterationResult(dict(iteration[side]), runtime=0.1, runner_name=runner)
+                for iteration in self.iterations]))
 
         if self.topk is not None:
             processed = []
@@ -243,9 +237,7 @@ def statistics_close(want, got, halves):
     for key, wanted in want_fields.items():
         value = got_fields[key]
         slack = 0.0
-        if key in ("mean", "avg-magnitude"):
-            slack = 10 * SINGLE_EPSILON * largest
-        elif key == "std-dev":
+        if key in ("mean", "avg-magnitude", "std-dev"):
             slack = 10 * SINGLE_EPSILON * largest
         elif key == "var":
             slack = 10 * SINGLE_EPSILON * largest * max(largest * 10 * SINGLE_EPSILON, got_fields["std-dev"])
