@@ -63,7 +63,7 @@ def batched_feeds(setting):
         for feeds in (1, 32))
     rows = [Row("an iteration, with single feeds and with 32 in one inference",
                 f"{single * 1e6:.1f} µs", f"{batched * 1e6:.1f} µs", f"{single / batched:.2f}×")]
-    return Section("19. Several feeds in one inference",
+    return Section("21. Several feeds in one inference",
                    f"`run examples/digits.onnx --onnxrt --intra-op-threads 1 --input-shapes "
                    f"image:[1,1,8,8] --iterations N --batch-feeds B` on the CPU: B is 1 in the "
                    f"first column and 32 in the second. The time of an iteration, drawing of its "

@@ -25,10 +25,10 @@ _MADE = {**cases.CASES, **framework_cases.CASES, **python_cases.CASES, **tool_ca
          **model_cases.CASES, **fault_cases.CASES, **replica_cases.CASES,
          **decision_cases.CASES}
 # By the number of their section.
-CASES = {name: _MADE[name] for name in (
-    "start", "iterations", "tensors", "load", "save", "limits", "external", "files", "workers",
-    "frameworks", "blame", "report", "python", "debug", "precision", "models", "deaths",
-    "replicas", "decisions", "rows", "batches")}
+ORDER = ("start", "iterations", "tensors", "load", "save", "limits", "external", "files", "workers",
+         "frameworks", "blame", "report", "python", "debug", "precision", "models", "deaths",
+         "replicas", "decisions", "rows", "batches")
+CASES = {name: _MADE[name] for name in ORDER}
 
 
 def parse_options():

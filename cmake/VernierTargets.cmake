@@ -1,7 +1,9 @@
 # One CMake library a folder of src/. A library names those below it in DEPS, which must have been
 # added before it; so the order in src/CMakeLists.txt is the direction that docs/architecture.md
-# draws. All folders share one include path: that #include lines keep to DEPS is checked by
-# tests/layers/check_includes.py, as a part of the build where tests are built.
+# draws. That #include lines keep to DEPS is checked by tests/layers/check_includes.py, as a part of
+# the build where tests are built, and by scripts/lint.sh. Links between libraries do not check it:
+# they are PUBLIC, because headers include headers of the folders below theirs, and all folders have
+# one include path, src/, with which any of them is found. Only what is not ours is linked PRIVATE.
 
 # Compiles the sources of a target together, 32 at a time: headers are half of the work. Names
 # in anonymous namespaces are therefore unique within a folder. SEPARATE sources stay apart:

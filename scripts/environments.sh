@@ -16,6 +16,14 @@ source scripts/machine.sh
 
 step() { echo "${task:?}: $*"; }
 
+# What pip and apt-get end with when they are interrupted looks like any other failure, and must not
+# pass for a framework that cannot be had.
+interrupted() {
+  step "interrupted: type the same command again, and it goes on where it was" >&2
+  exit 130
+}
+trap interrupted INT
+
 # A full disk is the reason for whatever else went wrong there.
 fail() {
   if disk_is_full "$deps"; then say_disk_is_full "$deps"; else echo "$task: error: $*" >&2; fi

@@ -31,7 +31,9 @@ import vernier
 runs = vernier.RunResults()
 runs.add([{"y": numpy.arange(4, dtype=numpy.float32)}], runner_name="a")
 runs.save("saved.npz")
-assert list(vernier.load_results("saved.npz")) == ["a"], "what was saved does not load"
+loaded = vernier.load_results("saved.npz")
+assert [(name, len(iterations)) for name, iterations in loaded] == [("a", 1)], list(loaded)
+assert (loaded["a"][0]["y"] == numpy.arange(4)).all(), loaded["a"][0]["y"]
 PYTHON
 program=$("$python" -c 'import pathlib, vernier; print(pathlib.Path(vernier.__file__).parent)')
 "$program/_program/bin/vernier" backends --require identity pluginref

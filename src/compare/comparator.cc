@@ -272,6 +272,7 @@ IterationComparison CompareIteration(const IterationResult& a, const IterationRe
       if (detail.Interrupted() || (!pair.Run(function) && options.fail_fast)) break;
     }
   }
+  out.outputs.reserve(pairs.size());
   for (PairInProgress& pair : pairs) {
     if (detail.Interrupted()) return out;
     if (!pair.untouched()) out.outputs.push_back(pair.Finish());
@@ -282,6 +283,7 @@ IterationComparison CompareIteration(const IterationResult& a, const IterationRe
 
 void AddOutputStatistics(IterationComparison& out, const IterationResult& b,
                          const CompareOptions& options, const ComparisonDetail& detail) {
+  out.statistics.reserve(out.outputs.size());
   for (const OutputComparison& output : out.outputs) {
     if (detail.Interrupted()) return;
     // Only what the first function looked at.

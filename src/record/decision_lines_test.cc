@@ -185,5 +185,24 @@ TEST(DecisionRows, AreWholeWhereTheLastSaysHowManyThereAre) {
   EXPECT_EQ(ExtentOf(row + row + end + row), "4 of 3 cut off");
 }
 
+// An output that failed would otherwise pass for one of which nothing is known.
+TEST(DecisionRows, RefuseWhatIsNoVerdict) {
+  const std::string line = RowLine(RowWith({SampleOf("3", "4", 0.5, Flip::kClear)}));
+  const auto extent_with = [&](const std::string& verdict, bool spaced) {
+    const std::string with = "{\"y/verdict\":" + verdict + "," + line.substr(1);
+    return ExtentOf((spaced ? Spaced(with) : with) + "\n");
+  };
+  for (const bool spaced : {false, true}) {
+    for (const char* const verdict : {"\"passed\"", "\"failed\"", "\"not verified\""}) {
+      EXPECT_EQ(extent_with(verdict, spaced), "1 of 0 cut off");
+    }
+    for (const char* const verdict : {"0", "null", "[\"failed\"]", "\"Failed\""}) {
+      EXPECT_NE(extent_with(verdict, spaced).find("line 1: 'y/verdict' is no verdict"),
+                std::string::npos)
+          << verdict;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace vernier

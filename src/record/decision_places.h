@@ -81,6 +81,11 @@ std::optional<RowPlaces> FindRowPlaces(std::span<const std::string> columns, std
 /// The output whose verdict by elements is in that column; nullopt: it is another column.
 std::optional<std::string> OutputOfVerdict(std::string_view column);
 
+/// Whether rows say that of an output; "": the row has no such output.
+inline bool IsVerdict(std::string_view text) {
+  return text.empty() || text == "passed" || text == "failed" || text == "not verified";
+}
+
 /// Whether the iteration can have been fed with that file.
 inline bool FitsIteration(const FedFile& file, int64_t iteration) {
   constexpr int64_t kMostFiles = int64_t{1} << 40;
@@ -110,7 +115,8 @@ class RowReading {
     row.outputs.resize(places_.verdicts.size());
     for (size_t i = 0; i < places_.verdicts.size(); ++i) {
       row.outputs[i].output = places_.verdicts[i].output;
-      row.outputs[i].verdict = cells_.Text(places_.verdicts[i].place).value_or("");
+      row.outputs[i].verdict = Take(cells_.Text(places_.verdicts[i].place));
+      complete_ &= IsVerdict(row.outputs[i].verdict);
     }
     return complete_;
   }

@@ -151,11 +151,12 @@ std::pair<std::string, std::string> SidesOf(const RecordJson& row, const std::st
     sides.emplace_back(column.substr(0, column.size() - end.size()));
   }
   if (sides.empty()) return {};
-  const auto fits = [&](const std::string& first, const std::string& second) {
-    return PercentDecode(first) + " vs. " + PercentDecode(second) == pair;
-  };
-  const std::string &a = sides.front(), &b = sides.back();
-  return fits(b, a) ? std::pair(b, a) : std::pair(a, b);
+  for (const std::string& first : sides) {
+    for (const std::string& second : sides) {
+      if (PercentDecode(first) + " vs. " + PercentDecode(second) == pair) return {first, second};
+    }
+  }
+  return {sides.front(), sides.back()};
 }
 
 size_t CountOfValues(const RecordJson& column) { return column.is_array() ? column.size() : 1; }
@@ -266,6 +267,24 @@ bool ReadEnd(const RecordJson& row, RowsEnd& end, std::string& why) {
          ReadTexts(row, "unfit_labels", end.unfit_labels, why) && ReadShard(row, end.shard, why);
 }
 
+// The verdict of an output, where the column has one. False, with the reason in `why`, where it has
+// something else: an output that failed would pass for one that did not.
+bool ReadVerdict(const std::string& column, const RecordJson& value, IterationRow& row,
+                 std::string& why) {
+  std::optional<std::string> output = OutputOfVerdict(column);
+  if (!output) return true;
+  const std::string verdict = value.is_string() ? value.get<std::string>() : "";
+  if (!value.is_string() || !IsVerdict(verdict)) {
+    why = "'" + column + "' is no verdict (passed, failed, not verified): " +
+          (value.is_string() ? "'" + verdict + "'" : value.dump());
+    return false;
+  }
+  OutputRow& made = row.outputs.emplace_back();
+  made.output = *std::move(output);
+  made.verdict = verdict;
+  return true;
+}
+
 // False where it is no row, or its decisions lack a column or values of one, which `why` then says.
 bool ReadRow(const RecordJson& json, IterationRow& row, std::string& why) {
   const auto index = json.find("index"), step = json.find("step"), pair = json.find("pair");
@@ -289,11 +308,7 @@ bool ReadRow(const RecordJson& json, IterationRow& row, std::string& why) {
   if (!ReadEnd(json, row.end, why)) return false;
   for (const auto& [key, value] : json.items()) {
     const std::string_view column = key;
-    if (std::optional<std::string> output = OutputOfVerdict(column); output && value.is_string()) {
-      OutputRow& verdict = row.outputs.emplace_back();
-      verdict.output = *std::move(output);
-      verdict.verdict = value.get<std::string>();
-    }
+    if (!ReadVerdict(key, value, row, why)) return false;
     if (!column.ends_with(kKindColumn)) continue;
     const std::string name(column.substr(0, column.size() - kKindColumn.size()));
     if (name.find('/') != std::string::npos) continue;  // of a side

@@ -56,6 +56,13 @@ class EditedRows(SavedRows):
         lines[0][column][2] = value
         self.write(lines, rows)
 
+    def test_a_verdict_that_is_none(self):
+        for rows in ("rows.jsonl", "rows.npz"):
+            self.compare(*self.single, *self.words, "--save-rows", rows, code=1)
+            self.change(rows, "y/verdict", "Failed", single=True)
+            self.check(rows, "--max-flip-rate", "0.9", code=3)
+            self.says("3: 'y/verdict' is no verdict (passed, failed, not verified): 'Failed'")
+
     def test_what_failed_by_its_elements_is_said(self):
         for rows in ("rows.jsonl", "rows.npz"):
             for sides in (self.single, self.whole):

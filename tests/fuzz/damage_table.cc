@@ -98,7 +98,9 @@ class Damager {
   }
 
   void Write(const std::string& bytes) const {
-    std::ofstream(copy_, std::ios::binary | std::ios::trunc)
+    // Not over the last one: a file that is emptied and written again goes to the disk each time.
+    fs::remove(copy_);
+    std::ofstream(copy_, std::ios::binary)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
 

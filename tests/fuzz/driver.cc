@@ -5,6 +5,9 @@
 // --every-byte damages each file at each of its bytes before that: inverted, zero, and cut there.
 // Before each changed input FILE of --dump holds it, so that the one that ends the process is there
 // to be looked at. Prints how many inputs were run.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -23,6 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Input = std::vector<uint8_t>;
+using vernier::UniqueFd;
 
 struct Settings {
   uint64_t runs = 0;
@@ -142,10 +146,14 @@ class Mutator {
 /// Runs inputs, each of which is on disk first, and counts them.
 class Runner {
  public:
-  explicit Runner(std::string dump) : dump_(std::move(dump)) {}
+  explicit Runner(const std::string& dump) {
+    if (dump.empty()) return;
+    dump_ = UniqueFd(::open(dump.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+    vernier::fuzz::Require(dump_.get() >= 0, "--dump names a file that can be written");
+  }
 
   void Run(const Input& input) {
-    if (!dump_.empty()) Dump(input);
+    if (dump_.get() >= 0) Dump(input);
     // A block of exactly this size, so that a sanitizer sees the first byte read behind it.
     const std::unique_ptr<uint8_t[]> exact(new uint8_t[input.size()]);
     std::ranges::copy(input, exact.get());
@@ -156,12 +164,15 @@ class Runner {
   uint64_t count() const { return count_; }
 
  private:
+  // Over what is there: a file that is emptied first goes to the disk each time.
   void Dump(const Input& input) const {
-    std::ofstream(dump_, std::ios::binary)
-        .write(reinterpret_cast<const char*>(input.data()), static_cast<long>(input.size()));
+    const auto size = static_cast<ssize_t>(input.size());
+    const bool written = ::pwrite(dump_.get(), input.data(), input.size(), 0) == size &&
+                         ::ftruncate(dump_.get(), size) == 0;
+    vernier::fuzz::Require(written, "the input is written");
   }
 
-  std::string dump_;
+  UniqueFd dump_;
   uint64_t count_ = 0;
 };
 

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <span>
 #include <string>
 
@@ -37,6 +39,28 @@ class FileOfInput {
 
  private:
   UniqueFd file_;
+};
+
+/// A folder in memory for inputs whose readers go by the extension. It is gone when the process
+/// ends well.
+class NamedFiles {
+ public:
+  NamedFiles() { Require(::mkdtemp(folder_.data()) != nullptr, "a folder for files"); }
+  ~NamedFiles() { std::filesystem::remove_all(folder_); }
+  NamedFiles(const NamedFiles&) = delete;
+  NamedFiles& operator=(const NamedFiles&) = delete;
+
+  std::string PathOf(const std::string& name) const { return folder_ + "/" + name; }
+
+  std::string Write(const std::string& name, std::span<const std::byte> bytes) const {
+    std::ofstream file(PathOf(name), std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
+    Require(static_cast<bool>(file.flush()), "an input is written");
+    return PathOf(name);
+  }
+
+ private:
+  std::string folder_ = "/dev/shm/vernier-fuzz-XXXXXX";
 };
 
 inline std::span<const std::byte> Bytes(const uint8_t* data, size_t size) {

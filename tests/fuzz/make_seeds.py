@@ -9,6 +9,7 @@ What a target once failed on is kept beside them under the name regression-*, wh
 import base64
 import io
 import json
+import re
 import struct
 import sys
 import zipfile
@@ -209,7 +210,8 @@ def messages():
 
 
 def journal():
-    """`run`, `blame` and `accuracy` of that folder are what vernier wrote itself."""
+    """`run`, `blame` and `accuracy` of that folder are what vernier wrote itself, and so are the
+    seeds of `rows` and `parts`."""
     lines = [{"layout": 0, "tensors": [{"name": "y", "dtype": "float32", "shape": [2],
                                         "bytes": 8}]},
              {"runner": 0, "iteration": 0, "begin": 0, "end": 8, "layout": 0, "runtime": 0.5,
@@ -218,6 +220,37 @@ def journal():
               "runner_name": "b"},
              {"runner": 0, "iteration": 1, "begin": 16, "end": 24}]
     write("records", "journal", "j" + "".join(json.dumps(line) + "\n" for line in lines))
+
+
+def images():
+    """Those of decode_test.cc, which Pillow wrote; `progressive` is another one."""
+    source = Path(__file__).resolve().parents[2] / "src/images/decode_test.cc"
+    for name, text in re.findall(r'k(\w+) =((?:\s*"[0-9a-f]+")+);', source.read_text()):
+        write("images", name, bytes.fromhex("".join(re.findall(r"[0-9a-f]{2,}", text))))
+
+
+COCO = {"images": [{"id": 1, "width": 9, "height": 9, "file_name": "a/b.png"}, {"id": 2}],
+        "annotations": [{"id": 3, "image_id": 1, "category_id": 5, "bbox": [0, 0, 4, 4.5],
+                         "area": 9, "iscrowd": 0},
+                        {"id": 4, "image_id": 2, "category_id": 6, "bbox": [1, 1, 3, 3],
+                         "iscrowd": 1, "segmentation": [[1, 2]]}],
+        "categories": [{"id": 5, "name": "dog"}, {"id": 6}]}
+
+
+def labels():
+    """Behind a letter for the format: two samples in each of three iterations."""
+    classes = np.array([1, 2, 0, 3, 1, 0])
+    for name, array in {"classes": classes, "sets": np.eye(6, 4, dtype=bool),
+                        "maps": np.ones((6, 2, 2), np.uint8),
+                        "numbers": np.linspace(0, 1, 18).astype(np.float32).reshape(6, 3)}.items():
+        write("labels", f"npy_{name}", b"a" + npy(array))
+        out = io.BytesIO()
+        np.savez(out, **{f"{i:010}/label": array[2 * i:2 * i + 2] for i in range(3)})
+        write("labels", f"npz_{name}", b"z" + out.getvalue())
+    write("labels", "lines", "t1\n2 3\n\n-1\n1\n0\n")
+    write("labels", "json_lines", 'j1\n[2, 3]\ntrue\n{"id": {"a": [1]}, "label": [0]}\n[]\n0\n')
+    write("labels", "coco", "c" + json.dumps(COCO))
+    write("labels", "names", "ncat\ndog\n\n")
 
 
 def main():
@@ -230,6 +263,8 @@ def main():
     write("safetensors", "none", safetensors({}))
     base64_texts()
     journal()
+    images()
+    labels()
     saved_json()
     models()
     tensors()

@@ -164,6 +164,16 @@ class NoNetwork(Case):
         self.assertNotIn("BUILDS", printed)
 
 
+class Interrupted(Case):
+    def test_the_set_up_does_not_go_on(self):
+        """pip ends as it does when something cannot be had."""
+        self.program("interrupted-pip", "kill -INT $PPID; exit 1\n")
+        printed = self.bash("task=setup; source scripts/environments.sh; "
+                            "interrupted-pip || step 'this backend is off'", code=130)
+        self.assertEqual(printed, "setup: interrupted: type the same command again, and it goes on "
+                                  "where it was\n")
+
+
 class BareMachine(Case):
     def test_a_signal_leaves_no_partial_chroot(self):
         """With a debootstrap that is still at it, and without real name spaces, which need root."""

@@ -152,6 +152,7 @@ PairRecorder::PairRecorder(std::string first, std::string second, Charts charts)
 
 std::vector<OutputRow> PairRecorder::Add(const IterationComparison& comparison, int64_t index) {
   std::vector<OutputRow> rows;
+  rows.reserve(comparison.outputs.size());
   for (const OutputComparison& output : comparison.outputs) rows.push_back(MakeOutputRow(output));
   Fold(comparison, rows,
        [&](size_t place) { return MakeFigures(comparison.outputs[place], index, charts_); });
@@ -167,6 +168,8 @@ void PairRecorder::Fold(const IterationComparison& comparison, std::span<const O
   AddNew(OnlyForLogits(comparison), record_.not_logits);
   compared_nothing_ |= !comparison.compared_something();
   empty_iterations_ += comparison.empty() ? 1 : 0;
+  // There may be thousands of two kilobytes each.
+  record_.outputs.reserve(comparison.outputs.size());
   for (size_t place = 0; place < comparison.outputs.size(); ++place) {
     AddOutput(comparison.outputs[place], rows[place], [&] { return figures_of(place); });
   }
