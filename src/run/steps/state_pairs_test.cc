@@ -103,7 +103,7 @@ TEST_F(StatePairsTest, AnOutputFeedsOneInput) {
 }
 
 TEST_F(StatePairsTest, AnInputThatWouldStayAsItWasIsRefused) {
-  inputs_ = {Info("x", {1, 8}), Info("h", {1, 8}), Info("c", {1, 8}), Info("w", {1, 8})};
+  inputs_ = {Info("x", {1, 8}), Info("h", {1, 8}), Info("c", {1, 8}), Info("w", {1, 6})};
   outputs_ = {Info("y", {1, 2}), Info("hn", {1, 8}), Info("cn", {1, 8}), Info("wn", {1, 4})};
   const auto pair = [&](const std::vector<std::string>& words, const std::string& advance) {
     StepPlan plan;
