@@ -103,8 +103,8 @@ TEST_F(StatePairsTest, AnOutputFeedsOneInput) {
 }
 
 TEST_F(StatePairsTest, AnInputThatWouldStayAsItWasIsRefused) {
-  inputs_ = {Info("x", {1, 8}), Info("h", {1, 8}), Info("c", {1, 8}), Info("w", {1, 8})};
-  outputs_ = {Info("y", {1, 8}), Info("hn", {1, 8}), Info("cn", {1, 8}), Info("wn", {1, 4})};
+  inputs_ = {Info("x", {1, 8}), Info("h", {1, 8}), Info("c", {1, 8}), Info("w", {1, 6})};
+  outputs_ = {Info("y", {1, 2}), Info("hn", {1, 8}), Info("cn", {1, 8}), Info("wn", {1, 4})};
   const auto pair = [&](const std::vector<std::string>& words, const std::string& advance) {
     StepPlan plan;
     plan.steps = 2;
@@ -122,7 +122,7 @@ TEST_F(StatePairsTest, AnInputThatWouldStayAsItWasIsRefused) {
   EXPECT_TRUE(pair({"hn:h"}, "c:+0").ok());
   // Pairs that numbers leave open.
   inputs_ = {Info("cache_1", {1, 8}), Info("cache_0", {1, 8}), Info("input_3", {1, 8})};
-  outputs_ = {Info("input_4", {1, 8}), Info("cache_2", {1, 8}), Info("cache_1_out", {1, 8})};
+  outputs_ = {Info("input_4", {1, 4}), Info("cache_2", {1, 8}), Info("cache_1_out", {1, 8})};
   EXPECT_THAT(pair({"auto"}, "").message(),
               HasSubstr("nothing feeds the input 'cache_0' of ort after the first step, and output "
                         "'cache_2' is called like it: add cache_2:cache_0"));
