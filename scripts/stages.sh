@@ -51,8 +51,9 @@ configure_release() {
   check_compiler build/release && quietly build/configure.log cmake --preset release "$@"
 }
 
-# What has CMake compile both plug-ins of TensorRT, warnings as errors, in the array `tensorrt`. More
-# folders of headers, of TensorRT 8.5 for its recordings, are taken from TENSORRT_INCLUDE_DIR.
+# Puts what has CMake compile both plug-ins of TensorRT, warnings as errors, into the array
+# `tensorrt`. More folders of headers, of TensorRT 8.5 for its recordings, are taken from
+# TENSORRT_INCLUDE_DIR.
 with_tensorrt() {
   local folders
   folders=$(scripts/tensorrt-headers.sh) || return 1

@@ -320,14 +320,13 @@ void CompareDetections(const Detections& a, const Detections& b, const DecideInp
   const BoxMatch match = Match(a, b, input.plan.iou);
   if (match.has_nan) return MakeInvalid(sample, true, true);
   const BoxCounts& counts = sample.boxes.emplace(match.counts);
-  const int64_t others = counts.class_changed + counts.lost + counts.invented;
-  const int64_t all = counts.matched + others;
+  const int64_t others = counts.class_changed + counts.lost + counts.invented,
+                all = counts.matched + others;
   if (all > 0) sample.similarity = counts.overlap / static_cast<double>(all);
   if (others == 0) return;
   sample.detail = MatchText(counts);
-  const double own = MostUnmatched(a, match.of_first, b);
   const double other = MostUnmatched(b, match.of_second, a);
-  sample.first_margin = std::fmax(own, other);
+  sample.first_margin = std::fmax(MostUnmatched(a, match.of_first, b), other);
   sample.second_margin = std::isnan(other) ? sample.second_margin : other;
   // Where a class changes, a score overtakes another one.
   const auto kind = counts.class_changed > 0 ? NoisyValues::kTwo : NoisyValues::kOne;

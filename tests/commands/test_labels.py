@@ -4,11 +4,8 @@ import json
 import unittest
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper
 
 from decision_case import CLASSES, Decisions, flipped, scores
-from test_images import png
 
 RIGHT = np.arange(1000) % CLASSES  # of scores(1000), all of which are right
 
@@ -355,52 +352,6 @@ class BadLabels(Labels):
                      words=["--decision", "top1", "--labels", "folder"])
         self.refused("is the second file for every output", code=2,
                      words=["--decision", "top1", "--labels", name, name])
-
-
-class Images(Labels):
-    """Images in folders of their class, for a network that names the brightest channel."""
-
-    def setUp(self):
-        super().setUp()
-        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 4, 4])
-        y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3])
-        node = helper.make_node("ReduceMean", ["x"], ["y"], "n", axes=[2, 3], keepdims=0)
-        onnx.save(helper.make_model(helper.make_graph([node], "g", [x], [y]), ir_version=8,
-                                    opset_imports=[helper.make_opsetid("", 17)]),
-                  str(self.path("m.onnx")))
-        for channel, folder in enumerate(("a_red", "b_green", "c_blue")):
-            self.path(f"images/{folder}").mkdir(parents=True)
-            for i in range(3):
-                pixels = np.zeros((4, 4, 3), int)
-                pixels[..., channel] = 200
-                (self.path("images") / folder / f"{i}.png").write_bytes(png(pixels, 2))
-        # A green one among the blue ones, and one that cannot be read.
-        green = self.path("images") / "b_green" / "0.png"
-        (self.path("images") / "c_blue" / "1.png").write_bytes(green.read_bytes())
-
-    def run_images(self, *words, code):
-        self.ended = self.vernier("run", "m.onnx", "--onnxrt", "--runner", "again=onnxrt m.onnx",
-                                  "--load-inputs", "images/*/*.png", "--decision", "y:top1",
-                                  "--labels", "folder", *words, "--save-record", "r.json")
-        self.assertEqual(self.ended.code, code, self.ended.out + self.ended.err)
-        return json.loads(self.path("r.json").read_text())["pairs"][0]
-
-    def test_the_folder_is_the_class(self):
-        labels = self.of(self.run_images(code=0))
-        self.assertEqual((labels["samples"], labels["both_right"]), (9, 8))
-        self.says("--labels folder: 3 folders by name, as in torchvision's ImageFolder: 0 is "
-                  "'a_red', 1 is 'b_green', 2 is 'c_blue'")
-
-    def test_a_folder_without_images_is_a_class(self):
-        self.path("images/bare").mkdir()
-        self.run_images(code=4)
-        self.says("4 folders for 3 classes of the output, so that folders would be other classes "
-                  "than they are", "; 'bare' is a class, too, without an image that is fed")
-
-    def test_a_skipped_image_does_not_shift_the_others(self):
-        (self.path("images") / "a_red" / "1.png").write_bytes(b"\x89PNG\r\n\x1a\nno more")
-        labels = self.of(self.run_images("--lenient", code=0))
-        self.assertEqual((labels["samples"], labels["both_right"]), (8, 7))
 
 
 if __name__ == "__main__":

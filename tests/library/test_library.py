@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A program outside of the source tree is built against an installation, and compares models.
 
-Environment: BUILD (the build folder), CMAKE, WORK (a folder for what the tests make), CXXFLAGS (with
-which the library was built: a sanitizer of a library is one of its programs, too).
+Environment: BUILD (the build folder), CMAKE, WORK (a folder for what the tests make), CXXFLAGS
+(with which the library was built: what sanitizes a library sanitizes its programs).
 """
 
 import os
