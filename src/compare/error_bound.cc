@@ -32,6 +32,9 @@ constexpr double kNormalFourths = 3;
 // what it amplifies: what is left of a saturated sigmoid moves by as much as its bound allows
 // anyway.
 constexpr double kRoomyBound = 1024;
+// Values of a short type that are nearly alike, as those of a column behind a mean, are rounded
+// across a step together: of so many elements single steps tell nothing.
+constexpr double kFewSteps = 0.05;
 // What float64 sums of squares can resolve.
 constexpr double kGainFloor = 1e-14;
 
@@ -198,16 +201,37 @@ void MeasureWithin(const Tensor& a, const Tensor& b, const ErrorBound& bound,
   RaiseTo(Times(std::fabs(verdict.gain), verdict.gain_bound), BoundMeasure::kGain, verdict);
 }
 
+// Between neighbours of a short float type, relative to the power of two below; 0 of all others.
+double StepOf(DType dtype) {
+  if (dtype == DType::kFloat16) return 0x1p-10;
+  return dtype == DType::kBFloat16 ? 0x1p-7 : 0;
+}
+
+// Of the elements that differ by more than `limit`, those that do so by one step of their type.
+int64_t CountSingleSteps(const Tensor& a, const Tensor& b, double limit) {
+  const double step = a.dtype() == b.dtype() ? StepOf(a.dtype()) : 0;
+  if (step == 0) return 0;
+  int64_t count = 0;
+  ForEachFinitePair(Elements(a), Elements(b), [&](double x, double y, int64_t) {
+    const double difference = std::fabs(x - y), most = std::max(std::fabs(x), std::fabs(y));
+    if (difference > limit && difference <= std::scalbn(step, std::ilogb(most))) ++count;
+  });
+  return count;
+}
+
 // How many elements differ by more than rounding, against how many may.
 void MeasureBeyond(const Tensor& a, const Tensor& b, const ErrorBound& bound,
                    BoundVerdict& verdict) {
-  const ErrorSplit split = SplitErrors(a, b, bound.clean * verdict.scale);
+  const double limit = bound.clean * verdict.scale;
+  const ErrorSplit split = SplitErrors(a, b, limit);
   const auto count = static_cast<double>(a.element_count());
   const double most = std::floor(bound.allowed * count);
   verdict.clean_bound = bound.clean;
   verdict.allowed = bound.allowed;
   verdict.beyond = static_cast<double>(split.beyond) / count;
-  const double times = static_cast<double>(split.beyond) / std::max(most, 0.5);
+  const auto steps = static_cast<double>(CountSingleSteps(a, b, limit));
+  const double told = static_cast<double>(split.beyond) - (steps <= kFewSteps * count ? steps : 0);
+  const double times = told / std::max(most, 0.5);
   RaiseTo(times, BoundMeasure::kBeyond, verdict);
   if (bound.within > 0) MeasureWithin(a, b, bound, split, verdict);
 }

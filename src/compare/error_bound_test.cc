@@ -225,6 +225,23 @@ TEST(ErrorBoundTest, WhereNoFlipIsExpectedOneIsTooMany) {
   EXPECT_TRUE(Judge(Floats(a), Floats(a), bound).passed());
 }
 
+TEST(ErrorBoundTest, SingleStepsOfFewShortValuesTellNothing) {
+  const ErrorBound bound = {.rms = 1e-2, .clean = 1e-6, .allowed = 0, .element = 0.1, .why = ""};
+  const uint16_t value = 0x3e00;  // 1.5 in float16
+  const std::vector<uint16_t> a(1000, value);
+  const auto with = [&](size_t count, uint16_t other) {
+    std::vector<uint16_t> b = a;
+    std::fill_n(b.begin(), count, other);
+    const Dims dims = {1000};
+    return Judge(TensorForTest(DType::kFloat16, dims, a), TensorForTest(DType::kFloat16, dims, b),
+                 bound)
+        .passed();
+  };
+  EXPECT_TRUE(with(40, value + 1));
+  EXPECT_FALSE(with(40, value + 2));
+  EXPECT_FALSE(with(60, value + 1)) << "too many";
+}
+
 TEST(ErrorBoundTest, ASplitCountsRowsAndSharesOfTheError) {
   std::vector<float> a(40, 1.0f);
   std::vector<float> b = a;
