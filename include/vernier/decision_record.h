@@ -53,7 +53,7 @@ struct DecisionSample {
   /// How they differ, for people: "2 lost, 1 class changed"; empty where the texts show it.
   std::string detail = {};
   int64_t negative_boxes = 0;  ///< of both sides: boxes whose width or height is below 0
-  bool all_above = false;      ///< of a threshold or sign: no value of either side is below it
+  bool all_above = false;  ///< no value is below the border; argmax, rank, ctc: reference all ties
   /// A near tie by the noise of the sample's other values alone, which a wrong network has as well.
   bool by_noise = false;
   /// A near tie by an error bound that the output is over, which then excuses nothing.

@@ -69,6 +69,8 @@ struct RowsEnd {
   std::vector<std::string> not_done;      ///< what was left out, and why
   std::vector<std::string> unfit_labels;  ///< of --labels: samples without one, and the reverse
   std::optional<RowsShard> shard = {};    ///< absent: the run was not divided
+  /// What it was perhaps not asked for: files beside its inputs. With --strict in `not_done`.
+  std::vector<std::string> passed_over = {};
 };
 
 /// One pair of sides in one iteration.

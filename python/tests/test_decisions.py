@@ -121,7 +121,7 @@ def test_what_only_runs_do_is_refused_by_comparisons(words):
 
 
 @pytest.mark.parametrize("labels", [
-    np.array([0, 1, 2]), [0, 1, 2], {"y": (0, 1, 2)}, [[0], [1], [2]],
+    np.array([0, 1, 2]), np.ma.array([0, 1, 2]), [0, 1, 2], {"y": (0, 1, 2)}, [[0], [1], [2]],
     [np.array([0, 1]), np.array([2])]])
 def test_labels_are_arrays_or_lists(labels):
     left, right = LEFT, RIGHT
@@ -144,7 +144,7 @@ def test_labels_that_are_none_are_refused():
     ([4, None], "got None at 1"), ([{"label": 1}], "got a dict at 0"),
     (["4", "2", "3"], "labels: expected classes as numbers, or names of files, got '4', '2', '3'"),
     (np.ma.array([0, 1, 2], mask=[0, 1, 0]), "labels: expected arrays without a mask"),
-    ([np.ma.array([0]), np.array([1])], "labels: expected arrays without a mask")])
+    ([np.ma.array([0], mask=True), np.array([1])], "labels: expected arrays without a mask")])
 def test_labels_that_are_no_classes_are_quoted(labels, got):
     with pytest.raises(vernier.InvalidArgument, match=got):
         vernier.compare(LEFT, RIGHT, decision="y:top1", labels=labels, max_drop=0.1)

@@ -52,7 +52,7 @@ def _save(value, path):
     Returns the file's path."""
     import numpy as np
     for one in value if isinstance(value, (list, tuple)) else [value]:
-        if isinstance(one, np.ma.MaskedArray):
+        if np.ma.is_masked(one):
             raise InvalidArgument("labels: expected arrays without a mask: .filled(VALUE) makes "
                                   "one, and in a map of classes 255 does not count")
     if isinstance(value, (list, tuple)) and all(getattr(one, "ndim", 0) for one in value):
@@ -80,7 +80,7 @@ def _is_odd(label):
 def _array(value):
     import numpy as np
     if isinstance(value, np.ndarray):
-        return value
+        return np.asarray(value)
     if hasattr(value, "detach"):  # torch's, which may be on a GPU
         value = value.detach().cpu()
     return np.asarray(value) if hasattr(value, "__array__") else np.from_dlpack(value)

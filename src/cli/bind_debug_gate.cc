@@ -17,9 +17,12 @@ constexpr std::string_view kOfGates[] = {
 
 // What a run of the same model needs, too.
 bool IsForTheRun(std::string_view dest) {
-  return dest == "onnxrt_lib" || dest == "input_shapes" || dest == "dims" ||
+  return dest == "onnxrt_lib" || dest == "input_shapes" || dest == "dims" || dest == "timeout" ||
          DataLoaderGroup().Has(dest);
 }
+
+// Scripts of decisions and inputs, too.
+bool IsInterpreter(std::string_view dest) { return dest == "python"; }
 
 bool IsOfGate(std::string_view dest) {
   return std::ranges::find(kOfGates, dest) != std::end(kOfGates);
@@ -74,6 +77,7 @@ Status AddDecisionGate(const ParsedArgs& args, Logger& log, CheckWords& check) {
       AddGivenWords(args, IsForTheRun, words);
     }
     AddGivenWords(args, IsOfGate, words);
+    if (!HasFlag(words, {"--python"})) AddGivenWords(args, IsInterpreter, words);
     if (!HasFlag(words, {"--judge"})) words.insert(words.end(), {"--judge", "decisions"});
   }
   VERNIER_TRY(CheckGate(words));

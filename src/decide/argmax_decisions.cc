@@ -87,6 +87,7 @@ struct PositionCounts {
   int64_t different = 0;
   bool first_has_nan = false;
   bool second_has_nan = false;
+  bool first_all_tied = true;  // every position has two or more best classes
   double first_least = std::numeric_limits<double>::infinity();
   double second_least = std::numeric_limits<double>::infinity();
   // Of the positions that differ.
@@ -206,6 +207,9 @@ void CountTile(const SamplePair<T>& sample, const ClassTile<T>& a, const ClassTi
   counts.second_has_nan |= b.has_nan;
   counts.first_least = LeastMargin(a, count, counts.first_least);
   counts.second_least = LeastMargin(b, count, counts.second_least);
+  for (size_t i = 0; counts.first_all_tied && i < count; ++i) {
+    counts.first_all_tied = a.best[i] == a.second[i];
+  }
   const size_t step = sample.rows.inner == 1 ? static_cast<size_t>(sample.rows.classes) : 1;
   for (size_t i = 0; i < count; ++i) {
     const auto x = static_cast<size_t>(a.place[i]);
@@ -261,9 +265,18 @@ std::optional<double> LogitsOfSample(const SamplePair<T>& pair, const ClassTile<
 }
 
 template <typename T>
+void AddOtherClasses(const SamplePair<T>& pair, const ClassTile<T>& a, const ClassTile<T>& b,
+                     DifferenceNoise& noise) {
+  for (int32_t c = 0; c < pair.rows.classes; ++c) {
+    if (c != a.place[0] && c != b.place[0]) noise.Add(pair.a[c], pair.b[c]);
+  }
+}
+
+template <typename T>
 double LimitByEqual(const SamplePair<T>& pair, ClassTile<T>& a, ClassTile<T>& b,
                     const PositionCounts& counts, OtherSamples& others, int64_t index) {
-  const EqualNoise noise = NoiseOfEqual(pair, a, b);
+  EqualNoise noise = NoiseOfEqual(pair, a, b);
+  if (counts.positions == 1) AddOtherClasses(pair, a, b, noise.values);
   const auto logits = LogitsOfSample(pair, a, b, noise, counts.positions);
   if (logits) {
     return LimitOfProbability(counts.largest,
@@ -332,6 +345,7 @@ void DecideImage(const SamplePair<T>& pair, const NearTieRule& near_tie, OtherSa
   if (counts.first_has_nan || counts.second_has_nan) {
     return MakeInvalid(sample, counts.first_has_nan, counts.second_has_nan);
   }
+  sample.all_above = counts.first_all_tied;
   sample.classes = Overlaps(counts);
   if (counts.different == 0) return;
   const int64_t equal = counts.positions - counts.different;

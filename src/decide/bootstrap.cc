@@ -125,16 +125,17 @@ PairedMeans BootstrapMeans(std::span<const double> first, std::span<const double
 }
 
 double ErrorColumns::Figure(double errors, double size) const {
-  const double mean = size == 0 ? 0 : errors / size;
+  const double mean = errors / size;
   return is_root ? std::sqrt(mean) : mean;
 }
 
 PairedMeans BootstrapErrors(const ErrorColumns& columns, uint64_t seed, size_t draws) {
   const size_t n = columns.first.size();
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  if (n == 0 || draws == 0) return {{kNone, kNone}, {kNone, kNone}, {kNone, kNone}};
+  const PairedMeans none{{kNone, kNone}, {kNone, kNone}, {kNone, kNone}};
+  if (n == 0) return none;
   Pcg64 random(seed);
-  std::vector<double> of_first(draws), of_second(draws), of_difference(draws);
+  std::vector<double> of_first, of_second, of_difference;
   for (size_t draw = 0; draw < draws; ++draw) {
     double sum_first = 0, sum_second = 0, size = 0;
     for (size_t i = 0; i < n; ++i) {
@@ -143,10 +144,12 @@ PairedMeans BootstrapErrors(const ErrorColumns& columns, uint64_t seed, size_t d
       sum_second += columns.second[sample];
       size += columns.sizes.empty() ? 1 : columns.sizes[sample];
     }
-    of_first[draw] = columns.Figure(sum_first, size);
-    of_second[draw] = columns.Figure(sum_second, size);
-    of_difference[draw] = of_first[draw] - of_second[draw];
+    if (size == 0) continue;
+    of_first.push_back(columns.Figure(sum_first, size));
+    of_second.push_back(columns.Figure(sum_second, size));
+    of_difference.push_back(of_first.back() - of_second.back());
   }
+  if (of_first.empty()) return none;
   return {MiddleOfDraws(of_first), MiddleOfDraws(of_second), MiddleOfDraws(of_difference)};
 }
 

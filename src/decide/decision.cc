@@ -112,7 +112,9 @@ Result<std::vector<DecisionSample>> Decide(const DecisionPlan& decision, const T
     return InvalidArgument("'" + decision.text + "' needs outputs of one shape, not " +
                            FormatDims(reference.dims()) + " and " + FormatDims(candidate.dims()));
   }
-  const DecideInput input{decision, reference, candidate, {allowed, near_tie}};
+  const bool observed = !allowed && !near_tie;
+  const double step = observed ? std::max(StepOf(reference), StepOf(candidate)) : 0;
+  const DecideInput input{decision, reference, candidate, {allowed, near_tie, step}};
   return kDecideKinds[static_cast<size_t>(decision.kind)](input);
 }
 

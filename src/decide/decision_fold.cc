@@ -86,6 +86,9 @@ std::string_view LookedFor(std::string_view kind) {
   return kind.starts_with("threshold") ? "label" : "";
 }
 
+// Kinds whose DecisionSample::all_above means a threshold; of others it means equal values.
+bool HasBorder(std::string_view kind) { return kind == "sign" || kind.starts_with("threshold"); }
+
 // By the texts that the kinds of LookedFor give.
 bool HasNothing(const DecisionSample& sample) {
   const auto none = [](const std::string& text) { return text == "none" || text == "no"; };
@@ -239,6 +242,7 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
     }
     if (HasNothing(sample)) ++without_any_;
     if (sample.all_above) ++all_above_;
+    any_map_ |= sample.first.find(':') != std::string::npos;
     if (sample.first_margin == 0) ++without_margin_;
     if (sample.flip == Flip::kNone || keep_worst_ == 0) continue;
     if (worst.size() == keep_worst_ && !is_worse(sample, worst.back())) continue;
@@ -255,7 +259,8 @@ DecisionRecord DecisionFold::Record() const {
   const auto samples = static_cast<double>(record.samples);
   record.agreement = static_cast<double>(agreeing) / samples;
   const bool is_top = record.kind.starts_with("top");
-  const DoubtfulTies doubtful = limits_.Doubtful(is_top);
+  const bool is_single = record.kind.starts_with("argmax") && !any_map_;
+  const DoubtfulTies doubtful = limits_.Doubtful(is_top || is_single);
   record.doubtful_near_ties = doubtful.count;
   record.doubtful_by = doubtful.by;
   if (record.samples == 0) record.agreement = std::numeric_limits<double>::quiet_NaN();
@@ -264,13 +269,14 @@ DecisionRecord DecisionFold::Record() const {
   if (record.samples > 0 && without_any_ == record.samples && !looked_for.empty()) {
     record.vacuous = "no sample of either side has a " + std::string(looked_for);
   }
-  if (record.samples > 0 && all_above_ == record.samples) {
+  if (record.samples > 0 && all_above_ == record.samples && HasBorder(record.kind)) {
     record.vacuous = record.kind == "sign"
                          ? "no value of either side is negative"
                          : "every value of both sides is at or above the threshold";
   }
-  // Margins of the other kinds are the least of many.
-  if (2 * without_margin_ > record.samples && is_top) {
+  // Margins of the other kinds are the least of many: that one is 0 says nothing of the rest.
+  const int64_t tied = is_top ? without_margin_ : all_above_;
+  if (2 * tied > record.samples && !HasBorder(record.kind)) {
     record.vacuous = "in most samples the reference decides between equal values";
   }
   std::tie(record.interval_low, record.interval_high) = WilsonInterval(agreeing, record.samples);

@@ -39,7 +39,8 @@ class DecisionFold {
   LabelChange change_;
   double similarity_sum_ = 0;
   int64_t without_any_ = 0;     // samples in which neither side found what the kind looks for
-  int64_t all_above_ = 0;       // samples without a value below their threshold
+  int64_t all_above_ = 0;       // samples that show nothing: DecisionSample::all_above
+  bool any_map_ = false;        // of several positions, which have a margin each
   int64_t without_margin_ = 0;  // samples whose margin is 0
   TieLimits limits_;
   size_t keep_worst_;

@@ -117,6 +117,23 @@ TEST(DecisionFold, NothingFoundAnywhereShowsNothing) {
   EXPECT_EQ(sign.Record().vacuous, "");
 }
 
+TEST(DecisionFold, EqualValuesShowNothingWhateverDecidesByThem) {
+  const DecisionSample apart;
+  DecisionSample tied;
+  tied.all_above = true;
+  for (const char* const kind : {"argmax", "argmax=-1", "rank=2", "ctc=-1"}) {
+    DecisionFold fold("y", kind, 1);
+    fold.Add(0, 0, {apart, tied});
+    EXPECT_EQ(fold.Record().vacuous, "") << kind;
+    fold.Add(1, 0, {tied});
+    EXPECT_EQ(fold.Record().vacuous, "in most samples the reference decides between equal values")
+        << kind;
+  }
+  DecisionFold sign("y", "sign", 1);
+  sign.Add(0, 0, {apart, tied, tied});
+  EXPECT_EQ(sign.Record().vacuous, "");
+}
+
 TEST(DecisionFold, WithoutSamplesThereIsNoAgreement) {
   const DecisionRecord record = DecisionFold("y", "top1", 4).Record();
   EXPECT_TRUE(std::isnan(record.agreement));

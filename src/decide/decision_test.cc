@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace vernier {
 namespace {
@@ -39,6 +40,33 @@ TEST(Decide, TiesGoToTheLowestIndexAndNanIsInvalid) {
   EXPECT_EQ(samples[2].flip, Flip::kClear);
   EXPECT_EQ(samples[2].first_margin, 4);
   EXPECT_EQ(samples[2].second_margin, 4);
+}
+
+TEST(Decide, AReferenceOfEqualValuesAloneIsMarked) {
+  const Tensor tied = FloatTensor({2, 2, 2}, {5, 5, 3, 3, 5, 5, 3, 4});
+  for (const char* const words : {"argmax=2", "ctc"}) {
+    const auto samples = Decided(words, tied, tied);
+    ASSERT_THAT(samples, SizeIs(2)) << words;
+    EXPECT_TRUE(samples[0].all_above) << words;
+    EXPECT_FALSE(samples[1].all_above) << words;
+    EXPECT_EQ(samples[1].first_margin, 0) << words;
+  }
+  const Tensor rows = FloatTensor({3, 4}, {2, 2, 2, 2, 2, 2, 2, 1, 9, 9, 2, 1});
+  for (const auto& [words, second, third] :
+       {std::tuple("rank=1", true, true), {"rank=2", true, false}, {"rank=4", false, false}}) {
+    const auto samples = Decided(words, rows, rows);
+    EXPECT_TRUE(samples[0].all_above) << words;
+    EXPECT_EQ(samples[1].all_above, second) << words;
+    EXPECT_EQ(samples[2].all_above, third) << words;
+  }
+}
+
+TEST(Decide, AMapOfOnePositionHasTheNoiseOfItsOtherClasses) {
+  const Tensor a = FloatTensor({1, 6}, {1, 5, 4.99F, 2, 3, 0});
+  const Tensor b = FloatTensor({1, 6}, {1.01F, 4.98F, 5, 2.02F, 2.99F, 0.01F});
+  const auto samples = Decided("argmax", a, b);
+  EXPECT_EQ(samples[0].flip, Flip::kNearTie);
+  EXPECT_EQ(samples[0].near_tie, Decided("top1", a, b)[0].near_tie);
 }
 
 TEST(Decide, AFlippedSetIsAsClearAsWhatWasOvercome) {
@@ -252,6 +280,8 @@ TEST(Decide, LargeIntegersAreOnTheirSideOfTheBorder) {
   EXPECT_EQ(signs[0].second, "+");
   EXPECT_EQ(signs[1].flip, Flip::kNone);
   EXPECT_EQ(signs[1].first_margin, 0x1p63);
+  EXPECT_FALSE(signs[0].all_above);
+  EXPECT_TRUE(Decided("y:sign", integers({1, 0}), integers({3, 4}))[0].all_above);
 }
 
 // Softmax of logits, in float32.

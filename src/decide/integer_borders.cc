@@ -66,7 +66,8 @@ void DecideIntegers(std::span<const T> a, std::span<const T> b, const IntegerBor
   sample.second = IntegerSideText(second, b.size(), border);
   sample.first_margin = first.least_margin;
   sample.second_margin = second.least_margin;
-  sample.all_above = first.in.size() + second.in.size() == 2 * a.size();
+  const size_t above = border.is_sign ? 0 : 2 * a.size();
+  sample.all_above = first.in.size() + second.in.size() == above;
   if (first.in == second.in) return;
   size_t flips = 0;
   double largest = 0;

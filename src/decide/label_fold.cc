@@ -107,6 +107,7 @@ void LabelFold::AddErrors(LabelRecord& record) const {
   if (first_errors_.size() != static_cast<size_t>(samples_)) return;
   const ErrorColumns columns{first_errors_, second_errors_, sizes_, is_regression_};
   const double size = is_regression_ ? static_cast<double>(samples_) : SumOf(sizes_);
+  if (size == 0) return;  // texts without a symbol, of which no share is wrong
   LabelErrorRecord& error = record.errors.emplace_back();
   error.metric = is_regression_ ? "RMSE" : "character error rate";
   error.first = columns.Figure(SumOf(first_errors_), size);

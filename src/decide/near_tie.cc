@@ -1,8 +1,11 @@
 #include "decide/near_tie.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <numbers>
+#include <span>
 #include <utility>
 
 #include "decide/class_rows.h"
@@ -46,7 +49,49 @@ double DeviationsFor(int64_t changed) {
   return high;
 }
 
+constexpr double kStepOfHalf = 0x1p-10, kStepOfBfloat = 0x1p-7;
+
+bool IsBfloat(float value) { return (std::bit_cast<uint32_t>(value) & 0xFFFFU) == 0; }
+
+// Subnormal values are multiples of the least.
+bool IsHalf(float value) {
+  constexpr float kLeastNormal = 0x1p-14F, kLeastInverse = 0x1p24F, kMost = 65504;
+  const float magnitude = std::fabs(value);
+  if (magnitude < kLeastNormal) return std::trunc(value * kLeastInverse) == value * kLeastInverse;
+  const bool short_enough = (std::bit_cast<uint32_t>(value) & 0x1FFFU) == 0;
+  return short_enough && (magnitude <= kMost || !std::isfinite(value));
+}
+
+double StepOfFloats(std::span<const std::byte> bytes) {
+  bool bfloat = true, half = true;
+  for (size_t at = 0; at + sizeof(float) <= bytes.size() && (bfloat || half); at += sizeof(float)) {
+    float value = 0;
+    std::memcpy(&value, bytes.data() + at, sizeof value);
+    bfloat = bfloat && IsBfloat(value);
+    half = half && IsHalf(value);
+  }
+  return bfloat ? kStepOfBfloat : half ? kStepOfHalf : 0;
+}
+
 }  // namespace
+
+double StepOf(const Tensor& output) {
+  switch (output.dtype()) {
+    case DType::kFloat16:
+      return kStepOfHalf;
+    case DType::kBFloat16:
+      return kStepOfBfloat;
+    case DType::kFloat32:
+      return StepOfFloats(output.bytes());
+    default:
+      return 0;
+  }
+}
+
+double SpacingAt(double magnitude, double step) {
+  if (step == 0 || magnitude == 0) return 0;
+  return std::ldexp(step, std::ilogb(magnitude));
+}
 
 double NoiseLimit(double scale, NoisyValues values, int64_t changed) {
   return DeviationsFor(changed) * std::sqrt(static_cast<double>(values)) * scale;

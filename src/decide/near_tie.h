@@ -113,10 +113,19 @@ enum class NoisyValues : uint8_t { kOne = 1, kTwo = 2 };
 /// is the largest of these: z is then so large that 2.1 % of such samples are beyond it as well.
 double NoiseLimit(double scale, NoisyValues values, int64_t changed);
 
+/// The distance from 1 to the next value of the type whose values an output has: float16's or
+/// bfloat16's, also where they are stored as float32; 0 of all others.
+double StepOf(const Tensor& output);
+
+/// Between neighbours of such a type at `magnitude`: two values that are rounded to it move by less
+/// against each other.
+double SpacingAt(double magnitude, double step);
+
 class NearTieRule {
  public:
-  NearTieRule(std::optional<AllowedDifference> allowed, std::optional<double> given)
-      : allowed_(allowed), given_(given) {}
+  /// `step`: the larger StepOf() of the two sides.
+  NearTieRule(std::optional<AllowedDifference> allowed, std::optional<double> given, double step)
+      : allowed_(allowed), given_(given), step_(step) {}
 
   /// Of samples that agree; 0 where only the values of a flip could say.
   double known() const {
@@ -132,13 +141,14 @@ class NearTieRule {
   void Judge(DecisionSample& sample, double largest, const Observe& observe) const {
     sample.near_tie = given_     ? *given_
                       : allowed_ ? 2 * std::max(allowed_->atol, allowed_->rtol * largest)
-                                 : observe();
+                                 : std::max(observe(), SpacingAt(largest, step_));
     sample.flip = FlipByMargin(sample.first_margin, sample.near_tie);
   }
 
  private:
   std::optional<AllowedDifference> allowed_;
   std::optional<double> given_;
+  double step_;
 };
 
 inline constexpr double kNoMargin = std::numeric_limits<double>::quiet_NaN();

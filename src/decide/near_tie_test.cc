@@ -65,6 +65,35 @@ Tensor SigmoidOf(const Dims& dims, const std::vector<double>& values) {
   return FloatsOf(dims, shares);
 }
 
+// What a network gives whose last step rounds: the other classes, which are small, hardly move.
+TEST(NearTie, RoundingMovesLargeValuesByMoreThanOthers) {
+  const Tensor exact = FloatsOf({2, 4}, {18.02F, 18.03F, 0.1F, 0.2F, 18.2F, 18.4F, 0.1F, 0.2F});
+  const std::vector<float> rounded = {18, 18, 0.10009765625F, 0.2001953125F,
+                                      18, 18, 0.10009765625F, 0.2001953125F};
+  const auto decided = [&](const Tensor& b) {
+    return *Decide(*ParseDecision("top1"), exact, b, {}, {});
+  };
+  const std::vector<DecisionSample> bfloats = decided(FloatsOf({2, 4}, rounded));
+  EXPECT_EQ(bfloats[0].flip, Flip::kNearTie);
+  EXPECT_EQ(bfloats[0].near_tie, 0.125);
+  EXPECT_EQ(bfloats[1].flip, Flip::kClear);  // 0.2 apart: rounding alone made no tie of these
+  std::vector<float> other = rounded;
+  other[3] += 1e-5F;
+  EXPECT_EQ(decided(FloatsOf({2, 4}, other))[0].flip, Flip::kClear);
+}
+
+TEST(NearTie, TheStepIsThatOfTheValues) {
+  EXPECT_EQ(StepOf(FloatsOf({2}, {1.0078125F, -256})), 0x1p-7);
+  EXPECT_EQ(StepOf(FloatsOf({3}, {1.0009765625F, 65504, -0x1p-24F})), 0x1p-10);
+  EXPECT_EQ(StepOf(FloatsOf({2}, {1.0009765625F, 0x1p-25F})), 0);
+  EXPECT_EQ(StepOf(FloatsOf({2}, {1.0009765625F, 65536})), 0);
+  EXPECT_EQ(StepOf(FloatsOf({1}, {0.1F})), 0);
+  const std::vector<uint16_t> bits = {0x3C01};
+  EXPECT_EQ(StepOf(*Tensor::Copy(DType::kFloat16, {1}, std::as_bytes(std::span(bits)))), 0x1p-10);
+  EXPECT_EQ(SpacingAt(18.03, 0x1p-7), 0.125);
+  EXPECT_EQ(SpacingAt(0, 0x1p-7), 0);
+}
+
 // docs/decisions.md: 2.1 % of such flips are beyond the limit, and a little more where few values
 // say how large the noise is.
 TEST(NoiseLimit, FewFlipsOfNoiseAreClear) {

@@ -39,6 +39,7 @@ struct Path {
   std::vector<size_t> text;
   double margin = std::numeric_limits<double>::infinity();  // the least of a step
   bool has_nan = false;
+  bool all_tied = true;  // at every step
 };
 
 template <typename T>
@@ -48,11 +49,14 @@ void FollowPath(RowReader<T>& rows, const TextLayout& layout, int64_t sample, si
   path.text.clear();
   path.margin = std::numeric_limits<double>::infinity();
   path.has_nan = false;
+  path.all_tied = true;
   size_t last = blank;
   for (int64_t step = 0; step < layout.steps; ++step) {
     const TopTwo<T> top = FindTopTwo(rows.Row(layout.Row(sample, step)));
     path.has_nan |= top.has_nan;
-    path.margin = std::min(path.margin, Gap(top.best, top.second));
+    const double margin = Gap(top.best, top.second);
+    path.margin = std::min(path.margin, margin);
+    path.all_tied &= margin == 0;
     path.classes.push_back(top.place);
     if (top.place != last && top.place != blank) path.text.push_back(top.place);
     last = top.place;
@@ -92,6 +96,7 @@ class Texts {
       MakeInvalid(sample, first_.has_nan, second_.has_nan);
       return {};
     }
+    sample.all_above = first_.all_tied;
     if (first_.text == second_.text) return {};
     VERNIER_TRY(CheckLengths());
     const size_t distance = EditDistance<size_t>(first_.text, second_.text);

@@ -175,6 +175,7 @@ void DecideTopSet(size_t k, TopRows<T>& rows, const RowPair<T>& row, DecisionSam
 struct Ranking {
   Places order;
   double margin = kNoMargin;  ///< the least between two neighbours
+  bool all_tied = false;      ///< the first equals the one behind the last
   bool has_nan = false;
 };
 
@@ -189,6 +190,8 @@ Ranking RankingOf(std::span<const T> row, size_t k) {
     const double gap = Gap(row[ranking.order[i - 1]], row[ranking.order[i]]);
     ranking.margin = std::min(ranking.margin, gap);
   }
+  ranking.all_tied =
+      ranking.order.size() > 1 && Gap(row[ranking.order.front()], row[ranking.order.back()]) == 0;
   ranking.order.resize(k);
   return ranking;
 }
@@ -229,6 +232,7 @@ void DecideRanking(size_t k, TopRows<T>& rows, const RowPair<T>& row, DecisionSa
   sample.first_margin = a.margin;
   sample.second_margin = b.margin;
   if (a.has_nan || b.has_nan) return MakeInvalid(sample, a.has_nan, b.has_nan);
+  sample.all_above = a.all_tied;
   Places deciding;
   for (size_t i = 0; i < k; ++i) {
     if (a.order[i] != b.order[i]) deciding.insert(deciding.end(), {a.order[i], b.order[i]});

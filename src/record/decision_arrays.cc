@@ -27,7 +27,7 @@ constexpr std::string_view kColumnEnds[] = {
     "/lost",      "/invented", "/class_changed", kOverlapEnd, kClassesEnd};
 
 // What the run did not do: lists that are no columns.
-constexpr std::string_view kEndArrays[] = {"not_done", "unfit_labels"};
+constexpr std::string_view kEndArrays[] = {"not_done", "unfit_labels", "passed_over"};
 
 // Columns that have a value in the last row of a run alone.
 constexpr std::string_view kEndColumns[] = {"row_count", "shard"};
@@ -237,7 +237,9 @@ class ArrayRows {
   bool IsPlain(size_t row) const {
     const auto shard = end_.find("shard");
     if (shard != end_.end() && IsGiven(CellOf(shard->second, row, 0))) return false;
-    return row + 1 < rows_ || (!end_.contains("not_done") && !end_.contains("unfit_labels"));
+    return row + 1 < rows_ || std::ranges::none_of(kEndArrays, [this](std::string_view name) {
+             return end_.contains(std::string(name));
+           });
   }
 
   Result<RecordJson> At(size_t row) const {

@@ -22,7 +22,8 @@ class PlaceFinder {
 
   std::optional<RowPlaces> Find() {
     // What only the last row of a file has.
-    for (const char* const column : {"row_count", "not_done", "unfit_labels", "shard"}) {
+    for (const char* const column :
+         {"row_count", "not_done", "unfit_labels", "passed_over", "shard"}) {
       complete_ &= !places_.contains(column);
     }
     RowPlaces row;

@@ -264,7 +264,8 @@ bool ReadShard(const RecordJson& row, std::optional<RowsShard>& shard, std::stri
 
 bool ReadEnd(const RecordJson& row, RowsEnd& end, std::string& why) {
   return ReadTexts(row, "not_done", end.not_done, why) &&
-         ReadTexts(row, "unfit_labels", end.unfit_labels, why) && ReadShard(row, end.shard, why);
+         ReadTexts(row, "unfit_labels", end.unfit_labels, why) &&
+         ReadTexts(row, "passed_over", end.passed_over, why) && ReadShard(row, end.shard, why);
 }
 
 // The verdict of an output, where the column has one. False, with the reason in `why`, where it has

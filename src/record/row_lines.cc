@@ -332,6 +332,7 @@ std::string WithRowsEnd(const std::string& line, size_t row_count, const RowsEnd
   row["row_count"] = row_count;
   if (!end.not_done.empty()) row["not_done"] = end.not_done;
   if (!end.unfit_labels.empty()) row["unfit_labels"] = end.unfit_labels;
+  if (!end.passed_over.empty()) row["passed_over"] = end.passed_over;
   if (end.shard) row["shard"] = ShardText(*end.shard);
   return DumpJson(row, -1);
 }

@@ -44,6 +44,9 @@ TEST(WithRowsEnd, AddsHowManyThereAreAndWhatTheRunLeftOut) {
   EXPECT_EQ(WithRowsEnd(line, 1, {}), R"({"index":0,"step":0,"row_count":1})");
   EXPECT_EQ(WithRowsEnd(line, 7, {{"a", "b"}, {"c"}}),
             R"({"index":0,"step":0,"row_count":7,"not_done":["a","b"],"unfit_labels":["c"]})");
+  RowsEnd end;
+  end.passed_over = {"d"};
+  EXPECT_EQ(WithRowsEnd(line, 1, end), R"({"index":0,"step":0,"row_count":1,"passed_over":["d"]})");
 }
 
 TEST(RowLine, SaysHowItStandsToTheErrorBound) {

@@ -94,10 +94,8 @@ void GiveLabels(const IterationRow& row, std::optional<int64_t> classes, FoldedD
   std::vector<std::string> before;
   for (DecisionSample& sample : samples) {
     before.push_back(sample.label);
-    const DecisionSample without;
-    sample.label = without.label;
-    sample.first_score = without.first_score;
-    sample.second_score = without.second_score;
+    sample.label.clear();
+    sample.first_score = sample.second_score = DecisionSample().first_score;
   }
   one.counts_classes &= classes.has_value() || one.plan.kind == DecisionKind::kRegression;
   one.labels.Score(one.plan, row.index, {nullptr, nullptr, classes}, samples);
@@ -117,6 +115,7 @@ Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
     folded.failed.Add(row);
     for (const std::string& why : row.end.not_done) folded.end.not_done.push_back(why);
     for (const std::string& why : row.end.unfit_labels) folded.end.unfit_labels.push_back(why);
+    for (const std::string& why : row.end.passed_over) folded.end.passed_over.push_back(why);
     if (row.end.shard) folded.shards.Add(*row.end.shard);
     for (const DecisionRow& decision : row.decisions) {
       if (!rules.selection.Takes(decision)) continue;
@@ -321,10 +320,11 @@ void NameAsRowsDo(const FoldedRows& rows, DecisionOptions& options) {
   }
 }
 
-// Of labels: what may make them others than those that were meant.
+// What may make labels or samples others than those that were meant.
 void NoteDoubts(const FoldedRows& rows, const RunLabels& labels, const RunPlan& plan, Logger& log,
                 RunFaults& faults) {
   std::vector<std::string> doubts = labels.Doubts();
+  std::ranges::copy(rows.end.passed_over, std::back_inserter(doubts));
   for (const FoldedDecision& one : rows.decisions) {
     const SampleLabels* const given = labels.For(one.plan, one.output);
     if (one.relabelled == 0 || given == nullptr || !given->of_images()) continue;
@@ -342,8 +342,9 @@ void NoteDoubts(const FoldedRows& rows, const RunLabels& labels, const RunPlan& 
 void LogDecision(const std::string& pair, const DecisionRecord& record, Logger& log) {
   log.Info(pair + ": decision " + FormatDecision(record));
   if (record.labels) log.Info(pair + ": labels: " + FormatLabels(record));
-  const std::string totals = FormatTotals(record);
-  if (!totals.empty()) log.Info(pair + ": of all samples: " + totals);
+  if (const std::string totals = FormatTotals(record); !totals.empty()) {
+    log.Info(pair + ": " + DecisionName(record.kind, record.output) + " " + totals);
+  }
 }
 
 // What the run judges and rows do not.

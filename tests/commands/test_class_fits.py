@@ -196,6 +196,15 @@ class Folders(FedImages):
         self.assertIn("folder 'c_blue' is no class of --class-names, and others are",
                       refused.out + refused.err)
 
+    def test_a_folder_of_two_classes_is_refused(self):
+        self.path("names.txt").write_text("a_red\nb_green\na_red\n")
+        refused = self.vernier("run", "m.onnx", "--onnxrt", "--runner", "b=onnxrt m.onnx",
+                               "--load-inputs", "images/*/*.png", "--decision", "top1", "--labels",
+                               "folder", "--class-names", "names.txt")
+        self.assertEqual(refused.code, 3, refused.out + refused.err)
+        self.assertIn("2 lines of --class-names are 'a_red', so that the folder of that name could "
+                      "be any of these classes", refused.out + refused.err)
+
     def test_names_of_something_else_leave_the_order_and_that_is_said(self):
         self.path("names.txt").write_text("red\ngreen\nblue\n")
         self.assertAlmostEqual(self.label("--class-names", "names.txt", code=0)["first"], 8 / 9)
@@ -250,9 +259,9 @@ class Folders(FedImages):
         self.ended = self.vernier(*words)
         self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
         self.says("the images in 3 folders, as 'images/a_red', are left out, since 'images' holds "
-                  "images itself: give 'images/*/*' for them")
+                  "images itself: give 'images/*/' for them")
         self.assertEqual(self.vernier(*words, "--strict").code, 4)
-        both = self.vernier(*words, "images/*/*", "--strict")
+        both = self.vernier(*words, "images/*/", "--strict")
         self.assertEqual(both.code, 0, both.out + both.err)
 
     def test_files_that_are_passed_over_are_counted(self):
@@ -273,6 +282,15 @@ class Folders(FedImages):
                   "'images/a_red/.1.png' have to be converted or renamed")
         self.assertEqual(self.vernier(*words, "--strict").code, 4)
         self.assertEqual((self.ended.out + self.ended.err).count("passed over"), 1)
+        # Rows know it as well.
+        for rows in ("rows.jsonl", "rows.npz"):
+            made = self.vernier(*words, "--decision", "top1", "--save-rows", rows)
+            self.assertEqual(made.code, 0, made.out + made.err)
+            check = ["check", "accuracy", rows, "--max-flip-rate", "1"]
+            self.ended = self.vernier(*check)
+            self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
+            self.says("5 files beside the images were passed over")
+            self.assertEqual(self.vernier(*check, "--strict").code, 4)
 
     def test_a_folder_of_other_images_is_refused(self):
         folder = self.path("photos")

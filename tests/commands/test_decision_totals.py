@@ -45,9 +45,9 @@ class Totals(Decisions):
         self.assertEqual(pair["decisions"][0]["worst"][0]["first"], "1:1 2:1 3:1")
         self.assertAlmostEqual(boxes.pop("mean_iou"), (8 + 0.6) / 9, places=12)
         self.assertEqual(boxes, {"matched": 9, "lost": 1, "invented": 1, "class_changed": 1})
-        self.says("of all samples: 9 boxes matched with a mean IoU of 0.9556, 1 lost, 1 invented, "
-                  "1 of another class")
-        self.rows_have("of all samples: 9 boxes matched with a mean IoU of 0.9556, 1 lost",
+        self.says("of the 4 samples without NaN: 9 boxes matched with a mean IoU of 0.9556, 1 lost, "
+                  "1 invented, 1 of another class")
+        self.rows_have("boxes:xyxy,score,class of 'y' of the 4 samples without NaN: 9 boxes",
                        ('"y/lost":1', '"y/lost":2'), "'y/flip' is 'clear', and 'y/similarity'")
         pair = self.compare([{"y": fewer[:, 2:]}], [{"y": one[:, 2:]}], *words, code=0)
         self.assertEqual(pair["decisions"][0]["boxes"]["mean_iou"], "nan")
@@ -75,10 +75,10 @@ class Totals(Decisions):
         self.assertEqual(found, wanted)
         self.assertEqual(ious, [w["both"] / (w["first"] + w["second"] - w["both"]) for w in wanted])
         least = wanted[int(np.argmin(ious))]["name"]
-        self.says(f"of all samples: mean IoU {np.mean(ious):.4g} over {len(ious)} classes, least "
-                  f"{min(ious):.4g} of class {least}")
-        self.rows_have(f"of all samples: mean IoU {np.mean(ious):.4g} over {len(ious)} classes, "
-                       f"least {min(ious):.4g} of class")
+        self.says(f"of the 5 samples without NaN: mean IoU {np.mean(ious):.4g} over {len(ious)} "
+                  f"classes, least {min(ious):.4g} of class {least}")
+        self.rows_have(f"argmax of 'y' of the 5 samples without NaN: mean IoU {np.mean(ious):.4g} "
+                       f"over {len(ious)} classes, least {min(ious):.4g} of class")
         pair = self.compare([{"y": scores(5)}], [{"y": scores(5)}], "--decision", "y:argmax=-1",
                             code=0)
         self.assertNotIn("class_ious", pair["decisions"][0])

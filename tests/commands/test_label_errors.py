@@ -99,6 +99,14 @@ class Texts(Errors):
         self.assertEqual((labels["first"], labels["second"]), (1, 0))
         self.assertEqual([labels["errors"][0][side] for side in ("first", "second")], [0, 1 / 200])
 
+    def test_labels_without_a_symbol_have_no_error_rate(self):
+        labels = self.judged(self.A, self.B, "y:ctc", self.lines([], [], []), code=1)
+        self.assertEqual((labels["first"], labels["second"]), (0, 0))
+        self.assertNotIn("errors", labels)
+        # Draws that lack the sample with the symbol have no error rate either.
+        labels = self.judged(self.A, self.B, "y:ctc", self.lines([], [], [1]), code=1)
+        self.assertGreater(labels["errors"][0]["first_low"], 0)
+
     def test_nan_reads_nothing(self):
         b = self.A.copy()
         b[0, 0, 0] = np.nan

@@ -126,6 +126,13 @@ class PrecisionDecisions(Case):
         said = self.search(*inputs, "--decision", "y:threshold=100", "--max-flip-rate", "0", code=2)
         self.assertIn("shows nothing: no sample of either side has a label", said.out + said.err)
 
+    def test_runs_of_the_check_have_the_interpreter(self):
+        self.path("d.py").write_text("def decide(o):\n    return o['y'].argmax(-1)\n")
+        words = ["--load-inputs", "x.npz", "--decision", "script:d.py", "--max-flip-rate", "1"]
+        for behind in ((), ("--", "--onnxrt", "--load-inputs", "x.npz")):
+            said = self.search(*words, "--python", "./nowhere", *behind, code=5)
+            self.assertIn("./nowhere", said.out + said.err)
+
     def test_words_that_do_not_fit(self):
         for words, sentence in (
                 (["--decision", "y:top1"], "a check needs a gate that it can miss"),

@@ -62,7 +62,10 @@ class Decision:
                 return INVALID, 0.0
             same = (decided_values.equal(one, other, self.where) if self.same is None
                     else self.same(one, other))
+        try:
             similarity = float(same)
+        except (TypeError, ValueError):
+            similarity = -1.0
         if not 0 <= similarity <= 1:
             raise wire.Failure(wire.BACKEND, f"{self.where}: same() returned "
                                f"{decided_values.text(same)}; expected True, False or a number "

@@ -156,7 +156,7 @@ std::string DecisionList(const PairRecord& pair) {
       text += "  - labels: " + EscapeMarkdown(labels) + "\n";
     }
     if (const std::string totals = FormatTotals(decision); !totals.empty()) {
-      text += "  - of all samples: " + EscapeMarkdown(totals) + "\n";
+      text += "  - " + EscapeMarkdown(totals) + "\n";
     }
     for (size_t i = 0; i < std::min(kShownFlips, decision.worst.size()); ++i) {
       text += "  - " + EscapeMarkdown(Short(FormatFlip(decision.worst[i]))) + "\n";

@@ -197,7 +197,9 @@ std::string FormatLabels(const DecisionRecord& decision) {
          " to see a change of " + PointsText(labels.change) + " with 80 % power";
 }
 
-std::string FormatTotals(const DecisionRecord& decision) {
+namespace {
+
+std::string TotalsInWords(const DecisionRecord& decision) {
   if (decision.boxes) {
     const BoxTotalsRecord& of = *decision.boxes;
     const std::string iou =
@@ -217,6 +219,17 @@ std::string FormatTotals(const DecisionRecord& decision) {
   return "mean IoU " + FormatG(sum / static_cast<double>(classes), 4) + " over " +
          Counted(classes, "class", "classes") + ", least " + FormatG(least->iou, 4) + " of class " +
          (least->name.empty() ? std::to_string(least->category) : least->name);
+}
+
+}  // namespace
+
+std::string FormatTotals(const DecisionRecord& decision) {
+  const std::string totals = TotalsInWords(decision);
+  if (totals.empty() || decision.invalid == 0) {
+    return totals.empty() ? "" : "of all samples: " + totals;
+  }
+  const int64_t valid = decision.samples - decision.invalid;
+  return "of the " + Counted(valid, "sample") + " without NaN: " + totals;
 }
 
 std::string FormatFlip(const WorstFlip& flip) {
@@ -275,7 +288,7 @@ std::string FormatDecisions(const PairRecord& pair) {
       text += "    labels: " + VisibleLine(labels) + "\n";
     }
     if (const std::string totals = FormatTotals(decision); !totals.empty()) {
-      text += "    of all samples: " + VisibleLine(totals) + "\n";
+      text += "    " + VisibleLine(totals) + "\n";
     }
     for (size_t i = 0; i < std::min(kFlipsShown, decision.worst.size()); ++i) {
       text += "    " + FormatFlip(decision.worst[i]) + "\n";

@@ -33,8 +33,8 @@ std::string FormatDecision(const DecisionRecord& decision);
 /// decision with labels; else empty.
 std::string FormatLabels(const DecisionRecord& decision);
 
-/// Of boxes, how many match over all samples; of maps of classes the mean IoU and the least; of
-/// others empty.
+/// "of all samples: 9 boxes matched ...": of boxes, how many match over the samples that are not
+/// invalid; of maps of classes the mean IoU and the least; of others empty.
 std::string FormatTotals(const DecisionRecord& decision);
 
 /// "iteration 12, sample 0: '281' by 0.34 against '282' by 0.11, clear".

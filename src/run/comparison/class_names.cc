@@ -33,7 +33,7 @@ Result<ClassNames> ClassNames::Load(const std::string& path) {
     if (names.empty() && empty == 0 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
     while (line.ends_with('\r')) line.pop_back();
     // The class may be the blank itself, as in alphabets.
-    const size_t last = line.find_last_not_of(' ');
+    const size_t last = line.find_last_not_of(" \t");
     line.resize(last == std::string::npos ? std::min<size_t>(line.size(), 1) : last + 1);
     if (line.empty()) {
       ++empty;
@@ -57,10 +57,13 @@ std::string ClassNames::WrongCount(size_t names, int64_t classes) {
          " of the output: give a line for each class, that of class 0 first";
 }
 
+size_t ClassNames::CountOf(std::string_view name) const {
+  return static_cast<size_t>(std::ranges::count(names_, name));
+}
+
 std::optional<int64_t> ClassNames::ClassOf(std::string_view name) const {
-  const auto found = std::ranges::find(names_, name);
-  if (found == names_.end() || std::find(found + 1, names_.end(), name) != names_.end()) return {};
-  return found - names_.begin();
+  if (CountOf(name) != 1) return {};
+  return std::ranges::find(names_, name) - names_.begin();
 }
 
 std::string ClassNames::NameOf(std::string_view number) const {

@@ -24,6 +24,8 @@ class ClassNames {
   size_t size() const { return names_.size(); }
   /// Why an output of that many classes is not what they name, in a clause; empty: it may be.
   static std::string WrongCount(size_t names, int64_t classes);
+  /// How many classes have that name.
+  size_t CountOf(std::string_view name) const;
   /// The class of that name; nullopt: none has it, or several have.
   std::optional<int64_t> ClassOf(std::string_view name) const;
 

@@ -57,6 +57,14 @@ TEST_F(ClassNamesTest, ANameMayBeABlank) {
             0);
 }
 
+TEST_F(ClassNamesTest, WhatSeveralClassesAreCalledIsNone) {
+  const Result<ClassNames> names = Load("cat\nowl\t \ncat\n");
+  ASSERT_TRUE(names.ok());
+  EXPECT_EQ(names->CountOf("cat"), 2u);
+  EXPECT_EQ(names->ClassOf("cat"), std::nullopt);
+  EXPECT_EQ(names->ClassOf("owl"), 1);
+}
+
 TEST_F(ClassNamesTest, ALineWithoutANameIsRefused) {
   EXPECT_THAT(Load("cat\n\nowl\n").status().message(), HasSubstr("names.txt', line 2: is empty"));
   EXPECT_THAT(Load("\n").status().message(), HasSubstr("holds no name of a class"));

@@ -37,6 +37,20 @@ std::string FolderWithoutName(const std::set<std::string>& used, const ClassName
   return any ? lacking : "";
 }
 
+std::string FaultOfFolders(const std::set<std::string>& used, const ClassNames& names) {
+  for (const std::string& folder : used) {
+    const size_t classes = names.CountOf(folder);
+    if (classes < 2) continue;
+    return "--labels folder: " + Counted(classes, "line") + " of --class-names are '" + folder +
+           "', so that the folder of that name could be any of these classes: give each class a "
+           "name of its own";
+  }
+  const std::string lacking = FolderWithoutName(used, names);
+  if (lacking.empty()) return "";
+  return "--labels folder: folder '" + lacking +
+         "' is no class of --class-names, and others are: rename it, or leave its images out";
+}
+
 }  // namespace
 
 Result<SampleLabels> SampleLabels::OfFolders(const std::vector<std::string>& images,
@@ -52,10 +66,8 @@ Result<SampleLabels> SampleLabels::OfFolders(const std::vector<std::string>& ima
     return Malformed("--labels folder: '" + images.front() + "' and '" + image +
                      "' are not in folders of one folder, so that their classes have no order");
   }
-  if (const std::string lacking = FolderWithoutName(used, names); !lacking.empty()) {
-    return Malformed("--labels folder: folder '" + lacking +
-                     "' is no class of --class-names, and others are: rename it, or leave its "
-                     "images out");
+  if (const std::string fault = FaultOfFolders(used, names); !fault.empty()) {
+    return Malformed(fault);
   }
   labels.names_ = names.ClassOf(*used.begin()) ? names.size() : 0;
   labels.without_names_ = labels.names_ == 0 && !names.empty();

@@ -34,8 +34,9 @@ Result<std::vector<std::string>> ImagesOf(const std::string& path, bool preproce
   return images;
 }
 
+// The folders in it; 'PATH/*/*' would name what else is in these as well.
 std::string EveryImageIn(const std::string& path) {
-  return "'" + (std::filesystem::path(path) / "*" / "*").string() + "'";
+  return "'" + (std::filesystem::path(path) / "*" / "").string() + "'";
 }
 
 bool IsImageFile(const std::string& path) { return IsImageName(path) && !IsDirectory(path); }

@@ -135,20 +135,26 @@ void NoteInputsOfSavedSides(const RunPlan& plan, RunRecord& record) {
       "positions out");
 }
 
+std::vector<std::string> ImagesLeftOut(const InputPlan& inputs) {
+  std::vector<std::string> sentences;
+  const std::string folders = DescribeFoldersLeftOut(inputs);
+  if (!folders.empty()) sentences.push_back(folders);
+  const FilesPassedOver others = FindPassedOver(inputs);
+  if (others.images() == 0) return sentences;  // a README beside images is none
+  sentences.push_back(
+      "--load-inputs: " +
+      Counted(others.count(), "file beside the images was", "files beside the images were") +
+      " passed over, as only .png, .jpg and .jpeg are read: " + others.ByEnding() +
+      "; images as '" + others.example() + "' have to be converted or renamed");
+  return sentences;
+}
+
 void NoteImagesLeftOut(const RunPlan& plan, RunOutcome& outcome) {
-  const auto note = [&](const std::string& sentence) {
-    if (!plan.strict) return outcome.record.notes.push_back(sentence);
-    outcome.faults.incomplete = true;
-    outcome.record.faults.push_back("--strict: " + sentence);
-  };
-  const std::string folders = DescribeFoldersLeftOut(plan.inputs);
-  if (!folders.empty()) note(folders);
-  const FilesPassedOver others = FindPassedOver(plan.inputs);
-  if (others.images() == 0) return;  // a README beside images is none
-  note("--load-inputs: " +
-       Counted(others.count(), "file beside the images was", "files beside the images were") +
-       " passed over, as only .png, .jpg and .jpeg are read: " + others.ByEnding() +
-       "; images as '" + others.example() + "' have to be converted or renamed");
+  for (const std::string& sentence : ImagesLeftOut(plan.inputs)) {
+    outcome.faults.incomplete |= plan.strict;
+    plan.strict ? outcome.record.faults.push_back("--strict: " + sentence)
+                : outcome.record.notes.push_back(sentence);
+  }
 }
 
 std::string FaultOfSkipped(const std::string& note) {
@@ -235,6 +241,7 @@ void PublishRows(const RunContext& run, const LiveResults& made, const Comparing
   if (comparing.rows->empty()) NoteNoRows(run.plan.save.rows, outcome.record);
   RowsEnd end = comparing.comparisons.EndOfRows(outcome.faults, outcome.record);
   if (ending.aborted && outcome.faults.signal == 0) end.not_done.push_back(outcome.record.error);
+  if (!run.plan.strict) end.passed_over = ImagesLeftOut(run.plan.inputs);
   const Status published = comparing.rows->Publish(end, outcome.record.saved);
   if (!published.ok()) ReportFailure(run, published, made, ending);
 }

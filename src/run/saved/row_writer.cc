@@ -191,7 +191,8 @@ Status RowWriter::PublishArrays(const RowsEnd& end) {
   }
   // No columns: they have as many texts as there are sentences.
   for (const auto& [name, texts] :
-       {std::pair("not_done", &end.not_done), std::pair("unfit_labels", &end.unfit_labels)}) {
+       {std::pair("not_done", &end.not_done), std::pair("unfit_labels", &end.unfit_labels),
+        std::pair("passed_over", &end.passed_over)}) {
     if (texts->empty()) continue;
     VERNIER_ASSIGN_OR_RETURN(const Tensor tensor,
                              Tensor::FromStrings({static_cast<int64_t>(texts->size())}, *texts));
