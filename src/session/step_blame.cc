@@ -161,6 +161,14 @@ Status WhyNoStep(const RunOutcome& ran, const BlamePlan& plan, const StepWatch& 
   return has_step ? Status() : WhyNoSearch(ran);
 }
 
+// A run compares them whole, unless a mask is asked for.
+std::vector<std::string> OutputsFedBack(const BlamePlan& plan, const StepsRecord& steps) {
+  std::vector<std::string> outputs;
+  if (!plan.run.compare->mask.empty()) return outputs;
+  for (const FeedBackRecord& pair : steps.feed_back) outputs.push_back(pair.output);
+  return outputs;
+}
+
 BlameStepRecord Describe(const StepWatch& own, const StepWatch& total, const StepsRecord& steps) {
   StepTimeline timeline;
   for (size_t i = 0; i < steps.lengths.size(); ++i) {
@@ -221,6 +229,7 @@ BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
   of_step.run.compare->tolerance.fallback = ToleranceRule::kAuto;  // what the step was judged by
   of_step.feeds = {own.FeedOf(own.chosen())};
   of_step.failed = FailureOf(step);
+  of_step.fed_back = OutputsFedBack(plan, *with_own.steps);
   BlameOutcome outcome = ExecuteBlame(of_step, logger, interrupted);
   outcome.record.at_step = step;
   // Outputs are out of their bounds, whether a layer is to blame for it or not.

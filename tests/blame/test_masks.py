@@ -1,12 +1,13 @@
 """Positions that a mask among the inputs excludes: no layer is to blame for what it makes there."""
 
+import subprocess
 import unittest
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from program import Case, blame
+from program import VERNIER, Case, blame
 
 SIZE = 8
 WEIGHTS = [np.random.default_rng(seed).normal(0, 0.3, (SIZE, SIZE)).astype("f4")
@@ -49,12 +50,14 @@ class Masks(Case):
     LEFT_OUT = ("positions where 'attention_mask' is 0 are left out of tensors that have them "
                 "along the axis of the mask, by its name in the model; in the others they count")
 
-    def search(self, good, bad):
+    SIDES = ("--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx", "--load-inputs",
+             "feed.npz")
+
+    def search(self, good, bad, *words):
         onnx.save(good, "a.onnx")
         onnx.save(bad, "b.onnx")
         np.savez("feed.npz", **FEED)
-        self.ended, found = blame(self.folder.name, "--runner", "a=onnxrt a.onnx", "--runner",
-                                  "b=onnxrt b.onnx", "--load-inputs", "feed.npz")
+        self.ended, found = blame(self.folder.name, *self.SIDES, *words)
         return [culprit["node"] for culprit in found["culprits"]], found
 
     def test_what_differs_at_padding_alone_is_no_fault(self):
@@ -76,6 +79,31 @@ class Masks(Case):
         self.assertEqual((self.ended.returncode, culprits), (1, ["pad"]), self.ended.stdout)
         self.assertIn("positions where 'attention_mask' is 0 count in this search; `vernier run` "
                       "may leave them out", found["notes"])
+
+    def test_a_mask_that_is_named_leaves_out_where_nothing_is_certain(self):
+        for nudged, culprits in ((None, []), (2, ["mul2"])):
+            good = network(names=(2, 6))
+            bad = network(padding=3.0, nudged=nudged, names=(2, 6))
+            found, _ = self.search(good, bad, "--mask", "attention_mask")
+            self.assertEqual((self.ended.returncode, found), (len(culprits), culprits),
+                             self.ended.stdout)
+            run = subprocess.run([VERNIER, "run", *self.SIDES, "--mask", "attention_mask",
+                                  "--blame"], capture_output=True, text=True)
+            self.assertEqual(run.returncode, len(culprits), run.stdout + run.stderr)
+
+    def test_no_mask_compares_all(self):
+        culprits, _ = self.search(network(), network(padding=3.0), "--mask", "none")
+        self.assertEqual((self.ended.returncode, culprits), (1, ["pad"]), self.ended.stdout)
+
+    def test_what_is_no_mask_is_refused(self):
+        for mask, code, why in (
+                ("mask", 2, "--mask mask: there is no input 'mask', but 'input_ids', "
+                            "'attention_mask'"),
+                ("input_ids", 3, "--mask input_ids: expected integers [batch, positions], 1 at "
+                                 "positions that count and 0 at the others, got ")):
+            self.search(network(), network(), "--mask", mask)
+            self.assertEqual(self.ended.returncode, code, self.ended.stdout + self.ended.stderr)
+            self.assertIn(why, self.ended.stdout + self.ended.stderr)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,50 @@ def recurrent(path, gain=1.0, late=False):
               path)
 
 
+def masked(path, holds=True):
+    """Of each position of [batch, positions, 4]: stateN = tanh(state W + x), and where the mask is
+    0 `state`, if it `holds` that over padding."""
+    weights = np.random.default_rng(4).normal(0, 0.4, (4, 4)).astype("f4")
+    nodes = [helper.make_node("MatMul", ["state", "w"], ["sw"], name="matmul"),
+             helper.make_node("Add", ["sw", "x"], ["sum"], name="add"),
+             helper.make_node("Tanh", ["sum"], ["t"], name="tanh"),
+             helper.make_node("Cast", ["attention_mask"], ["m"], name="cast", to=TensorProto.BOOL),
+             helper.make_node("Unsqueeze", ["m", "last"], ["column"], name="column"),
+             helper.make_node("Where", ["column", "t", "state"], ["held"], name="hold"),
+             helper.make_node("Identity", ["held" if holds else "t"], ["stateN"], name="next"),
+             helper.make_node("Neg", ["t"], ["y"], name="neg")]
+    info = {n: helper.make_tensor_value_info(n, kind, ["b", "s", 4][:rank]) for n, kind, rank in (
+        ("x", TensorProto.FLOAT, 3), ("state", TensorProto.FLOAT, 3),
+        ("attention_mask", TensorProto.INT64, 2), ("y", TensorProto.FLOAT, 3),
+        ("stateN", TensorProto.FLOAT, 3))}
+    graph = helper.make_graph(
+        nodes, "g", [info[n] for n in ("x", "attention_mask", "state")],
+        [info[n] for n in ("y", "stateN")],
+        [numpy_helper.from_array(weights, "w"),
+         numpy_helper.from_array(np.array([2], "i8"), "last")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+              path)
+
+
 class Steps(Case):
+    def test_a_state_counts_at_positions_that_a_mask_excludes(self):
+        masked("good.onnx")
+        masked("bad.onnx", holds=False)
+        np.savez("x.npz", x=np.random.default_rng(5).normal(size=(2, 3, 4)).astype("f4"),
+                 attention_mask=np.array([[0, 0, 1], [1, 1, 0]], "i8"),
+                 state=np.zeros((2, 1, 4), "f4"))
+        words = ("--runner", "gold=onnxrt good.onnx", "--runner", "new=onnxrt bad.onnx",
+                 "--load-inputs", "x.npz", "--feed-back", "stateN:state", "--step-slice",
+                 "x:axis=1,size=1", "attention_mask:axis=1,size=1")
+        ended, found = blame(self.folder.name, *words)
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertEqual(found["at_step"]["output"], "stateN")
+        self.assertIn(found["culprits"][0]["node"], ("next", "hold"), ended.stdout)
+        self.assertIn(", and in outputs that are fed back", " ".join(found["notes"]))
+        # It is masked where that is asked for, as in a run.
+        ended, found = blame(self.folder.name, *words, "--mask", "attention_mask")
+        self.assertEqual(found["culprits"], [], ended.stdout)
+
     def search(self, code, *words):
         x = np.random.default_rng(5).normal(size=(1, 24)).astype("f4")
         x[0, 12:16] = 6  # step 3

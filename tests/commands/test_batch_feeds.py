@@ -79,6 +79,24 @@ class BatchFeeds(Case):
                               "--save-record", "r.json", "--save-rows", "r.jsonl", **kinds)
         return ended.code, self.path("r.jsonl").read_bytes()
 
+    def test_what_was_asked_for_does_not_depend_on_how_far_feeds_are_read_ahead(self):
+        for i in range(0, COUNT, 2):
+            self.save_feeds(f"f{i:02}.json", self.feeds[i:i + 2])
+        self.script("dies.py", DIES.replace("DEADLY", str(float(self.feeds[3]["x"][0, 0]))))
+        records = []
+        for workers in (1, 2, 5):
+            ended = self.vernier(
+                "run", "--runner", "a=onnxrt m.onnx", "--runner",
+                f"b=dies.py --python {sys.executable}", "--load-inputs",
+                *(f"f{i:02}.json" for i in range(0, COUNT, 2)), "--batch-feeds", "2",
+                "--workers-per-runner", workers, "--reproducible", "--save-record", "r.json")
+            self.assertEqual(ended.code, 1, ended.out + ended.err)
+            self.assertIn("SIGABRT", ended.err)
+            # Beside it are addresses of the thread that died.
+            records.append(json.loads(self.path("r.json").read_text())["pairs"])
+        self.assertEqual(records[1:], records[:1] * 2)
+        self.assertEqual(records[0][0]["expected_iterations"], COUNT)
+
     def test_rows_have_the_bytes_of_single_feeds(self):
         for words in ((), ("--workers-per-runner", "2"), ("--compare", "l2")):
             single = self.rows(1, *words)

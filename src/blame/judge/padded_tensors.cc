@@ -1,7 +1,9 @@
 #include "blame/judge/padded_tensors.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "compare/fed_positions.h"
 #include "compare/masked_positions.h"
@@ -10,14 +12,87 @@
 #include "run/comparison/position_feeds.h"
 
 namespace vernier {
+namespace {
 
-MaskedTensors MaskedTensors::Find(const OnnxModel& model) {
+std::string NameOfMask(const std::string& asked) { return asked.empty() ? kUsualMask : asked; }
+
+// Positions of [batch, positions, values] and [batch, heads, positions, values].
+const Dim* PositionsOfShape(const TensorInfo& tensor) {
+  const size_t rank = tensor.shape ? tensor.shape->size() : 0;
+  return rank == 3 || rank == 4 ? &(*tensor.shape)[rank - 2] : nullptr;
+}
+
+std::string WhyNoFedMask(const Tensor& mask) {
+  if (!HoldsPositionValues(mask.dtype())) return std::string(DTypeName(mask.dtype()));
+  if (mask.dims().size() != 2) return "shape " + FormatDims(mask.dims());
+  return WhyNoMask(mask);
+}
+
+// [batch, positions], for the axis of the mask and those of the outputs: "sequence" beside
+// "past + sequence", of which it is the end.
+std::vector<std::vector<Dim>> AxesOfPositions(const std::vector<Dim>& mask,
+                                              std::span<const TensorInfo> outputs) {
+  std::vector<std::vector<Dim>> axes = {mask};
+  for (const TensorInfo& output : outputs) {
+    const Dim* const positions = PositionsOfShape(output);
+    if (positions == nullptr || output.shape->front() != mask.front()) continue;
+    axes.push_back({mask.front(), *positions});
+  }
+  return axes;
+}
+
+// Sizes are as good as names where somebody says that there is a mask.
+bool LiesAlongAxis(const std::vector<Dim>& axis, const TensorInfo& tensor) {
+  const Dim* const positions = PositionsOfShape(tensor);
+  const auto known = [](const Dim& dim) { return !dim.dynamic() || !dim.symbol.empty(); };
+  return positions != nullptr && *positions == axis.back() &&
+         tensor.shape->front() == axis.front() && known(axis.back()) && known(axis.front()) &&
+         std::ranges::count(*tensor.shape, *positions) == 1;
+}
+
+}  // namespace
+
+const NamedTensor* FindFedMask(const TensorMap& feed, const std::string& asked) {
+  const auto mask = std::ranges::find(feed, NameOfMask(asked), &NamedTensor::name);
+  const bool usable =
+      mask != feed.end() && WhyNoFedMask(mask->tensor).empty() && HasExcluded(mask->tensor);
+  return usable ? &*mask : nullptr;
+}
+
+Status CheckAskedMask(const TensorMap& feed, const std::string& asked) {
+  if (asked.empty()) return {};
+  const Tensor* const mask = Find(feed, asked);
+  if (mask == nullptr) {
+    std::string names;
+    for (const NamedTensor& tensor : feed) {
+      names += (names.empty() ? "'" : ", '") + tensor.name + "'";
+    }
+    return InvalidArgument("--mask " + asked + ": there is no input '" + asked + "', but " + names);
+  }
+  const std::string why = WhyNoFedMask(*mask);
+  if (why.empty()) return {};
+  return Malformed("--mask " + asked +
+                   ": expected integers [batch, positions], 1 at positions that count and 0 at the "
+                   "others, got " +
+                   why);
+}
+
+MaskedTensors MaskedTensors::Find(const OnnxModel& model, const std::string& asked) {
   MaskedTensors found;
+  found.asked_ = asked;
   const OnnxGraph& graph = model.graph();
-  const auto mask = std::ranges::find(graph.inputs, kUsualMask, &OnnxValue::name);
+  const auto mask = std::ranges::find(graph.inputs, NameOfMask(asked), &OnnxValue::name);
   if (mask == graph.inputs.end()) return found;
   const TensorInfo declared = ToTensorInfo(*mask);
-  if (!declared.shape) return found;
+  std::vector<TensorInfo> outputs;
+  if (!asked.empty()) {
+    for (const OnnxValue& output : graph.outputs) {
+      outputs.push_back(ToTensorInfo(output));
+      found.names_.emplace(output.name);
+    }
+  }
+  if (!declared.shape || declared.shape->size() != 2) return found;
+  const auto axes = AxesOfPositions(*declared.shape, outputs);
   std::vector<std::string> names;
   for (const OnnxNode& node : graph.nodes) {
     for (const std::string_view name : graph.Outputs(node)) names.emplace_back(name);
@@ -25,26 +100,29 @@ MaskedTensors MaskedTensors::Find(const OnnxModel& model) {
   const auto shapes = FollowNamedSizes(model, {}, names);
   if (!shapes.ok()) return found;
   for (const TensorInfo& tensor : *shapes) {
-    const bool along = tensor.shape && LiesAlongMask(*declared.shape, *tensor.shape);
-    if (along) found.names_.emplace(tensor.name, true);
+    const bool along =
+        tensor.shape && std::ranges::any_of(axes, [&](const auto& axis) {
+          return asked.empty() ? LiesAlongMask(axis, *tensor.shape) : LiesAlongAxis(axis, tensor);
+        });
+    if (along) found.names_.emplace(tensor.name);
   }
   return found;
 }
 
 PaddedTensors::PaddedTensors(const MaskedTensors& masked, const TensorMap& feed)
-    : masked_(&masked) {
-  const NamedTensor* const mask = masked.empty() ? nullptr : FindUsualMask(feed);
-  if (mask != nullptr && mask->tensor.dims().size() == 2) mask_ = mask->tensor;
-}
+    : masked_(&masked), mask_(masked.empty() ? nullptr : FindFedMask(feed, masked.asked())) {}
 
 void PaddedTensors::Reduce(std::string_view name, JudgedPair& pair) {
-  if (!mask_ || !masked_->Has(name) || pair.reference->dims() != pair.candidate->dims()) return;
+  if (mask_ == nullptr || !masked_->Has(name) || pair.reference->dims() != pair.candidate->dims()) {
+    return;
+  }
   FedPositions fed;
-  fed.mask = PositionValues{.source = kUsualMask,
+  fed.mask = PositionValues{.source = mask_->name,
+                            .asked = !masked_->asked().empty(),
                             .for_elements = true,
                             .outputs = {std::string(name)},
-                            .tensor = *mask_,
-                            .count = mask_->dims().back()};
+                            .tensor = mask_->tensor,
+                            .count = mask_->tensor.dims().back()};
   const auto kept = FindKeptPositions(&fed, {std::string(name), *pair.reference});
   if (!kept || kept->masked.excluded == 0) return;
   for (const Tensor** const side : {&pair.reference, &pair.candidate}) {

@@ -17,6 +17,8 @@ struct BlamePlan : BlameOptions {
   /// tolerance of the run"; empty: nothing, or there was no run.
   std::string failed = {};
   bool all_positions = false;  ///< those that a mask excludes count, too
+  /// Outputs of either side that the next step is fed with: all their positions count.
+  std::vector<std::string> fed_back = {};
 };
 
 }  // namespace vernier

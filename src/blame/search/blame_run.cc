@@ -23,6 +23,7 @@
 #include "run/comparison/position_feeds.h"
 #include "run/engine/shared_timings.h"
 #include "util/counted.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {
@@ -69,20 +70,41 @@ void RecordSides(const SearchSides& sides, BlameRecord& record) {
   record.reference = sides.ReferenceName();
 }
 
-bool IsPadded(const UnprobedRun& unprobed) {
-  return std::ranges::any_of(unprobed.feeds,
-                             [](const TensorMap& feed) { return FindUsualMask(feed) != nullptr; });
+// What a feed has of the mask that the plan is about; null: nothing.
+const NamedTensor* MaskOf(const BlamePlan& plan, const TensorMap& feed) {
+  const std::string& asked = plan.run.compare->mask;
+  return asked == kNoMask ? nullptr : FindFedMask(feed, asked);
 }
 
-void NoteMask(const UnprobedRun& unprobed, BlameRecord& record) {
-  if (!IsPadded(unprobed)) return;
-  const std::string where = std::string("positions where '") + kUsualMask + "' is 0 ";
+void LeaveOutPadding(const BlamePlan& plan, const OnnxModel& model, UnprobedRun& unprobed) {
+  const bool padded = std::ranges::any_of(
+      unprobed.feeds, [&](const TensorMap& feed) { return MaskOf(plan, feed) != nullptr; });
+  if (plan.all_positions || plan.run.lenient || !padded) return;
+  MaskedTensors masked = MaskedTensors::Find(model, plan.run.compare->mask);
+  const auto is_fed_back = [&](const std::string& name) {
+    return std::ranges::find(plan.fed_back, name) != plan.fed_back.end();
+  };
+  for (const auto& [name, partner] : unprobed.outputs.partners()) {
+    if (is_fed_back(name) || is_fed_back(partner)) masked.Keep(name);
+  }
+  unprobed.outputs.LeaveOut(std::move(masked));
+}
+
+void NoteMask(const UnprobedRun& unprobed, const BlamePlan& plan, BlameRecord& record) {
+  const auto padded = std::ranges::find_if(
+      unprobed.feeds, [&](const TensorMap& feed) { return MaskOf(plan, feed) != nullptr; });
+  if (padded == unprobed.feeds.end()) return;
+  const std::string where = "positions where '" + MaskOf(plan, *padded)->name + "' is 0 ";
+  const MaskedTensors& masked = unprobed.outputs.masked();
+  if (masked.empty()) {
+    record.notes.push_back(where + "count in this search; `vernier run` may leave them out");
+    return;
+  }
   record.notes.push_back(
-      unprobed.outputs.masked().empty()
-          ? where + "count in this search; `vernier run` may leave them out"
-          : where +
-                "are left out of tensors that have them along the axis of the mask, by its name"
-                " in the model; in the others they count");
+      where + "are left out of " + (masked.asked().empty() ? "" : "the outputs, and of ") +
+      "tensors that have them along the axis of the mask, by its name in the model; in the others "
+      "they count" +
+      (plan.fed_back.empty() ? "" : ", and in outputs that are fed back"));
 }
 
 // No layer errs where positions count: may tensors at the others have made what does?
@@ -103,7 +125,7 @@ void RecordUnprobed(const UnprobedRun& unprobed, const BlamePlan& plan, Logger& 
   record.runners = unprobed.Describe();
   record.quantises_alone = unprobed.quantises_alone;
   if (!unprobed.found_sizes.empty()) record.notes.push_back(unprobed.found_sizes);
-  NoteMask(unprobed, record);
+  NoteMask(unprobed, plan, record);
   if (unprobed.shortened.empty()) return;
   if (plan.run.lenient) return logger.Warning(unprobed.shortened);
   // Less than was asked for.
@@ -220,9 +242,12 @@ Result<bool> OpenAndRun(const BlamePlan& plan, const SearchContext& context,
   context.logger.Start("Running without probes");
   Result<UnprobedRun> unprobed = RunUnprobed(plan, *models, sides, context);
   if (!unprobed.ok()) return UnlessChanged(unprobed.status(), sides);
-  if (!plan.all_positions && !plan.run.lenient && IsPadded(*unprobed)) {
-    unprobed->outputs.LeaveOut(MaskedTensors::Find(models->candidate.model()));
+  // Feeds that were given were looked at before, or are those of a body.
+  const std::string& asked = plan.run.compare->mask;
+  if (plan.feeds.empty() && asked != kNoMask) {
+    for (const TensorMap& feed : unprobed->feeds) VERNIER_TRY(CheckAskedMask(feed, asked));
   }
+  LeaveOutPadding(plan, models->candidate.model(), *unprobed);
   RecordUnprobed(*unprobed, plan, context.logger, outcome);
   VERNIER_TRY(
       UnlessChanged(FindCulprits({plan, context, sides, *models, *unprobed}, outcome), sides));

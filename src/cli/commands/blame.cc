@@ -95,7 +95,7 @@ constexpr CommandSpec kBlameCommand = {
                DataLoaderGroup(),
                Only(StepGroup(), {"steps", "feed_back", "initial_state", "step_slice", "advance",
                                   "reset", "decode", "decode_stop"}),
-               Only(CompareTokensGroup(), {"logits_tokens"}),
+               Only(CompareTokensGroup(), {"logits_tokens", "logits_mask"}),
                Only(ComparisonGroup(), {"load_outputs_paths"}),
                Only(DecisionGroup(), {"decisions", "near_tie", "worst_flips"}),
                MapGroup(),

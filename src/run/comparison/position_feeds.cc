@@ -14,7 +14,6 @@ namespace {
 
 constexpr const char* kUsualTokens = "input_ids";
 constexpr const char* kDecoderTokens = "decoder_input_ids";
-constexpr std::string_view kNoMask = "none";  // --mask none
 
 // What keeps a tensor from being of positions; empty: nothing.
 std::string WhyNoPositions(const Tensor& tensor) {
@@ -218,13 +217,6 @@ const FedPositions* PositionFeeds::ForPair(MaskAxes& axes, const MaskAxes::Strea
 
 void PositionFeeds::Forget(int64_t iteration) {
   noted_.erase(noted_.begin(), noted_.upper_bound(iteration));
-}
-
-const NamedTensor* FindUsualMask(const TensorMap& feed) {
-  const auto mask = std::ranges::find(feed, kUsualMask, &NamedTensor::name);
-  const bool usable = mask != feed.end() && WhyNoPositions(mask->tensor).empty() &&
-                      WhyNoMask(mask->tensor).empty() && HasExcluded(mask->tensor);
-  return usable ? &*mask : nullptr;
 }
 
 int64_t TakenRows::Before(int64_t sequence) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "compare/comparison.h"
 #include "compare/fed_positions.h"
@@ -18,9 +19,8 @@ namespace vernier {
 
 /// What a mask is called that nobody names.
 inline constexpr const char* kUsualMask = "attention_mask";
-
-/// The usual mask among inputs: integers of 0 and 1, some of them 0; null: there is none.
-const NamedTensor* FindUsualMask(const TensorMap& feed);
+/// Instead of a mask's name: all positions are compared.
+inline constexpr std::string_view kNoMask = "none";
 
 /// Which rows of a file of tokens iterations, or sequences of steps, have taken, one after another.
 class TakenRows {

@@ -193,6 +193,13 @@ std::optional<int64_t> FeedStream::CountSteps() const {
   return known ? std::optional(count) : std::nullopt;
 }
 
+std::optional<int64_t> FeedStream::CountAsked() {
+  std::optional<int64_t> known = expected();
+  if (known || reader_ == nullptr || steps_ != nullptr) return known;
+  const Result<int64_t> counted = reader_->CountAll();
+  return counted.ok() ? std::optional(*counted) : std::nullopt;
+}
+
 std::optional<int64_t> FeedStream::expected() const {
   if (shard_.wanted() && total_ && images_ == nullptr) return shard_.CountOf(*total_);
   if (!random_) {

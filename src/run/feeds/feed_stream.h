@@ -91,6 +91,9 @@ class FeedStream {
   bool CountedBeforehand() const {
     return script_ == nullptr && (reader_ == nullptr || reader_->KnowsTotal());
   }
+  /// The same at the end of a run that broke off, however far ahead it has read: files that were
+  /// not opened are counted.
+  std::optional<int64_t> CountAsked();
   /// Of steps; nullopt without, and where that is not known.
   std::optional<int64_t> CountSequences() const;
   /// Of all sequences, where they have the same number of steps and it is known how many there are.

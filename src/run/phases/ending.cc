@@ -113,6 +113,17 @@ int64_t CountBegun(const LiveRuns& live, const LiveResults& made) {
   return std::max(steps, made.feeds_used.value_or(0));
 }
 
+// What is recorded does not depend on how far ahead feeds were read. Files that hold what nobody
+// waits for any more are not opened.
+std::optional<int64_t> CountAsked(const RunPlan& plan, const LiveResults& made, bool stopped,
+                                  bool aborted) {
+  if (made.feeds == nullptr) return std::nullopt;
+  const bool ended_early = plan.compare->fail_fast && stopped;
+  if (!ended_early && !aborted) return made.feeds->CountAsked();
+  if (ended_early && !made.feeds->CountedBeforehand()) return std::nullopt;
+  return made.feeds->expected();
+}
+
 }  // namespace
 
 // A decision is made of whatever comes.
@@ -202,9 +213,7 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
   const RunPlan& plan = live.plan();
   const auto& [loaded, comparisons, rows, shard] = comparing;
   RunOutcome& outcome = ending.outcome;
-  auto asked = made.feeds == nullptr ? std::nullopt : made.feeds->expected();
-  const bool ended_early = plan.compare->fail_fast && comparisons.stopped();
-  if (ended_early && asked && !made.feeds->CountedBeforehand()) asked.reset();
+  const auto asked = CountAsked(plan, made, comparisons.stopped(), ending.aborted);
   std::vector<StreamLength> lengths;
   const int64_t begun = CountBegun(live, made);
   for (size_t i = 0; i < live.size(); ++i) {

@@ -1,4 +1,6 @@
 // --feed-back auto.
+#include "run/steps/state_likeness.h"
+
 #include <algorithm>
 
 #include "run/steps/state_pairs.h"
@@ -46,6 +48,36 @@ bool HasItsShape(const TensorInfo& output, const TensorInfo& input) {
   return std::any_of(input.shape->begin() + 1, input.shape->end(), [](const Dim& dim) {
     return dim.dynamic() ? !dim.symbol.empty() : dim.value > 1;
   });
+}
+
+// Is the output, by its name, the next value of something: "new_x", or "o2" where "o1" is fed back?
+bool IsCalledNew(const TensorInfo& output, std::span<const StatePair> pairs) {
+  if (IsNewName(output.name)) return true;
+  const std::string start = StartOfNumbered(output.name);
+  if (start.empty() || StateStems(start, true).empty()) return false;
+  return std::ranges::any_of(
+      pairs, [&](const StatePair& pair) { return StartOfNumbered(pair.output) == start; });
+}
+
+bool IsDriven(std::span<const std::string> driven, const TensorInfo& input) {
+  return std::ranges::find(driven, input.name) != driven.end();
+}
+
+// An input without a next value, and what could be that.
+std::string StaysBecause(const RunnerSides& runner, const TensorInfo& input,
+                         const std::string& output) {
+  return "--feed-back: nothing feeds the input '" + input.name + "' of " + runner.shown() +
+         " after the first step, and " + output;
+}
+
+std::vector<const TensorInfo*> OutputsShapedLike(const TensorInfo& input, const RunnerSides& runner,
+                                                 std::span<const StatePair> pairs) {
+  std::vector<const TensorInfo*> outputs;
+  for (const TensorInfo& output : runner.outputs) {
+    const bool free = std::ranges::find(pairs, output.name, &StatePair::output) == pairs.end();
+    if (free && HasItsShape(output, input)) outputs.push_back(&output);
+  }
+  return outputs;
 }
 
 class LikenessPairing {
@@ -117,32 +149,59 @@ class LikenessPairing {
 
 }  // namespace
 
+std::string WordsToFeed(const TensorInfo& input, const RunnerSides& runner,
+                        std::span<const StatePair> pairs) {
+  if (pairs.empty()) return "";
+  std::string words;
+  for (const TensorInfo* output : OutputsShapedLike(input, runner, pairs)) {
+    words += (words.empty() ? "" : " or ") + output->name + ":" + input.name;
+  }
+  return words;
+}
+
 Status CheckAllStatesFed(const RunnerSides& runner, std::span<const std::string> driven,
                          std::span<const StatePair> pairs) {
   if (pairs.empty()) return {};
-  using Likeness = bool (*)(const TensorInfo&, const TensorInfo&);
-  const auto find = [&](const TensorInfo& input, Likeness alike) {
-    return std::ranges::find_if(runner.outputs, [&](const TensorInfo& output) {
-      const bool free = std::ranges::find(pairs, output.name, &StatePair::output) == pairs.end();
-      return free && alike(output, input);
-    });
-  };
   for (const TensorInfo& input : runner.inputs) {
-    const bool fed = std::ranges::find(driven, input.name) != driven.end() ||
-                     std::ranges::find(pairs, input.name, &StatePair::input) != pairs.end();
-    if (fed) continue;
-    auto like = find(input, IsCalledLike);
-    const char* what = "is called like it";
-    const bool mapped = std::ranges::find(runner.mapped, input.name) != runner.mapped.end();
-    if (like == runner.outputs.end() && !mapped) {
-      like = find(input, HasItsShape);
-      what = "has its type and shape";
+    if (IsDriven(driven, input)) continue;
+    if (std::ranges::find(pairs, input.name, &StatePair::input) != pairs.end()) continue;
+    const auto like = std::ranges::find_if(runner.outputs, [&](const TensorInfo& output) {
+      const bool free = std::ranges::find(pairs, output.name, &StatePair::output) == pairs.end();
+      return free && IsCalledLike(output, input);
+    });
+    if (like != runner.outputs.end()) {
+      return InvalidArgument(StaysBecause(runner, input,
+                                          "output '" + like->name + "' is called like it: add " +
+                                              like->name + ":" + input.name + ", or --advance " +
+                                              input.name + ":+0 for a value that stays"));
     }
+    if (std::ranges::find(runner.mapped, input.name) != runner.mapped.end()) continue;
+    // Of several outputs none is better than the others, nor than that it stays.
+    const bool is_state =
+        std::ranges::any_of(OutputsShapedLike(input, runner, pairs),
+                            [&](const auto* output) { return IsCalledNew(*output, pairs); });
+    if (!is_state) continue;
+    return InvalidArgument(
+        StaysBecause(runner, input,
+                     "an output that feeds nothing has its type and shape: add --advance " +
+                         input.name + ":+0 for a value that stays, or " +
+                         WordsToFeed(input, runner, pairs) + " for a state"));
+  }
+  return {};
+}
+
+Status CheckNoStateStays(const RunnerSides& runner, std::span<const std::string> driven) {
+  for (const TensorInfo& input : runner.inputs) {
+    const bool flat = input.shape && input.shape->size() < 2;
+    if (IsDriven(driven, input) || (flat && !IsStateName(input.name))) continue;
+    const auto like = std::ranges::find_if(runner.outputs, [&](const TensorInfo& output) {
+      return ShareStem(output, input) && WhyNeverEqual(output, input).empty();
+    });
     if (like == runner.outputs.end()) continue;
-    return InvalidArgument("--feed-back: nothing feeds the input '" + input.name + "' of " +
-                           runner.shown() + " after the first step, and output '" + like->name +
-                           "' " + what + ": add " + like->name + ":" + input.name +
-                           ", or --advance " + input.name + ":+0 for a value that stays");
+    return InvalidArgument(StaysBecause(
+        runner, input,
+        "output '" + like->name + "' is called like it: add --feed-back " + like->name + ":" +
+            input.name + ", or --advance " + input.name + ":+0 for a value that stays"));
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include <span>
 #include <string_view>
 
+#include "run/steps/state_likeness.h"
 #include "run/steps/state_pairs.h"
 
 namespace vernier {
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::string_view kNewWords[] = {"new", "next", "present", "out", "output", "updated"};
 constexpr std::string_view kOldWords[] = {"past", "prev", "previous", "last", "old", "in", "input"};
+constexpr std::string_view kOnlyNew[] = {"new", "next", "present", "updated"};
 constexpr std::string_view kOnlyStates[] = {"past", "prev", "previous"};
 
 bool IsAmong(std::span<const std::string_view> words, std::string_view word) {
@@ -79,6 +81,11 @@ std::vector<std::string> StateStems(std::string_view name, bool is_output) {
   }
   if (!words.empty()) stems.push_back(JoinStem(words));
   return stems;
+}
+
+bool IsNewName(std::string_view output) {
+  return std::ranges::any_of(NameWords(output),
+                             [](const std::string& word) { return IsAmong(kOnlyNew, word); });
 }
 
 bool IsStateName(std::string_view input) {

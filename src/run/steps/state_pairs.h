@@ -54,8 +54,8 @@ Status PairStateByLikeness(const RunnerSides& runner, std::span<const std::strin
 
 /// kInvalidArgument, with the words to type, where some states are fed back, and an input is
 /// neither among them nor `driven`, so that it would stay as it was at first, and an output is
-/// called like it, or has its type and shape (two axes or more, and the input is not `mapped`).
-/// Inputs without a state's name ("past") only where types and shapes can meet.
+/// called like it, or called like a new value and of its type and shape (two axes or more, and the
+/// input is not `mapped`). Inputs without a state's name ("past") only where types can meet.
 Status CheckAllStatesFed(const RunnerSides& runner, std::span<const std::string> driven,
                          std::span<const StatePair> pairs);
 

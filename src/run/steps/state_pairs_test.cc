@@ -148,8 +148,9 @@ TEST_F(StatePairsTest, AnInputThatLooksLikeAStateIsAskedFor) {
     return states.ok() ? states->Pair(0, sides) : states.status();
   };
   EXPECT_EQ(pair({"o1:st"}, "").message(),
-            "--feed-back: nothing feeds the input 'mem' of ort after the first step, and output "
-            "'o2' has its type and shape: add o2:mem, or --advance mem:+0 for a value that stays");
+            "--feed-back: nothing feeds the input 'mem' of ort after the first step, and an output "
+            "that feeds nothing has its type and shape: add --advance mem:+0 for a value that "
+            "stays, or o2:mem for a state");
   EXPECT_TRUE(pair({"o1:st"}, "", {"mem"}).ok());
   EXPECT_FALSE(log.Has("ort | Stays the same at every step: 'mem', 'scale', 'sr'"));
   EXPECT_TRUE(pair({"o1:st"}, "mem:+0").ok());
@@ -167,6 +168,53 @@ TEST_F(StatePairsTest, AnInputThatLooksLikeAStateIsAskedFor) {
   EXPECT_FALSE(pair({"o1:st"}, "").ok());
   outputs_[2].shape->back().symbol = "classes";
   EXPECT_TRUE(pair({"o1:st"}, "").ok());
+}
+
+// An image that a video is matted with, a speaker: an output is as large by chance.
+TEST_F(StatePairsTest, AnInputThatMayWellStayIsNotRefused) {
+  inputs_ = {Info("x", {1, 4}), Info("st", {1, 8}), Info("cell", {1, 8})};
+  StepPlan plan;
+  plan.feed_back = {"next_st:st"};
+  plan.slices = {"x:axis=1,size=4"};
+  const auto pair = [&](const std::vector<std::string>& outputs, RecordingLogger& log) {
+    outputs_ = {Info("next_st", {1, 8})};
+    for (const std::string& name : outputs) outputs_.push_back(Info(name, {1, 8}));
+    auto states = StepStates::Create(plan, {"ort"}, log);
+    return states.ok() ? states->Pair(0, {"ort", inputs_, outputs_}) : states.status();
+  };
+  RecordingLogger log;
+  EXPECT_TRUE(pair({"y", "output_1"}, log).ok());
+  EXPECT_TRUE(log.Has("ort | Stays the same at every step: 'cell'"));
+  EXPECT_TRUE(
+      log.Has("ort | Stays the same at every step: 'cell', though an output that feeds nothing has "
+              "its type and shape: add --advance cell:+0 for a value that stays, or y:cell or "
+              "output_1:cell for a state"));
+  RecordingLogger refused;
+  EXPECT_THAT(pair({"y", "new_thing"}, refused).message(),
+              HasSubstr("add --advance cell:+0 for a value that stays, or y:cell or new_thing:cell "
+                        "for a state"));
+}
+
+TEST_F(StatePairsTest, AStateIsMissedWhereNothingIsFedBack) {
+  inputs_ = {Info("x", {1, 4}), Info("state", {1, 8}), Info("length", {1})};
+  outputs_ = {Info("y", {1, 8}), Info("stateN", {1, 8}), Info("out_length", {1})};
+  const auto pair = [&](const std::string& advance, bool keeps_state, RecordingLogger& log) {
+    StepPlan plan;
+    plan.slices = {"x:axis=1,size=4"};
+    if (!advance.empty()) plan.advances = {advance};
+    auto states = StepStates::Create(plan, {"ort"}, log);
+    RunnerSides sides{"ort", inputs_, outputs_};
+    sides.keeps_state = keeps_state;
+    return states.ok() ? states->Pair(0, sides) : states.status();
+  };
+  RecordingLogger log;
+  EXPECT_EQ(pair("", false, log).message(),
+            "--feed-back: nothing feeds the input 'state' of ort after the first step, and output "
+            "'stateN' is called like it: add --feed-back stateN:state, or --advance state:+0 for a "
+            "value that stays");
+  EXPECT_TRUE(pair("", true, log).ok());
+  EXPECT_TRUE(pair("state:+0", false, log).ok());
+  EXPECT_TRUE(log.Has("ort | Stays the same at every step: 'length'"));
 }
 
 // Its inputs may be fed with tensors of other names.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "record/runner_name.h"
+#include "run/steps/state_likeness.h"
 
 namespace vernier {
 namespace {
@@ -102,6 +103,8 @@ void StepStates::LookForHiddenState(size_t runner, const RunnerSides& sides) {
 // The reference's state is given to all.
 Status StepStates::CheckRest(size_t runner, const RunnerSides& sides) const {
   if (plan_->state == StateSource::kReference && runner > 0) return {};
+  const bool forgotten = words_.feed_back.empty() && !decoding_ && !sides.keeps_state;
+  if (forgotten) return CheckNoStateStays(sides, DrivenInputs());
   return CheckAllStatesFed(sides, DrivenInputs(), PairsOf(runner));
 }
 
@@ -123,15 +126,23 @@ std::vector<StatePair> StepStates::PairsOf(size_t runner) const {
   return pairs;
 }
 
-// Once for all, in one line: a scale is right so, and a state is not.
+// Once for all, in one line: a scale is right so, and a state is not. Which of the two an input is
+// that an output could feed, nothing else may say.
 void StepStates::SayConstants(size_t runner, const RunnerSides& sides) const {
   const std::vector<StatePair> pairs = PairsOf(runner);
-  if (pairs.empty()) return;
+  if (pairs.empty() && (decoding_ || !words_.feed_back.empty())) return;
   std::string names;
   for (const TensorInfo& input : sides.inputs) {
     const bool changes = FeedsInput(pairs, input.name) || IsAmongNames(sides.mapped, input.name) ||
                          IsAmongNames(DrivenInputs(), input.name);
-    if (!changes) names += (names.empty() ? "'" : ", '") + input.name + "'";
+    if (changes) continue;
+    names += (names.empty() ? "'" : ", '") + input.name + "'";
+    const std::string words = WordsToFeed(input, sides, pairs);
+    if (words.empty()) continue;
+    logger_->Warning(
+        names_[runner] + " | Stays the same at every step: '" + input.name +
+        "', though an output that feeds nothing has its type and shape: add --advance " +
+        input.name + ":+0 for a value that stays, or " + words + " for a state");
   }
   if (!names.empty()) logger_->Info(names_[runner] + " | Stays the same at every step: " + names);
 }

@@ -1,0 +1,28 @@
+// Inputs that stay as they were at first: are they states that nobody thought of?
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "run/steps/state_pairs.h"
+#include "vernier/status.h"
+#include "vernier/tensor.h"
+
+namespace vernier {
+
+/// Where nothing is fed back at all: kInvalidArgument, with the words to type, for an input that
+/// is not `driven` either, if an output that could be its next value is called like it (two axes or
+/// more, or a state's name such as "past").
+Status CheckNoStateStays(const RunnerSides& runner, std::span<const std::string> driven);
+
+/// Words of --feed-back, "y:c or z:c", for outputs that feed nothing and have the type and shape of
+/// the input (two axes or more), whatever they are called. Empty: there is none, or nothing is fed
+/// back at all.
+std::string WordsToFeed(const TensorInfo& input, const RunnerSides& runner,
+                        std::span<const StatePair> pairs);
+
+/// Whether an output of this name can only be the next value of something: "new_x", "present.0".
+bool IsNewName(std::string_view output);
+
+}  // namespace vernier
