@@ -45,7 +45,8 @@ class Totals(Decisions):
         self.assertEqual(pair["decisions"][0]["worst"][0]["first"], "1:1 2:1 3:1")
         self.assertAlmostEqual(boxes.pop("mean_iou"), (8 + 0.6) / 9, places=12)
         self.assertEqual(boxes, {"matched": 9, "lost": 1, "invented": 1, "class_changed": 1})
-        self.says("of the 4 samples without NaN: 9 boxes matched with a mean IoU of 0.9556, 1 lost, "
+        self.says("of the 4 samples without NaN: 9 boxes matched with a mean IoU of 0.9556, "
+                  "1 lost, "
                   "1 invented, 1 of another class")
         self.rows_have("boxes:xyxy,score,class of 'y' of the 4 samples without NaN: 9 boxes",
                        ('"y/lost":1', '"y/lost":2'), "'y/flip' is 'clear', and 'y/similarity'")
