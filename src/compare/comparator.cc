@@ -122,10 +122,16 @@ class PairInProgress {
     const bool fits = comparison_.masked && !measurement_.kept()->others.empty();
     if (!fits || (comparison_.masked->excluded == 0 && comparison_.passed())) return;
     CompareOptions options = measurement_.options();
-    std::erase_if(options.functions, [](CompareFunction function) {
-      return function == CompareFunction::kLogits || function == CompareFunction::kIndices;
+    const bool by_values = std::ranges::any_of(options.functions, [](CompareFunction function) {
+      return function != CompareFunction::kLogits && function != CompareFunction::kIndices;
+    });
+    if (!by_values && comparison_.masked->excluded == 0) return;
+    std::erase_if(options.functions, [&](CompareFunction function) {
+      return function == CompareFunction::kIndices ||
+             (by_values && function == CompareFunction::kLogits);
     });
     if (options.functions.empty()) return;
+    options.logits_axis = {};  // these positions are rows of classes
     const Result<std::pair<Tensor, Tensor>> sides = measurement_.Others();
     if (!sides.ok()) return;
     ComparisonDetail detail;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "core/short_floats.h"
 #include "kernels/products.h"
 
 namespace vernier {
@@ -201,12 +202,6 @@ void MeasureWithin(const Tensor& a, const Tensor& b, const ErrorBound& bound,
   RaiseTo(Times(std::fabs(verdict.gain), verdict.gain_bound), BoundMeasure::kGain, verdict);
 }
 
-// Between neighbours of a short float type, relative to the power of two below; 0 of all others.
-double StepOf(DType dtype) {
-  if (dtype == DType::kFloat16) return 0x1p-10;
-  return dtype == DType::kBFloat16 ? 0x1p-7 : 0;
-}
-
 // Of the elements that differ by more than `limit`, those that do so by one step of their type.
 int64_t CountSingleSteps(const Tensor& a, const Tensor& b, double limit) {
   const double step = a.dtype() == b.dtype() ? StepOf(a.dtype()) : 0;
@@ -214,7 +209,7 @@ int64_t CountSingleSteps(const Tensor& a, const Tensor& b, double limit) {
   int64_t count = 0;
   ForEachFinitePair(Elements(a), Elements(b), [&](double x, double y, int64_t) {
     const double difference = std::fabs(x - y), most = std::max(std::fabs(x), std::fabs(y));
-    if (difference > limit && difference <= std::scalbn(step, std::ilogb(most))) ++count;
+    if (difference > limit && difference <= SpacingAt(most, step)) ++count;
   });
   return count;
 }

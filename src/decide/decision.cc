@@ -113,7 +113,7 @@ Result<std::vector<DecisionSample>> Decide(const DecisionPlan& decision, const T
                            FormatDims(reference.dims()) + " and " + FormatDims(candidate.dims()));
   }
   const bool observed = !allowed && !near_tie;
-  const double step = observed ? std::max(StepOf(reference), StepOf(candidate)) : 0;
+  const double step = observed ? std::max(StepOfValues(reference), StepOfValues(candidate)) : 0;
   const DecideInput input{decision, reference, candidate, {allowed, near_tie, step}};
   return kDecideKinds[static_cast<size_t>(decision.kind)](input);
 }

@@ -242,7 +242,7 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
     }
     if (HasNothing(sample)) ++without_any_;
     if (sample.all_above) ++all_above_;
-    any_map_ |= sample.first.find(':') != std::string::npos;
+    any_map_ |= IsMapText(sample.first);
     if (sample.first_margin == 0) ++without_margin_;
     if (sample.flip == Flip::kNone || keep_worst_ == 0) continue;
     if (worst.size() == keep_worst_ && !is_worse(sample, worst.back())) continue;

@@ -10,6 +10,7 @@
 #include "decide/kinds.h"
 #include "decide/label_errors.h"
 #include "decide/label_maps.h"
+#include "decide/sample_totals.h"
 #include "util/counted.h"
 
 namespace vernier {
@@ -263,8 +264,7 @@ Status ScoreSample(const DecisionPlan& decision, const Label& label, const Score
     return ScoreMap(decision, label, outputs, row, sample);
   }
   if (outputs.first == nullptr && decision.kind == DecisionKind::kArgmax &&
-      (sample.first.find(':') != std::string::npos ||
-       sample.second.find(':') != std::string::npos)) {
+      (IsMapText(sample.first) || IsMapText(sample.second))) {
     return InvalidArgument("of a map cannot be judged without the outputs, which rows do not have");
   }
   VERNIER_TRY(decision.kind == DecisionKind::kThreshold

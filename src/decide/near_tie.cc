@@ -49,8 +49,6 @@ double DeviationsFor(int64_t changed) {
   return high;
 }
 
-constexpr double kStepOfHalf = 0x1p-10, kStepOfBfloat = 0x1p-7;
-
 bool IsBfloat(float value) { return (std::bit_cast<uint32_t>(value) & 0xFFFFU) == 0; }
 
 // Subnormal values are multiples of the least.
@@ -70,27 +68,13 @@ double StepOfFloats(std::span<const std::byte> bytes) {
     bfloat = bfloat && IsBfloat(value);
     half = half && IsHalf(value);
   }
-  return bfloat ? kStepOfBfloat : half ? kStepOfHalf : 0;
+  return bfloat ? StepOf(DType::kBFloat16) : half ? StepOf(DType::kFloat16) : 0;
 }
 
 }  // namespace
 
-double StepOf(const Tensor& output) {
-  switch (output.dtype()) {
-    case DType::kFloat16:
-      return kStepOfHalf;
-    case DType::kBFloat16:
-      return kStepOfBfloat;
-    case DType::kFloat32:
-      return StepOfFloats(output.bytes());
-    default:
-      return 0;
-  }
-}
-
-double SpacingAt(double magnitude, double step) {
-  if (step == 0 || magnitude == 0) return 0;
-  return std::ldexp(step, std::ilogb(magnitude));
+double StepOfValues(const Tensor& output) {
+  return output.dtype() == DType::kFloat32 ? StepOfFloats(output.bytes()) : StepOf(output.dtype());
 }
 
 double NoiseLimit(double scale, NoisyValues values, int64_t changed) {

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/short_floats.h"
 #include "decide/decision.h"
 #include "vernier/decision_record.h"
 #include "vernier/tensor.h"
@@ -113,17 +114,12 @@ enum class NoisyValues : uint8_t { kOne = 1, kTwo = 2 };
 /// is the largest of these: z is then so large that 2.1 % of such samples are beyond it as well.
 double NoiseLimit(double scale, NoisyValues values, int64_t changed);
 
-/// The distance from 1 to the next value of the type whose values an output has: float16's or
-/// bfloat16's, also where they are stored as float32; 0 of all others.
-double StepOf(const Tensor& output);
-
-/// Between neighbours of such a type at `magnitude`: two values that are rounded to it move by less
-/// against each other.
-double SpacingAt(double magnitude, double step);
+/// StepOf() of the short type whose numbers an output holds, also where they are stored as float32.
+double StepOfValues(const Tensor& output);
 
 class NearTieRule {
  public:
-  /// `step`: the larger StepOf() of the two sides.
+  /// `step`: the larger StepOfValues() of the two sides.
   NearTieRule(std::optional<AllowedDifference> allowed, std::optional<double> given, double step)
       : allowed_(allowed), given_(given), step_(step) {}
 

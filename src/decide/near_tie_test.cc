@@ -83,13 +83,14 @@ TEST(NearTie, RoundingMovesLargeValuesByMoreThanOthers) {
 }
 
 TEST(NearTie, TheStepIsThatOfTheValues) {
-  EXPECT_EQ(StepOf(FloatsOf({2}, {1.0078125F, -256})), 0x1p-7);
-  EXPECT_EQ(StepOf(FloatsOf({3}, {1.0009765625F, 65504, -0x1p-24F})), 0x1p-10);
-  EXPECT_EQ(StepOf(FloatsOf({2}, {1.0009765625F, 0x1p-25F})), 0);
-  EXPECT_EQ(StepOf(FloatsOf({2}, {1.0009765625F, 65536})), 0);
-  EXPECT_EQ(StepOf(FloatsOf({1}, {0.1F})), 0);
+  EXPECT_EQ(StepOfValues(FloatsOf({2}, {1.0078125F, -256})), 0x1p-7);
+  EXPECT_EQ(StepOfValues(FloatsOf({3}, {1.0009765625F, 65504, -0x1p-24F})), 0x1p-10);
+  EXPECT_EQ(StepOfValues(FloatsOf({2}, {1.0009765625F, 0x1p-25F})), 0);
+  EXPECT_EQ(StepOfValues(FloatsOf({2}, {1.0009765625F, 65536})), 0);
+  EXPECT_EQ(StepOfValues(FloatsOf({1}, {0.1F})), 0);
   const std::vector<uint16_t> bits = {0x3C01};
-  EXPECT_EQ(StepOf(*Tensor::Copy(DType::kFloat16, {1}, std::as_bytes(std::span(bits)))), 0x1p-10);
+  EXPECT_EQ(StepOfValues(*Tensor::Copy(DType::kFloat16, {1}, std::as_bytes(std::span(bits)))),
+            0x1p-10);
   EXPECT_EQ(SpacingAt(18.03, 0x1p-7), 0.125);
   EXPECT_EQ(SpacingAt(0, 0x1p-7), 0);
 }

@@ -6,9 +6,8 @@ namespace vernier {
 
 void SampleTotals::Add(const DecisionSample& sample) {
   if (sample.flip != Flip::kInvalid) {
-    const bool is_map = sample.first.find(':') != std::string::npos;
     lacks_boxes_ |= !sample.boxes;
-    lacks_classes_ |= is_map && sample.classes.empty();
+    lacks_classes_ |= IsMapText(sample.first) && sample.classes.empty();
   }
   if (sample.boxes) {
     BoxCounts& sum = boxes_ ? *boxes_ : boxes_.emplace();

@@ -4,10 +4,16 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "vernier/decision_record.h"
 
 namespace vernier {
+
+/// Whether a decision is a map of classes in words, "0:812 3:40": how many positions are of which.
+inline bool IsMapText(std::string_view decided) {
+  return decided.find(':') != std::string_view::npos;
+}
 
 /// Counts are exact; overlaps are added in the order of the samples.
 class SampleTotals {

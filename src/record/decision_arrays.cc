@@ -20,11 +20,8 @@ namespace vernier {
 namespace {
 
 constexpr std::string_view kKindEnd = "/decision";
-constexpr std::string_view kColumnEnds[] = {
-    kKindEnd,     "/margin",   "/flip",          "/near_tie", "/similarity",
-    "/detail",    "/label",    "/score",         "/classes",  "/negative_boxes",
-    "/all_above", "/by_noise", "/over_bound",    "/verdict",  "/matched",
-    "/lost",      "/invented", "/class_changed", kOverlapEnd, kClassesEnd};
+constexpr std::string_view kOtherEnds[] = {kKindEnd, "/margin",  "/label",
+                                           "/score", "/classes", "/verdict"};
 
 // What the run did not do: lists that are no columns.
 constexpr std::string_view kEndArrays[] = {"not_done", "unfit_labels", "passed_over"};
@@ -48,8 +45,9 @@ bool IsOfDecisions(std::string_view name) {
   if (name == "index" || name == "step" || name == "pair" || name == "label") return true;
   if (name == "input_name" || name == "input_index" || name == "input_count") return true;
   if (IsOneOf(kEndArrays, name) || IsOneOf(kEndColumns, name)) return true;
-  return std::ranges::any_of(kColumnEnds,
-                             [&](std::string_view end) { return name.ends_with(end); });
+  const auto ends_name = [&](std::string_view end) { return name.ends_with(end); };
+  return std::ranges::any_of(kOtherEnds, ends_name) || std::ranges::any_of(kFlipEnds, ends_name) ||
+         std::ranges::any_of(kSampleEnds, ends_name);
 }
 
 size_t WidthOf(const Tensor& array) {
@@ -173,13 +171,12 @@ void AddDecision(const RowArrays& arrays, const ArrayDecision& decision, size_t 
     if (added != json.end() && std::ranges::none_of(*added, IsGiven)) json.erase(added);
     return json.contains(column);
   };
-  for (const std::string_view end : {"/flip", "/near_tie", "/similarity"}) {
+  for (const std::string_view end : kFlipEnds) {
     add(name + std::string(end), name + std::string(end));
   }
-  for (const char* const end :
-       {"/detail", "/classes", "/negative_boxes", "/all_above", "/by_noise", "/over_bound",
-        "/matched", "/lost", "/invented", "/class_changed", "/iou_sum", "/class_overlaps"}) {
-    add_if_any(name + end, name + end);
+  add_if_any(name + "/classes", name + "/classes");
+  for (const std::string_view end : kSampleEnds) {
+    add_if_any(name + std::string(end), name + std::string(end));
   }
   bool scored = false;
   for (const std::string& side : SidesOfPair(decision, json["pair"].get<std::string>())) {

@@ -163,10 +163,9 @@ size_t CountOfValues(const RecordJson& column) { return column.is_array() ? colu
 
 // Whether `column` is `prefix`, a slash and one of `ends`.
 bool IsOneOf(std::string_view column, std::string_view prefix,
-             std::initializer_list<std::string_view> ends) {
-  if (column.size() <= prefix.size() || !column.starts_with(prefix)) return false;
-  if (column[prefix.size()] != '/') return false;
-  return std::ranges::find(ends, column.substr(prefix.size() + 1)) != ends.end();
+             std::span<const std::string_view> ends) {
+  return column.starts_with(prefix) &&
+         std::ranges::find(ends, column.substr(prefix.size())) != ends.end();
 }
 
 // Whether the column has a value for each sample of the decision. Labels of the row are of every
@@ -176,12 +175,10 @@ bool IsOfSamples(const DecisionColumns& columns, std::string_view column) {
     return columns.row.contains(columns.first + "/score") &&
            !columns.row.contains(columns.name + "/label");
   }
-  return IsOneOf(column, columns.name,
-                 {"near_tie", "similarity", "detail", "label", "negative_boxes", "all_above",
-                  "by_noise", "over_bound", "matched", "lost", "invented", "class_changed",
-                  "iou_sum", "class_overlaps"}) ||
-         IsOneOf(column, columns.first, {"decision", "margin", "score"}) ||
-         IsOneOf(column, columns.second, {"decision", "margin", "score"});
+  constexpr std::string_view kOfSide[] = {"/decision", "/margin", "/score"};
+  return column == columns.name + "/label" || IsOneOf(column, columns.name, kFlipEnds) ||
+         IsOneOf(column, columns.name, kSampleEnds) || IsOneOf(column, columns.first, kOfSide) ||
+         IsOneOf(column, columns.second, kOfSide);
 }
 
 // A value that is missing would take its sample out of every figure, or label another one.

@@ -67,7 +67,8 @@ std::string DoubtsInWords(const DecisionGateRecord& gate) {
   return " but undecided: only because flips count as near ties " +
          (gate.doubtful_by.empty() ? "by what a wrong network has as well"
                                    : gate.doubtful_by + ", which a wrong network has as well") +
-         "; --near-tie X decides" + (noise ? ", and --tolerance auto in the place of noise" : "");
+         "; to decide, give --near-tie X" +
+         (noise ? ", or --tolerance auto for an error bound in place of the noise" : "");
 }
 
 }  // namespace

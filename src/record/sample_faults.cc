@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "decide/decision.h"
+#include "decide/sample_totals.h"
 #include "record/decision_schema.h"
 #include "record/totals_columns.h"
 #include "util/number_text.h"
@@ -45,9 +46,6 @@ KindRule RuleOf(std::string_view kind) {
 
 // "3 17 +9 more", "0:812 3:40 and more": not everything is listed.
 bool IsCutOff(std::string_view text) { return text.ends_with(" more"); }
-
-// How many positions are of which class, not where.
-bool IsOfMap(std::string_view text) { return text.find(':') != std::string_view::npos; }
 
 // The largest class that a text lists; -1 where it lists none.
 int64_t LargestClass(std::string_view text) {
@@ -92,7 +90,7 @@ SampleFault FlipFault(std::string_view kind, const KindRule& rule, const Decisio
   const bool equal = sample.first == sample.second;
   if (rule.texts == TextRule::kClasses) {
     if (agrees && !equal) return SampleFault::kFlipOfDifferent;
-    if (!agrees && equal && !cut_off && !IsOfMap(sample.first)) return SampleFault::kFlipOfEqual;
+    if (!agrees && equal && !cut_off && !IsMapText(sample.first)) return SampleFault::kFlipOfEqual;
   }
   if (rule.texts == TextRule::kBoxes && agrees && !cut_off && !equal) {
     return SampleFault::kFlipOfDifferent;

@@ -29,6 +29,13 @@ inline constexpr std::string_view kOverlapEnd = "/iou_sum";
 /// DecisionSample::classes, as a text.
 inline constexpr std::string_view kClassesEnd = "/class_overlaps";
 
+/// Behind the name of a decision: columns with a value for each sample, in rows whose samples have
+/// any. All rows with samples have kFlipEnds.
+inline constexpr std::string_view kSampleEnds[] = {
+    "/detail", "/negative_boxes", "/all_above",     "/by_noise", "/over_bound", "/matched",
+    "/lost",   "/invented",       "/class_changed", kOverlapEnd, kClassesEnd};
+inline constexpr std::string_view kFlipEnds[] = {"/flip", "/near_tie", "/similarity"};
+
 /// "0:812:810:800 3:40:42:40": of each class the positions of each side, and of both.
 std::string OverlapsText(const std::vector<ClassOverlap>& classes);
 /// nullopt for what no sample can have: classes are in order, and counts make an IoU.

@@ -64,7 +64,7 @@ std::vector<std::string> TiesInDoubt(const BlameFlipsRecord& flips) {
     sentences.push_back(DecisionName(decision.kind, decision.output) + ": " +
                         CountedOf(decision.doubtful_near_ties, decision.flips, "flip") +
                         " may be clear: near ties " + decision.doubtful_by +
-                        ", which a wrong network has as well; --near-tie X decides");
+                        ", which a wrong network has as well; to decide, give --near-tie X");
   }
   return sentences;
 }

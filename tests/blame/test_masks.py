@@ -99,8 +99,8 @@ class Masks(Case):
         for mask, code, why in (
                 ("mask", 2, "--mask mask: there is no input 'mask', but 'input_ids', "
                             "'attention_mask'"),
-                ("input_ids", 3, "--mask input_ids: expected integers [batch, positions], 1 at "
-                                 "positions that count and 0 at the others, got ")):
+                ("input_ids", 3, "--mask input_ids: expected integers, 1 at positions that count "
+                                 "and 0 at the others, got ")):
             self.search(network(), network(), "--mask", mask)
             self.assertEqual(self.ended.returncode, code, self.ended.stdout + self.ended.stderr)
             self.assertIn(why, self.ended.stdout + self.ended.stderr)

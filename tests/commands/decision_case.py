@@ -3,8 +3,11 @@
 import json
 
 import numpy as np
+import onnx
+from onnx import TensorProto, helper
 
 from program import Case
+from test_images import png
 
 CLASSES = 20
 
@@ -41,3 +44,22 @@ class Decisions(Case):
 
     def last_line(self):
         return self.ended.out.rstrip().splitlines()[-1]
+
+
+class ImagesOfClasses(Decisions):
+    """Images in folders of their class, for a network that names the brightest channel."""
+
+    def setUp(self):
+        super().setUp()
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 4, 4])
+        y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3])
+        node = helper.make_node("ReduceMean", ["x"], ["y"], "n", axes=[2, 3], keepdims=0)
+        onnx.save(helper.make_model(helper.make_graph([node], "g", [x], [y]), ir_version=8,
+                                    opset_imports=[helper.make_opsetid("", 17)]),
+                  str(self.path("m.onnx")))
+        for channel, folder in enumerate(("a_red", "b_green", "c_blue")):
+            self.path(f"images/{folder}").mkdir(parents=True)
+            for i in range(3):
+                pixels = np.zeros((4, 4, 3), int)
+                pixels[..., channel] = 200
+                (self.path("images") / folder / f"{i}.png").write_bytes(png(pixels, 2))

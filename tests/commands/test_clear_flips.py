@@ -86,8 +86,8 @@ class ClearFlips(Decisions):
         self.ended = self.vernier(*words, few)
         self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
         self.says("passed but undecided: only because flips count as near ties by the noise of the "
-                  "other values, which a wrong network has as well; --near-tie X decides, and "
-                  "--tolerance auto in the place of noise")
+                  "other values, which a wrong network has as well; to decide, give --near-tie X, "
+                  "or --tolerance auto for an error bound in place of the noise")
         self.assertEqual(self.vernier(*words, few, "--strict").code, 4)
         self.assertEqual(self.vernier(*words, few, "--strict", "--near-tie", "1e9").code, 0)
         every = self.vernier(*words, str(flips["flips"]), "--strict")
@@ -137,7 +137,7 @@ class ClearFlips(Decisions):
             self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
             self.says("passed but undecided: only because flips count as near ties by an error "
                       "bound that the output exceeds, which a wrong network has as well; "
-                      "--near-tie X decides")
+                      "to decide, give --near-tie X")
             self.assertEqual(self.vernier(*words, *more, "--strict").code, 4)
         for rows in ("rows.jsonl", "rows.npz"):
             self.vernier(*words, "--save-rows", rows)

@@ -45,13 +45,18 @@ class Agreement(Decisions):
                             code=0)
         self.assertEqual([d["kind"] for d in pair["decisions"]], ["top1", "top5", "sign"])
 
+    def test_an_output_without_a_name_is_decided(self):
+        a = scores(10)
+        pair = self.compare([{"": a}], [{"": flipped(a, 3)}], "--decision", "top1", code=1)
+        (decision,) = pair["decisions"]
+        self.assertEqual((decision["output"], decision["samples"], decision["flips"]), ("", 10, 1))
+
     def test_decisions_see_outputs_before_post_processing(self):
         a = scores(10)
         words = ["--postprocess", "top-1", "--decision", "y:top5"]
         pair = self.compare([{"y": a}], [{"y": a}], *words, code=0)
         self.assertEqual(pair["decisions"][0]["samples"], 10)
         self.assertEqual(pair["outputs"][0]["elements"], 10)
-
 
     def test_an_output_that_one_side_cannot_decide_is_missed(self):
         a = scores(10)

@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from decision_case import Decisions
+from decision_case import Decisions, ImagesOfClasses
 from test_images import png
 
 SIDE = 16
@@ -127,23 +127,9 @@ class OtherSizes(Decisions):
         self.says("400 x 200 by the labels, as if it had been resized")
 
 
-class FoldersOfClasses(Decisions):
-    """Images in folders of their class, for a network that names the brightest channel."""
-
+class FoldersOfClasses(ImagesOfClasses):
     def setUp(self):
         super().setUp()
-        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 4, 4])
-        y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3])
-        node = helper.make_node("ReduceMean", ["x"], ["y"], "n", axes=[2, 3], keepdims=0)
-        onnx.save(helper.make_model(helper.make_graph([node], "g", [x], [y]), ir_version=8,
-                                    opset_imports=[helper.make_opsetid("", 17)]),
-                  str(self.path("m.onnx")))
-        for channel, folder in enumerate(("a_red", "b_green", "c_blue")):
-            self.path(f"images/{folder}").mkdir(parents=True)
-            for i in range(3):
-                pixels = np.zeros((4, 4, 3), int)
-                pixels[..., channel] = 200
-                (self.path("images") / folder / f"{i}.png").write_bytes(png(pixels, 2))
         # A green one among the blue ones, and one that cannot be read.
         green = self.path("images") / "b_green" / "0.png"
         (self.path("images") / "c_blue" / "1.png").write_bytes(green.read_bytes())

@@ -30,14 +30,14 @@ def counting(path, gain=1.0, padding=0.0):
     save(path, [helper.make_node("Gather", ["table", "input_ids"], ["rows"]),
                 helper.make_node("Cast", ["attention_mask"], ["mask"], to=FLOAT),
                 helper.make_node("Sub", ["one", "mask"], ["pad"]),
-                helper.make_node("Mul", ["pad", "more"], ["pads"]),
-                helper.make_node("Unsqueeze", ["pads", "last"], ["column"]),
-                helper.make_node("Add", ["rows", "column"], ["logits"]),
+                helper.make_node("Unsqueeze", ["pad", "last"], ["column"]),
+                helper.make_node("Mul", ["column", "more"], ["pads"]),
+                helper.make_node("Add", ["rows", "pads"], ["logits"]),
                 helper.make_node("Add", ["count", "one"], ["new_count"])],
          {"input_ids": (INT64, ["b", "n"]), "attention_mask": (INT64, ["b", "n"]),
           "count": (FLOAT, [1])},
          {"logits": (FLOAT, ["b", "n", CLASSES]), "new_count": (FLOAT, [1])},
-         table=TABLE * np.float32(gain), one=np.float32(1), more=np.float32(padding),
+         table=TABLE * np.float32(gain), one=np.float32(1), more=np.asarray(padding, "f4"),
          last=np.array([2], "i8"))
 
 
@@ -233,11 +233,31 @@ class OtherMasks(Case):
                                  "--save-outputs", f"{name}.json")
             self.assertEqual(ended.code, 0, ended.out + ended.err)
         words = ["run", "--load-outputs", "a.json", "b.json"]
-        note = "--load-inputs: both sides are saved, and inputs are not read: no mask among them"
+        note = "--load-inputs: saved outputs are compared at all positions, because inputs are not"
         for more, told in (([], False), (["--load-inputs", "feeds.json"], True)):
             ended = self.vernier(*words, *more)
             self.assertEqual(ended.code, 0, ended.out + ended.err)
             self.assertEqual(note in ended.out + ended.err, told, ended.out + ended.err)
+
+
+class Logits(Case):
+    def test_positions_that_a_mask_excludes_are_compared_by_their_logits(self):
+        """They change no verdict, but whoever asks for strictness hears that they differ."""
+        for told in (False, True):
+            counting(self.path("a.onnx"))
+            counting(self.path("b.onnx"), padding=50.0 * told * np.eye(CLASSES)[0])
+            self.save_feeds("feeds.json", [{"input_ids": np.array([[7, 2, 3]], "i8"),
+                                            "attention_mask": np.array([[1, 1, 0]], "i8"),
+                                            "count": np.zeros(1, "f4")}])
+            for strict in (False, True):
+                with self.subTest(told=told, strict=strict):
+                    ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner",
+                                         "b=onnxrt b.onnx", "--load-inputs", "feeds.json",
+                                         "--compare", "simple", "logits:logits",
+                                         *["--strict"] * strict)
+                    self.assertEqual(ended.code, 4 if told and strict else 0, ended.out)
+                    said = "1 of 3 positions excluded by 'attention_mask', which differ"
+                    self.assertEqual(said in ended.out, told, ended.out)
 
 
 class Reports(Case):

@@ -4,11 +4,8 @@ import json
 import unittest
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper
 
-from decision_case import CLASSES, Decisions, flipped, scores
-from test_images import png
+from decision_case import CLASSES, Decisions, ImagesOfClasses, flipped, scores
 
 RIGHT = np.arange(1000) % CLASSES  # of scores(1000), all of which are right
 
@@ -133,25 +130,11 @@ class IncompleteRuns(SavedRows):
         self.check("rows.jsonl", "--max-drop", "0.9", "--labels", self.labels(RIGHT[:10]), code=0)
 
 
-class SkippedImages(SavedRows):
-    """Images in folders of their class, for a network that names the brightest channel."""
-
+class SkippedImages(ImagesOfClasses, SavedRows):
     RIGHT = np.repeat(np.arange(3), 3)
 
     def setUp(self):
         super().setUp()
-        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 4, 4])
-        y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3])
-        node = helper.make_node("ReduceMean", ["x"], ["y"], "n", axes=[2, 3], keepdims=0)
-        onnx.save(helper.make_model(helper.make_graph([node], "g", [x], [y]), ir_version=8,
-                                    opset_imports=[helper.make_opsetid("", 17)]),
-                  str(self.path("m.onnx")))
-        for channel, folder in enumerate(("a_red", "b_green", "c_blue")):
-            self.path(f"images/{folder}").mkdir(parents=True)
-            for i in range(3):
-                pixels = np.zeros((4, 4, 3), int)
-                pixels[..., channel] = 200
-                (self.path("images") / folder / f"{i}.png").write_bytes(png(pixels, 2))
         for damaged in ("a_red/1.png", "c_blue/2.png"):
             (self.path("images") / damaged).write_bytes(b"\x89PNG\r\n\x1a\nno more")
 

@@ -141,17 +141,9 @@ class StateInside(Case):
 
     def test_what_has_no_method_is_opened_again(self):
         """For each sequence, as soon as steps show that it keeps something."""
-        function = """
-            total = 0.0
-
-            def infer(feed):
-                global total
-                total = total + feed["x"]
-                return {"y": total}
-            """
         named = SCRIPT.format(method="begin").replace(
             "def infer", 'input_metadata = {"x": ("float32", (1, 4))}\n\n        def infer')
-        for text in (SCRIPT.format(method="begin"), function, named):
+        for text in (SCRIPT.format(method="begin"), FUNCTION, named):
             with self.subTest(text):
                 self.write("sum.py", text)
                 ended = self.run_sum("--model-runner", "sum.py", "--steps", "3", "--step-slice",
@@ -186,8 +178,8 @@ class StateInside(Case):
             ended = self.run_sum("--model-runner", "sum.py", "--steps", "3", "--step-slice",
                                  "x:axis=1,size=4", "--input-shapes", "x:[1,12]")
             said = ended.out + ended.err
-            self.assertEqual(len(re.findall(r" \| To open it took 0\.\d+ s, which each sequence "
-                                            r"costs again; a method reset_states saves that",
+            self.assertEqual(len(re.findall(r" \| Opening the model took 0\.\d+ s, and "
+                                            r"each sequence opens it again; a method reset_states avoids that",
                                             said)), told, said)
 
     def test_a_function_beside_a_function(self):

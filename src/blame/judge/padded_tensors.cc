@@ -22,12 +22,6 @@ const Dim* PositionsOfShape(const TensorInfo& tensor) {
   return rank == 3 || rank == 4 ? &(*tensor.shape)[rank - 2] : nullptr;
 }
 
-std::string WhyNoFedMask(const Tensor& mask) {
-  if (!HoldsPositionValues(mask.dtype())) return std::string(DTypeName(mask.dtype()));
-  if (mask.dims().size() != 2) return "shape " + FormatDims(mask.dims());
-  return WhyNoMask(mask);
-}
-
 // [batch, positions], for the axis of the mask and those of the outputs: "sequence" beside
 // "past + sequence", of which it is the end.
 std::vector<std::vector<Dim>> AxesOfPositions(const std::vector<Dim>& mask,
@@ -53,28 +47,18 @@ bool LiesAlongAxis(const std::vector<Dim>& axis, const TensorInfo& tensor) {
 }  // namespace
 
 const NamedTensor* FindFedMask(const TensorMap& feed, const std::string& asked) {
-  const auto mask = std::ranges::find(feed, NameOfMask(asked), &NamedTensor::name);
-  const bool usable =
-      mask != feed.end() && WhyNoFedMask(mask->tensor).empty() && HasExcluded(mask->tensor);
-  return usable ? &*mask : nullptr;
+  const Result<const NamedTensor*> mask = FindPositions(asked, kUsualMask, feed);
+  const bool usable = mask.ok() && *mask != nullptr && (*mask)->tensor.dims().size() == 2 &&
+                      HasExcluded((*mask)->tensor);
+  return usable ? *mask : nullptr;
 }
 
 Status CheckAskedMask(const TensorMap& feed, const std::string& asked) {
   if (asked.empty()) return {};
-  const Tensor* const mask = Find(feed, asked);
-  if (mask == nullptr) {
-    std::string names;
-    for (const NamedTensor& tensor : feed) {
-      names += (names.empty() ? "'" : ", '") + tensor.name + "'";
-    }
-    return InvalidArgument("--mask " + asked + ": there is no input '" + asked + "', but " + names);
-  }
-  const std::string why = WhyNoFedMask(*mask);
-  if (why.empty()) return {};
-  return Malformed("--mask " + asked +
-                   ": expected integers [batch, positions], 1 at positions that count and 0 at the "
-                   "others, got " +
-                   why);
+  VERNIER_ASSIGN_OR_RETURN(const NamedTensor* const mask, FindPositions(asked, kUsualMask, feed));
+  if (mask == nullptr || mask->tensor.dims().size() == 2) return {};
+  return Malformed("--mask " + asked + ": a search takes masks [batch, positions], not shape " +
+                   FormatDims(mask->tensor.dims()));
 }
 
 MaskedTensors MaskedTensors::Find(const OnnxModel& model, const std::string& asked) {

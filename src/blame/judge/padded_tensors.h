@@ -15,8 +15,8 @@
 
 namespace vernier {
 
-/// The mask [batch, positions] among inputs: integers of 0 and 1, some of them 0. `asked`: its name
-/// (--mask); empty: the usual one. Null: there is none.
+/// The mask [batch, positions] among inputs: integers of 0 and 1, some of them 0. `asked`: --mask,
+/// of which `none` is none; empty: the usual one. Null: there is none.
 const NamedTensor* FindFedMask(const TensorMap& feed, const std::string& asked);
 
 /// Why the input that --mask names is no mask; without a name OK.

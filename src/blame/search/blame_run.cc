@@ -72,8 +72,7 @@ void RecordSides(const SearchSides& sides, BlameRecord& record) {
 
 // What a feed has of the mask that the plan is about; null: nothing.
 const NamedTensor* MaskOf(const BlamePlan& plan, const TensorMap& feed) {
-  const std::string& asked = plan.run.compare->mask;
-  return asked == kNoMask ? nullptr : FindFedMask(feed, asked);
+  return FindFedMask(feed, plan.run.compare->mask);
 }
 
 void LeaveOutPadding(const BlamePlan& plan, const OnnxModel& model, UnprobedRun& unprobed) {
@@ -243,9 +242,10 @@ Result<bool> OpenAndRun(const BlamePlan& plan, const SearchContext& context,
   Result<UnprobedRun> unprobed = RunUnprobed(plan, *models, sides, context);
   if (!unprobed.ok()) return UnlessChanged(unprobed.status(), sides);
   // Feeds that were given were looked at before, or are those of a body.
-  const std::string& asked = plan.run.compare->mask;
-  if (plan.feeds.empty() && asked != kNoMask) {
-    for (const TensorMap& feed : unprobed->feeds) VERNIER_TRY(CheckAskedMask(feed, asked));
+  if (plan.feeds.empty()) {
+    for (const TensorMap& feed : unprobed->feeds) {
+      VERNIER_TRY(CheckAskedMask(feed, plan.run.compare->mask));
+    }
   }
   LeaveOutPadding(plan, models->candidate.model(), *unprobed);
   RecordUnprobed(*unprobed, plan, context.logger, outcome);
@@ -271,7 +271,7 @@ BlameOutcome ExecuteBlame(const BlamePlan& plan, Logger& logger,
   outcome.record.version = kVersion;
   const Result<bool> ran = OpenAndRun(shared, context, outcome);
   if (ran.ok() && *ran) {
-    logger.Info("No layer errs at positions that the mask leaves: searching with all of them");
+    logger.Info("No layer errs at the positions that the mask keeps: searching all positions");
     BlamePlan whole = plan;
     whole.all_positions = true;
     return ExecuteBlame(whole, logger, interrupted);

@@ -33,6 +33,16 @@ TEST(ErrorModelTest, TheSideThatComputesInAShorterTypeDecides) {
   EXPECT_LT(shorter.rms, 1e-2);
 }
 
+// Of weights and values that one side alone rounds; casts in the model are rounded by both.
+TEST(ErrorModelTest, OneSidedRoundingMakesErrorsThatAreAlike) {
+  const std::string graph = Linear(64) + Do("Cast", {"y"}, "h", Attribute("to", 16)) +
+                            Do("Cast", {"h"}, "z", Attribute("to", 1));
+  EXPECT_FALSE(Predict(graph).at("z").alike);
+  EXPECT_TRUE(Predict(Linear(64), kInBFloat16).at("y").alike);
+  EXPECT_TRUE(PredictFromDType(DType::kFloat32, kAsInModel, kAsInModel).alike)
+      << "nothing is known of the weights";
+}
+
 TEST(ErrorModelTest, WhatIsOnlyCopiedHasNoError) {
   const std::string graph = Input("x", {4, 8}) + Do("Transpose", {"x"}, "t") +
                             Do("Relu", {"t"}, "r") + Do("ArgMax", {"r"}, "places");

@@ -70,7 +70,7 @@ bool PairDecisions::IsAbout(size_t plan, const std::string& output) const {
   const DecisionPlan& decision = options_->decisions[plan];
   if (!decision.output.empty()) return decision.output == output;
   return std::ranges::none_of(options_->decisions, [&](const DecisionPlan& other) {
-    return other.output == output && other.text == decision.text;
+    return !other.output.empty() && other.output == output && other.text == decision.text;
   });
 }
 

@@ -107,6 +107,28 @@ class FitOfSource {
 
 }  // namespace
 
+Result<const NamedTensor*> FindPositions(const std::string& asked, const char* usual,
+                                         const TensorMap& feed) {
+  constexpr const NamedTensor* kNone = nullptr;
+  const bool is_mask = usual == kUsualMask;
+  if (is_mask && asked == kNoMask) return kNone;
+  const std::string flag = (is_mask ? "--mask " : "--tokens ") + asked;
+  const auto fed = std::ranges::find(feed, asked.empty() ? usual : asked, &NamedTensor::name);
+  if (fed == feed.end()) {
+    if (asked.empty()) return kNone;
+    return InvalidArgument(flag + ": there is no input '" + asked + "', but " + NamesOfFeed(feed));
+  }
+  if (const std::string why = WhyNoPositions(fed->tensor); !why.empty()) {
+    if (asked.empty()) return kNone;
+    return BadPositions(flag, why);
+  }
+  if (const std::string why = is_mask ? WhyNoMask(fed->tensor) : ""; !why.empty()) {
+    if (asked.empty()) return kNone;
+    return BadMask(flag, why);
+  }
+  return &*fed;
+}
+
 PositionFeeds::PositionFeeds(const RunPlan& plan)
     : options_(&*plan.compare),
       for_logits_(JudgesLogits(*plan.compare)),
@@ -139,25 +161,11 @@ Status PositionFeeds::Give(Tensor tokens) {
 Result<std::optional<PositionValues>> PositionFeeds::Take(const std::string& asked,
                                                           const char* usual, const TensorMap& feed,
                                                           const StepSequence* steps) const {
-  if (usual == kUsualMask && asked == kNoMask) return std::optional<PositionValues>();
-  const std::string flag = usual == kUsualMask ? "--mask" : "--tokens";
-  const std::string name = asked.empty() ? usual : asked;
-  const Tensor* const fed = Find(feed, name);
-  if (fed == nullptr && !asked.empty()) {
-    return InvalidArgument(flag + " " + asked + ": there is no input '" + asked + "', but " +
-                           NamesOfFeed(feed));
-  }
+  VERNIER_ASSIGN_OR_RETURN(const NamedTensor* const fed, FindPositions(asked, usual, feed));
   if (fed == nullptr) return std::optional<PositionValues>();
-  if (const std::string why = WhyNoPositions(*fed); !why.empty()) {
-    if (!asked.empty()) return BadPositions(flag + " " + asked, why);
-    return std::optional<PositionValues>();
-  }
-  if (const std::string why = usual == kUsualMask ? WhyNoMask(*fed) : ""; !why.empty()) {
-    if (!asked.empty()) return BadMask(flag + " " + asked, why);
-    return std::optional<PositionValues>();
-  }
-  PositionValues values{.source = name, .asked = !asked.empty(), .count = fed->dims().back()};
-  VERNIER_ASSIGN_OR_RETURN(values.tensor, WithNextColumn(name, *fed, steps));
+  PositionValues values{
+      .source = fed->name, .asked = !asked.empty(), .count = fed->tensor.dims().back()};
+  VERNIER_ASSIGN_OR_RETURN(values.tensor, WithNextColumn(fed->name, fed->tensor, steps));
   return std::optional(std::move(values));
 }
 

@@ -87,8 +87,9 @@ Status LiveRuns::PairStates(size_t index) {
   runner.OpenAgainToReset();
   const double seconds = runner.session().load_seconds;
   if (seconds >= kSlowOpening) {
-    states->logger().Info(runner.name() + " | To open it took " + FormatG(seconds, 2) +
-                          " s, which each sequence costs again; a method reset_states saves that");
+    states->logger().Info(
+        runner.name() + " | Opening the model took " + FormatG(seconds, 2) +
+        " s, and each sequence opens it again; a method reset_states avoids that");
   }
   return {};
 }

@@ -142,8 +142,8 @@ void NoteInputsOfSavedSides(const RunPlan& plan, RunRecord& record) {
   const bool given = plan.runners.empty() && !plan.inputs.load_paths.empty();
   if (!given || !plan.decisions.decisions.empty()) return;
   record.notes.emplace_back(
-      "--load-inputs: both sides are saved, and inputs are not read: no mask among them leaves "
-      "positions out");
+      "--load-inputs: saved outputs are compared at all positions, because inputs are not read "
+      "where both sides are saved: a mask among them has no effect");
 }
 
 std::vector<std::string> ImagesLeftOut(const InputPlan& inputs) {
