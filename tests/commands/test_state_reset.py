@@ -179,7 +179,8 @@ class StateInside(Case):
                                  "x:axis=1,size=4", "--input-shapes", "x:[1,12]")
             said = ended.out + ended.err
             self.assertEqual(len(re.findall(r" \| Opening the model took 0\.\d+ s, and "
-                                            r"each sequence opens it again; a method reset_states avoids that",
+                                            r"each sequence opens it again; a method "
+                                            r"reset_states avoids that",
                                             said)), told, said)
 
     def test_a_function_beside_a_function(self):
