@@ -15,6 +15,9 @@
 # says where. Each command's wall time and processor time are printed. Headers of TensorRT in
 # ../shared/third_party are taken along.
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
+if [[ ${1:-} == -* ]]; then usage_error "unknown argument '$1'"; fi
 
 # The chroot is made and used in a mount and process name space of its own, and removed from
 # outside, when no process and no mount of it is left.

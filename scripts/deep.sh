@@ -7,6 +7,9 @@
 # where this user may make them (root).
 # Usage: scripts/deep.sh [WORKDIR]; WORKDIR needs 20 GB of disk (default: a folder in build/).
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
+at_most 1 "$@"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 work=${1:-$PWD/build/deep}

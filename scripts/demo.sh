@@ -2,6 +2,9 @@
 # Installs what is missing, builds, and runs one network under two frameworks: a case that passes
 # and a case that differs. Exits 0 when both verdicts are as expected. See examples/README.md.
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
+at_most 0 "$@"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly vernier=build/release/bin/vernier

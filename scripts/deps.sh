@@ -10,6 +10,8 @@
 # What is already there is left alone, so that a second run needs no network. Downloads are kept in
 # pip's own cache; VERNIER_CACHE=DIR keeps them there instead.
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 task=deps
@@ -35,11 +37,6 @@ list_sets() {
   while IFS='|' read -r name how list size purpose; do
     if [[ -n $name ]]; then printf '%-16s %-8s %s\n' "$name" "$size" "$purpose"; fi
   done <<<"$sets"
-}
-
-usage_error() {
-  echo "deps.sh: $*" >&2
-  exit 2
 }
 
 # get SET: one row of the table.

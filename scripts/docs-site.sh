@@ -7,6 +7,8 @@
 # Needs Sphinx and MyST: scripts/deps.sh --with docs. Warnings, such as a link that leads nowhere, are
 # errors.
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if (($# > 1)) || [[ ${1:-} == -* ]]; then

@@ -30,8 +30,28 @@ fail() {
   exit 1
 }
 
-# The last line that a failed command wrote: what it says went wrong.
-reason() { grep -sv '^[[:space:]]*$' "$1" | grep -v '^\[notice\]' | tail -n 1; }
+# Whether a command that failed could not reach what it downloads from.
+is_unreachable() {
+  tail -n 20 "$1" | grep -qE 'connection broken|Temporary failure|Could not (resolve|connect)'
+}
+
+# For the end of a sentence that says what failed.
+what_to_type() {
+  if is_unreachable "$1"; then
+    echo "; when there is a network, type the same command again"
+  else
+    echo "; see $1"
+  fi
+}
+
+# What went wrong: that there is no network, or the last line that a failed command wrote.
+reason() {
+  if is_unreachable "$1"; then
+    echo "its server cannot be reached"
+    return
+  fi
+  grep -sv '^[[:space:]]*$' "$1" | grep -v '^\[notice\]' | tail -n 1
+}
 
 as_root() {
   if [[ $(id -u) == 0 ]]; then
@@ -131,7 +151,9 @@ environment() {
     step "$3: all there"
     return
   fi
-  pip "$1" "${wanted[@]}" || fail "$3: $(reason "$deps/logs/$1.log"); see $deps/logs/$1.log"
+  pip "$1" "${wanted[@]}" || {
+    fail "$3: $(reason "$deps/logs/$1.log")$(what_to_type "$deps/logs/$1.log")"
+  }
   step "$3: fetched into .deps/$1"
 }
 
@@ -143,7 +165,7 @@ wheelhouse() {
   if [[ -n ${VERNIER_CACHE:-} ]]; then cache=(--cache-dir "$VERNIER_CACHE/pip"); fi
   "$folder/bin/python" -m pip --disable-pip-version-check download --no-deps --no-input \
     --retries 3 --only-binary :all: "${cache[@]}" --dest "$folder/wheels" --requirement "$2" \
-    >>"$log" 2>&1 || fail "$1: $(reason "$log"); see $log"
+    >>"$log" 2>&1 || fail "$1: $(reason "$log")$(what_to_type "$log")"
   touch "$folder/wheels/.complete"
 }
 

@@ -11,6 +11,8 @@
 # tests under AddressSanitizer and UBSan, and those of code with threads under ThreadSanitizer, which
 # takes hours on two processors. --no-build takes what is built.
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 fuzz_seconds=600 fuzz_targets='' fuzz_processes=1 jobs=$(nproc) step=1 kills=50 work=$PWD/build/figures tables=()

@@ -13,6 +13,8 @@
 # The tools come from .deps/lint (scripts/deps.sh --with lint). In an archive of the sources files
 # are found by name, and there are no commits to look at: that is said.
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Subjects of commits after this one are at most 72 columns.

@@ -9,6 +9,8 @@
 # the last word on that: one that needs more than Ubuntu 22.04 has (manylinux_2_35) is refused.
 # CARRY=build/packages scripts/bare-machine.sh trixie scripts/try-packages.sh tries all of them.
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly newest_glibc=35

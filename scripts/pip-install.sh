@@ -3,12 +3,18 @@
 # source tree in a fresh environment, installed there, and run. Takes as long as a build.
 # Usage: scripts/pip-install.sh [WORKDIR] (default: a folder in build/)
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
+at_most 1 "$@"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 work=${1:-$PWD/build/pip}
 readonly work
-rm -rf "$work"
+# Of an earlier run alone: nobody's own files are removed.
+if [[ -e $work/.pip-install || $# == 0 ]]; then rm -rf "$work"; fi
 mkdir -p "$work"
+if [[ -n $(ls -A "$work") ]]; then usage_error "'$work' is not empty: name a new folder"; fi
+touch "$work/.pip-install"
 work_path=$(realpath "$work")
 python3 -m venv "$work/environment"
 readonly python=$work_path/environment/bin/python

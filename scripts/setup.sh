@@ -8,6 +8,8 @@
 # goes to .deps/. What is already there is left alone, so that a second run needs no network.
 # Larger frameworks are optional: scripts/deps.sh.
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 tolerant=false
@@ -27,11 +29,12 @@ task=setup
 # shellcheck source=scripts/environments.sh
 source scripts/environments.sh
 
+# framework_missing NAME LOG
 framework_missing() {
   if $tolerant && ! disk_is_full "$deps"; then
-    step "$1: not available ($2): this backend is off"
+    step "$1: not available ($(reason "$2")): this backend is off"
   else
-    fail "$1: not available ($2)"
+    fail "$1: not available ($(reason "$2"))$(what_to_type "$2")"
   fi
 }
 
@@ -44,7 +47,7 @@ get_runtimes() {
     elif pip runtimes "$requirement"; then
       step "$requirement: fetched into .deps/runtimes"
     else
-      framework_missing "${requirement%%==*}" "$(reason "$deps/logs/runtimes.log")"
+      framework_missing "${requirement%%==*}" "$deps/logs/runtimes.log"
     fi
   done
 }
@@ -81,7 +84,7 @@ get_runtimes
 if header=$(scripts/onnxruntime-header.sh 2>"$deps/logs/onnxruntime-header.log"); then
   step "onnxruntime_c_api.h: ${header#"$PWD/"}"
 else
-  framework_missing onnxruntime "$(reason "$deps/logs/onnxruntime-header.log")"
+  framework_missing onnxruntime "$deps/logs/onnxruntime-header.log"
 fi
 if $tests; then
   install_packages scripts/apt-tests.txt "Debian packages of the tests"

@@ -4,6 +4,9 @@
 # missing, smaller or skipped other than tests/expected-skips.txt has it: a test that did not run is
 # no pass.
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
+at_most 0 "$@"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly results=$PWD/build/release/test-results.xml

@@ -2,6 +2,8 @@
 # Installs each package of build/packages where it runs, and compares a network with it. Made for a
 # bare machine (scripts/bare-machine.sh), as root: it installs what it tries.
 set -euo pipefail
+# shellcheck source=scripts/usage.sh
+source "$(dirname "${BASH_SOURCE[0]}")/usage.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly packages=build/packages

@@ -287,5 +287,52 @@ class StaticLibraries(Case):
         self.assertRegex(self.bash(f"cmake -P {script}", code=1), r"is no\s+archive below")
 
 
+class Words(Case):
+    TAKE_NONE = ("demo.sh", "test.sh", "wheel.sh")
+
+    def test_help_is_the_head_of_the_script(self):
+        for name in (*self.TAKE_NONE, "deps.sh", "setup.sh", "lint.sh", "pip-install.sh", "deep.sh",
+                     "bare-machine.sh", "packages.sh"):
+            for word in ("--help", "-h"):
+                with self.subTest(name=name, word=word):
+                    head = self.bash(f"scripts/{name} {word}").splitlines()
+                    script = (SCRIPTS / name).read_text(encoding="utf-8").splitlines()
+                    self.assertEqual(head, [line[2:] for line in script[1:len(head) + 1]])
+                    self.assertNotEqual(script[len(head) + 1][:1], "#")
+
+    def test_what_is_no_word_of_a_script_starts_nothing(self):
+        for name in (*self.TAKE_NONE, "pip-install.sh", "deep.sh", "bare-machine.sh"):
+            with self.subTest(name):
+                self.assertEqual(
+                    self.bash(f"scripts/{name} --fast", code=2),
+                    f"{name}: unknown argument '--fast'; scripts/{name} --help says what "
+                    "there is\n")
+        self.assertIn("unexpected argument 'again'", self.bash("scripts/demo.sh again", code=2))
+        self.assertEqual([path.name for path in self.project.iterdir()], ["scripts"])
+
+    def test_a_folder_with_other_files_is_left_alone(self):
+        thesis = self.root / "home" / "thesis.txt"
+        thesis.parent.mkdir()
+        thesis.touch()
+        said = self.bash(f"scripts/pip-install.sh {thesis.parent}", code=2)
+        self.assertIn(f"'{thesis.parent}' is not empty: name a new folder", said)
+        self.assertTrue(thesis.exists())
+
+
+class Network(Case):
+    def test_a_server_that_cannot_be_reached_is_no_missing_version(self):
+        log = self.root / "log"
+        for last, reason, then in (
+                ("WARNING: Retrying after connection broken by 'NewConnectionError'",
+                 "its server cannot be reached",
+                 "; when there is a network, type the same command again"),
+                ("ERROR: wheel is not supported on this platform",
+                 "ERROR: No matching distribution found for onnxruntime", f"; see {log}")):
+            log.write_text(f"{last}\nERROR: No matching distribution found for onnxruntime\n")
+            said = self.bash("task=setup; source scripts/environments.sh; "
+                             f'echo "$(reason {log})$(what_to_type {log})"')
+            self.assertEqual(said, reason + then + "\n")
+
+
 if __name__ == "__main__":
     unittest.main()
