@@ -23,20 +23,23 @@ HEAD = """\
 LIMITS = {"lines": 400, "function": 40, "columns": 0}
 COLUMNS = 100
 CPP = (".cc", ".h", ".hpp", ".c", ".cu", ".cuh")
-KINDS = (*CPP, ".py", ".pyi", ".sh", ".cmake")
+KINDS = (*CPP, ".py", ".pyi", ".sh", ".cmake", ".js")
 # A definition at the margin: no namespace, class, table or macro.
 OPENING = re.compile(r"^(?!namespace|class|struct|enum|union|extern|#|//|\}|using|typedef|constexpr"
                      r"|const |static const|inline constexpr)\S.*\{$")
 
 
-def cpp_functions(lines):
+SHELL_OPENING = re.compile(r"^\w+\(\) [{(]$")
+
+
+def functions_at_margin(lines, opening):
     """Lengths of what stands at the margin, from the line that opens it to its closing brace."""
     start = None
     for number, line in enumerate(lines):
         begin = "".join(lines[max(0, number - 4):number + 1])
-        if start is None and OPENING.match(line) and "(" in begin:
+        if start is None and opening.match(line) and "(" in begin:
             start = number
-        elif start is not None and line.startswith("}"):
+        elif start is not None and line.startswith(("}", ")")):
             yield number - start + 1
             start = None
 
@@ -53,9 +56,11 @@ def measured(path):
     lines = text.splitlines()
     functions = ()
     if path.suffix in CPP:
-        functions = cpp_functions(lines)
+        functions = functions_at_margin(lines, OPENING)
     elif path.suffix == ".py":
         functions = python_functions(text)
+    elif path.suffix == ".sh" or path.name == "run":
+        functions = functions_at_margin(lines, SHELL_OPENING)
     return {"lines": len(lines), "function": max(functions, default=0),
             "columns": sum(len(line) > COLUMNS for line in lines)}
 
@@ -65,7 +70,8 @@ def sources():
                             text=True, check=True)
     for name in listed.stdout.splitlines():
         path = ROOT / name
-        if (path.suffix in KINDS or path.name == "CMakeLists.txt") and path.is_file():
+        known = path.suffix in KINDS or path.name == "CMakeLists.txt" or name == ".ci/run"
+        if known and path.is_file():
             yield name, path
 
 

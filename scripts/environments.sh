@@ -109,8 +109,13 @@ install_packages() {
   # Lists that cannot be renewed may still be good enough for the packages asked for.
   as_root apt-get update >"$log" 2>&1 || true
   # shellcheck disable=SC2086  # a list of names
-  as_root apt-get install --yes --no-install-recommends $missing >>"$log" 2>&1 </dev/null ||
-    fail "apt-get could not install the packages ($(reason "$log")): is there a network? Then type:" \
+  if as_root apt-get install --yes --no-install-recommends $missing >>"$log" 2>&1 </dev/null; then
+    return
+  fi
+  if grep -qs 'another process using it' "$log"; then
+    fail "another program is installing packages: when it has ended, type the same command again"
+  fi
+  fail "apt-get could not install the packages ($(reason "$log")): is there a network? Then type:" \
       "apt-get install $missing (all of its output is in $log)"
 }
 
@@ -135,8 +140,8 @@ pip() {
   local log=$deps/logs/$1.log folder=$deps/$1 cache=()
   if [[ -n ${VERNIER_CACHE:-} ]]; then cache=(--cache-dir "$VERNIER_CACHE/pip"); fi
   shift
-  "$folder/bin/python" -m pip --disable-pip-version-check install --no-deps --no-input \
-    --retries 3 --only-binary :all: "${cache[@]}" "$@" >>"$log" 2>&1 || return 1
+  TMPDIR=$deps/tmp "$folder/bin/python" -m pip --disable-pip-version-check install --no-deps \
+    --no-input --retries 3 --only-binary :all: "${cache[@]}" "$@" >>"$log" 2>&1 || return 1
   printf '%s\n' "$@" >>"$folder/.installed"
 }
 
@@ -163,7 +168,7 @@ wheelhouse() {
   local folder=$deps/$1 log=$deps/logs/$1.log cache=()
   if [[ -e $folder/wheels/.complete ]]; then return; fi
   if [[ -n ${VERNIER_CACHE:-} ]]; then cache=(--cache-dir "$VERNIER_CACHE/pip"); fi
-  "$folder/bin/python" -m pip --disable-pip-version-check download --no-deps --no-input \
+  TMPDIR=$deps/tmp "$folder/bin/python" -m pip --disable-pip-version-check download --no-deps --no-input \
     --retries 3 --only-binary :all: "${cache[@]}" --dest "$folder/wheels" --requirement "$2" \
     >>"$log" 2>&1 || fail "$1: $(reason "$log")$(what_to_type "$log")"
   touch "$folder/wheels/.complete"
@@ -175,4 +180,7 @@ lock_deps() {
   mkdir -p "$deps/logs" 2>/dev/null || fail "the folder $deps/logs cannot be made"
   { exec {lock}>"$deps/lock"; } 2>/dev/null || fail "$deps/lock cannot be written"
   flock "$lock"
+  # Of pip: /tmp may be small. What an interrupted one left goes.
+  rm -rf "$deps/tmp"
+  mkdir -p "$deps/tmp"
 }

@@ -27,9 +27,11 @@ fail() {
   exit 2
 }
 
+# The first paragraph is the subject, as git has it.
 check_message() {
-  local subject
-  subject=$(grep -v -m 1 -e '^#' -e '^[[:space:]]*$' "$1") || subject=
+  local subject LC_ALL=C.UTF-8
+  subject=$(sed '/^#/d' "$1" | awk '/[^[:space:]]/ { printf "%s%s", space, $0; space = " "; next }
+                                    space { exit }')
   if [[ -z $subject ]]; then
     echo "lint.sh: this commit message is empty: its first line says what the commit does" >&2
     return 1
@@ -100,7 +102,8 @@ sizes() {
 
 # Words that are names here are in pyproject.toml.
 spelling() {
-  sources '*.md' '*.cc' '*.h' '*.hpp' '*.py' '*.sh' '*.cmake' '*.txt' | grep -v '^tests/fuzz/seeds/' |
+  sources '*.md' '*.cc' '*.h' '*.hpp' '*.c' '*.cu' '*.cuh' '*.js' '*.py' '*.pyi' '*.sh' '*.cmake' \
+    '*.txt' '*.toml' .ci/run | grep -v '^tests/fuzz/seeds/' |
     xargs "$tools/codespell"
 }
 
@@ -111,7 +114,7 @@ includes() {
 has_git() { [[ $(scripts/source-files.sh --how) == git ]]; }
 
 subjects() {
-  local long
+  local long='' commit subject LC_ALL=C.UTF-8
   if ! has_git; then
     echo "no git here: files were found by name, and subjects of commits are NOT looked at"
     return
@@ -120,10 +123,11 @@ subjects() {
     echo "a history without ${subjects_from:0:7}: subjects of commits are NOT looked at"
     return
   fi
-  long=$(git log --format='%h %s' "$subjects_from..HEAD" |
-    awk -v most="$subject_columns" 'length(substr($0, index($0, " ") + 1)) > most')
+  while read -r commit subject; do
+    if ((${#subject} > subject_columns)); then long+="$commit $subject"$'\n'; fi
+  done < <(git log --format='%h %s' "$subjects_from..HEAD")
   if [[ -z $long ]]; then return; fi
-  printf '%s\n' "$long" "these subjects have more than $subject_columns columns" >&2
+  printf '%s\n' "${long%$'\n'}" "these subjects have more than $subject_columns columns" >&2
   return 1
 }
 

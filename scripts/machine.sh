@@ -94,6 +94,25 @@ check_compiler() {
   fi
 }
 
+# check_cmake: as new as CMakeLists.txt asks for, and with a ninja that runs.
+check_cmake() {
+  local least version cmake ninja
+  cmake=$(command -v cmake || echo cmake)
+  ninja=$(command -v ninja || echo ninja)
+  least=$(sed -n 's/^cmake_minimum_required(VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+  version=$("$cmake" --version 2>/dev/null | sed -n '1s/^cmake version \([0-9.]*\).*/\1/p') ||
+    version=
+  if [[ $(printf '%s\n' "$least" "${version:-0}" | sort -V | head -n 1) != "$least" ]]; then
+    echo "$cmake is ${version:-no CMake that runs}, and CMake $least or newer is needed: type" \
+      "apt-get install cmake, or take this one out of PATH" >&2
+    return 1
+  fi
+  if ! "$ninja" --version >/dev/null 2>&1; then
+    echo "$ninja does not run: type apt-get install ninja-build, or take this one out of PATH" >&2
+    return 1
+  fi
+}
+
 # find_ccache: after the set-up, which installs it. Its folder lies in the home folder, which may be
 # missing or not ours.
 find_ccache() {

@@ -78,7 +78,7 @@ get_trained_networks() {
 }
 
 lock_deps
-command -v "$python" >/dev/null || fail "python3 is missing"
+command -v "$python" >/dev/null || fail "python3 is missing: type apt-get install python3"
 install_packages scripts/apt-packages.txt "Debian packages"
 get_runtimes
 if header=$(scripts/onnxruntime-header.sh 2>"$deps/logs/onnxruntime-header.log"); then

@@ -48,7 +48,8 @@ explain() {
 }
 
 configure_release() {
-  check_compiler build/release && quietly build/configure.log cmake --preset release "$@"
+  check_cmake && check_compiler build/release &&
+    quietly build/configure.log cmake --preset release "$@"
 }
 
 # Puts what has CMake compile both plug-ins of TensorRT, warnings as errors, into the array

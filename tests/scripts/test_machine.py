@@ -82,6 +82,22 @@ class Compiler(Case):
                       printed)
 
 
+class CMake(Case):
+    def test_one_that_is_too_old_or_does_not_run(self):
+        shutil.copy(ROOT / "CMakeLists.txt", self.project)
+        for text, what in (("echo cmake version 3.1.8", " is 3.1.8, and CMake "),
+                           ("exit 0", " is no CMake that runs, and CMake ")):
+            self.program("cmake", text + "\n")
+            printed = self.one_line("source scripts/machine.sh; check_cmake")
+            self.assertIn(f"{self.bin}/cmake{what}", printed)
+            self.assertIn("newer is needed: type apt-get install cmake, or take this one out of "
+                          "PATH", printed)
+        self.program("cmake", "echo cmake version 99.0\n")
+        self.program("ninja", "exit 1\n")
+        printed = self.one_line("source scripts/machine.sh; check_cmake")
+        self.assertIn(f"{self.bin}/ninja does not run: type apt-get install ninja-build", printed)
+
+
 class Disk(Case):
     # No file can get any contents, as on a full disk.
     FULL = "trap '' XFSZ; ulimit -f 0; "
@@ -220,8 +236,9 @@ class Style(Case):
             message.write_text(empty, encoding="utf-8")
             self.assertIn("this commit message is empty",
                           self.one_line(f"scripts/lint.sh --message {message}"))
-        for more, code in ((5, 0), (66, 0), (67, 1)):
-            subject = "area: " + "x" * more
+        for rest, code in (("x" * 5, 0), ("x" * 66, 0), ("x" * 67, 1), ("ü×" + "x" * 64, 0),
+                           ("x" * 66 + "\nmore", 1)):
+            subject = "area: " + rest
             message.write_text(f"# remark\n\n{subject}\n\n{'y' * 90}\n", encoding="utf-8")
             printed = self.bash(f"scripts/lint.sh --message {message}", code=code)
             self.assertEqual("at most 72" in printed, code == 1, printed)

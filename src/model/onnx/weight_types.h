@@ -7,9 +7,9 @@
 
 namespace vernier {
 
-/// Of the main graph's initializers, or, where none of them is a float, of what its `Constant`
-/// nodes hold: some exporters keep all weights there. One entry for each weight, in the file's
-/// order; empty for a model without float weights.
+/// Of each graph, bodies of `If` and loops included, the initializers, or, where none of them is a
+/// float, what its `Constant` nodes hold: some exporters keep all weights there. One entry for each
+/// weight, the main graph's first; empty for a model without float weights.
 std::vector<DType> FloatWeightTypes(const OnnxModel& model);
 
 }  // namespace vernier

@@ -39,5 +39,14 @@ TEST(WeightTypesTest, ConstantsAreTheWeightsOfAModelWithoutOthers) {
   EXPECT_TRUE(TypesOf(Constant("shape", kInt64)).empty());
 }
 
+TEST(WeightTypesTest, BodiesHaveWeights) {
+  const std::vector<DType> types = {DType::kFloat32, DType::kFloat16};
+  const std::string branch =
+      Field(1, "then_branch") + Field(6, Constant("w", kFloat16)) + Number(20, 5);
+  EXPECT_EQ(
+      TypesOf(Initializer("v", kFloat) + Field(1, Node("If", {"c"}, {"y"}, Field(5, branch)))),
+      types);
+}
+
 }  // namespace
 }  // namespace vernier
