@@ -63,11 +63,16 @@ def committed():
 
 
 def distribution_has(package, version=""):
-    """Whether the distribution has a package, in a version that begins so."""
+    """Whether the distribution has a package, in a version that begins so. Where apt cannot say, it
+    counts as there: nothing is excused by not knowing."""
+    if not shutil.which("apt-cache"):
+        return False
     policy = subprocess.run(["apt-cache", "policy", package], capture_output=True, text=True,
-                            check=False).stdout if shutil.which("apt-cache") else ""
-    found = re.search(r"^ *Candidate: (.*)", policy, re.MULTILINE)
-    return bool(found) and found[1] != "(none)" and found[1].startswith(version)
+                            check=False)
+    found = re.search(r"^ *Candidate: (.*)", policy.stdout, re.MULTILINE)
+    if found and found[1] != "(none)":
+        return found[1].startswith(version)
+    return policy.returncode != 0
 
 
 def holds(condition):

@@ -1,5 +1,6 @@
 """scripts/expected-tests.py: a suite that is not there, or smaller, is not green."""
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -55,9 +56,10 @@ class ExpectedTests(unittest.TestCase):
     def expect(self, *lines):
         self.write("tests/expected-tests.txt", "# suites\n" + "\n".join(lines) + "\n")
 
-    def check(self, *words, code=0):
+    def check(self, *words, code=0, path=os.environ["PATH"]):
         done = subprocess.run([sys.executable, "-B", self.root / "scripts" / "expected-tests.py",
-                               "--build", self.root / "build", *words], capture_output=True,
+                               "--build", self.root / "build", *words],
+                              env={**os.environ, "PATH": path}, capture_output=True,
                               text=True, timeout=60, check=False)
         printed = done.stdout + done.stderr
         self.assertEqual(done.returncode, code, printed)
@@ -126,6 +128,13 @@ class ExpectedTests(unittest.TestCase):
                 printed = self.check(code=code)
                 if code == 0:
                     self.assertIn("left out: alone: 1 test, missing here: another machine", printed)
+
+    def test_not_knowing_excuses_nothing(self):
+        self.entries("py.one")
+        self.write("tests/expected-skips.txt", "al*  no-package:no-such-package  elsewhere\n")
+        self.write("apt-cache", "#!/bin/sh\nexit 100\n")
+        (self.root / "apt-cache").chmod(0o755)
+        self.check(code=1, path=f"{self.root}:{os.environ['PATH']}")
 
     def test_what_did_not_run(self):
         self.assertIn("py.one: 5 of 7 tests ran", self.ran(ran=5, code=1))
