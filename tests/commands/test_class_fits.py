@@ -292,6 +292,12 @@ class Folders(FedImages):
             self.says("5 files beside the images were passed over")
             self.assertEqual(self.vernier(*check, "--strict").code, 4)
 
+    def test_a_folder_that_is_called_like_an_image_is_none(self):
+        (self.path("images") / "a_red" / "x.png").mkdir()
+        self.ended = self.vernier("run", "m.onnx", "--onnxrt", "--runner", "b=onnxrt m.onnx",
+                                  "--load-inputs", "images/a_red", "--strict")
+        self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
+
     def test_a_folder_of_other_images_is_refused(self):
         folder = self.path("photos")
         folder.mkdir()

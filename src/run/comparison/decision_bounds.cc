@@ -57,6 +57,23 @@ bool AnyNearTieOrClear(const std::vector<DecisionSample>& samples) {
   });
 }
 
+// Marks the clear flips that noise like that of the other values explains, or where no noise is
+// known: of bounds that right outputs may be over.
+Status MarkUnproven(const DecisionPlan& decision, const Tensor& first, const Tensor& second,
+                    std::vector<DecisionSample>& samples) {
+  constexpr double kMostLimits = 4;  // as for flips that are clear by the noise, see TieLimits
+  const auto is_clear = [](const DecisionSample& one) { return one.flip == Flip::kClear; };
+  if (std::ranges::none_of(samples, is_clear)) return {};
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<DecisionSample> by_noise,
+                           vernier::Decide(decision, first, second, {}, {}));
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const double limit = by_noise[i].near_tie;
+    const bool explained = limit == 0 || samples[i].first_margin <= kMostLimits * limit;
+    samples[i].over_bound = is_clear(samples[i]) && explained;
+  }
+  return {};
+}
+
 }  // namespace
 
 bool BoundsNearTies(const RunPlan& plan) {
@@ -89,6 +106,9 @@ Result<ShardDecision> PairDecisions::DecideSubject(size_t plan, const DecidedSid
     if (allowed) {
       VERNIER_ASSIGN_OR_RETURN(samples, decide());
     }
+  }
+  if (allowed && !given.firm && !options_->near_tie) {
+    VERNIER_TRY(MarkUnproven(decision, a, b, samples));
   }
   made.row = {subject.first.name, decision.text, std::move(samples)};
   made.row.classes = CountClasses(decision, a.dims());

@@ -79,6 +79,12 @@ RunnerArithmetic ArithmeticOf(const LiveRunner& runner) {
   return arithmetic;
 }
 
+// Scripts do not say what they compute in.
+bool IsPrecise(const LiveRunner& runner) {
+  const DType coarsest = Coarser(CoarsestOf(runner.session().precision), runner.computes_in());
+  return coarsest != DType::kUndefined && UnitRoundoff(coarsest) <= UnitRoundoff(DType::kFloat32);
+}
+
 // What an output tells of those behind it; nothing where only rounding in long types lies before
 // it, which predicts well enough, and where it is off itself.
 std::optional<MeasuredError> MeasureOutput(const Tensor* a, const Tensor* b,
@@ -215,6 +221,7 @@ bool PairErrorBounds::wanted() const {
 void PairErrorBounds::AddRunner(size_t stream, const LiveRunner& runner) {
   RunnerGraph added;
   added.arithmetic = ArithmeticOf(runner);
+  added.is_precise = IsPrecise(runner);
   added.in_openvino = runner.plan().backend == "openvino";
   added.model_path = runner.plan().model.path;
   for (const auto& [index, other] : graphs_) {

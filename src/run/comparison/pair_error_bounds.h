@@ -31,6 +31,8 @@ struct RunnerGraph {
   bool in_openvino = false;
   DType model_coarsest = DType::kUndefined;  ///< the weights' type with the largest roundoff
   std::optional<bool> has_quantisers = {};
+  /// It computes in float32 or longer types, as far as it says: rounding explains little then.
+  bool is_precise = false;
 };
 
 /// "float32, longest sum 4608, 23 layers", "integers, exact", ...: the reason of a bound.
@@ -58,6 +60,13 @@ class PairErrorBounds {
   /// Whether the graph of one of the two is known: else bounds rest on types alone.
   bool KnowsGraph(size_t first, size_t second) const {
     return GraphOf(first).model != nullptr || GraphOf(second).model != nullptr;
+  }
+
+  /// Whether two right runners cannot differ by more than bounds allow. They may where one computes
+  /// in a short type, whose rounding is as large as what bounds leave out, and where nobody knows
+  /// what one computes in: a script, or what saved outputs were made by.
+  bool AreFirm(size_t first, size_t second) const {
+    return GraphOf(first).is_precise && GraphOf(second).is_precise;
   }
 
   /// A runner that is open: its graph (ONNX only) and how it computes. Streams that are never added
