@@ -54,8 +54,8 @@ struct DecisionSample {
   std::string detail = {};
   int64_t negative_boxes = 0;  ///< of both sides: boxes whose width or height is below 0
   bool all_above = false;  ///< no value is below the border; argmax, rank, ctc: reference all ties
-  /// A near tie or a clear flip by the noise of the sample's other values alone: a wrong network has
-  /// such near ties as well.
+  /// A near tie or a clear flip by the noise of the sample's other values alone: a wrong network
+  /// has such near ties as well.
   bool by_noise = false;
   /// A near tie by an error bound that the output is over, which then excuses nothing; or a clear
   /// flip by a bound that right outputs may be over, which then proves nothing.
@@ -213,8 +213,8 @@ struct DecisionGateRecord {
   double limit = 0;
   std::string verdict;     ///< "passed", "failed", "no samples"
   bool undecided = false;  ///< the 95 % interval contains the limit, whatever the verdict
-  /// Of --max-clear-flips, where that makes it undecided: DecisionRecord::doubtful_by of a gate that
-  /// passed, clear_by of one that failed.
+  /// Of --max-clear-flips, where that makes it undecided: DecisionRecord::doubtful_by of a gate
+  /// that passed, clear_by of one that failed.
   std::string doubtful_by = {};
   std::optional<int64_t> samples_to_decide = {};  ///< about as many would settle it
   /// Of --max-drop: "absolute" or "relative"; of an error, "rise" (in its units) or "relative

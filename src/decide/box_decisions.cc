@@ -238,7 +238,7 @@ class ChangedBoxes {
       const std::vector<int64_t>& matches = first ? match_.of_first : match_.of_second;
       for (size_t i = 0; i < own.boxes.size(); ++i) {
         if (!HasNoEqual(own.boxes[i], matches[i], other)) continue;
-        const BoxBorder border = Of(first, i, matches[i] >= 0);
+        const BoxBorder border = Of(first, i);
         second_margin = std::fmax(second_margin, border.second_margin);
         if (border.IsWorseThan(worst)) worst = border;
       }
@@ -248,13 +248,10 @@ class ChangedBoxes {
   }
 
  private:
-  BoxBorder Of(bool first, size_t box, bool has_match) {
+  BoxBorder Of(bool first, size_t box) {
     const BoxCounts& counts = match_.counts;
     const int64_t changed = counts.class_changed + counts.lost + counts.invented;
-    if (!has_match) {
-      const std::optional<BoxBorder> border = suppression_.Of(first, box, changed);
-      if (border) return *border;
-    }
+    if (const auto border = suppression_.Of(first, box, changed)) return *border;
     // Where a class changes, a score overtakes another one.
     const auto kind = counts.class_changed > 0 ? NoisyValues::kTwo : NoisyValues::kOne;
     const double margin = (first ? a_ : b_).boxes[box].margin;

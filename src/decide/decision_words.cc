@@ -159,7 +159,8 @@ Status ReadAxis(std::string_view text, DecisionPlan& plan) {
   return {};
 }
 
-// Of a number without an exponent: its digits where it is whole, "12.00" too, without leading zeros.
+// Of a number without an exponent: its digits where it is whole, "12.00" too, without leading
+// zeros.
 std::optional<std::string> WholeDigits(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789";
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);

@@ -24,7 +24,8 @@ std::optional<BoxBorder> SuppressionBorders::Of(bool first, size_t box, int64_t 
   return Find(first, box, 0);
 }
 
-// The box of its class that it overlaps most, from `iou` on, as boxes are matched.
+// The box of its class that it overlaps most, from `iou` on, as boxes are matched; or that of its
+// row: those of heads stay where they are.
 std::optional<SuppressionBorders::Place> SuppressionBorders::Counterpart(
     const Detection& box, const Detections& in) const {
   std::optional<Place> place;
@@ -32,7 +33,9 @@ std::optional<SuppressionBorders::Place> SuppressionBorders::Counterpart(
   const auto look = [&](const std::vector<Detection>& boxes, bool kept) {
     for (size_t i = 0; i < boxes.size(); ++i) {
       if (boxes[i].label != box.label) continue;
-      const double overlap = Overlap(boxes[i], box);
+      const bool same_row = boxes[i].row == box.row;
+      const double overlap = Overlap(boxes[i], box) + (same_row ? 1 : 0);
+      if (same_row && overlap < 1 + iou_) continue;
       if (overlap > most || (overlap == most && !place)) most = overlap, place = {kept, i};
     }
   };
@@ -113,8 +116,8 @@ double SuppressionBorders::OverlapNoise(const Detection& x, const Detection& y) 
     Detection other_x = x, other_y = y;
     other_x.*corner += moved;
     other_y.*corner += moved;
-    squares += std::pow(Overlap(other_x, y) - overlap, 2) +
-               std::pow(Overlap(x, other_y) - overlap, 2);
+    squares +=
+        std::pow(Overlap(other_x, y) - overlap, 2) + std::pow(Overlap(x, other_y) - overlap, 2);
   }
   return std::sqrt(squares);
 }

@@ -40,8 +40,8 @@ class SuppressionBorders {
   /// That of one score, by the boxes that matched.
   double score_noise() const { return score_noise_; }
 
-  /// Of a box of the first or second side that has no counterpart among those that the other side
-  /// keeps, one of `changed` that differ. nullopt: the other side did not suppress it either.
+  /// Of a box of the first or second side that has no counterpart of its class among those that the
+  /// other side keeps, one of `changed` that differ. nullopt: the other side did not suppress it.
   std::optional<BoxBorder> Of(bool first, size_t box, int64_t changed);
 
  private:

@@ -28,8 +28,9 @@ DecisionSample Compared(const std::vector<float>& a, const std::vector<float>& b
 // Two boxes of one class that overlap by an IoU of about a half, and one far from them, whose
 // corners differ by `noise` between the sides.
 std::vector<float> Pair(float right, float noise, float second_score = 0.8F) {
-  return {0, 0, 100, 100, 0.9F,         1, 33.4F,         0,   right,          100, second_score,
-          1, 300, 300,   400,  400 + noise, 0.7F, 2, 500 + noise, 500, 600 + noise, 600, 0.6F, 2};
+  return {0,     0,   100,          100,         0.9F,        1,           33.4F,       0,
+          right, 100, second_score, 1,           300 + noise, 300 - noise, 400 - noise, 400 + noise,
+          0.7F,  2,   500 + noise,  500 + noise, 600 + noise, 600 - noise, 0.6F,        2};
 }
 
 TEST(SuppressionBorders, AnIouNextToTheBorderIsANearTie) {

@@ -29,10 +29,19 @@ double EndOfBin(size_t bin) {
   return std::bit_cast<double>(static_cast<uint64_t>(bin + 1) << kDroppedBits);
 }
 
-// Clear, as the sample has no noise to compare its margin with.
+// Clear, as the sample has no noise to compare its margin with: none of what the margin is between
+// is as small beside it.
 bool IsUnmeasured(const DecisionSample& sample) {
-  return sample.flip == Flip::kClear && sample.by_noise && sample.near_tie == 0 &&
-         sample.first_margin > 0;
+  constexpr double kLeastShare = 0x1p-24;
+  return sample.flip == Flip::kClear && (sample.by_noise || sample.over_bound) &&
+         sample.first_margin > 0 && sample.near_tie < kLeastShare * sample.first_margin;
+}
+
+// In the bins below that of a limit.
+int64_t CountBelow(const std::vector<int64_t>& bins, double limit) {
+  const size_t most = limit > 0 ? std::min(BinOfValue(limit), kBins) : 0;
+  const auto end = bins.begin() + static_cast<std::ptrdiff_t>(most);
+  return std::accumulate(bins.begin(), end, int64_t{0});
 }
 
 // P(X >= count) of a Poisson variable, where `count` is more than its mean.
@@ -49,7 +58,8 @@ double PoissonTail(int64_t count, double mean) {
 
 }  // namespace
 
-TieLimits::TieLimits() : margins_(kBins), limits_(kBins), moves_(kBins), unmeasured_(kBins) {}
+TieLimits::TieLimits()
+    : margins_(kBins), limits_(kBins), moves_(kBins), unmeasured_(kBins), far_(kBins) {}
 
 void TieLimits::Add(const DecisionSample& sample) {
   const double margin = sample.first_margin;
@@ -76,12 +86,13 @@ void TieLimits::Add(const DecisionSample& sample) {
 }
 
 void TieLimits::AddClear(const DecisionSample& sample) {
-  if (sample.over_bound) {
+  const size_t bin = BinOfValue(sample.first_margin);
+  if (IsUnmeasured(sample)) {
+    ++unmeasured_[bin];
+  } else if (sample.over_bound) {
     ++clear_over_bound_;
-  } else if (IsUnmeasured(sample)) {
-    ++unmeasured_[BinOfValue(sample.first_margin)];
-  } else if (sample.by_noise && sample.first_margin <= kMostLimits * sample.near_tie) {
-    ++clear_by_noise_;
+  } else if (sample.by_noise) {
+    ++(sample.first_margin <= kMostLimits * sample.near_tie ? clear_by_noise_ : far_[bin]);
   }
 }
 
@@ -97,11 +108,7 @@ double TieLimits::LimitByMoves() const {
   return 2 * DeviationOf(EndOfBin(median), static_cast<size_t>(agreeing_));
 }
 
-int64_t TieLimits::CountUnmeasured(double below) const {
-  const size_t most = below > 0 ? std::min(BinOfValue(below), kBins) : 0;
-  const auto end = unmeasured_.begin() + static_cast<std::ptrdiff_t>(most);
-  return std::accumulate(unmeasured_.begin(), end, int64_t{0});
-}
+int64_t TieLimits::near_by_moves() const { return CountBelow(unmeasured_, LimitByMoves()); }
 
 bool TieLimits::IsNearByMoves(const DecisionSample& sample) const {
   const double limit = LimitByMoves();
@@ -123,9 +130,10 @@ DoubtfulTies TieLimits::DoubtfulClear(bool one_margin) const {
   const double limit = LimitByMoves();
   const bool unknown = agreeing_ == 0 && !MostFlip();
   const double most = unknown ? std::numeric_limits<double>::infinity() : kMostLimits * limit;
-  const int64_t unmeasured = CountUnmeasured(most) - near_by_moves();
-  if (unmeasured > 0) {
-    doubtful.count += unmeasured;
+  const int64_t by_moves =
+      CountBelow(unmeasured_, most) - near_by_moves() + CountBelow(far_, kMostLimits * limit);
+  if (by_moves > 0) {
+    doubtful.count += by_moves;
     by.emplace_back(agreeing_ > 0 ? "within four times the noise of the margins"
                                   : "where no noise is known");
   }

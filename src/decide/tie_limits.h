@@ -33,9 +33,9 @@ struct DoubtfulTies {
 /// - a right output may be over the bound that it is clear by (DecisionSample::over_bound);
 /// - it is clear by the noise of the other values, and within four times that limit: such noise is
 ///   not that of each value, as rounding is larger for larger ones;
-/// - no noise was found in the sample, and the margin is within four times the limit by which the
-///   margins of samples that agree differ between the sides, or there are none of these. Below that
-///   limit it is no clear flip at all, see near_by_moves().
+/// - it is within four times the limit by which the margins of samples that agree differ between
+///   the sides; or the sample has no noise, nor have these margins, since there are none. Without
+///   noise in the sample, what is below that limit is no clear flip at all, see near_by_moves().
 /// Where more than half of the samples flip that have one margin each, no noise explains them: it
 /// turns around less than half.
 class TieLimits {
@@ -49,7 +49,7 @@ class TieLimits {
 
   /// Flips that are clear only since their samples have no noise: they are near ties if the margins
   /// of samples that agree move by as much between the sides.
-  int64_t near_by_moves() const { return CountUnmeasured(LimitByMoves()); }
+  int64_t near_by_moves() const;
   bool IsNearByMoves(const DecisionSample& sample) const;
 
  private:
@@ -57,7 +57,6 @@ class TieLimits {
   bool MostFlip() const;
   /// Two deviations of what moves the margins of samples that agree; 0: not known, or none.
   double LimitByMoves() const;
-  int64_t CountUnmeasured(double below) const;
   int64_t CountWide() const;
   bool AreTooMany() const;
 
@@ -69,6 +68,7 @@ class TieLimits {
   int64_t over_bound_ = 0;
   std::vector<int64_t> moves_;       // of samples that agree: between the margins of the sides
   std::vector<int64_t> unmeasured_;  // margins of clear flips without any noise
+  std::vector<int64_t> far_;         // of clear flips beyond four times the noise
   int64_t agreeing_ = 0;             // in moves_
   int64_t flips_ = 0;                // with a margin
   int64_t clear_over_bound_ = 0;

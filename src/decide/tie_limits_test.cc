@@ -149,6 +149,14 @@ TEST(TieLimits, WithoutNoiseInASampleMarginsOfOthersHaveIt) {
   EXPECT_EQ(more.DoubtfulClear(true).count, 0) << "the other is too far, and the near one no more";
   EXPECT_EQ(with_moves(0.2, 100).near_by_moves(), 2);
   EXPECT_EQ(with_moves(0, 100).DoubtfulClear(true).count, 0) << "the others are equal";
+  TieLimits far = with_moves(0.01, 100);
+  far.Add(ClearOf(0.1, 0.001));
+  EXPECT_EQ(far.DoubtfulClear(true).count, 1) << "as near to the noise of the run";
+  far.Add(ClearOf(0.2, 0.001));
+  EXPECT_EQ(far.DoubtfulClear(true).count, 1);
+  // Of saturated probabilities, which differ by less than any rounding of those that decided.
+  far.Add(ClearOf(0.01, 1e-20));
+  EXPECT_EQ(far.near_by_moves(), 2);
   EXPECT_EQ(with_moves(0, 0).near_by_moves(), 0);
   EXPECT_EQ(with_moves(0, 0).DoubtfulClear(true).count, 2);
   EXPECT_EQ(with_moves(0, 0).DoubtfulClear(true).by, "where no noise is known");

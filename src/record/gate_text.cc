@@ -64,15 +64,13 @@ std::string ValueInWords(const DecisionGateRecord& gate) {
 // What excuses flips and does not show that they are rounding; or the other way round.
 std::string DoubtsInWords(const DecisionGateRecord& gate) {
   const bool noise = gate.doubtful_by.find("noise") != std::string::npos;
-  std::string why = "near ties " +
-                    (gate.doubtful_by.empty() ? "by what a wrong network has as well"
-                                              : gate.doubtful_by +
-                                                    ", which a wrong network has as well");
+  std::string why = "near ties " + (gate.doubtful_by.empty()
+                                        ? "by what a wrong network has as well"
+                                        : gate.doubtful_by + ", which a wrong network has as well");
   if (GateIsMissed(gate)) {
     why = "clear " + gate.doubtful_by + ", as those of a right network may";
   }
-  return " but undecided: only because flips count as " + why +
-         "; to decide, give --near-tie X" +
+  return " but undecided: only because flips count as " + why + "; to decide, give --near-tie X" +
          (noise ? ", or --tolerance auto for an error bound in place of the noise" : "");
 }
 

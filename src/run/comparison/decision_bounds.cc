@@ -57,19 +57,21 @@ bool AnyNearTieOrClear(const std::vector<DecisionSample>& samples) {
   });
 }
 
-// Marks the clear flips that noise like that of the other values explains, or where no noise is
-// known: of bounds that right outputs may be over.
+// Marks the clear flips by bounds that right outputs may be over: those that noise like that of the
+// other values explains, and those whose other values are too near to 0 to have any, as of a
+// saturated softmax. Where the others are equal, the run's margins have to tell (near_tie of 0).
 Status MarkUnproven(const DecisionPlan& decision, const Tensor& first, const Tensor& second,
                     std::vector<DecisionSample>& samples) {
-  constexpr double kMostLimits = 4;  // as for flips that are clear by the noise, see TieLimits
+  constexpr double kMostLimits = 4, kLeastShare = 0x1p-24;  // see TieLimits
   const auto is_clear = [](const DecisionSample& one) { return one.flip == Flip::kClear; };
   if (std::ranges::none_of(samples, is_clear)) return {};
   VERNIER_ASSIGN_OR_RETURN(const std::vector<DecisionSample> by_noise,
                            vernier::Decide(decision, first, second, {}, {}));
   for (size_t i = 0; i < samples.size(); ++i) {
-    const double limit = by_noise[i].near_tie;
-    const bool explained = limit == 0 || samples[i].first_margin <= kMostLimits * limit;
-    samples[i].over_bound = is_clear(samples[i]) && explained;
+    if (!is_clear(samples[i])) continue;
+    const double limit = by_noise[i].near_tie, margin = samples[i].first_margin;
+    samples[i].over_bound = margin <= kMostLimits * limit || limit < kLeastShare * margin;
+    if (limit == 0) samples[i].near_tie = 0;
   }
   return {};
 }
