@@ -202,8 +202,8 @@ class ClearFlips(Decisions):
             self.says("failed")
             self.assertNotIn("undecided", self.ended.out + self.ended.err)
 
-    def test_saved_outputs_of_short_types_are_undecided(self):
-        """What computed them is not known, and its rounding is beyond the bound of float32."""
+    def save_ports(self):
+        """Of inputs with small margins: what a bfloat16 port answers, and one with classes swapped."""
         weights = [numpy_helper.to_array(one)
                    for one in onnx.load(str(self.path("right.onnx"))).graph.initializer]
 
@@ -219,31 +219,34 @@ class ClearFlips(Decisions):
         best = np.sort(infer(rows))
         rows = rows[np.argsort(best[:, -1] - best[:, -2])[:200]]
         np.savez(self.path("x.npz"), **{f"{i:010}/x": row[None] for i, row in enumerate(rows)})
-        answers = infer(rows)
-        swapped = answers[:, [1, 0, *range(2, CLASSES)]]
-        for name, made in (("short.npz", infer(rows, short)), ("swapped.npz", swapped)):
-            self.save(name, made[:, None])
-        words = ["run", "--runner", "new=onnxrt right.onnx", "--load-inputs", "x.npz", "--decision",
-                 "top1", "--max-clear-flips", "0"]
+        self.save("short.npz", infer(rows, short)[:, None])
+        distinct = np.random.default_rng(9).normal(size=(200, WIDTH)).astype(np.float32)
+        np.savez(self.path("d.npz"), **{f"{i:010}/x": row[None] for i, row in enumerate(distinct)})
+        self.save("swapped.npz", infer(distinct)[:, None, [1, 0, *range(2, CLASSES)]])
+
+    def test_saved_outputs_of_short_types_are_undecided(self):
+        """What computed them is not known, and its rounding is beyond the bound of float32."""
+        self.save_ports()
+        words = ["run", "--runner", "new=onnxrt right.onnx", "--decision", "top1",
+                 "--max-clear-flips", "0", "--load-inputs"]
         for pairs in ("gold:new", "new:gold"):
-            loaded = ["--load-outputs", "gold=short.npz", "--pairs", pairs]
-            self.ended = self.vernier(*words, *loaded)
+            short = [*words, "x.npz", "--load-outputs", "gold=short.npz", "--pairs", pairs]
+            self.ended = self.vernier(*short)
             self.says("failed but undecided: only because flips count as clear by the bound of a "
                       "short or unknown type, as those of a right network may; to decide, give "
                       "--near-tie X")
-            self.ended = self.vernier(*words, *loaded, "--tolerance", "auto", "--judge",
-                                      "decisions")
+            self.ended = self.vernier(*short, "--tolerance", "auto", "--judge", "decisions")
             self.says("failed but undecided")
-        whole = self.vernier(*words, *loaded, "--save-record", "whole.json", "--reproducible")
+        whole = self.vernier(*short, "--save-record", "whole.json", "--reproducible")
         for k in (1, 2):
-            self.vernier(*words, *loaded, "--save-record", "p.json", "--shard", f"{k}/2",
-                         "--shard-exit", "done")
+            self.vernier(*short, "--save-record", "p.json", "--shard", f"{k}/2", "--shard-exit",
+                         "done")
         parts = sorted(path.name for path in self.folder.glob("p.shard-*.json"))
         merged = self.vernier("merge", *parts, "-o", "merged.json", "--reproducible")
         self.assertEqual(merged.code, whole.code, merged.out + merged.err)
         self.assertEqual(self.path("merged.json").read_bytes(),
                          self.path("whole.json").read_bytes())
-        self.ended = self.vernier(*words, "--load-outputs", "gold=swapped.npz", "--pairs",
+        self.ended = self.vernier(*words, "d.npz", "--load-outputs", "gold=swapped.npz", "--pairs",
                                   "gold:new")
         self.assertEqual(self.ended.code, 1, self.ended.out + self.ended.err)
         self.assertNotIn("undecided", self.ended.out + self.ended.err)

@@ -79,12 +79,6 @@ RunnerArithmetic ArithmeticOf(const LiveRunner& runner) {
   return arithmetic;
 }
 
-// Scripts do not say what they compute in.
-bool IsPrecise(const LiveRunner& runner) {
-  const DType coarsest = Coarser(CoarsestOf(runner.session().precision), runner.computes_in());
-  return coarsest != DType::kUndefined && UnitRoundoff(coarsest) <= UnitRoundoff(DType::kFloat32);
-}
-
 // What an output tells of those behind it; nothing where only rounding in long types lies before
 // it, which predicts well enough, and where it is off itself.
 std::optional<MeasuredError> MeasureOutput(const Tensor* a, const Tensor* b,
@@ -221,7 +215,8 @@ bool PairErrorBounds::wanted() const {
 void PairErrorBounds::AddRunner(size_t stream, const LiveRunner& runner) {
   RunnerGraph added;
   added.arithmetic = ArithmeticOf(runner);
-  added.is_precise = IsPrecise(runner);
+  const DType coarsest = Coarser(CoarsestOf(runner.session().precision), runner.computes_in());
+  added.is_precise = IsPrecise(coarsest);
   added.in_openvino = runner.plan().backend == "openvino";
   added.model_path = runner.plan().model.path;
   for (const auto& [index, other] : graphs_) {
@@ -263,11 +258,6 @@ void PairErrorBounds::NoteProcessor(const ProcessorFeatures& features,
     return entry.second.in_openvino && entry.second.has_quantisers == true;
   });
   if (!why.empty() && concerned) notes.push_back(why);
-}
-
-void PairErrorBounds::AddNoise(const std::string& output, double rms) {
-  const auto [place, added] = noise_.emplace(output, rms);
-  if (!added && rms > place->second) place->second = rms;
 }
 
 const RunnerGraph& PairErrorBounds::GraphOf(size_t stream) const {

@@ -14,6 +14,7 @@
 #include "compare/error_bound.h"
 #include "model/onnx/onnx_model.h"
 #include "model/rounding/error_model.h"
+#include "model/rounding/unit_roundoff.h"
 #include "run/live/live_runner.h"
 #include "util/processor.h"
 #include "vernier/tensor.h"
@@ -34,6 +35,11 @@ struct RunnerGraph {
   /// It computes in float32 or longer types, as far as it says: rounding explains little then.
   bool is_precise = false;
 };
+
+/// Of the coarsest type that a runner says it computes in: float32 or longer. Scripts say none.
+inline bool IsPrecise(DType coarsest) {
+  return coarsest != DType::kUndefined && UnitRoundoff(coarsest) <= UnitRoundoff(DType::kFloat32);
+}
 
 /// "float32, longest sum 4608, 23 layers", "integers, exact", ...: the reason of a bound.
 std::string DescribeBound(const ErrorPrediction& prediction, DType dtype, bool graph_known);
@@ -100,7 +106,10 @@ class PairErrorBounds {
 
   /// What was measured between the reference and itself: the root mean square of the differences,
   /// relative. The largest of several measurements counts.
-  void AddNoise(const std::string& output, double rms);
+  void AddNoise(const std::string& output, double rms) {
+    const auto [place, added] = noise_.emplace(output, rms);
+    if (!added && rms > place->second) place->second = rms;
+  }
 
   /// The bounds for the outputs of the first stream, which `a` are, against `b`. Outputs that
   /// quantisers or short types lie before are measured first: what follows them is predicted from
