@@ -203,7 +203,7 @@ class ClearFlips(Decisions):
             self.assertNotIn("undecided", self.ended.out + self.ended.err)
 
     def save_ports(self):
-        """What a bfloat16 port answers where margins are small, and one whose classes are swapped."""
+        """Of a bfloat16 port where margins are small, and of one whose classes are swapped."""
         weights = [numpy_helper.to_array(one)
                    for one in onnx.load(str(self.path("right.onnx"))).graph.initializer]
 
