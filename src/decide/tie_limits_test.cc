@@ -20,7 +20,7 @@ TieLimits Evenly(int agreeing) {
   TieLimits limits;
   for (int i = 0; i < agreeing; ++i) {
     DecisionSample sample;
-    sample.first_margin = (i + 0.5) / agreeing;
+    sample.first_margin = sample.second_margin = (i + 0.5) / agreeing;
     limits.Add(sample);
   }
   return limits;
