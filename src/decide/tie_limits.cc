@@ -33,8 +33,8 @@ double EndOfBin(size_t bin) {
 // is as small beside it.
 bool IsUnmeasured(const DecisionSample& sample) {
   constexpr double kLeastShare = 0x1p-24;
-  return sample.flip == Flip::kClear && (sample.by_noise || sample.over_bound) &&
-         sample.first_margin > 0 && sample.near_tie < kLeastShare * sample.first_margin;
+  return sample.flip == Flip::kClear && sample.by_noise && sample.first_margin > 0 &&
+         sample.near_tie < kLeastShare * sample.first_margin;
 }
 
 // In the bins below that of a limit.
@@ -90,7 +90,7 @@ void TieLimits::AddClear(const DecisionSample& sample) {
   if (IsUnmeasured(sample)) {
     ++unmeasured_[bin];
   } else if (sample.over_bound) {
-    ++clear_over_bound_;
+    ++(sample.near_tie > 0 ? clear_over_bound_ : far_[bin]);
   } else if (sample.by_noise) {
     ++(sample.first_margin <= kMostLimits * sample.near_tie ? clear_by_noise_ : far_[bin]);
   }

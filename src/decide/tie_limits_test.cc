@@ -157,6 +157,12 @@ TEST(TieLimits, WithoutNoiseInASampleMarginsOfOthersHaveIt) {
   // Of saturated probabilities, which differ by less than any rounding of those that decided.
   far.Add(ClearOf(0.01, 1e-20));
   EXPECT_EQ(far.near_by_moves(), 2);
+  DecisionSample bounded = ClearOf(0.01, 0);
+  bounded.by_noise = false;
+  bounded.over_bound = true;
+  far.Add(bounded);
+  EXPECT_EQ(far.near_by_moves(), 2) << "a bound says that it is clear";
+  EXPECT_EQ(far.DoubtfulClear(true).count, 2);
   EXPECT_EQ(with_moves(0, 0).near_by_moves(), 0);
   EXPECT_EQ(with_moves(0, 0).DoubtfulClear(true).count, 2);
   EXPECT_EQ(with_moves(0, 0).DoubtfulClear(true).by, "where no noise is known");
