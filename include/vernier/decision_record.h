@@ -54,9 +54,11 @@ struct DecisionSample {
   std::string detail = {};
   int64_t negative_boxes = 0;  ///< of both sides: boxes whose width or height is below 0
   bool all_above = false;  ///< no value is below the border; argmax, rank, ctc: reference all ties
-  /// A near tie by the noise of the sample's other values alone, which a wrong network has as well.
+  /// A near tie or a clear flip by the noise of the sample's other values alone: a wrong network
+  /// has such near ties as well.
   bool by_noise = false;
-  /// A near tie by an error bound that the output is over, which then excuses nothing.
+  /// A near tie by an error bound that the output is over, which then excuses nothing; or a clear
+  /// flip by a bound that right outputs may be over, which then proves nothing.
   bool over_bound = false;
   /// Of --labels: what is right, as a decision's text has it, or of a map of classes "map"; and how
   /// right each side is: 1 or 0, of a map its mean IoU. Without a label empty and NaN.
@@ -173,6 +175,9 @@ struct DecisionRecord {
   /// noise of the other values". Not in the file of a record.
   int64_t doubtful_near_ties = 0;
   std::string doubtful_by = {};
+  /// Clear flips that a right network may have as well, and by what, behind "flips count as clear".
+  int64_t doubtful_clear = 0;
+  std::string clear_by = {};
   int64_t invalid = 0;
   double agreement = 0;     ///< 1 - flips / samples; NaN without samples
   double interval_low = 0;  ///< Wilson's score interval of the agreement, 95 %
@@ -208,7 +213,8 @@ struct DecisionGateRecord {
   double limit = 0;
   std::string verdict;     ///< "passed", "failed", "no samples"
   bool undecided = false;  ///< the 95 % interval contains the limit, whatever the verdict
-  /// Of --max-clear-flips: DecisionRecord::doubtful_by, where that makes it undecided.
+  /// Of --max-clear-flips, where that makes it undecided: DecisionRecord::doubtful_by of a gate
+  /// that passed, clear_by of one that failed.
   std::string doubtful_by = {};
   std::optional<int64_t> samples_to_decide = {};  ///< about as many would settle it
   /// Of --max-drop: "absolute" or "relative"; of an error, "rise" (in its units) or "relative

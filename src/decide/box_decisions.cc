@@ -9,41 +9,13 @@
 #include "decide/class_rows.h"
 #include "decide/decision.h"
 #include "decide/detect_boxes.h"
+#include "decide/detections.h"
 #include "decide/kinds.h"
+#include "decide/suppression_borders.h"
 #include "util/number_text.h"
 
 namespace vernier {
 namespace {
-
-/// In float64 throughout.
-struct Detection {
-  double x1, y1, x2, y2;
-  double score;
-  double margin;  ///< of the score: to the least score, or to the next class where that is nearer
-  int64_t label;
-  int64_t row;  ///< among the boxes of the output
-
-  double area() const { return std::max(x2 - x1, 0.0) * std::max(y2 - y1, 0.0); }
-};
-
-// 1 of equal boxes; NaN of others whose area or common area is not finite.
-double Overlap(const Detection& a, const Detection& b) {
-  if (a.x1 == b.x1 && a.y1 == b.y1 && a.x2 == b.x2 && a.y2 == b.y2) return 1;
-  const double width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
-  const double height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1);
-  const double both = std::max(width, 0.0) * std::max(height, 0.0);
-  const double either = a.area() + b.area() - both;
-  return either > 0 || std::isnan(either) ? both / either : 0;
-}
-
-/// What one side detected in one sample, surest first.
-struct Detections {
-  std::vector<Detection> boxes;
-  double below = -std::numeric_limits<double>::infinity();  ///< the best score that is too low
-  bool has_nan = false;  ///< among scores, or a box that is sure enough is none: see `why`
-  std::string why;       ///< "box 3 has the class 1.7, and classes are whole"; empty: NaN
-  int64_t negative = 0;  ///< sure boxes whose width or height is below 0
-};
 
 /// The boxes of one sample.
 template <typename T>
@@ -184,7 +156,8 @@ Detections SureBoxes(const BoxReader<T>& reader, const BoxLayout& layout, double
 }
 
 // Greedy, class by class: a box goes where a surer one of its class overlaps it by more than `iou`.
-void Suppress(double iou, std::vector<Detection>& boxes) {
+void Suppress(double iou, Detections& found) {
+  std::vector<Detection>& boxes = found.boxes;
   std::vector<size_t> by_class(boxes.size());
   std::iota(by_class.begin(), by_class.end(), size_t{0});
   std::ranges::stable_sort(by_class, {}, [&](size_t i) { return boxes[i].label; });
@@ -200,7 +173,11 @@ void Suppress(double iou, std::vector<Detection>& boxes) {
   }
   size_t end = 0;
   for (size_t i = 0; i < boxes.size(); ++i) {
-    if (stays[i]) boxes[end++] = boxes[i];
+    if (stays[i]) {
+      boxes[end++] = boxes[i];
+    } else {
+      found.suppressed.push_back(boxes[i]);
+    }
   }
   boxes.erase(boxes.begin() + static_cast<std::ptrdiff_t>(end), boxes.end());
 }
@@ -216,57 +193,8 @@ Result<Detections> Detect(const T* values, const BoxLayout& layout, const Decisi
                            " boxes of a sample have a score >= " + FormatG(plan.score, 6) +
                            ", more than " + std::to_string(kMostSureBoxes) + ": raise 'score'");
   }
-  if (!found.has_nan) Suppress(plan.iou, found.boxes);
+  if (!found.has_nan) Suppress(plan.iou, found);
   return found;
-}
-
-/// Which boxes of the two sides are one.
-struct BoxMatch {
-  std::vector<int64_t> of_first;  // the candidate's box of each of the reference, or -1
-  std::vector<int64_t> of_second;
-  BoxCounts counts;
-  DifferenceNoise scores;
-  bool has_nan = false;  // a box that was not matched has an overlap that is none
-};
-
-// As COCO does: each box of the candidate, surest first, takes the free box of the reference that
-// it overlaps most, from `iou` on.
-void MatchFree(const Detections& a, const Detections& b, double iou, bool same_class,
-               BoxMatch& match) {
-  for (size_t j = 0; j < b.boxes.size(); ++j) {
-    if (match.of_second[j] >= 0) continue;
-    double most = 0;
-    bool has_nan = false;
-    size_t best = a.boxes.size();
-    for (size_t i = 0; i < a.boxes.size(); ++i) {
-      if (match.of_first[i] >= 0) continue;
-      if (same_class && a.boxes[i].label != b.boxes[j].label) continue;
-      const double overlap = Overlap(a.boxes[i], b.boxes[j]);
-      has_nan |= std::isnan(overlap);
-      if (overlap >= iou && overlap > most) most = overlap, best = i;
-    }
-    if (best == a.boxes.size()) {
-      match.has_nan |= has_nan;
-      continue;
-    }
-    match.of_first[best] = static_cast<int64_t>(j);
-    match.of_second[j] = static_cast<int64_t>(best);
-    ++(same_class ? match.counts.matched : match.counts.class_changed);
-    if (!same_class) continue;
-    match.counts.overlap += most;
-    match.scores.Add(a.boxes[best].score, b.boxes[j].score);
-  }
-}
-
-BoxMatch Match(const Detections& a, const Detections& b, double iou) {
-  BoxMatch match;
-  match.of_first.assign(a.boxes.size(), -1);
-  match.of_second.assign(b.boxes.size(), -1);
-  MatchFree(a, b, iou, true, match);
-  MatchFree(a, b, iou, false, match);
-  match.counts.lost = std::ranges::count(match.of_first, -1);
-  match.counts.invented = std::ranges::count(match.of_second, -1);
-  return match;
 }
 
 // "0:3 2:1": how many boxes are of which class.
@@ -285,18 +213,60 @@ double LeastBoxMargin(const Detections& found, double least_score) {
   return least;
 }
 
-// The largest of the boxes that the other side does not have, or has with another class.
-double MostUnmatched(const Detections& own, const std::vector<int64_t>& matches,
-                     const Detections& other) {
-  double most = kNoMargin;
-  for (size_t i = 0; i < own.boxes.size(); ++i) {
-    const int64_t match = matches[i];
-    const bool same =
-        match >= 0 && other.boxes[static_cast<size_t>(match)].label == own.boxes[i].label;
-    if (!same && !(most >= own.boxes[i].margin)) most = own.boxes[i].margin;
-  }
-  return most;
+bool HasNoEqual(const Detection& box, int64_t match, const Detections& other) {
+  return match < 0 || other.boxes[static_cast<size_t>(match)].label != box.label;
 }
+
+/// The borders of the boxes that one side alone has, or has with another class.
+class ChangedBoxes {
+ public:
+  ChangedBoxes(const Detections& a, const Detections& b, const BoxMatch& match,
+               const DecideInput& input)
+      : a_(a),
+        b_(b),
+        match_(match),
+        rule_(input.near_tie),
+        suppression_(a, b, match, input.plan.iou, input.near_tie),
+        least_score_(input.plan.score) {}
+
+  /// The one that is furthest from a near tie.
+  BoxBorder Worst() {
+    BoxBorder worst;
+    double second_margin = kNoMargin;
+    for (const bool first : {true, false}) {
+      const Detections &own = first ? a_ : b_, &other = first ? b_ : a_;
+      const std::vector<int64_t>& matches = first ? match_.of_first : match_.of_second;
+      for (size_t i = 0; i < own.boxes.size(); ++i) {
+        if (!HasNoEqual(own.boxes[i], matches[i], other)) continue;
+        const BoxBorder border = Of(first, i);
+        second_margin = std::fmax(second_margin, border.second_margin);
+        if (border.IsWorseThan(worst)) worst = border;
+      }
+    }
+    if (std::isnan(worst.second_margin)) worst.second_margin = second_margin;
+    return worst;
+  }
+
+ private:
+  BoxBorder Of(bool first, size_t box) {
+    const BoxCounts& counts = match_.counts;
+    const int64_t changed = counts.class_changed + counts.lost + counts.invented;
+    if (const auto border = suppression_.Of(first, box, changed)) return *border;
+    // Where a class changes, a score overtakes another one.
+    const auto kind = counts.class_changed > 0 ? NoisyValues::kTwo : NoisyValues::kOne;
+    const double margin = (first ? a_ : b_).boxes[box].margin;
+    const double limit = std::max(NoiseLimit(suppression_.score_noise(), kind, changed),
+                                  rule_.Spacing(least_score_));
+    return {margin, first ? kNoMargin : margin, limit};
+  }
+
+  const Detections& a_;
+  const Detections& b_;
+  const BoxMatch& match_;
+  const NearTieRule& rule_;
+  SuppressionBorders suppression_;
+  double least_score_;
+};
 
 std::string MatchText(const BoxCounts& of) {
   std::string text = std::to_string(of.matched) + " matched";
@@ -317,7 +287,7 @@ void CompareDetections(const Detections& a, const Detections& b, const DecideInp
   sample.negative_boxes = a.negative + b.negative;
   sample.detail = a.why.empty() ? b.why : a.why;
   if (a.has_nan || b.has_nan) return MakeInvalid(sample, a.has_nan, b.has_nan);
-  const BoxMatch match = Match(a, b, input.plan.iou);
+  const BoxMatch match = MatchBoxes(a, b, input.plan.iou);
   if (match.has_nan) return MakeInvalid(sample, true, true);
   const BoxCounts& counts = sample.boxes.emplace(match.counts);
   const int64_t others = counts.class_changed + counts.lost + counts.invented,
@@ -325,12 +295,10 @@ void CompareDetections(const Detections& a, const Detections& b, const DecideInp
   if (all > 0) sample.similarity = counts.overlap / static_cast<double>(all);
   if (others == 0) return;
   sample.detail = MatchText(counts);
-  const double other = MostUnmatched(b, match.of_second, a);
-  sample.first_margin = std::fmax(MostUnmatched(a, match.of_first, b), other);
-  sample.second_margin = std::isnan(other) ? sample.second_margin : other;
-  // Where a class changes, a score overtakes another one.
-  const auto kind = counts.class_changed > 0 ? NoisyValues::kTwo : NoisyValues::kOne;
-  input.near_tie.Judge(sample, 0, [&] { return NoiseLimit(match.scores.scale(), kind, others); });
+  const BoxBorder worst = ChangedBoxes(a, b, match, input).Worst();
+  sample.first_margin = worst.first_margin;
+  if (!std::isnan(worst.second_margin)) sample.second_margin = worst.second_margin;
+  input.near_tie.Judge(sample, 0, [&] { return worst.limit; });
 }
 
 // Empty outputs may claim any number of samples.

@@ -205,8 +205,11 @@ DecisionGateRecord JudgeClearFlips(const DecisionRecord& decision, int64_t most,
   gate.verdict = decision.clear_flips <= most ? "passed" : "failed";
   if (decision.samples == 0) gate.verdict = "no samples";
   const int64_t doubtful = near_tie ? 0 : decision.doubtful_near_ties;
-  gate.undecided = gate.verdict == "passed" && decision.clear_flips + doubtful > most;
-  if (gate.undecided) gate.doubtful_by = decision.doubtful_by;
+  const int64_t doubtful_clear = near_tie ? 0 : decision.doubtful_clear;
+  const bool passed = gate.verdict == "passed", failed = gate.verdict == "failed";
+  gate.undecided = (passed && decision.clear_flips + doubtful > most) ||
+                   (failed && decision.clear_flips - doubtful_clear <= most);
+  if (gate.undecided) gate.doubtful_by = passed ? decision.doubtful_by : decision.clear_by;
   return gate;
 }
 
@@ -263,6 +266,14 @@ DecisionRecord DecisionFold::Record() const {
   const DoubtfulTies doubtful = limits_.Doubtful(is_top || is_single);
   record.doubtful_near_ties = doubtful.count;
   record.doubtful_by = doubtful.by;
+  record.clear_flips -= limits_.near_by_moves();
+  record.near_ties += limits_.near_by_moves();
+  for (WorstFlip& flip : record.worst) {
+    if (limits_.IsNearByMoves(flip.sample)) flip.sample.flip = Flip::kNearTie;
+  }
+  const DoubtfulTies clear = limits_.DoubtfulClear(is_top || is_single);
+  record.doubtful_clear = clear.count;
+  record.clear_by = clear.by;
   if (record.samples == 0) record.agreement = std::numeric_limits<double>::quiet_NaN();
   if (record.samples > 0) record.similarity = similarity_sum_ / samples;
   const std::string_view looked_for = LookedFor(record.kind);

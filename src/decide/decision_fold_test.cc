@@ -239,5 +239,50 @@ TEST(JudgeDecision, ClearFlipsAreCounted) {
   EXPECT_THAT(JudgeDecision(RecordOf(10, 4), {}), SizeIs(0));
 }
 
+TEST(JudgeDecision, FlipsOfRightNetworksLeaveItUndecided) {
+  DecisionOptions options;
+  options.max_clear_flips = 3;
+  DecisionRecord record = RecordOf(10, 5);
+  record.clear_by = "where no noise is known";
+  const auto judged = [&](int64_t doubtful) {
+    record.doubtful_clear = doubtful;
+    return JudgeDecision(record, options)[0];
+  };
+  EXPECT_EQ(judged(2).verdict, "failed");
+  EXPECT_TRUE(judged(2).undecided);
+  EXPECT_EQ(judged(2).doubtful_by, "where no noise is known");
+  EXPECT_FALSE(judged(1).undecided) << "four remain";
+  options.near_tie = 0.1;
+  EXPECT_FALSE(judged(2).undecided);
+}
+
+// A sample of two classes has no others whose noise could excuse a flip.
+TEST(DecisionFold, FlipsWithoutNoiseAreHeldAgainstTheMargins) {
+  DecisionFold fold("y", "top1", 4);
+  std::vector<DecisionSample> samples(51);
+  for (size_t i = 0; i + 1 < samples.size(); ++i) {
+    samples[i].first_margin = 0.5;
+    samples[i].second_margin = i % 2 == 0 ? 0.49 : 0.51;
+  }
+  samples[50].flip = Flip::kClear;
+  samples[50].first_margin = 0.01;
+  samples[50].by_noise = true;
+  fold.Add(0, 0, samples);
+  DecisionRecord record = fold.Record();
+  EXPECT_EQ(record.clear_flips, 0);
+  EXPECT_EQ(record.near_ties, 1);
+  EXPECT_EQ(record.doubtful_by, "by the noise of the margins");
+  EXPECT_EQ(record.worst[0].sample.flip, Flip::kNearTie);
+  samples[50].first_margin = 0.05;
+  fold.Add(1, 0, samples);
+  record = fold.Record();
+  EXPECT_EQ(record.clear_flips, 1);
+  EXPECT_EQ(record.doubtful_clear, 1);
+  samples[50].first_margin = 0.4;
+  fold.Add(2, 0, samples);
+  EXPECT_EQ(fold.Record().clear_flips, 2);
+  EXPECT_EQ(fold.Record().doubtful_clear, 1);
+}
+
 }  // namespace
 }  // namespace vernier

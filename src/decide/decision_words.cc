@@ -1,9 +1,13 @@
 // What is typed behind --decision.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "util/close_matches.h"
 #include "util/number_text.h"
@@ -123,7 +127,7 @@ constexpr int64_t kAnyInt = std::numeric_limits<int64_t>::min();
 
 constexpr double kMostDouble = std::numeric_limits<double>::max();
 constexpr NumberWord kThresholdWord = {"threshold", "a finite number", -kMostDouble, kMostDouble};
-constexpr NumberWord kCosineWord = {"embedding", "a cosine from -1 to 1", -1, 1};
+constexpr NumberWord kCosineWord = {"embedding", "a cosine above -1, at most 1", -1, 1, true};
 constexpr NumberWord kUnitsWord = {"regression", "a finite number >= 0", 0, kMostDouble};
 constexpr NumberWord kIouWord = {"iou", "a number above 0, at most 1", 0, 1, true};
 constexpr NumberWord kScoreWord = {"score", "a number from 0 to 1", 0, 1};
@@ -155,14 +159,32 @@ Status ReadAxis(std::string_view text, DecisionPlan& plan) {
   return {};
 }
 
+// Of a number without an exponent: its digits where it is whole, "12.00" too, without leading
+// zeros.
+std::optional<std::string> WholeDigits(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  const std::string_view whole = text.substr(0, text.find('.'));
+  const std::string_view rest = text.substr(std::min(whole.size() + 1, text.size()));
+  if (whole.find_first_not_of(kDigits) != std::string_view::npos) return std::nullopt;
+  if (rest.find_first_not_of('0') != std::string_view::npos) return std::nullopt;
+  const size_t first = std::min(whole.find_first_not_of('0'), whole.size());
+  return std::string(whole.substr(first));
+}
+
+// Of a whole number: as WholeDigits has them.
+std::string ExactDigits(double whole) {
+  char digits[512];
+  const auto end = std::to_chars(std::begin(digits), std::end(digits), std::fabs(whole),
+                                 std::chars_format::fixed, 0);
+  return whole == 0 ? "" : std::string(std::begin(digits), end.ptr);
+}
+
 // Whole numbers that the limit does not hold would be compared as another one.
 Status ReadThreshold(std::string_view text, DecisionPlan& plan) {
   VERNIER_TRY(ReadNumber(kThresholdWord, text, plan.limit));
-  constexpr double kBeyondInt = 0x1p63;
-  const std::optional<int64_t> whole = ParseInt(text);
-  const bool held =
-      !whole || (plan.limit < kBeyondInt && static_cast<int64_t>(plan.limit) == *whole);
-  if (held) return {};
+  const std::optional<std::string> whole = WholeDigits(text);
+  if (!whole || ExactDigits(plan.limit) == *whole) return {};
   return InvalidArgument("threshold: " + Quoted(text) +
                          " is no float64, which limits are: the nearest one is " +
                          FormatG(plan.limit, 20));

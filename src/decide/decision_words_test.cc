@@ -78,10 +78,19 @@ TEST(ParseDecision, SaysWhatIsWrong) {
   EXPECT_THAT(Refused("threshold=nan"), HasSubstr("expected a finite number, got 'nan'"));
   EXPECT_THAT(Refused("threshold=9007199254740993"),
               HasSubstr("is no float64, which limits are: the nearest one is 9007199254740992"));
+  for (const char* text : {"18446744073709551615", "9223372036854775809", "-9007199254740993",
+                           "9007199254740993.0", "+0009007199254740993"}) {
+    EXPECT_THAT(Refused("threshold=" + std::string(text)), HasSubstr("is no float64")) << text;
+  }
+  for (const char* text : {"18446744073709551616", "-0", "007.00", ".5", "1e300", "0.1"}) {
+    EXPECT_TRUE(ParseDecision("threshold=" + std::string(text)).ok()) << text;
+  }
   EXPECT_THAT(Refused("boxes:yolov8,units=inches"),
               HasSubstr("units: expected pixels or fractions (of what is fed), got 'inches'"));
   EXPECT_THAT(Refused("top0"), HasSubstr("topK: expected a whole number >= 1, got '0'"));
-  EXPECT_THAT(Refused("embedding=2"), HasSubstr("a cosine from -1 to 1, got '2'"));
+  EXPECT_THAT(Refused("embedding=2"), HasSubstr("a cosine above -1, at most 1, got '2'"));
+  // Every cosine is at least that.
+  EXPECT_THAT(Refused("embedding=-1"), HasSubstr("a cosine above -1, at most 1, got '-1'"));
   EXPECT_THAT(Refused("boxes:yolov8,iou=0"), HasSubstr("iou: expected a number above 0"));
   EXPECT_THAT(Refused("boxes:yolov8,iuo=0.5"), HasSubstr("did you mean 'iou'?"));
   EXPECT_THAT(Refused("sign,axis=1"), HasSubstr("'sign' has no settings"));

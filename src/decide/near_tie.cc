@@ -13,12 +13,6 @@
 namespace vernier {
 namespace {
 
-// See DifferenceNoise.
-double DeviationOf(double median, size_t count) {
-  constexpr double kDeviationsOfMedian = 1.4826, kForFew = 3;
-  return kDeviationsOfMedian * median * (1 + kForFew / static_cast<double>(count));
-}
-
 // How many differences stand for a batch.
 constexpr size_t kMostOfBatch = size_t{1} << 22U;
 
@@ -75,6 +69,11 @@ double StepOfFloats(std::span<const std::byte> bytes) {
 
 double StepOfValues(const Tensor& output) {
   return output.dtype() == DType::kFloat32 ? StepOfFloats(output.bytes()) : StepOf(output.dtype());
+}
+
+double DeviationOf(double median, size_t count) {
+  constexpr double kDeviationsOfMedian = 1.4826, kForFew = 3;
+  return kDeviationsOfMedian * median * (1 + kForFew / static_cast<double>(count));
 }
 
 double NoiseLimit(double scale, NoisyValues values, int64_t changed) {

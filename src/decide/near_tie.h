@@ -41,6 +41,9 @@ void Raise(double& most, T value) {
   if (std::isfinite(magnitude)) most = std::max(most, magnitude);
 }
 
+/// Of `count` differences with that median magnitude: see DifferenceNoise.
+double DeviationOf(double median, size_t count);
+
 /// How far two sides are apart where nothing is wrong: 1.4826 times the median magnitude of their
 /// differences, which is their standard deviation if they are Gaussian, and 3/n of that more for n
 /// differences: few of them estimate it badly, and too low an estimate costs more flips than too
@@ -128,6 +131,9 @@ class NearTieRule {
     if (given_) return *given_;
     return allowed_ && allowed_->rtol == 0 ? 2 * allowed_->atol : 0;
   }
+
+  /// By how much rounding may move a value of this magnitude; 0 where something else is the limit.
+  double Spacing(double magnitude) const { return SpacingAt(magnitude, step_); }
 
   /// Of a sample that flipped: sets near_tie and flip by the reference's margin, which is set.
   /// `largest`: the largest finite magnitude among the values that decided, on both sides.

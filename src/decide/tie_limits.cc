@@ -1,9 +1,14 @@
 #include "decide/tie_limits.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 #include <numeric>
 
+#include "decide/near_tie.h"
+#include "decide/statistics.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -15,6 +20,29 @@ constexpr size_t kBins = size_t{1} << (63 - kDroppedBits);
 
 // Of a value >= 0, infinity included.
 size_t BinOfValue(double value) { return std::bit_cast<uint64_t>(value) >> kDroppedBits; }
+
+// A right network's clear flips have margins of so many limits at most.
+constexpr double kMostLimits = 4;
+
+// Above all values of a bin.
+double EndOfBin(size_t bin) {
+  return std::bit_cast<double>(static_cast<uint64_t>(bin + 1) << kDroppedBits);
+}
+
+// Clear, as the sample has no noise to compare its margin with: none of what the margin is between
+// is as small beside it.
+bool IsUnmeasured(const DecisionSample& sample) {
+  constexpr double kLeastShare = 0x1p-24;
+  return sample.flip == Flip::kClear && sample.by_noise && sample.first_margin > 0 &&
+         sample.near_tie < kLeastShare * sample.first_margin;
+}
+
+// In the bins below that of a limit.
+int64_t CountBelow(const std::vector<int64_t>& bins, double limit) {
+  const size_t most = limit > 0 ? std::min(BinOfValue(limit), kBins) : 0;
+  const auto end = bins.begin() + static_cast<std::ptrdiff_t>(most);
+  return std::accumulate(bins.begin(), end, int64_t{0});
+}
 
 // P(X >= count) of a Poisson variable, where `count` is more than its mean.
 double PoissonTail(int64_t count, double mean) {
@@ -30,14 +58,22 @@ double PoissonTail(int64_t count, double mean) {
 
 }  // namespace
 
-TieLimits::TieLimits() : margins_(kBins), limits_(kBins) {}
+TieLimits::TieLimits()
+    : margins_(kBins), limits_(kBins), moves_(kBins), unmeasured_(kBins), far_(kBins) {}
 
 void TieLimits::Add(const DecisionSample& sample) {
   const double margin = sample.first_margin;
   if (!(margin >= 0)) return;
   ++counted_;
+  if (sample.flip == Flip::kNone) {
+    const double move = std::abs(margin - sample.second_margin);
+    if (move >= 0) ++agreeing_, ++moves_[BinOfValue(move)];
+  } else {
+    ++flips_;
+  }
   if (margin == 0) return;
   ++margins_[BinOfValue(margin)];
+  if (sample.flip == Flip::kClear) AddClear(sample);
   if (sample.flip != Flip::kNearTie) return;
   if (sample.by_noise) {
     ++by_noise_;
@@ -47,6 +83,62 @@ void TieLimits::Add(const DecisionSample& sample) {
     ++bounded_;
     ++limits_[BinOfValue(sample.near_tie)];
   }
+}
+
+void TieLimits::AddClear(const DecisionSample& sample) {
+  const size_t bin = BinOfValue(sample.first_margin);
+  if (IsUnmeasured(sample)) {
+    ++unmeasured_[bin];
+  } else if (sample.over_bound) {
+    ++(sample.near_tie > 0 ? clear_over_bound_ : far_[bin]);
+  } else if (sample.by_noise) {
+    ++(sample.first_margin <= kMostLimits * sample.near_tie ? clear_by_noise_ : far_[bin]);
+  }
+}
+
+bool TieLimits::MostFlip() const {
+  return counted_ > 0 && WilsonInterval(flips_, counted_).first > 0.5;
+}
+
+double TieLimits::LimitByMoves() const {
+  if (agreeing_ == 0 || MostFlip()) return 0;
+  size_t median = 0;
+  for (int64_t below = moves_[0]; 2 * below < agreeing_; below += moves_[median]) ++median;
+  if (median == 0) return 0;
+  return 2 * DeviationOf(EndOfBin(median), static_cast<size_t>(agreeing_));
+}
+
+int64_t TieLimits::near_by_moves() const { return CountBelow(unmeasured_, LimitByMoves()); }
+
+bool TieLimits::IsNearByMoves(const DecisionSample& sample) const {
+  const double limit = LimitByMoves();
+  return IsUnmeasured(sample) && limit > 0 && BinOfValue(sample.first_margin) < BinOfValue(limit);
+}
+
+DoubtfulTies TieLimits::DoubtfulClear(bool one_margin) const {
+  DoubtfulTies doubtful;
+  std::vector<std::string> by;
+  const bool few_flip = !one_margin || !MostFlip();
+  if (clear_over_bound_ > 0 && few_flip) {
+    doubtful.count += clear_over_bound_;
+    by.emplace_back("by the bound of a short or unknown type");
+  }
+  if (clear_by_noise_ > 0 && few_flip) {
+    doubtful.count += clear_by_noise_;
+    by.emplace_back("within four times the noise of the other values");
+  }
+  const double limit = LimitByMoves();
+  const bool unknown = agreeing_ == 0 && !MostFlip();
+  const double most = unknown ? std::numeric_limits<double>::infinity() : kMostLimits * limit;
+  const int64_t by_moves =
+      CountBelow(unmeasured_, most) - near_by_moves() + CountBelow(far_, kMostLimits * limit);
+  if (by_moves > 0) {
+    doubtful.count += by_moves;
+    by.emplace_back(agreeing_ > 0 ? "within four times the noise of the margins"
+                                  : "where no noise is known");
+  }
+  doubtful.by = JoinWords(by, " or ");
+  return doubtful;
 }
 
 // Limits beyond the bin of the median margin.
@@ -74,7 +166,8 @@ bool TieLimits::AreTooMany() const {
 }
 
 DoubtfulTies TieLimits::Doubtful(bool one_margin) const {
-  DoubtfulTies doubtful{by_noise_ + over_bound_, ""};
+  const int64_t by_moves = near_by_moves();
+  DoubtfulTies doubtful{by_noise_ + over_bound_ + by_moves, ""};
   std::vector<std::string> bounds;
   if (over_bound_ > 0) bounds.emplace_back("that the output exceeds");
   if (bounded_ > 0) {
@@ -86,6 +179,7 @@ DoubtfulTies TieLimits::Doubtful(bool one_margin) const {
   }
   std::vector<std::string> by;
   if (by_noise_ > 0) by.emplace_back("by the noise of the other values");
+  if (by_moves > 0) by.emplace_back("by the noise of the margins");
   if (!bounds.empty()) by.push_back("by an error bound " + JoinWords(bounds, " or "));
   doubtful.by = JoinWords(by, " or ");
   return doubtful;

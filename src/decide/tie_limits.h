@@ -10,7 +10,7 @@
 
 namespace vernier {
 
-/// Near ties that a wrong network may have as well.
+/// Near ties that a wrong network may have as well, or clear flips that a right one may have.
 struct DoubtfulTies {
   int64_t count = 0;
   std::string by;  ///< behind "near ties": "by the noise of the other values"; of none empty
@@ -19,7 +19,7 @@ struct DoubtfulTies {
 /// Margins and limits of all samples of a decision, in constant memory: bins of an eighth of an
 /// octave. A margin of 0 is a tie by any limit, and not looked at.
 ///
-/// A near tie by an error bound is doubtful where
+/// Near ties by noise are doubtful. One by an error bound is where
 /// - the output is over its bound (DecisionSample::over_bound);
 /// - its limit is wider than the median margin, so that it tells hardly any decision apart;
 /// - the bound does not explain so many: the limit is 2 * 12 times the largest root mean square
@@ -28,6 +28,16 @@ struct DoubtfulTies {
 ///   limit L, rounding turns around the share sqrt(2) * 2 r / (sqrt(2 pi) L) = 4.7 % of the
 ///   samples below it at most. More than 5 % are doubtful where chance gives as many with a
 ///   probability below 0.001 (Poisson). This needs samples with one margin each.
+///
+/// A clear flip is doubtful where
+/// - a right output may be over the bound that it is clear by (DecisionSample::over_bound);
+/// - it is clear by the noise of the other values, and within four times that limit: such noise is
+///   not that of each value, as rounding is larger for larger ones;
+/// - it is within four times the limit by which the margins of samples that agree differ between
+///   the sides; or the sample has no noise, nor have these margins, since there are none. Without
+///   noise in the sample, what is below that limit is no clear flip at all, see near_by_moves().
+/// Where more than half of the samples flip that have one margin each, no noise explains them: it
+/// turns around less than half.
 class TieLimits {
  public:
   TieLimits();
@@ -35,8 +45,18 @@ class TieLimits {
   void Add(const DecisionSample& sample);
   /// `one_margin`: the margin of a sample is that of one decision, not the least of many.
   DoubtfulTies Doubtful(bool one_margin) const;
+  DoubtfulTies DoubtfulClear(bool one_margin) const;
+
+  /// Flips that are clear only since their samples have no noise: they are near ties if the margins
+  /// of samples that agree move by as much between the sides.
+  int64_t near_by_moves() const;
+  bool IsNearByMoves(const DecisionSample& sample) const;
 
  private:
+  void AddClear(const DecisionSample& sample);
+  bool MostFlip() const;
+  /// Two deviations of what moves the margins of samples that agree; 0: not known, or none.
+  double LimitByMoves() const;
   int64_t CountWide() const;
   bool AreTooMany() const;
 
@@ -46,6 +66,13 @@ class TieLimits {
   int64_t bounded_ = 0;           // in limits_
   int64_t by_noise_ = 0;
   int64_t over_bound_ = 0;
+  std::vector<int64_t> moves_;       // of samples that agree: between the margins of the sides
+  std::vector<int64_t> unmeasured_;  // margins of clear flips without any noise
+  std::vector<int64_t> far_;         // of clear flips beyond four times the noise
+  int64_t agreeing_ = 0;             // in moves_
+  int64_t flips_ = 0;                // with a margin
+  int64_t clear_over_bound_ = 0;
+  int64_t clear_by_noise_ = 0;  // and within four times the limit
 };
 
 }  // namespace vernier

@@ -20,7 +20,7 @@ TieLimits Evenly(int agreeing) {
   TieLimits limits;
   for (int i = 0; i < agreeing; ++i) {
     DecisionSample sample;
-    sample.first_margin = (i + 0.5) / agreeing;
+    sample.first_margin = sample.second_margin = (i + 0.5) / agreeing;
     limits.Add(sample);
   }
   return limits;
@@ -82,6 +82,90 @@ TEST(TieLimits, MoreThanRoundingTurnsAroundAreDoubtful) {
   TieLimits maps = Evenly(1000);
   for (int i = 0; i < 60; ++i) maps.Add(TieOf(0.001 * i, 0.4));
   EXPECT_EQ(maps.Doubtful(false).count, 0);
+}
+
+// By the noise of the other values.
+DecisionSample ClearOf(double margin, double limit) {
+  DecisionSample sample = TieOf(margin, limit);
+  sample.flip = Flip::kClear;
+  sample.by_noise = true;
+  return sample;
+}
+
+TEST(TieLimits, ClearFlipsNearTheNoiseAreDoubtful) {
+  TieLimits limits = Evenly(100);
+  limits.Add(ClearOf(0.1, 0.09));
+  limits.Add(ClearOf(0.3, 0.09));
+  EXPECT_EQ(limits.DoubtfulClear(true).count, 2);
+  EXPECT_EQ(limits.DoubtfulClear(true).by, "within four times the noise of the other values");
+  limits.Add(ClearOf(0.4, 0.09));
+  EXPECT_EQ(limits.DoubtfulClear(true).count, 2) << "too far";
+  DecisionSample bounded = ClearOf(0.1, 0.09);
+  bounded.by_noise = false;
+  limits.Add(bounded);
+  EXPECT_EQ(limits.DoubtfulClear(true).count, 2) << "a bound proves it";
+  bounded.over_bound = true;
+  limits.Add(bounded);
+  EXPECT_EQ(limits.DoubtfulClear(true).count, 3);
+  EXPECT_EQ(limits.DoubtfulClear(true).by,
+            "by the bound of a short or unknown type or within four times the noise of the other "
+            "values");
+  EXPECT_EQ(limits.Doubtful(true).count, 0) << "they are no near ties";
+  EXPECT_EQ(Evenly(100).DoubtfulClear(true).by, "");
+}
+
+TEST(TieLimits, NoNoiseTurnsAroundMostSamples) {
+  TieLimits limits = Evenly(3);
+  for (int i = 0; i < 30; ++i) limits.Add(ClearOf(0.1, 0.09));
+  EXPECT_EQ(limits.DoubtfulClear(true).count, 0);
+  EXPECT_EQ(limits.DoubtfulClear(false).count, 30) << "of many margins in a sample, it may";
+  for (int i = 0; i < 30; ++i) limits.Add(ClearOf(0.1, 0));
+  EXPECT_EQ(limits.DoubtfulClear(false).count, 30);
+}
+
+TEST(TieLimits, WithoutNoiseInASampleMarginsOfOthersHaveIt) {
+  const auto with_moves = [](double move, int count) {
+    TieLimits limits;
+    for (int i = 0; i < count; ++i) {
+      DecisionSample sample;
+      sample.first_margin = 0.5;
+      sample.second_margin = 0.5 + (i % 2 == 0 ? move : -move);
+      limits.Add(sample);
+    }
+    limits.Add(ClearOf(0.01, 0));
+    limits.Add(ClearOf(0.3, 0));
+    return limits;
+  };
+  const TieLimits some = with_moves(0.002, 100);
+  EXPECT_EQ(some.DoubtfulClear(true).count, 1);
+  EXPECT_EQ(some.DoubtfulClear(true).by, "within four times the noise of the margins");
+  EXPECT_EQ(some.near_by_moves(), 0);
+  const TieLimits more = with_moves(0.01, 100);
+  EXPECT_EQ(more.near_by_moves(), 1);
+  EXPECT_TRUE(more.IsNearByMoves(ClearOf(0.01, 0)));
+  EXPECT_FALSE(more.IsNearByMoves(ClearOf(0.3, 0)));
+  EXPECT_EQ(more.Doubtful(true).count, 1);
+  EXPECT_EQ(more.Doubtful(true).by, "by the noise of the margins");
+  EXPECT_EQ(more.DoubtfulClear(true).count, 0) << "the other is too far, and the near one no more";
+  EXPECT_EQ(with_moves(0.2, 100).near_by_moves(), 2);
+  EXPECT_EQ(with_moves(0, 100).DoubtfulClear(true).count, 0) << "the others are equal";
+  TieLimits far = with_moves(0.01, 100);
+  far.Add(ClearOf(0.1, 0.001));
+  EXPECT_EQ(far.DoubtfulClear(true).count, 1) << "as near to the noise of the run";
+  far.Add(ClearOf(0.2, 0.001));
+  EXPECT_EQ(far.DoubtfulClear(true).count, 1);
+  // Of saturated probabilities, which differ by less than any rounding of those that decided.
+  far.Add(ClearOf(0.01, 1e-20));
+  EXPECT_EQ(far.near_by_moves(), 2);
+  DecisionSample bounded = ClearOf(0.01, 0);
+  bounded.by_noise = false;
+  bounded.over_bound = true;
+  far.Add(bounded);
+  EXPECT_EQ(far.near_by_moves(), 2) << "a bound says that it is clear";
+  EXPECT_EQ(far.DoubtfulClear(true).count, 2);
+  EXPECT_EQ(with_moves(0, 0).near_by_moves(), 0);
+  EXPECT_EQ(with_moves(0, 0).DoubtfulClear(true).count, 2);
+  EXPECT_EQ(with_moves(0, 0).DoubtfulClear(true).by, "where no noise is known");
 }
 
 }  // namespace

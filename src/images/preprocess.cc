@@ -191,16 +191,21 @@ ImageSize ResizedSize(const ImageRecipe& recipe, ImageSize image) {
 Result<RasterImage> ResizeAndCrop(RasterImage image, const ImageRecipe& recipe,
                                   int64_t most_pixels) {
   const ImageSize size = ResizedSize(recipe, image.size);
+  // By resize=N alone it depends on the image, which is then skipped as one that is too large
+  // itself.
+  const auto refuse = [&](std::string why) {
+    return recipe.resize.height > 0 ? InvalidArgument(std::move(why)) : Malformed(std::move(why));
+  };
   if (size.width > most_pixels / size.height) {
-    return InvalidArgument("resized it would be " + SizeText(size) +
-                           ", more pixels than --max-image-pixels " + std::to_string(most_pixels));
+    return refuse("resized it would be " + SizeText(size) +
+                  ", more pixels than --max-image-pixels " + std::to_string(most_pixels));
   }
   // Columns are resized before rows.
   if (size.width > most_pixels / image.size.height) {
-    return InvalidArgument("resized to " + SizeText(size) + " it would be " +
-                           SizeText({image.size.height, size.width}) +
-                           " in between, more pixels than --max-image-pixels " +
-                           std::to_string(most_pixels));
+    return refuse("resized to " + SizeText(size) + " it would be " +
+                  SizeText({image.size.height, size.width}) +
+                  " in between, more pixels than --max-image-pixels " +
+                  std::to_string(most_pixels));
   }
   if (size != image.size) image = ResizeBilinear(image, size);
   if (recipe.crop.height == 0) return image;

@@ -61,13 +61,16 @@ std::string ValueInWords(const DecisionGateRecord& gate) {
   return "has " + Counted(static_cast<int64_t>(gate.value), "clear flip");
 }
 
-// What excuses flips and does not show that they are rounding.
+// What excuses flips and does not show that they are rounding; or the other way round.
 std::string DoubtsInWords(const DecisionGateRecord& gate) {
   const bool noise = gate.doubtful_by.find("noise") != std::string::npos;
-  return " but undecided: only because flips count as near ties " +
-         (gate.doubtful_by.empty() ? "by what a wrong network has as well"
-                                   : gate.doubtful_by + ", which a wrong network has as well") +
-         "; to decide, give --near-tie X" +
+  std::string why = "near ties " + (gate.doubtful_by.empty()
+                                        ? "by what a wrong network has as well"
+                                        : gate.doubtful_by + ", which a wrong network has as well");
+  if (GateIsMissed(gate)) {
+    why = "clear " + gate.doubtful_by + ", as those of a right network may";
+  }
+  return " but undecided: only because flips count as " + why + "; to decide, give --near-tie X" +
          (noise ? ", or --tolerance auto for an error bound in place of the noise" : "");
 }
 

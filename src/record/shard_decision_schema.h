@@ -75,6 +75,7 @@ void ListFields(Fields& field, Some<ShardExtra> auto& extra) {
   field("first_error", extra.first_error);
   field("second_error", extra.second_error);
   field("label_size", extra.label_size);
+  field("over_bound", extra.over_bound);
   field.Given("boxes", extra.boxes);
   field.IfAny("classes", extra.classes);
 }

@@ -48,6 +48,7 @@ struct ShardExtra {
   int64_t label_size = 0;
   std::optional<BoxCounts> boxes = {};
   std::vector<ClassOverlap> classes = {};
+  bool over_bound = false;
 };
 
 /// One decision about one output of a pair in one iteration.

@@ -292,6 +292,33 @@ class Folders(FedImages):
             self.says("5 files beside the images were passed over")
             self.assertEqual(self.vernier(*check, "--strict").code, 4)
 
+    def test_merged_rows_know_what_was_passed_over(self):
+        (self.path("images") / "a_red" / "x.webp").write_bytes(b"")
+        words = ["run", "m.onnx", "--onnxrt", "--runner", "b=onnxrt m.onnx", "--load-inputs",
+                 "images/a_red", "--decision", "top1", "--save-rows"]
+        self.vernier(*words, "whole.jsonl")
+        for k in (1, 2):
+            made = self.vernier(*words, "p.jsonl", "--save-record", "p.json", "--shard", f"{k}/2",
+                                "--shard-exit", "done")
+            self.assertEqual(made.code, 0, made.out + made.err)
+        parts = sorted(path.name for path in self.folder.glob("p.shard-*.json"))
+        made = self.vernier("merge", *parts, "-o", "m.json", "--save-rows", "merged.jsonl")
+        self.assertEqual(made.code, 0, made.out + made.err)
+        for rows in ("whole.jsonl", "merged.jsonl"):
+            lines = self.path(rows).read_text(encoding="utf-8").splitlines()
+            self.assertIn("passed_over", json.loads(lines[-1]), rows)
+            check = ["check", "accuracy", rows, "--max-flip-rate", "1"]
+            self.ended = self.vernier(*check)
+            self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
+            self.says("1 file beside the images was passed over")
+            self.assertEqual(self.vernier(*check, "--strict").code, 4)
+
+    def test_a_folder_that_is_called_like_an_image_is_none(self):
+        (self.path("images") / "a_red" / "x.png").mkdir()
+        self.ended = self.vernier("run", "m.onnx", "--onnxrt", "--runner", "b=onnxrt m.onnx",
+                                  "--load-inputs", "images/a_red", "--strict")
+        self.assertEqual(self.ended.code, 0, self.ended.out + self.ended.err)
+
     def test_a_folder_of_other_images_is_refused(self):
         folder = self.path("photos")
         folder.mkdir()

@@ -175,6 +175,82 @@ class ClearFlips(Decisions):
                              "--strict")
         self.assertEqual(again.code, 4, again.out + again.err)
 
+    def save(self, name, rows):
+        np.savez(self.path(name), **{f"{i:010}/y": row for i, row in enumerate(rows)})
+
+    def test_two_classes_are_held_against_the_noise_of_the_margins(self):
+        rng = np.random.default_rng(7)
+        right = rng.normal(size=(3000, 1, 2)).astype(np.float32)
+        noisy = right + rng.normal(0, 0.01, right.shape).astype(np.float32)
+        broken = noisy.copy()
+        broken[17] = -10 * right[17]
+        for name, rows in (("right.npz", right), ("noisy.npz", noisy), ("broken.npz", broken),
+                           ("swapped.npz", noisy[..., ::-1].copy())):
+            self.save(name, rows)
+        words = ["--decision", "top1", "--max-clear-flips", "0"]
+        for pair in (["right.npz", "noisy.npz"], ["noisy.npz", "right.npz"]):
+            self.ended = self.vernier("compare", *pair, *words, "--save-rows", "rows.jsonl")
+            self.assertNotIn("failed, ", self.ended.out + self.ended.err)
+            self.says("undecided: only because flips count as")
+            self.says("the noise of the margins")
+            again = self.vernier("check", "accuracy", "rows.jsonl", "--max-clear-flips", "0")
+            self.assertEqual(again.code, self.ended.code, again.out + again.err)
+            self.assertIn("the noise of the margins", again.out + again.err)
+        for wrong in ("broken.npz", "swapped.npz"):
+            self.ended = self.vernier("compare", "right.npz", wrong, *words)
+            self.assertEqual(self.ended.code, 1, self.ended.out + self.ended.err)
+            self.says("failed")
+            self.assertNotIn("undecided", self.ended.out + self.ended.err)
+
+    def save_ports(self):
+        """Of a bfloat16 port where margins are small, and of one whose classes are swapped."""
+        weights = [numpy_helper.to_array(one)
+                   for one in onnx.load(str(self.path("right.onnx"))).graph.initializer]
+
+        def short(values):
+            bits = np.asarray(values, np.float32).view(np.uint32).astype(np.uint64) + 0x8000
+            return (bits & 0xFFFF0000).astype(np.uint32).view(np.float32)
+
+        def infer(rows, rounded=lambda values: values):
+            hidden = np.maximum(rounded(rounded(rows) @ rounded(weights[0])), 0)
+            return rounded(hidden @ rounded(weights[1]))
+
+        rows = np.random.default_rng(8).normal(size=(20000, WIDTH)).astype(np.float32)
+        best = np.sort(infer(rows))
+        rows = rows[np.argsort(best[:, -1] - best[:, -2])[:200]]
+        np.savez(self.path("x.npz"), **{f"{i:010}/x": row[None] for i, row in enumerate(rows)})
+        self.save("short.npz", infer(rows, short)[:, None])
+        distinct = np.random.default_rng(9).normal(size=(200, WIDTH)).astype(np.float32)
+        np.savez(self.path("d.npz"), **{f"{i:010}/x": row[None] for i, row in enumerate(distinct)})
+        self.save("swapped.npz", infer(distinct)[:, None, [1, 0, *range(2, CLASSES)]])
+
+    def test_saved_outputs_of_short_types_are_undecided(self):
+        """What computed them is not known, and its rounding is beyond the bound of float32."""
+        self.save_ports()
+        words = ["run", "--runner", "new=onnxrt right.onnx", "--decision", "top1",
+                 "--max-clear-flips", "0", "--load-inputs"]
+        for pairs in ("gold:new", "new:gold"):
+            short = [*words, "x.npz", "--load-outputs", "gold=short.npz", "--pairs", pairs]
+            self.ended = self.vernier(*short)
+            self.says("failed but undecided: only because flips count as clear by the bound of a "
+                      "short or unknown type, as those of a right network may; to decide, give "
+                      "--near-tie X")
+            self.ended = self.vernier(*short, "--tolerance", "auto", "--judge", "decisions")
+            self.says("failed but undecided")
+        whole = self.vernier(*short, "--save-record", "whole.json", "--reproducible")
+        for k in (1, 2):
+            self.vernier(*short, "--save-record", "p.json", "--shard", f"{k}/2", "--shard-exit",
+                         "done")
+        parts = sorted(path.name for path in self.folder.glob("p.shard-*.json"))
+        merged = self.vernier("merge", *parts, "-o", "merged.json", "--reproducible")
+        self.assertEqual(merged.code, whole.code, merged.out + merged.err)
+        self.assertEqual(self.path("merged.json").read_bytes(),
+                         self.path("whole.json").read_bytes())
+        self.ended = self.vernier(*words, "d.npz", "--load-outputs", "gold=swapped.npz", "--pairs",
+                                  "gold:new")
+        self.assertEqual(self.ended.code, 1, self.ended.out + self.ended.err)
+        self.assertNotIn("undecided", self.ended.out + self.ended.err)
+
     def test_a_sign_that_no_value_has_shows_nothing(self):
         np.savez(self.path("p.npz"), **{"0000000000/y": np.float32([[1, 2, 3]])})
         np.savez(self.path("q.npz"), **{"0000000000/y": np.float32([[3, 1, 2]])})

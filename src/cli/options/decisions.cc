@@ -93,8 +93,8 @@ constexpr OptionRow kDecisionRows[] = {
      .type = ValueType::kInt,
      .metavar = "N",
      .help = "Fail if more than N samples are decided differently and are not near ties. The gate"
-             " is undecided if it passes only by near ties that a wrong network may have as well;"
-             " --strict refuses that.",
+             " is undecided if it passes only by near ties that a wrong network may have as well,"
+             " which --strict refuses, or fails only by clear flips that a right one may have.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--labels"},

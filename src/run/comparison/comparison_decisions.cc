@@ -45,8 +45,10 @@ Result<std::vector<DecisionRow>> ComparisonRun::DecidePair(Pair& pair, int64_t i
                             sides.RenamedPairs());
   };
   const bool bounded = tie_bounds_ != nullptr && tie_bounds_->KnowsGraph(pair.first, pair.second);
+  const PairErrorBounds* const of_pair = bounds_ != nullptr ? bounds_ : tie_bounds_;
   DecidedSides given{sides, comparison, detail_.device, scripts_.decisions, {}};
   if (bounded) given.bounds = bounds;
+  if (of_pair != nullptr) given.firm = of_pair->AreFirm(pair.first, pair.second);
   VERNIER_ASSIGN_OR_RETURN(std::vector<ShardDecided> decided,
                            pair.decisions.Decide(iteration, given));
   if (shard_ != nullptr) {

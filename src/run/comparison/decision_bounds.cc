@@ -57,6 +57,25 @@ bool AnyNearTieOrClear(const std::vector<DecisionSample>& samples) {
   });
 }
 
+// Marks the clear flips by bounds that right outputs may be over: those that noise like that of the
+// other values explains, and those whose other values are too near to 0 to have any, as of a
+// saturated softmax. Where the others are equal, the run's margins have to tell (near_tie of 0).
+Status MarkUnproven(const DecisionPlan& decision, const Tensor& first, const Tensor& second,
+                    std::vector<DecisionSample>& samples) {
+  constexpr double kMostLimits = 4, kLeastShare = 0x1p-24;  // see TieLimits
+  const auto is_clear = [](const DecisionSample& one) { return one.flip == Flip::kClear; };
+  if (std::ranges::none_of(samples, is_clear)) return {};
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<DecisionSample> by_noise,
+                           vernier::Decide(decision, first, second, {}, {}));
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (!is_clear(samples[i])) continue;
+    const double limit = by_noise[i].near_tie, margin = samples[i].first_margin;
+    samples[i].over_bound = margin <= kMostLimits * limit || limit < kLeastShare * margin;
+    if (limit == 0) samples[i].near_tie = 0;
+  }
+  return {};
+}
+
 }  // namespace
 
 bool BoundsNearTies(const RunPlan& plan) {
@@ -89,6 +108,9 @@ Result<ShardDecision> PairDecisions::DecideSubject(size_t plan, const DecidedSid
     if (allowed) {
       VERNIER_ASSIGN_OR_RETURN(samples, decide());
     }
+  }
+  if (allowed && !given.firm && !options_->near_tie) {
+    VERNIER_TRY(MarkUnproven(decision, a, b, samples));
   }
   made.row = {subject.first.name, decision.text, std::move(samples)};
   made.row.classes = CountClasses(decision, a.dims());

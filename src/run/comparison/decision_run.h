@@ -39,6 +39,8 @@ struct DecidedSides {
   /// The error bounds for near ties of outputs of which `comparison` has none, computed where
   /// something flips; empty: there are none either.
   std::function<const ErrorBounds&()> bounds = {};
+  /// As PairErrorBounds::AreFirm, of both kinds of bounds.
+  bool firm = true;
 };
 
 class PairDecisions {

@@ -215,6 +215,8 @@ bool PairErrorBounds::wanted() const {
 void PairErrorBounds::AddRunner(size_t stream, const LiveRunner& runner) {
   RunnerGraph added;
   added.arithmetic = ArithmeticOf(runner);
+  const DType coarsest = Coarser(CoarsestOf(runner.session().precision), runner.computes_in());
+  added.is_precise = IsPrecise(coarsest);
   added.in_openvino = runner.plan().backend == "openvino";
   added.model_path = runner.plan().model.path;
   for (const auto& [index, other] : graphs_) {
@@ -256,11 +258,6 @@ void PairErrorBounds::NoteProcessor(const ProcessorFeatures& features,
     return entry.second.in_openvino && entry.second.has_quantisers == true;
   });
   if (!why.empty() && concerned) notes.push_back(why);
-}
-
-void PairErrorBounds::AddNoise(const std::string& output, double rms) {
-  const auto [place, added] = noise_.emplace(output, rms);
-  if (!added && rms > place->second) place->second = rms;
 }
 
 const RunnerGraph& PairErrorBounds::GraphOf(size_t stream) const {

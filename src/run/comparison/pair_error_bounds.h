@@ -14,6 +14,7 @@
 #include "compare/error_bound.h"
 #include "model/onnx/onnx_model.h"
 #include "model/rounding/error_model.h"
+#include "model/rounding/unit_roundoff.h"
 #include "run/live/live_runner.h"
 #include "util/processor.h"
 #include "vernier/tensor.h"
@@ -31,7 +32,14 @@ struct RunnerGraph {
   bool in_openvino = false;
   DType model_coarsest = DType::kUndefined;  ///< the weights' type with the largest roundoff
   std::optional<bool> has_quantisers = {};
+  /// It computes in float32 or longer types, as far as it says: rounding explains little then.
+  bool is_precise = false;
 };
+
+/// Of the coarsest type that a runner says it computes in: float32 or longer. Scripts say none.
+inline bool IsPrecise(DType coarsest) {
+  return coarsest != DType::kUndefined && UnitRoundoff(coarsest) <= UnitRoundoff(DType::kFloat32);
+}
 
 /// "float32, longest sum 4608, 23 layers", "integers, exact", ...: the reason of a bound.
 std::string DescribeBound(const ErrorPrediction& prediction, DType dtype, bool graph_known);
@@ -58,6 +66,13 @@ class PairErrorBounds {
   /// Whether the graph of one of the two is known: else bounds rest on types alone.
   bool KnowsGraph(size_t first, size_t second) const {
     return GraphOf(first).model != nullptr || GraphOf(second).model != nullptr;
+  }
+
+  /// Whether two right runners cannot differ by more than bounds allow. They may where one computes
+  /// in a short type, whose rounding is as large as what bounds leave out, and where nobody knows
+  /// what one computes in: a script, or what saved outputs were made by.
+  bool AreFirm(size_t first, size_t second) const {
+    return GraphOf(first).is_precise && GraphOf(second).is_precise;
   }
 
   /// A runner that is open: its graph (ONNX only) and how it computes. Streams that are never added
@@ -91,7 +106,10 @@ class PairErrorBounds {
 
   /// What was measured between the reference and itself: the root mean square of the differences,
   /// relative. The largest of several measurements counts.
-  void AddNoise(const std::string& output, double rms);
+  void AddNoise(const std::string& output, double rms) {
+    const auto [place, added] = noise_.emplace(output, rms);
+    if (!added && rms > place->second) place->second = rms;
+  }
 
   /// The bounds for the outputs of the first stream, which `a` are, against `b`. Outputs that
   /// quantisers or short types lie before are measured first: what follows them is predicted from

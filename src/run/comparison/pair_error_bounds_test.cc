@@ -166,6 +166,22 @@ TEST(PairErrorBoundsTest, WhatIsFoundOnAnOutputTellsOfTheNext) {
   EXPECT_LT(good.rms, blind.rms);
 }
 
+TEST(PairErrorBoundsTest, BoundsAreFirmOfPreciseRunnersAlone) {
+  const CompareOptions options;
+  PairErrorBounds bounds(options);
+  RunnerGraph precise;
+  precise.is_precise = true;
+  bounds.AddGraph(0, precise);
+  bounds.AddGraph(1, precise);
+  bounds.AddGraph(2, RunnerGraph());
+  bounds.AddUnquantised(3);  // saved outputs
+  EXPECT_TRUE(bounds.AreFirm(0, 1));
+  EXPECT_FALSE(bounds.AreFirm(0, 2));
+  EXPECT_FALSE(bounds.AreFirm(2, 1));
+  EXPECT_FALSE(bounds.AreFirm(0, 3));
+  EXPECT_FALSE(bounds.AreFirm(0, 4));
+}
+
 TEST(PairErrorBoundsTest, ANoteNamesTheProcessorOfQuantisedModelsAlone) {
   const CompareOptions options;
   PairErrorBounds bounds(options);

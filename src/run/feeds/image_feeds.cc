@@ -30,6 +30,7 @@ Result<std::vector<std::string>> ImagesOf(const std::string& path, bool preproce
   if (!IsDirectory(path)) return std::vector{path};
   VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> images, ListDirectory(path, IsImageName));
   VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> feeds, ListDirectory(path, IsFeedName));
+  std::erase_if(images, IsDirectory);
   if (images.empty() || (!preprocess && !feeds.empty())) return std::vector{path};
   return images;
 }

@@ -32,8 +32,9 @@ void NoteNoRows(const std::string& path, RunRecord& record);
 
 /// A note for decisions about random inputs.
 void NoteRandomInputs(const RunPlan& plan, RunRecord& record);
-/// Notes for images, and folders of them, that --load-inputs seems to name and does not; with
-/// --strict faults.
+/// Images, and folders of them, that --load-inputs seems to name and does not, a sentence each.
+std::vector<std::string> ImagesLeftOut(const InputPlan& inputs);
+/// Notes for these; with --strict faults.
 void NoteImagesLeftOut(const RunPlan& plan, RunOutcome& outcome);
 /// The fault of images that were skipped, of ImageFeeds::NoteOfSkipped().
 std::string FaultOfSkipped(const std::string& note);

@@ -97,10 +97,11 @@ void KeepExtras(std::vector<ShardDecided>& decided) {
         const DecisionSample& sample = one.row.samples[i];
         const bool measured = !std::isnan(sample.first_error) || !std::isnan(sample.second_error);
         const bool counted = sample.boxes || !sample.classes.empty();
-        if (sample.negative_boxes == 0 && !sample.all_above && !measured && !counted) continue;
+        const bool marked = sample.all_above || sample.over_bound;
+        if (sample.negative_boxes == 0 && !marked && !measured && !counted) continue;
         one.extras.push_back({static_cast<int64_t>(i), sample.negative_boxes, sample.all_above,
                               sample.first_error, sample.second_error, sample.label_size,
-                              sample.boxes, sample.classes});
+                              sample.boxes, sample.classes, sample.over_bound});
       }
     }
   }
@@ -121,6 +122,7 @@ Status RestoreExtras(ShardDecision& kept) {
     sample.label_size = extra.label_size;
     sample.boxes = extra.boxes;
     sample.classes = extra.classes;
+    sample.over_bound = extra.over_bound;
   }
   return {};
 }

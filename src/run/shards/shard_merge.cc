@@ -207,7 +207,9 @@ class ShardFolding {
   }
 
   RowsEnd EndOfRows(const RunOutcome& outcome) const {
-    return comparisons_.EndOfRows(outcome.faults, outcome.record);
+    RowsEnd end = comparisons_.EndOfRows(outcome.faults, outcome.record);
+    if (!plan_.strict) end.passed_over = ImagesLeftOut(plan_.inputs);
+    return end;
   }
 
   bool stopped() const { return comparisons_.stopped(); }

@@ -1,0 +1,125 @@
+#include "decide/suppression_borders.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace vernier {
+
+bool BoxBorder::IsWorseThan(const BoxBorder& other) const {
+  const auto times = [](const BoxBorder& border) {
+    if (border.first_margin == 0) return 0.0;
+    return border.limit > 0 ? border.first_margin / border.limit
+                            : std::numeric_limits<double>::infinity();
+  };
+  if (std::isnan(other.first_margin)) return !std::isnan(first_margin);
+  if (times(*this) != times(other)) return times(*this) > times(other);
+  return first_margin > other.first_margin;
+}
+
+std::optional<BoxBorder> SuppressionBorders::Of(bool first, size_t box, int64_t changed) {
+  changed_ = changed;
+  return Find(first, box, 0);
+}
+
+// The box of its class that it overlaps most, from `iou` on, as boxes are matched; or that of its
+// row: those of heads stay where they are.
+std::optional<SuppressionBorders::Place> SuppressionBorders::Counterpart(
+    const Detection& box, const Detections& in) const {
+  std::optional<Place> place;
+  double most = iou_;
+  const auto look = [&](const std::vector<Detection>& boxes, bool kept) {
+    for (size_t i = 0; i < boxes.size(); ++i) {
+      if (boxes[i].label != box.label) continue;
+      const bool same_row = boxes[i].row == box.row;
+      const double overlap = Overlap(boxes[i], box) + (same_row ? 1 : 0);
+      if (same_row && overlap < 1 + iou_) continue;
+      if (overlap > most || (overlap == most && !place)) most = overlap, place = {kept, i};
+    }
+  };
+  look(in.boxes, true);
+  look(in.suppressed, false);
+  return place;
+}
+
+std::optional<BoxBorder> SuppressionBorders::Find(bool first, size_t box, int depth) {
+  constexpr int kMostDeep = 8;
+  if (depth > kMostDeep || --budget_ < 0) return std::nullopt;
+  const Detections &own = first ? a_ : b_, &other = first ? b_ : a_;
+  const std::optional<Place> there = Counterpart(own.boxes[box], other);
+  if (!there) return std::nullopt;
+  if (there->kept) {
+    // A box that the other side does not keep took its place.
+    const int64_t taker = (first ? match_.of_second : match_.of_first)[there->index];
+    const auto index = static_cast<size_t>(taker);
+    return taker < 0 || index == box ? std::nullopt : Find(first, index, depth + 1);
+  }
+  const Detection& hidden = other.suppressed[there->index];
+  std::optional<BoxBorder> worst;
+  for (size_t i = 0; i < other.boxes.size(); ++i) {
+    const Detection& surer = other.boxes[i];
+    if (surer.label != hidden.label || surer.score < hidden.score) continue;
+    if (!(Overlap(surer, hidden) > iou_)) continue;
+    const std::optional<BoxBorder> border = Against(first, box, hidden, i, depth);
+    if (!border) return std::nullopt;
+    if (!worst || border->IsWorseThan(*worst)) worst = border;
+  }
+  return worst;
+}
+
+// Why `surer` does on the other side to `hidden`, which is our `box`, what it does not on our own.
+std::optional<BoxBorder> SuppressionBorders::Against(bool first, size_t box,
+                                                     const Detection& hidden, size_t surer,
+                                                     int depth) {
+  const Detections &own = first ? a_ : b_, &other = first ? b_ : a_;
+  const Detection &x = own.boxes[box], &their = other.boxes[surer];
+  const std::optional<Place> there = Counterpart(their, own);
+  if (!there || (there->kept && there->index == box)) return std::nullopt;
+  const Detection& y = (there->kept ? own.boxes : own.suppressed)[there->index];
+  const double overlap = Overlap(x, y);
+  if (!(overlap > iou_)) {
+    return ByOverlap(first, iou_ - overlap, Overlap(hidden, their) - iou_, x, y);
+  }
+  if (there->kept) return std::nullopt;
+  if (x.score < y.score) return Find(!first, surer, depth + 1);  // something else suppressed it
+  BoxBorder border{x.score - y.score, their.score - hidden.score, 0};
+  if (!first) std::swap(border.first_margin, border.second_margin);
+  const double by_noise = NoiseLimit(score_noise_, NoisyValues::kTwo, changed_);
+  border.limit = std::max(by_noise, rule_.Spacing(x.score));
+  return border;
+}
+
+BoxBorder SuppressionBorders::ByOverlap(bool first, double own, double other, const Detection& x,
+                                        const Detection& y) const {
+  BoxBorder border{own, other, NoiseLimit(OverlapNoise(x, y), NoisyValues::kOne, changed_)};
+  if (!first) std::swap(border.first_margin, border.second_margin);
+  return border;
+}
+
+// What the noise of single numbers makes of an IoU, to first order; at the least that of rounding
+// to the short type whose numbers they are.
+double SuppressionBorders::OverlapNoise(const Detection& x, const Detection& y) const {
+  using Corner = double Detection::*;
+  constexpr std::array<Corner, 4> kCorners = {&Detection::x1, &Detection::y1, &Detection::x2,
+                                              &Detection::y2};
+  double largest = 0;
+  for (const Corner corner : kCorners) {
+    Raise(largest, x.*corner);
+    Raise(largest, y.*corner);
+  }
+  const double moved = std::max(corner_noise_, rule_.Spacing(largest) / 2);
+  const double overlap = Overlap(x, y);
+  double squares = 0;
+  for (const Corner corner : kCorners) {
+    Detection other_x = x, other_y = y;
+    other_x.*corner += moved;
+    other_y.*corner += moved;
+    squares +=
+        std::pow(Overlap(other_x, y) - overlap, 2) + std::pow(Overlap(x, other_y) - overlap, 2);
+  }
+  return std::sqrt(squares);
+}
+
+}  // namespace vernier

@@ -1,0 +1,72 @@
+// Boxes that one side keeps and the other suppresses: how near the two were to the same. Internal
+// to decide.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "decide/detections.h"
+
+namespace vernier {
+
+/// How far a box was from being decided otherwise, on both sides, and the limit of near ties there.
+struct BoxBorder {
+  double first_margin = kNoMargin;
+  double second_margin = kNoMargin;
+  double limit = 0;
+
+  /// Is it further from a near tie than another? NaN is never.
+  bool IsWorseThan(const BoxBorder& other) const;
+};
+
+/// Non-maximum suppression turns differences without meaning into boxes: of two that overlap by
+/// nearly `iou`, or are nearly as sure as each other, one is kept on one side alone. The score of
+/// such a box is far from any border. Its margin is that of the decision that went the other way:
+/// by how much the reference's IoU differs from `iou`, or its two scores from each other.
+class SuppressionBorders {
+ public:
+  /// All must outlive it.
+  SuppressionBorders(const Detections& a, const Detections& b, const BoxMatch& match, double iou,
+                     const NearTieRule& rule)
+      : a_(a),
+        b_(b),
+        match_(match),
+        iou_(iou),
+        rule_(rule),
+        score_noise_(match.scores.scale()),
+        corner_noise_(match.corners.scale()) {}
+
+  /// That of one score, by the boxes that matched.
+  double score_noise() const { return score_noise_; }
+
+  /// Of a box of the first or second side that has no counterpart of its class among those that the
+  /// other side keeps, one of `changed` that differ. nullopt: the other side did not suppress it.
+  std::optional<BoxBorder> Of(bool first, size_t box, int64_t changed);
+
+ private:
+  struct Place {
+    bool kept = false;
+    size_t index = 0;
+  };
+
+  std::optional<BoxBorder> Find(bool first, size_t box, int depth);
+  std::optional<BoxBorder> Against(bool first, size_t box, const Detection& hidden, size_t surer,
+                                   int depth);
+  std::optional<Place> Counterpart(const Detection& box, const Detections& in) const;
+  BoxBorder ByOverlap(bool first, double own, double other, const Detection& x,
+                      const Detection& y) const;
+  double OverlapNoise(const Detection& x, const Detection& y) const;
+
+  const Detections& a_;
+  const Detections& b_;
+  const BoxMatch& match_;
+  double iou_;
+  const NearTieRule& rule_;
+  double score_noise_;
+  double corner_noise_;
+  int64_t changed_ = 1;
+  int64_t budget_ = 4096;  // of looks at all boxes of a side
+};
+
+}  // namespace vernier
