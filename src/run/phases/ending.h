@@ -36,7 +36,7 @@ void NoteRandomInputs(const RunPlan& plan, RunRecord& record);
 /// --strict faults.
 void NoteImagesLeftOut(const RunPlan& plan, RunOutcome& outcome);
 /// The fault of images that were skipped, of ImageFeeds::NoteOfSkipped().
-std::string FaultOfSkipped(const std::string& note);
+std::string FaultOfSkipped(const std::string& note, const ShardPlan& shard);
 
 /// Closes all runners, publishes what `made` has saved, and describes the runners: the record's
 /// runners, notes and saved files, and the faults that are not a pair's. Of a shard `comparing` is
