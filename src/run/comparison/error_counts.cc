@@ -30,7 +30,7 @@ bool WantsElements(const OutputComparison& output) {
          });
 }
 
-bool IsWhole(const OutputComparison& output) {
+bool HasAllElements(const OutputComparison& output) {
   const bool masked = output.masked && output.masked->excluded > 0;
   const bool here = output.a.element_count() == 0 ||
                     (!output.a.bytes().empty() && !output.aligned_b.bytes().empty());
@@ -170,7 +170,7 @@ void ElementErrors::Add(const IterationComparison& comparison) {
       output.relative.Add(block.relative);
     };
     const bool counted =
-        IsWhole(compared) &&
+        HasAllElements(compared) &&
         VisitDifferences(Elements(compared.a), Elements(compared.aligned_b), compared.measured.rule,
                          0, compared.a.element_count(), visit)
             .ok();
