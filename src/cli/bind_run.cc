@@ -131,7 +131,9 @@ Status BindInputs(const ParsedArgs& args, bool feeds_given, RunPlan& plan, Logge
     return {};
   }
   for (const std::string_view dest : {"seed", "val_range", "iterations"}) {
-    if (!args.Has(dest)) continue;
+    // A shard has to know how many feeds a generator gives.
+    const bool divides = dest == "iterations" && inputs.script.given() && args.Has("shard");
+    if (!args.Has(dest) || divides) continue;
     logger.Warning("Argument: '" + std::string(args.Flag(dest)) +
                    "' will be ignored since a custom data loader was provided.\n"
                    "This argument is only valid when using the default data loader.");

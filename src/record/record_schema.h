@@ -11,6 +11,7 @@
 
 #include "compare/metric_table.h"
 #include "record/coverage.h"
+#include "record/element_statistics.h"
 #include "record/record_json.h"
 #include "record/runner_schema.h"
 #include "record/step_schema.h"
@@ -126,7 +127,7 @@ void ListFields(Fields& field, Some<BoundRecord> auto& bound) {
 template <typename Fields>
 void ListFields(Fields& field, Some<QuantilesRecord> auto& quantiles) {
   field("statistic", quantiles.statistic);
-  field("iterations", quantiles.iterations);
+  field(IsOfElements(quantiles.statistic) ? "elements" : "iterations", quantiles.iterations);
   field("nan", quantiles.nan);
   field("p1", quantiles.p1);
   field("p5", quantiles.p5);

@@ -182,6 +182,24 @@ void ListFields(Fields& field, Some<ShardFlips> auto& flips) {
 }
 
 template <typename Fields>
+void ListFields(Fields& field, Some<CountedErrors> auto& counted) {
+  field("dropped_bits", counted.dropped_bits);
+  field("nan", counted.nan);
+  field("values", counted.values);
+  field("counts", counted.counts);
+}
+
+template <typename Fields>
+void ListFields(Fields& field, Some<ShardErrors> auto& errors) {
+  field("shard", errors.shard);
+  field("pair", errors.pair);
+  field("output", errors.output);
+  field("uncounted", errors.uncounted);
+  field("absolute", errors.absolute);
+  field("relative", errors.relative);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<ShardEnd> auto& end) {
   field("total", end.total);
   field("counted_beforehand", end.counted_beforehand);
@@ -193,6 +211,7 @@ void ListFields(Fields& field, Some<ShardEnd> auto& end) {
   field("pairs", end.pairs);
   field("lost", end.lost);
   field.IfAny("flips", end.flips);
+  field.IfAny("errors", end.errors);
   field("notes", end.notes);
   field("on_mismatch", end.on_mismatch);
   field("seconds", end.seconds);

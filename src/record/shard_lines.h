@@ -167,6 +167,24 @@ struct ShardFlips {
   std::vector<int64_t> iterations;
 };
 
+/// How often each of some numbers occurs, by their bits as float64 without the last so many.
+struct CountedErrors {
+  int64_t dropped_bits = 0, nan = 0;
+  std::vector<int64_t> values, counts;  ///< ascending
+
+  bool operator==(const CountedErrors&) const = default;
+};
+
+/// Errors of the elements of an output, over all iterations of a shard.
+struct ShardErrors {
+  int64_t shard = 0, pair = 0;
+  std::string output;
+  int64_t uncounted = 0;  ///< iterations, of which some elements were not compared
+  CountedErrors absolute, relative;
+
+  bool operator==(const ShardErrors&) const = default;
+};
+
 struct ShardEnd {
   int64_t total = 0;               ///< iterations of the undivided run
   bool counted_beforehand = true;  ///< that run knows them, though it ends early (--fail-fast)
@@ -178,6 +196,7 @@ struct ShardEnd {
   std::vector<ShardPairNames> pairs;
   std::vector<ShardLost> lost;
   std::vector<ShardFlips> flips;
+  std::vector<ShardErrors> errors;  ///< where the command asks for statistics of elements
   std::vector<std::string> notes;
   std::vector<std::string> on_mismatch;  ///< faults to add where outputs do not match
   double seconds = 0;  ///< that all its shards took together; no part of what is merged

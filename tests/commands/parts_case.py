@@ -28,15 +28,21 @@ def load(path):
     return infer
 """
 
-# Kills the whole run in its sixth inference, once.
+# Kills the whole run in its sixth inference, once, when some of what the others gave was saved.
 KILLS = """
-import os, signal
+import glob, os, signal, time
+def saved():
+    text = "".join(open(name).read() for name in glob.glob("o.*partial*/journal.jsonl"))
+    return min(text.count('"runner":0,'), text.count('"runner":1,'))
 def load(path):
     def infer(feed):
         with open("calls", "a") as file:
             file.write("x")
         if os.path.exists("deadly") and os.path.getsize("calls") == 6:
             os.remove("deadly")
+            end = time.monotonic() + 20
+            while time.monotonic() < end and saved() < 3:
+                time.sleep(0.01)
             os.kill(os.getppid(), signal.SIGKILL)
         return {"y": feed["x"]}
     return infer

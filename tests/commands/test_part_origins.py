@@ -206,6 +206,57 @@ class PartOrigins(PartsCase):
                                 ("p99", 0.99)):
                 self.assertEqual(found[name], np.quantile(values, share), (statistic, name))
 
+    def test_quantiles_of_elements_are_those_of_all_iterations(self):
+        rng = np.random.default_rng(9)
+        runs = {"a": [], "b": []}
+        for i in range(23):
+            one = rng.normal(size=4000)
+            other = one + 1e-3 * rng.normal(size=4000)
+            if i == 7:
+                one[:3], other[:3] = (np.nan, 1, 0), (1, np.inf, 0)
+            runs["a"].append(one)
+            runs["b"].append(other)
+        for name, arrays in runs.items():
+            self.save_runs(f"{name}.json", [(name.upper(), [
+                {"y": array, "z": array[:40].astype(np.float32)}
+                for array in arrays])])
+        words = ["compare", "a.json", "b.json", "--check-error-stat", "z:median", "z:quantile"]
+        self.expect_element_quantiles(words, runs, "z", 40, np.float32, 4)
+        # More different ones than are kept: a little too small, whoever counts them.
+        words = [*words, "y:mean", "y:median"]
+        rounded = self.expect_element_quantiles(words, runs, "y", 4000, np.float64, 3)
+        self.assertIn("output 'y': quantiles over all elements may be too small by up to",
+                      " ".join(rounded["notes"]))
+
+    def expect_element_quantiles(self, words, runs, output, size, dtype, count):
+        self.vernier(*words, "--reproducible", "--save-record", "whole.json")
+        parts = [self.shard(number, *words, count=count) for number in range(1, count + 1)]
+        grouped = self.vernier("merge", parts[1], parts[0], "--partial", "-o", "some.json")
+        self.assertEqual(grouped.code, 0, grouped.out + grouped.err)
+        whole = json.loads(self.path("whole.json").read_text(encoding="utf-8"))
+        for given in (parts[::-1], ["some.json", *parts[1:]]):
+            self.assertEqual(self.merged(given, "--reproducible", code=1), whole)
+        outputs = {one["name"]: one for one in whole["pairs"][0]["outputs"]}
+        found = {one["statistic"]: one for one in outputs[output]["quantiles"]
+                 if "elements" in one}
+        self.assertEqual(set(found), {"absolute_error", "relative_error"})
+        with np.errstate(all="ignore"):
+            one, other = (np.stack([array[:size].astype(dtype) for array in runs[name]])
+                          for name in ("a", "b"))
+            errors = np.abs(one - other).astype(np.float64).ravel()
+        errors = errors[~np.isnan(errors)]
+        self.assertEqual(found["absolute_error"]["elements"], errors.size)
+        self.assertEqual(found["absolute_error"]["nan"], 23 * size - errors.size)
+        for name, share in (("p1", 0.01), ("p5", 0.05), ("median", 0.5), ("p95", 0.95),
+                            ("p99", 0.99)):
+            exact, value = np.quantile(errors, share), found["absolute_error"][name]
+            if size == 40:
+                self.assertEqual(value, exact, name)
+            else:
+                self.assertLessEqual(value, exact, name)
+                self.assertGreater(value, exact * 0.998, name)
+        return whole
+
 
 if __name__ == "__main__":
     unittest.main()

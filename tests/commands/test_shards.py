@@ -158,7 +158,7 @@ class Shards(Case):
         self.expect_whole(self.shards(run, 3, "stride"), 0, "script")
         ended = self.vernier(*run, "--shard", "1/3", "--save-record", "r.json")
         self.assertEqual(ended.code, 2, ended.out + ended.err)
-        self.assertIn("give --shard-by stride", ended.err)
+        self.assertIn("give it with --iterations, or --shard-by stride", ended.err)
 
     def test_a_data_loader_with_a_length_is_asked_for_its_own_indices(self):
         self.save_model("m.onnx")

@@ -39,6 +39,19 @@ def load(path):
     return infer
 """
 
+# Its feeds come slowly.
+SLOW = """
+import time
+import numpy as np
+def load_data():
+    for i in range(12):
+        if i > 0:
+            time.sleep(0.5)
+        with open("made", "a") as file:
+            file.write("x")
+        yield {"x": np.full(4, 4, np.float32)}
+"""
+
 DIES = """
 import os
 def load(path):
@@ -88,6 +101,13 @@ class Workers(Case):
         self.expect_same(1, "--model-runner", "uneven.py", "--fail-fast")
         record = json.loads(self.path("r.json").read_text())
         self.assertEqual({runner["iterations"] for runner in record["runners"]}, {5})
+
+    def test_what_is_there_is_compared_before_slow_feeds_come(self):
+        self.path("slow.py").write_text(SLOW)
+        ended = self.run_with(4, "--model-runner", "uneven.py", "--fail-fast",
+                              feeds=("--data-loader-script", "slow.py"))
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertLessEqual(len(self.path("made").read_text()), 4)
 
     def test_iterations_are_inferred_at_the_same_time(self):
         ended = self.vernier("run", "m.onnx", "--model-runner", "meeting.py", "--load-inputs",

@@ -232,8 +232,10 @@ constexpr OptionRow kSimple[] = {
      .arity = Arity::kPlus,
      .fallback = "elemwise",
      .metavar = "[OUTPUT:]STATISTIC",
-     .help = "Which statistic must be within tolerance: elemwise, max, mean, median or quantile. If"
-             " several are named for one output, each must be.",
+     .help =
+         "Which statistic must be within tolerance: elemwise, max, mean, median or quantile. If"
+         " several are named for one output, each must be. With median or quantile the record has"
+         " exact quantiles over all elements of all iterations.",
      .standing = Standing::kBetter,
      .note = "All statistics named are checked; Polygraphy keeps only the last.",
      .needs = {kTwoSides},

@@ -15,6 +15,29 @@ bool IsDirectory(const std::string& path) {
   return fs::is_directory(path, ignored);
 }
 
+Result<std::vector<DirectoryEntry>> ReadDirectory(const std::string& path) {
+  std::vector<DirectoryEntry> entries;
+  std::error_code error;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    std::string name = it->path().filename().string();
+    std::error_code ignored;
+    if (!name.starts_with('.')) entries.push_back({std::move(name), it->is_directory(ignored)});
+  }
+  if (error) return Malformed("directory '" + path + "' cannot be read: " + error.message());
+  std::ranges::sort(entries, {}, &DirectoryEntry::name);
+  return entries;
+}
+
+std::vector<std::string> PathsIn(const std::string& path,
+                                 const std::vector<DirectoryEntry>& entries,
+                                 const std::function<bool(std::string_view)>& accept) {
+  std::vector<std::string> paths;
+  for (const DirectoryEntry& entry : entries) {
+    if (accept(entry.name)) paths.push_back((fs::path(path) / entry.name).string());
+  }
+  return paths;
+}
+
 Result<std::vector<std::string>> ListDirectory(
     const std::string& path, const std::function<bool(std::string_view)>& accept) {
   std::vector<std::string> names;
@@ -49,14 +72,18 @@ Result<std::vector<std::string>> ListJsonFiles(const std::string& path) {
 }
 
 Result<std::vector<std::string>> ListSavedFiles(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> json, ListJsonFiles(path));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries, ReadDirectory(path));
+  return SavedFilesIn(path, entries);
+}
+
+Result<std::vector<std::string>> SavedFilesIn(const std::string& path,
+                                              const std::vector<DirectoryEntry>& entries) {
+  const auto ending = [&](std::string_view end) {
+    return PathsIn(path, entries, [end](std::string_view name) { return name.ends_with(end); });
+  };
+  std::vector<std::string> json = ending(".json");
   if (!json.empty()) return json;
-  VERNIER_ASSIGN_OR_RETURN(
-      std::vector<std::string> npz,
-      ListDirectory(path, [](std::string_view name) { return name.ends_with(".npz"); }));
-  VERNIER_ASSIGN_OR_RETURN(
-      std::vector<std::string> safetensors,
-      ListDirectory(path, [](std::string_view name) { return name.ends_with(".safetensors"); }));
+  std::vector<std::string> npz = ending(".npz"), safetensors = ending(".safetensors");
   if (!npz.empty() && !safetensors.empty()) {
     return Malformed("directory '" + path +
                      "' has both '*.npz' and '*.safetensors' files, and is read as one: name the "

@@ -21,14 +21,14 @@ Result<std::vector<std::string>> Expand(const std::string& path) {
   const std::filesystem::file_status status = std::filesystem::status(path, ignored);
   if (!std::filesystem::exists(status)) return Malformed("'" + path + "' does not exist");
   if (!std::filesystem::is_directory(status)) return std::vector{path};
-  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> json, ListJsonFiles(path));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries, ReadDirectory(path));
+  const auto is_json = [](std::string_view name) { return name.ends_with(".json"); };
+  std::vector<std::string> json = PathsIn(path, entries, is_json);
   if (!json.empty()) return json;
-  VERNIER_ASSIGN_OR_RETURN(const auto sets, ListTestDataSets(path));
+  std::vector<std::string> sets = TestDataSetsIn(path, entries);
   if (!sets.empty()) return sets;
-  if (HoldsTestData(path, TestDataPart::kInputs) || HoldsTestData(path, TestDataPart::kOutputs)) {
-    return std::vector{path};
-  }
-  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> saved, ListSavedFiles(path));
+  if (!PathsIn(path, entries, IsTestData).empty()) return std::vector{path};
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> saved, SavedFilesIn(path, entries));
   if (!saved.empty()) return saved;
   return Malformed("No per-iteration '*.json' files found in directory '" + path +
                    "', nor '*.npz' or '*.safetensors' files or ONNX test data (input_0.pb, "

@@ -189,11 +189,20 @@ bool HoldsTestData(const std::string& directory, TestDataPart part) {
   return files.ok() && !files->empty();
 }
 
+bool IsTestData(std::string_view name) {
+  return TestDataNumber(name, TestDataPart::kInputs) ||
+         TestDataNumber(name, TestDataPart::kOutputs);
+}
+
 Result<std::vector<std::string>> ListTestDataSets(const std::string& directory) {
-  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> sets,
-                           ListDirectory(directory, [](std::string_view name) {
-                             return name.starts_with("test_data_set_");
-                           }));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries, ReadDirectory(directory));
+  return TestDataSetsIn(directory, entries);
+}
+
+std::vector<std::string> TestDataSetsIn(const std::string& directory,
+                                        const std::vector<DirectoryEntry>& entries) {
+  std::vector<std::string> sets = PathsIn(
+      directory, entries, [](std::string_view name) { return name.starts_with("test_data_set_"); });
   // test_data_set_2 comes before test_data_set_10: shorter names first.
   std::stable_sort(sets.begin(), sets.end(),
                    [](const std::string& a, const std::string& b) { return a.size() < b.size(); });

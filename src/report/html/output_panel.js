@@ -142,12 +142,18 @@ function distancesOf(output) {
 function quantilesOf(output) {
   const quantiles = output.quantiles || [];
   if (!quantiles.length) return [];
+  return [...quantilesOver('iterations', quantiles), ...quantilesOver('elements', quantiles)];
+}
+
+function quantilesOver(what, quantiles) {
   const shares = ['p1', 'p5', 'median', 'p95', 'p99'];
-  const rows = quantiles.map((q) => [q.statistic + (q.nan ? ` (${count(q.nan)} NaN left out)` : ''),
-    count(q.iterations), ...shares.map((share) => show(q[share] || 0))]);
-  const columns = [{title: ''}, {title: 'iterations', number: true},
+  const rows = quantiles.filter((q) => q[what] !== undefined).map((q) => [
+    q.statistic + (q.nan ? ` (${count(q.nan)} NaN left out)` : ''),
+    count(q[what]), ...shares.map((share) => show(q[share] || 0))]);
+  if (!rows.length) return [];
+  const columns = [{title: ''}, {title: what, number: true},
     ...shares.map((title) => ({title, number: true}))];
-  return [make('h3', {}, 'Over the iterations'), plainTable(columns, rows, 'Quantiles over the iterations')];
+  return [make('h3', {}, `Over the ${what}`), plainTable(columns, rows, `Quantiles over the ${what}`)];
 }
 
 function gatesOf(output) {

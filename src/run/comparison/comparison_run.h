@@ -265,6 +265,8 @@ class ComparisonRun {
                                         IterationComparison comparison);
   bool JudgePair(const Pair& pair) const;
   void AddTimes(const Pair& pair, PairRecord& record) const;
+  static void AddElementErrors(const Pair& pair, PairRecord& record,
+                               std::vector<std::string>& notes);
   static void RejectIllConditioned(const PairRecord& record, const std::string& who,
                                    RunFaults& faults, std::vector<std::string>& sentences);
   void RejectRetyped(const Pair& pair, PairRecord& record, RunFaults& faults,

@@ -115,6 +115,7 @@ void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage co
     const int64_t expected = std::max({first.made, second.made, first.begun, second.begun, asked});
     records.push_back(pair.recorder.Finish(expected));
     records.back().dropped = Union(dropped_[pair.first], dropped_[pair.second]);
+    if (!stopped_) AddElementErrors(pair, records.back(), run.notes);
     pair.matching.AddTo(records.back());
     if (steps_ != nullptr) AddTimes(pair, records.back());
     if (!pair.believed) continue;
@@ -155,6 +156,14 @@ void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage co
   for (std::string& note : NotesOfMismatch()) {
     gate_faults_.push_back(note);
     run.faults.push_back(std::move(note));
+  }
+}
+
+// Those of a shard go on where a run with --fail-fast ends: neither has them then.
+void ComparisonRun::AddElementErrors(const Pair& pair, PairRecord& record,
+                                     std::vector<std::string>& notes) {
+  for (const std::string& sentence : pair.recorder.errors().AddTo(record)) {
+    notes.push_back(pair.label() + ": " + sentence);
   }
 }
 
@@ -345,8 +354,8 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
     add(WhyNothingMeets(pair, record));
   } else if (pair.recorder.one_sided() && !marked_) {
     const size_t alone = record.only_in_first.size() + record.only_in_second.size();
-    add(std::to_string(alone) + (alone == 1 ? " output has" : " outputs have") +
-        " no counterpart (--lenient accepts that)" + pair.matching.Advice(record));
+    add(std::to_string(alone) + (alone == 1 ? " output has" : " outputs have") + " no counterpart" +
+        (plan_->shard.wanted() ? "" : " (--lenient accepts that)") + pair.matching.Advice(record));
   }
   if (plan_->strict) AddLeftOut(record, who, faults, sentences);
 }

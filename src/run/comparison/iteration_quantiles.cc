@@ -9,22 +9,22 @@
 #include "compare/metric_table.h"
 
 namespace vernier {
-namespace {
 
-// Between two neighbours as NumPy does it, and without making NaN of infinities.
-double Between(double low, double high, double share) {
+double BetweenNumbers(double low, double high, double share) {
   if (low == high || share == 0) return low;
   if (std::isinf(low) || std::isinf(high)) return std::isinf(high) ? high : low;
   const double apart = high - low;
   return share < 0.5 ? low + apart * share : high - apart * (1 - share);
 }
 
+namespace {
+
 // Of sorted numbers, one at least.
 double QuantileOf(const std::vector<double>& sorted, double share) {
   const double place = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(place);
   const size_t above = std::min(below + 1, sorted.size() - 1);
-  return Between(sorted[below], sorted[above], place - static_cast<double>(below));
+  return BetweenNumbers(sorted[below], sorted[above], place - static_cast<double>(below));
 }
 
 }  // namespace

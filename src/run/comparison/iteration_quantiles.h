@@ -14,6 +14,9 @@ namespace vernier {
 
 struct OutputComparison;
 
+/// Between two neighbours as NumPy does it, and without making NaN of infinities.
+double BetweenNumbers(double low, double high, double share);
+
 /// Quantiles are exact: all numbers are kept, in 8 bytes each, but for 0 and the first one, which
 /// are counted. They do not depend on the order in which iterations are added.
 class IterationQuantiles {

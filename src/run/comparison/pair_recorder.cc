@@ -154,6 +154,7 @@ std::vector<OutputRow> PairRecorder::Add(const IterationComparison& comparison, 
   std::vector<OutputRow> rows;
   rows.reserve(comparison.outputs.size());
   for (const OutputComparison& output : comparison.outputs) rows.push_back(MakeOutputRow(output));
+  if (charts_ == Charts::kWanted) errors_.Add(comparison);
   Fold(comparison, rows,
        [&](size_t place) { return MakeFigures(comparison.outputs[place], index, charts_); });
   return rows;

@@ -10,6 +10,7 @@
 
 #include "compare/tally.h"
 #include "kernels/token_losses.h"
+#include "run/comparison/error_counts.h"
 #include "run/comparison/iteration_quantiles.h"
 #include "run/comparison/output_figures.h"
 #include "vernier/row_record.h"
@@ -39,6 +40,10 @@ class PairRecorder {
 
   const ComparisonTally& tally() const { return tally_; }
 
+  /// Of what is recorded with charts: those of Fold() have to be added.
+  const ElementErrors& errors() const { return errors_; }
+  Status AddErrors(const ShardErrors& kept) { return errors_.Add(kept); }
+
   /// `expected_iterations`: asked for, or of the longer side. Of those without an output on either
   /// side none counts as compared.
   PairRecord Finish(int64_t expected_iterations) const;
@@ -63,6 +68,7 @@ class PairRecorder {
   std::vector<double> kept_ratios_;            ///< by output: times over in the iteration kept
   std::vector<TokenLosses> losses_;            ///< by output
   std::vector<IterationQuantiles> quantiles_;  ///< likewise
+  ElementErrors errors_;
   bool compared_nothing_ = false;
   int64_t empty_iterations_ = 0;
 };

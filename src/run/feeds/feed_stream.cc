@@ -58,11 +58,14 @@ Status FeedStream::OpenScript(const RunPlan& plan, std::span<const TensorInfo> i
   if (!plan.shard.wanted()) return {};
   VERNIER_ASSIGN_OR_RETURN(total_, script.CountAhead(inputs_));
   if (total_) return {};
-  if (plan.shard.rule == ShardRule::kContiguous) {
+  passes_over_ = true;
+  total_ = plan.inputs.iterations;
+  if (!total_ && plan.shard.rule == ShardRule::kContiguous) {
     return InvalidArgument(
         "--shard: the data loader script returns nothing that has feeds by index (a list, or an "
         "object with __len__ and __getitem__ and no __iter__), so their number is not known: give "
-        "--shard-by stride (every shard then goes through all of them)");
+        "it with --iterations, or --shard-by stride (every shard then goes through feeds of the "
+        "others)");
   }
   logger_.Once(Severity::kWarning,
                "--shard: the data loader script makes the feeds of all shards in each of them, and "
@@ -97,12 +100,24 @@ void FeedStream::Announce(const RunPlan& plan, Logger& logger) {
               FormatShapeSpecs(plan.lenient ? KeepLastShapes(*shapes) : *shapes));
 }
 
+// Of feeds that are passed over --iterations says how many there are, and the last shard whether
+// that is true.
+Result<std::optional<TensorMap>> FeedStream::GivenByScript() {
+  const bool ends = total_ && next_ >= shard_.CountOf(*total_);
+  if (ends && (!passes_over_ || shard_.number < shard_.count)) return std::optional<TensorMap>();
+  VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed,
+                           script_->Read(ends ? *total_ : IndexOf(next_), inputs_));
+  if (!total_ || feed.has_value() != ends)
+    return ends ? std::optional<TensorMap>() : std::move(feed);
+  const int64_t made = script_->count().value_or(*total_ + 1);
+  return Malformed("--iterations " + std::to_string(*total_) + ": the data loader script gives " +
+                   (ends ? "more feeds" : "only " + std::to_string(made)) +
+                   ", and shards are divided by that number: give the right one");
+}
+
 // What somebody made beforehand or makes in a script.
 Result<std::optional<TensorMap>> FeedStream::Given() {
-  if (script_ != nullptr) {
-    if (total_ && next_ >= shard_.CountOf(*total_)) return std::optional<TensorMap>();
-    return script_->Read(IndexOf(next_), inputs_);
-  }
+  if (script_ != nullptr) return GivenByScript();
   if (images_ != nullptr) {
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, images_->Next());
     if (feed) logger_.Info("Loading input data from " + images_->names().back());

@@ -80,7 +80,11 @@ class FeedStream {
   }
   /// How many feeds the undivided run has; nullopt as long as a script has not shown it, and where
   /// it does not matter.
-  std::optional<int64_t> total() const { return script_ != nullptr ? script_->count() : total_; }
+  std::optional<int64_t> total() const {
+    return script_ != nullptr && !total_ ? script_->count() : total_;
+  }
+  /// Of a shard whose script makes the feeds of all shards, one after the other.
+  bool passes_over() const { return passes_over_; }
 
   /// How many feeds were asked for, or files of feeds hold, images that were skipped left out;
   /// nullopt where a script or the length of sequences decides, and as long as files were not
@@ -110,6 +114,7 @@ class FeedStream {
   Status OpenScript(const RunPlan& plan, std::span<const TensorInfo> inputs, ScriptFeeds& script);
   Status OpenLoaded(const RunPlan& plan, std::span<const TensorInfo> inputs);
   Result<std::optional<TensorMap>> Given();
+  Result<std::optional<TensorMap>> GivenByScript();
   Result<std::optional<TensorMap>> NextWhole();
   void Make(int64_t place);
   int64_t CountDrawn() const { return shard_.CountOf(random_->count()); }
@@ -122,6 +127,7 @@ class FeedStream {
   std::string announced_path_;
   std::optional<RandomFeeds> random_;
   ScriptFeeds* script_ = nullptr;
+  bool passes_over_ = false;
   std::vector<TensorInfo> inputs_;        // for the script
   std::vector<std::string> input_names_;  // for loaded feeds without names
   ShardPlan shard_;

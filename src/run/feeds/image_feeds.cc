@@ -24,15 +24,28 @@ bool IsFeedName(std::string_view name) {
   return name.ends_with(".json") || name.ends_with(".pb") || name.starts_with("test_data_set_");
 }
 
-// What a path stands for: itself, or the images of a folder. Of a folder without images, or of one
-// that holds feeds, itself.
-Result<std::vector<std::string>> ImagesOf(const std::string& path, bool preprocess) {
-  if (!IsDirectory(path)) return std::vector{path};
-  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> images, ListDirectory(path, IsImageName));
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> feeds, ListDirectory(path, IsFeedName));
-  std::erase_if(images, IsDirectory);
-  if (images.empty() || (!preprocess && !feeds.empty())) return std::vector{path};
-  return images;
+// What a folder holds, as paths; looked up once, for that may be very much.
+struct FolderContent {
+  std::vector<std::string> images, folders;
+  bool has_feeds = false;
+
+  /// Else what FeedReader would read of it counts.
+  bool GivesImages(bool preprocess) const { return !images.empty() && (preprocess || !has_feeds); }
+};
+
+Result<FolderContent> LookInto(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries, ReadDirectory(path));
+  FolderContent content;
+  content.images = PathsIn(path, entries, IsImageName);
+  for (const DirectoryEntry& entry : entries) {
+    content.has_feeds |= IsFeedName(entry.name);
+    if (!entry.folder) continue;
+    content.folders.push_back((std::filesystem::path(path) / entry.name).string());
+  }
+  std::erase_if(content.images, [&](const std::string& image) {
+    return std::ranges::find(content.folders, image) != content.folders.end();
+  });
+  return content;
 }
 
 // The folders in it; 'PATH/*/*' would name what else is in these as well.
@@ -43,24 +56,19 @@ std::string EveryImageIn(const std::string& path) {
 bool IsImageFile(const std::string& path) { return IsImageName(path) && !IsDirectory(path); }
 
 // The folders in a folder that hold images themselves.
-Result<std::vector<std::string>> FoldersOfImages(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> entries,
-                           ListDirectory(path, [](std::string_view) { return true; }));
+std::vector<std::string> FoldersOfImages(const FolderContent& content) {
   std::vector<std::string> folders;
-  for (const std::string& entry : entries) {
-    if (!IsDirectory(entry)) continue;
-    const Result<std::vector<std::string>> images = ListDirectory(entry, IsImageName);
-    if (images.ok() && std::ranges::any_of(*images, IsImageFile)) folders.push_back(entry);
+  for (const std::string& folder : content.folders) {
+    const Result<std::vector<std::string>> images = ListDirectory(folder, IsImageName);
+    if (images.ok() && std::ranges::any_of(*images, IsImageFile)) folders.push_back(folder);
   }
   return folders;
 }
 
 // Images of classes are often in folders of a folder, which a pattern names.
-Status CheckNoFoldersOfImages(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> feeds, ListDirectory(path, IsFeedName));
-  if (!feeds.empty()) return {};
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> folders, FoldersOfImages(path));
-  if (!folders.empty()) {
+Status CheckNoFoldersOfImages(const std::string& path, const FolderContent& content) {
+  if (content.has_feeds) return {};
+  if (!FoldersOfImages(content).empty()) {
     return Malformed("--load-inputs: '" + path + "' holds no images, and its folders do: give " +
                      EveryImageIn(path));
   }
@@ -88,15 +96,14 @@ class EachOnce {
 };
 
 // The folders in a folder whose images are not among those that are fed.
-std::vector<std::string> FoldersNotTaken(const std::string& path, const EachOnce& fed) {
-  Result<std::vector<std::string>> folders = FoldersOfImages(path);
-  if (!folders.ok()) return {};
-  std::erase_if(*folders, [&](const std::string& folder) {
+std::vector<std::string> FoldersNotTaken(const FolderContent& content, const EachOnce& fed) {
+  std::vector<std::string> folders = FoldersOfImages(content);
+  std::erase_if(folders, [&](const std::string& folder) {
     const Result<std::vector<std::string>> own = ListDirectory(folder, IsImageName);
     return !own.ok() ||
            std::ranges::any_of(*own, [&](const std::string& image) { return fed.Has(image); });
   });
-  return *std::move(folders);
+  return folders;
 }
 
 // One that says that it has channels comes before those that only might.
@@ -143,13 +150,12 @@ Result<std::vector<std::string>> FindImages(const InputPlan& plan) {
   for (const std::string& pattern : plan.load_paths) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> fitting, ExpandPattern(pattern));
     for (const std::string& path : fitting) {
-      const bool folder = IsDirectory(path);  // of very many files, looked up once
       std::vector<std::string> found = {path};
-      if (folder) {
-        VERNIER_ASSIGN_OR_RETURN(found, ImagesOf(path, !plan.preprocess.empty()));
-      }
-      if (folder && found.size() == 1 && found.front() == path) {
-        VERNIER_TRY(CheckNoFoldersOfImages(path));
+      if (IsDirectory(path)) {
+        VERNIER_ASSIGN_OR_RETURN(FolderContent content, LookInto(path));
+        const bool images = content.GivesImages(!plan.preprocess.empty());
+        if (!images) VERNIER_TRY(CheckNoFoldersOfImages(path, content));
+        if (images) found = std::move(content.images);
       }
       for (const std::string& file : found) {
         if (IsImageFile(file)) {
@@ -183,9 +189,10 @@ std::string DescribeFoldersLeftOut(const InputPlan& plan) {
     if (!fitting.ok()) return "";
     for (const std::string& path : *fitting) {
       if (!IsDirectory(path)) continue;
-      const Result<std::vector<std::string>> images = ImagesOf(path, !plan.preprocess.empty());
-      if (!images.ok() || std::ranges::none_of(*images, IsImageFile)) continue;
-      std::vector<std::string> folders = FoldersNotTaken(path, once);
+      const Result<FolderContent> content = LookInto(path);
+      const bool given = content.ok() && content->GivesImages(!plan.preprocess.empty());
+      if (!given || std::ranges::none_of(content->images, IsImageFile)) continue;
+      std::vector<std::string> folders = FoldersNotTaken(*content, once);
       if (all.empty()) parent = path;
       std::ranges::move(folders, std::back_inserter(all));
     }

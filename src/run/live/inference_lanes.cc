@@ -61,6 +61,13 @@ void InferenceLanes::SendNext(const LiveRunner* replica, Lane& lane) {
   if (task.ahead && task.replica == replica) next->sent = task.replica->InferAhead(*task.feed);
 }
 
+bool InferenceLanes::IsDone(int64_t iteration) {
+  const std::scoped_lock lock(mutex_);
+  return std::ranges::any_of(jobs_, [&](const std::unique_ptr<Job>& job) {
+    return job->iteration == iteration && job->done;
+  });
+}
+
 std::vector<LaneTask> InferenceLanes::Collect(int64_t iteration) {
   const auto found = std::ranges::find_if(
       jobs_, [&](const std::unique_ptr<Job>& job) { return job->iteration == iteration; });

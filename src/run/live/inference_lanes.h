@@ -55,6 +55,9 @@ class InferenceLanes {
   /// Infers an iteration, later than all that were added before, as soon as its lane is free.
   void Add(int64_t iteration, std::vector<LaneTask> tasks);
 
+  /// Whether Collect() would not wait for an iteration that was added.
+  bool IsDone(int64_t iteration);
+
   /// Waits for an iteration and returns its tasks, done; none where it was not added.
   std::vector<LaneTask> Collect(int64_t iteration);
 

@@ -51,6 +51,9 @@ class LiveInference {
   /// called for every iteration that was sent, in order.
   void SendAhead(const TensorMap& feed, int64_t iteration);
 
+  /// Whether InferAll() would not wait for an iteration that was sent ahead.
+  bool IsInferred(int64_t iteration) { return live_.IsInferredInLane(iteration); }
+
   /// There will be no more.
   void SendRest() { live_.SendRest(); }
 

@@ -177,6 +177,9 @@ class LiveRuns {
   /// There will be no more: what SendToLane() has gathered begins.
   void SendRest();
 
+  /// With lanes: whether CollectLane() would not wait for an iteration that was sent.
+  bool IsInferredInLane(int64_t iteration);
+
   /// Waits for what SendToLane() was given for an iteration.
   /// Before InferInLane() of its runners, and in the order of iterations.
   void CollectLane(int64_t iteration);

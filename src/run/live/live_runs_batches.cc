@@ -124,6 +124,12 @@ Status LiveRuns::CheckOneFeed(size_t index, const FeedBatch& coerced) {
   return found;
 }
 
+// The others of an inference come after its first.
+bool LiveRuns::IsInferredInLane(int64_t iteration) {
+  const auto feeds = static_cast<int64_t>(batch_feeds());
+  return iteration % feeds != 0 || lanes_->IsDone(iteration / feeds);
+}
+
 void LiveRuns::CollectLane(int64_t iteration) {
   const auto feeds = static_cast<int64_t>(batch_feeds());
   if (iteration % feeds != 0) return;

@@ -37,7 +37,8 @@ void NoteLostOutputs(const RunPlan& plan, std::span<const LostOutputs> lost, Run
     for (const SkippedOutput& output : outputs) {
       if (!known.insert(output.name).second) continue;
       outcome.record.faults.push_back("output '" + output.name + "' was not " + what + ": it is " +
-                                      output.why + " (--lenient accepts that)");
+                                      output.why +
+                                      (plan.shard.wanted() ? "" : " (--lenient accepts that)"));
     }
   }
 }

@@ -72,7 +72,7 @@ Status DecideOnWhole(const RunContext& run, const LiveSide& side, const Comparin
   LiveRuns& live = side.runs;
   if (!run.plan.shard.wanted() || live.batch_feeds() > 1) return {};
   if (!run.plan.noise_floor && !BoundsNearTies(run.plan)) {
-    if (side.python.script != nullptr && !own.total()) return {};
+    if (own.passes_over()) return {};
     VERNIER_ASSIGN_OR_RETURN(const bool by_value, MayPairByValue(live, comparing));
     if (!by_value) return {};
   }

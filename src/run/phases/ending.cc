@@ -98,7 +98,7 @@ void DescribeImages(const RunPlan& plan, const LiveResults& made, RunOutcome& ou
     outcome.record.notes.push_back(skipped);
   } else {
     outcome.faults.incomplete = true;
-    outcome.record.faults.push_back(FaultOfSkipped(skipped));
+    outcome.record.faults.push_back(FaultOfSkipped(skipped, plan.shard));
   }
 }
 
@@ -168,8 +168,8 @@ void NoteImagesLeftOut(const RunPlan& plan, RunOutcome& outcome) {
   }
 }
 
-std::string FaultOfSkipped(const std::string& note) {
-  return "--load-inputs: " + note + " (--lenient accepts that)";
+std::string FaultOfSkipped(const std::string& note, const ShardPlan& shard) {
+  return "--load-inputs: " + note + (shard.wanted() ? "" : " (--lenient accepts that)");
 }
 
 void ReportFailure(const RunContext& run, const Status& status, const LiveResults& made,

@@ -37,7 +37,7 @@ std::vector<std::string> ImagesLeftOut(const InputPlan& inputs);
 /// Notes for these; with --strict faults.
 void NoteImagesLeftOut(const RunPlan& plan, RunOutcome& outcome);
 /// The fault of images that were skipped, of ImageFeeds::NoteOfSkipped().
-std::string FaultOfSkipped(const std::string& note);
+std::string FaultOfSkipped(const std::string& note, const ShardPlan& shard);
 
 /// Closes all runners, publishes what `made` has saved, and describes the runners: the record's
 /// runners, notes and saved files, and the faults that are not a pair's. Of a shard `comparing` is

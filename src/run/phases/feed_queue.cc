@@ -8,7 +8,10 @@ namespace vernier {
 
 Result<std::optional<TensorMap>> FeedQueue::Next() {
   if (ahead_ == 0) return feeds_.Next();
-  while (!ended_ && waiting_.size() <= ahead_) {
+  for (bool any = false; !ended_ && waiting_.size() <= ahead_; any = true) {
+    // One for each that goes keeps lanes busy. Of slow feeds no more: what there is to compare may
+    // end the run.
+    if (any && waiting_.size() > 1 && inference_.IsInferred(given_)) break;
     Result<std::optional<TensorMap>> feed = feeds_.Next();
     // Of earlier feeds a part of the memory is taken already.
     if (feed.ok() && *feed) {
@@ -23,6 +26,7 @@ Result<std::optional<TensorMap>> FeedQueue::Next() {
   if (waiting_.empty()) return std::optional<TensorMap>();
   Result<std::optional<TensorMap>> next = std::move(waiting_.front());
   waiting_.pop_front();
+  ++given_;
   return next;
 }
 

@@ -15,8 +15,9 @@ namespace vernier {
 
 class FeedQueue {
  public:
-  /// Keeps `ahead` feeds beside the one that is in use, and has them inferred before their turn
-  /// (LiveInference::SendAhead). With 0 it does nothing of its own. Both must outlive it.
+  /// Keeps up to `ahead` feeds beside the one that is in use, and has them inferred before their
+  /// turn (LiveInference::SendAhead): so many only where results are waited for, and one where
+  /// results wait for feeds. With 0 it does nothing of its own. Both must outlive it.
   FeedQueue(FeedStream& feeds, LiveInference& inference, size_t ahead)
       : feeds_(feeds), inference_(inference), ahead_(ahead) {}
 
@@ -30,6 +31,7 @@ class FeedQueue {
   const size_t ahead_;
   std::deque<Result<std::optional<TensorMap>>> waiting_;
   int64_t read_ = 0;
+  int64_t given_ = 0;
   uint64_t counted_ = 0;  // bytes of outputs, see CheckOutputRoom
   bool ended_ = false;
 };

@@ -194,13 +194,23 @@ std::string LoadedSide::FileOf(size_t side) const {
          (in_file.size() > 1 ? ": " + WithoutTime(run.name) : "");
 }
 
+namespace {
+
+// Unnamed runners of shards, and with --reproducible, are without the time that others have.
+std::string WithTime(const std::string& name) {
+  const std::string timed = name + "-01/01/70-00:00:00";
+  return WithoutTime(timed) == name ? timed : name;
+}
+
+}  // namespace
+
 std::vector<std::pair<std::string, std::string>> LoadedSide::PairNames(
     const std::vector<std::pair<size_t, size_t>>& pairs) const {
   const auto name_of = [&](size_t side) {
-    return side < live_.size() ? live_[side] : runs_.runs()[side - live_.size()].name;
+    return side < live_.size() ? WithTime(live_[side]) : runs_.runs()[side - live_.size()].name;
   };
   RunRecord sides;
-  for (const std::string& name : live_) sides.runners.emplace_back().name = name;
+  for (const std::string& name : live_) sides.runners.emplace_back().name = WithTime(name);
   for (const auto& [first, second] : pairs) {
     PairRecord& pair = sides.pairs.emplace_back();
     pair.first = name_of(first);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -87,6 +88,37 @@ std::vector<std::string> GatherNotes(const Parts& parts, std::vector<std::string
     }
   }
   return notes;
+}
+
+namespace {
+
+std::vector<ShardErrors> ErrorsOf(const ShardPart& part, int64_t shard) {
+  std::vector<ShardErrors> own;
+  std::ranges::copy_if(part.end().errors, std::back_inserter(own),
+                       [shard](const ShardErrors& errors) { return errors.shard == shard; });
+  return own;
+}
+
+}  // namespace
+
+Result<std::vector<ShardErrors>> ErrorsIn(const Parts& parts) {
+  std::vector<ShardErrors> all;
+  std::map<int64_t, const ShardPart*> first;
+  for (const ShardPart& part : parts) {
+    for (const int64_t number : part.head().numbers) {
+      std::vector<ShardErrors> own = ErrorsOf(part, number);
+      const auto [known, is_new] = first.emplace(number, &part);
+      if (is_new) {
+        std::ranges::move(own, std::back_inserter(all));
+      } else if (own != ErrorsOf(*known->second, number)) {
+        return Malformed("'" + known->second->path() + "' and '" + part.path() +
+                         "' hold other errors of the elements of shard " + std::to_string(number) +
+                         ": leave one of them out");
+      }
+    }
+  }
+  std::ranges::stable_sort(all, {}, &ShardErrors::shard);
+  return all;
 }
 
 ShardEnd GatherEnds(const Parts& parts) {

@@ -30,6 +30,8 @@ std::vector<ShardRecord> ShardsIn(const Parts& parts);
 std::vector<ShardFlips> FlipsIn(const Parts& parts);
 /// Each with all shards of all parts, sorted.
 std::vector<ShardMadeWith> MadeWithIn(const Parts& parts);
+/// Of each shard once. kMalformed, naming both parts, where two have other ones of the same shard.
+Result<std::vector<ShardErrors>> ErrorsIn(const Parts& parts);
 /// Each note of one of their lists once, in the order of the parts.
 std::vector<std::string> GatherNotes(const Parts& parts, std::vector<std::string> ShardEnd::*list);
 

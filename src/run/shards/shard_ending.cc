@@ -1,6 +1,7 @@
 #include "run/shards/shard_ending.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -89,6 +90,14 @@ std::vector<ShardPairNames> DescribePairs(const Comparing& comparing,
   return names;
 }
 
+std::vector<ShardErrors> KeepErrors(const std::vector<ComparedPair>& pairs) {
+  std::vector<ShardErrors> all;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    std::ranges::move(pairs[i].recorder.errors().Keep(i), std::back_inserter(all));
+  }
+  return all;
+}
+
 Result<ShardEnd> DescribeEnd(const LiveRuns& live, const Comparing& comparing,
                              const RunRecord& record, ShardEnd end) {
   VERNIER_ASSIGN_OR_RETURN(end.flips,
@@ -106,6 +115,7 @@ Result<ShardEnd> DescribeEnd(const LiveRuns& live, const Comparing& comparing,
   }
   if (on_processor) end.made_with.push_back({"processor", "", ProcessorText(), {}});
   end.pairs = DescribePairs(comparing, record.pairs);
+  end.errors = KeepErrors(comparing.comparisons.pairs());
   for (const LostOutputs& lost : LostOutputsOf(live)) {
     ShardLost& made = end.lost.emplace_back();
     made.runner = lost.runner;

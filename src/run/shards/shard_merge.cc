@@ -79,6 +79,7 @@ Status GoThrough(Parts& parts, const TakeLine& take) {
 }
 
 Status WritePartial(Parts& parts, const std::string& output, std::vector<std::string> notes) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<ShardErrors> errors, ErrorsIn(parts));
   ShardHead head = parts.front().head();
   head.numbers = NumbersIn(parts);
   VERNIER_ASSIGN_OR_RETURN(ShardFile file, ShardFile::Create(output, head));
@@ -95,7 +96,18 @@ Status WritePartial(Parts& parts, const std::string& output, std::vector<std::st
   end.shards = ShardsIn(parts);
   end.flips = FlipsIn(parts);
   end.made_with = MadeWithIn(parts);
+  end.errors = std::move(errors);
   return file.Publish(std::move(end));
+}
+
+Status TakeErrors(const std::vector<ShardErrors>& errors, ComparedPairs& pairs) {
+  for (const ShardErrors& kept : errors) {
+    const auto place = static_cast<size_t>(kept.pair);
+    if (place >= pairs.pairs.size()) return Malformed("the parts are damaged: no pair has errors");
+    const Status status = pairs.pairs[place].recorder.AddErrors(kept);
+    if (!status.ok()) return Malformed("the parts are damaged: " + status.message());
+  }
+  return {};
 }
 
 class ShardFolding {
@@ -120,6 +132,7 @@ class ShardFolding {
       matching.TakePairing(std::move(errors), end.pairs[i].undecided);
     }
     pairs.NamePairs(std::move(shown));
+    VERNIER_TRY(TakeErrors(end.errors, pairs));
     return std::unique_ptr<ShardFolding>(
         new ShardFolding(plan, end.total, std::move(pairs), std::move(labels), rows));
   }
@@ -172,7 +185,7 @@ class ShardFolding {
     if (skipped > 0 && skipped == end.total) return NoneCanBeRead(end.total, skipped_.front().path);
     if (skipped > 0) {
       outcome.faults.incomplete = true;
-      outcome.record.faults.push_back(FaultOfSkipped(DescribeSkipped(skipped_, end.total)));
+      outcome.record.faults.push_back(FaultOfSkipped(DescribeSkipped(skipped_, end.total), {}));
     }
     // Rows of images alone have them.
     if (!samples_.empty()) outcome.record.samples = std::move(samples_);
@@ -239,7 +252,8 @@ class ShardFolding {
 
 Status FoldParts(Parts& parts, const MergePlan& merge, Logger& logger, MergeOutcome& merged) {
   RunRecord& record = merged.outcome.record;
-  const ShardEnd end = GatherEnds(parts);
+  ShardEnd end = GatherEnds(parts);
+  VERNIER_ASSIGN_OR_RETURN(end.errors, ErrorsIn(parts));
   std::unique_ptr<RowWriter> rows;
   if (!merge.rows.empty() && end.pairs.empty()) {
     return InvalidArgument("--save-rows: rows are of pairs, and the parts have none");

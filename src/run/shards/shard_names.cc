@@ -119,6 +119,7 @@ Status CheckShare(const ShardTensors& file, const ShardFileName& name, const Las
 }
 
 bool IsOfShard(std::string_view name) {
+  if (name.find(".shard-") == std::string_view::npos) return false;  // of very many quickly
   const std::optional<ShardFileName> read = ReadShardFileName(std::string(name));
   const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
   return read && !read->partial && std::ranges::any_of(kSavedEndings, ends);

@@ -156,6 +156,7 @@ void ShardWriter::KeepImported(const std::vector<JournalSource>& sources) {
 
 Status ShardWriter::Publish(ShardEnd end) {
   for (ShardMadeWith& made : end.made_with) made.shards = {number_};
+  for (ShardErrors& errors : end.errors) errors.shard = number_;
   end.made_with.push_back({"build", kVersion, BuildIdentity(), {number_}});
   for (const auto& [kind, name, value] : imported_) {
     end.made_with.push_back({kind, name, value, {number_}});

@@ -1,0 +1,52 @@
+"""Shards whose feeds a generator makes, and how their pairs are called."""
+
+import json
+import sys
+import unittest
+
+from shard_case import WHOLE, ShardCase
+
+
+class ShardFeeds(ShardCase):
+    def test_a_generator_whose_length_is_given_has_ranges(self):
+        self.save_model("m.onnx")
+        self.path("loader.py").write_text(
+            "import numpy as np\n\n\ndef load_data():\n    for i in range(5):\n"
+            "        yield {'x': np.arange(4, dtype=np.float32) + i}\n", encoding="utf-8")
+        run = ["run", "m.onnx", "--onnxrt", "--onnxrt", "--data-loader-script", "loader.py"]
+        whole = self.vernier(*run, *WHOLE)
+        self.assertEqual(whole.code, 0, whole.out + whole.err)
+        for count, rule in ((1, "contiguous"), (2, "contiguous"), (3, "stride"),
+                            (7, "contiguous")):
+            parts = self.shards([*run, "--iterations", "5"], count, rule)
+            self.expect_whole(whole, parts)
+        warned = self.vernier(*run, "--iterations", "5", "--shard", "1/2", "--save-record",
+                              "r.json")
+        self.assertIn("makes the feeds of all shards in each of them", warned.out + warned.err)
+        self.assertNotIn("will be ignored", warned.out + warned.err)
+        for length, said in (("4", "--iterations 4: the data loader script gives more feeds"),
+                             ("6", "--iterations 6: the data loader script gives only 5")):
+            ended = self.vernier(*run, "--iterations", length, "--shard", "2/2", "--save-record",
+                                 "r.json")
+            self.assertEqual(ended.code, 3, ended.out + ended.err)
+            self.assertIn(said, ended.err)
+            self.assertFalse(self.path("r.shard-0002-of-0002.json").exists())
+
+    def test_rows_name_pairs_as_those_of_an_undivided_run_do(self):
+        self.save_model("m.onnx")
+        self.path("other.py").write_text("load = lambda path: lambda feed: {'y': feed['x']}\n")
+        run = ["run", "m.onnx", "--onnxrt", "--model-runner", "other.py", "--iterations", "4",
+               "--python", sys.executable]
+        self.assertEqual(self.vernier(*run, "--save-rows", "rows.jsonl").code, 0)
+        parts = self.shards(run, 2)
+        merged = self.vernier("merge", *parts, "-o", "merged.json", "--save-rows", "merged.jsonl")
+        self.assertEqual(merged.code, 0, merged.out + merged.err)
+        lines = self.path("rows.jsonl").read_text().splitlines()
+        names = [json.loads(line)["pair"] for line in lines]
+        self.assertEqual(names, ["onnxrt vs. other"] * 4)
+        self.assertEqual(self.path("merged.jsonl").read_text(),
+                         self.path("rows.jsonl").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
