@@ -116,6 +116,7 @@ void Join(ErrorPrediction& into, const ErrorPrediction& other) {
   into.thinned |= other.thinned;
   into.part = std::max(into.part, other.part);
   into.chosen = std::max(into.chosen, other.chosen);
+  into.chosen_rows = std::max(into.chosen_rows, other.chosen_rows);
   if (into.since.empty()) into.since = other.since;
 }
 

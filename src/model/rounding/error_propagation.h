@@ -77,7 +77,14 @@ class ErrorPropagation {
   int64_t Elements(std::string_view name) const;
 
   // Near ties and parts: error_choices.cc.
-  double ChosenBehind(const Step& step, std::string_view output) const;
+  /// Shares of an output's elements and rows that may be anything.
+  struct OpenShare {
+    double elements = 0, rows = 0;
+  };
+  OpenShare OpenBehind(const Step& step, std::string_view output) const;
+  double OpenRowsFrom(const Step& step, size_t input, std::string_view output) const;
+  /// So many rows may have one of the open elements.
+  double MostRows(std::string_view name, double elements) const;
   double ChosenFrom(const Step& step, size_t input, std::string_view output) const;
   /// How many times as many elements the first one has; nullopt where a number is not known.
   std::optional<double> TimesOf(std::string_view input, std::string_view output) const;

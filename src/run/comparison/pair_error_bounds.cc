@@ -309,6 +309,7 @@ ErrorPredictions PairErrorBounds::Predict(const RunnerGraph& owner, Pair pair,
       const auto found = tensors.find(name);
       return found == tensors.end() ? nullptr : found->second;
     };
+    seen.others = [&](std::string_view name) { return Find(outputs.b, name); };
   }
   Result<ErrorPredictions> predictions =
       PredictErrors(*owner.model, feed_, ArithmeticOn(GraphOf(pair.first), owner),

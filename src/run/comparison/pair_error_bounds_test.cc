@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
+#include <span>
 
 #include "compare/tensor_for_test.h"
 #include "model/onnx/onnx_test_model.h"
+#include "model/rounding/error_test_graphs.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -164,6 +167,33 @@ TEST(PairErrorBoundsTest, WhatIsFoundOnAnOutputTellsOfTheNext) {
   EXPECT_EQ(blind.why.find("counted from"), std::string::npos) << blind.why;
   EXPECT_EQ(blind.largest, 0);
   EXPECT_LT(good.rms, blind.rms);
+}
+
+// Of the first row one value is the best, of the second two tie.
+TEST(PairErrorBoundsTest, PlacesThatTieWithNothingAreNotExcused) {
+  const std::string graph = Input("x", {2, 64}) + Weight("w", {64, 3}) +
+                            Do("MatMul", {"x", "w"}, "y") +
+                            Do("ArgMax", {"y"}, "best", Attribute("axis", 1));
+  const auto model = std::make_shared<const OnnxModel>(*Parse(Model(graph)));
+  const CompareOptions options = Auto();
+  PairErrorBounds bounds(options);
+  for (const size_t stream : {size_t{0}, size_t{1}})
+    bounds.AddGraph(stream, {model, "model.onnx", {}, {}});
+  const Tensor y = Floats({2, 3}, {3, 1, 2, 2, 2.000001F, 0});
+  const auto side = [&](const std::vector<int64_t>& places) -> TensorMap {
+    const auto bytes = std::as_bytes(std::span(places));
+    return {{"y", y}, {"best", *Tensor::Copy(DType::kInt64, {2, 1}, bytes)}};
+  };
+  const TensorMap a = side({0, 1});
+  const auto passes = [&](const std::vector<int64_t>& places) {
+    const TensorMap b = side(places);
+    return MeasureAgainstBound(a[1].tensor, b[1].tensor, *bounds.For(0, 1, a, b).Find("best"))
+        ->passed;
+  };
+  EXPECT_TRUE(passes({0, 1}));
+  EXPECT_TRUE(passes({0, 0}));
+  EXPECT_FALSE(passes({0, 2})) << "the least of its row";
+  EXPECT_FALSE(passes({2, 1})) << "the row without a tie";
 }
 
 TEST(PairErrorBoundsTest, ANoteNamesTheProcessorOfQuantisedModelsAlone) {
