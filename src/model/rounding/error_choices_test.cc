@@ -362,6 +362,18 @@ TEST(ErrorChoicesTest, APartOfALargerWholeKeepsItsOwnError) {
   EXPECT_LT(errors.at("padded").rms, 1e-5) << "the whole, with zeros";
 }
 
+// Between quantisers some runtimes round the bias, be it the operator's or an Add behind it.
+TEST(ErrorModelTest, ABiasThatIsAddedToProductsOfStepsIsRounded) {
+  const std::string product =
+      Input("q", {4, 64}, kUint8) + Weight("w", {64, 8}, kUint8) + Weight("b", {8}) +
+      Do("DequantizeLinear", {"q", "s"}, "x") + Do("DequantizeLinear", {"w", "s"}, "v") +
+      Do("MatMul", {"x", "v"}, "p") + Do("Add", {"b", "p"}, "y") + Do("Relu", {"y"}, "r");
+  EXPECT_LT(Predict(product).at("r").rms, 1e-5);
+  const std::string quantised = product + Do("QuantizeLinear", {"r", "s"}, "z");
+  EXPECT_GT(Predict(quantised).at("r").rms, 4e-5);
+  EXPECT_LT(Predict(quantised).at("p").rms, 1e-5) << "without the bias";
+}
+
 TEST(ErrorModelTest, LengthsOfTransformsMayBeInputs) {
   const auto whole = [](std::string_view name, int64_t value) {
     const std::string_view raw(reinterpret_cast<const char*>(&value), sizeof(value));

@@ -116,6 +116,8 @@ class ErrorPropagation {
   void SpreadFlips(Step& step) const;
   void Add(Step& step, double growth, int64_t length, double roundoffs) const;
   bool IsQuantisedWithBias(const Step& step) const;
+  void RoundBias(Step& step, int64_t length) const;
+  void RoundBiasOfSum(Step& step) const;
   static bool IsSquare(const Step& step);
   void AddAbsolute(Step& step) const;
   // Where a whole model is widened, its casts to the short type go with it; a runtime that widens
@@ -142,9 +144,10 @@ class ErrorPropagation {
   std::unordered_set<std::string_view> constants_;   // initializers and what is made of them
   std::unordered_set<std::string_view> to_steps_;    // read by a QuantizeLinear
   std::unordered_set<std::string_view> from_steps_;  // written by a DequantizeLinear
-  std::unordered_set<std::string_view> kept_;        // outputs that are read further on
-  bool alike_ = false;                               // ErrorPrediction::alike
-  std::unordered_set<std::string_view> narrow_;      // values rounded to a short type of their own
+  std::unordered_map<std::string_view, int64_t> step_products_;  // sums of products of steps
+  std::unordered_set<std::string_view> kept_;                    // outputs that are read further on
+  bool alike_ = false;                                           // ErrorPrediction::alike
+  std::unordered_set<std::string_view> narrow_;  // values rounded to a short type of their own
 };
 
 }  // namespace vernier

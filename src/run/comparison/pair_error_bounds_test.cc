@@ -93,6 +93,24 @@ TEST(PairErrorBoundsTest, FlipsThatMayHaveReachedEverythingLeaveNoCleanElements)
   EXPECT_EQ(MakeBound(prediction, tensor, true).clean, 0) << "not looked at";
 }
 
+// How many flips are expected is known to a factor: of few rows, one more may have some.
+TEST(PairErrorBoundsTest, OfFewRowsOneMoreMayHaveFlips) {
+  const Tensor tensor = Floats({12, 8}, std::vector<float>(96, 1.0F));
+  ErrorPrediction prediction;
+  prediction.clean = 1e-6;
+  prediction.step = 0.03;
+  prediction.reached = 1.0 / 12;
+  prediction.flips = 1e-4;
+  EXPECT_DOUBLE_EQ(MakeBound(prediction, tensor, true).allowed, 1.0 / 12) << "one is rare enough";
+  prediction.flips = 0.05;
+  EXPECT_DOUBLE_EQ(MakeBound(prediction, tensor, true).allowed, 2.0 / 12);
+  prediction.reached = 0.85;
+  EXPECT_DOUBLE_EQ(MakeBound(prediction, tensor, true).allowed, 0.85) << "all others are left";
+  prediction.reached = 0;
+  EXPECT_EQ(MakeBound(prediction, tensor, true).allowed, 0)
+      << "nothing is measured to have flipped";
+}
+
 TEST(PairErrorBoundsTest, ChoicesLeaveTheBoundOfAllOtherElements) {
   ErrorPrediction prediction;
   prediction.rms = 1e-5;
