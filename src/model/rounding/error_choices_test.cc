@@ -158,15 +158,17 @@ TEST(ErrorChoicesTest, ProductsAndNormalisationsKeepRowsApart) {
   const std::string places =
       Input("x", {4, 8}) + Weight("u", {8, 2}) + Do("MatMul", {"x", "u"}, "v") +
       Do("ArgMax", {"v"}, "best", Attribute("axis", 1) + Attribute("keepdims", 0));
-  const std::string rows = Weight("table", {32, 8}) + Weight("w", {8, 8}) + Weight("scale", {8}) +
-                           Do("Gather", {"table", "best"}, "rows") +
-                           Do("MatMul", {"rows", "w"}, "wide") +
-                           Do("LayerNormalization", {"wide", "scale"}, "norm") +
-                           Do("Relu", {"norm"}, "kept") + Do("MatMul", {"kept", "w"}, "y") +
-                           Do("MatMul", {"w", "y"}, "mixed") + Do("Softmax", {"y"}, "all");
+  const std::string rows =
+      Weight("table", {32, 8}) + Weight("w", {8, 8}) + Weight("scale", {8}) +
+      Do("Gather", {"table", "best"}, "rows") + Do("MatMul", {"rows", "w"}, "wide") +
+      Do("LayerNormalization", {"wide", "scale"}, "norm") + Do("Relu", {"norm"}, "kept") +
+      Do("MatMul", {"kept", "w"}, "y") + Weight("mix", {4, 4}) +
+      Do("MatMul", {"mix", "y"}, "mixed") + Do("Softmax", {"y"}, "all");
   const TensorMap tensors = {{"v", SeenValues({3, 1, 2, 2.000001F, 3, 1, 3, 1}, {4, 2})}};
   SeenOutputs seen;
   seen.values = [&](std::string_view name) { return Find(tensors, name); };
+  const Dims four = {4};
+  seen.dims = [&](std::string_view name) { return name == "best" ? &four : nullptr; };
   const OnnxModel model = *Parse(Model(places + rows));
   const ErrorPredictions errors =
       *PredictErrors(model, {}, kAsInModel, kAsInModel, {}, FedInputs::kSame, seen);
