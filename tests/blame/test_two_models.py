@@ -202,8 +202,8 @@ class TwoModels(Case):
         ended = subprocess.run([VERNIER, "run", "--runner", "gold=onnxrt good.onnx", "--runner",
                                 "new=onnxrt bad.onnx", "--blame"], capture_output=True, text=True)
         self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
-        self.assertIn("output 'y' was not looked at: it is a sequence, a map or an absent optional, "
-                      "not a tensor, so what makes it may be to blame", ended.stdout)
+        self.assertIn("output 'y' was not looked at: it is a sequence, a map or an absent "
+                      "optional, not a tensor, so what makes it may be to blame", ended.stdout)
         self.assertNotIn("--tolerance auto", ended.stdout)
 
     def test_float32_against_float16(self):
