@@ -8,7 +8,7 @@ namespace vernier {
 namespace {
 
 // "a=x b=y": the pairs of all tensors.
-std::string PairsOf(const TensorMap& a, const TensorMap& b) {
+std::string MarkedPairsOf(const TensorMap& a, const TensorMap& b) {
   std::vector<size_t> rows, columns;
   for (size_t i = 0; i < a.size(); ++i) rows.push_back(i);
   for (size_t j = 0; j < b.size(); ++j) columns.push_back(j);
@@ -19,30 +19,34 @@ std::string PairsOf(const TensorMap& a, const TensorMap& b) {
   return text;
 }
 
-const Tensor kUp = Floats({1, 2, 3, 4});
-const Tensor kDown = Floats({4, 3, 2, 1});
+const Tensor kRising = Floats({1, 2, 3, 4});
+const Tensor kFalling = Floats({4, 3, 2, 1});
 
 TEST(MarkedPairing, ValuesDecideWhereNothingElseIsNear) {
-  EXPECT_EQ(PairsOf({{"a", kUp}, {"b", kDown}}, {{"x", kDown}, {"y", kUp}}), "a=y b=x ");
-  EXPECT_EQ(PairsOf({{"a", kUp}}, {{"x", Floats({1, 2, 3, 4.2F})}}), "") << "3 % apart";
-  EXPECT_EQ(PairsOf({{"a", kUp}}, {{"x", kUp}, {"y", kUp}}), "") << "which of them?";
-  EXPECT_EQ(PairsOf({{"a", kUp}, {"b", kUp}}, {{"x", kUp}}), "");
+  EXPECT_EQ(MarkedPairsOf({{"a", kRising}, {"b", kFalling}}, {{"x", kFalling}, {"y", kRising}}),
+            "a=y b=x ");
+  EXPECT_EQ(MarkedPairsOf({{"a", kRising}}, {{"x", Floats({1, 2, 3, 4.2F})}}), "") << "3 % apart";
+  EXPECT_EQ(MarkedPairsOf({{"a", kRising}}, {{"x", kRising}, {"y", kRising}}), "")
+      << "which of them?";
+  EXPECT_EQ(MarkedPairsOf({{"a", kRising}, {"b", kRising}}, {{"x", kRising}}), "");
 }
 
 TEST(MarkedPairing, PlainNamesDecideAmongCopies) {
-  const TensorMap a = {{"StatefulPartitionedCall/model_1/conv/Relu:0", kUp}, {"b", kUp}};
-  EXPECT_EQ(PairsOf(a, {{"x", kUp}, {"model/conv/Relu:0", kUp}}),
+  const TensorMap a = {{"StatefulPartitionedCall/model_1/conv/Relu:0", kRising}, {"b", kRising}};
+  EXPECT_EQ(MarkedPairsOf(a, {{"x", kRising}, {"model/conv/Relu:0", kRising}}),
             "StatefulPartitionedCall/model_1/conv/Relu:0=model/conv/Relu:0 ");
-  const TensorMap off = {{"x", kUp}, {"model/conv/Relu:0", Floats({1, 2, 3, 4.2F})}};
-  EXPECT_EQ(PairsOf({a[0]}, off), "StatefulPartitionedCall/model_1/conv/Relu:0=model/conv/Relu:0 ");
+  const TensorMap off = {{"x", kRising}, {"model/conv/Relu:0", Floats({1, 2, 3, 4.2F})}};
+  EXPECT_EQ(MarkedPairsOf({a[0]}, off),
+            "StatefulPartitionedCall/model_1/conv/Relu:0=model/conv/Relu:0 ");
 }
 
 TEST(MarkedPairing, NamesAloneDecideNothing) {
-  EXPECT_EQ(PairsOf({{"conv:0", kUp}}, {{"conv", kDown}}), "");
+  EXPECT_EQ(MarkedPairsOf({{"conv:0", kRising}}, {{"conv", kFalling}}), "");
   const Tensor still = Floats({2, 2});
-  EXPECT_EQ(PairsOf({{"conv:0", still}}, {{"conv", still}}), "") << "a constant";
+  EXPECT_EQ(MarkedPairsOf({{"conv:0", still}}, {{"conv", still}}), "") << "a constant";
   // Two modules of one name, and no telling them apart.
-  EXPECT_EQ(PairsOf({{"conv:0", kUp}}, {{"/conv", kUp}, {"model/conv", kUp}}), "");
+  EXPECT_EQ(MarkedPairsOf({{"conv:0", kRising}}, {{"/conv", kRising}, {"model/conv", kRising}}),
+            "");
 }
 
 TEST(MarkedPairing, AxesMayBeInAnotherOrder) {
