@@ -19,34 +19,37 @@ std::string MarkedPairsOf(const TensorMap& a, const TensorMap& b) {
   return text;
 }
 
-const Tensor kRising = Floats({1, 2, 3, 4});
-const Tensor kFalling = Floats({4, 3, 2, 1});
+const Tensor kMarkedUp = Floats({1, 2, 3, 4});
+const Tensor kMarkedDown = Floats({4, 3, 2, 1});
 
 TEST(MarkedPairing, ValuesDecideWhereNothingElseIsNear) {
-  EXPECT_EQ(MarkedPairsOf({{"a", kRising}, {"b", kFalling}}, {{"x", kFalling}, {"y", kRising}}),
-            "a=y b=x ");
-  EXPECT_EQ(MarkedPairsOf({{"a", kRising}}, {{"x", Floats({1, 2, 3, 4.2F})}}), "") << "3 % apart";
-  EXPECT_EQ(MarkedPairsOf({{"a", kRising}}, {{"x", kRising}, {"y", kRising}}), "")
+  EXPECT_EQ(
+      MarkedPairsOf({{"a", kMarkedUp}, {"b", kMarkedDown}}, {{"x", kMarkedDown}, {"y", kMarkedUp}}),
+      "a=y b=x ");
+  EXPECT_EQ(MarkedPairsOf({{"a", kMarkedUp}}, {{"x", Floats({1, 2, 3, 4.2F})}}), "") << "3 % apart";
+  EXPECT_EQ(MarkedPairsOf({{"a", kMarkedUp}}, {{"x", kMarkedUp}, {"y", kMarkedUp}}), "")
       << "which of them?";
-  EXPECT_EQ(MarkedPairsOf({{"a", kRising}, {"b", kRising}}, {{"x", kRising}}), "");
+  EXPECT_EQ(MarkedPairsOf({{"a", kMarkedUp}, {"b", kMarkedUp}}, {{"x", kMarkedUp}}), "");
 }
 
 TEST(MarkedPairing, PlainNamesDecideAmongCopies) {
-  const TensorMap a = {{"StatefulPartitionedCall/model_1/conv/Relu:0", kRising}, {"b", kRising}};
-  EXPECT_EQ(MarkedPairsOf(a, {{"x", kRising}, {"model/conv/Relu:0", kRising}}),
+  const TensorMap a = {{"StatefulPartitionedCall/model_1/conv/Relu:0", kMarkedUp},
+                       {"b", kMarkedUp}};
+  EXPECT_EQ(MarkedPairsOf(a, {{"x", kMarkedUp}, {"model/conv/Relu:0", kMarkedUp}}),
             "StatefulPartitionedCall/model_1/conv/Relu:0=model/conv/Relu:0 ");
-  const TensorMap off = {{"x", kRising}, {"model/conv/Relu:0", Floats({1, 2, 3, 4.2F})}};
+  const TensorMap off = {{"x", kMarkedUp}, {"model/conv/Relu:0", Floats({1, 2, 3, 4.2F})}};
   EXPECT_EQ(MarkedPairsOf({a[0]}, off),
             "StatefulPartitionedCall/model_1/conv/Relu:0=model/conv/Relu:0 ");
 }
 
 TEST(MarkedPairing, NamesAloneDecideNothing) {
-  EXPECT_EQ(MarkedPairsOf({{"conv:0", kRising}}, {{"conv", kFalling}}), "");
+  EXPECT_EQ(MarkedPairsOf({{"conv:0", kMarkedUp}}, {{"conv", kMarkedDown}}), "");
   const Tensor still = Floats({2, 2});
   EXPECT_EQ(MarkedPairsOf({{"conv:0", still}}, {{"conv", still}}), "") << "a constant";
   // Two modules of one name, and no telling them apart.
-  EXPECT_EQ(MarkedPairsOf({{"conv:0", kRising}}, {{"/conv", kRising}, {"model/conv", kRising}}),
-            "");
+  EXPECT_EQ(
+      MarkedPairsOf({{"conv:0", kMarkedUp}}, {{"/conv", kMarkedUp}, {"model/conv", kMarkedUp}}),
+      "");
 }
 
 TEST(MarkedPairing, AxesMayBeInAnotherOrder) {
