@@ -231,13 +231,19 @@ void MeasureBeyond(const Tensor& a, const Tensor& b, const ErrorBound& bound,
   if (bound.within > 0) MeasureWithin(a, b, bound, split, verdict);
 }
 
+bool HasChannelsFirst(const Dims& dims) { return dims.size() > 3; }
+
 }  // namespace
+
+int64_t RowLength(const Dims& dims) {
+  if (dims.empty()) return 1;
+  return std::max<int64_t>(HasChannelsFirst(dims) ? dims[1] : dims.back(), 1);
+}
 
 ErrorSplit SplitErrors(const Tensor& a, const Tensor& b, double limit) {
   const Dims& dims = a.dims();
-  const bool channels_first = dims.size() > 3;
-  const int64_t length =
-      dims.empty() ? 1 : std::max<int64_t>(channels_first ? dims[1] : dims.back(), 1);
+  const bool channels_first = HasChannelsFirst(dims);
+  const int64_t length = RowLength(dims);
   ErrorSplit split;
   double squares_beyond = 0, squares_within = 0, of_a = 0, of_b = 0;
   int64_t rows = 0, last_row = -1;

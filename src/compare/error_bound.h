@@ -111,8 +111,9 @@ struct ErrorSplit {
   double gain_within = 0;   ///< by which A is larger there, relative to that; signed
   double largest = 0;       ///< of all
 };
-/// Rows are along the last axis; with four or more axes the second one counts as last. The shapes
-/// must be equal, and the types real numbers.
+/// Rows are along the last axis; with four or more axes the second one counts as last.
+int64_t RowLength(const Dims& dims);
+/// The shapes must be equal, and the types real numbers.
 ErrorSplit SplitErrors(const Tensor& a, const Tensor& b, double limit);
 
 }  // namespace vernier

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compare/marked_pairing.h"
 #include "core/tensor_slice.h"
 
 namespace vernier {
@@ -61,8 +62,9 @@ bool MayYetPair(const ValuePairing& rest, const TensorMap& a, const TensorMap& b
 
 }  // namespace
 
-void OutputMatcher::Decide(const ValuePairing& found, const TensorMap& a, const TensorMap& b) {
-  for (const ValuePair& pair : found.pairs) {
+void OutputMatcher::Decide(std::span<const ValuePair> pairs, const TensorMap& a,
+                           const TensorMap& b) {
+  for (const ValuePair& pair : pairs) {
     std::string name = b[pair.b].name;
     if (!pair.distance.axes.empty()) {
       axes_[name] = pair.distance.axes;
@@ -83,14 +85,20 @@ Status OutputMatcher::Look(const TensorMap& a, const TensorMap& b, DeviceMeasure
       known_.push_back({a[pair.a].name, aligned[pair.b].name, pair.how});
     }
   }
-  settled_ = rule_ != PairingRule::kOneToOne || names.left_only.empty() || names.right_only.empty();
+  const bool marked = rule_ == PairingRule::kOneToOneFormats;
+  const bool asks = marked || rule_ == PairingRule::kOneToOne;
+  settled_ = !asks || names.left_only.empty() || names.right_only.empty();
   if (settled_) return {};
   const std::vector<size_t> rows = IndicesOf(a, names.left_only);
   const std::vector<size_t> columns = IndicesOf(aligned, names.right_only);
   VERNIER_TRY(FetchAll(a, rows, device));
   VERNIER_TRY(FetchAll(aligned, columns, device));
+  // Marked tensors without a partner are no fault: the first feed decides.
+  settled_ = marked;
+  if (marked) Decide(PairMarkedTensors(a, rows, aligned, columns), a, aligned);
+  if (marked) return {};
   const ValuePairing found = PairByValue(a, rows, aligned, columns);
-  Decide(found, a, aligned);
+  Decide(found.pairs, a, aligned);
   const ValuePairing rest = WithoutPairs(found);
   const bool may_pair = MayYetPair(rest, a, aligned);
   table_ = may_pair ? rest.Table(a, aligned) : "";
@@ -124,7 +132,8 @@ Result<TensorMap> OutputMatcher::Align(const TensorMap& b, DeviceMeasure* device
 
 Pairing OutputMatcher::Pair(const TensorMap& a, const TensorMap& aligned_b) const {
   // What was decided stays, and what came later is known by its name alone.
-  const bool decided = looks_ > 0 && rule_ == PairingRule::kOneToOne;
+  const bool decides = rule_ == PairingRule::kOneToOne || rule_ == PairingRule::kOneToOneFormats;
+  const bool decided = looks_ > 0 && decides;
   return PairOutputs(a, aligned_b, decided ? PairingRule::kOneToOneMarked : rule_, known_);
 }
 

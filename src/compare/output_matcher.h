@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace vernier {
 class OutputMatcher {
  public:
   /// `given` pairs are not asked about. With kOneToOne, what neither names nor shapes decide is
-  /// decided by values; with the other rules nothing is.
+  /// decided by values, with kOneToOneFormats by both; with the other rules nothing is.
   explicit OutputMatcher(PairingRule rule, std::vector<KnownPair> given = {})
       : rule_(rule), known_(std::move(given)) {}
 
@@ -49,7 +50,7 @@ class OutputMatcher {
   const std::string& table() const { return table_; }
 
  private:
-  void Decide(const ValuePairing& found, const TensorMap& a, const TensorMap& b);
+  void Decide(std::span<const ValuePair> pairs, const TensorMap& a, const TensorMap& b);
 
   PairingRule rule_;
   std::vector<KnownPair> known_;

@@ -83,5 +83,19 @@ TEST(OutputMatcher, MarkedTensorsPairByNameAlone) {
   EXPECT_EQ(PairsOf(matcher, {{"a", kUp}}, {{"x", kUp}}), "-a +x ");
 }
 
+TEST(OutputMatcher, MarkedTensorsOfTwoFormatsPairByValuesOfTheFirstFeed) {
+  OutputMatcher matcher(PairingRule::kOneToOneFormats);
+  const TensorMap a = {{"a", kUp}, {"b", kDown}, {"same", kUp}, {"alone", kZero}};
+  const TensorMap b = {{"x", Floats({2, 2}, {4, 3, 2, 1})}, {"z", kDown}, {"same", kDown}};
+  ASSERT_TRUE(matcher.Look(a, b, nullptr).ok());
+  EXPECT_TRUE(matcher.settled());
+  EXPECT_TRUE(matcher.table().empty()) << "what has no partner is no fault";
+  EXPECT_EQ(PairsOf(matcher, a, b), "same=same:0 -a -b -alone +x +z ") << "x and z are copies";
+  OutputMatcher other(PairingRule::kOneToOneFormats);
+  const TensorMap c = {{"x", kDown}, {"same", kUp}};
+  ASSERT_TRUE(other.Look(a, c, nullptr).ok());
+  EXPECT_EQ(PairsOf(other, a, c), "b=x:5 same=same:0 -a -alone ");
+}
+
 }  // namespace
 }  // namespace vernier

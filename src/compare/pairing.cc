@@ -233,6 +233,7 @@ Pairing PairOutputs(const TensorMap& a, const TensorMap& b, PairingRule rule,
   matcher.MatchKnown(known);
   matcher.MatchExact();
   matcher.MatchFolded();
+  if (rule == PairingRule::kOneToOneFormats) return matcher.Finish();
   matcher.MatchSubstring();
   if (rule == PairingRule::kOneToOne) {
     matcher.MatchLastOne();

@@ -54,6 +54,9 @@ enum class PairingRule : uint8_t {
   kOneToOne,
   /// kOneToOne by names alone, for runs that mark tensors as outputs.
   kOneToOneMarked,
+  /// Of tensors that are marked in two formats: exact names, and such that are equal after folding;
+  /// the rest is for PairMarkedTensors, by names and values.
+  kOneToOneFormats,
   /// Polygraphy's: per output of A the exact name, else the first name of B that contains it or is
   /// contained in it (ignoring case), else the same position; several outputs of A may meet one
   /// of B. No check of dtypes or shapes.

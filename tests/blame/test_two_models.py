@@ -189,6 +189,23 @@ class TwoModels(Case):
         self.assertIn("output 'y' was not looked at: it is a sequence", ended.stdout)
         self.assertNotIn("Nothing is to blame", ended.stdout)
 
+    def test_a_sequence_that_fails_a_run_is_named(self):
+        def model(order):
+            x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])
+            y = helper.make_tensor_sequence_value_info("y", TensorProto.FLOAT, None)
+            nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Neg", ["x"], ["b"]),
+                     helper.make_node("SequenceConstruct", order, ["y"])]
+            return helper.make_model(helper.make_graph(nodes, "g", [x], [y]), ir_version=8,
+                                     opset_imports=[helper.make_opsetid("", 17)])
+        onnx.save(model(["a", "b"]), "good.onnx")
+        onnx.save(model(["b", "a"]), "bad.onnx")
+        ended = subprocess.run([VERNIER, "run", "--runner", "gold=onnxrt good.onnx", "--runner",
+                                "new=onnxrt bad.onnx", "--blame"], capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertIn("output 'y' was not looked at: it is a sequence, a map or an absent "
+                      "optional, not a tensor, so what makes it may be to blame", ended.stdout)
+        self.assertNotIn("--tolerance auto", ended.stdout)
+
     def test_float32_against_float16(self):
         """One feed for both; own errors know of the shorter type."""
         good, half = chain(), onnx.ModelProto()

@@ -45,6 +45,16 @@ def load(model_path):
 class EveryForm(TensorFlowCase):
     """ONNX, TorchScript, SavedModel, frozen graph, checkpoint, Keras and Python in one command."""
 
+    def test_marked_tensors_pair_by_values(self):
+        """What one network computes has other names in each format."""
+        m = self.models
+        mark = "outputs mark all"
+        done = self.vernier("--runner", f"onnx=onnxrt {m}/mlp.onnx --onnx-{mark}", "--runner",
+                            f"saved=tf {m}/frozen.pb --tf-{mark}", "--input-shapes", "x:[4,16]")
+        self.assert_passes(done, "h1 with add:0 (by value, e = 0)",
+                           "h2 with hidden:0 (by value, e = 0)")
+        self.assertNotIn("only in onnx", done.out)
+
     def test_pair_by_pair(self):
         m = self.models
         (self.folder / "in_numpy.py").write_text(

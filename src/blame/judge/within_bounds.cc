@@ -12,6 +12,15 @@ double MadeByItself(const BlameLayerRecord& layer) {
                    layer.fused_error.value_or(0)});
 }
 
+std::string WhatToDo(const std::string& unseen, bool by_bounds) {
+  if (!unseen.empty()) return "; " + unseen + ", so what makes it may be to blame.";
+  if (by_bounds) {
+    return "; small errors of many layers may add up to it, which no single layer shows.";
+  }
+  return "; to accept what faultless runners may differ by, judge the outputs by error bounds too: "
+         "--tolerance auto.";
+}
+
 }  // namespace
 
 std::string LargestOwnError(std::span<const BlameLayerRecord> layers) {
@@ -24,15 +33,13 @@ std::string LargestOwnError(std::span<const BlameLayerRecord> layers) {
 }
 
 std::string DescribeWithinBounds(const std::string& failed, const std::string& bodies,
-                                 bool by_bounds, const BlameRecord& record) {
+                                 const std::string& unseen, bool by_bounds,
+                                 const BlameRecord& record) {
   const std::string largest = LargestOwnError(record.layers);
   return "No layer by itself exceeds its error bound, but " + failed +
          (largest.empty() ? "; no layer makes an error by itself"
                           : "; the largest error of a layer by itself is " + largest) +
-         bodies +
-         (by_bounds ? "; small errors of many layers may add up to it, which no single layer shows."
-                    : "; to accept what faultless runners may differ by, judge the outputs by "
-                      "error bounds too: --tolerance auto.");
+         bodies + WhatToDo(unseen, by_bounds);
 }
 
 }  // namespace vernier

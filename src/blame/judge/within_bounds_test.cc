@@ -35,13 +35,20 @@ TEST(WithinBounds, NamesNoLayerWhereNoneErrs) {
 }
 
 TEST(WithinBounds, SaysThatTheRunFailedAndWhatToDo) {
-  const std::string text = DescribeWithinBounds("output 'y' is 3 times over", "", false, Within());
+  const std::string failed = "output 'y' is 3 times over";
+  const std::string text = DescribeWithinBounds(failed, "", "", false, Within());
   EXPECT_THAT(text, HasSubstr("No layer by itself exceeds its error bound, but output 'y' is 3 "
                               "times over; the largest error of a layer by itself is 0.25 times"));
   EXPECT_THAT(text, HasSubstr("--tolerance auto"));
   // Which was asked for already.
-  EXPECT_THAT(DescribeWithinBounds("output 'y' is 3 times over", "", true, Within()),
+  EXPECT_THAT(DescribeWithinBounds(failed, "", "", true, Within()),
               Not(HasSubstr("--tolerance auto")));
+  // No tolerance excuses what was not looked at.
+  const std::string unseen =
+      DescribeWithinBounds(failed, "", "output 'y' was not looked at", false, Within());
+  EXPECT_THAT(unseen,
+              HasSubstr("; output 'y' was not looked at, so what makes it may be to blame"));
+  EXPECT_THAT(unseen, Not(HasSubstr("--tolerance auto")));
 }
 
 }  // namespace

@@ -99,7 +99,9 @@ void Conclude(const SearchSubject& subject, const ReferenceSource& source, Blame
   if (IsUnexplained(subject.plan, record)) {
     const bool by_bounds = subject.plan.run.compare->tolerance.fallback == ToleranceRule::kAuto ||
                            OutputsExceedBounds(subject.unprobed.outputs, record);
-    record.within_bounds = DescribeWithinBounds(subject.plan.failed, bodies, by_bounds, record);
+    const std::string unseen = WhyNotOnlyTensors(subject.plan.run, subject.unprobed);
+    record.within_bounds =
+        DescribeWithinBounds(subject.plan.failed, bodies, unseen, by_bounds, record);
   }
   if (!record.culprits.empty()) outcome.faults.mismatch = true;
 }

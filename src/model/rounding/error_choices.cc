@@ -1,6 +1,9 @@
 // What comes of choices among near ties: rules of ErrorPropagation.
 #include <algorithm>
+#include <optional>
+#include <vector>
 
+#include "model/onnx/onnx_attributes.h"
 #include "model/onnx/operator_list.h"
 #include "model/rounding/error_propagation.h"
 #include "model/rounding/near_ties.h"
@@ -15,6 +18,20 @@ constexpr double kElementTimes = 12;
 constexpr std::string_view kTakesParts =
     "Slice Split SplitToSequence Gather GatherElements GatherND SequenceAt Compress TopK ReduceMax "
     "ReduceMin";
+
+// What changes where rows end.
+constexpr std::string_view kLayoutOperators =
+    "Reshape Flatten Squeeze Unsqueeze DepthToSpace SpaceToDepth";
+
+// Each row of the output, along the last axis, depends on one of the first input.
+bool TreatsRowsApart(const OnnxModel& model, const OnnxNode& node) {
+  NodeAttributes attributes(model, node);
+  if (node.op_type == "Gemm") return attributes.Int("transA", 0) == 0;
+  if (node.op_type == "LayerNormalization" || node.op_type == "RMSNormalization") {
+    return attributes.Int("axis", -1) == -1;
+  }
+  return node.op_type == "MatMul";
+}
 
 // Each element of the output depends on one of each input.
 bool KeepsElements(const ErrorRule* rule, std::string_view op) {
@@ -68,18 +85,71 @@ double ErrorPropagation::ChosenFrom(const Step& step, size_t input, std::string_
   return times ? error->chosen * std::max(*times, 1.0) : 1;
 }
 
-double ErrorPropagation::ChosenBehind(const Step& step, std::string_view output) const {
-  const std::string_view op = step.node.op_type;
-  if (IsInOperators("Shape Size", op)) return 0;
+double ErrorPropagation::MostRows(std::string_view name, double elements) const {
+  const Dims* dims = shapes_.Find(name);
+  if (elements == 0) return 0;
+  if (dims == nullptr) return 1;
+  return dims->empty() ? elements : std::min(elements * static_cast<double>(dims->back()), 1.0);
+}
+
+// Of an input whose rows are those of the output, or are added to them.
+double ErrorPropagation::OpenRowsFrom(const Step& step, size_t input,
+                                      std::string_view output) const {
   const auto inputs = step.graph.Inputs(step.node);
-  double share = 0;
+  const ErrorPrediction* error = Find(inputs[input]);
+  if (error == nullptr || error->chosen == 0) return 0;
+  const std::string_view op = step.node.op_type;
+  const Dims* from = shapes_.Find(inputs[input]);
+  const Dims* to = shapes_.Find(output);
+  if (from == nullptr || to == nullptr || to->empty()) return 1;
+  if (op == "Gather" && input == 1) {
+    const Dims* data = shapes_.Find(inputs[0]);
+    const auto rank = data == nullptr ? 0 : static_cast<int64_t>(data->size());
+    const int64_t axis = NodeAttributes(model_, step.node).Int("axis", 0);
+    // A place gives whole rows.
+    return rank > 0 && axis >= 0 && axis < rank - 1 ? error->chosen : 1;
+  }
+  if (op == "Transpose") {
+    const std::vector<int64_t> order = NodeAttributes(model_, step.node).Ints("perm");
+    const bool keeps =
+        order.size() == to->size() && order.back() == static_cast<int64_t>(order.size()) - 1;
+    return keeps ? error->chosen_rows : 1;
+  }
+  const int64_t length = from->empty() ? 1 : from->back();
+  const bool repeats = length == 1 && !IsInOperators(kLayoutOperators, op);
+  if (length != to->back() && !repeats && op != "Concat") return 1;
+  const bool part = input == 0 && IsInOperators(kTakesParts, op);
+  const double times = part ? std::max(TimesOf(inputs[0], output).value_or(1), 1.0) : 1;
+  return std::min(error->chosen_rows * times, 1.0);
+}
+
+ErrorPropagation::OpenShare ErrorPropagation::OpenBehind(const Step& step,
+                                                         std::string_view output) const {
+  const std::string_view op = step.node.op_type;
+  if (IsInOperators("Shape Size", op)) return {};
+  const auto inputs = step.graph.Inputs(step.node);
+  OpenShare open, first;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto here = inputs.begin() + static_cast<ptrdiff_t>(i);
     const bool again = op != "Concat" && std::find(inputs.begin(), here, inputs[i]) != here;
-    if (!again) share += ChosenFrom(step, i, output);
+    if (again) continue;
+    open.elements += ChosenFrom(step, i, output);
+    open.rows += OpenRowsFrom(step, i, output);
+    if (i == 0) first = open;
   }
-  if (share == 0) return 0;
-  return KeepsElements(step.rule, op) ? std::min(share, 1.0) : 1;
+  if (open.elements == 0) return {};
+  if (KeepsElements(step.rule, op)) {
+    open.elements = std::min(open.elements, 1.0);
+  } else if (TreatsRowsApart(model_, step.node) && open.elements == first.elements) {
+    open.elements = Find(inputs[0])->chosen_rows;
+    const Dims *from = shapes_.Find(inputs[0]), *to = shapes_.Find(output);
+    const bool same_rows = from != nullptr && to != nullptr && to->size() >= from->size();
+    open.rows = same_rows ? open.elements : 1;  // a vector takes the last axis away
+  } else {
+    return {1, 1};
+  }
+  open.rows = std::min(open.rows, MostRows(output, open.elements));
+  return open;
 }
 
 double ErrorPropagation::ChosenHere(const Step& step, size_t output) const {
@@ -94,7 +164,17 @@ double ErrorPropagation::ChosenHere(const Step& step, size_t output) const {
   if (error == nullptr || values == nullptr) return 0;
   const Dims* picked = shapes_.Find(outputs[output]);
   const int64_t places = picked != nullptr ? ElementCount(*picked).value_or(0) : 0;
-  return NearTies(model_, step.node, *values, places, kElementTimes * error->rms);
+  const double bound = kElementTimes * error->rms;
+  const double share = NearTies(model_, step.node, *values, places, bound);
+  const Tensor* ours = seen_.values(outputs[output]);
+  const Tensor* theirs = seen_.others ? seen_.others(outputs[output]) : nullptr;
+  if (share == 0 || ours == nullptr || theirs == nullptr) return share;
+  // A place that ties with none excuses no other.
+  const auto others =
+      CountOtherPlaces(model_, step.node, {*values, from == inputs[0], bound}, *ours, *theirs);
+  if (!others || others->wrong == 0) return share;
+  const auto right = static_cast<double>(others->differ - others->wrong);
+  return std::min(share, right / static_cast<double>(ours->element_count()));
 }
 
 // A part of a Concat that is much smaller than the others has an error that is large beside it.

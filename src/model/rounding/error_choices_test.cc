@@ -93,6 +93,32 @@ TEST(ErrorChoicesTest, WhatBodiesChooseIsOpenBehindThem) {
   EXPECT_DOUBLE_EQ(PredictFromValues(graph, kOneNearTie).at("z").chosen, 0.5);
 }
 
+// One of four places is open, and with it one row of all that is made of them row by row.
+TEST(ErrorChoicesTest, ProductsAndNormalisationsKeepRowsApart) {
+  const std::string places =
+      Input("x", {4, 8}) + Weight("u", {8, 2}) + Do("MatMul", {"x", "u"}, "v") +
+      Do("ArgMax", {"v"}, "best", Attribute("axis", 1) + Attribute("keepdims", 0));
+  const std::string rows =
+      Weight("table", {32, 8}) + Weight("w", {8, 8}) + Weight("scale", {8}) +
+      Do("Gather", {"table", "best"}, "rows") + Do("MatMul", {"rows", "w"}, "wide") +
+      Do("LayerNormalization", {"wide", "scale"}, "norm") + Do("Relu", {"norm"}, "kept") +
+      Do("MatMul", {"kept", "w"}, "y") + Weight("mix", {4, 4}) +
+      Do("MatMul", {"mix", "y"}, "mixed") + Do("Softmax", {"y"}, "all");
+  const TensorMap tensors = {{"v", SeenValues({3, 1, 2, 2.000001F, 3, 1, 3, 1}, {4, 2})}};
+  SeenOutputs seen;
+  seen.values = [&](std::string_view name) { return Find(tensors, name); };
+  const Dims four = {4};
+  seen.dims = [&](std::string_view name) { return name == "best" ? &four : nullptr; };
+  const OnnxModel model = *Parse(Model(places + rows));
+  const ErrorPredictions errors =
+      *PredictErrors(model, {}, kAsInModel, kAsInModel, {}, FedInputs::kSame, seen);
+  for (const char* name : {"best", "rows", "wide", "norm", "kept", "y"}) {
+    EXPECT_DOUBLE_EQ(errors.at(name).chosen, 0.25) << name;
+  }
+  EXPECT_EQ(errors.at("mixed").chosen, 1) << "each sum has a term of the open row";
+  EXPECT_EQ(errors.at("all").chosen, 1) << "along which axis is not asked";
+}
+
 TEST(ErrorChoicesTest, PartsOfUnknownSizesMayBeAllOfIt) {
   const ErrorPredictions errors = PredictWithSizes(
       BestOf(Weight("table", {8, 4}) + Do("Gather", {"table", "best"}, "rows") +
@@ -278,6 +304,18 @@ TEST(ErrorChoicesTest, APartOfALargerWholeKeepsItsOwnError) {
   EXPECT_LT(errors.at("padded").rms, 1e-5) << "the whole, with zeros";
 }
 
+// Between quantisers some runtimes round the bias, be it the operator's or an Add behind it.
+TEST(ErrorModelTest, ABiasThatIsAddedToProductsOfStepsIsRounded) {
+  const std::string product =
+      Input("q", {4, 64}, kUint8) + Weight("w", {64, 8}, kUint8) + Weight("b", {8}) +
+      Do("DequantizeLinear", {"q", "s"}, "x") + Do("DequantizeLinear", {"w", "s"}, "v") +
+      Do("MatMul", {"x", "v"}, "p") + Do("Add", {"b", "p"}, "y") + Do("Relu", {"y"}, "r");
+  EXPECT_LT(Predict(product).at("r").rms, 1e-5);
+  const std::string quantised = product + Do("QuantizeLinear", {"r", "s"}, "z");
+  EXPECT_GT(Predict(quantised).at("r").rms, 4e-5);
+  EXPECT_LT(Predict(quantised).at("p").rms, 1e-5) << "without the bias";
+}
+
 TEST(ErrorModelTest, LengthsOfTransformsMayBeInputs) {
   const auto whole = [](std::string_view name, int64_t value) {
     const std::string_view raw(reinterpret_cast<const char*>(&value), sizeof(value));
@@ -289,6 +327,9 @@ TEST(ErrorModelTest, LengthsOfTransformsMayBeInputs) {
   const std::string along =
       Input("x", {400, 320, 1}) + whole("axis", 0) + Do("DFT", {"x", "", "axis"}, "y");
   EXPECT_EQ(Predict(along).at("y").longest_sum, 400);
+  const std::string padded = Input("x", {400, 320, 1}) + whole("axis", 0) + whole("length", 512) +
+                             Do("DFT", {"x", "length", "axis"}, "y");
+  EXPECT_EQ(Predict(padded).at("y").longest_sum, 512);
 }
 
 TEST(ErrorModelTest, SizesThatNoRuleFindsAreTakenFromTheOutput) {

@@ -33,20 +33,6 @@ constexpr double kManyFlips = 0.2;
 
 double Safety(double roundoff) { return roundoff > kCoarseRoundoff ? kSafetyCoarse : kSafetyFine; }
 
-// So many flips or more have a chance below kFlipChance.
-double MostFlips(double expected) {
-  if (expected > 50) return expected + 3.3 * std::sqrt(expected) + 1;
-  double left = 1 - std::exp(-expected);  // the chance of more than `flips`
-  double term = std::exp(-expected);
-  double flips = 0;
-  while (left > kFlipChance) {
-    flips += 1;
-    term *= expected / flips;
-    left -= term;
-  }
-  return flips;
-}
-
 }  // namespace
 
 DType Coarser(DType a, DType b) { return UnitRoundoff(b) > UnitRoundoff(a) ? b : a; }
@@ -116,7 +102,21 @@ void Join(ErrorPrediction& into, const ErrorPrediction& other) {
   into.thinned |= other.thinned;
   into.part = std::max(into.part, other.part);
   into.chosen = std::max(into.chosen, other.chosen);
+  into.chosen_rows = std::max(into.chosen_rows, other.chosen_rows);
   if (into.since.empty()) into.since = other.since;
+}
+
+double MostFlips(double expected) {
+  if (expected > 50) return expected + 3.3 * std::sqrt(expected) + 1;
+  double left = 1 - std::exp(-expected);  // the chance of more than `flips`
+  double term = std::exp(-expected);
+  double flips = 0;
+  while (left > kFlipChance) {
+    flips += 1;
+    term *= expected / flips;
+    left -= term;
+  }
+  return flips;
 }
 
 void RoundToSteps(ErrorPrediction& error, double step, int64_t elements, Steps kind) {

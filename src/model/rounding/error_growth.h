@@ -53,6 +53,9 @@ void SetRms(ErrorPrediction& error);
 /// The worst of both.
 void Join(ErrorPrediction& into, const ErrorPrediction& other);
 
+/// So many flips are allowed where that many are expected: more have a chance of 1 in 500.
+double MostFlips(double expected);
+
 enum class Steps : uint8_t {
   kEqual,     ///< of a quantiser
   kOfFloats,  ///< of a short type: smaller near zero

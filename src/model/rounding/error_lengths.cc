@@ -90,6 +90,9 @@ int64_t SumLengths::FrameLength(const Place& step) const {
     const auto length = inputs.size() > 3 ? shapes_.Ints(inputs[3]) : std::nullopt;
     return length && length->size() == 1 ? length->front() : kUnknownFrame;
   }
+  // What is fed may be cut or padded to another length.
+  const auto length = inputs.size() > 1 ? shapes_.Ints(inputs[1]) : std::nullopt;
+  if (length && length->size() == 1 && length->front() > 0) return length->front();
   const Dims* x = inputs.empty() ? nullptr : shapes_.Find(inputs[0]);
   if (x == nullptr || x->size() < 2) return kUnknownFrame;
   // From opset 20 on the axis is an input; the last one has real and imaginary parts.

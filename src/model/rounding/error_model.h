@@ -68,6 +68,7 @@ struct ErrorPrediction {
   double largest = 0;      ///< measured error of one element before, as far as it may have grown
   double part = 0;    ///< bound for the relative error of a part that was put together with others
   double chosen = 0;  ///< share of the elements that may be anything, as near ties decide them
+  double chosen_rows = 0;  ///< share of the rows, along the last axis, that have such elements
 };
 
 /// What was found on a tensor that both sides gave, relative to its scale.
@@ -102,6 +103,7 @@ struct SeenOutputs {
   MeasureError measure;
   MeasureChoices choices;
   FindValues values;
+  FindValues others;  ///< the other side's
   FindDims dims;
 };
 

@@ -220,9 +220,28 @@ void ErrorPropagation::ApplyMatrix(Step& step) {
   AddTo(step.error, OwnVarianceOf(step.sides, static_cast<double>(length) * Square(step.growth),
                                   step.rule->roundoffs));
   step.error.longest_sum = std::max(step.error.longest_sum, length);
-  if (!IsQuantisedWithBias(step)) return;
+  if (IsQuantisedWithBias(step)) RoundBias(step, length);
+  const auto inputs = step.graph.Inputs(step.node);
+  const bool bare =
+      inputs.size() == 2 && from_steps_.contains(inputs[0]) && from_steps_.contains(inputs[1]);
+  if (bare) step_products_[step.graph.Outputs(step.node)[0]] = length;
+}
+
+void ErrorPropagation::RoundBias(Step& step, int64_t length) const {
   const double bias = kBiasStep / std::sqrt(static_cast<double>(std::max<int64_t>(length, 1)));
   AddTo(step.error, {Square(bias), Square(bias)});
+}
+
+// The same where the bias is an Add behind a MatMul, which runtimes make one operator of.
+void ErrorPropagation::RoundBiasOfSum(Step& step) const {
+  const auto inputs = step.graph.Inputs(step.node);
+  const bool joins = step.node.op_type == "Add" && inputs.size() == 2 &&
+                     to_steps_.contains(step.graph.Outputs(step.node)[0]);
+  for (size_t i = 0; joins && i < inputs.size(); ++i) {
+    const auto product = step_products_.find(inputs[i]);
+    if (product == step_products_.end() || !constants_.contains(inputs[1 - i])) continue;
+    RoundBias(step, product->second);
+  }
 }
 
 // Between quantisers, one runtime adds the bias as it is, another rounds it to the product of the
@@ -296,6 +315,7 @@ void ErrorPropagation::AddAbsolute(Step& step) const {
 
 void ErrorPropagation::ApplyPointwise(Step& step) {
   Add(step, Remaining(step.rule->growth, step.growth), 1, step.rule->roundoffs);
+  RoundBiasOfSum(step);
   const bool has_short_kernel = step.node.op_type == "Erf" || step.node.op_type == "Gelu";
   if (has_short_kernel) RoundShort(step, true);
 }

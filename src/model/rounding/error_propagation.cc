@@ -166,6 +166,7 @@ void ErrorPropagation::StartAgain(std::string_view name) {
   measured_.emplace(name, predicted);
   if (error.chosen > 0 && seen_.choices) {
     error.chosen = seen_.choices(name, predicted).value_or(error.chosen);
+    error.chosen_rows = std::min(error.chosen_rows, MostRows(name, error.chosen));
   }
   if (!seen_.measure) return;
   const auto found = seen_.measure(std::string(name), predicted);
@@ -307,7 +308,7 @@ void ErrorPropagation::PassOn(Step& step, Joined joined, int depth) {
   }
   if (exact) step.error = {};
   // What bodies have chosen stays; all else is counted for each output.
-  if (!controls) step.error.chosen = 0;
+  if (!controls) step.error.chosen = step.error.chosen_rows = 0;
   if (step.rule == nullptr || step.rule->kind != ErrorKind::kMove) step.error.part = 0;
   step.error.positive = Contains(kPositiveOperators, op) || (op == "Mul" && IsSquare(step)) ||
                         (joined.positive && Contains(kKeepsPositive, op));
@@ -321,14 +322,16 @@ void ErrorPropagation::PassOn(Step& step, Joined joined, int depth) {
 void ErrorPropagation::Store(const Step& step, Joined joined, size_t output, int depth) {
   const std::string_view name = step.graph.Outputs(step.node)[output];
   if (name.empty()) return;
-  const double chosen = ChosenBehind(step, name);
+  const OpenShare open = OpenBehind(step, name);
   if (joined.constant) constants_.insert(name);
   ErrorPrediction& error = errors_[name] = output == 1 && step.scale ? *step.scale : step.error;
   if (IsChoice(step.node.op_type, output)) {
     error = ErrorPrediction();
     error.chosen = ChosenHere(step, output);
+    error.chosen_rows = MostRows(name, error.chosen);
   }
-  error.chosen = std::max(error.chosen, chosen);
+  error.chosen = std::max(error.chosen, open.elements);
+  error.chosen_rows = std::max(error.chosen_rows, open.rows);
   TakePart(step, name, error);
   TakeExtreme(step, name, error);
   MakeRelative(name, error);

@@ -77,7 +77,14 @@ class ErrorPropagation {
   int64_t Elements(std::string_view name) const;
 
   // Near ties and parts: error_choices.cc.
-  double ChosenBehind(const Step& step, std::string_view output) const;
+  /// Shares of an output's elements and rows that may be anything.
+  struct OpenShare {
+    double elements = 0, rows = 0;
+  };
+  OpenShare OpenBehind(const Step& step, std::string_view output) const;
+  double OpenRowsFrom(const Step& step, size_t input, std::string_view output) const;
+  /// So many rows may have one of the open elements.
+  double MostRows(std::string_view name, double elements) const;
   double ChosenFrom(const Step& step, size_t input, std::string_view output) const;
   /// How many times as many elements the first one has; nullopt where a number is not known.
   std::optional<double> TimesOf(std::string_view input, std::string_view output) const;
@@ -109,6 +116,8 @@ class ErrorPropagation {
   void SpreadFlips(Step& step) const;
   void Add(Step& step, double growth, int64_t length, double roundoffs) const;
   bool IsQuantisedWithBias(const Step& step) const;
+  void RoundBias(Step& step, int64_t length) const;
+  void RoundBiasOfSum(Step& step) const;
   static bool IsSquare(const Step& step);
   void AddAbsolute(Step& step) const;
   // Where a whole model is widened, its casts to the short type go with it; a runtime that widens
@@ -135,9 +144,10 @@ class ErrorPropagation {
   std::unordered_set<std::string_view> constants_;   // initializers and what is made of them
   std::unordered_set<std::string_view> to_steps_;    // read by a QuantizeLinear
   std::unordered_set<std::string_view> from_steps_;  // written by a DequantizeLinear
-  std::unordered_set<std::string_view> kept_;        // outputs that are read further on
-  bool alike_ = false;                               // ErrorPrediction::alike
-  std::unordered_set<std::string_view> narrow_;      // values rounded to a short type of their own
+  std::unordered_map<std::string_view, int64_t> step_products_;  // sums of products of steps
+  std::unordered_set<std::string_view> kept_;                    // outputs that are read further on
+  bool alike_ = false;                                           // ErrorPrediction::alike
+  std::unordered_set<std::string_view> narrow_;  // values rounded to a short type of their own
 };
 
 }  // namespace vernier

@@ -65,19 +65,23 @@ std::string ComparedPair::DescribeOtherInputs(int64_t iteration, bool decoded) c
 }
 
 Result<ComparedPairs> ComparedPairs::Find(const RunPlan& plan, std::vector<std::string> names,
-                                          bool marked) {
+                                          bool marked, std::span<const std::string> formats) {
   const Charts charts = plan.save.WantsCharts() ? Charts::kWanted : Charts::kNone;
-  const PairingRule rule = plan.lenient ? PairingRule::kLenient
-                           : marked     ? PairingRule::kOneToOneMarked
-                                        : PairingRule::kOneToOne;
+  const auto rule_of = [&](size_t first, size_t second) {
+    if (plan.lenient) return PairingRule::kLenient;
+    if (!marked) return PairingRule::kOneToOne;
+    const bool known = std::max(first, second) < formats.size();
+    const bool foreign = known && formats[first] != formats[second];
+    return foreign ? PairingRule::kOneToOneFormats : PairingRule::kOneToOneMarked;
+  };
   ComparedPairs compared{std::move(names), marked, {}};
   VERNIER_ASSIGN_OR_RETURN(const Places places, PlacesOf(plan.pairs, compared.names));
   for (const auto& [first, second] : places) {
     const std::string& a = compared.names[first];
     const std::string& b = compared.names[second];
-    VERNIER_ASSIGN_OR_RETURN(
-        PairMatching matching,
-        PairMatching::Create(plan.output_map_words, compared.names, {a, b}, rule));
+    VERNIER_ASSIGN_OR_RETURN(PairMatching matching,
+                             PairMatching::Create(plan.output_map_words, compared.names, {a, b},
+                                                  rule_of(first, second)));
     compared.pairs.push_back(
         {first, second, PairRecorder(a, b, charts), std::move(matching), true, {a, b}});
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,10 +50,11 @@ struct ComparedPairs {
   std::vector<ComparedPair> pairs;
 
   /// The pairs that `plan.pairs` asks for, in its order; none where there is only one stream.
+  /// `formats` are those of the first streams' models, as far as they are known.
   /// kInvalidArgument where --pairs names an unknown runner, and for --map-outputs that are no
   /// maps.
   static Result<ComparedPairs> Find(const RunPlan& plan, std::vector<std::string> names,
-                                    bool marked);
+                                    bool marked, std::span<const std::string> formats = {});
 
   /// How people call the sides of all pairs, in the pairs' order: in rows and in sentences. By
   /// default by the names of the streams.

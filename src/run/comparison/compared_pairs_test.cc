@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "compare/tensor_for_test.h"
+
 namespace vernier {
 namespace {
 
@@ -30,6 +32,22 @@ TEST(ComparedPairs, RulesChooseThem) {
   EXPECT_THAT(PairsOf(PairRule::kNeighbours, names), ElementsAre(Pair(0, 1), Pair(1, 2)));
   EXPECT_THAT(PairsOf(PairRule::kFirst, names), ElementsAre(Pair(0, 1), Pair(0, 2)));
   EXPECT_THAT(PairsOf(PairRule::kAll, names), ElementsAre(Pair(0, 1), Pair(0, 2), Pair(1, 2)));
+}
+
+// How many pairs of outputs two streams have whose names differ and whose values are the same.
+size_t MarkedPairs(const std::vector<std::string>& formats, bool marked) {
+  ComparedPairs found = *ComparedPairs::Find(RunPlan(), {"a", "b"}, marked, formats);
+  const IterationResult a{"a", 0, {{"p", Floats({1, 2, 3, 4})}, {"q", Floats({4, 3, 2, 1})}}};
+  const IterationResult b{"b", 0, {{"x", Floats({4, 3, 2, 1})}, {"y", Floats({1, 9, 1, 1})}}};
+  PairMatching& matching = found.pairs[0].matching;
+  EXPECT_TRUE(matching.Look(a, b, nullptr).ok());
+  return matching.Match(a, b, nullptr)->pairing.pairs.size();
+}
+
+TEST(ComparedPairs, MarkedTensorsOfTwoFormatsPairByValue) {
+  EXPECT_EQ(MarkedPairs({"onnx", "frozen"}, true), 1U);
+  EXPECT_EQ(MarkedPairs({"onnx", "onnx"}, true), 0U) << "by name alone";
+  EXPECT_EQ(MarkedPairs({"onnx"}, true), 0U) << "the second is saved";
 }
 
 TEST(ComparedPairs, OneStreamAloneHasNone) {

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
+#include <span>
 
 #include "compare/tensor_for_test.h"
 #include "model/onnx/onnx_test_model.h"
+#include "model/rounding/error_test_graphs.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -88,6 +91,24 @@ TEST(PairErrorBoundsTest, FlipsThatMayHaveReachedEverythingLeaveNoCleanElements)
   EXPECT_DOUBLE_EQ(some.clean, 1e-6);
   prediction.reached = 0.95;
   EXPECT_EQ(MakeBound(prediction, tensor, true).clean, 0) << "not looked at";
+}
+
+// How many flips are expected is known to a factor: of few rows, one more may have some.
+TEST(PairErrorBoundsTest, OfFewRowsOneMoreMayHaveFlips) {
+  const Tensor tensor = Floats({12, 8}, std::vector<float>(96, 1.0F));
+  ErrorPrediction prediction;
+  prediction.clean = 1e-6;
+  prediction.step = 0.03;
+  prediction.reached = 1.0 / 12;
+  prediction.flips = 1e-4;
+  EXPECT_DOUBLE_EQ(MakeBound(prediction, tensor, true).allowed, 1.0 / 12) << "one is rare enough";
+  prediction.flips = 0.05;
+  EXPECT_DOUBLE_EQ(MakeBound(prediction, tensor, true).allowed, 2.0 / 12);
+  prediction.reached = 0.85;
+  EXPECT_DOUBLE_EQ(MakeBound(prediction, tensor, true).allowed, 0.85) << "all others are left";
+  prediction.reached = 0;
+  EXPECT_EQ(MakeBound(prediction, tensor, true).allowed, 0)
+      << "nothing is measured to have flipped";
 }
 
 TEST(PairErrorBoundsTest, ChoicesLeaveTheBoundOfAllOtherElements) {
@@ -180,6 +201,33 @@ TEST(PairErrorBoundsTest, BoundsAreFirmOfPreciseRunnersAlone) {
   EXPECT_FALSE(bounds.AreFirm(2, 1));
   EXPECT_FALSE(bounds.AreFirm(0, 3));
   EXPECT_FALSE(bounds.AreFirm(0, 4));
+}
+
+// Of the first row one value is the best, of the second two tie.
+TEST(PairErrorBoundsTest, PlacesThatTieWithNothingAreNotExcused) {
+  const std::string graph = Input("x", {2, 64}) + Weight("w", {64, 3}) +
+                            Do("MatMul", {"x", "w"}, "y") +
+                            Do("ArgMax", {"y"}, "best", Attribute("axis", 1));
+  const auto model = std::make_shared<const OnnxModel>(*Parse(Model(graph)));
+  const CompareOptions options = Auto();
+  PairErrorBounds bounds(options);
+  for (const size_t stream : {size_t{0}, size_t{1}})
+    bounds.AddGraph(stream, {model, "model.onnx", {}, {}});
+  const Tensor y = Floats({2, 3}, {3, 1, 2, 2, 2.000001F, 0});
+  const auto side = [&](const std::vector<int64_t>& places) -> TensorMap {
+    const auto bytes = std::as_bytes(std::span(places));
+    return {{"y", y}, {"best", *Tensor::Copy(DType::kInt64, {2, 1}, bytes)}};
+  };
+  const TensorMap a = side({0, 1});
+  const auto passes = [&](const std::vector<int64_t>& places) {
+    const TensorMap b = side(places);
+    return MeasureAgainstBound(a[1].tensor, b[1].tensor, *bounds.For(0, 1, a, b).Find("best"))
+        ->passed;
+  };
+  EXPECT_TRUE(passes({0, 1}));
+  EXPECT_TRUE(passes({0, 0}));
+  EXPECT_FALSE(passes({0, 2})) << "the least of its row";
+  EXPECT_FALSE(passes({2, 1})) << "the row without a tie";
 }
 
 TEST(PairErrorBoundsTest, ANoteNamesTheProcessorOfQuantisedModelsAlone) {

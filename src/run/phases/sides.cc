@@ -16,8 +16,10 @@ Result<RunSides> OpenSides(const RunPlan& plan, const LiveRuns& live, Logger& lo
   std::vector<std::string> names = live.names();
   VERNIER_ASSIGN_OR_RETURN(LoadedSide loaded, LoadedSide::Open(plan, names, logger));
   for (const LoadedRuns::Run& run : loaded.runs()) names.push_back(run.name);
+  std::vector<std::string> formats;
+  for (size_t i = 0; i < live.size(); ++i) formats.push_back(live[i].plan().model.type);
   VERNIER_ASSIGN_OR_RETURN(ComparedPairs pairs,
-                           ComparedPairs::Find(plan, std::move(names), live.any_marked()));
+                           ComparedPairs::Find(plan, std::move(names), live.any_marked(), formats));
   pairs.NamePairs(loaded.PairNames(pairs.places()));
   return RunSides{std::move(loaded), std::move(pairs)};
 }
