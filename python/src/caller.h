@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/arg_parser.h"
+#include "cli/words/arg_parser.h"
 #include "named_tensors.h"
 #include "run/live/caller_objects.h"
 #include "vernier/run_plan.h"

@@ -3,9 +3,9 @@
 
 #include "bindings.h"
 #include "caller.h"
-#include "cli/bind_run.h"
-#include "cli/command_table.h"
+#include "cli/bind/bind_run.h"
 #include "cli/commands/origin.h"
+#include "cli/table/command_table.h"
 #include "comparison_report.h"
 #include "comparison_scripts.h"
 #include "option_words.h"

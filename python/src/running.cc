@@ -1,9 +1,9 @@
 // vernier.run: a whole run of the libraries, whose outputs stay with the Python program.
 #include "bindings.h"
 #include "caller.h"
-#include "cli/bind_model.h"
-#include "cli/command_table.h"
+#include "cli/bind/bind_model.h"
 #include "cli/commands/origin.h"
+#include "cli/table/command_table.h"
 #include "gil.h"
 #include "option_words.h"
 #include "own_thread.h"

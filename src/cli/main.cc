@@ -20,9 +20,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/bind_run.h"
-#include "cli/command_table.h"
-#include "cli/group_words.h"
+#include "cli/bind/bind_run.h"
+#include "cli/table/command_table.h"
+#include "cli/words/group_words.h"
 #include "core/version.h"
 #include "run/exit_code.h"
 #include "util/child_run.h"

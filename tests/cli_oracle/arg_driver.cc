@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/arg_parser.h"
-#include "cli/flag_suggestion.h"
+#include "cli/words/arg_parser.h"
+#include "cli/words/flag_suggestion.h"
 #include "util/number_text.h"
 
 namespace vernier {

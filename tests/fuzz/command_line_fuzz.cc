@@ -2,7 +2,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/arg_parser.h"
+#include "cli/words/arg_parser.h"
 #include "fuzz_target.h"
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"

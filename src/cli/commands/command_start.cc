@@ -4,12 +4,12 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cli/bind/file_conflicts.h"
+#include "cli/bind/run_file.h"
 #include "cli/commands/interruption.h"
-#include "cli/file_conflicts.h"
-#include "cli/flag_suggestion.h"
-#include "cli/option_use.h"
-#include "cli/repeated_words.h"
-#include "cli/run_file.h"
+#include "cli/table/option_use.h"
+#include "cli/words/flag_suggestion.h"
+#include "cli/words/repeated_words.h"
 #include "run/exit_code.h"
 #include "util/number_text.h"
 #include "util/shell_words.h"

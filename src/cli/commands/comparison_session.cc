@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "cli/bind_shard.h"
+#include "cli/bind/bind_shard.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/origin.h"

@@ -1,17 +1,17 @@
 // One model to another file. Each target has a function of its own.
 #include <algorithm>
 
-#include "cli/bind_model.h"
-#include "cli/bind_run.h"
-#include "cli/bind_tensorflow.h"
-#include "cli/bind_tensorrt.h"
+#include "cli/bind/bind_model.h"
+#include "cli/bind/bind_run.h"
+#include "cli/bind/bind_tensorflow.h"
+#include "cli/bind/bind_tensorrt.h"
+#include "cli/bind/file_conflicts.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/python_tools.h"
-#include "cli/file_conflicts.h"
-#include "cli/option_sets.h"
 #include "cli/options/groups.h"
+#include "cli/table/option_sets.h"
 #include "inference/converting.h"
 #include "model/onnx/model_type.h"
 #include "report/text/waiting_line.h"

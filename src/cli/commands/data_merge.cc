@@ -2,7 +2,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "data/joining.h"
 
 namespace vernier {

@@ -5,7 +5,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/print_document.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "data/data_files.h"
 #include "io/bytes/byte_sink.h"
 #include "io/bytes/directory_listing.h"

@@ -5,7 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/print_document.h"
 #include "cli/commands/surgery.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "io/bytes/byte_sink.h"
 #include "io/json/json_writer.h"
 #include "surgeon/sparse_weights.h"

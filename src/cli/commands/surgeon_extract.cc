@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <span>
 
-#include "cli/bind_inference.h"
-#include "cli/bind_onnx_save.h"
+#include "cli/bind/bind_inference.h"
+#include "cli/bind/bind_onnx_save.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "inference/extraction.h"
 #include "inputs/shape_spec.h"
 #include "model/edit/onnx_cut.h"

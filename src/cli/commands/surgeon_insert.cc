@@ -2,7 +2,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "inference/model_shapes.h"
 #include "surgeon/node_insertion.h"
 

@@ -4,7 +4,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/surgery.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "surgeon/weight_tools.h"
 #include "util/input_file.h"
 #include "util/number_text.h"

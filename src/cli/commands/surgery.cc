@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "blame/probe/quiet_logger.h"
-#include "cli/bind_model.h"
-#include "cli/bind_onnx_save.h"
+#include "cli/bind/bind_model.h"
+#include "cli/bind/bind_onnx_save.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/print_document.h"

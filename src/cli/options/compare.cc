@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "cli/arg_parser.h"
-#include "cli/option_values.h"
 #include "cli/options/groups.h"
+#include "cli/table/option_values.h"
+#include "cli/words/arg_parser.h"
 #include "compare/metric_table.h"
 #include "util/number_text.h"
 #include "vernier/compare_options.h"

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/bind_runners.h"
+#include "cli/bind/bind_runners.h"
 #include "cli/script/python_call.h"
 #include "cli/script/shell_command.h"
 #include "core/version.h"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/bind_runners.h"
+#include "cli/bind/bind_runners.h"
 #include "cli/script/python_script_writer.h"
 #include "compare/metric_table.h"
 #include "core/version.h"
