@@ -125,7 +125,7 @@ class Comparison {
 
   PythonLogger logger_;
   Caller caller_;
-  CallerObjects objects_;
+  Embedder objects_;
   std::vector<std::string> names_;
   Words words_;
   RunPlan plan_;

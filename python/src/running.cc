@@ -77,7 +77,7 @@ RunAnswer Run(const CallOptions& options, const nb::dict& said_caller, const nb:
   if (plan.runners.empty() && plan.load_outputs.empty()) {
     throw StatusError{InvalidArgument("runners: expected at least one")};
   }
-  const CallerObjects objects = caller.Objects(settings.keep);
+  const Embedder objects = caller.Objects(settings.keep);
   RunAnswer answer;
   OwnThread thread;
   SessionContext context{logger, thread.interrupted()};

@@ -19,7 +19,7 @@ void ReadValues(std::span<const std::string> words) {
   }
   (void)ParseKeyedValues(words);
   (void)ParseValueRanges(words);
-  for (const Strictness strictness : {Strictness::kStrict, Strictness::kPeer}) {
+  for (const Strictness strictness : {Strictness::kStrict, Strictness::kPolygraphy}) {
     const auto shapes = ParseShapeSpecs(words, strictness);
     fuzz::Require(shapes.ok() || !shapes.status().message().empty(), "a refusal says why");
   }

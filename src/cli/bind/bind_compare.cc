@@ -89,7 +89,7 @@ Status CheckUnusedThresholds(const ParsedArgs& args, const CompareOptions& optio
           row->dest == "logits_tokens" && args.Has("decode") && GivesTokens(options.tokens);
       if (!args.Has(row->dest) || feeds) continue;
       const std::string flag = row->NameInErrors();
-      if (!options.lenient && row->origin != Origin::kPeer) {
+      if (!options.lenient && row->origin != Origin::kPolygraphy) {
         return InvalidArgument(flag + " has no effect without --compare " + flags.names.front() +
                                ": add that, or leave " + flag + " out");
       }

@@ -7,7 +7,7 @@
 #include "cli/bind/bind_model.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
-#include "inference/cut_shapes.h"
+#include "inference/extract_shapes.h"
 #include "inference/model_shapes.h"
 #include "inputs/shape_grid.h"
 #include "run/runner/changed_model.h"
@@ -64,11 +64,11 @@ FeedSource BindFeedSource(const ParsedArgs& args, const Invocation& invocation, 
   return source;
 }
 
-Status CompleteCutAsAsked(const ParsedArgs& args, const Invocation& invocation,
-                          const OnnxModel& model, CutPlan& plan, Logger& log) {
-  CutCompletion completion{WatchSignals()};
+Status CompleteExtractAsAsked(const ParsedArgs& args, const Invocation& invocation,
+                              const OnnxModel& model, ExtractPlan& plan, Logger& log) {
+  ExtractCompletion completion{WatchSignals()};
   completion.shape_words = ListOf(args, "model_input_shapes");
-  if (!invocation.as_peer) {
+  if (!invocation.as_polygraphy) {
     VERNIER_TRY(RefuseSeveralShapes("--model-input-shapes", completion.shape_words, "the model"));
   }
   completion.forced = args.Has("force_fallback_shape_inference");
@@ -83,13 +83,13 @@ Status CompleteCutAsAsked(const ParsedArgs& args, const Invocation& invocation,
   };
   if (args.Has("iterations")) log.Warning(kOneFeed);
   NoLog unheard;
-  if (!invocation.as_peer && args.Has("val_range")) {
+  if (!invocation.as_polygraphy && args.Has("val_range")) {
     VERNIER_TRY(BindInference(args, invocation, unheard).status());
   }
-  VERNIER_TRY(CompleteCut(completion, model, plan, log));
+  VERNIER_TRY(CompleteExtract(completion, model, plan, log));
   std::vector<std::string> flags = FeedFlags(args);
   if (args.Has("iterations")) std::erase(flags, args.Flag("iterations"));
-  if (!invocation.as_peer && !fed) WarnOfUnusedFeed(flags, log);
+  if (!invocation.as_polygraphy && !fed) WarnOfUnusedFeed(flags, log);
   return {};
 }
 

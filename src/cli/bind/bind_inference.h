@@ -4,7 +4,7 @@
 #include "cli/bind/bind_run.h"
 #include "cli/words/arg_parser.h"
 #include "inference/model_shapes.h"
-#include "model/edit/onnx_cut.h"
+#include "model/edit/onnx_extract.h"
 #include "model/onnx/onnx_model.h"
 #include "run/live/worker_pool.h"
 #include "surgeon/editable_model.h"
@@ -23,8 +23,8 @@ Status InferShapesAsAsked(const ParsedArgs& args, EditableModel& model, Logger& 
 /// The feed of --force-fallback-shape-inference. All arguments must outlive it.
 FeedSource BindFeedSource(const ParsedArgs& args, const Invocation& invocation, Logger& log);
 
-/// CompleteCut() with --model-input-shapes and the feed of the command line.
-Status CompleteCutAsAsked(const ParsedArgs& args, const Invocation& invocation,
-                          const OnnxModel& model, CutPlan& plan, Logger& log);
+/// CompleteExtract() with --model-input-shapes and the feed of the command line.
+Status CompleteExtractAsAsked(const ParsedArgs& args, const Invocation& invocation,
+                              const OnnxModel& model, ExtractPlan& plan, Logger& log);
 
 }  // namespace vernier

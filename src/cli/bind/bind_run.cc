@@ -25,11 +25,11 @@ namespace vernier {
 namespace {
 
 // Environment variables of Polygraphy that mean nothing here.
-struct PeerVariable {
+struct PolygraphyVariable {
   const char* name;
   std::string_view instead;
 };
-constexpr PeerVariable kPeerVariables[] = {
+constexpr PolygraphyVariable kPolygraphyVariables[] = {
     {"POLYGRAPHY_AUTOINSTALL_DEPS", "nothing is ever installed at run time"},
     {"POLYGRAPHY_ASK_BEFORE_INSTALL", "nothing is ever installed at run time"},
     {"POLYGRAPHY_INSTALL_CMD", "nothing is ever installed at run time"},
@@ -72,7 +72,7 @@ void WarnOfIdleFlags(const ParsedArgs& args, Logger& logger) {
     logger.Warning(std::string(given.flag) + " has no effect" +
                    (row.note.empty() ? "" : ": " + std::string(row.note)));
   }
-  for (const PeerVariable& variable : kPeerVariables) {
+  for (const PolygraphyVariable& variable : kPolygraphyVariables) {
     if (std::getenv(variable.name) == nullptr) continue;
     logger.Warning("the environment variable " + std::string(variable.name) +
                    " has no effect: " + std::string(variable.instead));
@@ -86,7 +86,7 @@ Status BindShapes(const ParsedArgs& args, const RunPlan& plan, FeedsFrom from, I
   const std::vector<std::string> words = ListOf(args, "input_shapes");
   if (plan.lenient) {
     inputs.shape_words = words;
-    return ParseShapeSpecs(words, Strictness::kPeer).status();
+    return ParseShapeSpecs(words, Strictness::kPolygraphy).status();
   }
   VERNIER_ASSIGN_OR_RETURN(inputs.shape_words, ShapesInTurn(words));
   VERNIER_ASSIGN_OR_RETURN(const int64_t sets, CountShapeSets(inputs.shape_words));
@@ -181,7 +181,7 @@ Status BindWorkers(const ParsedArgs& args, ExecutionPlan& execution) {
 Result<RunPlan> BindRun(const ParsedArgs& args, const Invocation& invocation, Logger& logger) {
   RunPlan plan;
   plan.command = invocation.command;
-  plan.lenient = invocation.as_peer || args.Has("lenient");
+  plan.lenient = invocation.as_polygraphy || args.Has("lenient");
   VERNIER_TRY(BindRunners(args, invocation.now, plan, logger));
   for (RunnerPlan& runner : plan.runners) {
     runner.model.fp16_clamps = runner.model.skips_unknown_types = plan.lenient;

@@ -15,8 +15,8 @@ namespace vernier {
 
 /// How the program was called.
 struct Invocation {
-  std::string command;   ///< all words, for banners and records
-  bool as_peer = false;  ///< under Polygraphy's name: its warnings instead of our errors
+  std::string command;         ///< all words, for banners and records
+  bool as_polygraphy = false;  ///< under Polygraphy's name: its warnings instead of our errors
   std::time_t now = 0;
   std::vector<std::string> words = {};  ///< the same, one by one
   bool feeds_given = false;             ///< the calling program makes them

@@ -190,7 +190,7 @@ int BatchCommand(std::span<const std::string> words, const Invocation& invocatio
   }
   if (!log.Close()) faults.unsaved = true;
   if (shard->ends_done && IsDone(faults)) return 0;
-  return ExitCode(faults, invocation.as_peer);
+  return ExitCode(faults, invocation.as_polygraphy);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ DataConversionPlan BindDataConversion(const ParsedArgs& args, const Invocation& 
     plan.kind = *kind == "outputs" ? SavedKind::kOutputs : SavedKind::kInputs;
   }
   if (const auto runner = args.Value("runner")) plan.runner = std::string(*runner);
-  plan.may_replace = invocation.as_peer;
+  plan.may_replace = invocation.as_polygraphy;
   return plan;
 }
 

@@ -105,10 +105,10 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
   CheckWords check = TakeCheckWords(own);
   const auto work = [&](const ParsedArgs& args, ConsoleLog& log) -> Status {
     VERNIER_TRY(MostChecks(args).status());
-    if (!invocation.as_peer) VERNIER_TRY(CheckFileConflicts(args, "output"));
+    if (!invocation.as_polygraphy) VERNIER_TRY(CheckFileConflicts(args, "output"));
     VERNIER_TRY(AddDecisionGate(args, log, check));
     const std::atomic<int>& interrupted = WatchSignals();
-    VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_peer, log));
+    VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
     if (args.Has("do_shape_inference")) VERNIER_TRY(InferShapesAsAsked(args, surgery.model(), log));
     // Constants are weights: those of a node that stays float32 do so too.
     VERNIER_ASSIGN_OR_RETURN(OnnxModel lowered, ConstantsAsInitializers(surgery.model().now()));

@@ -43,7 +43,7 @@ std::string MakePage(std::span<const std::string> words) {
   if (words[0] == "list") return std::string(kPages);
   if (words[0] == "commands") return ListDocumented();
   if (words[0] == "reference") return FormatReference(CommandTable());
-  if (words[0] == "polygraphy") return FormatPeerComparison(RunOptionTable());
+  if (words[0] == "polygraphy") return FormatPolygraphyComparison(RunOptionTable());
   return "";
 }
 

@@ -28,7 +28,7 @@ Status Insert(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& 
   VERNIER_ASSIGN_OR_RETURN(const NewNode node, BindNode(args));
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));
-  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_peer, log));
+  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
   surgery.Tell("Original Model:", log);
   VERNIER_ASSIGN_OR_RETURN(OnnxModel inserted, WithNode(surgery.model().now(), node));
   surgery.model().Become(std::move(inserted));

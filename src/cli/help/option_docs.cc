@@ -37,7 +37,7 @@ std::string CodeFlags(const OptionRow& row) {
 std::string CountLine(const OptionTable& table) {
   std::array<int, 4> counts = {};
   for (const OptionRow* row : table.rows()) {
-    if (row->origin == Origin::kPeer) ++counts[static_cast<size_t>(row->standing)];
+    if (row->origin == Origin::kPolygraphy) ++counts[static_cast<size_t>(row->standing)];
   }
   std::string line;
   for (const Standing standing :
@@ -115,7 +115,7 @@ std::string FormatReference(std::span<const CommandSpec> commands) {
   return text;
 }
 
-std::string FormatPeerComparison(const OptionTable& table) {
+std::string FormatPolygraphyComparison(const OptionTable& table) {
   std::string text =
       "<!-- Made from the option table; do not edit. -->\n"
       "# Coming from Polygraphy\n\n"
@@ -125,7 +125,7 @@ std::string FormatPeerComparison(const OptionTable& table) {
       CountLine(table) + ".\n\n| Polygraphy's flag | here | remark |\n|---|---|---|\n";
   std::string ours = "\n## Flags that Polygraphy does not have\n\n| flag | meaning |\n|---|---|\n";
   for (const OptionRow* row : table.rows()) {
-    if (row->origin == Origin::kPeer) {
+    if (row->origin == Origin::kPolygraphy) {
       text += "| " + CodeFlags(*row) + " | " + std::string(StandingName(row->standing)) + " | " +
               Cell(row->note) + " |\n";
     } else {

@@ -16,7 +16,7 @@ std::string FormatReference(std::span<const CommandSpec> commands);
 
 /// Every flag of Polygraphy as same, better, refused or later, then the flags that it does not
 /// have.
-std::string FormatPeerComparison(const OptionTable& table);
+std::string FormatPolygraphyComparison(const OptionTable& table);
 
 /// "same", "better", "refused", "later".
 std::string_view StandingName(Standing standing);

@@ -351,7 +351,7 @@ std::span<const OptionRow> ThresholdRows() {
                       .fallback = metric->builtin,
                       .metavar = metric->metavar,
                       .help = metric->help,
-                      .origin = metric->is_ours() ? Origin::kOurs : Origin::kPeer,
+                      .origin = metric->is_ours() ? Origin::kOurs : Origin::kPolygraphy,
                       .needs = {kTwoSides},
                       .idle_beside = kOwnJudge});
     }

@@ -17,7 +17,8 @@ namespace vernier {
 namespace {
 
 bool IsInApi(const OptionRow& row) {
-  return row.in_api == InApi::kAsOrigin ? row.origin == Origin::kPeer : row.in_api == InApi::kYes;
+  return row.in_api == InApi::kAsOrigin ? row.origin == Origin::kPolygraphy
+                                        : row.in_api == InApi::kYes;
 }
 
 Status RefuseScript(const std::string& what) { return Unimplemented(what); }

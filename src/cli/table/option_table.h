@@ -29,8 +29,8 @@ enum class OptionAction : uint8_t {
 
 enum class ValueType : uint8_t { kString, kInt, kFloat };
 
-/// Whose flag it is. Abbreviations are resolved among kPeer first.
-enum class Origin : uint8_t { kPeer, kOurs };
+/// Whose flag it is. Abbreviations are resolved among kPolygraphy first.
+enum class Origin : uint8_t { kPolygraphy, kOurs };
 
 /// How a flag of Polygraphy behaves here; the row's note says more. Ours are kSame, or kLater while
 /// nothing stands behind them.
@@ -75,11 +75,11 @@ struct OptionRow {
   std::string_view fallback = {};  ///< the default, for people; empty when it goes without saying
   std::string_view metavar = {};
   std::string_view help;
-  Origin origin = Origin::kPeer;
+  Origin origin = Origin::kPolygraphy;
   Standing standing = Standing::kSame;
-  std::string_view note = {};         ///< for docs/coming-from-polygraphy.md
-  bool wider_than_peer = false;       ///< accepts every form of Polygraphy's, and more
-  std::string_view excludes[4] = {};  ///< dests that must not be given beside this row
+  std::string_view note = {};          ///< for docs/coming-from-polygraphy.md
+  bool wider_than_polygraphy = false;  ///< accepts every form of Polygraphy's, and more
+  std::string_view excludes[4] = {};   ///< dests that must not be given beside this row
   /// Without one of these the row has no effect: a flag, "--flag VALUE", kAnyRunner or
   /// kTwoSides. What the command does not have does not count. See option_use.h.
   std::string_view needs[3] = {};

@@ -20,7 +20,7 @@ std::string ArityLetter(const OptionRow& row) {
     case Arity::kOne:
       return "1";
     case Arity::kOptional:
-      return row.wider_than_peer ? "1" : "?";
+      return row.wider_than_polygraphy ? "1" : "?";
     case Arity::kStar:
       return "*";
     case Arity::kPlus:
@@ -66,25 +66,25 @@ std::string TypeName(ValueType type) {
   return "";
 }
 
-/// A line of peer_flags.txt.
+/// A line of polygraphy_flags.txt.
 std::string Describe(const OptionRow& row) {
   const std::string flags = row.IsPositional() ? "positional" : Join(row.AllFlags(), ' ');
-  const auto peers = row.choices.first(row.choices.size() - row.own_choices);
-  const std::string choices = peers.empty() ? "-" : Join(peers, ',');
+  const auto polygraphy = row.choices.first(row.choices.size() - row.own_choices);
+  const std::string choices = polygraphy.empty() ? "-" : Join(polygraphy, ',');
   return flags + " | " + std::string(row.dest) + " | " + ArityLetter(row) + " | " +
          ActionName(row) + " | " + TypeName(row.type) + " | " + choices;
 }
 
-TEST(RunOptionTable, HoldsThePeersFlagsInThePeersOrder) {
+TEST(RunOptionTable, HoldsPolygraphyFlagsInPolygraphyOrder) {
   std::vector<std::string> ours;
   const OptionTable table = RunOptionTable();
   for (const OptionRow* row : table.rows()) {
-    if (row->origin == Origin::kPeer) ours.push_back(Describe(*row));
+    if (row->origin == Origin::kPolygraphy) ours.push_back(Describe(*row));
   }
   std::ifstream file(std::string(VERNIER_CLI_ORACLE_DIR) + "/peer_flags.txt");
-  std::vector<std::string> peers;
-  for (std::string line; std::getline(file, line);) peers.push_back(line);
-  EXPECT_EQ(ours, peers);
+  std::vector<std::string> polygraphy;
+  for (std::string line; std::getline(file, line);) polygraphy.push_back(line);
+  EXPECT_EQ(ours, polygraphy);
 }
 
 TEST(RunOptionTable, NamesEveryFlagOnce) {
@@ -115,10 +115,10 @@ TEST(RunOptionTable, ExplainsEveryFlagThatIsNotTheSame) {
     const std::string name = row->NameInErrors();
     EXPECT_TRUE(row->standing == Standing::kSame || !row->note.empty()) << name;
     const bool is_ready = row->standing != Standing::kLater;
-    const bool is_peers = row->origin == Origin::kPeer;
-    EXPECT_TRUE(is_peers || !is_ready || row->standing == Standing::kSame) << name;
+    const bool is_polygraphy = row->origin == Origin::kPolygraphy;
+    EXPECT_TRUE(is_polygraphy || !is_ready || row->standing == Standing::kSame) << name;
     const bool says_so = row->note.find("without a value") != std::string_view::npos;
-    EXPECT_EQ(row->wider_than_peer, says_so) << name;
+    EXPECT_EQ(row->wider_than_polygraphy, says_so) << name;
   }
 }
 

@@ -134,16 +134,16 @@ TEST(ManPage, HoldsEveryRowAndEscapesDashes) {
   EXPECT_EQ(entries, table.rows().size());
 }
 
-TEST(OptionDocs, PutEveryPeerFlagIntoOneClass) {
+TEST(OptionDocs, PutEveryPolygraphyFlagIntoOneClass) {
   const OptionTable table = RunOptionTable();
-  const std::string text = FormatPeerComparison(table);
+  const std::string text = FormatPolygraphyComparison(table);
   for (const OptionRow* row : table.rows()) {
     if (row->IsPositional()) continue;
     const std::string start = "| `" + std::string(row->flags[0]) + "`";
     const size_t at = text.find(start);
     ASSERT_NE(at, std::string::npos) << start;
     const std::string line = text.substr(at, text.find('\n', at) - at);
-    if (row->origin == Origin::kPeer) {
+    if (row->origin == Origin::kPolygraphy) {
       EXPECT_TRUE(Holds(line, "| " + std::string(StandingName(row->standing)) + " |")) << line;
     }
   }

@@ -134,13 +134,13 @@ std::string_view RunnerFlagOf(const OptionTable& table, const OptionRow& row) {
 }
 
 bool IsLeftOut(const OptionRow& row, UseOf whose) {
-  return whose == UseOf::kOwnOptions && row.origin == Origin::kPeer;
+  return whose == UseOf::kOwnOptions && row.origin == Origin::kPolygraphy;
 }
 
 Status CheckNeeds(const Surroundings& around, UseOf whose) {
   for (const GivenOption& given : around.args.given()) {
     const OptionRow& row = *given.row;
-    if (row.origin == Origin::kPeer && !SavesSomething(row)) continue;
+    if (row.origin == Origin::kPolygraphy && !SavesSomething(row)) continue;
     if (IsLeftOut(row, whose)) continue;
     const std::string_view beside = IdleBeside(around.table, around.args, row);
     if (!beside.empty()) return NoEffectBeside(given, beside);

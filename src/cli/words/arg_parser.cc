@@ -52,10 +52,10 @@ Status CheckChoice(const OptionRow& row, const std::string& value, std::string& 
     return text;
   };
   // Polygraphy's words with Polygraphy's choices; what we add comes after.
-  const size_t of_peer = row.choices.size() - row.own_choices;
+  const size_t of_polygraphy = row.choices.size() - row.own_choices;
   const std::string invalid = "invalid choice: " + QuotePython(value) + " (choose from ";
-  std::string text = invalid + list(row.choices.first(of_peer)) + ")";
-  if (row.own_choices > 0) text += " or " + list(row.choices.subspan(of_peer));
+  std::string text = invalid + list(row.choices.first(of_polygraphy)) + ")";
+  if (row.own_choices > 0) text += " or " + list(row.choices.subspan(of_polygraphy));
   const std::vector<std::string_view> known(row.choices.begin(), row.choices.end());
   const std::string near = NearestName(value, known);
   const std::string hint = near.empty() ? "" : "; did you mean '" + near + "'?";
@@ -173,7 +173,7 @@ class CommandLineParser {
       }
     }
     // Ours join only where Polygraphy knows nothing, so no abbreviation of Polygraphy's changes.
-    std::vector<OptionWord> matches = Abbreviations(word, Origin::kPeer);
+    std::vector<OptionWord> matches = Abbreviations(word, Origin::kPolygraphy);
     if (matches.empty()) matches = Abbreviations(word, Origin::kOurs);
     if (matches.size() > 1) return Ambiguous(word, matches);
     if (matches.size() == 1) return Found(std::move(matches.front()));

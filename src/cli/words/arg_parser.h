@@ -108,8 +108,8 @@ struct ParseResult {
 };
 
 /// `words` are the words after the command's name. Opens no file. Deviations from argparse: names
-/// of kOurs join the search for abbreviations only when no kPeer name matches, and rows with
-/// wider_than_peer take more.
+/// of kOurs join the search for abbreviations only when no kPolygraphy name matches, and rows with
+/// wider_than_polygraphy take more.
 ParseResult ParseCommandLine(const OptionTable& table, std::span<const std::string> words);
 
 /// Adds an option that a program gives, after the checks of its values that a command line has.

@@ -191,7 +191,7 @@ TEST(ParseCommandLine, ReadsNumbers) {
   EXPECT_NE(too_large.status().message().find("--iterations"), std::string::npos);
 }
 
-TEST(ParseCommandLine, SharesADestBetweenOurNameAndThePeers) {
+TEST(ParseCommandLine, SharesADestBetweenOurNameAndPolygraphy) {
   const ParseResult result = ParseRun({"--warm-up", "1", "--warm-up-runs", "2"});
   EXPECT_EQ(*result.args.Int("warm_up"), 2);
   EXPECT_EQ(result.args.Flag("warm_up"), "--warm-up-runs");
@@ -203,7 +203,7 @@ TEST(ParseCommandLine, StopsAtHelpUnlessAnErrorCameFirst) {
   EXPECT_EQ(ParseRun({"--seed", "x", "--help"}).end, ParseEnd::kUsageError);
 }
 
-TEST(ParseCommandLine, ResolvesAbbreviationsAmongThePeersFlagsFirst) {
+TEST(ParseCommandLine, ResolvesAbbreviationsAmongPolygraphyFlagsFirst) {
   // Exact names of ours work although Polygraphy would call them ambiguous or something else.
   EXPECT_EQ(ParseRun({"--onnx"}).args.Runners().at(0).kind, "onnxref");
   EXPECT_TRUE(ParseRun({"--strict"}).args.Has("strict"));

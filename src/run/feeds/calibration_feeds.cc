@@ -135,7 +135,7 @@ Result<CalibrationFeeds> CalibrationFeeds::Make(const RunPlan& plan, const Runne
   }
   made.path_ = path;
   CalibrationFeedWriter writer(file);
-  const CoerceOptions options{plan.lenient ? Strictness::kPeer : Strictness::kStrict, {}};
+  const CoerceOptions options{plan.lenient ? Strictness::kPolygraphy : Strictness::kStrict, {}};
   while (true) {
     VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, feeds->Next());
     if (!feed) break;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/edit/onnx_cut.h"
+#include "model/edit/onnx_extract.h"
 #include "model/onnx/onnx_model.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
@@ -15,7 +15,7 @@
 namespace vernier {
 
 /// How what is open is found out.
-struct CutCompletion {
+struct ExtractCompletion {
   const std::atomic<int>& interrupted;
   bool forced = false;  ///< nothing but sizes of one feed, also where the model declares others
   bool inputs_given = false;  ///< by the user, and so are
@@ -31,7 +31,7 @@ struct CutCompletion {
 /// `shape_words`, then from onnx where Python has it, then from one inference. What cannot be found
 /// out is reported and stays open. kNotFound for a shape of an input that the model lacks; errors
 /// of the inference's plan.
-Status CompleteCut(const CutCompletion& completion, const OnnxModel& model, CutPlan& plan,
-                   Logger& log);
+Status CompleteExtract(const ExtractCompletion& completion, const OnnxModel& model,
+                       ExtractPlan& plan, Logger& log);
 
 }  // namespace vernier

@@ -1,4 +1,4 @@
-#include "inference/cut_shapes.h"
+#include "inference/extract_shapes.h"
 
 #include <algorithm>
 #include <string>
@@ -42,9 +42,9 @@ std::vector<Dim> ToShape(std::span<const int64_t> dims) {
 }
 
 // The ends of a cut while they are completed: what the user gave stays.
-class CutEnds {
+class ExtractEnds {
  public:
-  CutEnds(const CutCompletion& completion, const OnnxModel& model, CutPlan& plan)
+  ExtractEnds(const ExtractCompletion& completion, const OnnxModel& model, ExtractPlan& plan)
       : model_(model), forced_(completion.forced) {
     const std::vector<TensorInfo> fed = model.RequiredInputs();
     sizes_known_ = !completion.shape_words.empty() || std::all_of(fed.begin(), fed.end(), IsFixed);
@@ -158,8 +158,8 @@ class CutEnds {
 };
 
 // The names of dimensions: by rules, else what onnx infers. It is no fault that there is no onnx.
-Status InferNames(const CutCompletion& completion, std::span<const InputDims> fed, CutEnds& ends,
-                  Logger& log) {
+Status InferNames(const ExtractCompletion& completion, std::span<const InputDims> fed,
+                  ExtractEnds& ends, Logger& log) {
   if (ends.forced() || !ends.LackNames()) return {};
   VERNIER_TRY(ends.FollowNames(fed));
   if (!ends.LackNames()) return {};
@@ -179,7 +179,7 @@ Status InferNames(const CutCompletion& completion, std::span<const InputDims> fe
 }
 
 // What neither the model nor a rule says.
-Status InferMissing(const CutCompletion& completion, CutEnds& ends, Logger& log) {
+Status InferMissing(const ExtractCompletion& completion, ExtractEnds& ends, Logger& log) {
   const std::vector<std::string> missing = ends.Missing();
   if (missing.empty()) return {};
   if (!ends.forced()) {
@@ -204,12 +204,12 @@ Status InferMissing(const CutCompletion& completion, CutEnds& ends, Logger& log)
 
 }  // namespace
 
-Status CompleteCut(const CutCompletion& completion, const OnnxModel& model, CutPlan& plan,
-                   Logger& log) {
+Status CompleteExtract(const ExtractCompletion& completion, const OnnxModel& model,
+                       ExtractPlan& plan, Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(
       const std::vector<InputDims> fed,
       GivenSizes("--model-input-shapes", completion.shape_words, model.RequiredInputs()));
-  CutEnds ends(completion, model, plan);
+  ExtractEnds ends(completion, model, plan);
   const bool derives = !ends.forced() && (ends.LackNames() || !ends.Missing().empty());
   if (ends.forced()) {
     log.Info(

@@ -1,4 +1,4 @@
-#include "model/edit/onnx_cut.h"
+#include "model/edit/onnx_extract.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -142,7 +142,7 @@ Result<std::vector<uint32_t>> NodesBetween(const OnnxModel& model,
   return order;
 }
 
-Result<BytePieces> CutModel(const OnnxModel& model, const CutPlan& plan) {
+Result<BytePieces> ExtractModel(const OnnxModel& model, const ExtractPlan& plan) {
   std::vector<std::string> inputs, outputs;
   for (const TensorInfo& input : plan.inputs) inputs.push_back(input.name);
   for (const TensorInfo& output : plan.outputs) outputs.push_back(output.name);

@@ -17,7 +17,7 @@ namespace vernier {
 /// in another format, and where sides build engines; what was to be measured and could not be is a
 /// note. `plan.feeds` are those of `record.on_flips->iterations`. kCancelled where it was
 /// interrupted: layers that were measured stay.
-Status MeasureEatenMargins(const BlamePlan& plan, Logger& logger,
+Status MeasureMarginLosses(const BlamePlan& plan, Logger& logger,
                            const std::atomic<int>& interrupted, BlameRecord& record);
 
 }  // namespace vernier

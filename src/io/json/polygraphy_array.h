@@ -19,14 +19,14 @@ namespace vernier {
 /// LazyArray around a bare number, which is what Polygraphy saves of a NumPy float64. Also reads
 /// the old forms: payloads as latin-1 text and npz payloads, whose first member counts. kMalformed,
 /// with the byte offset, for anything else; torch tensors are refused with what to do instead.
-Result<Tensor> DecodePeerArray(JsonValue value, TensorPool* pool);
+Result<Tensor> DecodePolygraphyArray(JsonValue value, TensorPool* pool);
 
-enum class PeerArrayForm : uint8_t {
+enum class PolygraphyArrayForm : uint8_t {
   kArray,      ///< the ndarray object itself, as in saved inputs
   kLazyArray,  ///< inside {"values": ..., "polygraphy_class": "LazyArray"}, as in saved outputs
 };
 
 /// Writes a tensor byte for byte as Polygraphy does. Errors stay in the writer.
-void WritePeerArray(JsonWriter& writer, const Tensor& tensor, PeerArrayForm form);
+void WritePolygraphyArray(JsonWriter& writer, const Tensor& tensor, PolygraphyArrayForm form);
 
 }  // namespace vernier

@@ -16,7 +16,7 @@ class WorkerSource;
 /// Workers by what they were loaded for.
 using KeptWorkers = std::map<std::string, std::shared_ptr<Worker>>;
 
-struct CallerObjects {
+struct Embedder {
   /// A connected socket, the run's from then on, at whose other end the program serves the protocol
   /// of Python workers; -1: it cannot.
   std::function<int()> connect;

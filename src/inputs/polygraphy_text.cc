@@ -1,4 +1,4 @@
-#include "inputs/peer_text.h"
+#include "inputs/polygraphy_text.h"
 
 #include <algorithm>
 
@@ -73,7 +73,7 @@ std::string FormatNumpyInts(std::span<const int64_t> values) {
   return text + line + "]";
 }
 
-std::string PeerDTypeName(DType dtype) {
+std::string PolygraphyDTypeName(DType dtype) {
   if (dtype == DType::kFloat4E2M1) return "float4";
   std::string name(DTypeName(dtype));
   if (name.starts_with("float8_")) name.erase(name.find('_'), 1);

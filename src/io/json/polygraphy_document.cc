@@ -1,4 +1,4 @@
-#include "io/json/peer_document.h"
+#include "io/json/polygraphy_document.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "io/bytes/base64_source.h"
-#include "io/json/peer_array.h"
+#include "io/json/polygraphy_array.h"
 
 namespace vernier {
 namespace {
@@ -30,17 +30,16 @@ std::string KnownFormats(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<PeerDocument>> PeerDocument::Open(const std::string& path,
-                                                         const JsonCut& cut) {
+Result<std::unique_ptr<PolygraphyDocument>> PolygraphyDocument::Open(const std::string& path,
+                                                                     const JsonCut& cut) {
   VERNIER_ASSIGN_OR_RETURN(auto file, InputFile::Open(path));
   VERNIER_ASSIGN_OR_RETURN(auto document, Open(path, JsonText(file), TensorPool::Create(), cut));
   document->file_ = std::move(file);
   return document;
 }
 
-Result<std::unique_ptr<PeerDocument>> PeerDocument::Open(std::string path, JsonText text,
-                                                         std::shared_ptr<TensorPool> pool,
-                                                         const JsonCut& cut) {
+Result<std::unique_ptr<PolygraphyDocument>> PolygraphyDocument::Open(
+    std::string path, JsonText text, std::shared_ptr<TensorPool> pool, const JsonCut& cut) {
   Result<JsonTape> tape = JsonTape::Parse(std::move(text), NpyPayloadLength, cut);
   if (!tape.ok() && NamesModel(path)) {
     return Malformed("'" + path +
@@ -51,25 +50,25 @@ Result<std::unique_ptr<PeerDocument>> PeerDocument::Open(std::string path, JsonT
     const Status why = std::move(tape).Annotate("'" + path + "': not valid JSON").status();
     return Status(why.code(), why.message() + KnownFormats(path));
   }
-  return std::unique_ptr<PeerDocument>(
-      new PeerDocument(std::move(path), *std::move(tape), std::move(pool)));
+  return std::unique_ptr<PolygraphyDocument>(
+      new PolygraphyDocument(std::move(path), *std::move(tape), std::move(pool)));
 }
 
-Result<std::unique_ptr<PeerDocument>> PeerDocument::OpenCut(JsonValue object) const {
+Result<std::unique_ptr<PolygraphyDocument>> PolygraphyDocument::OpenCut(JsonValue object) const {
   const JsonRange range = object.Range();
   return Open(path_, range.text->Part(range.begin, range.end), pool_);
 }
 
-Status PeerDocument::Annotate(Status status) const {
+Status PolygraphyDocument::Annotate(Status status) const {
   return std::move(status).Annotate("'" + path() + "'");
 }
 
-Result<TensorMap> PeerDocument::DecodeTensors(JsonValue map) const {
+Result<TensorMap> PolygraphyDocument::DecodeTensors(JsonValue map) const {
   const std::vector<JsonValue::Member> members = map.Members();
   TensorMap tensors;
   tensors.reserve(members.size());
   for (const auto& [name, value] : members) {
-    Result<Tensor> tensor = DecodePeerArray(value, pool_.get());
+    Result<Tensor> tensor = DecodePolygraphyArray(value, pool_.get());
     if (!tensor.ok()) {
       return Annotate(std::move(tensor).status().Annotate("tensor '" + name + "'"));
     }

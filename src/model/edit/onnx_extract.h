@@ -15,12 +15,12 @@ namespace vernier {
 
 /// Where to cut. An undefined dtype and a missing shape are filled in from what the model declares,
 /// else from what InferTypes finds; what remains unknown is declared without.
-struct CutPlan {
+struct ExtractPlan {
   std::vector<TensorInfo> inputs;
   std::vector<TensorInfo> outputs;
 };
 
-/// The declarations of main-graph tensors, completed as CutPlan says. One entry for each name.
+/// The declarations of main-graph tensors, completed as ExtractPlan says. One entry for each name.
 std::vector<TensorInfo> DescribeTensors(const OnnxModel& model, std::span<const std::string> names);
 
 /// The nodes of the main graph that the outputs need when the inputs are given, in topological
@@ -33,6 +33,6 @@ Result<std::vector<uint32_t>> NodesBetween(const OnnxModel& model,
 /// These nodes with their initializers (external ones by reference), bodies, functions and opset
 /// imports, as a model. The errors of NodesBetween, and kUnimplemented for an initializer that the
 /// file splits. `model` must outlive the result.
-Result<BytePieces> CutModel(const OnnxModel& model, const CutPlan& plan);
+Result<BytePieces> ExtractModel(const OnnxModel& model, const ExtractPlan& plan);
 
 }  // namespace vernier

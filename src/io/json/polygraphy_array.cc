@@ -1,4 +1,4 @@
-#include "io/json/peer_array.h"
+#include "io/json/polygraphy_array.h"
 
 #include <algorithm>
 #include <optional>
@@ -12,7 +12,7 @@
 #include "io/bytes/base64.h"
 #include "io/bytes/base64_source.h"
 #include "io/bytes/text_encoding.h"
-#include "io/json/peer_type.h"
+#include "io/json/polygraphy_type.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -150,15 +150,15 @@ Result<std::optional<Tensor>> FromScalar(JsonValue value) {
 
 }  // namespace
 
-Result<Tensor> DecodePeerArray(JsonValue value, TensorPool* pool) {
-  VERNIER_ASSIGN_OR_RETURN(std::string type, PeerTypeOf(value));
+Result<Tensor> DecodePolygraphyArray(JsonValue value, TensorPool* pool) {
+  VERNIER_ASSIGN_OR_RETURN(std::string type, PolygraphyTypeOf(value));
   if (type == "LazyArray") {
     const auto values = value.Find("values");
     if (!values) return ErrorAt(value, "a LazyArray lacks its \"values\"");
     value = *values;
     VERNIER_ASSIGN_OR_RETURN(std::optional<Tensor> scalar, FromScalar(value));
     if (scalar) return *std::move(scalar);
-    VERNIER_ASSIGN_OR_RETURN(type, PeerTypeOf(value));
+    VERNIER_ASSIGN_OR_RETURN(type, PolygraphyTypeOf(value));
   }
   if (type == "Tensor") {
     return ErrorAt(value,
@@ -179,8 +179,8 @@ Result<Tensor> DecodePeerArray(JsonValue value, TensorPool* pool) {
       .Annotate("the array at byte " + std::to_string(array->offset()));
 }
 
-void WritePeerArray(JsonWriter& writer, const Tensor& tensor, PeerArrayForm form) {
-  const bool lazy = form == PeerArrayForm::kLazyArray;
+void WritePolygraphyArray(JsonWriter& writer, const Tensor& tensor, PolygraphyArrayForm form) {
+  const bool lazy = form == PolygraphyArrayForm::kLazyArray;
   if (lazy) {
     writer.BeginObject();
     writer.Key("values");

@@ -28,6 +28,6 @@ std::string FormatPythonInts(std::span<const int64_t> values);
 std::string FormatNumpyInts(std::span<const int64_t> values);
 
 /// "float32", but "float8e4m3fn" and "float4" where Polygraphy's names differ from NumPy's.
-std::string PeerDTypeName(DType dtype);
+std::string PolygraphyDTypeName(DType dtype);
 
 }  // namespace vernier

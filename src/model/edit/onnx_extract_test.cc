@@ -1,4 +1,4 @@
-#include "model/edit/onnx_cut.h"
+#include "model/edit/onnx_extract.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,8 +36,8 @@ std::string Chain() {
          Field(13, Value("a"));
 }
 
-OnnxModel Cut(const OnnxModel& model, const CutPlan& plan) {
-  Result<BytePieces> pieces = CutModel(model, plan);
+OnnxModel Cut(const OnnxModel& model, const ExtractPlan& plan) {
+  Result<BytePieces> pieces = ExtractModel(model, plan);
   EXPECT_TRUE(pieces.ok()) << pieces.status().message();
   const std::vector<std::byte> bytes = *ToBytes(*pieces);
   Result<OnnxModel> part =
@@ -60,7 +60,7 @@ std::vector<std::string> Initializers(const OnnxModel& model) {
 
 TensorInfo Named(std::string name) { return {std::move(name), DType::kUndefined, std::nullopt}; }
 
-TEST(CutModel, TakesTheNodesBetweenAndTheirWeightsOnly) {
+TEST(ExtractModel, TakesTheNodesBetweenAndTheirWeightsOnly) {
   const OnnxModel model = *Parse(Model(Chain()));
   const OnnxModel part = Cut(model, {{Named("a")}, {Named("b")}});
   EXPECT_THAT(Operators(part), ElementsAre("MatMul"));
@@ -70,7 +70,7 @@ TEST(CutModel, TakesTheNodesBetweenAndTheirWeightsOnly) {
   EXPECT_EQ(part.opset(), model.opset());
 }
 
-TEST(CutModel, FillsInWhatTheModelDeclares) {
+TEST(ExtractModel, FillsInWhatTheModelDeclares) {
   const OnnxModel model = *Parse(Model(Chain()));
   const OnnxModel part = Cut(model, {{Named("a")}, {Named("y")}});
   const TensorInfo input = ToTensorInfo(part.graph().inputs.at(0));
@@ -80,7 +80,7 @@ TEST(CutModel, FillsInWhatTheModelDeclares) {
   EXPECT_EQ(input.shape->at(1).value, 3);
 }
 
-TEST(CutModel, GivenShapesAndTypesWin) {
+TEST(ExtractModel, GivenShapesAndTypesWin) {
   const OnnxModel model = *Parse(Model(Chain()));
   TensorInfo given{"a", DType::kFloat16, std::vector<Dim>{{2, {}}, {3, {}}}};
   const TensorInfo input = ToTensorInfo(Cut(model, {{given}, {Named("b")}}).graph().inputs.at(0));
@@ -88,21 +88,21 @@ TEST(CutModel, GivenShapesAndTypesWin) {
   EXPECT_EQ(input.shape->at(0).value, 2);
 }
 
-TEST(CutModel, NamesAnInputThatIsMissing) {
+TEST(ExtractModel, NamesAnInputThatIsMissing) {
   const OnnxModel model = *Parse(Model(Chain()));
-  const auto cut = CutModel(model, {{Named("a")}, {Named("b"), Named("z")}});
+  const auto cut = ExtractModel(model, {{Named("a")}, {Named("b"), Named("z")}});
   ASSERT_FALSE(cut.ok());
   EXPECT_EQ(cut.status().code(), StatusCode::kInvalidArgument);
   EXPECT_NE(cut.status().message().find("'x2'"), std::string::npos);
 }
 
-TEST(CutModel, RefusesATensorThatIsNotThere) {
+TEST(ExtractModel, RefusesATensorThatIsNotThere) {
   const OnnxModel model = *Parse(Model(Chain()));
-  EXPECT_EQ(CutModel(model, {{Named("nosuch")}, {Named("y")}}).status().code(),
+  EXPECT_EQ(ExtractModel(model, {{Named("nosuch")}, {Named("y")}}).status().code(),
             StatusCode::kNotFound);
 }
 
-TEST(CutModel, KeepsBodiesAndWhatTheyCapture) {
+TEST(ExtractModel, KeepsBodiesAndWhatTheyCapture) {
   const std::string body = Body(Field(1, Node("MatMul", {"a", "w"}, {"inner"})), "inner");
   const std::string graph = Field(1, Node("Relu", {"x"}, {"a"})) +
                             Field(1, IfNode("c", "y", body)) +
@@ -112,11 +112,11 @@ TEST(CutModel, KeepsBodiesAndWhatTheyCapture) {
   const OnnxModel part = Cut(model, {{Named("c"), Named("a")}, {Named("y")}});
   EXPECT_THAT(Operators(part), ElementsAre("If"));
   EXPECT_THAT(Initializers(part), ElementsAre("w"));
-  const auto without = CutModel(model, {{Named("c")}, {Named("y")}});
+  const auto without = ExtractModel(model, {{Named("c")}, {Named("y")}});
   EXPECT_EQ(without.status().code(), StatusCode::kInvalidArgument) << "the body reads 'x'";
 }
 
-TEST(CutModel, AnOutputMayBeAnInitializer) {
+TEST(ExtractModel, AnOutputMayBeAnInitializer) {
   const OnnxModel model = *Parse(Model(Chain()));
   EXPECT_THAT(Initializers(Cut(model, {{Named("x")}, {Named("a"), Named("w")}})), ElementsAre("w"));
 }

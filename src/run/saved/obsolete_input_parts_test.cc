@@ -1,4 +1,4 @@
-#include "run/saved/stale_inputs.h"
+#include "run/saved/obsolete_input_parts.h"
 
 #include <gtest/gtest.h>
 
@@ -18,13 +18,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // Nobody holds a lock of these folders, as on a file system that has none.
-class StaleInputsTest : public testing::Test {
+class ObsoleteInputPartsTest : public testing::Test {
  protected:
-  StaleInputsTest() {
+  ObsoleteInputPartsTest() {
     std::string name = testing::TempDir() + "vernier-stale-XXXXXX";
     folder_ = ::mkdtemp(name.data());
   }
-  ~StaleInputsTest() override { fs::remove_all(folder_); }
+  ~ObsoleteInputPartsTest() override { fs::remove_all(folder_); }
 
   static TensorMap Feed(float value) {
     const float values[] = {value, 2 * value};
@@ -56,34 +56,34 @@ class StaleInputsTest : public testing::Test {
   std::string folder_, journal_;
 };
 
-TEST_F(StaleInputsTest, PartsOfTheSameFeedsAreRemoved) {
+TEST_F(ObsoleteInputPartsTest, PartsOfTheSameFeedsAreRemoved) {
   Leave(2);
-  StaleInputs stale(Path(), "");
+  ObsoleteInputParts stale(Path(), "");
   stale.Compare(Feed(1));
   stale.Compare(Feed(2));
   stale.Remove();
   EXPECT_FALSE(fs::exists(Partial()));
 }
 
-TEST_F(StaleInputsTest, PartsWithoutAFeedMayBeOfARunThatBegins) {
+TEST_F(ObsoleteInputPartsTest, PartsWithoutAFeedMayBeOfARunThatBegins) {
   Leave(0);
-  StaleInputs(Path(), "").Remove();
+  ObsoleteInputParts(Path(), "").Remove();
   EXPECT_TRUE(fs::exists(Partial()));
-  StaleInputs(Path(), Partial()).Remove();
+  ObsoleteInputParts(Path(), Partial()).Remove();
   EXPECT_FALSE(fs::exists(Partial()));
 }
 
-TEST_F(StaleInputsTest, PartsWhoseJournalIsDamagedStay) {
+TEST_F(ObsoleteInputPartsTest, PartsWhoseJournalIsDamagedStay) {
   Leave(0);
   std::ofstream(Journal(), std::ios::binary) << std::string(100, '\0');
-  StaleInputs(Path(), Partial()).Remove();
+  ObsoleteInputParts(Path(), Partial()).Remove();
   EXPECT_TRUE(fs::exists(Partial()));
 }
 
-TEST_F(StaleInputsTest, PartsThatGrowAreOfARunThatGoesOn) {
+TEST_F(ObsoleteInputPartsTest, PartsThatGrowAreOfARunThatGoesOn) {
   for (const size_t told : {0, 1}) {
     Leave(told);
-    StaleInputs stale(Path(), Partial());
+    ObsoleteInputParts stale(Path(), Partial());
     stale.Compare(Feed(1));
     Tell(journal_.size());
     stale.Remove();

@@ -14,12 +14,12 @@ namespace vernier {
 /// A run with --resume makes all inputs again, so parts of them are of no use any more once they
 /// are saved: those of the same command, which shows from what they hold. One feed of each is in
 /// memory at a time.
-class StaleInputs {
+class ObsoleteInputParts {
  public:
   /// Opens what is beside `path`, where inputs are saved; parts in use, this run's own for one, are
   /// left alone. Not every file system knows what is in use: of parts without a feed, only `moved`
   /// is taken, the folder that this run has renamed; empty when there was none.
-  StaleInputs(const std::string& path, const std::string& moved);
+  ObsoleteInputParts(const std::string& path, const std::string& moved);
 
   /// To be called with each feed of the run, in order.
   void Compare(const TensorMap& feed);

@@ -1,4 +1,4 @@
-#include "io/json/peer_type.h"
+#include "io/json/polygraphy_type.h"
 
 #include <algorithm>
 #include <array>
@@ -71,7 +71,7 @@ bool MayHaveOldMarker(JsonValue value) {
 
 }  // namespace
 
-Result<std::string> PeerTypeOf(JsonValue value) {
+Result<std::string> PolygraphyTypeOf(JsonValue value) {
   if (!value.is(JsonKind::kObject)) return std::string();
   if (MayHaveOldMarker(value)) {
     std::string old = OldTypeOf(value);
@@ -108,7 +108,7 @@ std::string DescribeDecoded(JsonValue value) {
     case JsonKind::kCut:
       break;
   }
-  const Result<std::string> type = PeerTypeOf(value);
+  const Result<std::string> type = PolygraphyTypeOf(value);
   const TypeRow* row = type.ok() ? FindType(*type) : nullptr;
   if (row == nullptr) {
     return "<class 'collections.OrderedDict'> (an object without a type, as one saved input is)";

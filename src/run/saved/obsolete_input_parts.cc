@@ -1,4 +1,4 @@
-#include "run/saved/stale_inputs.h"
+#include "run/saved/obsolete_input_parts.h"
 
 #include <filesystem>
 #include <system_error>
@@ -11,7 +11,7 @@
 
 namespace vernier {
 
-StaleInputs::StaleInputs(const std::string& path, const std::string& moved) {
+ObsoleteInputParts::ObsoleteInputParts(const std::string& path, const std::string& moved) {
   for (const std::string& folder : PartsBeside(WithoutTrailingSlashes(path))) {
     const Result<PartialManifest> manifest = ReadPartialManifest(folder);
     if (!manifest.ok() || !manifest->inputs) continue;
@@ -28,13 +28,13 @@ StaleInputs::StaleInputs(const std::string& path, const std::string& moved) {
 }
 
 // What has grown is another run's, on a file system without locks.
-bool StaleInputs::Parts::unchanged() const {
+bool ObsoleteInputParts::Parts::unchanged() const {
   if (reader == nullptr) return IsLeftOver(path);
   const auto now = OpenPartialResults(path);
   return now.ok() && (*now)->runs().size() == 1 && (*now)->runs().front().iterations == feeds();
 }
 
-void StaleInputs::Compare(const TensorMap& feed) {
+void ObsoleteInputParts::Compare(const TensorMap& feed) {
   std::erase_if(parts_, [&feed](Parts& parts) {
     if (parts.finished()) return false;
     const Result<IterationResult> earlier = parts.reader->Read(0, parts.compared++);
@@ -42,7 +42,7 @@ void StaleInputs::Compare(const TensorMap& feed) {
   });
 }
 
-void StaleInputs::Remove() {
+void ObsoleteInputParts::Remove() {
   std::error_code ignored;
   for (const Parts& parts : parts_) {
     if (parts.finished() && parts.unchanged()) std::filesystem::remove_all(parts.path, ignored);

@@ -1,4 +1,4 @@
-#include "session/eaten_margins.h"
+#include "session/margin_losses.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@
 #include "blame/probe/quiet_logger.h"
 #include "blame/search/branch_search.h"
 #include "decide/decision.h"
-#include "model/edit/onnx_cut.h"
+#include "model/edit/onnx_extract.h"
 #include "record/gate_text.h"
 #include "run/live/worker_pool.h"
 
@@ -89,10 +89,10 @@ std::vector<TensorInfo> InfosOf(const OnnxModel& model, const TensorMap& tensors
 // The part of a side's model between the fed tensors and these outputs, run once.
 Result<TensorMap> RunPart(ProbeSide& side, const OnnxModel& model, const TensorMap& feed,
                           const std::vector<std::string>& outputs) {
-  CutPlan cut;
+  ExtractPlan cut;
   cut.inputs = InfosOf(model, feed);
   cut.outputs = DescribeTensors(model, outputs);
-  VERNIER_ASSIGN_OR_RETURN(const BytePieces part, CutModel(model, cut));
+  VERNIER_ASSIGN_OR_RETURN(const BytePieces part, ExtractModel(model, cut));
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<LiveRunner> session,
                            side.OpenParts(part, cut.inputs, outputs, [](const OnnxModel&) {}));
   Result<TensorMap> made = side.Infer(*session, feed);
@@ -246,7 +246,7 @@ void NoteCulprits(const std::string& why, BlameRecord& record) {
 
 }  // namespace
 
-Status MeasureEatenMargins(const BlamePlan& plan, Logger& logger,
+Status MeasureMarginLosses(const BlamePlan& plan, Logger& logger,
                            const std::atomic<int>& interrupted, BlameRecord& record) {
   if (!record.on_flips || !record.error.empty() || plan.feeds.empty()) return {};
   const std::optional<MeasuredFlip> measured = FlipToMeasure(plan, *record.on_flips);
