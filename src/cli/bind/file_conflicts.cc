@@ -17,6 +17,7 @@
 #include "cli/bind/default_files.h"
 #include "cli/bind/saved_sides.h"
 #include "model/onnx/companion_files.h"
+#include "session/plan_files.h"
 #include "util/list_has.h"
 #include "util/paths.h"
 #include "util/word_split.h"
@@ -45,10 +46,8 @@ struct NamedFile {
 // Where a file is or will be; empty for what holds no data: devices, pipes, folders as a rule.
 fs::path PlaceOf(const std::string& path, Folders folders = Folders::kLeftOut) {
   std::error_code failed;
-  const fs::file_status status = fs::status(path, failed);
-  const bool holds_data = status.type() == fs::file_type::regular ||
-                          status.type() == fs::file_type::not_found ||
-                          (status.type() == fs::file_type::directory && folders == Folders::kTaken);
+  const bool holds_data =
+      IsPlaceOfData(path) || (folders == Folders::kTaken && fs::is_directory(path, failed));
   if (path.empty() || path == "-" || !holds_data) return {};
   return PlaceOfFile(path);
 }
@@ -109,12 +108,6 @@ std::vector<std::string> WordsReadByRunners(const ParsedArgs& args) {
     }
   });
   return words;
-}
-
-Status Overwritten(const NamedFile& written, const NamedFile& read) {
-  return InvalidArgument(written.flag + ": '" + written.path + "' is read by this command" +
-                         (read.flag.empty() ? "" : " (" + read.flag + ")") +
-                         " and would be overwritten: name another file");
 }
 
 // What --output-dir has written where no option names another place.
@@ -232,7 +225,9 @@ void AddWeights(const ParsedArgs& args, std::span<const NamedFile> written,
 Status CheckAgainst(const NamedFile& written, std::span<const NamedFile> read) {
   for (const NamedFile& other : read) {
     const bool told_elsewhere = ListHas(kSaved, written.dest) && ListHas(kLoaded, other.dest);
-    if (written.place == other.place && !told_elsewhere) return Overwritten(written, other);
+    if (written.place == other.place && !told_elsewhere) {
+      return WouldOverwrite(written.flag, written.path, "command", other.flag);
+    }
   }
   return {};
 }
@@ -241,8 +236,7 @@ Status CheckBetween(const NamedFile& a, const NamedFile& b) {
   const bool told_elsewhere = ListHas(kSaved, a.dest) && ListHas(kSaved, b.dest);
   const bool one_cache = a.shared && a.dest == b.dest;
   if (a.place != b.place || told_elsewhere || one_cache) return {};
-  return InvalidArgument(a.flag + " and " + b.flag + " would both write '" + b.path +
-                         "': name two files");
+  return WouldBeWrittenTwice(a.flag, b.flag, b.path);
 }
 
 // A file, and which of several commands it is a file of.
@@ -283,12 +277,6 @@ Status CheckWrittenOnce(const OwnedFile& written, const FilesByPlace& all) {
                          written.file.path + "': name two files");
 }
 
-// The folder itself, or anything in it.
-bool IsWithin(const fs::path& place, const fs::path& folder) {
-  const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), place.begin(), place.end());
-  return end == folder.end();
-}
-
 }  // namespace
 
 Status CheckBundlePlace(const ParsedArgs& args) {
@@ -300,7 +288,7 @@ Status CheckBundlePlace(const ParsedArgs& args) {
   Files read(Folders::kTaken), written(Folders::kTaken);
   AddRead(args, read);
   for (const NamedFile& file : read.all()) {
-    if (!IsWithin(file.place, place)) continue;
+    if (!LiesWithin(file.place, place)) continue;
     return InvalidArgument("--bundle: '" + folder + "' holds '" + file.path +
                            "', which is read by this command" +
                            (file.flag.empty() ? "" : " (" + file.flag + ")") +
@@ -310,7 +298,7 @@ Status CheckBundlePlace(const ParsedArgs& args) {
   AddWritten(args, written);
   AddFolders(args, written);
   for (const NamedFile& file : written.all()) {
-    if (!IsWithin(file.place, place)) continue;
+    if (!LiesWithin(file.place, place)) continue;
     return InvalidArgument(file.flag + ": '" + file.path +
                            "' is in the folder of --bundle, which is replaced as a whole: name "
                            "another place");

@@ -17,6 +17,31 @@ namespace vernier {
 
 enum class ToleranceRule : uint8_t;
 
+/// Not a constant expression: a call of it ends the compilation.
+void DefaultIsAnotherNumber();
+
+/// The default of a plan as --help writes it, a decimal number. Does not compile where `text` is
+/// another number than `value`, the constant that the plan has.
+consteval std::string_view DefaultText(std::string_view text, double value) {
+  double digits = 0, scale = 1;
+  size_t at = 0;
+  bool in_fraction = false;
+  for (; at < text.size() && text[at] != 'e'; ++at) {
+    if (text[at] == '.') {
+      in_fraction = true;
+      continue;
+    }
+    digits = digits * 10 + (text[at] - '0');
+    if (in_fraction) scale *= 10;
+  }
+  // Only "e-N" with one digit. Both numbers are exact, so the quotient is what "1e-5" means.
+  if (at < text.size()) {
+    for (char power = text.back(); power > '0'; --power) scale *= 10;
+  }
+  if (digits / scale != value) DefaultIsAnotherNumber();
+  return text;
+}
+
 /// The last value, or the constant of a bare option; empty where there is none.
 std::string TextOf(const OptionInput& input);
 
