@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "gpu/device_measures.h"
+#include "kernels/pair_measures.h"
 #include "util/thread_pool.h"
 
 namespace vernier::gpu {
