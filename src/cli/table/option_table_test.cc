@@ -66,7 +66,7 @@ std::string TypeName(ValueType type) {
   return "";
 }
 
-/// A line of polygraphy_flags.txt.
+/// A line of peer_flags.txt.
 std::string Describe(const OptionRow& row) {
   const std::string flags = row.IsPositional() ? "positional" : Join(row.AllFlags(), ' ');
   const auto polygraphy = row.choices.first(row.choices.size() - row.own_choices);
