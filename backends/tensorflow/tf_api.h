@@ -43,7 +43,7 @@ class Outcome {
   Handle<TF_Status> status_;
 };
 
-/// kUndefined for what has no tensor type of ours: resources, variants, quantized types.
+/// kUndefined for what has no tensor type of ours: resources, variants, quantised types.
 DType FromTf(TF_DataType type);
 /// 0 for a type that TensorFlow does not have.
 TF_DataType ToTf(DType dtype);

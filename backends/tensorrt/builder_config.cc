@@ -301,7 +301,7 @@ Status SetTimingCache(BuildConfig& build, const Unbuilt& unbuilt, const sdk::Opt
   return {};
 }
 
-bool IsQuantized(const nvinfer1::INetworkDefinition& network) {
+bool IsQuantised(const nvinfer1::INetworkDefinition& network) {
   for (int32_t i = 0; i < network.getNbLayers(); ++i) {
     const nvinfer1::LayerType type = network.getLayer(i)->getType();
     if (type == nvinfer1::LayerType::kQUANTIZE || type == nvinfer1::LayerType::kDEQUANTIZE) {
@@ -335,7 +335,7 @@ Result<BuildConfig> MakeConfig(const Unbuilt& unbuilt, const CudaDevice& device,
   VERNIER_TRY(SetLevels(config, options));
   VERNIER_TRY(SetQuantizationFlags(config, options));
   VERNIER_TRY(SetFlags(config, options));
-  if (IsOn(options, "int8") && !IsQuantized(network)) {
+  if (IsOn(options, "int8") && !IsQuantised(network)) {
     VERNIER_ASSIGN_OR_RETURN(build.calibration,
                              Calibration::Set(config, network, device, options, logger));
   }

@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // As Polygraphy writes it (file-formats of Polygraphy 0.53).
-constexpr char kPeersFile[] = R"({
+constexpr char kPolygraphyFile[] = R"({
     "replay": {
         "conv \"1\"": {
             "implementation": 2147483661,
@@ -34,8 +34,8 @@ constexpr char kPeersFile[] = R"({
     "polygraphy_class": "TacticReplayData"
 })";
 
-TEST(TacticRecord, ReadsThePeersFile) {
-  const Result<TacticRecord> record = ParseTactics(kPeersFile);
+TEST(TacticRecord, ReadsPolygraphyFile) {
+  const Result<TacticRecord> record = ParseTactics(kPolygraphyFile);
   ASSERT_TRUE(record.ok()) << record.status().message();
   ASSERT_EQ(record->size(), 1u);
   const auto& [layer, tactic] = *record->begin();
@@ -50,7 +50,7 @@ TEST(TacticRecord, ReadsThePeersFile) {
 }
 
 TEST(TacticRecord, WhatIsWrittenIsReadBack) {
-  const TacticRecord record = *ParseTactics(kPeersFile);
+  const TacticRecord record = *ParseTactics(kPolygraphyFile);
   const Result<TacticRecord> again = ParseTactics(FormatTactics(record));
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_TRUE(Matches(again->at("conv \"1\""), record.at("conv \"1\"")));
@@ -58,7 +58,7 @@ TEST(TacticRecord, WhatIsWrittenIsReadBack) {
 }
 
 TEST(TacticRecord, WhatAFileDoesNotSayIsNotCompared) {
-  const Tactic recorded = ParseTactics(kPeersFile)->at("conv \"1\"");
+  const Tactic recorded = ParseTactics(kPolygraphyFile)->at("conv \"1\"");
   Tactic offered = recorded;
   offered.outputs[0].vectorized_dim = 1;
   EXPECT_TRUE(Matches(recorded, offered));
@@ -76,8 +76,8 @@ TEST(TacticRecord, OtherFilesAreRefused) {
   }
 }
 
-TEST(TacticRecord, IsDescribedAsThePeerDoes) {
-  EXPECT_THAT(Describe(ParseTactics(kPeersFile)->at("conv \"1\"")),
+TEST(TacticRecord, IsDescribedAsPolygraphyDoes) {
+  EXPECT_THAT(Describe(ParseTactics(kPolygraphyFile)->at("conv \"1\"")),
               HasSubstr("(Implementation: 2147483661, Tactic: -42) | Inputs: "
                         "(TensorInfo(DataType.FLOAT, (1, 2), -1, 1),)"));
 }

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "vernier/compare_options.h"
+#include "vernier/compare_function.h"
 
 namespace vernier {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/option_use.h"
+#include "cli/table/option_use.h"
 #include "gil.h"
 #include "model/onnx/model_type.h"
 #include "vernier/compare_options.h"
@@ -81,8 +81,8 @@ void Caller::JoinPlan(const ModelPlan& model, RunPlan& plan) const {
   if (postprocessing.given()) plan.postprocess_script = postprocessing;
 }
 
-CallerObjects Caller::Objects(bool keeps_outputs) const {
-  CallerObjects objects;
+Embedder Caller::Objects(bool keeps_outputs) const {
+  Embedder objects;
   if (connect.is_valid()) objects.connect = [this] { return Connect(connect); };
   objects.serves_scripts = feeds.given() || comparison.given() || postprocessing.given() || decides;
   objects.keeps_outputs = keeps_outputs;

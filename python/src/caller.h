@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/arg_parser.h"
+#include "cli/words/arg_parser.h"
 #include "named_tensors.h"
-#include "run/live/caller_objects.h"
+#include "run/live/embedder.h"
 #include "vernier/run_plan.h"
 
 namespace vernier::python {
@@ -45,7 +45,7 @@ struct Caller {
   void JoinPlan(const ModelPlan& model, RunPlan& plan) const;
 
   /// For the run of that plan; this must outlive it.
-  CallerObjects Objects(bool keeps_outputs) const;
+  Embedder Objects(bool keeps_outputs) const;
 };
 
 }  // namespace vernier::python

@@ -3,9 +3,9 @@
 
 #include "bindings.h"
 #include "caller.h"
-#include "cli/bind_run.h"
-#include "cli/command_table.h"
+#include "cli/bind/bind_run.h"
 #include "cli/commands/origin.h"
+#include "cli/table/command_table.h"
 #include "comparison_report.h"
 #include "comparison_scripts.h"
 #include "option_words.h"
@@ -125,7 +125,7 @@ class Comparison {
 
   PythonLogger logger_;
   Caller caller_;
-  CallerObjects objects_;
+  Embedder objects_;
   std::vector<std::string> names_;
   Words words_;
   RunPlan plan_;

@@ -25,7 +25,7 @@ struct ComparisonScripts::State {
 };
 
 ComparisonScripts::ComparisonScripts(const RunPlan& plan, const OwnThread& thread, Logger& logger,
-                                     const CallerObjects& objects)
+                                     const Embedder& objects)
     : state_(new State{{plan.execution, thread.interrupted(), logger, &objects}, {}, {}}) {}
 
 ComparisonScripts::~ComparisonScripts() = default;

@@ -5,7 +5,7 @@
 
 #include "own_thread.h"
 #include "run/comparison/comparison_run.h"
-#include "run/live/caller_objects.h"
+#include "run/live/embedder.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
@@ -16,7 +16,7 @@ class ComparisonScripts {
  public:
   /// All must outlive it.
   ComparisonScripts(const RunPlan& plan, const OwnThread& thread, Logger& logger,
-                    const CallerObjects& objects);
+                    const Embedder& objects);
   ~ComparisonScripts();
 
   /// Opens what the plan names. What is returned must not outlive this.

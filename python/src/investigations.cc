@@ -3,11 +3,11 @@
 #include <functional>
 
 #include "bindings.h"
-#include "cli/bind_blame.h"
-#include "cli/bind_check.h"
-#include "cli/bind_profile.h"
-#include "cli/command_table.h"
+#include "cli/bind/bind_blame.h"
+#include "cli/bind/bind_check.h"
+#include "cli/bind/bind_profile.h"
 #include "cli/commands/origin.h"
+#include "cli/table/command_table.h"
 #include "named_tensors.h"
 #include "option_words.h"
 #include "own_thread.h"

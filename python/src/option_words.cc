@@ -3,9 +3,9 @@
 #include <ctime>
 
 #include "bindings.h"
-#include "cli/command_table.h"
-#include "cli/flag_suggestion.h"
-#include "cli/option_use.h"
+#include "cli/table/command_table.h"
+#include "cli/table/option_use.h"
+#include "cli/words/flag_suggestion.h"
 #include "named_tensors.h"
 #include "status_error.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/arg_parser.h"
-#include "cli/bind_run.h"
+#include "cli/bind/bind_run.h"
+#include "cli/words/arg_parser.h"
 #include "util/log.h"
 #include "vernier/status.h"
 

@@ -105,7 +105,7 @@ class OpenRunner {
   PythonLogger logger_;
   Words words_;
   RunPlan plan_;
-  CallerObjects objects_;
+  Embedder objects_;
   OwnThread thread_;
   std::optional<LiveRuns> live_;
   int64_t iteration_ = 0;

@@ -1,9 +1,9 @@
 // vernier.run: a whole run of the libraries, whose outputs stay with the Python program.
 #include "bindings.h"
 #include "caller.h"
-#include "cli/bind_model.h"
-#include "cli/command_table.h"
+#include "cli/bind/bind_model.h"
 #include "cli/commands/origin.h"
+#include "cli/table/command_table.h"
 #include "gil.h"
 #include "option_words.h"
 #include "own_thread.h"
@@ -77,7 +77,7 @@ RunAnswer Run(const CallOptions& options, const nb::dict& said_caller, const nb:
   if (plan.runners.empty() && plan.load_outputs.empty()) {
     throw StatusError{InvalidArgument("runners: expected at least one")};
   }
-  const CallerObjects objects = caller.Objects(settings.keep);
+  const Embedder objects = caller.Objects(settings.keep);
   RunAnswer answer;
   OwnThread thread;
   SessionContext context{logger, thread.interrupted()};

@@ -62,7 +62,7 @@ def _of_torch(value, who):
             return value.numpy(), None
         import torch
         return value.view(torch.int16 if name == "bfloat16" else torch.uint8).numpy(), name
-    except (RuntimeError, TypeError, NotImplementedError) as error:  # sparse, quantized, without data
+    except (RuntimeError, TypeError, NotImplementedError) as error:  # sparse, quantised, without data
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise InvalidArgument(f"{who} cannot be had as an array: {reason}") from error
 

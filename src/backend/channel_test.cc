@@ -152,7 +152,7 @@ TEST(Channel, DescriptorsThatNobodyAskedForAreClosed) {
   EXPECT_EQ(OpenDescriptors(), before);
 }
 
-TEST(Channel, ClosedPeerIsTheEndOfTheStream) {
+TEST(Channel, ClosedPolygraphyIsTheEndOfTheStream) {
   Ends ends = MakeEnds();
   ASSERT_TRUE(ends.first.Send(1, Bytes("last words")).ok());
   ends.first = Channel(UniqueFd());
@@ -162,7 +162,7 @@ TEST(Channel, ClosedPeerIsTheEndOfTheStream) {
   EXPECT_FALSE(end->has_value());
 }
 
-TEST(Channel, SendingToAClosedPeerFailsWithoutASignal) {
+TEST(Channel, SendingToAClosedPolygraphyFailsWithoutASignal) {
   Ends ends = MakeEnds();
   ends.second = Channel(UniqueFd());
   EXPECT_EQ(ends.first.Send(1, Bytes("anybody?")).code(), StatusCode::kBackend);

@@ -10,7 +10,6 @@
 
 #include "backend/lent_memory.h"
 #include "gpu/device_measures.h"
-#include "kernels/pair_measures.h"
 #include "vernier/backend_abi.h"
 #include "vernier/backend_cuda.hpp"
 #include "vernier/backend_cuda_staging.hpp"

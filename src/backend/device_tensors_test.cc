@@ -1,4 +1,5 @@
 #include "backend/device_tensors.h"
+#include "kernels/pair_measures.h"
 
 #include <gtest/gtest.h>
 

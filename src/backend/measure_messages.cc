@@ -1,4 +1,5 @@
 #include "backend/measure_messages.h"
+#include "kernels/pair_measures.h"
 
 namespace vernier {
 namespace {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "backend/wire.h"
-#include "kernels/pair_measures.h"
 
 namespace vernier {
+
+struct MeasureRequest;
+struct PairMeasures;
 
 void EncodeRequest(const MeasureRequest& request, MessageWriter& out);
 /// Levels that do not exist make the reader fail.

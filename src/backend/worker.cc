@@ -7,6 +7,7 @@
 
 #include "backend/measure_messages.h"
 #include "backend/worker_server.h"
+#include "kernels/pair_measures.h"
 #include "util/number_text.h"
 
 namespace vernier {

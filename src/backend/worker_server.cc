@@ -28,6 +28,7 @@
 #include "backend/plugin.h"
 #include "backend/trial_messages.h"
 #include "io/bytes/checksum.h"
+#include "kernels/pair_measures.h"
 #include "util/mapped_file.h"
 
 namespace vernier {

@@ -28,7 +28,7 @@ class FakeRunners : public testing::Test {
   std::atomic<int> interrupted_{0};
   NoLog log_;
   std::unique_ptr<FakeWorkers> workers_;
-  CallerObjects caller_;
+  Embedder caller_;
   const Probe::Shared shared_{plan_.execution, interrupted_, log_, &caller_};
 };
 

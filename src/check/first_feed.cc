@@ -27,7 +27,7 @@ Result<std::vector<TensorMap>> MakeGivenFeeds(const RunPlan& plan,
                                               std::span<const TensorInfo> inputs,
                                               const Probe::Shared& shared, Logger& logger) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> shapes,
-                           ParseShapeSpecs(plan.inputs.shape_words, Strictness::kPeer));
+                           ParseShapeSpecs(plan.inputs.shape_words, Strictness::kPolygraphy));
   std::map<std::string, int64_t> times;
   int64_t most = 1;
   for (const ShapeSpec& shape : shapes) most = std::max(most, ++times[shape.name]);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/live/caller_objects.h"
+#include "run/live/embedder.h"
 #include "run/live/live_runner.h"
 #include "run/live/worker_pool.h"
 #include "run/runner/model_source.h"
@@ -28,7 +28,7 @@ class Probe {
     const ExecutionPlan& execution;
     const std::atomic<int>& interrupted;
     Logger& logger;
-    const CallerObjects* caller = nullptr;  ///< where workers come from others; may be null
+    const Embedder* caller = nullptr;  ///< where workers come from others; may be null
   };
 
   /// Where the backend has a plug-in and can be served by Python, too, Python comes second, as in a

@@ -20,9 +20,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/bind_run.h"
-#include "cli/command_table.h"
-#include "cli/group_words.h"
+#include "cli/bind/bind_run.h"
+#include "cli/table/command_table.h"
+#include "cli/words/group_words.h"
 #include "core/version.h"
 #include "run/exit_code.h"
 #include "util/child_run.h"
@@ -31,7 +31,7 @@
 namespace vernier {
 namespace {
 
-bool CalledAsPeer(std::string_view program) {
+bool CalledAsPolygraphy(std::string_view program) {
   return program.substr(program.rfind('/') + 1) == "polygraphy";
 }
 
@@ -113,8 +113,8 @@ void WriteToStderr(std::string_view text) {
 
 // Under Polygraphy's name in the form that scripts of it read.
 void PrintVersion(const Invocation& invocation) {
-  if (invocation.as_peer) {
-    std::printf("Polygraphy | Version: %s | Path: ['%s'] | answered by ", kPeerVersion,
+  if (invocation.as_polygraphy) {
+    std::printf("Polygraphy | Version: %s | Path: ['%s'] | answered by ", kPolygraphyVersion,
                 invocation.words[0].c_str());
   }
   std::printf("vernier %s\n", kVersion);
@@ -158,17 +158,17 @@ int EndOutput(int code, const Invocation& invocation) {
   errno = 0;
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   const std::string why = errno == 0 ? "" : std::string(": ") + std::strerror(errno);
-  const bool told = !invocation.as_peer && code == WithUnsaved(0, invocation.as_peer);
+  const bool told = !invocation.as_polygraphy && code == WithUnsaved(0, invocation.as_polygraphy);
   if (written || told || HasNoReader(STDOUT_FILENO)) return code;
   std::fprintf(stderr, "[!] not everything could be written to stdout%s\n", why.c_str());
-  return WithUnsaved(code, invocation.as_peer);
+  return WithUnsaved(code, invocation.as_polygraphy);
 }
 
 // The last `own_words` are a batch's: they are obeyed and not shown.
 int Main(std::span<char* const> argv, size_t own_words) {
   const std::span<char* const> shown =
       argv.first(argv.size() - std::min(own_words, argv.size() - 1));
-  const Invocation invocation{Joined(shown, " "), CalledAsPeer(argv[0]), std::time(nullptr),
+  const Invocation invocation{Joined(shown, " "), CalledAsPolygraphy(argv[0]), std::time(nullptr),
                               std::vector<std::string>(shown.begin(), shown.end())};
   return EndOutput(RunWords({argv.begin() + 1, argv.end()}, invocation), invocation);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compare/measurement.h"
 #include "compare/metric_table.h"
 #include "compare/simple.h"
 #include "compare/tally.h"
@@ -70,8 +71,9 @@ Status NoMatch(CompareFunction function, const AccuracyResults& saved) {
 }
 
 Status SetThresholds(SavedSimple& simple, std::string_view output, const CompareOptions& options) {
-  simple.atol = options.atol.Lookup(output, kDefaultTolerance);
-  simple.rtol = options.rtol.Lookup(output, kDefaultTolerance);
+  const Tolerances tolerances = TolerancesFor(output, options);
+  simple.atol = tolerances.absolute;
+  simple.rtol = tolerances.relative;
   simple.checked = options.check_error_stat.Lookup(output, {});
   simple.elemwise_passed.reset();
   if (simple.checked.empty()) simple.checked.push_back(ErrorStat::kElemwise);

@@ -142,7 +142,7 @@ struct MetricCase {
 
 class MetricSpecials : public testing::TestWithParam<MetricCase> {};
 
-TEST_P(MetricSpecials, AreThePeers) {
+TEST_P(MetricSpecials, ArePolygraphy) {
   const MetricCase& c = GetParam();
   const auto result =
       CompareOutputs({"y", Floats(c.a)}, {"y", Floats(c.b)}, With(c.function)).functions[0];

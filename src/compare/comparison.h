@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compare/device_measure.h"
+#include "compare/elements.h"
 #include "compare/error_bound.h"
 #include "compare/fed_positions.h"
 #include "compare/masked_positions.h"
@@ -250,9 +251,5 @@ struct ComparisonDetail {
 
   bool Interrupted() const { return interrupted != nullptr && interrupted->load() != 0; }
 };
-
-inline ElementSpan Elements(const Tensor& tensor) {
-  return {tensor.dtype(), tensor.bytes(), tensor.element_count()};
-}
 
 }  // namespace vernier

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compare/measurement.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 #include "vernier/compare_options.h"

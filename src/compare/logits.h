@@ -4,12 +4,13 @@
 #include <string>
 #include <string_view>
 
-#include "compare/comparison.h"
-#include "compare/measurement.h"
+#include "vernier/tensor.h"
 
 namespace vernier {
 
+class PairMeasurement;
 struct CompareOptions;
+struct FunctionResult;
 
 /// Why `logits` leaves an output out, as what `a` is: "int64", "a scalar", "not named". Empty: it
 /// is for it, as it is for every output that the options name, and where either side could be

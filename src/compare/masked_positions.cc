@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/logits.h"
+#include "kernels/pair_measures.h"
 
 namespace vernier {
 namespace {

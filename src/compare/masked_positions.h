@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "compare/fed_positions.h"
-#include "kernels/pair_measures.h"
 #include "vernier/status.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
+
+struct DifferenceSummary;
+struct PairMeasures;
 
 /// What is reported of a mask that fits an output.
 struct MaskedPositions {

@@ -64,7 +64,7 @@ struct ParseCase {
   int64_t k, axis;
 };
 
-TEST(ParseTopK, ReadsWhatThePeerReads) {
+TEST(ParseTopK, ReadsWhatPolygraphyReads) {
   for (const ParseCase& c :
        {ParseCase{"top-5", 5, -1}, ParseCase{"top-5,axis=0", 5, 0}, ParseCase{"top--3", 3, -1},
         ParseCase{"top-5,1", 5, 1}, ParseCase{"top-6,axis=-1", 6, -1}}) {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "compare/comparison.h"
+#include "compare/elements.h"
 #include "kernels/element_blocks.h"
 
 namespace vernier {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "compare/comparison.h"
 #include "vernier/part_names.h"
 
 namespace vernier {

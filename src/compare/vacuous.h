@@ -3,11 +3,12 @@
 
 #include <string>
 
-#include "compare/comparison.h"
-#include "kernels/pair_measures.h"
 #include "vernier/tensor.h"
 
 namespace vernier {
+
+struct FunctionResult;
+struct PairMeasures;
 
 /// Why a match of these two would show nothing: no elements, the same memory on both sides, or each
 /// side constant. Empty when it would show something. Looks no further than the first element that

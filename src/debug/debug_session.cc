@@ -8,7 +8,7 @@
 
 #include "io/bytes/checksum.h"
 #include "io/json/json_tape.h"
-#include "io/json/peer_document.h"
+#include "io/json/polygraphy_document.h"
 #include "util/atomic_file.h"
 #include "util/number_text.h"
 
@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // What Polygraphy's tools write where ours write a model.
-constexpr std::string_view kPeerEngine = "polygraphy_debug.engine";
+constexpr std::string_view kPolygraphyEngine = "polygraphy_debug.engine";
 
 // As in names of Polygraphy's artifacts: day and time of the locale, without what paths cannot
 // have.
@@ -81,9 +81,10 @@ Status DebugSession::CheckFiles() const {
   }
   // A search may take hours: what it is to write at the end can be written now.
   for (const std::string& path : plan_.outputs) VERNIER_TRY(AtomicFile::Create(path).status());
-  if (!artifact.empty() && !check_.Names(artifact) && check_.Names(std::string(kPeerEngine))) {
+  if (!artifact.empty() && !check_.Names(artifact) &&
+      check_.Names(std::string(kPolygraphyEngine))) {
     return InvalidArgument("--check: an iteration's file is '" + artifact +
-                           "', and the check reads '" + std::string(kPeerEngine) +
+                           "', and the check reads '" + std::string(kPolygraphyEngine) +
                            "'; let it run the model, with --trt --strongly-typed for TensorRT");
   }
   return {};
@@ -107,7 +108,8 @@ void DebugSession::RunOneByOne() {
 }
 
 Status DebugSession::LoadReplay(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<PeerDocument> document, PeerDocument::Open(path));
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<PolygraphyDocument> document,
+                           PolygraphyDocument::Open(path));
   for (const JsonValue::Member& member : document->root().Members()) {
     const auto success = member.value.Find("success");
     if (!success) continue;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "run/exit_code.h"
-#include "run/live/caller_objects.h"
+#include "run/live/embedder.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
@@ -72,7 +72,7 @@ class LiveRun {
   void OnEnd(std::function<void(const RunRecord&)> told) { on_end_ = std::move(told); }
 
   /// What runs outside of this class need to find the same workers.
-  const CallerObjects& workers() const { return caller_; }
+  const Embedder& workers() const { return caller_; }
   Logger& log();
 
  private:
@@ -83,7 +83,7 @@ class LiveRun {
   const std::time_t now_;
   std::unique_ptr<Log> log_;
   KeptWorkers kept_;
-  CallerObjects caller_;
+  Embedder caller_;
   std::function<void(const RunRecord&)> on_end_;
   std::vector<std::string> model_outputs_;  // empty: runs are of whole models
 };

@@ -12,7 +12,7 @@
 
 #include "blame/graph/memory_plan.h"
 #include "blame/probe/tensor_run.h"
-#include "compare/comparison.h"
+#include "compare/elements.h"
 #include "debug/mask_flow.h"
 #include "inputs/cast_tensor.h"
 #include "kernels/element_blocks.h"

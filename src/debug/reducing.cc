@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/edit/onnx_cut.h"
+#include "model/edit/onnx_extract.h"
 #include "report/models/model_text.h"
 #include "surgeon/reduction.h"
 #include "util/counted.h"

@@ -26,7 +26,7 @@ Status Repeat(const DebugTrial& trial, const RepeatUntil& until, DebugSession& s
 Status RepeatBuild(RunPlan build, const RepeatUntil& until, DebugSession& session, Logger& log) {
   KeepBuilder(build.runners.front());
   KeptWorkers workers;
-  CallerObjects kept;
+  Embedder kept;
   kept.kept_workers = &workers;
   const auto make = [&](const std::string& path) -> Status {
     SetEngineFile(build.runners.front(), path);

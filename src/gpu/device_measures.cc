@@ -14,6 +14,7 @@
 #include "gpu/pair_variants.h"
 #include "gpu/rank_selection.h"
 #include "gpu/stream_totals.h"
+#include "kernels/pair_measures.h"
 #include "kernels/quantile_rule.h"
 
 namespace vernier::gpu {

@@ -11,8 +11,13 @@
 #include <string>
 
 #include "gpu/device_kernels.h"
-#include "kernels/pair_measures.h"
+#include "vernier/dtype.h"
 #include "vernier/status.h"
+
+namespace vernier {
+struct MeasureRequest;
+struct PairMeasures;
+}  // namespace vernier
 
 namespace vernier::gpu {
 

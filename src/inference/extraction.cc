@@ -27,7 +27,7 @@ Status ExtractFromFile(const OnnxModel& model, const ExtractionPlan& plan, Logge
   VERNIER_ASSIGN_OR_RETURN(
       EditableModel editable,
       EditableModel::Open(model.path(), plan.save.source, plan.save.ignore_weights));
-  VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, CutModel(editable.now(), plan.cut));
+  VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, ExtractModel(editable.now(), plan.extract));
   VERNIER_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ToBytes(pieces));
   VERNIER_ASSIGN_OR_RETURN(
       OnnxModel part,
@@ -43,7 +43,7 @@ Status ExtractFromFile(const OnnxModel& model, const ExtractionPlan& plan, Logge
 
 Status ExtractPart(const OnnxModel& model, const ExtractionPlan& plan, Logger& log) {
   if (plan.as_in_file) return ExtractFromFile(model, plan, log);
-  VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, CutModel(model, plan.cut));
+  VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, ExtractModel(model, plan.extract));
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel part, ReopenPart(pieces, plan.path));
   LogModel("Original Model:", model, log);
   LogModel("New Model:", part, log);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "model/edit/onnx_cut.h"
+#include "model/edit/onnx_extract.h"
 #include "model/edit/onnx_save.h"
 #include "model/onnx/onnx_model.h"
 #include "util/log.h"
@@ -12,7 +12,7 @@
 namespace vernier {
 
 struct ExtractionPlan {
-  CutPlan cut;
+  ExtractPlan extract;
   std::string path;        ///< of the model
   bool as_in_file = true;  ///< it was not changed after it was read
   std::string output;      ///< where the part goes
@@ -20,8 +20,8 @@ struct ExtractionPlan {
 };
 
 /// Cuts the part out of `model`, logs both, and writes the part. As it is in the file, weights go
-/// from there to the new file, and are never in memory. Errors of CutModel and SaveOnnx; kMalformed
-/// where the file changed meanwhile.
+/// from there to the new file, and are never in memory. Errors of ExtractModel and SaveOnnx;
+/// kMalformed where the file changed meanwhile.
 Status ExtractPart(const OnnxModel& model, const ExtractionPlan& plan, Logger& log);
 
 }  // namespace vernier

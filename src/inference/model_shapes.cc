@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "inference/constant_worker.h"
-#include "model/edit/onnx_cut.h"
+#include "model/edit/onnx_extract.h"
 #include "surgeon/input_shapes.h"
 #include "util/number_text.h"
 

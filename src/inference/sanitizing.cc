@@ -5,8 +5,8 @@
 #include <string>
 
 #include "inference/constant_worker.h"
-#include "model/edit/onnx_cut.h"
 #include "model/edit/onnx_edit.h"
+#include "model/edit/onnx_extract.h"
 #include "model/edit/onnx_outputs.h"
 #include "report/models/model_text.h"
 #include "surgeon/cleanup.h"
@@ -65,7 +65,7 @@ class Sanitizer {
 
   // A tensor within that is given a shape becomes an input, and what only led to it goes.
   Status AddInputs(std::span<const TensorInfo> given) {
-    CutPlan plan{now().RequiredInputs(), now().Outputs()};
+    ExtractPlan plan{now().RequiredInputs(), now().Outputs()};
     const size_t before = plan.inputs.size();
     for (const TensorInfo& info : given) {
       const auto& inputs = now().graph().inputs;
@@ -75,7 +75,7 @@ class Sanitizer {
       if (!known) plan.inputs.push_back(info);
     }
     if (plan.inputs.size() == before) return {};
-    VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, CutModel(now(), plan));
+    VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, ExtractModel(now(), plan));
     VERNIER_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ToBytes(pieces));
     return Become(
         OwnModel({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, now().path()));

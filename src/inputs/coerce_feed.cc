@@ -8,7 +8,7 @@
 #include "core/tensor_slice.h"
 #include "inputs/cast_tensor.h"
 #include "inputs/match_shape.h"
-#include "inputs/peer_text.h"
+#include "inputs/polygraphy_text.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -131,7 +131,7 @@ class Coercion {
   Result<CoercedFeed> Run() {
     const bool strict = options_.strictness == Strictness::kStrict;
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      Result<Tensor> tensor = strict ? FitStrictly(i) : FitLikePeer(i);
+      Result<Tensor> tensor = strict ? FitStrictly(i) : FitLikePolygraphy(i);
       if (!tensor.ok() && !strict && options_.reload) tensor = Reload(inputs_[i], tensor.status());
       if (!tensor.ok()) return std::move(tensor).status();
       result_.tensors.push_back({inputs_[i].name, *std::move(tensor)});
@@ -251,7 +251,7 @@ class Coercion {
     result_.notes.push_back(text);
   }
 
-  const NamedTensor* FindLikePeer(size_t index) const {
+  const NamedTensor* FindLikePolygraphy(size_t index) const {
     const std::string& name = inputs_[index].name;
     const std::string wanted = ToLower(name);
     const NamedTensor* similar = nullptr;
@@ -266,9 +266,9 @@ class Coercion {
     return index < feed_.size() ? &feed_[index] : nullptr;
   }
 
-  Result<Tensor> FitLikePeer(size_t index) {
+  Result<Tensor> FitLikePolygraphy(size_t index) {
     const TensorInfo& input = inputs_[index];
-    const NamedTensor* found = FindLikePeer(index);
+    const NamedTensor* found = FindLikePolygraphy(index);
     if (found == nullptr) {
       return Malformed("Input tensor: " + input.name +
                        " | Does not exist in the provided input data.");
@@ -288,8 +288,8 @@ class Coercion {
     return Malformed("Input tensor: " + input.name +
                      " | Cannot reuse input data due to mismatch in shape or data type.\n"
                      "Note: Provided input: [dtype=" +
-                     PeerDTypeName(tensor.dtype()) + ", shape=" + FormatDims(tensor.dims()) +
-                     "], Requested input: [dtype=" + PeerDTypeName(input.dtype) +
+                     PolygraphyDTypeName(tensor.dtype()) + ", shape=" + FormatDims(tensor.dims()) +
+                     "], Requested input: [dtype=" + PolygraphyDTypeName(input.dtype) +
                      ", shape=" + ShapeText(input) + "]");
   }
 
@@ -298,8 +298,8 @@ class Coercion {
   }
 
   Result<Tensor> Cast(const Tensor& tensor, const TensorInfo& input) {
-    const std::string found = PeerDTypeName(tensor.dtype());
-    const std::string expected = PeerDTypeName(input.dtype);
+    const std::string found = PolygraphyDTypeName(tensor.dtype());
+    const std::string expected = PolygraphyDTypeName(input.dtype);
     logger_.Warning("Input tensor: " + input.name + " | Buffer dtype (" + found +
                     ") does not match expected input dtype (" + expected +
                     "), attempting to cast.");

@@ -15,8 +15,8 @@ namespace vernier {
 
 struct CoerceOptions {
   Strictness strictness = Strictness::kStrict;
-  /// kPeer only, may be empty: makes the named input anew for this runner when the supplied one
-  /// cannot be used. Polygraphy does that in sequential mode with loaders that can be indexed.
+  /// kPolygraphy only, may be empty: makes the named input anew for this runner when the supplied
+  /// one cannot be used. Polygraphy does that in sequential mode with loaders that can be indexed.
   std::function<Result<Tensor>(const std::string& name)> reload = {};
   /// The command casts and reshapes with --lenient, which errors of kStrict then advise.
   bool advise_lenient = true;
@@ -40,9 +40,9 @@ struct CoercedFeed {
 /// compatible; else kMalformed with what was expected and found, and the words of --map-inputs
 /// that would map it. Tensors that no input takes are named in a warning, once.
 ///
-/// kPeer: Polygraphy's rules and words. Names: equal, else the first that contains the other, else
-/// by position. Types are cast (CastTensor), shapes transposed or reshaped (MatchShape), each with
-/// warnings; kMalformed with Polygraphy's message when the tensor still does not fit.
+/// kPolygraphy: Polygraphy's rules and words. Names: equal, else the first that contains the other,
+/// else by position. Types are cast (CastTensor), shapes transposed or reshaped (MatchShape), each
+/// with warnings; kMalformed with Polygraphy's message when the tensor still does not fit.
 ///
 /// An input of unknown type or rank takes any.
 Result<CoercedFeed> CoerceFeed(const TensorMap& feed, std::span<const TensorInfo> inputs,

@@ -141,11 +141,11 @@ TEST(CoerceFeed, StrictWarnsOfTensorsThatNothingTakes) {
   EXPECT_TRUE(logger.Has("['z']"));
 }
 
-TEST(CoerceFeed, PeerTakesByPositionCastsAndTransposes) {
+TEST(CoerceFeed, PolygraphyTakesByPositionCastsAndTransposes) {
   RecordingLogger logger;
   const TensorMap feed = {{"z", Floats({3, 2}, {1, 2, 3, 4, 5, 300.7f})}};
   const auto coerced =
-      Coerce(feed, {Input("x", DType::kInt8, {{2, ""}, {3, ""}})}, Strictness::kPeer, logger);
+      Coerce(feed, {Input("x", DType::kInt8, {{2, ""}, {3, ""}})}, Strictness::kPolygraphy, logger);
   ASSERT_TRUE(coerced.ok());
   const Tensor& tensor = coerced->tensors[0].tensor;
   EXPECT_EQ(tensor.dims(), (Dims{2, 3}));
@@ -156,26 +156,26 @@ TEST(CoerceFeed, PeerTakesByPositionCastsAndTransposes) {
   EXPECT_TRUE(logger.Has("Permuted array of shape: (3, 2) to: (2, 3) using permutation [1, 0]"));
 }
 
-TEST(CoerceFeed, PeerGivesUpInItsWords) {
+TEST(CoerceFeed, PolygraphyGivesUpInItsWords) {
   RecordingLogger logger;
   const TensorMap feed = {{"x", Floats({5}, {1, 2, 3, 4, 5})}};
-  EXPECT_EQ(Coerce(feed, {Input("x", DType::kFloat32, {{4, ""}})}, Strictness::kPeer, logger)
+  EXPECT_EQ(Coerce(feed, {Input("x", DType::kFloat32, {{4, ""}})}, Strictness::kPolygraphy, logger)
                 .status()
                 .message(),
             "Input tensor: x | Cannot reuse input data due to mismatch in shape or data type.\n"
             "Note: Provided input: [dtype=float32, shape=(5,)], Requested input: [dtype=float32, "
             "shape=BoundedShape([4], min=None, max=None)]");
-  EXPECT_EQ(Coerce({}, {Input("x", DType::kFloat32, kPair)}, Strictness::kPeer, logger)
+  EXPECT_EQ(Coerce({}, {Input("x", DType::kFloat32, kPair)}, Strictness::kPolygraphy, logger)
                 .status()
                 .message(),
             "Input tensor: x | Does not exist in the provided input data.");
 }
 
-TEST(CoerceFeed, PeerReloadsWhatCannotBeUsed) {
+TEST(CoerceFeed, PolygraphyReloadsWhatCannotBeUsed) {
   RecordingLogger logger;
   const std::vector<TensorInfo> inputs = {Input("x", DType::kFloat32, {{1, ""}})};
   const CoerceOptions options = {
-      .strictness = Strictness::kPeer,
+      .strictness = Strictness::kPolygraphy,
       .reload = [](const std::string&) -> Result<Tensor> { return Floats({1}, {9}); }};
   const TensorMap feed = {{"x", Floats({2}, {1, 2})}};
   const auto coerced = CoerceFeed(feed, inputs, options, logger);
@@ -188,7 +188,8 @@ TEST(CoerceFeed, StringsAreNeverCast) {
   RecordingLogger logger;
   const std::vector<std::string> words = {"1", "2"};
   const TensorMap feed = {{"x", *Tensor::FromStrings({2}, words)}};
-  EXPECT_FALSE(Coerce(feed, {Input("x", DType::kFloat32, kPair)}, Strictness::kPeer, logger).ok());
+  EXPECT_FALSE(
+      Coerce(feed, {Input("x", DType::kFloat32, kPair)}, Strictness::kPolygraphy, logger).ok());
 }
 
 TEST(MatchShape, SurvivesVolumesBeyond64Bits) {

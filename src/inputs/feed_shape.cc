@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "inputs/peer_text.h"
+#include "inputs/polygraphy_text.h"
 
 namespace vernier {
 namespace {
@@ -65,7 +65,7 @@ FeedShape TakeModelShape(const TensorInfo& input) {
   return feed;
 }
 
-FeedNote PeerWarning(const TensorInfo& input, const std::vector<Dim>& user) {
+FeedNote PolygraphyWarning(const TensorInfo& input, const std::vector<Dim>& user) {
   const std::string given = FormatBoundedShape(user, ShapeOrigin::kUser);
   const std::string where = "Input tensor: " + input.name +
                             " [shape=" + FormatBoundedShape(*input.shape, ShapeOrigin::kModel) +
@@ -104,7 +104,7 @@ Result<FeedShape> ResolveFeedShape(const TensorInfo& input, const ShapeSpec* use
                      "; expected a fixed shape of that rank and with those fixed dimensions");
   }
   FeedShape feed = TakeModelShape(input);
-  feed.notes.insert(feed.notes.begin(), PeerWarning(input, *user->shape));
+  feed.notes.insert(feed.notes.begin(), PolygraphyWarning(input, *user->shape));
   return feed;
 }
 

@@ -33,9 +33,9 @@ struct FeedShape {
 /// - A fixed shape of the same rank that agrees in all fixed dimensions is taken.
 /// - If the input is a fixed list of integers, a fixed shape of as many dimensions as the list has
 ///   elements gives its values. Only a spec with the input's own name does that, not a pattern.
-/// - Any other is kMalformed, with what was expected and found; kPeer warns and keeps the model's.
-/// Dimensions still dynamic become 1, with a warning. kMalformed when the rank is unknown. `flag`
-/// is where the user's shape was given.
+/// - Any other is kMalformed, with what was expected and found; kPolygraphy warns and keeps the
+/// model's. Dimensions still dynamic become 1, with a warning. kMalformed when the rank is unknown.
+/// `flag` is where the user's shape was given.
 Result<FeedShape> ResolveFeedShape(const TensorInfo& input, const ShapeSpec* user,
                                    Strictness strictness, std::string_view flag = "--input-shapes");
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "inputs/peer_text.h"
+#include "inputs/polygraphy_text.h"
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"
 
@@ -12,7 +12,7 @@ std::string ReadShapes(std::vector<std::string> words, Strictness strictness) {
   return specs.ok() ? FormatShapeSpecs(*specs) : specs.status().message();
 }
 
-TEST(ShapeSpecs, ReadThePeersGrammar) {
+TEST(ShapeSpecs, ReadPolygraphyGrammar) {
   EXPECT_EQ(ReadShapes({"input:0:[1,3,224,224]"}, Strictness::kStrict),
             "{input:0 [shape=(1, 3, 224, 224)]}");
   EXPECT_EQ(ReadShapes({"x:[]", "y:[1]", "z:[1,]"}, Strictness::kStrict),
@@ -22,11 +22,11 @@ TEST(ShapeSpecs, ReadThePeersGrammar) {
   EXPECT_EQ(ReadShapes({"x:AUTO"}, Strictness::kStrict), "{x}");
 }
 
-TEST(ShapeSpecs, TheSpellingOfTrtexecIsRefusedUnlessThePeerIsMeant) {
+TEST(ShapeSpecs, TheSpellingOfTrtexecIsRefusedUnlessPolygraphyIsMeant) {
   EXPECT_EQ(ReadShapes({"x:3x4"}, Strictness::kStrict),
             "--input-shapes: expected NAME:[d0,d1,...] or NAME:[d0,d1,...]:DTYPE, got 'x:3x4'");
-  EXPECT_EQ(ReadShapes({"x:3x4"}, Strictness::kPeer), "{x [shape=('3', 'x', '4')]}");
-  EXPECT_EQ(ReadShapes({"x:5"}, Strictness::kPeer),
+  EXPECT_EQ(ReadShapes({"x:3x4"}, Strictness::kPolygraphy), "{x [shape=('3', 'x', '4')]}");
+  EXPECT_EQ(ReadShapes({"x:5"}, Strictness::kPolygraphy),
             "--input-shapes: expected NAME:[d0,d1,...] or NAME:[d0,d1,...]:DTYPE, got 'x:5'; "
             "brackets are missing");
   EXPECT_EQ(ReadShapes({"x:[1.5]"}, Strictness::kStrict),
@@ -41,7 +41,7 @@ std::string ReadRange(const std::string& word) {
   return ranges->at(0).name + FormatRange(ranges->at(0).range);
 }
 
-TEST(ValueRanges, ReadThePeersGrammar) {
+TEST(ValueRanges, ReadPolygraphyGrammar) {
   EXPECT_EQ(ReadRange("[0.0,2.3]"), "[0.0, 2.3]");
   EXPECT_EQ(ReadRange("))):[0,2.3]"), ")))[0, 2.3]");
   EXPECT_EQ(ReadRange("x:[-inf,nan]"), "x[-inf, nan]");
@@ -83,17 +83,17 @@ TEST(ValueRanges, FallBackToTheUnnamedRange) {
   EXPECT_EQ(FormatRange(RangeFor({}, "x")), "[0.0, 1.0]");
 }
 
-TEST(PeerText, WrapsIntegersAsNumpy) {
+TEST(PolygraphyText, WrapsIntegersAsNumpy) {
   const std::vector<int64_t> values(10, 1000000);
   EXPECT_EQ(FormatNumpyInts(values),
             "[1000000 1000000 1000000 1000000 1000000 1000000 1000000 1000000 1000000\n 1000000]");
   EXPECT_EQ(FormatNumpyInts({}), "[]");
 }
 
-TEST(PeerText, NamesTypesAsThePeer) {
-  EXPECT_EQ(PeerDTypeName(DType::kFloat8E4M3FN), "float8e4m3fn");
-  EXPECT_EQ(PeerDTypeName(DType::kFloat4E2M1), "float4");
-  EXPECT_EQ(PeerDTypeName(DType::kInt32), "int32");
+TEST(PolygraphyText, NamesTypesAsPolygraphy) {
+  EXPECT_EQ(PolygraphyDTypeName(DType::kFloat8E4M3FN), "float8e4m3fn");
+  EXPECT_EQ(PolygraphyDTypeName(DType::kFloat4E2M1), "float4");
+  EXPECT_EQ(PolygraphyDTypeName(DType::kInt32), "int32");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/shape_match.h"
-#include "inputs/peer_text.h"
+#include "inputs/polygraphy_text.h"
 
 namespace vernier {
 namespace {

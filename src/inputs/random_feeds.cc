@@ -118,7 +118,7 @@ Result<RandomFeeds> RandomFeeds::Create(RandomFeedOptions options, std::vector<T
   RandomFeeds feeds;
   feeds.options_ = std::move(options);
   std::vector<ShapeSpec>& shapes = feeds.options_.shapes;
-  if (feeds.options_.strictness == Strictness::kPeer) shapes = KeepLastShapes(shapes);
+  if (feeds.options_.strictness == Strictness::kPolygraphy) shapes = KeepLastShapes(shapes);
   VERNIER_TRY(feeds.ResolveInputs(std::move(inputs)));
   VERNIER_TRY(feeds.CheckNames());
   return feeds;

@@ -24,10 +24,11 @@ struct RandomFeedOptions {
   int64_t iterations = 1;
   std::vector<NamedRange> ranges = {};
   /// Names may be fnmatch patterns; of several that match an input the last wins. Several shapes of
-  /// one name are used in turn, one per iteration; kPeer uses the last alone, as Polygraphy does.
+  /// one name are used in turn, one per iteration; kPolygraphy uses the last alone, as Polygraphy
+  /// does.
   std::vector<ShapeSpec> shapes = {};
   /// kStrict: what cannot be applied (a name that no input has, a shape that does not fit) is an
-  /// error. kPeer: Polygraphy's warning.
+  /// error. kPolygraphy: Polygraphy's warning.
   Strictness strictness = Strictness::kStrict;
   /// Inputs that are drawn like a sample, whatever their range.
   std::vector<NamedSample> samples = {};
@@ -49,9 +50,9 @@ class RandomFeeds {
 
   /// Feed number `iteration`, with Polygraphy's log lines. A large one lies in memory that is ready
   /// to be sent to other processes. kInvalidArgument when seed + iteration is outside 0..2^32-1;
-  /// kMalformed for ranges that the type cannot hold (of floats unless kPeer), for strings (see
-  /// DrawTensor) and for more than the memory that is free; kInternal when memory cannot be had.
-  /// Errors of the drawer are passed on.
+  /// kMalformed for ranges that the type cannot hold (of floats unless kPolygraphy), for strings
+  /// (see DrawTensor) and for more than the memory that is free; kInternal when memory cannot be
+  /// had. Errors of the drawer are passed on.
   Result<TensorMap> Make(int64_t iteration, Logger& logger) const;
 
  private:

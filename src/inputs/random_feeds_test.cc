@@ -127,10 +127,10 @@ TEST(RandomFeeds, SeveralShapesOfOneInputTakeTurns) {
   EXPECT_EQ(feeds->Make(2, logger)->at(0).tensor.dims(), (Dims{2, 3}));
 }
 
-TEST(RandomFeeds, ThePeerUsesTheLastShapeOnly) {
+TEST(RandomFeeds, PolygraphyUsesTheLastShapeOnly) {
   RecordingLogger logger;
   const auto feeds = Make({InputNamed("x", DType::kFloat32, kBatchOf3)}, {"x:[2,3]", "x:[6,3]"}, {},
-                          Strictness::kPeer);
+                          Strictness::kPolygraphy);
   EXPECT_EQ(feeds->Make(0, logger)->at(0).tensor.dims(), (Dims{6, 3}));
 }
 
@@ -161,7 +161,7 @@ TEST(RandomFeeds, AShapeForAListOfIntegersIsItsValues) {
 TEST(RandomFeeds, ValuesOfAShapeMustFitTheType) {
   RecordingLogger logger;
   const auto feeds =
-      Make({InputNamed("s", DType::kInt8, {{1, ""}})}, {"s:[300]"}, {}, Strictness::kPeer);
+      Make({InputNamed("s", DType::kInt8, {{1, ""}})}, {"s:[300]"}, {}, Strictness::kPolygraphy);
   const Status status = feeds->Make(0, logger).status();
   EXPECT_EQ(status.message(), "input 's': the value 300 does not fit int8");
 }
@@ -169,13 +169,13 @@ TEST(RandomFeeds, ValuesOfAShapeMustFitTheType) {
 struct RefusalCase {
   const char* name;
   std::vector<std::string> shapes, ranges;
-  const char* message;       // strict
-  const char* peer_warning;  // empty: an error there too
+  const char* message;             // strict
+  const char* polygraphy_warning;  // empty: an error there too
 };
 
 class Refusal : public testing::TestWithParam<RefusalCase> {};
 
-TEST_P(Refusal, IsAnErrorByDefaultAndAWarningOfThePeer) {
+TEST_P(Refusal, IsAnErrorByDefaultAndAWarningOfPolygraphy) {
   const RefusalCase& c = GetParam();
   RecordingLogger logger;
   const std::vector<TensorInfo> inputs = {InputNamed("x", DType::kUint8, kBatchOf3)};
@@ -184,10 +184,10 @@ TEST_P(Refusal, IsAnErrorByDefaultAndAWarningOfThePeer) {
   EXPECT_EQ(status.code(), StatusCode::kMalformed);
   EXPECT_EQ(status.message(), c.message);
 
-  const auto peer = Make(inputs, c.shapes, c.ranges, Strictness::kPeer);
-  ASSERT_TRUE(peer.ok());
-  EXPECT_EQ(peer->Make(0, logger).ok(), c.peer_warning[0] != '\0');
-  EXPECT_TRUE(logger.Has(c.peer_warning));
+  const auto polygraphy = Make(inputs, c.shapes, c.ranges, Strictness::kPolygraphy);
+  ASSERT_TRUE(polygraphy.ok());
+  EXPECT_EQ(polygraphy->Make(0, logger).ok(), c.polygraphy_warning[0] != '\0');
+  EXPECT_TRUE(logger.Has(c.polygraphy_warning));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -250,7 +250,7 @@ INSTANTIATE_TEST_SUITE_P(
                     ""}),
     [](const auto& info) { return info.param.name; });
 
-TEST(RandomFeeds, FloatRangesBeyondTheTypeAreRefusedAndInfiniteInThePeer) {
+TEST(RandomFeeds, FloatRangesBeyondTheTypeAreRefusedAndInfiniteInPolygraphy) {
   RecordingLogger logger;
   const auto refusal = [&](DType dtype, const char* range, Strictness strictness) {
     const auto feeds = Make({InputNamed("x", dtype, kBatchOf3)}, {}, {range}, strictness);
@@ -265,12 +265,12 @@ TEST(RandomFeeds, FloatRangesBeyondTheTypeAreRefusedAndInfiniteInThePeer) {
   EXPECT_NE(refusal(DType::kFloat64, "[-1e308,1e308]", kStrict), "");
   EXPECT_EQ(refusal(DType::kFloat64, "[0,1e308]", kStrict), "");
   EXPECT_EQ(refusal(DType::kFloat32, "[-3.4028235e38,3.4028235e38]", kStrict), "");
-  EXPECT_EQ(refusal(DType::kFloat32, "[-1e308,1e308]", Strictness::kPeer), "");
+  EXPECT_EQ(refusal(DType::kFloat32, "[-1e308,1e308]", Strictness::kPolygraphy), "");
 }
 
 TEST(RandomFeeds, CannotMakeStrings) {
   RecordingLogger logger;
-  const auto feeds = Make({InputNamed("s", DType::kString, {})}, {}, {}, Strictness::kPeer);
+  const auto feeds = Make({InputNamed("s", DType::kString, {})}, {}, {}, Strictness::kPolygraphy);
   EXPECT_EQ(feeds->Make(0, logger).status().message(),
             "input 's': values of type string cannot be generated; load them with --load-inputs");
 }
@@ -278,7 +278,7 @@ TEST(RandomFeeds, CannotMakeStrings) {
 TEST(RandomFeeds, AskForTheShapeOfAnInputOfUnknownRank) {
   RecordingLogger logger;
   const TensorInfo input{"x", DType::kFloat32, std::nullopt};
-  EXPECT_EQ(Make({input}, {}, {}, Strictness::kPeer).status().code(), StatusCode::kMalformed);
+  EXPECT_EQ(Make({input}, {}, {}, Strictness::kPolygraphy).status().code(), StatusCode::kMalformed);
   const auto feeds = Make({input}, {"x:[2]"}, {}, Strictness::kStrict);
   EXPECT_EQ(feeds->Make(0, logger)->at(0).tensor.dims(), Dims{2});
 }

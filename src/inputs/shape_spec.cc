@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "inputs/peer_text.h"
+#include "inputs/polygraphy_text.h"
 #include "util/cast_grammar.h"
 #include "util/fnmatch.h"
 #include "util/number_text.h"
@@ -35,7 +35,7 @@ Result<Dim> ToDim(const std::string& word, const CastValue& element, Strictness 
     return Dim{*size, ""};
   }
   // Polygraphy takes whatever is no integer for a dynamic dimension.
-  if (strictness == Strictness::kPeer) return Dim{-1, FormatCastValue(element)};
+  if (strictness == Strictness::kPolygraphy) return Dim{-1, FormatCastValue(element)};
   return Refuse(word, ": " + FormatCastValue(element) + " is no dimension");
 }
 

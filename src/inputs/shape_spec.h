@@ -25,9 +25,9 @@ struct ShapeSpec {
 /// Reads the words in order; repeated names stay. A word that ends in a bracket, a colon and the
 /// name of an element type has that type. Splits the rest at its last colon; empty elements of the
 /// list are dropped, so `x:[]` is a scalar. kInvalidArgument for a value that is not a list in
-/// brackets and for elements that are neither a whole number nor a name; kPeer takes such a word
-/// letter by letter, and such an element as a dynamic dimension, but still refuses `x:5`. `flag` is
-/// whose words these are, for messages.
+/// brackets and for elements that are neither a whole number nor a name; kPolygraphy takes such a
+/// word letter by letter, and such an element as a dynamic dimension, but still refuses `x:5`.
+/// `flag` is whose words these are, for messages.
 Result<std::vector<ShapeSpec>> ParseShapeSpecs(std::span<const std::string> words,
                                                Strictness strictness,
                                                std::string_view flag = "--input-shapes");

@@ -104,7 +104,7 @@ TEST(ComputeStatistics, InfinityMakesTheVarianceNan) {
   EXPECT_TRUE(std::isnan(s.variance));
 }
 
-TEST(ComputeStatistics, EmptyFollowsThePeer) {
+TEST(ComputeStatistics, EmptyFollowsPolygraphy) {
   const ValueStatistics s =
       ComputeStatistics(SamplesOf(DType::kFloat32, std::vector<float>()), kQuantiles);
   EXPECT_TRUE(std::isnan(s.mean) && std::isnan(s.average_magnitude));

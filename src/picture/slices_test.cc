@@ -5,14 +5,14 @@
 namespace vernier {
 namespace {
 
-struct PeerCase {
+struct PolygraphyCase {
   Dims dims;
   std::vector<std::string> pages;
 };
 
 // What Polygraphy 0.53.6 with matplotlib 3.11 names its files after.
-TEST(SliceLayout, HasThePeersPages) {
-  const PeerCase cases[] = {
+TEST(SliceLayout, HasPolygraphyPages) {
+  const PolygraphyCase cases[] = {
       {{4, 6}, {"(0,0:4,0:6) to (0,0:4,0:6)"}},
       {{2, 3, 8, 8}, {"(0,0,0:8,0:8) to (1,2,0:8,0:8)"}},
       {{10}, {"(0,0:1,0:10) to (0,0:1,0:10)"}},
@@ -23,7 +23,7 @@ TEST(SliceLayout, HasThePeersPages) {
        {"(0,0:700,0:1000) to (0,0:700,0:1000)", "(1,0:700,0:1000) to (1,0:700,0:1000)",
         "(2,0:700,0:1000) to (2,0:700,0:1000)"}},
   };
-  for (const PeerCase& c : cases) {
+  for (const PolygraphyCase& c : cases) {
     const SliceLayout layout(c.dims);
     std::vector<std::string> pages;
     for (int64_t page = 0; page < layout.pages(); ++page) pages.push_back(layout.PageName(page));
@@ -47,7 +47,7 @@ TEST(SliceLayout, CountsEverySliceOnce) {
   }
 }
 
-TEST(SliceLayout, ShowsLongerAxesWhereThePeerWouldShowDots) {
+TEST(SliceLayout, ShowsLongerAxesWherePolygraphyWouldShowDots) {
   const SliceLayout pooled({8, 16, 1, 1});
   EXPECT_EQ(pooled.slices(), 1);
   EXPECT_EQ(pooled.rows(), 8);

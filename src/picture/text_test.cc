@@ -104,8 +104,8 @@ TEST(FormatSvg, EscapesEverythingFromOutside) {
 }
 
 TEST(SafeFileStem, KeepsPlainNames) {
-  const std::string peer = "Relative Error | y (Log Scale): (0,0:4,0:6) to (0,0:4,0:6)";
-  EXPECT_EQ(SafeFileStem(peer), peer);
+  const std::string polygraphy = "Relative Error | y (Log Scale): (0,0:4,0:6) to (0,0:4,0:6)";
+  EXPECT_EQ(SafeFileStem(polygraphy), polygraphy);
   EXPECT_EQ(SafeFileStem("error_metrics_/model/conv1/Add:0"), "error_metrics__model_conv1_Add:0");
 }
 

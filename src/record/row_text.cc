@@ -47,7 +47,8 @@ class RowText {
   void AddValue(int64_t number) { text_ += std::to_string(number); }
   void AddValue(double number) {
     if (!std::isfinite(number)) return AddValue(NumberJson(number).get<std::string>());
-    // As RecordJson::dump() does it, of whose digits there is no second definition.
+    // What RecordJson::dump() calls. Of one double in a thousand std::to_chars() has other digits,
+    // and rows of one run are written both here and by dump(), and compared byte by byte.
     char digits[64];
     const char* const end = nlohmann::detail::to_chars(digits, digits + sizeof(digits), number);
     text_.append(digits, static_cast<size_t>(end - digits));

@@ -179,7 +179,7 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
 }  // namespace
 
 RunOutcome ExecuteRun(const RunPlan& plan, Logger& logger, RunObserver& observer,
-                      const std::atomic<int>& interrupted, const CallerObjects* caller) {
+                      const std::atomic<int>& interrupted, const Embedder* caller) {
   const auto start = std::chrono::steady_clock::now();
   LiveRuns live(plan, interrupted, logger, caller,
                 [&observer](std::optional<double> seconds) { observer.Waiting(seconds); });

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "run/exit_code.h"
-#include "run/live/caller_objects.h"
+#include "run/live/embedder.h"
 #include "run/run_observer.h"
 #include "run/saved/flip_feeds.h"
 #include "util/log.h"
@@ -23,6 +23,6 @@ struct RunOutcome {
 /// going, and what was finished is published. `interrupted` is set by a signal handler. `caller`
 /// may be null.
 RunOutcome ExecuteRun(const RunPlan& plan, Logger& logger, RunObserver& observer,
-                      const std::atomic<int>& interrupted, const CallerObjects* caller = nullptr);
+                      const std::atomic<int>& interrupted, const Embedder* caller = nullptr);
 
 }  // namespace vernier

@@ -81,7 +81,7 @@ class ExecutorTest : public testing::Test {
 
   RunOutcome Run(const RunPlan& plan, const std::map<std::string, FakeModel>& models) {
     FakeWorkers workers(models, interrupted_, log_, plan.execution.timeout_s);
-    CallerObjects caller;
+    Embedder caller;
     caller.workers = &workers;
     caller.needs_every_runner = needs_every_runner_;
     RunOutcome outcome = ExecuteRun(plan, log_, observer_, interrupted_, &caller);

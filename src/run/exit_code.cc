@@ -52,7 +52,7 @@ bool RunFaults::any() const {
          internal || signal != 0;
 }
 
-int ExitCode(const RunFaults& faults, bool as_peer) {
+int ExitCode(const RunFaults& faults, bool as_polygraphy) {
   if (faults.signal != 0) return 128 + faults.signal;
   int code = 0;
   if (faults.malformed) code = kMalformedCode;
@@ -64,7 +64,7 @@ int ExitCode(const RunFaults& faults, bool as_peer) {
   if (faults.usage) code = kUsageCode;
   if (faults.internal) code = kInternalCode;
   // Polygraphy's errors about values that it could parse end in 1.
-  if (as_peer && code != 0) return kMismatchCode;
+  if (as_polygraphy && code != 0) return kMismatchCode;
   return code;
 }
 
@@ -85,9 +85,9 @@ Status ErrorOfExitCode(int code, std::string text) {
   }
 }
 
-int WithUnsaved(int code, bool as_peer) {
-  const int unsaved = ExitCode({.unsaved = true}, as_peer);
-  const int outranked = ExitCode({.malformed = true}, as_peer);
+int WithUnsaved(int code, bool as_polygraphy) {
+  const int unsaved = ExitCode({.unsaved = true}, as_polygraphy);
+  const int outranked = ExitCode({.malformed = true}, as_polygraphy);
   return code == 0 || code == outranked ? unsaved : code;
 }
 

@@ -30,13 +30,13 @@ struct RunFaults {
 
 /// 0 when nothing went wrong; else the first of 128 + signal, 70, 2, 1, 6, 5, 4, 7 and 3 that
 /// holds. Called as Polygraphy, every fault but a signal is 1.
-int ExitCode(const RunFaults& faults, bool as_peer);
+int ExitCode(const RunFaults& faults, bool as_polygraphy);
 
 /// The error with which another vernier ended; kBackend for a code that no error has alone, such as
 /// that of a mismatch or a signal. `code` is not 0.
 Status ErrorOfExitCode(int code, std::string text);
 
 /// The code of what ended with `code`, and left something unsaved after that.
-int WithUnsaved(int code, bool as_peer);
+int WithUnsaved(int code, bool as_polygraphy);
 
 }  // namespace vernier

@@ -68,7 +68,7 @@ Result<RunScripts> RunScripts::Open(const RunPlan& plan, const std::shared_ptr<W
         ScriptFeeds::Create(std::move(loader), again ? FeedReuse::kAgain : FeedReuse::kOnce));
   }
   if (WantsDraws(plan)) {
-    const Strictness strictness = plan.lenient ? Strictness::kPeer : Strictness::kStrict;
+    const Strictness strictness = plan.lenient ? Strictness::kPolygraphy : Strictness::kStrict;
     VERNIER_ASSIGN_OR_RETURN(scripts.draws_, TorchDraws::Open(worker, strictness, logger));
   }
   if (plan.compare_script.given()) {

@@ -12,7 +12,7 @@
 #include "core/version.h"
 #include "record/gate_text.h"
 #include "run/comparison/no_reports.h"
-#include "session/eaten_margins.h"
+#include "session/margin_losses.h"
 #include "session/run_before_search.h"
 #include "util/counted.h"
 #include "vernier/compare_options.h"
@@ -161,7 +161,7 @@ BlameOutcome SearchFlips(const BlamePlan& plan, const RunOutcome& ran, Logger& l
   BlameOutcome outcome = ExecuteBlame(of_flips, logger, interrupted);
   std::ranges::move(TiesInDoubt(flips), std::back_inserter(outcome.record.notes));
   outcome.record.on_flips = std::move(flips);
-  const Status measured = MeasureEatenMargins(of_flips, logger, interrupted, outcome.record);
+  const Status measured = MeasureMarginLosses(of_flips, logger, interrupted, outcome.record);
   if (!measured.ok()) {
     outcome.faults.signal = interrupted.load();
     outcome.record.error = measured.message();

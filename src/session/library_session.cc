@@ -9,7 +9,7 @@
 #include "report/text/blame_text.h"
 #include "report/text/profile_text.h"
 #include "report/text/run_summary.h"
-#include "run/live/caller_objects.h"
+#include "run/live/embedder.h"
 #include "run/runner/resolve_runner.h"
 #include "run/runner/runner_kinds.h"
 #include "run/runner/script_runner.h"
@@ -132,7 +132,7 @@ Result<RunRecord> Run(const RunPlan& given, const SessionOptions& options) {
   VERNIER_ASSIGN_OR_RETURN(const RunPlan plan, Prepare(given, options));
   LibraryDefaults defaults;
   SessionContext context = defaults.ContextOf(options);
-  CallerObjects caller;
+  Embedder caller;
   caller.keeps_outputs = static_cast<bool>(options.events.outputs_made);
   context.caller = &caller;
   return CarryOutRun(plan, context).record;

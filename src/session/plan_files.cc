@@ -96,18 +96,35 @@ Status CheckSavedApart(std::span<const SavedThing> saved) {
       // compared by CheckFileConflicts().
       const bool together = before.flag == thing.flag && thing.flag != "--report";
       const bool told_elsewhere = IsSavedData(thing) && IsSavedData(before);
-      std::error_code ignored;
-      const bool holds_data = HoldsBytes(thing.path) || !fs::exists(thing.path, ignored);
-      if (together || told_elsewhere || !holds_data) continue;
+      if (together || told_elsewhere || !IsPlaceOfData(thing.path)) continue;
       if (PlaceOfFile(thing.path) != PlaceOfFile(before.path)) continue;
-      return InvalidArgument(std::string(before.flag) + " and " + std::string(thing.flag) +
-                             " would both write '" + thing.path + "': name two files");
+      return WouldBeWrittenTwice(before.flag, thing.flag, thing.path);
     }
   }
   return {};
 }
 
 }  // namespace
+
+bool IsPlaceOfData(const std::string& path) {
+  std::error_code failed;
+  const fs::file_type type = fs::status(path, failed).type();
+  return type == fs::file_type::regular || type == fs::file_type::not_found;
+}
+
+Status WouldOverwrite(std::string_view flag, const std::string& path, std::string_view reader,
+                      std::string_view read_by) {
+  return InvalidArgument(std::string(flag) + ": '" + path + "' is read by this " +
+                         std::string(reader) +
+                         (read_by.empty() ? "" : " (" + std::string(read_by) + ")") +
+                         " and would be overwritten: name another file");
+}
+
+Status WouldBeWrittenTwice(std::string_view first, std::string_view second,
+                           const std::string& path) {
+  return InvalidArgument(std::string(first) + " and " + std::string(second) +
+                         " would both write '" + path + "': name two files");
+}
 
 bool WouldReplaceData(const std::string& written, const std::string& read) {
   if (read.empty() || !HoldsBytes(written)) return false;
@@ -133,9 +150,7 @@ Status CheckPlanFiles(const RunPlan& plan, std::span<const FileRead> read_beside
     }
     for (const FileRead& file : read) {
       if (!WouldReplaceData(thing.path, file.path)) continue;
-      return InvalidArgument(std::string(thing.flag) + ": '" + thing.path +
-                             "' is read by this run (" + std::string(file.flag) +
-                             ") and would be overwritten: name another file");
+      return WouldOverwrite(thing.flag, thing.path, "run", file.flag);
     }
   }
   return {};

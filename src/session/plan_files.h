@@ -24,6 +24,20 @@ struct FileRead {
 Status CheckPlanFiles(const RunPlan& plan, std::span<const FileRead> read_besides = {},
                       const std::string& log_file = {});
 
+// What the check of a plan and that of a command line (cli/bind/file_conflicts.h) have in common.
+
+/// Whether a file at this path is data that writing would replace, or will be data: a regular file,
+/// or nothing yet. Devices, pipes and folders are not.
+bool IsPlaceOfData(const std::string& path);
+
+/// kInvalidArgument: `path`, which `flag` has this `reader` ("run", "command") write, is read by
+/// it. `read_by`: the option that names it there; may be empty.
+Status WouldOverwrite(std::string_view flag, const std::string& path, std::string_view reader,
+                      std::string_view read_by);
+/// kInvalidArgument: two options would write `path`.
+Status WouldBeWrittenTwice(std::string_view first, std::string_view second,
+                           const std::string& path);
+
 /// Whether writing the file `written` would replace one that a reader of the folder or file `read`
 /// reads: the same file, or JSON and ONNX test data within the folder.
 bool WouldReplaceData(const std::string& written, const std::string& read);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "compare/measurement.h"
 #include "core/version.h"
 #include "report/files/report_files.h"
 #include "report/text/run_reporter.h"
@@ -87,8 +88,9 @@ void WriteReports(const SavePlan& plan, const RunRecord& record, Logger& logger,
 
 std::string ToleranceOf(const CompareOptions& compare, const std::string& output) {
   if (HasAutoTolerance(compare, output)) return " (auto)";
-  return " (rel=" + FormatG(compare.rtol.Lookup(output, kDefaultTolerance), 5) +
-         ", abs=" + FormatG(compare.atol.Lookup(output, kDefaultTolerance), 5) + ")";
+  const Tolerances tolerances = TolerancesFor(output, compare);
+  return " (rel=" + FormatG(tolerances.relative, 5) + ", abs=" + FormatG(tolerances.absolute, 5) +
+         ")";
 }
 
 // The output that is furthest out of the run's tolerance, for a sentence of blame; empty: all

@@ -9,7 +9,7 @@
 #include "blame/search/blame_run.h"
 #include "run/executor.h"
 #include "run/exit_code.h"
-#include "run/live/caller_objects.h"
+#include "run/live/embedder.h"
 #include "run/profile/profile_run.h"
 #include "vernier/run_plan.h"
 #include "vernier/run_record.h"
@@ -26,7 +26,7 @@ struct SessionContext {
   bool show_progress = false;           ///< on stderr, where that is a terminal
   SessionEvents events = {};
   std::function<void(const BlameRecord&)> blamed = {};  ///< before reports are written
-  const CallerObjects* caller = nullptr;
+  const Embedder* caller = nullptr;
 };
 
 /// Runs and compares; saves accuracy results and pictures; searches for the layer to blame where

@@ -16,7 +16,7 @@
 #include "model/onnx/model_type.h"
 #include "model/onnx/onnx_model.h"
 #include "run/comparison/name_maps.h"
-#include "run/live/caller_objects.h"
+#include "run/live/embedder.h"
 #include "run/saved/row_writer.h"
 #include "session/decision_check.h"
 #include "session/flip_blame.h"
@@ -236,7 +236,7 @@ Status CheckDims(const RunPlan& plan) {
     inputs.insert(inputs.end(), own.begin(), own.end());
   }
   Result<std::vector<ShapeSpec>> shapes =
-      ParseShapeSpecs(plan.inputs.shape_words, Strictness::kPeer);
+      ParseShapeSpecs(plan.inputs.shape_words, Strictness::kPolygraphy);
   if (!shapes.ok()) return {};  // whoever makes inputs says so
   return CompleteShapes(*std::move(shapes), inputs, {.given = plan.inputs.dims}).status();
 }

@@ -30,7 +30,7 @@ using ConstantEvaluator = std::function<Result<TensorMap>(const OnnxModel& part)
 
 /// One pass over the model and the bodies of its control flow: Constant nodes become initializers,
 /// and so does what depends on constants alone; an If with a constant condition becomes its branch;
-/// what is then unused goes. Never folded are random numbers, quantization, and operators of other
+/// what is then unused goes. Never folded are random numbers, quantisation, and operators of other
 /// domains. A part that cannot be computed is a warning. Bodies of functions stay as they are.
 /// Errors: those of RewriteGraphs, kCancelled and kUnavailable of the evaluator.
 Result<OnnxModel> FoldConstants(const OnnxModel& model, const FoldOptions& options,

@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "model/edit/model_composer.h"
-#include "model/edit/onnx_cut.h"
+#include "model/edit/onnx_extract.h"
 #include "model/onnx/initializer_names.h"
 #include "model/onnx/onnx_order.h"
 #include "surgeon/graph_parts.h"

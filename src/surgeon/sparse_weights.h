@@ -20,7 +20,7 @@ struct PrunableWeight {
   size_t axis;               ///< along which sums run
 };
 
-/// The weights of Conv, Gemm and MatMul that could be sparse, also behind quantization, casts and
+/// The weights of Conv, Gemm and MatMul that could be sparse, also behind quantisation, casts and
 /// transpositions: float32, float16 or bfloat16, with a multiple of four values along the axis.
 /// What is left out and why is logged in Polygraphy's words. Names in `skip` are left out.
 std::vector<PrunableWeight> FindPrunableWeights(const OnnxModel& model,

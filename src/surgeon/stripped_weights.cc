@@ -21,7 +21,7 @@ struct Weighted {
   std::string_view op;
   size_t min_inputs, max_inputs;
   int64_t fewest;       // elements; smaller constants stay
-  size_t seen_through;  // so many inputs, behind which weights may be quantized or transposed
+  size_t seen_through;  // so many inputs, behind which weights may be quantised or transposed
   bool first_only = false;
 };
 

@@ -21,7 +21,7 @@ inline constexpr std::string_view kWeightlessMark = "TRT_WEIGHTLESS";
 inline constexpr std::string_view kSparseMark = "SPARSE_2_4";
 
 /// The initializers of the main graph whose values may go, by Polygraphy's patterns: inputs of
-/// Conv, ConvTranspose, Gemm, MatMul, Gather and Slice, what is quantized or transposed before
+/// Conv, ConvTranspose, Gemm, MatMul, Gather and Slice, what is quantised or transposed before
 /// these, and what operators read that ONNX does not have. Small ones of Gather, Slice and the
 /// latter stay, and so do unsigned bytes. Names in `exclude` stay, and are taken out of it.
 std::unordered_set<std::string_view> FindStrippable(const OnnxModel& model,

@@ -5,7 +5,7 @@
 namespace vernier {
 namespace {
 
-TEST(CastGrammar, ReadsWordsAsThePeer) {
+TEST(CastGrammar, ReadsWordsAsPolygraphy) {
   const std::pair<const char*, const char*> cases[] = {
       {"1", "1"},
       {" -5 ", "-5"},
@@ -63,7 +63,7 @@ TEST(CastGrammar, ReadsBareWordsAsKeysWhereAsked) {
   EXPECT_EQ((*values)[0].key, "script.py");
 }
 
-TEST(ByteCounts, ReadThePeersGrammar) {
+TEST(ByteCounts, ReadPolygraphyGrammar) {
   const std::pair<const char*, int64_t> cases[] = {
       {"16", 16},   {"1e9", 1000000000}, {"2M", 2097152},      {"2.3m", 2411724}, {"4.3K", 4403},
       {"7k", 7168}, {"1G", 1073741824},  {"2.5g", 2684354560}, {"4kK", 4096},     {"-1", -1},

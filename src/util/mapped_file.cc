@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "util/input_file.h"
 #include "util/page_work.h"
 
 namespace vernier {

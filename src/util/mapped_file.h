@@ -7,10 +7,11 @@
 #include <span>
 #include <string>
 
-#include "util/input_file.h"
 #include "vernier/status.h"
 
 namespace vernier {
+
+class InputFile;
 
 /// Maps a regular file: a model, of which little is looked at, or saved tensors, which are looked
 /// at once. The bytes live as long as the object.

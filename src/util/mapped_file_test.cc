@@ -1,4 +1,5 @@
 #include "util/mapped_file.h"
+#include "util/unique_fd.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/arg_parser.h"
-#include "cli/flag_suggestion.h"
+#include "cli/words/arg_parser.h"
+#include "cli/words/flag_suggestion.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -75,7 +75,8 @@ Json ResultJson(const OptionTable& table, const std::vector<std::string>& words)
 Json FlagsJson(const OptionTable& table) {
   Json flags = {{"peer", Json::array()}, {"ours", Json::array()}};
   for (const FlagEntry& entry : table.flags()) {
-    flags[entry.row->origin == Origin::kPeer ? "peer" : "ours"].push_back(std::string(entry.flag));
+    flags[entry.row->origin == Origin::kPolygraphy ? "peer" : "ours"].push_back(
+        std::string(entry.flag));
   }
   return flags;
 }

@@ -15,7 +15,7 @@ import pages  # noqa: E402
 import run_commands  # noqa: E402
 
 VERNIER = pathlib.Path(os.environ["VERNIER"]).resolve()
-PAGE = "docs/how-to/many-machines.md"
+PAGE = "docs/how-to/launchers.md"
 # How many samples are divided; more by hand.
 SAMPLES = os.environ.get("SAMPLES", "2000")
 RUN = ["run", "examples/digits.onnx", "--onnxrt", "--runner",

@@ -2,7 +2,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/arg_parser.h"
+#include "cli/words/arg_parser.h"
 #include "fuzz_target.h"
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"
@@ -19,7 +19,7 @@ void ReadValues(std::span<const std::string> words) {
   }
   (void)ParseKeyedValues(words);
   (void)ParseValueRanges(words);
-  for (const Strictness strictness : {Strictness::kStrict, Strictness::kPeer}) {
+  for (const Strictness strictness : {Strictness::kStrict, Strictness::kPolygraphy}) {
     const auto shapes = ParseShapeSpecs(words, strictness);
     fuzz::Require(shapes.ok() || !shapes.status().message().empty(), "a refusal says why");
   }

@@ -5,7 +5,7 @@
 #include "fuzz_target.h"
 #include "lint/lint.h"
 #include "model/edit/detached_weights.h"
-#include "model/edit/onnx_cut.h"
+#include "model/edit/onnx_extract.h"
 #include "model/float16/float16_edit.h"
 #include "model/onnx/byte_pieces.h"
 #include "model/onnx/onnx_summary.h"
@@ -43,14 +43,14 @@ void RequireModel(const Result<std::vector<std::byte>>& bytes) {
 void CutParts(const OnnxModel& model) {
   const OnnxGraph& graph = model.graph();
   for (size_t i = 0; i < std::min(graph.nodes.size(), kMostParts); ++i) {
-    CutPlan plan;
+    ExtractPlan plan;
     for (const std::string_view name : graph.Inputs(graph.nodes[i])) {
       if (!name.empty()) plan.inputs.push_back({std::string(name), DType::kUndefined, {}});
     }
     for (const std::string_view name : graph.Outputs(graph.nodes[i])) {
       if (!name.empty()) plan.outputs.push_back({std::string(name), DType::kUndefined, {}});
     }
-    const auto pieces = CutModel(model, plan);
+    const auto pieces = ExtractModel(model, plan);
     if (pieces.ok()) RequireModel(ToBytes(*pieces));
   }
 }

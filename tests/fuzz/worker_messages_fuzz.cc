@@ -10,6 +10,7 @@
 #include "backend/tensor_block.h"
 #include "backend/trial_messages.h"
 #include "fuzz_target.h"
+#include "kernels/pair_measures.h"
 
 namespace vernier {
 namespace {

@@ -1,5 +1,4 @@
-// Holds the measures of a CUDA device against those of the CPU, and times them. Not part of ctest:
-// it needs a GPU.
+// Compares the measures of a CUDA device with the CPU's, and times both. Needs a GPU: no ctest.
 //
 //   gpu_check check          every pair of types, sizes and special values; exits 1 at a difference
 //   gpu_check bench [MiB]    milliseconds and bandwidth, beside a copy within the device's memory
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "gpu/device_measures.h"
+#include "kernels/pair_measures.h"
 #include "util/thread_pool.h"
 
 namespace vernier::gpu {

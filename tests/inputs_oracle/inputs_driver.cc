@@ -7,7 +7,7 @@
 
 #include "inputs/coerce_feed.h"
 #include "inputs/draw_tensor.h"
-#include "inputs/peer_text.h"
+#include "inputs/polygraphy_text.h"
 #include "inputs/random_feeds.h"
 #include "inputs/shape_spec.h"
 #include "inputs/value_ranges.h"
@@ -80,7 +80,7 @@ std::vector<TensorInfo> InputsFrom(const json& request) {
 }
 
 Strictness StrictnessFrom(const json& request) {
-  return request.value("strict", false) ? Strictness::kStrict : Strictness::kPeer;
+  return request.value("strict", false) ? Strictness::kStrict : Strictness::kPolygraphy;
 }
 
 std::vector<std::string> Words(const json& request, const char* key) {

@@ -171,9 +171,9 @@ def set_timing_cache(config, options):
 
 def set_calibrator(trt, network, config, options):
     """From a cache alone; feeds are the plug-in's."""
-    quantized = any(layer.type in (trt.LayerType.QUANTIZE, trt.LayerType.DEQUANTIZE)
+    quantised = any(layer.type in (trt.LayerType.QUANTIZE, trt.LayerType.DEQUANTIZE)
                     for layer in layers_of(network))
-    if not options.on("int8") or quantized:
+    if not options.on("int8") or quantised:
         return None
     path = options.value("calibration_cache")
     if not path or not os.path.exists(path) or os.path.getsize(path) == 0:

@@ -6,7 +6,7 @@
 
 #include "blame/bundle/bundle_folder.h"
 #include "io/test_data/test_data_writer.h"
-#include "model/edit/onnx_cut.h"
+#include "model/edit/onnx_extract.h"
 #include "model/edit/onnx_save.h"
 #include "record/side_names.h"
 #include "util/atomic_file.h"
@@ -122,8 +122,8 @@ std::vector<Dim> ShapeFor(const Tensor& tensor, const TensorInfo& known, bool bo
   return std::vector<Dim>(shape.size(), Dim{-1, {}});
 }
 
-CutPlan PlanPart(const OnnxModel& model, const PartTensors& part, bool bodies) {
-  CutPlan plan;
+ExtractPlan PlanPart(const OnnxModel& model, const PartTensors& part, bool bodies) {
+  ExtractPlan plan;
   for (const NamedTensor& input : part.feed) {
     const std::vector<TensorInfo> known = DescribeTensors(model, std::span(&input.name, 1));
     TensorInfo info{input.name, DType::kUndefined, ShapeFor(input.tensor, known[0], bodies)};
@@ -139,9 +139,9 @@ CutPlan PlanPart(const OnnxModel& model, const PartTensors& part, bool bodies) {
 }
 
 // `folder` holds the model's weights, where they are not beside it.
-Status SavePart(const OnnxModel& model, const CutPlan& plan, const std::string& folder,
+Status SavePart(const OnnxModel& model, const ExtractPlan& plan, const std::string& folder,
                 const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, CutModel(model, plan));
+  VERNIER_ASSIGN_OR_RETURN(const BytePieces pieces, ExtractModel(model, plan));
   VERNIER_ASSIGN_OR_RETURN(const int memory, ToMemfd(pieces));
   const UniqueFd owned(memory);
   VERNIER_ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file,

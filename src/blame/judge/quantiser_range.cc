@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compare/comparison.h"
+#include "compare/elements.h"
 #include "io/test_data/tensor_proto.h"
 #include "kernels/magnitudes.h"
 #include "util/number_text.h"

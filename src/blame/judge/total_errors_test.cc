@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/onnx/onnx_test_model.h"
+#include "vernier/compare_options.h"
 
 namespace vernier {
 namespace {

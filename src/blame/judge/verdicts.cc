@@ -280,7 +280,7 @@ bool RepeatsItself(const BlameRecord& record) {
                      [](const auto& output) { return output.repeats; });
 }
 
-void Accuse(const std::vector<std::string>& outputs, BlameRecord& record) {
+void MarkCulprits(const std::vector<std::string>& outputs, BlameRecord& record) {
   record.culprits.clear();
   record.first_divergence.clear();
   record.output_error = 0;

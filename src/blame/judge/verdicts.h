@@ -13,7 +13,7 @@ namespace vernier {
 /// Fills culprits, first_divergence and output_error from `record.layers`, which are in topological
 /// order, from first_nonfinite and from `outputs`, the names of the model's own outputs. The rules
 /// are the table in docs/blame.md.
-void Accuse(const std::vector<std::string>& outputs, BlameRecord& record);
+void MarkCulprits(const std::vector<std::string>& outputs, BlameRecord& record);
 
 /// Whether a tensor is an input of the model.
 using InputTest = std::function<bool(std::string_view)>;

@@ -59,7 +59,7 @@ class SearchForTest : public testing::Test {
   NoLog log_;
   RuntimeClock clock_;
   std::unique_ptr<testing_workers::FakeWorkers> workers_;
-  CallerObjects caller_;
+  Embedder caller_;
   std::unique_ptr<WorkerPool> pool_;
   std::optional<SearchContext> context_;
   std::optional<SearchSides> sides_;

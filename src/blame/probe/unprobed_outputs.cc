@@ -4,6 +4,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "vernier/compare_options.h"
+
 namespace vernier {
 namespace {
 
@@ -14,6 +16,10 @@ double WorstOf(const std::map<std::string, TensorJudgement>& judged) {
 }
 
 }  // namespace
+
+UnprobedOutputs::UnprobedOutputs(const SideRunners& runners)
+    : options_(std::make_shared<const CompareOptions>()),
+      bounds_(MakeSideBounds(*options_, runners)) {}
 
 Status UnprobedOutputs::Add(const TensorMap& feed, TensorMap reference, TensorMap candidate,
                             PairMatching& matching) {

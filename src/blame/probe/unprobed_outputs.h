@@ -12,9 +12,10 @@
 #include "blame/probe/side_error_bounds.h"
 #include "run/comparison/pair_matching.h"
 #include "vernier/blame_record.h"
-#include "vernier/compare_options.h"
 
 namespace vernier {
+
+struct CompareOptions;
 
 struct RetypedOutput {
   std::string name;
@@ -24,9 +25,7 @@ struct RetypedOutput {
 class UnprobedOutputs {
  public:
   /// `runners` are open.
-  explicit UnprobedOutputs(const SideRunners& runners)
-      : options_(std::make_unique<const CompareOptions>()),
-        bounds_(MakeSideBounds(*options_, runners)) {}
+  explicit UnprobedOutputs(const SideRunners& runners);
 
   /// One iteration more, its outputs paired as `run` pairs them. What has no partner is not
   /// compared. Errors as PairMatching.
@@ -75,7 +74,7 @@ class UnprobedOutputs {
   };
   std::map<std::string, std::string> partners_;
   Pairing first_pairing_;
-  std::unique_ptr<const CompareOptions> options_;  // stays where it is when this is moved
+  std::shared_ptr<const CompareOptions> options_;  // stays where it is when this is moved
   PairErrorBounds bounds_;
   std::vector<Iteration> iterations_;
   MaskedTensors masked_;

@@ -80,7 +80,7 @@ void Conclude(const SearchSubject& subject, const ReferenceSource& source, Blame
   if (CoverageOf(record).elements == 0 && record.error.empty() && constants.empty()) {
     GiveUp(WhyNoVerdict(record), subject.context.logger, outcome);
   }
-  Accuse(graph.OutputNames(), record);
+  MarkCulprits(graph.OutputNames(), record);
   std::string bodies;
   if (subject.models.reference != nullptr) {
     bodies = SearchBodies(subject, source, record);

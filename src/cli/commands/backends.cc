@@ -6,7 +6,7 @@
 #include "backend/backend_probe.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "util/list_has.h"
 
 namespace vernier {

@@ -5,15 +5,15 @@
 
 #include "batch/batch.h"
 #include "batch/find_models.h"
-#include "cli/batch_words.h"
-#include "cli/bind_run.h"
-#include "cli/bind_shard.h"
+#include "cli/bind/bind_run.h"
+#include "cli/bind/bind_shard.h"
+#include "cli/bind/file_conflicts.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
-#include "cli/file_conflicts.h"
-#include "cli/option_sets.h"
 #include "cli/script/shell_command.h"
+#include "cli/table/option_sets.h"
+#include "cli/words/batch_words.h"
 #include "report/files/junit.h"
 #include "report/files/report_files.h"
 #include "run/shards/shard_ending.h"
@@ -190,7 +190,7 @@ int BatchCommand(std::span<const std::string> words, const Invocation& invocatio
   }
   if (!log.Close()) faults.unsaved = true;
   if (shard->ends_done && IsDone(faults)) return 0;
-  return ExitCode(faults, invocation.as_peer);
+  return ExitCode(faults, invocation.as_polygraphy);
 }
 
 }  // namespace

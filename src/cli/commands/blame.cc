@@ -2,11 +2,11 @@
 #include <chrono>
 #include <utility>
 
-#include "cli/bind_blame.h"
+#include "cli/bind/bind_blame.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "run/comparison/token_sources.h"
 
 namespace vernier {

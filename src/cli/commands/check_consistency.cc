@@ -1,12 +1,12 @@
 // What must hold of each runner by itself, tried and reported line by line.
 #include <chrono>
 
-#include "cli/bind_check.h"
+#include "cli/bind/bind_check.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {

@@ -1,12 +1,12 @@
 // What runners make of extreme values, as a table.
 #include <chrono>
 
-#include "cli/bind_check.h"
+#include "cli/bind/bind_check.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "inputs/shape_grid.h"
 
 namespace vernier {

@@ -2,15 +2,15 @@
 #include <chrono>
 #include <cstdio>
 
-#include "cli/bind_check.h"
-#include "cli/bind_model.h"
-#include "cli/bind_run.h"
+#include "cli/bind/bind_check.h"
+#include "cli/bind/bind_model.h"
+#include "cli/bind/bind_run.h"
+#include "cli/bind/file_conflicts.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
-#include "cli/file_conflicts.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "lint/rules.h"
 
 namespace vernier {

@@ -4,12 +4,12 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cli/bind/file_conflicts.h"
+#include "cli/bind/run_file.h"
 #include "cli/commands/interruption.h"
-#include "cli/file_conflicts.h"
-#include "cli/flag_suggestion.h"
-#include "cli/option_use.h"
-#include "cli/repeated_words.h"
-#include "cli/run_file.h"
+#include "cli/table/option_use.h"
+#include "cli/words/flag_suggestion.h"
+#include "cli/words/repeated_words.h"
 #include "run/exit_code.h"
 #include "util/number_text.h"
 #include "util/shell_words.h"
@@ -56,7 +56,7 @@ CommandStart UnknownOptions(const CommandSpec& command, std::span<const std::str
   if (const std::string why = ExplainSurplus(table, words, unknown.front()); !why.empty()) {
     std::fprintf(stdout, "    %s\n", why.c_str());
   }
-  return End(invocation.as_peer ? 1 : 2);
+  return End(invocation.as_polygraphy ? 1 : 2);
 }
 
 // Empty, or a flag of run that the command lacks and that was taken for the beginning of another of
@@ -112,7 +112,7 @@ CommandStart StartCommand(const CommandSpec& command, std::span<const std::strin
     return End(0);
   }
   if (parsed.end == ParseEnd::kUsageError) {
-    const bool own = !invocation.as_peer && !parsed.own_error.empty();
+    const bool own = !invocation.as_polygraphy && !parsed.own_error.empty();
     return UsageError(command, own ? parsed.own_error : parsed.error);
   }
   if (table.FindDest("runners") != nullptr) TakePluginOptions(parsed);
@@ -122,13 +122,13 @@ CommandStart StartCommand(const CommandSpec& command, std::span<const std::strin
   const std::vector<std::string> of_runs = FilesOfRuns(words, invocation);
   if (const Status status = CheckFileConflicts(parsed.args, {}, of_runs); !status.ok()) {
     std::fprintf(stderr, "[!] %s\n", status.message().c_str());
-    return End(invocation.as_peer ? 1 : 2);
+    return End(invocation.as_polygraphy ? 1 : 2);
   }
   if (const Status status = CheckLogBesideRunFile(parsed.args); !status.ok()) {
     std::fprintf(stderr, "[!] %s\n", status.message().c_str());
     return End(2);
   }
-  const bool lenient = invocation.as_peer || parsed.args.Has("lenient");
+  const bool lenient = invocation.as_polygraphy || parsed.args.Has("lenient");
   if (const std::string mistaken = MistakenFlag(table, words, parsed.args);
       !lenient && !mistaken.empty()) {
     return UnknownOptions(command, words, {mistaken}, invocation);
@@ -136,17 +136,17 @@ CommandStart StartCommand(const CommandSpec& command, std::span<const std::strin
   const UseOf whose = lenient ? UseOf::kOwnOptions : UseOf::kAllOptions;
   if (const Status status = CheckOptionUse(table, parsed.args, whose); !status.ok()) {
     std::fprintf(stderr, "[!] %s\n", status.message().c_str());
-    return End(invocation.as_peer ? 1 : 2);
+    return End(invocation.as_polygraphy ? 1 : 2);
   }
   const Result<ConsoleLogOptions> options = BindLog(parsed.args);
   if (!options.ok()) {
     std::fprintf(stderr, "[!] %s\n", options.status().message().c_str());
-    return End(invocation.as_peer ? 1 : 2);
+    return End(invocation.as_polygraphy ? 1 : 2);
   }
   Result<std::unique_ptr<ConsoleLog>> log = ConsoleLog::Create(*options);
   if (!log.ok()) {
     std::fprintf(stderr, "[!] %s\n", log.status().message().c_str());
-    return End(invocation.as_peer ? 1 : 7);
+    return End(invocation.as_polygraphy ? 1 : 7);
   }
   const bool document = parsed.args.Value("format") == "json";  // with nothing beside it
   if (!lenient && !document) {
@@ -161,13 +161,13 @@ int EndCommand(const Status& work, const Invocation& invocation, ConsoleLog& log
   faults.Add(work);
   if (work.code() == StatusCode::kCancelled) faults.signal = ReceivedSignal();
   if (!work.ok()) log.Critical(work.message());
-  return CloseLog(log, ExitCode(faults, invocation.as_peer), invocation);
+  return CloseLog(log, ExitCode(faults, invocation.as_polygraphy), invocation);
 }
 
 int CloseLog(ConsoleLog& log, int code, const Invocation& invocation) {
   if (log.Close()) return code;
   std::fprintf(stderr, "[!] --log-file: not everything could be written\n");
-  return WithUnsaved(code, invocation.as_peer);
+  return WithUnsaved(code, invocation.as_polygraphy);
 }
 
 }  // namespace vernier

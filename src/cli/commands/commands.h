@@ -2,7 +2,7 @@
 // a command, which its own file defines.
 #pragma once
 
-#include "cli/command_table.h"
+#include "cli/table/command_table.h"
 
 // clang-format off
 #define VERNIER_COMMANDS(COMMAND) \

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "cli/bind_shard.h"
+#include "cli/bind/bind_shard.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/origin.h"
@@ -28,7 +28,7 @@ int Execute(const RunPlan& plan, SessionContext context, const Invocation& invoc
   const std::string summary = FormatRunSummary(
       outcome.record, {interleaved, log.Enabled(Severity::kVerbose), ReproCommand(again)});
   if (!summary.empty()) log.Plain(summary);
-  if (!invocation.as_peer) TellWorkflow(outcome.record, log);
+  if (!invocation.as_polygraphy) TellWorkflow(outcome.record, log);
   // Its verdict is a part of the merge's.
   const bool done = plan.shard.ends_done && IsDone(outcome.faults);
   return CloseLog(log, done ? 0 : code, invocation);
@@ -40,7 +40,7 @@ SessionContext ContextOf(const ParsedArgs& args, const OptionTable& table,
                          const Invocation& invocation, Logger& log) {
   SessionContext context{log, WatchSignals()};
   context.origin = DescribeOrigin(args, table, invocation);
-  context.as_polygraphy = invocation.as_peer;
+  context.as_polygraphy = invocation.as_polygraphy;
   context.show_progress = !args.Has("no_progress");
   return context;
 }
@@ -58,7 +58,7 @@ void TellWorkflow(const RunRecord& record, ConsoleLog& log) {
 
 int EndWithBanner(ConsoleLog& log, double seconds, const RunFaults& faults,
                   const Invocation& invocation) {
-  const int code = ExitCode(faults, invocation.as_peer);
+  const int code = ExitCode(faults, invocation.as_polygraphy);
   char text[32];
   std::snprintf(text, sizeof(text), "%.3f", seconds);
   const std::string line = std::string(code == 0 ? "PASSED" : "FAILED") + " | Runtime: " + text +
@@ -81,7 +81,7 @@ int CarryOut(const RunPlan& plan, const SessionContext& context, const Invocatio
   }
   if (plan.runners.empty() && plan.load_outputs.empty()) {
     // Polygraphy says PASSED; nothing was done that could have.
-    faults.usage = !invocation.as_peer;
+    faults.usage = !invocation.as_polygraphy;
     return EndWithBanner(log, 0, faults, invocation);
   }
   return Execute(plan, context, invocation, log);

@@ -2,9 +2,9 @@
 // and the exit code.
 #pragma once
 
-#include "cli/arg_parser.h"
-#include "cli/bind_run.h"
-#include "cli/command_table.h"
+#include "cli/bind/bind_run.h"
+#include "cli/table/command_table.h"
+#include "cli/words/arg_parser.h"
 #include "report/text/console_log.h"
 #include "run/exit_code.h"
 #include "session/run_session.h"

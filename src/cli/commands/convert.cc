@@ -1,17 +1,17 @@
 // One model to another file. Each target has a function of its own.
 #include <algorithm>
 
-#include "cli/bind_model.h"
-#include "cli/bind_run.h"
-#include "cli/bind_tensorflow.h"
-#include "cli/bind_tensorrt.h"
+#include "cli/bind/bind_model.h"
+#include "cli/bind/bind_run.h"
+#include "cli/bind/bind_tensorflow.h"
+#include "cli/bind/bind_tensorrt.h"
+#include "cli/bind/file_conflicts.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/python_tools.h"
-#include "cli/file_conflicts.h"
-#include "cli/option_sets.h"
 #include "cli/options/groups.h"
+#include "cli/table/option_sets.h"
 #include "inference/converting.h"
 #include "model/onnx/model_type.h"
 #include "report/text/waiting_line.h"
@@ -150,12 +150,12 @@ Result<ConversionPlan> BindConversion(const Conversion& conversion, Target targe
   return plan;
 }
 
-Status Convert(const ParsedArgs& args, bool as_peer, ConsoleLog& log) {
+Status Convert(const ParsedArgs& args, bool as_polygraphy, ConsoleLog& log) {
   const std::string output(*args.Value("output"));
   VERNIER_ASSIGN_OR_RETURN(const Target target, TargetOf(args, output));
   VERNIER_TRY(CheckDims(args, target));
   VERNIER_ASSIGN_OR_RETURN(ModelPlan model, FindModel(args, target, log));
-  const bool lenient = as_peer || args.Has("lenient");
+  const bool lenient = as_polygraphy || args.Has("lenient");
   model.fp16_clamps = model.skips_unknown_types = lenient;
   const Conversion conversion{args, std::move(model), output, log, lenient};
   if (target == Target::kOnnxLike) return WriteNetwork(conversion, log);
@@ -167,7 +167,8 @@ Status Convert(const ParsedArgs& args, bool as_peer, ConsoleLog& log) {
 int ConvertCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kConvertCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
-  return EndCommand(Convert(start.args, invocation.as_peer, *start.log), invocation, *start.log);
+  return EndCommand(Convert(start.args, invocation.as_polygraphy, *start.log), invocation,
+                    *start.log);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "data/conversion.h"
 
 namespace vernier {
@@ -19,7 +19,7 @@ DataConversionPlan BindDataConversion(const ParsedArgs& args, const Invocation& 
     plan.kind = *kind == "outputs" ? SavedKind::kOutputs : SavedKind::kInputs;
   }
   if (const auto runner = args.Value("runner")) plan.runner = std::string(*runner);
-  plan.may_replace = invocation.as_peer;
+  plan.may_replace = invocation.as_polygraphy;
   return plan;
 }
 

@@ -2,7 +2,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "data/joining.h"
 
 namespace vernier {
@@ -12,7 +12,7 @@ int DataMergeCommand(std::span<const std::string> words, const Invocation& invoc
   const CommandStart start = StartCommand(kDataMergeCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
   const DataJoinPlan plan{ListOf(start.args, "paths"), TextOf(start.args, "output"),
-                          invocation.as_peer};
+                          invocation.as_polygraphy};
   const Status done = MergeData(plan, WatchSignals(), *start.log);
   return EndCommand(done, invocation, *start.log);
 }

@@ -3,7 +3,7 @@
 
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "data/recovery.h"
 
 namespace vernier {

@@ -6,7 +6,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "data/selection.h"
 #include "util/number_text.h"
 
@@ -77,7 +77,7 @@ Result<DataSelectionPlan> BindDataSelection(const ParsedArgs& args, const Invoca
   VERNIER_ASSIGN_OR_RETURN(plan.iterations, ParseRanges(args.List("iteration_ranges")));
   plan.tensors = ListOf(args, "tensor_names");
   plan.runners = ListOf(args, "runner_names");
-  plan.may_replace = invocation.as_peer;
+  plan.may_replace = invocation.as_polygraphy;
   return plan;
 }
 

@@ -5,7 +5,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/print_document.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "data/data_files.h"
 #include "io/bytes/byte_sink.h"
 #include "io/bytes/directory_listing.h"
@@ -21,7 +21,7 @@ namespace {
 
 struct Shown {
   bool all = false, json = false;
-  bool in_peers_words = false;  // whose nouns are plurals, whatever the number
+  bool in_polygraphy_words = false;  // whose nouns are plurals, whatever the number
   SavedTextOptions text;
 };
 
@@ -67,7 +67,7 @@ Result<std::string> FormatRun(ResultsReader& reader, size_t run, const Shown& sh
 
 std::string CountOf(size_t number, std::string_view noun, const Shown& shown) {
   const std::string plural = std::to_string(number) + " " + std::string(noun) + "s";
-  return shown.in_peers_words ? plural : Counted(number, noun);
+  return shown.in_polygraphy_words ? plural : Counted(number, noun);
 }
 
 Result<std::string> FormatTensors(SavedTensors& saved, const Shown& shown) {
@@ -125,7 +125,7 @@ Status ShowJson(const std::string& path, const Shown& shown) {
 }
 
 Status Show(const std::string& path, const Shown& shown, Logger& log) {
-  if (!shown.in_peers_words) {
+  if (!shown.in_polygraphy_words) {
     const Status shards = CheckFoldersOfShards(std::span(&path, 1));
     if (!shards.ok()) log.Warning(shards.message());
   }
@@ -143,11 +143,11 @@ Status Show(const std::string& path, const Shown& shown, Logger& log) {
 }
 
 int ShowWith(const CommandStart& start, const Invocation& invocation, bool statistics,
-             bool in_peers_words) {
+             bool in_polygraphy_words) {
   Result<Shown> shown = Bind(start.args);
   if (!shown.ok()) return EndCommand(shown.status(), invocation, *start.log);
   shown->text.statistics = statistics;
-  shown->in_peers_words = in_peers_words;
+  shown->in_polygraphy_words = in_polygraphy_words;
   const std::string path(*start.args.Value("path"));
   return EndCommand(Show(path, *shown, *start.log), invocation, *start.log);
 }
@@ -155,7 +155,7 @@ int ShowWith(const CommandStart& start, const Invocation& invocation, bool stati
 int DataShowCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kDataShowCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
-  return ShowWith(start, invocation, start.args.Count("verbose") > 0, invocation.as_peer);
+  return ShowWith(start, invocation, start.args.Count("verbose") > 0, invocation.as_polygraphy);
 }
 
 int InspectDataCommand(std::span<const std::string> words, const Invocation& invocation) {

@@ -3,19 +3,19 @@
 #include <optional>
 #include <utility>
 
-#include "cli/bind_debug.h"
-#include "cli/bind_debug_gate.h"
-#include "cli/bind_inference.h"
-#include "cli/bind_model.h"
-#include "cli/bind_onnx_save.h"
-#include "cli/bind_run.h"
-#include "cli/bind_tensorrt.h"
-#include "cli/build_command.h"
+#include "cli/bind/bind_debug.h"
+#include "cli/bind/bind_debug_gate.h"
+#include "cli/bind/bind_inference.h"
+#include "cli/bind/bind_model.h"
+#include "cli/bind/bind_onnx_save.h"
+#include "cli/bind/bind_run.h"
+#include "cli/bind/bind_tensorrt.h"
+#include "cli/bind/file_conflicts.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
-#include "cli/file_conflicts.h"
-#include "cli/option_sets.h"
+#include "cli/table/build_command.h"
+#include "cli/table/option_sets.h"
 #include "debug/engine_precisions.h"
 #include "debug/precision_debugging.h"
 #include "surgeon/constant_folding.h"
@@ -105,10 +105,10 @@ int DebugPrecisionCommand(std::span<const std::string> words, const Invocation& 
   CheckWords check = TakeCheckWords(own);
   const auto work = [&](const ParsedArgs& args, ConsoleLog& log) -> Status {
     VERNIER_TRY(MostChecks(args).status());
-    if (!invocation.as_peer) VERNIER_TRY(CheckFileConflicts(args, "output"));
+    if (!invocation.as_polygraphy) VERNIER_TRY(CheckFileConflicts(args, "output"));
     VERNIER_TRY(AddDecisionGate(args, log, check));
     const std::atomic<int>& interrupted = WatchSignals();
-    VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_peer, log));
+    VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
     if (args.Has("do_shape_inference")) VERNIER_TRY(InferShapesAsAsked(args, surgery.model(), log));
     // Constants are weights: those of a node that stays float32 do so too.
     VERNIER_ASSIGN_OR_RETURN(OnnxModel lowered, ConstantsAsInitializers(surgery.model().now()));

@@ -1,12 +1,12 @@
 // The fewest nodes of a model that still fail a check.
-#include "cli/bind_debug.h"
-#include "cli/bind_inference.h"
-#include "cli/bind_onnx_save.h"
+#include "cli/bind/bind_debug.h"
+#include "cli/bind/bind_inference.h"
+#include "cli/bind/bind_onnx_save.h"
+#include "cli/bind/file_conflicts.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
-#include "cli/file_conflicts.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "debug/reducing.h"
 #include "inference/model_shapes.h"
 #include "surgeon/constant_folding.h"
@@ -19,7 +19,7 @@ Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, Surger
                     Logger& log) {
   EditableModel& model = surgery.model();
   VERNIER_ASSIGN_OR_RETURN(const std::vector<TensorInfo> inputs,
-                           GivenInputShapes(args, invocation.as_peer));
+                           GivenInputShapes(args, invocation.as_polygraphy));
   if (!inputs.empty()) {
     VERNIER_ASSIGN_OR_RETURN(OnnxModel shaped, WithInputShapes(model.now(), inputs));
     model.Become(std::move(shaped));
@@ -47,12 +47,12 @@ Status PrepareModel(const ParsedArgs& args, const Invocation& invocation, Surger
   return {};
 }
 
-Result<ReduceDebugPlan> BindReduce(const ParsedArgs& args, bool as_peer, Logger& log) {
+Result<ReduceDebugPlan> BindReduce(const ParsedArgs& args, bool as_polygraphy, Logger& log) {
   ReduceDebugPlan plan;
   plan.reduce_inputs = !args.Has("reduce_inputs");
   plan.reduce_outputs = !args.Has("reduce_outputs");
   plan.bisect = args.Value("mode").value_or("bisect") == "bisect";
-  plan.keep_good = as_peer;
+  plan.keep_good = as_polygraphy;
   VERNIER_ASSIGN_OR_RETURN(plan.save, BindOnnxSave(args, log));
   plan.output = TextOf(args, "output");
   plan.min_good = TextOf(args, "min_good");
@@ -69,17 +69,18 @@ int DebugReduceCommand(std::span<const std::string> words, const Invocation& inv
           "model that passes) must be provided!");
     }
     // Polygraphy replaces the model by its reduced one.
-    if (!invocation.as_peer) VERNIER_TRY(CheckFileConflicts(args, "output"));
+    if (!invocation.as_polygraphy) VERNIER_TRY(CheckFileConflicts(args, "output"));
     const DebugTool tool{"reduce", "polygraphy_debug.onnx"};
     VERNIER_ASSIGN_OR_RETURN(DebugSessionPlan session_plan,
                              BindDebugSession(args, std::move(check), tool));
     VERNIER_ASSIGN_OR_RETURN(DebugSession session,
                              DebugSession::Open(std::move(session_plan), WatchSignals(), log));
     session.check().HoldOnToFault();
-    VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_peer, log));
+    VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
     if (!args.Has("force_fallback_shape_inference")) WarnOfUnusedFeed(FeedFlags(args), log);
     VERNIER_TRY(PrepareModel(args, invocation, surgery, log));
-    VERNIER_ASSIGN_OR_RETURN(const ReduceDebugPlan plan, BindReduce(args, invocation.as_peer, log));
+    VERNIER_ASSIGN_OR_RETURN(const ReduceDebugPlan plan,
+                             BindReduce(args, invocation.as_polygraphy, log));
     return DebugReduce(plan, surgery.model(), session, log).status();
   };
   return RunModelTool(kDebugReduceCommand, work, true, own, invocation);

@@ -4,7 +4,7 @@
 
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "doctor/cuda_devices.h"
 #include "doctor/doctor.h"
 #include "report/text/doctor_text.h"

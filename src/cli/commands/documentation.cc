@@ -3,11 +3,11 @@
 #include <optional>
 #include <string>
 
-#include "cli/command_table.h"
 #include "cli/commands/commands.h"
-#include "cli/completion.h"
-#include "cli/man_page.h"
-#include "cli/option_docs.h"
+#include "cli/help/completion.h"
+#include "cli/help/man_page.h"
+#include "cli/help/option_docs.h"
+#include "cli/table/command_table.h"
 #include "core/version.h"
 #include "util/atomic_file.h"
 
@@ -43,7 +43,7 @@ std::string MakePage(std::span<const std::string> words) {
   if (words[0] == "list") return std::string(kPages);
   if (words[0] == "commands") return ListDocumented();
   if (words[0] == "reference") return FormatReference(CommandTable());
-  if (words[0] == "polygraphy") return FormatPeerComparison(RunOptionTable());
+  if (words[0] == "polygraphy") return FormatPolygraphyComparison(RunOptionTable());
   return "";
 }
 

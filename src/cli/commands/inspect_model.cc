@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <map>
 
-#include "cli/bind_inference.h"
-#include "cli/bind_run.h"
-#include "cli/bind_tensorrt.h"
+#include "cli/bind/bind_inference.h"
+#include "cli/bind/bind_run.h"
+#include "cli/bind/bind_tensorrt.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
@@ -13,8 +13,8 @@
 #include "cli/commands/print_document.h"
 #include "cli/commands/python_tools.h"
 #include "cli/commands/surgery.h"
-#include "cli/option_sets.h"
 #include "cli/options/groups.h"
+#include "cli/table/option_sets.h"
 #include "core/version.h"
 #include "inference/activations.h"
 #include "inference/inspection.h"

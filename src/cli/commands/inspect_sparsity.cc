@@ -5,7 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/print_document.h"
 #include "cli/commands/surgery.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "io/bytes/byte_sink.h"
 #include "io/json/json_writer.h"
 #include "surgeon/sparse_weights.h"
@@ -41,7 +41,8 @@ Status InspectSparsity(const ParsedArgs& args, const Invocation& invocation, Con
   const bool json = WantsDocument(args);
   NoLog silence;
   Logger& told = json ? static_cast<Logger&>(silence) : log;
-  VERNIER_ASSIGN_OR_RETURN(const Surgery surgery, Surgery::Open(args, invocation.as_peer, told));
+  VERNIER_ASSIGN_OR_RETURN(const Surgery surgery,
+                           Surgery::Open(args, invocation.as_polygraphy, told));
   const EditableModel& model = surgery.model();
   VERNIER_ASSIGN_OR_RETURN(const auto sparse, FindSparseWeights(model, told));
   VERNIER_TRY(model.original().CheckIntact());

@@ -4,7 +4,7 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/print_document.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "report/models/engine_json.h"
 #include "report/models/tactic_replay.h"
 #include "util/no_log.h"
@@ -62,7 +62,7 @@ void TellDifference(const TacticsByLayer& found, Logger& log) {
   }
 }
 
-Status DiffTactics(const ParsedArgs& args, bool as_peer, Logger& log) {
+Status DiffTactics(const ParsedArgs& args, bool as_polygraphy, Logger& log) {
   const bool json = WantsDocument(args);
   NoLog silence;
   Logger& told = json ? static_cast<Logger&>(silence) : log;
@@ -72,7 +72,7 @@ Status DiffTactics(const ParsedArgs& args, bool as_peer, Logger& log) {
   if (json) VERNIER_TRY(PrintDocument(FormatTacticDifferenceJson(good, bad, found)));
   TellDifference(found, told);
   // Each missing kind has had its warning; Polygraphy leaves it at none.
-  if (as_peer || (!good.read.empty() && !bad.read.empty())) return {};
+  if (as_polygraphy || (!good.read.empty() && !bad.read.empty())) return {};
   return Malformed("nothing was compared: both good and bad tactic replays are needed");
 }
 
@@ -85,7 +85,7 @@ int InspectTacticsCommand(std::span<const std::string> words, const Invocation& 
 int InspectDiffTacticsCommand(std::span<const std::string> words, const Invocation& invocation) {
   const CommandStart start = StartCommand(kInspectDiffTacticsCommand, words, invocation);
   if (start.exit_code) return *start.exit_code;
-  return EndCommand(DiffTactics(start.args, invocation.as_peer, *start.log), invocation,
+  return EndCommand(DiffTactics(start.args, invocation.as_polygraphy, *start.log), invocation,
                     *start.log);
 }
 

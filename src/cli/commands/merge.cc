@@ -8,8 +8,8 @@
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
-#include "cli/option_sets.h"
-#include "cli/option_values.h"
+#include "cli/table/option_sets.h"
+#include "cli/table/option_values.h"
 #include "report/text/run_summary.h"
 #include "run/saved/row_writer.h"
 #include "run/shards/shard_merge.h"
@@ -52,7 +52,7 @@ int ReportStatus(const MergePlan& merge, const Invocation& invocation, ConsoleLo
   log.Plain(DescribeShards(seen));
   RunFaults faults;
   faults.incomplete = seen.count == 0 || std::ssize(seen.done) < seen.count;
-  return CloseLog(log, ExitCode(faults, invocation.as_peer), invocation);
+  return CloseLog(log, ExitCode(faults, invocation.as_polygraphy), invocation);
 }
 
 // What is read of a line is freed soon, for millions of lines: glibc would give that memory back to
@@ -81,7 +81,7 @@ int MergeCommand(std::span<const std::string> words, const Invocation& invocatio
   MergeOutcome merged = MergeShards(merge, log);
   RunOutcome& outcome = merged.outcome;
   if (!merged.merged)
-    return CloseLog(log, ExitCode(outcome.faults, invocation.as_peer), invocation);
+    return CloseLog(log, ExitCode(outcome.faults, invocation.as_polygraphy), invocation);
   log.Info("Merged " + std::to_string(merge.parts.size()) + " part(s) to " + merge.output);
   if (merge.partial) return CloseLog(log, 0, invocation);
   merged.plan.command = invocation.command;
@@ -92,7 +92,7 @@ int MergeCommand(std::span<const std::string> words, const Invocation& invocatio
   FinishRecord(merged.plan, context, outcome);
   log.Plain(FormatRunSummary(
       outcome.record, {.interleaved = false, .all_outputs = log.Enabled(Severity::kVerbose)}));
-  return CloseLog(log, ExitCode(outcome.faults, invocation.as_peer), invocation);
+  return CloseLog(log, ExitCode(outcome.faults, invocation.as_polygraphy), invocation);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // What a record says of the call and the machine.
 #pragma once
 
-#include "cli/arg_parser.h"
-#include "cli/bind_run.h"
+#include "cli/bind/bind_run.h"
+#include "cli/words/arg_parser.h"
 #include "vernier/run_record.h"
 
 namespace vernier {

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "cli/arg_parser.h"
+#include "cli/words/arg_parser.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -1,12 +1,12 @@
 // How fast runners are, one at a time.
-#include "cli/bind_profile.h"
+#include "cli/bind/bind_profile.h"
 
 #include <cmath>
 
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "inputs/shape_grid.h"
 #include "inputs/shape_spec.h"
 #include "report/text/profile_text.h"

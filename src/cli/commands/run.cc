@@ -1,7 +1,7 @@
+#include "cli/bind/run_file.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/comparison_session.h"
-#include "cli/run_file.h"
 #include "cli/script/script_file.h"
 
 namespace vernier {

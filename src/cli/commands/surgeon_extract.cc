@@ -2,15 +2,15 @@
 #include <algorithm>
 #include <span>
 
-#include "cli/bind_inference.h"
-#include "cli/bind_onnx_save.h"
+#include "cli/bind/bind_inference.h"
+#include "cli/bind/bind_onnx_save.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "inference/extraction.h"
 #include "inputs/shape_spec.h"
-#include "model/edit/onnx_cut.h"
+#include "model/edit/onnx_extract.h"
 #include "model/onnx/onnx_model.h"
 #include "util/cast_grammar.h"
 #include "util/number_text.h"
@@ -62,8 +62,9 @@ Status RefuseSecond(std::string_view flag, std::span<const TensorInfo> infos) {
   return {};
 }
 
-Result<CutPlan> BindCut(const ParsedArgs& args, bool as_peer, const OnnxModel& model) {
-  CutPlan plan;
+Result<ExtractPlan> BindExtract(const ParsedArgs& args, bool as_polygraphy,
+                                const OnnxModel& model) {
+  ExtractPlan plan;
   for (const std::string& word : args.List("input_meta")) {
     VERNIER_ASSIGN_OR_RETURN(TensorInfo info, ParseInput(word));
     plan.inputs.push_back(std::move(info));
@@ -72,7 +73,7 @@ Result<CutPlan> BindCut(const ParsedArgs& args, bool as_peer, const OnnxModel& m
     VERNIER_ASSIGN_OR_RETURN(TensorInfo info, ParseOutput(word));
     plan.outputs.push_back(std::move(info));
   }
-  if (!as_peer) {
+  if (!as_polygraphy) {
     VERNIER_TRY(RefuseSecond("--inputs", plan.inputs));
     VERNIER_TRY(RefuseSecond("--outputs", plan.outputs));
   }
@@ -96,10 +97,11 @@ Status Extract(const ParsedArgs& args, const Invocation& invocation, ConsoleLog&
   VERNIER_TRY(BindWorkers(args, execution));
   WorkerPool pool(execution, WatchSignals(), log);
   VERNIER_ASSIGN_OR_RETURN(const OnnxModel model, LoadAsAsked(args, pool, log));
-  VERNIER_ASSIGN_OR_RETURN(plan.cut, BindCut(args, invocation.as_peer, model));
+  VERNIER_ASSIGN_OR_RETURN(plan.extract, BindExtract(args, invocation.as_polygraphy, model));
   VERNIER_ASSIGN_OR_RETURN(plan.save, BindOnnxSave(args, log));
-  VERNIER_TRY(NodesBetween(model, NamesOf(plan.cut.inputs), NamesOf(plan.cut.outputs)).status());
-  VERNIER_TRY(CompleteCutAsAsked(args, invocation, model, plan.cut, log));
+  VERNIER_TRY(
+      NodesBetween(model, NamesOf(plan.extract.inputs), NamesOf(plan.extract.outputs)).status());
+  VERNIER_TRY(CompleteExtractAsAsked(args, invocation, model, plan.extract, log));
   plan.as_in_file = !args.Has("do_shape_inference") && !args.Has("fp_to_fp16");
   return ExtractPart(model, plan, log);
 }

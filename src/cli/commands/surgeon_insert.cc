@@ -2,7 +2,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "inference/model_shapes.h"
 #include "surgeon/node_insertion.h"
 
@@ -28,7 +28,7 @@ Status Insert(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& 
   VERNIER_ASSIGN_OR_RETURN(const NewNode node, BindNode(args));
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));
-  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_peer, log));
+  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
   surgery.Tell("Original Model:", log);
   VERNIER_ASSIGN_OR_RETURN(OnnxModel inserted, WithNode(surgery.model().now(), node));
   surgery.model().Become(std::move(inserted));

@@ -1,12 +1,12 @@
 // A model cleaned up: outputs chosen, shapes set, constants folded, what is unused removed.
 #include <algorithm>
 
-#include "cli/bind_inference.h"
-#include "cli/bind_model.h"
+#include "cli/bind/bind_inference.h"
+#include "cli/bind/bind_model.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/surgery.h"
-#include "cli/option_sets.h"
+#include "cli/table/option_sets.h"
 #include "inference/sanitizing.h"
 #include "util/cast_grammar.h"
 #include "util/number_text.h"
@@ -77,11 +77,11 @@ Result<SanitizePlan> BindSanitize(const ParsedArgs& args, const Invocation& invo
   WarnOfIdleOptions(args, log);
   VERNIER_TRY(BindWorkers(args, plan.execution));
   VERNIER_ASSIGN_OR_RETURN(plan.model, BindModel(args));
-  plan.model.skips_unknown_types = invocation.as_peer;
+  plan.model.skips_unknown_types = invocation.as_polygraphy;
   plan.infer_shapes = !args.Has("do_shape_inference");
   plan.tool = args.Has("allow_onnxruntime") ? ShapeTool::kOnnx : ShapeTool::kSymbolic;
   VERNIER_ASSIGN_OR_RETURN(plan.bounds, BindBounds(args));
-  VERNIER_ASSIGN_OR_RETURN(plan.inputs, GivenInputShapes(args, invocation.as_peer));
+  VERNIER_ASSIGN_OR_RETURN(plan.inputs, GivenInputShapes(args, invocation.as_polygraphy));
   plan.force_shapes = args.Has("force_fallback_shape_inference");
   plan.feeds = BindFeedSource(args, invocation, log);
   plan.cleanup = args.Has("cleanup");
@@ -93,7 +93,7 @@ Result<SanitizePlan> BindSanitize(const ParsedArgs& args, const Invocation& invo
 
 Status SanitizeAsAsked(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(const SanitizePlan plan, BindSanitize(args, invocation, log));
-  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_peer, log));
+  VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
   VERNIER_TRY(Sanitize(plan, surgery.model(), WatchSignals(), log));
   return surgery.Save(args, log);
 }

@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "blame/probe/quiet_logger.h"
-#include "cli/bind_model.h"
-#include "cli/bind_onnx_save.h"
+#include "cli/bind/bind_model.h"
+#include "cli/bind/bind_onnx_save.h"
 #include "cli/commands/comparison_session.h"
 #include "cli/commands/interruption.h"
 #include "cli/commands/print_document.h"
@@ -20,8 +20,8 @@ namespace vernier {
 namespace {
 
 // The model in float16, in a file of its own.
-Result<std::string> InFloat16(const ParsedArgs& args, bool as_peer, const ScratchFolder& folder,
-                              Logger& log) {
+Result<std::string> InFloat16(const ParsedArgs& args, bool as_polygraphy,
+                              const ScratchFolder& folder, Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(ModelPlan whole, BindModel(args));
   ModelPlan plan;
   plan.path = whole.path;
@@ -29,7 +29,7 @@ Result<std::string> InFloat16(const ParsedArgs& args, bool as_peer, const Scratc
   plan.external_data_dir = whole.external_data_dir;
   plan.strict_external_data = whole.strict_external_data;
   plan.fp_to_fp16 = true;
-  plan.fp16_clamps = as_peer;
+  plan.fp16_clamps = as_polygraphy;
   plan.save_path = folder.path() + "/model.onnx";
   log.Info("Converting float tensors to float16");
   QuietLogger silence(log);
@@ -50,7 +50,7 @@ Status RefuseSecondShapes(std::string_view flag, const std::vector<ShapeSpec>& s
 
 }  // namespace
 
-Result<Surgery> Surgery::Open(const ParsedArgs& args, bool as_peer, Logger& log) {
+Result<Surgery> Surgery::Open(const ParsedArgs& args, bool as_polygraphy, Logger& log) {
   Surgery surgery;
   std::string path(args.Value("model_file").value_or(""));
   if (path.empty()) return InvalidArgument("no model is named");
@@ -66,7 +66,7 @@ Result<Surgery> Surgery::Open(const ParsedArgs& args, bool as_peer, Logger& log)
   if (args.Has("fp_to_fp16")) {
     VERNIER_ASSIGN_OR_RETURN(ScratchFolder folder, ScratchFolder::Create());
     surgery.converted_.emplace(std::move(folder));
-    VERNIER_ASSIGN_OR_RETURN(path, InFloat16(args, as_peer, *surgery.converted_, log));
+    VERNIER_ASSIGN_OR_RETURN(path, InFloat16(args, as_polygraphy, *surgery.converted_, log));
     options.source = {};
   }
   VERNIER_ASSIGN_OR_RETURN(EditableModel model,
@@ -89,10 +89,10 @@ Status Surgery::Save(const ParsedArgs& args, Logger& log,
   return {};
 }
 
-Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args, bool as_peer) {
+Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args, bool as_polygraphy) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> specs,
                            ParseShapeSpecs(args.List("input_shapes"), Strictness::kStrict));
-  if (!as_peer) VERNIER_TRY(RefuseSecondShapes(args.Flag("input_shapes"), specs));
+  if (!as_polygraphy) VERNIER_TRY(RefuseSecondShapes(args.Flag("input_shapes"), specs));
   std::vector<TensorInfo> inputs;
   for (const ShapeSpec& spec : KeepLastShapes(specs)) {
     if (!spec.shape) continue;

@@ -21,9 +21,9 @@ namespace vernier {
 /// A model that is being changed, from the words of a surgeon command.
 class Surgery {
  public:
-  /// Opens the model; converts it first where --fp-to-fp16 is given, `as_peer` as Polygraphy does.
-  /// kUnimplemented for models that are not ONNX.
-  static Result<Surgery> Open(const ParsedArgs& args, bool as_peer, Logger& log);
+  /// Opens the model; converts it first where --fp-to-fp16 is given, `as_polygraphy` as Polygraphy
+  /// does. kUnimplemented for models that are not ONNX.
+  static Result<Surgery> Open(const ParsedArgs& args, bool as_polygraphy, Logger& log);
 
   EditableModel& model() { return *model_; }
   const EditableModel& model() const { return *model_; }
@@ -42,8 +42,8 @@ class Surgery {
 };
 
 /// The shapes for inputs that the command line gives; without one for NAME:auto. kInvalidArgument,
-/// also of two for one input, of which Polygraphy (`as_peer`) takes the last.
-Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args, bool as_peer);
+/// also of two for one input, of which Polygraphy (`as_polygraphy`) takes the last.
+Result<std::vector<TensorInfo>> GivenInputShapes(const ParsedArgs& args, bool as_polygraphy);
 
 /// The options of feeds that are given.
 std::vector<std::string> FeedFlags(const ParsedArgs& args);

@@ -1,13 +1,13 @@
 // template trt-network, trt-config, onnx-gs: Python scripts to be filled in by hand.
 #include <string>
 
-#include "cli/bind_model.h"
-#include "cli/bind_run.h"
+#include "cli/bind/bind_model.h"
+#include "cli/bind/bind_run.h"
+#include "cli/bind/file_conflicts.h"
 #include "cli/commands/command_start.h"
 #include "cli/commands/commands.h"
-#include "cli/file_conflicts.h"
-#include "cli/option_sets.h"
 #include "cli/script/python_templates.h"
+#include "cli/table/option_sets.h"
 #include "model/onnx/model_type.h"
 #include "util/atomic_file.h"
 

@@ -1,5 +1,5 @@
-#include "cli/option_values.h"
 #include "cli/options/groups.h"
+#include "cli/table/option_values.h"
 
 namespace vernier {
 namespace {
@@ -43,7 +43,7 @@ constexpr OptionRow kRun[] = {
      .standing = Standing::kBetter,
      .note = "May be given without a value; .npz and .safetensors too; a file is replaced only by a"
              " complete one.",
-     .wider_than_peer = true,
+     .wider_than_polygraphy = true,
      .needs = {kAnyRunner}},
     {.flags = {"--save-input-blob"},
      .dest = "save_input_blob_path",
@@ -66,7 +66,7 @@ constexpr OptionRow kRun[] = {
      .standing = Standing::kBetter,
      .note = "May be given without a value; .npz and .safetensors too; a file is replaced only by a"
              " complete one.",
-     .wider_than_peer = true,
+     .wider_than_polygraphy = true,
      .needs = {kAnyRunner}},
     {.flags = {"--output-file"},
      .dest = "save_outputs_path",

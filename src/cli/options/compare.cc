@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "cli/arg_parser.h"
-#include "cli/option_values.h"
 #include "cli/options/groups.h"
+#include "cli/table/option_values.h"
+#include "cli/words/arg_parser.h"
 #include "compare/metric_table.h"
 #include "util/number_text.h"
 #include "vernier/compare_options.h"
@@ -192,7 +192,7 @@ constexpr OptionRow kSimple[] = {
      .dest = "rtol",
      .sets = Sets<&CompareOptions::rtol>(kAtLeast0),
      .arity = Arity::kPlus,
-     .fallback = "1e-5",
+     .fallback = DefaultText("1e-5", kDefaultTolerance),
      .metavar = "[OUTPUT:]X",
      .help = "Relative tolerance, relative to the second runner of a pair.",
      .needs = {kTwoSides},
@@ -201,7 +201,7 @@ constexpr OptionRow kSimple[] = {
      .dest = "atol",
      .sets = Sets<&CompareOptions::atol>(kAtLeast0),
      .arity = Arity::kPlus,
-     .fallback = "1e-5",
+     .fallback = DefaultText("1e-5", kDefaultTolerance),
      .metavar = "[OUTPUT:]X",
      .help = "Absolute tolerance.",
      .needs = {kTwoSides},
@@ -279,7 +279,7 @@ constexpr OptionRow kSimple[] = {
      .dest = "error_quantile",
      .sets = Sets<&CompareOptions::error_quantile>(kShare),
      .arity = Arity::kPlus,
-     .fallback = "0.99",
+     .fallback = DefaultText("0.99", kDefaultErrorQuantile),
      .metavar = "[OUTPUT:]X",
      .help = "Quantile for --check-error-stat quantile, 0 to 1.",
      .standing = Standing::kBetter,
@@ -302,7 +302,7 @@ constexpr OptionRow kSimple[] = {
      .dest = "max_mismatch_excess",
      .sets = Sets<&CompareOptions::max_mismatch_excess>(kAtLeast1),
      .arity = Arity::kPlus,
-     .fallback = "10",
+     .fallback = DefaultText("10", kDefaultMismatchExcess),
      .metavar = "[OUTPUT:]N",
      .help = "Largest error that --max-mismatch-share allows, as a multiple of an element's"
              " tolerance; inf sets no limit to finite errors.",
@@ -353,7 +353,7 @@ std::span<const OptionRow> ThresholdRows() {
                       .fallback = metric->builtin,
                       .metavar = metric->metavar,
                       .help = metric->help,
-                      .origin = metric->is_ours() ? Origin::kOurs : Origin::kPeer,
+                      .origin = metric->is_ours() ? Origin::kOurs : Origin::kPolygraphy,
                       .needs = {kTwoSides},
                       .idle_beside = kOwnJudge});
     }

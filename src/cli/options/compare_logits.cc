@@ -1,5 +1,5 @@
-#include "cli/option_values.h"
 #include "cli/options/groups.h"
+#include "cli/table/option_values.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -10,7 +10,7 @@ constexpr OptionRow kLogits[] = {
      .dest = "logits_kl_threshold",
      .sets = Sets<&CompareOptions::logits_kl_threshold>(kAtLeast0),
      .arity = Arity::kPlus,
-     .fallback = "1e-3",
+     .fallback = DefaultText("1e-3", kDefaultLogitsKl),
      .metavar = "[OUTPUT:]X",
      .help = "Largest Kullback-Leibler divergence of the first runner of a pair from the second,"
              " averaged over positions, in nats.",
@@ -21,7 +21,7 @@ constexpr OptionRow kLogits[] = {
      .dest = "logits_top1_threshold",
      .sets = Sets<&CompareOptions::logits_top1_threshold>(kShare),
      .arity = Arity::kPlus,
-     .fallback = "1",
+     .fallback = DefaultText("1", kDefaultLogitsTop1),
      .metavar = "[OUTPUT:]X",
      .help = "Smallest fraction of positions where both runners rank the same class first; a flip"
              " counts as agreement if its margin is 0, or below the RMS difference of the"

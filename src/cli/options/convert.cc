@@ -4,7 +4,7 @@
 namespace vernier {
 namespace {
 
-constexpr std::string_view kTargets[] = {"onnx", "trt", "onnx-like-trt-network"};
+constexpr std::string_view kConvertTargets[] = {"onnx", "trt", "onnx-like-trt-network"};
 
 constexpr OptionRow kConvert[] = {
     {.dest = "model_file",
@@ -23,7 +23,7 @@ constexpr OptionRow kConvert[] = {
     {.flags = {"--convert-to"},
      .dest = "convert_to",
      .arity = Arity::kOne,
-     .choices = kTargets,
+     .choices = kConvertTargets,
      .metavar = "FORMAT",
      .help =
          "What to write if the extension of FILE does not determine it: onnx, trt (an engine) or"

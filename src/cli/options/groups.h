@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/option_table.h"
+#include "cli/table/option_table.h"
 
 namespace vernier {
 

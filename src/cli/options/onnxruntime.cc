@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/arg_parser.h"
-#include "cli/option_values.h"
 #include "cli/options/groups.h"
+#include "cli/table/option_values.h"
+#include "cli/words/arg_parser.h"
 #include "util/close_matches.h"
 #include "util/number_text.h"
 #include "vernier/log.h"

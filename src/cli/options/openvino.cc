@@ -1,5 +1,5 @@
-#include "cli/option_values.h"
 #include "cli/options/groups.h"
+#include "cli/table/option_values.h"
 
 namespace vernier {
 namespace {
@@ -15,7 +15,7 @@ constexpr OptionRow kOpenVino[] = {
      .fallback = "f32",
      .metavar = "TYPE",
      .help = "Inference precision: f32, f16, bf16, or default for OpenVINO's own choice. With f32,"
-             " OpenVINO does not quantize anything by itself either.",
+             " OpenVINO does not quantise anything by itself either.",
      .origin = Origin::kOurs},
     {.flags = {"--openvino-device"},
      .dest = "openvino_device",

@@ -1,9 +1,9 @@
 #include <limits>
 #include <set>
 
-#include "cli/arg_parser.h"
-#include "cli/option_values.h"
 #include "cli/options/groups.h"
+#include "cli/table/option_values.h"
+#include "cli/words/arg_parser.h"
 
 namespace vernier {
 namespace {

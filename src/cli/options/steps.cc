@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "cli/option_values.h"
 #include "cli/options/groups.h"
+#include "cli/table/option_values.h"
 
 namespace vernier {
 namespace {

@@ -1,5 +1,5 @@
-#include "cli/option_values.h"
 #include "cli/options/groups.h"
+#include "cli/table/option_values.h"
 
 namespace vernier {
 namespace {

@@ -61,7 +61,7 @@ constexpr OptionRow kConfig[] = {
     {.flags = {"--int8"},
      .dest = "int8",
      .help = "Allow TensorRT to use int8, calibrated with the run's own inputs where the model is"
-             " not quantized."},
+             " not quantised."},
     {.flags = {"--fp32"},
      .dest = "fp32",
      .sets = kBoundTogether,

@@ -1,6 +1,6 @@
 #include "cli/options/tensorrt_rows.h"
 
-#include "cli/arg_parser.h"
+#include "cli/words/arg_parser.h"
 
 namespace vernier {
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "cli/option_table.h"
-#include "cli/option_values.h"
+#include "cli/table/option_table.h"
+#include "cli/table/option_values.h"
 
 namespace vernier {
 

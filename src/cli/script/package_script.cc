@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/bind_runners.h"
+#include "cli/bind/bind_runners.h"
 #include "cli/script/python_call.h"
 #include "cli/script/shell_command.h"
 #include "core/version.h"
@@ -199,7 +199,7 @@ Result<std::string> WritePackageScript(const ParsedArgs& args, const Invocation&
   const auto model = args.Value("model_file");
   call += (model ? PythonOf(std::string(*model)) : "None") + ",\n        " + runners + ",\n";
   Keywords keywords = KeywordsOf(args);
-  if (invocation.as_peer && keywords.values.try_emplace("lenient", "True").second) {
+  if (invocation.as_polygraphy && keywords.values.try_emplace("lenient", "True").second) {
     keywords.order.emplace_back("lenient");
   }
   for (const std::string& keyword : keywords.order) {

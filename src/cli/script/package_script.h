@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "cli/arg_parser.h"
-#include "cli/bind_run.h"
+#include "cli/bind/bind_run.h"
+#include "cli/words/arg_parser.h"
 #include "vernier/status.h"
 
 namespace vernier {

@@ -63,7 +63,7 @@ Status PythonScript::DataLoader() {
 Status PythonScript::RandomData() {
   const InputPlan& inputs = plan_.inputs;
   VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> shapes,
-                           ParseShapeSpecs(inputs.shape_words, Strictness::kPeer));
+                           ParseShapeSpecs(inputs.shape_words, Strictness::kPolygraphy));
   VERNIER_ASSIGN_OR_RETURN(const std::vector<NamedRange> ranges,
                            ParseValueRanges(inputs.range_words));
   if (!inputs.dims.empty()) return Unimplemented("Polygraphy has no sizes by name, as --dim has");

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/bind_runners.h"
+#include "cli/bind/bind_runners.h"
 #include "cli/script/python_script_writer.h"
 #include "compare/metric_table.h"
 #include "core/version.h"
@@ -17,7 +17,8 @@ namespace vernier {
 namespace {
 
 bool IsInApi(const OptionRow& row) {
-  return row.in_api == InApi::kAsOrigin ? row.origin == Origin::kPeer : row.in_api == InApi::kYes;
+  return row.in_api == InApi::kAsOrigin ? row.origin == Origin::kPolygraphy
+                                        : row.in_api == InApi::kYes;
 }
 
 Status RefuseScript(const std::string& what) { return Unimplemented(what); }

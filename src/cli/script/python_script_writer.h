@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/arg_parser.h"
-#include "cli/bind_run.h"
+#include "cli/bind/bind_run.h"
 #include "cli/script/python_call.h"
+#include "cli/words/arg_parser.h"
 #include "inputs/shape_spec.h"
 #include "vernier/compare_function.h"
 #include "vernier/run_plan.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/bind_run.h"
+#include "cli/bind/bind_run.h"
 
 namespace vernier {
 

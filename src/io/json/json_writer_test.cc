@@ -33,7 +33,7 @@ void SomeDocument(JsonWriter& w) {
   w.EndObject();
 }
 
-TEST(JsonWriter, IndentsAsThePeer) {
+TEST(JsonWriter, IndentsAsPolygraphy) {
   EXPECT_EQ(Written(SomeDocument),
             "{\n    \"a\": [\n        -3,\n        null,\n        []\n    ],\n    \"b\": {},\n"
             "    \"c\": true\n}");

@@ -12,7 +12,7 @@
 #include "io/archive/zip_content.h"
 #include "io/bytes/checksum.h"
 #include "io/bytes/raw_tensor.h"
-#include "io/json/peer_document.h"
+#include "io/json/polygraphy_document.h"
 #include "io/recovery/journal.h"
 #include "io/recovery/local_member.h"
 #include "io/recovery/partial_folder.h"
@@ -167,7 +167,7 @@ class PartialResults final : public ResultsReader::Source {
     VERNIER_TRY(CheckText(*part, entry));
     VERNIER_ASSIGN_OR_RETURN(
         const auto document,
-        PeerDocument::Open(part->path(), JsonText(part, entry.begin, entry.end), pool_));
+        PolygraphyDocument::Open(part->path(), JsonText(part, entry.begin, entry.end), pool_));
     if (!manifest_.inputs) return DecodeJsonIteration(*document, document->root());
     if (!document->root().is(JsonKind::kObject))
       return Malformed("it is no map of names to arrays");

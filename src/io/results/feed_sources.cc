@@ -11,8 +11,8 @@
 #include "io/archive/npy.h"
 #include "io/bytes/directory_listing.h"
 #include "io/bytes/raw_tensor.h"
-#include "io/json/peer_document.h"
-#include "io/json/peer_type.h"
+#include "io/json/polygraphy_document.h"
+#include "io/json/polygraphy_type.h"
 #include "io/results/file_kind.h"
 #include "io/test_data/nested_proto.h"
 #include "util/input_file.h"
@@ -34,7 +34,8 @@ Status NotAFeed(const std::string& path, const std::string& what, std::string_vi
 
 class JsonFeeds final : public FeedReader::Source {
  public:
-  explicit JsonFeeds(std::unique_ptr<PeerDocument> document) : document_(std::move(document)) {}
+  explicit JsonFeeds(std::unique_ptr<PolygraphyDocument> document)
+      : document_(std::move(document)) {}
 
   Status Index() {
     const JsonValue root = document_->root();
@@ -50,7 +51,7 @@ class JsonFeeds final : public FeedReader::Source {
  private:
   Status Add(JsonValue value);
 
-  std::unique_ptr<PeerDocument> document_;
+  std::unique_ptr<PolygraphyDocument> document_;
   std::vector<JsonValue> feeds_;
 };
 
@@ -60,7 +61,7 @@ constexpr std::string_view kFeedHint =
     "input's name";
 
 Status JsonFeeds::Add(JsonValue value) {
-  const Result<std::string> type = PeerTypeOf(value);
+  const Result<std::string> type = PolygraphyTypeOf(value);
   if (!type.ok()) return document_->Annotate(type.status());
   const std::string what =
       value.is(JsonKind::kObject) ? DescribeDecoded(value) : std::string(value.KindName());
@@ -150,7 +151,7 @@ Result<std::vector<std::string>> ListTestData(const std::string& directory, Test
 }  // namespace
 
 Result<FeedSource> OpenJsonFeeds(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(auto document, PeerDocument::Open(path));
+  VERNIER_ASSIGN_OR_RETURN(auto document, PolygraphyDocument::Open(path));
   auto feeds = std::make_unique<JsonFeeds>(std::move(document));
   VERNIER_TRY(feeds->Index());
   return FeedSource(std::move(feeds));

@@ -9,7 +9,7 @@
 #include "io/archive/tensor_archive.h"
 #include "io/bytes/part_file.h"
 #include "io/json/json_writer.h"
-#include "io/json/peer_array.h"
+#include "io/json/polygraphy_array.h"
 #include "io/recovery/journal.h"
 #include "io/results/iteration_directory.h"
 #include "io/results/results_encoder.h"
@@ -22,7 +22,7 @@ void WriteFeed(JsonWriter& writer, const TensorMap& feed) {
   writer.BeginObject();
   for (const NamedTensor& input : feed) {
     writer.Key(input.name);
-    WritePeerArray(writer, input.tensor, PeerArrayForm::kArray);
+    WritePolygraphyArray(writer, input.tensor, PolygraphyArrayForm::kArray);
   }
   writer.EndObject();
 }

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "io/json/peer_type.h"
+#include "io/json/polygraphy_type.h"
 
 namespace vernier {
 namespace {
@@ -28,7 +28,8 @@ Result<std::optional<JsonValue>> Optional(JsonValue object, std::string_view key
 
 class JsonResults final : public ResultsReader::Source {
  public:
-  explicit JsonResults(std::unique_ptr<PeerDocument> document) : document_(std::move(document)) {}
+  explicit JsonResults(std::unique_ptr<PolygraphyDocument> document)
+      : document_(std::move(document)) {}
 
   Status Index();
   const std::vector<Run>& runs() const override { return runs_; }
@@ -38,14 +39,14 @@ class JsonResults final : public ResultsReader::Source {
  private:
   Status IndexRun(JsonValue pair);
 
-  std::unique_ptr<PeerDocument> document_;
+  std::unique_ptr<PolygraphyDocument> document_;
   std::vector<Run> runs_;
   std::vector<std::vector<JsonValue>> iterations_;
 };
 
 Status JsonResults::Index() {
   const JsonValue root = document_->root();
-  const Result<std::string> type = PeerTypeOf(root);
+  const Result<std::string> type = PolygraphyTypeOf(root);
   if (!type.ok()) return document_->Annotate(type.status());
   if (*type != "RunResults") {
     return document_->Annotate(
@@ -71,7 +72,7 @@ Status JsonResults::IndexRun(JsonValue pair) {
   std::vector<JsonValue> iterations = parts[1].Elements();
   for (const JsonValue iteration : iterations) {
     if (iteration.is(JsonKind::kCut)) continue;
-    VERNIER_ASSIGN_OR_RETURN(const std::string type, PeerTypeOf(iteration));
+    VERNIER_ASSIGN_OR_RETURN(const std::string type, PolygraphyTypeOf(iteration));
     if (type != "IterationResult") return ExpectedAt(iteration, "an IterationResult");
   }
   runs_.push_back({parts[0].Text(), iterations.size()});
@@ -91,12 +92,12 @@ Result<IterationResult> JsonResults::Read(size_t run, size_t iteration) {
 bool IsIteration(JsonValue object, size_t depth) {
   constexpr size_t kDepth = 4;  // the results, their list, a runner's pair, its list
   if (depth != kDepth) return false;
-  const Result<std::string> type = PeerTypeOf(object);
+  const Result<std::string> type = PolygraphyTypeOf(object);
   return type.ok() && *type == "IterationResult";
 }
 
 Result<std::unique_ptr<JsonResults>> OpenFile(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(auto document, PeerDocument::Open(path, IsIteration));
+  VERNIER_ASSIGN_OR_RETURN(auto document, PolygraphyDocument::Open(path, IsIteration));
   auto results = std::make_unique<JsonResults>(std::move(document));
   VERNIER_TRY(results->Index());
   return results;
@@ -104,7 +105,7 @@ Result<std::unique_ptr<JsonResults>> OpenFile(const std::string& path) {
 
 }  // namespace
 
-Result<IterationResult> DecodeJsonIteration(const PeerDocument& document, JsonValue value) {
+Result<IterationResult> DecodeJsonIteration(const PolygraphyDocument& document, JsonValue value) {
   IterationResult result;
   result.runner_name = kDefaultRunner;
   VERNIER_ASSIGN_OR_RETURN(const auto name, Optional(value, "runner_name", JsonKind::kString));

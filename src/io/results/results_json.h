@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "io/json/peer_document.h"
+#include "io/json/polygraphy_document.h"
 #include "io/results/results_reader.h"
 #include "vernier/status.h"
 
@@ -14,6 +14,6 @@ namespace vernier {
 Result<std::unique_ptr<ResultsReader::Source>> OpenJsonResults(const std::string& path);
 
 /// One iteration, an IterationResult object of `document`. kMalformed, naming the file.
-Result<IterationResult> DecodeJsonIteration(const PeerDocument& document, JsonValue value);
+Result<IterationResult> DecodeJsonIteration(const PolygraphyDocument& document, JsonValue value);
 
 }  // namespace vernier

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "io/json/json_writer.h"
-#include "io/json/peer_array.h"
+#include "io/json/polygraphy_array.h"
 #include "io/recovery/journal.h"
 #include "io/results/iteration_directory.h"
 #include "io/results/results_encoder.h"
@@ -30,7 +30,7 @@ Status WriteIteration(ByteSink& sink, const IterationResult& result) {
   writer.BeginObject();
   for (const NamedTensor& output : result.outputs) {
     writer.Key(output.name);
-    WritePeerArray(writer, output.tensor, PeerArrayForm::kLazyArray);
+    WritePolygraphyArray(writer, output.tensor, PolygraphyArrayForm::kLazyArray);
   }
   writer.EndObject();
   writer.Key("runtime");

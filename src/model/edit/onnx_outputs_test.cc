@@ -70,7 +70,7 @@ TEST_F(OnnxOutputsTest, WithoutOptionsTheModelsOwn) {
   EXPECT_THAT(*Select(std::nullopt), ElementsAre("conv_2"));
 }
 
-TEST_F(OnnxOutputsTest, UnknownNamesFailInThePeersWords) {
+TEST_F(OnnxOutputsTest, UnknownNamesFailInPolygraphyWords) {
   const Status status = Select(Words{"nope", "conv_1"}).status();
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
   EXPECT_THAT(status.message(),

@@ -29,7 +29,7 @@ class Converter {
         names_(model, functions_, outputs, kept_, edit_) {
     edit_.losses = std::make_shared<Float16Losses>();
     if (range == Float16Range::kClamp) {
-      edit_.losses->largest = kPeerLargestFloat16;
+      edit_.losses->largest = kPolygraphyLargestFloat16;
     } else {
       KeepFusedTransposes(model, kept_);
     }

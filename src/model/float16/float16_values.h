@@ -11,7 +11,7 @@ namespace vernier {
 inline constexpr float kLargestFloat16 = 65504;
 /// Polygraphy's limit, that of onnxconverter-common: far below, so that what is computed with such
 /// weights has room.
-inline constexpr float kPeerLargestFloat16 = 1e4F;
+inline constexpr float kPolygraphyLargestFloat16 = 1e4F;
 /// Nearer to zero, but not zero, they become +-1e-7, which float16 distinguishes from zero.
 inline constexpr float kSmallestFloat16Weight = 1e-7F;
 

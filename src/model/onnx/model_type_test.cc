@@ -40,7 +40,7 @@ TEST_F(ModelTypeTest, TheTextAfterTheLastColonIsExtra) {
   EXPECT_FALSE(missing.exists);
 }
 
-TEST_F(ModelTypeTest, FollowsThePeersTable) {
+TEST_F(ModelTypeTest, FollowsPolygraphyTable) {
   EXPECT_EQ(*InferModelType("m.onnx", {}), ModelType::kOnnx);
   EXPECT_EQ(*InferModelType("m.plan", {}), ModelType::kEngine);
   EXPECT_EQ(*InferModelType("m.py", {}), ModelType::kTrtNetworkScript);
@@ -53,7 +53,7 @@ TEST_F(ModelTypeTest, FollowsThePeersTable) {
   }
 }
 
-TEST_F(ModelTypeTest, KnowsMoreExtensionsThanThePeer) {
+TEST_F(ModelTypeTest, KnowsMoreExtensionsThanPolygraphy) {
   EXPECT_EQ(*InferModelType("m.ONNX", {}), ModelType::kOnnx);
   EXPECT_EQ(*InferModelType("m.pb", {}), ModelType::kFrozen);
   EXPECT_EQ(*InferModelType("m.trt", {}), ModelType::kEngine);

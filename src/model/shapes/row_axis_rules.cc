@@ -327,7 +327,7 @@ RowState Attention(RowStep& step, size_t /*output*/) {
                                            : Unknown();
 }
 
-RowState DynamicallyQuantized(RowStep& step, size_t /*output*/) {
+RowState DynamicallyQuantised(RowStep& step, size_t /*output*/) {
   return step.Met("takes one scale for all rows");
 }
 
@@ -373,7 +373,7 @@ constexpr RowRule kRowRules[] = {
     {"CumSum TopK", &Ordered},
     {"DeformConv DepthToSpace GridSample Resize STFT SpaceToDepth Upsample", &OfImages},
     {"Attention MultiHeadAttention", &Attention},
-    {"DynamicQuantizeLSTM DynamicQuantizeLinear DynamicQuantizeMatMul", &DynamicallyQuantized},
+    {"DynamicQuantizeLSTM DynamicQuantizeLinear DynamicQuantizeMatMul", &DynamicallyQuantised},
 };
 
 // "Abs Add ..." holds `name` as a word.

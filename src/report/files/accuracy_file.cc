@@ -6,7 +6,7 @@
 #include "compare/metric_table.h"
 #include "io/bytes/byte_sink.h"
 #include "io/json/json_writer.h"
-#include "io/json/peer_document.h"
+#include "io/json/polygraphy_document.h"
 #include "util/atomic_file.h"
 
 namespace vernier {
@@ -337,7 +337,8 @@ Status WriteAccuracyResults(const AccuracyResults& results, const std::string& p
 }
 
 Result<AccuracyResults> ReadAccuracyResults(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<PeerDocument> document, PeerDocument::Open(path));
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<PolygraphyDocument> document,
+                           PolygraphyDocument::Open(path));
   Result<AccuracyResults> results = ReadResults(document->root());
   if (!results.ok()) return document->Annotate(results.status());
   return results;

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <span>
 
-#include "compare/comparison.h"
+#include "compare/elements.h"
 #include "io/bytes/text_encoding.h"
 #include "kernels/statistics.h"
 #include "report/text/text_table.h"

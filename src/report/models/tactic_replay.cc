@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "io/json/peer_document.h"
+#include "io/json/polygraphy_document.h"
 
 namespace vernier {
 namespace {
@@ -87,7 +87,8 @@ std::vector<std::string> FilesIn(const std::string& path) {
 }  // namespace
 
 Result<std::vector<TacticOfLayer>> ReadTacticReplay(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<PeerDocument> document, PeerDocument::Open(path));
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<PolygraphyDocument> document,
+                           PolygraphyDocument::Open(path));
   Result<std::vector<TacticOfLayer>> tactics = ReadReplay(document->root());
   if (!tactics.ok()) return document->Annotate(tactics.status());
   return tactics;

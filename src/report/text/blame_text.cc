@@ -209,7 +209,7 @@ std::string FormatBlame(const BlameRecord& given, bool all_layers) {
   if (record.at_step) text += VisibleLine(FormatBlameStep(*record.at_step)) + "\n";
   if (record.on_flips) text += FormatBlameFlips(*record.on_flips) + "\n";
   text += Culprits(record);
-  if (record.on_flips) text += FormatEatenMargins(*record.on_flips);
+  if (record.on_flips) text += FormatMarginLosses(*record.on_flips);
   text += Ranking(record, all_layers);
   if (!record.first_divergence.empty()) {
     text += "First divergence: " + VisibleLine(record.first_divergence) + "\n";

@@ -53,7 +53,7 @@ std::string LogOf(const IterationResult& a, const IterationResult& b,
 
 // Whole logs of random outputs are compared with Polygraphy's in tests/compare_oracle.
 
-TEST(ComparisonReporter, WritesThePeersLines) {
+TEST(ComparisonReporter, WritesPolygraphyLines) {
   EXPECT_EQ(
       LogOf({"A", std::nullopt, {{"y", Floats({1, 2})}}},
             {"B", std::nullopt, {{"y", Floats({1, 2})}}}, {}),

@@ -264,7 +264,7 @@ std::string FormatBlameFlips(const BlameFlipsRecord& flips) {
          ", whose decisions flip: " + text;
 }
 
-std::string FormatEatenMargins(const BlameFlipsRecord& flips) {
+std::string FormatMarginLosses(const BlameFlipsRecord& flips) {
   if (flips.margins.empty()) return "";
   const BlameMarginSample& of = flips.margin_of;
   std::string text = "Of the margin " + FormatG(of.margin, 3) + " of " +

@@ -45,7 +45,7 @@ std::string FormatFlip(const WorstFlip& flip);
 std::string FormatBlameFlips(const BlameFlipsRecord& flips);
 
 /// What single layers eat of a margin, a line each; empty where that was not measured.
-std::string FormatEatenMargins(const BlameFlipsRecord& flips);
+std::string FormatMarginLosses(const BlameFlipsRecord& flips);
 
 /// A line for each decision, and one for each of its worst flips, up to a few; empty where nothing
 /// was decided.

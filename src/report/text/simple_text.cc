@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compare/measurement.h"
 #include "core/coordinates.h"
 #include "report/text/array_text.h"
 #include "report/text/comparison_text.h"
@@ -50,11 +51,11 @@ void ComparisonReporter::Simple(const OutputComparison& output, const FunctionRe
   const auto* simple = std::get_if<SimpleResult>(&result.data);
   const std::string_view name = output.a_name;
   const bool has_bound = simple != nullptr && simple->bound;
-  const double rtol = has_bound ? simple->rtol : options_.rtol.Lookup(name, kDefaultTolerance);
-  const double atol = has_bound ? simple->atol : options_.atol.Lookup(name, kDefaultTolerance);
+  const Tolerances allowed =
+      has_bound ? Tolerances{simple->atol, simple->rtol} : TolerancesFor(name, options_);
   const std::vector<ErrorStat> stats = options_.check_error_stat.Lookup(name, {});
-  logger_.Info("Tolerance: [abs=" + FormatG(atol, 5) + ", rel=" + FormatG(rtol, 5) +
-               "] | Checking " + JoinStats(stats) + " error");
+  logger_.Info("Tolerance: [abs=" + FormatG(allowed.absolute, 5) + ", rel=" +
+               FormatG(allowed.relative, 5) + "] | Checking " + JoinStats(stats) + " error");
   logger_.Log(Severity::kExtraVerbose,
               "Note: Comparing " + iteration.a_runner + " vs. " + iteration.b_runner);
   ShapeSteps(output, result);
@@ -85,8 +86,8 @@ void ComparisonReporter::Simple(const OutputComparison& output, const FunctionRe
                   " [" + iteration.a_runner + "] and " +
                   Described(output.b_name, output.b_dtype, output.a_dims) + " [" +
                   iteration.b_runner + "]");
-  const std::string tolerances =
-      " tolerance (rel=" + Tolerance(rtol) + ", abs=" + Tolerance(atol) + ")";
+  const std::string tolerances = " tolerance (rel=" + Tolerance(allowed.relative) +
+                                 ", abs=" + Tolerance(allowed.absolute) + ")";
   const std::string subject = " | Output: '" + output.a_name + "' | Difference ";
   if (result.passed()) {
     logger_.Finish("PASSED" + subject + "is within" + tolerances);

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "compare/comparison.h"
 #include "compare/error_bound.h"
 #include "decide/decision.h"
 #include "decide/label_scores.h"

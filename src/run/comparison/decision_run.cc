@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "compare/comparison.h"
 #include "decide/decision.h"
 #include "decide/label_scores.h"
 #include "record/gate_text.h"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "backend/script_client.h"
-#include "compare/comparison.h"
 #include "compare/error_bound.h"
 #include "decide/decision_fold.h"
 #include "record/shard_decisions.h"
@@ -24,6 +23,9 @@
 #include "vernier/status.h"
 
 namespace vernier {
+
+class DeviceMeasure;
+struct IterationComparison;
 
 /// What the exit code rests on; never kUnsaid.
 JudgeRule JudgeOf(const RunPlan& plan);

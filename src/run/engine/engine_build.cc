@@ -35,7 +35,7 @@ Status Open(WorkerPool& pool, const ModelSource& model, const OptionList& option
 }  // namespace
 
 Result<RunnerRecord> BuildEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,
-                                     Logger& logger, const CallerObjects* caller,
+                                     Logger& logger, const Embedder* caller,
                                      const LiveRunner::Waiting& waiting) {
   WorkerPool pool(plan.execution, interrupted, logger, caller);
   LiveRunner runner(plan.runners.front(), waiting);

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "record/engine_record.h"
-#include "run/live/caller_objects.h"
+#include "run/live/embedder.h"
 #include "run/live/live_runner.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
@@ -18,7 +18,7 @@ namespace vernier {
 /// backend. What is known of the runner then, how the engine was built above all.
 /// While it is opened, `waiting` is called (LiveRunner::Waiting).
 Result<RunnerRecord> BuildEngineFile(const RunPlan& plan, const std::atomic<int>& interrupted,
-                                     Logger& logger, const CallerObjects* caller = nullptr,
+                                     Logger& logger, const Embedder* caller = nullptr,
                                      const LiveRunner::Waiting& waiting = nullptr);
 
 /// Opens the plan's one runner, whose model is an engine, and returns what the engine says of

@@ -114,8 +114,8 @@ Result<CalibrationFeeds> CalibrationFeeds::Make(const RunPlan& plan, const Runne
                                                 const ModelSource& model, const PythonFeeds& python,
                                                 Logger& logger) {
   CalibrationFeeds made;
-  const bool quantized = model.precision().starts_with("int8");
-  if (!AsksForCalibration(runner) || quantized || model.request().inputs.empty()) return made;
+  const bool quantised = model.precision().starts_with("int8");
+  if (!AsksForCalibration(runner) || quantised || model.request().inputs.empty()) return made;
   std::vector<TensorInfo> inputs = model.request().inputs;
   OptionList options_of_runner = runner.session_options;
   CompleteProfiles(runner, inputs, plan.inputs.found_dims, options_of_runner);
@@ -135,7 +135,7 @@ Result<CalibrationFeeds> CalibrationFeeds::Make(const RunPlan& plan, const Runne
   }
   made.path_ = path;
   CalibrationFeedWriter writer(file);
-  const CoerceOptions options{plan.lenient ? Strictness::kPeer : Strictness::kStrict, {}};
+  const CoerceOptions options{plan.lenient ? Strictness::kPolygraphy : Strictness::kStrict, {}};
   while (true) {
     VERNIER_ASSIGN_OR_RETURN(const std::optional<TensorMap> feed, feeds->Next());
     if (!feed) break;

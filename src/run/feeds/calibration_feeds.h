@@ -27,7 +27,7 @@ class CalibrationFeeds {
   CalibrationFeeds& operator=(CalibrationFeeds&&) = delete;
   ~CalibrationFeeds();
 
-  /// Without a file where the runner does not ask, the model is quantized already, or there is a
+  /// Without a file where the runner does not ask, the model is quantised already, or there is a
   /// calibration cache to be read. `python` as in FeedStream. Feeds are made for the opt shapes of
   /// the runner's last optimization profile. Errors as FeedStream and CoerceFeed; kIo.
   static Result<CalibrationFeeds> Make(const RunPlan& plan, const RunnerPlan& runner,

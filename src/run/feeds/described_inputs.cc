@@ -14,7 +14,7 @@ namespace {
 std::string NoteOfTriedSizes(const InputPlan& plan, std::span<const TensorInfo> taken,
                              int64_t tried) {
   const Result<std::vector<ShapeSpec>> shapes =
-      ParseShapeSpecs(plan.shape_words, Strictness::kPeer);
+      ParseShapeSpecs(plan.shape_words, Strictness::kPolygraphy);
   if (!shapes.ok()) return "";
   const OpenDimensions open = FindOpenDimensions(*shapes, taken, {.given = plan.dims});
   return "\nNote: of " + FormatPythonList(open.keys) + ", which were taken as 1, " +
@@ -28,7 +28,7 @@ std::string NoteOfTriedSizes(const InputPlan& plan, std::span<const TensorInfo> 
 Result<std::vector<TensorInfo>> DescribedInputs(std::span<const std::string> shape_words,
                                                 const LiveRunner* silent) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<ShapeSpec> shapes,
-                           ParseShapeSpecs(shape_words, Strictness::kPeer));
+                           ParseShapeSpecs(shape_words, Strictness::kPolygraphy));
   std::vector<TensorInfo> inputs;
   for (const ShapeSpec& spec : KeepLastShapes(shapes)) {
     inputs.push_back({spec.name, spec.dtype.value_or(DType::kFloat32), spec.shape});

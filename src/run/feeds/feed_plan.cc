@@ -184,7 +184,7 @@ std::optional<Dims> CommonSizes(const TensorInfo& input, std::span<const ShapeSp
   for (const ShapeSpec& spec : specs) {
     if (first != nullptr && spec.name != first->name) continue;
     const Result<FeedShape> shape =
-        ResolveFeedShape(input, first != nullptr ? &spec : nullptr, Strictness::kPeer);
+        ResolveFeedShape(input, first != nullptr ? &spec : nullptr, Strictness::kPolygraphy);
     if (!shape.ok() || shape->values) return std::nullopt;
     if (!common) common = shape->dims;
     if (common->size() != shape->dims.size()) return std::nullopt;
@@ -244,7 +244,7 @@ std::string ListedFeedShapes(const RunPlan& run, std::span<const TensorInfo> inp
   if (run.steps.wanted()) return "";  // the words are of sequences
   if (!plan.load_paths.empty() || !plan.script.path.empty()) return "";
   if (plan.shape_words.empty() && plan.dims.empty() && plan.found_dims.empty()) return "";
-  Result<std::vector<ShapeSpec>> given = ParseShapeSpecs(plan.shape_words, Strictness::kPeer);
+  Result<std::vector<ShapeSpec>> given = ParseShapeSpecs(plan.shape_words, Strictness::kPolygraphy);
   if (!given.ok()) return "";
   const Result<CompletedShapes> completed =
       CompleteShapes(*std::move(given), inputs, KnownSizesOf(run));

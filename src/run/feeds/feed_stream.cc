@@ -33,7 +33,7 @@ Result<std::unique_ptr<FeedStream>> FeedStream::Open(const RunPlan& plan,
     VERNIER_TRY(stream->OpenLoaded(plan, inputs));
     return stream;
   }
-  const Strictness strictness = plan.lenient ? Strictness::kPeer : Strictness::kStrict;
+  const Strictness strictness = plan.lenient ? Strictness::kPolygraphy : Strictness::kStrict;
   RandomFeedOptions options;
   options.seed = plan.inputs.seed;
   options.iterations = plan.inputs.iterations.value_or(1);
@@ -93,7 +93,7 @@ Status FeedStream::OpenLoaded(const RunPlan& plan, std::span<const TensorInfo> i
 void FeedStream::Announce(const RunPlan& plan, Logger& logger) {
   if (!plan.inputs.load_paths.empty() || plan.inputs.script.given()) return;
   if (plan.inputs.shape_words.empty()) return;
-  const Strictness strictness = plan.lenient ? Strictness::kPeer : Strictness::kStrict;
+  const Strictness strictness = plan.lenient ? Strictness::kPolygraphy : Strictness::kStrict;
   const auto shapes = ParseShapeSpecs(plan.inputs.shape_words, strictness);
   if (!shapes.ok()) return;  // reported where the feeds are opened
   logger.Info("Will generate inference input data according to provided TensorMetadata: " +

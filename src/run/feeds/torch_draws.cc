@@ -53,7 +53,7 @@ Result<DrawnInput> TorchDraws::Translate(const DrawRequest& request) const {
   }
   input.high = 1;
   if (IsUnit(range)) return input;
-  if (strictness_ == Strictness::kPeer) {
+  if (strictness_ == Strictness::kPolygraphy) {
     logger_.Once(Severity::kWarning, "Input tensor: " + request.name +
                                          " | with torch, Polygraphy draws floats from [0, 1): the "
                                          "range " +

@@ -11,7 +11,7 @@
 namespace vernier {
 
 /// Polygraphy's numbers for the same torch and seed. It leaves bounds of floats out of account with
-/// torch, which kStrict does not: low + x * (high - low). kPeer warns instead.
+/// torch, which kStrict does not: low + x * (high - low). kPolygraphy warns instead.
 class TorchDraws final : public FeedDrawer {
  public:
   /// kUnavailable where the worker's Python has no torch.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "inputs/coerce_feed.h"
-#include "inputs/peer_text.h"
+#include "inputs/polygraphy_text.h"
 #include "run/feeds/described_inputs.h"
 #include "run/feeds/feed_plan.h"
 #include "run/live/shared_threads.h"
@@ -80,7 +80,7 @@ std::string PadName(const std::string& name) {
 }
 
 LiveRuns::LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
-                   const CallerObjects* caller, const LiveRunner::Waiting& waiting)
+                   const Embedder* caller, const LiveRunner::Waiting& waiting)
     : plan_(WithSharedThreads(plan)),
       logger_(logger),
       interrupted_(interrupted),

@@ -41,7 +41,7 @@ class LiveRuns {
   /// All must outlive it; `caller` may be null. `waiting` is what runners are opened with
   /// (LiveRunner::Waiting).
   LiveRuns(const RunPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
-           const CallerObjects* caller = nullptr, const LiveRunner::Waiting& waiting = {});
+           const Embedder* caller = nullptr, const LiveRunner::Waiting& waiting = {});
 
   /// What is carried out, with the sizes that ChangeSizes() was given.
   const RunPlan& plan() const { return plan_; }

@@ -101,7 +101,7 @@ class BatchRunsTest : public testing::Test {
     observer_ = BatchObserver();
     rows_.clear();
     FakeWorkers fakes(models, interrupted_, log_);
-    CallerObjects caller;
+    Embedder caller;
     caller.workers = &fakes;
     RunOutcome ran = ExecuteRun(plan_, log_, observer_, interrupted_, &caller);
     environments_ = fakes.environments();

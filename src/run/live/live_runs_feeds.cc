@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "decide/label_scores.h"
-#include "inputs/peer_text.h"
+#include "inputs/polygraphy_text.h"
 #include "record/runner_name.h"
 #include "run/feeds/described_inputs.h"
 #include "run/live/live_runs.h"
@@ -18,7 +18,7 @@ std::string FormatSignature(std::span<const TensorInfo> inputs) {
   std::string text = "{";
   for (const TensorInfo& input : inputs) {
     if (text.size() > 1) text += ",\n ";
-    text += input.name + " [dtype=" + PeerDTypeName(input.dtype);
+    text += input.name + " [dtype=" + PolygraphyDTypeName(input.dtype);
     if (input.shape) text += ", shape=" + FormatUserShape(*input.shape);
     text += "]";
   }
@@ -209,7 +209,7 @@ Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& 
     given = &split.tensors;
   }
   CoerceOptions options;
-  options.strictness = plan_.lenient ? Strictness::kPeer : Strictness::kStrict;
+  options.strictness = plan_.lenient ? Strictness::kPolygraphy : Strictness::kStrict;
   options.label = WithoutTime(runner.name());
   options.made_for = MadeFor(runner);
   VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,

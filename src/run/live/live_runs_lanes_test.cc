@@ -80,7 +80,7 @@ class LaneRunsTest : public testing::Test {
     observer_.made.clear();
     observer_.compared = 0;
     FakeWorkers fakes(models, interrupted_, log_, timeout_s);
-    CallerObjects caller;
+    Embedder caller;
     caller.workers = &fakes;
     RunOutcome ran = ExecuteRun(plan_, log_, observer_, interrupted_, &caller);
     started_ = fakes.started();

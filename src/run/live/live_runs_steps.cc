@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "run/live/caller_objects.h"
+#include "run/live/embedder.h"
 #include "run/live/live_runs.h"
 #include "run/steps/reset_words.h"
 #include "util/no_log.h"

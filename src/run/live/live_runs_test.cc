@@ -62,7 +62,7 @@ class LiveRunsTest : public testing::Test {
   std::atomic<int> interrupted_{0};
   NoLog log_;
   std::unique_ptr<FakeWorkers> workers_;
-  CallerObjects caller_;
+  Embedder caller_;
   std::unique_ptr<LiveRuns> live_;
 };
 

@@ -37,7 +37,7 @@ constexpr int kMostAfterEmpty = 6;
 
 OpenDimensions OpenOf(const RunPlan& plan, std::span<const TensorInfo> inputs) {
   const Result<std::vector<ShapeSpec>> shapes =
-      ParseShapeSpecs(plan.inputs.shape_words, Strictness::kPeer);
+      ParseShapeSpecs(plan.inputs.shape_words, Strictness::kPolygraphy);
   if (!shapes.ok()) return {};
   return FindOpenDimensions(*shapes, inputs, KnownSizesOf(plan));
 }
@@ -49,7 +49,7 @@ bool SameDimensions(std::span<const DimSize> a, std::span<const DimSize> b) {
 // Of a feed, as far as its shapes are known.
 double BytesOfFeed(const RunPlan& sized, std::span<const TensorInfo> inputs) {
   Result<std::vector<ShapeSpec>> shapes =
-      ParseShapeSpecs(sized.inputs.shape_words, Strictness::kPeer);
+      ParseShapeSpecs(sized.inputs.shape_words, Strictness::kPolygraphy);
   if (!shapes.ok()) return 0;
   const Result<CompletedShapes> completed =
       CompleteShapes(*std::move(shapes), inputs, KnownSizesOf(sized));

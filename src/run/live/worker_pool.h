@@ -9,7 +9,7 @@
 
 #include "backend/loaded_modules.h"
 #include "backend/worker.h"
-#include "run/live/caller_objects.h"
+#include "run/live/embedder.h"
 #include "run/live/worker_source.h"
 #include "util/log.h"
 #include "vernier/runner_plan.h"
@@ -27,7 +27,7 @@ class WorkerPool {
   /// `logger` and `caller` (may be null). Workers come from `caller->workers` where it has them,
   /// else they are started: then `words` says what becomes of what frameworks print.
   WorkerPool(const ExecutionPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
-             const CallerObjects* caller = nullptr, FrameworkWords words = FrameworkWords::kLogged)
+             const Embedder* caller = nullptr, FrameworkWords words = FrameworkWords::kLogged)
       : plan_(plan), caller_(caller), started_(plan, interrupted, logger, caller, words) {}
 
   /// The worker for a runner, started if need be (WorkerSource::StartFor); it loads its framework
@@ -53,7 +53,7 @@ class WorkerPool {
   }
 
   const ExecutionPlan& plan_;
-  const CallerObjects* caller_;
+  const Embedder* caller_;
   StartedWorkers started_;
   std::map<std::string, std::weak_ptr<Worker>> workers_;
   std::shared_ptr<Worker> scripts_;

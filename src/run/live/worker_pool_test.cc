@@ -17,7 +17,7 @@ namespace {
 
 TEST(WorkerPool, ADeadWorkerIsNotHandedOutAgain) {
   int connections = 0;
-  CallerObjects caller;
+  Embedder caller;
   caller.connect = [&connections] {
     std::array<int, 2> ends{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
@@ -68,7 +68,7 @@ class PooledWorkers : public testing::Test {
   const std::atomic<int> interrupted_{0};
   NoLog log_;
   testing_workers::FakeWorkers workers_{{}, interrupted_, log_};
-  CallerObjects caller_;
+  Embedder caller_;
 };
 
 TEST_F(PooledWorkers, AreSharedByRunnersWithTheSameBackendOptions) {

@@ -1,5 +1,5 @@
 // Where the workers of a run come from. Whoever has others (a test, say) puts them in the place of
-// those that this program starts: CallerObjects::workers.
+// those that this program starts: Embedder::workers.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "backend/worker.h"
-#include "run/live/caller_objects.h"
+#include "run/live/embedder.h"
 #include "util/log.h"
 #include "vernier/runner_plan.h"
 #include "vernier/status.h"
@@ -36,7 +36,7 @@ class WorkerSource {
 /// Is the runner to be served by the user's Python? kAuto as in StartFor.
 bool ServedByPython(const RunnerPlan& runner);
 
-/// Is the runner an object of the calling program (CallerObjects::connect)?
+/// Is the runner an object of the calling program (Embedder::connect)?
 bool ServedByCaller(const RunnerPlan& runner);
 
 /// What becomes of what frameworks print.
@@ -51,7 +51,7 @@ class StartedWorkers final : public WorkerSource {
  public:
   /// All must outlive it; `caller` may be null.
   StartedWorkers(const ExecutionPlan& plan, const std::atomic<int>& interrupted, Logger& logger,
-                 const CallerObjects* caller, FrameworkWords words)
+                 const Embedder* caller, FrameworkWords words)
       : plan_(plan), interrupted_(interrupted), logger_(logger), caller_(caller), words_(words) {}
 
   Result<std::unique_ptr<Worker>> StartFor(const RunnerPlan& runner) override;
@@ -68,7 +68,7 @@ class StartedWorkers final : public WorkerSource {
   const ExecutionPlan& plan_;
   const std::atomic<int>& interrupted_;
   Logger& logger_;
-  const CallerObjects* caller_;
+  const Embedder* caller_;
   FrameworkWords words_;
 };
 

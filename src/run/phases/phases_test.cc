@@ -97,7 +97,7 @@ class PhasesTest : public testing::Test {
   RunContext run_{plan_, log_, observer_, interrupted_};
   PairErrorBounds bounds_{plan_.compare};
   std::unique_ptr<FakeWorkers> workers_;
-  CallerObjects caller_;
+  Embedder caller_;
   std::unique_ptr<LiveRuns> live_;
   std::unique_ptr<RunSides> sides_;
   std::unique_ptr<ComparisonRun> comparisons_;

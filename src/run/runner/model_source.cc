@@ -51,11 +51,11 @@ std::string PrecisionOf(const OnnxModel& model) {
       add(DTypeFromOnnx(type).value_or(DType::kUndefined));
     }
   }
-  const bool quantized =
+  const bool quantised =
       std::any_of(model.graph().nodes.begin(), model.graph().nodes.end(), [](const OnnxNode& node) {
         return node.op_type.find("QLinear") == 0 || node.op_type == "QuantizeLinear";
       });
-  std::string text = quantized ? "int8" : "";
+  std::string text = quantised ? "int8" : "";
   for (const std::string& type : types) text += (text.empty() ? "" : "+") + type;
   if (!text.empty()) return text;
   const bool strings = std::ranges::any_of(

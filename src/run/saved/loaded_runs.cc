@@ -23,7 +23,7 @@ bool IsEmptyFolder(const std::string& path) {
   return std::filesystem::is_directory(path, error) && std::filesystem::is_empty(path, error);
 }
 
-bool IsPeerFile(const std::string& path) {
+bool IsPolygraphyFile(const std::string& path) {
   if (IsDirectory(path)) {
     const auto files = ListJsonFiles(path);
     return files.ok() && !files->empty();
@@ -33,7 +33,7 @@ bool IsPeerFile(const std::string& path) {
 }
 
 Result<SavedTensors> OpenPath(const std::string& path, LoadRule rule) {
-  if (rule == LoadRule::kOutputs && IsPeerFile(path)) {
+  if (rule == LoadRule::kOutputs && IsPolygraphyFile(path)) {
     VERNIER_ASSIGN_OR_RETURN(auto reader, ResultsReader::Open(path, kAccess));
     return SavedTensors{SavedKind::kOutputs, std::move(reader)};
   }

@@ -78,7 +78,7 @@ Status OutputSavers::CreateInputs() {
   if (progress_ == nullptr) {
     WarnOfInputs();
   } else {
-    stale_inputs_.emplace(plan_->inputs, inputs_->stale_partial());
+    obsolete_input_parts_.emplace(plan_->inputs, inputs_->stale_partial());
   }
   return {};
 }
@@ -193,7 +193,7 @@ Status OutputSavers::AddNext(int64_t iteration, int64_t number, const TensorMap&
   if (number < feeds_) return {};
   if (earlier_inputs_ != nullptr) VERNIER_TRY(CompareWithEarlier(feed));
   if (inputs_ != nullptr) VERNIER_TRY(inputs_->Append(feed));
-  if (stale_inputs_) stale_inputs_->Compare(feed);
+  if (obsolete_input_parts_) obsolete_input_parts_->Compare(feed);
   if (!plan_->input_blobs.empty()) VERNIER_TRY(AddBlobs(feed));
   ++feeds_;
   return {};
@@ -287,8 +287,8 @@ Status OutputSavers::Finish(size_t iterations, bool run_failed) {
   if (end != SavedProgress::End::kReplaced) return Keep(end, run_failed);
   VERNIER_TRY(Publish(iterations, run_failed));
   progress_->Remove();
-  if (stale_inputs_) {
-    stale_inputs_->Remove();
+  if (obsolete_input_parts_) {
+    obsolete_input_parts_->Remove();
     WarnOfInputs();
   }
   return {};

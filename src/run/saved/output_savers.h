@@ -12,8 +12,8 @@
 #include "io/results/feed_writer.h"
 #include "io/results/results_writer.h"
 #include "run/saved/earlier_sources.h"
+#include "run/saved/obsolete_input_parts.h"
 #include "run/saved/saved_progress.h"
-#include "run/saved/stale_inputs.h"
 #include "run/steps/step_sequence.h"
 #include "util/log.h"
 #include "vernier/run_plan.h"
@@ -97,7 +97,7 @@ class OutputSavers {
   Logger* logger_;
   std::unique_ptr<FeedReader> earlier_inputs_;  // those that feeds must be the same as
   std::unique_ptr<FeedWriter> inputs_;
-  std::optional<StaleInputs> stale_inputs_;  // with --resume
+  std::optional<ObsoleteInputParts> obsolete_input_parts_;  // with --resume
   std::unique_ptr<ResultsWriter> outputs_;
   size_t runners_ = 0;
   int64_t feeds_ = 0;

@@ -81,7 +81,7 @@ class DecodingRunsTest : public testing::Test {
   RunOutcome Run(const std::map<std::string, FakeModel>& models) {
     plan_.runners = RunnersOf(models);
     FakeWorkers workers(models, interrupted_, log_);
-    CallerObjects caller;
+    Embedder caller;
     caller.workers = &workers;
     return ExecuteRun(plan_, log_, observer_, interrupted_, &caller);
   }

@@ -31,7 +31,7 @@ Result<TensorMap> DrawZeros(RunPlan plan, std::span<const TensorInfo> inputs,
   NoLog unheard;
   RandomFeedOptions options;
   options.seed = plan.inputs.seed;
-  options.strictness = plan.lenient ? Strictness::kPeer : Strictness::kStrict;
+  options.strictness = plan.lenient ? Strictness::kPolygraphy : Strictness::kStrict;
   VERNIER_ASSIGN_OR_RETURN(options.shapes,
                            ParseShapeSpecs(plan.inputs.shape_words, options.strictness));
   VERNIER_TRY(AddFeedSources(plan, inputs, options, unheard));

@@ -1,0 +1,27 @@
+// What a person may have meant by a flag that does not exist.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cli/table/command_table.h"
+#include "cli/table/option_table.h"
+
+namespace vernier {
+
+/// The nearest known flag ("--onnxrt" for "--onxrt=1"), or what replaces a flag that Polygraphy
+/// used to have. nullopt when nothing is near, or when `word` does not look like a flag.
+std::optional<std::string> SuggestFlag(const OptionTable& table, std::string_view word);
+
+/// Which other command has the flag `word`: "vernier run has --blame."; of one whose operands end
+/// in RUN OPTIONS, that the flag goes behind --. Empty where none has it.
+std::string ExplainElsewhere(const CommandSpec& command, std::string_view word);
+
+/// Why `word`, which is no flag, was left over: the flag before it in `words` takes no value, or
+/// no further one. Empty where that is not the reason.
+std::string ExplainSurplus(const OptionTable& table, std::span<const std::string> words,
+                           const std::string& word);
+
+}  // namespace vernier

@@ -1,0 +1,37 @@
+// Shapes and types of the tensors that a part of a model begins and ends with.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model/edit/onnx_extract.h"
+#include "model/onnx/onnx_model.h"
+#include "util/log.h"
+#include "vernier/run_plan.h"
+#include "vernier/status.h"
+
+namespace vernier {
+
+/// How what is open is found out.
+struct ExtractCompletion {
+  const std::atomic<int>& interrupted;
+  bool forced = false;  ///< nothing but sizes of one feed, also where the model declares others
+  bool inputs_given = false;  ///< by the user, and so are
+  bool outputs_given = false;
+  std::vector<std::string> shape_words = {};  ///< of the model's inputs, as "NAME:SHAPE"
+  ModelPlan model = {};                       ///< whose shapes onnx infers
+  ExecutionPlan execution = {};
+  /// One inference of ONNX Runtime; asked for where nothing else does.
+  std::function<Result<RunPlan>()> inference = {};
+};
+
+/// Fills in what the plan leaves open and the model does not declare: first from the operators and
+/// `shape_words`, then from onnx where Python has it, then from one inference. What cannot be found
+/// out is reported and stays open. kNotFound for a shape of an input that the model lacks; errors
+/// of the inference's plan.
+Status CompleteExtract(const ExtractCompletion& completion, const OnnxModel& model,
+                       ExtractPlan& plan, Logger& log);
+
+}  // namespace vernier
