@@ -220,5 +220,23 @@ TEST(ReadRecord, RefusesARecordOfBlameThatLacksFields) {
   EXPECT_THAT(status.message(), HasSubstr("'b.json' is no record of blame"));
 }
 
+TEST(Reproducible, NamesNoThread) {
+  const std::string said =
+      "died of SIGSEGV\nCurrent thread 0x00007fb1c01d (most recent call first):\n  f 0x10\n"
+      "Thread 0x7f (idle)";
+  RunRecord record;
+  record.error = said;
+  record.faults = {said};
+  record.runners.resize(1);
+  record.runners.front().failure = said;
+  const RunRecord written = Reproducible(record);
+  const std::string kept =
+      "died of SIGSEGV\nCurrent thread 0x... (most recent call first):\n  f 0x10\n"
+      "Thread 0x... (idle)";
+  EXPECT_EQ(written.error, kept);
+  EXPECT_EQ(written.faults.front(), kept);
+  EXPECT_EQ(written.runners.front().failure, kept);
+}
+
 }  // namespace
 }  // namespace vernier

@@ -1,6 +1,8 @@
 #include "vernier/run_record.h"
 
+#include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "record/record_json.h"
 #include "record/record_visit.h"
@@ -57,6 +59,17 @@ void DropFolder(std::string& path) {
   if (path.starts_with('/')) path.erase(0, path.rfind('/') + 1);
 }
 
+// Python names a thread by its address where it reports a crash: "Current thread 0x00007f... (most
+// recent call first)".
+void DropThreadAddress(std::string& text) {
+  constexpr std::string_view kThread = "hread 0x";
+  for (size_t at = text.find(kThread); at != std::string::npos; at = text.find(kThread, at)) {
+    at += kThread.size();
+    const size_t end = text.find_first_not_of("0123456789abcdef", at);
+    text.replace(at, (end == std::string::npos ? text.size() : end) - at, "...");
+  }
+}
+
 }  // namespace
 
 RunRecord Reproducible(RunRecord record) {
@@ -70,6 +83,11 @@ RunRecord Reproducible(RunRecord record) {
     runner.framework_path.clear();
     runner.load_seconds = 0;
     runner.latency.reset();
+    DropThreadAddress(runner.failure);
+  }
+  DropThreadAddress(record.error);
+  for (auto* const sentences : {&record.faults, &record.rejections, &record.notes}) {
+    std::ranges::for_each(*sentences, DropThreadAddress);
   }
   if (record.graph) DropFolder(record.graph->model);
   return record;

@@ -48,7 +48,8 @@ def network(padding=0.0, nudged=None, names=("b", "t"), mixes=False):
 
 class Masks(Case):
     LEFT_OUT = ("positions where 'attention_mask' is 0 are left out of tensors that have them "
-                "along the axis of the mask, by its name in the model; in the others they count")
+                "along the axis of the mask, by its name in the model; in the others they count; "
+                "--mask attention_mask leaves them out of all outputs")
 
     SIDES = ("--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx", "--load-inputs",
              "feed.npz")
@@ -77,8 +78,8 @@ class Masks(Case):
     def test_all_count_where_nothing_is_certain(self):
         culprits, found = self.search(network(names=(2, 6)), network(padding=3.0, names=(2, 6)))
         self.assertEqual((self.ended.returncode, culprits), (1, ["pad"]), self.ended.stdout)
-        self.assertIn("positions where 'attention_mask' is 0 count in this search; `vernier run` "
-                      "may leave them out", found["notes"])
+        self.assertIn("positions where 'attention_mask' is 0 count in this search; --mask "
+                      "attention_mask leaves them out", found["notes"])
 
     def test_a_mask_that_is_named_leaves_out_where_nothing_is_certain(self):
         for nudged, culprits in ((None, []), (2, ["mul2"])):
@@ -90,6 +91,53 @@ class Masks(Case):
             run = subprocess.run([VERNIER, "run", *self.SIDES, "--mask", "attention_mask",
                                   "--blame"], capture_output=True, text=True)
             self.assertEqual(run.returncode, len(culprits), run.stdout + run.stderr)
+
+    def test_masks_that_are_drawn_leave_out_nothing_as_in_a_run(self):
+        onnx.save(network(), "a.onnx")
+        onnx.save(network(padding=3.0), "b.onnx")
+        words = [*self.SIDES[:4], "--input-shapes", "input_ids:[2,6]", "attention_mask:[2,6]",
+                 "--val-range", "input_ids:[0,19]", "attention_mask:[0,1]"]
+        self.ended, found = blame(self.folder.name, *words)
+        self.assertEqual((self.ended.returncode, found["culprits"][0]["node"]), (1, "pad"),
+                         self.ended.stdout)
+        self.assertFalse([note for note in found["notes"] if "attention_mask" in note])
+        run = subprocess.run([VERNIER, "run", *words], capture_output=True, text=True)
+        self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+
+    def test_masks_of_an_encoder_and_a_decoder_are_each_about_their_tensors(self):
+        def both(padding):
+            """Two such networks, one with its inputs called as a decoder's."""
+            halves = []
+            for prefix, names in (("", ("b", "s")), ("decoder_", ("b", "t"))):
+                half = network(padding=padding, names=names).graph
+                called = {name: prefix + name for name in ("input_ids", "attention_mask")}
+                for value in half.input:
+                    value.name = called[value.name]
+                rest = {part.name for part in half.initializer} | {
+                    name for node in half.node for name in node.output}
+                called.update({name: prefix + name for name in rest})
+                for node in half.node:
+                    node.input[:] = [called[name] for name in node.input]
+                    node.output[:] = [called[name] for name in node.output]
+                    node.name = prefix + node.name
+                for part in [*half.initializer, *half.output]:
+                    part.name = called[part.name]
+                halves.append(half)
+            graph = helper.make_graph(
+                [node for half in halves for node in half.node], "g",
+                [value for half in halves for value in half.input],
+                [value for half in halves for value in half.output],
+                [part for half in halves for part in half.initializer])
+            return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                     ir_version=8)
+
+        onnx.save(both(0.0), "a.onnx")
+        onnx.save(both(3.0), "b.onnx")
+        masks = np.array([[1, 1, 1, 1, 0], [1, 1, 1, 0, 0]], "i8")
+        np.savez("feed.npz", **FEED, decoder_input_ids=FEED["input_ids"][:, :5],
+                 decoder_attention_mask=masks)
+        self.ended, found = blame(self.folder.name, *self.SIDES)
+        self.assertEqual((self.ended.returncode, found["culprits"]), (0, []), self.ended.stdout)
 
     def test_no_mask_compares_all(self):
         culprits, _ = self.search(network(), network(padding=3.0), "--mask", "none")

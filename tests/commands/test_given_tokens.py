@@ -254,6 +254,9 @@ class GivenTokens(Case):
                       "used", self.said)
         self.run_two()
         self.assertNotIn("were not used", self.said)
+        # Before a prompt begins, none is unused.
+        self.run_two("--steps", "13", code=3)
+        self.assertNotIn("were not used", self.said)
 
     def test_tokens_that_cannot_be_fed_are_named(self):
         for texts, said in (

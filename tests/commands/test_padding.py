@@ -74,8 +74,7 @@ class PaddedSteps(Case):
                 self.assertIn("note: a vs. b: output 'logits': 5 steps of padding alone, by "
                               "'attention_mask', were not compared", self.said)
                 by_logits = "logits:logits" in words
-                self.assertIn("5 of 12 positions excluded by 'attention_mask'" if by_logits else
-                              "5 positions excluded by 'attention_mask'", self.said)
+                self.assertIn("5 of 12 positions excluded by 'attention_mask'", self.said)
                 if by_logits:
                     self.assertIn(" in 7 of 12 iterations", self.said)
                     self.assertEqual(logits["tokens"]["tokens"], rows)
@@ -91,6 +90,8 @@ class PaddedSteps(Case):
             with self.subTest(words):
                 outputs = self.run_two(mask, *words, code=4)
                 self.assertEqual(outputs["logits"]["not_verified_iterations"], 12)
+                tokens = outputs["logits"]["tokens"]
+                self.assertEqual((tokens["positions"], tokens["excluded_positions"]), (12, 12))
                 self.assertIn("output 'logits' was not verified, and has not passed: "
                               "'attention_mask' excludes every position", self.said)
 
@@ -110,9 +111,33 @@ class PaddedSteps(Case):
                              in said, told, said)
 
 
-def translating(path, tokens="tgt_ids", fault=0.0):
+class PositionsOfAll(Case):
+    def test_positions_are_those_of_all_iterations(self):
+        counting(self.path("a.onnx"))
+        counting(self.path("b.onnx"), padding=50.0)
+        self.save_feeds("feeds.json", [{"input_ids": np.array([[7, 2, 3]], "i8"),
+                                        "attention_mask": np.array([mask], "i8"),
+                                        "count": np.zeros(1, "f4")}
+                                       for mask in ([1, 1, 1], [1, 1, 0], [1, 1, 1])])
+        words = ["run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                 "--load-inputs", "feeds.json"]
+        for more in ([], ["--compare", "logits:logits"]):
+            ended = self.vernier(*words, *more)
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            self.assertIn("1 of 9 positions excluded by 'attention_mask', which differ", ended.out)
+        for place in ("1/2", "2/2"):
+            self.vernier(*words, "--shard", place, "--save-record", "part.json")
+        ended = self.vernier("merge", *sorted(self.folder.glob("part.shard-*")), "-o", "r.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        (output, _) = json.loads(self.path("r.json").read_text())["pairs"][0]["outputs"]
+        self.assertEqual((output["tokens"]["positions"], output["tokens"]["excluded_positions"]),
+                         (9, 1))
+
+
+def translating(path, tokens="tgt_ids", fault=0.0, named=True):
     """logits [b, t, 8] = table[TOKENS] * the number of real tokens of the encoder's mask. `fault`
     is added to the last of the logits."""
+    encoder, decoder = (["b", "s"], ["b", "t"]) if named else ([None, None], [None, None])
     save(path, [helper.make_node("Gather", ["table", tokens], ["rows"]),
                 helper.make_node("Cast", ["attention_mask"], ["mask"], to=FLOAT),
                 helper.make_node("ReduceSum", ["mask", "axes"], ["real"], keepdims=1),
@@ -124,9 +149,9 @@ def translating(path, tokens="tgt_ids", fault=0.0):
                 helper.make_node("Mul", ["same", "column"], ["scaled"]),
                 helper.make_node("Add", ["scaled", "fault"], ["logits"]),
                 helper.make_node("Identity", ["count"], ["new_count"])],
-         {"input_ids": (INT64, ["b", "s"]), "attention_mask": (INT64, ["b", "s"]),
-          tokens: (INT64, ["b", "t"]), "count": (FLOAT, [1])},
-         {"logits": (FLOAT, ["b", "t", CLASSES]), "new_count": (FLOAT, [1])},
+         {"input_ids": (INT64, encoder), "attention_mask": (INT64, encoder),
+          tokens: (INT64, decoder), "count": (FLOAT, [1])},
+         {"logits": (FLOAT, [*decoder, CLASSES]), "new_count": (FLOAT, [1])},
          table=TABLE, axes=np.array([1], "i8"), last=np.array([2], "i8"), zero=np.float32(0),
          fault=np.pad(np.full((1, 1, 1), fault, "f4"), ((0, 0), (0, 0), (CLASSES - 1, 0))))
 
@@ -138,8 +163,8 @@ class EncoderAndDecoder(Case):
         return {"input_ids": np.full((2, 4), 3, "i8"), "attention_mask": self.MASK, tokens: prompt,
                 "count": np.zeros(1, "f4")}
 
-    def decode(self, tokens, prompt, *words):
-        translating(self.path("a.onnx"), tokens)
+    def decode(self, tokens, prompt, *words, named=True):
+        translating(self.path("a.onnx"), tokens, named=named)
         self.save_feeds("feeds.json", [self.feed(tokens, prompt)])
         ended = self.vernier("run", "a.onnx", "--onnxrt", "--runner", "b=onnxrt a.onnx",
                              "--load-inputs", "feeds.json", "--feed-back", "new_count:count",
@@ -170,6 +195,15 @@ class EncoderAndDecoder(Case):
                         said = self.decode(tokens, prompt, *words, "--save-outputs", "o.json")
                         self.assertEqual(said, self.expected(tokens, prompt))
                         self.assertEqual(self.scales(prompt), [[4, 2]] * 3)
+
+    def test_where_axes_have_no_names_what_is_said_to_stay_stays_whole(self):
+        prompt = np.array([[1, 2, 3, 4], [4, 3, 2, 1]], "i8")
+        said = self.decode("tgt_ids", prompt, "--mask", "none", "--advance", "attention_mask:+0",
+                           "input_ids:+0", "--save-outputs", "o.json", named=False)
+        self.assertEqual(said, self.expected("tgt_ids", prompt))
+        self.assertEqual(self.scales(prompt), [[4, 2]] * 3)
+        self.assertIn("--advance attention_mask:+0: 'attention_mask' stays whole at every step, of "
+                      "shape (2, 4)", self.said)
 
     def scales(self, prompt):
         """By which the rows of the table came, step by step."""
@@ -202,6 +236,53 @@ class EncoderAndDecoder(Case):
         output = self.compare("tgt_ids", prompt, "--tokens", "tgt_ids", "--mask",
                               "attention_mask", code=1)
         self.assertEqual(output["logits"]["excluded_positions"], 2)
+
+
+def decoding(path, padding=0.0, names=("b", "t")):
+    """counting() with the names of a decoder, beside the inputs of an encoder."""
+    counting(path, padding=padding)
+    model = onnx.load(str(path))
+    graph = model.graph
+    for node in graph.node:
+        node.input[:] = ["decoder_" + name if name in ("input_ids", "attention_mask") else name
+                         for name in node.input]
+    for value in graph.input:
+        if value.name != "count":
+            value.name = "decoder_" + value.name
+    for value in [*graph.input, *graph.output]:
+        for axis, name in zip(value.type.tensor_type.shape.dim, names):
+            if axis.dim_param:
+                axis.ClearField("dim_param") if name is None else setattr(axis, "dim_param", name)
+    graph.input.extend(helper.make_tensor_value_info(name, INT64, [
+        None if part is None else part for part in (names[0], names[1] and "s")])
+        for name in ("input_ids", "attention_mask"))
+    onnx.save(model, str(path))
+
+
+class DecoderMask(Case):
+    """The mask of the decoder's positions is `decoder_attention_mask`, and no other."""
+
+    def test_it_is_used_by_itself(self):
+        encoder = np.array([[1, 1, 1, 0]], "i8")
+        for mask, names, words, code in (
+                ([1, 1, 0], ("b", "t"), [], 0),
+                ([1, 1, 0], ("b", "t"), ["--compare", "logits:logits"], 0),
+                ([1, 1, 0], (None, None), ["--compare", "logits:logits"], 0),
+                ([1, 1, 0], ("b", "t"), ["--mask", "none"], 1),
+                ([1, 0, 0], ("b", "t"), [], 0)):
+            with self.subTest(mask=mask, names=names, words=words):
+                decoding(self.path("a.onnx"), names=names)
+                decoding(self.path("b.onnx"), padding=50.0, names=names)
+                self.save_feeds("feeds.json", [
+                    {"decoder_input_ids": np.array([[7, 2, 3]], "i8"),
+                     "decoder_attention_mask": np.array([mask], "i8"), "input_ids": encoder,
+                     "attention_mask": encoder, "count": np.zeros(1, "f4")}])
+                ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner",
+                                     "b=onnxrt b.onnx", "--load-inputs", "feeds.json", *words)
+                self.assertEqual(ended.code, code, ended.out + ended.err)
+                self.assertEqual(f"{mask.count(0)} of 3 positions excluded by "
+                                 "'decoder_attention_mask', which differ" in ended.out, code == 0,
+                                 ended.out)
 
 
 class OtherMasks(Case):

@@ -1,5 +1,7 @@
 """What steps hand on: --state, --initial-state, --compare-state."""
 
+import sys
+import textwrap
 import unittest
 
 import numpy as np
@@ -172,6 +174,83 @@ class StepStates(StepsCase):
         ended = self.vernier("run", "texts.onnx", "--onnxrt", "--load-inputs", "feeds.json",
                              "--feed-back", "hn:h", "--steps", "3")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+
+class UnfedStates(StepsCase):
+    """A second state that nobody feeds, with a fault in it: it stays what it was, on both sides."""
+
+    SCRIPT = """
+        import numpy as np
+
+        class Network:
+            input_metadata = {{name: (np.float32, (None, 4)) for name in ("x", "st", "mem")}}
+
+            def infer(self, feed):
+                first = feed["st"] + feed["x"]
+                second = feed["mem"] * np.float32({decay}) + feed["x"]
+                return {{"y": first + second, "o1": first, "{name}": second}}
+
+        def load(path):
+            return Network()
+    """
+
+    def two_states(self, path, decay, second, sizes):
+        """o1 = st + x, second = mem * decay + x, y is their sum."""
+        info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, sizes)
+                for n in ("x", "st", "mem", "y", "o1", second)}
+        nodes = [helper.make_node("Add", ["st", "x"], ["o1"]),
+                 helper.make_node("Mul", ["mem", "decay"], ["kept"]),
+                 helper.make_node("Add", ["kept", "x"], [second]),
+                 helper.make_node("Add", ["o1", second], ["y"])]
+        graph = helper.make_graph(
+            nodes, "g", [info[n] for n in ("x", "st", "mem")],
+            [info[n] for n in ("y", "o1", second)],
+            [numpy_helper.from_array(np.float32(decay), "decay")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path(path)))
+
+    def run_two(self, second, *words, code, script=False, sizes=(None, None)):
+        runners = []
+        for label, decay in (("a", 0.5), ("b", 0.9)):
+            if script:
+                self.path(f"{label}.py").write_text(textwrap.dedent(self.SCRIPT).format(
+                    decay=decay, name=second))
+                runners += ["--runner", f"{label}={label}.py --python {sys.executable}"]
+            else:
+                self.two_states(f"{label}.onnx", decay, second, list(sizes))
+                runners += ["--runner", f"{label}=onnxrt {label}.onnx"]
+        x = np.random.default_rng(0).normal(size=(2, 24)).astype("f4")
+        self.save_feeds("feeds.json", [{"x": x, "st": np.zeros((2, 4), "f4"),
+                                        "mem": np.zeros((2, 4), "f4")}])
+        ended = self.vernier("run", *runners, "--load-inputs", "feeds.json", "--feed-back",
+                             "o1:st", "--step-slice", "x:axis=1,size=4", "--save-record", "r.json",
+                             "--report", "r.md", "-qq", *words)
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        return ended.out + ended.err
+
+    DOUBT = ("input 'mem' stays the same at every step, though an output that feeds nothing has "
+             "its type and shape: add --advance mem:+0 for a value that stays, or y:mem or q7:mem "
+             "for a state")
+
+    def test_sizes_of_the_first_step_show_one_that_is_called_new(self):
+        for script in (False, True):
+            with self.subTest(script=script):
+                self.assertIn("nothing feeds the input 'mem' of a after the first step, and an "
+                              "output that feeds nothing has its type and shape",
+                              self.run_two("o2", code=2, script=script))
+                self.run_two("o2", "--feed-back", "o1:st", "o2:mem", code=1, script=script)
+
+    def test_a_doubt_is_noted_and_no_strict_pass(self):
+        for script, sizes in ((False, (None, None)), (True, None), (False, (2, 4))):
+            with self.subTest(script=script, sizes=sizes):
+                self.run_two("q7", code=0, script=script, sizes=sizes)
+                self.assertIn(self.DOUBT, self.record()["notes"])
+                self.assertIn("stays the same at every step", self.path("r.md").read_text())
+                self.run_two("q7", "--strict", code=4, script=script, sizes=sizes)
+                self.assertIn("--strict: " + self.DOUBT, self.record()["faults"])
+                self.run_two("q7", "--strict", "--advance", "mem:+0", code=0, script=script,
+                             sizes=sizes)
+                self.assertEqual(self.record()["notes"], [])
 
 
 if __name__ == "__main__":

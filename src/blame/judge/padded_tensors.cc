@@ -14,7 +14,10 @@
 namespace vernier {
 namespace {
 
-std::string NameOfMask(const std::string& asked) { return asked.empty() ? kUsualMask : asked; }
+std::vector<std::string> NamesOfMasks(const std::string& asked) {
+  if (!asked.empty()) return {asked};
+  return {kDecoderMask, kUsualMask};
+}
 
 // Positions of [batch, positions, values] and [batch, heads, positions, values].
 const Dim* PositionsOfShape(const TensorInfo& tensor) {
@@ -47,10 +50,13 @@ bool LiesAlongAxis(const std::vector<Dim>& axis, const TensorInfo& tensor) {
 }  // namespace
 
 const NamedTensor* FindFedMask(const TensorMap& feed, const std::string& asked) {
-  const Result<const NamedTensor*> mask = FindPositions(asked, kUsualMask, feed);
-  const bool usable = mask.ok() && *mask != nullptr && (*mask)->tensor.dims().size() == 2 &&
-                      HasExcluded((*mask)->tensor);
-  return usable ? *mask : nullptr;
+  for (const std::string& name : NamesOfMasks(asked)) {
+    const Result<const NamedTensor*> mask = FindPositions(name, kUsualMask, feed);
+    const bool usable = mask.ok() && *mask != nullptr && (*mask)->tensor.dims().size() == 2 &&
+                        HasExcluded((*mask)->tensor);
+    if (usable) return *mask;
+  }
+  return nullptr;
 }
 
 Status CheckAskedMask(const TensorMap& feed, const std::string& asked) {
@@ -64,49 +70,58 @@ Status CheckAskedMask(const TensorMap& feed, const std::string& asked) {
 MaskedTensors MaskedTensors::Find(const OnnxModel& model, const std::string& asked) {
   MaskedTensors found;
   found.asked_ = asked;
+  for (const std::string& mask : NamesOfMasks(asked)) found.Add(model, mask);
+  return found;
+}
+
+void MaskedTensors::Add(const OnnxModel& model, const std::string& name) {
   const OnnxGraph& graph = model.graph();
-  const auto mask = std::ranges::find(graph.inputs, NameOfMask(asked), &OnnxValue::name);
-  if (mask == graph.inputs.end()) return found;
+  const auto mask = std::ranges::find(graph.inputs, name, &OnnxValue::name);
+  if (mask == graph.inputs.end()) return;
   const TensorInfo declared = ToTensorInfo(*mask);
   std::vector<TensorInfo> outputs;
-  if (!asked.empty()) {
+  if (!asked_.empty()) {
     for (const OnnxValue& output : graph.outputs) {
       outputs.push_back(ToTensorInfo(output));
-      found.names_.emplace(output.name);
+      masks_.emplace(output.name, name);
     }
   }
-  if (!declared.shape || declared.shape->size() != 2) return found;
+  if (!declared.shape || declared.shape->size() != 2) return;
   const auto axes = AxesOfPositions(*declared.shape, outputs);
   std::vector<std::string> names;
   for (const OnnxNode& node : graph.nodes) {
     for (const std::string_view name : graph.Outputs(node)) names.emplace_back(name);
   }
   const auto shapes = FollowNamedSizes(model, {}, names);
-  if (!shapes.ok()) return found;
+  if (!shapes.ok()) return;
   for (const TensorInfo& tensor : *shapes) {
     const bool along =
         tensor.shape && std::ranges::any_of(axes, [&](const auto& axis) {
-          return asked.empty() ? LiesAlongMask(axis, *tensor.shape) : LiesAlongAxis(axis, tensor);
+          return asked_.empty() ? LiesAlongMask(axis, *tensor.shape) : LiesAlongAxis(axis, tensor);
         });
-    if (along) found.names_.emplace(tensor.name);
+    if (along) masks_.emplace(tensor.name, name);
   }
-  return found;
 }
 
-PaddedTensors::PaddedTensors(const MaskedTensors& masked, const TensorMap& feed)
-    : masked_(&masked), mask_(masked.empty() ? nullptr : FindFedMask(feed, masked.asked())) {}
+std::string MaskedTensors::MaskOf(std::string_view name) const {
+  const auto found = masks_.find(name);
+  return found == masks_.end() ? "" : found->second;
+}
 
 void PaddedTensors::Reduce(std::string_view name, JudgedPair& pair) {
-  if (mask_ == nullptr || !masked_->Has(name) || pair.reference->dims() != pair.candidate->dims()) {
-    return;
-  }
+  const std::string of = masked_ == nullptr ? "" : masked_->MaskOf(name);
+  if (of.empty() || pair.reference->dims() != pair.candidate->dims()) return;
+  const auto known = masks_.find(of);
+  const NamedTensor* const mask =
+      known != masks_.end() ? known->second : (masks_[of] = FindFedMask(*feed_, of));
+  if (mask == nullptr) return;
   FedPositions fed;
-  fed.mask = PositionValues{.source = mask_->name,
+  fed.mask = PositionValues{.source = mask->name,
                             .asked = !masked_->asked().empty(),
                             .for_elements = true,
                             .outputs = {std::string(name)},
-                            .tensor = mask_->tensor,
-                            .count = mask_->tensor.dims().back()};
+                            .tensor = mask->tensor,
+                            .count = mask->tensor.dims().back()};
   const auto kept = FindKeptPositions(&fed, {std::string(name), *pair.reference});
   if (!kept || kept->masked.excluded == 0) return;
   for (const Tensor** const side : {&pair.reference, &pair.candidate}) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <deque>
-#include <optional>
-#include <set>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,14 +16,14 @@
 namespace vernier {
 
 /// The mask [batch, positions] among inputs: integers of 0 and 1, some of them 0. `asked`: --mask,
-/// of which `none` is none; empty: the usual one. Null: there is none.
+/// of which `none` is none; empty: a usual one, first that of a decoder. Null: there is none.
 const NamedTensor* FindFedMask(const TensorMap& feed, const std::string& asked);
 
 /// Why the input that --mask names is no mask; without a name OK.
 Status CheckAskedMask(const TensorMap& feed, const std::string& asked);
 
-/// Which tensors of a model have their positions along the axis of a mask, by the names that the
-/// model's inputs give to their dimensions.
+/// Which tensors of a model have their positions along the axis of which mask, by the names that
+/// the model's inputs give to their dimensions.
 class MaskedTensors {
  public:
   /// None where the model has no such mask, or names no axes. With `asked` (as in FindFedMask) all
@@ -32,15 +32,18 @@ class MaskedTensors {
   static MaskedTensors Find(const OnnxModel& model, const std::string& asked);
 
   /// All positions of this tensor count.
-  void Keep(const std::string& name) { names_.erase(name); }
+  void Keep(const std::string& name) { masks_.erase(name); }
 
-  bool Has(std::string_view name) const { return names_.contains(name); }
-  bool empty() const { return names_.empty(); }
+  /// Empty: there is none.
+  std::string MaskOf(std::string_view name) const;
+  bool empty() const { return masks_.empty(); }
   const std::string& asked() const { return asked_; }
 
  private:
+  void Add(const OnnxModel& model, const std::string& mask);
+
   std::string asked_;
-  std::set<std::string, std::less<>> names_;
+  std::map<std::string, std::string, std::less<>> masks_;  // by tensor
 };
 
 /// Of one feed.
@@ -48,7 +51,8 @@ class PaddedTensors {
  public:
   PaddedTensors() = default;  ///< leaves nothing out
   /// Both must outlive it.
-  PaddedTensors(const MaskedTensors& masked, const TensorMap& feed);
+  PaddedTensors(const MaskedTensors& masked, const TensorMap& feed)
+      : masked_(&masked), feed_(&feed) {}
 
   /// Where the mask excludes positions of this tensor, the pair is then of copies without them,
   /// which live as long as this.
@@ -56,7 +60,8 @@ class PaddedTensors {
 
  private:
   const MaskedTensors* masked_ = nullptr;
-  const NamedTensor* mask_ = nullptr;  // of the feed
+  const TensorMap* feed_ = nullptr;
+  std::map<std::string, const NamedTensor*> masks_;  // of the feed, by name; null: it excludes none
   std::deque<Tensor> copies_;
 };
 

@@ -70,15 +70,16 @@ void RecordSides(const SearchSides& sides, BlameRecord& record) {
   record.reference = sides.ReferenceName();
 }
 
-// What a feed has of the mask that the plan is about; null: nothing.
+// What a feed has of a mask that the plan is about; null: nothing, or a run would compare all, too.
 const NamedTensor* MaskOf(const BlamePlan& plan, const TensorMap& feed) {
-  return FindFedMask(feed, plan.run.compare->mask);
+  const bool counts = MayLeaveOutPositions(plan.run);
+  return counts ? FindFedMask(feed, plan.run.compare->mask) : nullptr;
 }
 
 void LeaveOutPadding(const BlamePlan& plan, const OnnxModel& model, UnprobedRun& unprobed) {
   const bool padded = std::ranges::any_of(
       unprobed.feeds, [&](const TensorMap& feed) { return MaskOf(plan, feed) != nullptr; });
-  if (plan.all_positions || plan.run.lenient || !padded) return;
+  if (plan.all_positions || !padded) return;
   MaskedTensors masked = MaskedTensors::Find(model, plan.run.compare->mask);
   const auto is_fed_back = [&](const std::string& name) {
     return std::ranges::find(plan.fed_back, name) != plan.fed_back.end();
@@ -93,17 +94,22 @@ void NoteMask(const UnprobedRun& unprobed, const BlamePlan& plan, BlameRecord& r
   const auto padded = std::ranges::find_if(
       unprobed.feeds, [&](const TensorMap& feed) { return MaskOf(plan, feed) != nullptr; });
   if (padded == unprobed.feeds.end()) return;
-  const std::string where = "positions where '" + MaskOf(plan, *padded)->name + "' is 0 ";
+  const std::string& mask = MaskOf(plan, *padded)->name;
+  const std::string where = "positions where '" + mask + "' is 0 ";
   const MaskedTensors& masked = unprobed.outputs.masked();
+  const bool asked = !plan.run.compare->mask.empty();
+  const std::string advice =
+      asked || plan.all_positions ? "" : "; --mask " + mask + " leaves them out";
   if (masked.empty()) {
-    record.notes.push_back(where + "count in this search; `vernier run` may leave them out");
+    record.notes.push_back(where + "count in this search" + advice);
     return;
   }
   record.notes.push_back(
       where + "are left out of " + (masked.asked().empty() ? "" : "the outputs, and of ") +
       "tensors that have them along the axis of the mask, by its name in the model; in the others "
       "they count" +
-      (plan.fed_back.empty() ? "" : ", and in outputs that are fed back"));
+      (plan.fed_back.empty() ? "" : ", and in outputs that are fed back") +
+      (advice.empty() ? "" : advice + " of all outputs"));
 }
 
 // No layer errs where positions count: may tensors at the others have made what does?

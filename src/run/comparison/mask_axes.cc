@@ -99,6 +99,8 @@ bool MaskAxes::IsElsewhere(const std::string& input, size_t stream, const std::s
   const std::string wanted = shape != nullptr && shape->size() == 3 ? (*shape)[1].symbol : "";
   const bool known = !own.empty() && !wanted.empty() && HasAxis(inputs, stream, wanted);
   if (known) return own != wanted && (tokens_along(own) || !tokens_along(wanted));
+  // Then outputs are the decoder's, if they do not say otherwise.
+  if (input.starts_with("decoder_")) return output.starts_with("encoder_");
   return std::ranges::count_if(
              inputs, [&](const TensorInfo& other) { return MayBeTokens(other, rank); }) != 1;
 }

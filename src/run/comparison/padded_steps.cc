@@ -58,7 +58,7 @@ bool PaddedSteps::Take(IterationComparison& comparison, int64_t iteration) {
   return comparison.outputs.empty();
 }
 
-PaddedSteps::Told PaddedSteps::AddTo(PairRecord& record) const {
+PaddedSteps::Told PaddedSteps::AddTo(const PairRecorder& recorder, PairRecord& record) const {
   Told told;
   for (const auto& [name, held] : outputs_) {
     const std::string mask = MaskOf(held.first);
@@ -71,14 +71,16 @@ PaddedSteps::Told PaddedSteps::AddTo(PairRecord& record) const {
       record.outputs.push_back(never.Finish(1).outputs.front());
       output = record.outputs.end() - 1;
       output->compared = output->not_verified = output->without_numbers = held.steps;
+      output->tokens.reset();  // that of one step
       told.unverified.push_back("output '" + name + "' was not verified, and has not passed: '" +
                                 mask + "' excludes every position");
-      continue;
+    } else {
+      told.notes.push_back("output '" + name + "': " + Counted(held.steps, "step") +
+                           " of padding alone, by '" + mask + "', " +
+                           (held.steps == 1 ? "was" : "were") + " not compared");
     }
-    told.notes.push_back("output '" + name + "': " + Counted(held.steps, "step") + " of padding " +
-                         "alone, by '" + mask + "', " + (held.steps == 1 ? "was" : "were") +
-                         " not compared");
     if (!output->tokens) output->tokens.emplace();
+    if (output->tokens->excluded == 0) output->tokens->positions += recorder.WholePositions(name);
     if (output->tokens->mask.empty()) output->tokens->mask = mask;
     output->tokens->positions += held.positions;
     output->tokens->excluded += held.positions;

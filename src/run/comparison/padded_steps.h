@@ -11,6 +11,8 @@
 
 namespace vernier {
 
+class PairRecorder;
+
 class PaddedSteps {
  public:
   /// Takes what is wholly excluded out of the outputs of a step. True: that was all there was.
@@ -19,12 +21,13 @@ class PaddedSteps {
   /// Steps of which nothing was left.
   int64_t left_out() const { return left_out_; }
 
-  /// Counts positions of outputs that were compared at other steps, with a note of how many steps
-  /// those lack, and adds the other outputs as not verified, with a sentence for each.
+  /// Counts positions, with those that `recorder` has of steps with nothing to leave out. For
+  /// outputs that were compared at other steps a note says how many steps those lack; the others
+  /// are added as not verified, with a sentence for each.
   struct Told {
     std::vector<std::string> notes, unverified;
   };
-  Told AddTo(PairRecord& record) const;
+  Told AddTo(const PairRecorder& recorder, PairRecord& record) const;
 
  private:
   struct Held {

@@ -201,6 +201,7 @@ void PairRecorder::AddOutput(const OutputComparison& output, const OutputRow& ro
 // Over all iterations, unlike what else there is of logits.
 void PairRecorder::AddTokens(const OutputComparison& output, size_t index) {
   losses_.resize(record_.outputs.size());
+  whole_positions_.resize(record_.outputs.size());
   const FunctionResult* const result = output.Find(CompareFunction::kLogits);
   const auto* const logits = result == nullptr ? nullptr : std::get_if<LogitsResult>(&result->data);
   std::optional<TokensRecord>& kept = record_.outputs[index].tokens;
@@ -218,9 +219,20 @@ void PairRecorder::AddTokens(const OutputComparison& output, size_t index) {
     kept->masked_failed = before.masked_failed;
     kept->masked_mismatches = before.masked_mismatches;
   }
-  if (!output.masked || (output.masked->excluded == 0 && !output.masked->differ)) return;
+  if (!output.masked) return;
+  if (output.masked->excluded == 0 && !output.masked->differ) {
+    if (!judged) whole_positions_[index] += output.masked->positions;
+    return;
+  }
   if (!kept) kept = MakeTokensRecord(losses_[index]);
   AddMasked(*output.masked, judged, *kept);
+}
+
+int64_t PairRecorder::WholePositions(std::string_view output) const {
+  const auto found = std::ranges::find(record_.outputs, output, &OutputRecord::name);
+  return found == record_.outputs.end()
+             ? 0
+             : whole_positions_[static_cast<size_t>(found - record_.outputs.begin())];
 }
 
 PairRecord PairRecorder::Finish(int64_t expected_iterations) const {
@@ -231,6 +243,8 @@ PairRecord PairRecorder::Finish(int64_t expected_iterations) const {
   record.expected_iterations = expected_iterations;
   for (size_t i = 0; i < quantiles_.size(); ++i) {
     record.outputs[i].quantiles = quantiles_[i].Quantiles();
+    std::optional<TokensRecord>& tokens = record.outputs[i].tokens;
+    if (tokens && tokens->excluded > 0) tokens->positions += whole_positions_[i];
   }
   for (const OutputTally& tally : tally_.outputs()) {
     const auto output = std::find_if(record.outputs.begin(), record.outputs.end(),

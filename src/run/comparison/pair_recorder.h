@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/tally.h"
@@ -54,6 +55,9 @@ class PairRecorder {
   }
   /// An iteration in which nothing could be compared although there were outputs.
   bool compared_nothing() const { return compared_nothing_; }
+  /// Positions of iterations in which a mask left nothing of the output out. They count where it
+  /// leaves out something in another one: Finish() has added them then.
+  int64_t WholePositions(std::string_view output) const;
   /// Iterations in which neither side has an output.
   int64_t empty_iterations() const { return empty_iterations_; }
 
@@ -65,8 +69,9 @@ class PairRecorder {
   Charts charts_;
   ComparisonTally tally_;
   PairRecord record_;
-  std::vector<double> kept_ratios_;            ///< by output: times over in the iteration kept
-  std::vector<TokenLosses> losses_;            ///< by output
+  std::vector<double> kept_ratios_;       ///< by output: times over in the iteration kept
+  std::vector<TokenLosses> losses_;       ///< by output
+  std::vector<int64_t> whole_positions_;  ///< likewise: of iterations with nothing to leave out
   std::vector<IterationQuantiles> quantiles_;  ///< likewise
   ElementErrors errors_;
   bool compared_nothing_ = false;

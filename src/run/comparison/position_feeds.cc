@@ -76,10 +76,8 @@ bool JudgesValuesOf(const CompareOptions& options) {
   });
 }
 
-// Masks that were drawn at random say nothing of the positions. Polygraphy compares all.
 bool LeavesOutElements(const RunPlan& plan) {
-  const bool given = !plan.inputs.load_paths.empty() || plan.inputs.script.given();
-  return (given || !plan.compare->mask.empty()) && !plan.lenient && JudgesValuesOf(*plan.compare);
+  return MayLeaveOutPositions(plan) && JudgesValuesOf(*plan.compare);
 }
 
 // Of `logits`; null: it did not look at the output.
@@ -110,7 +108,7 @@ class FitOfSource {
 Result<const NamedTensor*> FindPositions(const std::string& asked, const char* usual,
                                          const TensorMap& feed) {
   constexpr const NamedTensor* kNone = nullptr;
-  const bool is_mask = usual == kUsualMask;
+  const bool is_mask = usual == kUsualMask || usual == kDecoderMask;
   if (is_mask && asked == kNoMask) return kNone;
   const std::string flag = (is_mask ? "--mask " : "--tokens ") + asked;
   const auto fed = std::ranges::find(feed, asked.empty() ? usual : asked, &NamedTensor::name);
@@ -127,6 +125,11 @@ Result<const NamedTensor*> FindPositions(const std::string& asked, const char* u
     return BadMask(flag, why);
   }
   return &*fed;
+}
+
+bool MayLeaveOutPositions(const RunPlan& plan) {
+  const bool given = !plan.inputs.load_paths.empty() || plan.inputs.script.given();
+  return (given || !plan.compare->mask.empty()) && !plan.lenient;
 }
 
 PositionFeeds::PositionFeeds(const RunPlan& plan)
@@ -182,11 +185,9 @@ Status PositionFeeds::Note(int64_t iteration, const TensorMap& feed, const StepS
     VERNIER_ASSIGN_OR_RETURN(fed.tokens, Take(asked, usual.c_str(), feed, steps));
     if (fed.tokens) fed.tokens->of_last = !forced.empty();
   }
-  VERNIER_ASSIGN_OR_RETURN(fed.mask, Take(options_->mask, kUsualMask, feed, steps));
-  if (decoder && options_->mask.empty()) fed.mask.reset();
+  const char* const mask = decoder ? kDecoderMask : kUsualMask;
+  VERNIER_ASSIGN_OR_RETURN(fed.mask, Take(options_->mask, mask, feed, steps));
   if (fed.mask) fed.mask->for_elements = for_elements_;
-  const bool idle = fed.mask && !fed.mask->asked && !HasExcluded(fed.mask->tensor);
-  if (idle && !for_logits_) return {};
   if (fed.tokens || fed.mask) noted_.emplace(iteration, std::move(fed));
   return {};
 }

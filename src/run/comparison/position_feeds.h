@@ -19,15 +19,21 @@ namespace vernier {
 
 /// What a mask is called that nobody names.
 inline constexpr const char* kUsualMask = "attention_mask";
+/// That of a decoder's positions, beside the one of an encoder.
+inline constexpr const char* kDecoderMask = "decoder_attention_mask";
 /// Instead of a mask's name: all positions are compared.
 inline constexpr std::string_view kNoMask = "none";
 
-/// What a feed has of tokens or, where `usual` is kUsualMask, of a mask: the input `asked`, or
-/// without a name the one that is usually called so. Null: the feed has none, or what it has is not
-/// of positions. Of an input that was named kInvalidArgument where there is none, kMalformed where
-/// it cannot be tokens or a mask.
+/// What a feed has of tokens or, where `usual` is one of the two above, of a mask: the input
+/// `asked`, or without a name the one that is usually called so. Null: the feed has none, or what
+/// it has is not of positions. Of an input that was named kInvalidArgument where there is none,
+/// kMalformed where it cannot be tokens or a mask.
 Result<const NamedTensor*> FindPositions(const std::string& asked, const char* usual,
                                          const TensorMap& feed);
+
+/// Are positions that a mask excludes left out of comparisons? Masks that were drawn at random say
+/// nothing of them, unless somebody names one; Polygraphy compares all.
+bool MayLeaveOutPositions(const RunPlan& plan);
 
 /// Which rows of a file of tokens iterations, or sequences of steps, have taken, one after another.
 class TakenRows {

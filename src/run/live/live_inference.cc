@@ -157,10 +157,20 @@ Status LiveInference::TakeResult(size_t index, const TensorMap& feed, int64_t it
   observer_.OutputsMade(iteration, *result);
   if (StepStates* const steps = live_.steps()) {
     VERNIER_TRY(steps->Remember(index, result->outputs));
+    VERNIER_TRY(SeeSizes(index, feed, *result, *steps));
   }
   VERNIER_TRY(NoteMadeWith());
   VERNIER_TRY(savers_.AddResult(index, *result));
   return MeasureNoise(index, feed, iteration, *result);
+}
+
+// Of the first step: what a runner declares of its inputs and outputs leaves sizes open.
+Status LiveInference::SeeSizes(size_t index, const TensorMap& feed, const IterationResult& result,
+                               StepStates& steps) {
+  // Tensors within a model have such sizes often.
+  if (!steps.WantsToSee(index) || live_.any_marked()) return {};
+  VERNIER_ASSIGN_OR_RETURN(const TensorMap fed, live_.FeedOf(index, feed));
+  return steps.See(index, fed, result.outputs);
 }
 
 // Scripts import modules when they need them. Not so often that it would take more than a twentieth

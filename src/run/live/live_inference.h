@@ -87,6 +87,8 @@ class LiveInference {
   Status PrepareBounds(size_t index, const TensorMap& feed, int64_t iteration);
   Status TakeResult(size_t index, const TensorMap& feed, int64_t iteration,
                     const std::optional<IterationResult>& result);
+  Status SeeSizes(size_t index, const TensorMap& feed, const IterationResult& result,
+                  StepStates& steps);
   Status NoteMadeWith();
   Status OpenNoise();
   Status MeasureNoise(size_t index, const TensorMap& feed, int64_t iteration,

@@ -80,6 +80,17 @@ void NoteUnusedTokens(const LiveRuns& live, RunRecord& record) {
   if (!unused.empty()) record.notes.push_back(unused);
 }
 
+// With the wrong state, the sides agree as well as with the right one.
+void NoteUnfedStates(const LiveRuns& live, RunOutcome& outcome) {
+  if (live.steps() == nullptr || live.any_marked()) return;  // tensors within have any size
+  const bool strict = live.plan().strict;
+  for (const std::string& doubt : live.steps()->doubts()) {
+    outcome.faults.incomplete |= strict;
+    strict ? outcome.record.faults.push_back("--strict: " + doubt)
+           : outcome.record.notes.push_back(doubt);
+  }
+}
+
 // Images that were read ahead of a turn that never came are no samples of this run.
 void ForgetReadAhead(const LiveResults& made) {
   if (made.feeds == nullptr || made.feeds->images() == nullptr || !made.feeds_used) return;
@@ -203,6 +214,7 @@ void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnd
   DescribeImages(run.plan, made, outcome);
   NoteWhatWasLeftOut(live, made, ending);
   NoteUnusedTokens(live, outcome.record);
+  NoteUnfedStates(live, outcome);
   outcome.record.averaged = run.plan.compare->check_average;
   const int64_t feeds = run.plan.execution.batch_feeds;
   if (feeds > 1) outcome.record.batch_feeds = feeds;

@@ -179,8 +179,8 @@ ShardPair MakeShardPair(const IterationComparison& comparison, std::span<const O
     made.dtype = DTypeName(output.a_dtype);
     if (output.b_dtype != output.a_dtype) made.other_dtype = DTypeName(output.b_dtype);
     made.vacuous = output.vacuous;
-    const bool tells = output.masked && (output.masked->excluded > 0 || output.masked->differ);
-    if (tells) KeepMasked(*output.masked, made);
+    // Where nothing was left out, positions count beside those of iterations where some were.
+    if (output.masked && !output.masked->mask.empty()) KeepMasked(*output.masked, made);
     for (const FunctionResult& result : output.functions) {
       made.functions.push_back(KeepFunction(result, averaged));
     }

@@ -59,7 +59,7 @@ Status Decoding::Give(GivenTokens tokens) {
 }
 
 std::string Decoding::DescribeUnusedRows() const {
-  if (!given_ || given_->rows() == batch_ || given_->rows() <= prompts_) return "";
+  if (!given_ || prompts_ == 0 || given_->rows() == batch_ || given_->rows() <= prompts_) return "";
   return "--tokens " + given_->source() + ": it has " + Counted(given_->rows(), "row") + " for " +
          Counted(prompts_, "prompt") + ": the rows from " + std::to_string(prompts_) +
          " on were not used";

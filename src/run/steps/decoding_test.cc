@@ -316,6 +316,26 @@ TEST_F(DecodedFeedsTest, PositionsBesideADecodersTokensAreTheirs) {
   EXPECT_THAT(IdsOf(feed, "attention_mask"), ElementsAre(1, 1, 1, 1, 1, 0));
 }
 
+// Where nothing tells them apart but that somebody says so.
+TEST_F(DecodedFeedsTest, AValueThatIsSaidToStayStaysWhole) {
+  inputs_ = {Declared("input_ids", DType::kInt64, {-1, -1}),
+             Declared("attention_mask", DType::kInt64, {-1, -1}),
+             Declared("tgt_ids", DType::kInt64, {-1, -1}),
+             Declared("token_type_ids", DType::kInt64, {-1, -1})};
+  plan_.decode = {"greedy:logits=tgt_ids"};
+  plan_.advances = {"attention_mask:+0", "input_ids:+0", "token_type_ids:+0"};
+  whole_[1].name = "token_type_ids";
+  whole_.push_back({"tgt_ids", whole_[0].tensor});
+  ASSERT_TRUE(Open().ok());
+  ASSERT_TRUE(Next().ok());
+  ASSERT_TRUE(Say({0, 1, 0, 0, 0, 0, 0, 1}).ok());
+  const TensorMap feed = Fed();
+  EXPECT_EQ(Find(feed, "tgt_ids")->dims(), (Dims{2, 1}));
+  EXPECT_THAT(IdsOf(feed, "attention_mask"), ElementsAre(1, 1, 1, 0, 1, 1));
+  EXPECT_THAT(IdsOf(feed, "input_ids"), ElementsAre(1, 2, 3, 0, 1, 2));
+  EXPECT_THAT(IdsOf(feed, "token_type_ids"), ElementsAre(2, 1));  // that of the next token
+}
+
 TEST_F(DecodedFeedsTest, WhatIsForEachTokenOfThePromptGoesOn) {
   plan_.advances = {"attention_mask:append 1"};
   ASSERT_TRUE(Open().ok());

@@ -48,7 +48,8 @@ bool IsOfOtherTokens(const std::string& input, const std::string& tokens,
            other.shape->back().symbol == own;
   });
   if (named && shares_axis) return true;
-  const bool of_encoder = tokens.starts_with("decoder_") && !input.starts_with("decoder_");
+  const bool of_encoder = (tokens.starts_with("decoder_") && !input.starts_with("decoder_")) ||
+                          (input.starts_with("encoder_") && !tokens.starts_with("encoder_"));
   if (of_encoder && !of_any_tokens) return true;
   const Tensor* const values = Find(feed, input);
   const Tensor* const prompt = Find(feed, tokens);
@@ -60,6 +61,13 @@ bool IsOfOtherTokens(const std::string& input, const std::string& tokens,
            MayTakeTokens(other.name, other.tensor.dtype()) && other.tensor.dims().size() == 2 &&
            other.tensor.dims() == values->dims();
   });
+}
+
+bool HasOneForNextToken(const std::string& input, const std::string& tokens,
+                        std::span<const TensorInfo> inputs) {
+  const std::string own = LastAxisName(inputs, input);
+  const bool shares_axis = !own.empty() && own == LastAxisName(inputs, tokens);
+  return shares_axis || (IsUsuallyPerToken(input) && !IsMaskName(input));
 }
 
 }  // namespace vernier

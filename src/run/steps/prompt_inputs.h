@@ -21,9 +21,15 @@ bool MayBeTokens(const TensorInfo& input, size_t rank = 2);
 
 /// Whether an input belongs to other tokens than those that the input `tokens` takes, as those of
 /// an encoder do. `inputs` are those of the model, as far as it says. By the names of the last
-/// axes; else by a name without "decoder_" beside one with it; else, where axes have no names, by
-/// the shape of an input in `feed` that may take other tokens.
+/// axes; else by a name without "decoder_" beside one with it, or with "encoder_" beside one
+/// without; else, where axes have no names, by the shape of an input in `feed` that may take other
+/// tokens.
 bool IsOfOtherTokens(const std::string& input, const std::string& tokens,
                      std::span<const TensorInfo> inputs, const TensorMap& feed);
+
+/// An input that stays as it was, with as many values as the prompt has tokens: does the next token
+/// have one of them, rather than all? By its name, or by that of the last axis.
+bool HasOneForNextToken(const std::string& input, const std::string& tokens,
+                        std::span<const TensorInfo> inputs);
 
 }  // namespace vernier

@@ -39,9 +39,33 @@ bool IsCalledLike(const TensorInfo& output, const TensorInfo& input) {
   return can_be && !start.empty() && StartOfNumbered(output.name) == start;
 }
 
+bool IsOpenAxis(const Dim& dim, const RunnerSides& runner) {
+  if (!dim.dynamic()) return false;
+  return std::ranges::none_of(runner.inputs, [&](const TensorInfo& input) {
+    return !dim.symbol.empty() && input.shape &&
+           std::ranges::find(*input.shape, dim.symbol, &Dim::symbol) != input.shape->end();
+  });
+}
+
+bool HasOpenShape(const TensorInfo& info, const RunnerSides& runner) {
+  if (info.dtype == DType::kUndefined || !info.shape) return true;
+  return std::ranges::any_of(*info.shape, [&](const Dim& dim) { return IsOpenAxis(dim, runner); });
+}
+
+// In a step, whatever is declared.
+bool HadItsShape(const Tensor& output, const Tensor& input) {
+  const Dims& dims = input.dims();
+  return output.dtype() == input.dtype() && output.dims() == dims && dims.size() > 1 &&
+         std::any_of(dims.begin() + 1, dims.end(), [](int64_t size) { return size > 1; });
+}
+
 // Whatever both are called: could the input be the output of the step before? Vectors are as often
 // scales.
-bool HasItsShape(const TensorInfo& output, const TensorInfo& input) {
+bool HasItsShape(const TensorInfo& output, const TensorInfo& input, const RunnerSides& runner) {
+  const Tensor* const given = runner.given == nullptr ? nullptr : Find(*runner.given, output.name);
+  const Tensor* const fed = runner.fed == nullptr ? nullptr : Find(*runner.fed, input.name);
+  const bool open = HasOpenShape(output, runner) || HasOpenShape(input, runner);
+  if (open && given != nullptr && fed != nullptr) return HadItsShape(*given, *fed);
   const bool alike = output.dtype != DType::kUndefined && output.dtype == input.dtype &&
                      output.shape && input.shape && *output.shape == *input.shape;
   if (!alike || input.shape->size() < 2) return false;
@@ -75,7 +99,7 @@ std::vector<const TensorInfo*> OutputsShapedLike(const TensorInfo& input, const 
   std::vector<const TensorInfo*> outputs;
   for (const TensorInfo& output : runner.outputs) {
     const bool free = std::ranges::find(pairs, output.name, &StatePair::output) == pairs.end();
-    if (free && HasItsShape(output, input)) outputs.push_back(&output);
+    if (free && HasItsShape(output, input, runner)) outputs.push_back(&output);
   }
   return outputs;
 }
@@ -148,6 +172,12 @@ class LikenessPairing {
 };
 
 }  // namespace
+
+bool HasOpenShapes(const RunnerSides& runner) {
+  const auto open = [&](const TensorInfo& info) { return HasOpenShape(info, runner); };
+  return runner.outputs.empty() || std::ranges::any_of(runner.inputs, open) ||
+         std::ranges::any_of(runner.outputs, open);
+}
 
 std::string WordsToFeed(const TensorInfo& input, const RunnerSides& runner,
                         std::span<const StatePair> pairs) {

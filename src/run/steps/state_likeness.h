@@ -22,6 +22,10 @@ Status CheckNoStateStays(const RunnerSides& runner, std::span<const std::string>
 std::string WordsToFeed(const TensorInfo& input, const RunnerSides& runner,
                         std::span<const StatePair> pairs);
 
+/// Does a runner leave open what shape an input or output has? Axes without a name do, and those
+/// with one that no input has: exporters make some up.
+bool HasOpenShapes(const RunnerSides& runner);
+
 /// Whether an output of this name can only be the next value of something: "new_x", "present.0".
 bool IsNewName(std::string_view output);
 

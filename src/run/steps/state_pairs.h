@@ -29,6 +29,10 @@ struct RunnerSides {
   std::string label = {};    ///< what people call it; empty: its name
   /// Inputs that may be fed with a tensor of another name, which may change from step to step.
   std::vector<std::string> mapped = {};
+  /// What it was fed with in a step, and what it gave: their sizes count where it declares none.
+  /// Null: it has not run yet.
+  const TensorMap* fed = nullptr;
+  const TensorMap* given = nullptr;
 
   const std::string& shown() const { return label.empty() ? name : label; }
 };

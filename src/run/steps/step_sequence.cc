@@ -293,11 +293,18 @@ Result<TensorMap> StepSequence::SlicesFor(const std::string& runner, int64_t ste
 }
 
 // Behind a prompt, what had a value for each of its tokens has that of one.
-Result<Tensor> StepSequence::OfNewToken(const std::string& input, Tensor advanced) const {
+Result<Tensor> StepSequence::OfNewToken(const AdvanceWord& advance, Tensor advanced) const {
+  const std::string& input = advance.input;
   const std::string tokens = states_.TokensInput();
   const Tensor* const prompt = Find(whole_, tokens);
   if (prompt == nullptr || !IsPerToken(advanced.dims(), prompt->dims())) return advanced;
   if (IsOfOtherTokens(input, tokens, source_.inputs, whole_)) return advanced;
+  if (advance.amount == 0 && !HasOneForNextToken(input, tokens, source_.inputs)) {
+    states_.logger().Once(Severity::kInfo, std::string(kAdvanceFlag) + " " + advance.word + ": '" +
+                                               input + "' stays whole at every step, of shape " +
+                                               FormatDims(advanced.dims()));
+    return advanced;
+  }
   const size_t last = advanced.dims().size() - 1;
   return TakeWindow(advanced, last, advanced.dims()[last] - 1, 1);
 }
@@ -310,7 +317,7 @@ Result<TensorMap> StepSequence::FeedOfStep(int64_t step) const {
     Result<Tensor> now = advance.appends ? AppendValues(first, advance.amount, step)
                                          : AddToAll(first, TimesSteps(advance.amount, step));
     if (now.ok() && step > 0 && !advance.appends) {
-      now = OfNewToken(advance.input, *std::move(now));
+      now = OfNewToken(advance, *std::move(now));
     }
     if (!now.ok()) return InStep(kAdvanceFlag, advance.word, now.status());
     feed = Overlaid(std::move(feed), {{advance.input, *std::move(now)}});

@@ -62,7 +62,7 @@ class StepSequence {
   Result<int64_t> CountSteps() const;
   Result<TensorMap> SlicesFor(const std::string& runner, int64_t step) const;
   Result<TensorMap> FeedOfStep(int64_t step) const;
-  Result<Tensor> OfNewToken(const std::string& input, Tensor advanced) const;
+  Result<Tensor> OfNewToken(const AdvanceWord& advance, Tensor advanced) const;
   Result<TensorMap> AllStepsFor(const std::string& runner, size_t axis) const;
   const Tensor* SlicedTensor(const SliceWord& slice) const;
 

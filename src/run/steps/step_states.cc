@@ -82,6 +82,7 @@ Status StepStates::Pair(size_t runner, RunnerSides sides) {
   SayPairs(runner);
   SayConstants(runner, sides);
   LookForHiddenState(runner, sides);
+  KeepToSee(runner, sides);
   return {};
 }
 
@@ -98,53 +99,6 @@ void StepStates::LookForHiddenState(size_t runner, const RunnerSides& sides) {
                      " | Feeds nothing back, and has no method reset_states: if it keeps state "
                      "inside, each sequence begins with that of the one before (--reset METHOD)");
   }
-}
-
-// The reference's state is given to all.
-Status StepStates::CheckRest(size_t runner, const RunnerSides& sides) const {
-  if (plan_->state == StateSource::kReference && runner > 0) return {};
-  const bool forgotten = words_.feed_back.empty() && !decoding_ && !sides.keeps_state;
-  if (forgotten) return CheckNoStateStays(sides, DrivenInputs());
-  return CheckAllStatesFed(sides, DrivenInputs(), PairsOf(runner));
-}
-
-// What the feeds have no tensor for by its name, likeness or --map-inputs may find another.
-void StepStates::AddMapped(RunnerSides& sides) const {
-  const auto made_for = std::ranges::find(names_, fed_for_);
-  if (fed_for_ == sides.name || made_for == names_.end()) return;
-  const Runner& other = runners_[static_cast<size_t>(made_for - names_.begin())];
-  for (const TensorInfo& input : sides.inputs) {
-    if (!IsAmongNames(other.inputs, input.name)) sides.mapped.push_back(input.name);
-  }
-}
-
-// With that of its tokens.
-std::vector<StatePair> StepStates::PairsOf(size_t runner) const {
-  std::vector<StatePair> pairs = runners_[runner].pairs;
-  const TokenPair* const tokens = decoding_ ? decoding_->PairOf(runner) : nullptr;
-  if (tokens != nullptr && !pairs.empty()) pairs.push_back({tokens->logits, tokens->tokens});
-  return pairs;
-}
-
-// Once for all, in one line: a scale is right so, and a state is not. Which of the two an input is
-// that an output could feed, nothing else may say.
-void StepStates::SayConstants(size_t runner, const RunnerSides& sides) const {
-  const std::vector<StatePair> pairs = PairsOf(runner);
-  if (pairs.empty() && (decoding_ || !words_.feed_back.empty())) return;
-  std::string names;
-  for (const TensorInfo& input : sides.inputs) {
-    const bool changes = FeedsInput(pairs, input.name) || IsAmongNames(sides.mapped, input.name) ||
-                         IsAmongNames(DrivenInputs(), input.name);
-    if (changes) continue;
-    names += (names.empty() ? "'" : ", '") + input.name + "'";
-    const std::string words = WordsToFeed(input, sides, pairs);
-    if (words.empty()) continue;
-    logger_->Warning(
-        names_[runner] + " | Stays the same at every step: '" + input.name +
-        "', though an output that feeds nothing has its type and shape: add --advance " +
-        input.name + ":+0 for a value that stays, or " + words + " for a state");
-  }
-  if (!names.empty()) logger_->Info(names_[runner] + " | Stays the same at every step: " + names);
 }
 
 Status StepStates::CheckReference() const {

@@ -46,6 +46,13 @@ class StepStates {
   /// own, if nothing feeds an input that is a state of the first runner, or if words without a
   /// label are about other runners alone; else if they are not about the reference.
   Status Pair(size_t runner, RunnerSides sides);
+  /// May an input that stays still turn out to be a state, by sizes that a runner does not declare?
+  bool WantsToSee(size_t runner) const { return runners_[runner].unseen; }
+  /// What a runner was fed with at a step, and gave: Pair() once more for inputs that nothing
+  /// feeds, by these sizes. kInvalidArgument.
+  Status See(size_t runner, const TensorMap& fed, const TensorMap& given);
+  /// Inputs that stay and may be states, a sentence each: nothing but sizes says so.
+  const std::vector<std::string>& doubts() const { return doubts_; }
   Logger& logger() const { return *logger_; }
   /// What --decode chooses tokens by; null without.
   Decoding* decoding() { return decoding_ ? &*decoding_ : nullptr; }
@@ -125,6 +132,10 @@ class StepStates {
     std::vector<StatePair> pairs;
     std::vector<std::string> inputs;  // empty: it does not say
     std::vector<TensorInfo> infos;    // of these
+    std::vector<TensorInfo> outputs;
+    std::vector<std::string> mapped;    // inputs, as in RunnerSides
+    std::vector<std::string> doubtful;  // inputs that were warned of
+    bool unseen = false;                // see WantsToSee()
     TensorMap slices;
     TensorMap state;  // by its inputs
     TensorMap next;
@@ -147,8 +158,11 @@ class StepStates {
   Status EnterTokens(TensorMap& feed);
   Status LacksOutput(size_t runner, const std::string& output) const;
   void SayPairs(size_t runner) const;
-  void SayConstants(size_t runner, const RunnerSides& sides) const;
+  bool Stays(size_t runner, const RunnerSides& sides, const std::string& input) const;
+  void SayConstants(size_t runner, const RunnerSides& sides);
+  void WarnOfConstants(size_t runner, const RunnerSides& sides);
   void LookForHiddenState(size_t runner, const RunnerSides& sides);
+  void KeepToSee(size_t runner, const RunnerSides& sides);
   void AddMapped(RunnerSides& sides) const;
   std::vector<StatePair> PairsOf(size_t runner) const;
   Status CheckRest(size_t runner, const RunnerSides& sides) const;
@@ -160,6 +174,7 @@ class StepStates {
   StepWords words_;
   std::optional<Decoding> decoding_;
   std::vector<bool> used_;
+  std::vector<std::string> doubts_;
   std::string fed_for_;
   StepTimeline timeline_;
   StepPosition position_;

@@ -1,0 +1,112 @@
+// Inputs of runners that stay as they were at first: refused, asked about, or named.
+#include <algorithm>
+
+#include "run/steps/state_likeness.h"
+#include "run/steps/step_states.h"
+
+namespace vernier {
+namespace {
+
+std::vector<TensorInfo> InfosOf(const TensorMap& tensors) {
+  std::vector<TensorInfo> infos;
+  for (const auto& [name, tensor] : tensors) {
+    TensorInfo& info = infos.emplace_back(TensorInfo{name, tensor.dtype(), std::vector<Dim>()});
+    for (const int64_t size : tensor.dims()) info.shape->push_back({size, {}});
+  }
+  return infos;
+}
+
+}  // namespace
+
+// The reference's state is given to all.
+Status StepStates::CheckRest(size_t runner, const RunnerSides& sides) const {
+  if (plan_->state == StateSource::kReference && runner > 0) return {};
+  const bool forgotten = words_.feed_back.empty() && !decoding_ && !sides.keeps_state;
+  if (forgotten) return CheckNoStateStays(sides, DrivenInputs());
+  return CheckAllStatesFed(sides, DrivenInputs(), PairsOf(runner));
+}
+
+// What the feeds have no tensor for by its name, likeness or --map-inputs may find another.
+void StepStates::AddMapped(RunnerSides& sides) const {
+  const auto made_for = std::ranges::find(names_, fed_for_);
+  if (fed_for_ == sides.name || made_for == names_.end()) return;
+  const Runner& other = runners_[static_cast<size_t>(made_for - names_.begin())];
+  for (const TensorInfo& input : sides.inputs) {
+    if (std::ranges::find(other.inputs, input.name) == other.inputs.end()) {
+      sides.mapped.push_back(input.name);
+    }
+  }
+}
+
+// With that of its tokens.
+std::vector<StatePair> StepStates::PairsOf(size_t runner) const {
+  std::vector<StatePair> pairs = runners_[runner].pairs;
+  const TokenPair* const tokens = decoding_ ? decoding_->PairOf(runner) : nullptr;
+  if (tokens != nullptr && !pairs.empty()) pairs.push_back({tokens->logits, tokens->tokens});
+  return pairs;
+}
+
+bool StepStates::Stays(size_t runner, const RunnerSides& sides, const std::string& input) const {
+  const std::vector<std::string> driven = DrivenInputs();
+  const std::vector<StatePair> pairs = PairsOf(runner);
+  return std::ranges::find(pairs, input, &StatePair::input) == pairs.end() &&
+         std::ranges::find(sides.mapped, input) == sides.mapped.end() &&
+         std::ranges::find(driven, input) == driven.end();
+}
+
+// Once for all, in one line: a scale is right so, and a state is not. Which of the two an input is
+// that an output could feed, nothing else may say.
+void StepStates::SayConstants(size_t runner, const RunnerSides& sides) {
+  if (PairsOf(runner).empty() && (decoding_ || !words_.feed_back.empty())) return;
+  WarnOfConstants(runner, sides);
+  std::string names;
+  for (const TensorInfo& input : sides.inputs) {
+    if (Stays(runner, sides, input.name)) names += (names.empty() ? "'" : ", '") + input.name + "'";
+  }
+  if (!names.empty()) logger_->Info(names_[runner] + " | Stays the same at every step: " + names);
+}
+
+void StepStates::WarnOfConstants(size_t runner, const RunnerSides& sides) {
+  std::vector<std::string>& told = runners_[runner].doubtful;
+  for (const TensorInfo& input : sides.inputs) {
+    const bool known = std::ranges::find(told, input.name) != told.end();
+    if (known || !Stays(runner, sides, input.name)) continue;
+    const std::string words = WordsToFeed(input, sides, PairsOf(runner));
+    if (words.empty()) continue;
+    told.push_back(input.name);
+    const std::string why =
+        ", though an output that feeds nothing has its type and shape: add "
+        "--advance " +
+        input.name + ":+0 for a value that stays, or " + words + " for a state";
+    logger_->Warning(names_[runner] + " | Stays the same at every step: '" + input.name + "'" +
+                     why);
+    const std::string doubt = "input '" + input.name + "' stays the same at every step" + why;
+    if (std::ranges::find(doubts_, doubt) == doubts_.end()) doubts_.push_back(doubt);
+  }
+}
+
+// What takes whatever it is fed with does not say what it makes use of.
+void StepStates::KeepToSee(size_t runner, const RunnerSides& sides) {
+  Runner& here = runners_[runner];
+  here.outputs.assign(sides.outputs.begin(), sides.outputs.end());
+  here.mapped = sides.mapped;
+  const bool stays = std::ranges::any_of(
+      sides.inputs, [&](const TensorInfo& input) { return Stays(runner, sides, input.name); });
+  here.unseen = stays && HasOpenShapes(sides);
+}
+
+Status StepStates::See(size_t runner, const TensorMap& fed, const TensorMap& given) {
+  Runner& here = runners_[runner];
+  here.unseen = false;
+  const std::vector<TensorInfo> outputs = here.outputs.empty() ? InfosOf(given) : here.outputs;
+  RunnerSides sides{names_[runner], here.infos, outputs, here.keeps_state};
+  sides.label = shown_[runner];
+  sides.mapped = here.mapped;
+  sides.fed = &fed;
+  sides.given = &given;
+  VERNIER_TRY(CheckRest(runner, sides));
+  WarnOfConstants(runner, sides);
+  return {};
+}
+
+}  // namespace vernier

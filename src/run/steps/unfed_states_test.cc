@@ -1,0 +1,129 @@
+// Inputs that stay, of which only the sizes of a step show whether an output could feed them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "inputs/recording_logger.h"
+#include "run/steps/state_likeness.h"
+#include "run/steps/step_states.h"
+
+namespace vernier {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Axes below 0 are not declared.
+TensorInfo DeclaredAs(std::string name, const std::vector<int64_t>& dims) {
+  TensorInfo info{std::move(name), DType::kFloat32, std::vector<Dim>()};
+  for (const int64_t size : dims) info.shape->push_back({size, {}});
+  return info;
+}
+
+Tensor OfShape(const Dims& dims) {
+  const int64_t count = std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+  const std::vector<float> values(static_cast<size_t>(count));
+  return *Tensor::Copy(DType::kFloat32, dims, std::as_bytes(std::span(values)));
+}
+
+class UnfedStatesTest : public testing::Test {
+ protected:
+  UnfedStatesTest() {
+    plan_.feed_back = {"o1:st"};
+    plan_.slices = {"x:axis=1,size=4"};
+  }
+
+  Status Pair() {
+    states_.emplace(*StepStates::Create(plan_, {"ort"}, log_));
+    return states_->Pair(0, {"ort", inputs_, outputs_});
+  }
+
+  // A step in which the output `name` has this shape, and 'mem' (2, 4).
+  Status See(const std::string& name, const Dims& shape) {
+    const Status paired = Pair();
+    if (!paired.ok() || !states_->WantsToSee(0)) return paired;
+    return states_->See(0, {{"x", OfShape({2, 4})}, {"mem", OfShape(mem_)}},
+                        {{"o1", OfShape({2, 4})}, {name, OfShape(shape)}});
+  }
+
+  StepPlan plan_;
+  RecordingLogger log_;
+  Dims mem_ = {2, 4};
+  std::vector<TensorInfo> inputs_ = {DeclaredAs("x", {-1, 4}), DeclaredAs("st", {-1, -1}),
+                                     DeclaredAs("mem", {-1, -1})};
+  std::vector<TensorInfo> outputs_ = {DeclaredAs("o1", {-1, -1}), DeclaredAs("o2", {-1, -1}),
+                                      DeclaredAs("y", {-1, -1})};
+  std::optional<StepStates> states_;
+};
+
+TEST_F(UnfedStatesTest, OneThatIsCalledNewIsRefused) {
+  EXPECT_TRUE(Pair().ok());
+  EXPECT_THAT(states_->doubts(), IsEmpty());
+  const Status why = See("o2", {2, 4});
+  EXPECT_EQ(why.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(why.message(),
+            "--feed-back: nothing feeds the input 'mem' of ort after the first step, and an output "
+            "that feeds nothing has its type and shape: add --advance mem:+0 for a value that "
+            "stays, or o2:mem for a state");
+  EXPECT_FALSE(states_->WantsToSee(0));
+  EXPECT_TRUE(See("o2", {2, 3}).ok());
+  mem_ = {2, 1};
+  EXPECT_TRUE(See("o2", {2, 1}).ok());
+}
+
+TEST_F(UnfedStatesTest, OneWhoseNameSaysNothingIsDoubtful) {
+  ASSERT_TRUE(See("y", {2, 4}).ok());
+  const std::string why =
+      ", though an output that feeds nothing has its type and shape: add --advance mem:+0 for a "
+      "value that stays, or y:mem for a state";
+  EXPECT_TRUE(log_.Has("ort | Stays the same at every step: 'mem'" + why));
+  EXPECT_THAT(states_->doubts(), ElementsAre("input 'mem' stays the same at every step" + why));
+  ASSERT_TRUE(See("y", {4, 2}).ok());
+  EXPECT_THAT(states_->doubts(), IsEmpty());
+}
+
+TEST_F(UnfedStatesTest, NamesOfAxesThatNoInputHasSayNothing) {
+  inputs_[2].shape = std::vector<Dim>{{-1, "b"}, {4, {}}};
+  outputs_[2].shape = std::vector<Dim>{{-1, "Add_y_dim_0"}, {4, {}}};
+  ASSERT_TRUE(See("y", {2, 4}).ok());
+  EXPECT_EQ(states_->doubts().size(), 1);
+  inputs_[1].shape = std::vector<Dim>{{-1, "Add_y_dim_0"}, {4, {}}};
+  outputs_[0].shape = inputs_[1].shape;
+  ASSERT_TRUE(See("y", {2, 4}).ok());
+  EXPECT_THAT(states_->doubts(), IsEmpty());
+}
+
+// A script says at most what it takes.
+TEST_F(UnfedStatesTest, OutputsThatNothingDeclaresAreSeen) {
+  outputs_.clear();
+  ASSERT_TRUE(See("y", {2, 4}).ok());
+  EXPECT_EQ(states_->doubts().size(), 1);
+  EXPECT_THAT(See("new_mem", {2, 4}).message(), HasSubstr("is called like it: add new_mem:mem"));
+  inputs_.clear();
+  ASSERT_TRUE(Pair().ok());
+  EXPECT_FALSE(states_->WantsToSee(0));
+}
+
+TEST_F(UnfedStatesTest, WhatIsDeclaredOrSaidToStayNeedsNoStep) {
+  plan_.advances = {"mem:+0"};
+  ASSERT_TRUE(Pair().ok());
+  EXPECT_FALSE(states_->WantsToSee(0));
+  plan_.advances.clear();
+  for (auto* const infos : {&inputs_, &outputs_}) {
+    for (TensorInfo& info : *infos) info.shape = std::vector<Dim>{{1, {}}, {4, {}}};
+  }
+  outputs_[1].shape = std::vector<Dim>{{1, {}}, {3, {}}};
+  ASSERT_TRUE(Pair().ok());
+  EXPECT_FALSE(states_->WantsToSee(0));
+  EXPECT_EQ(states_->doubts().size(), 1);
+}
+
+}  // namespace
+}  // namespace vernier
