@@ -99,17 +99,21 @@ BoxBorder SuppressionBorders::ByOverlap(bool first, double own, double other, co
 }
 
 // What the noise of single numbers makes of an IoU, to first order; at the least that of rounding
-// to the short type whose numbers they are.
+// to the short type whose numbers they are. Corners that move further than a hundredth of their box
+// are wrong ones, and excuse no more than that.
 double SuppressionBorders::OverlapNoise(const Detection& x, const Detection& y) const {
   using Corner = double Detection::*;
   constexpr std::array<Corner, 4> kCorners = {&Detection::x1, &Detection::y1, &Detection::x2,
                                               &Detection::y2};
+  constexpr double kMostOfBox = 0.01;
+  const double side = std::max({x.x2 - x.x1, x.y2 - x.y1, y.x2 - y.x1, y.y2 - y.y1});
   double largest = 0;
   for (const Corner corner : kCorners) {
     Raise(largest, x.*corner);
     Raise(largest, y.*corner);
   }
-  const double moved = std::max(corner_noise_, rule_.Spacing(largest) / 2);
+  const double noise = std::min(corner_noise_, kMostOfBox * side);
+  const double moved = std::max(noise, rule_.Spacing(largest) / 2);
   const double overlap = Overlap(x, y);
   double squares = 0;
   for (const Corner corner : kCorners) {

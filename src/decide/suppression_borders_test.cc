@@ -108,5 +108,25 @@ TEST(SuppressionBorders, RoundingMakesFewClearFlips) {
   }
 }
 
+// Wrong in the same way everywhere, which the differences of matched corners cannot tell from noise.
+TEST(SuppressionBorders, BoxesThatAreAllTooWideMakeClearFlips) {
+  std::mt19937_64 random(26);
+  int flips = 0, clear = 0;
+  for (int i = 0; i < 400; ++i) {
+    std::vector<float> wide;
+    const std::vector<float> boxes = Crowd(random, 20, wide);
+    for (size_t box = 0; box < wide.size(); box += 6) {
+      const float more = 0.1F * (wide[box + 2] - wide[box]);
+      wide[box] -= more;
+      wide[box + 2] += more;
+    }
+    const DecisionSample sample = Compared(boxes, wide);
+    flips += sample.flip != Flip::kNone ? 1 : 0;
+    clear += sample.flip == Flip::kClear ? 1 : 0;
+  }
+  EXPECT_GT(clear, flips / 2);
+  EXPECT_GT(flips, 100);
+}
+
 }  // namespace
 }  // namespace vernier
