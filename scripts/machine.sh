@@ -94,6 +94,16 @@ check_compiler() {
   fi
 }
 
+# check_place BUILD-FOLDER: of a checkout that was moved or copied, CMake takes no build folder.
+check_place() {
+  local place
+  place=$(sed -n 's/^CMAKE_HOME_DIRECTORY:[A-Z]*=//p' "$1/CMakeCache.txt" 2>/dev/null) || return 0
+  if [[ -n $place && $(realpath -m "$place") != $(realpath .) ]]; then
+    echo "$1 was configured in $place, and this is $PWD: type rm -r $1, then the same command again" >&2
+    return 1
+  fi
+}
+
 # check_cmake: as new as CMakeLists.txt asks for, and with a ninja that runs.
 check_cmake() {
   local least version cmake ninja

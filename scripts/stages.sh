@@ -48,7 +48,7 @@ explain() {
 }
 
 configure_release() {
-  check_cmake && check_compiler build/release &&
+  check_cmake && check_place build/release && check_compiler build/release &&
     quietly build/configure.log cmake --preset release "$@"
 }
 

@@ -98,6 +98,20 @@ class CMake(Case):
         self.assertIn(f"{self.bin}/ninja does not run: type apt-get install ninja-build", printed)
 
 
+class Moved(Case):
+    def test_a_build_folder_that_came_along(self):
+        cache = self.project / "build" / "CMakeCache.txt"
+        cache.parent.mkdir()
+        for place in ("/elsewhere", str(self.project)):
+            cache.write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={place}\n", encoding="utf-8")
+            if place == "/elsewhere":
+                said = self.one_line("source scripts/machine.sh; check_place build")
+                self.assertIn("build was configured in /elsewhere, and this is ", said)
+                self.assertIn("type rm -r build, then the same command again", said)
+            else:
+                self.bash("source scripts/machine.sh; check_place build; check_place nowhere")
+
+
 class Disk(Case):
     # No file can get any contents, as on a full disk.
     FULL = "trap '' XFSZ; ulimit -f 0; "
