@@ -124,7 +124,7 @@ class PositionsOfAll(Case):
         for more in ([], ["--compare", "logits:logits"]):
             ended = self.vernier(*words, *more)
             self.assertEqual(ended.code, 0, ended.out + ended.err)
-            self.assertIn("1 of 9 positions excluded by 'attention_mask', which differ", ended.out)
+            self.assertIn("1 of 9 positions excluded by 'attention_mask'", ended.out)
         for place in ("1/2", "2/2"):
             self.vernier(*words, "--shard", place, "--save-record", "part.json")
         ended = self.vernier("merge", *sorted(self.folder.glob("part.shard-*")), "-o", "r.json")
@@ -281,7 +281,7 @@ class DecoderMask(Case):
                                      "b=onnxrt b.onnx", "--load-inputs", "feeds.json", *words)
                 self.assertEqual(ended.code, code, ended.out + ended.err)
                 self.assertEqual(f"{mask.count(0)} of 3 positions excluded by "
-                                 "'decoder_attention_mask', which differ" in ended.out, code == 0,
+                                 "'decoder_attention_mask'" in ended.out, code == 0,
                                  ended.out)
 
 
