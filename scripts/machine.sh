@@ -99,7 +99,8 @@ check_place() {
   local place
   place=$(sed -n 's/^CMAKE_HOME_DIRECTORY:[A-Z]*=//p' "$1/CMakeCache.txt" 2>/dev/null) || return 0
   if [[ -n $place && $(realpath -m "$place") != $(realpath .) ]]; then
-    echo "$1 was configured in $place, and this is $PWD: type rm -r $1, then the same command again" >&2
+    echo "$1 was configured in $place, and this is $PWD: type rm -r $1, then the same command" \
+      "again" >&2
     return 1
   fi
 }

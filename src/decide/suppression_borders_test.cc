@@ -108,7 +108,7 @@ TEST(SuppressionBorders, RoundingMakesFewClearFlips) {
   }
 }
 
-// Wrong in the same way everywhere, which the differences of matched corners cannot tell from noise.
+// Wrong in the same way everywhere: differences of matched corners cannot tell it from noise.
 TEST(SuppressionBorders, BoxesThatAreAllTooWideMakeClearFlips) {
   std::mt19937_64 random(26);
   int flips = 0, clear = 0;

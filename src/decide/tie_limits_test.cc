@@ -123,33 +123,35 @@ TEST(TieLimits, NoNoiseTurnsAroundMostSamples) {
   EXPECT_EQ(limits.DoubtfulClear(false).count, 30);
 }
 
+// Two clear flips without noise of their own, beside margins that move by so much.
+TieLimits WithMoves(double move, int count) {
+  TieLimits limits;
+  for (int i = 0; i < count; ++i) {
+    DecisionSample sample;
+    sample.first_margin = 0.5;
+    sample.second_margin = 0.5 + (i % 2 == 0 ? move : -move);
+    limits.Add(sample);
+  }
+  limits.Add(ClearOf(0.01, 0));
+  limits.Add(ClearOf(0.3, 0));
+  return limits;
+}
+
 TEST(TieLimits, WithoutNoiseInASampleMarginsOfOthersHaveIt) {
-  const auto with_moves = [](double move, int count) {
-    TieLimits limits;
-    for (int i = 0; i < count; ++i) {
-      DecisionSample sample;
-      sample.first_margin = 0.5;
-      sample.second_margin = 0.5 + (i % 2 == 0 ? move : -move);
-      limits.Add(sample);
-    }
-    limits.Add(ClearOf(0.01, 0));
-    limits.Add(ClearOf(0.3, 0));
-    return limits;
-  };
-  const TieLimits some = with_moves(0.002, 100);
+  const TieLimits some = WithMoves(0.002, 100);
   EXPECT_EQ(some.DoubtfulClear(true).count, 1);
   EXPECT_EQ(some.DoubtfulClear(true).by, "within four times the noise of the margins");
   EXPECT_EQ(some.near_by_moves(), 0);
-  const TieLimits more = with_moves(0.01, 100);
+  const TieLimits more = WithMoves(0.01, 100);
   EXPECT_EQ(more.near_by_moves(), 1);
   EXPECT_TRUE(more.IsNearByMoves(ClearOf(0.01, 0)));
   EXPECT_FALSE(more.IsNearByMoves(ClearOf(0.3, 0)));
   EXPECT_EQ(more.Doubtful(true).count, 1);
   EXPECT_EQ(more.Doubtful(true).by, "by the noise of the margins");
   EXPECT_EQ(more.DoubtfulClear(true).count, 0) << "the other is too far, and the near one no more";
-  EXPECT_EQ(with_moves(0.2, 100).near_by_moves(), 2);
-  EXPECT_EQ(with_moves(0, 100).DoubtfulClear(true).count, 0) << "the others are equal";
-  TieLimits far = with_moves(0.01, 100);
+  EXPECT_EQ(WithMoves(0.2, 100).near_by_moves(), 2);
+  EXPECT_EQ(WithMoves(0, 100).DoubtfulClear(true).count, 0) << "the others are equal";
+  TieLimits far = WithMoves(0.01, 100);
   far.Add(ClearOf(0.1, 0.001));
   EXPECT_EQ(far.DoubtfulClear(true).count, 1) << "as near to the noise of the run";
   far.Add(ClearOf(0.2, 0.001));
@@ -163,9 +165,9 @@ TEST(TieLimits, WithoutNoiseInASampleMarginsOfOthersHaveIt) {
   far.Add(bounded);
   EXPECT_EQ(far.near_by_moves(), 2) << "a bound says that it is clear";
   EXPECT_EQ(far.DoubtfulClear(true).count, 2);
-  EXPECT_EQ(with_moves(0, 0).near_by_moves(), 0);
-  EXPECT_EQ(with_moves(0, 0).DoubtfulClear(true).count, 2);
-  EXPECT_EQ(with_moves(0, 0).DoubtfulClear(true).by, "where no noise is known");
+  EXPECT_EQ(WithMoves(0, 0).near_by_moves(), 0);
+  EXPECT_EQ(WithMoves(0, 0).DoubtfulClear(true).count, 2);
+  EXPECT_EQ(WithMoves(0, 0).DoubtfulClear(true).by, "where no noise is known");
 }
 
 }  // namespace

@@ -137,7 +137,8 @@ function gateTable(pair) {
 function gateVerdict(gate) {
   if (!gate.undecided) return gate.verdict;
   const more = gate.samples_to_decide ? `, about ${count(gate.samples_to_decide)} samples would decide` : '';
-  const doubts = gate.doubtful_by ? `: ${gate.verdict === 'failed' ? 'clear' : 'near ties'} ${gate.doubtful_by}` : '';
+  const kind = gate.verdict === 'failed' ? 'clear' : 'near ties';
+  const doubts = gate.doubtful_by ? `: ${kind} ${gate.doubtful_by}` : '';
   return `${gate.verdict}, undecided${more}${doubts}`;
 }
 
