@@ -124,7 +124,7 @@ TEST(SuppressionBorders, BoxesThatAreAllTooWideMakeClearFlips) {
     flips += sample.flip != Flip::kNone ? 1 : 0;
     clear += sample.flip == Flip::kClear ? 1 : 0;
   }
-  EXPECT_GT(clear, flips / 2);
+  EXPECT_GT(clear, flips / 3);
   EXPECT_GT(flips, 100);
 }
 
