@@ -42,8 +42,14 @@ DecisionSample SampleOf(std::string first, std::string second, double margin, Fl
   return sample;
 }
 
+// Tests run side by side.
+std::string PathOfTest() {
+  return testing::TempDir() + testing::UnitTest::GetInstance()->current_test_info()->name() +
+         ".jsonl";
+}
+
 std::vector<IterationRow> ReadAll(const std::string& text) {
-  const std::string path = testing::TempDir() + "decision_lines_test.jsonl";
+  const std::string path = PathOfTest();
   std::ofstream(path, std::ios::binary) << text;
   std::vector<IterationRow> rows;
   const auto read = ForEachDecisionRow(path, [&](const IterationRow& row) {
@@ -165,7 +171,7 @@ TEST(DecisionLines, ComeFromFilesOfAnySize) {
 
 // `rows`, `saved`, and whether the file ends there.
 std::string ExtentOf(const std::string& text) {
-  const std::string path = testing::TempDir() + "decision_rows_extent.jsonl";
+  const std::string path = PathOfTest();
   std::ofstream(path, std::ios::binary) << text;
   const auto read = ForEachDecisionRow(path, [](const IterationRow&) { return Status(); });
   std::filesystem::remove(path);
