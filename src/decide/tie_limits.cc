@@ -21,20 +21,15 @@ constexpr size_t kBins = size_t{1} << (63 - kDroppedBits);
 // Of a value >= 0, infinity included.
 size_t BinOfValue(double value) { return std::bit_cast<uint64_t>(value) >> kDroppedBits; }
 
-// A right network's clear flips have margins of so many limits at most.
-constexpr double kMostLimits = 4;
-
 // Above all values of a bin.
 double EndOfBin(size_t bin) {
   return std::bit_cast<double>(static_cast<uint64_t>(bin + 1) << kDroppedBits);
 }
 
-// Clear, as the sample has no noise to compare its margin with: none of what the margin is between
-// is as small beside it.
+// Clear, as the sample has no noise to compare its margin with.
 bool IsUnmeasured(const DecisionSample& sample) {
-  constexpr double kLeastShare = 0x1p-24;
   return sample.flip == Flip::kClear && sample.by_noise && sample.first_margin > 0 &&
-         sample.near_tie < kLeastShare * sample.first_margin;
+         sample.near_tie < kLeastNoiseShare * sample.first_margin;
 }
 
 // In the bins below that of a limit.
@@ -92,7 +87,7 @@ void TieLimits::AddClear(const DecisionSample& sample) {
   } else if (sample.over_bound) {
     ++(sample.near_tie > 0 ? clear_over_bound_ : far_[bin]);
   } else if (sample.by_noise) {
-    ++(sample.first_margin <= kMostLimits * sample.near_tie ? clear_by_noise_ : far_[bin]);
+    ++(sample.first_margin <= kMostNoiseLimits * sample.near_tie ? clear_by_noise_ : far_[bin]);
   }
 }
 
@@ -129,9 +124,9 @@ DoubtfulTies TieLimits::DoubtfulClear(bool one_margin) const {
   }
   const double limit = LimitByMoves();
   const bool unknown = agreeing_ == 0 && !MostFlip();
-  const double most = unknown ? std::numeric_limits<double>::infinity() : kMostLimits * limit;
+  const double most = unknown ? std::numeric_limits<double>::infinity() : kMostNoiseLimits * limit;
   const int64_t by_moves =
-      CountBelow(unmeasured_, most) - near_by_moves() + CountBelow(far_, kMostLimits * limit);
+      CountBelow(unmeasured_, most) - near_by_moves() + CountBelow(far_, kMostNoiseLimits * limit);
   if (by_moves > 0) {
     doubtful.count += by_moves;
     by.emplace_back(agreeing_ > 0 ? "within four times the noise of the margins"

@@ -10,6 +10,12 @@
 
 namespace vernier {
 
+/// A right network's clear flips have margins of so many limits of noise at most.
+inline constexpr double kMostNoiseLimits = 4;
+/// Limits below this share of a margin are of values that have no noise worth the name, as those
+/// next to 0: none of what the margin is between is as small beside it.
+inline constexpr double kLeastNoiseShare = 0x1p-24;
+
 /// Near ties that a wrong network may have as well, or clear flips that a right one may have.
 struct DoubtfulTies {
   int64_t count = 0;

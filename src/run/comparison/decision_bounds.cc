@@ -10,6 +10,7 @@
 #include "compare/error_bound.h"
 #include "decide/decision.h"
 #include "decide/label_scores.h"
+#include "decide/tie_limits.h"
 #include "run/comparison/decision_run.h"
 #include "run/comparison/pair_error_bounds.h"
 #include "vernier/compare_options.h"
@@ -63,7 +64,6 @@ bool AnyNearTieOrClear(const std::vector<DecisionSample>& samples) {
 // saturated softmax. Where the others are equal, the run's margins have to tell (near_tie of 0).
 Status MarkUnproven(const DecisionPlan& decision, const Tensor& first, const Tensor& second,
                     std::vector<DecisionSample>& samples) {
-  constexpr double kMostLimits = 4, kLeastShare = 0x1p-24;  // see TieLimits
   const auto is_clear = [](const DecisionSample& one) { return one.flip == Flip::kClear; };
   if (std::ranges::none_of(samples, is_clear)) return {};
   VERNIER_ASSIGN_OR_RETURN(const std::vector<DecisionSample> by_noise,
@@ -71,7 +71,7 @@ Status MarkUnproven(const DecisionPlan& decision, const Tensor& first, const Ten
   for (size_t i = 0; i < samples.size(); ++i) {
     if (!is_clear(samples[i])) continue;
     const double limit = by_noise[i].near_tie, margin = samples[i].first_margin;
-    samples[i].over_bound = margin <= kMostLimits * limit || limit < kLeastShare * margin;
+    samples[i].over_bound = margin <= kMostNoiseLimits * limit || limit < kLeastNoiseShare * margin;
     if (limit == 0) samples[i].near_tie = 0;
   }
   return {};

@@ -105,13 +105,14 @@ class FitOfSource {
 
 }  // namespace
 
-Result<const NamedTensor*> FindPositions(const std::string& asked, const char* usual,
+Result<const NamedTensor*> FindPositions(const std::string& asked, std::string_view usual,
                                          const TensorMap& feed) {
   constexpr const NamedTensor* kNone = nullptr;
   const bool is_mask = usual == kUsualMask || usual == kDecoderMask;
   if (is_mask && asked == kNoMask) return kNone;
   const std::string flag = (is_mask ? "--mask " : "--tokens ") + asked;
-  const auto fed = std::ranges::find(feed, asked.empty() ? usual : asked, &NamedTensor::name);
+  const std::string_view name = asked.empty() ? usual : asked;
+  const auto fed = std::ranges::find(feed, name, &NamedTensor::name);
   if (fed == feed.end()) {
     if (asked.empty()) return kNone;
     return InvalidArgument(flag + ": there is no input '" + asked + "', but " + NamesOfFeed(feed));
@@ -162,7 +163,8 @@ Status PositionFeeds::Give(Tensor tokens) {
 }
 
 Result<std::optional<PositionValues>> PositionFeeds::Take(const std::string& asked,
-                                                          const char* usual, const TensorMap& feed,
+                                                          std::string_view usual,
+                                                          const TensorMap& feed,
                                                           const StepSequence* steps) const {
   VERNIER_ASSIGN_OR_RETURN(const NamedTensor* const fed, FindPositions(asked, usual, feed));
   if (fed == nullptr) return std::optional<PositionValues>();
@@ -182,7 +184,7 @@ Status PositionFeeds::Note(int64_t iteration, const TensorMap& feed, const StepS
   const std::string usual = !forced.empty() ? forced : decoder ? kDecoderTokens : kUsualTokens;
   const std::string asked = from_elsewhere_ ? "" : options_->tokens;
   if (!file_ && for_logits_) {
-    VERNIER_ASSIGN_OR_RETURN(fed.tokens, Take(asked, usual.c_str(), feed, steps));
+    VERNIER_ASSIGN_OR_RETURN(fed.tokens, Take(asked, usual, feed, steps));
     if (fed.tokens) fed.tokens->of_last = !forced.empty();
   }
   const char* const mask = decoder ? kDecoderMask : kUsualMask;

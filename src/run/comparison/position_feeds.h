@@ -28,7 +28,7 @@ inline constexpr std::string_view kNoMask = "none";
 /// `asked`, or without a name the one that is usually called so. Null: the feed has none, or what
 /// it has is not of positions. Of an input that was named kInvalidArgument where there is none,
 /// kMalformed where it cannot be tokens or a mask.
-Result<const NamedTensor*> FindPositions(const std::string& asked, const char* usual,
+Result<const NamedTensor*> FindPositions(const std::string& asked, std::string_view usual,
                                          const TensorMap& feed);
 
 /// Are positions that a mask excludes left out of comparisons? Masks that were drawn at random say
@@ -83,7 +83,7 @@ class PositionFeeds {
 
  private:
   explicit PositionFeeds(const RunPlan& plan);
-  Result<std::optional<PositionValues>> Take(const std::string& asked, const char* usual,
+  Result<std::optional<PositionValues>> Take(const std::string& asked, std::string_view usual,
                                              const TensorMap& feed,
                                              const StepSequence* steps) const;
 

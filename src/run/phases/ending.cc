@@ -85,9 +85,12 @@ void NoteUnfedStates(const LiveRuns& live, RunOutcome& outcome) {
   if (live.steps() == nullptr || live.any_marked()) return;  // tensors within have any size
   const bool strict = live.plan().strict;
   for (const std::string& doubt : live.steps()->doubts()) {
-    outcome.faults.incomplete |= strict;
-    strict ? outcome.record.faults.push_back("--strict: " + doubt)
-           : outcome.record.notes.push_back(doubt);
+    if (!strict) {
+      outcome.record.notes.push_back(doubt);
+      continue;
+    }
+    outcome.faults.incomplete = true;
+    outcome.record.faults.push_back("--strict: " + doubt);
   }
 }
 

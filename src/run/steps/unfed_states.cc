@@ -75,8 +75,7 @@ void StepStates::WarnOfConstants(size_t runner, const RunnerSides& sides) {
     if (words.empty()) continue;
     told.push_back(input.name);
     const std::string why =
-        ", though an output that feeds nothing has its type and shape: add "
-        "--advance " +
+        ", though an output that feeds nothing has its type and shape: add --advance " +
         input.name + ":+0 for a value that stays, or " + words + " for a state";
     logger_->Warning(names_[runner] + " | Stays the same at every step: '" + input.name + "'" +
                      why);
