@@ -147,17 +147,24 @@ def _no_package():
     return f"'{sys.executable}' of this node has no package vernier: install it there"
 
 
+def _last_error(log):
+    """What the log says last that is wrong, where the program did not say it on stderr."""
+    log.seek(0)
+    wrong = [line.strip()[4:] for line in log if line.startswith(("[E] ", "[!] "))]
+    return wrong[-1] if wrong else ""
+
+
 def _run_shard(node, words, folder):
     try:
         from vernier.__main__ import environment
         from vernier._places import program
     except ImportError:
         return 5, _no_package()
-    done = subprocess.run([program(), *words], cwd=folder, env=environment(), check=False,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True, errors="replace",
-                          preexec_fn=_end_with_worker)
-    said = done.stderr.strip().removeprefix("[!] ")
+    with tempfile.TemporaryFile("w+", errors="replace") as log:
+        done = subprocess.run([program(), *words], cwd=folder, env=environment(), check=False,
+                              stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.PIPE,
+                              text=True, errors="replace", preexec_fn=_end_with_worker)
+        said = done.stderr.strip().removeprefix("[!] ") or _last_error(log)
     if done.returncode in _LOST or done.returncode < 0 or done.returncode > 128:
         raise ChildProcessError(done.returncode, f"on {node}: {said or 'it was ended'}")
     return done.returncode, said

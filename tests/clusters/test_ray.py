@@ -119,6 +119,12 @@ class Ray(ClusterCase):
         self.assertIn("nowhere.onnx", ended.stderr)
         self.assertFalse((self.folder / "result.json").exists())
 
+    def test_words_that_a_shard_does_not_know_are_named(self):
+        done = subprocess.run(self.words(*RUN, "--nonsense", *MERGED), cwd=self.folder, check=False,
+                              env=self.environment, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("Unrecognized Options: ['--nonsense']", done.stderr)
+
     def test_ctrl_c_cancels_the_shards(self):
         driver = self.begin("run", "examples/digits.onnx", "--onnxrt", "--onnxrt", "--iterations",
                             "2000000", "-qqqq", *MERGED, shards=3)

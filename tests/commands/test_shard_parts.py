@@ -101,6 +101,9 @@ class ShardParts(PartsCase):
         ended = self.vernier("merge", *parts, "-o", "merged.json", "--mixed")
         self.assertIn(ended.code, (0, 1), ended.out + ended.err)
         self.assertIn(", 2 threads", self.path("merged.json").read_text())
+        ended = self.vernier("merge", *parts, "-o", "both.json", "--mixed", "--partial")
+        self.assertIn(ended.code, (0, 1), ended.out + ended.err)
+        self.refused(["both.json"], ", 2 threads in 'both.json' (--mixed takes such parts)")
         # An option that names the number is the same in all shards.
         words = [*self.command, "--intra-op-threads", "1", "--iterations", "4"]
         parts = []

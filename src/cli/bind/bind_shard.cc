@@ -122,6 +122,22 @@ struct FoundLaunchers {
   bool single_task = false;            ///< of an array
 };
 
+// PMIx sets a rank without a size, also beside the variables of Open MPI and Slurm.
+Status FindPmix(const EnvironmentOf& environment, std::optional<int64_t> count,
+                FoundLaunchers& found) {
+  constexpr const char* kRank = "PMIX_RANK";
+  if (!found.several.empty() || !found.single.empty()) return {};
+  VERNIER_ASSIGN_OR_RETURN(const auto rank, NumberIn(environment, kRank));
+  if (!rank) return {};
+  if (!count) {
+    return InvalidArgument("--shard auto: " + Assigned(kRank, *rank) +
+                           " is set, and nothing says of how many: give --shard auto/N");
+  }
+  VERNIER_TRY(CheckRank(kRank, *rank, "auto/" + std::to_string(*count), *count));
+  found.several.push_back({"PMIx", *rank + 1, *count});
+  return {};
+}
+
 Result<FoundLaunchers> FindLaunchers(const EnvironmentOf& environment,
                                      std::optional<int64_t> count) {
   FoundLaunchers found;
@@ -137,6 +153,7 @@ Result<FoundLaunchers> FindLaunchers(const EnvironmentOf& environment,
     auto& those = shard->count > 1 ? found.several : found.single;
     those.push_back(*shard);
   }
+  VERNIER_TRY(FindPmix(environment, count, found));
   VERNIER_ASSIGN_OR_RETURN(const std::optional<LauncherShard> task, ArrayTask(environment));
   found.single_task = task && task->count == 1;
   if (task && task->count > 1) found.several.push_back(*task);

@@ -72,7 +72,13 @@ TEST(Shard, BrokenVariablesAreNamed) {
   EXPECT_THAT(told({{"SLURM_ARRAY_TASK_ID", "2"}}), HasSubstr("SLURM_ARRAY_TASK_MIN is not"));
   const Variables mpi = {{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}};
   EXPECT_EQ(told(mpi), "2/2");
+  EXPECT_EQ(Shown(Read("auto/4", {{"PMIX_RANK", "1"}})), "2/4");
+  EXPECT_THAT(told({{"PMIX_RANK", "1"}}), HasSubstr("PMIX_RANK=1 is set, and nothing says of how"));
+  EXPECT_THAT(Shown(Read("auto/2", {{"PMIX_RANK", "2"}})), HasSubstr("must be from 0 to 1"));
   Variables beside = mpi;
+  beside["PMIX_RANK"] = "0";
+  EXPECT_EQ(told(beside), "2/2");
+  beside = mpi;
   beside["OMPI_COMM_WORLD_SIZE"] = "x";
   EXPECT_THAT(told(beside), HasSubstr("OMPI_COMM_WORLD_SIZE='x' is not a number"));
   // Scripts set it for what they start themselves.

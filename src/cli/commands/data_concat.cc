@@ -27,7 +27,8 @@ constexpr CommandSpec kDataConcatCommand = {
     .about =
         "Write one file with the iterations of several, in order. The files must all hold inputs"
         " or all hold outputs. Outputs are matched by the names of their runners. Files of shards"
-        " (vernier run --shard) must be complete and in the order of their numbers.",
+        " (vernier run --shard) must be complete and in the order of their numbers. To join the"
+        " records of shards see vernier merge; data merge joins the tensors of single iterations.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), DataFilesGroup()});

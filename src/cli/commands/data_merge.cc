@@ -28,7 +28,8 @@ constexpr CommandSpec kDataMergeCommand = {
     .about =
         "Write a file for --load-inputs in which each iteration holds the tensors that all files"
         " have for that iteration. Outputs should come from one runner; if a name occurs twice, the"
-        " later file wins, with a warning. Polygraphy calls it `data to-input`.",
+        " later file wins, with a warning. Polygraphy calls it `data to-input`. To put iterations"
+        " one after another see data concat; for the records of shards see vernier merge.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), DataFilesGroup()});

@@ -102,9 +102,6 @@ std::string FileOf(const Parts& parts, const MachinePart& of, const PlacedValue&
 
 // `mixed`: they may differ in anything but what scripts import.
 Status Judge(const Parts& parts, const MachineDifference& found, bool mixed) {
-  const auto merged_before = [&](const ShardPart& part) {
-    return HasValue(part, found.part, found.first) && HasValue(part, found.part, found.other);
-  };
   const std::string there = FileOf(parts, found.part, found.first);
   const std::string here = FileOf(parts, found.part, found.other);
   if (found.first.value.first == "module" && found.other.value.first == "module") {
@@ -112,7 +109,7 @@ Status Judge(const Parts& parts, const MachineDifference& found, bool mixed) {
                      found.part.name + "', which a script imports, has other content in " + here +
                      " than in " + there);
   }
-  if (mixed || std::ranges::any_of(parts, merged_before)) return {};
+  if (mixed) return {};
   return Malformed(DescribeDifference(found, there, here) + " (--mixed takes such parts)");
 }
 
