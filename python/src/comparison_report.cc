@@ -1,6 +1,6 @@
 #include "comparison_report.h"
 
-#include "report/text/run_reporter.h"
+#include "report/run/run_reporter.h"
 
 namespace vernier::python {
 

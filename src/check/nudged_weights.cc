@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "model/edit/onnx_save.h"
-#include "model/edit/replaced_values.h"
 #include "model/onnx/mapped_weight.h"
 #include "model/onnx/model_type.h"
+#include "model/onnx/replaced_values.h"
 #include "model/rounding/unit_roundoff.h"
 #include "run/feeds/nudged_floats.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "report/files/accuracy_file.h"
-#include "report/text/accuracy_summary.h"
+#include "report/run/accuracy_summary.h"
 #include "run/comparison/output_names.h"
 #include "util/counted.h"
 #include "vernier/compare_options.h"

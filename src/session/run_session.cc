@@ -8,7 +8,7 @@
 #include "compare/measurement.h"
 #include "core/version.h"
 #include "report/files/report_files.h"
-#include "report/text/run_reporter.h"
+#include "report/run/run_reporter.h"
 #include "report/text/run_summary.h"
 #include "run/comparison/decision_run.h"
 #include "run/engine/shared_timings.h"

@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "model/edit/replaced_values.h"
+#include "model/onnx/replaced_values.h"
 #include "surgeon/editable_model.h"
 #include "util/log.h"
 #include "vernier/status.h"

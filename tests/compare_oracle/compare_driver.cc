@@ -22,7 +22,7 @@
 #include "compare/postprocess.h"
 #include "compare/tally.h"
 #include "compare/validate.h"
-#include "report/text/comparison_text.h"
+#include "report/run/comparison_text.h"
 #include "report/text/numpy_text.h"
 #include "report/text/validation_text.h"
 #include "util/number_text.h"

@@ -6,7 +6,8 @@ Usage: check_includes.py [--quiet] [ROOT]
 A folder of src/ may include itself, the folders that the DEPS of its CMakeLists.txt reach, and
 include/vernier. A backend may include itself, the plug-in headers and its framework. include/vernier
 includes nothing but itself. Other people's headers appear only where THIRD_PARTY allows them.
-The table of folders in docs/architecture.md has to name the same DEPS.
+The table of folders in docs/architecture.md has to name the same DEPS. Sub-folders of a folder of
+src/ use each other in one direction, but for those of TANGLED; tests may include any.
 Prints FILE:LINE of every violation and exits 1 if there is one. --quiet prints nothing else.
 """
 
@@ -36,6 +37,8 @@ THIRD_PARTY = {
     "ATen/": "backends/torch",
     "zlib.h": "src/io",
 }
+# Folders whose sub-folders still use each other in circles: none may join them.
+TANGLED = {"blame", "cli", "io", "run"}
 SYSTEM_FOLDERS = ("sys", "linux", "gtest", "gmock")
 
 
@@ -95,6 +98,31 @@ def refusal(area, folder, quote, name, reachable):
     return None if target in reachable | {folder} else f"{folder} does not depend on {target}"
 
 
+def room_arrows(root):
+    """For each folder of src/: the sub-folders, and which others their files include."""
+    arrows = {}
+    for path in (root / "src").glob("*/*/**/*"):
+        if path.suffix not in (".h", ".cc") or re.search(r"_test$|_for_test$", path.stem):
+            continue
+        folder, room = path.relative_to(root / "src").parts[:2]
+        names = (name.split("/") for _, name in
+                 INCLUDE.findall(path.read_text(encoding="utf-8")))
+        uses = {parts[1] for parts in names if parts[0] == folder and len(parts) > 2}
+        arrows.setdefault(folder, {}).setdefault(room, set()).update(uses - {room})
+    return arrows
+
+
+def circles(arrows):
+    """A line for each folder that is not TANGLED and whose sub-folders use each other."""
+    for folder, direct in sorted(arrows.items()):
+        round_trip = sorted(room for room, used in everything_reached(direct).items()
+                            if room in used)
+        if round_trip and folder not in TANGLED:
+            yield f"src/{folder}: {', '.join(round_trip)} include each other in a circle"
+        if not round_trip and folder in TANGLED:
+            yield f"src/{folder}: is in TANGLED, and its sub-folders are in order"
+
+
 def main():
     arguments = [word for word in sys.argv[1:] if word != "--quiet"]
     root = Path(arguments[0] if arguments else Path(__file__).parents[2])
@@ -105,6 +133,9 @@ def main():
     for line in undocumented(table, direct):
         violations += 1
         print(f"docs/architecture.md: the table of folders differs: {line}")
+    for line in circles(room_arrows(root)):
+        violations += 1
+        print(line)
     for path in sorted(root.glob("src/**/*")) + sorted(root.glob("backends/**/*")) + sorted(
             root.glob("include/**/*")):
         if path.suffix not in (".h", ".hpp", ".cc", ".c"):

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/commands/command_start.h"
-#include "model/edit/replaced_values.h"
+#include "model/onnx/replaced_values.h"
 #include "surgeon/editable_model.h"
 #include "util/paths.h"
 #include "util/scratch_folder.h"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "model/edit/replaced_values.h"
 #include "model/onnx/external_data.h"
 #include "model/onnx/onnx_model.h"
+#include "model/onnx/replaced_values.h"
 #include "vernier/status.h"
 
 namespace vernier {

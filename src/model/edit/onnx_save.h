@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "model/edit/replaced_values.h"
 #include "model/onnx/external_data.h"
 #include "model/onnx/onnx_model.h"
+#include "model/onnx/replaced_values.h"
 #include "model/onnx/wire_patch.h"
 #include "util/atomic_file.h"
 #include "util/log.h"

@@ -10,9 +10,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "model/edit/replaced_values.h"
 #include "model/onnx/external_data.h"
 #include "model/onnx/onnx_model.h"
+#include "model/onnx/replaced_values.h"
 #include "model/onnx/wire_patch.h"
 
 namespace vernier {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/float16/float16_values.h"
 #include "model/onnx/external_data.h"
+#include "model/onnx/float16_values.h"
 #include "util/atomic_file.h"
 #include "vernier/status.h"
 

@@ -1,4 +1,4 @@
-#include "model/float16/float16_values.h"
+#include "model/onnx/float16_values.h"
 
 #include <algorithm>
 #include <array>

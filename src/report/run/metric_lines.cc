@@ -3,7 +3,7 @@
 #include <string>
 
 #include "compare/metric_table.h"
-#include "report/text/comparison_text.h"
+#include "report/run/comparison_text.h"
 #include "util/number_text.h"
 
 namespace vernier {

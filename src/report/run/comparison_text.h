@@ -6,7 +6,7 @@
 
 #include "compare/comparison.h"
 #include "compare/tally.h"
-#include "report/files/comparison_pictures.h"
+#include "report/run/comparison_pictures.h"
 #include "util/log.h"
 
 namespace vernier {

@@ -1,11 +1,11 @@
-#include "report/text/accuracy_summary.h"
+#include "report/run/accuracy_summary.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <string>
 
-#include "report/text/comparison_text.h"
+#include "report/run/comparison_text.h"
 
 namespace vernier {
 namespace {

@@ -1,4 +1,4 @@
-#include "report/files/comparison_pictures.h"
+#include "report/run/comparison_pictures.h"
 
 #include <algorithm>
 #include <filesystem>

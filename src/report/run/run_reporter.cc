@@ -1,4 +1,4 @@
-#include "report/text/run_reporter.h"
+#include "report/run/run_reporter.h"
 
 #include <unistd.h>
 

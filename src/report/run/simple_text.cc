@@ -4,8 +4,8 @@
 
 #include "compare/measurement.h"
 #include "core/coordinates.h"
+#include "report/run/comparison_text.h"
 #include "report/text/array_text.h"
-#include "report/text/comparison_text.h"
 #include "report/text/numpy_text.h"
 #include "report/text/verdict_lines.h"
 #include "util/number_text.h"

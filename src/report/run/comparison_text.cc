@@ -1,4 +1,4 @@
-#include "report/text/comparison_text.h"
+#include "report/run/comparison_text.h"
 
 #include <algorithm>
 #include <cmath>

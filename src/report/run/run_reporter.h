@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "compare/accuracy_results.h"
-#include "report/text/comparison_text.h"
+#include "report/run/comparison_text.h"
 #include "report/text/unjudged_log.h"
 #include "report/text/validation_text.h"
 #include "report/text/waiting_line.h"
