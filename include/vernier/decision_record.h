@@ -78,6 +78,14 @@ struct DecisionSample {
   bool labelled() const { return first_score == first_score && second_score == second_score; }
 };
 
+/// Where a decision differs.
+struct FlipPlace {
+  int64_t iteration = 0;
+  int64_t step = 0;                      ///< of its sequence, with steps
+  std::optional<int64_t> sequence = {};  ///< with steps
+  int64_t row = 0;                       ///< sample within the iteration
+};
+
 /// A sample among the worst of a pair: clear flips, those that are invalid on one side, near ties,
 /// and those that are invalid on both; of each the larger margins first.
 struct WorstFlip {
@@ -86,6 +94,7 @@ struct WorstFlip {
   int64_t row = 0;  ///< sample within the iteration
   DecisionSample sample;
   int64_t rows = 0;  ///< samples of that iteration; 0: not known, of older records
+  std::optional<int64_t> sequence = {};  ///< with steps
   /// Places in the run's `flip_pictures`: the images that the sample was decided from.
   std::vector<int64_t> pictures = {};
 };
@@ -194,6 +203,7 @@ struct DecisionRecord {
   std::vector<int64_t> margin_flips;
   std::optional<PrecisionRecord> precision = {};  ///< of boxes with --labels
   std::vector<WorstFlip> worst;
+  std::optional<FlipPlace> first_flip = {};  ///< of any kind; absent: none, or an older record
   /// Why agreement shows nothing: "no sample of either side has a detection"; else empty.
   std::string vacuous = {};
   std::optional<LabelRecord> labels = {};  ///< of --labels

@@ -125,6 +125,10 @@ struct TimeRecord {
   std::optional<double> growth_per_step = {};
   std::optional<double> growth_error = {};
   int64_t fitted_steps = 0;
+  /// The same over the second half of each sequence alone, and the first step of these halves.
+  std::optional<double> late_growth_per_step = {};
+  std::optional<double> late_growth_error = {};
+  std::optional<int64_t> late_first_step = {};
   std::optional<double> largest_rms = {};  ///< of the steps where it is a number; none: of none
   bool own = false;       ///< all were fed with the reference's state: errors are each step's own
   bool fed_back = false;  ///< it is a state, and was not compared at every step unless asked for

@@ -247,12 +247,14 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
     if (sample.all_above) ++all_above_;
     any_map_ |= IsMapText(sample.first);
     if (sample.first_margin == 0) ++without_margin_;
-    if (sample.flip == Flip::kNone || keep_worst_ == 0) continue;
+    if (sample.flip == Flip::kNone) continue;
+    const auto at = static_cast<int64_t>(row);
+    if (!record_.first_flip) record_.first_flip = FlipPlace{iteration, step, {}, at};
+    if (keep_worst_ == 0) continue;
     if (worst.size() == keep_worst_ && !is_worse(sample, worst.back())) continue;
     if (worst.size() == keep_worst_) worst.pop_back();
     worst.insert(std::upper_bound(worst.begin(), worst.end(), sample, is_worse),
-                 WorstFlip{iteration, step, static_cast<int64_t>(row), sample,
-                           static_cast<int64_t>(samples.size())});
+                 WorstFlip{iteration, step, at, sample, static_cast<int64_t>(samples.size())});
   }
 }
 

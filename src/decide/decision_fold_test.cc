@@ -34,6 +34,9 @@ TEST(DecisionFold, CountsFlipsAndTheirMargins) {
   EXPECT_EQ(record.invalid, 1);
   EXPECT_DOUBLE_EQ(record.agreement, 2.0 / 6);
   EXPECT_EQ(record.interval_low, WilsonInterval(2, 6).first);
+  ASSERT_TRUE(record.first_flip);
+  EXPECT_EQ(record.first_flip->iteration, 0);
+  EXPECT_EQ(record.first_flip->row, 1);
   ASSERT_THAT(record.worst, SizeIs(2));
   EXPECT_EQ(record.worst[0].sample.first_margin, 3);
   EXPECT_EQ(record.worst[0].row, 1);

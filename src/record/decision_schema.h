@@ -15,9 +15,18 @@ inline constexpr std::array<std::string_view, 4> kFlipNames = {"none", "near tie
                                                                "invalid"};
 
 template <typename Fields>
+void ListFields(Fields& field, Some<FlipPlace> auto& place) {
+  field("iteration", place.iteration);
+  field("step", place.step);
+  field.Given("sequence", place.sequence);
+  field("row", place.row);
+}
+
+template <typename Fields>
 void ListFields(Fields& field, Some<WorstFlip> auto& worst) {
   field("iteration", worst.iteration);
   field("step", worst.step);
+  field.Given("sequence", worst.sequence);
   field("row", worst.row);
   field.Word("flip", worst.sample.flip, kFlipNames);
   field("first", worst.sample.first);
@@ -117,6 +126,7 @@ void ListFields(Fields& field, Some<DecisionRecord> auto& decision) {
   field("margin_flips", decision.margin_flips);
   field.Given("precision", decision.precision);
   field("worst", decision.worst);
+  field.Given("first_flip", decision.first_flip);
   field.TextIfAny("vacuous", decision.vacuous);
   field.Given("labels", decision.labels);
   field.Given("negative_boxes", decision.negative_boxes);

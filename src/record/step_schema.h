@@ -38,6 +38,9 @@ void ListFields(Fields& field, Some<TimeRecord> auto& time) {
   field("growth_per_step", time.growth_per_step);
   field("growth_error", time.growth_error);
   field("fitted_steps", time.fitted_steps);
+  field.Given("late_growth_per_step", time.late_growth_per_step);
+  field.Given("late_growth_error", time.late_growth_error);
+  field.Given("late_first_step", time.late_first_step);
   field("largest_rms_error", time.largest_rms);
   field("own", time.own);
   field("fed_back", time.fed_back);

@@ -107,6 +107,23 @@ class Gates(Logits):
         self.assertEqual(output["logits"]["kl_mean"], max(row["y/kl"] for row in rows))
         self.assertEqual(rows[0]["y/kl"], 0)
 
+    def test_the_worst_iteration_is_by_divergence_or_top_1(self):
+        runs = [some_logits(seed) for seed in range(4)]
+        far = [a + np.float32(scale) * some_logits(9)
+               for a, scale in zip(runs, (0.2, 0.4, 3, 1))]
+        self.save_runs("a.json", [("a", [{"y": a} for a in runs])])
+        self.save_runs("b.json", [("b", [{"y": b} for b in far])])
+        ended = self.vernier("compare", "a.json", "b.json", "--compare", "logits",
+                             "--save-record", "r.json", "-qqq")
+        self.assertEqual(ended.code, 1)
+        pair = json.loads(self.path("r.json").read_text())["pairs"][0]
+        (output,) = pair["outputs"]
+        self.assertEqual(output["worst_iteration"]["iteration"], 2)
+        (gate,) = output["failed_gates"]
+        self.assertIn(f"mean KL divergence {output['logits']['kl_mean']:.5g} nats", gate["why"])
+        self.assertIn("share of equal top-1", gate["why"])
+        self.assertIn("iteration 2: mean KL divergence", ended.out + ended.err)
+
     def test_reports_have_them(self):
         self.compare({"y": self.A}, {"y": self.A + some_logits(1)}, "--report", "r.xml",
                      "--report", "r.html", code=1)

@@ -150,6 +150,40 @@ def infer(feed):
             self.assertRegex(ended.out + ended.err, "the error of output 'y' " + said)
             self.assertIn(f"; fed back, compared at 2 of {steps} steps: hn", ended.out + ended.err)
 
+    def test_the_second_half_is_that_of_each_sequence(self):
+        """A long sequence of small values follows a short one of large values: both grow."""
+        self.leaky("a.onnx", 1.0)
+        self.leaky("b.onnx", 1.0005)
+        self.save_feeds("feeds.json", [{"x": np.full((1, steps), scale, "f4")}
+                                       for steps, scale in ((40, 100), (60, 1))])
+        ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                             "--feed-back", "hn:h", "--step-slice", "x:axis=1", "--atol", "1e6",
+                             "--load-inputs", "feeds.json", "--save-record", "r.json", "-qqq")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertRegex(ended.out + ended.err, r"the error of output 'y' grows 1\.\d+ times a step "
+                                                r"\([^)]*\); no step")
+        self.assertGreater(self.times()["y"]["late_growth_per_step"], 0.01)
+
+    def test_the_first_step_at_which_a_decision_differs(self):
+        self.recurrent("a.onnx")
+        self.late("b.onnx")
+        self.save_feeds("feeds.json", self.recordings(steps=8))
+        ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                             "--load-inputs", "feeds.json", "--feed-back", "hn:h", "--step-slice",
+                             "x:axis=1", "--decision", "y:regression=1e-3", "--save-record",
+                             "r.json", "--save-rows", "rows.jsonl", "--judge", "decisions",
+                             "--max-flip-rate", "1", "-qqq", "--report", "r.md")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        said = "first at step 1 of sequence 0"
+        self.assertIn(said, ended.out + ended.err)
+        self.assertIn(said, self.path("r.md").read_text(encoding="utf-8"))
+        (decision,) = self.record()["pairs"][0]["decisions"]
+        self.assertEqual(decision["first_flip"],
+                         {"iteration": 1, "step": 1, "sequence": 0, "row": 0})
+        self.assertEqual({(flip["iteration"] // 8, flip["iteration"] % 8)
+                          for flip in decision["worst"]},
+                         {(flip["sequence"], flip["step"]) for flip in decision["worst"]})
+
     def whole(self, name, steps, shape=None):
         """The same network over all steps at once: x is (steps, 4), y (steps, 1) or `shape`."""
         shape = shape or [steps, 1]

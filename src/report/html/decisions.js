@@ -142,6 +142,11 @@ function gateVerdict(gate) {
   return `${gate.verdict}, undecided${more}${doubts}`;
 }
 
+function flipPlace(flip) {
+  if (flip.sequence === undefined) return count(flip.iteration);
+  return `step ${count(flip.step)} of sequence ${count(flip.sequence)}`;
+}
+
 function decisionDetails(decision) {
   const parts = [];
   const name = `${decision.kind} of ${decision.output || ''}`;
@@ -155,10 +160,16 @@ function decisionDetails(decision) {
   if (hasCharts && sum(decision.margin_counts || []) > 0) parts.push(marginChart(decision, name));
   const worst = decision.worst || [];
   if (!worst.length) return parts;
-  const columns = [{title: 'iteration', number: true}, {title: 'sample', number: true},
+  const first = decision.first_flip;
+  if (first && first.sequence !== undefined) {
+    parts.push(make('p', {}, `${name} differs first at ${flipPlace(first)}.`));
+  }
+  const inSteps = worst.some((flip) => flip.sequence !== undefined);
+  const columns = [inSteps ? {title: 'step', words: true} : {title: 'iteration', number: true},
+    {title: 'sample', number: true},
     {title: 'flip', words: true}, {title: 'reference', words: true}, {title: 'margin', number: true},
     {title: 'candidate', words: true}, {title: 'margin', number: true}, {title: 'difference', words: true}];
-  const rows = worst.map((flip) => [count(flip.iteration), count(flip.row), flipWords[flip.flip] || '',
+  const rows = worst.map((flip) => [flipPlace(flip), count(flip.row), flipWords[flip.flip] || '',
     flip.first || '', marginText(flip.first_margin), flip.second || '', marginText(flip.second_margin),
     flip.detail || '']);
   const shown = worst.map((flip) => (flip.pictures || []).map((at) => flipPictures[at]).filter(isPicture));

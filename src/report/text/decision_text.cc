@@ -118,6 +118,12 @@ std::string ByMargin(double margin) {
   return std::isnan(margin) ? "" : " by " + FormatG(margin, 3);
 }
 
+// "iteration 7", "step 2 of sequence 1"
+std::string PlaceInWords(const auto& flip) {
+  if (!flip.sequence) return "iteration " + std::to_string(flip.iteration);
+  return "step " + std::to_string(flip.step) + " of sequence " + std::to_string(*flip.sequence);
+}
+
 }  // namespace
 
 bool IsLeftToMerge(const PairRecord& pair) { return pair.judged_by == kJudgedByMerge; }
@@ -162,6 +168,9 @@ std::string FormatDecision(const DecisionRecord& decision) {
           " % (95 % interval " + InPercent(decision.interval_low) + " to " +
           InPercent(decision.interval_high) + " %)";
   if (decision.flips > 0) text += "; " + FlipsInWords(decision);
+  if (decision.first_flip && decision.first_flip->sequence) {
+    text += "; first at " + PlaceInWords(*decision.first_flip);
+  }
   if (std::fabs(decision.similarity - decision.agreement) > 1e-9) {
     text += "; mean similarity " + FormatG(decision.similarity, 4);
   }
@@ -237,8 +246,8 @@ std::string FormatFlip(const WorstFlip& flip) {
   const DecisionSample& sample = flip.sample;
   // What is no NaN has its reason in the detail.
   const bool is_told = sample.flip == Flip::kInvalid && !sample.detail.empty();
-  return "iteration " + std::to_string(flip.iteration) + ", sample " + std::to_string(flip.row) +
-         ": " + ShownDecision(sample.first) + ByMargin(sample.first_margin) + " against " +
+  return PlaceInWords(flip) + ", sample " + std::to_string(flip.row) + ": " +
+         ShownDecision(sample.first) + ByMargin(sample.first_margin) + " against " +
          ShownDecision(sample.second) + ByMargin(sample.second_margin) + ", " +
          std::string(is_told ? "invalid" : kWords[static_cast<size_t>(sample.flip)]) +
          (sample.detail.empty() ? "" : ": " + VisibleLine(sample.detail));

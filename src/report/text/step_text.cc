@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <tuple>
 
 #include "util/counted.h"
@@ -20,48 +19,16 @@ auto RankOfTime(const OutputRecord& output) {
                     time.fed_back, -time.growth_per_step.value_or(-HUGE_VAL));
 }
 
-struct LateGrowth {
-  int64_t first_step = 0;
-  double slope = 0;
-  double error = 0;
-};
-
-// Of the steps in the second half of the curve; nullopt where fewer than 8 points have an error.
-std::optional<LateGrowth> FindLateGrowth(const TimeRecord& time) {
-  constexpr double kLeastPoints = 8;
-  if (time.curve.empty()) return std::nullopt;
-  const int64_t middle = (time.curve.front().step + time.curve.back().step + 1) / 2;
-  LateGrowth late{.first_step = middle};
-  double count = 0, mean_step = 0, mean_log = 0, step_step = 0, step_log = 0, log_log = 0;
-  for (const StepPoint& point : time.curve) {
-    const bool has_error = point.rms && *point.rms > 0 && std::isfinite(*point.rms);
-    if (point.step < middle || !has_error) continue;
-    count += 1;
-    const double step_off = static_cast<double>(point.step) - mean_step;
-    const double log_off = std::log(*point.rms) - mean_log;
-    mean_step += step_off / count;
-    mean_log += log_off / count;
-    const double weight = (count - 1) / count;
-    step_step += weight * step_off * step_off;
-    step_log += weight * step_off * log_off;
-    log_log += weight * log_off * log_off;
-  }
-  if (count < kLeastPoints) return std::nullopt;
-  late.slope = step_log / step_step;
-  const double rest = std::max(0.0, log_log - late.slope * step_log);
-  late.error = std::sqrt(rest / (count - 2) / step_step);
-  return late;
-}
-
 // Of an error that grows over all steps; empty: it still grows in the second half of them.
 std::string LevelInWords(const TimeRecord& time) {
   constexpr double kFlat = 0.1;  // of the slope over all
-  const std::optional<LateGrowth> late = FindLateGrowth(time);
+  if (!time.late_growth_per_step) return "";
+  const double late = *time.late_growth_per_step, error = time.late_growth_error.value_or(0);
   const double slope = *time.growth_per_step;
-  if (!late || late->slope > std::max(2 * late->error, kFlat * slope)) return "";
-  if (late->slope + 2 * late->error > slope) return "";  // it may go on as before
-  return " and has levelled off: " + FormatG(std::exp(late->slope), 4) +
-         " times a step from step " + std::to_string(late->first_step) + " on";
+  if (late > std::max(2 * error, kFlat * slope)) return "";
+  if (late + 2 * error > slope) return "";  // it may go on as before
+  return " and has levelled off: " + FormatG(std::exp(late), 4) + " times a step from step " +
+         std::to_string(time.late_first_step.value_or(0)) + " on";
 }
 
 std::string GrowthInWords(const TimeRecord& time) {

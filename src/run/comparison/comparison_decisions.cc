@@ -250,12 +250,25 @@ void ComparisonRun::JudgeDoubts(const Pair& pair, const PairRecord& record, cons
   }
 }
 
+// Of every flip that is named.
+void ComparisonRun::PlaceFlips(PairRecord& record) const {
+  if (steps_ == nullptr) return;
+  const auto place = [this](auto& flip) {
+    flip.sequence = steps_->timeline().Of(flip.iteration).sequence;
+  };
+  for (DecisionRecord& decision : record.decisions) {
+    if (decision.first_flip) place(*decision.first_flip);
+    for (WorstFlip& flip : decision.worst) place(flip);
+  }
+}
+
 // What was not decided is not done, whatever the exit code rests on.
 void ComparisonRun::JudgeDecisions(const Pair& pair, PairRecord& record, Coverage coverage,
                                    RunFaults& faults, RunRecord& run) {
   if (plan_->decisions.decisions.empty()) return;
   record.judged_by = JudgeName(judge_);
   pair.decisions.AddTo(record);
+  PlaceFlips(record);
   if (shard_ != nullptr) {
     JudgeUndecided(pair, record, faults, run.rejections);
     return LeaveGatesToMerge(record, run);

@@ -265,6 +265,7 @@ class ComparisonRun {
                                         IterationComparison comparison);
   bool JudgePair(const Pair& pair) const;
   void AddTimes(const Pair& pair, PairRecord& record) const;
+  void PlaceFlips(PairRecord& record) const;
   static void AddElementErrors(const Pair& pair, PairRecord& record,
                                std::vector<std::string>& notes);
   static void RejectIllConditioned(const PairRecord& record, const std::string& who,

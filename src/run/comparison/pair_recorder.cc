@@ -71,21 +71,33 @@ void AddTypes(const OutputComparison& output, OutputRecord& record) {
 
 // How far the value is on the wrong side of the threshold: above 1 where it fails, and the more the
 // worse it is.
-double TimesOverThreshold(const MetricRow& metric, double value, double threshold) {
+double TimesOverThreshold(double value, double threshold, bool higher_is_better) {
   if (std::isnan(value)) return std::numeric_limits<double>::infinity();
   const double scale = threshold == 0 ? 1 : std::fabs(threshold);
-  if (metric.higher_is_better) return 1 + (threshold - value) / scale;
+  if (higher_is_better) return 1 + (threshold - value) / scale;
   return threshold > 0 ? value / threshold : 1 + (value - threshold) / scale;
+}
+
+// Of --compare logits, by the gate that is further over its threshold; 0 without logits.
+double LogitsBadness(const OutputRow& row) {
+  if (!row.logits) return 0;
+  const LogitsRecord& logits = *row.logits;
+  if (logits.nan + logits.infinite + logits.torn > 0) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return std::max(TimesOverThreshold(logits.kl_mean, logits.kl_threshold, false),
+                  TimesOverThreshold(logits.top1_judged, logits.top1_threshold, true));
 }
 
 // Of the function that is furthest over its threshold.
 double Badness(const OutputComparison& output, const OutputRow& row) {
-  double worst = row.times_over_tolerance.value_or(0);
+  double worst = std::max(row.times_over_tolerance.value_or(0), LogitsBadness(row));
   for (const FunctionResult& result : output.functions) {
     const MetricRow* metric = FindMetric(result.function);
     const auto* data = std::get_if<MetricResult>(&result.data);
     if (metric == nullptr || data == nullptr) continue;
-    worst = std::max(worst, TimesOverThreshold(*metric, data->value, data->threshold));
+    worst =
+        std::max(worst, TimesOverThreshold(data->value, data->threshold, metric->higher_is_better));
   }
   return worst;
 }
@@ -114,16 +126,21 @@ bool IsWorseGate(const FunctionResult& result, const GateRecord& kept) {
   return metric->higher_is_better ? data->value < *kept.value : data->value > *kept.value;
 }
 
-void KeepFailedGates(const OutputComparison& output, OutputRecord& record) {
+// `kept_logits` is the badness of the gate of --compare logits that is kept, which has no value.
+void KeepFailedGates(const OutputComparison& output, const OutputRow& row, OutputRecord& record,
+                     double& kept_logits) {
   for (const FunctionResult& result : output.functions) {
     if (result.passed() || result.verdict == Verdict::kNotVerified) continue;
     GateRecord gate = MakeGate(result);
     const auto kept = std::ranges::find(record.failed_gates, gate.function, &GateRecord::function);
+    const bool is_logits = result.function == CompareFunction::kLogits;
+    const double logits = is_logits ? LogitsBadness(row) : 0;
     if (kept == record.failed_gates.end()) {
       record.failed_gates.push_back(std::move(gate));
-    } else if (IsWorseGate(result, *kept)) {
+    } else if (is_logits ? logits > kept_logits : IsWorseGate(result, *kept)) {
       *kept = std::move(gate);
     }
+    kept_logits = std::max(kept_logits, logits);
   }
 }
 
@@ -191,10 +208,11 @@ void PairRecorder::AddOutput(const OutputComparison& output, const OutputRow& ro
   FoldRow(row, *found);
   const auto index = static_cast<size_t>(found - record_.outputs.begin());
   kept_ratios_.resize(record_.outputs.size());
+  kept_logits_.resize(record_.outputs.size());
   quantiles_.resize(record_.outputs.size());
   quantiles_[index].Add(output, row);
   AddTokens(output, index);
-  KeepFailedGates(output, *found);
+  KeepFailedGates(output, row, *found, kept_logits_[index]);
   KeepWorst(output, row, *found, kept_ratios_[index], figures);
 }
 

@@ -70,6 +70,7 @@ class PairRecorder {
   ComparisonTally tally_;
   PairRecord record_;
   std::vector<double> kept_ratios_;       ///< by output: times over in the iteration kept
+  std::vector<double> kept_logits_;       ///< likewise: of the failed gate of logits that is kept
   std::vector<TokenLosses> losses_;       ///< by output
   std::vector<int64_t> whole_positions_;  ///< likewise: of iterations with nothing to leave out
   std::vector<IterationQuantiles> quantiles_;  ///< likewise

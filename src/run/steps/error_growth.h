@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace vernier {
 
@@ -19,23 +20,42 @@ class ErrorGrowth {
     double slope = 0;  ///< of the natural logarithm, per step
     double error = 0;  ///< its standard error
     int64_t steps = 0;
+    int64_t first_step = 0;  ///< of all sequences
   };
   /// Nothing where fewer than 8 steps could be used.
   std::optional<Fit> Get() const;
+  /// The same for the second half of each sequence, from its first step that counts to its last.
+  /// Halves begin at a multiple of a 64th of the steps, rounded up to a power of two.
+  std::optional<Fit> GetLate() const;
 
  private:
-  // Sums over the steps of a sequence, with means that move along.
+  // Sums over steps with one intercept, with means that move along.
   struct Sums {
     double count = 0, mean_step = 0, mean_log = 0, step_step = 0, step_log = 0, log_log = 0;
+    int64_t first_step = 0;
+
+    void Add(int64_t step, double log);
+    void Join(const Sums& later);
   };
+  // Sums over groups of steps, with an intercept for each.
+  struct Pool {
+    double step_step = 0, step_log = 0, log_log = 0;
+    int64_t steps = 0, groups = 0, first_step = 0;
+
+    void Add(const Sums& group);
+    std::optional<Fit> Get() const;
+  };
+  void AddToBins(int64_t step, double log);
+  Sums SecondHalf() const;
   void Close();
 
   int64_t sequence_ = -1;
   bool ended_ = false;
-  Sums open_;    // of this sequence
-  Sums closed_;  // of those before: the last three alone
-  int64_t steps_ = 0;
-  int64_t sequences_ = 0;  // that gave steps
+  Sums open_;               // of this sequence
+  std::vector<Sums> bins_;  // the same, one for every `width_` steps
+  int64_t width_ = 1;       // a power of two
+  Pool closed_;             // of the sequences before
+  Pool late_;
 };
 
 }  // namespace vernier

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -61,6 +62,45 @@ TEST(ErrorGrowth, WhatSaysNothingIsLeftOut) {
   growth.Add(0, 10, 1e-5 * std::pow(1.1, 10), 1e-5, kRoundoff);
   ASSERT_TRUE(growth.Get());
   EXPECT_NEAR(growth.Get()->slope, std::log(1.1), 1e-12);
+}
+
+// Against the slope of the textbook over those steps alone: each half is of its own sequence.
+TEST(ErrorGrowth, TheSecondHalfIsThatOfEachSequence) {
+  ErrorGrowth growth;
+  for (const int64_t steps : {40, 60}) {
+    for (int64_t step = 0; step < steps; ++step) {
+      const auto at = static_cast<double>(std::min(step, steps / 2));
+      const double rms = (steps == 40 ? 1e-3 : 1e-5) * std::pow(1.05, at);
+      growth.Add(steps, step, rms, 1e-3, kRoundoff);
+    }
+  }
+  const auto late = growth.GetLate();
+  ASSERT_TRUE(late);
+  EXPECT_NEAR(late->slope, 0, 1e-12);
+  EXPECT_EQ(late->steps, 20 + 30);
+  EXPECT_EQ(late->first_step, 20);
+  EXPECT_GT(growth.Get()->slope, 0.02);
+}
+
+TEST(ErrorGrowth, SequencesOfOtherLengthsGoOnGrowing) {
+  ErrorGrowth growth;
+  AddGrowing(growth, 0, 40, 1e-4, 1.05);
+  AddGrowing(growth, 1, 60, 1e-6, 1.05);
+  ASSERT_TRUE(growth.GetLate());
+  EXPECT_NEAR(growth.GetLate()->slope, std::log(1.05), 1e-12);
+}
+
+TEST(ErrorGrowth, HalvesOfLongSequencesAreKeptInConstantMemory) {
+  ErrorGrowth growth;
+  for (int64_t step = 0; step < 100000; ++step) {
+    growth.Add(0, step, step < 50000 ? 1e-6 + 1e-9 * static_cast<double>(step) : 1e-3, 1e-3,
+               kRoundoff);
+  }
+  const auto late = growth.GetLate();
+  ASSERT_TRUE(late);
+  EXPECT_NEAR(late->slope, 0, 1e-12);
+  EXPECT_GE(late->first_step, 50000);
+  EXPECT_LT(late->first_step, 50000 + 100000 / 32);
 }
 
 TEST(ErrorGrowth, ANanEndsTheFitOfItsSequence) {

@@ -64,6 +64,11 @@ void PairTimes::AddTo(PairRecord& record, bool own) const {
       output.time->growth_error = fit->error;
       output.time->fitted_steps = fit->steps;
     }
+    if (const auto late = times->growth.GetLate()) {
+      output.time->late_growth_per_step = late->slope;
+      output.time->late_growth_error = late->error;
+      output.time->late_first_step = late->first_step;
+    }
   }
 }
 
