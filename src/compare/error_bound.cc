@@ -108,7 +108,7 @@ double FilledShare(const Tensor& a, const Tensor& b) {
 }
 
 double GainShare(double count, const ErrorBound& bound) {
-  if (bound.roundoff > kFloat32Roundoff) return 1;
+  if (bound.roundoff > kFloat32Roundoff || bound.crossed) return 1;
   const double typical = bound.element > 0 ? kGainShareOfFlips : kGainShare;
   return std::min(typical + kGainDeviations / std::sqrt(count), 1.0);
 }

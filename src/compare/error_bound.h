@@ -38,6 +38,7 @@ struct ErrorBound {
   bool rectified = false;  ///< zeros have no error: it is in the other elements
   bool thinned = false;    ///< and it is that of values which a rectifier has taken away
   double condition = 1;    ///< by which the whole bound is wider, for outputs that amplify rounding
+  bool crossed = false;    ///< errors go into whole rows: all of it may be a gain
   double roundoff = 0;     ///< of the coarsest float type on the way; 0: not known
   std::string since = {};  ///< the compared output whose measured error it allows for; or none
   bool steps = false;      ///< integers that come of quantising may be one step apart

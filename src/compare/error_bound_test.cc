@@ -78,6 +78,15 @@ TEST(ErrorBoundTest, AGainBelowTheRmsBoundIsSeen) {
   EXPECT_EQ(result.verdict, Verdict::kMismatched);
 }
 
+TEST(ErrorBoundTest, ErrorsOfWholeRowsMayBeAGain) {
+  const std::vector<float> a = Values(5000);
+  ErrorBound crossed = kBound;
+  crossed.crossed = true;
+  const FunctionResult result = Judge(Floats(a), Floats(Times(a, 1 - 8e-6f)), crossed);
+  EXPECT_TRUE(result.passed());
+  EXPECT_FALSE(Judge(Floats(a), Floats(Times(a, 1 - 2e-5f)), crossed).passed());
+}
+
 TEST(ErrorBoundTest, OneBadElementAmongManyFails) {
   const std::vector<float> a = Values(100'000);
   std::vector<float> b = a;

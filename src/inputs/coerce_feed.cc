@@ -238,10 +238,18 @@ class Coercion {
     return options_.advise_lenient ? ", or pass --lenient " + purpose : "";
   }
 
+  // Two models may call one tensor differently.
+  bool IsUsedByAnotherName(const NamedTensor& entry) const {
+    const std::byte* bytes = entry.tensor.bytes().data();
+    return bytes != nullptr && std::ranges::any_of(used_, [&](const NamedTensor* used) {
+             return used->tensor.bytes().data() == bytes;
+           });
+  }
+
   void WarnOfUnused() {
     std::vector<std::string> unused;
     for (const NamedTensor& entry : feed_) {
-      if (!used_.contains(&entry)) unused.push_back(entry.name);
+      if (!used_.contains(&entry) && !IsUsedByAnotherName(entry)) unused.push_back(entry.name);
     }
     if (unused.empty()) return;
     const std::string text =

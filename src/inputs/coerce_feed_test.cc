@@ -141,6 +141,14 @@ TEST(CoerceFeed, StrictWarnsOfTensorsThatNothingTakes) {
   EXPECT_TRUE(logger.Has("['z']"));
 }
 
+TEST(CoerceFeed, OneTensorMayHaveTwoNames) {
+  RecordingLogger logger;
+  const Tensor fed = Floats({2}, {1, 2});
+  const TensorMap feed = {{"x", fed}, {"of_the_other_model", fed}};
+  EXPECT_TRUE(Coerce(feed, {Input("x", DType::kFloat32, kPair)}, Strictness::kStrict, logger).ok());
+  EXPECT_FALSE(logger.Has("of_the_other_model"));
+}
+
 TEST(CoerceFeed, PolygraphyTakesByPositionCastsAndTransposes) {
   RecordingLogger logger;
   const TensorMap feed = {{"z", Floats({3, 2}, {1, 2, 3, 4, 5, 300.7f})}};

@@ -111,6 +111,11 @@ class NestedValues(Case):
         said = self.run_it("insert.onnx", "--onnxref", "--onnxrt", "--python", sys.executable,
                            "--load-inputs", "in.json")
         self.assertIn("PASSED, compared 3 outputs", said)
+        for is_there in (True, False):
+            self.save_optional("maybe.onnx", is_there)
+            said = self.run_it("maybe.onnx", "--onnxrt", "--onnxref", "--python", sys.executable)
+            self.assertIn("PASSED", said)
+            self.assertNotIn("out[", said)
 
     def test_keys_may_be_numbers(self):
         self.save_classifier("m.onnx", keys=[-1, 0, 7])

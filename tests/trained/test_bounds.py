@@ -21,6 +21,7 @@ BENCH = networks.ROOT / "bench"
 REFUSED = {"silero_vad", "silero_vad_16k_op15"}
 BLAMED = ("silero_vad_16k_sequence", "nmp", "magika", "ch_ppocr_mobile_v2.0_cls_infer",
           "ch_PP-OCRv4_det_infer", "minilm-int8")
+DETECTOR, BYTES = "ch_PP-OCRv4_det_infer", "magika"
 BOTH = (("--onnxrt", "--openvino"), ("--openvino", "--onnxrt"))
 
 
@@ -32,6 +33,26 @@ def named(*names):
 def named_within(name):
     """Of all networks, those too that OpenVINO refuses."""
     return [n for n in networks.NETWORKS if n.name == name]
+
+
+def page():
+    """White with some ink, as the detector is fed with it: most of it is of one value."""
+    random = numpy.random.default_rng(1)
+    drawn = numpy.ones((320, 320, 3), numpy.float32)
+    for _ in range(12):
+        top, left = random.integers(0, 296), random.integers(0, 230)
+        ink = random.random((16, 80, 3)).astype(numpy.float32)
+        drawn[top:top + 16, left:left + 80] = numpy.where(random.random((16, 80, 1)) < 0.5,
+                                                          ink * 0.3, 1)
+    mean, deviation = numpy.float32([0.485, 0.456, 0.406]), numpy.float32([0.229, 0.224, 0.225])
+    return numpy.ascontiguousarray(((drawn - mean) / deviation).transpose(2, 0, 1)[None])
+
+
+def files():
+    """Beginnings and ends of two texts, as magika reads them."""
+    texts = (b"".join(b"def f%d(x):\n    return x + %d\n\n" % (i, i) for i in range(40)),
+             b"".join(b"user%d:x:%d:%d::/home/user%d:/bin/sh\n" % (i, i, i, i) for i in range(60)))
+    return numpy.int32([list(text[:1024] + text[-1024:]) for text in texts])
 
 
 class BoundsTest(unittest.TestCase):
@@ -66,6 +87,22 @@ class BoundsTest(unittest.TestCase):
                                           "--seed", seed + 21)
                 over = [o["name"] for o in outputs if not o["passed"]]
                 self.assertEqual(over, [])
+
+    def test_what_people_feed_passes(self):
+        for name, feed in ((DETECTOR, {"x": page()}), (BYTES, {"bytes": files()})):
+            network, = named(name)
+            fed = self.folder / f"{name}.npz"
+            numpy.savez(fed, **feed)
+            for order in BOTH:
+                with self.subTest(name, order=order):
+                    _, outputs = self.outputs(network, *order, "--onnx-outputs", "mark", "all",
+                                              "--load-inputs", fed)
+                    self.assertEqual([o["name"] for o in outputs if not o["passed"]], [])
+                    means = [o for o in outputs if "GlobalAveragePool" in o["name"]]
+                    self.assertEqual([o["name"] for o in means if o["auto_tolerance"]["condition"] > 1], [])
+                    ended = self.vernier("blame", network.path, *order, "--load-inputs", fed, "-q")
+                    self.assertEqual(ended.returncode, 0, ended.stdout[-2000:] + ended.stderr)
+                    self.assertNotIn("First divergence", ended.stdout)
 
     def test_nothing_is_blamed(self):
         for network in named(*BLAMED):

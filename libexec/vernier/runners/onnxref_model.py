@@ -14,6 +14,12 @@ def kinds_of(values):
             if kind in ("sequence_type", "map_type", "optional_type")}
 
 
+def optional_tensors_of(values):
+    """Names of what may be a tensor or nothing."""
+    return {value.name for value in values
+            if value.type.optional_type.elem_type.WhichOneof("value") == "tensor_type"}
+
+
 class OnnxReference:
     """One model under the evaluator."""
 
@@ -23,10 +29,9 @@ class OnnxReference:
         weights = {weight.name for weight in model.graph.initializer}
         self.nested_inputs = list(kinds_of(
             value for value in model.graph.input if value.name not in weights))
-        self.optional_tensors = {
-            value.name for value in model.graph.input
-            if value.type.optional_type.elem_type.WhichOneof("value") == "tensor_type"}
+        self.optional_tensors = optional_tensors_of(model.graph.input)
         self.nested = kinds_of(model.graph.output)
+        self.optional_outputs = optional_tensors_of(model.graph.output)
         self.nested_outputs = list(self.nested)
 
     def _assembled(self, feed):
@@ -43,11 +48,18 @@ class OnnxReference:
                 raise ValueError(f"the feed has no part {error} of input '{name}'") from None
         return whole
 
+    def _parts_of(self, name, value):
+        if name not in self.nested:
+            return [(name, value)]
+        # The evaluator's Optional gives a list of what it holds.
+        if name in self.optional_outputs and isinstance(value, list):
+            value = value[0] if value else None
+        return parts.flatten(name, value, self.nested[name] == "optional_type")
+
     def infer(self, feed):
         outputs = self.evaluator.run(None, self._assembled(feed))
         return dict(part for name, value in zip(self.evaluator.output_names, outputs)
-                    for part in (parts.flatten(name, value, self.nested[name] == "optional_type")
-                                 if name in self.nested else [(name, value)]))
+                    for part in self._parts_of(name, value))
 
 
 def load(model_path, model_bytes=None, options=None):

@@ -61,7 +61,8 @@ void IslandBench::CloseSessions() {
   for (Group& group : groups_) ProbeSide::Close(group.session);
 }
 
-Status IslandBench::Open(Group& group, const TensorLookup& as_fed) {
+Status IslandBench::Open(Group& group, const IslandFeed& feed) {
+  const TensorLookup& as_fed = feed.declared;
   std::vector<Island> islands;
   for (const size_t index : group.islands) islands.push_back(islands_[index]);
   const TensorLookup declared = group.free_sizes ? WithFreeSizes(as_fed) : as_fed;
@@ -81,8 +82,11 @@ Status IslandBench::Open(Group& group, const TensorLookup& as_fed) {
     outputs.insert(outputs.end(), names.begin(), names.end());
   }
   const auto predict = [&](const OnnxModel& parts) {
-    Result<ErrorPredictions> predictions = PredictErrors(
-        parts, dims, arithmetic_.reference, arithmetic_.candidate, outputs, FedInputs::kRounded);
+    SeenOutputs seen;
+    seen.fed = feed.values;
+    Result<ErrorPredictions> predictions =
+        PredictErrors(parts, dims, arithmetic_.reference, arithmetic_.candidate, outputs,
+                      FedInputs::kRounded, seen);
     if (predictions.ok()) group.predictions = *std::move(predictions);
   };
   VERNIER_ASSIGN_OR_RETURN(group.session, side_.OpenParts(model.bytes, infos, outputs, predict));
@@ -104,7 +108,7 @@ std::string IslandBench::WhyNot(size_t island, const IslandFeed& feed) const {
 
 Status IslandBench::RunGroup(Group& group, const IslandFeed& feed,
                              std::vector<IslandResult>& results) {
-  if (group.session == nullptr) VERNIER_TRY(Open(group, feed.declared));
+  if (group.session == nullptr) VERNIER_TRY(Open(group, feed));
   VERNIER_ASSIGN_OR_RETURN(const TensorMap tensors, FeedOf(group.inputs, feed));
   VERNIER_ASSIGN_OR_RETURN(TensorMap outputs, side_.InferAsIs(*group.session, tensors));
   kept_.push_back(std::move(outputs));

@@ -72,7 +72,7 @@ class IslandBench {
     ErrorPredictions predictions;
     bool free_sizes = false;  // of what is fed
   };
-  Status Open(Group& group, const TensorLookup& as_fed);
+  Status Open(Group& group, const IslandFeed& feed);
   Status RunGroup(Group& group, const IslandFeed& feed, std::vector<IslandResult>& results);
   void NoteNearTies(Group& group, size_t index, const IslandFeed& feed,
                     const IslandResult& result) const;

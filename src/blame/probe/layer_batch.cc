@@ -110,9 +110,11 @@ std::vector<BlameLayerRecord> LayerBatch::Judge(const ProbedTensors& probed, con
   const MetTensors met =
       MeetTensors(islands, setup_.reference.pairs, probed.reference, probed.candidate);
   bounds_.SetFeed(feed);
-  const ErrorBounds& bounds = bounds_.For(kReferenceStream, kCandidateStream, met.reference);
+  bounds_.KeepFeed(feed, 0);
+  ErrorBounds bounds = bounds_.For(kReferenceStream, kCandidateStream, met.reference);
   std::vector<BlameLayerRecord> layers =
       JudgeTotals(setup_.subject.graph(), islands, met, bounds, setup_.threads, &padded);
+  JudgeByValues(islands, met, padded, bounds, layers);
   if (setup_.subject.plan.charts) CompareForCharts(met, bounds, compare_, setup_.threads, layers);
   size_t next = 0;
   for (const BlameLayerRecord& layer : layers) {
@@ -122,6 +124,29 @@ std::vector<BlameLayerRecord> LayerBatch::Judge(const ProbedTensors& probed, con
     }
   }
   return layers;
+}
+
+// What exceeds its bound may do so because operators before it amplify rounding, as values show.
+void LayerBatch::JudgeByValues(std::span<const Island> islands, const MetTensors& met,
+                               PaddedTensors& padded, ErrorBounds& bounds,
+                               std::span<BlameLayerRecord> layers) {
+  const auto is_over = [](const BlameLayerRecord& layer) { return layer.total_error > 1; };
+  if (std::ranges::none_of(layers, is_over)) return;
+  TensorMap candidate;
+  for (size_t i = 0; i < met.candidate.size(); ++i) {
+    candidate.push_back({met.reference[i].name, met.candidate[i]});
+  }
+  const ErrorBounds& wider =
+      bounds_.For(kReferenceStream, kCandidateStream, met.reference, candidate);
+  const std::vector<BlameLayerRecord> again =
+      JudgeTotals(setup_.subject.graph(), islands, met, wider, setup_.threads, &padded);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    if (!is_over(layers[i]) || again[i].total_error >= layers[i].total_error) continue;
+    layers[i] = again[i];
+    for (const BlameTensorRecord& tensor : again[i].outputs) {
+      if (const ErrorBound* bound = wider.Find(tensor.name)) bounds.Set(tensor.name, *bound);
+    }
+  }
 }
 
 void LayerBatch::TakeIslands(const LayerIslands& islands, const TensorsByName& reference) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "vernier/compare_options.h"
 
 namespace vernier {
+
+struct MetTensors;
 
 /// What one feed showed of a batch.
 struct BatchFindings {
@@ -36,6 +39,9 @@ class LayerBatch {
  private:
   std::vector<BlameLayerRecord> Judge(const ProbedTensors& probed, const TensorMap& feed,
                                       PaddedTensors& padded);
+  // Lowers total errors, and sets the bounds that do so.
+  void JudgeByValues(std::span<const Island> islands, const MetTensors& met, PaddedTensors& padded,
+                     ErrorBounds& bounds, std::span<BlameLayerRecord> layers);
   // Sessions of the batch before are closed where its islands or their inputs are others.
   void TakeIslands(const LayerIslands& islands, const TensorsByName& reference);
   Status RunAlone(const SideSources& sources, const TensorLookup& declared,

@@ -74,16 +74,19 @@ Result<ModelPlan> FindModel(const ParsedArgs& args, Target target, Logger& log) 
 }
 
 // --fp16 beside an ONNX file is as a rule a mistake for --fp-to-fp16. Sizes and inputs are for an
-// engine's profiles and its calibration. A file that would not be written is an error.
+// engine's profiles and its calibration. Sizes that would not be used are an error, as is a file
+// that would not be written.
 Status CheckForOnnxFile(const Conversion& conversion) {
   for (const GivenOption& given : conversion.args.given()) {
     const OptionRow& row = *given.row;
     const bool shapes = row.dest == "input_shapes";
     if (!IsForTensorRt(row) && !shapes && !DataLoaderGroup().Has(row.dest)) continue;
-    if (row.dest.starts_with("save_") && !conversion.lenient) {
-      return InvalidArgument(std::string(given.flag) +
-                             " has no effect on an ONNX file: leave it out, or convert to an "
-                             "engine");
+    if ((shapes || row.dest.starts_with("save_")) && !conversion.lenient) {
+      return InvalidArgument(
+          std::string(given.flag) +
+          " has no effect on an ONNX file: leave it out, or convert to an "
+          "engine" +
+          (shapes ? "; surgeon sanitize --override-input-shapes fixes sizes" : ""));
     }
     const bool half = row.dest == "fp16";
     conversion.log.Warning(std::string(given.flag) + " has no effect on an ONNX file" +

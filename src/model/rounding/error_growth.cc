@@ -103,6 +103,7 @@ void Join(ErrorPrediction& into, const ErrorPrediction& other) {
   into.part = std::max(into.part, other.part);
   into.chosen = std::max(into.chosen, other.chosen);
   into.chosen_rows = std::max(into.chosen_rows, other.chosen_rows);
+  into.crossed |= other.crossed;
   if (into.since.empty()) into.since = other.since;
 }
 

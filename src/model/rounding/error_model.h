@@ -69,6 +69,7 @@ struct ErrorPrediction {
   double part = 0;    ///< bound for the relative error of a part that was put together with others
   double chosen = 0;  ///< share of the elements that may be anything, as near ties decide them
   double chosen_rows = 0;  ///< share of the rows, along the last axis, that have such elements
+  bool crossed = false;  ///< a product of two tensors with errors, each of which is in a whole row
 };
 
 /// What was found on a tensor that both sides gave, relative to its scale.
@@ -104,6 +105,7 @@ struct SeenOutputs {
   MeasureChoices choices;
   FindValues values;
   FindValues others;  ///< the other side's
+  FindValues fed;     ///< those of inputs of the graph, which tell of sums of them
   FindDims dims;
 };
 

@@ -30,6 +30,8 @@ constexpr double kRoundStep = 0.1;
 constexpr double kRoundingStep = 1.5;
 // Rows that a convolution's window lets a flip reach.
 constexpr double kKernelSpread = 4;
+// Shorter sums of equal terms have room in the bound of any terms.
+constexpr int64_t kShortSum = 128;
 // Beside the safety factor of float32.
 constexpr double kAngleRoundoffs = 0.6;
 
@@ -283,6 +285,7 @@ void ErrorPropagation::ApplyReduction(Step& step) {
   Spread(error, length);
   error.reached = std::min(error.reached * static_cast<double>(length), 1.0);
   Add(step, Remaining(kept, step.growth), length, step.rule->roundoffs);
+  if (length > kShortSum) AddPlainSum(step, length);
 }
 
 void ErrorPropagation::ApplyNorm(Step& step) {

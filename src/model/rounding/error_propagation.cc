@@ -16,6 +16,8 @@ constexpr double kAgain = 2;
 // A gain stays one from there on, and a bound takes one of 0.4 of its size: error_bound.cc.
 constexpr double kAgainOfGain = 3;
 constexpr double kOutputStep = 2;
+// Smaller bounds have room for errors that are not spread evenly.
+constexpr double kThinBound = 1e-5;
 constexpr int kNestingLimit = 32;
 
 constexpr std::string_view kPositiveOperators[] = {
@@ -229,7 +231,10 @@ ErrorPropagation::Joined ErrorPropagation::JoinInputs(Step& step) {
     joined.positive &= input->positive;
     // Where values cancel, sums have larger errors of their own, too.
     const bool asked = is_matrix || input->rms > 0;
-    const double growth = asked ? growth_.Of(step.graph, step.node, i) : 1;
+    double growth = asked ? growth_.Of(step.graph, step.node, i) : 1;
+    // What is counted from a measured error has little room.
+    const bool thin = !input->since.empty() && input->clean > kThinBound;
+    if (thin) growth = std::max(growth, growth_.OfPairs(step.graph, step.node));
     ErrorPrediction grown = *input;
     if (node_joins) grown.part = std::max(grown.part, grown.rms);
     Grow(grown, growth);
@@ -306,6 +311,7 @@ void ErrorPropagation::PassOn(Step& step, Joined joined, int depth) {
     AddAbsolute(step);
     Rectify(step);
   }
+  step.error.crossed = CrossesErrors(step);
   if (exact) step.error = {};
   // What bodies have chosen stays; all else is counted for each output.
   if (!controls) step.error.chosen = step.error.chosen_rows = 0;

@@ -92,6 +92,10 @@ class ErrorPropagation {
   void TakePart(const Step& step, std::string_view name, ErrorPrediction& error);
   void TakeExtreme(const Step& step, std::string_view name, ErrorPrediction& error);
 
+  // Errors that do not average out: error_correlations.cc.
+  void AddPlainSum(Step& step, int64_t length) const;
+  bool CrossesErrors(const Step& step) const;
+
   // What operators do to errors: error_operators.cc.
   void Apply(Step& step);
   void ApplyRule(Step& step);
@@ -140,7 +144,7 @@ class ErrorPropagation {
   std::unordered_map<std::string_view, ErrorPrediction> errors_;
   ErrorPredictions measured_;  // of outputs that are read further on, as predicted
   const SeenOutputs& seen_;
-  ValueGrowth growth_{model_, seen_.values};
+  ValueGrowth growth_{model_, seen_.values, seen_.others};
   std::unordered_set<std::string_view> constants_;   // initializers and what is made of them
   std::unordered_set<std::string_view> to_steps_;    // read by a QuantizeLinear
   std::unordered_set<std::string_view> from_steps_;  // written by a DequantizeLinear

@@ -1,15 +1,17 @@
 #include "model/rounding/value_growth.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <vector>
 
-#include "kernels/element_blocks.h"
 #include "model/onnx/mapped_weight.h"
 #include "model/onnx/onnx_attributes.h"
 #include "model/onnx/operator_list.h"
 #include "model/rounding/error_growth.h"
+#include "model/rounding/function_slopes.h"
+#include "model/rounding/tensor_places.h"
 
 namespace vernier {
 namespace {
@@ -17,26 +19,10 @@ namespace {
 // Below so many roundoffs, what varies may be rounding.
 constexpr double kLeastVariation = 32;
 
-ElementSpan ElementsOf(const Tensor& tensor) {
-  return {tensor.dtype(), tensor.bytes(), tensor.element_count()};
-}
-
-bool HasValues(const Tensor* tensor) {
-  return tensor != nullptr && IsFloat(tensor->dtype()) && tensor->element_count() > 0 &&
-         !tensor->bytes().empty();
-}
-
 // Calls `visit(value)`.
 template <typename Visit>
 void ForEachValue(const Tensor& tensor, Visit visit) {
-  const ElementSpan elements = ElementsOf(tensor);
-  std::vector<double> scratch(kBlockSize);
-  for (int64_t start = 0; start < elements.count; start += static_cast<int64_t>(kBlockSize)) {
-    const auto n = static_cast<size_t>(
-        std::min<int64_t>(static_cast<int64_t>(kBlockSize), elements.count - start));
-    const double* x = LoadBlock(elements, start, n, scratch.data());
-    for (size_t i = 0; i < n; ++i) visit(x[i]);
-  }
+  ForEachPlace(std::array{&tensor}, [&](const auto& values) { visit(values[0]); });
 }
 
 // Calls `visit(sum)` with the sum of squares of each `length` neighbours.
@@ -82,24 +68,6 @@ double RmsOf(const Tensor& tensor, Of of) {
   });
   return count > 0 ? std::sqrt(sum / static_cast<double>(count)) : 0;
 }
-
-// |f'| of functions of one value, at a value y of the output.
-using Slope = double (*)(double y);
-struct SlopeRule {
-  std::string_view op;
-  Slope slope;
-};
-constexpr SlopeRule kSlopes[] = {
-    {"Reciprocal", [](double y) { return y * y; }},
-    {"Sqrt", [](double y) { return 0.5 / y; }},
-    {"Exp", [](double y) { return y; }},
-    {"Log", [](double y) { return std::exp(-y); }},
-    {"Sigmoid", [](double y) { return y * (1 - y); }},
-    {"Softmax", [](double y) { return y * (1 - y); }},
-    {"Tanh", [](double y) { return 1 - y * y; }},
-    {"Sin", [](double y) { return std::sqrt(std::max(1 - y * y, 0.0)); }},
-    {"Cos", [](double y) { return std::sqrt(std::max(1 - y * y, 0.0)); }},
-};
 
 // Sums over the elements of one channel, before and behind a map. Deviations are counted from the
 // first element, so that their squares lose no digits to a large mean (Chan, Golub and LeVeque,
@@ -182,17 +150,10 @@ double ValueGrowth::KeptShare(std::string_view input, std::string_view output) {
   const Tensor* x = values_(input);
   const Tensor* y = values_(output);
   if (!HasValues(x) || !HasValues(y) || x->dims() != y->dims()) return 0;
-  std::vector<double> x_block(kBlockSize), y_block(kBlockSize);
-  const ElementSpan from = ElementsOf(*x), to = ElementsOf(*y);
   int64_t kept = 0;
-  for (int64_t start = 0; start < from.count; start += static_cast<int64_t>(kBlockSize)) {
-    const auto n = static_cast<size_t>(
-        std::min<int64_t>(static_cast<int64_t>(kBlockSize), from.count - start));
-    const double* a = LoadBlock(from, start, n, x_block.data());
-    const double* b = LoadBlock(to, start, n, y_block.data());
-    for (size_t i = 0; i < n; ++i) kept += a[i] == b[i] ? 1 : 0;
-  }
-  return static_cast<double>(kept) / static_cast<double>(from.count);
+  ForEachPlace(std::array{x, y},
+               [&](const auto& values) { kept += values[0] == values[1] ? 1 : 0; });
+  return static_cast<double>(kept) / static_cast<double>(x->element_count());
 }
 
 double ValueGrowth::Quotient(std::span<const std::string_view> inputs, size_t input) {
@@ -341,10 +302,8 @@ double ValueGrowth::Raw(const OnnxNode& node, std::span<const std::string_view> 
     return from / (std::sqrt(std::max(length, 1.0)) * to);
   }
   if (op == "HardSigmoid") return HardSigmoidGrowth(node, inputs[0], output);
-  for (const SlopeRule& rule : kSlopes) {
-    if (rule.op == op && input == 0) return from * RmsOf(*values_(output), rule.slope) / to;
-  }
-  return 1;
+  const Slope slope = input == 0 ? SlopeOf(op) : nullptr;
+  return slope == nullptr ? 1 : from * RmsOf(*values_(output), slope) / to;
 }
 
 double ValueGrowth::Of(const OnnxGraph& graph, const OnnxNode& node, size_t input) {

@@ -11,6 +11,7 @@
 
 #include "model/onnx/onnx_model.h"
 #include "model/rounding/error_model.h"
+#include "model/rounding/function_slopes.h"
 
 namespace vernier {
 
@@ -21,8 +22,9 @@ inline constexpr int64_t kFewPicked = 64;
 
 class ValueGrowth {
  public:
-  /// `values` may be empty: then nothing is known.
-  ValueGrowth(const OnnxModel& model, const FindValues& values) : model_(model), values_(values) {}
+  /// `values` may be empty: then nothing is known. `others` are the other side's, or empty.
+  ValueGrowth(const OnnxModel& model, const FindValues& values, const FindValues& others)
+      : model_(model), values_(values), others_(others) {}
 
   /// The root mean square of a float tensor's finite values; 0 where it is not known.
   double Scale(std::string_view name);
@@ -31,7 +33,15 @@ class ValueGrowth {
   /// kMostGrowth; 1 where values are not known or the operator has no rule here.
   double Of(const OnnxGraph& graph, const OnnxNode& node, size_t input);
 
+  /// The same for errors as they lie: those of both sides' inputs, element by element, through a
+  /// function of one value, or a product of two tensors of one shape, of whose errors the larger
+  /// one counts. Errors that are large where the slope is steep, and those of factors that have
+  /// them in common, grow by more than such that are spread evenly. 1 for other operators.
+  double OfPairs(const OnnxGraph& graph, const OnnxNode& node);
+
  private:
+  double FunctionGrowth(Slope slope, std::string_view input, std::string_view output);
+  double ProductGrowth(std::string_view first, std::string_view second);
   double Raw(const OnnxNode& node, std::span<const std::string_view> inputs,
              std::string_view output, size_t input);
   double Quotient(std::span<const std::string_view> inputs, size_t input);
@@ -46,6 +56,7 @@ class ValueGrowth {
 
   const OnnxModel& model_;
   const FindValues& values_;
+  const FindValues& others_;
   std::unordered_map<std::string_view, double> scales_;
   std::unordered_map<std::string_view, OnnxTensor> weights_;  // of the main graph; made when asked
   bool found_weights_ = false;

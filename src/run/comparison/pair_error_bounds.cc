@@ -203,6 +203,7 @@ ErrorPredictions PairErrorBounds::Predict(const RunnerGraph& owner, Pair pair,
     const auto found = tensors.find(name);
     return found == tensors.end() ? nullptr : &found->second->dims();
   };
+  seen.fed = [&](std::string_view name) { return Find(last_feed_, name); };
   // Without the other side, what is predicted serves for further outputs.
   if (!outputs.b.empty()) {
     seen.values = [&](std::string_view name) -> const Tensor* {

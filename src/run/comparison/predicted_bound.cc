@@ -106,6 +106,7 @@ ErrorBound MakeBound(const ErrorPrediction& prediction, const Tensor& tensor, bo
     bound.absolute = prediction.absolute;
     bound.rectified = prediction.rectified;
     bound.thinned = prediction.thinned;
+    bound.crossed = prediction.crossed;
     bound.allowed = ReachedShare(prediction, tensor);
     const bool flips_show = prediction.clean <= kMostClean * prediction.step;
     if (prediction.step > 0 && bound.allowed < kMostReached && flips_show) {

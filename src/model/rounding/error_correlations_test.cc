@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "model/rounding/error_test_graphs.h"
+#include "model/rounding/plain_sums.h"
+
+namespace vernier {
+namespace {
+
+using namespace testing_model;
+
+const Dims kMaps = {1, 4, 80, 80};
+
+// Four maps, each of one value or of values about it.
+std::vector<float> Maps(double spread) {
+  std::vector<float> values;
+  uint32_t state = 1;
+  for (int channel = 0; channel < 4; ++channel) {
+    const float all = 1.3F + 0.7F * static_cast<float>(channel);
+    for (int i = 0; i < 6400; ++i) {
+      state = state * 1664525 + 1013904223;
+      const double random = static_cast<double>(state >> 8) / (1 << 24) - 0.5;
+      values.push_back(all + static_cast<float>(spread * random));
+    }
+  }
+  return values;
+}
+
+double ErrorOfSums(double spread, std::vector<int64_t> axes, SummedTerms terms) {
+  return PlainSumError(SeenValues(Maps(spread), kMaps), axes, terms);
+}
+
+TEST(PlainSumsTest, ErrorsOfEqualTermsAddUp) {
+  for (const SummedTerms terms : {SummedTerms::kValues, SummedTerms::kMagnitudes,
+                                  SummedTerms::kSquares, SummedTerms::kSquaresToRoot}) {
+    EXPECT_GT(ErrorOfSums(0, {2, 3}, terms), 10 * ErrorOfSums(1, {2, 3}, terms));
+  }
+  // A third of the sum is added in steps whose rounding errors are alike, of up to one roundoff.
+  const double flat = ErrorOfSums(0, {-1, -2}, SummedTerms::kValues);
+  EXPECT_GT(flat, 0.02 * 6400 * 0x1p-24);
+  EXPECT_LT(flat, 0.5 * 6400 * 0x1p-24);
+}
+
+TEST(PlainSumsTest, AxesMayLieApart) {
+  // Over channels and columns: 320 terms of four values each.
+  EXPECT_LT(ErrorOfSums(0, {1, 3}, SummedTerms::kValues), 320 * 0x1p-24);
+  EXPECT_GT(ErrorOfSums(0, {}, SummedTerms::kValues), 0.02 * 25600 * 0x1p-24);
+  EXPECT_EQ(ErrorOfSums(0, {4}, SummedTerms::kValues), 0) << "there is no such axis";
+}
+
+// By how much the bound is wider where the values are flat.
+double TimesOfFlat(const std::string& op) {
+  const std::string graph = Input("x", kMaps) + Do("Identity", {"x"}, "y") + Do(op, {"y"}, "m");
+  const auto bound = [&](double spread) {
+    return PredictFromValues(graph, {{"y", Maps(spread), kMaps}}).at("m").rms;
+  };
+  return bound(0) / bound(1);
+}
+
+TEST(ErrorCorrelationsTest, FlatAreasHaveTheErrorsOfPlainSums) {
+  EXPECT_GT(TimesOfFlat("GlobalAveragePool"), 2);
+  EXPECT_GT(TimesOfFlat("GlobalLpPool"), 1.2);
+  EXPECT_GT(TimesOfFlat("ReduceSum"), 4) << "over all axes";
+  EXPECT_EQ(TimesOfFlat("Relu"), 1);
+}
+
+TEST(ErrorCorrelationsTest, TheFedValuesCountToo) {
+  const std::string graph = Input("x", kMaps) + Do("GlobalAveragePool", {"x"}, "m");
+  const OnnxModel model = *Parse(Model(graph));
+  const auto bound = [&](double spread) {
+    const Tensor fed = SeenValues(Maps(spread), kMaps);
+    SeenOutputs seen;
+    seen.fed = [&](std::string_view name) { return name == "x" ? &fed : nullptr; };
+    return PredictErrors(model, {}, kAsInModel, kAsInModel, {}, FedInputs::kSame, seen)
+        ->at("m")
+        .rms;
+  };
+  EXPECT_GT(bound(0), 2 * bound(1));
+  const auto in_float64 = [&](double spread) {
+    const Tensor fed = SeenValues(Maps(spread), kMaps);
+    SeenOutputs seen;
+    seen.fed = [&](std::string_view) { return &fed; };
+    const RunnerArithmetic wide{DType::kFloat64, false};
+    return PredictErrors(model, {}, wide, wide, {}, FedInputs::kSame, seen)->at("m").rms;
+  };
+  EXPECT_EQ(in_float64(0), in_float64(1)) << "sums of another type";
+}
+
+// The bound of a tensor over that of y, whose error was measured. On the other side y has these
+// values.
+double RatioMeasured(const std::string& graph, const std::string& name, const TensorMap& ours,
+                     const Tensor& theirs) {
+  const OnnxModel model = *Parse(Model(graph));
+  SeenOutputs seen;
+  seen.measure = [](const std::string& output, const ErrorPrediction&) {
+    return output == "y" ? std::optional(MeasuredError{.typical = 1}) : std::nullopt;
+  };
+  seen.values = [&](std::string_view output) { return Find(ours, output); };
+  seen.others = [&](std::string_view output) {
+    return output == "y" || output == "i" ? &theirs : nullptr;
+  };
+  const std::vector<std::string> outputs = {"y"};
+  const ErrorPredictions predictions =
+      *PredictErrors(model, {}, kAsInModel, kAsInModel, outputs, FedInputs::kSame, seen);
+  return predictions.at(name).rms / predictions.at("y").rms;
+}
+
+TEST(ErrorCorrelationsTest, ErrorsGrowWhereTheyLie) {
+  const Dims row = {1, 1, 4};
+  const std::string graph = Linear(1 << 20) + Do("Reciprocal", {"y"}, "r");
+  const TensorMap ours = {{"y", SeenValues({0.1F, 1, 1, 1}, row)},
+                          {"r", SeenValues({10, 1, 1, 1}, row)}};
+  // Slopes of 100 and 1; root mean squares of 0.868 and 5.074.
+  EXPECT_NEAR(RatioMeasured(graph, "r", ours, SeenValues({0.1001F, 1, 1, 1}, row)), 17.1, 0.2);
+  EXPECT_NEAR(RatioMeasured(graph, "r", ours, SeenValues({0.1F, 1.001F, 1, 1}, row)), 8.55, 0.2)
+      << "as for errors that are spread evenly";
+}
+
+TEST(ErrorCorrelationsTest, FactorsThatAreOneTensorErrTogether) {
+  const Dims row = {1, 1, 4};
+  const std::string graph =
+      Linear(1 << 20) + Do("Identity", {"y"}, "i") + Do("Mul", {"y", "i"}, "p");
+  const Tensor theirs = SeenValues({2.002F, 2.002F, 2, 2}, row);
+  TensorMap ours = {{"y", SeenValues({2, 2, 2, 2}, row)}, {"p", SeenValues({4, 4, 4, 4}, row)}};
+  EXPECT_NEAR(RatioMeasured(graph, "p", ours, theirs), 1, 0.01) << "of i nothing is known";
+  ours.push_back({"i", ours[0].tensor});
+  EXPECT_NEAR(RatioMeasured(graph, "p", ours, theirs), 2, 0.01);
+}
+
+TEST(ErrorCorrelationsTest, WhatIsMadeOfTwoTensorsWithErrorsIsCrossed) {
+  const std::string graph = Linear(64) + Do("MatMul", {"y", "y"}, "c") + Weight("k", {1}) +
+                            Do("Mul", {"c", "k"}, "scaled") + Do("Softmax", {"scaled"}, "s");
+  const ErrorPredictions errors = Predict(graph);
+  EXPECT_FALSE(errors.at("y").crossed) << "the weights have none";
+  EXPECT_TRUE(errors.at("c").crossed);
+  EXPECT_TRUE(errors.at("scaled").crossed);
+  EXPECT_FALSE(errors.at("s").crossed);
+}
+
+}  // namespace
+}  // namespace vernier
