@@ -2,36 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "decide/decision.h"
+#include "decide/decided_for_test.h"
 
 namespace vernier {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-Tensor FloatTensor(Dims dims, const std::vector<float>& values) {
-  return *Tensor::Copy(DType::kFloat32, std::move(dims), std::as_bytes(std::span(values)));
-}
-
-std::vector<DecisionSample> Decided(const std::string& words, const Tensor& a, const Tensor& b) {
-  Result<std::vector<DecisionSample>> samples = Decide(*ParseDecision(words), a, b, {}, {});
-  EXPECT_TRUE(samples.ok()) << samples.status().message();
-  return samples.ok() ? *std::move(samples) : std::vector<DecisionSample>{};
-}
-
-// Softmax of logits, in float32.
-Tensor Probabilities(const std::vector<double>& logits) {
-  double sum = 0;
-  for (const double logit : logits) sum += std::exp(logit);
-  std::vector<float> values;
-  for (const double logit : logits) values.push_back(static_cast<float>(std::exp(logit) / sum));
-  return FloatTensor({1, static_cast<int64_t>(values.size())}, values);
-}
 
 // Rows of four classes, of which the first is a flip by 0.04 between two logits, and its other two
 // classes do not differ; noise moves the logits of all rows behind it.
