@@ -81,6 +81,14 @@ constexpr std::array<DecideKind, 9> kDecideKinds = {&Always<&DecideTop>,
 
 }  // namespace
 
+bool HasNegative(const Tensor& output) {
+  return WithArithmetic(output, output, [&](auto zero) {
+    const int64_t count = output.element_count();
+    const auto* const values = PartReader<decltype(zero)>(output, count).Part(0);
+    return std::any_of(values, values + count, [](auto value) { return value < 0; });
+  });
+}
+
 std::string WhyNotDecision(const DecisionPlan& decision, const Tensor& output) {
   if (decision.kind == DecisionKind::kScript) return "decided about by a script alone";
   if (std::string why = WhyNotType(decision, output.dtype()); !why.empty()) return why;
@@ -114,7 +122,8 @@ Result<std::vector<DecisionSample>> Decide(const DecisionPlan& decision, const T
   }
   const bool observed = !allowed && !near_tie;
   const double step = observed ? std::max(StepOfValues(reference), StepOfValues(candidate)) : 0;
-  const DecideInput input{decision, reference, candidate, {allowed, near_tie, step}};
+  const DecideInput input{
+      decision, reference, candidate, {allowed, near_tie, step, reference, candidate}};
   return kDecideKinds[static_cast<size_t>(decision.kind)](input);
 }
 

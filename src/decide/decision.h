@@ -25,6 +25,9 @@ inline Flip FlipByMargin(double first_margin, double near_tie) {
   return first_margin == 0 || first_margin < near_tie ? Flip::kNearTie : Flip::kClear;
 }
 
+/// Is any value below 0? Of floating and integer types.
+bool HasNegative(const Tensor& output);
+
 /// Why `decision` does not fit an output, as what it is: "int64", "a scalar". Empty: it fits.
 std::string WhyNotDecision(const DecisionPlan& decision, const Tensor& output);
 

@@ -122,14 +122,6 @@ std::optional<int64_t> SamplesForMean(std::pair<double, double> interval, double
   return std::max(static_cast<int64_t>(enough), samples + 1);
 }
 
-std::optional<int64_t> SamplesForDrop(const LabelRecord& labels, double limit) {
-  if (IsMeanScore(labels)) {
-    return SamplesForMean({labels.drop_low, labels.drop_high}, labels.drop - limit, labels.samples);
-  }
-  const int64_t enough = SamplesToDecideDrop(CountsOf(labels), limit);
-  return enough > 0 ? std::optional(enough) : std::nullopt;
-}
-
 // What is 0 cannot drop: that the candidate is not worse shows nothing.
 DecisionGateRecord WithoutReference(DecisionGateRecord gate, double drop) {
   if (gate.drop_type == "absolute") gate.value = drop;
@@ -148,7 +140,9 @@ std::optional<double> RateLimitFor(const DecisionOptions& options, const Decisio
   return options.max_flip_rate.fallback;
 }
 
+// A single image has none.
 std::pair<double, double> DropIntervalOf(const PrecisionRecord& precision) {
+  if (!precision.intervals) return {0, 0};
   return {precision.intervals->drop_low, precision.intervals->drop_high};
 }
 
@@ -158,6 +152,50 @@ bool IsSame(const LabelRecord& labels, double limit) {
   return limit == 0 && labels.right_to_wrong + labels.wrong_to_right == 0;
 }
 
+/// A drop by the bootstrap. Its interval has no width where the samples do not differ in it, as a
+/// single one cannot.
+struct BootstrappedDrop {
+  double drop = 0;
+  std::pair<double, double> interval = {0, 0};
+  int64_t samples = 0;
+  bool is_score = true;  ///< a sample drops by 1 at most
+};
+
+// Samples that are alike prove nothing of others, whose share is up to Wilson's upper end: as for
+// accuracies that no sample tells apart.
+void JudgeAlike(const BootstrappedDrop& drop, double limit, DecisionGateRecord& gate) {
+  if (limit == 0 && drop.drop == 0) return;  // by the count
+  const double apart = std::fabs(drop.drop - limit);
+  const bool few =
+      drop.is_score ? apart < WilsonInterval(0, drop.samples).second : drop.samples == 1;
+  if (!few) return;
+  gate.undecided = true;
+  gate.doubtful_by = "the samples are too few, or too much alike, for an interval";
+  const int64_t enough = drop.is_score ? SamplesToDecide(0, apart) : 0;
+  if (enough > 0) gate.samples_to_decide = enough;
+}
+
+void JudgeBootstrapped(const BootstrappedDrop& drop, double limit, DecisionGateRecord& gate) {
+  const auto [low, high] = drop.interval;
+  if (!(low < high)) return JudgeAlike(drop, limit, gate);
+  gate.undecided = low < limit && limit < high;
+  if (!gate.undecided) return;
+  gate.samples_to_decide = SamplesForMean(drop.interval, drop.drop - limit, drop.samples);
+}
+
+// The gate has its limit.
+DecisionGateRecord JudgePrecision(const PrecisionRecord& precision, DecisionGateRecord gate) {
+  const bool relative = gate.drop_type == "relative";
+  const double reference = precision.first.ap, drop = reference - precision.second.ap;
+  if (std::isnan(drop)) return gate;
+  if (reference == 0) return WithoutReference(std::move(gate), drop);
+  gate.value = relative ? drop / reference : drop;
+  gate.verdict = gate.value <= gate.limit ? "passed" : "failed";
+  JudgeBootstrapped({drop, DropIntervalOf(precision), precision.images},
+                    relative ? gate.limit * reference : gate.limit, gate);
+  return gate;
+}
+
 // A relative drop is held against its share of the reference's value, as that was measured.
 DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropType type) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -165,22 +203,7 @@ DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropT
   DecisionGateRecord gate{"--max-drop", decision.output, decision.kind, kNone, limit, "", false};
   gate.drop_type = relative ? "relative" : "absolute";
   gate.verdict = "no samples";
-  if (decision.precision) {
-    const double reference = decision.precision->first.ap;
-    const double drop = reference - decision.precision->second.ap;
-    if (std::isnan(drop)) return gate;
-    if (reference == 0) return WithoutReference(std::move(gate), drop);
-    gate.value = relative ? drop / reference : drop;
-    gate.verdict = gate.value <= limit ? "passed" : "failed";
-    if (!decision.precision->intervals) return gate;
-    const auto [low, high] = DropIntervalOf(*decision.precision);
-    const double most = relative ? limit * reference : limit;
-    gate.undecided = low < most && most < high;
-    if (gate.undecided) {
-      gate.samples_to_decide = SamplesForMean({low, high}, drop - most, decision.precision->images);
-    }
-    return gate;
-  }
+  if (decision.precision) return JudgePrecision(*decision.precision, std::move(gate));
   if (!decision.labels || decision.labels->samples == 0) return gate;
   const LabelRecord& labels = *decision.labels;
   if (IsError(labels)) {
@@ -192,8 +215,16 @@ DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropT
   const double most = relative ? limit * labels.first : limit;
   gate.value = relative ? labels.drop / labels.first : labels.drop;
   gate.verdict = labels.drop <= most ? "passed" : "failed";
+  if (IsMeanScore(labels)) {
+    JudgeBootstrapped(
+        {labels.drop, {labels.drop_low, labels.drop_high}, labels.samples, !IsError(labels)}, most,
+        gate);
+    return gate;
+  }
   gate.undecided = labels.drop_low < most && most < labels.drop_high && !IsSame(labels, most);
-  if (gate.undecided) gate.samples_to_decide = SamplesForDrop(labels, most);
+  if (!gate.undecided) return gate;
+  const int64_t enough = SamplesToDecideDrop(CountsOf(labels), most);
+  if (enough > 0) gate.samples_to_decide = enough;
   return gate;
 }
 
@@ -273,7 +304,9 @@ DecisionRecord DecisionFold::Record() const {
   for (WorstFlip& flip : record.worst) {
     if (limits_.IsNearByMoves(flip.sample)) flip.sample.flip = Flip::kNearTie;
   }
-  const DoubtfulTies clear = limits_.DoubtfulClear(is_top || is_single);
+  // Of several the K-th has many neighbours in its noise: that most sets differ says nothing.
+  const bool is_top1 = record.kind == "top1" || record.kind.starts_with("top1,");
+  const DoubtfulTies clear = limits_.DoubtfulClear(is_top1 || is_single);
   record.doubtful_clear = clear.count;
   record.clear_by = clear.by;
   if (record.samples == 0) record.agreement = std::numeric_limits<double>::quiet_NaN();

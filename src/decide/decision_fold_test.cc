@@ -234,6 +234,45 @@ TEST(JudgeDecision, WhatIsZeroCannotDrop) {
   }
 }
 
+TEST(JudgeDecision, SamplesThatAreAlikeProveLittle) {
+  DecisionRecord record;
+  record.samples = 1;
+  LabelRecord& labels = record.labels.emplace();
+  labels.metric = "mean IoU";
+  labels.samples = 1;
+  labels.first = 0.9;
+  labels.second = 0.896;
+  labels.drop = labels.drop_low = labels.drop_high = 0.004;
+  DecisionOptions options;
+  options.max_drop.fallback = 0.01;
+  const auto judged = [&] { return JudgeDecision(record, options).front(); };
+  EXPECT_EQ(judged().verdict, "passed");
+  EXPECT_TRUE(judged().undecided);
+  EXPECT_EQ(judged().doubtful_by, "the samples are too few, or too much alike, for an interval");
+  EXPECT_GT(judged().samples_to_decide, 600);
+  labels.samples = 1000;  // Wilson's upper end of 0 of 1000 is 0.0038
+  EXPECT_FALSE(judged().undecided);
+  labels.drop = labels.drop_low = labels.drop_high = 0;
+  options.max_drop.fallback = 0;
+  labels.samples = 2;
+  EXPECT_FALSE(judged().undecided) << "by the count";
+  labels.metric = std::string(kMeanAbsoluteError);
+  options.max_drop.fallback = 0.1;
+  EXPECT_FALSE(judged().undecided);
+  labels.samples = 1;
+  EXPECT_TRUE(judged().undecided);
+  EXPECT_EQ(judged().samples_to_decide, std::nullopt);
+  record.labels.reset();
+  PrecisionRecord& precision = record.precision.emplace();
+  precision.images = 1;
+  precision.first.ap = 1;
+  precision.second.ap = 0.9;
+  for (const double limit : {0.2, 0.05}) {
+    options.max_drop.fallback = limit;
+    EXPECT_TRUE(judged().undecided) << limit;
+  }
+}
+
 TEST(JudgeDecision, ClearFlipsAreCounted) {
   DecisionOptions options;
   options.max_clear_flips = 3;

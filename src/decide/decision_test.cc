@@ -8,25 +8,15 @@
 #include <limits>
 #include <tuple>
 
+#include "decide/decided_for_test.h"
+
 namespace vernier {
 namespace {
 
 using testing::HasSubstr;
 using testing::SizeIs;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-Tensor FloatTensor(Dims dims, const std::vector<float>& values) {
-  return *Tensor::Copy(DType::kFloat32, std::move(dims), std::as_bytes(std::span(values)));
-}
-
-std::vector<DecisionSample> Decided(const std::string& words, const Tensor& a, const Tensor& b,
-                                    std::optional<double> near_tie = {}) {
-  Result<std::vector<DecisionSample>> samples = Decide(*ParseDecision(words), a, b, {}, near_tie);
-  EXPECT_TRUE(samples.ok()) << samples.status().message();
-  return samples.ok() ? *std::move(samples) : std::vector<DecisionSample>{};
-}
 
 TEST(Decide, TiesGoToTheLowestIndexAndNanIsInvalid) {
   const auto samples = Decided("top1", FloatTensor({3, 3}, {1, 2, 2, 1, kNan, 0, 5, 1, 0}),
@@ -282,15 +272,6 @@ TEST(Decide, LargeIntegersAreOnTheirSideOfTheBorder) {
   EXPECT_EQ(signs[1].first_margin, 0x1p63);
   EXPECT_FALSE(signs[0].all_above);
   EXPECT_TRUE(Decided("y:sign", integers({1, 0}), integers({3, 4}))[0].all_above);
-}
-
-// Softmax of logits, in float32.
-Tensor Probabilities(const std::vector<double>& logits) {
-  double sum = 0;
-  for (const double logit : logits) sum += std::exp(logit);
-  std::vector<float> values;
-  for (const double logit : logits) values.push_back(static_cast<float>(std::exp(logit) / sum));
-  return FloatTensor({1, static_cast<int64_t>(values.size())}, values);
 }
 
 // Two classes that lead a hundred others by far, and noise of `noise` in every logit.

@@ -4,7 +4,10 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <limits>
 #include <numbers>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -65,7 +68,60 @@ double StepOfFloats(std::span<const std::byte> bytes) {
   return bfloat ? StepOf(DType::kBFloat16) : half ? StepOf(DType::kFloat16) : 0;
 }
 
+// 0: the values are on no grid.
+double StepOfGrid(const Tensor& output) {
+  constexpr int64_t kLeastValues = 1024;
+  constexpr size_t kMostLevels = 257;
+  constexpr double kLeastSteps = 64, kMostSteps = 256, kOffGrid = 0.01;
+  if (output.element_count() < kLeastValues) return 0;
+  std::set<double> levels;
+  const bool few = WithFloats(output, output, [&](auto zero) {
+    using T = decltype(zero);
+    PartReader<T> reader(output, 1);
+    for (int64_t i = 0; i < output.element_count() && levels.size() <= kMostLevels; ++i) {
+      const auto value = static_cast<double>(*reader.Part(i));
+      if (std::isfinite(value)) levels.insert(value);
+    }
+    return levels.size() <= kMostLevels;
+  });
+  if (!few || levels.size() < 2) return 0;
+  double step = std::numeric_limits<double>::infinity();
+  for (auto level = std::next(levels.begin()); level != levels.end(); ++level) {
+    step = std::min(step, *level - *std::prev(level));
+  }
+  const double least = *levels.begin();
+  const auto is_on = [&](double level) {
+    const double steps = (level - least) / step;
+    return std::fabs(steps - std::round(steps)) <= kOffGrid;
+  };
+  const double width = (*levels.rbegin() - least) / step;
+  const bool wide = width > kLeastSteps - 1 && width < kMostSteps + 1;
+  return wide && std::ranges::all_of(levels, is_on) ? step : 0;
+}
+
+bool IsByte(DType dtype) { return dtype == DType::kInt8 || dtype == DType::kUint8; }
+
 }  // namespace
+
+ValueSteps StepsOf(const Tensor& output) {
+  ValueSteps steps;
+  steps.relative = StepOfValues(output);
+  if (IsByte(output.dtype())) steps.absolute = 1;
+  if (Kind(output.dtype()) != DTypeKind::kFloat) return steps;
+  steps.absolute = StepOfGrid(output);
+  if (steps.relative == 0) steps.relative = output.dtype() == DType::kFloat64 ? 0x1p-52 : 0x1p-23;
+  return steps;
+}
+
+void NearTieRule::RaiseToSteps(double largest, DecisionSample& sample) const {
+  const double margin = sample.first_margin;
+  if (!(margin >= sample.near_tie)) return;
+  if (largest == 0) return;  // of boxes, whose numbers are of several kinds
+  if (!steps_) steps_ = {StepsOf(*sides_[0]), StepsOf(*sides_[1])};
+  const double steps = (*steps_)[0].At(largest) + (*steps_)[1].At(largest);
+  constexpr double kRoom = 1 + 0x1p-16;  // grids are sums of rounded numbers
+  if (margin <= steps * kRoom) sample.near_tie = steps * kRoom * kRoom;
+}
 
 double StepOfValues(const Tensor& output) {
   return output.dtype() == DType::kFloat32 ? StepOfFloats(output.bytes()) : StepOf(output.dtype());

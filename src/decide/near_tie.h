@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -120,11 +121,24 @@ double NoiseLimit(double scale, NoisyValues values, int64_t changed);
 /// StepOf() of the short type whose numbers an output holds, also where they are stored as float32.
 double StepOfValues(const Tensor& output);
 
+/// How far apart the neighbouring numbers are that an output holds.
+struct ValueSteps {
+  double relative = 0;  ///< StepOfValues(), of long types as well: next to 1
+  double absolute = 0;  ///< of 8-bit integers, and of floats that have been such
+
+  double At(double magnitude) const { return std::max(absolute, SpacingAt(magnitude, relative)); }
+};
+
+/// `absolute` of floats: the step of a grid on which all of a thousand values or more lie, from 64
+/// to 256 steps wide. Fewer are no numbers that were rounded, but may be votes.
+ValueSteps StepsOf(const Tensor& output);
+
 class NearTieRule {
  public:
-  /// `step`: the larger StepOfValues() of the two sides.
-  NearTieRule(std::optional<AllowedDifference> allowed, std::optional<double> given, double step)
-      : allowed_(allowed), given_(given), step_(step) {}
+  /// `step`: the larger StepOfValues() of the two sides. They must outlive the object.
+  NearTieRule(std::optional<AllowedDifference> allowed, std::optional<double> given, double step,
+              const Tensor& reference, const Tensor& candidate)
+      : allowed_(allowed), given_(given), step_(step), sides_{&reference, &candidate} {}
 
   /// Of samples that agree; 0 where only the values of a flip could say.
   double known() const {
@@ -144,13 +158,19 @@ class NearTieRule {
     sample.near_tie = given_     ? *given_
                       : allowed_ ? 2 * std::max(allowed_->atol, allowed_->rtol * largest)
                                  : std::max(observe(), SpacingAt(largest, step_));
+    if (!given_ && !allowed_) RaiseToSteps(largest, sample);
     sample.flip = FlipByMargin(sample.first_margin, sample.near_tie);
   }
 
  private:
+  // Each side may be off by a step of its own numbers: no other noise makes such a flip clear.
+  void RaiseToSteps(double largest, DecisionSample& sample) const;
+
   std::optional<AllowedDifference> allowed_;
   std::optional<double> given_;
   double step_;
+  std::array<const Tensor*, 2> sides_;
+  mutable std::optional<std::array<ValueSteps, 2>> steps_ = {};  // of these, once they count
 };
 
 inline constexpr double kNoMargin = std::numeric_limits<double>::quiet_NaN();

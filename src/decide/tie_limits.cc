@@ -32,6 +32,10 @@ bool IsUnmeasured(const DecisionSample& sample) {
          sample.near_tie < kLeastNoiseShare * sample.first_margin;
 }
 
+int64_t CountAll(const std::vector<int64_t>& bins) {
+  return std::accumulate(bins.begin(), bins.end(), int64_t{0});
+}
+
 // In the bins below that of a limit.
 int64_t CountBelow(const std::vector<int64_t>& bins, double limit) {
   const size_t most = limit > 0 ? std::min(BinOfValue(limit), kBins) : 0;
@@ -54,7 +58,12 @@ double PoissonTail(int64_t count, double mean) {
 }  // namespace
 
 TieLimits::TieLimits()
-    : margins_(kBins), limits_(kBins), moves_(kBins), unmeasured_(kBins), far_(kBins) {}
+    : margins_(kBins),
+      limits_(kBins),
+      moves_(kBins),
+      unmeasured_(kBins),
+      explained_(kBins),
+      far_(kBins) {}
 
 void TieLimits::Add(const DecisionSample& sample) {
   const double margin = sample.first_margin;
@@ -84,10 +93,13 @@ void TieLimits::AddClear(const DecisionSample& sample) {
   const size_t bin = BinOfValue(sample.first_margin);
   if (IsUnmeasured(sample)) {
     ++unmeasured_[bin];
+    if (sample.over_bound) ++explained_[bin];
+  } else if (sample.by_noise) {
+    const bool explained =
+        sample.over_bound || sample.first_margin <= kMostNoiseLimits * sample.near_tie;
+    ++(explained ? clear_by_noise_ : far_[bin]);
   } else if (sample.over_bound) {
     ++(sample.near_tie > 0 ? clear_over_bound_ : far_[bin]);
-  } else if (sample.by_noise) {
-    ++(sample.first_margin <= kMostNoiseLimits * sample.near_tie ? clear_by_noise_ : far_[bin]);
   }
 }
 
@@ -114,31 +126,28 @@ DoubtfulTies TieLimits::DoubtfulClear(bool one_margin) const {
   DoubtfulTies doubtful;
   std::vector<std::string> by;
   const bool few_flip = !one_margin || !MostFlip();
-  if (clear_over_bound_ > 0 && few_flip) {
-    doubtful.count += clear_over_bound_;
-    by.emplace_back("by the bound of a short or unknown type");
-  }
-  if (clear_by_noise_ > 0 && few_flip) {
-    doubtful.count += clear_by_noise_;
-    by.emplace_back("within four times the noise of the other values");
-  }
   const double limit = LimitByMoves();
   const bool unknown = agreeing_ == 0 && !MostFlip();
   const double most = unknown ? std::numeric_limits<double>::infinity() : kMostNoiseLimits * limit;
   const int64_t by_moves =
       CountBelow(unmeasured_, most) - near_by_moves() + CountBelow(far_, kMostNoiseLimits * limit);
-  if (by_moves > 0) {
-    doubtful.count += by_moves;
-    by.emplace_back(agreeing_ > 0 ? "within four times the noise of the margins"
-                                  : "where no noise is known");
-  }
+  const int64_t by_noise = clear_by_noise_ + CountAll(explained_) - CountBelow(explained_, most);
+  const auto add = [&](int64_t count, const char* why) {
+    if (count == 0) return;
+    doubtful.count += count;
+    by.emplace_back(why);
+  };
+  if (few_flip) add(clear_over_bound_, "by the bound of a short or unknown type");
+  if (few_flip) add(by_noise, "within four times the noise of the other values");
+  add(by_moves,
+      agreeing_ > 0 ? "within four times the noise of the margins" : "where no noise is known");
   doubtful.by = JoinWords(by, " or ");
   return doubtful;
 }
 
 // Limits beyond the bin of the median margin.
 int64_t TieLimits::CountWide() const {
-  int64_t below = counted_ - std::accumulate(margins_.begin(), margins_.end(), int64_t{0});
+  int64_t below = counted_ - CountAll(margins_);
   int64_t wide = 0;
   for (size_t bin = 0; bin < kBins; ++bin) {
     if (2 * below > counted_) wide += limits_[bin];

@@ -38,12 +38,13 @@ struct DoubtfulTies {
 /// A clear flip is doubtful where
 /// - a right output may be over the bound that it is clear by (DecisionSample::over_bound);
 /// - it is clear by the noise of the other values, and within four times that limit: such noise is
-///   not that of each value, as rounding is larger for larger ones;
+///   not that of each value, as rounding is larger for larger ones; or within four times that of
+///   its batch, where it has too few other values to show any (by_noise and over_bound);
 /// - it is within four times the limit by which the margins of samples that agree differ between
 ///   the sides; or the sample has no noise, nor have these margins, since there are none. Without
 ///   noise in the sample, what is below that limit is no clear flip at all, see near_by_moves().
-/// Where more than half of the samples flip that have one margin each, no noise explains them: it
-/// turns around less than half.
+/// Where more than half of the samples flip that decide between two values each, no noise explains
+/// them: it turns around less than half.
 class TieLimits {
  public:
   TieLimits();
@@ -74,6 +75,7 @@ class TieLimits {
   int64_t over_bound_ = 0;
   std::vector<int64_t> moves_;       // of samples that agree: between the margins of the sides
   std::vector<int64_t> unmeasured_;  // margins of clear flips without any noise
+  std::vector<int64_t> explained_;   // those of them that the noise of their batch explains
   std::vector<int64_t> far_;         // of clear flips beyond four times the noise
   int64_t agreeing_ = 0;             // in moves_
   int64_t flips_ = 0;                // with a margin

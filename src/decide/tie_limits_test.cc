@@ -114,15 +114,6 @@ TEST(TieLimits, ClearFlipsNearTheNoiseAreDoubtful) {
   EXPECT_EQ(Evenly(100).DoubtfulClear(true).by, "");
 }
 
-TEST(TieLimits, NoNoiseTurnsAroundMostSamples) {
-  TieLimits limits = Evenly(3);
-  for (int i = 0; i < 30; ++i) limits.Add(ClearOf(0.1, 0.09));
-  EXPECT_EQ(limits.DoubtfulClear(true).count, 0);
-  EXPECT_EQ(limits.DoubtfulClear(false).count, 30) << "of many margins in a sample, it may";
-  for (int i = 0; i < 30; ++i) limits.Add(ClearOf(0.1, 0));
-  EXPECT_EQ(limits.DoubtfulClear(false).count, 30);
-}
-
 // Two clear flips without noise of their own, beside margins that move by so much.
 TieLimits WithMoves(double move, int count) {
   TieLimits limits;
@@ -135,6 +126,34 @@ TieLimits WithMoves(double move, int count) {
   limits.Add(ClearOf(0.01, 0));
   limits.Add(ClearOf(0.3, 0));
   return limits;
+}
+
+TEST(TieLimits, TheNoiseOfABatchExplainsFlipsBesideFewValues) {
+  TieLimits limits = Evenly(100);
+  DecisionSample far = ClearOf(0.5, 0.01);
+  far.over_bound = true;
+  limits.Add(far);
+  EXPECT_EQ(limits.DoubtfulClear(true).count, 1);
+  EXPECT_EQ(limits.DoubtfulClear(true).by, "within four times the noise of the other values");
+  DecisionSample without = ClearOf(0.3, 0);  // the margins of this run do not move
+  limits.Add(without);
+  EXPECT_EQ(limits.DoubtfulClear(true).count, 1);
+  without.over_bound = true;
+  limits.Add(without);
+  EXPECT_EQ(limits.DoubtfulClear(true).count, 2);
+  TieLimits moved = WithMoves(0.2, 100);
+  moved.Add(without);
+  EXPECT_EQ(moved.near_by_moves(), 3);
+  EXPECT_EQ(moved.DoubtfulClear(true).count, 0) << "it is a near tie";
+}
+
+TEST(TieLimits, NoNoiseTurnsAroundMostSamples) {
+  TieLimits limits = Evenly(3);
+  for (int i = 0; i < 30; ++i) limits.Add(ClearOf(0.1, 0.09));
+  EXPECT_EQ(limits.DoubtfulClear(true).count, 0);
+  EXPECT_EQ(limits.DoubtfulClear(false).count, 30) << "of many margins in a sample, it may";
+  for (int i = 0; i < 30; ++i) limits.Add(ClearOf(0.1, 0));
+  EXPECT_EQ(limits.DoubtfulClear(false).count, 30);
 }
 
 TEST(TieLimits, WithoutNoiseInASampleMarginsOfOthersHaveIt) {

@@ -10,9 +10,13 @@
 #include "decide/kinds.h"
 #include "decide/logit_noise.h"
 #include "decide/row_top.h"
+#include "decide/tie_limits.h"
 
 namespace vernier {
 namespace {
+
+// So few say little of the noise: their median may be next to 0 by chance.
+constexpr size_t kFewValues = 8;
 
 /// One row on both sides.
 template <typename T>
@@ -31,7 +35,7 @@ class TopRows {
         a_(input.reference, rows),
         b_(input.candidate, rows),
         others_(input.reference, input.candidate, rows.classes * rows.inner),
-        inner_(rows.inner) {}
+        rows_(rows) {}
 
   RowPair<T> At(int64_t index) { return {a_.Row(index), b_.Row(index), index}; }
 
@@ -43,30 +47,84 @@ class TopRows {
       Raise(largest, row.a[i]);
       Raise(largest, row.b[i]);
     }
+    bool by_few = false;
     input_.near_tie.Judge(sample, largest, [&] {
-      if constexpr (std::is_floating_point_v<T>) {
-        if (const auto noise = NoiseOfLogits(row.a, row.b, deciding)) {
-          double most = 0;
-          for (const size_t i : deciding) most = std::max(most, static_cast<double>(row.a[i]));
-          return LimitOfProbability(most, NoiseLimit(*noise, NoisyValues::kTwo, changed));
-        }
-      }
-      DifferenceNoise noise;
-      for (size_t i = 0; i < row.a.size(); ++i) {
-        if (std::binary_search(deciding.begin(), deciding.end(), i)) continue;
-        noise.Add(row.a[i], row.b[i]);
-      }
-      const double scale = noise.empty() ? others_.Without(row.index / inner_) : noise.scale();
-      return NoiseLimit(scale, NoisyValues::kTwo, changed);
+      by_few = CountOthers(row, deciding) < kFewValues;
+      return LimitByOthers(row, deciding, changed);
     });
+    if (!by_few || sample.flip != Flip::kClear) return;
+    const double by_batch = LimitByBatch(row, deciding, changed);
+    sample.over_bound = sample.first_margin <= kMostNoiseLimits * by_batch;
   }
 
  private:
+  static double LargestOf(const RowPair<T>& row, const std::vector<size_t>& deciding) {
+    double most = 0;
+    for (const size_t i : deciding) most = std::max(most, static_cast<double>(row.a[i]));
+    return most;
+  }
+
+  double LimitByOthers(const RowPair<T>& row, const std::vector<size_t>& deciding,
+                       int64_t changed) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (const auto noise = NoiseOfLogits(row.a, row.b, deciding)) {
+        return LimitOfProbability(LargestOf(row, deciding),
+                                  NoiseLimit(*noise, NoisyValues::kTwo, changed));
+      }
+    }
+    DifferenceNoise noise;
+    for (size_t i = 0; i < row.a.size(); ++i) {
+      if (std::binary_search(deciding.begin(), deciding.end(), i)) continue;
+      noise.Add(row.a[i], row.b[i]);
+    }
+    const double scale = noise.empty() ? others_.Without(row.index / rows_.inner) : noise.scale();
+    return NoiseLimit(scale, NoisyValues::kTwo, changed);
+  }
+
+  // Values that say something of the noise: of probabilities those that are not 0.
+  static size_t CountOthers(const RowPair<T>& row, const std::vector<size_t>& deciding) {
+    const size_t others = row.a.size() - deciding.size();
+    if constexpr (!std::is_floating_point_v<T>) return others;
+    if (others >= kFewValues || !AreProbabilities(row.a) || !AreProbabilities(row.b)) {
+      return others;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < row.a.size(); ++i) {
+      const bool is_other = !std::binary_search(deciding.begin(), deciding.end(), i);
+      count += is_other && row.a[i] > 0 && row.b[i] > 0 ? 1 : 0;
+    }
+    return count;
+  }
+
+  // By what the other samples differ by, or the logits of rows that are decided alike.
+  double LimitByBatch(const RowPair<T>& row, const std::vector<size_t>& deciding, int64_t changed) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (!logits_) MeasureLogits();
+      if (const auto noise = logits_->scale()) {
+        return LimitOfProbability(LargestOf(row, deciding),
+                                  NoiseLimit(*noise, NoisyValues::kTwo, changed));
+      }
+    }
+    return NoiseLimit(others_.Without(row.index / rows_.inner), NoisyValues::kTwo, changed);
+  }
+
+  void MeasureLogits() {
+    logits_.emplace();
+    RowReader<T> a(input_.reference, rows_), b(input_.candidate, rows_);
+    for (int64_t i = 0; i < rows_.count() && logits_->probabilities(); ++i) {
+      const std::span<const T> first = a.Row(i), second = b.Row(i);
+      const TopTwo<T> best = FindTopTwo(first), other = FindTopTwo(second);
+      if (best.has_nan || other.has_nan || best.place != other.place) continue;
+      logits_->Add(first.data(), second.data(), first.size(), 1, best.place);
+    }
+  }
+
   const DecideInput& input_;
   RowReader<T> a_;
   RowReader<T> b_;
   OtherSamples others_;
-  int64_t inner_;
+  ClassRows rows_;
+  std::optional<LogitsOfRows> logits_;
 };
 
 ClassRows RowsOf(const DecideInput& input) {

@@ -24,6 +24,33 @@ size_t LogitBytes(DType dtype) { return static_cast<size_t>(BitsOf(dtype)) / 8; 
 // By how much the sum of a softmax may miss 1 once its elements were rounded.
 double SumSlack(DType dtype) { return LogitBytes(dtype) <= 2 ? 1e-2 : 1e-3; }
 
+// Whether the rows of one side are what a softmax gives. Rows of zeros are of padding.
+struct RowSums {
+  bool exact = true;  // all sum to 1 but for rounding
+  bool near = true;   // or nearly so, as those that were quantised
+  int64_t rows = 0;   // that are not 0
+
+  bool possible() const { return exact || near; }
+  void Add(double sum, double most, double slack) {
+    constexpr double kNear = 0.05;
+    if (sum == 0) return;
+    ++rows;
+    exact = exact && std::fabs(sum - 1) <= slack;
+    near = near && std::fabs(sum - 1) <= kNear && most <= 1 + kNear;
+  }
+  void Add(const RowSums& more) {
+    exact = exact && more.exact;
+    near = near && more.near;
+    rows += more.rows;
+  }
+  void Refuse() { exact = near = false; }
+  // A few rows of logits may sum to nearly 1 by chance.
+  bool is_softmax() const {
+    constexpr int64_t kLeastRows = 8;
+    return rows > 0 && (exact || (near && rows >= kLeastRows));
+  }
+};
+
 enum class RowKind : uint8_t { kCompared, kMasked, kTorn, kNan, kInfinite };
 
 // What a few rows add up to.
@@ -31,8 +58,8 @@ struct LogitTally {
   LogitMeasures counts;
   double squared_change = 0;  // of the probability of the top-1
   double margins = 0;
-  bool a_sums_to_1 = true;
-  bool b_sums_to_1 = true;
+  RowSums a_sums;
+  RowSums b_sums;
 
   void AddFlip(int64_t row, double margin, double noise) {
     ++counts.flips;
@@ -167,9 +194,10 @@ class LogitRowMeter {
 
   void NoteSums(RowKind kind, LogitTally& tally) {
     const bool finite = kind == RowKind::kCompared;
-    const bool a = tally.a_sums_to_1 && finite && extent_.a_least >= 0;
-    const bool b = tally.b_sums_to_1 && finite && extent_.b_least >= 0;
-    tally.a_sums_to_1 = tally.b_sums_to_1 = false;
+    const bool a = tally.a_sums.possible() && finite && extent_.a_least >= 0;
+    const bool b = tally.b_sums.possible() && finite && extent_.b_least >= 0;
+    if (!a) tally.a_sums.Refuse();
+    if (!b) tally.b_sums.Refuse();
     if (!a && !b) return;
     double a_sum = 0, b_sum = 0;
     EachBlock([&](const BlockPair<T>& block, int64_t) {
@@ -177,8 +205,8 @@ class LogitRowMeter {
       b_sum = std::accumulate(block.b, block.b + block.count, b_sum);
       return true;
     });
-    tally.a_sums_to_1 = a && std::fabs(a_sum - 1) <= SumSlack(a_.dtype);
-    tally.b_sums_to_1 = b && std::fabs(b_sum - 1) <= SumSlack(b_.dtype);
+    if (a) tally.a_sums.Add(a_sum, extent_.a_most, SumSlack(a_.dtype));
+    if (b) tally.b_sums.Add(b_sum, extent_.b_most, SumSlack(b_.dtype));
   }
 
   int64_t NextToken(int64_t row) const {
@@ -274,8 +302,8 @@ void MergeTally(const LogitTally& more, LogitTally& into) {
   counts.close_flips += more.counts.close_flips;
   into.squared_change += more.squared_change;
   into.margins += more.margins;
-  into.a_sums_to_1 = into.a_sums_to_1 && more.a_sums_to_1;
-  into.b_sums_to_1 = into.b_sums_to_1 && more.b_sums_to_1;
+  into.a_sums.Add(more.a_sums);
+  into.b_sums.Add(more.b_sums);
   const bool farther =
       more.counts.flip_row >= 0 &&
       (counts.flip_row < 0 || more.counts.flip_margin_most > counts.flip_margin_most);
@@ -328,8 +356,8 @@ LogitMeasures Summarize(LogitTally total, std::vector<double> divergences) {
   }
   if (out.flips > 0) out.flip_margin_mean = total.margins / static_cast<double>(out.flips);
   out.positions = static_cast<int64_t>(divergences.size());
-  out.a_is_softmax = any && total.a_sums_to_1;
-  out.b_is_softmax = any && total.b_sums_to_1;
+  out.a_is_softmax = any && total.a_sums.is_softmax();
+  out.b_is_softmax = any && total.b_sums.is_softmax();
   SummarizeDivergences(std::move(divergences), out);
   return out;
 }

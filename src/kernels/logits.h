@@ -77,7 +77,8 @@ struct LogitMeasures {
   /// Of the compared rows whose next token is known.
   TokenLosses tokens;
 
-  /// No row is below 0 anywhere, and all sum to 1: a softmax was applied already.
+  /// No row is below 0 anywhere, and all but rows of zeros sum to 1, of 8 rows or more nearly so: a
+  /// softmax was applied already.
   bool a_is_softmax = false;
   bool b_is_softmax = false;
 };

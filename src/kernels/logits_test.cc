@@ -224,6 +224,22 @@ TEST(Logits, KnowWhatASoftmaxGave) {
   EXPECT_TRUE(one.a_is_softmax);
   EXPECT_FALSE(one.b_is_softmax);
   EXPECT_FALSE(Measured({1.25, -0.25}, {1.25, -0.25}, 2).a_is_softmax);
+  const LogitMeasures padded = Measured({0.25, 0.75, 0, 0}, {0, 0, 0, 0}, 2);
+  EXPECT_TRUE(padded.a_is_softmax);
+  EXPECT_FALSE(padded.b_is_softmax);
+  std::vector<float> quantised, logits;
+  for (int row = 0; row < 8; ++row) {
+    quantised.insert(quantised.end(), {0.25F, row % 2 == 0 ? 0.73F : 0.77F});
+    logits.insert(logits.end(), {0.25F, row == 5 ? 1.5F : 0.73F});
+  }
+  const LogitMeasures near =
+      Measured({quantised.begin(), quantised.end()}, {logits.begin(), logits.end()}, 2);
+  EXPECT_TRUE(near.a_is_softmax);
+  EXPECT_FALSE(near.b_is_softmax);
+  quantised.resize(14);
+  EXPECT_FALSE(
+      Measured({quantised.begin(), quantised.end()}, {quantised.begin(), quantised.end()}, 2)
+          .a_is_softmax);
 }
 
 template <typename T>

@@ -20,8 +20,8 @@ namespace vernier {
 namespace {
 
 constexpr std::string_view kKindEnd = "/decision";
-constexpr std::string_view kOtherEnds[] = {kKindEnd, "/margin",  "/label",
-                                           "/score", "/classes", "/verdict"};
+constexpr std::string_view kOtherEnds[] = {kKindEnd,   "/margin",  "/label",   "/score",
+                                           "/classes", "/verdict", kSamplesEnd};
 
 // What the run did not do: lists that are no columns.
 constexpr std::string_view kEndArrays[] = {"not_done", "unfit_labels", "passed_over"};
@@ -174,7 +174,9 @@ void AddDecision(const RowArrays& arrays, const ArrayDecision& decision, size_t 
   for (const std::string_view end : kFlipEnds) {
     add(name + std::string(end), name + std::string(end));
   }
-  add_if_any(name + "/classes", name + "/classes");
+  for (const std::string& column : {name + "/classes", name + std::string(kSamplesEnd)}) {
+    add_if_any(column, column);
+  }
   for (const std::string_view end : kSampleEnds) {
     add_if_any(name + std::string(end), name + std::string(end));
   }

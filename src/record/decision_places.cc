@@ -66,6 +66,7 @@ class PlaceFinder {
     places.similarity = Need(name + "/similarity");
     places.detail = Maybe(name + "/detail");
     places.classes = Maybe(name + "/classes");
+    complete_ &= !places_.contains(name + std::string(kSamplesEnd));  // it has several
     places.negative_boxes = Maybe(name + "/negative_boxes");
     places.all_above = Maybe(name + "/all_above");
     places.by_noise = Maybe(name + "/by_noise");

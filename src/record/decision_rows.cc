@@ -183,6 +183,12 @@ bool IsOfSamples(const DecisionColumns& columns, std::string_view column) {
 
 // A value that is missing would take its sample out of every figure, or label another one.
 std::string WhyUneven(const DecisionColumns& columns, size_t count) {
+  const std::string total = columns.name + std::string(kSamplesEnd);
+  const std::optional<int64_t> saved = CountAt(columns.row, total, 0);
+  if (saved != 0 && saved != static_cast<int64_t>(count)) {
+    return "'" + columns.name + "/flip' has " + Counted(count, "value") + ", and '" + total +
+           "' says " + (saved ? std::to_string(*saved) : columns.row[total].dump());
+  }
   for (const auto& [column, values] : columns.row.items()) {
     const size_t own = CountOfValues(values);
     if (own == count || !IsOfSamples(columns, column)) continue;

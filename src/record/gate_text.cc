@@ -107,7 +107,8 @@ std::string GateInWords(const DecisionGateRecord& gate) {
   text += GateIsMissed(gate) ? ", failed" : ", passed";
   if (!gate.undecided) return text;
   if (gate.gate == kClearFlipsGate) return text + DoubtsInWords(gate);
-  text += " but undecided: the 95 % interval contains the limit";
+  text += " but undecided: " +
+          (gate.doubtful_by.empty() ? "the 95 % interval contains the limit" : gate.doubtful_by);
   if (!gate.samples_to_decide || *gate.samples_to_decide <= 0) return text;
   constexpr int64_t kMostCounted = 1'000'000'000;
   if (*gate.samples_to_decide > kMostCounted) {

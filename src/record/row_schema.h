@@ -92,6 +92,7 @@ inline void AddDecisionColumns(const DecisionRow& decision, const std::string& f
   const std::string of_first = first + "/" + name, of_second = second + "/" + name;
   line[name + "/decision"] = decision.kind;
   if (decision.classes) line[name + "/classes"] = *decision.classes;
+  if (decision.samples.size() > 1) line[name + std::string(kSamplesEnd)] = decision.samples.size();
   add(name + "/flip", [](const DecisionSample& sample) {
     return RecordJson(kFlipNames[static_cast<size_t>(sample.flip)]);
   });

@@ -36,6 +36,9 @@ inline constexpr std::string_view kSampleEnds[] = {
     "/lost",   "/invented",       "/class_changed", kOverlapEnd, kClassesEnd};
 inline constexpr std::string_view kFlipEnds[] = {"/flip", "/near_tie", "/similarity"};
 
+/// How many samples a decision of several has, so that none can be lost unnoticed.
+inline constexpr std::string_view kSamplesEnd = "/samples";
+
 /// "0:812:810:800 3:40:42:40": of each class the positions of each side, and of both.
 std::string OverlapsText(const std::vector<ClassOverlap>& classes);
 /// nullopt for what no sample can have: classes are in order, and counts make an IoU.

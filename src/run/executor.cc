@@ -119,6 +119,10 @@ void JudgeEnd(const RunContext& run, size_t live_sides, const LiveResults& made,
               Comparing& comparing, RunEnding& ending) {
   ending.aborted = !made.status.ok();
   if (ending.aborted) ReportFailure(run, made.status, made, ending);
+  if (comparing.loaded.ended_unevenly()) {
+    ending.outcome.faults.mismatch = false;
+    ending.outcome.faults.incomplete = true;
+  }
   // What was compared with a file that has changed is not believed.
   const Status intact = comparing.loaded.CheckIntact();
   if (intact.ok()) return;

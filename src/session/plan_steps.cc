@@ -28,6 +28,15 @@ Status CheckStateOptions(const RunPlan& plan) {
     if (steps.compare_state && plan.runners.size() + plan.load_outputs.size() < 2) {
       return InvalidArgument("--compare-state: there is only one side to compare");
     }
+    const std::vector<CompareFunction>& functions = plan.compare->functions;
+    const bool logits_alone =
+        !functions.empty() && std::ranges::all_of(functions, [](CompareFunction function) {
+          return function == CompareFunction::kLogits;
+        });
+    if (steps.compare_state && logits_alone && plan.compare->logits_axis.entries.empty()) {
+      return InvalidArgument(
+          "--compare-state: --compare logits leaves out what is fed back; add --compare simple");
+    }
     if (steps.min_token_agreement && plan.runners.size() + plan.load_outputs.size() < 2) {
       return InvalidArgument("--min-token-agreement: there is only one side to compare");
     }

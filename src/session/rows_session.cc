@@ -14,6 +14,7 @@
 #include "record/gate_text.h"
 #include "report/text/decision_text.h"
 #include "run/comparison/sample_labels.h"
+#include "session/rows_classes.h"
 #include "session/rows_labels.h"
 #include "session/rows_scope.h"
 #include "session/rows_verdicts.h"
@@ -30,9 +31,10 @@ struct FoldedDecision {
   DecisionFold fold;
   DecisionPlan plan;
   LabelTrack labels;
-  int64_t rows = 0;            // that have it
-  int64_t relabelled = 0;      // samples whose folder says another label than the row
-  bool counts_classes = true;  // where labels are given: each of its rows has their number
+  std::optional<int64_t> classes = {};  // that the output has, as far as rows say
+  int64_t rows = 0;                     // that have it
+  int64_t relabelled = 0;               // samples whose folder says another label than the row
+  bool counts_classes = true;           // where labels are given: each of its rows has their number
 };
 
 struct FoldedRows {
@@ -122,6 +124,7 @@ Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
       std::vector<DecisionSample> samples = decision.samples;
       if (options.near_tie) TellFlipsApart(*options.near_tie, samples);
       FoldedDecision& one = FoldFor(row.pair, decision, rules, folded.decisions);
+      if (decision.classes) one.classes = decision.classes;
       GiveLabels(row, decision.classes, one, samples);
       one.fold.Add(row.index, row.step, samples);
       ++one.rows;
@@ -131,36 +134,6 @@ Result<FoldedRows> FoldRows(const std::string& path, const RowRules& rules) {
   VERNIER_ASSIGN_OR_RETURN(folded.extent, ForEachDecisionRow(path, take));
   VERNIER_TRY(rules.selection.CheckFound(path));
   return folded;
-}
-
-// A gate of one pair.
-struct PairGate {
-  std::string pair;
-  DecisionGateRecord gate;
-};
-
-void AddFaults(const DecisionGateRecord& gate, bool strict, RunFaults& faults) {
-  if (gate.verdict == kGateWithoutSamples || (gate.undecided && strict)) faults.incomplete = true;
-  if (GateIsMissed(gate)) faults.mismatch = true;
-}
-
-// A gate that holds has passed if there is nothing else that should have been judged.
-void LogGate(const PairGate& one, const RunPlan& plan, const RunFaults& faults, Logger& log) {
-  const DecisionGateRecord& gate = one.gate;
-  const std::string text = one.pair + ": " + GateInWords(gate);
-  if (gate.verdict == kGateWithoutSamples) {
-    log.Error(text);
-  } else if (GateIsMissed(gate)) {
-    log.Error("FAILED | " + text);
-  } else if (gate.undecided && plan.strict) {
-    log.Error("--strict: " + text);
-  } else if (gate.undecided) {
-    log.Warning(text);
-  } else if (faults.incomplete) {
-    log.Info(text);
-  } else {
-    log.Finish("PASSED | " + text);
-  }
 }
 
 // The --labels that are for no decision of the file.
@@ -333,10 +306,7 @@ void NoteDoubts(const FoldedRows& rows, const RunLabels& labels, const RunPlan& 
                      " had another label in the run than by the order or the names of the folders: "
                      "give the --class-names of the run, or leave --labels out");
   }
-  for (const std::string& doubt : doubts) {
-    faults.incomplete |= plan.strict;
-    plan.strict ? log.Error("--strict: " + doubt) : log.Warning(doubt);
-  }
+  LogDoubts(doubts, plan.strict, log, faults);
 }
 
 void LogDecision(const std::string& pair, const DecisionRecord& record, Logger& log) {
@@ -352,6 +322,39 @@ void LogFailed(const FoldedRows& rows, const std::vector<PairGate>& gates, Logge
   JudgedOutputs judged;
   for (const PairGate& one : gates) judged.emplace(one.pair, one.gate.output);
   for (const std::string& sentence : rows.failed.Sentences(judged)) log.Warning(sentence);
+}
+
+struct JudgedRows {
+  const std::string& path;
+  const FoldedRows& rows;
+  const RunLabels& labels;
+  const RunPlan& plan;
+};
+
+// Logs what is decided, and returns the gates about it.
+std::vector<PairGate> JudgeDecisions(const JudgedRows& judged, const DecisionOptions& options,
+                                     Logger& log, RunFaults& faults) {
+  const bool strict = judged.plan.strict;
+  RowsClasses classes(options, judged.labels);
+  std::vector<PairGate> gates;
+  for (const FoldedDecision& one : judged.rows.decisions) {
+    DecisionRecord record = one.fold.FinalRecord(static_cast<uint64_t>(judged.plan.inputs.seed));
+    record.near_tie_rule = options.near_tie ? "--near-tie " + FormatG(*options.near_tie, 4)
+                                            : "the limits that the rows have";
+    classes.Name(one.plan, one.classes, record);
+    LogDecision(one.pair, record, log);
+    if (strict) RefuseDoubts(one, record, log, faults);
+    for (DecisionGateRecord& gate : JudgeDecision(record, options)) {
+      AddFaults(gate, strict, faults);
+      gates.push_back({one.pair, std::move(gate)});
+    }
+  }
+  LogDoubts(classes.Doubts(), strict, log, faults);
+  if (const std::string why = classes.WhyUseless(judged.path); !why.empty()) {
+    log.Error(why);
+    faults.usage = true;
+  }
+  return gates;
 }
 
 }  // namespace
@@ -378,21 +381,11 @@ RunFaults JudgeRows(const std::string& path, const RunPlan& plan, Logger& log) {
   }
   NameAsRowsDo(*folded, options);
   NoteDoubts(*folded, *labels, plan, log, faults);
-  std::vector<PairGate> gates;
-  for (const FoldedDecision& one : folded->decisions) {
-    DecisionRecord record = one.fold.FinalRecord(static_cast<uint64_t>(plan.inputs.seed));
-    record.near_tie_rule = options.near_tie ? "--near-tie " + FormatG(*options.near_tie, 4)
-                                            : "the limits that the rows have";
-    LogDecision(one.pair, record, log);
-    if (plan.strict) RefuseDoubts(one, record, log, faults);
-    for (DecisionGateRecord& gate : JudgeDecision(record, options)) {
-      AddFaults(gate, plan.strict, faults);
-      gates.push_back({one.pair, std::move(gate)});
-    }
-  }
+  const std::vector<PairGate> gates =
+      JudgeDecisions({path, *folded, *labels, plan}, options, log, faults);
   LogMissing(path, *folded, options, log, faults);
   LogFailed(*folded, gates, log);
-  for (const PairGate& one : gates) LogGate(one, plan, faults, log);
+  for (const PairGate& one : gates) LogGate(one, plan.strict, faults, log);
   return faults;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "record/gate_text.h"
 #include "util/counted.h"
 #include "util/number_text.h"
 
@@ -34,6 +35,37 @@ std::vector<std::string> FailedOutputs::Sentences(const JudgedOutputs& judged) c
                         JoinWords(failed, " and ") + ", which no gate of a decision is about");
   }
   return sentences;
+}
+
+void AddFaults(const DecisionGateRecord& gate, bool strict, RunFaults& faults) {
+  if (gate.verdict == kGateWithoutSamples || (gate.undecided && strict)) faults.incomplete = true;
+  if (GateIsMissed(gate)) faults.mismatch = true;
+}
+
+void LogGate(const PairGate& one, bool strict, const RunFaults& faults, Logger& log) {
+  const DecisionGateRecord& gate = one.gate;
+  const std::string text = one.pair + ": " + GateInWords(gate);
+  if (gate.verdict == kGateWithoutSamples) {
+    log.Error(text);
+  } else if (GateIsMissed(gate)) {
+    log.Error("FAILED | " + text);
+  } else if (gate.undecided && strict) {
+    log.Error("--strict: " + text);
+  } else if (gate.undecided) {
+    log.Warning(text);
+  } else if (faults.incomplete) {
+    log.Info(text);
+  } else {
+    log.Finish("PASSED | " + text);
+  }
+}
+
+void LogDoubts(const std::vector<std::string>& doubts, bool strict, Logger& log,
+               RunFaults& faults) {
+  for (const std::string& doubt : doubts) {
+    faults.incomplete |= strict;
+    strict ? log.Error("--strict: " + doubt) : log.Warning(doubt);
+  }
 }
 
 }  // namespace vernier

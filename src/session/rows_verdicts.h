@@ -1,4 +1,4 @@
-// What rows say of the elements of outputs, which is not judged again.
+// What comes of saved rows: gates, doubts, and elements of outputs, which are not judged again.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "run/exit_code.h"
+#include "util/log.h"
+#include "vernier/decision_record.h"
 #include "vernier/row_record.h"
 
 namespace vernier {
@@ -30,5 +33,19 @@ class FailedOutputs {
   };
   std::map<std::string, std::map<std::string, Counts>> pairs_;
 };
+
+/// A gate of one pair.
+struct PairGate {
+  std::string pair;
+  DecisionGateRecord gate;
+};
+
+void AddFaults(const DecisionGateRecord& gate, bool strict, RunFaults& faults);
+
+/// A gate that holds has passed if there is nothing else that should have been judged.
+void LogGate(const PairGate& one, bool strict, const RunFaults& faults, Logger& log);
+
+/// What may make figures others than those that were meant.
+void LogDoubts(const std::vector<std::string>& doubts, bool strict, Logger& log, RunFaults& faults);
 
 }  // namespace vernier

@@ -51,6 +51,19 @@ class Coverage(Case):
         self.assertIn("a vs. b: INCOMPLETE, ", ended.out)
         self.assertIn("ended at iteration 1, in which no output is on both sides", ended.out)
 
+    def test_one_file_of_uneven_runners_is_incomplete(self):
+        y = {"y": np.arange(3, dtype="f4")}
+        self.save_runs("a.json", [("a", [y] * 6), ("b", [y] * 4)])
+        for words in ([], ["--decision", "top1", "--max-flip-rate", "1"]):
+            for lenient in ([], ["--lenient"]):
+                ended = self.vernier("compare", "a.json", *words, *lenient)
+                self.assertEqual(ended.code, 4, ended.out + ended.err)
+                self.assertIn("a vs. b: INCOMPLETE, compared 1 output in 4 of 6 iterations",
+                              ended.out)
+        self.assertIn("iteration 4 contains a different set of runners", ended.out + ended.err)
+        self.save_runs("a.json", [("a", [y] * 6), ("b", [y] * 3 + [{"y": y["y"] + 1}])])
+        self.assertEqual(self.vernier("compare", "a.json", "--lenient").code, 1)
+
     def test_strict_misses_what_lenient_accepts(self):
         y = np.arange(3, dtype="f4")
         self.assertEqual(self.compare([{"y": y}] * 3, [{"y": y}], "--lenient")[0].code, 0)

@@ -25,6 +25,12 @@ class Totals(Decisions):
         self.assertEqual(self.ended.code, 3, self.ended.out + self.ended.err)
         self.says(why)
 
+    def named(self, sentence, names, *words, code):
+        self.ended = self.vernier("check", "accuracy", "rows.npz", "--max-flip-rate", "1",
+                                  "--class-names", names, *words)
+        self.assertEqual(self.ended.code, code, self.ended.out + self.ended.err)
+        self.says(sentence)
+
     def compare(self, left, right, *words, code):
         self.words = words
         return super().compare(left, right, *words, code=code)
@@ -80,6 +86,12 @@ class Totals(Decisions):
                   f"classes, least {min(ious):.4g} of class {least}")
         self.rows_have(f"argmax of 'y' of the 5 samples without NaN: mean IoU {np.mean(ious):.4g} "
                        f"over {len(ious)} classes, least {min(ious):.4g} of class")
+        self.named(f"least {min(ious):.4g} of class {least}", "names.txt", code=0)
+        self.path("few.txt").write_text("sky\nroad\n")
+        said = ("--class-names 'few.txt' has 2 names for the 5 classes of argmax of 'y', which "
+                "stay numbers")
+        self.named(said, "few.txt", code=0)
+        self.named("--strict: " + said, "few.txt", "--strict", code=4)
         pair = self.compare([{"y": scores(5)}], [{"y": scores(5)}], "--decision", "y:argmax=-1",
                             code=0)
         self.assertNotIn("class_ious", pair["decisions"][0])

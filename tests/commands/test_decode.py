@@ -176,6 +176,9 @@ class Decode(Case):
         self.assertEqual((pair["compared_iterations"], pair["decode"]["steps_after_end"]),
                          (3, STEPS - 3))
         self.assertIn("steps after the end of all prompts were not compared", self.said)
+        # Of what is fed back, that is the last step.
+        cached = [row["step"] for row in self.rows() if "present.0.key/verdict" in row]
+        self.assertEqual(cached, [0, 2])
 
 
 class Misfed(Case):

@@ -63,6 +63,23 @@ class EditedRows(SavedRows):
             self.check(rows, "--max-flip-rate", "0.9", code=3)
             self.says("3: 'y/verdict' is no verdict (passed, failed, not verified): 'Failed'")
 
+    def test_samples_that_were_cut_out_are_missed(self):
+        self.compare(*self.whole, *self.words, "--save-rows", "rows.npz", code=1)
+        with np.load(self.path("rows.npz")) as columns:
+            arrays = dict(columns)
+        for left in (5, 1):
+            np.savez(self.path("cut.npz"), **{name: array[:, :left] if array.ndim == 2 else array
+                                              for name, array in arrays.items()})
+            self.check("cut.npz", "--max-flip-rate", "0.9", code=3)
+            self.says(f"'cut.npz', row 1: 'y/flip' has {left} value", "and 'y/samples' says 8")
+        self.compare(*self.whole, *self.words, "--save-rows", "rows.jsonl", code=1)
+        (line,) = self.lines()
+        self.assertEqual(line["y/samples"], 8)
+        self.write([{name: value[0] if isinstance(value, list) else value
+                     for name, value in line.items()}])
+        self.check("rows.jsonl", "--max-flip-rate", "0.9", code=3)
+        self.says("'y/flip' has 1 value, and 'y/samples' says 8")
+
     def test_what_failed_by_its_elements_is_said(self):
         for rows in ("rows.jsonl", "rows.npz"):
             for sides in (self.single, self.whole):

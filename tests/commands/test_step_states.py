@@ -183,7 +183,7 @@ class UnfedStates(StepsCase):
         import numpy as np
 
         class Network:
-            input_metadata = {{name: (np.float32, (None, 4)) for name in ("x", "st", "mem")}}
+            {declared}
 
             def infer(self, feed):
                 first = feed["st"] + feed["x"]
@@ -193,6 +193,8 @@ class UnfedStates(StepsCase):
         def load(path):
             return Network()
     """
+
+    DECLARED = 'input_metadata = {n: (np.float32, (None, 4)) for n in ("x", "st", "mem")}'
 
     def two_states(self, path, decay, second, sizes):
         """o1 = st + x, second = mem * decay + x, y is their sum."""
@@ -209,16 +211,17 @@ class UnfedStates(StepsCase):
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
                                     ir_version=8), str(self.path(path)))
 
-    def run_two(self, second, *words, code, script=False, sizes=(None, None)):
+    def run_two(self, second, *words, code, script=None, sizes=(None, None), mark=""):
+        """`script`: what it says of its inputs."""
         runners = []
         for label, decay in (("a", 0.5), ("b", 0.9)):
-            if script:
+            if script is not None:
                 self.path(f"{label}.py").write_text(textwrap.dedent(self.SCRIPT).format(
-                    decay=decay, name=second))
+                    decay=decay, name=second, declared=script))
                 runners += ["--runner", f"{label}={label}.py --python {sys.executable}"]
             else:
                 self.two_states(f"{label}.onnx", decay, second, list(sizes))
-                runners += ["--runner", f"{label}=onnxrt {label}.onnx"]
+                runners += ["--runner", f"{label}=onnxrt {label}.onnx {mark}"]
         x = np.random.default_rng(0).normal(size=(2, 24)).astype("f4")
         self.save_feeds("feeds.json", [{"x": x, "st": np.zeros((2, 4), "f4"),
                                         "mem": np.zeros((2, 4), "f4")}])
@@ -233,7 +236,7 @@ class UnfedStates(StepsCase):
              "for a state")
 
     def test_sizes_of_the_first_step_show_one_that_is_called_new(self):
-        for script in (False, True):
+        for script in (None, self.DECLARED, ""):
             with self.subTest(script=script):
                 self.assertIn("nothing feeds the input 'mem' of a after the first step, and an "
                               "output that feeds nothing has its type and shape",
@@ -241,7 +244,8 @@ class UnfedStates(StepsCase):
                 self.run_two("o2", "--feed-back", "o1:st", "o2:mem", code=1, script=script)
 
     def test_a_doubt_is_noted_and_no_strict_pass(self):
-        for script, sizes in ((False, (None, None)), (True, None), (False, (2, 4))):
+        for script, sizes in ((None, (None, None)), (self.DECLARED, None), ("", None),
+                              (None, (2, 4))):
             with self.subTest(script=script, sizes=sizes):
                 self.run_two("q7", code=0, script=script, sizes=sizes)
                 self.assertIn(self.DOUBT, self.record()["notes"])
@@ -251,6 +255,29 @@ class UnfedStates(StepsCase):
                 self.run_two("q7", "--strict", "--advance", "mem:+0", code=0, script=script,
                              sizes=sizes)
                 self.assertEqual(self.record()["notes"], [])
+
+    def test_an_initial_state_that_lacks_one_is_noted(self):
+        self.two_states("a.onnx", 0.5, "o2", [2, 4])
+        self.save_feeds("feeds.json", [{"x": np.ones((2, 24), "f4")}])
+        self.save_feeds("first.json", [{"st": np.ones((2, 4), "f4")}])
+        words = ["run", "a.onnx", "--onnxrt", "--load-inputs", "feeds.json", "--feed-back",
+                 "o1:st", "o2:mem", "--step-slice", "x:axis=1,size=4", "--initial-state",
+                 "first.json", "--save-record", "r.json"]
+        said = "--initial-state has no 'mem', which begins with zeros"
+        self.assertEqual(self.vernier(*words).code, 0)
+        self.assertEqual(self.record()["notes"], [said])
+        self.assertEqual(self.vernier(*words, "--strict").code, 4)
+        self.save_feeds("first.json", [{name: np.ones((2, 4), "f4") for name in ("st", "mem")}])
+        self.assertEqual(self.vernier(*words, "--strict").code, 0)
+
+    def test_tensors_within_a_model_feed_nothing(self):
+        for sizes in ((None, None), (2, 4)):
+            with self.subTest(sizes=sizes):
+                self.run_two("q7", code=1, sizes=sizes, mark="--onnx-outputs mark all")
+                self.assertIn(self.DOUBT, self.record()["notes"])
+                self.run_two("o2", code=2, sizes=sizes, mark="--onnx-outputs mark all")
+                self.run_two("q7", code=0, sizes=sizes, mark="--onnx-outputs y o1")
+                self.assertIn(self.DOUBT.replace(" or q7:mem", ""), self.record()["notes"])
 
 
 if __name__ == "__main__":

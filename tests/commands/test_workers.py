@@ -2,13 +2,16 @@
 as with one worker."""
 
 import json
+import signal
+import subprocess
 import sys
+import time
 import unittest
 
 import numpy as np
 from polygraphy.json import load_json
 
-from program import Case
+from program import VERNIER, Case
 
 COUNT = 9
 
@@ -50,6 +53,17 @@ def load_data():
         with open("made", "a") as file:
             file.write("x")
         yield {"x": np.full(4, 4, np.float32)}
+"""
+
+# Its feeds end with one that never comes.
+ENDLESS = """
+import time
+import numpy as np
+def load_data():
+    for i in range(9):
+        yield {"x": np.full(4, i, np.float32)}
+    open("waiting", "w").close()
+    time.sleep(120)
 """
 
 DIES = """
@@ -108,6 +122,31 @@ class Workers(Case):
                               feeds=("--data-loader-script", "slow.py"))
         self.assertEqual(ended.code, 1, ended.out + ended.err)
         self.assertLessEqual(len(self.path("made").read_text()), 4)
+
+    def test_ctrl_c_keeps_what_was_inferred_before(self):
+        self.path("endless.py").write_text(ENDLESS)
+        for workers in ("1", "4"):
+            self.path("waiting").unlink(missing_ok=True)
+            process = subprocess.Popen(
+                [VERNIER, "run", "m.onnx", "--onnxrt", "--model-runner", "uneven.py",
+                 "--data-loader-script", "endless.py", "--python", sys.executable,
+                 "--workers-per-runner", workers, "--save-record", "r.json", "--save-outputs",
+                 "o.json"], cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT)
+            self.addCleanup(process.kill)
+            end = time.monotonic() + 60
+            while not self.path("waiting").exists():
+                self.assertLess(time.monotonic(), end, "the loader never came there")
+                time.sleep(0.01)
+            time.sleep(1)  # what was fed before is inferred
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=60)[0]
+            self.assertEqual(process.returncode, 130, said)
+            record = json.loads(self.path("r.json").read_text())
+            self.assertEqual(record["pairs"][0]["compared_iterations"], 9, workers)
+            self.assertIn("interrupted while making feed 9", record["error"])
+            self.assertEqual([len(saved) for _, saved in load_json(str(self.path("o.json")))
+                              .items()], [9, 9])
 
     def test_iterations_are_inferred_at_the_same_time(self):
         ended = self.vernier("run", "m.onnx", "--model-runner", "meeting.py", "--load-inputs",

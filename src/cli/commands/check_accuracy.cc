@@ -64,22 +64,12 @@ Status CheckKindOfFile(const ParsedArgs& args, const std::string& path) {
   return {};
 }
 
-// Rows keep numbers, so that names are for folders alone.
-Status CheckClassNames(const DecisionOptions& options) {
-  const bool of_folders = std::ranges::find(options.labels, kLabelsOfFolders, &LabelsPlan::path) !=
-                          options.labels.end();
-  if (options.class_names.empty() || of_folders) return {};
-  return InvalidArgument(
-      "--class-names has no effect without --labels folder: add that, or leave it out");
-}
-
 Result<AccuracyPlan> BindAccuracy(const ParsedArgs& args, const Invocation& invocation,
                                   Logger& log) {
   AccuracyPlan plan;
   VERNIER_ASSIGN_OR_RETURN(plan.run, BindRun(args, invocation, log));
   plan.path = TextOf(args, "path");
   VERNIER_TRY(CheckKindOfFile(args, plan.path));
-  VERNIER_TRY(CheckClassNames(plan.run.decisions));
   plan.simple = AsksForSimple(args);
   for (const std::string_view dest :
        {"save_heatmaps", "show_heatmaps", "save_error_metrics_plot", "show_error_metrics_plot"}) {

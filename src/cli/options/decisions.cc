@@ -121,9 +121,9 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kOne,
      .metavar = "FILE",
      .help =
-         "Names for the classes in the report's worst flips: one per line, that of class 0"
-         " first. For topK, rank, threshold, argmax and boxes; texts of ctc are spelled. Folders"
-         " and categories of --labels are found by them.",
+         "Names for the classes in the report's worst flips and IoU lines: one per line, that of"
+         " class 0 first. For topK, rank, threshold, argmax and boxes; texts of ctc are spelled."
+         " Folders and categories of --labels are found by them.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--max-drop"},

@@ -137,8 +137,9 @@ function gateTable(pair) {
 function gateVerdict(gate) {
   if (!gate.undecided) return gate.verdict;
   const more = gate.samples_to_decide ? `, about ${count(gate.samples_to_decide)} samples would decide` : '';
-  const kind = gate.verdict === 'failed' ? 'clear' : 'near ties';
-  const doubts = gate.doubtful_by ? `: ${kind} ${gate.doubtful_by}` : '';
+  const flips = gate.verdict === 'failed' ? 'clear ' : 'near ties ';
+  const kind = gate.gate === '--max-clear-flips' ? flips : '';
+  const doubts = gate.doubtful_by ? `: ${kind}${gate.doubtful_by}` : '';
   return `${gate.verdict}, undecided${more}${doubts}`;
 }
 

@@ -50,6 +50,28 @@ Result<ClassNames> ClassNames::Load(const std::string& path) {
   return names;
 }
 
+std::optional<bool> ClassNames::AreOf(const DecisionPlan& decision,
+                                      std::optional<int64_t> classes) const {
+  const bool is_single = decision.kind == DecisionKind::kThreshold && classes == 2;
+  if (empty() || !classes || is_single) return std::nullopt;
+  const auto known = static_cast<int64_t>(size());
+  const bool blank_last = decision.kind == DecisionKind::kCtc &&
+                          (decision.blank == -1 || decision.blank == *classes - 1);
+  return known == *classes || (blank_last && known == *classes - 1);
+}
+
+std::string ClassNames::WhyNotOf(const std::string& path, int64_t classes,
+                                 const std::string& name) const {
+  return "--class-names '" + path + "' has " + std::to_string(size()) + " names for the " +
+         std::to_string(classes) + " classes of " + name +
+         ", which stay numbers: give a line for each class, that of class 0 first";
+}
+
+void ClassNames::Name(std::vector<ClassIouRecord>& classes) const {
+  if (empty()) return;
+  for (ClassIouRecord& of : classes) of.name = NameOf(std::to_string(of.category));
+}
+
 std::string ClassNames::WrongCount(size_t names, int64_t classes) {
   if (static_cast<int64_t>(names) == classes) return "";
   return "classes are found by --class-names, which has " + Counted(names, "name") + " for the " +

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vernier/decision_plan.h"
+#include "vernier/decision_record.h"
 #include "vernier/status.h"
 
 namespace vernier {
@@ -24,6 +25,15 @@ class ClassNames {
   size_t size() const { return names_.size(); }
   /// Why an output of that many classes is not what they name, in a clause; empty: it may be.
   static std::string WrongCount(size_t names, int64_t classes);
+  /// Whether an output of so many classes, about which `decision` decides, has these names: one for
+  /// each class, but for a blank that is the last of ctc. nullopt: there are no names, their number
+  /// is not known, or the two classes are the yes and no of a threshold's single value.
+  std::optional<bool> AreOf(const DecisionPlan& decision, std::optional<int64_t> classes) const;
+  /// That they are not the names of these classes, in a sentence. `path` is their file, and `name`
+  /// what is called by numbers then.
+  std::string WhyNotOf(const std::string& path, int64_t classes, const std::string& name) const;
+  /// Gives the classes of a map their names.
+  void Name(std::vector<ClassIouRecord>& classes) const;
   /// How many classes have that name.
   size_t CountOf(std::string_view name) const;
   /// The class of that name; nullopt: none has it, or several have.

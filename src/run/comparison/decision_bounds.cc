@@ -26,22 +26,31 @@ struct Allowed {
   bool exceeded = false;
 };
 
-std::optional<Allowed> AllowedBy(const BoundVerdict& verdict) {
+// Twice the bound is the limit of near ties. Where that is all of the value that decided, as of a
+// probability, no margin is beyond it, unless values are below 0.
+bool TellsNothingApart(const BoundVerdict& verdict, const Tensor& first, const Tensor& second) {
+  return 2 * verdict.rtol >= 1 && !HasNegative(first) && !HasNegative(second);
+}
+
+std::optional<Allowed> AllowedBy(const BoundVerdict& verdict, const Tensor& first,
+                                 const Tensor& second) {
   if (!std::isfinite(verdict.atol) || !std::isfinite(verdict.rtol)) return std::nullopt;
+  if (TellsNothingApart(verdict, first, second)) return std::nullopt;
   return Allowed{{verdict.atol, verdict.rtol}, !verdict.passed};
 }
 
 // What the bound of --tolerance auto allows; none where there is no such bound, and of boxes, whose
 // outputs mix places with scores: a bound of all elements says nothing about a score.
 std::optional<Allowed> AllowedBy(const IterationComparison* comparison,
-                                 const DecisionPlan& decision, const std::string& name) {
+                                 const DecisionPlan& decision, const NamedTensor& first,
+                                 const Tensor& second) {
   if (comparison == nullptr || decision.kind == DecisionKind::kBoxes) return std::nullopt;
-  const auto output = std::ranges::find(comparison->outputs, name, &OutputComparison::a_name);
+  const auto output = std::ranges::find(comparison->outputs, first.name, &OutputComparison::a_name);
   if (output == comparison->outputs.end()) return std::nullopt;
   const FunctionResult* simple = output->Find(CompareFunction::kSimple);
   const auto* data = simple == nullptr ? nullptr : std::get_if<SimpleResult>(&simple->data);
   if (data == nullptr || !data->bound) return std::nullopt;
-  return AllowedBy(*data->bound);
+  return AllowedBy(*data->bound, first.tensor, second);
 }
 
 // What `bound` allows. A bound that outputs of nothing in common are within tells nothing apart.
@@ -50,7 +59,7 @@ std::optional<Allowed> AllowedByBound(const ErrorBound* bound, const Tensor& fir
   if (bound == nullptr) return std::nullopt;
   const Result<BoundVerdict> verdict = MeasureAgainstBound(first, second, *bound);
   if (!verdict.ok() || verdict->bound >= 1) return std::nullopt;
-  return AllowedBy(*verdict);
+  return AllowedBy(*verdict, first, second);
 }
 
 bool AnyNearTieOrClear(const std::vector<DecisionSample>& samples) {
@@ -71,7 +80,8 @@ Status MarkUnproven(const DecisionPlan& decision, const Tensor& first, const Ten
   for (size_t i = 0; i < samples.size(); ++i) {
     if (!is_clear(samples[i])) continue;
     const double limit = by_noise[i].near_tie, margin = samples[i].first_margin;
-    samples[i].over_bound = margin <= kMostNoiseLimits * limit || limit < kLeastNoiseShare * margin;
+    samples[i].over_bound = margin <= kMostNoiseLimits * limit || by_noise[i].over_bound ||
+                            limit < kLeastNoiseShare * margin;
     if (limit == 0) samples[i].near_tie = 0;
   }
   return {};
@@ -90,7 +100,7 @@ Result<ShardDecision> PairDecisions::DecideSubject(size_t plan, const DecidedSid
                                                    const Subject& subject) const {
   const DecisionPlan& decision = options_->decisions[plan];
   const Tensor &a = subject.first.tensor, &b = subject.second.tensor;
-  std::optional<Allowed> allowed = AllowedBy(given.comparison, decision, subject.first.name);
+  std::optional<Allowed> allowed = AllowedBy(given.comparison, decision, subject.first, b);
   const auto decide = [&] {
     const auto difference = allowed ? std::optional(allowed->difference) : std::nullopt;
     return vernier::Decide(decision, a, b, difference, options_->near_tie);

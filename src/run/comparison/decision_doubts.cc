@@ -10,15 +10,7 @@
 namespace vernier {
 
 std::optional<bool> PairDecisions::AreNamed(const Decided& decided) const {
-  const ClassNames& names = labels_->class_names();
-  const DecisionPlan& decision = options_->decisions[decided.plan];
-  // Of a threshold's single value the classes are yes and no, which need no name.
-  const bool is_single = decision.kind == DecisionKind::kThreshold && decided.classes == 2;
-  if (names.empty() || !decided.classes || is_single) return std::nullopt;
-  const auto known = static_cast<int64_t>(names.size());
-  const bool blank_last = decision.kind == DecisionKind::kCtc &&
-                          (decision.blank == -1 || decision.blank == *decided.classes - 1);
-  return known == *decided.classes || (blank_last && known == *decided.classes - 1);
+  return labels_->class_names().AreOf(options_->decisions[decided.plan], decided.classes);
 }
 
 // Names of other classes would be worse than numbers.
@@ -30,10 +22,7 @@ void PairDecisions::NameClasses(const Decided& decided, DecisionRecord& record) 
     flip.sample.first = names.InWords(kind, flip.sample.first);
     flip.sample.second = names.InWords(kind, flip.sample.second);
   }
-  if (names.empty()) return;
-  for (ClassIouRecord& of : record.class_ious) {
-    of.name = names.InWords(kind, std::to_string(of.category));
-  }
+  names.Name(record.class_ious);
 }
 
 std::vector<std::string> PairDecisions::Doubts() const {
@@ -54,10 +43,8 @@ std::vector<std::string> PairDecisions::Doubts() const {
     const std::optional<bool> named = AreNamed(decided);
     any_named |= named == true;
     if (named != false) continue;
-    misnamed.push_back("--class-names '" + options_->class_names + "' has " +
-                       std::to_string(labels_->class_names().size()) + " names for the " +
-                       std::to_string(*decided.classes) + " classes of " + name +
-                       ", which stay numbers: give a line for each class, that of class 0 first");
+    misnamed.push_back(
+        labels_->class_names().WhyNotOf(options_->class_names, *decided.classes, name));
   }
   // Of several outputs they are those of one.
   if (!any_named) std::ranges::move(misnamed, std::back_inserter(doubts));

@@ -164,11 +164,12 @@ Status LiveInference::TakeResult(size_t index, const TensorMap& feed, int64_t it
   return MeasureNoise(index, feed, iteration, *result);
 }
 
-// Of the first step: what a runner declares of its inputs and outputs leaves sizes open.
+// Of the first step: what a runner declares of its inputs and outputs leaves sizes open. Which
+// inputs --map-inputs gives it is not known where it declares none.
 Status LiveInference::SeeSizes(size_t index, const TensorMap& feed, const IterationResult& result,
                                StepStates& steps) {
-  // Tensors within a model have such sizes often.
-  if (!steps.WantsToSee(index) || live_.any_marked()) return {};
+  const bool mapped = live_[index].inputs_unknown() && !plan_.inputs.map_words.empty();
+  if (!steps.WantsToSee(index) || mapped) return {};
   VERNIER_ASSIGN_OR_RETURN(const TensorMap fed, live_.FeedOf(index, feed));
   return steps.See(index, fed, result.outputs);
 }

@@ -148,6 +148,8 @@ Status LiveRunner::OpenSession(const ModelSource& model, const OptionList& more,
   engine_ = report.ReadBuild();
   AddSymbols(request.inputs, session_.inputs);
   AddSymbols(model.declared_outputs(), session_.outputs);
+  own_outputs_.clear();
+  for (const TensorInfo& output : model.declared_outputs()) own_outputs_.push_back(output.name);
   computes_in_ = DTypeFromName(session_.precision).value_or(DType::kUndefined);
   const bool in_half = plan_.model.fp_to_fp16 && session_.precision == kAsInTheModel;
   if (in_half) computes_in_ = DType::kFloat16;

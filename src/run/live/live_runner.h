@@ -154,6 +154,8 @@ class LiveRunner {
 
   const BackendInfo& backend() const { return backend_; }
   const SessionDescription& session() const { return session_; }
+  /// What its model declares as outputs, whichever are marked or chosen; empty: not known.
+  const std::vector<std::string>& own_outputs() const { return own_outputs_; }
   /// The one float type that the runner computes in; kUndefined: in those of the model's tensors.
   DType computes_in() const { return computes_in_; }
   const std::vector<SkippedOutput>& skipped() const { return skipped_; }
@@ -197,6 +199,7 @@ class LiveRunner {
   Status failure_;
   BackendInfo backend_;
   SessionDescription session_;
+  std::vector<std::string> own_outputs_;
   DType computes_in_ = DType::kUndefined;
   std::vector<SkippedOutput> skipped_, lost_;
   std::optional<EngineBuildRecord> engine_;

@@ -30,4 +30,11 @@ Result<std::optional<TensorMap>> FeedQueue::Next() {
   return next;
 }
 
+bool FeedQueue::Finishes() {
+  ended_ = true;
+  if (waiting_.empty()) return false;
+  const Result<std::optional<TensorMap>>& next = waiting_.front();
+  return !next.ok() || (next->has_value() && inference_.IsInferred(given_));
+}
+
 }  // namespace vernier

@@ -25,6 +25,10 @@ class FeedQueue {
   /// errors of CheckOutputRoom() as well.
   Result<std::optional<TensorMap>> Next();
 
+  /// Reads no more feeds. Whether Next() still gives one whose results are there, or why there was
+  /// none.
+  bool Finishes();
+
  private:
   FeedStream& feeds_;
   LiveInference& inference_;

@@ -53,7 +53,9 @@ Status StreamFeeds(const RunContext& run, const LiveSide& side, const Comparing&
   bool compares = true;
   // Where loaded outputs run out, what is to be saved is still made.
   for (int64_t i = 0; compares || (savers.saves() && !comparing.comparisons.stopped()); ++i) {
-    VERNIER_TRY(run.CheckInterrupted());
+    // What lanes had done before is kept.
+    const Status interrupted = run.CheckInterrupted();
+    if (!interrupted.ok() && !queue.Finishes()) return interrupted;
     released.Wait();
     if (!live.any_alive()) break;
     VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed, queue.Next());

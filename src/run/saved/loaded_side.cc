@@ -245,11 +245,12 @@ std::vector<std::pair<size_t, std::string>> LoadedSide::SelfComparisons(
 }
 
 // Polygraphy reads a file's runners in step, and gives up where one of them ends early.
-Status LoadedSide::CheckUnevenFile(int64_t iteration) const {
+Status LoadedSide::CheckUnevenFile(int64_t iteration) {
   if (!plan_->lenient || plan_->execution.sequential) return {};
   for (const LoadedRuns::Run& a : runs()) {
     for (const LoadedRuns::Run& b : runs()) {
       if (a.path != b.path || a.iterations > iteration || b.iterations <= iteration) continue;
+      ended_unevenly_ = true;
       return UnevenFile(a.path, iteration);
     }
   }

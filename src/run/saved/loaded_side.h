@@ -62,6 +62,10 @@ class LoadedSide {
   /// tells.
   Status CheckStep(int64_t iteration, const StepTimeline& timeline) const;
 
+  /// Has a file with runners of different lengths ended a lenient run? Less was compared then than
+  /// it holds, and nothing differed.
+  bool ended_unevenly() const { return ended_unevenly_; }
+
   /// Puts the files of loaded sides into the records of `pairs`, places among all sides: a file by
   /// its name, or its path where two have that name; with the runner where it holds several, and
   /// with a number where it was loaded before: "out.json (2)".
@@ -89,7 +93,7 @@ class LoadedSide {
   uint64_t AsOfThisCount(size_t run, uint64_t saved, uint64_t live) const;
   Status CheckStop() const;
   std::string FileOf(size_t side) const;
-  Status CheckUnevenFile(int64_t iteration) const;
+  Status CheckUnevenFile(int64_t iteration);
   Status UnevenFile(const std::string& path, int64_t iteration) const;
   void WarnOfExhaustion(int64_t compared, const std::vector<size_t>& exhausted, size_t streams);
 
@@ -99,6 +103,7 @@ class LoadedSide {
   Logger* logger_;
   std::vector<uint64_t> live_feeds_;  ///< by iteration, where a saved run is compared with them
   bool warned_of_inputs_ = false;
+  bool ended_unevenly_ = false;
   std::vector<std::vector<int64_t>> saved_steps_;  ///< run by run, LoadedRuns::StepsOf()
   /// Run by run: what makes a mark with another --steps one of this run's, all else being equal.
   std::vector<std::vector<uint64_t>> other_counts_;

@@ -316,6 +316,19 @@ TEST_F(DecodedFeedsTest, PositionsBesideADecodersTokensAreTheirs) {
   EXPECT_THAT(IdsOf(feed, "attention_mask"), ElementsAre(1, 1, 1, 1, 1, 0));
 }
 
+TEST_F(DecodedFeedsTest, TheMaskOfADecoderGoesOn) {
+  whole_[0].name = inputs_[0].name = "decoder_input_ids";
+  whole_[1].name = "decoder_position_ids";
+  whole_[2].name = "decoder_attention_mask";
+  plan_.advances = {"decoder_position_ids:+1"};
+  ASSERT_TRUE(Open().ok());
+  EXPECT_THAT(Next().status().message(),
+              HasSubstr("--decode: 'decoder_attention_mask' has a value for each of the 3 tokens"));
+  plan_.advances = {"decoder_attention_mask:append 1"};
+  ASSERT_TRUE(Open().ok());
+  EXPECT_THAT(Next().status().message(), HasSubstr("'decoder_position_ids' has a value for each"));
+}
+
 // Where nothing tells them apart but that somebody says so.
 TEST_F(DecodedFeedsTest, AValueThatIsSaidToStayStaysWhole) {
   inputs_ = {Declared("input_ids", DType::kInt64, {-1, -1}),

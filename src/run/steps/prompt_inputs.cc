@@ -22,6 +22,8 @@ bool MayTakeTokens(std::string_view input, DType dtype) {
 bool IsUsuallyPerToken(std::string_view input) {
   constexpr std::array<std::string_view, 4> kNames = {"position_ids", "attention_mask",
                                                       "token_type_ids", "cache_position"};
+  constexpr std::string_view kDecoder = "decoder_";
+  if (input.starts_with(kDecoder)) input.remove_prefix(kDecoder.size());
   return std::ranges::find(kNames, input) != kNames.end();
 }
 

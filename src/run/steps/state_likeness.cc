@@ -173,6 +173,17 @@ class LikenessPairing {
 
 }  // namespace
 
+std::vector<TensorInfo> OwnOutputs(const RunnerSides& runner) {
+  const bool known = runner.own_outputs && !runner.own_outputs->empty();
+  std::vector<TensorInfo> outputs;
+  for (const TensorInfo& output : runner.outputs) {
+    const bool own =
+        !known || std::ranges::find(*runner.own_outputs, output.name) != runner.own_outputs->end();
+    if (own) outputs.push_back(output);
+  }
+  return outputs;
+}
+
 bool HasOpenShapes(const RunnerSides& runner) {
   const auto open = [&](const TensorInfo& info) { return HasOpenShape(info, runner); };
   return runner.outputs.empty() || std::ranges::any_of(runner.inputs, open) ||

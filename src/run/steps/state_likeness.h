@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "run/steps/state_pairs.h"
 #include "vernier/status.h"
@@ -21,6 +22,10 @@ Status CheckNoStateStays(const RunnerSides& runner, std::span<const std::string>
 /// back at all.
 std::string WordsToFeed(const TensorInfo& input, const RunnerSides& runner,
                         std::span<const StatePair> pairs);
+
+/// The outputs of a model that are not marked, where that is known: tensors within it have the type
+/// and shape of a state often.
+std::vector<TensorInfo> OwnOutputs(const RunnerSides& runner);
 
 /// Does a runner leave open what shape an input or output has? Axes without a name do, and those
 /// with one that no input has: exporters make some up.

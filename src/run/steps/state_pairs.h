@@ -1,6 +1,7 @@
 // Which outputs of a runner become which of its inputs in the next step.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -29,6 +30,9 @@ struct RunnerSides {
   std::string label = {};    ///< what people call it; empty: its name
   /// Inputs that may be fed with a tensor of another name, which may change from step to step.
   std::vector<std::string> mapped = {};
+  /// Where outputs were marked or chosen: those that its model has without that. Empty: it does not
+  /// say, and any may be a tensor within the model.
+  std::optional<std::vector<std::string>> own_outputs = {};
   /// What it was fed with in a step, and what it gave: their sizes count where it declares none.
   /// Null: it has not run yet.
   const TensorMap* fed = nullptr;

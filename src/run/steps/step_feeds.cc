@@ -18,7 +18,8 @@ Result<TensorMap> ReadInitialState(const std::string& path) {
   if (path.empty()) return TensorMap();
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedReader> reader, FeedReader::Open({path}));
   VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> state, reader->Next());
-  if (!state) return Malformed("--initial-state: '" + path + "' holds no tensors");
+  if (!state || state->empty())
+    return Malformed("--initial-state: '" + path + "' holds no tensors");
   return *std::move(state);
 }
 

@@ -133,6 +133,7 @@ Status StepSequence::Begin(TensorMap whole) {
   position_ = {position_.sequence + 1, 0, 1};
   VERNIER_TRY(AddFirstState());
   VERNIER_ASSIGN_OR_RETURN(position_.steps, CountSteps());
+  VERNIER_TRY(CheckGoesOn());
   SayWhatIsLeft();
   SayWhatOverlaps();
   for (const AdvanceWord& advance : states_.words().advances) {
@@ -146,6 +147,15 @@ Status StepSequence::Begin(TensorMap whole) {
     VERNIER_ASSIGN_OR_RETURN(all_steps_[i], AllStepsFor(states_.runners()[i], *states_.axis(i)));
   }
   return {};
+}
+
+// A recording may be as short as that, and what is drawn is as long as somebody wants.
+Status StepSequence::CheckGoesOn() const {
+  const bool drawn = source_.state_is_drawn && !states_.StepsAsked();
+  if (position_.steps > 1 || !drawn || !states_.FeedsBack()) return {};
+  return InvalidArgument(
+      "--feed-back: random inputs hold one step here, behind which nothing is fed back: add "
+      "--steps N, or --load-inputs with a whole sequence");
 }
 
 // What changes from step to step, of all steps along the axis; of what grows, the last.
@@ -184,6 +194,10 @@ Status StepSequence::AddFirstState() {
     const Tensor* const given = Find(whole_, input);
     const bool initial = Find(source_.initial, input) != nullptr;
     lacks |= given == nullptr && !initial;
+    const bool zeros_take_over = !initial && (given == nullptr || source_.state_is_drawn);
+    if (zeros_take_over && !source_.initial.empty()) {
+      states_.NoteDoubt("--initial-state has no '" + input + "', which begins with zeros");
+    }
     if (given == nullptr || !source_.state_is_drawn || initial) continue;
     VERNIER_ASSIGN_OR_RETURN(Tensor zeros, MakeZeros(given->dtype(), given->dims()));
     whole_ = Overlaid(std::move(whole_), {{input, std::move(zeros)}});

@@ -56,6 +56,7 @@ class StepSequence {
   Status CompleteSlices();
   Status CheckNames() const;
   Status Begin(TensorMap whole);
+  Status CheckGoesOn() const;
   void SayWhatIsLeft() const;
   void SayWhatOverlaps() const;
   Status AddFirstState();

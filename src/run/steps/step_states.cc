@@ -78,6 +78,8 @@ Status StepStates::Pair(size_t runner, RunnerSides sides) {
   // What is found of this runner may show that one before it lacks something.
   for (size_t i = 0; i <= runner; ++i) VERNIER_TRY(CheckFed(i));
   AddMapped(sides);
+  const std::vector<TensorInfo> own = OwnOutputs(sides);
+  sides.outputs = own;
   VERNIER_TRY(CheckRest(runner, sides));
   SayPairs(runner);
   SayConstants(runner, sides);

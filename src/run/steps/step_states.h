@@ -51,8 +51,12 @@ class StepStates {
   /// What a runner was fed with at a step, and gave: Pair() once more for inputs that nothing
   /// feeds, by these sizes. kInvalidArgument.
   Status See(size_t runner, const TensorMap& fed, const TensorMap& given);
-  /// Inputs that stay and may be states, a sentence each: nothing but sizes says so.
-  const std::vector<std::string>& doubts() const { return doubts_; }
+  /// Inputs that stay and may be states, a sentence each: nothing but sizes says so. And other
+  /// reasons why steps may be none of what was meant.
+  std::vector<std::string> Doubts() const;
+  void NoteDoubt(const std::string& doubt);
+  /// Does something of a step go into the next, but for tokens?
+  bool FeedsBack() const { return !words_.feed_back.empty() && !decoding_; }
   Logger& logger() const { return *logger_; }
   /// What --decode chooses tokens by; null without.
   Decoding* decoding() { return decoding_ ? &*decoding_ : nullptr; }
@@ -163,6 +167,9 @@ class StepStates {
   void WarnOfConstants(size_t runner, const RunnerSides& sides);
   void LookForHiddenState(size_t runner, const RunnerSides& sides);
   void KeepToSee(size_t runner, const RunnerSides& sides);
+  bool IsForgotten(bool keeps_state) const {
+    return words_.feed_back.empty() && !decoding_ && !keeps_state;
+  }
   void AddMapped(RunnerSides& sides) const;
   std::vector<StatePair> PairsOf(size_t runner) const;
   Status CheckRest(size_t runner, const RunnerSides& sides) const;

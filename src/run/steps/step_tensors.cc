@@ -41,6 +41,19 @@ Status NoNumbers(DType dtype) {
                          " are no numbers that can be counted up");
 }
 
+// That no integer has wrapped around: `made` are the sums in their own type.
+Status CheckHeld(const Tensor& before, const Tensor& sums, const Tensor& made) {
+  VERNIER_ASSIGN_OR_RETURN(const Tensor again, CastTensor(made, DType::kInt64));
+  const std::span<const int64_t> wanted = sums.As<int64_t>(), held = again.As<int64_t>();
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] == held[i]) continue;
+    return InvalidArgument(std::to_string(before.As<int64_t>()[i]) + " becomes " +
+                           std::to_string(wanted[i]) + ", which is no " +
+                           std::string(DTypeName(made.dtype())));
+  }
+  return {};
+}
+
 Result<Tensor> SameValues(DType dtype, int64_t value, int64_t count) {
   VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer, TensorBuffer::Allocate(DType::kInt64, {count}));
   std::ranges::fill(buffer.As<int64_t>(), value);
@@ -124,12 +137,14 @@ Result<Tensor> AddToAll(const Tensor& tensor, int64_t amount) {
     if (wide == DType::kFloat64) {
       buffer.As<double>()[i] = before.As<double>()[i] + static_cast<double>(amount);
     } else {
-      // Wraps at the end of the type, as NumPy does.
       buffer.As<int64_t>()[i] = static_cast<int64_t>(
           static_cast<uint64_t>(before.As<int64_t>()[i]) + static_cast<uint64_t>(amount));
     }
   }
-  return CastTensor(std::move(buffer).Freeze(), tensor.dtype());
+  const Tensor sums = std::move(buffer).Freeze();
+  VERNIER_ASSIGN_OR_RETURN(Tensor made, CastTensor(sums, tensor.dtype()));
+  if (wide == DType::kInt64) VERNIER_TRY(CheckHeld(before, sums, made));
+  return made;
 }
 
 Result<Tensor> MakeZeros(DType dtype, Dims dims) {

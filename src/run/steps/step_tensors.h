@@ -24,8 +24,8 @@ Result<Tensor> JoinAlong(std::span<const Tensor> parts, size_t axis);
 /// types that are no whole bytes or no numbers; kInternal when memory cannot be had.
 Result<Tensor> AppendValues(const Tensor& tensor, int64_t value, int64_t count);
 
-/// Every element and `amount`. kInvalidArgument for types that are no numbers; kInternal when
-/// memory cannot be had.
+/// Every element and `amount`. kInvalidArgument for types that are no numbers, and for integers of
+/// less than 64 bits that do not hold a sum; kInternal when memory cannot be had.
 Result<Tensor> AddToAll(const Tensor& tensor, int64_t amount);
 
 /// kInvalidArgument for types without zeros; kInternal when memory cannot be had.

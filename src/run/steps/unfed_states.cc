@@ -21,8 +21,7 @@ std::vector<TensorInfo> InfosOf(const TensorMap& tensors) {
 // The reference's state is given to all.
 Status StepStates::CheckRest(size_t runner, const RunnerSides& sides) const {
   if (plan_->state == StateSource::kReference && runner > 0) return {};
-  const bool forgotten = words_.feed_back.empty() && !decoding_ && !sides.keeps_state;
-  if (forgotten) return CheckNoStateStays(sides, DrivenInputs());
+  if (IsForgotten(sides.keeps_state)) return CheckNoStateStays(sides, DrivenInputs());
   return CheckAllStatesFed(sides, DrivenInputs(), PairsOf(runner));
 }
 
@@ -67,6 +66,7 @@ void StepStates::SayConstants(size_t runner, const RunnerSides& sides) {
 }
 
 void StepStates::WarnOfConstants(size_t runner, const RunnerSides& sides) {
+  if (sides.own_outputs && sides.own_outputs->empty()) return;
   std::vector<std::string>& told = runners_[runner].doubtful;
   for (const TensorInfo& input : sides.inputs) {
     const bool known = std::ranges::find(told, input.name) != told.end();
@@ -79,26 +79,43 @@ void StepStates::WarnOfConstants(size_t runner, const RunnerSides& sides) {
         input.name + ":+0 for a value that stays, or " + words + " for a state";
     logger_->Warning(names_[runner] + " | Stays the same at every step: '" + input.name + "'" +
                      why);
-    const std::string doubt = "input '" + input.name + "' stays the same at every step" + why;
-    if (std::ranges::find(doubts_, doubt) == doubts_.end()) doubts_.push_back(doubt);
+    NoteDoubt("input '" + input.name + "' stays the same at every step" + why);
   }
 }
 
-// What takes whatever it is fed with does not say what it makes use of.
+void StepStates::NoteDoubt(const std::string& doubt) {
+  if (std::ranges::find(doubts_, doubt) == doubts_.end()) doubts_.push_back(doubt);
+}
+
+std::vector<std::string> StepStates::Doubts() const {
+  std::vector<std::string> doubts = doubts_;
+  const std::vector<int64_t>& lengths = timeline_.lengths();
+  const auto is_one = [](int64_t length) { return length == 1; };
+  if (FeedsBack() && !lengths.empty() && std::ranges::all_of(lengths, is_one)) {
+    doubts.emplace_back("nothing was fed back: every sequence has one step");
+  }
+  return doubts;
+}
+
+// What takes whatever it is fed with says in a step what that is.
 void StepStates::KeepToSee(size_t runner, const RunnerSides& sides) {
   Runner& here = runners_[runner];
   here.outputs.assign(sides.outputs.begin(), sides.outputs.end());
   here.mapped = sides.mapped;
+  const bool undeclared = sides.inputs.empty() && !sides.keeps_state &&
+                          (!here.pairs.empty() || IsForgotten(sides.keeps_state));
   const bool stays = std::ranges::any_of(
       sides.inputs, [&](const TensorInfo& input) { return Stays(runner, sides, input.name); });
-  here.unseen = stays && HasOpenShapes(sides);
+  const bool within = sides.own_outputs && (sides.own_outputs->empty() || sides.outputs.empty());
+  here.unseen = !within && (undeclared || (stays && HasOpenShapes(sides)));
 }
 
 Status StepStates::See(size_t runner, const TensorMap& fed, const TensorMap& given) {
   Runner& here = runners_[runner];
   here.unseen = false;
+  const std::vector<TensorInfo> inputs = here.infos.empty() ? InfosOf(fed) : here.infos;
   const std::vector<TensorInfo> outputs = here.outputs.empty() ? InfosOf(given) : here.outputs;
-  RunnerSides sides{names_[runner], here.infos, outputs, here.keeps_state};
+  RunnerSides sides{names_[runner], inputs, outputs, here.keeps_state};
   sides.label = shown_[runner];
   sides.mapped = here.mapped;
   sides.fed = &fed;
