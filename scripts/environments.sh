@@ -13,6 +13,8 @@ if [[ -x /usr/bin/python3 ]]; then python=/usr/bin/python3; else python=python3;
 
 # shellcheck source=scripts/machine.sh
 source scripts/machine.sh
+# shellcheck source=scripts/pieces.sh
+source scripts/pieces.sh
 
 step() { echo "${task:?}: $*"; }
 
@@ -125,6 +127,7 @@ venv() {
   local list=$2 log=$deps/logs/$1.log folder=$deps/$1 stamp
   stamp=$({ cat "$list"; "$python" --version; echo "$folder"; } | sha256sum | cut -d ' ' -f 1)
   if [[ $(cat "$folder/.stamp" 2>/dev/null) == "$stamp" && -x $folder/bin/python ]]; then
+    forget_damaged "$1"
     return
   fi
   rm -rf "$folder"
@@ -134,14 +137,28 @@ venv() {
     fail "$folder cannot be written"
 }
 
+# forget_damaged NAME: of packages in .deps/NAME that are not whole any more, it is no longer known
+# that they are installed.
+forget_damaged() {
+  local installed=$deps/$1/.installed damaged
+  damaged=$("$python" -B scripts/damaged-packages.py "$deps/$1") ||
+    fail "$deps/$1 cannot be read: type rm -r $deps/$1, then the same command again"
+  if [[ -z $damaged ]]; then return; fi
+  step "$1: files of ${damaged//$'\n'/, } are missing or cut short: they are fetched again"
+  grep -vxFf <(echo "$damaged") "$installed" >"$installed.new" || true
+  mv "$installed.new" "$installed"
+}
+
 # pip NAME REQUIREMENT...: installs into .deps/NAME and records the requirements. Without
-# dependencies: the lists are complete for their purpose.
+# dependencies: the lists are complete for their purpose. What an interrupted one left there is not
+# believed, although pip would.
 pip() {
   local log=$deps/logs/$1.log folder=$deps/$1 cache=()
   if [[ -n ${VERNIER_CACHE:-} ]]; then cache=(--cache-dir "$VERNIER_CACHE/pip"); fi
   shift
   TMPDIR=$deps/tmp "$folder/bin/python" -m pip --disable-pip-version-check install --no-deps \
-    --no-input --retries 3 --only-binary :all: "${cache[@]}" "$@" >>"$log" 2>&1 || return 1
+    --ignore-installed --no-input --retries 3 --only-binary :all: "${cache[@]}" "$@" \
+    >>"$log" 2>&1 || return 1
   printf '%s\n' "$@" >>"$folder/.installed"
 }
 
@@ -166,12 +183,14 @@ environment() {
 # environments of their own without a network.
 wheelhouse() {
   local folder=$deps/$1 log=$deps/logs/$1.log cache=()
-  if [[ -e $folder/wheels/.complete ]]; then return; fi
+  if [[ -e $folder/wheels/.complete ]] && is_whole "$folder/wheels"; then return; fi
+  rm -rf "$folder/wheels"
   if [[ -n ${VERNIER_CACHE:-} ]]; then cache=(--cache-dir "$VERNIER_CACHE/pip"); fi
   TMPDIR=$deps/tmp "$folder/bin/python" -m pip --disable-pip-version-check download --no-deps --no-input \
     --retries 3 --only-binary :all: "${cache[@]}" --dest "$folder/wheels" --requirement "$2" \
     >>"$log" 2>&1 || fail "$1: $(reason "$log")$(what_to_type "$log")"
   touch "$folder/wheels/.complete"
+  seal "$folder/wheels"
 }
 
 # Others may be installing into .deps/ at the same time: waits for them.

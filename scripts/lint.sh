@@ -119,13 +119,19 @@ subjects() {
     echo "no git here: files were found by name, and subjects of commits are NOT looked at"
     return
   fi
+  local range=$subjects_from..HEAD
   if ! git merge-base --is-ancestor "$subjects_from" HEAD 2>/dev/null; then
-    echo "a history without ${subjects_from:0:7}: subjects of commits are NOT looked at"
-    return
+    if [[ $(git rev-parse --is-shallow-repository) != true ]]; then
+      echo "a history without ${subjects_from:0:7}: subjects of commits are NOT looked at"
+      return
+    fi
+    range=HEAD
+    echo "a shallow clone: of its $(git rev-list --count HEAD) commits alone the subjects are" \
+      "looked at, and those before are NOT"
   fi
   while read -r commit subject; do
     if ((${#subject} > subject_columns)); then long+="$commit $subject"$'\n'; fi
-  done < <(git log --format='%h %s' "$subjects_from..HEAD")
+  done < <(git log --format='%h %s' "$range")
   if [[ -z $long ]]; then return; fi
   printf '%s\n' "${long%$'\n'}" "these subjects have more than $subject_columns columns" >&2
   return 1
@@ -183,7 +189,8 @@ tidy() {
   fi
   mapfile -t sources < <(changed "$base" 'src/*.cc' 'backends/*.cc')
   if [[ ${#sources[@]} == 0 ]]; then
-    echo "no C++ source differs from ${LINT_BASE:-main}: nothing for clang-tidy"
+    echo "no C++ source differs from ${LINT_BASE:-main} ($(git rev-parse --short "$base")):" \
+      "clang-tidy looked at NOTHING; LINT_BASE=HEAD~1 has it look at the last commit"
     return
   fi
   if [[ ! -e build/release/compile_commands.json ]]; then

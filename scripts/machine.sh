@@ -2,6 +2,9 @@
 # Sourced by the scripts that fetch and build: what of this machine is in the way, in one sentence
 # each with what to type. They run in the project's folder.
 
+# What was typed: often another script, which has started this one (usage.sh).
+typed=${VERNIER_TYPED:-$0}
+
 # check_writable: whether files can be made here.
 check_writable() {
   local folder copy=/tmp/vernier
@@ -9,7 +12,7 @@ check_writable() {
   for folder in . .deps build; do
     if [[ -e $folder && ! -w $folder ]]; then
       echo "$(realpath "$folder") cannot be written by $(id -un): type cp -r $PWD $copy &&" \
-        "cd $copy && $0" >&2
+        "cd $copy && scripts/$(basename "$typed")" >&2
       return 1
     fi
   done
@@ -37,7 +40,7 @@ check_room() {
   free=$(free_megabytes)
   needed=$(missing_megabytes)
   if ((free < needed)); then
-    echo "$free MB are free in $PWD, and $needed are needed: make room, then type $0 again" >&2
+    echo "$free MB are free in $PWD, and $needed are needed: make room, then type $typed again" >&2
     return 1
   fi
 }
@@ -56,22 +59,38 @@ say_disk_is_full() {
     "then type the same command again" >&2
 }
 
-# The compiler that CMake would take: of words such as "ccache g++" the one behind.
+# The compiler that CMake would take, with its options: of words such as "ccache g++ -m64" those
+# behind.
 compiler_words() {
   local words
   read -r -a words <<<"${CXX:-c++}"
   if [[ ${words[0]##*/} == ccache && ${#words[@]} -gt 1 ]]; then words=("${words[@]:1}"); fi
-  echo "${words[0]}"
+  echo "${words[*]}"
+}
+
+# why_not_compiling WORD...: nothing if these words compile a program of one line, else what they
+# said last.
+why_not_compiling() {
+  local folder status=0
+  folder=$(mktemp -d 2>/dev/null) || return 0  # of a full /tmp others tell
+  echo 'int main() { return 0; }' >"$folder/a.cc"
+  "$@" -std=c++20 -c "$folder/a.cc" -o "$folder/a.o" >"$folder/log" 2>&1 </dev/null || status=$?
+  if [[ $status != 0 || ! -e $folder/a.o ]]; then
+    awk '/error|fatal|:/ { print; found = 1; exit } END { exit !found }' "$folder/log" ||
+      echo "it makes no object file, and its exit code is $status"
+  fi
+  rm -rf "$folder"
 }
 
 # check_compiler [BUILD-FOLDER]: C++20 as of g++ 12 or clang 14; others are taken as they are. A
 # folder that was configured with another compiler keeps that one, whatever CXX says.
 check_compiler() {
-  local compiler path version name=g++ package=g++ least=12 configured
-  compiler=$(compiler_words)
+  local words compiler path version name=g++ package=g++ least=12 reason
+  read -r -a words < <(compiler_words)
+  compiler=${words[0]}
   if ! path=$(command -v "$compiler"); then
     echo "there is no compiler '$compiler'${CXX:+, which CXX names}: type apt-get install g++," \
-      "then env --unset=CXX $0" >&2
+      "then env --unset=CXX $typed" >&2
     return 1
   fi
   if [[ $("$compiler" --version 2>/dev/null) == *clang* ]]; then
@@ -81,14 +100,26 @@ check_compiler() {
     version=
   if [[ $version =~ ^[0-9]+ && ${version%%.*} -lt $least ]]; then
     echo "$compiler is $name $version, and $name $least or newer is needed: type apt-get install" \
-      "$package-$least, then CXX=$name-$least $0" >&2
+      "$package-$least, then CXX=$name-$least $typed" >&2
     return 1
   fi
-  configured=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "${1:-.}/CMakeCache.txt" 2>/dev/null) ||
+  reason=$(why_not_compiling "${words[@]}")
+  if [[ -n $reason ]]; then
+    echo "${words[*]} does not compile a program of one line ($reason): type apt-get install g++," \
+      "then env --unset=CXX $typed" >&2
+    return 1
+  fi
+  check_configured_compiler "${1:-.}" "$compiler" "$path"
+}
+
+# check_configured_compiler BUILD-FOLDER COMPILER PATH
+check_configured_compiler() {
+  local configured
+  configured=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$1/CMakeCache.txt" 2>/dev/null) ||
     configured=
   if [[ -z ${CXX:-} || -z $configured ]]; then return; fi
-  if [[ $(realpath "$path") != $(realpath -m "$configured") ]]; then
-    echo "$1 was configured with $configured, and CXX says $compiler: type rm -r $1, then the" \
+  if [[ $(realpath "$3") != $(realpath -m "$configured") ]]; then
+    echo "$1 was configured with $configured, and CXX says $2: type rm -r $1, then the" \
       "same command again" >&2
     return 1
   fi
@@ -124,13 +155,28 @@ check_cmake() {
   fi
 }
 
+# What has CMake leave ccache out, also in a folder that was configured with it.
+without_ccache=()
+
 # find_ccache: after the set-up, which installs it. Its folder lies in the home folder, which may be
-# missing or not ours.
+# missing or not ours. One that does not work is left out.
 find_ccache() {
-  local folder
+  local words reason
   if ! command -v ccache >/dev/null; then return; fi
   export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER:-ccache}
   export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
+  find_ccache_folder
+  read -r -a words < <(compiler_words)
+  reason=$(why_not_compiling ccache "${words[@]}")
+  if [[ -n $reason && -z $(why_not_compiling "${words[@]}") ]]; then
+    echo "ccache does not work ($reason): it is left out"
+    export CMAKE_C_COMPILER_LAUNCHER='' CMAKE_CXX_COMPILER_LAUNCHER=''
+    without_ccache=(-DCMAKE_C_COMPILER_LAUNCHER= -DCMAKE_CXX_COMPILER_LAUNCHER=)
+  fi
+}
+
+find_ccache_folder() {
+  local folder
   folder=$(ccache --get-config cache_dir 2>/dev/null) || folder=
   if [[ -n $folder ]] && mkdir -p "$folder" 2>/dev/null && [[ -w $folder ]]; then return; fi
   export CCACHE_DIR=$PWD/build/ccache

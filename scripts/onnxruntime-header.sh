@@ -12,6 +12,8 @@ readonly deps=$PWD/.deps
 readonly unpacked=$deps/onnxruntime-headers
 # shellcheck source=scripts/own-apt.sh
 source scripts/own-apt.sh
+# shellcheck source=scripts/pieces.sh
+source scripts/pieces.sh
 
 fail() {
   echo "onnxruntime_c_api.h: $*; set ONNXRUNTIME_ROOT to a folder that has include/" >&2
@@ -54,8 +56,10 @@ fetch_header() {
       mirror=$(mirror_of "$codename" "$component")
       if [[ -n $mirror ]] && own_apt "$deps/apt" deb "$mirror" "$release" "$component" \
         download libonnxruntime-dev; then
-        mkdir -p "$unpacked"
-        dpkg-deb -x "$deps"/apt/libonnxruntime-dev_*.deb "$unpacked"
+        rm -rf "$unpacked" "$unpacked.new"
+        dpkg-deb -x "$deps"/apt/libonnxruntime-dev_*.deb "$unpacked.new"
+        seal "$unpacked.new"
+        mv "$unpacked.new" "$unpacked"
         return
       fi
     done
@@ -63,6 +67,7 @@ fetch_header() {
   fail "no libonnxruntime-dev in the newer releases of '$codename' on this machine's mirrors"
 }
 
+if ! is_whole "$unpacked"; then rm -rf "$unpacked"; fi
 header=$(find_header)
 if [[ -z $header ]]; then
   fetch_header

@@ -49,7 +49,7 @@ explain() {
 
 configure_release() {
   check_cmake && check_place build/release && check_compiler build/release &&
-    quietly build/configure.log cmake --preset release "$@"
+    quietly build/configure.log cmake --preset release "${without_ccache[@]}" "$@"
 }
 
 # Puts what has CMake compile both plug-ins of TensorRT, warnings as errors, into the array

@@ -11,6 +11,8 @@ folder=$(realpath -m .deps)/static
 readonly folder log=$folder/build.log
 # shellcheck source=scripts/own-apt.sh
 source scripts/own-apt.sh
+# shellcheck source=scripts/pieces.sh
+source scripts/pieces.sh
 
 fail() {
   echo "static libraries: $*; all of the output is in $log" >&2
@@ -66,7 +68,7 @@ missing() {
 }
 
 # What an earlier version left may lack something.
-if [[ ! -e $folder/root/.complete || -n $(missing) ]]; then
+if [[ ! -e $folder/root/.complete || -n $(missing) ]] || ! is_whole "$folder/root"; then
   rm -rf "$folder"
   mkdir -p "$folder"
   unpack zlib
@@ -79,6 +81,7 @@ if [[ ! -e $folder/root/.complete || -n $(missing) ]]; then
   build_by_cmake highway -DHWY_ENABLE_CONTRIB=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHWY_ENABLE_TESTS=OFF
   [[ -z $(missing) ]] || fail "built, but $folder/root has no $(missing | xargs)"
   rm -rf "$folder"/{zlib,libpng1.6,libjpeg-turbo,highway}
+  seal "$folder/root"
   touch "$folder/root/.complete"
 fi
 echo "$folder/root"

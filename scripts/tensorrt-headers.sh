@@ -14,6 +14,9 @@ readonly repository=${TENSORRT_REPOSITORY:-https://github.com/NVIDIA/TensorRT.gi
 readonly fetched=.deps/tensorrt-headers
 readonly log=.deps/logs/tensorrt-headers.log
 
+# shellcheck source=scripts/pieces.sh
+source scripts/pieces.sh
+
 fail() {
   echo "TensorRT's headers: $*; put NvInfer.h and NvOnnxParser.h of $version with the other headers" \
     "of their release into $PWD/$fetched/$version/include" >&2
@@ -24,7 +27,8 @@ fail() {
 find_headers() {
   local folder
   for folder in "../shared/third_party/tensorrt-$1/include" "$fetched/$1/include"; do
-    if [[ -f $folder/NvInfer.h && -f $folder/NvOnnxParser.h ]]; then
+    if [[ -f $folder/NvInfer.h && -f $folder/NvOnnxParser.h ]] &&
+      is_whole "${folder%/include}"; then
       realpath "$folder"
       return
     fi
@@ -55,10 +59,12 @@ fetch() {
     fail "cannot check out include/ of $repository at $tag ($(reason))"
   git -C "$clone" submodule update --quiet --init --depth 1 parsers/onnx >>"$log" 2>&1 ||
     fail "cannot clone parsers/onnx of $repository at $tag ($(reason))"
-  rm -rf "${fetched:?}/$version"
-  mkdir -p "$fetched/$version"
-  cp -R "$clone/include" "$clone/LICENSE" "$fetched/$version/"
-  cp "$clone"/parsers/onnx/*.h "$fetched/$version/include/"
+  rm -rf "${fetched:?}/$version" "$fetched/$version.new"
+  mkdir -p "$fetched/$version.new"
+  cp -R "$clone/include" "$clone/LICENSE" "$fetched/$version.new/"
+  cp "$clone"/parsers/onnx/*.h "$fetched/$version.new/include/"
+  seal "$fetched/$version.new"
+  mv "$fetched/$version.new" "$fetched/$version"
   rm -rf "$clone"
 }
 

@@ -71,18 +71,31 @@ def unpack(wheel, patterns, folder):
         archive.extractall(folder, names)
 
 
+def sizes(folder):
+    return sorted(f"{path.stat().st_size} {path.relative_to(folder)}"
+                  for path in folder.rglob("*") if path.is_file() and path.name != ".complete")
+
+
+def is_whole(folder, stamp):
+    """Whether all is there as it was unpacked. An earlier version has written the stamp alone."""
+    complete = folder / ".complete"
+    if not complete.is_file():
+        return False
+    first, *unpacked = complete.read_text().splitlines()
+    return first == stamp and set(unpacked) <= set(sizes(folder) if unpacked else ())
+
+
 def fetch(requirement, sha256, patterns, into, cache):
     """True if the wheel was fetched, False if it was there."""
     folder = into / requirement.replace("==", "-")
     stamp = " ".join([requirement, sha256, *patterns])
-    complete = folder / ".complete"
-    if complete.is_file() and complete.read_text() == stamp:
+    if is_whole(folder, stamp):
         return False
     with tempfile.TemporaryDirectory(dir=into, prefix=".partial-") as scratch:
         scratch = pathlib.Path(scratch)
         unpacked = scratch / "unpacked"
         unpack(download(requirement, sha256, scratch, cache), patterns, unpacked)
-        (unpacked / ".complete").write_text(stamp)
+        (unpacked / ".complete").write_text("\n".join([stamp, *sizes(unpacked)]))
         if folder.exists():
             shutil.rmtree(folder)
         unpacked.rename(folder)

@@ -2,6 +2,9 @@
 # Sourced first by scripts that a user types: with --help or -h as the first word they print what
 # stands at their head, and end.
 
+# What to type again, for those that this one starts.
+export VERNIER_TYPED=${VERNIER_TYPED:-$0}
+
 usage_error() {
   echo "$(basename "$0"): $*; $0 --help says what there is" >&2
   exit 2

@@ -52,6 +52,22 @@ def test_what_is_no_array_is_named(model, tmp_path, monkeypatch, call, value, te
     assert caught.value.exit_code == 2
 
 
+def test_a_data_set_ends_at_its_length_and_not_before(model):
+    class Data:
+        def __init__(self, length):
+            self.length = length
+
+        def __len__(self):
+            return self.length
+
+        def __getitem__(self, index):
+            return {"x": [X, X, X][index]}
+
+    assert len(vernier.run(model, ["onnxrt"], Data(2)).inputs) == 2
+    with pytest.raises(vernier.InvalidArgument, match="of the length 5 has no feed 3"):
+        vernier.run(model, ["onnxrt"], Data(5))
+
+
 def test_what_is_no_feed_is_named(model):
     for inputs, text in (([X], r"^inputs\[0\] is of type ndarray"),
                          (lambda: 7, "^inputs: .* got an int"),

@@ -1,5 +1,7 @@
 """What `inputs` may be in every function: a feed, feeds, or a function that returns either."""
 
+import collections.abc
+import contextlib
 import itertools
 import re
 
@@ -37,6 +39,16 @@ def calls_of(inputs, options):
     if not isinstance(calls, int) or isinstance(calls, bool) or calls < 1:
         raise InvalidArgument(f"iterations: expected a whole number > 0, got {calls!r}")
     return calls, {name: value for name, value in options.items() if name != "iterations"}
+
+
+def _length_of(feeds):
+    """Of what Python goes through by its indices until an IndexError; else None."""
+    kind = type(feeds)
+    by_index = hasattr(kind, "__getitem__") and not hasattr(kind, "__iter__")
+    if by_index or isinstance(feeds, collections.abc.Sequence):
+        with contextlib.suppress(TypeError, NotImplementedError):
+            return len(feeds)
+    return None
 
 
 class Feeds:
@@ -89,6 +101,7 @@ class Feeds:
 
     def __iter__(self):
         feeds = self._opened()
+        length = _length_of(feeds)
         try:
             feeds = iter(feeds)
         except TypeError:
@@ -97,10 +110,12 @@ class Feeds:
             expected = f"expected {EXPECTED}" if feeds is self._inputs else (
                 "the function is to return a feed or an iterable of feeds")
             self._refuse(InvalidArgument(f"inputs: {expected}; got {kind_of(feeds)}"))
-        return self._checked(feeds)
+        return self._checked(feeds, length)
 
-    def _checked(self, feeds):
-        for index, feed in enumerate(feeds):
+    def _checked(self, feeds, length):
+        made = 0
+        for index, feed in enumerate(itertools.islice(feeds, length)):
+            made = index + 1
             try:
                 checked = checked_feed(feed, f"inputs[{index}]")
             except InvalidArgument as error:
@@ -108,6 +123,10 @@ class Feeds:
             self.places.add(f"inputs[{index}]", [
                 (name, type_name(value), tuple(value.shape)) for name, value in checked.items()])
             yield checked
+        if length is not None and made < length:
+            self._refuse(InvalidArgument(
+                f"inputs: a data set of the length {length} has no feed {made}: its __getitem__ "
+                "raised IndexError"))
 
 
 class Places:

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "data/data_files.h"
 #include "io/bytes/directory_listing.h"
 #include "io/results/feed_writer.h"
+#include "io/results/interleaved_runs.h"
 #include "io/results/iteration_directory.h"
 #include "io/results/results_writer.h"
+#include "io/results/shard_file_name.h"
 #include "run/shards/shard_names.h"
 #include "util/interruption.h"
 
@@ -133,17 +136,9 @@ bool IsEmptyShardFolder(const std::string& path) {
   return ReadShardFileName(path) && IsDirectory(path) && !HoldsFiles(path);
 }
 
-// Likewise a file: archives without iterations read as one without tensors.
+// Likewise a file.
 bool IsIdleShard(const DataSource& source) {
-  if (!ReadShardFileName(source.path)) return false;
-  ResultsReader& reader = *source.tensors.reader;
-  for (size_t run = 0; run < reader.runs().size(); ++run) {
-    if (reader.runs()[run].iterations == 0) continue;
-    if (reader.runs()[run].iterations > 1) return false;
-    const Result<IterationResult> only = reader.Read(run, 0);
-    if (!only.ok() || !only->outputs.empty()) return false;
-  }
-  return true;
+  return ReadShardFileName(source.path) && HoldsNoIteration(*source.tensors.reader);
 }
 
 // `sources` are those of `paths` that are no empty folders.
@@ -163,6 +158,39 @@ std::vector<ShardTensors> ShardsAmong(const std::vector<std::string>& paths,
   return files;
 }
 
+// Shards of one run by stride.
+struct TakingTurns {
+  size_t place = 0;  // among what is joined
+  int64_t multiple = 1;
+  std::vector<ShardReader> shards = {};
+};
+
+// Of shards by stride, which are all there, in place of the first of each run what they are of.
+Result<std::vector<DataSource>> InterleaveStrides(std::vector<DataSource> sources) {
+  std::vector<DataSource> joined;
+  std::map<std::string, TakingTurns> runs;
+  for (DataSource& source : sources) {
+    const std::optional<ShardFileName> name = ReadShardFileName(source.path);
+    if (!name || !name->stride) {
+      joined.push_back(std::move(source));
+      continue;
+    }
+    const auto [entry, is_new] =
+        runs.try_emplace(name->whole, TakingTurns{joined.size(), name->multiple});
+    TakingTurns& run = entry->second;
+    if (is_new) joined.push_back({name->whole, {source.tensors.kind, nullptr}});
+    if (is_new) run.shards.resize(static_cast<size_t>(name->count));
+    run.shards[static_cast<size_t>(name->number - 1)] = {source.path,
+                                                         std::move(source.tensors.reader)};
+  }
+  for (auto& [whole, run] : runs) {
+    VERNIER_ASSIGN_OR_RETURN(auto runs_of_all,
+                             InterleaveShards(std::move(run.shards), run.multiple));
+    joined[run.place].tensors.reader = ResultsReader::Of(std::move(runs_of_all));
+  }
+  return joined;
+}
+
 }  // namespace
 
 Status ConcatenateData(const DataJoinPlan& plan, const std::atomic<int>& interrupted, Logger& log) {
@@ -175,6 +203,7 @@ Status ConcatenateData(const DataJoinPlan& plan, const std::atomic<int>& interru
   VERNIER_ASSIGN_OR_RETURN(std::vector<DataSource> sources, OpenDataSources(paths));
   if (!plan.may_replace) {
     VERNIER_TRY(CheckShardsInOrder(ShardsAmong(plan.paths, sources), log));
+    VERNIER_ASSIGN_OR_RETURN(sources, InterleaveStrides(std::move(sources)));
     if (!std::ranges::all_of(sources, IsIdleShard)) std::erase_if(sources, IsIdleShard);
   }
   return Concatenation(std::move(sources), interrupted, log).WriteTo(plan.output);

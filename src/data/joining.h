@@ -17,10 +17,11 @@ struct DataJoinPlan {
   bool may_replace = false;
 };
 
-/// Writes the iterations of all files behind each other, one in memory at a time; outputs by the
-/// names of their runners, with the marks of what they were made from. A warning for an iteration
-/// with other names than the first. kInvalidArgument for inputs beside outputs, where `output` is
-/// read, and as CheckShardsInOrder(); kMalformed, kIo, kCancelled. Without success no file is left.
+/// Writes the iterations of all files behind each other (of shards by stride in turn), one in
+/// memory at a time; outputs by the names of their runners, with the marks of what they were made
+/// from. A warning for an iteration with other names than the first. kInvalidArgument for inputs
+/// beside outputs, where `output` is read, and as CheckShardsInOrder(); kMalformed, kIo,
+/// kCancelled. Without success no file is left.
 Status ConcatenateData(const DataJoinPlan& plan, const std::atomic<int>& interrupted, Logger& log);
 
 /// Writes inputs, each iteration of which has the tensors that all files and runners have for it;

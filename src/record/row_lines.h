@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -40,9 +41,11 @@ struct RowColumn {
   size_t width = 1;  ///< values of each row
 };
 
-/// The rows of a file of JSON lines as columns, in the order in which their names first appear. All
-/// of them are in memory: 8 bytes for each number. kIo when it cannot be read; kMalformed, naming
-/// the line, for what is no row, and for lists of which few are by far the longest.
-Result<std::vector<RowColumn>> ReadRowColumns(const std::string& path);
+/// The rows of a file of JSON lines as columns, in the order in which their names first appear. One
+/// of them is in memory at a time; the others wait in a file without a name beside `path`. kIo when
+/// it cannot be read; kMalformed, naming the line, for what is no row, and for lists of which few
+/// are by far the longest; and what `take` returns.
+Status ForEachRowColumn(const std::string& path,
+                        const std::function<Status(RowColumn column)>& take);
 
 }  // namespace vernier

@@ -122,9 +122,13 @@ class RowColumnsTest : public testing::Test {
  protected:
   std::vector<RowColumn> Columns(std::string_view lines) {
     std::ofstream(path_) << lines;
-    Result<std::vector<RowColumn>> columns = ReadRowColumns(path_);
-    EXPECT_TRUE(columns.ok()) << columns.status().message();
-    return columns.ok() ? *std::move(columns) : std::vector<RowColumn>();
+    std::vector<RowColumn> columns;
+    const Status read = ForEachRowColumn(path_, [&](RowColumn column) {
+      columns.push_back(std::move(column));
+      return Status();
+    });
+    EXPECT_TRUE(read.ok()) << read.message();
+    return columns;
   }
 
   const Result<ScratchFolder> folder_ = ScratchFolder::Create();
@@ -179,14 +183,42 @@ TEST_F(RowColumnsTest, ValuesAreThoseOfJsonWhicheverWayTheyAreRead) {
               ElementsAre("1", "\xc3\xa4", "x"));
 }
 
+// More than is kept in memory, so that what was an integer, a number or nothing lies on the disk by
+// then.
+TEST_F(RowColumnsTest, BecomeNumbersAndTextsBehindAMillionRows) {
+  constexpr int64_t kRows = 1000000;
+  std::string lines;
+  for (int64_t i = 0; i < kRows; ++i) lines += "{\"i\":" + std::to_string(i) + ",\"n\":3}\n";
+  lines += "{\"i\":\"inf\",\"n\":4,\"late\":\"text\"}\n{\"late\":\"more\",\"n\":[5,6]}\n";
+  const auto columns = Columns(lines);
+  ASSERT_EQ(columns.size(), 3u);
+  const auto& numbers = std::get<std::vector<double>>(columns[0].values);
+  ASSERT_EQ(numbers.size(), size_t{kRows} + 2);
+  for (int64_t i = 0; i < kRows; ++i) ASSERT_EQ(numbers[static_cast<size_t>(i)], i);
+  EXPECT_EQ(numbers[kRows], std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(numbers[kRows + 1]));
+  const auto& pairs = std::get<std::vector<double>>(columns[1].values);
+  EXPECT_EQ(columns[1].width, 2u);
+  ASSERT_EQ(pairs.size(), 2 * (size_t{kRows} + 2));
+  EXPECT_EQ(pairs[0], 3);
+  EXPECT_TRUE(std::isnan(pairs[1]));
+  EXPECT_EQ(pairs[2 * kRows + 3], 6);
+  const auto& texts = std::get<std::vector<std::string>>(columns[2].values);
+  ASSERT_EQ(texts.size(), size_t{kRows} + 2);
+  EXPECT_EQ(texts[0], "");
+  EXPECT_EQ(texts[kRows], "text");
+  EXPECT_EQ(texts[kRows + 1], "more");
+}
+
 TEST_F(RowColumnsTest, WhatIsNoRowIsNamed) {
+  const auto take = [](const RowColumn&) { return Status(); };
   std::ofstream(path_) << "{\"index\":0}\n[1]\n";
-  EXPECT_THAT(ReadRowColumns(path_).status().message(), HasSubstr("line 2: expected"));
+  EXPECT_THAT(ForEachRowColumn(path_, take).message(), HasSubstr("line 2: expected"));
   std::ofstream(path_) << "{\"index\":0}\n{\"index\":null}\n";
-  EXPECT_THAT(ReadRowColumns(path_).status().message(), HasSubstr("'index' is null"));
+  EXPECT_THAT(ForEachRowColumn(path_, take).message(), HasSubstr("'index' is null"));
   std::ofstream(path_) << "{\"label\":\"a\"}\n{\"label\":7}\n";
-  EXPECT_THAT(ReadRowColumns(path_).status().message(), HasSubstr("line 2: 'label' is 7"));
-  EXPECT_FALSE(ReadRowColumns(path_ + ".gone").ok());
+  EXPECT_THAT(ForEachRowColumn(path_, take).message(), HasSubstr("line 2: 'label' is 7"));
+  EXPECT_FALSE(ForEachRowColumn(path_ + ".gone", take).ok());
 }
 
 }  // namespace

@@ -131,10 +131,12 @@ void JudgeEnd(const RunContext& run, size_t live_sides, const LiveResults& made,
   ReportFailure(run, intact, made, ending);
 }
 
-// For a file, and for a search that follows.
-Status KeepFlips(const ComparisonRun& comparisons, RunOutcome& outcome) {
-  VERNIER_TRY(comparisons.SaveFlips(outcome.record));
-  VERNIER_ASSIGN_OR_RETURN(outcome.flips, comparisons.FlipsToSearch(outcome.record));
+// For a file, and for a search that follows. A file of a shard belongs to its part.
+Status KeepFlips(const Comparing& comparing, RunEnding& ending) {
+  if (comparing.shard != nullptr && !IsWholeShard(ending)) return {};
+  RunOutcome& outcome = ending.outcome;
+  VERNIER_TRY(comparing.comparisons.SaveFlips(outcome.record));
+  VERNIER_ASSIGN_OR_RETURN(outcome.flips, comparing.comparisons.FlipsToSearch(outcome.record));
   return {};
 }
 
@@ -172,7 +174,7 @@ void RunToTheEnd(const RunContext& run, LiveRuns& live, RunSides sides, RunEndin
   FinishLive(run, live, made, ending, &comparing);
   FinishPairs(live, made, comparing, pairs, ending);
   PublishRows(run, made, comparing, ending);
-  const Status flips = KeepFlips(comparisons, ending.outcome);
+  const Status flips = KeepFlips(comparing, ending);
   if (!flips.ok()) ReportFailure(run, flips, made, ending);
   if (parts.shard != nullptr) PublishShard(run, live, made, comparing, ending);
   if (!plan.validate || made.spill == nullptr || ending.aborted) return;

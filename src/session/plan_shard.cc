@@ -26,6 +26,21 @@ const RunnerPlan* FindBuilt(const RunPlan& plan) {
   return built == plan.runners.end() ? nullptr : &*built;
 }
 
+// A bound that a run finds on its way cannot be the same in every shard, but one that is measured
+// on iteration 0 can.
+std::string_view WhatToDoForAuto(const RunPlan& plan) {
+  if (plan.runners.empty()) {
+    return "what is decided depends on the iterations before, and of saved outputs nothing can be "
+           "measured again: leave out --shard, or give tolerances (--atol, --rtol)";
+  }
+  if (plan.execution.batch_feeds > 1) {
+    return "what is decided depends on the iterations before; add --noise-floor, which decides on "
+           "iteration 0, and leave out --batch-feeds, which it cannot go with";
+  }
+  return "what is decided depends on the iterations before; add --noise-floor, which decides on "
+         "iteration 0";
+}
+
 Status CheckWhole(const RunPlan& plan) {
   const SavePlan& save = plan.save;
   const PicturePlan& pictures = plan.pictures;
@@ -37,8 +52,7 @@ Status CheckWhole(const RunPlan& plan) {
       {plan.lenient, "--lenient", "merging is strict about what is missing"},
       {plan.steps.wanted(), "--steps", "a state goes from each iteration to the next"},
       {PairErrorBounds(plan.compare).wanted() && !plan.noise_floor, "--tolerance auto",
-       "what is decided depends on the iterations before; add --noise-floor, which decides on "
-       "iteration 0"},
+       WhatToDoForAuto(plan)},
       {plan.compare->fail_fast && !plan.decisions.save_flips.empty(),
        "--save-flips and --fail-fast",
        "a shard may keep flips of iterations that the whole run would not come to"},

@@ -1,8 +1,11 @@
 #include "session/run_session.h"
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "compare/measurement.h"
@@ -84,6 +87,15 @@ void WriteReports(const SavePlan& plan, const RunRecord& record, Logger& logger,
     logger.Info("Saving report to " + report.path);
     Note(WriteReport(report, record), logger, faults);
   }
+}
+
+// The reports of a shard that is not whole would take the place of those that belong to the part of
+// an earlier run, which stays.
+bool BelongToAnEarlierPart(const RunPlan& plan, const RunRecord& record) {
+  const auto is_part = [](const auto& saved) { return saved.first == "part"; };
+  std::error_code ignored;
+  return plan.shard.wanted() && std::ranges::none_of(record.saved, is_part) &&
+         std::filesystem::exists(plan.save.record, ignored);
 }
 
 std::string ToleranceOf(const CompareOptions& compare, const std::string& output) {
@@ -231,7 +243,9 @@ void FinishRecord(const RunPlan& plan, const SessionContext& context, RunOutcome
   if (!plan.save.record.empty() && !plan.shard.wanted()) {
     Note(WriteFileAtomically(plan.save.record, ToJson(written)), context.logger, outcome.faults);
   }
-  WriteReports(plan.save, written, context.logger, outcome.faults);
+  if (!BelongToAnEarlierPart(plan, record)) {
+    WriteReports(plan.save, written, context.logger, outcome.faults);
+  }
   record.exit_code = ExitCode(outcome.faults, context.as_polygraphy);
 }
 

@@ -57,6 +57,36 @@ class ShardParts(PartsCase):
         self.assertIn("`vernier data recover o.shard-0001-of-0002.npz.partial -o FILE`",
                       ended.out + ended.err)
 
+    def test_a_model_that_changes_while_a_shard_runs_leaves_no_part(self):
+        self.save_model("other.onnx", shape=(4, 4))
+        self.path("swaps.py").write_text(
+            "import os\ndef load(path):\n    def infer(feed):\n"
+            "        if os.path.exists('other.onnx'):\n"
+            "            os.rename('other.onnx', 'm.onnx')\n"
+            "        return {'y': feed['x']}\n    return infer\n", encoding="utf-8")
+        words = ["run", "m.onnx", "--onnxrt", "--model-runner", "swaps.py", "--iterations", "4",
+                 "--python", sys.executable, "--shard", "1/2", "--save-record", "r.json"]
+        ended = self.vernier(*words)
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("was changed meanwhile: model 'm.onnx' has other content (XXH3 ", ended.err)
+        self.assertFalse(list(self.folder.glob("r.*")))
+
+    def test_a_shard_that_fails_leaves_what_an_earlier_one_has_saved(self):
+        words = ["run", "m.onnx", "--onnxrt", "--model-runner", "fails.py", "--iterations", "8",
+                 "--save-rows", "rows.jsonl", "--report", "r.md", "--save-outputs", "o.npz"]
+        self.shard(1, *words)
+        saved = {path.name: path.read_bytes() for path in self.folder.glob("*.shard-*")}
+        self.assertEqual(len(saved), 4)
+        self.path("ill").touch()
+        ended = self.vernier(*words, "--shard", "1/2", "--save-record", "r.json", "--python",
+                             sys.executable)
+        self.assertEqual(ended.code, 6, ended.out + ended.err)
+        for name, content in saved.items():
+            self.assertEqual(self.path(name).read_bytes(), content, name)
+        self.assertIn("are in 'rows.shard-0001-of-0002.jsonl.partial'", ended.err)
+        self.assertEqual(
+            len(self.path("rows.shard-0001-of-0002.jsonl.partial").read_text().splitlines()), 2)
+
     def test_scripts_that_were_edited_are_named(self):
         words = ["run", "m.onnx", "--onnxrt", "--model-runner", "scales.py", "--iterations", "4"]
         first = self.shard(1, *words)
@@ -79,6 +109,10 @@ class ShardParts(PartsCase):
         self.variables = {"SCALE": "3"}
         parts.append(self.shard(2, *words, record="other.json"))
         self.refused(parts, "hold other results of iteration 2", parts[3])
+        for those, code in ((parts[:2], 0), (parts, 3)):
+            ended = self.vernier("merge", "--status", *those)
+            self.assertEqual(ended.code, code, ended.out + ended.err)
+        self.assertIn("these parts do not merge: ", ended.err)
 
     def test_other_options_are_named_with_both_values(self):
         words = [*self.command, "--iterations", "4"]
@@ -98,6 +132,9 @@ class ShardParts(PartsCase):
             parts.append(self.shard(number, *words))
         self.refused(parts, ", 1 thread in 'r.shard-0001-of-0002.json', and ",
                      ", 2 threads in 'r.shard-0002-of-0002.json' (--mixed takes such parts)")
+        for words_of_status, code in (((), 3), (("--mixed",), 0)):
+            ended = self.vernier("merge", "--status", *parts, *words_of_status)
+            self.assertEqual(ended.code, code, ended.out + ended.err)
         ended = self.vernier("merge", *parts, "-o", "merged.json", "--mixed")
         self.assertIn(ended.code, (0, 1), ended.out + ended.err)
         self.assertIn(", 2 threads", self.path("merged.json").read_text())
@@ -284,15 +321,18 @@ class JoinedOutputs(PartsCase):
                 for number in (1, 2, 3):
                     name = f"{kind}.shard-000{number}-of-0003{mark}.{form}"
                     self.path(name).rename(self.path(f"{form}/{rule}-{kind}/{name}"))
-        for words in (["compare", f"{form}/contiguous-p", "whole.json"],
-                      [*self.command, "--load-inputs", f"{form}/contiguous-i", "--load-outputs",
-                       "whole.json"]):
+        load = [*self.command, "--load-outputs", "whole.json", "--load-inputs"]
+        joined = ["data", "concat", f"{form}/stride-i", "-o", f"{form}-i.{form}"]
+        for words, said in ((["compare", f"{form}/contiguous-p", "whole.json"], "in 7 iterations"),
+                            (["compare", f"{form}/stride-p", "whole.json"], "in 7 iterations"),
+                            ([*load, f"{form}/contiguous-i"], "in 7 iterations"),
+                            (joined, ""), ([*load, f"{form}-i.{form}"], "in 7 iterations")):
             ended = self.vernier(*words)
             self.assertEqual(ended.code, 0, ended.out + ended.err)
-            self.assertIn("in 7 iterations", ended.out)
-            ended = self.vernier(*[word.replace("contiguous", "stride") for word in words])
-            self.assertEqual(ended.code, 2, ended.out + ended.err)
-            self.assertIn("files can only be joined if shards have ranges", ended.err)
+            self.assertIn(said, ended.out)
+        ended = self.vernier(*load, f"{form}/stride-i")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("join them with `vernier data concat` first", ended.err)
         for kind in "pi":
             self.path(f"{form}/contiguous-{kind}/{kind}.shard-0002-of-0003.{form}").unlink()
         folder = f"{form}/contiguous-p"
@@ -318,7 +358,7 @@ class JoinedOutputs(PartsCase):
             self.assertIn("in 7 iterations", ended.out)
         ended = self.vernier(*load, files[1])  # a shard alone is meant
         self.assertEqual(ended.code, 0, ended.out + ended.err)
-        for listed, said in ((["stride/*"], "files can only be joined if shards have ranges"),
+        for listed, said in ((["stride/*"], "join them with `vernier data concat` first"),
                              (files[:2], "shard 3 of 3 of 'contiguous/i.npz' is missing"),
                              ([files[1], files[0], files[2]], "and stands before shard 1")):
             ended = self.vernier(*load, *listed)
@@ -356,13 +396,54 @@ class JoinedOutputs(PartsCase):
         self.assertEqual(ended.code, 3, ended.out + ended.err)
         self.assertIn("directory 'both' has both '*.npz' and '*.safetensors' files", ended.err)
 
-    def test_shards_by_stride_are_no_files_behind_each_other(self):
+    def test_shards_by_stride_are_joined_to_the_tensors_of_the_whole(self):
+        self.save_model("free.onnx", shape=("n", 4))
+        run = ["run", "free.onnx", "--onnxrt", "--onnxrt", "--input-shapes", "x:[1,4]",
+               "--iterations", "7"]
+        for form in ("npz", "json", "safetensors", ""):
+            dot = f".{form}" if form else ""
+            for more, count, mark in (((), 3, "-stride"), ((), 9, "-stride"),
+                                      (("--batch-feeds", "2"), 2, "-stride-2")):
+                stem = f"{form}{count}{len(more)}"
+                ended = self.vernier(*run, *more, "--reproducible", "--save-outputs", "o.npz",
+                                     "--save-inputs", "i.npz")
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+                for number in range(1, count + 1):
+                    self.shard(number, *run, *more, "--reproducible", "--shard-by", "stride",
+                               "--save-outputs", f"po{stem}{dot}",
+                               "--save-inputs", f"pi{stem}{dot}", count=count, record="r.json")
+                for kind in "oi":
+                    files = [f"p{kind}{stem}.shard-{number:04}-of-{count:04}{mark}{dot}"
+                             for number in range(1, count + 1)]
+                    ended = self.join(*files)
+                    self.assertEqual(ended.code, 0, ended.out + ended.err)
+                    self.same_tensors("joined.npz", f"{kind}.npz")
+
+    def same_tensors(self, joined, whole):
+        with np.load(self.path(joined)) as ours, np.load(self.path(whole)) as theirs:
+            names = [name for name in theirs.files if name.endswith(("/x", "/y"))]
+            self.assertEqual(len(names), 14 if whole == "o.npz" else 7)
+            self.assertEqual(sorted(ours.files), sorted(theirs.files))
+            for name in names:
+                self.assertEqual(ours[name].tobytes(), theirs[name].tobytes(), name)
+
+    def test_a_shard_by_stride_that_is_short_is_no_part_of_the_whole(self):
         for number in (1, 2):
             self.shard(number, *self.words, "--shard-by", "stride", "--save-outputs", "s.npz",
                        record="s.json")
-        ended = self.join("s.shard-0001-of-0002-stride.npz", "s.shard-0002-of-0002-stride.npz")
+        one, two = "s.shard-0001-of-0002-stride.npz", "s.shard-0002-of-0002-stride.npz"
+        ended = self.vernier("data", "select", two, "--iterations", "0-1", "-o", "short.npz")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.path("short.npz").rename(self.path(two))
+        ended = self.join(one, two)
         self.assertEqual(ended.code, 2, ended.out + ended.err)
-        self.assertIn("files can only be joined if shards have ranges", ended.err)
+        self.assertIn(f"'{one}' has 4 iterations, and shard 1 of 2 by stride has 3 of 6", ended.err)
+        self.path("alone").mkdir()
+        self.path(one).rename(self.path(f"alone/{one}"))
+        self.path(two).rename(self.path(f"alone/{two}"))
+        ended = self.vernier("compare", "alone", "alone")
+        self.assertEqual(ended.code, 2, ended.out + ended.err)
+        self.assertIn("a shard has not saved all of its share", ended.err)
 
 
 class Page(unittest.TestCase):

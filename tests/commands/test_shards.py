@@ -219,6 +219,36 @@ def load_data(): return Empty()
             self.assertIn("the data loader gave no feed", ended.err)
         self.assertEqual(list(self.folder.glob("r.*")), [])
 
+    def test_a_data_set_that_grows_while_a_shard_runs_leaves_no_part(self):
+        self.save_model("m.onnx")
+        self.path("grows.py").write_text("""
+import numpy as np
+class Grows:
+    length = 4
+    def __len__(self): return self.length
+    def __getitem__(self, index):
+        self.length = 5
+        return {"x": np.full(4, index, np.float32)}
+def load_data(): return Grows()
+""", encoding="utf-8")
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", "--data-loader-script",
+                             "grows.py", "--python", sys.executable, "--shard", "1/2",
+                             "--save-record", "r.json")
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("had 4 feeds when the shard began, and has 5 now", ended.err)
+        self.assertEqual(list(self.folder.glob("r.shard-*.json")), [])
+
+    def test_a_model_that_draws_random_numbers_is_noted(self):
+        self.save_model("r.onnx", op="RandomUniformLike")
+        words = ["run", "r.onnx", "--onnxrt", "--onnxrt", "--iterations", "2", "--save-record"]
+        said = "its model draws random numbers (RandomUniformLike)"
+        ended = self.vernier(*words, "whole.json")
+        notes = json.loads(self.path("whole.json").read_text())["notes"]
+        self.assertTrue(any(said in note for note in notes), notes)
+        for more in (("--shard", "1/2"), ("--workers-per-runner", "2")):
+            ended = self.vernier(*words, "r.json", *more)
+            self.assertIn(said, ended.err)
+
     def test_older_abbreviations_stay(self):
         words = self.save_sides(3)
         ended = self.vernier(*words, "--rep", "r.html")
@@ -247,8 +277,7 @@ def load_data(): return Empty()
         ended = self.vernier("merge", "--status", *parts)
         self.assertEqual(ended.code, 4, ended.out + ended.err)
         self.assertIn("2 of 3 shards of 11 iterations are done; missing: 2", ended.out)
-        for more in (["-o", "x.json"], ["--report", "x.html"], ["--save-rows", "x.jsonl"],
-                     ["--mixed"]):
+        for more in (["-o", "x.json"], ["--report", "x.html"], ["--save-rows", "x.jsonl"]):
             ended = self.vernier("merge", "--status", *parts, *more)
             self.assertEqual(ended.code, 2, ended.out + ended.err)
             self.assertIn("--status: it only looks at the parts", ended.err)
@@ -366,6 +395,8 @@ def load_data(): return Empty()
                               (["--shard", "1/2"], "--save-record"),
                               (["--shard", "auto"], "give --shard K/N"),
                               (["--shard", "1/2", "--validate"], "--validate"),
+                              (["--shard", "1/2", "--tolerance", "auto"],
+                               "of saved outputs nothing can be measured again"),
                               (["--shard-by", "stride"], "--shard-by")):
             record = [] if said == "--save-record" else ["--save-record", "r.json"]
             ended = self.vernier(*words, *options, *record)

@@ -216,22 +216,28 @@ class WrongAnswers(ScriptCase):
             done = self.vernier("m.onnx", "--onnxrt", "--onnxrt", flag, "script.py")
             self.assert_fails(done, code, *words)
 
-    def test_a_loader_with_a_length_ends_there(self):
-        for stop, feeds in ((9, 3), (2, 2)):
-            with self.subTest(stop=stop):
+    def test_a_loader_with_a_length_ends_there_and_not_before(self):
+        sequence = "__import__('collections').abc.Sequence"
+        for base, stop in (("object", 9), ("object", 2), (sequence, 3), (sequence, 2)):
+            with self.subTest(base=base, stop=stop):
                 self.write("script.py", f"""
                     import numpy as np
-                    class Loader:
+                    import collections.abc
+                    class Loader({base}):
                         def __len__(self): return 3
                         def __getitem__(self, index):
-                            if index >= {stop}: raise IndexError
+                            if index >= {stop}: raise IndexError("none there")
                             return {{"x": np.arange(6, dtype=np.float32).reshape(2, 3)}}
                     def load_data(): return Loader()
                     """)
                 done = self.vernier("m.onnx", "--onnxrt", "--onnxrt", "--data-loader-script",
                                     "script.py")
-                self.assertEqual(done.code, 0, str(done))
-                self.assertIn(f"compared 2 outputs in {feeds} iterations", done.out)
+                if stop < 3:
+                    self.assert_fails(done, 3, "script.py:load_data returned a Loader with the "
+                                      "length 3, which has no feed 2")
+                else:
+                    self.assertEqual(done.code, 0, str(done))
+                    self.assertIn("compared 2 outputs in 3 iterations", done.out)
 
     def test_of_loaders(self):
         flag = "--data-loader-script"

@@ -48,7 +48,7 @@ class Compiler(Case):
 
     def compiler(self, name, first_line, version):
         self.program(name, f'case $1 in --version) echo "{first_line}" ;; '
-                           f'-dump*version) echo {version} ;; esac\n')
+                           f'-dump*version) echo {version} ;; *) touch "${{@: -1}}" ;; esac\n')
 
     def test_one_that_is_not_there(self):
         printed = self.one_line(self.CHECK, CXX="g++-99")
@@ -69,6 +69,24 @@ class Compiler(Case):
         self.assertEqual(self.bash(self.CHECK), "")
         self.compiler("other", "another compiler", "")
         self.assertEqual(self.bash(self.CHECK, CXX="other"), "")
+
+    def test_one_that_does_not_compile(self):
+        printed = self.one_line(self.CHECK, CXX="false")
+        self.assertIn("false does not compile a program of one line (it makes no object file, and "
+                      "its exit code is 1): type apt-get install g++, then env --unset=CXX ",
+                      printed)
+        self.assertIn("its exit code is 0", self.one_line(self.CHECK, CXX="true"))
+        self.program("broken", "echo; echo 'broken: error: no cc1plus' >&2; echo more; exit 4\n")
+        self.assertIn("broken -m64 does not compile a program of one line (broken: error: no "
+                      "cc1plus)", self.one_line(self.CHECK, CXX="ccache broken -m64"))
+
+    def test_a_ccache_that_does_not_work_is_left_out(self):
+        self.program("ccache", "[[ $1 == --get-config ]] ||"
+                               " { echo 'ccache: error: no' >&2; false; }\n")
+        printed = self.bash("source scripts/machine.sh; find_ccache; "
+                            'echo "${without_ccache[@]} ${CMAKE_CXX_COMPILER_LAUNCHER:-none}"')
+        self.assertIn("ccache does not work (ccache: error: no): it is left out\n", printed)
+        self.assertTrue(printed.endswith("-DCMAKE_CXX_COMPILER_LAUNCHER= none\n"), printed)
 
     def test_one_that_a_configured_build_would_ignore(self):
         self.compiler("g++-a", "g++ (Debian) 12.2.0", "12.2.0")
@@ -169,17 +187,67 @@ class Folders(Case):
         printed = self.one_line(nobody + "bash -c 'source scripts/machine.sh; check_writable'")
         self.assertIn(f"{self.project} cannot be written by ", printed)
         self.assertIn("type cp -r ", printed)
+        # The script that was typed, not the one that it has started.
+        printed = self.one_line(nobody + "bash -c 'source scripts/usage.sh; "
+                                "source scripts/machine.sh; check_writable'",
+                                VERNIER_TYPED="./scripts/test.sh")
+        self.assertTrue(printed.endswith(" && scripts/test.sh\n"), printed)
         self.project.chmod(0o755)
         self.assertEqual(self.bash("source scripts/machine.sh; check_writable"), "")
 
     def test_ccache_whose_folder_cannot_be_made(self):
-        self.program("ccache", "echo /dev/null/ccache\n")
+        answer = 'if [[ $1 != --get-config ]]; then exec "$@"; fi; echo '
+        self.program("ccache", answer + "/dev/null/ccache\n")
         words = "source scripts/machine.sh; find_ccache; echo ${CCACHE_DIR:-its own}"
         printed = self.bash(words)
         self.assertIn("ccache cannot write '/dev/null/ccache'", printed)
         self.assertTrue(printed.endswith(f"{self.project}/build/ccache\n"))
-        self.program("ccache", f"echo {self.root}/ours\n")
+        self.program("ccache", f"{answer}{self.root}/ours\n")
         self.assertEqual(self.bash(words), "its own\n")
+
+
+class Pieces(Case):
+    """What was fetched, and has been cut short since."""
+
+    def test_a_folder_that_is_sealed(self):
+        words = "source scripts/pieces.sh; is_whole piece && echo whole || echo damaged"
+        self.assertEqual(self.bash(words), "damaged\n")
+        for name in ("a.h", "in/b c.h"):
+            (self.project / "piece" / name).parent.mkdir(exist_ok=True)
+            (self.project / "piece" / name).write_text("text", encoding="utf-8")
+        self.assertEqual(self.bash(words), "whole\n")  # of an earlier version
+        self.bash("source scripts/pieces.sh; seal piece")
+        (self.project / "piece" / ".complete").touch()
+        self.assertEqual(self.bash(words), "whole\n")
+        (self.project / "piece" / "in" / "b c.h").write_text("te", encoding="utf-8")
+        self.assertEqual(self.bash(words), "damaged\n")
+        (self.project / "piece" / "in" / "b c.h").unlink()
+        self.assertEqual(self.bash(words), "damaged\n")
+
+    def test_packages_that_are_not_whole_are_fetched_again(self):
+        environment = self.project / ".deps" / "some"
+        site = environment / "lib" / "python3.11" / "site-packages"
+        for name in ("fine", "Cut.Short", "gone"):
+            info = site / f"{name.replace('.', '_')}-1.0.dist-info"
+            info.mkdir(parents=True)
+            (site / f"{name}.py").write_text("x = 1\n", encoding="utf-8")
+            (info / "RECORD").write_text(
+                f"{name}.py,sha256=a,6\n{info.name}/RECORD,,\n__pycache__/x.pyc,,\n",
+                encoding="utf-8")
+        listed = ["fine==1.0", "cut-short==1.0", "gone==1.0", "never==1.0",
+                  'other==1.0; platform_machine != "here"']
+        installed = environment / ".installed"
+        words = ("task=setup; source scripts/environments.sh; forget_damaged some")
+        installed.write_text("\n".join(listed[:3]) + "\n", encoding="utf-8")
+        self.assertEqual(self.bash(words), "")
+        (site / "Cut.Short.py").write_text("x", encoding="utf-8")
+        (site / "gone.py").unlink()
+        installed.write_text("\n".join(listed) + "\n", encoding="utf-8")
+        self.assertEqual(self.bash(words), "setup: some: files of cut-short==1.0, gone==1.0, "
+                         "never==1.0 are missing or cut short: they are fetched again\n")
+        self.assertEqual(installed.read_text(encoding="utf-8").splitlines(), [listed[0], listed[4]])
+        installed.unlink()
+        self.assertIn("type rm -r ", self.bash(words, code=1))
 
 
 class NoNetwork(Case):
@@ -262,11 +330,23 @@ class Style(Case):
         (self.project / "src").mkdir()
         self.bash("git init -q -b main . && git add scripts && "
                   "git -c user.name=a -c user.email=b commit -qm one")
-        self.assertIn("nothing for clang-tidy", self.bash("scripts/lint.sh tidy"))
+        self.assertIn("clang-tidy looked at NOTHING; LINT_BASE=HEAD~1 ",
+                      self.bash("scripts/lint.sh tidy"))
         # A file that git does not know yet.
         (self.project / "src" / "a.cc").write_text("", encoding="utf-8")
         printed = self.bash("scripts/lint.sh tidy", code=1)
         self.assertIn("type cmake --preset release first", printed)
+
+    def test_a_shallow_clone_has_some_subjects(self):
+        self.bash("git init -q -b main . && git add scripts && "
+                  "git -c user.name=a -c user.email=b commit -qm one && "
+                  f"git -c user.name=a -c user.email=b commit -q --allow-empty -m {'x' * 80}")
+        self.assertIn("subjects of commits are NOT looked at",
+                      self.bash("scripts/lint.sh subjects"))
+        self.bash(f"git clone -q --depth 1 file://{self.project} {self.root}/clone")
+        printed = self.bash(f"cd {self.root}/clone && scripts/lint.sh subjects", code=1)
+        self.assertIn("a shallow clone: of its 1 commits alone the subjects are looked at", printed)
+        self.assertIn("these subjects have more than 72 columns", printed)
 
     COMMIT = "git add {} && git -c user.name=a -c user.email=b commit -qm one"
 

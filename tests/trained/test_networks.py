@@ -1,5 +1,6 @@
 """The trained networks are there, and take the inputs that networks.py has for them."""
 
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,23 @@ class FetchTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         self.assertIn("the wheel no-such-network==1.0.0", done.stderr)
+
+    def test_a_file_that_was_cut_short_is_fetched_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = pathlib.Path(folder) / "trained" / "no-such-network-1.0.0"
+            place.mkdir(parents=True)
+            (place / "m.onnx").write_text("model")
+            (pathlib.Path(folder) / "list.txt").write_text(f"no-such-network==1.0.0 {64 * '0'} *\n")
+            stamp = f"no-such-network==1.0.0 {64 * '0'} *"
+            words = [sys.executable, networks.ROOT / "scripts/trained-networks.py", "--list",
+                     f"{folder}/list.txt", "--into", f"{folder}/trained"]
+            for complete, content, code in ((stamp, "model", 0), (stamp + "\n5 m.onnx", "model", 0),
+                                            (stamp + "\n5 m.onnx", "mod", 1)):
+                (place / ".complete").write_text(complete)
+                (place / "m.onnx").write_text(content)
+                done = subprocess.run(words, capture_output=True, text=True, check=False, env={
+                    "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": "/dev/null", "PATH": "/usr/bin:/bin"})
+                self.assertEqual(done.returncode, code, done.stdout + done.stderr)
 
     def test_what_is_there_is_left_alone(self):
         done = subprocess.run([sys.executable, networks.ROOT / "scripts/trained-networks.py"],

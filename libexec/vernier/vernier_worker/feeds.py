@@ -8,13 +8,10 @@ from . import results, scripts, tensors, wire
 
 
 def _up_to_length(loader):
-    """Its items: Python would go on until an IndexError, which not every object raises."""
+    """Its items: Python would go on until an IndexError, which not every object raises, and may be
+    a fault of the data set."""
     for index in range(len(loader)):
-        try:
-            feed = loader[index]
-        except IndexError:
-            return
-        yield feed
+        yield loader[index]
 
 
 def _is_sequence(loader):
@@ -72,7 +69,13 @@ class FeedSource:
             try:
                 feed = next(self.iterator)
             except StopIteration:
+                if _is_sequence(self.loader) and self.count < len(self.loader):
+                    raise self._too_short(self.count) from None
                 return None
+            except IndexError as error:
+                if not _is_sequence(self.loader):
+                    raise
+                raise self._too_short(self.count, error) from None
             return self._encode(feed)
 
     def length(self, infos):
@@ -88,11 +91,15 @@ class FeedSource:
             try:
                 feed = self.loader[index]
             except IndexError as error:
-                raise wire.Failure(
-                    wire.MALFORMED, f"{self.where} returned {wire.a(type(self.loader))} with the "
-                    f"length {len(self.loader)}, which has no feed {index} ({error})") from None
+                raise self._too_short(index, error) from None
             self.count = index
             return self._encode(feed)
+
+    def _too_short(self, index, error=""):
+        why = f" ({error})" if str(error) else ""
+        return wire.Failure(
+            wire.MALFORMED, f"{self.where} returned {wire.a(type(self.loader))} with the length "
+            f"{len(self.loader)}, which has no feed {index}{why}")
 
     def _encode(self, feed):
         self.count += 1

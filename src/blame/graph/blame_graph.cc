@@ -4,13 +4,10 @@
 
 #include "model/onnx/initializer_names.h"
 #include "model/onnx/onnx_order.h"
+#include "model/onnx/random_operators.h"
 
 namespace vernier {
 namespace {
-
-// Operators whose results are not a function of their inputs.
-constexpr std::string_view kRandom[] = {"RandomNormal",      "RandomUniform", "RandomNormalLike",
-                                        "RandomUniformLike", "Bernoulli",     "Multinomial"};
 
 bool Declares(const std::vector<OnnxValue>& values, std::string_view name) {
   return std::any_of(values.begin(), values.end(),
@@ -18,10 +15,6 @@ bool Declares(const std::vector<OnnxValue>& values, std::string_view name) {
 }
 
 }  // namespace
-
-bool IsRandomOperator(std::string_view op) {
-  return std::find(std::begin(kRandom), std::end(kRandom), op) != std::end(kRandom);
-}
 
 Result<BlameGraph> BlameGraph::Make(std::shared_ptr<const OnnxModel> model) {
   BlameGraph made;

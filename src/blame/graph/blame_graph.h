@@ -25,10 +25,6 @@ struct LayerIsland {
   Island island;
 };
 
-/// Is what such a node makes no function of its inputs? A Dropout is not among them: most drop
-/// nothing.
-bool IsRandomOperator(std::string_view op);
-
 class BlameGraph {
  public:
   /// kMalformed for a cycle.

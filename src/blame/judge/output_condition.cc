@@ -8,6 +8,7 @@
 
 #include "blame/judge/unseen_outputs.h"
 #include "blame/judge/verdicts.h"
+#include "model/onnx/random_operators.h"
 #include "model/rounding/error_model.h"
 #include "run/feeds/nudged_floats.h"
 #include "util/number_text.h"

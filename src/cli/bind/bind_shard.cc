@@ -8,6 +8,7 @@
 #include "cli/bind/bind_run.h"
 #include "cli/script/shell_command.h"
 #include "record/runner_name.h"
+#include "run/feeds/image_feeds.h"
 #include "run/shards/shard_names.h"
 #include "run/shards/shard_writer.h"
 #include "util/number_text.h"
@@ -147,6 +148,12 @@ Result<FoundLaunchers> FindLaunchers(const EnvironmentOf& environment,
     VERNIER_TRY(CheckRank(kIndex, *index, "auto/" + std::to_string(*count), *count));
     found.several.push_back({"the Kubernetes Job", *index + 1, *count});
   }
+  // PMIx sets no number of processes.
+  VERNIER_ASSIGN_OR_RETURN(const auto pmix, NumberIn(environment, "PMIX_RANK"));
+  if (pmix && count) {
+    VERNIER_TRY(CheckRank("PMIX_RANK", *pmix, "auto/" + std::to_string(*count), *count));
+    found.several.push_back({"PMIx", *pmix + 1, *count});
+  }
   for (const RankVariables& variables : kRanks) {
     VERNIER_ASSIGN_OR_RETURN(const auto shard, RankIn(environment, variables));
     if (!shard) continue;
@@ -211,6 +218,14 @@ Result<ShardPlan> FromLaunchers(std::optional<int64_t> count, const EnvironmentO
   return ShardPlan{first.number, first.count, ShardRule::kContiguous, false};
 }
 
+// Images that cannot be read, whose places saved tensors do not show.
+bool MayLeaveOut(const RunPlan& plan) {
+  const bool saves = !plan.save.inputs.empty() || !plan.save.outputs.empty();
+  if (!saves || plan.strict || plan.shard.rule != ShardRule::kStride) return false;
+  const Result<std::vector<std::string>> images = FindImages(plan.inputs);
+  return images.ok() && !images->empty();
+}
+
 }  // namespace
 
 Result<ShardPlan> ReadShard(std::string_view word, const EnvironmentOf& environment,
@@ -271,8 +286,9 @@ Status BindShard(const ParsedArgs& args, const Invocation& invocation, RunPlan& 
   plan.shard.words = invocation.words;
   TellShard(*word, plan.shard, where, logger);
   SavePlan& save = plan.save;
+  const bool skips = MayLeaveOut(plan);
   for (std::string* path : {&save.inputs, &save.outputs}) {
-    *path = PathOfShardTensors(*path, plan.shard);
+    *path = PathOfShardTensors(*path, plan.ShardOfFeeds(), skips);
   }
   for (std::string* path : {&save.record, &save.rows}) *path = PathOfShard(*path, plan.shard);
   for (ReportFile& report : save.reports) report.path = PathOfShard(report.path, plan.shard);

@@ -24,10 +24,10 @@ Status CheckMergeWords(const ParsedArgs& args, const MergePlan& merge) {
     return InvalidArgument("merge: where does the record go? Give -o FILE");
   }
   const bool reports = args.Has("reports") || !merge.rows.empty() || args.Has("reproducible");
-  const bool merges = reports || merge.partial || merge.mixed || !merge.output.empty();
+  const bool merges = reports || merge.partial || !merge.output.empty();
   if (args.Has("status") && merges) {
     return InvalidArgument(
-        "--status: it only looks at the parts and writes nothing: leave -o, --partial, --mixed,"
+        "--status: it only looks at the parts and writes nothing: leave -o, --partial,"
         " --report, --save-rows and --reproducible out, or leave --status out to merge");
   }
   if (merge.partial && reports) {
@@ -46,12 +46,17 @@ Status CheckMergeWords(const ParsedArgs& args, const MergePlan& merge) {
   return {};
 }
 
-// 0 once every shard is done.
+// 0 once every shard is done, and merge would take the parts.
 int ReportStatus(const MergePlan& merge, const Invocation& invocation, ConsoleLog& log) {
   const ShardsSeen seen = LookAtShards(merge.parts, log);
   log.Plain(DescribeShards(seen));
   RunFaults faults;
   faults.incomplete = seen.count == 0 || std::ssize(seen.done) < seen.count;
+  if (!faults.incomplete) {
+    const Status fits = CheckMerge(seen.parts, merge.mixed);
+    if (!fits.ok()) log.Critical("these parts do not merge: " + fits.message());
+    faults.Add(fits);
+  }
   return CloseLog(log, ExitCode(faults, invocation.as_polygraphy), invocation);
 }
 

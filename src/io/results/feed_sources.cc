@@ -211,7 +211,13 @@ std::vector<std::string> TestDataSetsIn(const std::string& directory,
 }
 
 Result<FeedSource> OpenFeedFile(const std::string& path) {
-  if (IsDirectory(path)) return OpenOnnxTestData(path, TestDataPart::kInputs);
+  if (IsDirectory(path)) {
+    const bool known =
+        HoldsTestData(path, TestDataPart::kInputs) || HoldsTestData(path, TestDataPart::kOutputs);
+    if (known) return OpenOnnxTestData(path, TestDataPart::kInputs);
+    return Malformed("'" + path + "' is a folder without ONNX test data (input_0.pb), and stands " +
+                     "among files of inputs: move it away");
+  }
   VERNIER_ASSIGN_OR_RETURN(const FileKind kind, DetectFileKind(path));
   switch (kind) {
     case FileKind::kNpz:

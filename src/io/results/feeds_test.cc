@@ -137,6 +137,19 @@ TEST(FeedReader, SaysWhatIsWrong) {
   }
 }
 
+TEST(FeedReader, AFolderAmongFilesIsNoFeed) {
+  TemporaryFolder folder;
+  WriteFeeds(folder / "a.npz", 1);
+  fs::create_directory(folder / "b.npz");
+  const auto reader = FeedReader::Open({folder / "."});
+  ASSERT_TRUE(reader.ok()) << reader.status().message();
+  EXPECT_TRUE((*reader)->Next()->has_value());
+  const Status second = (*reader)->Next().status();
+  EXPECT_EQ(second.code(), StatusCode::kMalformed);
+  EXPECT_NE(second.message().find("b.npz' is a folder without ONNX test data"), std::string::npos)
+      << second.message();
+}
+
 TEST(FeedReader, MissingPathsAreFoundAtOnce) {
   TemporaryFolder folder;
   WriteFeeds(folder / "a.json", 1);

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "io/bytes/directory_listing.h"
+#include "io/results/interleaved_runs.h"
+#include "io/results/shard_file_name.h"
 #include "util/input_file.h"
 
 namespace vernier {
@@ -107,6 +109,16 @@ Result<IterationResult> ResultsDirectory::Read(size_t run, size_t iteration) {
   return current_->Read(place.run, place.iteration);
 }
 
+Result<std::unique_ptr<ResultsReader::Source>> OpenByStride(const std::vector<std::string>& files,
+                                                            const ResultsOpener& open) {
+  std::vector<ShardReader> shards;
+  for (const std::string& file : files) {
+    VERNIER_ASSIGN_OR_RETURN(auto source, open(file));
+    shards.push_back({file, ResultsReader::Of(std::move(source))});
+  }
+  return InterleaveShards(std::move(shards), ReadShardFileName(files.front())->multiple);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ResultsReader::Source>> OpenResultsDirectory(const std::string& path,
@@ -116,6 +128,7 @@ Result<std::unique_ptr<ResultsReader::Source>> OpenResultsDirectory(const std::s
     return Malformed("No per-iteration '*.json' files found in directory '" + path +
                      "', nor '*.npz' or '*.safetensors' files");
   }
+  if (AreAllByStride(files)) return OpenByStride(files, open);
   auto results = std::make_unique<ResultsDirectory>(std::move(files), std::move(open));
   VERNIER_TRY(results->Index());
   return std::unique_ptr<ResultsReader::Source>(std::move(results));

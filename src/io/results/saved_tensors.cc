@@ -11,7 +11,9 @@
 #include "io/bytes/directory_listing.h"
 #include "io/results/feed_sources.h"
 #include "io/results/file_kind.h"
+#include "io/results/interleaved_runs.h"
 #include "io/results/results_archive.h"
+#include "io/results/shard_file_name.h"
 #include "util/input_file.h"
 
 namespace vernier {
@@ -82,6 +84,18 @@ Result<SavedTensors> MakeRun(std::vector<std::string> files, FeedsAsRun::Opener 
   return SavedTensors{kind, ResultsReader::Of(std::move(run))};
 }
 
+// Feeds that take turns.
+Result<SavedTensors> MakeRunByStride(const std::vector<std::string>& files, SavedKind kind) {
+  std::vector<ShardReader> shards;
+  for (const std::string& file : files) {
+    VERNIER_ASSIGN_OR_RETURN(SavedTensors shard, MakeRun({file}, OpenFeedFile, kind));
+    shards.push_back({file, std::move(shard.reader)});
+  }
+  const int64_t multiple = ReadShardFileName(files.front())->multiple;
+  VERNIER_ASSIGN_OR_RETURN(auto runs, InterleaveShards(std::move(shards), multiple));
+  return SavedTensors{kind, ResultsReader::Of(std::move(runs))};
+}
+
 Result<SavedTensors> OpenResults(const std::string& path, ArchiveAccess access) {
   VERNIER_ASSIGN_OR_RETURN(auto reader, ResultsReader::Open(path, access));
   return SavedTensors{SavedKind::kOutputs, std::move(reader)};
@@ -131,6 +145,7 @@ Result<SavedTensors> OpenDirectory(const std::string& path, SavedKind preferred,
   if (files.empty()) return OpenTestData(path, preferred);
   VERNIER_ASSIGN_OR_RETURN(const SavedKind kind, KindOfFile(files.front()));
   if (kind == SavedKind::kOutputs) return OpenResults(path, access);
+  if (AreAllByStride(files)) return MakeRunByStride(files, kind);
   return MakeRun(std::move(files), OpenFeedFile, kind);
 }
 

@@ -28,7 +28,7 @@ Result<std::unique_ptr<NoiseFloor>> NoiseFloor::Create(const RunnerPlan& referen
     return InvalidArgument("--noise-floor: no settings are known that '" + reference.backend +
                            "' could be measured with: its plug-in declares none; put an ONNX "
                            "Runtime, OpenVINO or TensorFlow runner first, or use --tolerance auto "
-                           "alone");
+                           "alone (not with --shard)");
   }
   return std::unique_ptr<NoiseFloor>(new NoiseFloor(std::move(plan)));
 }

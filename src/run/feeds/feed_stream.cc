@@ -104,6 +104,7 @@ void FeedStream::Announce(const RunPlan& plan, Logger& logger) {
 // that is true.
 Result<std::optional<TensorMap>> FeedStream::GivenByScript() {
   const bool ends = total_ && next_ >= shard_.CountOf(*total_);
+  if (ends && !passes_over_) VERNIER_TRY(script_->CheckCount(inputs_));
   if (ends && (!passes_over_ || shard_.number < shard_.count)) return std::optional<TensorMap>();
   VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> feed,
                            script_->Read(ends ? *total_ : IndexOf(next_), inputs_));

@@ -26,6 +26,16 @@ Result<std::optional<int64_t>> ScriptFeeds::CountAhead(std::span<const TensorInf
   return length_;
 }
 
+Status ScriptFeeds::CheckCount(std::span<const TensorInfo> inputs) {
+  if (!length_) return {};
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> now, script_->CountFeeds(inputs));
+  if (now == length_) return {};
+  return Malformed("--shard: the data set of the data loader script had " +
+                   std::to_string(*length_) + " feeds when the shard began, and has " +
+                   std::to_string(now.value_or(0)) + " now: shards are divided by that number; " +
+                   "run this shard again");
+}
+
 Result<TensorMap> ScriptFeeds::ReadByIndex(int64_t index) {
   if (const auto known = places_.find(index); known != places_.end()) {
     return kept_->Read(known->second);

@@ -35,6 +35,10 @@ class ScriptFeeds {
   /// then passes over none. Else nullopt. Errors as ScriptClient::CountFeeds.
   Result<std::optional<int64_t>> CountAhead(std::span<const TensorInfo> inputs);
 
+  /// Whether there are still as many as CountAhead() has said: shards go by that number.
+  /// kMalformed; errors as ScriptClient::CountFeeds.
+  Status CheckCount(std::span<const TensorInfo> inputs);
+
   /// How many there are; nullopt as long as the script has not come to its end.
   std::optional<int64_t> count() const {
     if (length_) return length_;

@@ -228,6 +228,18 @@ void LiveRuns::NoteOnce(const std::string& text) {
   if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
 }
 
+// Of nodes with a seed, too.
+void LiveRuns::NoteRandomNumbers(const LiveRunner& runner, const ModelSource& model) {
+  if (model.random_operator().empty()) return;
+  const std::string note =
+      runner.name() + ": its model draws random numbers (" + model.random_operator() +
+      "), and runtimes go on drawing from one inference to the next: with --shard, "
+      "--workers-per-runner and --devices the outputs are others than those of one process";
+  NoteOnce(note);
+  const bool shared = plan_.shard.wanted() || plan_.execution.WorkersOfRunner() > 1;
+  if (shared) logger_.Once(Severity::kWarning, note);
+}
+
 void LiveRuns::TellInputs(const LiveRunner& runner) {
   if (!logger_.Enabled(Severity::kVerbose)) return;
   const LogArea area(logger_, log_area::kRunner);
@@ -254,7 +266,10 @@ Result<CoercedFeed> LiveRuns::CoerceAndNote(LiveRunner& runner, const TensorMap&
 
 Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorMap& feed,
                                                int64_t iteration) {
-  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, CoerceAndNote(runner, feed));
+  Result<CoercedFeed> fits = CoerceAndNote(runner, feed);
+  // Of very many feeds one may be wrong.
+  if (iteration > 0) fits = std::move(fits).Annotate("iteration " + std::to_string(iteration));
+  VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, std::move(fits));
   RunnerFeed own;
   if (!SameTensors(coerced.tensors, feed)) {
     VERNIER_ASSIGN_OR_RETURN(TensorBlock encoded, EncodeTensors(coerced.tensors));

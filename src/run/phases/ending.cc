@@ -262,6 +262,11 @@ void PublishRows(const RunContext& run, const LiveResults& made, const Comparing
                  RunEnding& ending) {
   if (comparing.rows == nullptr) return;
   RunOutcome& outcome = ending.outcome;
+  // They have the name of a whole shard, and may be those of an earlier run that was one.
+  if (comparing.shard != nullptr && !IsWholeShard(ending)) {
+    comparing.rows->Leave(run.logger);
+    return;
+  }
   if (comparing.rows->empty()) NoteNoRows(run.plan.save.rows, outcome.record);
   RowsEnd end = comparing.comparisons.EndOfRows(outcome.faults, outcome.record);
   if (ending.aborted && outcome.faults.signal == 0) end.not_done.push_back(outcome.record.error);

@@ -17,6 +17,7 @@
 #include "model/onnx/model_type.h"
 #include "model/onnx/onnx_model.h"
 #include "model/onnx/onnx_summary.h"
+#include "model/onnx/random_operators.h"
 #include "model/onnx/weight_types.h"
 #include "model/shapes/onnx_infer.h"
 #include "util/counted.h"
@@ -212,6 +213,7 @@ Status ModelSource::Describe(const ModelPlan& plan, const PythonWorker& python,
   VERNIER_ASSIGN_OR_RETURN(edit.external, CheckWeights(plan, file, logger));
   if (plan.print_summary) logger.Once(Severity::kInfo, SummariseOnnx(file), LogColor::kDefault);
   precision_ = plan.fp_to_fp16 ? "float16" : PrecisionOf(file);
+  random_operator_ = FindRandomOperator(file);
   if (plan.shape_inference) VERNIER_TRY(InferShapesOf(plan, python, edit, logger));
   request_.inputs = edit.model().RequiredInputs();
   declared_outputs_ = edit.model().Outputs();

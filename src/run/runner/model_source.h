@@ -51,6 +51,9 @@ class ModelSource {
   /// The floating types of the weights, for runtimes that compute as the model says.
   const std::string& precision() const { return precision_; }
 
+  /// An operator of an ONNX model whose results are not a function of the inputs; empty: none.
+  const std::string& random_operator() const { return random_operator_; }
+
   /// What the file declares as outputs, marked ones not included; empty for other types.
   const std::vector<TensorInfo>& declared_outputs() const { return declared_outputs_; }
 
@@ -72,6 +75,7 @@ class ModelSource {
   OpenRequest request_;
   UniqueFd edited_;
   std::string precision_;
+  std::string random_operator_;
   std::optional<ScratchFolder> files_;  // of a model that is too large for memory
   std::vector<TensorInfo> declared_outputs_;
 };

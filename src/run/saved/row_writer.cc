@@ -44,16 +44,43 @@ Result<Tensor> ColumnTensor(const RowColumn& column) {
       column.values);
 }
 
-// As in JSON lines the last row has them, so that rows which are cut or taken out are missed.
-void AddEndColumns(size_t rows, const RowsEnd& end, std::vector<RowColumn>& columns) {
-  std::vector<int64_t> counts(rows);
-  counts.back() = static_cast<int64_t>(rows);
-  columns.push_back({"row_count", std::move(counts)});
-  if (!end.shard) return;
-  std::vector<std::string> shards(rows);
-  shards.back() = ShardText(*end.shard);
-  columns.push_back({"shard", std::move(shards)});
-}
+// The members of an archive of rows.
+class ArrayWriter {
+ public:
+  explicit ArrayWriter(AtomicFile& file) : sink_(file) {}
+
+  Status Add(const std::string& name, const Tensor& tensor) {
+    VERNIER_ASSIGN_OR_RETURN(ZipEntry entry, AppendZipTensor(sink_, name + ".npy", tensor));
+    entries_.push_back(std::move(entry));
+    return {};
+  }
+
+  Status Add(const RowColumn& column) {
+    VERNIER_ASSIGN_OR_RETURN(const Tensor tensor, ColumnTensor(column));
+    return Add(column.name, tensor);
+  }
+
+  // As in JSON lines the last row has them, so that rows which are cut or taken out are missed.
+  Status AddEnd(size_t rows, const RowsEnd& end) {
+    std::vector<int64_t> counts(rows);
+    counts.back() = static_cast<int64_t>(rows);
+    VERNIER_TRY(Add(RowColumn{"row_count", std::move(counts)}));
+    if (!end.shard) return {};
+    std::vector<std::string> shards(rows);
+    shards.back() = ShardText(*end.shard);
+    return Add(RowColumn{"shard", std::move(shards)});
+  }
+
+  Status Finish() {
+    ZipDirectoryWriter directory(sink_);
+    for (const ZipEntry& entry : entries_) VERNIER_TRY(directory.Add(entry));
+    return directory.Finish();
+  }
+
+ private:
+  AtomicFileSink sink_;
+  std::vector<ZipEntry> entries_;
+};
 
 std::string PlaceOfPart(const std::string& path) { return path + ".partial"; }
 
@@ -179,16 +206,11 @@ Status RowWriter::Publish(const RowsEnd& end,
 }
 
 Status RowWriter::PublishArrays(const RowsEnd& end) {
-  VERNIER_ASSIGN_OR_RETURN(std::vector<RowColumn> columns, ReadRowColumns(place_));
-  AddEndColumns(row_count_, end, columns);
   VERNIER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path_));
-  AtomicFileSink sink(file);
-  std::vector<ZipEntry> entries;
-  for (const RowColumn& column : columns) {
-    VERNIER_ASSIGN_OR_RETURN(const Tensor tensor, ColumnTensor(column));
-    VERNIER_ASSIGN_OR_RETURN(ZipEntry entry, AppendZipTensor(sink, column.name + ".npy", tensor));
-    entries.push_back(std::move(entry));
-  }
+  ArrayWriter arrays(file);
+  VERNIER_TRY(
+      ForEachRowColumn(place_, [&](const RowColumn& column) { return arrays.Add(column); }));
+  VERNIER_TRY(arrays.AddEnd(row_count_, end));
   // No columns: they have as many texts as there are sentences.
   for (const auto& [name, texts] :
        {std::pair("not_done", &end.not_done), std::pair("unfit_labels", &end.unfit_labels),
@@ -196,16 +218,17 @@ Status RowWriter::PublishArrays(const RowsEnd& end) {
     if (texts->empty()) continue;
     VERNIER_ASSIGN_OR_RETURN(const Tensor tensor,
                              Tensor::FromStrings({static_cast<int64_t>(texts->size())}, *texts));
-    VERNIER_ASSIGN_OR_RETURN(ZipEntry entry,
-                             AppendZipTensor(sink, std::string(name) + ".npy", tensor));
-    entries.push_back(std::move(entry));
+    VERNIER_TRY(arrays.Add(name, tensor));
   }
-  ZipDirectoryWriter directory(sink);
-  for (const ZipEntry& entry : entries) VERNIER_TRY(directory.Add(entry));
-  VERNIER_TRY(directory.Finish());
+  VERNIER_TRY(arrays.Finish());
   VERNIER_TRY(file.Commit());
   Discard();
   return {};
+}
+
+void RowWriter::Leave(Logger& logger) {
+  if (part_.size() == 0) return Discard();
+  WarnOfRows(place_, logger);
 }
 
 void RowWriter::Discard() { ::unlink(place_.c_str()); }

@@ -55,6 +55,9 @@ class RowWriter {
   /// No row was added, nor one that could not be written.
   bool empty() const { return !failed_ && part_.size() == 0; }
 
+  /// Without Publish(): what there is stays in the part, which `logger` names.
+  void Leave(Logger& logger);
+
   /// Removes the part: its rows are not to be believed.
   void Discard();
 

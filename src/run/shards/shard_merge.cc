@@ -27,6 +27,7 @@
 #include "run/shards/shard_flips.h"
 #include "run/shards/shard_parts.h"
 #include "run/shards/shard_writer.h"
+#include "util/no_log.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -315,6 +316,14 @@ Status Merge(const MergePlan& merge, Logger& logger, MergeOutcome& merged) {
 }
 
 }  // namespace
+
+Status CheckMerge(const std::vector<std::string>& paths, bool mixed) {
+  VERNIER_ASSIGN_OR_RETURN(Parts parts, OpenParts(paths));
+  VERNIER_TRY(CheckSamePairing(parts));
+  NoLog unheard;
+  VERNIER_TRY(CheckMachines(parts, mixed, unheard).status());
+  return GoThrough(parts, [](const ShardPart&) -> Result<bool> { return true; });
+}
 
 MergeOutcome MergeShards(const MergePlan& merge, Logger& logger) {
   MergeOutcome merged;

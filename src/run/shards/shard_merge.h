@@ -32,4 +32,8 @@ struct MergeOutcome {
 /// saved here.
 MergeOutcome MergeShards(const MergePlan& merge, Logger& logger);
 
+/// Whether all shards' parts at `paths` would merge, as far as that is seen without folding them:
+/// errors as MergeShards().
+Status CheckMerge(const std::vector<std::string>& paths, bool mixed);
+
 }  // namespace vernier

@@ -20,51 +20,34 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kNumberDigits = "0123456789";
-constexpr std::string_view kStrideMark = "-stride";
 constexpr std::string_view kSavedEndings[] = {".json", ".npz", ".safetensors"};
-
-// Takes ".partial" or ".partial.12" off the end, if it is there.
-bool TakePartialOff(std::string_view& name) {
-  constexpr std::string_view kPartial = kPartialSuffix;
-  const size_t at = name.rfind(kPartial);
-  if (at == std::string_view::npos) return false;
-  const std::string_view behind = name.substr(at + kPartial.size());
-  const bool numbered = behind.starts_with('.') && behind.size() > 1 &&
-                        behind.find_first_not_of(kNumberDigits, 1) == std::string_view::npos;
-  if (!behind.empty() && !numbered) return false;
-  name = name.substr(0, at);
-  return true;
-}
-
-bool TakeWordOff(std::string_view& text, std::string_view word) {
-  if (!text.starts_with(word)) return false;
-  text.remove_prefix(word.size());
-  return true;
-}
-
-int64_t TakeNumberOff(std::string_view& text) {
-  const size_t end = std::min(text.find_first_not_of(kNumberDigits), text.size());
-  const std::optional<int64_t> number = ParseInt(text.substr(0, end));
-  text.remove_prefix(end);
-  return number.value_or(0);
-}
 
 std::string OfCount(const ShardFileName& name) {
   return std::to_string(name.number) + " of " + std::to_string(name.count);
+}
+
+std::string TextOfRule(const ShardFileName& name) {
+  if (!name.stride) return "";
+  return " by stride" + (name.multiple > 1 ? " of " + std::to_string(name.multiple) : "");
+}
+
+bool AreOfOneRun(const ShardFileName& a, const ShardFileName& b) {
+  return a.count == b.count && a.stride == b.stride && a.multiple == b.multiple;
 }
 
 // `before`: the shard of this run that came last; number 0: none did. `files`: all of them.
 Status CheckNext(const std::string& path, const ShardFileName& name, const ShardFileName& before,
                  std::span<const ShardTensors> files) {
   const std::string what = "'" + path + "' is shard " + OfCount(name);
-  if (name.stride) {
-    return InvalidArgument(what + " by stride, which has one iteration of every " +
-                           std::to_string(name.count) +
-                           ": files can only be joined if shards have ranges");
+  if (name.skips) {
+    return InvalidArgument(what +
+                           " by stride of images, and does not say which of them it skipped"
+                           ": they can be joined if shards have ranges, or ran with --strict, "
+                           "which skips none");
   }
-  if (before.number > 0 && name.count != before.count) {
-    return InvalidArgument(what + ", behind shard " + OfCount(before) +
-                           ": they are not of the same run");
+  if (before.number > 0 && !AreOfOneRun(name, before)) {
+    return InvalidArgument(what + TextOfRule(name) + ", behind shard " + OfCount(before) +
+                           TextOfRule(before) + ": they are not of the same run");
   }
   if (name.number == before.number + 1) return {};
   if (name.number == before.number) return InvalidArgument(what + " again: give each shard once");
@@ -108,7 +91,7 @@ Status CheckShare(const ShardTensors& file, const ShardFileName& name, const Las
                            " of another" + again);
   }
   const size_t own = file.iterations.empty() ? 0 : file.iterations.front();
-  if (before.name.number == 0) return {};
+  if (before.name.number == 0 || name.stride) return {};
   if (own == before.iterations || own + 1 == before.iterations) return {};
   logger.Warning(
       what + " has " + Counted(own, "iteration") + ", and shard " +
@@ -138,36 +121,34 @@ Status CheckNothingBeside(const std::string& folder) {
                          "' beside files of shards, which would be read with them: move it away");
 }
 
-}  // namespace
-
-std::optional<ShardFileName> ReadShardFileName(const std::string& path) {
-  const fs::path place(WithoutTrailingSlashes(path));
-  const std::string file = place.filename().string();
-  std::string_view name = file;
-  ShardFileName read;
-  read.partial = TakePartialOff(name);
-  constexpr std::string_view kShard = ".shard-";
-  const size_t shard = name.rfind(kShard);
-  if (shard == std::string_view::npos) return std::nullopt;
-  std::string_view rest = name.substr(shard + kShard.size());
-  read.number = TakeNumberOff(rest);
-  if (!TakeWordOff(rest, "-of-")) return std::nullopt;
-  read.count = TakeNumberOff(rest);
-  read.stride = TakeWordOff(rest, kStrideMark);
-  if (read.number < 1 || read.count < read.number) return std::nullopt;
-  const std::string whole = std::string(name.substr(0, shard)) + std::string(rest);
-  read.whole = (place.parent_path() / whole).string();
-  return read;
+// Inputs are read file by file. Of a folder that cannot be listed whoever reads it reports that.
+Status CheckNotByStride(const Result<std::vector<std::string>>& files) {
+  for (const std::string& path : files.ok() ? *files : std::vector<std::string>()) {
+    const std::optional<ShardFileName> name = ReadShardFileName(path);
+    if (!name || !name->stride) continue;
+    return InvalidArgument("'" + path + "' is shard " + OfCount(*name) +
+                           " by stride, whose inputs take turns with those of the others: join "
+                           "them with `vernier data concat` first");
+  }
+  return {};
 }
 
-std::string PathOfShardTensors(const std::string& path, const ShardPlan& shard) {
+}  // namespace
+
+std::string PathOfShardTensors(const std::string& path, const ShardPlan& shard, bool skips) {
   const std::string named = PathOfShard(path, shard);
   if (named == path || shard.rule != ShardRule::kStride) return named;
+  std::string mark = kStrideMark;
+  if (skips) {
+    mark += kImagesMark;
+  } else if (shard.multiple > 1) {
+    mark += "-" + std::to_string(shard.multiple);
+  }
   // Behind the number, which a folder's name ends with.
   const size_t number = named.rfind("-of-") + 4;
   std::string marked = named;
   return marked.insert(std::min(named.find_first_not_of(kNumberDigits, number), named.size()),
-                       kStrideMark);
+                       mark);
 }
 
 Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger) {
@@ -221,6 +202,12 @@ Status CheckListedShards(std::span<const std::string> paths) {
   std::erase_if(files, [&](const ShardTensors& file) {
     return counts[ReadShardFileName(file.path)->whole] == 1;
   });
+  for (const std::string& path : all) {
+    if (IsDirectory(path)) VERNIER_TRY(CheckNotByStride(ListDirectory(path, IsOfShard)));
+  }
+  std::vector<std::string> listed;
+  for (const ShardTensors& file : files) listed.push_back(file.path);
+  VERNIER_TRY(CheckNotByStride(std::move(listed)));
   NoLog unheard;
   VERNIER_TRY(CheckShardsInOrder(files, unheard));
   return CheckFoldersOfShards(all);

@@ -2,33 +2,22 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "io/results/shard_file_name.h"
 #include "util/log.h"
 #include "vernier/shard_plan.h"
 #include "vernier/status.h"
 
 namespace vernier {
 
-/// What the name of a shard's file says: "dir/result.shard-0003-of-0007.json", with what may stand
-/// behind it while it is written (".partial", ".partial.1").
-struct ShardFileName {
-  std::string whole;  ///< of the undivided run: "dir/result.json"
-  int64_t number = 0, count = 0;
-  bool stride = false;   ///< see PathOfShardTensors()
-  bool partial = false;  ///< it is being written, or was when its process was killed
-};
-
-/// Nullopt for any other name.
-std::optional<ShardFileName> ReadShardFileName(const std::string& path);
-
 /// As PathOfShard(), for saved tensors, which have nothing inside that says whose they are: of
-/// ShardRule::kStride "out.shard-0003-of-0007-stride.npz".
-std::string PathOfShardTensors(const std::string& path, const ShardPlan& shard);
+/// ShardRule::kStride "out.shard-0003-of-0007-stride.npz", where feeds go in fours
+/// "out.shard-0003-of-0007-stride-4.npz" and, where some may be left out (`skips`),
+/// "out.shard-0003-of-0007-stride-images.npz".
+std::string PathOfShardTensors(const std::string& path, const ShardPlan& shard, bool skips);
 
 /// A file of saved tensors that is joined to others.
 struct ShardTensors {
@@ -38,16 +27,18 @@ struct ShardTensors {
 
 /// Whether files that follow each other have the iterations of whole runs in their order, as far as
 /// names of shards and numbers of iterations tell: of each run all shards, from the first to the
-/// last, each once. kInvalidArgument, naming the first that is wrong, and for shards that do not
-/// have ranges. One that has other numbers of iterations than shards usually have is a warning.
+/// last, each once. kInvalidArgument, naming the first that is wrong, and for shards by stride of
+/// images. One of a range that has other numbers of iterations than shards usually have is a
+/// warning; those by stride are held against each other where they are joined (InterleaveShards).
 Status CheckShardsInOrder(std::span<const ShardTensors> files, Logger& logger);
 
 /// The same of the files of shards in folders that are read as one, by their names alone. Beside
 /// them such a folder must have no other file that is read. Other paths are not looked at.
 Status CheckFoldersOfShards(std::span<const std::string> paths);
 
-/// The same of paths and patterns (ExpandPattern) that are read behind each other, and of the
-/// folders among them. One file of a shard may be named alone.
+/// The same of paths and patterns (ExpandPattern) of inputs that are read behind each other, which
+/// shards by stride cannot be, and of the folders among them. One file of a shard may be named
+/// alone.
 Status CheckListedShards(std::span<const std::string> paths);
 
 /// kInvalidArgument where several of these paths, each of which is a side of its own, are shards of

@@ -28,14 +28,24 @@ TEST(ShardNames, AreReadAsTheyAreWritten) {
     EXPECT_FALSE(name->partial || name->stride);
   }
   const ShardPlan stride{3, 12, ShardRule::kStride, false};
-  const std::string tensors = PathOfShardTensors("d/out.npz", stride);
+  const std::string tensors = PathOfShardTensors("d/out.npz", stride, false);
   EXPECT_EQ(tensors, "d/out.shard-0003-of-0012-stride.npz");
   EXPECT_TRUE(ReadShardFileName(tensors)->stride);
   EXPECT_EQ(ReadShardFileName(tensors)->whole, "d/out.npz");
-  EXPECT_EQ(PathOfShardTensors("", stride), "");
-  const std::string folder = PathOfShardTensors("d/out", stride);
+  EXPECT_EQ(PathOfShardTensors("", stride, false), "");
+  const std::string folder = PathOfShardTensors("d/out", stride, false);
   EXPECT_EQ(folder, "d/out.shard-0003-of-0012-stride");
   EXPECT_EQ(ReadShardFileName(folder + "/")->whole, "d/out");
+  ShardPlan fours = stride;
+  fours.multiple = 4;
+  const std::string batches = PathOfShardTensors("d/out", fours, false);
+  EXPECT_EQ(batches, "d/out.shard-0003-of-0012-stride-4");
+  EXPECT_EQ(ReadShardFileName(batches)->multiple, 4);
+  EXPECT_EQ(ReadShardFileName(batches)->whole, "d/out");
+  const std::string images = PathOfShardTensors("d/out.npz", fours, true);
+  EXPECT_EQ(images, "d/out.shard-0003-of-0012-stride-images.npz");
+  EXPECT_TRUE(ReadShardFileName(images)->skips);
+  EXPECT_EQ(ReadShardFileName(images)->whole, "d/out.npz");
 }
 
 TEST(ShardNames, TellWhatIsBeingWritten) {
@@ -75,13 +85,32 @@ TEST(ShardNames, FilesAreJoinedInOrderAndWhole) {
   EXPECT_THAT(ConcatError({name(1), name(1)}), HasSubstr("is shard 1 of 3 again"));
   EXPECT_THAT(ConcatError({name(1), name(2), name(1)}), HasSubstr("stands behind shard 2"));
   EXPECT_THAT(ConcatError({name(1), name(2, "-of-0004.npz")}), HasSubstr("not of the same run"));
-  EXPECT_THAT(ConcatError({name(1, "-of-0003-stride.npz")}), HasSubstr("by stride"));
+  const auto by_stride = [&](int number, const std::string& mark = "-stride") {
+    return name(number, ("-of-0002" + mark + ".npz").c_str());
+  };
+  EXPECT_EQ(ConcatError({by_stride(1), by_stride(2)}), "");
+  EXPECT_THAT(ConcatError({by_stride(2), by_stride(1)}), HasSubstr("stands before shard 1"));
+  EXPECT_THAT(ConcatError({by_stride(1)}), HasSubstr("shard 2 of 2 of 'o.npz' is missing"));
+  EXPECT_THAT(ConcatError({by_stride(1), by_stride(2, "-stride-4")}),
+              HasSubstr("by stride of 4, behind shard 1 of 2 by stride: they are not of the same"));
+  EXPECT_THAT(ConcatError({by_stride(1), by_stride(2, "")}), HasSubstr("not of the same run"));
+  EXPECT_THAT(ConcatError({by_stride(1, "-stride-images")}),
+              HasSubstr("does not say which of them it skipped"));
   EXPECT_EQ(ConcatError({name(1), name(2), name(3)}, {4, 4, 3}), "");
   // Of images some may have been skipped.
   EXPECT_EQ(ConcatError({name(1), name(2), name(3)}, {4, 2, 3}), "");
   // With two iterations for three shards the last one has a file without any.
   EXPECT_EQ(ConcatError({name(1), name(2), name(3)}, {1, 1, 0}), "");
   EXPECT_THAT(ConcatError({name(1), name(2)}, {1, 1}), HasSubstr("shard 3 of 3"));
+}
+
+TEST(ShardNames, InputsByStrideAreNotReadBehindEachOther) {
+  const std::vector<std::string> alone = {"i.shard-0001-of-0002-stride.npz"};
+  EXPECT_TRUE(CheckListedShards(alone).ok());
+  const std::vector<std::string> both = {alone[0], "i.shard-0002-of-0002-stride.npz"};
+  EXPECT_THAT(CheckListedShards(both).message(), HasSubstr("`vernier data concat` first"));
+  EXPECT_TRUE(AreAllByStride(both));
+  EXPECT_FALSE(AreAllByStride(alone));
 }
 
 TEST(ShardCommand, NamesTheShardAndIsQuoted) {

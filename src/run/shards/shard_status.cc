@@ -65,6 +65,7 @@ class ShardLook {
     done_.insert(part.head().numbers.begin(), part.head().numbers.end());
     done_seconds_ += part.end().seconds;
     done_lines_ += part.end().lines;
+    seen_.parts.push_back(path);
     while (part.index()) {
       VERNIER_TRY(AddLine(part.line(), path));
       VERNIER_TRY(part.Advance());

@@ -29,21 +29,33 @@ namespace fs = std::filesystem;
 
 // Model files by their content: the same path may be another file elsewhere. Folders are known by
 // their path here, and those of TensorFlow by their files among the sources.
+Result<std::string> HashModel(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return std::string();
+  VERNIER_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
+  Checksum checksum;
+  checksum.Add(file->bytes());
+  VERNIER_TRY(file->CheckIntact());
+  return HexadecimalHash(checksum.value());
+}
+
 Result<std::vector<std::pair<std::string, std::string>>> HashModels(const RunPlan& plan) {
   std::vector<std::pair<std::string, std::string>> models;
   for (const RunnerPlan& runner : plan.runners) {
-    std::error_code ignored;
-    std::string hash;
-    if (fs::is_regular_file(runner.model.path, ignored)) {
-      VERNIER_ASSIGN_OR_RETURN(const auto file, MappedFile::Open(runner.model.path));
-      Checksum checksum;
-      checksum.Add(file->bytes());
-      VERNIER_TRY(file->CheckIntact());
-      hash = HexadecimalHash(checksum.value());
-    }
-    models.emplace_back(runner.model.path, hash);
+    VERNIER_ASSIGN_OR_RETURN(std::string hash, HashModel(runner.model.path));
+    models.emplace_back(runner.model.path, std::move(hash));
   }
   return models;
+}
+
+// Of models that are files; what else there is has none.
+std::vector<FileStamp> StampModels(const RunPlan& plan) {
+  std::vector<FileStamp> stamps;
+  for (const RunnerPlan& runner : plan.runners) {
+    const auto file = InputFile::Open(runner.model.path);
+    stamps.push_back(file.ok() ? (*file)->stamp() : FileStamp());
+  }
+  return stamps;
 }
 
 std::string HostName() {
@@ -131,15 +143,37 @@ Result<ShardHead> MakeShardHead(const RunPlan& plan) {
 }
 
 Result<std::unique_ptr<ShardWriter>> ShardWriter::Create(const RunPlan& plan) {
+  std::vector<FileStamp> stamps = StampModels(plan);
   VERNIER_ASSIGN_OR_RETURN(ShardHead head, MakeShardHead(plan));
   VERNIER_ASSIGN_OR_RETURN(ShardFile file, ShardFile::Create(plan.save.record, head));
   std::string run = HashOfRun(head);
-  return std::unique_ptr<ShardWriter>(new ShardWriter(std::move(file), plan.shard.number,
+  std::unique_ptr<ShardWriter> writer(new ShardWriter(std::move(file), plan.shard.number,
                                                       std::move(run), std::move(head.sources),
                                                       plan.compare->check_average));
+  writer->models_ = std::move(head.models);
+  writer->stamps_ = std::move(stamps);
+  return writer;
+}
+
+// Large ones are not read a second time where nobody has written to them.
+Status ShardWriter::CheckModels(const RunPlan& plan) const {
+  const std::vector<FileStamp> stamps = StampModels(plan);
+  for (size_t i = 0; i < models_.size(); ++i) {
+    if (stamps[i] == stamps_[i]) continue;
+    const auto& [path, hash] = models_[i];
+    const Result<std::string> now = HashModel(path);
+    if (now.ok() && *now == hash) continue;
+    const std::string found = now.ok() && !now->empty()
+                                  ? "has other content (XXH3 " + *now + ", and " + hash + " before)"
+                                  : "is not there any more";
+    return Malformed("--shard: what the run reads was changed meanwhile: model '" + path + "' " +
+                     found + "; run this shard again");
+  }
+  return {};
 }
 
 Status ShardWriter::CheckSources(const RunPlan& plan) const {
+  VERNIER_TRY(CheckModels(plan));
   const std::string other = DifferenceOfSources(sources_, FindShardSources(plan),
                                                 {"when the shard began", "when it ended"});
   if (other.empty()) return {};

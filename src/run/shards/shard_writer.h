@@ -22,6 +22,7 @@
 #include "record/shard_lines.h"
 #include "run/comparison/pair_recorder.h"
 #include "run/feeds/image_feeds.h"
+#include "util/input_file.h"
 #include "vernier/run_plan.h"
 #include "vernier/status.h"
 
@@ -95,8 +96,8 @@ class ShardWriter {
   /// number where there was no iteration.
   size_t fewest_pairs() const { return fewest_pairs_; }
 
-  /// Whether the files that the plan names are still what they were. kMalformed, naming the first
-  /// that is not: other shards have read other ones.
+  /// Whether the files that the plan names, models among them, are still what they were.
+  /// kMalformed, naming the first that is not: other shards have read other ones.
   Status CheckSources(const RunPlan& plan) const;
 
   /// What of the sources Python workers have imported, once nothing is inferred any more.
@@ -118,11 +119,15 @@ class ShardWriter {
         sources_(std::move(sources)),
         averaged_(averaged) {}
 
+  Status CheckModels(const RunPlan& plan) const;
+
   ShardFile file_;
   int64_t number_;
   std::string run_;
   std::vector<ShardSource> sources_;
-  bool averaged_;  ///< --check-average
+  std::vector<std::pair<std::string, std::string>> models_;  ///< runner by runner: path, hash
+  std::vector<FileStamp> stamps_;                            ///< of these
+  bool averaged_;                                            ///< --check-average
   std::set<std::array<std::string, 3>> imported_;
   std::time_t started_ = std::time(nullptr);
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
