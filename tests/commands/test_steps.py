@@ -76,15 +76,6 @@ class Steps(StepsCase):
         self.assertEqual((times["first_bad_step"], times["steps"]), (1, 8))
         self.assertNotIn("compared_before_bad", times)
 
-    def late(self, name):
-        """As recurrent(), but h has a tenth more weight, which the first step does not show."""
-        self.recurrent(name)
-        model = onnx.load(str(self.path(name)))
-        (weights,) = [w for w in model.graph.initializer if w.name == "w"]
-        weights.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(weights) * np.float32(1.1),
-                                                 "w"))
-        onnx.save(model, str(self.path(name)))
-
     def test_a_run_that_ends_early_says_what_it_left_out(self):
         self.recurrent("a.onnx")
         self.path("m.py").write_text("""
@@ -163,26 +154,6 @@ def infer(feed):
         self.assertRegex(ended.out + ended.err, r"the error of output 'y' grows 1\.\d+ times a step "
                                                 r"\([^)]*\); no step")
         self.assertGreater(self.times()["y"]["late_growth_per_step"], 0.01)
-
-    def test_the_first_step_at_which_a_decision_differs(self):
-        self.recurrent("a.onnx")
-        self.late("b.onnx")
-        self.save_feeds("feeds.json", self.recordings(steps=8))
-        ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
-                             "--load-inputs", "feeds.json", "--feed-back", "hn:h", "--step-slice",
-                             "x:axis=1", "--decision", "y:regression=1e-3", "--save-record",
-                             "r.json", "--save-rows", "rows.jsonl", "--judge", "decisions",
-                             "--max-flip-rate", "1", "-qqq", "--report", "r.md")
-        self.assertEqual(ended.code, 0, ended.out + ended.err)
-        said = "first at step 1 of sequence 0"
-        self.assertIn(said, ended.out + ended.err)
-        self.assertIn(said, self.path("r.md").read_text(encoding="utf-8"))
-        (decision,) = self.record()["pairs"][0]["decisions"]
-        self.assertEqual(decision["first_flip"],
-                         {"iteration": 1, "step": 1, "sequence": 0, "row": 0})
-        self.assertEqual({(flip["iteration"] // 8, flip["iteration"] % 8)
-                          for flip in decision["worst"]},
-                         {(flip["sequence"], flip["step"]) for flip in decision["worst"]})
 
     def test_a_single_step_feeds_nothing_back(self):
         slices = ["--step-slice", "x:axis=1,size=4"]
