@@ -10,6 +10,8 @@
 #include "blame/judge/padded_tensors.h"
 #include "blame/judge/quantiser_range.h"
 #include "blame/judge/total_errors.h"
+#include "blame/probe/runtime_clock.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -95,6 +97,12 @@ void NameGroups(const BlameGraph& graph, const LayerIslands& islands,
   }
 }
 
+void LogTimes(double fetched, double judged, double alone, Logger& logger) {
+  logger.Verbose("Took " + FormatG(fetched, 2) + " s for the tensors of both sides, " +
+                 FormatG(judged, 2) + " s for their total errors, " + FormatG(alone, 2) +
+                 " s for the layers alone");
+}
+
 }  // namespace
 
 LayerBatch::LayerBatch(const BatchSetup& setup, std::vector<uint32_t> targets,
@@ -176,10 +184,13 @@ Status LayerBatch::RunAlone(const SideSources& sources, const TensorLookup& decl
 Result<BatchFindings> LayerBatch::Run(const TensorMap& feed, int64_t iteration) {
   const SearchSubject& subject = setup_.subject;
   const BlameGraph& graph = subject.graph();
+  StepClock steps;
   VERNIER_ASSIGN_OR_RETURN(ProbedTensors probed, probe_.Fetch(feed, iteration));
+  const double fetched = steps.Take();
   VERNIER_TRY(CheckSavedShapes(setup_, probed));
   PaddedTensors padded(subject.unprobed.outputs.masked(), feed);
   std::vector<BlameLayerRecord> layers = Judge(probed, feed, padded);
+  const double judged = steps.Take();
   // Constants that differ are fed, so that only the node that makes them is blamed.
   const LayerIslands islands = probe_.FindIslands();
   TakeIslands(islands, probed.reference);
@@ -187,6 +198,7 @@ Result<BatchFindings> LayerBatch::Run(const TensorMap& feed, int64_t iteration) 
   const SideSources sources{From(probed.reference, feed), From(probed.candidate, feed),
                             &subject.unprobed.fused_away, &padded};
   VERNIER_TRY(RunAlone(sources, DeclaredAs(sources, graph.graph()), layers));
+  LogTimes(fetched, judged, steps.Take(), subject.context.logger);
   if (subject.unprobed.quantises_alone) {
     for (size_t i = 0; i < islands.alone.size(); ++i) {
       if (layers[i].own_error.value_or(0) <= 1 || !layers[i].evidence.empty()) continue;

@@ -234,7 +234,11 @@ ErrorPropagation::Joined ErrorPropagation::JoinInputs(Step& step) {
     double growth = asked ? growth_.Of(step.graph, step.node, i) : 1;
     // What is counted from a measured error has little room.
     const bool thin = !input->since.empty() && input->clean > kThinBound;
-    if (thin) growth = std::max(growth, growth_.OfPairs(step.graph, step.node));
+    if (thin) {
+      const PairGrowth pairs = growth_.OfPairs(step.graph, step.node);
+      growth = std::max(growth, pairs.times);
+      step.error.largest = std::max(step.error.largest, pairs.largest);
+    }
     ErrorPrediction grown = *input;
     if (node_joins) grown.part = std::max(grown.part, grown.rms);
     Grow(grown, growth);
