@@ -144,6 +144,9 @@ class Memory(Case):
                       re.search(r"Memory: ([\d.]+) MiB for runners and the model, up to ([\d.]+) MiB",
                                 ended.stdout).groups()]
         self.assertGreater(most, held + 60, ended.stdout)
+        self.assertRegex(ended.stdout, r"Took \S+ s without probes\n")
+        self.assertRegex(ended.stdout, r"Took \S+ s for the tensors of both sides, \S+ s for their "
+                                       r"total errors, \S+ s for the layers alone\n")
         ended = subprocess.run([*words, "--max-host-mem", f"{int(held + most) // 2}M"],
                                capture_output=True, text=True)
         self.assertEqual(ended.returncode, 0, ended.stderr)

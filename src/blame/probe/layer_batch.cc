@@ -10,6 +10,8 @@
 #include "blame/judge/padded_tensors.h"
 #include "blame/judge/quantiser_range.h"
 #include "blame/judge/total_errors.h"
+#include "blame/probe/runtime_clock.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -95,6 +97,24 @@ void NameGroups(const BlameGraph& graph, const LayerIslands& islands,
   }
 }
 
+void LowerTotals(const BlameLayerRecord& again, BlameLayerRecord& layer) {
+  layer.total_error = 0;
+  for (size_t k = 0; k < layer.outputs.size(); ++k) {
+    BlameTensorRecord& tensor = layer.outputs[k];
+    if (again.outputs[k].total_error < tensor.total_error) {
+      tensor.total_error = again.outputs[k].total_error;
+      tensor.total_bound = again.outputs[k].total_bound;
+    }
+    layer.total_error = std::max(layer.total_error, tensor.total_error);
+  }
+}
+
+void LogTimes(double fetched, double judged, double alone, Logger& logger) {
+  logger.Verbose("Took " + FormatG(fetched, 2) + " s for the tensors of both sides, " +
+                 FormatG(judged, 2) + " s for their total errors, " + FormatG(alone, 2) +
+                 " s for the layers alone");
+}
+
 }  // namespace
 
 LayerBatch::LayerBatch(const BatchSetup& setup, std::vector<uint32_t> targets,
@@ -111,10 +131,9 @@ std::vector<BlameLayerRecord> LayerBatch::Judge(const ProbedTensors& probed, con
       MeetTensors(islands, setup_.reference.pairs, probed.reference, probed.candidate);
   bounds_.SetFeed(feed);
   bounds_.KeepFeed(feed, 0);
-  ErrorBounds bounds = bounds_.For(kReferenceStream, kCandidateStream, met.reference);
+  const ErrorBounds& bounds = bounds_.For(kReferenceStream, kCandidateStream, met.reference);
   std::vector<BlameLayerRecord> layers =
       JudgeTotals(setup_.subject.graph(), islands, met, bounds, setup_.threads, &padded);
-  JudgeByValues(islands, met, padded, bounds, layers);
   if (setup_.subject.plan.charts) CompareForCharts(met, bounds, compare_, setup_.threads, layers);
   size_t next = 0;
   for (const BlameLayerRecord& layer : layers) {
@@ -127,25 +146,23 @@ std::vector<BlameLayerRecord> LayerBatch::Judge(const ProbedTensors& probed, con
 }
 
 // What exceeds its bound may do so because operators before it amplify rounding, as values show.
-void LayerBatch::JudgeByValues(std::span<const Island> islands, const MetTensors& met,
-                               PaddedTensors& padded, ErrorBounds& bounds,
+void LayerBatch::JudgeByValues(const ProbedTensors& probed, PaddedTensors& padded,
                                std::span<BlameLayerRecord> layers) {
   const auto is_over = [](const BlameLayerRecord& layer) { return layer.total_error > 1; };
   if (std::ranges::none_of(layers, is_over)) return;
+  const std::vector<Island>& islands = probed.islands.alone;
+  const MetTensors met =
+      MeetTensors(islands, setup_.reference.pairs, probed.reference, probed.candidate);
   TensorMap candidate;
   for (size_t i = 0; i < met.candidate.size(); ++i) {
     candidate.push_back({met.reference[i].name, met.candidate[i]});
   }
-  const ErrorBounds& wider =
+  const ErrorBounds& bounds =
       bounds_.For(kReferenceStream, kCandidateStream, met.reference, candidate);
   const std::vector<BlameLayerRecord> again =
-      JudgeTotals(setup_.subject.graph(), islands, met, wider, setup_.threads, &padded);
+      JudgeTotals(setup_.subject.graph(), islands, met, bounds, setup_.threads, &padded);
   for (size_t i = 0; i < layers.size(); ++i) {
-    if (!is_over(layers[i]) || again[i].total_error >= layers[i].total_error) continue;
-    layers[i] = again[i];
-    for (const BlameTensorRecord& tensor : again[i].outputs) {
-      if (const ErrorBound* bound = wider.Find(tensor.name)) bounds.Set(tensor.name, *bound);
-    }
+    if (is_over(layers[i])) LowerTotals(again[i], layers[i]);
   }
 }
 
@@ -176,10 +193,13 @@ Status LayerBatch::RunAlone(const SideSources& sources, const TensorLookup& decl
 Result<BatchFindings> LayerBatch::Run(const TensorMap& feed, int64_t iteration) {
   const SearchSubject& subject = setup_.subject;
   const BlameGraph& graph = subject.graph();
+  StepClock steps;
   VERNIER_ASSIGN_OR_RETURN(ProbedTensors probed, probe_.Fetch(feed, iteration));
+  const double fetched = steps.Take();
   VERNIER_TRY(CheckSavedShapes(setup_, probed));
   PaddedTensors padded(subject.unprobed.outputs.masked(), feed);
   std::vector<BlameLayerRecord> layers = Judge(probed, feed, padded);
+  const double judged = steps.Take();
   // Constants that differ are fed, so that only the node that makes them is blamed.
   const LayerIslands islands = probe_.FindIslands();
   TakeIslands(islands, probed.reference);
@@ -187,6 +207,7 @@ Result<BatchFindings> LayerBatch::Run(const TensorMap& feed, int64_t iteration) 
   const SideSources sources{From(probed.reference, feed), From(probed.candidate, feed),
                             &subject.unprobed.fused_away, &padded};
   VERNIER_TRY(RunAlone(sources, DeclaredAs(sources, graph.graph()), layers));
+  LogTimes(fetched, judged, steps.Take(), subject.context.logger);
   if (subject.unprobed.quantises_alone) {
     for (size_t i = 0; i < islands.alone.size(); ++i) {
       if (layers[i].own_error.value_or(0) <= 1 || !layers[i].evidence.empty()) continue;
@@ -194,6 +215,7 @@ Result<BatchFindings> LayerBatch::Run(const TensorMap& feed, int64_t iteration) 
     }
   }
   EaseTotals(layers, findings_.amplified);
+  JudgeByValues(probed, padded, layers);
   for (size_t i = 0; i < layers.size(); ++i) {
     layers[i].iteration = iteration;
     if (findings_.first_nonfinite) continue;

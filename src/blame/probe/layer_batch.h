@@ -15,8 +15,6 @@
 
 namespace vernier {
 
-struct MetTensors;
-
 /// What one feed showed of a batch.
 struct BatchFindings {
   /// In the order of targets; those without a tensor that both sides hand out are left out, all of
@@ -39,9 +37,9 @@ class LayerBatch {
  private:
   std::vector<BlameLayerRecord> Judge(const ProbedTensors& probed, const TensorMap& feed,
                                       PaddedTensors& padded);
-  // Lowers total errors, and sets the bounds that do so.
-  void JudgeByValues(std::span<const Island> islands, const MetTensors& met, PaddedTensors& padded,
-                     ErrorBounds& bounds, std::span<BlameLayerRecord> layers);
+  // Of those that exceed their bounds.
+  void JudgeByValues(const ProbedTensors& probed, PaddedTensors& padded,
+                     std::span<BlameLayerRecord> layers);
   // Sessions of the batch before are closed where its islands or their inputs are others.
   void TakeIslands(const LayerIslands& islands, const TensorsByName& reference);
   Status RunAlone(const SideSources& sources, const TensorLookup& declared,

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <mutex>
+#include <utility>
 
 namespace vernier {
 
@@ -44,6 +45,19 @@ class RuntimeClock {
   int running_ = 0;
   Clock::time_point since_;
   double seconds_ = 0;
+};
+
+/// How long steps take that follow one another.
+class StepClock {
+ public:
+  /// Seconds since the last call, at first since it was made.
+  double Take() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(since_, now)).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace vernier

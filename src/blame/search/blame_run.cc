@@ -23,6 +23,7 @@
 #include "run/comparison/position_feeds.h"
 #include "run/engine/shared_timings.h"
 #include "util/counted.h"
+#include "util/number_text.h"
 #include "vernier/compare_options.h"
 
 namespace vernier {
@@ -245,7 +246,9 @@ Result<bool> OpenAndRun(const BlamePlan& plan, const SearchContext& context,
   sides.Start();
   AnnounceBuilds(sides, context.logger);
   context.logger.Start("Running without probes");
+  StepClock steps;
   Result<UnprobedRun> unprobed = RunUnprobed(plan, *models, sides, context);
+  context.logger.Verbose("Took " + FormatG(steps.Take(), 2) + " s without probes");
   if (!unprobed.ok()) return UnlessChanged(unprobed.status(), sides);
   // Feeds that were given were looked at before, or are those of a body.
   if (plan.feeds.empty()) {

@@ -217,6 +217,16 @@ void ErrorPropagation::VisitBodies(Step& step, int depth) {
   step.error = result;
 }
 
+// What is counted from a measured error has little room: none for single elements where a function
+// is steep, and where the error is large also none for products whose factors err together.
+double ErrorPropagation::GrowthOfPairs(Step& step, double clean) {
+  const bool thin = clean > kThinBound;
+  if (!thin && SlopeOf(step.node.op_type) == nullptr) return 1;
+  const PairGrowth pairs = growth_.OfPairs(step.graph, step.node);
+  step.error.largest = std::max(step.error.largest, pairs.largest);
+  return thin ? pairs.times : 1;
+}
+
 // Of the inputs, the worst, after what the operator makes of it as far as values tell.
 ErrorPropagation::Joined ErrorPropagation::JoinInputs(Step& step) {
   const auto inputs = step.graph.Inputs(step.node);
@@ -232,9 +242,7 @@ ErrorPropagation::Joined ErrorPropagation::JoinInputs(Step& step) {
     // Where values cancel, sums have larger errors of their own, too.
     const bool asked = is_matrix || input->rms > 0;
     double growth = asked ? growth_.Of(step.graph, step.node, i) : 1;
-    // What is counted from a measured error has little room.
-    const bool thin = !input->since.empty() && input->clean > kThinBound;
-    if (thin) growth = std::max(growth, growth_.OfPairs(step.graph, step.node));
+    if (!input->since.empty()) growth = std::max(growth, GrowthOfPairs(step, input->clean));
     ErrorPrediction grown = *input;
     if (node_joins) grown.part = std::max(grown.part, grown.rms);
     Grow(grown, growth);

@@ -65,6 +65,7 @@ class ErrorPropagation {
   void PassOn(Step& step, Joined joined, int depth);
   void Store(const Step& step, Joined joined, size_t output, int depth);
   Joined JoinInputs(Step& step);
+  double GrowthOfPairs(Step& step, double clean);
   void AssumeSeenSizes(std::span<const std::string_view> outputs);
   void Rectify(Step& step);
   bool IsExactArithmetic(const Step& step) const;

@@ -20,6 +20,12 @@ inline constexpr double kMostGrowth = 1000;
 /// So few extremes may all be picked for their errors.
 inline constexpr int64_t kFewPicked = 64;
 
+/// What an operator makes of its inputs' errors.
+struct PairGrowth {
+  double times = 1;    ///< of the root mean square
+  double largest = 0;  ///< of a single element, relative to the output's scale
+};
+
 class ValueGrowth {
  public:
   /// `values` may be empty: then nothing is known. `others` are the other side's, or empty.
@@ -34,14 +40,16 @@ class ValueGrowth {
   double Of(const OnnxGraph& graph, const OnnxNode& node, size_t input);
 
   /// The same for errors as they lie: those of both sides' inputs, element by element, through a
-  /// function of one value, or a product of two tensors of one shape, of whose errors the larger
-  /// one counts. Errors that are large where the slope is steep, and those of factors that have
-  /// them in common, grow by more than such that are spread evenly. 1 for other operators.
-  double OfPairs(const OnnxGraph& graph, const OnnxNode& node);
+  /// function of one value, or a product of two tensors, of one shape or with one factor for
+  /// neighbours; of their errors the larger one counts. Errors that are large where the slope is
+  /// steep, and those of factors that have them in common, grow by more than such that are spread
+  /// evenly. 1 for other operators.
+  PairGrowth OfPairs(const OnnxGraph& graph, const OnnxNode& node);
 
  private:
-  double FunctionGrowth(Slope slope, std::string_view input, std::string_view output);
-  double ProductGrowth(std::string_view first, std::string_view second);
+  PairGrowth FunctionGrowth(Slope slope, std::string_view input, std::string_view output);
+  PairGrowth ProductGrowth(std::string_view values, std::string_view scales,
+                           std::string_view output);
   double Raw(const OnnxNode& node, std::span<const std::string_view> inputs,
              std::string_view output, size_t input);
   double Quotient(std::span<const std::string_view> inputs, size_t input);

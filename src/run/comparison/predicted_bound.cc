@@ -15,8 +15,9 @@ namespace {
 constexpr double kShortTimes = 1.5;
 // A difference of one step after a quantiser may meet others on the way through sums.
 constexpr double kElementSteps = 4;
-// A part of what was measured may have less to divide by, and its largest error all the same.
-constexpr double kTailTimes = 2;
+// A part of what was measured may have less to divide by, and its largest error all the same. Sums
+// over rows that have most of the errors have larger ones.
+constexpr double kTailTimes = 3;
 // Where flips may have reached a larger share of the elements, the others tell nothing.
 constexpr double kMostReached = 0.9;
 // Where the other errors are so large beside a step, their tails look like flips.
