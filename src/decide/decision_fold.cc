@@ -287,6 +287,9 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
   }
 }
 
+// Of a set the K-th value has many neighbours in its noise: that most sets differ says nothing.
+static bool IsTop1(std::string_view kind) { return kind == "top1" || kind.starts_with("top1,"); }
+
 DecisionRecord DecisionFold::Record() const {
   DecisionRecord record = record_;
   const auto agreeing = record.samples - record.flips;
@@ -302,9 +305,7 @@ DecisionRecord DecisionFold::Record() const {
   for (WorstFlip& flip : record.worst) {
     if (limits_.IsNearByMoves(flip.sample)) flip.sample.flip = Flip::kNearTie;
   }
-  // Of several the K-th has many neighbours in its noise: that most sets differ says nothing.
-  const bool is_top1 = record.kind == "top1" || record.kind.starts_with("top1,");
-  const DoubtfulTies clear = limits_.DoubtfulClear(is_top1 || is_single);
+  const DoubtfulTies clear = limits_.DoubtfulClear(IsTop1(record.kind) || is_single);
   record.doubtful_clear = clear.count;
   record.clear_by = clear.by;
   if (record.samples == 0) record.agreement = std::numeric_limits<double>::quiet_NaN();
