@@ -95,6 +95,9 @@ bool HasNothing(const DecisionSample& sample) {
   return none(sample.first) && none(sample.second);
 }
 
+// Of a set the K-th value has many neighbours in its noise: that most sets differ says nothing.
+bool IsTop1(std::string_view kind) { return kind == "top1" || kind.starts_with("top1,"); }
+
 // The gate of a rate. The interval contains the limit where that lies between its ends; a limit of
 // 0 or 1 is decided by the count alone.
 DecisionGateRecord JudgeRate(const DecisionRecord& decision, double limit) {
@@ -286,9 +289,6 @@ void DecisionFold::Add(int64_t iteration, int64_t step,
                            static_cast<int64_t>(samples.size())});
   }
 }
-
-// Of a set the K-th value has many neighbours in its noise: that most sets differ says nothing.
-static bool IsTop1(std::string_view kind) { return kind == "top1" || kind.starts_with("top1,"); }
 
 DecisionRecord DecisionFold::Record() const {
   DecisionRecord record = record_;
