@@ -10,6 +10,7 @@
 #include "decide/kinds.h"
 #include "decide/logit_noise.h"
 #include "decide/row_top.h"
+#include "decide/tie_limits.h"
 #include "kernels/class_blocks.h"
 #include "util/number_text.h"
 
@@ -220,12 +221,6 @@ void CountTile(const SamplePair<T>& sample, const ClassTile<T>& a, const ClassTi
   counts.positions += static_cast<int64_t>(count);
 }
 
-/// What the values of the positions differ by that do not.
-struct EqualNoise {
-  DifferenceNoise values;
-  LogitsOfRows logits;
-};
-
 template <typename T>
 EqualNoise NoiseOfEqual(const SamplePair<T>& sample, ClassTile<T>& a, ClassTile<T>& b) {
   const auto classes = static_cast<size_t>(sample.rows.classes);
@@ -241,6 +236,10 @@ EqualNoise NoiseOfEqual(const SamplePair<T>& sample, ClassTile<T>& a, ClassTile<
         noise.values.Add(from_a[c * inner], from_b[c * inner]);
       }
       if constexpr (std::is_floating_point_v<T>) {
+        for (size_t c = 0; c < classes; ++c) {
+          noise.sigmoids.Add(static_cast<double>(from_a[c * inner]),
+                             static_cast<double>(from_b[c * inner]));
+        }
         if (!noise.logits.probabilities()) continue;
         noise.logits.Add(from_a, from_b, classes, inner, static_cast<size_t>(a.place[i]));
       }
@@ -273,17 +272,24 @@ void AddOtherClasses(const SamplePair<T>& pair, const ClassTile<T>& a, const Cla
 }
 
 template <typename T>
-double LimitByEqual(const SamplePair<T>& pair, ClassTile<T>& a, ClassTile<T>& b,
-                    const PositionCounts& counts, OtherSamples& others, int64_t index) {
+LimitsByEqual LimitByEqual(const SamplePair<T>& pair, ClassTile<T>& a, ClassTile<T>& b,
+                           const PositionCounts& counts, OtherSamples& others, int64_t index) {
   EqualNoise noise = NoiseOfEqual(pair, a, b);
+  LimitsByEqual limits;
+  if (const auto sigmoids = noise.sigmoids.scale()) {
+    const double moved = NoiseLimit(*sigmoids, NoisyValues::kTwo, counts.different);
+    limits.doubt = LogitsOfValues::LimitAt(counts.largest, moved);
+  }
   if (counts.positions == 1) AddOtherClasses(pair, a, b, noise.values);
   const auto logits = LogitsOfSample(pair, a, b, noise, counts.positions);
   if (logits) {
-    return LimitOfProbability(counts.largest,
-                              NoiseLimit(*logits, NoisyValues::kTwo, counts.different));
+    limits.near_tie = LimitOfProbability(counts.largest,
+                                         NoiseLimit(*logits, NoisyValues::kTwo, counts.different));
+    return limits;
   }
   const double scale = noise.values.empty() ? others.Without(index) : noise.values.scale();
-  return NoiseLimit(scale, NoisyValues::kTwo, counts.different);
+  limits.near_tie = NoiseLimit(scale, NoisyValues::kTwo, counts.different);
+  return limits;
 }
 
 // "0:812 3:40" of the classes that are there; of one position its class alone.
@@ -353,8 +359,13 @@ void DecideImage(const SamplePair<T>& pair, const NearTieRule& near_tie, OtherSa
   if (counts.positions > 1) sample.detail = IouText(counts);
   sample.first_margin = counts.first_most;
   sample.second_margin = counts.second_most;
-  near_tie.Judge(sample, counts.largest,
-                 [&] { return LimitByEqual(pair, a, b, counts, others, index); });
+  LimitsByEqual limits;
+  near_tie.Judge(sample, counts.largest, [&] {
+    limits = LimitByEqual(pair, a, b, counts, others, index);
+    return limits.near_tie;
+  });
+  if (sample.flip != Flip::kClear) return;
+  sample.over_bound = sample.first_margin <= kMostNoiseLimits * limits.doubt;
 }
 
 }  // namespace

@@ -75,6 +75,29 @@ TEST(DecideTies, AStepOfAGridIsANearTie) {
   EXPECT_EQ(Decided("top1", OnGrid(20, false), OnGrid(20, true))[7].flip, Flip::kClear);
 }
 
+// Eight positions of sigmoids: two classes that are sure, and forty next to 0; every logit is off
+// by `noise` on the other side, and the classes of the first position change places.
+Tensor Sigmoids(double noise, bool flips) {
+  std::vector<float> values;
+  const auto add = [&](double logit, int place) {
+    const double moved = flips ? logit + (place % 2 == 0 ? noise : -noise) : logit;
+    values.push_back(static_cast<float>(1 / (1 + std::exp(-moved))));
+  };
+  for (int position = 0; position < 8; ++position) {
+    const double apart = position == 0 ? 0.15 : 0.6;
+    add(apart, position == 0 ? 1 : 0);
+    add(0, position == 0 ? 0 : 1);
+    for (int i = 0; i < 40; ++i) add(-6.5, i);
+  }
+  return FloatTensor({1, 8, 42}, values);
+}
+
+TEST(DecideTies, TheLogitsOfSigmoidsExplainFlips) {
+  const auto near = Decided("argmax=-1", Sigmoids(0.1, false), Sigmoids(0.1, true));
+  EXPECT_EQ(near[0].flip, Flip::kClear);
+  EXPECT_TRUE(near[0].over_bound);
+}
+
 TEST(DecideTies, SomeOutputsHaveNoValueBelowZero) {
   EXPECT_TRUE(HasNegative(FloatTensor({3}, {1, -1, 0})));
   EXPECT_FALSE(HasNegative(FloatTensor({3}, {1, kNan, 0})));

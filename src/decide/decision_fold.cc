@@ -95,6 +95,9 @@ bool HasNothing(const DecisionSample& sample) {
   return none(sample.first) && none(sample.second);
 }
 
+// Of a set the K-th value has many neighbours in its noise: that most sets differ says nothing.
+bool IsTop1(std::string_view kind) { return kind == "top1" || kind.starts_with("top1,"); }
+
 // The gate of a rate. The interval contains the limit where that lies between its ends; a limit of
 // 0 or 1 is decided by the count alone.
 DecisionGateRecord JudgeRate(const DecisionRecord& decision, double limit) {
@@ -304,9 +307,7 @@ DecisionRecord DecisionFold::Record() const {
   for (WorstFlip& flip : record.worst) {
     if (limits_.IsNearByMoves(flip.sample)) flip.sample.flip = Flip::kNearTie;
   }
-  // Of several the K-th has many neighbours in its noise: that most sets differ says nothing.
-  const bool is_top1 = record.kind == "top1" || record.kind.starts_with("top1,");
-  const DoubtfulTies clear = limits_.DoubtfulClear(is_top1 || is_single);
+  const DoubtfulTies clear = limits_.DoubtfulClear(IsTop1(record.kind) || is_single);
   record.doubtful_clear = clear.count;
   record.clear_by = clear.by;
   if (record.samples == 0) record.agreement = std::numeric_limits<double>::quiet_NaN();

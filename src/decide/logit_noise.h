@@ -125,4 +125,18 @@ class LogitsOfValues {
   DifferenceNoise noise_;
 };
 
+/// What the values of the positions differ by that do not.
+struct EqualNoise {
+  DifferenceNoise values;
+  LogitsOfRows logits;
+  LogitsOfValues sigmoids{0.5};
+};
+
+/// Below `near_tie` a flip is one; a clear flip within four times `doubt` proves nothing: of
+/// sigmoids most values are next to 0, and differ by less than those that decide.
+struct LimitsByEqual {
+  double near_tie = 0;
+  double doubt = 0;
+};
+
 }  // namespace vernier

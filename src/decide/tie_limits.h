@@ -39,7 +39,8 @@ struct DoubtfulTies {
 /// - a right output may be over the bound that it is clear by (DecisionSample::over_bound);
 /// - it is clear by the noise of the other values, and within four times that limit: such noise is
 ///   not that of each value, as rounding is larger for larger ones; or within four times that of
-///   its batch, where it has too few other values to show any (by_noise and over_bound);
+///   its batch, where it has too few other values to show any, or of the logits of sigmoids
+///   (by_noise and over_bound);
 /// - it is within four times the limit by which the margins of samples that agree differ between
 ///   the sides; or the sample has no noise, nor have these margins, since there are none. Without
 ///   noise in the sample, what is below that limit is no clear flip at all, see near_by_moves().

@@ -24,13 +24,14 @@ size_t LogitBytes(DType dtype) { return static_cast<size_t>(BitsOf(dtype)) / 8; 
 // By how much the sum of a softmax may miss 1 once its elements were rounded.
 double SumSlack(DType dtype) { return LogitBytes(dtype) <= 2 ? 1e-2 : 1e-3; }
 
-// Whether the rows of one side are what a softmax gives. Rows of zeros are of padding.
+// Whether the rows of a side are what a softmax gives; those of zeros are padding.
 struct RowSums {
   bool exact = true;  // all sum to 1 but for rounding
   bool near = true;   // or nearly so, as those that were quantised
   int64_t rows = 0;   // that are not 0
 
   bool possible() const { return exact || near; }
+  void Refuse() { exact = near = false; }
   void Add(double sum, double most, double slack) {
     constexpr double kNear = 0.05;
     if (sum == 0) return;
@@ -43,10 +44,8 @@ struct RowSums {
     near = near && more.near;
     rows += more.rows;
   }
-  void Refuse() { exact = near = false; }
-  // A few rows of logits may sum to nearly 1 by chance.
   bool is_softmax() const {
-    constexpr int64_t kLeastRows = 8;
+    constexpr int64_t kLeastRows = 8;  // fewer rows of logits may sum to nearly 1 by chance
     return rows > 0 && (exact || (near && rows >= kLeastRows));
   }
 };
