@@ -68,7 +68,7 @@ class ShardParts(PartsCase):
                  "--python", sys.executable, "--shard", "1/2", "--save-record", "r.json"]
         ended = self.vernier(*words)
         self.assertEqual(ended.code, 3, ended.out + ended.err)
-        self.assertIn("was changed meanwhile: model 'm.onnx' has other content (XXH3 ", ended.err)
+        self.assertRegex(ended.err, r"was changed meanwhile: model '.*m\.onnx' has other content")
         self.assertFalse(list(self.folder.glob("r.*")))
 
     def test_a_shard_that_fails_leaves_what_an_earlier_one_has_saved(self):
@@ -83,7 +83,7 @@ class ShardParts(PartsCase):
         self.assertEqual(ended.code, 6, ended.out + ended.err)
         for name, content in saved.items():
             self.assertEqual(self.path(name).read_bytes(), content, name)
-        self.assertIn("are in 'rows.shard-0001-of-0002.jsonl.partial'", ended.err)
+        self.assertIn("are in 'rows.shard-0001-of-0002.jsonl.partial'", ended.out + ended.err)
         self.assertEqual(
             len(self.path("rows.shard-0001-of-0002.jsonl.partial").read_text().splitlines()), 2)
 
@@ -406,7 +406,7 @@ class JoinedOutputs(PartsCase):
                                      "--save-inputs", "i.npz")
                 self.assertEqual(ended.code, 0, ended.out + ended.err)
                 for number in range(1, count + 1):
-                    self.shard(number, *run, *more, "--reproducible", "--shard-by", "stride",
+                    self.shard(number, *run, *more, "--shard-exit", "done", "--shard-by", "stride",
                                "--save-outputs", f"po{stem}{dot}",
                                "--save-inputs", f"pi{stem}{dot}", count=count, record="r.json")
                 for kind in "oi":
