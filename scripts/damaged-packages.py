@@ -3,8 +3,9 @@
 
 Usage: scripts/damaged-packages.py FOLDER
 
-The lines of FOLDER/.installed ("numpy==1.26.4") of which a file is missing, or has another size than
-pip wrote into the package's RECORD: the disk was full, somebody cleared a cache, or pip was killed.
+The lines of FOLDER/.installed ("numpy==1.26.4") of which a file is missing, or has another size
+than pip wrote into the package's RECORD: the disk was full, somebody cleared a cache, or pip was
+killed.
 """
 
 import csv

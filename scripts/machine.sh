@@ -155,7 +155,8 @@ check_cmake() {
   fi
 }
 
-# What has CMake leave ccache out, also in a folder that was configured with it.
+# What has CMake leave ccache out, also in a folder that was configured with it (stages.sh).
+# shellcheck disable=SC2034
 without_ccache=()
 
 # find_ccache: after the set-up, which installs it. Its folder lies in the home folder, which may be
@@ -171,6 +172,7 @@ find_ccache() {
   if [[ -n $reason && -z $(why_not_compiling "${words[@]}") ]]; then
     echo "ccache does not work ($reason): it is left out"
     export CMAKE_C_COMPILER_LAUNCHER='' CMAKE_CXX_COMPILER_LAUNCHER=''
+    # shellcheck disable=SC2034
     without_ccache=(-DCMAKE_C_COMPILER_LAUNCHER= -DCMAKE_CXX_COMPILER_LAUNCHER=)
   fi
 }

@@ -3,8 +3,8 @@
 
 # seal FOLDER: writes down the SHA-256 of its files, once all of them are there.
 seal() {
-  (cd "$1" && find . -type f ! -name '.sums*' ! -name .complete -print0 | sort -z | xargs -0 sha256sum >.sums.new &&
-    mv .sums.new .sums)
+  (cd "$1" && find . -type f ! -name '.sums*' ! -name .complete -print0 | sort -z |
+    xargs -0 sha256sum >.sums.new && mv .sums.new .sums)
 }
 
 # is_whole FOLDER: whether its files are what they were when it was sealed. What an earlier version

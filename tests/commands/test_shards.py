@@ -219,36 +219,6 @@ def load_data(): return Empty()
             self.assertIn("the data loader gave no feed", ended.err)
         self.assertEqual(list(self.folder.glob("r.*")), [])
 
-    def test_a_data_set_that_grows_while_a_shard_runs_leaves_no_part(self):
-        self.save_model("m.onnx")
-        self.path("grows.py").write_text("""
-import numpy as np
-class Grows:
-    length = 4
-    def __len__(self): return self.length
-    def __getitem__(self, index):
-        self.length = 5
-        return {"x": np.full(4, index, np.float32)}
-def load_data(): return Grows()
-""", encoding="utf-8")
-        ended = self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", "--data-loader-script",
-                             "grows.py", "--python", sys.executable, "--shard", "1/2",
-                             "--save-record", "r.json")
-        self.assertEqual(ended.code, 3, ended.out + ended.err)
-        self.assertIn("had 4 feeds when the shard began, and has 5 now", ended.err)
-        self.assertEqual(list(self.folder.glob("r.shard-*.json")), [])
-
-    def test_a_model_that_draws_random_numbers_is_noted(self):
-        self.save_model("r.onnx", op="RandomUniformLike")
-        words = ["run", "r.onnx", "--onnxrt", "--onnxrt", "--iterations", "2", "--save-record"]
-        said = "its model draws random numbers (RandomUniformLike)"
-        ended = self.vernier(*words, "whole.json")
-        notes = json.loads(self.path("whole.json").read_text())["notes"]
-        self.assertTrue(any(said in note for note in notes), notes)
-        for more in (("--shard", "1/2"), ("--workers-per-runner", "2")):
-            ended = self.vernier(*words, "r.json", *more)
-            self.assertIn(said, ended.err)
-
     def test_older_abbreviations_stay(self):
         words = self.save_sides(3)
         ended = self.vernier(*words, "--rep", "r.html")
