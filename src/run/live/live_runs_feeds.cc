@@ -228,7 +228,7 @@ void LiveRuns::NoteOnce(const std::string& text) {
   if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
 }
 
-void LiveRuns::TellInputs(const LiveRunner& runner) {
+void LiveRuns::LogInputs(const LiveRunner& runner) {
   if (!logger_.Enabled(Severity::kVerbose)) return;
   const LogArea area(logger_, log_area::kRunner);
   logger_.Once(Severity::kVerbose, PadName(runner.name()) + " | Input metadata is: " +
@@ -267,7 +267,7 @@ Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorM
   return own;
 }
 
-void LiveRuns::TellReceived(const LiveRunner& runner) {
+void LiveRuns::LogReceived(const LiveRunner& runner) {
   if (runner.received().empty() || !logger_.Enabled(Severity::kExtraVerbose)) return;
   std::string text;
   for (const auto& [name, hash] : runner.received()) {
