@@ -56,7 +56,7 @@ def blame(setting):
                    found["seconds"] - inside <= 60)]
     return Section("11. Which layer is to blame",
                    "`blame resnet50.onnx --onnxrt --openvino`, a network of that size with "
-                   "random weights, and a chain of 10,000 small layers. The peer has no "
+                   "random weights, and a chain of 10,000 small layers. Polygraphy has no "
                    "such command. What the runtimes take themselves is to load, to compile "
                    "and to infer, by blame's own clock. What blame does while one of them "
                    "is busy counts as theirs, so that the time outside of them is a lower "

@@ -54,7 +54,7 @@ def verdict(met):
 
 
 def time_row(what, peer, ours, share=None):
-    """A row of two Figures in seconds; the goal is a share of the peer's, 5 for 1/5."""
+    """A row of two Figures in seconds; the goal is a share of Polygraphy's, 5 for 1/5."""
     ratio = ours.median / peer.median if peer.median > 0 else float("nan")
     return Row(what, f"{peer.text()} s", f"{ours.text()} s",
                f"1/{1 / ratio:.1f}" if ratio > 0 else "0",
@@ -62,7 +62,7 @@ def time_row(what, peer, ours, share=None):
 
 
 def memory_row(what, peer, ours, limit=None):
-    """A row of two Figures in bytes (the peer's may be None); the limit is in MiB."""
+    """A row of two Figures in bytes (Polygraphy's may be None); the limit is in MiB."""
     ratio = f"{ours.median / peer.median:.2f}" if peer else ""
     return Row(what, f"{peer.text(1 / MIB, 1)} MiB" if peer else "–",
                f"{ours.text(1 / MIB, 1)} MiB", ratio, f"≤ {limit} MiB" if limit else "",
@@ -264,16 +264,16 @@ def file_speed(setting):
         path.unlink()
     rows += _run_and_save(setting, ours)
     return Section(title,
-                   "Loading and saving outputs alone, best of several, by the library and by the "
-                   "peer's RunResults (whose JSON is its only format: the same figure stands "
-                   "beside all of ours). Ours are synced to the disk, the peer's are not. Then "
-                   "`run large.onnx --onnxrt --onnxrt --save-outputs large.safetensors` (the peer: "
-                   "`.json`), one run of the peer and the median of three of ours: two outputs of "
-                   "384 MiB. In memory means that the file lies in /dev/shm. The machine's own "
-                   "share is measured by loops: ONNX Runtime creates a session and runs it twice, "
-                   "new memory is filled with the input and both outputs, and a file is written "
-                   "and synced. These loops overlap in the program and not here, so that they may "
-                   "add up to more than its wall time: what is ours alone is not separable.",
+                   "Loading and saving outputs alone, best of several, by the library and by "
+                   "Polygraphy's RunResults (whose JSON is its only format: the same figure stands "
+                   "beside all of ours). Ours are synced to the disk, Polygraphy's are not. Then "
+                   "`run large.onnx --onnxrt --onnxrt --save-outputs large.safetensors` "
+                   "(Polygraphy: `.json`), one run of Polygraphy and the median of three of ours: "
+                   "two outputs of 384 MiB. In memory means that the file lies in /dev/shm. The "
+                   "machine's share is measured by loops: ONNX Runtime makes a session, runs it "
+                   "twice, new memory is filled with the input and both outputs, and a file is "
+                   "written and synced. These loops overlap in the program and not here, so they "
+                   "may add up to more than its wall time: what is ours alone is not separable.",
                    rows)
 
 
@@ -383,8 +383,8 @@ def external_weights(setting):
         rows.append(Row(f"wall time{what}", "–", f"{measure.wall(samples).text()} s"))
     return Section("7. A model with 6 GiB of external weights",
                    "`run external.onnx --identity --identity`: no framework reads the weights, so "
-                   "the parent is what is measured. The weights are a sparse file. The peer has no "
-                   "such runner.", rows)
+                   "the parent is what is measured. The weights are a sparse file. Polygraphy has "
+                   "no such runner.", rows)
 
 
 CASES = {"start": start_to_end, "iterations": iterations, "tensors": every_tensor,

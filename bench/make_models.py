@@ -1,6 +1,6 @@
 """Makes the models and result files of the bench, the same bytes on every run.
 
-Run with the Python of the peer's environment, which has onnx and Polygraphy:
+Run with the Python of Polygraphy's environment, which has onnx and Polygraphy:
 
     python make_models.py FOLDER [--large]
 
@@ -100,7 +100,7 @@ def external(path):
 
 
 def result_files(folder):
-    """What two runs of the peer would have saved: one output of 64 MiB, slightly different."""
+    """What two runs of Polygraphy would have saved: one output of 64 MiB, slightly different."""
     from polygraphy.comparator import IterationResult, RunResults
 
     rng = np.random.default_rng(3)

@@ -78,7 +78,7 @@ def models(setting):
     peak = measure.tree_peak(samples["extract"])
     return Section(
         "16. A model of 2 GiB",
-        f"{layers} weights of 64 MiB beside the model. `inspect model --show layers` (the peer: one "
+        f"{layers} weights of 64 MiB beside the model. `inspect model --show layers` (Polygraphy: one "
         f"run), and `surgeon extract` of all layers but the last with their weights, against `dd` of "
         "as many bytes, synced as well.",
         [Row("`inspect model`", f"{peer.wall:.3f} s", f"{inspect.text()} s",

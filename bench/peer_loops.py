@@ -1,8 +1,8 @@
-"""Loops in the peer's own Python, measured without the peer: what its frameworks alone cost.
+"""Loops in Polygraphy's own Python, measured without Polygraphy: what its frameworks alone cost.
 
     python peer_loops.py inference MODEL ITERATIONS   every tensor an output, one session
     python peer_loops.py statistics MEBIPAIRS         NumPy's share of a comparison
-    python peer_loops.py files PATH ROUNDS            the peer's own loading and saving of outputs
+    python peer_loops.py files PATH ROUNDS            Polygraphy's own loading and saving of outputs
 
 Prints one JSON object.
 """

@@ -105,12 +105,12 @@ def precision(setting):
         rows.append((" ".join(words) or "by operators", count))
     peers = {"bisect": found[0], "bisect, reverse": found[1], "linear": found[2]}
     return Section("15. The nodes that need float32",
-                   f"`debug precision` of {layers} nodes, one of which overflows in float16. The "
-                   "peer's search needs TensorRT, so its markers are asked alone; it ends with a "
-                   "number of first or last layers, ours with the node's name. The check of both "
-                   "is one question, which no run answers: is that node float32? Numbers of "
-                   "checks are no times, and have no goal; the goal of 1/3 of Polygraphy's time "
-                   "is held against TensorRT, in [BY_HAND.md](BY_HAND.md#debug-precision).",
+                   f"`debug precision` of {layers} nodes, one of which overflows in float16. "
+                   "Polygraphy's search needs TensorRT, so its markers are asked alone; it ends "
+                   "with a number of first or last layers, ours with the node's name. The check "
+                   "of both is one question, which no run answers: is that node float32? Numbers "
+                   "of checks are no times, and have no goal; the goal of 1/3 of Polygraphy's "
+                   "time is set for TensorRT, in [BY_HAND.md](BY_HAND.md#debug-precision).",
                    [Row(f"checks, Polygraphy's {mode}", f"{words[1]} (keeps {words[3]} layers)", "–")
                     for mode, words in peers.items()] +
                    [Row(f"checks, {name}", "–", f"{count} (keeps 1 node)") for name, count in rows])

@@ -62,8 +62,8 @@ Status SetOptimizationLevel(const Api& api, OrtSessionOptions* session,
                          std::string(name) + "'");
 }
 
-// Threads would go on spinning for a while after they are made and after each run, when it is
-// another runner's turn: two sessions side by side took twice the time.
+// Idle ONNX Runtime threads keep spinning after each run and take CPU time from the other runner:
+// two sessions side by side took twice as long.
 Status CalmThreads(const Api& api, OrtSessionOptions* session) {
   for (const auto& [key, value] : {std::pair("session.force_spinning_stop", "1"),
                                    std::pair("session.intra_op.spin_duration_us", "1000")}) {
@@ -123,15 +123,15 @@ Result<std::unique_ptr<sdk::Session>> OrtModelSession::Open(const Api& api, cons
                     ? api.table->CreateSessionFromArray(api.env, model.bytes, model.byte_count, raw,
                                                         &session->session_)
                     : api.table->CreateSession(api.env, path.c_str(), raw, &session->session_)));
-  if (session->run_options_ != nullptr) session->placement_.Tell(session->providers_);
+  if (session->run_options_ != nullptr) session->placement_.LogPlacement(session->providers_);
   session->device_ = session->placement_.Device(session->providers_);
   VERNIER_TRY(session->ReadSignature());
   session->PlaceOutputs(session->outputs_, session->first_outputs_);
   return std::unique_ptr<sdk::Session>(std::move(session));
 }
 
-// With the CPU alone there is nothing to be asked. What hears of nodes hears everything else, so
-// the runs say that they are to tell warnings only.
+// CPU-only sessions need no placement log. The log callback receives every message, so the options
+// of each run limit it to warnings.
 Status OrtModelSession::Listen(OrtSessionOptions* options, const sdk::Options& given) {
   const bool others = std::any_of(providers_.begin(), providers_.end(),
                                   [](const std::string& name) { return name != kCpuProvider; });

@@ -98,7 +98,7 @@ std::string Placement::Shares(std::string_view but) const {
   return text;
 }
 
-void Placement::Tell(std::span<const std::string> asked) const {
+void Placement::LogPlacement(std::span<const std::string> asked) const {
   const size_t total = Total();
   if (total == 0) {
     host_.Warning("--providers: this ONNX Runtime does not say which provider runs which node");

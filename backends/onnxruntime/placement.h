@@ -32,7 +32,7 @@ class Placement {
 
   /// Once the session is there: says which provider runs what, a warning where it is not what was
   /// `asked` for, in order of preference.
-  void Tell(std::span<const std::string> asked) const;
+  void LogPlacement(std::span<const std::string> asked) const;
 
   /// Where the session computes: "CUDA", or "CUDA (5 of 7 nodes), CPU (2)".
   std::string Device(std::span<const std::string> asked) const;

@@ -60,7 +60,9 @@ class BuildProgress::Monitor {
 #endif
 
 BuildProgress::BuildProgress(nvinfer1::IBuilderConfig& config, const sdk::Host& host)
-    : host_(host), monitor_(std::make_unique<Monitor>(config, host)), thread_([this] { Tell(); }) {}
+    : host_(host),
+      monitor_(std::make_unique<Monitor>(config, host)),
+      thread_([this] { Report(); }) {}
 
 BuildProgress::~BuildProgress() {
   {
@@ -71,7 +73,7 @@ BuildProgress::~BuildProgress() {
   thread_.join();
 }
 
-void BuildProgress::Tell() {
+void BuildProgress::Report() {
   std::unique_lock lock(mutex_);
   for (auto elapsed = kBetweenLines;; elapsed += kBetweenLines) {
     if (over_.wait_for(lock, kBetweenLines, [this] { return is_over_; })) return;

@@ -24,7 +24,7 @@ class BuildProgress {
 
  private:
   class Monitor;
-  void Tell();
+  void Report();
 
   const sdk::Host& host_;
   std::unique_ptr<Monitor> monitor_;

@@ -74,7 +74,7 @@ enum {
   VN_DTYPE_FLOAT4_E2M1FN = 17,
   VN_DTYPE_STRING = 200, /* Arrow's layout: count + 1 int64 offsets, then the bytes */
   /* Not a tensor (a sequence, a map): `note` says what it is, and part_at has its parts. In a
-   * signature and without a note: a tensor whose type only a run tells. */
+   * signature and without a note: a tensor whose type is known only after a run. */
   VN_DTYPE_SKIPPED = 201
 };
 

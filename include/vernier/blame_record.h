@@ -74,7 +74,7 @@ struct BlameLayerRecord {
   /// measured where that decides something.
   std::optional<double> in_place_error;
   /// The nodes that the candidate's runtime computes as one with this as the last; empty: none, or
-  /// it does not tell. `fused_error` is theirs as one, from the reference's tensors.
+  /// it is unknown. `fused_error` is theirs as one, from the reference's tensors.
   std::vector<std::string> fused;
   std::optional<double> fused_error;
   double condition = 1;  ///< the largest of its outputs'

@@ -30,8 +30,8 @@ struct CompareOptions {
   std::vector<CompareFunction> functions = {CompareFunction::kSimple};
 
   /// `simple`: an element (or statistic) is within tolerance if its absolute difference is <= atol
-  /// or its difference relative to the later runner is <= rtol. Both >= 0; kDefaultTolerance if not
-  /// given. Names are those of the earlier runner's outputs, here and below.
+  /// or its difference relative to the second runner is <= rtol. Both >= 0; kDefaultTolerance if
+  /// not given. Names are those of the first runner's outputs, here and below.
   PerOutput<double> rtol;
   PerOutput<double> atol;
   /// kAuto has no effect on outputs for which atol or rtol has an entry or a fallback.
@@ -79,7 +79,7 @@ struct CompareOptions {
   /// How many of the worst elements are reported for an output that does not match; >= 0.
   int64_t worst_elements = 5;
 
-  /// Transposes or reshapes the later runner's output to the earlier one's shape.
+  /// Transposes or reshapes the second runner's output to the first one's shape.
   bool no_shape_check = false;
   /// A function stops at its first failing output.
   bool fail_fast = false;

@@ -21,8 +21,8 @@ struct ExtremeAnswer {
   int64_t nan = 0, infinite = 0;
   int64_t denormal = 0, zero = 0;
   // Against the first runner that answered, element by element.
-  int64_t compared = 0;              ///< 0 for the first runner itself
-  std::string beside;                ///< whose they were held against; empty for that one itself
+  int64_t compared = 0;  ///< 0 for the first runner itself
+  std::string beside;    ///< whose outputs these were compared with; empty for that runner
   int64_t only_here_not_finite = 0;  ///< NaN or infinite here, finite there
   int64_t only_here_finite = 0;
   int64_t other_kind = 0;   ///< NaN against infinity, or infinities of other signs
@@ -40,7 +40,7 @@ struct ExtremeAnswer {
 
 struct ExtremeRunner {
   std::string name, backend, framework_version;
-  std::string failure;  ///< why it was not asked at all
+  std::string failure;  ///< why it did not run
   bool unavailable = false;
 };
 
@@ -57,7 +57,7 @@ struct ExtremesRecord {
 
   /// Do all answers have the same elements finite?
   bool agree() const;
-  /// Did several runners answer, and no element of one was held against another's?
+  /// True if several runners answered but no elements were compared.
   bool compared_nothing() const;
   /// Did runners answer, and no output had an element?
   bool counted_nothing() const;

@@ -1,5 +1,5 @@
-// A part of a struct that its header only declares: who includes the struct does not include what
-// the part is made of.
+// A member whose type the header only forward-declares, so that including the struct does not
+// include the member's header.
 #pragma once
 
 #include <memory>

@@ -33,16 +33,16 @@ struct InputPlan {
   std::string preprocess;
   int64_t max_image_pixels = 100'000'000;  ///< larger images are not decoded
   ScriptFunction script;                   ///< --data-loader-script
-  std::vector<std::string> shape_words;
-  std::vector<DimSize> dims;        ///< --dim
-  std::vector<DimSize> found_dims;  ///< nobody's choice: with 1 the model does not run
-  std::vector<std::string> range_words;
-  std::vector<std::string> map_words;  ///< --map-inputs: `[RUNNER:]NAME=[SOURCE]`
+  std::vector<std::string> shape_words;    ///< `NAME:SHAPE` as for --input-shapes
+  std::vector<DimSize> dims;               ///< --dim
+  std::vector<DimSize> found_dims;         ///< nobody's choice: with 1 the model does not run
+  std::vector<std::string> range_words;    ///< `[NAME:][LOW,HIGH]` as for --val-range
+  std::vector<std::string> map_words;      ///< --map-inputs: `[RUNNER:]NAME=[SOURCE]`
   std::vector<std::string> map_files;  ///< words of either map came from these; nothing reads them
-  bool from_graph = false;  ///< --inputs-from-graph: ranges that the model's graph demands
-  std::string like;         ///< --like: a sample whose values are imitated; empty: none
-  int64_t seed = 1;
-  bool torch_numbers = false;         ///< random inputs are drawn by the user's torch
+  bool from_graph = false;     ///< --inputs-from-graph: ranges that the model's graph demands
+  std::string like;            ///< --like: a sample whose values are imitated; empty: none
+  int64_t seed = 1;            ///< of random inputs; iteration i uses seed + i
+  bool torch_numbers = false;  ///< random inputs are drawn by the user's torch
   std::optional<int64_t> iterations;  ///< not given: 1, or as many as the files hold
 
   template <typename Plan, typename Fields>

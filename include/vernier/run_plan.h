@@ -1,4 +1,4 @@
-// What a run is asked to do: plain data, complete before any framework is loaded.
+// The plan of a run: plain data, complete before any framework is loaded.
 #pragma once
 
 #include <algorithm>
@@ -129,6 +129,8 @@ struct BlameOptions {
   }
 };
 
+/// A complete description of a run. Default-constructed: no runners. Fill it, then ValidatePlan()
+/// or Run(). Copies are independent; several threads may read one.
 struct RunPlan {
   std::string command;  ///< what asked for the run, for banners and records
   /// Answer like Polygraphy: warnings instead of errors for coerced inputs, one-sided outputs and
@@ -146,7 +148,7 @@ struct RunPlan {
   PairPlan pairs;
   std::vector<std::string> output_map_words;  ///< --map-outputs: `[A:[B:]]NAME=[SOURCE]`
   Indirect<CompareOptions> compare;           ///< compare_options.h
-  std::vector<std::string> load_outputs;
+  std::vector<std::string> load_outputs;      ///< files of saved outputs, compared as runners
   std::vector<std::string> load_labels;  ///< of these, in their order; empty: the file's own names
   bool inputs_as_outputs = false;        ///< files of saved inputs may stand in load_outputs
   PerOutput<TopK> postprocess;
@@ -156,7 +158,7 @@ struct RunPlan {
   /// Bounds of --tolerance auto come from the reference run against itself with other settings.
   bool noise_floor = false;
   bool validate = false;
-  bool comparison_asked = false;      ///< --compare-outputs: with one side only, that is a fault
+  bool comparison_asked = false;      ///< --compare-outputs: a single side is then an error
   std::optional<BlameOptions> blame;  ///< --blame: search where outputs differ, after the run
 
   /// `shard`, which keeps the feeds of one inference together.

@@ -116,7 +116,7 @@ struct ExecutionPlan {
   bool sequential = false;      ///< one runner at a time
   bool parallel = false;        ///< --parallel: all runners infer an iteration at the same time
   bool use_subprocess = false;  ///< a worker for each runner, also for runners of one framework
-  bool in_process = false;
+  bool in_process = false;      ///< --in-process: plug-ins run in threads of this process
   /// --workers-per-runner: every runner is opened so often, and so many iterations are inferred at
   /// the same time.
   int64_t workers_per_runner = 1;
@@ -127,10 +127,10 @@ struct ExecutionPlan {
   /// it alone. "all" by itself are those that the driver has. Empty: workers see what this process
   /// does.
   std::vector<std::string> devices;
-  int64_t warm_up = 0;
-  double timeout_s = 0;
-  std::vector<std::string> backend_dirs;
-  std::string python;        ///< --python: the interpreter of scripts; empty: found
+  int64_t warm_up = 0;                    ///< inferences of the first feed before it counts
+  double timeout_s = 0;                   ///< seconds that a single request may take; 0: no limit
+  std::vector<std::string> backend_dirs;  ///< searched for plug-ins in this order, before others
+  std::string python;                     ///< --python: the interpreter of scripts; empty: found
   bool hash_inputs = false;  ///< workers report hashes of the bytes that their runners receive
   /// "NAME=value", for workers beside the parent's own; of two for one name the last counts.
   std::vector<std::string> environment;

@@ -51,9 +51,9 @@ RunnerPlan MakeRunner(std::string name, std::string backend, std::string path);
 /// Completes the plans of runners as the command line does, before any framework loads: who serves
 /// the backend, which format the model has (RunnerPlan::model.type, if it is not given), whether it
 /// must be converted. Run() and Blame() do so with a copy; of a plan that is complete nothing
-/// changes. kInvalidArgument for a model that the backend cannot take, or whose format nothing
-/// tells; kMalformed for a script that is not there. `logger`, which may be null, is warned of
-/// models that are not there.
+/// changes. kInvalidArgument for a model that the backend cannot take, or whose format
+/// cannot be determined; kMalformed for a script that is not there. `logger`, which may be null, is
+/// warned of models that are not there.
 Status ResolveRunners(RunPlan& plan, Logger* logger = nullptr);
 
 /// What can be known, before anything is opened, of a plan that ResolveRunners() completed: models,

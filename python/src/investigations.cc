@@ -125,7 +125,7 @@ Answer DoLint(const Words& words, const Settings& settings, PythonLogger& logger
   settings.Apply(plan.run);
   plan.default_runner = settings.default_runner;
   Result<LintOutcome> outcome = Internal("not done");
-  thread.Do([&] { outcome = LintAndTell(plan, thread.interrupted(), logger); });
+  thread.Do([&] { outcome = LintAndReport(plan, thread.interrupted(), logger); });
   const auto [record, faults] = Check(std::move(outcome));
   return {ToJson(record), "", record.failure, ExitCode(faults, false)};
 }

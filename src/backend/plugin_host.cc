@@ -61,7 +61,7 @@ int32_t NotCancelled(void*) noexcept { return 0; }
 OutputsAhead::OutputsAhead(PluginHost& host) : memory_(std::exchange(host.outputs, nullptr)) {
   std::vector<std::span<std::byte>> places = std::exchange(host.ahead, {});
   if (places.empty()) return;
-  // Where no thread can be had, Take() makes them.
+  // If no thread is available, Take() does this synchronously.
   pages_ = std::async([places = std::move(places)] {
     for (const std::span<std::byte> place : places) MakePages(place);
   });

@@ -60,7 +60,7 @@ Status Worker::Post(MessageType type, const MessageWriter& body, int fd, const R
 }
 
 // Without a terminal nothing else shows that it goes on.
-void Worker::TellOfLongWait(const Request& request) {
+void Worker::LogLongWait(const Request& request) {
   if (request.seconds() < options_.patience_s || told_of_ == request.start || holds_log_) return;
   told_of_ = request.start;
   const std::string who = loaded_ && loaded_->ok() ? (*loaded_)->name + " is still " : "Still ";
@@ -74,7 +74,7 @@ Status Worker::WaitForChannel(short events, const Request& request) {
       return EndBy(Cancelled("interrupted while " + std::string(request.stage)));
     }
     if (while_waiting_) while_waiting_(request.seconds());
-    TellOfLongWait(request);
+    LogLongWait(request);
     const double given = request.limit_s;
     const double limit =
         unwanted_ && (given <= 0 || given > kUnwantedSeconds) ? kUnwantedSeconds : given;
@@ -117,14 +117,14 @@ Result<Frame> Worker::Await(const Request& request) {
   }
 }
 
-void Worker::ReleaseLog() { TellLog(TakeLog(), logger_); }
+void Worker::ReleaseLog() { LogLines(TakeLog(), logger_); }
 
 Worker::HeldLines Worker::TakeLog() {
   holds_log_ = false;
   return std::exchange(held_log_, {});
 }
 
-void Worker::TellLog(const HeldLines& lines, Logger& logger) {
+void Worker::LogLines(const HeldLines& lines, Logger& logger) {
   const LogArea area(logger, log_area::kBackend);
   for (const auto& [severity, text] : lines) logger.Log(severity, text);
 }

@@ -141,10 +141,10 @@ class Worker {
   void HoldLog() { holds_log_ = true; }
   void ReleaseLog();
 
-  /// Ends HoldLog, and gives what was kept to another thread, which logs it with TellLog.
+  /// Ends HoldLog, and gives what was kept to another thread, which logs it with LogLines.
   using HeldLines = std::vector<std::pair<Severity, std::string>>;
   HeldLines TakeLog();
-  static void TellLog(const HeldLines& lines, Logger& logger);
+  static void LogLines(const HeldLines& lines, Logger& logger);
 
   /// From any thread: whether what the worker is busy with is not wanted any more. Such a request
   /// is waited for ten seconds at most.
@@ -199,7 +199,7 @@ class Worker {
   Result<Frame> Await(const Request& request);
   Result<Frame> Call(MessageType type, const MessageWriter& body, int fd, std::string_view stage);
   Status WaitForChannel(short events, const Request& request);
-  void TellOfLongWait(const Request& request);
+  void LogLongWait(const Request& request);
   bool HasEnded() const;
   void ForwardLog(const Frame& frame);
   Status GiveBack(std::string_view stage);

@@ -15,6 +15,7 @@
 #include "run/comparison/pair_error_bounds.h"
 #include "run/feeds/described_inputs.h"
 #include "run/live/held_log.h"
+#include "util/close_matches.h"
 #include "util/first_line.h"
 #include "util/list_has.h"
 
@@ -328,17 +329,13 @@ class RunnerCheck {
 }  // namespace
 
 Status CheckPropertyNames(const ConsistencyOptions& options) {
-  for (const std::vector<std::string>* names : {&options.only, &options.skip}) {
+  std::vector<std::string_view> all;
+  for (const Property& property : Properties()) all.emplace_back(property.name);
+  for (const auto& [flag, names] :
+       {std::pair("--only: ", &options.only), std::pair("--skip: ", &options.skip)}) {
     for (const std::string& name : *names) {
-      const auto properties = Properties();
-      const bool known = std::any_of(properties.begin(), properties.end(),
-                                     [&](const Property& p) { return p.name == name; });
-      if (known) continue;
-      std::string all;
-      for (const Property& property : properties) {
-        all += (all.empty() ? "" : ", ") + std::string(property.name);
-      }
-      return InvalidArgument("there is no property '" + name + "'; there are " + all);
+      if (std::ranges::find(all, name) != all.end()) continue;
+      return InvalidArgument(flag + NotOneOf(all, "a property", "properties", name));
     }
   }
   return {};

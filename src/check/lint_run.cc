@@ -279,7 +279,7 @@ class NodeBench {
     if (outputs.status().code() == StatusCode::kCancelled) return outputs.status();
     collector_.Take();
     if (!outputs.ok()) {
-      Tell(index, outputs.status());
+      Report(index, outputs.status());
       return {};
     }
     result_.runs[index] = LintRun::kPassed;
@@ -292,7 +292,7 @@ class NodeBench {
     return {};
   }
 
-  void Tell(uint32_t index, const Status& why) {
+  void Report(uint32_t index, const Status& why) {
     explained_ = true;
     // A rule has warned of an operator of the model's own, as Polygraphy does.
     for (const LintFinding& finding : findings_.list()) {
@@ -300,14 +300,14 @@ class NodeBench {
                        finding.nodes == std::vector{findings_.NameOf(index)};
       if (own) return;
     }
-    if (sizes_needed_) return TellOfSizes(why, index);
+    if (sizes_needed_) return ReportSizes(why, index);
     result_.runs[index] = LintRun::kFailed;
     findings_.AddFrom(lint_rule::kRunnerFailed, LintLevel::kException, runner_.backend,
                       PruneMessage(why.message()), index);
   }
 
   // Our guess may be why: no fault of the model is known.
-  void TellOfSizes(const Status& why, std::optional<uint32_t> node) {
+  void ReportSizes(const Status& why, std::optional<uint32_t> node) {
     if (std::exchange(told_of_sizes_, true)) return;
     findings_.AddFrom(lint_rule::kSizesNeeded, LintLevel::kWarning, runner_.backend,
                       "give the sizes of free dimensions with --input-shapes: none were found that "
@@ -325,7 +325,7 @@ class NodeBench {
 
   // No node is known to be why. Those that were not run may be.
   void TellOfWhole(const Status& why) {
-    if (sizes_needed_) return TellOfSizes(why, std::nullopt);
+    if (sizes_needed_) return ReportSizes(why, std::nullopt);
     const bool all = std::all_of(result_.runs.begin(), result_.runs.end(),
                                  [](LintRun run) { return run == LintRun::kPassed; });
     findings_.AddFrom(lint_rule::kRunnerFailed, LintLevel::kException, runner_.backend,

@@ -49,7 +49,7 @@ struct Subject {
   /// It was found to give other outputs from run to run: then nothing else is to blame for them. A
   /// run that failed shows nothing of the sort.
   bool runs_differ = false;
-  /// The same from process to process, to blame for what is held against another one alone.
+  /// The same from process to process, to blame for what is compared with another one alone.
   bool processes_differ = false;
   /// Where the first dimension may be chosen, a batch; scouted when it is asked for first.
   std::function<const RowPlan&()> row_plan;

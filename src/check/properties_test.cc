@@ -235,8 +235,11 @@ TEST_F(ConsistencyTest, APropertyThatThereIsNotIsNamedWithThoseThatThereAre) {
   options.skip = {"repeated-run"};
   const Status status = CheckPropertyNames(options);
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(status.message(), HasSubstr("'repeated-run'"));
-  EXPECT_THAT(status.message(), HasSubstr("repeated-runs, "));
+  EXPECT_EQ(status.message(),
+            "--skip: 'repeated-run' is not a property; did you mean 'repeated-runs'?");
+  options.only = {"xyz"};
+  EXPECT_THAT(CheckPropertyNames(options).message(),
+              HasSubstr("--only: 'xyz' is not a property; the properties are: repeated-runs, "));
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ std::string PythonList(const std::vector<std::string>& lists) {
   return text + "]";
 }
 
-// The error of a function that has no saved measures.
+// The error of a function that has no saved metrics.
 Status NoMatch(CompareFunction function, const AccuracyResults& saved) {
   std::vector<std::string> fields;
   for (const SavedFunction& s : saved.functions) fields.push_back(MetricFieldList(s.function()));

@@ -24,7 +24,7 @@ IterationComparison CompareIteration(const IterationResult& a, const IterationRe
                                      const CompareOptions& options, const ComparisonDetail& detail,
                                      Pairing pairing);
 
-/// Fills `statistics` of an iteration whose comparisons are there; `b` is the later side.
+/// Fills `statistics` of an iteration whose comparisons are there; `b` is the second side.
 void AddOutputStatistics(IterationComparison& iteration, const IterationResult& b,
                          const CompareOptions& options, const ComparisonDetail& detail);
 

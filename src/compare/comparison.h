@@ -42,7 +42,7 @@ class PerceptualMeasure {
   virtual Result<double> Measure(const Tensor& a, const Tensor& b) = 0;
 };
 
-/// One statistic held against the tolerances by `simple`.
+/// One statistic that `simple` compares with the tolerances.
 struct RequiredTolerance {
   ErrorStat stat = ErrorStat::kElemwise;
   /// The tolerance that would have been enough (elemwise: the largest). 0 where the differences'

@@ -1,5 +1,5 @@
-// `--tolerance auto`: outputs held against the error that faultless runners can have, instead of
-// against fixed tolerances.
+// `--tolerance auto`: outputs are compared with the error that faultless runners can have, instead
+// of with fixed tolerances.
 //
 // What is measured is relative to the output's scale, the root mean square of both sides' values:
 // the root mean square of the differences; the gain, by which one side as a whole is larger than
@@ -59,7 +59,7 @@ class ErrorBounds {
   std::map<std::string, ErrorBound, std::less<>> bounds_;
 };
 
-/// What an output is held against its bound by.
+/// Which number of an output is compared with its bound.
 enum class BoundMeasure : uint8_t { kError, kGain, kBeyond, kWithin, kElement };
 
 /// A bound in the output's own units, and how the output stands against it.

@@ -55,7 +55,7 @@ LogitRows RowsAlong(const Dims& dims, size_t axis) {
 
 std::string WhatSoftmaxGave(const LogitMeasures& measures) {
   if (measures.a_is_softmax && measures.b_is_softmax) return std::string(kProbabilities);
-  return std::string(measures.a_is_softmax ? "the earlier" : "the later") +
+  return std::string(measures.a_is_softmax ? "the first" : "the second") +
          " side holds probabilities, no logits: every row sums to 1";
 }
 

@@ -87,7 +87,7 @@ TEST(LogitsGate, RefusesWhatHoldsNoLogits) {
   const Tensor softmax = Floats({2, 2}, {0.25f, 0.75f, 1, 0});
   EXPECT_THAT(refused(softmax, Floats({2, 2}, {0.5f, 0.5f, 1, 0})),
               HasSubstr("these are probabilities"));
-  EXPECT_THAT(refused(softmax, Floats({2, 2}, {3, 0, 1, 0})), HasSubstr("the earlier side holds"));
+  EXPECT_THAT(refused(softmax, Floats({2, 2}, {3, 0, 1, 0})), HasSubstr("the first side holds"));
   EXPECT_THAT(refused(Floats({2, 1}, {1, 2}), Floats({2, 1}, {1, 2})), HasSubstr("one class"));
   EXPECT_THAT(refused(Floats({1, 2}, {1, 2}), Ints({1, 2}, {1, 2})), HasSubstr("not int64"));
   EXPECT_THAT(refused(Ints({1, 2}, {1, 2}), Floats({1, 2}, {1, 2})), HasSubstr("not int64"));

@@ -143,7 +143,7 @@ constexpr MetricRow kMetricTable[] = {
      .flag = "--relative-l2-threshold",
      .threshold = "relative_l2_threshold",
      .builtin = "1e-3",
-     .help = "Largest L2 norm of the difference, divided by that of the later runner's output."},
+     .help = "Largest L2 norm of the difference, divided by that of the second runner's output."},
     {.function = CompareFunction::kCosineSimilarity,
      .name = "cosine_similarity",
      .group = "distance_metrics",
@@ -178,7 +178,7 @@ constexpr MetricRow kMetricTable[] = {
      .builtin = "30",
      .metavar = "[OUTPUT:]DB",
      .help = "Smallest peak signal-to-noise ratio, in decibels. The peak is the largest value of"
-             " the earlier runner's output, or 1 if none is positive.",
+             " the first runner's output, or 1 if none is positive.",
      .polygraphy = "Psnr",
      .polygraphy_threshold = "PsnrThreshold"},
     {.function = CompareFunction::kSnr,
@@ -238,8 +238,8 @@ constexpr MetricRow kMetricTable[] = {
      .flag = "--kl-divergence-threshold",
      .threshold = "kl_divergence_threshold",
      .builtin = "1e-3",
-     .help = "Largest Kullback-Leibler divergence of the earlier runner from the later one, in"
-             " nats."},
+     .help = "Largest Kullback-Leibler divergence of the first runner of a pair from the second,"
+             " in nats."},
 };
 
 constexpr bool IsWholeAndInOrder() {

@@ -33,7 +33,7 @@ struct FunctionTally {
   CompareFunction function = CompareFunction::kSimple;
   /// simple: by ErrorStat (elemwise unused), absolute then relative; otherwise [0][0].
   std::array<std::array<MetricSum, 2>, 5> sums;
-  /// Of the first iteration: averages are held against them.
+  /// Of the first iteration: averages are compared with them.
   double atol = 0;
   double rtol = 0;
   double threshold = 0;
@@ -87,7 +87,7 @@ class ComparisonTally {
   const std::vector<OutputTally>& outputs() const { return outputs_; }
 
   /// For --check-average: the mean of each metric over the iterations in which the output appears,
-  /// held against the thresholds. kInvalidArgument, naming the output, when an iteration gave no
+  /// compared with the thresholds. kInvalidArgument, naming the output, when an iteration gave no
   /// numbers for another reason than that the metric was not verified.
   Result<std::vector<OutputAverage>> Averages() const;
 

@@ -22,7 +22,7 @@ std::string VacuousBecauseNothing(const NamedTensor& a, const NamedTensor& b);
 /// The same of two sides that do not match and whose statistics are known: both are all NaN.
 std::string VacuousBecause(const PairMeasures& measures);
 
-/// Why a function's match shows nothing: it was held against an error bound as wide as the output,
+/// Why a function's match shows nothing: it was compared with an error bound as wide as the output,
 /// or an infinite tolerance or threshold. Empty when it shows something.
 std::string VacuousBecause(const FunctionResult& result);
 

@@ -111,7 +111,7 @@ class PrecisionDebugging {
 
   // A check that passes all the same may not compute in float16 either. TensorRT does; where it
   // makes one layer of several nodes, not each of them has to be kept.
-  void TellValues(const NodeSet& kept, const std::vector<PrecisionEvidence>& evidence) const {
+  void LogValues(const NodeSet& kept, const std::vector<PrecisionEvidence>& evidence) const {
     size_t left = 0;
     std::string first;
     for (uint32_t node = 0; node < nodes_.size(); ++node) {
@@ -195,7 +195,7 @@ class PrecisionDebugging {
     return "    " + std::string(nodes_[index].node->op_type) + " " + NameOf(index) + why;
   }
 
-  void TellNodes(const KeptNodes& kept, const std::vector<PrecisionEvidence>& evidence) const {
+  void LogNodes(const KeptNodes& kept, const std::vector<PrecisionEvidence>& evidence) const {
     const std::string& higher = plan_.higher;
     std::string text =
         kept.nodes.empty()
@@ -217,8 +217,8 @@ class PrecisionDebugging {
 
   Status Report(const KeptNodes& kept, const std::vector<PrecisionEvidence>& evidence,
                 PrecisionTrials& trials) const {
-    TellNodes(kept, evidence);
-    if (!trials.BuildsEngines()) TellValues(kept.nodes, evidence);
+    LogNodes(kept, evidence);
+    if (!trials.BuildsEngines()) LogValues(kept.nodes, evidence);
     const std::string& output = plan_.output;
     if (output.empty()) {
       log_.Info("--output FILE writes that model");
@@ -226,7 +226,7 @@ class PrecisionDebugging {
       log_.Info("Saving ONNX model to: " + output);
       VERNIER_TRY(trials.Save(kept.nodes, output, Durability::kSynced));
     }
-    trials.TellEngine(kept.nodes, output);
+    trials.LogEngine(kept.nodes, output);
     return {};
   }
 

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The first few layers show most of what TensorRT did not obey.
-constexpr size_t kToldLayers = 5;
+constexpr size_t kLoggedLayers = 5;
 
 bool IsEngineFile(std::string_view path) {
   return path.ends_with(".engine") || path.ends_with(".plan");
@@ -69,7 +69,7 @@ Status PrecisionTrials::FindTarget() {
     const auto builds = std::ranges::find_if(plan->runners, IsTensorRt);
     if (builds != plan->runners.end()) return StartTensorRt(*plan, *builds);
   }
-  TellUnused();
+  LogUnused();
   return CheckPrecisions();
 }
 
@@ -94,7 +94,7 @@ Status PrecisionTrials::StartTensorRt(const RunPlan& plan, const RunnerPlan& bui
 }
 
 // float16 is what models are lowered to; the other precisions are refused.
-void PrecisionTrials::TellUnused() const {
+void PrecisionTrials::LogUnused() const {
   for (const std::string& flag : s_.engine.flags) {
     s_.log.Once(Severity::kWarning, flag + " has no effect: nothing here builds an engine");
   }
@@ -185,7 +185,7 @@ Status PrecisionTrials::Save(const NodeSet& kept, const std::string& path,
   return SaveMixed(s_.model, nodes, path, std::move(options));
 }
 
-void PrecisionTrials::Tell(const NodeSet& kept, RunnerPlan& runner) const {
+void PrecisionTrials::SetPrecisions(const NodeSet& kept, RunnerPlan& runner) const {
   if (by_layers_) {
     runner.model.path = s_.path;
     ObeyPrecisions(runner, OutputsOf(kept), s_.higher);
@@ -203,7 +203,7 @@ Status PrecisionTrials::Change(const NodeSet& kept, RunPlan& plan) {
     const bool ours = fs::absolute(runner.model.path) == fs::absolute(s_.session.artifact());
     if (!IsTensorRt(runner) || !ours) continue;
     VERNIER_TRY(GiveOptions(runner));
-    Tell(kept, runner);
+    SetPrecisions(kept, runner);
     if (std::exchange(first, false)) engine_runner_ = runner;
   }
   return {};
@@ -219,7 +219,7 @@ Status PrecisionTrials::Build(const NodeSet& kept, const std::string& path) {
   RunnerPlan& runner_plan = plan.runners.front();
   runner_plan.model.path = model;
   SetEngineFile(runner_plan, path);
-  Tell(kept, runner_plan);
+  SetPrecisions(kept, runner_plan);
   engine_runner_ = plan.runners.front();
   current_ = kept;
   VERNIER_ASSIGN_OR_RETURN(const RunnerRecord runner,
@@ -260,8 +260,8 @@ DebugTrial PrecisionTrials::For(const NodeSet& kept) {
 
 // TensorRT times kernels anew for each build, and may choose others: only with the same timings an
 // engine is what was checked.
-void PrecisionTrials::TellCommand(const RunnerPlan& runner, const std::vector<std::string>& layers,
-                                  const std::string& model) const {
+void PrecisionTrials::LogCommand(const RunnerPlan& runner, const std::vector<std::string>& layers,
+                                 const std::string& model) const {
   const std::string engine = StemOf(model.empty() ? s_.path : model) + ".engine";
   std::string timings(TimingsOf(runner));
   if (timings == folder_->path() + "/timings") timings.clear();
@@ -274,27 +274,27 @@ void PrecisionTrials::TellCommand(const RunnerPlan& runner, const std::vector<st
   }
 }
 
-void PrecisionTrials::TellDisobeyed(const Built& built) const {
-  for (size_t i = 0; i < std::min(kToldLayers, built.disobeyed.size()); ++i) {
+void PrecisionTrials::LogDisobeyed(const Built& built) const {
+  for (size_t i = 0; i < std::min(kLoggedLayers, built.disobeyed.size()); ++i) {
     s_.log.Warning("TensorRT did not do what it was asked for: " + built.disobeyed[i]);
   }
-  if (built.disobeyed.size() > kToldLayers) {
+  if (built.disobeyed.size() > kLoggedLayers) {
     s_.log.Warning("The same holds for " +
-                   Counted(built.disobeyed.size() - kToldLayers, "more layer"));
+                   Counted(built.disobeyed.size() - kLoggedLayers, "more layer"));
   }
   if (!built.asked.empty() && built.disobeyed.empty()) {
     s_.log.Info("TensorRT " + version_ + " built each of these layers as asked for");
   }
 }
 
-void PrecisionTrials::TellEngine(const NodeSet& kept, const std::string& model) {
+void PrecisionTrials::LogEngine(const NodeSet& kept, const std::string& model) {
   if (!s_.engine.build_command) return;
   RunnerPlan runner = engine_runner_.value_or(RunnerPlan());
   if (!by_layers_) {
     if (model.empty()) return;
     ObeyTypes(runner);
     runner.model.path = model;
-    TellCommand(runner, {}, model);
+    LogCommand(runner, {}, model);
     return;
   }
   const auto found = built_.find(kept);
@@ -304,9 +304,9 @@ void PrecisionTrials::TellEngine(const NodeSet& kept, const std::string& model) 
         "Without --load-debug-replay the build command can be shown");
     return;
   }
-  TellDisobeyed(found->second);
+  LogDisobeyed(found->second);
   runner.model.path = s_.path;
-  TellCommand(runner, found->second.asked, model);
+  LogCommand(runner, found->second.asked, model);
 }
 
 }  // namespace vernier

@@ -80,9 +80,9 @@ class PrecisionTrials {
   /// Writes the model with casts.
   Status Save(const NodeSet& kept, const std::string& path, Durability durability) const;
 
-  /// Tells, of nodes with which the check passed, whether TensorRT obeyed, and how to build an
+  /// Logs, for nodes with which the check passed, whether TensorRT obeyed, and how to build an
   /// engine with them; `model` is where Save wrote them, or empty.
-  void TellEngine(const NodeSet& kept, const std::string& model);
+  void LogEngine(const NodeSet& kept, const std::string& model);
 
  private:
   explicit PrecisionTrials(const Setting& setting)
@@ -96,17 +96,17 @@ class PrecisionTrials {
 
   Status FindTarget();
   Status StartTensorRt(const RunPlan& plan, const RunnerPlan& builds);
-  void TellUnused() const;
+  void LogUnused() const;
   Result<RunPlan> PlanOfCheck();
   Status GiveOptions(RunnerPlan& runner) const;
   Status CheckPrecisions() const;
   Status Change(const NodeSet& kept, RunPlan& plan);
-  void Tell(const NodeSet& kept, RunnerPlan& runner) const;
+  void SetPrecisions(const NodeSet& kept, RunnerPlan& runner) const;
   Status Build(const NodeSet& kept, const std::string& path);
   void Remember(const std::vector<RunnerRecord>& runners);
-  void TellCommand(const RunnerPlan& runner, const std::vector<std::string>& layers,
-                   const std::string& model) const;
-  void TellDisobeyed(const Built& built) const;
+  void LogCommand(const RunnerPlan& runner, const std::vector<std::string>& layers,
+                  const std::string& model) const;
+  void LogDisobeyed(const Built& built) const;
   const std::atomic<int>& interrupted() const { return s_.session.check().interrupted(); }
   std::vector<std::string> OutputsOf(const NodeSet& kept) const;
 

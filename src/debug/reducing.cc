@@ -141,7 +141,7 @@ class Reducing {
     }
     const size_t bad = reduction.bad.size();
     log_.Finish(CountedOf(bad, whole_.graph().nodes.size(), "node") +
-                (bad == 1 ? " still fails: " : " still fail: ") + names);
+                Verb(bad, " still fails: ", " still fail: ") + names);
     return {};
   }
 

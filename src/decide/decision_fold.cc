@@ -8,8 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "decide/intervals.h"
 #include "decide/label_scores.h"
-#include "decide/statistics.h"
 #include "vernier/part_names.h"
 
 namespace vernier {
@@ -149,8 +149,8 @@ std::pair<double, double> DropIntervalOf(const PrecisionRecord& precision) {
   return {precision.intervals->drop_low, precision.intervals->drop_high};
 }
 
-// Held against a limit of 0, accuracies that no sample tells apart are decided by the count, as a
-// rate of 0 is.
+// With a limit of 0, accuracies that differ in no sample are decided by the count, as a rate of 0
+// is.
 bool IsSame(const LabelRecord& labels, double limit) {
   return limit == 0 && labels.right_to_wrong + labels.wrong_to_right == 0;
 }
@@ -199,7 +199,7 @@ DecisionGateRecord JudgePrecision(const PrecisionRecord& precision, DecisionGate
   return gate;
 }
 
-// A relative drop is held against its share of the reference's value, as that was measured.
+// A relative drop is compared with its fraction of the reference's value, as that was measured.
 DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropType type) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const bool relative = type == DropType::kRelative;

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "decide/statistics.h"
+#include "decide/intervals.h"
 
 namespace vernier {
 namespace {

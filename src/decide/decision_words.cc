@@ -34,7 +34,7 @@ bool IsOneOf(std::string_view word, std::span<const std::string_view> words) {
 
 std::string DidYouMean(std::string_view word, std::span<const std::string_view> known) {
   const std::string near = NearestName(word.substr(0, 40), known);
-  return near.empty() ? "" : ", did you mean " + Quoted(near) + "?";
+  return near.empty() ? "" : "; did you mean " + Quoted(near) + "?";
 }
 
 std::string_view UpTo(std::string_view text, std::string_view ends) {
@@ -90,7 +90,7 @@ Status NoKind(std::string_view words) {
   if (head == "script") {
     return InvalidArgument("'script' needs a file: script:FILE.py or script:FILE.py:FUNCTION");
   }
-  return InvalidArgument("expected [OUTPUT:]KIND with one of the kinds " + std::string(kKindList) +
+  return InvalidArgument("expected [OUTPUT:]KIND, where KIND is one of " + std::string(kKindList) +
                          ", got " + Quoted(words) + DidYouMean(head, kKindWords));
 }
 

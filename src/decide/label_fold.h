@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "decide/statistics.h"
+#include "decide/intervals.h"
 #include "vernier/decision_record.h"
 
 namespace vernier {

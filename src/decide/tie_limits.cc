@@ -7,8 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "decide/intervals.h"
 #include "decide/near_tie.h"
-#include "decide/statistics.h"
 #include "util/number_text.h"
 
 namespace vernier {

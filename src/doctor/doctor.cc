@@ -36,8 +36,8 @@ void FindFaults(std::span<const std::string> required, DoctorRecord& record) {
     const DoctorPart* part = record.Find(name);
     if (part != nullptr && part->state == PartState::kUsable) continue;
     const std::string state =
-        part == nullptr ? "no part of that name is known" : PartStateName(part->state);
-    record.faults.push_back("'" + name + "' is required: " + state);
+        part == nullptr ? "there is no such part" : PartStateName(part->state);
+    record.faults.push_back("--require " + name + ": " + state);
   }
 }
 

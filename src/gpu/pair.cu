@@ -68,11 +68,11 @@ struct TallyVisitor {
 
   // Numbers of which there is one.
   template <typename X, typename Y>
-  static __device__ void Tell(PairBounds& bounds, X x, Y y) {
+  static __device__ void Widen(PairBounds& bounds, X x, Y y) {
     if constexpr (Limits<X>::kFloating) {
-      bounds.absolute.Tell(static_cast<int>(Order(x)), static_cast<int>(Order(x)));
+      bounds.absolute.Widen(static_cast<int>(Order(x)), static_cast<int>(Order(x)));
     }
-    bounds.relative.Tell(static_cast<int>(Order(y)), static_cast<int>(Order(y)));
+    bounds.relative.Widen(static_cast<int>(Order(y)), static_cast<int>(Order(y)));
   }
 
   __device__ const Verdict& FoundVerdict() const { return verdict; }
@@ -291,7 +291,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) pair_pilot(PairArgs args,
     const double both[2] = {static_cast<double>(absolute), static_cast<double>(relative)};
     for (int k = 0; k < 2; ++k) sum[k] = fabs(both[k]) < Infinity() ? both[k] : 0;
     if (absolute == absolute && relative == relative) {
-      MomentTally::Tell(bounds, absolute, relative);
+      MomentTally::Widen(bounds, absolute, relative);
     }
   }
   for (int k = 0; k < 2; ++k) sums[k][threadIdx.x] = sum[k];

@@ -137,7 +137,7 @@ struct BlockBounds {
   }
   __device__ int High() const { return *static_cast<const volatile int*>(&high); }
   __device__ int Low() const { return *static_cast<const volatile int*>(&low); }
-  __device__ void Tell(int own_high, int own_low) {
+  __device__ void Widen(int own_high, int own_low) {
     if (own_high > High()) atomicMax(&high, own_high);
     if (own_low < Low()) atomicMin(&low, own_low);
   }
@@ -281,18 +281,18 @@ struct StreamState {
       high = ::max(high, values[i]);
     }
     AddExtrema<kCount>(values, start, low, high);
-    TellBounds();
+    WidenBounds();
   }
 
   // Equal float32 numbers are no new extrema; of float64 the upper half does not say that.
-  __device__ void TellBounds() {
+  __device__ void WidenBounds() {
     if (max < 0) return;
     const int high = static_cast<int>(Order(max));
     const int low = static_cast<int>(Order(min));
     const int equal = sizeof(T) == 4 ? 1 : 0;
     own_high = high + equal;
     own_low = min == 0 ? -1 : low - equal;
-    bounds->Tell(high, low);
+    bounds->Widen(high, low);
   }
 
   // Finds the place only where a group improves on all before it, which soon is rare. Equal values

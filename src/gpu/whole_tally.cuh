@@ -224,9 +224,9 @@ struct WholeTally {
     }
   }
   // Numbers of which there is one.
-  static __device__ void Tell(PairBounds& bounds, uint32_t x, double y) {
-    bounds.absolute.Tell(OrderOf(x), INT32_MAX);
-    bounds.relative.Tell(HighOf(y), LowOf(y));
+  static __device__ void Widen(PairBounds& bounds, uint32_t x, double y) {
+    bounds.absolute.Widen(OrderOf(x), INT32_MAX);
+    bounds.relative.Widen(HighOf(y), LowOf(y));
   }
 
  private:
@@ -269,7 +269,7 @@ struct WholeTally {
     if (Numbers::OrderOf(extent.high) >= bounds->absolute.High() && high > places->absolute_max) {
       places->absolute_max = high;
       places->absolute_argmax = start + FirstOf<kCount>(x, extent.high);
-      bounds->absolute.Tell(Numbers::OrderOf(extent.high), INT32_MAX);
+      bounds->absolute.Widen(Numbers::OrderOf(extent.high), INT32_MAX);
     }
     if (low < places->absolute_min) {
       places->absolute_min = low;
@@ -363,7 +363,7 @@ struct WholeTally {
       places->largest = {x, divisor};
       places->relative_high = HighOf(y);
     }
-    bounds->relative.Tell(HighOf(y), LowOf(y));
+    bounds->relative.Widen(HighOf(y), LowOf(y));
     return y;
   }
 

@@ -96,7 +96,7 @@ bool MakeRows(PngReading& reading, png_structp png, png_infop info) {
 bool ReadPng(PngReading& reading) {
   if (setjmp(png_jmpbuf(reading.png)) != 0) return false;
   png_set_read_fn(reading.png, &reading, ReadPngBytes);
-  // Sizes were held against a limit of ours.
+  // Our own limit has been checked already.
   png_set_user_limits(reading.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
   png_read_info(reading.png, reading.info);
   reading.image.remarks = AskForPlainPixels(reading.png, reading.info);

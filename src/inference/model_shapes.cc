@@ -25,7 +25,7 @@ std::vector<TensorInfo> InfosOf(const TensorMap& tensors) {
   return infos;
 }
 
-void TellInputs(const OnnxModel& model, std::span<const TensorInfo> found, Logger& log) {
+void LogInputs(const OnnxModel& model, std::span<const TensorInfo> found, Logger& log) {
   std::string text;
   for (const TensorInfo& input : model.RequiredInputs()) {
     const auto fed = std::find_if(found.begin(), found.end(),
@@ -38,7 +38,7 @@ void TellInputs(const OnnxModel& model, std::span<const TensorInfo> found, Logge
   log.Info("Running fallback shape inference using input metadata:\n{" + text + "}");
 }
 
-void TellMissing(std::span<const std::string> wanted, const TensorMap& values, Logger& log) {
+void LogMissing(std::span<const std::string> wanted, const TensorMap& values, Logger& log) {
   std::string text;
   for (const std::string& name : wanted) {
     if (Find(values, name) == nullptr) text += (text.empty() ? "" : ", ") + QuotePython(name);
@@ -104,8 +104,8 @@ Status ForceShapes(EditableModel& model, const FeedSource& source,
       const TensorMap values,
       worker.Measure(model.now(), wanted, feeds).Annotate("--force-fallback-shape-inference"));
   const std::vector<TensorInfo> found = InfosOf(values);
-  TellInputs(model.now(), found, log);
-  TellMissing(wanted, values, log);
+  LogInputs(model.now(), found, log);
+  LogMissing(wanted, values, log);
   VERNIER_ASSIGN_OR_RETURN(OnnxModel sized, WithTensors(model.now(), found));
   model.Become(std::move(sized));
   return {};

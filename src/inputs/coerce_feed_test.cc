@@ -4,7 +4,7 @@
 
 #include "inputs/cast_tensor.h"
 #include "inputs/match_shape.h"
-#include "inputs/recording_logger.h"
+#include "util/recording_logger.h"
 
 namespace vernier {
 namespace {

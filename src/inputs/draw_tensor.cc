@@ -69,7 +69,7 @@ Status SendFloats(const TensorPlace& place, const ValueRange& range, NumpyRandom
     if (written.valid()) VERNIER_TRY(written.get());
     const std::span<const std::byte> bytes = std::as_bytes(std::span(part));
     const auto to = place.bytes.subspan(begin * sizeof(T), bytes.size());
-    // Where no thread can be had, get() writes.
+    // If no thread is available, get() does this synchronously.
     written = std::async([&place, to, bytes] { return place.memory->Write(to, bytes); });
   }
   return written.valid() ? written.get() : Status();

@@ -7,7 +7,7 @@
 
 #include "core/memory_limit.h"
 #include "inputs/memory_room.h"
-#include "inputs/recording_logger.h"
+#include "util/recording_logger.h"
 #include "util/shared_memory.h"
 
 namespace vernier {

@@ -1,5 +1,5 @@
 // Element by element differences of two arrays, in Polygraphy's arithmetic except that integers are
-// exact. A is the earlier ("candidate") side of a pair, B the later one, by which the relative
+// exact. A is the first ("candidate") side of a pair, B the second one, by which the relative
 // difference divides.
 //
 //   both sides small floats or bool with one of them a float   float32 operations

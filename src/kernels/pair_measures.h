@@ -1,5 +1,5 @@
 // Everything that can be measured about two arrays, in one call and, as far as possible, in one
-// pass over memory. A is the earlier ("candidate") side of a pair, B the later one.
+// pass over memory. A is the first ("candidate") side of a pair, B the second one.
 //
 // All results are plain data, and the same bits whatever the number of threads and the vector width
 // of the machine. They do not depend on which other groups were asked for, unless a comment says

@@ -1,5 +1,5 @@
 // MeasurePair piece by piece, for what the one pass cannot hold exactly: strings, complex numbers,
-// large 64-bit integers. Also what tests hold the one pass against. Internal to kernels.
+// large 64-bit integers. Tests compare the one pass with it. Internal to kernels.
 #pragma once
 
 #include <span>

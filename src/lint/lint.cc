@@ -7,6 +7,7 @@
 #include "io/json/json_writer.h"
 #include "lint/rule_groups.h"
 #include "model/onnx/onnx_order.h"
+#include "util/close_matches.h"
 
 namespace vernier {
 namespace {
@@ -65,14 +66,11 @@ void WriteFinding(JsonWriter& json, const LintFinding& finding) {
 }  // namespace
 
 Status CheckRuleNames(std::span<const std::string> names) {
+  std::vector<std::string_view> all;
+  for (const LintRule* rule : lint_rule::All()) all.emplace_back(rule->name);
   for (const std::string& name : names) {
-    const auto rules = lint_rule::All();
-    const bool known = std::any_of(rules.begin(), rules.end(),
-                                   [&](const LintRule* rule) { return rule->name == name; });
-    if (known) continue;
-    std::string all;
-    for (const LintRule* rule : rules) all += (all.empty() ? "" : ", ") + std::string(rule->name);
-    return InvalidArgument("there is no rule '" + name + "'; there are " + all);
+    if (std::ranges::find(all, name) != all.end()) continue;
+    return InvalidArgument("--skip: " + NotOneOf(all, "a rule", "rules", name));
   }
   return {};
 }

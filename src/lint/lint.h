@@ -18,7 +18,7 @@ struct LintContext {
   std::string external_data_dir;  ///< empty: the model's folder
 };
 
-/// kInvalidArgument, with all names, for one that no rule has.
+/// kInvalidArgument, with the nearest name or all of them, for one that no rule has.
 Status CheckRuleNames(std::span<const std::string> names);
 
 /// Every rule but those of runners. External weights are read, others looked at where they lie.

@@ -170,7 +170,7 @@ void ErrorPlot::DrawDots(Density& density, const Box& box, const Scale& counts) 
   figure_.Add(Raster{box, std::move(pixels)});
 }
 
-// The bar that an element has to clear: either tolerance is enough, so it is the higher of the two.
+// The tolerance of an element: either one is enough, so it is the higher of the two.
 void ErrorPlot::DrawTolerance(const Panel& panel) {
   const DifferenceRule& rule = subject_.source.rule;
   if (!(rule.atol >= 0) || !(rule.rtol >= 0)) return;
@@ -182,14 +182,14 @@ void ErrorPlot::DrawTolerance(const Panel& panel) {
   constexpr int kStep = 2;
   for (int x = 0; x < panel.box.width; x += kStep) {
     const double magnitude = magnitudes_.Value((x + 0.5) / panel.box.width);
-    const double bar = panel.kind == ErrorKind::kAbsolute
-                           ? std::max(rule.atol, rule.rtol * magnitude)
-                           : std::max(rule.rtol, rule.atol / magnitude);
-    if (!panel.scale.Contains(bar)) {
+    const double tolerance = panel.kind == ErrorKind::kAbsolute
+                                 ? std::max(rule.atol, rule.rtol * magnitude)
+                                 : std::max(rule.rtol, rule.atol / magnitude);
+    if (!panel.scale.Contains(tolerance)) {
       finish();
       continue;
     }
-    const double height = (1 - panel.scale.Position(bar)) * (panel.box.height - 1);
+    const double height = (1 - panel.scale.Position(tolerance)) * (panel.box.height - 1);
     points.push_back({panel.box.x + x, panel.box.y + static_cast<int>(std::lround(height))});
   }
   finish();

@@ -87,9 +87,9 @@ std::vector<std::string> DoubtsOf(const DecisionRecord& decision) {
   if (!decision.vacuous.empty()) doubts.push_back("shows nothing: " + decision.vacuous);
   const int64_t negative = decision.negative_boxes.value_or(0);
   if (negative > 0) {
-    doubts.push_back("has " + std::to_string(negative) + (negative == 1 ? " box" : " boxes") +
+    doubts.push_back("has " + Counted(negative, "box", "boxes") +
                      " of both sides with a negative width or height, which " +
-                     (negative == 1 ? "overlaps" : "overlap") +
+                     Verb(negative, "overlaps", "overlap") +
                      " nothing: are the columns in another order, or is xywh read as xyxy?");
   }
   return doubts;

@@ -8,6 +8,7 @@
 #include "decide/sample_totals.h"
 #include "record/decision_schema.h"
 #include "record/totals_columns.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -153,8 +154,7 @@ std::string ScoreText(const std::string& column, double score, const std::string
 std::string BeyondText(const std::string& column, const std::string& text,
                        std::optional<int64_t> classes) {
   return "'" + column + "' is '" + text + "', and the output has " +
-         std::to_string(classes.value_or(0)) + (classes == 1 ? " class" : " classes") +
-         ", counted from 0";
+         Counted(classes.value_or(0), "class", "classes") + ", counted from 0";
 }
 
 }  // namespace

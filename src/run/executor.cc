@@ -48,7 +48,9 @@ Result<RunScripts> GetReady(const RunContext& run, LiveRuns& live, LoadedSide& l
   const bool scripts = RunScripts::Wanted(plan);
   if (scripts) VERNIER_TRY(live.ScriptWorker().status());
   if (plan.noise_floor && plan.runners.empty()) {
-    return InvalidArgument("--noise-floor: saved outputs cannot be made again; it needs a runner");
+    return InvalidArgument(
+        "--noise-floor needs a runner: it compares one with itself, which saved outputs do not "
+        "allow");
   }
   if (plan.runners.empty()) {
     VERNIER_TRY(CheckNames(plan, live, loaded));
@@ -97,7 +99,7 @@ Status NoteModules(LiveRuns& live, LiveResults& made, ShardWriter* shard) {
   return {};
 }
 
-// Carries out what the plan is about, as far as that can be done.
+// Runs and compares until the end or the first error.
 LiveResults InferAndCompare(const RunContext& run, const LiveSide& side,
                             const Comparing& comparing) {
   LiveResults made;
@@ -114,7 +116,7 @@ LiveResults InferAndCompare(const RunContext& run, const LiveSide& side,
   return made;
 }
 
-// What of a run was done is believed, and what was not is a fault.
+// Decides which results count, and records the failure.
 void JudgeEnd(const RunContext& run, size_t live_sides, const LiveResults& made,
               Comparing& comparing, RunEnding& ending) {
   ending.aborted = !made.status.ok();
@@ -123,7 +125,7 @@ void JudgeEnd(const RunContext& run, size_t live_sides, const LiveResults& made,
     ending.outcome.faults.mismatch = false;
     ending.outcome.faults.incomplete = true;
   }
-  // What was compared with a file that has changed is not believed.
+  // Results compared with a file that changed meanwhile are discarded.
   const Status intact = comparing.loaded.CheckIntact();
   if (intact.ok()) return;
   comparing.Disbelieve(live_sides);

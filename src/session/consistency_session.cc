@@ -32,7 +32,7 @@ class PropertyTeller {
     brief_ = ShortNames(names_);
   }
 
-  void Tell(const ConsistencyRunner& runner, const PropertyRecord& property) {
+  void LogProperty(const ConsistencyRunner& runner, const PropertyRecord& property) {
     Introduce(runner);
     const LogIndent indent(log_);
     const std::string name(property.name);
@@ -48,7 +48,7 @@ class PropertyTeller {
     }
   }
 
-  void TellFailure(const ConsistencyRunner& runner) {
+  void LogFailure(const ConsistencyRunner& runner) {
     Introduce(runner);
     const LogIndent indent(log_);
     log_.Error("FAILED | " + runner.failure);
@@ -118,11 +118,11 @@ Result<ConsistencyRecord> TryProperties(const ConsistencyPlan& plan,
       ConsistencyRecord record,
       CheckConsistency(plan.run, plan.options, shared,
                        [&](const ConsistencyRunner& runner, const PropertyRecord& property) {
-                         teller.Tell(runner, property);
+                         teller.LogProperty(runner, property);
                          keeper.Keep(runner, property);
                        }));
   for (const ConsistencyRunner& runner : record.runners) {
-    if (!runner.failure.empty()) teller.TellFailure(runner);
+    if (!runner.failure.empty()) teller.LogFailure(runner);
   }
   return record;
 }
@@ -135,7 +135,7 @@ std::string DescribeCoverage(const ConsistencyCoverage& coverage) {
 }
 
 // What the verdict rests on.
-void TellHeld(const ConsistencyRecord& record, Logger& log) {
+void LogTotals(const ConsistencyRecord& record, Logger& log) {
   for (const ConsistencyRunner& runner : record.runners) {
     if (!runner.failure.empty()) continue;
     size_t held = 0, broken = 0;
@@ -211,7 +211,7 @@ RunFaults JudgeProperties(const ConsistencyRecord& record, const RunPlan& plan, 
     faults.incomplete |= runner.nothing_to_compare;
   }
   HintAtRows(record, log);
-  TellHeld(record, log);
+  LogTotals(record, log);
   for (const ConsistencyRunner& runner : record.runners) JudgeCoverage(runner, plan, faults, log);
   if (record.tried() == 0 && !faults.any()) {
     log.Error("nothing was tried: no property applies to this model and these inputs");

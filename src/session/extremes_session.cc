@@ -64,7 +64,7 @@ RunFaults JudgeRunners(const ExtremesRecord& record, Logger& log) {
 }
 
 // What the verdict rests on, over all sets and runners.
-void TellCoverage(const ExtremesRecord& record, Logger& log) {
+void LogCompared(const ExtremesRecord& record, Logger& log) {
   int64_t elements = 0;
   for (const ExtremeAnswer& answer : record.answers) elements += answer.compared;
   const bool alone = std::ranges::all_of(
@@ -79,7 +79,7 @@ void TellCoverage(const ExtremesRecord& record, Logger& log) {
   log.Info(text);
 }
 
-void TellNotTried(const ExtremesRecord& record, bool sets_named, Logger& log) {
+void LogNotTried(const ExtremesRecord& record, bool sets_named, Logger& log) {
   if (!record.not_tried.empty()) {
     const std::string text =
         "not tried, as no input's type has such values: " + Joined(record.not_tried);
@@ -139,7 +139,7 @@ RunFaults JudgeAnswers(const ExtremesRecord& record, const ExtremesPlan& plan, L
     return faults;
   }
   log.Info("What came out\n" + FormatAnswers(record));
-  TellCoverage(record, log);
+  LogCompared(record, log);
   std::set<std::string> not_compared;
   for (const ExtremeAnswer& answer : record.answers) {
     not_compared.insert(answer.not_compared.begin(), answer.not_compared.end());
@@ -152,7 +152,7 @@ RunFaults JudgeAnswers(const ExtremesRecord& record, const ExtremesPlan& plan, L
     log.Error("nothing was looked at: no output has an element");
     faults.incomplete = true;
   }
-  TellNotTried(record, plan.sets_named, log);
+  LogNotTried(record, plan.sets_named, log);
   faults.incomplete |= plan.sets_named && !record.not_tried.empty();
   if (record.compared_nothing()) {
     log.Error(

@@ -202,7 +202,7 @@ Result<Checked<LintRecord>> CheckLint(const RunPlan& given, const LintOptions& c
   LibraryDefaults defaults;
   const SessionContext context = defaults.ContextOf(options);
   VERNIER_ASSIGN_OR_RETURN(LintOutcome outcome,
-                           LintAndTell(plan, context.interrupted, context.logger));
+                           LintAndReport(plan, context.interrupted, context.logger));
   return Checked<LintRecord>{std::move(outcome.record), ExitCode(outcome.faults, false)};
 }
 

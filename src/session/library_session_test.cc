@@ -73,6 +73,14 @@ TEST(ValidatePlan, RefusesToSaveJsonUnderTheNameOfAnotherFormat) {
   }
 }
 
+TEST(ValidatePlan, ToResumeNeedsSavedOutputsAndARunner) {
+  RunPlan plan;
+  plan.save.resume = true;
+  EXPECT_THAT(ValidatePlan(plan).message(), HasSubstr("--resume needs --save-outputs, which"));
+  plan.save.outputs = "x.npz";
+  EXPECT_EQ(ValidatePlan(plan).message(), "--resume needs a runner");
+}
+
 TEST(ValidatePlan, RefusesPicturesOfWhatSimpleDoesNotCompare) {
   RunPlan plan;
   plan.pictures.heatmaps = "maps";
@@ -179,7 +187,8 @@ TEST(CheckLint, RefusesWhatItCannotCheck) {
   EXPECT_THAT(CheckLint(PlanOf("onnxrt", "other.onnx"), check).status().message(),
               HasSubstr("runner 'one' has the model 'other.onnx'"));
   check.skip = {"nosuch"};
-  EXPECT_THAT(CheckLint({}, check).status().message(), HasSubstr("there is no rule 'nosuch'"));
+  EXPECT_THAT(CheckLint({}, check).status().message(),
+              HasSubstr("--skip: 'nosuch' is not a rule; "));
 }
 
 // A file with an RMSE of 0.5 and its threshold of 0.25.

@@ -18,7 +18,7 @@
 namespace vernier {
 namespace {
 
-void TellFinding(const LintFinding& finding, Logger& log) {
+void LogFinding(const LintFinding& finding, Logger& log) {
   std::string scope;
   if (finding.nodes.size() == 1) {
     scope = "Name: " + finding.nodes.front() + ", Op: " + finding.op + " | ";
@@ -108,7 +108,7 @@ Result<LintOutcome> Lint(const LintPlan& plan, const std::atomic<int>& interrupt
   Result<OnnxModel> model = OnnxModel::Open(asked_model.path);
   if (!model.ok()) {
     LintOutcome linted{UnreadableRecord(model.status())};
-    TellFinding(linted.record.findings.front(), log);
+    LogFinding(linted.record.findings.front(), log);
     return linted;
   }
   if (asked_model.fp_to_fp16) {
@@ -124,7 +124,7 @@ Result<LintOutcome> Lint(const LintPlan& plan, const std::atomic<int>& interrupt
   std::vector<LintRun> runs;
   const Probe::Shared shared{plan.run.execution, interrupted, log};
   Status asked = AskRunners(plan, *model, shared, findings, told, runs);
-  for (const LintFinding& finding : findings.list()) TellFinding(finding, log);
+  for (const LintFinding& finding : findings.list()) LogFinding(finding, log);
   if (asked.code() == StatusCode::kCancelled) return asked;
   VERNIER_TRY(model->CheckIntact());
   LintOutcome linted{MakeLintRecord(*model, std::move(findings), runs)};
@@ -154,8 +154,8 @@ Status CheckLintOptions(const LintOptions& options) {
   return {};
 }
 
-Result<LintOutcome> LintAndTell(const LintPlan& plan, const std::atomic<int>& interrupted,
-                                Logger& log) {
+Result<LintOutcome> LintAndReport(const LintPlan& plan, const std::atomic<int>& interrupted,
+                                  Logger& log) {
   VERNIER_ASSIGN_OR_RETURN(LintOutcome outcome, Lint(plan, interrupted, log));
   const LintRecord& record = outcome.record;
   outcome.faults.mismatch =

@@ -28,7 +28,7 @@ Status CheckLintOptions(const LintOptions& options);
 
 /// Checks the model, logs each finding, and saves the record where the plan says so. What the rules
 /// found is in it, too, where a runner could not be asked. kCancelled where it was interrupted.
-Result<LintOutcome> LintAndTell(const LintPlan& plan, const std::atomic<int>& interrupted,
-                                Logger& log);
+Result<LintOutcome> LintAndReport(const LintPlan& plan, const std::atomic<int>& interrupted,
+                                  Logger& log);
 
 }  // namespace vernier

@@ -144,7 +144,7 @@ Status CheckSteps(const RunPlan& plan) {
   VERNIER_TRY(CheckResetWords(steps.resets, plan.runners));
   if (!steps.wanted()) return {};
   if (plan.runners.empty()) {
-    return InvalidArgument("--steps: saved outputs cannot be made again; it needs a runner");
+    return InvalidArgument("--steps needs a runner: saved outputs are only compared");
   }
   std::vector<std::string> labels;
   for (const RunnerPlan& runner : plan.runners) labels.push_back(runner.name);

@@ -58,8 +58,8 @@ std::string ShardsOfRows::WhyNotAll(const std::string& path) const {
   for (const int64_t number : numbers_) {
     numbers += (numbers.empty() ? "" : ", ") + std::to_string(number);
   }
-  return "'" + path + "' has the rows of " + (numbers_.size() == 1 ? "shard " : "shards ") +
-         numbers + (counts_.size() == 1 ? " of " + std::to_string(count) : " of several runs") +
+  return "'" + path + "' has the rows of " + Verb(numbers_.size(), "shard ", "shards ") + numbers +
+         (counts_.size() == 1 ? " of " + std::to_string(count) : " of several runs") +
          " alone, and gates are about all samples: join the rows of all shards in their order, or "
          "take those that `vernier merge` saves";
 }
@@ -72,8 +72,7 @@ std::string WhyNotWhole(const std::string& path, const RowsExtent& extent) {
            "off, its run was killed, or an earlier version saved it";
   }
   return "'" + path + "' has " + Counted(extent.rows, "row") + ", and " +
-         std::to_string(extent.saved) + (extent.saved == 1 ? " was" : " were") +
-         " saved: rows were removed or added";
+         Counted(extent.saved, "was", "were") + " saved: rows were removed or added";
 }
 
 Status CountRow(const std::string& path, const IterationRow& row, PairRows& rows) {

@@ -182,7 +182,7 @@ void BlameAfterwards(const RunPlan& run, const SessionContext& context, RunOutco
 void KeepAsMeasured(const std::string& path, const std::string& command, RunRecord record) {
   record.command = command;
   record.version = kVersion;
-  record.error = "the process had not come to its end: this is what was measured until then";
+  record.error = "incomplete: the process ended before all measurements were taken";
   (void)WriteFileAtomically(path, ToJson(record));
 }
 

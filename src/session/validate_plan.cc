@@ -91,11 +91,10 @@ Status CheckSavedFormats(const RunPlan& plan) {
 Status CheckResume(const RunPlan& plan) {
   if (!plan.save.resume) return {};
   if (plan.save.outputs.empty()) {
-    return InvalidArgument(
-        "--resume goes on with what was saved: name the place with --save-outputs");
+    return InvalidArgument("--resume needs --save-outputs, which names the file to continue");
   }
   if (plan.runners.empty()) {
-    return InvalidArgument("--resume: there is no runner that could go on");
+    return InvalidArgument("--resume needs a runner");
   }
   return {};
 }

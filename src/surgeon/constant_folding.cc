@@ -224,7 +224,7 @@ class Folder {
     return Replace(here);
   }
 
-  void TellLarge() const {
+  void LogLarge() const {
     if (large_.empty()) return;
     logger_.Warning(
         "It looks like this model contains foldable nodes that produce large outputs.\n"
@@ -344,7 +344,7 @@ Result<OnnxModel> FoldConstants(const OnnxModel& model, const FoldOptions& optio
   Folder folder(now, options, evaluate, logger);
   VERNIER_ASSIGN_OR_RETURN(
       OnnxModel folded, RewriteGraphs(now, [&](GraphInModel& here) { return folder.Fold(here); }));
-  folder.TellLarge();
+  folder.LogLarge();
   for (uint64_t before = 0; before != folded.NodeCount();) {
     before = folded.NodeCount();
     VERNIER_ASSIGN_OR_RETURN(folded, WithoutConstantConditions(folded));

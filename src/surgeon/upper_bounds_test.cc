@@ -8,6 +8,7 @@
 
 #include "model/onnx/onnx_test_model.h"
 #include "util/no_log.h"
+#include "util/recording_logger.h"
 
 namespace vernier {
 namespace {
@@ -18,18 +19,6 @@ using testing::IsEmpty;
 using testing_model::Field;
 using testing_model::Node;
 using testing_model::Value;
-
-// Keeps what is warned of.
-class WarningLog final : public Logger {
- public:
-  bool Enabled(Severity severity) const override { return severity == Severity::kWarning; }
-  void Write(Severity, std::string_view text, LogColor, bool) override {
-    warnings.emplace_back(text);
-  }
-  void Indent(int) override {}
-
-  std::vector<std::string> warnings;
-};
 
 // y = Expand(x, s): how large it is, s decides, which a node makes.
 OnnxModel Expanding() {
@@ -76,12 +65,11 @@ TEST(WithUpperBounds, RefusesTensorsThatNoNodeMakes) {
 }
 
 TEST(WithUpperBounds, WarnsOfTensorsThatNeedNone) {
-  WarningLog log;
+  RecordingLogger log;
   const Result<OnnxModel> bounded =
       WithUpperBounds(Expanding(), std::vector<UpperBound>{{"t", 5}}, log);
   ASSERT_TRUE(bounded.ok()) << bounded.status().message();
-  ASSERT_EQ(log.warnings.size(), 1u);
-  EXPECT_THAT(log.warnings[0], HasSubstr("'t'"));
+  EXPECT_THAT(log.Texts(Severity::kWarning), testing::ElementsAre(HasSubstr("'t'")));
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <functional>
 #include <utility>
 
+#include "util/joined.h"
 #include "util/number_text.h"
+#include "util/quoted.h"
 
 namespace vernier {
 namespace {
@@ -72,6 +74,14 @@ std::string NearestName(std::string_view word, std::span<const std::string_view>
     at = std::find(folded.begin(), folded.end(), near.front());
   }
   return std::string(candidates[static_cast<size_t>(at - folded.begin())]);
+}
+
+std::string NotOneOf(std::span<const std::string_view> names, std::string_view a_name,
+                     std::string_view plural, std::string_view word) {
+  const std::string near = NearestName(word.substr(0, 40), names);
+  return Quoted(word) + " is not " + std::string(a_name) +
+         (near.empty() ? "; the " + std::string(plural) + " are: " + Joined(names)
+                       : "; did you mean " + Quoted(near) + "?");
 }
 
 }  // namespace vernier

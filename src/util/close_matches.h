@@ -20,4 +20,9 @@ std::vector<std::string> CloseMatches(std::string_view word,
 /// none is near.
 std::string NearestName(std::string_view word, std::span<const std::string_view> candidates);
 
+/// Why `word` is refused where one of the names is expected: "'sise' is not a rule; did you mean
+/// 'size'?", or, where none is near, "'x' is not a rule; the rules are: size, type".
+std::string NotOneOf(std::span<const std::string_view> names, std::string_view a_name,
+                     std::string_view plural, std::string_view word);
+
 }  // namespace vernier

@@ -16,6 +16,11 @@ std::string Counted(std::integral auto count, std::string_view one, std::string_
   return std::to_string(count) + " " + std::string(count == 1 ? one : more);
 }
 
+/// The verb that goes with a count: "is" with 1, "are" with any other.
+std::string Verb(std::integral auto count, std::string_view one, std::string_view more) {
+  return std::string(count == 1 ? one : more);
+}
+
 /// "0 of 1 output", "1 of 3 outputs".
 std::string CountedOf(std::integral auto some, std::integral auto all, std::string_view noun) {
   return std::to_string(some) + " of " + Counted(all, noun);

@@ -24,8 +24,8 @@ int Advise(Pages pages, int advice) {
   return ::madvise(const_cast<std::byte*>(pages.data()), pages.size(), advice);
 }
 
-// `work` on as many parts of the pages as are worth a thread. Where none can be had, the part waits
-// for us.
+// `work` on as many parts of the pages as are worth a thread. If no thread is available, get() does
+// this synchronously.
 template <typename Work>
 void InParts(Pages pages, Work work) {
   const size_t most = std::min<size_t>(DefaultThreadCount(), 8);
@@ -68,13 +68,13 @@ void MakeHugePages(std::span<const std::byte> pages) {
 #ifdef MADV_POPULATE_WRITE
   Pages rest = HugePagesWithin(pages);
   if (rest.size() < kWorthHugePages) return;
-  const auto bar = TimeOf([&] { Advise(rest.first(kHugePage), MADV_POPULATE_WRITE); });
+  const auto limit = TimeOf([&] { Advise(rest.first(kHugePage), MADV_POPULATE_WRITE); });
   // Each that cost more has twice as many stay small before the next is tried.
   for (size_t step = 1; rest.size() > step * kHugePage;) {
     rest = rest.subspan(step * kHugePage);
     bool made = false;
     const auto cost = TimeOf([&] { made = MakeHugePage(rest.first(kHugePage)); });
-    step = made && cost < bar ? 1 : 2 * step;
+    step = made && cost < limit ? 1 : 2 * step;
   }
 #else
   (void)pages;

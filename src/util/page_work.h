@@ -1,5 +1,5 @@
-// What the kernel does to the pages of large memory, on several processors. All of them start at a
-// page.
+// Populates and releases pages of large mappings in parallel. All spans must be page-aligned,
+// except that of DropPagesWithin.
 #pragma once
 
 #include <cstddef>

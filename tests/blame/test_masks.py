@@ -47,9 +47,9 @@ def network(padding=0.0, nudged=None, names=("b", "t"), mixes=False):
 
 
 class Masks(Case):
-    LEFT_OUT = ("positions where 'attention_mask' is 0 are left out of tensors that have them "
-                "along the axis of the mask, by its name in the model; in the others they count; "
-                "--mask attention_mask leaves them out of all outputs")
+    LEFT_OUT = ("positions where 'attention_mask' is 0 are excluded from tensors whose axis has "
+                "the mask's name; all other tensors include them; "
+                "--mask attention_mask excludes them from all outputs")
 
     SIDES = ("--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx", "--load-inputs",
              "feed.npz")
@@ -78,8 +78,8 @@ class Masks(Case):
     def test_all_count_where_nothing_is_certain(self):
         culprits, found = self.search(network(names=(2, 6)), network(padding=3.0, names=(2, 6)))
         self.assertEqual((self.ended.returncode, culprits), (1, ["pad"]), self.ended.stdout)
-        self.assertIn("positions where 'attention_mask' is 0 count in this search; --mask "
-                      "attention_mask leaves them out", found["notes"])
+        self.assertIn("positions where 'attention_mask' is 0 are compared in this search; --mask "
+                      "attention_mask excludes them", found["notes"])
 
     def test_a_mask_that_is_named_leaves_out_where_nothing_is_certain(self):
         for nudged, culprits in ((None, []), (2, ["mul2"])):

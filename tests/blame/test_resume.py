@@ -83,8 +83,8 @@ class Resume(Case):
     def test_an_interrupted_search_says_how_to_go_on_and_accuses_nobody(self):
         code, out = self.stopped(signal.SIGINT, *self.words)
         self.assertEqual(code, 128 + signal.SIGINT, out)
-        told = re.search(r"Interrupted: (\d+) of 40 layers had been looked at, which 'state.json' "
-                         "keeps: the same command goes on", out)
+        told = re.search(r"Interrupted after (\d+) of 40 layers\. Run the same command to resume "
+                         r"from 'state\.json'\.", out)
         self.assertTrue(told, out)
         self.assertEqual(int(told[1]), len(self.layers()))
         self.assertIn("Not finished: interrupted", out)
@@ -103,6 +103,16 @@ class Resume(Case):
         self.assertNotIn("Batch", again.stdout)
         table = re.compile("To blame:.*First divergence: n38", re.DOTALL)
         self.assertEqual(table.search(first.stdout)[0], table.search(again.stdout)[0])
+
+    def test_iterations_that_the_run_lacks_are_named(self):
+        self.blame()
+        state = json.loads(Path("state.json").read_text())
+        state["layers"][3]["iteration"] = 7
+        Path("state.json").write_text(json.dumps(state))
+        again = self.blame()
+        self.assertEqual(again.returncode, 3, again.stdout)
+        self.assertIn("'state.json' is damaged: layer 'n3' refers to iteration 7, but the run has "
+                      "1. Remove the file to start over", again.stderr)
 
     def test_other_options_that_change_nothing_go_on(self):
         self.blame()

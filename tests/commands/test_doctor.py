@@ -70,10 +70,10 @@ class Doctor(Case):
     def test_required_parts_decide_the_exit_code(self):
         self.hide_packages("lpips")
         self.assertEqual(self.doctor("--require", "onnxruntime", "numpy").code, 0)
-        for name in ("python/lpips", "nonsense"):
+        for name, state in (("python/lpips", "missing"), ("nonsense", "there is no such part")):
             ended = self.doctor("--require", "numpy", name)
             self.assertEqual(ended.code, 5)
-            self.assertIn(f"not well: '{name}' is required", ended.out)
+            self.assertIn(f"problem: --require {name}: {state}\n", ended.out)
 
     def test_an_executable_alone_is_not_well(self):
         alone = self.path("prefix/bin/vernier")
@@ -81,8 +81,8 @@ class Doctor(Case):
         shutil.copy(VERNIER, alone)
         ended = self.doctor(program=alone)
         self.assertEqual(ended.code, 5)
-        self.assertIn("not well: plug-ins: ", ended.out)
-        self.assertIn("not well: no framework can be used", ended.out)
+        self.assertIn("problem: plug-ins: ", ended.out)
+        self.assertIn("problem: no framework can be used", ended.out)
 
     def test_a_plug_in_that_does_not_fit_says_why(self):
         folder = self.path("mine")
@@ -108,7 +108,7 @@ class Doctor(Case):
     def test_a_temporary_folder_that_is_not_there(self):
         ended = self.doctor(TMPDIR=str(self.path("nowhere")))
         self.assertEqual(ended.code, 5)
-        self.assertIn("not well: temporary-space: ", ended.out)
+        self.assertIn("problem: temporary-space: ", ended.out)
 
     def test_a_driver_that_crashes_is_one_line(self):
         source = self.path("cuda.c")

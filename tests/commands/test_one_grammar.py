@@ -23,6 +23,21 @@ class InputShapes(Case):
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         return json.loads(self.path("record.json").read_text())
 
+    def test_a_value_that_is_refused_is_quoted(self):
+        check = ("check", "consistency", "m.onnx", "--onnxrt")
+        for words, sentence in (
+                (["--repeats", "1"], "--repeats: expected a number >= 2, got '1'"),
+                (["--rows", "0"], "--rows: expected a number >= 2, got '0'"),
+                (["--only", "repeated-run"],
+                 "--only: 'repeated-run' is not a property; did you mean 'repeated-runs'?"),
+                (["--skip", "xyz"], "--skip: 'xyz' is not a property; the properties are: ")):
+            self.assertIn(sentence, self.refused(*check, *words))
+
+    def test_compare_takes_no_models(self):
+        self.assertIn("'m.onnx' is a model, not a file of saved inputs, outputs or tactics. To "
+                      "compare models, use vernier run or vernier blame",
+                      self.refused("compare", "m.onnx", "m.onnx", code=3))
+
     def test_run_takes_each_set_once(self):
         for words in SETS:
             with self.subTest(words=words):
@@ -118,7 +133,7 @@ class Repeated(Case):
     def test_two_values_for_one_output_are_refused(self):
         ended = self.vernier("run", "m.onnx", "--onnxrt", "--onnxrt", "--rtol", "y:1", "y:2")
         self.assertEqual(ended.code, 2, ended.out + ended.err)
-        self.assertIn("--rtol: expected one value for 'y', got another in 'y:2'", ended.err)
+        self.assertIn("--rtol: 'y:2' is a second value for 'y'; give one", ended.err)
 
     def test_a_file_that_would_not_be_written_is_refused(self):
         run = ("run", "m.onnx", "--onnxrt", "--onnxrt")

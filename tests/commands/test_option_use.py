@@ -376,7 +376,7 @@ class OptionUse(Case):
         self.vernier("run", "m.onnx", "--onnxrt", "--save-outputs", "gold.json")
         for words in (["run", "m.onnx", *RUNNERS], ["compare", "gold.json", "gold.json"],
                       ["check", "consistency", "m.onnx", "--onnxrt"]):
-            self.assertIn("--rtol: expected one value for what is not named",
+            self.assertIn("--rtol: '1e-4' is a second value without a name",
                           self.refused(*words, "--rtol", "1e-3", "1e-4"))
 
     def test_profile_measures_every_shape(self):

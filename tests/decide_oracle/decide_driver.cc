@@ -19,7 +19,7 @@
 #include "average_precision_request.h"
 #include "decide/bootstrap.h"
 #include "decide/decision.h"
-#include "decide/statistics.h"
+#include "decide/intervals.h"
 
 namespace vernier {
 namespace {

@@ -64,7 +64,7 @@ class Blame(BlameCase):
     @unittest.skipIf(PLACES == ["python"], "needs the TorchScript plug-in")
     def test_the_plug_in_hands_out_outputs_alone(self):
         done = self.blame("twin.onnx", "net.pt --torch-outputs y p --torch-in plugin", *SHAPES)
-        self.assertIn("hands out no inner tensors", done.out)
+        self.assertIn("exposes no inner tensors", done.out)
         self.assertEqual(done.code, 0, str(done))
 
 

@@ -104,7 +104,7 @@ Result<PartTensors> FetchPart(const Boundary& boundary, const ReferenceSource& s
   return part;
 }
 
-// Runtimes hold every body against the sizes that they know, also the branch that such sizes
+// Runtimes check every body against the sizes that they know, also the branch that such sizes
 // never reach: of inputs of nodes with bodies, only what the model itself knows is declared.
 Result<bool> HasBodies(const BlameGraph& graph, const Boundary& boundary) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<uint32_t> nodes,

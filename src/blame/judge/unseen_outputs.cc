@@ -69,7 +69,7 @@ std::vector<BlameCulprit> DifferingConstants(const SearchModels& models, Unprobe
     const std::string why =
         "output '" + name + "' is a constant of the " +
         (in_both ? "model, and differs between the models"
-                 : "candidate's model, and differs from what the reference hands out") +
+                 : "candidate's model, and differs from what the reference returns") +
         ": " + HowFar(error);
     culprits.push_back({holder->name, holder->what, {name}, error, {}, why});
   }

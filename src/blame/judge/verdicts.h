@@ -18,8 +18,8 @@ void MarkCulprits(const std::vector<std::string>& outputs, BlameRecord& record);
 /// Whether a tensor is an input of the model.
 using InputTest = std::function<bool(std::string_view)>;
 
-/// For saved references: what reads only the model's inputs is accused with the reservation that
-/// the inputs may be others than those that the saved outputs were made from.
+/// For saved references: a culprit that reads only the model's inputs is marked as doubtful, since
+/// the saved outputs may come from other inputs.
 void DoubtInputs(const InputTest& is_input, BlameRecord& record);
 
 /// Is the error of each output one that rounding of the inputs makes as well? Then they say nothing

@@ -281,8 +281,9 @@ class ForeignPairing {
     return *std::min_element(errors.begin(), errors.end());
   }
 
-  // Pairs what is in no doubt: a wrong pair accuses, and what has none is searched through. A name
-  // decides between copies of one tensor, too. False where the name has no free tensor.
+  // Pairs what is in no doubt: a wrong pair would blame a layer, and tensors without one are
+  // searched through. A name decides between copies of one tensor, too. False where the name has no
+  // free tensor.
   bool PairByName(size_t i) {
     const std::vector<NearTensor> named = NamesakesOf(candidate_[i], reference_);
     const auto is_free = [&](const NearTensor& one) {

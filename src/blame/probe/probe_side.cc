@@ -135,7 +135,7 @@ Result<SessionAhead> ProbeSide::Ahead(std::shared_ptr<const ModelSource> model,
   VERNIER_ASSIGN_OR_RETURN(ahead.session_, NewSession());
   ahead.session_->HoldLog();
   LiveRunner& session = *ahead.session_;
-  // Where no thread can be had, it is opened when it is waited for.
+  // If no thread is available, the caller of get() does this synchronously.
   ahead.outputs_ = std::async([this, &session, model, more, feed]() -> Result<TensorMap> {
     const RuntimeClock::Running running(clock_);
     if (Status opened = session.Open(*model, more); !opened.ok()) {

@@ -26,7 +26,8 @@ std::optional<size_t> TheForeignOne(const RunPlan& plan) {
 
 Status CheckCount(size_t runners, size_t loaded) {
   if (runners == 0) {
-    return InvalidArgument("blame needs a runner to accuse, for example --onnxrt --openvino");
+    return InvalidArgument(
+        "blame needs a runner as the candidate, for example --onnxrt --openvino");
   }
   if (runners + loaded == 2) return {};
   if (runners + loaded == 1) {

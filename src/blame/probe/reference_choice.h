@@ -1,4 +1,4 @@
-// Who is the reference and who is accused.
+// Which side is the reference and which the candidate.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The model's own outputs without probes, which everything with probes is held against.
+// The model's own outputs without probes, with which everything with probes is compared.
 #pragma once
 
 #include <map>

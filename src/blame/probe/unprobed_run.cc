@@ -205,7 +205,7 @@ class BothSides {
   const int64_t tried_;
 };
 
-// What it told of itself is needed further on, its memory is not.
+// Keeps the session's description and releases its memory.
 void CloseSession(ProbeSide& side, LiveRunner& runner, HeldMemory& held) {
   const uint64_t peak = runner.TakePeakMemory().value_or(0);
   (void)runner.Close();

@@ -58,11 +58,10 @@ void Fail(const Status& status, const SearchContext& context, BlameOutcome& outc
 
 void LogHowToGoOn(const BlamePlan& plan, size_t seen, size_t layers, Logger& logger) {
   if (layers == 0) return;
-  logger.Warning("Interrupted: " + std::to_string(seen) + " of " + Counted(layers, "layer") +
-                 " had been looked at" +
+  logger.Warning("Interrupted after " + CountedOf(seen, layers, "layer") + ". " +
                  (plan.resume.empty()
-                      ? "; vernier blame with --resume FILE keeps them, and goes on from there"
-                      : ", which '" + plan.resume + "' keeps: the same command goes on"));
+                      ? "To be able to resume, run vernier blame with --resume FILE."
+                      : "Run the same command to resume from '" + plan.resume + "'."));
 }
 
 void RecordSides(const SearchSides& sides, BlameRecord& record) {
@@ -100,17 +99,16 @@ void NoteMask(const UnprobedRun& unprobed, const BlamePlan& plan, BlameRecord& r
   const MaskedTensors& masked = unprobed.outputs.masked();
   const bool asked = !plan.run.compare->mask.empty();
   const std::string advice =
-      asked || plan.all_positions ? "" : "; --mask " + mask + " leaves them out";
+      asked || plan.all_positions ? "" : "; --mask " + mask + " excludes them";
   if (masked.empty()) {
-    record.notes.push_back(where + "count in this search" + advice);
+    record.notes.push_back(where + "are compared in this search" + advice);
     return;
   }
-  record.notes.push_back(
-      where + "are left out of " + (masked.asked().empty() ? "" : "the outputs, and of ") +
-      "tensors that have them along the axis of the mask, by its name in the model; in the others "
-      "they count" +
-      (plan.fed_back.empty() ? "" : ", and in outputs that are fed back") +
-      (advice.empty() ? "" : advice + " of all outputs"));
+  record.notes.push_back(where + "are excluded from " +
+                         (masked.asked().empty() ? "" : "the outputs and from ") +
+                         "tensors whose axis has the mask's name; all other tensors" +
+                         (plan.fed_back.empty() ? "" : ", and outputs that are fed back,") +
+                         " include them" + (advice.empty() ? "" : advice + " from all outputs"));
 }
 
 // No layer errs where positions count: may tensors at the others have made what does?
@@ -203,8 +201,8 @@ Result<TensorPairs> PairSides(const SearchSubject& subject, BlameRecord& record)
 
 std::string WhyNoPairs(const SearchSubject& subject) {
   if (subject.sides.HasForeignReference()) {
-    return "no tensor that the reference hands out is surely one of the candidate's graph: "
-           "--map-outputs says which outputs belong together";
+    return "no tensor of the reference could be matched to one in the candidate's graph; pair "
+           "outputs with --map-outputs";
   }
   return WhyNothingPairs(subject.models.reference.get(), subject.unprobed.saved_names,
                          subject.graph());

@@ -31,7 +31,7 @@ std::string DescribePairs(const ForeignPairs& found, size_t outputs, size_t refe
                      " of the candidate met the reference's";
   if (paired > 0) text += ": " + CountMatches(found.pairs);
   if (reference_tensors <= outputs) {
-    text += "; the reference hands out no inner tensors, so layers are looked at together";
+    text += "; the reference exposes no inner tensors, so layers are looked at together";
   }
   return text;
 }

@@ -96,7 +96,7 @@ Result<KnownTensors> Resume(const SearchSubject& subject, size_t layers, TensorF
   const size_t so_far = known->layers.size();
   logger.Info("Going on from '" + path +
               "': " + (so_far < layers ? std::to_string(so_far) + " of " : "all ") +
-              Counted(layers, "layer") + (layers == 1 ? " is known" : " are known"));
+              Counted(layers, "layer is", "layers are") + " known");
   return TakeOver(*std::move(known), findings, record);
 }
 

@@ -57,6 +57,11 @@ std::string StampOfWords(const std::string& name, const std::vector<std::string>
   return text;
 }
 
+std::string NoIteration(int64_t iteration, size_t feeds) {
+  return "refers to iteration " + std::to_string(iteration) + ", but the run has " +
+         std::to_string(feeds);
+}
+
 }  // namespace
 
 std::string ResumeKey(const SearchSubject& subject, std::span<const RunnerRecord> runners) {
@@ -99,18 +104,16 @@ Result<std::optional<BlameRecord>> LoadResumeFile(const std::string& path, const
   }
   const std::optional<int64_t> shown_at = record->disturbance.shown_at;
   if (shown_at && (*shown_at < 0 || static_cast<uint64_t>(*shown_at) >= feeds)) {
-    return Malformed("--resume: '" + path +
-                     "' is damaged: it names an iteration that there is not. Remove the file to "
-                     "start over");
+    return Malformed("--resume: '" + path + "' is damaged: it " + NoIteration(*shown_at, feeds) +
+                     ". Remove the file to start over");
   }
   // Layers are found by their first outputs, and their inputs by the iteration.
   for (const BlameLayerRecord& layer : record->layers) {
-    const bool whole = !layer.outputs.empty() && layer.iteration >= 0 &&
-                       static_cast<uint64_t>(layer.iteration) < feeds;
-    if (whole) continue;
-    return Malformed("--resume: '" + path + "' is damaged: layer '" + layer.node +
-                     "' has no outputs, or names an iteration that there is not. Remove the file "
-                     "to start over");
+    const bool fed = layer.iteration >= 0 && static_cast<uint64_t>(layer.iteration) < feeds;
+    if (!layer.outputs.empty() && fed) continue;
+    return Malformed("--resume: '" + path + "' is damaged: layer '" + layer.node + "' " +
+                     (fed ? "has no outputs" : NoIteration(layer.iteration, feeds)) +
+                     ". Remove the file to start over");
   }
   return std::optional<BlameRecord>(*std::move(record));
 }

@@ -6,20 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "util/recording_logger.h"
+
 namespace vernier {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
-
-class Warnings final : public Logger {
- public:
-  bool Enabled(Severity severity) const override { return severity >= Severity::kWarning; }
-  void Write(Severity, std::string_view text, LogColor, bool) override { lines.emplace_back(text); }
-  void Indent(int) override {}
-  std::vector<std::string> lines;
-};
 
 struct Bound {
   Status status;
@@ -36,11 +30,11 @@ Bound Bind(std::vector<std::string> words) {
   EXPECT_THAT(parsed.unknown, ElementsAre());
   RunnerPlan runner;
   runner.backend = "tensorrt";
-  Warnings warnings;
+  RecordingLogger log;
   Bound bound;
-  bound.status = BindTensorRt(parsed.args, runner, warnings);
+  bound.status = BindTensorRt(parsed.args, runner, log);
   bound.options = runner.session_options;
-  bound.warnings = warnings.lines;
+  bound.warnings = log.Texts(Severity::kWarning);
   bound.place = runner.place;
   return bound;
 }

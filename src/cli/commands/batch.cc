@@ -199,7 +199,7 @@ constexpr CommandSpec kBatchCommand = {
     .name = "batch",
     .section = CommandSection::kCompare,
     .operands = "model [model ...] [options ...] -- RUN OPTIONS",
-    .summary = "run many models with the same options and summarize the results in one table",
+    .summary = "run many models with the same options and summarise the results in one table",
     .about =
         "Run each model as vernier run MODEL RUN OPTIONS would, in a process of its own, so that a"
         " crash of one run does not end the others. Each file that a run saves gets the model's"

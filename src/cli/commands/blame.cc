@@ -60,7 +60,7 @@ int BlameCommand(std::span<const std::string> words, const Invocation& invocatio
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   const int code = EndWithBanner(log, seconds.count(), faults, invocation);
-  if (record.blame) TellWorkflow(record, log);
+  if (record.blame) AnnotateWorkflow(record, log);
   return code;
 }
 

@@ -103,11 +103,10 @@ constexpr CommandSpec kCheckAccuracyCommand = {
         "Check the metrics that --save-accuracy-results saved against the thresholds given here,"
         " without running or comparing again. simple needs --check-error-stat max, mean, median or"
         " quantile, because single elements are not saved and cannot be checked again. Other saved"
-        " metrics are ignored. Of the rows that --save-rows wrote, decisions are"
-        " checked against --max-flip-rate, --max-clear-flips and --max-drop, by the labels in them"
-        " or those of --labels, and with --decision those alone that it names; --strict refuses "
-        "gates that too few samples decide. If nothing"
-        " could be checked, the exit code is 4.",
+        " metrics are ignored. In a file of --save-rows, decisions are checked against"
+        " --max-flip-rate, --max-clear-flips and --max-drop. Labels come from the file or from"
+        " --labels; --decision selects decisions by name. --strict refuses gates that too few"
+        " samples decide. If nothing could be checked, the exit code is 4.",
     .options =
         [] {
           return OptionTable(

@@ -18,8 +18,12 @@ Result<ConsistencyOptions> BindOptions(const ParsedArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const std::optional<int64_t> rows, args.Int("rows"));
   options.repeats = repeats.value_or(options.repeats);
   options.rows = rows.value_or(options.rows);
-  if (options.repeats < 2) return InvalidArgument("--repeats: expected a number from 2 on");
-  if (options.rows < 2) return InvalidArgument("--rows: expected a number from 2 on");
+  for (const auto& [flag, value] :
+       {std::pair("--repeats", options.repeats), std::pair("--rows", options.rows)}) {
+    if (value >= 2) continue;
+    return InvalidArgument(std::string(flag) + ": expected a number >= 2, got '" +
+                           std::to_string(value) + "'");
+  }
   const auto only = args.List("only");
   const auto skip = args.List("skip");
   options.only.assign(only.begin(), only.end());
@@ -77,10 +81,9 @@ constexpr CommandSpec kCheckConsistencyCommand = {
     .about =
         "Run a model repeatedly under conditions that must not change its outputs: repeated runs,"
         " another process, batch rows that are equal, reordered or alone, tokens fed one by one,"
-        " other shapes, thread counts, optimization levels and contents of uninitialized memory. A"
-        " violated property"
-        " gives exit code 1 and the smallest case that violates it. The error bound is that of"
-        " --tolerance auto unless tolerances are given.",
+        " other shapes, thread counts, optimisation levels and contents of uninitialised memory. A"
+        " violated property gives exit code 1 and the smallest case that violates it. The error"
+        " bound is that of --tolerance auto unless tolerances are given.",
     .options =
         [] {
           return OptionTable(

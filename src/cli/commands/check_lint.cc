@@ -34,7 +34,7 @@ void PrintRules() {
 int CarryOutLint(const LintPlan& plan, const Invocation& invocation, ConsoleLog& log) {
   const auto begin = std::chrono::steady_clock::now();
   log.Start("RUNNING | Command: " + invocation.command);
-  const Result<LintOutcome> outcome = LintAndTell(plan, WatchSignals(), log);
+  const Result<LintOutcome> outcome = LintAndReport(plan, WatchSignals(), log);
   if (outcome.status().code() == StatusCode::kCancelled) return 128 + ReceivedSignal();
   RunFaults faults;
   if (outcome.ok()) {

@@ -28,7 +28,7 @@ int Execute(const RunPlan& plan, SessionContext context, const Invocation& invoc
   const std::string summary = FormatRunSummary(
       outcome.record, {interleaved, log.Enabled(Severity::kVerbose), ReproCommand(again)});
   if (!summary.empty()) log.Plain(summary);
-  if (!invocation.as_polygraphy) TellWorkflow(outcome.record, log);
+  if (!invocation.as_polygraphy) AnnotateWorkflow(outcome.record, log);
   // Its verdict is a part of the merge's.
   const bool done = plan.shard.ends_done && IsDone(outcome.faults);
   return CloseLog(log, done ? 0 : code, invocation);
@@ -50,8 +50,8 @@ void ShowBlame(const BlameRecord& record, ConsoleLog& log) {
   if (shows) log.Plain(FormatBlame(record, log.Enabled(Severity::kVerbose)));
 }
 
-void TellWorkflow(const RunRecord& record, ConsoleLog& log) {
-  const Result<std::string> annotations = TellGitHub(record);
+void AnnotateWorkflow(const RunRecord& record, ConsoleLog& log) {
+  const Result<std::string> annotations = AnnotateGitHub(record);
   if (!annotations.ok()) log.Warning(annotations.status().message());
   if (annotations.ok() && !annotations->empty()) log.WorkflowCommands(*annotations);
 }

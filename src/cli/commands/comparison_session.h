@@ -25,7 +25,7 @@ int CarryOut(const RunPlan& plan, const SessionContext& context, const Invocatio
 void ShowBlame(const BlameRecord& record, ConsoleLog& log);
 
 /// In a GitHub workflow: annotations, and the summary of the step. Last of all, where one looks.
-void TellWorkflow(const RunRecord& record, ConsoleLog& log);
+void AnnotateWorkflow(const RunRecord& record, ConsoleLog& log);
 
 /// Polygraphy's last line, "PASSED | Runtime: ..." or FAILED; returns the exit code.
 int EndWithBanner(ConsoleLog& log, double seconds, const RunFaults& faults,

@@ -139,8 +139,8 @@ constexpr CommandSpec kDebugPrecisionCommand = {
         " nodes left in float32 can be lowered. The types are stored in the model itself, so the"
         " result applies to every framework and every TensorRT version. With RUN OPTIONS the check"
         " is vernier run, and the reference is what the unchanged model computes with them. With"
-        " --decision and a gate the nodes are those without which too many decisions change, or,"
-        " with --labels and --max-drop, accuracy drops too much.",
+        " --decision and a gate, the command finds the nodes that must stay float32 for the"
+        " decisions (or, with --labels and --max-drop, the accuracy) to pass the gate.",
     .options =
         [] {
           return OptionTable(

@@ -50,7 +50,7 @@ LoadedReplays Load(const ParsedArgs& args, std::string_view which, Logger& log) 
   return loaded;
 }
 
-void TellDifference(const TacticsByLayer& found, Logger& log) {
+void LogDifference(const TacticsByLayer& found, Logger& log) {
   if (found.empty()) {
     return log.Info(
         "Could not determine potentially bad tactics. Try providing more tactic replay files if "
@@ -70,7 +70,7 @@ Status DiffTactics(const ParsedArgs& args, bool as_polygraphy, Logger& log) {
   const LoadedReplays bad = Load(args, "bad", told);
   const TacticsByLayer found = OnlyInBad(good.tactics, bad.tactics);
   if (json) VERNIER_TRY(PrintDocument(FormatTacticDifferenceJson(good, bad, found)));
-  TellDifference(found, told);
+  LogDifference(found, told);
   // Each missing kind has had its warning; Polygraphy leaves it at none.
   if (as_polygraphy || (!good.read.empty() && !bad.read.empty())) return {};
   return Malformed("nothing was compared: both good and bad tactic replays are needed");

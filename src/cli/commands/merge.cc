@@ -110,9 +110,9 @@ constexpr CommandSpec kMergeCommand = {
     .about =
         "Merge what the shards of a run left (vernier run --shard K/N --save-record FILE) into the"
         " record that one process would have made, from the same numbers in the same order, and end"
-        " with its exit code. Every iteration must be there once: missing shards are named with"
-        " their command (exit code 4). A shard that was done twice counts once if both agree. To"
-        " join files of saved outputs see data concat; data merge is for inputs.",
+        " with its exit code. Every iteration must be present exactly once; for missing shards, the"
+        " command that runs them is printed (exit code 4). Duplicate parts of a shard are accepted"
+        " if they agree. To join files of saved outputs see data concat; data merge is for inputs.",
     .options =
         [] {
           return OptionTable({GeneralGroup(), LoggingGroup(), MergeGroup(),

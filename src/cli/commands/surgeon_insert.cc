@@ -29,7 +29,7 @@ Status Insert(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& 
   ExecutionPlan execution;
   VERNIER_TRY(BindWorkers(args, execution));
   VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
-  surgery.Tell("Original Model:", log);
+  surgery.LogSummary("Original Model:", log);
   VERNIER_ASSIGN_OR_RETURN(OnnxModel inserted, WithNode(surgery.model().now(), node));
   surgery.model().Become(std::move(inserted));
   if (args.Has("do_shape_inference")) {

@@ -19,7 +19,7 @@ Status Save(const Surgery& surgery, const ParsedArgs& args, const ReplacedWeight
 
 Status Prune(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
-  surgery.Tell("Original Model:", log);
+  surgery.LogSummary("Original Model:", log);
   VERNIER_ASSIGN_OR_RETURN(const ReplacedWeights pruned, PruneWeights(surgery.model(), log));
   return Save(surgery, args, pruned, log);
 }
@@ -44,14 +44,14 @@ Result<std::set<std::string>> ReadExcludeList(const ParsedArgs& args) {
 Status Strip(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(std::set<std::string> exclude, ReadExcludeList(args));
   VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
-  surgery.Tell("Original Model:", log);
+  surgery.LogSummary("Original Model:", log);
   VERNIER_TRY(StripWeights(surgery.model(), std::move(exclude), log));
   return surgery.Save(args, log);
 }
 
 Status Reconstruct(const ParsedArgs& args, const Invocation& invocation, ConsoleLog& log) {
   VERNIER_ASSIGN_OR_RETURN(Surgery surgery, Surgery::Open(args, invocation.as_polygraphy, log));
-  surgery.Tell("Original Model:", log);
+  surgery.LogSummary("Original Model:", log);
   VERNIER_ASSIGN_OR_RETURN(const ReplacedWeights made, ReconstructWeights(surgery.model(), log));
   return Save(surgery, args, made, log);
 }

@@ -75,7 +75,7 @@ Result<Surgery> Surgery::Open(const ParsedArgs& args, bool as_polygraphy, Logger
   return surgery;
 }
 
-void Surgery::Tell(std::string_view heading, Logger& log) const {
+void Surgery::LogSummary(std::string_view heading, Logger& log) const {
   LogModel(heading, model_->now(), log);
 }
 
@@ -85,7 +85,7 @@ Status Surgery::Save(const ParsedArgs& args, Logger& log,
   VERNIER_ASSIGN_OR_RETURN(SaveOnnxOptions options, BindOnnxSave(args, log));
   log.Info("Saving ONNX model to: " + output);
   VERNIER_TRY(model_->Save(output, std::move(options), std::move(values)));
-  Tell("New Model:", log);
+  LogSummary("New Model:", log);
   return {};
 }
 

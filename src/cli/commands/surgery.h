@@ -28,10 +28,10 @@ class Surgery {
   EditableModel& model() { return *model_; }
   const EditableModel& model() const { return *model_; }
 
-  /// Tells how the model is now, under the heading.
-  void Tell(std::string_view heading, Logger& log) const;
+  /// Logs a summary of the model as it is now, under the heading.
+  void LogSummary(std::string_view heading, Logger& log) const;
 
-  /// Tells of the new model and writes it where --output says.
+  /// Writes the model to --output and logs its summary.
   Status Save(const ParsedArgs& args, Logger& log, std::vector<ReplacedValues> values = {}) const;
 
  private:

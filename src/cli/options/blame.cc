@@ -40,7 +40,8 @@ constexpr OptionRow kBlame[] = {
      .sets = Sets<&BlameOptions::max_host_bytes>(),
      .in_package = InPackage::kOfBlame,
      .arity = Arity::kOne,
-     .fallback = "half of the free memory, at most the larger of 4G and eight sessions' memory",
+     .fallback = "half of the free memory, but no more than 4G or eight times the memory of one"
+                 " session, whichever is larger",
      .metavar = "BYTES",
      .help =
          "Memory that blame and its runners may use together, for example 4G; tensors that do not"

@@ -153,10 +153,9 @@ constexpr OptionRow kSidesAndScope[] = {
      .sets = kBoundTogether,
      .help =
          "Warn instead of failing, as Polygraphy does, if outputs or iterations are missing on one"
-         " side, images cannot be read, or inputs had to be adjusted to fit; even if that leaves "
-         "one"
-         " iteration. With --strict, what is missing is a failure all the same. Enabled when the"
-         " program is called polygraphy.",
+         " side, images cannot be read, or inputs had to be adjusted to fit, even if only one"
+         " iteration remains. With --strict, missing outputs and iterations still fail. Enabled"
+         " when the program is called polygraphy.",
      .origin = Origin::kOurs},
     {.flags = {"--strict"},
      .dest = "strict",
@@ -222,7 +221,7 @@ constexpr OptionRow kSimple[] = {
      .dest = "noise_floor",
      .sets = Sets<&RunPlan::noise_floor>(),
      .help = "Implies --tolerance auto and measures the error bound: the first runner is compared"
-             " with itself, using one thread and no graph optimizations.",
+             " with itself, using one thread and no graph optimisations.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},
@@ -377,8 +376,7 @@ OptionGroup CompareIndicesGroup() {
 }
 
 OptionGroup CompareMetricsGroup() {
-  return {"Comparison: other metrics", "thresholds for metrics that give one number",
-          ThresholdRows()};
+  return {"Comparison: other metrics", "metrics with a single value", ThresholdRows()};
 }
 
 std::vector<OptionGroup> CompareGroup() {

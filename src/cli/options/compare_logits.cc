@@ -63,10 +63,9 @@ constexpr OptionRow kTokens[] = {
      .arity = Arity::kOne,
      .metavar = "INPUT",
      .help =
-         "The integer input that is 0 at positions to leave out, and 1 at the others: of logits,"
-         " of other floating outputs [batch, positions, values], and of caches. Without it,"
-         " attention_mask, for logits if it has a value for each position, and for other"
-         " outputs if an ONNX model names both axes alike; with none, all are compared.",
+         "The integer input that marks positions: 1 to compare, 0 to leave out. Applies to logits,"
+         " other floating outputs [batch, positions, values] and caches. Default: attention_mask,"
+         " where it fits; none compares all positions.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},

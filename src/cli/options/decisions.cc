@@ -81,9 +81,9 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kPlus,
      .metavar = "[OUTPUT:]R",
      .help =
-         "Fail if more than this share of the samples is decided differently. OUTPUT can also be"
+         "Fail if more than this fraction of the samples is decided differently. OUTPUT can also be"
          " a decision, such as top1 or logits:top1. The gate is undecided if the 95 % interval"
-         " of the share contains R; --strict refuses that.",
+         " of the fraction contains R; --strict refuses that.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--max-clear-flips"},
@@ -104,14 +104,11 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kPlus,
      .action = OptionAction::kAppend,
      .metavar = "[OUTPUT:]FILE",
-     .help = "The right answers for the samples, for topK, threshold, argmax, ctc and regression:"
-             " .npy (one label per sample), .npz (one array per iteration), .jsonl or .txt (one"
-             " label per line); or 'folder': the class of an image is that of its folder in"
-             " --class-names, or the position of its folder among the sorted folders; or 'loader': "
-             "a tensor 'label' that comes with the inputs,"
-             " 'loader=NAME' another one. The report then has the accuracy of both sides, or their"
-             " errors, and whether it changed by more than chance. For boxes: .json (COCO's), for"
-             " their mean average precision as pycocotools computes it.",
+     .help = "The right answers: a file (.npy, .npz, .jsonl, .txt; .json for boxes), 'folder'"
+             " (names of image folders) or 'loader[=NAME]' (a tensor that comes with the inputs;"
+             " default: label). For topK, threshold, argmax, ctc, regression and boxes. The report"
+             " then has the accuracy or the errors of both sides, and whether they changed by more"
+             " than chance.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--class-names"},
@@ -144,7 +141,7 @@ constexpr OptionRow kDecisionRows[] = {
      .choices = kDropTypes,
      .fallback = "absolute",
      .metavar = "TYPE",
-     .help = "Whether --max-drop is a difference of accuracies (absolute), or a share of the"
+     .help = "Whether --max-drop is a difference of accuracies (absolute), or a fraction of the"
              " reference's accuracy (relative).",
      .origin = Origin::kOurs,
      .needs = {"--max-drop"}},
@@ -154,10 +151,10 @@ constexpr OptionRow kDecisionRows[] = {
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .metavar = "X",
-     .help = "A flip is a near tie if the reference's margin is below X. Without it: below twice"
-             " what the error bound of --tolerance auto allows the values that decided, which"
-             " --max-clear-flips computes where a graph is known; or else below two standard"
-             " deviations of the noise between those values, by the sample's other values.",
+     .help = "A flip is a near tie if the reference's margin is below X. Default: twice the error"
+             " bound of --tolerance auto for the deciding values (with --max-clear-flips it is"
+             " known for ONNX graphs, too), otherwise two standard deviations of the noise in the"
+             " sample's other values.",
      .origin = Origin::kOurs,
      .needs = {"--decision"}},
     {.flags = {"--judge"},

@@ -68,8 +68,9 @@ constexpr OptionRow kMaps[] = {
      .metavar = "[A:[B:]]NAME=SOURCE",
      .help = "Compare the output NAME of A with the output SOURCE of B, which may be sliced and"
              " permuted as in --map-inputs. A:NAME= leaves out an output that A lacks. One '*'"
-             " stands for the same text in both names: 'present.*=cache_*', or all that"
-             " 'present.*=' leaves out. @FILE reads such words from a file, one per line.",
+             " stands for the same text in both names: 'present.*=cache_*' pairs all of them;"
+             " 'present.*=' leaves all of them out. @FILE reads such words from a file, one per"
+             " line.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides}},
 };

@@ -89,8 +89,9 @@ constexpr OptionRow kStepRows[] = {
      .metavar = "[RUNNER:]METHOD",
      .help = "The method of a TorchScript or Python runner that resets the state inside the model."
              " It is called before each set of inputs or each sequence of steps. Without it,"
-             " reset_states if there is one; TorchScript that writes to its own attributes is"
-             " reloaded, and so is, with steps, Python of which nothing is fed back.",
+             " reset_states is called if it exists. Otherwise TorchScript models that write to"
+             " their attributes are reloaded; with --steps, so are Python models without"
+             " --feed-back.",
      .origin = Origin::kOurs,
      .needs = {kAnyRunner}},
     {.flags = {"--state"},

@@ -70,7 +70,7 @@ constexpr OptionRow kTfLoad[] = {
              " folder.",
      .standing = Standing::kBetter,
      .note =
-         "Runs with the checkpoint's values; Polygraphy 0.53.6 initializes the variables anew."},
+         "Runs with the checkpoint's values; Polygraphy 0.53.6 initialises the variables anew."},
     {.flags = {"--tf-outputs"},
      .dest = "tf_outputs",
      .sets = SetBy<&SetOutputNames>().OfRunner(),
@@ -124,7 +124,7 @@ constexpr OptionRow kTfSession[] = {
      .arity = Arity::kOne,
      .type = ValueType::kFloat,
      .metavar = "X",
-     .help = "Largest share of GPU memory that TensorFlow may take, 0 to 1."},
+     .help = "Largest fraction of GPU memory that TensorFlow may take, 0 to 1."},
     {.flags = {"--allow-growth"},
      .dest = "allow_growth",
      .sets = SessionOption("tensorflow", "allow_growth"),

@@ -26,7 +26,7 @@ constexpr OptionRow kInference[] = {
      .dest = "weight_streaming_budget",
      .arity = Arity::kOne,
      .metavar = "AMOUNT",
-     .help = "Weights kept on the GPU: bytes (K, M, G), a share such as 50%, -1 for TensorRT's"
+     .help = "Weights kept on the GPU: bytes (K, M, G), a percentage such as 50%, -1 for TensorRT's"
              " choice, -2 for no streaming."},
     {.flags = {"--trt-lib"},
      .dest = "trt_lib",

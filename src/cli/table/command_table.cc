@@ -145,8 +145,7 @@ std::string FormatProgramHelp() {
   }
   return text + "\n" + std::string(kExamples) +
          "\nvernier COMMAND --help explains a command. Every Polygraphy `run` command line works"
-         " here;\na link named `polygraphy` to this program also answers as leniently as it"
-         " does.\n";
+         " here.\nCalled through a link named `polygraphy`, vernier is as lenient as Polygraphy.\n";
 }
 
 std::string FormatGroupHelp(std::string_view group) {

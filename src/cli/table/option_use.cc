@@ -11,6 +11,7 @@
 #include "cli/words/repeated_words.h"
 #include "run/runner/runner_kinds.h"
 #include "util/cast_grammar.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -105,7 +106,7 @@ std::vector<std::string> WarningsBeside(const OptionTable& table, const ParsedAr
   }
   std::vector<std::string> warnings;
   for (const auto& [other, flags] : idle) {
-    warnings.push_back(JoinWords(flags, " and ") + (flags.size() == 1 ? " has" : " have") +
+    warnings.push_back(JoinWords(flags, " and ") + Verb(flags.size(), " has", " have") +
                        " no effect beside " + std::string(other));
   }
   return warnings;
@@ -267,7 +268,7 @@ std::vector<std::string> IdleOptionWarnings(const OptionTable& table, const Pars
     for (size_t i = 0; i < flags.size(); ++i) {
       text += (i == 0 ? "" : i + 1 == flags.size() ? " and " : ", ") + flags[i];
     }
-    warnings.push_back(text + (flags.size() == 1 ? " has" : " have") + " no effect without " +
+    warnings.push_back(text + Verb(flags.size(), " has", " have") + " no effect without " +
                        missing);
   }
   for (std::string& warning : WarningsBeside(table, args)) warnings.push_back(std::move(warning));

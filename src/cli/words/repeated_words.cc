@@ -38,9 +38,9 @@ Status CheckKeys(const GivenOption& option) {
     const bool keyed = word.find(':') != std::string::npos;
     const std::string key = keyed ? SplitAtLast(word).key : "";
     if (keys.insert(key).second) continue;
-    return InvalidArgument(std::string(option.flag) + ": expected one value for " +
-                           (key.empty() ? "what is not named" : "'" + key + "'") +
-                           ", got another in '" + word + "'");
+    return InvalidArgument(std::string(option.flag) + ": '" + word + "' is a second value " +
+                           (key.empty() ? "without a name; give one, or NAME:VALUE for each"
+                                        : "for '" + key + "'; give one"));
   }
   return {};
 }

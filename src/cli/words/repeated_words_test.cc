@@ -63,9 +63,9 @@ TEST(RepeatedWords, AValueThatReplacesAnotherIsReported) {
 
 TEST(RepeatedWords, OneValueForAName) {
   EXPECT_THAT(CheckRepeats({"--atol", "y:1", "z:2", "y:3"}).message(),
-              HasSubstr("expected one value for 'y', got another in 'y:3'"));
+              HasSubstr("--atol: 'y:3' is a second value for 'y'; give one"));
   EXPECT_THAT(CheckRepeats({"--rtol", "1", "2"}).message(),
-              HasSubstr("expected one value for what is not named, got another in '2'"));
+              HasSubstr("--rtol: '2' is a second value without a name; give one, or NAME:VALUE"));
   EXPECT_FALSE(CheckRepeats({"--val-range", "x:[0,1]", "x:[0,2]"}).ok());
   EXPECT_TRUE(CheckRepeats({"--input-shapes", "x:[1]", "x:[2]"}).ok());
   EXPECT_TRUE(CheckRepeats({"--check-error-stat", "y:max", "y:mean"}).ok());

@@ -43,8 +43,8 @@ Result<std::unique_ptr<PolygraphyDocument>> PolygraphyDocument::Open(
   Result<JsonTape> tape = JsonTape::Parse(std::move(text), NpyPayloadLength, cut);
   if (!tape.ok() && NamesModel(path)) {
     return Malformed("'" + path +
-                     "' is a model, and a file that was saved is wanted here (inputs, outputs, "
-                     "tactics); `vernier run` and `vernier blame` compare models");
+                     "' is a model, not a file of saved inputs, outputs or tactics. To compare "
+                     "models, use vernier run or vernier blame");
   }
   if (!tape.ok()) {
     const Status why = std::move(tape).Annotate("'" + path + "': not valid JSON").status();

@@ -16,7 +16,7 @@ namespace {
 constexpr int kIterationDepth = 4;
 constexpr std::string_view kIterationSeparator = ",\n                ";
 
-std::string Quoted(std::string_view text) {
+std::string JsonString(std::string_view text) {
   StringSink sink;
   JsonWriter writer(sink);
   writer.String(text);
@@ -119,7 +119,7 @@ class JsonParts {
   static Result<JsonParts> Create(const EncoderTarget& target, bool in_place) {
     JsonParts parts;
     for (size_t i = 0; i < target.runner_names.size(); ++i) {
-      parts.names_.push_back(Quoted(target.runner_names[i]));
+      parts.names_.push_back(JsonString(target.runner_names[i]));
       VERNIER_ASSIGN_OR_RETURN(PartFile file, target.folder->CreatePart(JsonPartName(i)));
       const bool is_target = in_place && i == 0;
       if (is_target) {

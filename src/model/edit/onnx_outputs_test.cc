@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/onnx/onnx_test_model.h"
+#include "util/recording_logger.h"
 
 namespace vernier {
 namespace {
@@ -13,15 +14,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 using Words = std::vector<std::string>;
-
-class RecordingLogger : public Logger {
- public:
-  bool Enabled(Severity) const override { return true; }
-  void Write(Severity, std::string_view text, LogColor, bool) override { lines.emplace_back(text); }
-  void Indent(int) override {}
-
-  Words lines;
-};
 
 class OnnxOutputsTest : public testing::Test {
  protected:
@@ -84,7 +76,8 @@ TEST_F(OnnxOutputsTest, PatternsWithoutMatchesWarnAndSelectNothing) {
   const Status status = Select(Words{"z*"}).status();
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
   EXPECT_THAT(status.message(), StartsWith("No outputs were selected."));
-  EXPECT_THAT(logger_.lines, ElementsAre("No tensors matched wildcard pattern: 'z*'"));
+  EXPECT_THAT(logger_.Texts(Severity::kExtraVerbose),
+              ElementsAre("No tensors matched wildcard pattern: 'z*'"));
 }
 
 TEST_F(OnnxOutputsTest, ExcludingEverythingIsAnError) {
@@ -99,10 +92,11 @@ TEST_F(OnnxOutputsTest, UnknownTypesAreNotFound) {
 
 TEST_F(OnnxOutputsTest, UnknownTypesSuggestAndGoOnAsInPolygraphy) {
   EXPECT_THAT(*Select(std::nullopt, Words{"Rely"}, std::nullopt, true), ElementsAre("conv_2"));
-  EXPECT_THAT(logger_.lines, ElementsAre(HasSubstr("Did you mean one of: ['Relu']?")));
+  EXPECT_THAT(logger_.Texts(Severity::kExtraVerbose),
+              ElementsAre(HasSubstr("Did you mean one of: ['Relu']?")));
   logger_.lines.clear();
   EXPECT_TRUE(Select(std::nullopt, Words{"zzz"}, std::nullopt, true).ok());
-  EXPECT_THAT(logger_.lines,
+  EXPECT_THAT(logger_.Texts(Severity::kExtraVerbose),
               ElementsAre(HasSubstr("Available op types: ['Constant', 'Conv', 'Relu']")));
 }
 

@@ -2,8 +2,8 @@
 
 #include <unordered_set>
 
-#include "model/onnx/file_kind.h"
 #include "model/onnx/initializer_names.h"
+#include "model/onnx/model_kind.h"
 #include "model/onnx/onnx_parser.h"
 #include "model/onnx/wire_reader.h"
 #include "util/mapped_file.h"

@@ -16,6 +16,7 @@
 #include "model/edit/onnx_outputs.h"
 #include "model/onnx/onnx_order.h"
 #include "model/onnx/onnx_test_model.h"
+#include "util/no_log.h"
 
 namespace vernier {
 namespace {
@@ -46,13 +47,6 @@ Result<OnnxModel> ParseExact(std::string_view bytes) {
   return OnnxModel::FromBytes({copy.get(), bytes.size()}, copy, "m.onnx");
 }
 
-class NullLogger : public Logger {
- public:
-  bool Enabled(Severity) const override { return false; }
-  void Write(Severity, std::string_view, LogColor, bool) override {}
-  void Indent(int) override {}
-};
-
 // Everything that reads a model; the result does not matter, only that it is well defined.
 void Exercise(const OnnxModel& model) {
   model.RequiredInputs();
@@ -60,7 +54,7 @@ void Exercise(const OnnxModel& model) {
   model.NodeCount();
   for (const OnnxNode& node : model.graph().nodes) model.Attributes(node);
   (void)TopologicalOrder(model);
-  NullLogger logger;
+  NoLog logger;
   const auto names = SelectOnnxOutputs(
       model, {.outputs = {{"*"}}, .by_type = std::nullopt, .exclude = std::nullopt}, logger);
   if (!names.ok()) return;

@@ -19,10 +19,10 @@ using Numbers = std::optional<std::vector<int64_t>>;
 constexpr int64_t kFar = int64_t{1} << 60;
 
 // What an input says, or an attribute as it was before; nullopt where it is not constant.
-class Told {
+class ConstantInputs {
  public:
-  Told(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
-       const ShapeTracker& shapes)
+  ConstantInputs(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
+                 const ShapeTracker& shapes)
       : attributes_(model, node), inputs_(graph.Inputs(node)), shapes_(shapes) {}
 
   bool Has(size_t input) const { return input < inputs_.size() && !inputs_[input].empty(); }
@@ -68,14 +68,14 @@ int64_t CountOf(int64_t size, int64_t start, int64_t end, int64_t step) {
   return distance < 0 ? (distance + 1) / step + 1 : 0;
 }
 
-std::optional<Dims> SliceDims(Told& told) {
-  Dims dims = *told.Data();
-  const Numbers starts = told.In(1, "starts"), ends = told.In(2, "ends");
+std::optional<Dims> SliceDims(ConstantInputs& inputs) {
+  Dims dims = *inputs.Data();
+  const Numbers starts = inputs.In(1, "starts"), ends = inputs.In(2, "ends");
   if (!starts || !ends || starts->size() != ends->size()) return std::nullopt;
-  const bool named = told.Has(3) || told.attributes().Find("axes") != nullptr;
-  const Numbers axes = named ? told.In(3, "axes") : Numbers(FirstAxes(starts->size()));
+  const bool named = inputs.Has(3) || inputs.attributes().Find("axes") != nullptr;
+  const Numbers axes = named ? inputs.In(3, "axes") : Numbers(FirstAxes(starts->size()));
   const Numbers steps =
-      told.Has(4) ? told.In(4, "") : Numbers(std::vector<int64_t>(starts->size(), 1));
+      inputs.Has(4) ? inputs.In(4, "") : Numbers(std::vector<int64_t>(starts->size(), 1));
   if (!axes || !steps || axes->size() != starts->size() || steps->size() != starts->size()) {
     return std::nullopt;
   }
@@ -87,10 +87,10 @@ std::optional<Dims> SliceDims(Told& told) {
   return dims;
 }
 
-std::optional<Dims> PadDims(Told& told) {
-  Dims dims = *told.Data();
-  const Numbers pads = told.In(1, "pads");
-  const Numbers axes = told.Has(3) ? told.In(3, "") : Numbers(FirstAxes(dims.size()));
+std::optional<Dims> PadDims(ConstantInputs& inputs) {
+  Dims dims = *inputs.Data();
+  const Numbers pads = inputs.In(1, "pads");
+  const Numbers axes = inputs.Has(3) ? inputs.In(3, "") : Numbers(FirstAxes(dims.size()));
   if (!pads || !axes || pads->size() != 2 * axes->size()) return std::nullopt;
   for (size_t i = 0; i < axes->size(); ++i) {
     int64_t* const size = SizeAt(dims, (*axes)[i]);
@@ -103,9 +103,10 @@ std::optional<Dims> PadDims(Told& told) {
   return dims;
 }
 
-Dims ShapeDims(Told& told) {
-  const auto rank = static_cast<int64_t>(told.Data()->size());
-  return {CountOf(rank, told.attributes().Int("start", 0), told.attributes().Int("end", kFar), 1)};
+Dims ShapeDims(ConstantInputs& inputs) {
+  const auto rank = static_cast<int64_t>(inputs.Data()->size());
+  return {
+      CountOf(rank, inputs.attributes().Int("start", 0), inputs.attributes().Int("end", kFar), 1)};
 }
 
 }  // namespace
@@ -113,11 +114,11 @@ Dims ShapeDims(Told& told) {
 std::optional<Dims> DimsOfPart(const OnnxModel& model, const OnnxGraph& graph, const OnnxNode& node,
                                const ShapeTracker& shapes) {
   if (!node.domain.empty() && node.domain != "ai.onnx") return std::nullopt;
-  Told told(model, graph, node, shapes);
-  if (told.Data() == nullptr) return std::nullopt;
-  if (node.op_type == "Slice") return SliceDims(told);
-  if (node.op_type == "Pad") return PadDims(told);
-  return node.op_type == "Shape" ? std::optional(ShapeDims(told)) : std::nullopt;
+  ConstantInputs inputs(model, graph, node, shapes);
+  if (inputs.Data() == nullptr) return std::nullopt;
+  if (node.op_type == "Slice") return SliceDims(inputs);
+  if (node.op_type == "Pad") return PadDims(inputs);
+  return node.op_type == "Shape" ? std::optional(ShapeDims(inputs)) : std::nullopt;
 }
 
 }  // namespace vernier

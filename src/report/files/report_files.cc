@@ -73,7 +73,7 @@ Status WriteReport(const ReportFile& report, const RunRecord& record) {
   return WriteFileAtomically(report.path, Format(record, report.format));
 }
 
-Result<std::string> TellGitHub(const RunRecord& given) {
+Result<std::string> AnnotateGitHub(const RunRecord& given) {
   const RunRecord record = WithSideNames(given, NameStyle::kShort);
   if (!InGitHubWorkflow()) return std::string();
   const char* summary = std::getenv("GITHUB_STEP_SUMMARY");

@@ -18,6 +18,6 @@ Status WriteReport(const ReportFile& report, const RunRecord& record);
 
 /// In a GitHub workflow ($GITHUB_ACTIONS is "true"): the annotations to print; otherwise empty. The
 /// Markdown report goes to the file that $GITHUB_STEP_SUMMARY names; kIo when that fails.
-Result<std::string> TellGitHub(const RunRecord& record);
+Result<std::string> AnnotateGitHub(const RunRecord& record);
 
 }  // namespace vernier

@@ -8,16 +8,10 @@
 #include "io/bytes/text_encoding.h"
 #include "kernels/statistics.h"
 #include "report/text/text_table.h"
+#include "vernier/tensor.h"
 
 namespace vernier {
 namespace {
-
-// As Python writes a tuple.
-std::string Tuple(std::span<const int64_t> dims) {
-  std::string text = "(";
-  for (size_t i = 0; i < dims.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(dims[i]);
-  return text + (dims.size() == 1 ? ",)" : ")");
-}
 
 // As Polygraphy writes it.
 std::string RangeText(const EngineTextOptions& options, const std::string& name) {
@@ -35,7 +29,7 @@ std::string RangeText(const EngineTextOptions& options, const std::string& name)
 std::string Describe(const EngineLayerTensor& tensor, const EngineTextOptions& options) {
   std::string text = tensor.name + " [";
   if (!tensor.dtype.empty()) text += "dtype=" + tensor.dtype + ", ";
-  text += "shape=" + Tuple(tensor.shape);
+  text += "shape=" + FormatDims(tensor.shape);
   const bool tells = !tensor.format.empty() && tensor.format.find("N/A") == std::string::npos;
   return text + (tells ? ", Format: " + tensor.format : "") + RangeText(options, tensor.name) + "]";
 }
@@ -54,7 +48,7 @@ std::string Tensors(const EngineRecord& engine, bool inputs) {
   for (const EngineTensor& tensor : engine.tensors) {
     if (tensor.input != inputs) continue;
     text += (count++ > 0 ? ",\n " : "") + tensor.name + " [dtype=" + tensor.dtype +
-            ", shape=" + Tuple(tensor.shape) + "]";
+            ", shape=" + FormatDims(tensor.shape) + "]";
   }
   return "---- " + std::to_string(count) + (inputs ? " Engine Input(s)" : " Engine Output(s)") +
          " ----\n{" + text + "}\n\n";
@@ -77,9 +71,10 @@ std::string Profiles(const EngineRecord& engine) {
              (tensor.input ? "  (Input)" : " (Output)") + ", Index: " + std::to_string(i);
       const EngineShapes none;
       const EngineShapes& own = i < shapes.size() ? shapes[i] : none;
-      out += tensor.input ? " | Shapes: min=" + Tuple(own.min) + ", opt=" + Tuple(own.opt) +
-                                ", max=" + Tuple(own.max) + "\n"
-                          : " | Shape: " + Tuple(tensor.shape) + "\n";
+      out += tensor.input
+                 ? " | Shapes: min=" + FormatDims(own.min) + ", opt=" + FormatDims(own.opt) +
+                       ", max=" + FormatDims(own.max) + "\n"
+                 : " | Shape: " + FormatDims(tensor.shape) + "\n";
     }
     out += "\n";
   }

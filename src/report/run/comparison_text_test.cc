@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 
 /// Keeps what is logged, with two spaces for each level of indentation.
-class RecordingLogger final : public Logger {
+class IndentedLog final : public Logger {
  public:
   bool Enabled(Severity severity) const override { return severity >= Severity::kInfo; }
   void Write(Severity severity, std::string_view text, LogColor, bool) override {
@@ -39,7 +39,7 @@ Tensor Floats(const std::vector<float>& values) {
 
 std::string LogOf(const IterationResult& a, const IterationResult& b,
                   const CompareOptions& options) {
-  RecordingLogger logger;
+  IndentedLog logger;
   ComparisonReporter reporter(logger, options);
   ComparisonTally tally;
   const PairingRule rule = options.lenient ? PairingRule::kLenient : PairingRule::kOneToOne;
@@ -114,7 +114,7 @@ TEST(FormatMetricLine, AddsDigitsUntilTheNumbersDiffer) {
 }
 
 TEST(ReportValidation, ReportsNanTwice) {
-  RecordingLogger logger;
+  IndentedLog logger;
   ValidatedOutput output;
   output.runner = "r";
   output.iteration = 2;

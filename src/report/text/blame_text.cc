@@ -10,6 +10,7 @@
 #include "report/text/step_text.h"
 #include "report/text/text_table.h"
 #include "util/counted.h"
+#include "util/joined.h"
 #include "util/number_text.h"
 #include "util/visible_text.h"
 #include "vernier/tensor.h"
@@ -33,12 +34,7 @@ std::string Shortened(const std::string& name) {
 }
 
 std::string Join(const std::vector<std::string>& names, size_t most) {
-  std::string text;
-  for (size_t i = 0; i < std::min(names.size(), most); ++i) {
-    text += (i > 0 ? ", " : "") + Shortened(names[i]);
-  }
-  if (names.size() > most) text += ", and " + std::to_string(names.size() - most) + " more";
-  return text;
+  return JoinedUpTo(names, most, Shortened);
 }
 
 // The first columns are numbers.
@@ -57,9 +53,8 @@ std::string Covered(const BlameRecord& record) {
   const BlameCoverage coverage = CoverageOf(record);
   std::string text = ", " + Counted(coverage.elements, "element");
   if (coverage.constant > 0) {
-    text +=
-        "; shows little: " + std::to_string(coverage.constant) +
-        (coverage.constant == 1 ? " tensor holds one value only" : " tensors hold one value only");
+    text += "; shows little: " + Counted(coverage.constant, "tensor holds", "tensors hold") +
+            " one value only";
   }
   return text;
 }

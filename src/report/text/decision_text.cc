@@ -164,7 +164,7 @@ std::string FormatDecision(const DecisionRecord& decision) {
   std::string text = DecisionName(decision.kind, decision.output) + ": ";
   if (decision.samples == 0) return text + "no sample";
   text += CountedOf(decision.samples - decision.flips, decision.samples, "sample") +
-          (decision.samples == 1 ? " agrees, " : " agree, ") + InPercent(decision.agreement) +
+          Verb(decision.samples, " agrees, ", " agree, ") + InPercent(decision.agreement) +
           " % (95 % interval " + InPercent(decision.interval_low) + " to " +
           InPercent(decision.interval_high) + " %)";
   if (decision.flips > 0) text += "; " + FlipsInWords(decision);

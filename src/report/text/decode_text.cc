@@ -58,11 +58,11 @@ std::string AfterEndInWords(const DecodeRecord& decode) {
   std::string text;
   if (decode.rows_after_end > 0) {
     text = "; " + Counted(decode.rows_after_end, "row") + " of prompts after their end " +
-           (decode.rows_after_end == 1 ? "was" : "were") + " left out of the comparisons";
+           Verb(decode.rows_after_end, "was", "were") + " left out of the comparisons";
   }
   if (decode.steps_after_end == 0) return text;
   return text + "; " + Counted(decode.steps_after_end, "step") + " after the end of all prompts " +
-         (decode.steps_after_end == 1 ? "was" : "were") + " not compared";
+         Verb(decode.steps_after_end, "was", "were") + " not compared";
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ std::string FormatDecode(const PairRecord& pair) {
   std::string text = CountedOf(decode.agreeing, decode.tokens, "token") + " of " +
                      Counted(decode.prompts, "prompt") + " agree (" + FormatG(share, 3) + " %" +
                      LeastInWords(decode) + ")" + fed + "; " + Counted(decode.diverged, "prompt") +
-                     (decode.diverged == 1 ? " parts" : " part") + KindsInWords(decode) +
+                     Verb(decode.diverged, " parts", " part") + KindsInWords(decode) +
                      ", after a median of " + FormatG(decode.until_median, 6) +
                      (decode.until_median == 1 ? " agreeing token" : " agreeing tokens") +
                      " over all prompts, at the least " + std::to_string(decode.until_least);
@@ -96,7 +96,7 @@ std::string FormatDecode(const PairRecord& pair) {
   if (decode.steps_after > 0) {
     text += "; " + Counted(decode.steps_after, "step") +
             " after a divergence, with other histories, " +
-            (decode.steps_after == 1 ? "was" : "were") + " not compared";
+            Verb(decode.steps_after, "was", "were") + " not compared";
   }
   return text + AfterEndInWords(decode);
 }

@@ -61,8 +61,8 @@ std::string FormatDoctorText(const DoctorRecord& record) {
   text += "\n" + std::to_string(Count(record, PartState::kUsable)) + " usable, " +
           std::to_string(Count(record, PartState::kMissing)) + " missing, " +
           std::to_string(Count(record, PartState::kUnusable)) + " unusable\n";
-  for (const std::string& fault : record.faults) text += "not well: " + fault + "\n";
-  if (record.faults.empty()) text += "well: models can be run and compared here\n";
+  for (const std::string& fault : record.faults) text += "problem: " + fault + "\n";
+  if (record.faults.empty()) text += "ready: models can be run and compared here\n";
   return text;
 }
 

@@ -24,13 +24,13 @@ TEST(DoctorText, WhatIsMissingSaysWhyWhatForAndHowToGetIt) {
             "      get: pip install openvino\n"
             "\nPython\n\nGPU\n\nSystem\n"
             "\n1 usable, 1 missing, 0 unusable\n"
-            "well: models can be run and compared here\n");
+            "ready: models can be run and compared here\n");
 }
 
 TEST(DoctorText, FaultsTakeThePlaceOfTheVerdict) {
   const std::string text = FormatDoctorText({.version = "1", .parts = {}, .faults = {"no memory"}});
-  EXPECT_NE(text.find("not well: no memory\n"), std::string::npos);
-  EXPECT_EQ(text.find("\nwell:"), std::string::npos);
+  EXPECT_NE(text.find("problem: no memory\n"), std::string::npos);
+  EXPECT_EQ(text.find("\nready:"), std::string::npos);
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ std::string ToleranceLine(const OutputRecord& output) {
 }
 
 // A string may be a page long; its beginning shows which it is.
-std::string Quoted(const std::string& text) {
+std::string QuotedStart(const std::string& text) {
   constexpr size_t kShown = 40;
   return "'" + text.substr(0, kShown) + (text.size() > kShown ? "..." : "") + "'";
 }
@@ -80,7 +80,7 @@ std::vector<std::string> WorstLines(const OutputRecord& output) {
     if (complex && element.first_text && element.second_text) {
       line += *element.first_text + " against " + *element.second_text + ErrorsText(element);
     } else if (element.first_text && element.second_text) {
-      line += Quoted(*element.first_text) + " against " + Quoted(*element.second_text);
+      line += QuotedStart(*element.first_text) + " against " + QuotedStart(*element.second_text);
     } else {
       line += ValueText(element.first, element.first_digits, DigitsOf(figures.first)) +
               " against " +

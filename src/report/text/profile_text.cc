@@ -28,8 +28,7 @@ std::string Accuracy(const ProfileAccuracy& accuracy) {
   std::string covers =
       Counted(accuracy.outputs, "output") + ", " + Counted(accuracy.elements, "element");
   if (accuracy.vacuous > 0) {
-    covers += "; " + std::to_string(accuracy.vacuous) +
-              (accuracy.vacuous == 1 ? " shows nothing" : " show nothing");
+    covers += "; " + Counted(accuracy.vacuous, "shows nothing", "show nothing");
   }
   // A failure for types names one.
   if (!accuracy.retyped.empty() && (accuracy.passed || accuracy.failed > 0)) {

@@ -19,6 +19,7 @@
 #include "report/text/verdict_text.h"
 #include "util/counted.h"
 #include "util/first_line.h"
+#include "util/joined.h"
 #include "util/number_text.h"
 #include "util/shell_words.h"
 #include "util/visible_text.h"
@@ -135,12 +136,7 @@ std::string WorstOutputs(const RunRecord& record) {
 
 std::string ListSome(const std::vector<std::string>& names) {
   constexpr size_t kShown = 4;
-  std::string text;
-  for (size_t i = 0; i < std::min(kShown, names.size()); ++i) {
-    text += (i > 0 ? ", " : "") + names[i];
-  }
-  if (names.size() > kShown) text += ", and " + std::to_string(names.size() - kShown) + " more";
-  return text;
+  return JoinedUpTo(names, kShown);
 }
 
 constexpr char kTypesDiffer[] = "; types differ: ";

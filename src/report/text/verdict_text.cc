@@ -113,7 +113,7 @@ VerdictText OutputsVerdict(const RunRecord& record, const VerdictCounts& counts)
                                       " not verified."};
   }
   std::string sentence =
-      Share(counts.outputs, counts.outputs) + (counts.outputs == 1 ? " matches" : " match");
+      Share(counts.outputs, counts.outputs) + Verb(counts.outputs, " matches", " match");
   if (counts.vacuous > 0) {
     sentence +=
         ", but " + (counts.vacuous == counts.outputs

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "run/comparison/labelled_boxes.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -11,8 +12,7 @@ namespace {
 
 // "3 categories for 2 classes".
 std::string CategoriesFor(size_t known, int64_t classes) {
-  return std::to_string(known) + (known == 1 ? " category for " : " categories for ") +
-         std::to_string(classes) + (classes == 1 ? " class" : " classes");
+  return Counted(known, "category", "categories") + " for " + Counted(classes, "class", "classes");
 }
 
 // "'car' (id 3)".

@@ -55,9 +55,9 @@ Status ComparisonRun::AddRows(Pair& pair, int64_t iteration, const IterationComp
 // An output that no step was compared of has not been looked at.
 void ComparisonRun::AddPadded(const Pair& pair, PairRecord& record, RunFaults& faults,
                               RunRecord& run) {
-  const PaddedSteps::Told told = pair.padded.AddTo(pair.recorder, record);
-  for (const std::string& note : told.notes) run.notes.push_back(pair.label() + ": " + note);
-  for (const std::string& sentence : told.unverified) {
+  const PaddedSteps::Sentences padded = pair.padded.AddTo(pair.recorder, record);
+  for (const std::string& note : padded.notes) run.notes.push_back(pair.label() + ": " + note);
+  for (const std::string& sentence : padded.unverified) {
     faults.incomplete = true;
     run.faults.push_back(pair.label() + ": " + sentence);
   }

@@ -199,8 +199,8 @@ void ComparisonRun::JudgeNotJudged(const Pair& pair, const DecodeRecord& decode,
     return;
   }
   faults.incomplete = true;
-  run.faults.push_back(sentence + "; " + std::to_string(clear) + " of them " +
-                       (clear == 1 ? "is" : "are") + " no near tie by the margins");
+  run.faults.push_back(sentence + "; " + Counted(clear, "of them is", "of them are") +
+                       " no near tie by the margins");
 }
 
 void ComparisonRun::JudgeTokens(const Pair& pair, PairRecord& record, RunFaults& faults,

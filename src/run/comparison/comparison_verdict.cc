@@ -354,7 +354,7 @@ void ComparisonRun::AddCoverageFaults(const Pair& pair, const PairRecord& record
     add(WhyNothingMeets(pair, record));
   } else if (pair.recorder.one_sided() && !marked_) {
     const size_t alone = record.only_in_first.size() + record.only_in_second.size();
-    add(std::to_string(alone) + (alone == 1 ? " output has" : " outputs have") + " no counterpart" +
+    add(Counted(alone, "output has", "outputs have") + " no counterpart" +
         (plan_->shard.wanted() ? "" : " (--lenient accepts that)") + pair.matching.Advice(record));
   }
   if (plan_->strict) AddLeftOut(record, who, faults, sentences);

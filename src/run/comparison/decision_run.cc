@@ -134,7 +134,7 @@ void PairDecisions::LabelRow(Decided& decided, int64_t iteration, const MatchedS
   }
 }
 
-// The shard held labels against maps, and detected what labels of boxes are held against.
+// The shard compared labels with maps, and detected the boxes that labels are compared with.
 Status PairDecisions::LabelKept(Decided& decided, int64_t iteration, ShardDecision& kept) {
   if (decided.boxes) decided.boxes->Add(iteration, DetectionsOf(kept));
   return decided.labels.ScoreKept(options_->decisions[decided.plan], iteration, kept,

@@ -57,8 +57,8 @@ class PairDecisions {
   Result<std::vector<ShardDecided>> Decide(int64_t iteration, const DecidedSides& given) const;
 
   /// Adds what was decided about the next iteration to the figures, and gives it with its labels.
-  /// What could not be decided is counted, see Missing(). Labels are held against the outputs of
-  /// `sides`, or, where that is null, against what the shard kept of them. kMalformed as
+  /// What could not be decided is counted, see Missing(). Labels are compared with the outputs of
+  /// `sides`, or, where that is null, with what the shard kept of them. kMalformed as
   /// LabelTrack::ScoreKept.
   Result<std::vector<DecisionRow>> Fold(int64_t iteration, int64_t step,
                                         std::vector<ShardDecided> decided,

@@ -117,7 +117,7 @@ std::string SampleLabels::DescribeEmptyFolders() const {
     shown.push_back("'" + empty_folders_[i] + "'");
   }
   if (empty_folders_.size() > kShown) shown.emplace_back("others");
-  return JoinWords(shown, " and ") + (shown.size() == 1 ? " is a class" : " are classes") +
+  return JoinWords(shown, " and ") + Verb(shown.size(), " is a class", " are classes") +
          ", too, without an image that is fed";
 }
 

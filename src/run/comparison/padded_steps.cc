@@ -58,8 +58,8 @@ bool PaddedSteps::Take(IterationComparison& comparison, int64_t iteration) {
   return comparison.outputs.empty();
 }
 
-PaddedSteps::Told PaddedSteps::AddTo(const PairRecorder& recorder, PairRecord& record) const {
-  Told told;
+PaddedSteps::Sentences PaddedSteps::AddTo(const PairRecorder& recorder, PairRecord& record) const {
+  Sentences sentences;
   for (const auto& [name, held] : outputs_) {
     const std::string mask = MaskOf(held.first);
     auto output = std::ranges::find(record.outputs, name, &OutputRecord::name);
@@ -72,12 +72,13 @@ PaddedSteps::Told PaddedSteps::AddTo(const PairRecorder& recorder, PairRecord& r
       output = record.outputs.end() - 1;
       output->compared = output->not_verified = output->without_numbers = held.steps;
       output->tokens.reset();  // that of one step
-      told.unverified.push_back("output '" + name + "' was not verified, and has not passed: '" +
-                                mask + "' excludes every position");
+      sentences.unverified.push_back("output '" + name +
+                                     "' was not verified, and has not passed: '" + mask +
+                                     "' excludes every position");
     } else {
-      told.notes.push_back("output '" + name + "': " + Counted(held.steps, "step") +
-                           " of padding alone, by '" + mask + "', " +
-                           (held.steps == 1 ? "was" : "were") + " not compared");
+      sentences.notes.push_back("output '" + name + "': " + Counted(held.steps, "step") +
+                                " of padding alone, by '" + mask + "', " +
+                                Verb(held.steps, "was", "were") + " not compared");
     }
     if (!output->tokens) output->tokens.emplace();
     if (output->tokens->excluded == 0) output->tokens->positions += recorder.WholePositions(name);
@@ -85,7 +86,7 @@ PaddedSteps::Told PaddedSteps::AddTo(const PairRecorder& recorder, PairRecord& r
     output->tokens->positions += held.positions;
     output->tokens->excluded += held.positions;
   }
-  return told;
+  return sentences;
 }
 
 }  // namespace vernier

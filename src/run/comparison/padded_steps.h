@@ -24,10 +24,10 @@ class PaddedSteps {
   /// Counts positions, with those that `recorder` has of steps with nothing to leave out. For
   /// outputs that were compared at other steps a note says how many steps those lack; the others
   /// are added as not verified, with a sentence for each.
-  struct Told {
+  struct Sentences {
     std::vector<std::string> notes, unverified;
   };
-  Told AddTo(const PairRecorder& recorder, PairRecord& record) const;
+  Sentences AddTo(const PairRecorder& recorder, PairRecord& record) const;
 
  private:
   struct Held {

@@ -10,7 +10,7 @@
 namespace vernier {
 namespace {
 
-// More failing outputs than this are no swap, and would take long to hold against each other.
+// More failing outputs than this are no swap, and would take long to compare with each other.
 constexpr size_t kMostSwapped = 16;
 
 std::string MapWords(const std::string& first, const std::string& second, const std::string& a,

@@ -5,6 +5,7 @@
 
 #include "model/rounding/error_growth.h"
 #include "run/comparison/pair_error_bounds.h"
+#include "util/counted.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -38,9 +39,7 @@ double ReachedShare(const ErrorPrediction& prediction, const Tensor& tensor) {
   return with_row < kMostReached ? with_row : reached;
 }
 
-std::string Count(int64_t count, std::string_view what) {
-  return ", " + std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
-}
+std::string Count(int64_t count, std::string_view what) { return ", " + Counted(count, what); }
 
 }  // namespace
 

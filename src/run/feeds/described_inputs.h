@@ -13,7 +13,7 @@
 namespace vernier {
 
 /// What `shape_words` (--input-shapes) say, as float32 unless they say another type. `silent` (may
-/// be null) is a runner whose inputs_unknown(): its input names, if it has any, are held against
+/// be null) is a runner whose inputs_unknown(): its input names, if it has any, are checked against
 /// them. kInvalidArgument where a shape is missing.
 Result<std::vector<TensorInfo>> DescribedInputs(std::span<const std::string> shape_words,
                                                 const LiveRunner* silent);

@@ -8,13 +8,14 @@
 #include <utility>
 
 #include "io/bytes/checksum.h"
+#include "util/counted.h"
 
 namespace vernier {
 namespace {
 
 std::string OfIteration(int64_t iteration) { return " of iteration " + std::to_string(iteration); }
 
-std::string Quoted(const std::string& kind, const std::string& name) {
+std::string NameOf(const std::string& kind, const std::string& name) {
   return kind + " '" + name + "'";
 }
 
@@ -27,7 +28,7 @@ bool FillsBytes(const Tensor& tensor) {
 Result<int64_t> RowsOfFirst(const FeedBatch& batch) {
   std::optional<int64_t> rows;
   for (const auto& [name, tensor] : batch.feeds.front()) {
-    const std::string which = Quoted("input", name) + OfIteration(batch.first);
+    const std::string which = NameOf("input", name) + OfIteration(batch.first);
     if (tensor.dims().empty()) {
       return InvalidArgument(which + " is a scalar, which has no first dimension");
     }
@@ -53,7 +54,7 @@ Status CheckAlike(const FeedBatch& batch, size_t place) {
   const int64_t iteration = batch.first + static_cast<int64_t>(place);
   for (const auto& [name, tensor] : first) {
     const Tensor* const other = Find(feed, name);
-    const std::string which = Quoted("input", name);
+    const std::string which = NameOf("input", name);
     if (other == nullptr) {
       return InvalidArgument(which + " is absent in iteration " + std::to_string(iteration));
     }
@@ -109,7 +110,7 @@ std::optional<Dim> FirstDim(const TensorInfo& info) {
 
 Status CheckFree(const std::string& kind, const TensorInfo& info) {
   if (!info.shape) return {};
-  const std::string which = Quoted(kind, info.name) + " has the shape " + FormatShape(info.shape);
+  const std::string which = NameOf(kind, info.name) + " has the shape " + FormatShape(info.shape);
   if (info.shape->empty()) return InvalidArgument(which + ", and no first dimension");
   if (info.shape->front().dynamic()) return {};
   return InvalidArgument(which + ", whose first dimension is fixed");
@@ -128,7 +129,7 @@ Result<Tensor> RowsOf(const NamedTensor& output, int64_t place, int64_t count, i
     return Tensor::FromStrings(std::move(dims), values);
   }
   if (count > 1 && elements * BitsOf(whole.dtype()) % 8 != 0) {
-    return InvalidArgument(Quoted("output", output.name) + " has the shape " +
+    return InvalidArgument(NameOf("output", output.name) + " has the shape " +
                            FormatDims(whole.dims()) +
                            " and 4-bit elements: two feeds would share a byte");
   }
@@ -190,11 +191,11 @@ Status CheckBatchSession(const SessionDescription& session) {
     return InvalidArgument("the model keeps state inside, which is reset before each inference");
   }
   if (!session.nested_inputs.empty()) {
-    return InvalidArgument(Quoted("input", session.nested_inputs.front()) +
+    return InvalidArgument(NameOf("input", session.nested_inputs.front()) +
                            " is a sequence, a map or optional, no tensor");
   }
   if (!session.nested_outputs.empty()) {
-    return InvalidArgument(Quoted("output", session.nested_outputs.front()) +
+    return InvalidArgument(NameOf("output", session.nested_outputs.front()) +
                            " is a sequence, a map or optional, no tensor");
   }
   for (const TensorInfo& input : session.inputs) VERNIER_TRY(CheckFree("input", input));
@@ -218,9 +219,8 @@ bool DeclaresRows(const SessionDescription& session) {
 Status CheckRows(const TensorMap& outputs, int64_t count, int64_t rows) {
   for (const auto& [name, tensor] : outputs) {
     if (!tensor.dims().empty() && tensor.dims().front() == count * rows) continue;
-    return InvalidArgument(Quoted("output", name) + " has the shape " + FormatDims(tensor.dims()) +
-                           " for " + std::to_string(count) + (count == 1 ? " feed" : " feeds") +
-                           " of " + std::to_string(rows) + (rows == 1 ? " row" : " rows") +
+    return InvalidArgument(NameOf("output", name) + " has the shape " + FormatDims(tensor.dims()) +
+                           " for " + Counted(count, "feed") + " of " + Counted(rows, "row") +
                            ": its first dimension is not the batch");
   }
   return {};

@@ -15,7 +15,7 @@ void InferenceLanes::Add(int64_t iteration, std::vector<LaneTask> tasks) {
     lane.waiting.push_back(job);
     if (std::exchange(lane.running, true)) return;
   }
-  // Where no thread can be had, it infers when it is waited for.
+  // If no thread is available, get() does this synchronously.
   lane.run = std::async([this, &lane] { Run(lane); });
 }
 

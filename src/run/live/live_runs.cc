@@ -288,7 +288,7 @@ Result<std::optional<IterationResult>> LiveRuns::Finish(size_t index, int64_t it
     Fail(runner, BackendError(result.status().message() + NoteOnSizes(iteration)));
     return std::optional<IterationResult>();
   }
-  TellReceived(runner);
+  LogReceived(runner);
   VERNIER_ASSIGN_OR_RETURN(result, KeepSteps(index, iteration, *std::move(result)));
   return std::optional<IterationResult>(*std::move(result));
 }
@@ -305,7 +305,7 @@ Result<std::optional<IterationResult>> LiveRuns::Infer(size_t index, const Tenso
   VERNIER_TRY(BringBack(index));
   if (!runner.alive()) return std::optional<IterationResult>();
   VERNIER_ASSIGN_OR_RETURN(const RunnerFeed own, FeedFor(runner, feed, iteration));
-  TellInputs(runner);
+  LogInputs(runner);
   std::optional<Result<IterationResult>> held = TakeHeld(index, iteration);
   const auto work = [&] {
     const TensorMap* const next = meanwhile.next_feed ? meanwhile.next_feed() : nullptr;
@@ -343,7 +343,7 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(std::span<cons
       made[i].emplace(begun);
       continue;
     }
-    // Where no thread can be had, it infers when it is waited for.
+    // If no thread is available, get() does this synchronously.
     inferring[i] = std::async([&, i] { return runners_[i].Infer(feeds[i]->block(), iteration); });
   }
   for (size_t i = 0; i < runners_.size(); ++i) {
@@ -357,7 +357,7 @@ Result<std::vector<LiveRuns::Settling>> LiveRuns::InferSideBySide(std::span<cons
 Result<std::optional<IterationResult>> LiveRuns::Settle(size_t index, int64_t iteration,
                                                         Settling made) {
   if (made) {
-    TellInputs(runners_[index]);
+    LogInputs(runners_[index]);
     runners_[index].ReleaseLog();
     return Finish(index, iteration, *std::move(made));
   }

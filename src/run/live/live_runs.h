@@ -50,15 +50,15 @@ class LiveRuns {
   LiveRunner& operator[](size_t index) { return runners_[index]; }
   const LiveRunner& operator[](size_t index) const { return runners_[index]; }
   bool any_alive() const;
-  /// Is one not to be had (kUnavailable) that the calling program cannot do without?
+  /// True if a runner that the caller requires is unavailable (kUnavailable).
   bool lacks_needed() const;
   bool any_marked() const { return marked_; }
   std::vector<std::string> names() const;
 
-  /// What all runners that are still there have finished; all there is where none is.
+  /// Iterations finished by every live runner; the largest int64 if none is alive.
   size_t CommonIterations() const;
 
-  /// What runners are fed with beside what they are given; null where the plan has no steps.
+  /// State that is fed back between steps; null without steps.
   StepStates* steps() { return steps_.ok() && *steps_ ? &**steps_ : nullptr; }
   const StepStates* steps() const { return steps_.ok() && *steps_ ? &**steps_ : nullptr; }
 
@@ -138,8 +138,8 @@ class LiveRuns {
   /// Does the runner, within sequences of steps, keep a state that no feed and no result holds?
   bool StateIsInside(size_t index) const;
 
-  /// The last feed is not asked for again: what was kept of it for further runners goes. All of
-  /// them must have answered. One that was sent ahead stays.
+  /// Releases the encoding of the last feed that was kept for further runners. All of them must
+  /// have answered. A feed that was sent ahead stays.
   void ForgetFeed() { blocks_.Forget(); }
 
   /// The same of the runners `who`, side by side; each must have a worker of its own. The answer
@@ -222,11 +222,11 @@ class LiveRuns {
   Result<RunnerFeed> FeedFor(LiveRunner& runner, const TensorMap& feed, int64_t iteration);
   // A feed as the runner takes it; what was changed is noted.
   Result<CoercedFeed> CoerceAndNote(LiveRunner& runner, const TensorMap& feed);
-  void TellInputs(const LiveRunner& runner);
+  void LogInputs(const LiveRunner& runner);
   Result<std::optional<IterationResult>> Finish(size_t index, int64_t iteration,
                                                 Result<IterationResult> result);
   std::string NoteOnSizes(int64_t iteration) const;
-  void TellReceived(const LiveRunner& runner);
+  void LogReceived(const LiveRunner& runner);
   void CheckReceived(const LiveRunner& runner, int64_t iteration);
   void Fail(LiveRunner& runner, const Status& why);
   void Fail(LiveRunner& runner, const Status& why, const std::string& unseen_words);

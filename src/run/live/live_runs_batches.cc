@@ -157,7 +157,7 @@ Result<std::optional<IterationResult>> LiveRuns::InferInBatch(size_t index, cons
                                                               int64_t iteration) {
   LiveRunner& runner = runners_[index];
   VERNIER_TRY(CoerceAndNote(runner, feed).status());
-  TellInputs(runner);
+  LogInputs(runner);
   if (!parts_.contains(index)) {
     std::string unseen_words;
     Result<BatchParts> made = PartsOfBatch(index, unseen_words);
@@ -182,7 +182,7 @@ Result<LiveRuns::BatchParts> LiveRuns::PartsOfBatch(size_t index, std::string& u
   if (task == collected_.end() || !task->outcome) {
     return InferBatchNow(index, batches_.front(), unseen_words);
   }
-  Worker::TellLog(task->said, logger_);
+  Worker::LogLines(task->said, logger_);
   unseen_words = task->unseen_words;
   const Result<Worker::Outcome> outcome = *std::exchange(task->outcome, std::nullopt);
   if (!outcome.ok()) return AsOfFramework(outcome.status());
@@ -256,7 +256,7 @@ Result<std::optional<IterationResult>> LiveRuns::WarmUpBatch(size_t index, const
                                                              int64_t iteration) {
   LiveRunner& runner = runners_[index];
   VERNIER_ASSIGN_OR_RETURN(const CoercedFeed coerced, CoerceAndNote(runner, feed));
-  TellInputs(runner);
+  LogInputs(runner);
   VERNIER_ASSIGN_OR_RETURN(const TensorBlock block, EncodeForWarmUp(runner, coerced.tensors));
   return Finish(index, iteration, runner.Infer(block, iteration));
 }

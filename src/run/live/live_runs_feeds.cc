@@ -240,7 +240,7 @@ void LiveRuns::NoteRandomNumbers(const LiveRunner& runner, const ModelSource& mo
   if (shared) logger_.Once(Severity::kWarning, note);
 }
 
-void LiveRuns::TellInputs(const LiveRunner& runner) {
+void LiveRuns::LogInputs(const LiveRunner& runner) {
   if (!logger_.Enabled(Severity::kVerbose)) return;
   const LogArea area(logger_, log_area::kRunner);
   logger_.Once(Severity::kVerbose, PadName(runner.name()) + " | Input metadata is: " +
@@ -282,7 +282,7 @@ Result<LiveRuns::RunnerFeed> LiveRuns::FeedFor(LiveRunner& runner, const TensorM
   return own;
 }
 
-void LiveRuns::TellReceived(const LiveRunner& runner) {
+void LiveRuns::LogReceived(const LiveRunner& runner) {
   if (runner.received().empty() || !logger_.Enabled(Severity::kExtraVerbose)) return;
   std::string text;
   for (const auto& [name, hash] : runner.received()) {

@@ -106,8 +106,8 @@ Result<std::optional<IterationResult>> LiveRuns::InferInLane(size_t index, const
     return Infer(index, feed, iteration);
   }
   VERNIER_TRY(CoerceAndNote(runner, feed).status());
-  TellInputs(runner);
-  Worker::TellLog(task->said, logger_);
+  LogInputs(runner);
+  Worker::LogLines(task->said, logger_);
   Result<Worker::Outcome> outcome = *std::exchange(task->outcome, std::nullopt);
   Result<IterationResult> made = outcome.ok() ? runner.Take(*std::move(outcome), iteration)
                                               : Result<IterationResult>(outcome.status());

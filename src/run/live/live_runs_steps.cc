@@ -106,10 +106,9 @@ Status LiveRuns::BeginInference(size_t index, int64_t iteration) {
   const bool follows = before != state_inside_.end() && before->second.sequence == here.sequence &&
                        before->second.step + 1 == here.step;
   if (here.step > 0 && !follows) {
-    return BackendError("it keeps its state inside, and the one before step " +
-                        std::to_string(here.step) + " of sequence " +
-                        std::to_string(here.sequence) +
-                        " is not there: a run cannot go on in the middle of a sequence");
+    return BackendError("its internal state before step " + std::to_string(here.step) +
+                        " of sequence " + std::to_string(here.sequence) +
+                        " is lost: a run cannot resume within a sequence");
   }
   runner.GoOn(here.step > 0);
   state_inside_.insert_or_assign(index, here);

@@ -14,7 +14,7 @@ void TensorRelease::Add(TensorMap tensors) {
   size_t bytes = 0;
   for (const NamedTensor& tensor : tensors) bytes += tensor.tensor.bytes().size();
   if (bytes < kWorthReleaseThread) return;
-  // Where no thread can be had, they go with the future.
+  // If no thread is available, Wait() does this synchronously.
   pending_.push_back(std::async(
       [held = std::move(tensors)]() mutable { const TensorMap released = std::move(held); }));
 }

@@ -5,6 +5,7 @@
 
 #include "run/profile/latency_statistics.h"
 #include "util/counted.h"
+#include "util/joined.h"
 #include "util/number_text.h"
 
 namespace vernier {
@@ -20,14 +21,7 @@ using Points = std::vector<const ProfilePoint*>;
 std::string NameOf(const ProfilePoint& point) { return point.runner + " with " + point.shapes; }
 
 std::string NamesOf(const Points& points) {
-  std::string text;
-  for (size_t i = 0; i < std::min(kNamedPoints, points.size()); ++i) {
-    text += (i > 0 ? ", " : "") + NameOf(*points[i]);
-  }
-  if (points.size() > kNamedPoints) {
-    text += ", and " + std::to_string(points.size() - kNamedPoints) + " more";
-  }
-  return text;
+  return JoinedUpTo(points, kNamedPoints, [](const ProfilePoint* point) { return NameOf(*point); });
 }
 
 std::string NoteOnFew(const Points& points) {

@@ -154,7 +154,7 @@ void OutputSavers::Hash(const TensorMap& feed) {
     feed_hash_ = MarkFeed(feed);
     return;
   }
-  // Where no thread can be had, FeedHash() does it.
+  // If no thread is available, FeedHash() does this synchronously.
   hashing_ = std::async([feed]() mutable {
     const TensorMap hashed = std::move(feed);  // let go here, not where it is waited for
     return MarkFeed(hashed);
@@ -254,7 +254,7 @@ Status OutputSavers::AddResult(size_t runner, const IterationResult& result) {
   for (const NamedTensor& output : result.outputs) bytes += output.tensor.bytes().size();
   const uint64_t feed = FeedMark();
   if (bytes < kWorthThread) return outputs_->Append(runner, result, feed);
-  // Where no thread can be had, Settle() does it.
+  // If no thread is available, Settle() does this synchronously.
   pending_ = std::async([writer = outputs_.get(), runner, result, feed]() mutable {
     const IterationResult saved = std::move(result);  // let go here, not where it is waited for
     return writer->Append(runner, saved, feed);

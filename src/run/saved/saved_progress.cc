@@ -329,13 +329,12 @@ std::vector<std::string> SavedProgress::Notes() const {
     if (again_[i] > 0) {
       notes.push_back(runners_[i] + ": " + Counted(again_[i], "iteration") + " in '" +
                       sources_[from_[i]].path + "' could not be read and " +
-                      (again_[i] == 1 ? "was" : "were") + " made again");
+                      Verb(again_[i], "was", "were") + " made again");
     }
     if (taken_[i] == 0) continue;
-    notes.push_back(
-        runners_[i] + ": " + Counted(taken_[i], "iteration") +
-        (taken_[i] == 1 ? ", and how long it took, is" : ", and how long they took, are") +
-        " of an earlier run, taken from '" + sources_[from_[i]].path + "'");
+    notes.push_back(runners_[i] + ": " + Counted(taken_[i], "iteration") +
+                    Verb(taken_[i], ", and how long it took, is", ", and how long they took, are") +
+                    " of an earlier run, taken from '" + sources_[from_[i]].path + "'");
   }
   return notes;
 }

@@ -42,9 +42,9 @@ Status CheckSamePairing(const Parts& parts) {
     for (size_t i = 0; i < std::min(there.size(), here.size()); ++i) {
       if (there[i].by_shape == here[i].by_shape) continue;
       return Malformed(
-          "'" + first->path() + "' and '" + part->path() + "' do not belong together: outputs of " +
+          "'" + first->path() + "' and '" + part->path() + "' cannot be merged: outputs of " +
           here[i].shown_first + " and " + here[i].shown_second +
-          " that have other names were paired by shape: " + PairingText(there[i].by_shape) +
+          " with different names were paired by shape: " + PairingText(there[i].by_shape) +
           " in the first, and " + PairingText(here[i].by_shape) +
           " in the second; pair them with --map-outputs");
     }

@@ -1,4 +1,4 @@
-// What a shard keeps for labels, which are held against decisions where all parts are merged: only
+// What a shard keeps for labels, which are compared with decisions when all parts are merged: only
 // there it is known which labels a sample has. What needs the outputs is done where they are.
 #pragma once
 
@@ -22,7 +22,7 @@ void KeepExtras(std::vector<ShardDecided>& decided);
 Status RestoreExtras(ShardDecision& kept);
 
 /// Adds it to what was decided about the iterations of a shard. Labels of maps, texts and numbers
-/// are held against them as if all iterations before had as many samples as the largest that was
+/// are compared with them as if all iterations before had as many samples as the largest that was
 /// seen, since only the last is mostly smaller: LabelTrack::ScoreKept refuses what they had not.
 class LabelKeeper {
  public:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "run/shards/shard_command.h"
+#include "util/counted.h"
 
 namespace vernier {
 namespace {
@@ -41,8 +42,7 @@ std::vector<std::string> DescribeMissingShards(const ShardPart& part,
     }
   }
   if (more > 0) {
-    missing.push_back("and " + std::to_string(more) + " more " +
-                      (more == 1 ? "shard is" : "shards are") +
+    missing.push_back("and " + Counted(more, "more shard is", "more shards are") +
                       " missing: vernier merge --status lists them");
   }
   return missing;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "run/steps/error_growth.h"
 #include "run/steps/step_curve.h"
+#include "run/steps/step_growth.h"
 #include "run/steps/step_timeline.h"
 #include "vernier/row_record.h"
 #include "vernier/run_record.h"

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "inputs/recording_logger.h"
 #include "run/steps/step_states.h"
+#include "util/recording_logger.h"
 
 namespace vernier {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "inputs/recording_logger.h"
 #include "run/steps/state_likeness.h"
 #include "run/steps/step_states.h"
+#include "util/recording_logger.h"
 
 namespace vernier {
 namespace {

@@ -127,8 +127,8 @@ def _threshold_for(name, thresholds, verdict):
         missing -= set(verdict.metric_fields())
     if missing:
         raise errors.InvalidArgument(
-            f"output '{name}' has no measure {', '.join(sorted(missing))} that "
-            f"a {type(thresholds).__name__} could be held against")
+            f"output '{name}' has no metric {', '.join(sorted(missing))} that "
+            f"a {type(thresholds).__name__} could be compared with")
     return thresholds
 
 
@@ -184,7 +184,7 @@ class AccuracyResults(MutableSequence):
         return list(dict.fromkeys(name for result in self for name in result.output_names()))
 
     def reevaluate(self, thresholds, aggregation=None):
-        """Keeps the results that a threshold is for, and holds them against it."""
+        """Keeps the results that a threshold is for, and compares them with it."""
         listed = thresholds if isinstance(thresholds, (list, tuple)) else [thresholds]
         left, kept = list(self), []
         for one in listed:

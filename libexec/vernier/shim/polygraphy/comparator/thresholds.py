@@ -43,26 +43,26 @@ class SimpleThreshold(Threshold):
         found = [metric_values.get(f"{statistic}_{kind}diff") for kind in ("abs", "rel")]
         if None in found:
             raise errors.InvalidArgument(
-                f"check_error_stat: there is no {statistic} among the measures")
+                f"check_error_stat: there is no {statistic} among the metrics")
         return bool(found[0] <= self.atol or found[1] <= self.rtol)  # NaN is within nothing
 
     def _encode(self):
         return _as_json(self, "check_error_stat", "atol", "rtol")
 
 
-def _told_apart(value, bar):
-    """Both as text, with as many digits as show on which side of the bar the value is."""
+def _distinct_texts(value, limit):
+    """Both as text, with as many digits as show on which side of the limit the value is."""
     for digits in DIGITS:
-        texts = f"{value:.{digits}g}", f"{bar:.{digits}g}"
-        if value == bar or texts[0] != texts[1]:
+        texts = f"{value:.{digits}g}", f"{limit:.{digits}g}"
+        if value == limit or texts[0] != texts[1]:
             break
     return texts
 
 
-class _OfOneMeasure(Threshold):
+class _OfOneMetric(Threshold):
     LABEL, UNIT = "", ""
-    LEAST = False  # the measure has to be at least, not at most, so large
-    WITHOUT = False  # what a measure that could not be taken counts for
+    LEAST = False  # the metric has to be at least, not at most, so large
+    WITHOUT = False  # what a metric that could not be computed counts as
 
     def __init__(self, threshold):
         self.threshold = threshold
@@ -78,32 +78,32 @@ class _OfOneMeasure(Threshold):
         if value is None:
             return None
         passed = self.passed(metric_values)
-        told, bar = _told_apart(value, self.threshold)
+        shown, limit = _distinct_texts(value, self.threshold)
         word = "min required" if self.LEAST else "tolerance"
-        return (f"{self.LABEL}: {told}{self.UNIT} ({word}: {bar}{self.UNIT}) | "
+        return (f"{self.LABEL}: {shown}{self.UNIT} ({word}: {limit}{self.UNIT}) | "
                 + ("PASSED" if passed else "FAILED"), passed)
 
     def _encode(self):
         return _as_json(self, "threshold")
 
 
-class L2Threshold(_OfOneMeasure):
+class L2Threshold(_OfOneMetric):
     METRIC_FIELDS, LABEL = ["l2_norm"], "L2 Norm"
 
 
-class CosineSimilarityThreshold(_OfOneMeasure):
+class CosineSimilarityThreshold(_OfOneMetric):
     METRIC_FIELDS, LABEL, LEAST = ["cosine_similarity"], "Cosine Similarity", True
 
 
-class PsnrThreshold(_OfOneMeasure):
+class PsnrThreshold(_OfOneMetric):
     METRIC_FIELDS, LABEL, UNIT, LEAST = ["psnr"], "PSNR", " dB", True
 
 
-class SnrThreshold(_OfOneMeasure):
+class SnrThreshold(_OfOneMetric):
     METRIC_FIELDS, LABEL, UNIT, LEAST = ["snr"], "SNR", " dB", True
 
 
-class LpipsThreshold(_OfOneMeasure):
+class LpipsThreshold(_OfOneMetric):
     METRIC_FIELDS, LABEL, WITHOUT = ["lpips"], "LPIPS", True
 
 

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 
 from .. import encoding, errors
-from . import thresholds as bars
+from . import thresholds
 
 
 class CompareResult:
@@ -87,7 +87,7 @@ def _threshold(found):
 
 
 class OutputCompareResult(CompareResult):
-    _THRESHOLD_CLASS = bars.SimpleThreshold
+    _THRESHOLD_CLASS = thresholds.SimpleThreshold
 
     def __init__(self, max_absdiff, max_reldiff, mean_absdiff, mean_reldiff, median_absdiff,
                  median_reldiff, quantile_absdiff, quantile_reldiff, thresholds=None, passed=None):
@@ -119,7 +119,7 @@ class OutputCompareResult(CompareResult):
 
 
 class PerceptualMetricsResult(CompareResult):
-    _THRESHOLD_CLASS = bars.LpipsThreshold
+    _THRESHOLD_CLASS = thresholds.LpipsThreshold
 
     def __init__(self, lpips=None, thresholds=None):
         super().__init__(thresholds)
@@ -127,7 +127,7 @@ class PerceptualMetricsResult(CompareResult):
 
 
 class L2Result(CompareResult):
-    _THRESHOLD_CLASS = bars.L2Threshold
+    _THRESHOLD_CLASS = thresholds.L2Threshold
 
     def __init__(self, l2_norm, thresholds=None):
         super().__init__(thresholds)
@@ -135,7 +135,7 @@ class L2Result(CompareResult):
 
 
 class CosineSimilarityResult(CompareResult):
-    _THRESHOLD_CLASS = bars.CosineSimilarityThreshold
+    _THRESHOLD_CLASS = thresholds.CosineSimilarityThreshold
 
     def __init__(self, cosine_similarity, thresholds=None):
         super().__init__(thresholds)
@@ -143,7 +143,7 @@ class CosineSimilarityResult(CompareResult):
 
 
 class PsnrResult(CompareResult):
-    _THRESHOLD_CLASS = bars.PsnrThreshold
+    _THRESHOLD_CLASS = thresholds.PsnrThreshold
 
     def __init__(self, psnr, thresholds=None):
         super().__init__(thresholds)
@@ -151,7 +151,7 @@ class PsnrResult(CompareResult):
 
 
 class SnrResult(CompareResult):
-    _THRESHOLD_CLASS = bars.SnrThreshold
+    _THRESHOLD_CLASS = thresholds.SnrThreshold
 
     def __init__(self, snr, thresholds=None):
         super().__init__(thresholds)
@@ -180,5 +180,5 @@ class QualityMetricsResult(_OfTwoFunctions):
 CLASSES = {known.__name__: known for known in (
     OutputCompareResult, PerceptualMetricsResult, L2Result, CosineSimilarityResult, PsnrResult,
     SnrResult)}
-DECODERS = {**bars.DECODERS,
-            **{name: bars.decoder_of(known) for name, known in CLASSES.items()}}
+DECODERS = {**thresholds.DECODERS,
+            **{name: thresholds.decoder_of(known) for name, known in CLASSES.items()}}

@@ -1,4 +1,4 @@
-#include "decide/statistics.h"
+#include "decide/intervals.h"
 
 #include <gtest/gtest.h>
 

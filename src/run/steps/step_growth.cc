@@ -1,4 +1,4 @@
-#include "run/steps/error_growth.h"
+#include "run/steps/step_growth.h"
 
 #include <algorithm>
 #include <cmath>

@@ -30,6 +30,15 @@ class RecordingLogger final : public Logger {
     return false;
   }
 
+  /// What was written, from `least` on.
+  std::vector<std::string> Texts(Severity least) const {
+    std::vector<std::string> texts;
+    for (const Line& line : lines) {
+      if (line.severity >= least) texts.push_back(line.text);
+    }
+    return texts;
+  }
+
   std::vector<Line> lines;
 };
 

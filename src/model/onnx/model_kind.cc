@@ -1,4 +1,4 @@
-#include "model/onnx/file_kind.h"
+#include "model/onnx/model_kind.h"
 
 namespace vernier {
 namespace {

@@ -1,5 +1,5 @@
 // The slope that is fitted to errors over steps.
-#include "run/steps/error_growth.h"
+#include "run/steps/step_growth.h"
 
 #include <gtest/gtest.h>
 
