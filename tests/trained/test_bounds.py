@@ -98,8 +98,9 @@ class BoundsTest(unittest.TestCase):
                     _, outputs = self.outputs(network, *order, "--onnx-outputs", "mark", "all",
                                               "--load-inputs", fed)
                     self.assertEqual([o["name"] for o in outputs if not o["passed"]], [])
-                    means = [o for o in outputs if "GlobalAveragePool" in o["name"]]
-                    self.assertEqual([o["name"] for o in means if o["auto_tolerance"]["condition"] > 1], [])
+                    means = [o["auto_tolerance"]["condition"] for o in outputs
+                             if "GlobalAveragePool" in o["name"]]
+                    self.assertLessEqual(max(means, default=1), 1)
                     ended = self.vernier("blame", network.path, *order, "--load-inputs", fed, "-q")
                     self.assertEqual(ended.returncode, 0, ended.stdout[-2000:] + ended.stderr)
                     self.assertNotIn("First divergence", ended.stdout)
