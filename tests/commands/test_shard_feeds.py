@@ -48,6 +48,19 @@ class ShardFeeds(ShardCase):
         self.assertEqual(self.path("merged.jsonl").read_text(),
                          self.path("rows.jsonl").read_text())
 
+    def test_a_feed_that_does_not_fit_is_named_by_its_iteration(self):
+        self.save_model("m.onnx")
+        self.path("one.py").write_text(
+            "import numpy as np\ndef load_data():\n"
+            "    return [{'x': np.zeros(5 if i == 3 else 4, np.float32)} for i in range(6)]\n",
+            encoding="utf-8")
+        words = ["run", "m.onnx", "--onnxrt", "--onnxrt", "--data-loader-script", "one.py",
+                 "--python", sys.executable]
+        for more in ((), ("--workers-per-runner", "2")):
+            ended = self.vernier(*words, *more)
+            self.assertEqual(ended.code, 3, ended.out + ended.err)
+            self.assertIn("iteration 3: input 'x': expected float32", ended.err)
+
     def test_a_data_set_that_grows_while_a_shard_runs_leaves_no_part(self):
         self.save_model("m.onnx")
         self.path("grows.py").write_text("""
