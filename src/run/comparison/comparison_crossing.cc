@@ -120,7 +120,8 @@ std::vector<OutputPair> ComparisonRun::TakeStates(const Pair& pair, int64_t iter
   const StepPlan& plan = steps_->plan();
   if (plan.compare_state || plan.state == StateSource::kReference) return states;
   const StepPosition position = steps_->timeline().Of(iteration);
-  if (position.step == 0 || position.last()) return states;
+  const bool last = position.last() || pair.tokens.IsLastOfPrompt(iteration);
+  if (position.step == 0 || last) return states;
   std::vector<OutputPair> others;
   for (const OutputPair& outputs : sides.pairing.pairs) {
     const bool state =
