@@ -160,8 +160,8 @@ def infer(feed):
                              "--feed-back", "hn:h", "--step-slice", "x:axis=1", "--atol", "1e6",
                              "--load-inputs", "feeds.json", "--save-record", "r.json", "-qqq")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
-        self.assertRegex(ended.out + ended.err, r"the error of output 'y' grows 1\.\d+ times a step "
-                                                r"\([^)]*\); no step")
+        self.assertRegex(ended.out + ended.err,
+                         r"the error of output 'y' grows 1\.\d+ times a step \([^)]*\); no step")
         self.assertGreater(self.times()["y"]["late_growth_per_step"], 0.01)
 
     def test_the_first_step_at_which_a_decision_differs(self):
