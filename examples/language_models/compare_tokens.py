@@ -15,8 +15,9 @@ below TOP1_THRESHOLD, NaN, and what are no logprobs: above 0, probabilities that
 a token that is listed twice. A flip whose margin is below the RMS difference of the tokens that
 neither side has first is close and does not count.
 
-Vocabularies of different sizes are an error, and so is another order, where both sides give
-`vocabulary`; where they do not, the log says that the order was not compared.
+Vocabularies of different sizes are an error (that of a server is in `vocabulary_size` or
+`vocabulary`), and so is another order, where both sides give `vocabulary`; where they do not, the
+log says that the order was not compared.
 """
 
 import numpy as np
@@ -43,6 +44,8 @@ class Side:
         self.name = getattr(outputs, "runner_name", None) or fallback
         self.vocabulary = outputs.get("vocabulary")
         self.size = None if self.vocabulary is None else len(self.vocabulary)
+        if "vocabulary_size" in outputs:
+            self.size = int(outputs["vocabulary_size"])
         self.ids = None
         if "logits" in outputs:
             rows = np.asarray(outputs["logits"], np.float64)
@@ -239,6 +242,10 @@ def compare_outputs(first, second):
     # Beside a list of the best tokens, most of the logits are not compared: no verdict on those.
     names = ("logits",) if a.ids is None and b.ids is None else ("token_ids", "logprobs")
     verdicts = {name: found.passed() for name in names}
+    # Or it was an error.
     if a.vocabulary is not None and b.vocabulary is not None:
-        verdicts["vocabulary"] = True  # or it was an error
+        verdicts["vocabulary"] = True
+    if a.size is not None and b.size is not None:
+        verdicts.update({"vocabulary_size": True for side in (first, second)
+                         if "vocabulary_size" in side})
     return verdicts

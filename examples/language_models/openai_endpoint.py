@@ -14,7 +14,8 @@ Only `url` is needed. `top` (20) is how many tokens of each position are wanted.
 names the variable that holds a key. `vocabulary` is a file beside endpoint.json, a list of the
 tokens' texts in the order of their numbers (or a mapping of texts to numbers, as vocab.json of a
 tokenizer); it is needed if the server names tokens by text alone. A text that no token or several
-tokens have gets the number -1.
+tokens have gets the number -1. compare_tokens.py takes its length as the size of the vocabulary:
+where the model has more classes than tokens, end the list with "" for those.
 
 For each token that it is fed, the server gets the prompt up to there as numbers, and completes it
 by one token. A prompt of n tokens is n requests. Sent are {"model", "prompt", "max_tokens": 1,
@@ -85,7 +86,10 @@ class Endpoint(CausalModel):
             for place, (number, logprob) in enumerate(best):
                 ids[0, position, place] = number
                 logprobs[0, position, place] = logprob
-        return {"token_ids": ids, "logprobs": logprobs}
+        outputs = {"token_ids": ids, "logprobs": logprobs}
+        if self.texts is not None and self.vocabulary is None:
+            outputs["vocabulary_size"] = np.array(len(self.texts))
+        return outputs
 
     def ask(self):
         """(number, logprob) of the best next tokens behind the prompt so far."""

@@ -167,6 +167,7 @@ void ApplyTokens(const FedPositions& fed, const Dims& dims, int64_t classes, Row
   std::vector<int64_t> next;
   if (why.empty()) {
     next = NextTokens(view, *ExtentFor(dims, tokens.tensor), classes, mask, why);
+    if (!why.empty() && !tokens.asked) rows.foreign_token = "in '" + tokens.source + "', " + why;
   }
   if (!why.empty()) {
     if (tokens.asked) rows.why_no_tokens = std::move(why);

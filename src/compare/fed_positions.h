@@ -70,6 +70,8 @@ struct RowTokens {
   /// do, or nobody asked.
   std::string why_no_tokens;
   std::string why_no_mask;
+  /// Which token is no class, of those that nobody asked for. Empty: none.
+  std::string foreign_token;
 };
 
 /// `position_dims` are those of the logits without their classes: [batch, positions], or one of the

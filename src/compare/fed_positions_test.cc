@@ -55,6 +55,7 @@ TEST(MatchPositions, WhatNobodyAskedForAndDoesNotFitIsNotApplied) {
   const RowTokens rows = MatchPositions(fed, {1, 4}, 7);
   EXPECT_THAT(rows.next, IsEmpty());
   EXPECT_EQ(rows.why_no_tokens + rows.why_no_mask, "");
+  EXPECT_EQ(rows.foreign_token, "in 'fed', token 9 at (0, 3) is none of the 7 classes");
 }
 
 TEST(MatchPositions, WhatWasAskedForSaysWhyItDoesNotFit) {

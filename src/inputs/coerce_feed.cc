@@ -223,15 +223,18 @@ class Coercion {
     if (TypeFits(tensor, input) && ShapeFits(tensor, input)) return tensor;
     const DType expected = input.dtype == DType::kUndefined ? tensor.dtype() : input.dtype;
     const std::string order = TypeFits(tensor, input) ? LayoutThatFits(tensor, input) : "";
+    const std::string permute = options_.label.empty() || order.empty()
+                                    ? ""
+                                    : ", permute its axes with --map-inputs " + options_.label +
+                                          ":" + input.name + "=" + found->name + "@" + order;
+    const std::string origin = options_.origin ? options_.origin(found->name) : std::string();
     return Malformed("input '" + input.name + "': expected " + std::string(DTypeName(expected)) +
                      " of shape " + FormatShape(input.shape) + ", found " +
                      std::string(DTypeName(tensor.dtype())) + " of shape " +
-                     FormatDims(tensor.dims()) + " in the input data; convert it" +
-                     (options_.label.empty() || order.empty()
-                          ? std::string()
-                          : ", permute its axes with --map-inputs " + options_.label + ":" +
-                                input.name + "=" + found->name + "@" + order) +
-                     Advice("to cast, transpose or reshape it"));
+                     FormatDims(tensor.dims()) +
+                     (origin.empty() ? " in the input data; convert it" + permute +
+                                           Advice("to cast, transpose or reshape it")
+                                     : ", " + origin + permute));
   }
 
   std::string Advice(const std::string& purpose) const {

@@ -25,6 +25,9 @@ struct CoerceOptions {
   /// kStrict only: the feed was made for inputs of these names, those of another runner. Such a
   /// tensor may be paired with an input of another name by type, rank and sizes.
   std::span<const TensorInfo> made_for = {};
+  /// kStrict only, may be empty: what an option has made of the tensor of this name, for the error
+  /// of one that does not fit: "which --step-slice x:axis=1 made". Empty: it is of the input data.
+  std::function<std::string(const std::string& name)> origin = {};
 };
 
 struct CoercedFeed {

@@ -15,6 +15,15 @@
 namespace vernier {
 namespace {
 
+// Of states only --compare logits would see anything, and it takes none that is not named.
+bool LeavesOutStates(const RunPlan& plan) {
+  const CompareOptions& compare = *plan.compare;
+  return !plan.compare_script.given() && compare.logits_axis.entries.empty() &&
+         std::ranges::all_of(compare.functions, [](CompareFunction function) {
+           return function == CompareFunction::kLogits;
+         });
+}
+
 // What a state's options are worth without a state, or without anyone to compare it with.
 Status CheckStateOptions(const RunPlan& plan) {
   const StepPlan& steps = plan.steps;
@@ -28,14 +37,10 @@ Status CheckStateOptions(const RunPlan& plan) {
     if (steps.compare_state && plan.runners.size() + plan.load_outputs.size() < 2) {
       return InvalidArgument("--compare-state: there is only one side to compare");
     }
-    const std::vector<CompareFunction>& functions = plan.compare->functions;
-    const bool logits_alone =
-        !functions.empty() && std::ranges::all_of(functions, [](CompareFunction function) {
-          return function == CompareFunction::kLogits;
-        });
-    if (steps.compare_state && logits_alone && plan.compare->logits_axis.entries.empty()) {
+    if (steps.compare_state && LeavesOutStates(plan)) {
       return InvalidArgument(
-          "--compare-state: --compare logits leaves out what is fed back; add --compare simple");
+          "--compare-state: --compare logits alone leaves out what is fed back: add --compare "
+          "simple");
     }
     if (steps.min_token_agreement && plan.runners.size() + plan.load_outputs.size() < 2) {
       return InvalidArgument("--min-token-agreement: there is only one side to compare");

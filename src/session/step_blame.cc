@@ -161,6 +161,11 @@ Status WhyNoStep(const RunOutcome& ran, const BlamePlan& plan, const StepWatch& 
   return has_step ? Status() : WhyNoSearch(ran);
 }
 
+// Where the steps end with the first, a sentence.
+std::string OneStepOf(const BlamePlan& plan, const RunRecord& ran) {
+  return ran.steps ? DescribeOneStep(plan.run.steps, ran.steps->lengths) : "";
+}
+
 // A run compares them whole, unless a mask is asked for.
 std::vector<std::string> OutputsFedBack(const BlamePlan& plan, const StepsRecord& steps) {
   std::vector<std::string> outputs;
@@ -211,6 +216,10 @@ BlameOutcome ExecuteStepBlame(const BlamePlan& plan, Logger& logger,
   RunOutcome ran = ExecuteRun(StepsOf(plan, StateSource::kOwn, false), quiet, total, interrupted);
   if (const Status why = WhyNoStep(ran, plan, total); !why.ok()) {
     return EndedBy(plan, ran, why, logger);
+  }
+  if (const std::string one = OneStepOf(plan, ran.record); !one.empty()) {
+    return EndedBy(plan, ran, Malformed(one + ": leave out what goes on from step to step"),
+                   logger);
   }
   const RunRecord with_own = std::move(ran.record);
   const std::optional<DivergenceRecord> parted = FirstDivergence(with_own);

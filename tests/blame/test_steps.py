@@ -102,6 +102,40 @@ class Steps(Case):
         self.assertGreater(step["own_error"], 1)
         self.assertIn(found["culprits"][0]["node"], ("scale", "choose"), said)
 
+    def test_one_step_shows_nothing_of_what_is_fed_back(self):
+        recurrent("good.onnx")
+        recurrent("bad.onnx")
+        words = ("--runner", "gold=onnxrt good.onnx", "--runner", "new=onnxrt bad.onnx",
+                 "--feed-back", "hn:h", "--step-slice", "x:axis=1,size=4")
+        for more, code in ((), 2), (("--load-inputs", "one.npz"), 4):
+            np.savez("one.npz", x=np.ones((1, 4), "f4"))
+            ended, _ = blame(self.folder.name, *words, *more)
+            said = ended.stdout + ended.stderr
+            self.assertEqual(ended.returncode, code, said)
+            self.assertIn("--feed-back: the inputs hold one step", said)
+            self.assertNotIn("Nothing is to blame", said)
+
+    def test_nan_in_the_inputs_is_named(self):
+        recurrent("good.onnx")
+        recurrent("bad.onnx")
+        x = np.ones((1, 24), "f4")
+        x[0, 13] = np.nan
+        np.savez("x.npz", x=x)
+        ended, _ = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                         "new=onnxrt bad.onnx", "--load-inputs", "x.npz", "--feed-back", "hn:h",
+                         "--step-slice", "x:axis=1")
+        self.assertIn("the input 'x' of sequence 0 holds NaN, the first at (0, 13), of step 3",
+                      ended.stdout + ended.stderr)
+
+    def test_a_python_runner_without_a_model_is_called_so(self):
+        recurrent("good.onnx")
+        with open("own.py", "w", encoding="utf-8") as script:
+            script.write("def infer(feed):\n    return {}\n")
+        ended, _ = blame(self.folder.name, "--runner", "gold=onnxrt good.onnx", "--runner",
+                         f"new=own.py --python {sys.executable}")
+        self.assertIn("but 'new' runs a Python script without one",
+                      ended.stdout + ended.stderr)
+
     def test_steps_that_agree_blame_nobody(self):
         recurrent("good.onnx")
         recurrent("bad.onnx")

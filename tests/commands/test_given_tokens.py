@@ -70,6 +70,15 @@ class GivenTokens(Case):
         self.assertIn("tokenizer.py:short returned rows of 1 to 2 tokens; all prompts need the "
                       "same number", self.said)
 
+    def test_a_script_that_has_no_such_function_is_named(self):
+        for tokens, why in (("nosuch.py", "'nosuch.py:tokens': there is no such file"),
+                            ("tokenizer.py:other", "'tokenizer.py:other': the script defines no "
+                                                   "'other'; it has: tokens")):
+            self.path("tokenizer.py").write_text("def tokens():\n    return [[1]]\n",
+                                                 encoding="utf-8")
+            self.run_two(tokens=tokens, code=3)
+            self.assertIn("--tokens " + why, self.said)
+
     def test_a_script_may_give_one_row_of_numpy_integers(self):
         self.path("tokenizer.py").write_text(
             "import numpy as np\n\n\ndef tokens():\n    return list(np.array(%r))\n"

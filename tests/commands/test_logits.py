@@ -6,6 +6,8 @@ import shlex
 import unittest
 
 import numpy as np
+import onnx
+from onnx import TensorProto, helper
 
 from program import Case
 
@@ -236,6 +238,25 @@ class Outputs(Logits):
 
 class Words(Logits):
     A = some_logits()
+
+    def test_a_token_that_is_no_class_is_named(self):
+        info = {n: helper.make_tensor_value_info(n, kind, ["b", "s", *more]) for n, kind, more in (
+            ("input_ids", TensorProto.INT64, []), ("a", TensorProto.FLOAT, [7]),
+            ("logits", TensorProto.FLOAT, [7]))}
+        graph = helper.make_graph([helper.make_node("Identity", ["a"], ["logits"])], "g",
+                                  [info["input_ids"], info["a"]], [info["logits"]])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+        for last, named in ((6, False), (7, True)):
+            self.save_feeds("feeds.json", [{"input_ids": np.array([[1, 2, 3, last]], "i8"),
+                                            "a": some_logits(shape=(1, 4, 7))}])
+            ended = self.vernier("run", "--runner", "a=onnxrt m.onnx", "--runner",
+                                 "b=onnxrt m.onnx", "--load-inputs", "feeds.json", "--compare",
+                                 "logits")
+            said = ended.out + ended.err
+            self.assertEqual(ended.code, 0, said)
+            self.assertEqual("note: no perplexity of 'logits': in 'input_ids', token 7 at (0, 3) "
+                             "is none of the 7 classes" in said, named, said)
 
     def refused(self, *words, said, functions=("logits",)):
         self.path("r.json").unlink(missing_ok=True)

@@ -30,7 +30,8 @@ class Words(Verdicts):
         record = self.compare({"x": np.ones((2, 3), np.float32), "y": self.RAMP},
                               {"x": np.ones((4, 3), np.float32), "y": self.RAMP}, code=1)
         self.says("FAILED, compared 1 of 2 outputs in 1 iteration, 3 elements; could not be "
-                  "compared: x (the shapes differ)\n")
+                  "compared: x (the shapes are (2, 3) and (4, 3), which hold different numbers of "
+                  "elements)\n")
         self.assertNotIn("shows nothing", self.ended.out)
         self.assertEqual(record["pairs"][0]["coverage"]["outputs_without_numbers"], 1)
 

@@ -184,7 +184,7 @@ class Endpoint(Sides):
                 self.assertIn("[W] Only 5 of 64 tokens of each position, or more, were compared by "
                               "themselves", done.out)
                 # What was not compared is no verdict on the logits, and no type differs.
-                self.assertIn("compared 2 of 11 outputs in 1 iteration; no verdict on: logits,",
+                self.assertIn("compared 3 of 12 outputs in 1 iteration; no verdict on: logits,",
                               done.out)
                 self.assertNotIn("types differ", done.out)
                 self.assertIn("Best token equal: 12 of 12", done.out)
@@ -252,8 +252,18 @@ class Endpoint(Sides):
                                    "'b' 64 differ, the first is token 0: ' token8' against "
                                    "' token0'")
 
+    def test_the_size_of_a_servers_vocabulary_needs_no_texts_among_the_outputs(self):
+        self.serve()
+        (self.folder / "vocabulary.json").write_text(json.dumps(texts(50)))
+        done = self.compare("onnxrt sound.onnx")
+        self.assert_fails(done, 6, "the vocabulary of 'a' has 64 tokens, that of 'b' 50: a number "
+                                   "does not mean the same token")
+
     def test_a_number_beyond_the_other_vocabulary(self):
         self.serve(style="id")
+        settings = json.loads((self.folder / "endpoint.json").read_text())
+        del settings["vocabulary"]  # or its size would differ
+        (self.folder / "endpoint.json").write_text(json.dumps(settings))
         done = self.compare(self.other("[f' token{i}' for i in range(9)]", "[..., :9]"))
         self.assert_fails(done, 6, r"'b' lists token \d+, and the vocabulary of 'a' has 9 tokens")
 

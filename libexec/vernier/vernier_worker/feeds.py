@@ -122,7 +122,7 @@ class TokenSource:
     """--tokens SCRIPT.py: the ids that its function returns, as one tensor."""
 
     def __init__(self, path, name):
-        function, self.symbol = scripts.find(path, [name], f"--tokens {path}")
+        function, self.symbol = scripts.find(path, [name], f"--tokens '{path}:{name}'")
         self.where = f"{path}:{function}"
         self.given = False
 

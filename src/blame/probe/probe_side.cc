@@ -57,10 +57,10 @@ ProbeSide::ProbeSide(const RunnerPlan& plan, const std::string& role, WorkerPool
 
 Result<std::shared_ptr<const OnnxModel>> ProbeSide::ReadModel() const {
   if (plan_.model.type != "onnx") {
-    return InvalidArgument("blame follows the graph of an ONNX model, but '" + plan_.name +
-                           "' runs '" + plan_.model.path + "'" +
-                           (plan_.model.type.empty() ? "" : ", of type " + plan_.model.type) +
-                           WayOutOf(plan_));
+    return InvalidArgument(
+        "blame follows the graph of an ONNX model, but '" + plan_.name + "' runs " +
+        (plan_.model.path.empty() ? "a Python script without one" : "'" + plan_.model.path + "'") +
+        (plan_.model.type.empty() ? "" : ", of type " + plan_.model.type) + WayOutOf(plan_));
   }
   VERNIER_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::Open(plan_.model.path));
   return std::make_shared<const OnnxModel>(std::move(model));

@@ -181,6 +181,8 @@ std::string SomeOf(int64_t some, int64_t all, std::string_view noun) {
 
 // " (shapes (2, 3) and (4, 3))", or nothing where the lines above say it.
 std::string WhyIncomparable(const OutputRecord& output) {
+  const std::string& shapes = output.figures.suggestion;
+  if (!shapes.empty()) return " (" + shapes.substr(0, shapes.find(';')) + ")";
   for (const GateRecord& gate : output.figures.gates) {
     if (!gate.why.empty()) return " (" + FirstLine(gate.why) + ")";
   }

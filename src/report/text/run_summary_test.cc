@@ -223,6 +223,8 @@ TEST(FormatCoverage, CountsOnlyWhatHasNumbers) {
   EXPECT_EQ(FormatCoverage(pair),
             "compared 1 of 2 outputs in 3 iterations, 10 elements in each; could not be compared: "
             "logits (the shapes differ)");
+  pair.outputs[0].figures.suggestion = "the shapes are (1, 40) and (2, 20); --no-shape-check would";
+  EXPECT_THAT(FormatCoverage(pair), HasSubstr("logits (the shapes are (1, 40) and (2, 20))"));
 }
 
 TEST(FormatCoverage, NamesWhatCouldNotBeComparedInSomeIterations) {

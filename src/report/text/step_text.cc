@@ -31,11 +31,22 @@ std::string LevelInWords(const TimeRecord& time) {
          std::to_string(time.late_first_step.value_or(0)) + " on";
 }
 
+// Where no slope could be fitted.
+std::string UnfittedInWords(const TimeRecord& time) {
+  const std::string few =
+      "too small or too large to tell whether it grows: fewer than 8 steps have an error above "
+      "rounding and below a tenth of the values";
+  const auto has_error = [](const StepPoint& point) { return point.rms.has_value(); };
+  if (std::ranges::none_of(time.curve, has_error)) return "could not be measured";
+  const auto nan = std::ranges::find_if(
+      time.curve, [](const StepPoint& point) { return point.rms && std::isnan(*point.rms); });
+  if (nan == time.curve.end()) return "is " + few;
+  return "is NaN, at step " + std::to_string(nan->step) + " first, and " +
+         (time.largest_rms.value_or(0) == 0 ? "0 at the others" : "otherwise " + few);
+}
+
 std::string GrowthInWords(const TimeRecord& time) {
-  if (!time.growth_per_step) {
-    return "is too small or too large to tell whether it grows: fewer than 8 steps have an error "
-           "above rounding and below a tenth of the values";
-  }
+  if (!time.growth_per_step) return UnfittedInWords(time);
   constexpr double kNoSlope = 1e-4;  // less than the digits show
   const double slope = *time.growth_per_step, error = time.growth_error.value_or(0);
   const std::string from = " (from " + Counted(time.fitted_steps, "step") + ", standard error " +

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace vernier {
 namespace {
 
@@ -27,6 +29,22 @@ TEST(StepText, OnlyStepsThatWereJudgedHaveNoError) {
               HasSubstr("is 0 at every step; no step is out of tolerance"));
   EXPECT_THAT(FormatSteps(PairWithoutError(2)),
               HasSubstr("is 0 at every step that could be judged; 2 steps could not be judged"));
+}
+
+TEST(StepText, WhatHasNoErrorIsNotSaidToHaveASmallOne) {
+  PairRecord pair = PairWithoutError(0);
+  TimeRecord& time = *pair.outputs.front().time;
+  time.first_bad_step = 0;
+  time.largest_rms.reset();
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("the error of output 'y' could not be measured; first"));
+  time.first_bad_step = 5;
+  time.largest_rms = 0;
+  time.curve = {{4, 0.0, 0.0}, {5, std::nan(""), HUGE_VAL}};
+  EXPECT_THAT(FormatSteps(pair),
+              HasSubstr("the error of output 'y' is NaN, at step 5 first, and 0 at the others"));
+  time.largest_rms = 1;
+  time.curve = {{4, 1.0, 0.0}};
+  EXPECT_THAT(FormatSteps(pair), HasSubstr("is too small or too large to tell"));
 }
 
 }  // namespace

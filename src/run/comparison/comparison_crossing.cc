@@ -120,11 +120,7 @@ std::vector<OutputPair> ComparisonRun::TakeStates(const Pair& pair, int64_t iter
   const StepPlan& plan = steps_->plan();
   if (plan.compare_state || plan.state == StateSource::kReference) return states;
   const StepPosition position = steps_->timeline().Of(iteration);
-  // Behind tokens that part, or the end of all prompts, no step is compared.
-  StepPosition next = position;
-  ++next.step;
-  const bool last =
-      position.last() || pair.tokens.IsAfterDivergence(next) || pair.tokens.IsAfterEnd(next);
+  const bool last = position.last() || pair.tokens.IsLastOfPrompt(iteration);
   if (position.step == 0 || last) return states;
   std::vector<OutputPair> others;
   for (const OutputPair& outputs : sides.pairing.pairs) {

@@ -104,6 +104,9 @@ void ComparisonRun::Finish(const std::vector<StreamLength>& lengths, Coverage co
   if (steps_ != nullptr) run.steps = steps_->Record();
   if (invalid_) faults.mismatch = true;
   if (!invalid_output_.empty()) run.rejections.push_back(invalid_output_);
+  if (positions_ != nullptr && !positions_->foreign_token().empty()) {
+    run.notes.push_back(positions_->foreign_token());
+  }
   if (plan_->comparison_asked && pairs_.empty()) {
     faults.incomplete = true;
     run.faults.push_back(std::string(plan_->runners.empty() ? "" : "--compare-outputs: ") +

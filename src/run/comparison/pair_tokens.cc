@@ -76,6 +76,7 @@ void PairTokens::BeginSequence(int64_t sequence) {
 void PairTokens::ForgetBefore(int64_t iteration) {
   steps_.erase(steps_.begin(), steps_.lower_bound(iteration));
   going_on_.erase(going_on_.begin(), going_on_.lower_bound(iteration));
+  lasts_.erase(lasts_.begin(), lasts_.lower_bound(iteration));
   while (!open_.empty() && open_.begin()->first < iteration) {
     Settle(open_.begin()->first, "not judged", &DecodeRecord::not_judged);
   }
@@ -105,17 +106,24 @@ void PairTokens::Note(int64_t iteration, const StepPosition& position, const std
   if (prompts_.empty()) record_.prompts += static_cast<int64_t>(tokens.first.size());
   prompts_.resize(tokens.first.size());
   std::vector<int64_t> going_on;
+  const int64_t ended_before = CountEnded();
   for (size_t row = 0; row < prompts_.size(); ++row) {
     if (!TakeRow(prompts_[row], (*fed)[row], tokens.first[row], tokens.second[row])) continue;
     AddRow(iteration, position, row, logits, tokens);
     going_on.push_back(static_cast<int64_t>(row));
   }
   KeepGoingOn(iteration, std::move(going_on), tokens);
-  const bool ended = std::ranges::all_of(
-      prompts_, [](const Prompt& prompt) { return prompt.first_ended && prompt.second_ended; });
-  if (ended) ended_at_.emplace(position.sequence, position.step);
+  const int64_t ended = CountEnded();
+  if (ended == std::ssize(prompts_)) ended_at_.emplace(position.sequence, position.step);
+  const bool parts = !parted && parted_at_.contains(position.sequence);
+  if (ended > ended_before || parts) lasts_.insert(iteration);
   ForgetBefore(iteration - kKeptSteps);
   steps_.insert_or_assign(iteration, std::move(tokens));
+}
+
+int64_t PairTokens::CountEnded() const {
+  return std::ranges::count_if(
+      prompts_, [](const Prompt& prompt) { return prompt.first_ended && prompt.second_ended; });
 }
 
 void PairTokens::KeepGoingOn(int64_t iteration, std::vector<int64_t> rows,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,9 @@ class PairTokens {
   /// Have all prompts of this sequence ended at a step before this one, on both sides? Their
   /// outputs mean nothing then.
   bool IsAfterEnd(const StepPosition& position) const;
+  /// Is this iteration, which was noted, the last that is compared of a prompt, since it ends on
+  /// both sides or parts there?
+  bool IsLastOfPrompt(int64_t iteration) const { return lasts_.contains(iteration); }
   /// An iteration that was noted and not compared, for a divergence or for the end of all prompts.
   void LeaveOut(int64_t iteration, const StepPosition& position);
   /// Of logits that were compared.
@@ -87,6 +91,7 @@ class PairTokens {
   void AddRow(int64_t iteration, const StepPosition& position, size_t row, const Logits& logits,
               const TokensOfStep& tokens);
   void KeepGoingOn(int64_t iteration, std::vector<int64_t> rows, const TokensOfStep& tokens);
+  int64_t CountEnded() const;
   void BeginSequence(int64_t sequence);
   void EndPrompts();
   void ForgetBefore(int64_t iteration);
@@ -109,6 +114,7 @@ class PairTokens {
   std::map<int64_t, int64_t> until_;  // of those before it: agreeing tokens, and how many have so
   std::map<int64_t, int64_t> parted_at_;  // sequence, step; of the last ones
   std::map<int64_t, int64_t> ended_at_;   // likewise
+  std::set<int64_t> lasts_;               // see IsLastOfPrompt()
   std::map<int64_t, TokensOfStep> steps_;
   std::map<int64_t, std::vector<int64_t>> going_on_;  // by iteration
   std::map<int64_t, std::vector<Open>> open_;         // by iteration

@@ -36,6 +36,26 @@ class PairTokensTest : public testing::Test {
 
 TEST_F(PairTokensTest, NothingWasDecoded) { EXPECT_FALSE(tokens_.Record()); }
 
+TEST_F(PairTokensTest, TheLastStepOfAPromptIsKnown) {
+  tokens_ = PairTokens(Stops(2, StateSource::kOwn));
+  Note(0, Choosing(0, 1), Choosing(0, 1));
+  Note(1, Choosing(2, 1), Choosing(2, 1));
+  Note(2, Choosing(0, 1), Choosing(0, 1));
+  Note(3, Choosing(0, 2), Choosing(0, 2));
+  std::vector<bool> lasts;
+  for (int64_t step = 0; step < 4; ++step) lasts.push_back(tokens_.IsLastOfPrompt(step));
+  EXPECT_THAT(lasts, ElementsAre(false, true, false, true));
+}
+
+TEST_F(PairTokensTest, TheStepAtWhichTokensPartIsALastOne) {
+  Note(0, Choosing(0, 1), Choosing(0, 1));
+  Note(1, Choosing(0, 1), Choosing(0, 2));
+  Note(2, Choosing(0, 1), Choosing(1, 1));
+  EXPECT_FALSE(tokens_.IsLastOfPrompt(0));
+  EXPECT_TRUE(tokens_.IsLastOfPrompt(1));
+  EXPECT_FALSE(tokens_.IsLastOfPrompt(2));
+}
+
 TEST_F(PairTokensTest, PromptsOfABatchPartByThemselves) {
   Note(0, Choosing(0, 1), Choosing(0, 1));
   tokens_.Judge(0, {{.within = true}});

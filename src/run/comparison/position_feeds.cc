@@ -270,6 +270,9 @@ Status PositionFeeds::CheckFit(const IterationComparison& comparison) {
     if (output.masked) mask.Look(output.masked->why_not);
     if (judged == nullptr) continue;
     if (judged->rows > 0) rows_.Take(judged->rows);
+    if (foreign_token_.empty() && !judged->foreign_token.empty()) {
+      foreign_token_ = "no perplexity of '" + output.a_name + "': " + judged->foreign_token;
+    }
     tokens.Look(judged->why_no_tokens);
     mask.Look(judged->why_no_mask);
   }

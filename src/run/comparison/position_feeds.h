@@ -81,6 +81,10 @@ class PositionFeeds {
   /// for fit none of the logits.
   Status CheckFit(const IterationComparison& comparison);
 
+  /// Why logits have no perplexity by tokens that nobody asked for: one of them is no class, the
+  /// first that was found. Empty: none was.
+  const std::string& foreign_token() const { return foreign_token_; }
+
  private:
   explicit PositionFeeds(const RunPlan& plan);
   Result<std::optional<PositionValues>> Take(const std::string& asked, std::string_view usual,
@@ -96,6 +100,7 @@ class PositionFeeds {
   FedPositions current_;
   FedPositions of_pair_;
   TakenRows rows_;
+  std::string foreign_token_;
   bool may_trust_names_;  // no script has changed outputs
   bool in_shard_;         // the other iterations' batches are not known
 };

@@ -212,6 +212,11 @@ Result<CoercedFeed> LiveRuns::Coerce(const LiveRunner& runner, const TensorMap& 
   options.strictness = plan_.lenient ? Strictness::kPolygraphy : Strictness::kStrict;
   options.label = WithoutTime(runner.name());
   options.made_for = MadeFor(runner);
+  if (states != nullptr) {
+    options.origin = [&](const std::string& name) {
+      return states->OriginOf(IndexOf(runner), name);
+    };
+  }
   VERNIER_ASSIGN_OR_RETURN(CoercedFeed coerced,
                            CoerceFeed(*given, runner.session().inputs, options, logger));
   std::ranges::move(split.parts, std::back_inserter(coerced.tensors));

@@ -80,6 +80,13 @@ void NoteUnusedTokens(const LiveRuns& live, RunRecord& record) {
   if (!unused.empty()) record.notes.push_back(unused);
 }
 
+void NoteDoubtfulInputs(const LiveRuns& live, RunRecord& record) {
+  if (live.steps() == nullptr) return;
+  for (const auto& [input, sentence] : live.steps()->doubtful_inputs()) {
+    record.notes.push_back(sentence);
+  }
+}
+
 // With the wrong state, the sides agree as well as with the right one.
 void NoteUnfedStates(const LiveRuns& live, RunOutcome& outcome) {
   if (live.steps() == nullptr) return;
@@ -92,6 +99,18 @@ void NoteUnfedStates(const LiveRuns& live, RunOutcome& outcome) {
     outcome.faults.incomplete = true;
     outcome.record.faults.push_back("--strict: " + doubt);
   }
+}
+
+// Nothing of what goes on from step to step was seen. A shard may have the short ones of many.
+void JudgeOneStep(const LiveRuns& live, RunOutcome& outcome) {
+  if (live.steps() == nullptr) return;
+  const RunPlan& plan = live.plan();
+  const std::string one = DescribeOneStep(plan.steps, live.steps()->timeline().lengths());
+  if (one.empty()) return;
+  const bool accepts =
+      outcome.record.pairs.empty() || plan.shard.wanted() || (plan.lenient && !plan.strict);
+  if (!accepts) outcome.faults.incomplete = true;
+  (accepts ? outcome.record.notes : outcome.record.faults).push_back(one);
 }
 
 // Images that were read ahead of a turn that never came are no samples of this run.
@@ -217,6 +236,7 @@ void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnd
   DescribeImages(run.plan, made, outcome);
   NoteWhatWasLeftOut(live, made, ending);
   NoteUnusedTokens(live, outcome.record);
+  NoteDoubtfulInputs(live, outcome.record);
   NoteUnfedStates(live, outcome);
   outcome.record.averaged = run.plan.compare->check_average;
   const int64_t feeds = run.plan.execution.batch_feeds;
@@ -240,6 +260,7 @@ void FinishPairs(const LiveRuns& live, const LiveResults& made, const Comparing&
   }
   comparisons.Finish(lengths, ending.aborted ? Coverage::kIgnored : Coverage::kJudged,
                      outcome.faults, outcome.record);
+  if (!ending.aborted) JudgeOneStep(live, outcome);
   NoteRandomInputs(plan, outcome.record);
   NoteInputsOfSavedSides(plan, outcome.record);
   NoteImagesLeftOut(plan, outcome);

@@ -18,8 +18,13 @@ Result<TensorMap> ReadInitialState(const std::string& path) {
   if (path.empty()) return TensorMap();
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<FeedReader> reader, FeedReader::Open({path}));
   VERNIER_ASSIGN_OR_RETURN(std::optional<TensorMap> state, reader->Next());
-  if (!state || state->empty())
-    return Malformed("--initial-state: '" + path + "' holds no tensors");
+  const std::string who = "--initial-state: '" + path + "' holds ";
+  if (!state || state->empty()) return Malformed(who + "no tensors");
+  if (reader->HasMore()) {
+    return Malformed(who +
+                     "several states, and all sequences begin with the same one: give each "
+                     "sequence its own with its inputs (--load-inputs)");
+  }
   return *std::move(state);
 }
 

@@ -10,6 +10,10 @@ constexpr int64_t kLeastSteps = 8;
 constexpr double kLeastRoundings = 8;
 constexpr double kMostRelative = 0.1;
 constexpr int64_t kMostBins = 64;
+constexpr int64_t kLeastCorrelated = 16;
+
+// Of the variance of a slope over residuals of this correlation from step to step.
+double Inflation(double correlation) { return (1 + correlation) / (1 - correlation); }
 
 }  // namespace
 
@@ -26,6 +30,13 @@ void ErrorGrowth::Sums::Add(int64_t step, double log) {
   log_log += weight * log_off * log_off;
 }
 
+void ErrorGrowth::Sums::AddRise(double rise) {
+  pairs += 1;
+  const double off = rise - mean_rise;
+  mean_rise += off / pairs;
+  rise_rise += (pairs - 1) / pairs * off * off;
+}
+
 // Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
 // variances" (1979).
 void ErrorGrowth::Sums::Join(const Sums& later) {
@@ -40,6 +51,11 @@ void ErrorGrowth::Sums::Join(const Sums& later) {
   mean_step += step_off * later.count / both;
   mean_log += log_off * later.count / both;
   count = both;
+  if (later.pairs == 0) return;
+  const double all = pairs + later.pairs, rise_off = later.mean_rise - mean_rise;
+  rise_rise += later.rise_rise + pairs * later.pairs / all * rise_off * rise_off;
+  mean_rise += rise_off * later.pairs / all;
+  pairs = all;
 }
 
 void ErrorGrowth::Pool::Add(const Sums& group) {
@@ -48,20 +64,36 @@ void ErrorGrowth::Pool::Add(const Sums& group) {
   step_step += group.step_step;
   step_log += group.step_log;
   log_log += group.log_log;
+  pairs += group.pairs;
+  rise += group.pairs * group.mean_rise;
+  rise_rise += group.rise_rise + group.pairs * group.mean_rise * group.mean_rise;
   steps += static_cast<int64_t>(group.count);
   ++groups;
+}
+
+double ErrorGrowth::Pool::Rest() const { return std::max(0.0, log_log - Slope() * step_log); }
+
+// Of neighbouring residuals, within [0, 1): from the statistic of Durbin and Watson, whose bias is
+// taken out to first order (Marriott and Pope 1954, Kendall 1954).
+double ErrorGrowth::Pool::Correlation() const {
+  const double slope = Slope();
+  const double turns = rise_rise - 2 * slope * rise + slope * slope * pairs;
+  if (groups == 0 || pairs == 0 || !(Rest() > 0)) return 0;
+  const double length = static_cast<double>(steps) / static_cast<double>(groups);
+  if (length < kLeastCorrelated / 2) return 0;
+  const double found = 1 - turns / pairs / (2 * Rest() / static_cast<double>(steps));
+  return std::clamp((found + 2 / length) / (1 - 4 / length), 0.0, 1 - 2 / length);
 }
 
 std::optional<ErrorGrowth::Fit> ErrorGrowth::Pool::Get() const {
   const auto freedom = static_cast<double>(steps - groups - 1);
   if (steps < kLeastSteps || step_step <= 0 || freedom < 1) return std::nullopt;
-  Fit fit{.slope = step_log / step_step, .steps = steps, .first_step = first_step};
-  const double rest = std::max(0.0, log_log - fit.slope * step_log);
-  fit.error = std::sqrt(rest / freedom / step_step);
+  Fit fit{.slope = Slope(), .steps = steps, .first_step = first_step};
+  fit.error = std::sqrt(Rest() / freedom / step_step);
   return fit;
 }
 
-void ErrorGrowth::AddToBins(int64_t step, double log) {
+void ErrorGrowth::AddToBins(int64_t step, double log, bool goes_on) {
   while (step / width_ >= kMostBins) {
     for (size_t i = 1; i < bins_.size(); ++i) {
       if (i % 2 == 1) {
@@ -76,25 +108,28 @@ void ErrorGrowth::AddToBins(int64_t step, double log) {
   const auto place = static_cast<size_t>(step / width_);
   if (bins_.size() <= place) bins_.resize(place + 1);
   bins_[place].Add(step, log);
+  if (goes_on) bins_[place].AddRise(log - last_log_);
 }
 
-ErrorGrowth::Sums ErrorGrowth::SecondHalf() const {
-  Sums half;
-  if (open_.count == 0) return half;
+void ErrorGrowth::AddHalves() {
+  if (open_.count == 0) return;
+  Sums first, second;
   const auto last = static_cast<int64_t>(bins_.size()) * width_ - 1;
   const int64_t middle = (open_.first_step + last + 1) / 2;
   for (size_t i = 0; i < bins_.size(); ++i) {
-    if (static_cast<int64_t>(i) * width_ >= middle) half.Join(bins_[i]);
+    (static_cast<int64_t>(i) * width_ >= middle ? second : first).Join(bins_[i]);
   }
-  return half;
+  early_.Add(first);
+  late_.Add(second);
 }
 
 void ErrorGrowth::Close() {
   closed_.Add(open_);
-  late_.Add(SecondHalf());
+  AddHalves();
   open_ = {};
   bins_.clear();
   width_ = 1;
+  last_step_ = -1;
 }
 
 void ErrorGrowth::Add(int64_t sequence, int64_t step, double rms, double relative,
@@ -107,20 +142,34 @@ void ErrorGrowth::Add(int64_t sequence, int64_t step, double rms, double relativ
   ended_ |= !std::isfinite(rms);
   const bool tells = rms > 0 && relative >= kLeastRoundings * roundoff && relative <= kMostRelative;
   if (ended_ || !tells) return;
-  open_.Add(step, std::log(rms));
-  AddToBins(step, std::log(rms));
+  const double log = std::log(rms);
+  open_.Add(step, log);
+  AddToBins(step, log, last_step_ >= 0 && last_step_ + 1 == step);
+  last_step_ = step;
+  last_log_ = log;
 }
 
+// Two lines, one for each half, leave what is noise: where an error levels off, one line leaves the
+// bend as well. How noise goes on is seen in the second half, which a start that dies out and the
+// bend are seldom in.
 std::optional<ErrorGrowth::Fit> ErrorGrowth::Get() const {
   ErrorGrowth all = *this;
   all.Close();
-  return all.closed_.Get();
+  std::optional<Fit> fit = all.closed_.Get();
+  const Pool &early = all.early_, &late = all.late_;
+  const auto freedom = static_cast<double>(fit ? fit->steps - early.groups - late.groups - 2 : 0);
+  if (freedom < 1 || fit->steps < kLeastCorrelated) return fit;
+  const double variance = (early.Rest() + late.Rest()) / freedom / all.closed_.step_step;
+  fit->error = std::max(fit->error, std::sqrt(variance * Inflation(late.Correlation())));
+  return fit;
 }
 
 std::optional<ErrorGrowth::Fit> ErrorGrowth::GetLate() const {
   ErrorGrowth all = *this;
   all.Close();
-  return all.late_.Get();
+  std::optional<Fit> fit = all.late_.Get();
+  if (fit) fit->error *= std::sqrt(Inflation(all.late_.Correlation()));
+  return fit;
 }
 
 }  // namespace vernier

@@ -18,7 +18,9 @@ class ErrorGrowth {
 
   struct Fit {
     double slope = 0;  ///< of the natural logarithm, per step
-    double error = 0;  ///< its standard error
+    /// Its standard error. From 16 steps on it allows for residuals that go on from step to step
+    /// (an autoregression of first order), as those of recurrent networks do.
+    double error = 0;
     int64_t steps = 0;
     int64_t first_step = 0;  ///< of all sequences
   };
@@ -29,33 +31,43 @@ class ErrorGrowth {
   std::optional<Fit> GetLate() const;
 
  private:
-  // Sums over steps with one intercept, with means that move along.
+  // Sums over steps with one intercept, with means that move along; of `pairs` neighbouring steps,
+  // by how much the logarithm rises.
   struct Sums {
     double count = 0, mean_step = 0, mean_log = 0, step_step = 0, step_log = 0, log_log = 0;
+    double pairs = 0, mean_rise = 0, rise_rise = 0;
     int64_t first_step = 0;
 
     void Add(int64_t step, double log);
+    void AddRise(double rise);
     void Join(const Sums& later);
   };
   // Sums over groups of steps, with an intercept for each.
   struct Pool {
     double step_step = 0, step_log = 0, log_log = 0;
+    double pairs = 0, rise = 0, rise_rise = 0;  // sums of rises and of their squares
     int64_t steps = 0, groups = 0, first_step = 0;
 
     void Add(const Sums& group);
+    double Slope() const { return step_step > 0 ? step_log / step_step : 0; }
+    /// The sum of squares that the slope leaves.
+    double Rest() const;
+    double Correlation() const;
     std::optional<Fit> Get() const;
   };
-  void AddToBins(int64_t step, double log);
-  Sums SecondHalf() const;
+  void AddToBins(int64_t step, double log, bool goes_on);
+  void AddHalves();
   void Close();
 
   int64_t sequence_ = -1;
   bool ended_ = false;
+  int64_t last_step_ = -1;  // that counted, of this sequence
+  double last_log_ = 0;
   Sums open_;               // of this sequence
   std::vector<Sums> bins_;  // the same, one for every `width_` steps
   int64_t width_ = 1;       // a power of two
   Pool closed_;             // of the sequences before
-  Pool late_;
+  Pool early_, late_;       // of their halves
 };
 
 }  // namespace vernier

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 
 namespace vernier {
 namespace {
@@ -101,6 +102,39 @@ TEST(ErrorGrowth, HalvesOfLongSequencesAreKeptInConstantMemory) {
   EXPECT_NEAR(late->slope, 0, 1e-12);
   EXPECT_GE(late->first_step, 50000);
   EXPECT_LT(late->first_step, 50000 + 100000 / 32);
+}
+
+// An error without a trend whose noise goes on from step to step: the logarithm is an
+// autoregression of first order. 2 standard errors are to hold the slope 19 times of 20.
+TEST(ErrorGrowth, NoiseThatGoesOnIsNoTrend) {
+  std::mt19937 random(7);  // the same on every machine
+  const auto uniform = [&] { return static_cast<double>(random()) / 4294967296.0 - 0.5; };
+  for (const double correlation : {0.0, 0.9}) {
+    int64_t held = 0;
+    for (int64_t sequence = 0; sequence < 100; ++sequence) {
+      ErrorGrowth growth;
+      double log = 2 * uniform();
+      for (int64_t step = 0; step < 200; ++step) {
+        log = correlation * log + 2 * uniform() * std::sqrt(1 - correlation * correlation);
+        growth.Add(0, step, 1e-4 * std::exp(log), 1e-4, kRoundoff);
+      }
+      held += std::abs(growth.Get()->slope) <= 2 * growth.Get()->error ? 1 : 0;
+    }
+    EXPECT_GE(held, 85) << correlation;
+    EXPECT_LE(held, 99) << correlation;
+  }
+}
+
+TEST(ErrorGrowth, ABendIsNoNoise) {
+  ErrorGrowth growth;
+  std::mt19937 random(7);
+  for (int64_t step = 0; step < 300; ++step) {
+    const double noise = static_cast<double>(random()) / 4294967296.0 - 0.5;
+    const double log = -14 + 0.3 * static_cast<double>(std::min<int64_t>(step, 60)) + 0.1 * noise;
+    growth.Add(0, step, std::exp(log), 1e-3, kRoundoff);
+  }
+  EXPECT_GT(growth.Get()->slope, 5 * growth.Get()->error);
+  EXPECT_LT(std::abs(growth.GetLate()->slope), 3 * growth.GetLate()->error);
 }
 
 TEST(ErrorGrowth, ANanEndsTheFitOfItsSequence) {

@@ -180,8 +180,35 @@ TEST_F(StepRunsTest, AStateThatIsComparedWithNoneCannotBeCrossed) {
   const Result<TensorMap> state = states->StateFor(0, 1, met);
   ASSERT_TRUE(state.ok());
   EXPECT_EQ(Find(*state, "state")->As<float>().front(), 3);
+  const std::vector<std::pair<std::string, std::string>> part = {{"state_n", "state_n[0]"}};
+  EXPECT_FALSE(states->StateFor(0, 1, part).ok());
   EXPECT_THAT(states->StateFor(0, 1, {}).status().message(),
               HasSubstr("--state cross: no state of b is compared with 'state_n' of a"));
+}
+
+TEST_F(StepRunsTest, AStateInAnotherOrderOfAxesIsCrossed) {
+  plan_.steps.state = StateSource::kCross;
+  Result<StepStates> states = StepStates::Create(plan_.steps, {"a", "b"}, log_);
+  ASSERT_TRUE(states.ok());
+  const FakeModel model = Recurs(1);
+  TensorMap feed = {{"state", Floats({2}, {0, 0})}};
+  for (const size_t runner : {0, 1}) {
+    ASSERT_TRUE(
+        states->Pair(runner, {states->runners()[runner], model.inputs, model.outputs}).ok());
+  }
+  ASSERT_TRUE(states->Enter({0, 0, 4}, {}, feed).ok());
+  ASSERT_TRUE(states->Remember(0, {{"state_n", Floats({3, 2}, {0, 0, 0, 0, 0, 0})}}).ok());
+  ASSERT_TRUE(states->Remember(1, {{"state_n", Floats({2, 3}, {1, 2, 3, 4, 5, 6})}}).ok());
+  ASSERT_TRUE(states->Enter({0, 1, 4}, {}, feed).ok());
+  for (const auto& met : {std::pair<std::string, std::string>("state_n", "state_n@1,0"),
+                          std::pair<std::string, std::string>("state_n@1,0", "state_n")}) {
+    const Result<TensorMap> state = states->StateFor(0, 1, std::vector{met});
+    ASSERT_TRUE(state.ok()) << state.status().message();
+    const Tensor& tensor = *Find(*state, "state");
+    EXPECT_EQ(tensor.dims(), (Dims{3, 2}));
+    EXPECT_THAT(std::vector<float>(tensor.As<float>().begin(), tensor.As<float>().end()),
+                testing::ElementsAre(1, 4, 2, 5, 3, 6));
+  }
 }
 
 TEST_F(StepRunsTest, ANanIsABadStepAndNoErrorOfZero) {

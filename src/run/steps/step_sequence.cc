@@ -41,11 +41,6 @@ Result<int64_t> LengthFor(const SliceWord& slice, int64_t steps) {
                          slice.word + " are longer than any tensor");
 }
 
-// Wraps, as adding step by step does.
-int64_t TimesSteps(int64_t amount, int64_t steps) {
-  return static_cast<int64_t>(static_cast<uint64_t>(amount) * static_cast<uint64_t>(steps));
-}
-
 // `tokens`, one of each row, behind the columns of a batch; int64.
 Result<Tensor> WithColumn(const Tensor& batch, const std::vector<int64_t>& tokens) {
   VERNIER_ASSIGN_OR_RETURN(const Tensor wide, CastTensor(batch, DType::kInt64));
@@ -132,13 +127,13 @@ Status StepSequence::Begin(TensorMap whole) {
   whole_ = std::move(whole);
   position_ = {position_.sequence + 1, 0, 1};
   VERNIER_TRY(AddFirstState());
+  VERNIER_TRY(NameNans());
   VERNIER_ASSIGN_OR_RETURN(position_.steps, CountSteps());
-  VERNIER_TRY(CheckGoesOn());
+  if (source_.state_is_drawn) VERNIER_TRY(CheckGoesOn());
   SayWhatIsLeft();
   SayWhatOverlaps();
   for (const AdvanceWord& advance : states_.words().advances) {
-    if (Find(whole_, advance.input) != nullptr) continue;
-    return NotInFeed(kAdvanceFlag, advance.word, advance.input, whole_);
+    VERNIER_TRY(CheckAdvance(advance));
   }
   states_.timeline().Add(position_.sequence, position_.steps);
   all_steps_.assign(states_.runners().size(), {});
@@ -186,30 +181,6 @@ Result<TensorMap> StepSequence::AllStepsFor(const std::string& runner, size_t ax
     all.push_back({input, *std::move(joined)});
   }
   return all;
-}
-
-Status StepSequence::AddFirstState() {
-  bool lacks = false;
-  for (const std::string& input : states_.StateInputs()) {
-    const Tensor* const given = Find(whole_, input);
-    const bool initial = Find(source_.initial, input) != nullptr;
-    lacks |= given == nullptr && !initial;
-    const bool zeros_take_over = !initial && (given == nullptr || source_.state_is_drawn);
-    if (zeros_take_over && !source_.initial.empty()) {
-      states_.NoteDoubt("--initial-state has no '" + input + "', which begins with zeros");
-    }
-    if (given == nullptr || !source_.state_is_drawn || initial) continue;
-    VERNIER_ASSIGN_OR_RETURN(Tensor zeros, MakeZeros(given->dtype(), given->dims()));
-    whole_ = Overlaid(std::move(whole_), {{input, std::move(zeros)}});
-  }
-  if (lacks && source_.zeros) {
-    VERNIER_ASSIGN_OR_RETURN(TensorMap zeros, source_.zeros());
-    std::erase_if(zeros,
-                  [&](const NamedTensor& tensor) { return Find(whole_, tensor.name) != nullptr; });
-    whole_ = Overlaid(std::move(whole_), zeros);
-  }
-  whole_ = Overlaid(std::move(whole_), source_.initial);
-  return {};
 }
 
 const Tensor* StepSequence::SlicedTensor(const SliceWord& slice) const {
@@ -260,6 +231,13 @@ Result<int64_t> StepSequence::CountSteps() const {
                      std::to_string(std::max<int64_t>(*steps, 1)) + " (--steps, or another slice)");
   }
   return steps.value_or(1);
+}
+
+// Random inputs are as long as one step unless the words say how many there are.
+Status StepSequence::CheckGoesOn() const {
+  const std::string why = DescribeOneStep(states_.plan(), std::span(&position_.steps, 1));
+  if (why.empty()) return {};
+  return InvalidArgument(why + ": give --steps N, or --load-inputs with whole sequences");
 }
 
 // Each step is judged by all of its positions.
@@ -323,13 +301,54 @@ Result<Tensor> StepSequence::OfNewToken(const AdvanceWord& advance, Tensor advan
   return TakeWindow(advanced, last, advanced.dims()[last] - 1, 1);
 }
 
+Result<Tensor> StepSequence::AdvancedTo(const AdvanceWord& advance, int64_t step) const {
+  const Tensor& first = *Find(whole_, advance.input);
+  Result<Tensor> now = advance.appends ? AppendValues(first, advance.amount, step)
+                                       : AddToAll(first, advance.amount, step);
+  if (now.ok() || now.status().code() != StatusCode::kMalformed) return now;
+  return Malformed(std::string(kAdvanceFlag) + " " + advance.word + ": at step " +
+                   std::to_string(step) + " of sequence " + std::to_string(position_.sequence) +
+                   ", " + now.status().message());
+}
+
+// Before the first step runs, as far as the last one shows what will not fit.
+Status StepSequence::CheckAdvance(const AdvanceWord& advance) const {
+  if (Find(whole_, advance.input) == nullptr) {
+    return NotInFeed(kAdvanceFlag, advance.word, advance.input, whole_);
+  }
+  const int64_t last = position_.steps - 1;
+  if (advance.appends) {
+    const Result<Tensor> longer = AdvancedTo(advance, std::min<int64_t>(1, last));
+    return longer.ok() ? CheckGrows(advance) : InStep(kAdvanceFlag, advance.word, longer.status());
+  }
+  if (advance.amount == 0 || AdvancedTo(advance, last).ok()) return {};
+  int64_t good = -1, bad = last;
+  while (bad - good > 1) {
+    const int64_t middle = good + (bad - good) / 2;
+    (AdvancedTo(advance, middle).ok() ? good : bad) = middle;
+  }
+  return InStep(kAdvanceFlag, advance.word, AdvancedTo(advance, bad).status());
+}
+
+// An axis of a size that the model declares does not get longer.
+Status StepSequence::CheckGrows(const AdvanceWord& advance) const {
+  const TensorInfo* const info = FindInfo(source_.inputs, advance.input);
+  const bool fixed =
+      info != nullptr && info->shape && !info->shape->empty() && !info->shape->back().dynamic();
+  if (!fixed || position_.steps < 2) return {};
+  const int64_t length = Find(whole_, advance.input)->dims().back();
+  if (length + 1 == info->shape->back().value) return {};  // step 0 does not fit
+  return BadStepWord(kAdvanceFlag, advance.word,
+                     "'" + advance.input + "' would have " + Counted(length + 1, "element") +
+                         " along its last axis at step 1, and " + source_.runner + " declares " +
+                         std::to_string(info->shape->back().value));
+}
+
 Result<TensorMap> StepSequence::FeedOfStep(int64_t step) const {
   VERNIER_ASSIGN_OR_RETURN(const TensorMap slices, SlicesFor("", step));
   TensorMap feed = Overlaid(whole_, slices);
   for (const AdvanceWord& advance : states_.words().advances) {
-    const Tensor& first = *Find(whole_, advance.input);
-    Result<Tensor> now = advance.appends ? AppendValues(first, advance.amount, step)
-                                         : AddToAll(first, TimesSteps(advance.amount, step));
+    Result<Tensor> now = AdvancedTo(advance, step);
     if (now.ok() && step > 0 && !advance.appends) {
       now = OfNewToken(advance, *std::move(now));
     }

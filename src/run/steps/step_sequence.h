@@ -32,7 +32,9 @@ class StepSequence {
   static Result<std::unique_ptr<StepSequence>> Create(StepStates& states, Source source);
 
   /// The next feed; `next_whole` gives the next sequence. nullopt behind the last. kMalformed,
-  /// naming the flag and the tensor, for sequences that do not have the steps.
+  /// naming the flag and the tensor, for sequences that do not have the steps, an --initial-state
+  /// without one of the states, and values that their type cannot have; kInvalidArgument for
+  /// drawn ones that have one step where something is to be fed to the next.
   using NextWhole = std::function<Result<std::optional<TensorMap>>()>;
   Result<std::optional<TensorMap>> Next(const NextWhole& next_whole);
 
@@ -60,9 +62,14 @@ class StepSequence {
   void SayWhatIsLeft() const;
   void SayWhatOverlaps() const;
   Status AddFirstState();
+  Status NameNans() const;
   Result<int64_t> CountSteps() const;
+  Status CheckGoesOn() const;
   Result<TensorMap> SlicesFor(const std::string& runner, int64_t step) const;
   Result<TensorMap> FeedOfStep(int64_t step) const;
+  Result<Tensor> AdvancedTo(const AdvanceWord& advance, int64_t step) const;
+  Status CheckAdvance(const AdvanceWord& advance) const;
+  Status CheckGrows(const AdvanceWord& advance) const;
   Result<Tensor> OfNewToken(const AdvanceWord& advance, Tensor advanced) const;
   Result<TensorMap> AllStepsFor(const std::string& runner, size_t axis) const;
   const Tensor* SlicedTensor(const SliceWord& slice) const;

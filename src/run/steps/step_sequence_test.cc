@@ -45,6 +45,7 @@ class StepSequenceTest : public testing::Test {
     states_.emplace(*std::move(states));
     StepSequence::Source source;
     source.runner = "a";
+    source.state_is_drawn = drawn_;
     source.inputs = {{"x", DType::kFloat32, std::vector<Dim>{{1, {}}, {4, {}}}}};
     auto sequence = StepSequence::Create(*states_, std::move(source));
     if (!sequence.ok()) return sequence.status();
@@ -71,6 +72,7 @@ class StepSequenceTest : public testing::Test {
   TensorMap whole_ = {
       {"x", FloatRow({1, 2, 3, 4, 5, 6, 7})}, {"mask", LongRow({1, 1})}, {"at", LongRow({5})}};
   int left_ = 1;
+  bool drawn_ = false;
   std::optional<StepStates> states_;
   std::unique_ptr<StepSequence> sequence_;
 };
@@ -150,6 +152,27 @@ TEST_F(StepSequenceTest, WhatASequenceDoesNotHaveIsNamed) {
   plan_.slices = {};
   plan_.advances = {"z:+1"};
   EXPECT_THAT(WhyNot(), HasSubstr("--advance z:+1: the inputs have no 'z'"));
+}
+
+TEST_F(StepSequenceTest, OneStepOfDrawnInputsHasNothingToFeed) {
+  drawn_ = true;
+  whole_[0].tensor = FloatRow({1, 2, 3, 4});
+  plan_.slices = {"x:axis=1"};
+  EXPECT_EQ(WhyNot(), "");
+  plan_.advances = {"at:+1"};
+  EXPECT_THAT(WhyNot(), HasSubstr("--advance: the inputs hold one step"));
+  drawn_ = false;
+  EXPECT_EQ(WhyNot(), "");  // a sequence among others
+  EXPECT_THAT(DescribeOneStep(plan_, std::vector<int64_t>{1, 1}), HasSubstr("one step"));
+  EXPECT_EQ(DescribeOneStep(plan_, std::vector<int64_t>{1, 2}), "");
+}
+
+TEST_F(StepSequenceTest, ValuesThatTheTypeDoesNotHaveAreFoundAtOnce) {
+  plan_.steps = 1'000'000'000;
+  whole_[2].tensor = LongRow({INT64_MAX - 77});
+  plan_.advances = {"at:+2"};
+  EXPECT_THAT(WhyNot(), HasSubstr("--advance at:+2: at step 39 of sequence 0, a value would be "
+                                  "9223372036854775808, and int64 goes from"));
 }
 
 TEST_F(StepSequenceTest, MoreStepsThanAnyTensorHoldsAreNamed) {

@@ -4,6 +4,7 @@
 
 #include "record/runner_name.h"
 #include "run/steps/state_likeness.h"
+#include "run/steps/step_tensors.h"
 
 namespace vernier {
 namespace {
@@ -14,6 +15,16 @@ bool FeedsInput(std::span<const StatePair> pairs, const std::string& input) {
 
 bool IsAmongNames(std::span<const std::string> names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
+}
+
+// The first of them, if there are many.
+std::string QuotedList(std::span<const std::string> names) {
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kMost; ++i) {
+    text += (i == 0 ? "'" : ", '") + names[i] + "'";
+  }
+  return text + (names.size() > kMost ? ", ..." : "");
 }
 
 // Is the source of --map-inputs this tensor, or a form of it: "state[0:1]"?
@@ -70,6 +81,7 @@ Status StepStates::Pair(size_t runner, RunnerSides sides) {
   here.keeps_state = sides.keeps_state;
   here.infos.assign(sides.inputs.begin(), sides.inputs.end());
   for (const TensorInfo& input : sides.inputs) here.inputs.push_back(input.name);
+  for (const TensorInfo& output : sides.outputs) here.given.push_back(output.name);
   if (fed_for_.empty() && !sides.inputs.empty()) fed_for_ = sides.name;
   VERNIER_TRY(CheckReference());
   if (decoding_) {
@@ -140,8 +152,15 @@ void StepStates::SayPairs(size_t runner) const {
 Status StepStates::CheckUsed() const {
   for (size_t i = 0; i < used_.size(); ++i) {
     if (used_[i]) continue;
+    std::string names;
+    for (size_t runner = 0; runner < runners_.size(); ++runner) {
+      const Runner& here = runners_[runner];
+      if (here.inputs.empty() || here.given.empty()) continue;
+      names += "; " + shown_[runner] + " has " + QuotedList(here.given) + " and " +
+               QuotedList(here.inputs);
+    }
     return BadStepWord(kFeedBackFlag, words_.feed_back[i].word,
-                       "no runner has such an output and input");
+                       "no runner has such an output and input" + names);
   }
   return {};
 }
@@ -180,6 +199,7 @@ Status StepStates::Enter(const StepPosition& position, std::vector<TensorMap> sl
     runners_[i].state = std::exchange(runners_[i].next, {});
     if (position.step == 0) runners_[i].state.clear();
   }
+  if (position.step == 0) VERNIER_TRY(EnterZeros(feed));
   if (decoding_ && position.step > 0) VERNIER_TRY(EnterTokens(feed));
   if (plan_->state == StateSource::kCross) feed_ = feed;
   if (!shares_state() || position.step == 0 || runners_.empty()) return {};
@@ -193,6 +213,23 @@ Status StepStates::Enter(const StepPosition& position, std::vector<TensorMap> sl
   feed = Overlaid(std::move(feed), reference.state);
   std::erase_if(feed, [&](const NamedTensor& tensor) { return IsForeign(reference, tensor.name); });
   for (Runner& runner : runners_) runner.state.clear();
+  return {};
+}
+
+// Zeros that were made here have the type of the runner that feeds are made for; others have them
+// as they declare them.
+Status StepStates::EnterZeros(const TensorMap& feed) {
+  for (size_t i = 0; i < runners_.size() && !shares_state(); ++i) {
+    for (const StatePair& pair : runners_[i].pairs) {
+      const Tensor* const zeros = Find(feed, pair.input);
+      const TensorInfo* const info = FindInfo(runners_[i].infos, pair.input);
+      const bool made = zeros != nullptr && IsAmongNames(firsts_.zeros, pair.input);
+      if (!made || info == nullptr || info->dtype == zeros->dtype()) continue;
+      if (BitsOf(info->dtype) == 0) continue;
+      VERNIER_ASSIGN_OR_RETURN(Tensor own, MakeZeros(info->dtype, zeros->dims()));
+      runners_[i].state.push_back({pair.input, std::move(own)});
+    }
+  }
   return {};
 }
 
@@ -293,34 +330,6 @@ Status StepStates::CheckMapped(size_t runner,
         " after the first step, which --map-inputs gives the state '" + source + "'");
   }
   return {};
-}
-
-Result<TensorMap> StepStates::StateFor(
-    size_t reference, size_t candidate,
-    std::span<const std::pair<std::string, std::string>> met) const {
-  const Runner& from = runners_[candidate];
-  TensorMap state;
-  for (const StatePair& pair : runners_[reference].pairs) {
-    const auto found =
-        std::ranges::find_if(met, [&](const auto& names) { return names.first == pair.output; });
-    const auto own = std::ranges::find_if(from.pairs, [&](const StatePair& other) {
-      return found != met.end() && other.output == found->second;
-    });
-    const Tensor* const tensor = own == from.pairs.end() ? nullptr : Find(from.state, own->input);
-    if (tensor == nullptr) {
-      return InvalidArgument("--state cross: no state of " + shown_[candidate] +
-                             " is compared with '" + pair.output + "' of " + shown_[reference] +
-                             "; say with --map-outputs which one is the same");
-    }
-    state.push_back({pair.input, *tensor});
-  }
-  if (!decoding_) return state;
-  const Tensor* const tokens = Find(from.state, decoding_->PairOf(candidate)->tokens);
-  if (tokens == nullptr) {
-    return InvalidArgument("--state cross: " + shown_[candidate] + " has chosen no token");
-  }
-  state.push_back({decoding_->PairOf(reference)->tokens, *tokens});
-  return state;
 }
 
 bool StepStates::IsState(size_t stream, const std::string& output) const {

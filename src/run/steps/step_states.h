@@ -22,6 +22,12 @@
 
 namespace vernier {
 
+/// Inputs that a sequence begins with and nobody gave for it alone.
+struct FirstStates {
+  std::vector<std::string> initial;  ///< of --initial-state
+  std::vector<std::string> zeros;    ///< made here
+};
+
 /// Tensors are kept, never copied or changed. Runners are told by their index.
 class StepStates {
  public:
@@ -58,6 +64,17 @@ class StepStates {
   /// Does something of a step go into the next, but for tokens?
   bool FeedsBack() const { return !words_.feed_back.empty() && !decoding_; }
   Logger& logger() const { return *logger_; }
+  /// Notes a sentence about an input of the feeds, the first one alone; it is a warning as well.
+  void AddDoubtfulInput(const std::string& input, std::string sentence);
+  /// Input and sentence.
+  const std::vector<std::pair<std::string, std::string>>& doubtful_inputs() const {
+    return doubtful_inputs_;
+  }
+  /// Before the first step of a sequence.
+  void BeginWith(FirstStates firsts) { firsts_ = std::move(firsts); }
+  /// What made an input of a runner at this step: "which --step-slice x:axis=1 made at step 3 of
+  /// sequence 0". Empty: the inputs hold it so.
+  std::string OriginOf(size_t runner, const std::string& input) const;
   /// What --decode chooses tokens by; null without.
   Decoding* decoding() { return decoding_ ? &*decoding_ : nullptr; }
   const Decoding* decoding() const { return decoding_ ? &*decoding_ : nullptr; }
@@ -112,8 +129,8 @@ class StepStates {
   /// The feed of this step, where the plan crosses states; else empty.
   const TensorMap& feed() const { return feed_; }
   /// The state of this step of the runner `candidate` as `reference` takes it: `met` are the
-  /// outputs of the two that are compared. kInvalidArgument, naming a state of the reference that
-  /// is compared with none of the candidate's.
+  /// outputs of the two that are compared, in their order of axes (`NAME@0,2,1`). kInvalidArgument,
+  /// naming a state of the reference that is compared with none of the candidate's, or with a part.
   Result<TensorMap> StateFor(size_t reference, size_t candidate,
                              std::span<const std::pair<std::string, std::string>> met) const;
   /// Gives a runner another state for this step; the one that it had.
@@ -135,6 +152,7 @@ class StepStates {
     bool opens_again = false;
     std::vector<StatePair> pairs;
     std::vector<std::string> inputs;  // empty: it does not say
+    std::vector<std::string> given;   // its outputs, likewise
     std::vector<TensorInfo> infos;    // of these
     std::vector<TensorInfo> outputs;
     std::vector<std::string> mapped;    // inputs, as in RunnerSides
@@ -159,6 +177,10 @@ class StepStates {
   Status CheckFed(size_t runner) const;
   bool IsForeign(const Runner& runner, const std::string& input) const;
   bool Feeds(const Runner& runner, const std::string& input) const;
+  Result<std::optional<Tensor>> CrossedState(
+      const std::string& output, const Runner& from,
+      std::span<const std::pair<std::string, std::string>> met) const;
+  Status EnterZeros(const TensorMap& feed);
   Status EnterTokens(TensorMap& feed);
   Status LacksOutput(size_t runner, const std::string& output) const;
   void SayPairs(size_t runner) const;
@@ -182,6 +204,8 @@ class StepStates {
   std::optional<Decoding> decoding_;
   std::vector<bool> used_;
   std::vector<std::string> doubts_;
+  std::vector<std::pair<std::string, std::string>> doubtful_inputs_;
+  FirstStates firsts_;
   std::string fed_for_;
   StepTimeline timeline_;
   StepPosition position_;

@@ -1,11 +1,13 @@
 #include "run/steps/step_tensors.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <utility>
 
 #include "inputs/cast_tensor.h"
+#include "util/number_text.h"
 
 namespace vernier {
 namespace {
@@ -32,32 +34,92 @@ Result<AxisRows> RowsAlong(const Tensor& tensor, size_t axis) {
   return rows;
 }
 
-DType WideTypeFor(DType dtype) {
-  return Kind(dtype) == DTypeKind::kFloat ? DType::kFloat64 : DType::kInt64;
-}
-
 Status NoNumbers(DType dtype) {
   return InvalidArgument("elements of type " + std::string(DTypeName(dtype)) +
                          " are no numbers that can be counted up");
 }
 
-// That no integer has wrapped around: `made` are the sums in their own type.
-Status CheckHeld(const Tensor& before, const Tensor& sums, const Tensor& made) {
-  VERNIER_ASSIGN_OR_RETURN(const Tensor again, CastTensor(made, DType::kInt64));
-  const std::span<const int64_t> wanted = sums.As<int64_t>(), held = again.As<int64_t>();
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i] == held[i]) continue;
-    return InvalidArgument(std::to_string(before.As<int64_t>()[i]) + " becomes " +
-                           std::to_string(wanted[i]) + ", which is no " +
-                           std::string(DTypeName(made.dtype())));
+// Enough for every sum of two integers of 64 bits, and for their product.
+__extension__ using ExactInt = __int128;
+
+struct IntLimits {
+  ExactInt least = 0;
+  ExactInt most = 0;
+};
+
+IntLimits LimitsOf(DType dtype) {
+  if (dtype == DType::kBool) return {0, 1};
+  const int bits = BitsOf(dtype);
+  if (Kind(dtype) == DTypeKind::kUnsignedInt) return {0, (ExactInt{1} << bits) - 1};
+  return {-(ExactInt{1} << (bits - 1)), (ExactInt{1} << (bits - 1)) - 1};
+}
+
+std::string WideText(ExactInt value) {
+  std::string digits;
+  const bool negative = value < 0;
+  for (; value != 0; value /= 10) {
+    const auto digit = static_cast<int>(value % 10);
+    digits.insert(digits.begin(), static_cast<char>('0' + (digit < 0 ? -digit : digit)));
   }
-  return {};
+  return (negative ? "-" : "") + (digits.empty() ? "0" : digits);
+}
+
+Status CheckHolds(DType dtype, ExactInt value) {
+  const IntLimits limits = LimitsOf(dtype);
+  if (value >= limits.least && value <= limits.most) return {};
+  return Malformed("a value would be " + WideText(value) + ", and " +
+                   std::string(DTypeName(dtype)) + " goes from " + WideText(limits.least) + " to " +
+                   WideText(limits.most));
+}
+
+// What rounding made of a sum. Values that are no whole numbers are rounded anyway.
+Status CheckRounded(DType dtype, double sum, double made, double amount) {
+  if (!std::isfinite(sum) || sum == made) return {};
+  const bool whole = sum == std::nearbyint(sum);
+  if (!whole && std::fabs(sum - made) <= std::fabs(amount) / 4) return {};
+  return Malformed("a value would be " + FormatG(sum, 17) + ", which " +
+                   std::string(DTypeName(dtype)) + " rounds to " + FormatG(made, 17));
+}
+
+Result<Tensor> AddFloats(const Tensor& tensor, double amount, double by) {
+  VERNIER_ASSIGN_OR_RETURN(const Tensor before, CastTensor(tensor, DType::kFloat64));
+  VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer,
+                           TensorBuffer::Allocate(DType::kFloat64, tensor.dims()));
+  const std::span<const double> from = before.As<double>();
+  for (size_t i = 0; i < from.size(); ++i) buffer.As<double>()[i] = from[i] + by;
+  const Tensor sums = std::move(buffer).Freeze();
+  VERNIER_ASSIGN_OR_RETURN(Tensor made, CastTensor(sums, tensor.dtype()));
+  VERNIER_ASSIGN_OR_RETURN(const Tensor back, CastTensor(made, DType::kFloat64));
+  for (size_t i = 0; i < from.size() && by != 0; ++i) {
+    VERNIER_TRY(CheckRounded(tensor.dtype(), sums.As<double>()[i], back.As<double>()[i], amount));
+  }
+  return made;
+}
+
+Result<Tensor> AddIntegers(const Tensor& tensor, ExactInt by) {
+  VERNIER_ASSIGN_OR_RETURN(const Tensor before, CastTensor(tensor, DType::kInt64));
+  VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer,
+                           TensorBuffer::Allocate(DType::kInt64, tensor.dims()));
+  const std::span<const int64_t> from = before.As<int64_t>();
+  for (size_t i = 0; i < from.size(); ++i) {
+    const ExactInt value = tensor.dtype() == DType::kUint64
+                               ? static_cast<ExactInt>(static_cast<uint64_t>(from[i]))
+                               : from[i];
+    VERNIER_TRY(CheckHolds(tensor.dtype(), value + by));
+    buffer.As<int64_t>()[i] = static_cast<int64_t>(value + by);
+  }
+  return CastTensor(std::move(buffer).Freeze(), tensor.dtype());
 }
 
 Result<Tensor> SameValues(DType dtype, int64_t value, int64_t count) {
+  if (Kind(dtype) != DTypeKind::kFloat) VERNIER_TRY(CheckHolds(dtype, value));
   VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer, TensorBuffer::Allocate(DType::kInt64, {count}));
   std::ranges::fill(buffer.As<int64_t>(), value);
-  return CastTensor(std::move(buffer).Freeze(), dtype);
+  VERNIER_ASSIGN_OR_RETURN(Tensor made, CastTensor(std::move(buffer).Freeze(), dtype));
+  if (count == 0 || Kind(dtype) != DTypeKind::kFloat) return made;
+  VERNIER_ASSIGN_OR_RETURN(const Tensor back, CastTensor(made, DType::kFloat64));
+  VERNIER_TRY(CheckRounded(dtype, static_cast<double>(value), back.As<double>().front(), 0));
+  return made;
 }
 
 }  // namespace
@@ -127,24 +189,14 @@ Result<Tensor> AppendValues(const Tensor& tensor, int64_t value, int64_t count) 
   return std::move(buffer).Freeze();
 }
 
-Result<Tensor> AddToAll(const Tensor& tensor, int64_t amount) {
-  const DType wide = WideTypeFor(tensor.dtype());
-  if (!CanCast(tensor.dtype(), wide)) return NoNumbers(tensor.dtype());
-  VERNIER_ASSIGN_OR_RETURN(const Tensor before, CastTensor(tensor, wide));
-  VERNIER_ASSIGN_OR_RETURN(TensorBuffer buffer, TensorBuffer::Allocate(wide, tensor.dims()));
-  const auto count = static_cast<size_t>(before.element_count());
-  for (size_t i = 0; i < count; ++i) {
-    if (wide == DType::kFloat64) {
-      buffer.As<double>()[i] = before.As<double>()[i] + static_cast<double>(amount);
-    } else {
-      buffer.As<int64_t>()[i] = static_cast<int64_t>(
-          static_cast<uint64_t>(before.As<int64_t>()[i]) + static_cast<uint64_t>(amount));
-    }
+Result<Tensor> AddToAll(const Tensor& tensor, int64_t amount, int64_t count) {
+  const bool real = Kind(tensor.dtype()) == DTypeKind::kFloat;
+  if (!CanCast(tensor.dtype(), real ? DType::kFloat64 : DType::kInt64)) {
+    return NoNumbers(tensor.dtype());
   }
-  const Tensor sums = std::move(buffer).Freeze();
-  VERNIER_ASSIGN_OR_RETURN(Tensor made, CastTensor(sums, tensor.dtype()));
-  if (wide == DType::kInt64) VERNIER_TRY(CheckHeld(before, sums, made));
-  return made;
+  const ExactInt by = static_cast<ExactInt>(amount) * count;
+  if (!real) return AddIntegers(tensor, by);
+  return AddFloats(tensor, static_cast<double>(amount), static_cast<double>(by));
 }
 
 Result<Tensor> MakeZeros(DType dtype, Dims dims) {

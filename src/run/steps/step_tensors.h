@@ -21,12 +21,14 @@ Result<Tensor> TakeWindow(const Tensor& tensor, size_t axis, int64_t start, int6
 Result<Tensor> JoinAlong(std::span<const Tensor> parts, size_t axis);
 
 /// The last axis, longer by `count` elements of this value. kInvalidArgument for a scalar and for
-/// types that are no whole bytes or no numbers; kInternal when memory cannot be had.
+/// types that are no whole bytes or no numbers; kMalformed for a value that the type does not have;
+/// kInternal when memory cannot be had.
 Result<Tensor> AppendValues(const Tensor& tensor, int64_t value, int64_t count);
 
-/// Every element and `amount`. kInvalidArgument for types that are no numbers, and for integers of
-/// less than 64 bits that do not hold a sum; kInternal when memory cannot be had.
-Result<Tensor> AddToAll(const Tensor& tensor, int64_t amount);
+/// Every element and `amount` times `count`, which is at least 0. kInvalidArgument for types that
+/// are no numbers; kMalformed, with the value, where the type ends before a sum or rounds a whole
+/// number, or another by more than a quarter of `amount`; kInternal when memory cannot be had.
+Result<Tensor> AddToAll(const Tensor& tensor, int64_t amount, int64_t count = 1);
 
 /// kInvalidArgument for types without zeros; kInternal when memory cannot be had.
 Result<Tensor> MakeZeros(DType dtype, Dims dims);

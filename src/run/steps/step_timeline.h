@@ -2,7 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
+
+#include "vernier/input_plan.h"
 
 namespace vernier {
 
@@ -32,5 +36,9 @@ class StepTimeline {
   std::vector<int64_t> lengths_;
   std::vector<int64_t> starts_;  // the iterations that are step 0
 };
+
+/// Where no sequence of these lengths has a second step, and the plan says what that would be fed
+/// with: a sentence. Empty: one has, nothing goes on, or a step chooses a token by itself.
+std::string DescribeOneStep(const StepPlan& plan, std::span<const int64_t> lengths);
 
 }  // namespace vernier

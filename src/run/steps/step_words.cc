@@ -112,7 +112,10 @@ Result<AxisWord> ParseStepsAxis(const std::string& word, std::span<const std::st
   axis.label = TakeLabel(runners, rest);
   const std::optional<int64_t> number = ParseInt(rest);
   if (axis.label.empty() || !number || *number < 0) {
-    return BadStepWord(kAxisFlag, word, "expected RUNNER:AXIS, with an axis from 0");
+    std::string names;
+    for (const std::string& runner : runners) names += (names.empty() ? "" : ", ") + runner;
+    return BadStepWord(kAxisFlag, word,
+                       "expected RUNNER:AXIS, with an axis from 0 and one of the runners " + names);
   }
   axis.axis = static_cast<size_t>(*number);
   return axis;

@@ -1,0 +1,89 @@
+// The state that a sequence begins with, and NaN that its inputs hold already.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compare/validate.h"
+#include "run/steps/step_sequence.h"
+#include "run/steps/step_tensors.h"
+
+namespace vernier {
+namespace {
+
+// The element's indices, of a tensor that has it.
+Dims IndicesOf(int64_t element, const Dims& dims) {
+  Dims indices(dims.size());
+  for (size_t axis = dims.size(); axis-- > 0;) {
+    indices[axis] = element % dims[axis];
+    element /= dims[axis];
+  }
+  return indices;
+}
+
+// The first NaN's; nullopt: there is none.
+Result<std::optional<Dims>> FirstNan(const Tensor& tensor) {
+  if (ValidateTensor(tensor).nan_count == 0) return std::optional<Dims>();
+  VERNIER_ASSIGN_OR_RETURN(const Tensor nans, InvalidElements(tensor, ValidityTest::kNan));
+  const auto bytes = nans.bytes();
+  const auto first =
+      std::ranges::find_if(bytes, [](std::byte byte) { return byte != std::byte{}; });
+  return std::optional(IndicesOf(first - bytes.begin(), tensor.dims()));
+}
+
+// The first step whose slice has a place along its axis.
+int64_t FirstStepWith(int64_t place, const SliceWord& slice) {
+  const int64_t behind = place + slice.pad - (*slice.size - 1);
+  return behind <= 0 ? 0 : (behind + *slice.hop - 1) / *slice.hop;
+}
+
+}  // namespace
+
+Status StepSequence::AddFirstState() {
+  bool lacks = false;
+  FirstStates firsts;
+  for (const NamedTensor& tensor : source_.initial) firsts.initial.push_back(tensor.name);
+  for (const std::string& input : states_.StateInputs()) {
+    const Tensor* const given = Find(whole_, input);
+    if (Find(source_.initial, input) != nullptr) continue;
+    if (given != nullptr && !source_.state_is_drawn) continue;
+    if (!source_.initial.empty()) {
+      return Malformed("--initial-state: the file has no '" + input +
+                       "', which is fed back, too: add it, or zeros where those are meant");
+    }
+    firsts.zeros.push_back(input);
+    lacks |= given == nullptr;
+    if (given == nullptr) continue;
+    VERNIER_ASSIGN_OR_RETURN(Tensor zeros, MakeZeros(given->dtype(), given->dims()));
+    whole_ = Overlaid(std::move(whole_), {{input, std::move(zeros)}});
+  }
+  if (lacks && source_.zeros) {
+    VERNIER_ASSIGN_OR_RETURN(TensorMap zeros, source_.zeros());
+    std::erase_if(zeros,
+                  [&](const NamedTensor& tensor) { return Find(whole_, tensor.name) != nullptr; });
+    whole_ = Overlaid(std::move(whole_), zeros);
+  }
+  whole_ = Overlaid(std::move(whole_), source_.initial);
+  states_.BeginWith(std::move(firsts));
+  return {};
+}
+
+// A network gives NaN for it, whichever runner it is on.
+Status StepSequence::NameNans() const {
+  for (const auto& [name, tensor] : whole_) {
+    VERNIER_ASSIGN_OR_RETURN(const std::optional<Dims> at, FirstNan(tensor));
+    if (!at) continue;
+    std::string where = ", the first at " + FormatDims(*at);
+    for (const SliceWord& slice : slices_) {
+      if (slice.input != name) continue;
+      where += ", of step " + std::to_string(FirstStepWith((*at)[slice.axis], slice));
+      break;
+    }
+    states_.AddDoubtfulInput(name, "the input '" + name + "' of sequence " +
+                                       std::to_string(position_.sequence) + " holds NaN" + where +
+                                       ": what is NaN behind it comes from there");
+  }
+  return {};
+}
+
+}  // namespace vernier

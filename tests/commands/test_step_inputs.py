@@ -1,0 +1,201 @@
+"""What sequences of steps are fed with: one step alone, inputs that advance, first states, NaN."""
+
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+from steps_case import StepsCase
+
+
+def passes_on(name, dtype, shape=(1, None), state_dtype=TensorProto.FLOAT):
+    """out = p and hn = h, whatever their types are."""
+    p, out = (helper.make_tensor_value_info(n, dtype, list(shape)) for n in ("p", "out"))
+    h, hn = (helper.make_tensor_value_info(n, state_dtype, [1, 2]) for n in ("h", "hn"))
+    graph = helper.make_graph([helper.make_node("Identity", ["p"], ["out"]),
+                               helper.make_node("Identity", ["h"], ["hn"])], "g", [p, h], [out, hn])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+              name)
+
+
+class OneStep(StepsCase):
+    """Where nothing is fed back, recurrence was not compared."""
+    WORDS = ("--step-slice", "x:axis=1,size=4")
+
+    def test_random_inputs_of_one_step_are_refused(self):
+        self.assertIn("--feed-back: the inputs hold one step, and there is no next one that "
+                      "anything could be fed to: give --steps N", self.run_two(*self.WORDS, code=2))
+
+    def test_recordings_of_one_step_are_less_than_was_asked_for(self):
+        self.save_feeds("feeds.json", self.recordings(steps=1))
+        words = ("--load-inputs", "feeds.json", *self.WORDS)
+        said = self.run_two(*words, code=4)
+        self.assertIn("INCOMPLETE", said)
+        self.assertIn("--feed-back: the inputs hold one step", said)
+        said = self.run_two(*words, "--lenient")
+        self.assertIn("note: --feed-back: the inputs hold one step", said)
+        one, more = self.recordings(steps=1)[0], self.recordings()[0]
+        self.save_feeds("feeds.json", [one, more])
+        self.assertNotIn("the inputs hold one step", self.run_two(*words))
+
+
+class Advances(StepsCase):
+    def feed(self, dtype, values, *words, type_name="int8", shape=(1, None)):
+        passes_on(str(self.path("m.onnx")), dtype, shape)
+        self.save_feeds("feeds.json", [{"p": np.array([values], type_name)}])
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "feeds.json",
+                             "--feed-back", "hn:h", *words)
+        return ended.code, ended.out + ended.err
+
+    def assert_refused(self, found, said, code=3):
+        self.assertEqual(found[0], code, found[1])
+        self.assertIn(said, found[1])
+        self.assertNotIn("step 0", found[1].replace(said, ""))
+
+    def test_a_value_that_the_type_does_not_have_is_named_before_anything_runs(self):
+        self.assert_refused(
+            self.feed(TensorProto.INT8, [5, 125], "--steps", "5", "--advance", "p:+1"),
+            "--advance p:+1: at step 3 of sequence 0, a value would be 128, and int8 goes from "
+            "-128 to 127")
+        self.assert_refused(
+            self.feed(TensorProto.INT8, [1], "--steps", "3", "--advance", "p:append 300"),
+            "--advance p:append 300: at step 1 of sequence 0, a value would be 300, and int8 goes "
+            "from -128 to 127")
+        self.assert_refused(
+            self.feed(TensorProto.INT64, [2 ** 63 - 2], "--steps", "3", "--advance", "p:+1",
+                      type_name="i8"),
+            "at step 2 of sequence 0, a value would be 9223372036854775808, and int64 goes")
+        self.assert_refused(
+            self.feed(TensorProto.UINT64, [2 ** 64 - 1], "--steps", "2", "--advance", "p:+1",
+                      type_name="u8"),
+            "a value would be 18446744073709551616, and uint64 goes from 0 to "
+            "18446744073709551615")
+        self.assert_refused(
+            self.feed(TensorProto.BOOL, [True], "--steps", "2", "--advance", "p:+1",
+                      type_name="bool"), "a value would be 2, and bool goes from 0 to 1")
+
+    def test_a_whole_number_that_is_rounded_is_named(self):
+        self.assert_refused(
+            self.feed(TensorProto.FLOAT16, [2046], "--steps", "9", "--advance", "p:+1",
+                      type_name="float16"),
+            "a value would be 2053, which float16 rounds to 2052")
+
+    def test_values_that_the_type_has_are_fed(self):
+        for dtype, values, step, type_name in (
+                (TensorProto.UINT64, [2 ** 64 - 3], "p:+1", "u8"),
+                (TensorProto.INT8, [-126], "p:-1", "int8"),
+                (TensorProto.FLOAT16, [2046], "p:+2", "float16"),
+                (TensorProto.FLOAT, [0.1], "p:+1", "f4"),
+                (TensorProto.BOOL, [True], "p:append 1", "bool")):
+            code, said = self.feed(dtype, values, "--steps", "3", "--advance", step,
+                                   type_name=type_name)
+            self.assertEqual(code, 0, said)
+
+    def test_an_axis_that_the_model_declares_does_not_grow(self):
+        found = self.feed(TensorProto.FLOAT, [1, 2], "--steps", "3", "--advance", "p:append 1",
+                          type_name="f4", shape=(1, 2))
+        self.assert_refused(found, "--advance p:append 1: 'p' would have 3 elements along its last "
+                                   "axis at step 1, and onnxrt", code=2)
+
+
+class FirstStates(StepsCase):
+    def run_from(self, states, *words, code):
+        self.save_feeds("feeds.json", self.recordings())
+        self.save_feeds("state.json", states)
+        return self.run_two("--load-inputs", "feeds.json", "--step-slice", "x:axis=1",
+                            "--initial-state", "state.json", *words, code=code)
+
+    def test_a_state_for_each_sequence_is_refused(self):
+        states = [{"h": np.full((1, 4), value, "f4")} for value in (0.5, -0.5)]
+        self.assertIn("--initial-state: 'state.json' holds several states, and all sequences begin "
+                      "with the same one", self.run_from(states, code=3))
+        self.run_from(states[:1], code=0)
+
+    def test_a_state_that_is_lacking_is_named(self):
+        self.assertIn("--initial-state: 'state.json' holds no tensors", self.run_from([{}], code=3))
+        info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 4])
+                for n in ("x", "h", "c", "hn", "cn")}
+        graph = helper.make_graph([helper.make_node("Add", ["h", "x"], ["hn"]),
+                                   helper.make_node("Add", ["c", "x"], ["cn"])], "g",
+                                  [info["x"], info["h"], info["c"]], [info["hn"], info["cn"]])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("two.onnx")))
+        self.save_feeds("state.json", [{"h": np.ones((1, 4), "f4")}])
+        words = ["run", "two.onnx", "--onnxrt", "--steps", "3", "--feed-back", "hn:h", "cn:c",
+                 "--initial-state", "state.json"]
+        ended = self.vernier(*words)
+        self.assertEqual(ended.code, 3, ended.out + ended.err)
+        self.assertIn("--initial-state: the file has no 'c', which is fed back, too",
+                      ended.out + ended.err)
+        self.save_feeds("feeds.json", [{n: np.ones((1, 4), "f4") for n in ("x", "c")}])
+        ended = self.vernier(*words, "--load-inputs", "feeds.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def test_zeros_have_the_type_that_each_runner_declares(self):
+        passes_on(str(self.path("a.onnx")), TensorProto.FLOAT, (1, 2))
+        passes_on(str(self.path("b.onnx")), TensorProto.FLOAT, (1, 2), TensorProto.FLOAT16)
+        self.save_feeds("feeds.json", [{"p": np.ones((1, 2), "f4")}])
+        ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx",
+                             "--load-inputs", "feeds.json", "--feed-back", "hn:h", "--steps", "4")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+
+    def test_nan_is_named_where_it_comes_from(self):
+        feeds = self.recordings()
+        feeds[1]["x"][0, 13] = np.nan
+        self.save_feeds("feeds.json", feeds)
+        words = ("--load-inputs", "feeds.json", "--step-slice", "x:axis=1")
+        said = self.run_two(*words, code=1)
+        where = ("the input 'x' of sequence 1 holds NaN, the first at (0, 13), of step 3: what is "
+                 "NaN behind it comes from there")
+        self.assertIn("[W] " + where, said)
+        self.assertIn(where, self.record()["notes"])
+        self.assertIn("the error of output 'y' is NaN, at step 3 first, and 0 at the others", said)
+        said = self.run_from([{"h": np.full((1, 4), np.nan, "f4")}], code=1)
+        self.assertIn("the input 'h' of sequence 0 holds NaN, the first at (0, 0): what", said)
+
+
+class WhatDoesNotFit(StepsCase):
+    def test_the_option_and_the_step_are_named(self):
+        found = "found float32 of shape (1, 5), "
+        self.assertIn(found + "which --step-slice x:axis=1,size=5 made at step 0 of sequence 0",
+                      self.run_two("--step-slice", "x:axis=1,size=5", "--steps", "2", code=3))
+        self.save_feeds("state.json", [{"h": np.zeros((1, 5), "f4")}])
+        said = self.run_two("--steps", "2", "--initial-state", "state.json", code=3)
+        self.assertIn(found + "which --initial-state gives", said)
+        self.assertNotIn("--lenient", said)
+
+    def test_the_output_that_was_fed_back_is_named(self):
+        self.recurrent("a.onnx")
+        self.path("grows.py").write_text(
+            "import numpy as np\n\n\nclass Model:\n    calls = 0\n"
+            "    input_metadata = {'x': ('float32', (1, 4)), 'h': ('float32', (1, 4))}\n\n"
+            "    def infer(self, feed):\n        self.calls += 1\n"
+            "        size = 4 if self.calls < 3 else 5\n"
+            "        return {'y': np.zeros((1, 1), np.float32), "
+            "'hn': np.zeros((1, size), np.float32)}\n\n"
+            "    def reset_states(self):\n        self.calls = 0\n\n\n"
+            "def load(path):\n    return Model()\n", encoding="utf-8")
+        ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=grows.py a.onnx",
+                             "--feed-back", "hn:h", "--steps", "5")
+        self.assertNotEqual(ended.code, 0)
+        self.assertIn("output 'hn' of b at step 2 of sequence 0 (--feed-back)",
+                      ended.out + ended.err)
+
+    def test_the_names_that_there_are_are_listed(self):
+        self.assertIn("no runner has such an output and input; a has 'y', 'hn' and 'x', 'h'; b has",
+                      self.run_two("--steps", "2", feed_back="nosuch:h", code=2))
+        self.assertIn("with an axis from 0 and one of the runners a, b",
+                      self.run_two("--steps", "2", "--advance", "x:+0", "--steps-axis", "zz:0",
+                                   code=2))
+
+    def test_states_that_nothing_would_look_at_are_refused(self):
+        words = ("--steps", "2", "--compare-state", "--compare", "logits")
+        self.assertIn("--compare-state: --compare logits alone leaves out what is fed back",
+                      self.run_two(*words, code=2))
+        said = self.run_two(*words, "simple")
+        self.assertNotIn("leaves out what is fed back", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
