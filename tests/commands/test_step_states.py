@@ -256,20 +256,6 @@ class UnfedStates(StepsCase):
                              sizes=sizes)
                 self.assertEqual(self.record()["notes"], [])
 
-    def test_an_initial_state_that_lacks_one_is_noted(self):
-        self.two_states("a.onnx", 0.5, "o2", [2, 4])
-        self.save_feeds("feeds.json", [{"x": np.ones((2, 24), "f4")}])
-        self.save_feeds("first.json", [{"st": np.ones((2, 4), "f4")}])
-        words = ["run", "a.onnx", "--onnxrt", "--load-inputs", "feeds.json", "--feed-back",
-                 "o1:st", "o2:mem", "--step-slice", "x:axis=1,size=4", "--initial-state",
-                 "first.json", "--save-record", "r.json"]
-        said = "--initial-state has no 'mem', which begins with zeros"
-        self.assertEqual(self.vernier(*words).code, 0)
-        self.assertEqual(self.record()["notes"], [said])
-        self.assertEqual(self.vernier(*words, "--strict").code, 4)
-        self.save_feeds("first.json", [{name: np.ones((2, 4), "f4") for name in ("st", "mem")}])
-        self.assertEqual(self.vernier(*words, "--strict").code, 0)
-
     def test_tensors_within_a_model_feed_nothing(self):
         for sizes in ((None, None), (2, 4)):
             with self.subTest(sizes=sizes):

@@ -155,35 +155,6 @@ def infer(feed):
                          r"the error of output 'y' grows 1\.\d+ times a step \([^)]*\); no step")
         self.assertGreater(self.times()["y"]["late_growth_per_step"], 0.01)
 
-    def test_a_single_step_feeds_nothing_back(self):
-        slices = ["--step-slice", "x:axis=1,size=4"]
-        said = self.run_two(*slices, code=2)
-        self.assertIn("--feed-back: random inputs hold one step here", said)
-        self.run_two(*slices, "--steps", "2")
-        self.save_feeds("feeds.json", [{"x": np.ones((1, 4), "f4")}] * 2)
-        loaded = [*slices, "--load-inputs", "feeds.json"]
-        self.run_two(*loaded)
-        doubt = "nothing was fed back: every sequence has one step"
-        self.assertIn(doubt, self.record()["notes"])
-        self.run_two(*loaded, "--strict", code=4)
-        self.assertIn("--strict: " + doubt, self.record()["faults"])
-
-    def test_a_counter_does_not_wrap_around(self):
-        u, y = (helper.make_tensor_value_info(n, TensorProto.UINT8, [2]) for n in "uy")
-        graph = helper.make_graph([helper.make_node("Identity", ["u"], ["y"])], "g", [u], [y])
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
-                                    ir_version=8), str(self.path("u.onnx")))
-        self.save_feeds("feeds.json", [{"u": np.array([1, 250], "u1")}])
-        words = ["run", "u.onnx", "--onnxrt", "--load-inputs", "feeds.json", "--steps"]
-        self.assertEqual(self.vernier(*words, "2", "--advance", "u:+5").code, 0)
-        ended = self.vernier(*words, "3", "--advance", "u:+5")
-        self.assertEqual(ended.code, 2, ended.out + ended.err)
-        self.assertIn("250 becomes 260, which is no uint8", ended.err)
-
-    def test_states_that_logits_leave_out_are_not_asked_for(self):
-        said = self.run_two("--steps", "3", "--compare-state", "--compare", "logits", code=2)
-        self.assertIn("--compare-state: --compare logits leaves out what is fed back", said)
-
     def whole(self, name, steps, shape=None):
         """The same network over all steps at once: x is (steps, 4), y (steps, 1) or `shape`."""
         shape = shape or [steps, 1]

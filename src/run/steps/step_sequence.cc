@@ -144,15 +144,6 @@ Status StepSequence::Begin(TensorMap whole) {
   return {};
 }
 
-// A recording may be as short as that, and what is drawn is as long as somebody wants.
-Status StepSequence::CheckGoesOn() const {
-  const bool drawn = source_.state_is_drawn && !states_.StepsAsked();
-  if (position_.steps > 1 || !drawn || !states_.FeedsBack()) return {};
-  return InvalidArgument(
-      "--feed-back: random inputs hold one step here, behind which nothing is fed back: add "
-      "--steps N, or --load-inputs with a whole sequence");
-}
-
 // What changes from step to step, of all steps along the axis; of what grows, the last.
 Result<TensorMap> StepSequence::AllStepsFor(const std::string& runner, size_t axis) const {
   std::map<std::string, std::vector<Tensor>> parts;

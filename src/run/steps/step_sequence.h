@@ -58,7 +58,6 @@ class StepSequence {
   Status CompleteSlices();
   Status CheckNames() const;
   Status Begin(TensorMap whole);
-  Status CheckGoesOn() const;
   void SayWhatIsLeft() const;
   void SayWhatOverlaps() const;
   Status AddFirstState();

@@ -59,10 +59,8 @@ class StepStates {
   Status See(size_t runner, const TensorMap& fed, const TensorMap& given);
   /// Inputs that stay and may be states, a sentence each: nothing but sizes says so. And other
   /// reasons why steps may be none of what was meant.
-  std::vector<std::string> Doubts() const;
+  const std::vector<std::string>& Doubts() const { return doubts_; }
   void NoteDoubt(const std::string& doubt);
-  /// Does something of a step go into the next, but for tokens?
-  bool FeedsBack() const { return !words_.feed_back.empty() && !decoding_; }
   Logger& logger() const { return *logger_; }
   /// Notes a sentence about an input of the feeds, the first one alone; it is a warning as well.
   void AddDoubtfulInput(const std::string& input, std::string sentence);

@@ -87,16 +87,6 @@ void StepStates::NoteDoubt(const std::string& doubt) {
   if (std::ranges::find(doubts_, doubt) == doubts_.end()) doubts_.push_back(doubt);
 }
 
-std::vector<std::string> StepStates::Doubts() const {
-  std::vector<std::string> doubts = doubts_;
-  const std::vector<int64_t>& lengths = timeline_.lengths();
-  const auto is_one = [](int64_t length) { return length == 1; };
-  if (FeedsBack() && !lengths.empty() && std::ranges::all_of(lengths, is_one)) {
-    doubts.emplace_back("nothing was fed back: every sequence has one step");
-  }
-  return doubts;
-}
-
 // What takes whatever it is fed with says in a step what that is.
 void StepStates::KeepToSee(size_t runner, const RunnerSides& sides) {
   Runner& here = runners_[runner];
