@@ -262,7 +262,6 @@ TEST(JudgeDecision, SamplesThatAreAlikeProveLittle) {
   labels.samples = 1;
   EXPECT_TRUE(judged().undecided);
   EXPECT_EQ(judged().samples_to_decide, std::nullopt);
-  record.labels.reset();
   PrecisionRecord& precision = record.precision.emplace();
   precision.images = 1;
   precision.first.ap = 1;

@@ -118,6 +118,7 @@ TEST_F(UnfedStatesTest, OutputsThatNothingDeclaresAreSeen) {
 TEST_F(UnfedStatesTest, WhereNothingIsFedBackInputsThatNothingDeclaresAreSeen) {
   plan_.feed_back.clear();
   inputs_.clear();
+  outputs_.clear();
   ASSERT_TRUE(See("y", {2, 4}).ok());
   EXPECT_THAT(See("new_mem", {2, 4}).message(),
               HasSubstr("is called like it: add --feed-back new_mem:mem"));
