@@ -77,7 +77,7 @@ class Steps(Case):
         self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
         self.assertEqual(found["at_step"]["output"], "stateN")
         self.assertIn(found["culprits"][0]["node"], ("next", "hold"), ended.stdout)
-        self.assertIn(", and in outputs that are fed back", " ".join(found["notes"]))
+        self.assertIn(", and outputs that are fed back, include them", " ".join(found["notes"]))
         # It is masked where that is asked for, as in a run.
         ended, found = blame(self.folder.name, *words, "--mask", "attention_mask")
         self.assertEqual(found["culprits"], [], ended.stdout)
