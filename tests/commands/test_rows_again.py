@@ -213,7 +213,7 @@ class DamagedRows(SavedRows):
         arrays["y/flip"][1, 2] = ""
         np.savez(self.path("rows.npz"), **arrays)
         self.check("rows.npz", "--max-flip-rate", "0.9", code=3)
-        self.says("'rows.npz', row 2: 'y/flip' has 2 values, and 'y/near_tie' has 3")
+        self.says("'rows.npz', row 2: 'y/flip' has 2 values, and 'y/samples' says 3")
 
     def test_scores_that_cannot_be(self):
         for score in (-50, 1.5):
