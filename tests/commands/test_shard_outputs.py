@@ -64,7 +64,7 @@ class JoinedOutputs(PartsCase):
                                      f"{stem}o{dot}", "--save-inputs", f"{stem}i{dot}")
                 self.assertEqual(ended.code, 0, ended.out + ended.err)
             for kind, whole in (("o", f"{stem}.npz"), ("i", f"{stem}-in.npz")):
-                files = [f"{stem}{kind}.shard-{number:04}-of-{count:04}{dot}"
+                files = [f"{stem}{kind}.shard-{number:04}-of-{count:04}{dot or '.json'}"
                          for number in range(1, count + 1)]
                 ended = self.join(*files)
                 self.assertEqual(ended.code, 0, (more, form, ended.out + ended.err))
@@ -79,7 +79,7 @@ class JoinedOutputs(PartsCase):
                 # The last file is not there: that it would have been empty is not known.
                 ended = self.join(*files[:-1])
                 self.assertEqual(ended.code, 2, ended.out + ended.err)
-                self.assertIn(f"shard {count} of {count} of '{stem}{kind}{dot}' is "
+                self.assertIn(f"shard {count} of {count} of '{stem}{kind}{dot or '.json'}' is "
                               "missing", ended.err)
 
     def test_a_folder_of_shards_is_read_if_it_is_whole_and_in_order(self):
@@ -190,7 +190,7 @@ class JoinedOutputs(PartsCase):
                                "--save-outputs", f"po{stem}{dot}",
                                "--save-inputs", f"pi{stem}{dot}", count=count, record="r.json")
                 for kind in "oi":
-                    files = [f"p{kind}{stem}.shard-{number:04}-of-{count:04}{mark}{dot}"
+                    files = [f"p{kind}{stem}.shard-{number:04}-of-{count:04}{mark}{dot or '.json'}"
                              for number in range(1, count + 1)]
                     ended = self.join(*files)
                     self.assertEqual(ended.code, 0, ended.out + ended.err)

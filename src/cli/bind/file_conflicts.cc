@@ -43,14 +43,24 @@ struct NamedFile {
   bool shared = false;  // several commands, or runners, may write it
 };
 
-// Where a file is or will be; empty for what holds no data: devices, pipes, folders as a rule.
-fs::path PlaceOf(const std::string& path, Folders folders = Folders::kLeftOut) {
-  std::error_code failed;
-  const bool holds_data =
-      IsPlaceOfData(path) || (folders == Folders::kTaken && fs::is_directory(path, failed));
-  if (path.empty() || path == "-" || !holds_data) return {};
-  return PlaceOfFile(path);
-}
+// PlaceOfFile() of very many files: the links of a folder are followed once.
+class Places {
+ public:
+  fs::path Of(const std::string& path) {
+    const fs::path file(path), name = file.filename();
+    std::error_code failed;
+    const bool plain =
+        !name.empty() && name != "." && name != ".." && !fs::is_symlink(file, failed);
+    if (!plain) return PlaceOfFile(path);
+    const std::string folder = file.parent_path().string();
+    const auto [known, is_new] = folders_.try_emplace(folder);
+    if (is_new) known->second = PlaceOfFile(folder.empty() ? "." : folder);
+    return known->second / name;
+  }
+
+ private:
+  std::map<std::string, fs::path> folders_;
+};
 
 class Files {
  public:
@@ -58,7 +68,7 @@ class Files {
 
   void Add(std::string_view dest, std::string_view flag, const std::string& path,
            bool shared = false) {
-    fs::path place = PlaceOf(path, folders_);
+    fs::path place = PlaceOf(path);
     if (!place.empty()) {
       files_.push_back({dest, std::string(flag), path, std::move(place), shared});
     }
@@ -67,7 +77,17 @@ class Files {
   const std::vector<NamedFile>& all() const { return files_; }
 
  private:
+  // Where a file is or will be; empty for what holds no data: devices, pipes, folders as a rule.
+  fs::path PlaceOf(const std::string& path) {
+    std::error_code failed;
+    const bool holds_data =
+        IsPlaceOfData(path) || (folders_ == Folders::kTaken && fs::is_directory(path, failed));
+    if (path.empty() || path == "-" || !holds_data) return {};
+    return places_.Of(path);
+  }
+
   Folders folders_;
+  Places places_;
   std::vector<NamedFile> files_;
 };
 
@@ -239,6 +259,12 @@ Status CheckBetween(const NamedFile& a, const NamedFile& b) {
   return WouldBeWrittenTwice(a.flag, b.flag, b.path);
 }
 
+std::vector<std::string> PathsOf(const Files& files) {
+  std::vector<std::string> paths;
+  for (const NamedFile& file : files.all()) paths.push_back(file.path);
+  return paths;
+}
+
 // A file, and which of several commands it is a file of.
 struct OwnedFile {
   const NamedCommand* owner;
@@ -309,9 +335,7 @@ Status CheckBundlePlace(const ParsedArgs& args) {
 std::vector<std::string> FilesRead(const ParsedArgs& args) {
   Files read;
   AddRead(args, read);
-  std::vector<std::string> paths;
-  for (const NamedFile& file : read.all()) paths.push_back(file.path);
-  return paths;
+  return PathsOf(read);
 }
 
 Status CheckFileConflicts(const ParsedArgs& args, std::string_view output,
@@ -320,7 +344,7 @@ Status CheckFileConflicts(const ParsedArgs& args, std::string_view output,
   AddWritten(args, written);
   AddRead(args, read);
   for (const std::string& path : also_read) kept.Add("", "", path);
-  std::vector<std::string> all_read = FilesRead(args);
+  std::vector<std::string> all_read = PathsOf(read);
   all_read.insert(all_read.end(), also_read.begin(), also_read.end());
   AddWeights(args, written.all(), all_read, kept);
   const std::span<const NamedFile> all = written.all();

@@ -12,10 +12,27 @@
 
 namespace vernier {
 
+namespace {
+
+// Shards would find it out one by one, when they have done their work.
+Status CheckEvenSides(const std::vector<LoadedRuns::Run>& runs) {
+  for (const LoadedRuns::Run& run : runs) {
+    if (run.iterations == runs.front().iterations) continue;
+    return Malformed("--shard: '" + run.path + "' holds " + std::to_string(run.iterations) +
+                     " iterations of '" + run.name + "', and '" + runs.front().path + "' " +
+                     std::to_string(runs.front().iterations) + " of '" + runs.front().name +
+                     "': shards need the same number on every side");
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<RunSides> OpenSides(const RunPlan& plan, const LiveRuns& live, Logger& logger) {
   std::vector<std::string> names = live.names();
   VERNIER_ASSIGN_OR_RETURN(LoadedSide loaded, LoadedSide::Open(plan, names, logger));
   for (const LoadedRuns::Run& run : loaded.runs()) names.push_back(run.name);
+  if (plan.shard.wanted()) VERNIER_TRY(CheckEvenSides(loaded.runs()));
   std::vector<std::string> formats;
   for (size_t i = 0; i < live.size(); ++i) formats.push_back(live[i].plan().model.type);
   VERNIER_ASSIGN_OR_RETURN(ComparedPairs pairs,

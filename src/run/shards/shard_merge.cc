@@ -284,7 +284,8 @@ Status FoldParts(Parts& parts, const MergePlan& merge, Logger& logger, MergeOutc
     if (rows->empty()) NoteNoRows(merge.rows, record);
     return rows->Publish(folding->EndOfRows(merged.outcome), record.saved);
   }();
-  if (!done.ok() && rows != nullptr) rows->Discard();
+  // Of a disk that is full the message names them.
+  if (!done.ok() && done.code() != StatusCode::kIo && rows != nullptr) rows->Discard();
   return done;
 }
 

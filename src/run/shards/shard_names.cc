@@ -136,15 +136,16 @@ Status CheckNotByStride(const Result<std::vector<std::string>>& files) {
 }  // namespace
 
 std::string PathOfShardTensors(const std::string& path, const ShardPlan& shard, bool skips) {
-  const std::string named = PathOfShard(path, shard);
-  if (named == path || shard.rule != ShardRule::kStride) return named;
+  const std::string plain = PathOfShard(path, shard);
+  if (plain == path) return path;
+  const std::string named = plain + (fs::path(path).has_extension() ? "" : ".json");
+  if (shard.rule != ShardRule::kStride) return named;
   std::string mark = kStrideMark;
   if (skips) {
     mark += kImagesMark;
   } else if (shard.multiple > 1) {
     mark += "-" + std::to_string(shard.multiple);
   }
-  // Behind the number, which a folder's name ends with.
   const size_t number = named.rfind("-of-") + 4;
   std::string marked = named;
   return marked.insert(std::min(named.find_first_not_of(kNumberDigits, number), named.size()),

@@ -16,7 +16,8 @@ namespace vernier {
 /// As PathOfShard(), for saved tensors, which have nothing inside that says whose they are: of
 /// ShardRule::kStride "out.shard-0003-of-0007-stride.npz", where feeds go in fours
 /// "out.shard-0003-of-0007-stride-4.npz" and, where some may be left out (`skips`),
-/// "out.shard-0003-of-0007-stride-images.npz".
+/// "out.shard-0003-of-0007-stride-images.npz". A path without an extension, which would be a folder
+/// of iterations, gets ".json": a folder fills up, and a shard that is done again would find it.
 std::string PathOfShardTensors(const std::string& path, const ShardPlan& shard, bool skips);
 
 /// A file of saved tensors that is joined to others.
