@@ -10,11 +10,6 @@
 namespace vernier {
 namespace {
 
-constexpr const char* kNoElements = "no elements";
-constexpr const char* kAbsent = "absent on both sides";
-constexpr const char* kAllZero = "all elements are zero";
-constexpr const char* kAllSame = "all elements are the same";
-
 bool StringsConstant(const Tensor& tensor) {
   for (int64_t i = 1; i < tensor.element_count(); ++i) {
     if (tensor.StringAt(i) != tensor.StringAt(0)) return false;
@@ -87,13 +82,13 @@ bool IsZero(const Tensor& constant) {
 }  // namespace
 
 std::string VacuousBecause(const Tensor& a, const Tensor& b) {
-  if (a.element_count() == 0) return kNoElements;
+  if (a.element_count() == 0) return "no elements";
   if (a.bytes().data() == b.bytes().data()) return "both sides are the same memory";
   if (a.element_count() > 1 && IsZeroOfEitherSign(a) && IsZeroOfEitherSign(b)) {
-    return kAllZero;
+    return "all elements are zero";
   }
   if (!IsConstant(a) || !IsConstant(b)) return "";
-  return IsZero(a) ? kAllZero : kAllSame;
+  return IsZero(a) ? "all elements are zero" : "all elements are the same";
 }
 
 std::string VacuousBecauseNothing(const NamedTensor& a, const NamedTensor& b) {
@@ -104,7 +99,7 @@ std::string VacuousBecauseNothing(const NamedTensor& a, const NamedTensor& b) {
     const bool counted = side->dtype() == counts && side->dims().empty() && !side->bytes().empty();
     if (!counted || !IsZero(*side)) return "";
   }
-  return kind == '?' ? kAbsent : kNoElements;
+  return kind == '?' ? "absent on both sides" : "no elements";
 }
 
 std::string VacuousBecause(const FunctionResult& result) {
@@ -126,16 +121,12 @@ std::string VacuousBecause(const FunctionResult& result) {
   return any ? "the thresholds let everything pass" : "";
 }
 
-bool IsOfValues(std::string_view why) {
-  return why == kNoElements || why == kAbsent || why == kAllZero || why == kAllSame;
-}
-
 std::string VacuousBecauseConstant(const PairMeasures& measures) {
-  if (measures.a.count == 0) return kNoElements;
+  if (measures.a.count == 0) return "no elements";
   for (const ValueStatistics* side : {&measures.a, &measures.b}) {
     if (side->count < 2 || side->min != side->max) return "";
   }
-  return measures.a.min == 0 ? kAllZero : kAllSame;
+  return measures.a.min == 0 ? "all elements are zero" : "all elements are the same";
 }
 
 std::string VacuousBecause(const PairMeasures& measures) {

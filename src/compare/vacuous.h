@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "vernier/tensor.h"
 
@@ -26,9 +25,6 @@ std::string VacuousBecause(const PairMeasures& measures);
 /// Why a function's match shows nothing: it was compared with an error bound as wide as the output,
 /// or an infinite tolerance or threshold. Empty when it shows something.
 std::string VacuousBecause(const FunctionResult& result);
-
-/// Is the reason one of values or their number in one iteration, which another may make up for?
-bool IsOfValues(std::string_view why);
 
 /// The first, from the statistics of both sides alone.
 std::string VacuousBecauseConstant(const PairMeasures& measures);

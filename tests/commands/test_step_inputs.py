@@ -31,8 +31,7 @@ class OneStep(StepsCase):
         self.save_feeds("feeds.json", self.recordings(steps=1))
         words = ("--load-inputs", "feeds.json", *self.WORDS)
         said = self.run_two(*words, code=4)
-        self.assertIn("INCOMPLETE", said)
-        self.assertIn("--feed-back: the inputs hold one step", said)
+        self.assertIn("not done: --feed-back: the inputs hold one step", said)
         said = self.run_two(*words, "--lenient")
         self.assertIn("note: --feed-back: the inputs hold one step", said)
         one, more = self.recordings(steps=1)[0], self.recordings()[0]
@@ -77,9 +76,9 @@ class Advances(StepsCase):
 
     def test_a_whole_number_that_is_rounded_is_named(self):
         self.assert_refused(
-            self.feed(TensorProto.FLOAT16, [2046], "--steps", "9", "--advance", "p:+1",
+            self.feed(TensorProto.FLOAT16, [2046], "--steps", "8", "--advance", "p:+1",
                       type_name="float16"),
-            "a value would be 2053, which float16 rounds to 2052")
+            "at step 3 of sequence 0, a value would be 2049, which float16 rounds to 2048")
 
     def test_values_that_the_type_has_are_fed(self):
         for dtype, values, step, type_name in (
@@ -166,21 +165,21 @@ class WhatDoesNotFit(StepsCase):
         self.assertNotIn("--lenient", said)
 
     def test_the_output_that_was_fed_back_is_named(self):
-        self.recurrent("a.onnx")
-        self.path("grows.py").write_text(
-            "import numpy as np\n\n\nclass Model:\n    calls = 0\n"
-            "    input_metadata = {'x': ('float32', (1, 4)), 'h': ('float32', (1, 4))}\n\n"
-            "    def infer(self, feed):\n        self.calls += 1\n"
-            "        size = 4 if self.calls < 3 else 5\n"
-            "        return {'y': np.zeros((1, 1), np.float32), "
-            "'hn': np.zeros((1, size), np.float32)}\n\n"
-            "    def reset_states(self):\n        self.calls = 0\n\n\n"
-            "def load(path):\n    return Model()\n", encoding="utf-8")
-        ended = self.vernier("run", "--runner", "a=onnxrt a.onnx", "--runner", "b=grows.py a.onnx",
-                             "--feed-back", "hn:h", "--steps", "5")
+        """The state of the first runner grows, which the second one does not take."""
+        info = {n: helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, size])
+                for n, size in (("x", 4), ("h", "n"), ("y", 4), ("hn", "m"))}
+        graph = helper.make_graph([helper.make_node("Concat", ["h", "x"], ["hn"], axis=1),
+                                   helper.make_node("Identity", ["x"], ["y"])], "g",
+                                  [info["x"], info["h"]], [info["y"], info["hn"]])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("grows.onnx")))
+        self.recurrent("b.onnx")
+        ended = self.vernier("run", "--runner", "a=onnxrt grows.onnx", "--runner",
+                             "b=onnxrt b.onnx", "--feed-back", "hn:h", "--steps", "3", "--state",
+                             "reference", "--input-shapes", "h:[1,4]")
         self.assertNotEqual(ended.code, 0)
-        self.assertIn("output 'hn' of b at step 2 of sequence 0 (--feed-back)",
-                      ended.out + ended.err)
+        self.assertIn("found float32 of shape (1, 8), output 'hn' of a at step 0 of sequence 0 "
+                      "(--feed-back)", ended.out + ended.err)
 
     def test_the_names_that_there_are_are_listed(self):
         self.assertIn("no runner has such an output and input; a has 'y', 'hn' and 'x', 'h'; b has",

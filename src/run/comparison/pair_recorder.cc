@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "compare/metric_table.h"
-#include "compare/vacuous.h"
 #include "run/comparison/logits_figures.h"
 #include "run/comparison/output_figures.h"
 #include "run/comparison/output_row.h"
@@ -269,9 +268,7 @@ PairRecord PairRecorder::Finish(int64_t expected_iterations) const {
     const auto output = std::find_if(record.outputs.begin(), record.outputs.end(),
                                      [&](const OutputRecord& o) { return o.name == tally.name; });
     if (output == record.outputs.end()) continue;
-    // An iteration of zeros takes nothing away from the others.
-    const bool shown = tally.passed > tally.vacuous && IsOfValues(tally.vacuous_why);
-    output->vacuous = shown ? "" : tally.vacuous_why;
+    output->vacuous = tally.vacuous_why;
   }
   return record;
 }

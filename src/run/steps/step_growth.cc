@@ -111,21 +111,20 @@ void ErrorGrowth::AddToBins(int64_t step, double log, bool goes_on) {
   if (goes_on) bins_[place].AddRise(log - last_log_);
 }
 
-void ErrorGrowth::AddHalves() {
-  if (open_.count == 0) return;
-  Sums first, second;
+ErrorGrowth::Sums ErrorGrowth::SecondHalf() const {
+  Sums half;
+  if (open_.count == 0) return half;
   const auto last = static_cast<int64_t>(bins_.size()) * width_ - 1;
   const int64_t middle = (open_.first_step + last + 1) / 2;
   for (size_t i = 0; i < bins_.size(); ++i) {
-    (static_cast<int64_t>(i) * width_ >= middle ? second : first).Join(bins_[i]);
+    if (static_cast<int64_t>(i) * width_ >= middle) half.Join(bins_[i]);
   }
-  early_.Add(first);
-  late_.Add(second);
+  return half;
 }
 
 void ErrorGrowth::Close() {
   closed_.Add(open_);
-  AddHalves();
+  late_.Add(SecondHalf());
   open_ = {};
   bins_.clear();
   width_ = 1;
@@ -149,18 +148,16 @@ void ErrorGrowth::Add(int64_t sequence, int64_t step, double rms, double relativ
   last_log_ = log;
 }
 
-// Two lines, one for each half, leave what is noise: where an error levels off, one line leaves the
-// bend as well. How noise goes on is seen in the second half, which a start that dies out and the
-// bend are seldom in.
+// What is noise, and how it goes on, is seen in the second half: a start that dies out, or a bend,
+// is seldom in it. What one line leaves of those counts as noise that does not go on.
 std::optional<ErrorGrowth::Fit> ErrorGrowth::Get() const {
   ErrorGrowth all = *this;
   all.Close();
   std::optional<Fit> fit = all.closed_.Get();
-  const Pool &early = all.early_, &late = all.late_;
-  const auto freedom = static_cast<double>(fit ? fit->steps - early.groups - late.groups - 2 : 0);
-  if (freedom < 1 || fit->steps < kLeastCorrelated) return fit;
-  const double variance = (early.Rest() + late.Rest()) / freedom / all.closed_.step_step;
-  fit->error = std::max(fit->error, std::sqrt(variance * Inflation(late.Correlation())));
+  const std::optional<Fit> late = GetLate();
+  if (!fit || !late || fit->steps < kLeastCorrelated) return fit;
+  const double noise = late->error * std::sqrt(all.late_.step_step / all.closed_.step_step);
+  fit->error = std::max(fit->error, noise);
   return fit;
 }
 

@@ -56,7 +56,7 @@ class ErrorGrowth {
     std::optional<Fit> Get() const;
   };
   void AddToBins(int64_t step, double log, bool goes_on);
-  void AddHalves();
+  Sums SecondHalf() const;
   void Close();
 
   int64_t sequence_ = -1;
@@ -67,7 +67,7 @@ class ErrorGrowth {
   std::vector<Sums> bins_;  // the same, one for every `width_` steps
   int64_t width_ = 1;       // a power of two
   Pool closed_;             // of the sequences before
-  Pool early_, late_;       // of their halves
+  Pool late_;
 };
 
 }  // namespace vernier
