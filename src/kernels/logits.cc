@@ -60,9 +60,9 @@ struct LogitTally {
   RowSums a_sums;
   RowSums b_sums;
 
-  void AddFlip(int64_t row, double margin, double noise) {
+  void AddFlip(int64_t row, double margin, double other, double noise) {
     ++counts.flips;
-    if (margin == 0 || margin < noise) ++counts.close_flips;
+    if (margin == 0 || std::max(margin, other) < kMostLogitNoise * noise) ++counts.close_flips;
     margins += margin;
     if (counts.flip_row >= 0 && !(margin > counts.flip_margin_most)) return;
     counts.flip_margin_most = margin;
@@ -266,7 +266,7 @@ class LogitRowMeter {
     if (a_top == b_top) {
       ++tally.counts.equal_top1;
     } else {
-      tally.AddFlip(row, A(a_top) - A(b_top), RmsWithout(a_top, b_top));
+      tally.AddFlip(row, A(a_top) - A(b_top), B(b_top) - B(a_top), RmsWithout(a_top, b_top));
     }
     if (a_largest_.HasPlacesOf(b_largest_)) ++tally.counts.equal_sets;
     // Rounding may make less than nothing of what is 0.

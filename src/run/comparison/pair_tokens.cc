@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "kernels/logits.h"
 #include "run/steps/greedy_tokens.h"
 
 namespace vernier {
@@ -28,8 +29,6 @@ double MedianLength(const std::map<int64_t, int64_t>& lengths) {
   return (LengthAt(lengths, (all - 1) / 2) + LengthAt(lengths, all / 2)) / 2;
 }
 
-// The errors of two values that differ as the row's others do are seldom further apart.
-constexpr double kMostNoise = 6;
 // As far apart may two values be, absolutely and relatively, whose errors are within the default
 // tolerances.
 constexpr double kTolerated = 2e-5;
@@ -48,7 +47,7 @@ bool IsClose(const DivergenceRecord& found, size_t row, const Tensor& first, con
   }
   const double noise = count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count));
   const double scale = std::fabs(LogitOf(first, row, found.first_token));
-  const double most = std::max(kMostNoise * noise, kTolerated * (1 + scale));
+  const double most = std::max(kMostLogitNoise * noise, kTolerated * (1 + scale));
   return found.first_margin <= most && found.second_margin <= most;
 }
 
