@@ -32,6 +32,7 @@ class OneStep(StepsCase):
         words = ("--load-inputs", "feeds.json", *self.WORDS)
         said = self.run_two(*words, code=4)
         self.assertIn("not done: --feed-back: the inputs hold one step", said)
+        self.assertTrue(self.record()["pairs"][0]["incomplete"])
         said = self.run_two(*words, "--lenient")
         self.assertIn("note: --feed-back: the inputs hold one step", said)
         one, more = self.recordings(steps=1)[0], self.recordings()[0]

@@ -109,7 +109,10 @@ void JudgeOneStep(const LiveRuns& live, RunOutcome& outcome) {
   if (one.empty()) return;
   const bool accepts =
       outcome.record.pairs.empty() || plan.shard.wanted() || (plan.lenient && !plan.strict);
-  if (!accepts) outcome.faults.incomplete = true;
+  if (!accepts) {
+    outcome.faults.incomplete = true;
+    for (PairRecord& pair : outcome.record.pairs) pair.incomplete = true;
+  }
   (accepts ? outcome.record.notes : outcome.record.faults).push_back(one);
 }
 
