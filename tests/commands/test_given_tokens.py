@@ -65,7 +65,8 @@ class GivenTokens(Case):
         self.run_two(tokens="tokenizer.py")
         self.assertEqual(self.chosen, {"a": self.expected(), "b": self.expected()})
         self.run_two(tokens="tokenizer.py:nosuch", code=3)
-        self.assertIn("--tokens tokenizer.py: the script defines no 'nosuch'; it has: ", self.said)
+        self.assertIn("--tokens 'tokenizer.py:nosuch': the script defines no 'nosuch'; it has: ",
+                      self.said)
         self.run_two(tokens="tokenizer.py:short", code=3)
         self.assertIn("tokenizer.py:short returned rows of 1 to 2 tokens; all prompts need the "
                       "same number", self.said)

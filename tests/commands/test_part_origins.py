@@ -143,7 +143,9 @@ class PartOrigins(PartsCase):
         # The part of both does not forget it.
         ended = self.vernier("merge", *parts, "--mixed", "--partial", "-o", "both.json")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
-        self.assertEqual(self.merged(["both.json"])["notes"], [note])
+        self.path("merged.json").unlink()
+        self.refused(["both.json"], "in 'both.json'", "(--mixed takes such parts)")
+        self.assertEqual(self.merged(["both.json"], "--mixed")["notes"], [note])
         ended = self.start(self.path("other-build"), [*words, "1/2"])
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         ended = self.vernier("merge", *parts, "-o", "merged.json")

@@ -140,6 +140,7 @@ class ShardParts(PartsCase):
         self.assertIn(", 2 threads", self.path("merged.json").read_text())
         ended = self.vernier("merge", *parts, "-o", "both.json", "--mixed", "--partial")
         self.assertIn(ended.code, (0, 1), ended.out + ended.err)
+        self.path("merged.json").unlink()
         self.refused(["both.json"], ", 2 threads in 'both.json' (--mixed takes such parts)")
         # An option that names the number is the same in all shards.
         words = [*self.command, "--intra-op-threads", "1", "--iterations", "4"]
