@@ -123,7 +123,7 @@ class Gates(Logits):
         self.assertEqual(output["worst_iteration"]["iteration"], 2)
         (gate,) = output["failed_gates"]
         self.assertIn(f"mean KL divergence {output['logits']['kl_mean']:.5g} nats", gate["why"])
-        self.assertRegex(ended.out + ended.err, r"iteration 2:\s+mean KL divergence")
+        self.assertRegex(ended.out + ended.err, r"iteration 2:\s+logits: mean KL divergence")
 
     def test_reports_have_them(self):
         self.compare({"y": self.A}, {"y": self.A + some_logits(1)}, "--report", "r.xml",
