@@ -71,7 +71,8 @@ def expected(a, b):
     others = ~np.isneginf(a)
     others[rows, top_a] = others[rows, top_b] = False
     noise = np.sqrt((differences ** 2 * others).sum(axis=1) / np.maximum(others.sum(axis=1), 1))
-    close = flips & ((margins == 0) | (margins < noise))
+    larger = np.maximum(margins, b[rows, top_b] - b[rows, top_a])
+    close = flips & ((margins == 0) | (larger < 6 * noise))
     known = divergences[~np.isnan(divergences)]
     want = {
         "positions": len(used), "compared_positions": int(used.sum()),

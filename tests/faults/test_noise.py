@@ -106,7 +106,7 @@ class NoiseFloor(FaultTest):
         self.assertEqual(ended.code, 0, str(ended))
         ended = self.begin("--load-outputs", saved, saved, "--noise-floor").end()
         self.assertNotEqual(ended.code, 0)
-        self.assertIn("it needs a runner", ended.err)
+        self.assertIn("--noise-floor needs a runner", ended.err)
 
 
 if __name__ == "__main__":

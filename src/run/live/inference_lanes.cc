@@ -62,9 +62,12 @@ void InferenceLanes::SendNext(const LiveRunner* replica, Lane& lane) {
 }
 
 bool InferenceLanes::IsDone(int64_t iteration) {
+  const auto cut_short = [](const LaneTask& task) {
+    return !task.outcome || task.outcome->status().code() == StatusCode::kCancelled;
+  };
   const std::scoped_lock lock(mutex_);
   return std::ranges::any_of(jobs_, [&](const std::unique_ptr<Job>& job) {
-    return job->iteration == iteration && job->done;
+    return job->iteration == iteration && job->done && std::ranges::none_of(job->tasks, cut_short);
   });
 }
 
