@@ -55,8 +55,8 @@ class InferenceLanes {
   /// Infers an iteration, later than all that were added before, as soon as its lane is free.
   void Add(int64_t iteration, std::vector<LaneTask> tasks);
 
-  /// Whether all runners have inferred an iteration that was added: Collect() would not wait for it,
-  /// and no signal has cut it short.
+  /// Whether all runners have inferred an iteration that was added: Collect() would not wait for
+  /// it, and no signal has cut it short.
   bool IsDone(int64_t iteration);
 
   /// Waits for an iteration and returns its tasks, done; none where it was not added.
