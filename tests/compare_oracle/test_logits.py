@@ -53,7 +53,7 @@ def expected(a, b):
     torn = ((a == -np.inf) != (b == -np.inf)).any(axis=1) & ~nan & ~infinite
     used = ~(nan | infinite | torn)
     a, b, places = a[used], b[used], np.arange(len(a))[used]
-    rows = np.arange(len(a))
+    rows, k = np.arange(len(a)), min(TOP_K, a.shape[1])
     with np.errstate(all="ignore"):
         log_p, log_q = log_softmax(a), log_softmax(b)
         terms = np.where(np.isneginf(a), 0, np.exp(log_p) * (log_p - log_q))
@@ -63,7 +63,6 @@ def expected(a, b):
     divergences[torn] = np.inf
     top_a, top_b = a.argmax(axis=1), b.argmax(axis=1)
     change = np.exp(log_q[rows, top_a]) - np.exp(log_p[rows, top_a])
-    k = min(TOP_K, a.shape[1])
     sets = [np.sort(np.argsort(-side, axis=1, kind="stable")[:, :k]) for side in (a, b)]
     flips = top_a != top_b
     margins = a[rows, top_a] - a[rows, top_b]

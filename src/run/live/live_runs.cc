@@ -212,7 +212,7 @@ Status LiveRuns::OpenModel(size_t index, const ModelPlan& plan, Logger& logger) 
   state_inside_.erase(index);
   VERNIER_ASSIGN_OR_RETURN(const SessionParts parts, PrepareSession(runner.plan(), plan, logger));
   const std::shared_ptr<const ModelSource>& model = parts.model;
-  NoteRandomNumbers(runner, *model);
+  VERNIER_TRY(CheckRandomNumbers(runner, *model));
   Status status = runner.Open(*model, parts.options, plan_.inputs.found_dims);
   const bool has_both =
       runner.plan().place == RunnerPlace::kAuto && pool_.HasPluginToo(runner.plan());

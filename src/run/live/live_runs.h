@@ -284,7 +284,7 @@ class LiveRuns {
   Result<IterationResult> KeepSteps(size_t index, int64_t iteration, IterationResult whole);
   size_t IndexOf(const LiveRunner& runner) const;
   Status OpenModel(size_t index, const ModelPlan& plan, Logger& logger);
-  void NoteRandomNumbers(const LiveRunner& runner, const ModelSource& model);
+  Status CheckRandomNumbers(const LiveRunner& runner, const ModelSource& model);
   OptionList ResetOptions(const RunnerPlan& runner) const;
   bool MayMoveToPython(const LiveRunner& runner) const;
   Status OpenInPython(size_t index, const ModelSource& model, const Status& why_not_plugin);

@@ -234,15 +234,15 @@ void LiveRuns::NoteOnce(const std::string& text) {
 }
 
 // Of nodes with a seed, too.
-void LiveRuns::NoteRandomNumbers(const LiveRunner& runner, const ModelSource& model) {
-  if (model.random_operator().empty()) return;
+Status LiveRuns::CheckRandomNumbers(const LiveRunner& runner, const ModelSource& model) {
+  if (model.random_operator().empty()) return {};
   const std::string note =
       runner.name() + ": its model draws random numbers (" + model.random_operator() +
       "), and runtimes go on drawing from one inference to the next: with --shard, "
       "--workers-per-runner and --devices the outputs are others than those of one process";
   NoteOnce(note);
   const bool shared = plan_.shard.wanted() || plan_.execution.WorkersOfRunner() > 1;
-  if (shared) logger_.Once(Severity::kWarning, note);
+  return shared ? InvalidArgument(note + ": leave them out") : Status();
 }
 
 void LiveRuns::LogInputs(const LiveRunner& runner) {
