@@ -148,12 +148,6 @@ Result<FoundLaunchers> FindLaunchers(const EnvironmentOf& environment,
     VERNIER_TRY(CheckRank(kIndex, *index, "auto/" + std::to_string(*count), *count));
     found.several.push_back({"the Kubernetes Job", *index + 1, *count});
   }
-  // PMIx sets no number of processes.
-  VERNIER_ASSIGN_OR_RETURN(const auto pmix, NumberIn(environment, "PMIX_RANK"));
-  if (pmix && count) {
-    VERNIER_TRY(CheckRank("PMIX_RANK", *pmix, "auto/" + std::to_string(*count), *count));
-    found.several.push_back({"PMIx", *pmix + 1, *count});
-  }
   for (const RankVariables& variables : kRanks) {
     VERNIER_ASSIGN_OR_RETURN(const auto shard, RankIn(environment, variables));
     if (!shard) continue;
