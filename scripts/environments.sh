@@ -189,8 +189,8 @@ wheelhouse() {
   TMPDIR=$deps/tmp "$folder/bin/python" -m pip --disable-pip-version-check download --no-deps --no-input \
     --retries 3 --only-binary :all: "${cache[@]}" --dest "$folder/wheels" --requirement "$2" \
     >>"$log" 2>&1 || fail "$1: $(reason "$log")$(what_to_type "$log")"
-  touch "$folder/wheels/.complete"
   seal "$folder/wheels"
+  touch "$folder/wheels/.complete"
 }
 
 # Others may be installing into .deps/ at the same time: waits for them.

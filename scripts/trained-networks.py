@@ -81,7 +81,7 @@ def is_whole(folder, stamp):
     complete = folder / ".complete"
     if not complete.is_file():
         return False
-    first, *unpacked = complete.read_text().splitlines()
+    first, *unpacked = complete.read_text().splitlines() or [""]
     return first == stamp and set(unpacked) <= set(sizes(folder) if unpacked else ())
 
 

@@ -58,7 +58,9 @@ struct DecisionSample {
   /// has such near ties as well.
   bool by_noise = false;
   /// A near tie by an error bound that the output is over, which then excuses nothing; or a clear
-  /// flip by a bound that right outputs may be over, which then proves nothing.
+  /// flip by a bound that right outputs may be over, which then proves nothing. Of a clear flip
+  /// `by_noise`: its own few values do not explain it, but four times the noise of its batch does,
+  /// or that of the logits of sigmoids.
   bool over_bound = false;
   /// Of --labels: what is right, as a decision's text has it, or of a map of classes "map"; and how
   /// right each side is: 1 or 0, of a map its mean IoU. Without a label empty and NaN.

@@ -163,7 +163,7 @@ struct LogitsRecord {
   double top1_judged = 0;          ///< the same where close flips count as equal
   double top1_threshold = 0;
   int64_t flips = 0;            ///< positions where they have not
-  int64_t close_flips = 0;      ///< those whose margin is below the position's largest difference
+  int64_t close_flips = 0;      ///< those that rounding explains: see LogitMeasures
   double flip_margin_mean = 0;  ///< of the first side's logits of the two classes
   double flip_margin_max = 0;
   std::vector<int64_t> flip_max_position;

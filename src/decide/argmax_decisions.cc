@@ -276,16 +276,16 @@ LimitsByEqual LimitByEqual(const SamplePair<T>& pair, ClassTile<T>& a, ClassTile
                            const PositionCounts& counts, OtherSamples& others, int64_t index) {
   EqualNoise noise = NoiseOfEqual(pair, a, b);
   LimitsByEqual limits;
-  if (const auto sigmoids = noise.sigmoids.scale()) {
-    const double moved = NoiseLimit(*sigmoids, NoisyValues::kTwo, counts.different);
-    limits.doubt = LogitsOfValues::LimitAt(counts.largest, moved);
-  }
   if (counts.positions == 1) AddOtherClasses(pair, a, b, noise.values);
   const auto logits = LogitsOfSample(pair, a, b, noise, counts.positions);
   if (logits) {
     limits.near_tie = LimitOfProbability(counts.largest,
                                          NoiseLimit(*logits, NoisyValues::kTwo, counts.different));
     return limits;
+  }
+  if (const auto sigmoids = noise.sigmoids.scale()) {
+    const double moved = NoiseLimit(*sigmoids, NoisyValues::kTwo, counts.different);
+    limits.doubt = LogitsOfValues::LimitAt(counts.largest, moved);
   }
   const double scale = noise.values.empty() ? others.Without(index) : noise.values.scale();
   limits.near_tie = NoiseLimit(scale, NoisyValues::kTwo, counts.different);

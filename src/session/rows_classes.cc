@@ -11,12 +11,13 @@ void RowsClasses::Name(const DecisionPlan& decision, std::optional<int64_t> clas
                        DecisionRecord& record) {
   if (record.class_ious.empty() || names_.empty()) return;
   any_maps_ = true;
-  if (names_.AreOf(decision, classes) == false) {
+  const std::optional<bool> named = names_.AreOf(decision, classes);
+  if (named == false) {
     misnamed_.push_back(
         names_.WhyNotOf(options_.class_names, *classes, DecisionName(record.kind, record.output)));
     return;
   }
-  any_named_ = true;
+  any_named_ |= named == true;
   names_.Name(record.class_ious);
 }
 

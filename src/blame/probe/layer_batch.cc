@@ -104,6 +104,7 @@ void LowerTotals(const BlameLayerRecord& again, BlameLayerRecord& layer) {
     if (again.outputs[k].total_error < tensor.total_error) {
       tensor.total_error = again.outputs[k].total_error;
       tensor.total_bound = again.outputs[k].total_bound;
+      tensor.bound_why = again.outputs[k].bound_why;
     }
     layer.total_error = std::max(layer.total_error, tensor.total_error);
   }

@@ -127,7 +127,8 @@ struct FoundLaunchers {
 Status FindPmix(const EnvironmentOf& environment, std::optional<int64_t> count,
                 FoundLaunchers& found) {
   constexpr const char* kRank = "PMIX_RANK";
-  if (!found.several.empty() || !found.single.empty()) return {};
+  const bool others = !found.several.empty() || !found.single.empty();
+  if (others || environment("SLURM_PROCID")) return {};
   VERNIER_ASSIGN_OR_RETURN(const auto rank, NumberIn(environment, kRank));
   if (!rank) return {};
   if (!count) {
@@ -154,10 +155,10 @@ Result<FoundLaunchers> FindLaunchers(const EnvironmentOf& environment,
     auto& those = shard->count > 1 ? found.several : found.single;
     those.push_back(*shard);
   }
-  VERNIER_TRY(FindPmix(environment, count, found));
   VERNIER_ASSIGN_OR_RETURN(const std::optional<LauncherShard> task, ArrayTask(environment));
   found.single_task = task && task->count == 1;
   if (task && task->count > 1) found.several.push_back(*task);
+  if (!task) VERNIER_TRY(FindPmix(environment, count, found));
   return found;
 }
 

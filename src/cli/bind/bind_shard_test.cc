@@ -78,6 +78,14 @@ TEST(Shard, BrokenVariablesAreNamed) {
   Variables beside = mpi;
   beside["PMIX_RANK"] = "0";
   EXPECT_EQ(told(beside), "2/2");
+  // A task of an array that srun has started.
+  EXPECT_EQ(told({{"PMIX_RANK", "0"},
+                  {"SLURM_PROCID", "0"},
+                  {"SLURM_NTASKS", "1"},
+                  {"SLURM_ARRAY_TASK_ID", "3"},
+                  {"SLURM_ARRAY_TASK_MIN", "1"},
+                  {"SLURM_ARRAY_TASK_MAX", "4"}}),
+            "3/4");
   beside = mpi;
   beside["OMPI_COMM_WORLD_SIZE"] = "x";
   EXPECT_THAT(told(beside), HasSubstr("OMPI_COMM_WORLD_SIZE='x' is not a number"));

@@ -24,8 +24,8 @@ constexpr OptionRow kLogits[] = {
      .fallback = DefaultText("1", kDefaultLogitsTop1),
      .metavar = "[OUTPUT:]X",
      .help = "Smallest fraction of positions where both runners rank the same class first; a flip"
-             " counts as agreement if its margin is 0, or below the RMS difference of the"
-             " position's other classes.",
+             " counts as agreement if its margin is 0, or if the margins of both sides are below"
+             " six times the RMS difference of the position's other classes.",
      .origin = Origin::kOurs,
      .needs = {kTwoSides},
      .idle_beside = kOwnJudge},

@@ -80,9 +80,9 @@ void NoteUnusedTokens(const LiveRuns& live, RunRecord& record) {
   if (!unused.empty()) record.notes.push_back(unused);
 }
 
-void NoteDoubtfulInputs(const LiveRuns& live, RunRecord& record) {
+void NoteNanInputs(const LiveRuns& live, RunRecord& record) {
   if (live.steps() == nullptr) return;
-  for (const auto& [input, sentence] : live.steps()->doubtful_inputs()) {
+  for (const auto& [input, sentence] : live.steps()->nan_inputs()) {
     record.notes.push_back(sentence);
   }
 }
@@ -91,7 +91,7 @@ void NoteDoubtfulInputs(const LiveRuns& live, RunRecord& record) {
 void NoteUnfedStates(const LiveRuns& live, RunOutcome& outcome) {
   if (live.steps() == nullptr) return;
   const bool strict = live.plan().strict;
-  for (const std::string& doubt : live.steps()->Doubts()) {
+  for (const std::string& doubt : live.steps()->doubts()) {
     if (!strict) {
       outcome.record.notes.push_back(doubt);
       continue;
@@ -239,7 +239,7 @@ void FinishLive(const RunContext& run, LiveRuns& live, LiveResults& made, RunEnd
   DescribeImages(run.plan, made, outcome);
   NoteWhatWasLeftOut(live, made, ending);
   NoteUnusedTokens(live, outcome.record);
-  NoteDoubtfulInputs(live, outcome.record);
+  NoteNanInputs(live, outcome.record);
   NoteUnfedStates(live, outcome);
   outcome.record.averaged = run.plan.compare->check_average;
   const int64_t feeds = run.plan.execution.batch_feeds;

@@ -2,24 +2,14 @@
 #include <algorithm>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "compare/validate.h"
+#include "core/coordinates.h"
 #include "run/steps/step_sequence.h"
 #include "run/steps/step_tensors.h"
 
 namespace vernier {
 namespace {
-
-// The element's indices, of a tensor that has it.
-Dims IndicesOf(int64_t element, const Dims& dims) {
-  Dims indices(dims.size());
-  for (size_t axis = dims.size(); axis-- > 0;) {
-    indices[axis] = element % dims[axis];
-    element /= dims[axis];
-  }
-  return indices;
-}
 
 // The first NaN's; nullopt: there is none.
 Result<std::optional<Dims>> FirstNan(const Tensor& tensor) {
@@ -28,7 +18,7 @@ Result<std::optional<Dims>> FirstNan(const Tensor& tensor) {
   const auto bytes = nans.bytes();
   const auto first =
       std::ranges::find_if(bytes, [](std::byte byte) { return byte != std::byte{}; });
-  return std::optional(IndicesOf(first - bytes.begin(), tensor.dims()));
+  return std::optional(CoordinatesOf(first - bytes.begin(), tensor.dims()));
 }
 
 // The first step whose slice has a place along its axis.
@@ -79,9 +69,9 @@ Status StepSequence::NameNans() const {
       where += ", of step " + std::to_string(FirstStepWith((*at)[slice.axis], slice));
       break;
     }
-    states_.AddDoubtfulInput(name, "the input '" + name + "' of sequence " +
-                                       std::to_string(position_.sequence) + " holds NaN" + where +
-                                       ": what is NaN behind it comes from there");
+    states_.NoteNanInput(name, "the input '" + name + "' of sequence " +
+                                   std::to_string(position_.sequence) + " holds NaN" + where +
+                                   ": what is NaN behind it comes from there");
   }
   return {};
 }

@@ -9,12 +9,12 @@
 
 namespace vernier {
 
-void StepStates::AddDoubtfulInput(const std::string& input, std::string sentence) {
-  const bool known = std::ranges::any_of(doubtful_inputs_,
-                                         [&](const auto& other) { return other.first == input; });
+void StepStates::NoteNanInput(const std::string& input, std::string sentence) {
+  const bool known =
+      std::ranges::any_of(nan_inputs_, [&](const auto& other) { return other.first == input; });
   if (known) return;
   logger_->Warning(sentence);
-  doubtful_inputs_.emplace_back(input, std::move(sentence));
+  nan_inputs_.emplace_back(input, std::move(sentence));
 }
 
 std::string StepStates::OriginOf(size_t runner, const std::string& input) const {

@@ -57,17 +57,13 @@ class StepStates {
   /// What a runner was fed with at a step, and gave: Pair() once more for inputs that nothing
   /// feeds, by these sizes. kInvalidArgument.
   Status See(size_t runner, const TensorMap& fed, const TensorMap& given);
-  /// Inputs that stay and may be states, a sentence each: nothing but sizes says so. And other
-  /// reasons why steps may be none of what was meant.
-  const std::vector<std::string>& Doubts() const { return doubts_; }
-  void NoteDoubt(const std::string& doubt);
+  /// Inputs that stay and may be states, a sentence each: nothing but sizes says so.
+  const std::vector<std::string>& doubts() const { return doubts_; }
   Logger& logger() const { return *logger_; }
-  /// Notes a sentence about an input of the feeds, the first one alone; it is a warning as well.
-  void AddDoubtfulInput(const std::string& input, std::string sentence);
+  /// Warns of an input of the feeds that holds NaN, once, and notes the sentence.
+  void NoteNanInput(const std::string& input, std::string sentence);
   /// Input and sentence.
-  const std::vector<std::pair<std::string, std::string>>& doubtful_inputs() const {
-    return doubtful_inputs_;
-  }
+  const std::vector<std::pair<std::string, std::string>>& nan_inputs() const { return nan_inputs_; }
   /// Before the first step of a sequence.
   void BeginWith(FirstStates firsts) { firsts_ = std::move(firsts); }
   /// What made an input of a runner at this step: "which --step-slice x:axis=1 made at step 3 of
@@ -202,7 +198,7 @@ class StepStates {
   std::optional<Decoding> decoding_;
   std::vector<bool> used_;
   std::vector<std::string> doubts_;
-  std::vector<std::pair<std::string, std::string>> doubtful_inputs_;
+  std::vector<std::pair<std::string, std::string>> nan_inputs_;
   FirstStates firsts_;
   std::string fed_for_;
   StepTimeline timeline_;

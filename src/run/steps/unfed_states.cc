@@ -79,12 +79,9 @@ void StepStates::WarnOfConstants(size_t runner, const RunnerSides& sides) {
         input.name + ":+0 for a value that stays, or " + words + " for a state";
     logger_->Warning(names_[runner] + " | Stays the same at every step: '" + input.name + "'" +
                      why);
-    NoteDoubt("input '" + input.name + "' stays the same at every step" + why);
+    const std::string doubt = "input '" + input.name + "' stays the same at every step" + why;
+    if (std::ranges::find(doubts_, doubt) == doubts_.end()) doubts_.push_back(doubt);
   }
-}
-
-void StepStates::NoteDoubt(const std::string& doubt) {
-  if (std::ranges::find(doubts_, doubt) == doubts_.end()) doubts_.push_back(doubt);
 }
 
 // What takes whatever it is fed with says in a step what that is.

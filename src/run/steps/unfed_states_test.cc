@@ -68,7 +68,7 @@ class UnfedStatesTest : public testing::Test {
 
 TEST_F(UnfedStatesTest, OneThatIsCalledNewIsRefused) {
   EXPECT_TRUE(Pair().ok());
-  EXPECT_THAT(states_->Doubts(), IsEmpty());
+  EXPECT_THAT(states_->doubts(), IsEmpty());
   const Status why = See("o2", {2, 4});
   EXPECT_EQ(why.code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(why.message(),
@@ -87,31 +87,31 @@ TEST_F(UnfedStatesTest, OneWhoseNameSaysNothingIsDoubtful) {
       ", though an output that feeds nothing has its type and shape: add --advance mem:+0 for a "
       "value that stays, or y:mem for a state";
   EXPECT_TRUE(log_.Has("ort | Stays the same at every step: 'mem'" + why));
-  EXPECT_THAT(states_->Doubts(), ElementsAre("input 'mem' stays the same at every step" + why));
+  EXPECT_THAT(states_->doubts(), ElementsAre("input 'mem' stays the same at every step" + why));
   ASSERT_TRUE(See("y", {4, 2}).ok());
-  EXPECT_THAT(states_->Doubts(), IsEmpty());
+  EXPECT_THAT(states_->doubts(), IsEmpty());
 }
 
 TEST_F(UnfedStatesTest, NamesOfAxesThatNoInputHasSayNothing) {
   inputs_[2].shape = std::vector<Dim>{{-1, "b"}, {4, {}}};
   outputs_[2].shape = std::vector<Dim>{{-1, "Add_y_dim_0"}, {4, {}}};
   ASSERT_TRUE(See("y", {2, 4}).ok());
-  EXPECT_EQ(states_->Doubts().size(), 1);
+  EXPECT_EQ(states_->doubts().size(), 1);
   inputs_[1].shape = std::vector<Dim>{{-1, "Add_y_dim_0"}, {4, {}}};
   outputs_[0].shape = inputs_[1].shape;
   ASSERT_TRUE(See("y", {2, 4}).ok());
-  EXPECT_THAT(states_->Doubts(), IsEmpty());
+  EXPECT_THAT(states_->doubts(), IsEmpty());
 }
 
 // A script says at most what it takes.
 TEST_F(UnfedStatesTest, OutputsThatNothingDeclaresAreSeen) {
   outputs_.clear();
   ASSERT_TRUE(See("y", {2, 4}).ok());
-  EXPECT_EQ(states_->Doubts().size(), 1);
+  EXPECT_EQ(states_->doubts().size(), 1);
   EXPECT_THAT(See("new_mem", {2, 4}).message(), HasSubstr("is called like it: add new_mem:mem"));
   inputs_.clear();
   ASSERT_TRUE(See("y", {2, 4}).ok());
-  EXPECT_EQ(states_->Doubts().size(), 1);
+  EXPECT_EQ(states_->doubts().size(), 1);
   EXPECT_THAT(See("new_mem", {2, 4}).message(), HasSubstr("is called like it: add new_mem:mem"));
 }
 
@@ -128,9 +128,9 @@ TEST_F(UnfedStatesTest, OutputsThatWereMarkedAreNone) {
   own_outputs_ = {"o1", "y"};
   outputs_[1].name = "new_mem";
   ASSERT_TRUE(See("new_mem", {2, 4}).ok());
-  EXPECT_THAT(states_->Doubts(), IsEmpty());
+  EXPECT_THAT(states_->doubts(), IsEmpty());
   ASSERT_TRUE(See("y", {2, 4}).ok());
-  EXPECT_EQ(states_->Doubts().size(), 1);
+  EXPECT_EQ(states_->doubts().size(), 1);
   own_outputs_ = {"z"};  // chosen, so that none of its own is left
   ASSERT_TRUE(Pair().ok());
   EXPECT_FALSE(states_->WantsToSee(0));
@@ -147,7 +147,7 @@ TEST_F(UnfedStatesTest, WhatIsDeclaredOrSaidToStayNeedsNoStep) {
   outputs_[1].shape = std::vector<Dim>{{1, {}}, {3, {}}};
   ASSERT_TRUE(Pair().ok());
   EXPECT_FALSE(states_->WantsToSee(0));
-  EXPECT_EQ(states_->Doubts().size(), 1);
+  EXPECT_EQ(states_->doubts().size(), 1);
 }
 
 }  // namespace
