@@ -126,8 +126,8 @@ subjects() {
       return
     fi
     range=HEAD
-    echo "a shallow clone: of its $(git rev-list --count HEAD) commits alone the subjects are" \
-      "looked at, and those before are NOT"
+    echo "a shallow clone: only the subjects of its $(git rev-list --count HEAD) commits are" \
+      "looked at, NOT those of earlier ones"
   fi
   while read -r commit subject; do
     if ((${#subject} > subject_columns)); then long+="$commit $subject"$'\n'; fi
@@ -190,7 +190,7 @@ tidy() {
   mapfile -t sources < <(changed "$base" 'src/*.cc' 'backends/*.cc')
   if [[ ${#sources[@]} == 0 ]]; then
     echo "no C++ source differs from ${LINT_BASE:-main} ($(git rev-parse --short "$base")):" \
-      "clang-tidy looked at NOTHING; LINT_BASE=HEAD~1 has it look at the last commit"
+      "clang-tidy looked at NOTHING; LINT_BASE=HEAD~1 makes it look at the last commit"
     return
   fi
   if [[ ! -e build/release/compile_commands.json ]]; then

@@ -47,8 +47,8 @@ def network(padding=0.0, nudged=None, names=("b", "t"), mixes=False):
 
 
 class Masks(Case):
-    LEFT_OUT = ("positions where 'attention_mask' is 0 are excluded from tensors whose axis has "
-                "the mask's name; all other tensors include them; "
+    LEFT_OUT = ("positions where 'attention_mask' is 0 are excluded from tensors with an axis "
+                "named like the mask's; all other tensors include them; "
                 "--mask attention_mask excludes them from all outputs")
 
     SIDES = ("--runner", "a=onnxrt a.onnx", "--runner", "b=onnxrt b.onnx", "--load-inputs",

@@ -42,7 +42,8 @@ class Telling(Case):
             self.assertNotIn("iterations passed", failure.text)
             # Each error with what its own error bound is for.
             self.assertRegex(failure.get("message"),
-                             r"own error is [^;]+, the threshold is 1 \(float32, longest sum \d+, \d+ layers?\)"
+                             r"own error is [^;]+, the threshold is 1 \(float32, longest sum \d+, "
+                             r"\d+ layers?(, counted from '[^']+')?\)"
                              if "own error" in failure.get("message") else "total error is")
             self.assertNotIn("own error: ", failure.get("message"))
 

@@ -146,8 +146,8 @@ class FirstStates(StepsCase):
         self.save_feeds("feeds.json", feeds)
         words = ("--load-inputs", "feeds.json", "--step-slice", "x:axis=1")
         said = self.run_two(*words, code=1)
-        where = ("the input 'x' of sequence 1 holds NaN, the first at (0, 13), of step 3: what is "
-                 "NaN behind it comes from there")
+        where = ("the input 'x' of sequence 1 holds NaN, the first at (0, 13), of step 3: later "
+                 "NaN comes from there")
         self.assertIn("[W] " + where, said)
         self.assertIn(where, self.record()["notes"])
         self.assertIn("the error of output 'y' is NaN, at step 3 first, and 0 at the others", said)

@@ -289,7 +289,7 @@ class Style(Case):
                       self.bash("scripts/lint.sh subjects"))
         self.bash(f"git clone -q --depth 1 file://{self.project} {self.root}/clone")
         printed = self.bash(f"cd {self.root}/clone && scripts/lint.sh subjects", code=1)
-        self.assertIn("a shallow clone: of its 1 commits alone the subjects are looked at", printed)
+        self.assertIn("a shallow clone: only the subjects of its 1 commits are looked at", printed)
         self.assertIn("these subjects have more than 72 columns", printed)
 
     COMMIT = "git add {} && git -c user.name=a -c user.email=b commit -qm one"

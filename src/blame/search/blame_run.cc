@@ -106,7 +106,7 @@ void NoteMask(const UnprobedRun& unprobed, const BlamePlan& plan, BlameRecord& r
   }
   record.notes.push_back(where + "are excluded from " +
                          (masked.asked().empty() ? "" : "the outputs and from ") +
-                         "tensors whose axis has the mask's name; all other tensors" +
+                         "tensors with an axis named like the mask's; all other tensors" +
                          (plan.fed_back.empty() ? "" : ", and outputs that are fed back,") +
                          " include them" + (advice.empty() ? "" : advice + " from all outputs"));
 }

@@ -133,7 +133,7 @@ Status FindPmix(const EnvironmentOf& environment, std::optional<int64_t> count,
   if (!rank) return {};
   if (!count) {
     return InvalidArgument("--shard auto: " + Assigned(kRank, *rank) +
-                           " is set, and nothing says of how many: give --shard auto/N");
+                           " is set, but not the number of shards: give --shard auto/N");
   }
   VERNIER_TRY(CheckRank(kRank, *rank, "auto/" + std::to_string(*count), *count));
   found.several.push_back({"PMIx", *rank + 1, *count});

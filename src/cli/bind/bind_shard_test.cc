@@ -73,7 +73,7 @@ TEST(Shard, BrokenVariablesAreNamed) {
   const Variables mpi = {{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}};
   EXPECT_EQ(told(mpi), "2/2");
   EXPECT_EQ(Shown(Read("auto/4", {{"PMIX_RANK", "1"}})), "2/4");
-  EXPECT_THAT(told({{"PMIX_RANK", "1"}}), HasSubstr("PMIX_RANK=1 is set, and nothing says of how"));
+  EXPECT_THAT(told({{"PMIX_RANK", "1"}}), HasSubstr("PMIX_RANK=1 is set, but not the number of"));
   EXPECT_THAT(Shown(Read("auto/2", {{"PMIX_RANK", "2"}})), HasSubstr("must be from 0 to 1"));
   Variables beside = mpi;
   beside["PMIX_RANK"] = "0";

@@ -239,7 +239,7 @@ Status LiveRuns::CheckRandomNumbers(const LiveRunner& runner, const ModelSource&
   const std::string note =
       runner.name() + ": its model draws random numbers (" + model.random_operator() +
       "), and runtimes go on drawing from one inference to the next: with --shard, "
-      "--workers-per-runner and --devices the outputs are others than those of one process";
+      "--workers-per-runner and --devices the outputs differ from those of one process";
   NoteOnce(note);
   const bool shared = plan_.shard.wanted() || plan_.execution.WorkersOfRunner() > 1;
   return shared ? InvalidArgument(note + ": leave them out") : Status();

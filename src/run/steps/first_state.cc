@@ -71,7 +71,7 @@ Status StepSequence::NameNans() const {
     }
     states_.NoteNanInput(name, "the input '" + name + "' of sequence " +
                                    std::to_string(position_.sequence) + " holds NaN" + where +
-                                   ": what is NaN behind it comes from there");
+                                   ": later NaN comes from there");
   }
   return {};
 }
