@@ -105,6 +105,22 @@ class Trained(TensorFlowCase):
                                   "StatefulPartitionedCall:1": ("note", "value"),
                                   "StatefulPartitionedCall:2": ("onset", "value")})
 
+    def test_a_tflite_file_through_the_example_of_a_script(self):
+        sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "trained"))
+        import networks
+        network = next(n for n in networks.NETWORKS if n.name == "nmp")
+        example = pathlib.Path(__file__).parents[2] / "examples/runners/litert_model.py"
+        lite = f"lite={example} {network.path.with_suffix('.tflite')}"
+        done = self.vernier("--runner", lite, "--runner", f"onnx=onnxrt {network.path}",
+                            "--tolerance", "auto")
+        self.assert_passes(done, "PASSED, compared 3 outputs", "note with "
+                           "StatefulPartitionedCall:1 (by value")
+        done = self.vernier("--runner", f"{lite} --onnx-outputs '*Relu*'", "--input-shapes",
+                            "input_2:[2,43844,1]", "--save-outputs", "o.json")
+        self.assertEqual(done.code, 0, str(done))
+        saved = (self.folder / "o.json").read_text(encoding="utf-8")
+        self.assertIn("model_1/re_lu_1/Relu", saved)
+
 
 class Converting(TensorFlowCase):
     """vernier convert, through tf2onnx."""
