@@ -9,6 +9,7 @@
 #include "kernels/compensated_sum.h"
 #include "kernels/largest.h"
 #include "kernels/logit_blocks.h"
+#include "kernels/logit_noise.h"
 #include "kernels/pair_source.h"
 #include "kernels/quantile_rule.h"
 #include "util/thread_pool.h"
@@ -227,24 +228,17 @@ class LogitRowMeter {
   double A(int64_t place) { return static_cast<double>(*source_->LoadA(place, 1, a_scratch_)); }
   double B(int64_t place) { return static_cast<double>(*source_->LoadB(place, 1, b_scratch_)); }
 
-  // The RMS difference of the classes that are neither of the two, nor masked; 0 without any.
-  double RmsWithout(int64_t one, int64_t other) {
-    // A power of two, below which no square overflows and whole numbers stay exact.
-    const double scale = std::exp2(std::ilogb(extent_.difference));
-    double squares = 0;
-    int64_t count = 0;
+  double NoiseWithout(int64_t one, int64_t other) {
+    LogitNoise noise(std::exp2(std::ilogb(extent_.difference)), extent_.a_most);
     EachBlock([&](const BlockPair<T>& block, int64_t start) {
       for (size_t i = 0; i < block.count; ++i) {
         const int64_t place = start + static_cast<int64_t>(i);
         const auto a = static_cast<double>(block.a[i]), b = static_cast<double>(block.b[i]);
-        if (place == one || place == other || !std::isfinite(a)) continue;
-        const double difference = (a - b) / scale;
-        squares += difference * difference;
-        ++count;
+        if (std::isfinite(a)) noise.Add(a, b, place == one || place == other);
       }
       return true;
     });
-    return count == 0 ? 0 : scale * std::sqrt(squares / static_cast<double>(count));
+    return noise.rms();
   }
 
   double Compare(int64_t row, LogitTally& tally) {
@@ -266,7 +260,7 @@ class LogitRowMeter {
     if (a_top == b_top) {
       ++tally.counts.equal_top1;
     } else {
-      tally.AddFlip(row, A(a_top) - A(b_top), B(b_top) - B(a_top), RmsWithout(a_top, b_top));
+      tally.AddFlip(row, A(a_top) - A(b_top), B(b_top) - B(a_top), NoiseWithout(a_top, b_top));
     }
     if (a_largest_.HasPlacesOf(b_largest_)) ++tally.counts.equal_sets;
     // Rounding may make less than nothing of what is 0.

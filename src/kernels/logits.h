@@ -36,10 +36,6 @@ struct LogitRows {
 /// The quantiles of LogitMeasures::divergence_quantiles.
 inline constexpr std::array<double, 6> kLogitQuantiles = {0.01, 0.05, 0.5, 0.95, 0.99, 0.999};
 
-/// The errors of two values that differ as the row's others do, by their RMS, are seldom further
-/// apart.
-inline constexpr double kMostLogitNoise = 6;
-
 /// P is the softmax of a row of A, Q that of B's row. The class with the largest logit is a row's
 /// top-1, of equal ones the first.
 struct LogitMeasures {
@@ -71,8 +67,7 @@ struct LogitMeasures {
   int64_t equal_sets = 0;
   /// Rows whose top-1 differ. The margin is by how much A's logit of its own top-1 exceeds that of
   /// B's. A flip is close where the margin is 0, or where it and B's own are below six times the
-  /// RMS difference of the row's other classes that are not masked: an error in one of the two
-  /// classes does not excuse its own flip.
+  /// RMS difference of the row's other classes that are not masked, see LogitNoise.
   int64_t flips = 0;
   int64_t close_flips = 0;
   double flip_margin_mean = std::numeric_limits<double>::quiet_NaN();  ///< NaN without flips

@@ -131,7 +131,7 @@ TEST(Logits, AreAsTheDefinitionHasThem) {
 TEST(Logits, CountFlipsAndTheirMargins) {
   // Rows: equal; a flip by a hair of what differs; a flip against a clear preference.
   const std::vector<double> a = {2, 1, 0, 1.01, 1, 0, 5, 1, 0};
-  const std::vector<double> b = {2, 1, 0, 1, 1.01, 0.5, 1.9, 2, 0};
+  const std::vector<double> b = {2, 1, 0, 1, 1.01, 0.05, 1.9, 2, 0};
   const LogitMeasures found = Measured(a, b, 3, 1);
   EXPECT_EQ(found.equal_top1, 1);
   EXPECT_EQ(found.equal_sets, 1);
@@ -146,12 +146,18 @@ TEST(Logits, AnErrorInOneClassDoesNotExcuseItsOwnFlip) {
   // The others agree, or differ by less than a sixth of the margin of 1, on average.
   EXPECT_EQ(Measured({2, 1, 0, 0, 0}, {2, 3, 0, 0, 0}, 5, 1).close_flips, 0);
   EXPECT_EQ(Measured({2, 1, 0, 0, 0}, {2, 3, 0, 0, 0.25}, 5, 1).close_flips, 0);
-  EXPECT_EQ(Measured({2, 1, 0, 0, 0}, {2, 3, 0.2, -0.2, 0.2}, 5, 1).close_flips, 1);
-  EXPECT_EQ(Measured({2, 1, 0, 0, 0}, {2, 4, 0.2, -0.2, 0.2}, 5, 1).close_flips, 0);
+  EXPECT_EQ(Measured({2, 1, 0, 0, -2}, {2, 3, 0.2, -0.2, -1.8}, 5, 1).close_flips, 1);
+  EXPECT_EQ(Measured({2, 1, 0, 0, -2}, {2, 4, 0.2, -0.2, -1.8}, 5, 1).close_flips, 0);
   // Masked classes say nothing; without others there is no noise to be seen.
   const double none = -kInfinity;
-  EXPECT_EQ(Measured({2, 1, 0, none, none}, {2, 3, 1.5, none, none}, 5, 1).close_flips, 1);
+  EXPECT_EQ(Measured({9, 8, 0, none, none}, {9, 10, 0.9, none, none}, 5, 1).close_flips, 1);
   EXPECT_EQ(Measured({1.01, 1}, {1, 1.01}, 2, 1).close_flips, 0);
+}
+
+TEST(Logits, ARowThatIsWrongAsAWholeDoesNotExcuseItsOwnFlip) {
+  EXPECT_EQ(Measured({3, 1, 0, -1, -3}, {-3, -1, 0, 1, 3}, 5, 1).close_flips, 0);
+  EXPECT_EQ(Measured({3, 2.9, 0, -1, -3}, {2.9, 3, 1, 0, -4}, 5, 1).close_flips, 0);
+  EXPECT_EQ(Measured({3, 2.9, 0, -1, -3}, {2.9, 3, 0.1, -1.1, -3.1}, 5, 1).close_flips, 1);
 }
 
 TEST(Logits, ATieHasNoOrder) {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "kernels/logits.h"
+#include "kernels/logit_noise.h"
 #include "run/steps/greedy_tokens.h"
 
 namespace vernier {
@@ -33,21 +33,16 @@ double MedianLength(const std::map<int64_t, int64_t>& lengths) {
 // tolerances.
 constexpr double kTolerated = 2e-5;
 
-// By the other classes: an error in one of the two excuses nothing.
 bool IsClose(const DivergenceRecord& found, size_t row, const Tensor& first, const Tensor& second) {
-  double squares = 0;
-  int64_t count = 0;
+  const double scale = std::fabs(LogitOf(first, row, found.first_token));
+  LogitNoise noise(1, LogitOf(first, row, found.first_token));
   const int64_t classes = std::min(first.dims().back(), second.dims().back());
   for (int64_t token = 0; token < classes; ++token) {
-    const double difference = LogitOf(first, row, token) - LogitOf(second, row, token);
-    const bool counts = token != found.first_token && token != found.second_token;
-    if (!counts || !std::isfinite(difference)) continue;
-    squares += difference * difference;
-    ++count;
+    const double a = LogitOf(first, row, token), b = LogitOf(second, row, token);
+    if (!std::isfinite(a - b)) continue;
+    noise.Add(a, b, token == found.first_token || token == found.second_token);
   }
-  const double noise = count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count));
-  const double scale = std::fabs(LogitOf(first, row, found.first_token));
-  const double most = std::max(kMostLogitNoise * noise, kTolerated * (1 + scale));
+  const double most = std::max(kMostLogitNoise * noise.rms(), kTolerated * (1 + scale));
   return found.first_margin <= most && found.second_margin <= most;
 }
 
