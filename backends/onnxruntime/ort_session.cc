@@ -126,8 +126,18 @@ Result<std::unique_ptr<sdk::Session>> OrtModelSession::Open(const Api& api, cons
   if (session->run_options_ != nullptr) session->placement_.LogPlacement(session->providers_);
   session->device_ = session->placement_.Device(session->providers_);
   VERNIER_TRY(session->ReadSignature());
+  session->FreeUndeclaredShapes(model);
   session->PlaceOutputs(session->outputs_, session->first_outputs_);
   return std::unique_ptr<sdk::Session>(std::move(session));
+}
+
+// ONNX Runtime reports rank 0 for inputs whose shape the file leaves out.
+void OrtModelSession::FreeUndeclaredShapes(const vn_model& model) {
+  for (size_t i = 0; i < model.input_count; ++i) {
+    const vn_tensor& declared = *model.inputs[i];
+    const auto spec = std::ranges::find(inputs_, sdk::View(declared.name), &sdk::TensorSpec::name);
+    if (spec != inputs_.end() && declared.rank == VN_RANK_UNKNOWN) spec->rank_known = false;
+  }
 }
 
 // CPU-only sessions need no placement log. The log callback receives every message, so the options

@@ -30,6 +30,7 @@ class OrtModelSession final : public sdk::Session {
   OrtModelSession(const Api& api, const sdk::Host& host) : api_(api), host_(host) {}
   Status Listen(OrtSessionOptions* options, const sdk::Options& given);
   Status ReadSignature();
+  void FreeUndeclaredShapes(const vn_model& model);
   Result<sdk::TensorSpec> ReadSpec(bool is_output, size_t index, std::vector<std::string>& symbols);
   void SaveLayerTimes();
 

@@ -160,9 +160,9 @@ std::string PairMatching::Advice(const PairRecord& record) const {
   return "\n    Their values do not say which belong together (e = RMS of the differences over the "
          "larger RMS; rows: " +
          record.first + ", columns: " + record.second + "):\n" + table() +
-         "\n    Say it, for example: --map-outputs " +
-         MapWords(record.first, record.second, record.only_in_first.front(),
-                  record.only_in_second.front());
+         "\n    Say which: --map-outputs " +
+         MapWords(record.first, record.second, record.only_in_first.front(), "NAME") +
+         ", with NAME a column of its row";
 }
 
 }  // namespace vernier
