@@ -186,16 +186,25 @@ void JudgeBootstrapped(const BootstrappedDrop& drop, double limit, DecisionGateR
   gate.samples_to_decide = SamplesForMean(drop.interval, drop.drop - limit, drop.samples);
 }
 
+// What is no more than the drop that is allowed passes whatever the candidate answers.
+bool CannotDrop(double reference, double most) { return reference <= most; }
+
+DecisionGateRecord WithinLimit(DecisionGateRecord gate, double drop) {
+  gate.doubtful_by = "a reference that scores no more than the drop that is allowed";
+  return WithoutReference(std::move(gate), drop);
+}
+
 // The gate has its limit.
 DecisionGateRecord JudgePrecision(const PrecisionRecord& precision, DecisionGateRecord gate) {
   const bool relative = gate.drop_type == "relative";
   const double reference = precision.first.ap, drop = reference - precision.second.ap;
   if (std::isnan(drop)) return gate;
   if (reference == 0) return WithoutReference(std::move(gate), drop);
+  const double most = relative ? gate.limit * reference : gate.limit;
+  if (CannotDrop(reference, most)) return WithinLimit(std::move(gate), drop);
   gate.value = relative ? drop / reference : drop;
   gate.verdict = gate.value <= gate.limit ? "passed" : "failed";
-  JudgeBootstrapped({drop, DropIntervalOf(precision), precision.images},
-                    relative ? gate.limit * reference : gate.limit, gate);
+  JudgeBootstrapped({drop, DropIntervalOf(precision), precision.images}, most, gate);
   return gate;
 }
 
@@ -216,6 +225,9 @@ DecisionGateRecord JudgeDrop(const DecisionRecord& decision, double limit, DropT
     return WithoutReference(std::move(gate), labels.drop);
   }
   const double most = relative ? limit * labels.first : limit;
+  if (!IsError(labels) && CannotDrop(labels.first, most)) {
+    return WithinLimit(std::move(gate), labels.drop);
+  }
   gate.value = relative ? labels.drop / labels.first : labels.drop;
   gate.verdict = labels.drop <= most ? "passed" : "failed";
   if (IsMeanScore(labels)) {

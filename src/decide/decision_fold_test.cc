@@ -234,6 +234,26 @@ TEST(JudgeDecision, WhatIsZeroCannotDrop) {
   }
 }
 
+TEST(JudgeDecision, WhatScoresNoMoreThanTheLimitCannotFail) {
+  DecisionOptions options;
+  DecisionRecord record = RecordOf(2000, 1986);
+  LabelRecord& labels = record.labels.emplace();
+  labels.samples = 2000;
+  labels.first = 0.004;
+  labels.second = 0.0005;
+  labels.drop = 0.0035;
+  const auto verdict = [&](double limit) {
+    options.max_drop.fallback = limit;
+    return JudgeDecision(record, options).front().verdict;
+  };
+  EXPECT_EQ(verdict(0.01), "no samples");
+  EXPECT_EQ(verdict(0.0039), "passed");
+  EXPECT_EQ(verdict(0.003), "failed");
+  options.drop_type = DropType::kRelative;
+  EXPECT_EQ(verdict(0.9), "passed");
+  EXPECT_EQ(verdict(0.5), "failed");
+}
+
 TEST(JudgeDecision, SamplesThatAreAlikeProveLittle) {
   DecisionRecord record;
   record.samples = 1;
