@@ -1,10 +1,12 @@
 """What sequences of steps are fed with: one step alone, inputs that advance, first states, NaN."""
 
+import sys
 import unittest
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
+from polygraphy.comparator import RunResults
 
 from steps_case import StepsCase
 
@@ -140,6 +142,21 @@ class FirstStates(StepsCase):
                              "--load-inputs", "feeds.json", "--feed-back", "hn:h", "--steps", "4")
         self.assertEqual(ended.code, 0, ended.out + ended.err)
 
+    def test_zeros_have_the_batch_of_the_inputs(self):
+        """Where the model gives both axes one name."""
+        x, h, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, ["B", 2]) for n in "xhy")
+        graph = helper.make_graph([helper.make_node("Add", ["x", "h"], ["y"])], "g", [x, h], [y])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), str(self.path("m.onnx")))
+        self.save_feeds("feeds.json", [{"x": np.ones((batch, 8), "f4")} for batch in (3, 1)])
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "feeds.json",
+                             "--feed-back", "y:h", "--step-slice", "x:axis=1,size=2",
+                             "--save-outputs", "o.json")
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        ((_, iterations),) = RunResults.load(str(self.path("o.json")))
+        self.assertEqual([one["y"].shape for one in iterations], [(3, 2)] * 4 + [(1, 2)] * 4)
+        self.assertTrue(np.array_equal(iterations[3]["y"], np.full((3, 2), 4, "f4")))
+
     def test_nan_is_named_where_it_comes_from(self):
         feeds = self.recordings()
         feeds[1]["x"][0, 13] = np.nan
@@ -188,6 +205,33 @@ class WhatDoesNotFit(StepsCase):
         self.assertIn("with an axis from 0 and one of the runners a, b",
                       self.run_two("--steps", "2", "--advance", "x:+0", "--steps-axis", "zz:0",
                                    code=2))
+
+    def test_a_name_that_no_runner_declares_and_no_input_has_is_refused(self):
+        """Fed under it, a state would be seen by nobody."""
+        self.path("adds.py").write_text(
+            "def load(_path):\n    return lambda feed: {'y': feed['x'] + feed['h'],\n"
+            "                         'hn': feed['h'] + 1}\n", encoding="utf-8")
+        self.save_feeds("feeds.json", [{"x": np.ones((1, 6)), "h": np.zeros((1, 1))}])
+        for state, code in (("h", 0), ("hh", 2)):
+            ended = self.vernier("run", "--runner", "a=adds.py", "--runner", "b=adds.py",
+                                 "--python", sys.executable, "--load-inputs", "feeds.json",
+                                 "--step-slice", "x:axis=1,size=2", "--feed-back", f"hn:{state}")
+            self.assertEqual(ended.code, code, ended.out + ended.err)
+        self.assertIn("--feed-back: 'hh' has no value at the first step: no runner declares it, "
+                      "and the inputs have 'x', 'h' only", ended.err)
+
+    def test_inputs_with_different_numbers_of_steps_are_named(self):
+        passes_on(str(self.path("m.onnx")), TensorProto.FLOAT, (1, 2))
+        self.save_feeds("feeds.json", [{"p": np.ones((1, 9), "f4"), "h": np.ones((4, 2), "f4")},
+                                       {"p": np.ones((1, 9), "f4"), "h": np.ones((5, 2), "f4")}])
+        ended = self.vernier("run", "m.onnx", "--onnxrt", "--load-inputs", "feeds.json",
+                             "--step-slice", "p:axis=1,size=2", "h:axis=0,size=1")
+        said = ended.out + ended.err
+        self.assertEqual(ended.code, 0, said)
+        self.assertIn("[I] --step-slice p:axis=1,size=2: of 9 elements of 'p', the last 1 are in "
+                      "no step\n", said)
+        self.assertIn("[W] --step-slice h:axis=0,size=1: of 5 elements of 'h' of sequence 1, the "
+                      "last 1 are in no step: another input is for 4 steps only", said)
 
     def test_states_that_nothing_would_look_at_are_refused(self):
         words = ("--steps", "2", "--compare-state", "--compare", "logits")

@@ -141,6 +141,36 @@ def infer(feed):
             self.assertRegex(ended.out + ended.err, "the error of output 'y' " + said)
             self.assertIn(f"; fed back, compared at 2 of {steps} steps: hn", ended.out + ended.err)
 
+    def test_the_second_half_may_do_something_else_than_all_steps(self):
+        """y = x + error(t); h counts the steps."""
+        self.path("errors.py").write_text(
+            "import numpy as np\n\ndef runner(error):\n"
+            "    return lambda feed: {'y': feed['x'] + error(int(feed['h'][0, 0])),\n"
+            "                         'hn': feed['h'] + 1}\n\n"
+            "def none(_path):\n    return runner(lambda t: 0)\n\n"
+            "def floor(_path):\n"
+            "    return runner(lambda t: 1e-3 * 0.7**t + 1e-6 * (1 + 0.1 * np.sin(t)))\n\n"
+            "def turns(_path):\n    return runner(lambda t: 1e-2 * 0.85**t + 1e-11 * 1.08**t)\n\n"
+            "def hill(_path):\n"
+            "    return runner(lambda t: 1e-7 * 1.2**min(t, 60) * 0.95**max(t - 60, 0))\n\n"
+            "def decays(_path):\n    return runner(lambda t: 1e-3 * 0.9**t)\n", encoding="utf-8")
+        self.save_feeds("feeds.json", [{"x": np.ones((1, 1600)), "h": np.zeros((1, 1))}])
+        number = r"\d+\.\d+"
+        for name, said in (
+                ("floor", rf"fell {number} times a step \([^)]*\) and has levelled off: "
+                          rf"(1|{number}) times a step from step 100 on; "),
+                ("turns", rf"fell {number} times a step \([^)]*\), but grows from step 100 on: "
+                          r"1\.0[78]\d* times a step; "),
+                ("hill", rf"[^(]* over all steps: {number} times a step \([^)]*\), but dies out "
+                         r"from step 100 on: 0\.95 times a step, by half in 13\.5 steps; "),
+                ("decays", r"dies out: 0\.9 times a step \([^)]*\), by half in 6\.58 steps; ")):
+            ended = self.vernier(
+                "run", "--runner", "a=errors.py:none", "--runner", f"b=errors.py:{name}",
+                "--python", sys.executable, "--load-inputs", "feeds.json", "--feed-back", "hn:h",
+                "--step-slice", "x:axis=1,size=8", "--atol", "1", "-qqq")
+            self.assertEqual(ended.code, 0, ended.out + ended.err)
+            self.assertRegex(ended.out + ended.err, "the error of output 'y' " + said)
+
     def test_the_second_half_is_that_of_each_sequence(self):
         """A long sequence of small values follows a short one of large values: both grow."""
         self.leaky("a.onnx", 1.0)

@@ -19,16 +19,34 @@ auto RankOfTime(const OutputRecord& output) {
                     time.fed_back, -time.growth_per_step.value_or(-HUGE_VAL));
 }
 
-// Of an error that grows over all steps; empty: it still grows in the second half of them.
-std::string LevelInWords(const TimeRecord& time) {
+enum class Trend { kLevel, kGrows, kDiesOut };
+
+Trend TrendOf(double slope, double noise) {
+  constexpr double kNoSlope = 1e-4;  // less than the digits show
+  if (std::abs(slope) <= std::max(noise, kNoSlope)) return Trend::kLevel;
+  return slope > 0 ? Trend::kGrows : Trend::kDiesOut;
+}
+
+std::string FactorInWords(double slope) { return FormatG(std::exp(slope), 4) + " times a step"; }
+
+std::string HalfLifeInWords(double slope) {
+  const std::string half_life = FormatG(std::log(2) / -slope, 3);
+  return "by half in " + half_life + (half_life == "1" ? " step" : " steps");
+}
+
+// What the error does in the second half of the steps; empty: the same as over all of them.
+std::string LateInWords(const TimeRecord& time, Trend all) {
   constexpr double kFlat = 0.1;  // of the slope over all
   if (!time.late_growth_per_step) return "";
-  const double late = *time.late_growth_per_step, error = time.late_growth_error.value_or(0);
-  const double slope = *time.growth_per_step;
-  if (late > std::max(2 * error, kFlat * slope)) return "";
-  if (late + 2 * error > slope) return "";  // it may go on as before
-  return " and has levelled off: " + FormatG(std::exp(late), 4) + " times a step from step " +
-         std::to_string(time.late_first_step.value_or(0)) + " on";
+  const double late = *time.late_growth_per_step, slope = *time.growth_per_step;
+  const double noise = (all == Trend::kLevel ? 3 : 2) * time.late_growth_error.value_or(0);
+  if (std::abs(late - slope) <= noise) return "";  // it may go on as before
+  const Trend now = TrendOf(late, std::max(noise, kFlat * std::abs(slope)));
+  const std::string from = " from step " + std::to_string(time.late_first_step.value_or(0)) + " on";
+  if (now == all) return "";
+  if (now == Trend::kLevel) return " and has levelled off: " + FactorInWords(late) + from;
+  if (now == Trend::kGrows) return ", but grows" + from + ": " + FactorInWords(late);
+  return ", but dies out" + from + ": " + FactorInWords(late) + ", " + HalfLifeInWords(late);
 }
 
 // Where no slope could be fitted.
@@ -47,20 +65,21 @@ std::string UnfittedInWords(const TimeRecord& time) {
 
 std::string GrowthInWords(const TimeRecord& time) {
   if (!time.growth_per_step) return UnfittedInWords(time);
-  constexpr double kNoSlope = 1e-4;  // less than the digits show
   const double slope = *time.growth_per_step, error = time.growth_error.value_or(0);
-  const std::string from = " (from " + Counted(time.fitted_steps, "step") + ", standard error " +
-                           FormatG(std::exp(slope) * error, 2) + ")";
-  const std::string factor = FormatG(std::exp(slope), 4) + " times a step";
-  if (std::abs(slope) <= std::max(2 * error, kNoSlope))
-    return "neither grows nor dies out: " + factor + from;
-  if (slope > 0) {
-    const std::string level = LevelInWords(time);
-    return (level.empty() ? "grows " : "grew ") + factor + from + level;
+  const std::string fit = FactorInWords(slope) + " (from " + Counted(time.fitted_steps, "step") +
+                          ", standard error " + FormatG(std::exp(slope) * error, 2) + ")";
+  const Trend trend = TrendOf(slope, 2 * error);
+  const std::string late = LateInWords(time, trend);
+  if (trend == Trend::kLevel) {
+    return "neither grows nor dies out" + std::string(late.empty() ? "" : " over all steps") +
+           ": " + fit + late;
   }
-  const std::string half_life = FormatG(std::log(2) / -slope, 3);
-  return "dies out: " + factor + ", by half in " + half_life +
-         (half_life == "1" ? " step" : " steps") + from;
+  if (trend == Trend::kGrows) return (late.empty() ? "grows " : "grew ") + fit + late;
+  if (!late.empty()) return "fell " + fit + late;
+  if (time.late_growth_per_step.value_or(slope) > -2 * time.late_growth_error.value_or(0)) {
+    return "fell " + fit + ", and the second half of the steps does not show whether it goes on";
+  }
+  return "dies out: " + fit + ", " + HalfLifeInWords(slope);
 }
 
 // Were states compared nowhere, for --compare logits?

@@ -48,13 +48,38 @@ Status StepSequence::AddFirstState() {
     whole_ = Overlaid(std::move(whole_), {{input, std::move(zeros)}});
   }
   if (lacks && source_.zeros) {
-    VERNIER_ASSIGN_OR_RETURN(TensorMap zeros, source_.zeros());
+    TensorMap steady = whole_;
+    std::erase_if(steady, [&](const NamedTensor& tensor) {
+      return std::ranges::any_of(slices_, [&](const SliceWord& slice) {
+        return slice.input == tensor.name && slice.axis == 0;
+      });
+    });
+    VERNIER_ASSIGN_OR_RETURN(TensorMap zeros, source_.zeros(steady));
     std::erase_if(zeros,
                   [&](const NamedTensor& tensor) { return Find(whole_, tensor.name) != nullptr; });
     whole_ = Overlaid(std::move(whole_), zeros);
   }
   whole_ = Overlaid(std::move(whole_), source_.initial);
   states_.BeginWith(std::move(firsts));
+  return CheckBegun();
+}
+
+// Of a runner that declares nothing, a name with a typing error would feed nobody.
+Status StepSequence::CheckBegun() const {
+  for (const std::string& input : states_.StateInputs()) {
+    if (Find(whole_, input) != nullptr) continue;
+    std::string names;
+    for (const NamedTensor& tensor : whole_) {
+      names += (names.empty() ? "'" : ", '") + tensor.name + "'";
+    }
+    return InvalidArgument(
+        "--feed-back: '" + input +
+        "' has no value at the first step: no runner declares it, and the inputs "
+        "have " +
+        (names.empty() ? "nothing" : names) +
+        " only; correct the name, or give its first value with the inputs or "
+        "--initial-state");
+  }
   return {};
 }
 

@@ -28,10 +28,24 @@ Result<TensorMap> ReadInitialState(const std::string& path) {
   return *std::move(state);
 }
 
+// A state has the batch of the inputs that are given: of leading dimensions with its name.
+void AddLeadingSizes(const TensorMap& given, std::span<const TensorInfo> inputs,
+                     std::vector<DimSize>& sizes) {
+  for (const TensorInfo& input : inputs) {
+    const Tensor* const tensor = Find(given, input.name);
+    if (tensor == nullptr || tensor->dims().empty() || !input.shape || input.shape->empty())
+      continue;
+    if (input.shape->front().dynamic()) {
+      sizes.push_back({DimensionKey(input, 0), tensor->dims().front()});
+    }
+  }
+}
+
 // Zeros in the shapes that random inputs would have. Those of other inputs may say how long an axis
 // is, but nothing is drawn for them: there may be no random ones.
 Result<TensorMap> DrawZeros(RunPlan plan, std::span<const TensorInfo> inputs,
-                            const std::vector<std::string>& names) {
+                            const std::vector<std::string>& names, const TensorMap& given) {
+  AddLeadingSizes(given, inputs, plan.inputs.found_dims);
   plan.inputs.like.clear();
   plan.inputs.from_graph = false;
   NoLog unheard;
@@ -81,9 +95,8 @@ Result<std::unique_ptr<FeedStream>> OpenStepFeeds(const RunPlan& plan,
     if (FindInfo(known, input.name) == nullptr) known.push_back(input);
   }
   if (!known.empty()) {
-    source.zeros = [plan, inputs = std::move(known), names = states->StateInputs()] {
-      return DrawZeros(plan, inputs, names);
-    };
+    source.zeros = [plan, inputs = std::move(known), names = states->StateInputs()](
+                       const TensorMap& given) { return DrawZeros(plan, inputs, names, given); };
   }
   VERNIER_ASSIGN_OR_RETURN(auto steps, StepSequence::Create(*states, std::move(source)));
   VERNIER_ASSIGN_OR_RETURN(

@@ -246,17 +246,23 @@ void StepSequence::SayWhatOverlaps() const {
   }
 }
 
-// Of the first sequence; others will be of other lengths. With --steps, that was asked for.
+// A rest is named for the first sequence alone: others will be of other lengths. With --steps, that
+// was asked for.
 void StepSequence::SayWhatIsLeft() const {
-  if (states_.StepsAsked() || position_.sequence > 0) return;
+  if (states_.StepsAsked()) return;
   for (const SliceWord& slice : slices_) {
     const int64_t length = SlicedTensor(slice)->dims()[slice.axis];
     const int64_t used = (position_.steps - 1) * *slice.hop - slice.pad + *slice.size;
-    if (used >= length) continue;
-    states_.logger().Once(Severity::kInfo, "--step-slice " + slice.word + ": of " +
-                                               Counted(length, "element") + " of '" + slice.input +
-                                               "', the last " + std::to_string(length - used) +
-                                               " are in no step");
+    const bool holds_more = length - used >= *slice.hop;
+    if (used >= length || (position_.sequence > 0 && !holds_more)) continue;
+    states_.logger().Once(
+        holds_more ? Severity::kWarning : Severity::kInfo,
+        "--step-slice " + slice.word + ": of " + Counted(length, "element") + " of '" +
+            slice.input + "'" +
+            (holds_more ? " of sequence " + std::to_string(position_.sequence) : "") +
+            ", the last " + std::to_string(length - used) + " are in no step" +
+            (holds_more ? ": another input is for " + Counted(position_.steps, "step") + " only"
+                        : ""));
   }
 }
 

@@ -23,8 +23,9 @@ class StepSequence {
     std::vector<TensorInfo> inputs;  ///< of it
     TensorMap initial = {};          ///< --initial-state; it wins over the sequence's own
     bool state_is_drawn = false;     ///< at random: then it is zeros instead
-    /// Zeros for the state inputs, where a sequence has none. May be null.
-    std::function<Result<TensorMap>()> zeros = {};
+    /// Zeros for the state inputs, where a sequence has none. It is given the inputs whose leading
+    /// dimension is that of each step. May be null.
+    std::function<Result<TensorMap>(const TensorMap&)> zeros = {};
   };
 
   /// `states` must outlive it, and is told of every step. kInvalidArgument for words about an input
@@ -61,6 +62,7 @@ class StepSequence {
   void SayWhatIsLeft() const;
   void SayWhatOverlaps() const;
   Status AddFirstState();
+  Status CheckBegun() const;
   Status NameNans() const;
   Result<int64_t> CountSteps() const;
   Status CheckGoesOn() const;
